@@ -87,8 +87,8 @@ export const STACK_SCHEMA = {
   OPS_TOKENS: optional(
     secretList(16, {
       description:
-        'Bearer tokens of the calls on the resolvers’ ops ports that need one, such as the flush of the cache. Unset: ' +
-        'one is generated and kept in `DATA_DIR`.',
+        'Bearer tokens of the calls on the resolvers’ ops ports that need one, such as the flush of the cache. ' +
+        'Unset: one is generated and kept in `DATA_DIR`.',
     }),
   ),
   DNS_COOKIE_SECRETS: optional(
@@ -123,8 +123,8 @@ export const STACK_SCHEMA = {
   DNS_HTTPS_PORT: optional(
     port({
       description:
-        'Port of DNS over HTTPS of the first resolver; resolver i listens on `DNS_HTTPS_PORT` + i, as with `DNS_PORT`. ' +
-        'It needs `DNS_TLS_CERT` and `DNS_TLS_KEY`. Unset: no DNS over HTTPS.',
+        'Port of DNS over HTTPS of the first resolver; resolver i listens on `DNS_HTTPS_PORT` + i, as with ' +
+        '`DNS_PORT`. It needs `DNS_TLS_CERT` and `DNS_TLS_KEY`. Unset: no DNS over HTTPS.',
       lowest: 1,
       highest: MAX_PORT - MAX_RESOLVERS,
     }),
