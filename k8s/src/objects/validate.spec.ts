@@ -19,17 +19,37 @@ describe('validationErrors', () => {
   it('finds a field that does not exist, at any depth', () => {
     expect(validationErrors(service({ ports: [{ port: 53, targetport: 5300 }] }))).toEqual([
       'Service dns: .spec.ports[0].targetport does not exist',
+      'Service dns, Kubernetes 1.27: .spec.ports.0.targetport does not exist',
     ]);
   });
 
   it('finds a wrong type', () => {
-    const [error] = validationErrors(service({ ports: [{ port: '53' }] }));
-    expect(error).toMatch(/^Service dns: .*port must be integer/);
+    const [newest, oldest] = validationErrors(service({ ports: [{ port: '53' }] }));
+    expect(newest).toMatch(/^Service dns: .*port must be integer/);
+    expect(oldest).toBe('Service dns, Kubernetes 1.27: .spec.ports.0.port must be integer');
   });
 
   it('finds a missing field', () => {
-    const [error] = validationErrors(service({ ports: [{ name: 'dns' }] }));
-    expect(error).toMatch(/^Service dns: .*must have required property port/);
+    const [newest, oldest] = validationErrors(service({ ports: [{ name: 'dns' }] }));
+    expect(newest).toMatch(/^Service dns: .*must have required property port/);
+    expect(oldest).toMatch(/1\.27: \.spec\.ports\.0 must have required property 'port'/);
+  });
+
+  it('knows in which of the two versions a field is', () => {
+    const pod = (container: object): KubernetesObject => ({
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      metadata: { name: 'dns' },
+      spec: {
+        selector: { matchLabels: {} },
+        template: { spec: { containers: [{ name: 'dns', ...container }] } },
+      },
+    });
+    // Kubernetes 1.27 brought the one, Kubernetes 1.28 the other.
+    expect(validationErrors(pod({ resizePolicy: [] }))).toEqual([]);
+    expect(validationErrors(pod({ restartPolicy: 'Always' }))).toEqual([
+      'DaemonSet dns, Kubernetes 1.27: .spec.template.spec.containers.0.restartPolicy does not exist',
+    ]);
   });
 
   it('knows the objects of the Prometheus Operator', () => {
