@@ -67,7 +67,7 @@ export default defineConfig({
       project('integration', {
         include: [
           '{apps,libs}/*/{src,test}/**/*.int.spec.ts',
-          '{tools,k8s}/{src,test}/**/*.int.spec.ts',
+          '{tools,k8s,compose}/{src,test}/**/*.int.spec.ts',
         ],
         exclude: ['**/dist/**', '**/node_modules/**'],
         globalSetup: ['tools/src/testing/compile.ts', 'tools/src/testing/services.ts'],

@@ -13,7 +13,6 @@ import {
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const MANIFESTS = ['package.json', '*/package.json', '{apps,libs}/*/package.json'];
 const LOCK = 'package-lock.json';
 
 /**
@@ -27,7 +26,7 @@ const TARGETS = {
   'block-page': { workspace: 'apps/block-page' },
   migrate: {
     workspace: 'tools',
-    compiled: ['migrate.js', 'migrate'],
+    compiled: ['migrate.js', 'migrate', 'output.js'],
     packages: ['@weir/ops', 'pg'],
     data: ['prisma/migrations'],
   },
@@ -52,6 +51,11 @@ const EXCLUDED = [
 ];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const workspaceManifests = globSync(
+  workspaces.map((one) => `${one}/package.json`),
+  { cwd: root },
+);
 
 const [target, folder] = process.argv.slice(2);
 if (!Object.hasOwn(TARGETS, target ?? '') || folder === undefined) {
@@ -82,7 +86,7 @@ function rewrite(path, change) {
 }
 
 function installPackages() {
-  const paths = globSync(MANIFESTS, { cwd: root });
+  const paths = ['package.json', ...workspaceManifests];
   for (const path of [...paths, LOCK]) copy(path);
   for (const path of paths) rewrite(path, (manifest) => trim(dirname(path), manifest));
   rewrite(LOCK, ({ packages: locked }) => {
@@ -115,18 +119,47 @@ function addCompiledCode() {
 
 function removeUnusedFiles() {
   const linked = linkedWorkspaces();
-  for (const path of globSync('{{apps,libs}/*,*}/package.json', { cwd: folder })) {
-    const owner = dirname(path);
-    if (!linked.includes(owner)) rmSync(join(folder, owner), { recursive: true });
+  for (const owner of workspaceManifests.map(dirname)) {
+    if (!linked.includes(owner)) rmSync(join(folder, owner), { recursive: true, force: true });
   }
   for (const path of globSync(EXCLUDED, { cwd: folder })) {
     rmSync(join(folder, path), { recursive: true, force: true });
   }
 }
 
+/**
+ * Writes `sbom.cdx.json`: the npm packages of the folder, the workspaces, and Node, in the format of CycloneDX. The
+ * packages of the base image are listed in its own package database.
+ */
+function writeBillOfMaterials() {
+  // npm sees a fault in the declarations of types that are not there.
+  const options = ['--omit=dev', '--ignore-npm-errors', '--output-reproducible', '--validate'];
+  const { status } = spawnSync('cyclonedx-npm', [...options, '--output-file=sbom.cdx.json'], {
+    cwd: folder,
+    stdio: 'inherit',
+  });
+  if (status !== 0) process.exit(1);
+  rewrite('sbom.cdx.json', (bill) => {
+    const own = bill.metadata.component;
+    own.name = `weir-${target}`;
+    for (const component of bill.components) component.version ??= own.version;
+    const node = process.versions.node;
+    bill.components.push({
+      type: 'platform',
+      name: 'node',
+      version: node,
+      'bom-ref': `node@${node}`,
+      licenses: [{ license: { id: 'MIT' } }],
+      cpe: `cpe:2.3:a:nodejs:node.js:${node}:*:*:*:*:*:*:*`,
+      purl: `pkg:generic/node@${node}`,
+    });
+  });
+}
+
 installPackages();
 for (const path of copied) copy(path);
 addCompiledCode();
 removeUnusedFiles();
+writeBillOfMaterials();
 for (const path of data) copy(path);
 process.stdout.write(`${basename(folder)}: ${linkedWorkspaces().join(', ')}\n`);

@@ -7,7 +7,7 @@ runMain(
     name: 'block-page',
     description: 'Shows the visitors of blocked sites a page that says why.',
     schema: SCHEMA,
-    packageFile: new URL('../package.json', import.meta.url),
+    packageFile: new URL('../../../package.json', import.meta.url),
     argv: process.argv.slice(2),
     environment: process.env,
   },

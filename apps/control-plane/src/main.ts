@@ -8,7 +8,7 @@ runMain(
     name: 'control-plane',
     description: 'management API, feed API and catalogue',
     schema: SCHEMA,
-    packageFile: new URL('../package.json', import.meta.url),
+    packageFile: new URL('../../../package.json', import.meta.url),
     argv: process.argv.slice(2),
     environment: process.env,
   },

@@ -19,7 +19,7 @@ runMain(
     description:
       'Answers the DNS queries of subscribers: filters by their profiles and forwards the rest to upstream resolvers.',
     schema: SCHEMA,
-    packageFile: new URL('../package.json', import.meta.url),
+    packageFile: new URL('../../../package.json', import.meta.url),
     argv: process.argv.slice(2),
     environment: process.env,
   },

@@ -40,7 +40,7 @@ export interface EntryPoint<S extends VariableSchema> {
   /** One sentence for `--help`. */
   readonly description: string;
   readonly schema: S;
-  /** Its package.json, for the version. */
+  /** The package.json of the repository, which has the version of all processes. */
   readonly packageFile: URL;
   /** Arguments besides `--help`, `--version` and `--check`, each with its purpose: `to …`. */
   readonly flags?: Readonly<Record<string, string>>;

@@ -5,7 +5,7 @@ export const COMMIT_VARIABLE = 'WEIR_COMMIT';
 
 /**
  * The text of `--version`: the version of package.json, and the commit if the build has set one: `0.1.0 (89a4cd8)`.
- * @param packageFile the process's own package.json
+ * @param packageFile the package.json of the repository
  */
 export function readVersion(
   packageFile: URL,

@@ -14,7 +14,7 @@ export function createDnstap(
     showNames: configuration.DNSTAP_NAMES,
     showAddresses: configuration.DNSTAP_ADDRESSES,
     identity: configuration.DNS_SERVER_ID,
-    version: `weir ${readVersion(new URL('../../package.json', import.meta.url), {})}`,
+    version: `weir ${readVersion(new URL('../../../../package.json', import.meta.url), {})}`,
     nowMs,
   });
 }

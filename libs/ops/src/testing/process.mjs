@@ -20,7 +20,7 @@ runMain(
     name: 'example',
     description: 'an example',
     schema: SCHEMA,
-    packageFile: new URL('../../package.json', import.meta.url),
+    packageFile: new URL('../../../../package.json', import.meta.url),
     argv: process.argv.slice(2),
     environment: process.env,
   },
