@@ -104,6 +104,12 @@ export class PolicyTarget implements FollowerTarget {
     return {
       revision,
       digest: policy.digest(),
+      apply: async (change) => {
+        await applyInSteps(policy, change, yielder);
+        const after = catalogueAfter(change);
+        if (after !== undefined) catalogue = after;
+        return policy.digest();
+      },
       swapIn: async () => {
         await this.inTurn(() => this.follow(policy));
         this.catalogues.want(catalogue);
@@ -164,9 +170,7 @@ export class PolicyTarget implements FollowerTarget {
     const yielder = new Yielder();
     const fork = policy.fork();
     try {
-      for (const steps = fork.applyInSteps(change); steps.next().done !== true;) {
-        if (yielder.isDue) await yielder.yieldNow();
-      }
+      await applyInSteps(fork, change, yielder);
       await this.putInForce(fork);
       this.followed = fork;
       return fork.digest();
@@ -193,6 +197,13 @@ export class PolicyTarget implements FollowerTarget {
   private async step(policy: Policy, step: () => void): Promise<void> {
     if (policy === this.inForce) await untilTrue(() => this.share.tryChange(step, PATIENCE_NAPS));
     else step();
+  }
+}
+
+/** @param policy which decides nothing meanwhile */
+async function applyInSteps(policy: Policy, change: Change, yielder: Yielder): Promise<void> {
+  for (const steps = policy.applyInSteps(change); steps.next().done !== true;) {
+    if (yielder.isDue) await yielder.yieldNow();
   }
 }
 

@@ -146,7 +146,8 @@ export class Policy {
   }
 
   /**
-   * The same in steps, one for each operation, for a fork. Between two steps this policy decides by half of the change.
+   * The same in steps, one for each operation, for a policy that is not in force: between two steps it has half of
+   * the change.
    * @throws PolicyError as `apply`; then the fork is of no use.
    */
   *applyInSteps(change: Change): Generator<undefined, void> {

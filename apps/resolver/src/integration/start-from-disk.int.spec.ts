@@ -23,6 +23,9 @@ import { startPrivateRedis } from '@weir/change-feed/testing';
 const NOWHERE = '127.0.0.1:2';
 const BLOCKED = 'c0000250';
 const SERVFAIL = 2;
+/** Of a journal that takes a while to be read and applied. */
+const LONG_CHANGES = 12;
+const RULES_EACH = 10_000;
 
 describe('a resolver whose control plane and Redis are gone', () => {
   let folder: string;
@@ -85,5 +88,32 @@ describe('a resolver whose control plane and Redis are gone', () => {
     expect(await ask(again, 'www.bet.example')).toBe(BLOCKED);
     expect(await ask(again, 'www.example.com')).toBe(SERVFAIL);
     expect(readdirSync(folder).sort()).toEqual([`catalogue-${sha256}`, 'journal', 'snapshot']);
+  });
+
+  it('answers by nothing older than the last change of a long journal', async () => {
+    const redis = await startPrivateRedis();
+    const plane = await ControlPlane.start(redis.url);
+    await plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
+    const first = await start(redis.url, plane.feedUrl);
+    await first.ready;
+    for (let i = 0; i < LONG_CHANGES; i++) {
+      const names = Array.from({ length: RULES_EACH }, (_, j) => `rule${i}-${j}.example`);
+      await plane.commit(...names.map((name) => domainRule(1, 'deny', name)));
+    }
+    const isEmpty = profile(1, { emptyDnsAnswer: true });
+    expect(await plane.commit(isEmpty)).toEqual({ applied: 1, total: 1 });
+    await first.stop();
+    await plane.stop();
+    await redis.stop();
+
+    const again = await start(`redis://${NOWHERE}`, `http://${NOWHERE}`);
+    cleanups.push(() => again.stop());
+    const query = encodeQuery('blocked.example', 1);
+    const seen = new Set<string>();
+    while (!seen.has('empty')) {
+      const { rcode, answers } = decodeMessage((await askUdp(again.dns, query))!);
+      seen.add(rcode === 0 ? (answers.length === 0 ? 'empty' : 'address') : String(rcode));
+    }
+    expect([...seen]).toEqual([String(SERVFAIL), 'empty']);
   });
 });

@@ -1,5 +1,5 @@
 import { decodeChange } from '@weir/config-model';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -56,6 +56,32 @@ describe('PersistedConfiguration', () => {
     const { target, head } = await start();
     expect(head).toEqual(log.currentHead());
     expect(target.verdicts()).toEqual(log.verdicts());
+  });
+
+  it('puts nothing in force before the last change that is on the disk', async () => {
+    const log = new MemoryLog();
+    log.commit(1, 1);
+    const { configuration } = await start();
+    await configuration.load(log.snapshot());
+    for (let profileId = 2; profileId < 6; profileId++)
+      await configuration.apply(decodeChange(log.commit(profileId, 2)));
+    await configuration.stored();
+    const { target } = await start();
+    expect(target.digestsInForce).toEqual([log.currentHead().digest]);
+  });
+
+  it('puts nothing in force of a journal whose changes do not lead to their digests', async () => {
+    const log = new MemoryLog();
+    log.commit(1, 1);
+    const { configuration } = await start();
+    await configuration.load(log.snapshot());
+    const change = decodeChange(log.commit(2, 2));
+    await configuration.apply({ ...change, digest: '0123456789abcdef' });
+    await configuration.stored();
+    const { target, head } = await start();
+    expect(head).toBeNull();
+    expect(target.digestsInForce).toEqual([]);
+    expect(readdirSync(folder).sort()).toEqual(['journal.damaged', 'snapshot.damaged']);
   });
 
   it('has the changes of an outage of the disk on the disk once it works again', async () => {

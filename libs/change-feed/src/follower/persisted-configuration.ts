@@ -11,7 +11,12 @@ export interface BuiltConfiguration {
   readonly revision: number;
   /** Digest that the target computed from the rows it loaded. */
   readonly digest: string;
-  /** Puts it in force, in one step. */
+  /**
+   * Applies a change that comes after it. Call it before `swapIn`.
+   * @returns the digest afterwards: 16 hex digits.
+   */
+  apply(change: Change): Promise<string> | string;
+  /** Puts it in force, in one step. Call it once. */
   swapIn(): void | Promise<void>;
 }
 
@@ -56,43 +61,39 @@ export class PersistedConfiguration {
   ) {}
 
   /**
-   * Puts in force what is on disk: the snapshot, then the journal as far as it can be applied. Damaged files are
+   * Puts in force what is on disk: the snapshot with all changes of the journal, in one step. Damaged files are
    * renamed.
    * @returns null when there is nothing to start from.
    */
   async restore(): Promise<Head | null> {
-    let head: Head | null = null;
     try {
       const state = await this.disk?.read();
       if (!state) return null;
-      head = await this.build(state.parts);
+      const { built, head } = await this.build(state.parts);
+      let point: LogPoint = head;
       for (const change of state.changes) {
-        if (change.revision !== head.revision + 1) continue;
-        const digest = await this.target.apply(change);
-        head = { ...head, revision: change.revision, digest };
-        if (digest !== change.digest)
+        // The first ones may be part of the snapshot.
+        if (change.revision !== point.revision + 1) continue;
+        point = { revision: change.revision, digest: await built.apply(change) };
+        if (point.digest !== change.digest)
           throw new RowError('a change of the journal does not lead to its digest');
       }
-      this.disk?.resume(head.revision);
+      await built.swapIn();
+      this.disk?.resume(point.revision);
+      return { ...head, ...point };
     } catch (error) {
       if (error instanceof RowError) await this.disk?.setAside(error.message);
-      else {
-        this.log.warn(
-          { reason: String(error) },
-          'the configuration on disk can only be put in force in part',
-        );
-        if (head !== null) this.disk?.resume(head.revision);
-      }
+      else this.log.warn({ reason: String(error) }, 'the configuration on disk cannot be read');
+      return null;
     }
-    return head;
   }
 
   /** Puts a snapshot in force and on disk. @throws RowError when it is damaged; then the old configuration stays. */
   async load(parts: AsyncIterable<SnapshotPart>): Promise<Head> {
-    if (!this.disk) return this.build(parts);
+    if (!this.disk) return this.buildAndSwapIn(parts);
     const recording = this.disk.record(parts);
     try {
-      const head = await this.build(recording.parts);
+      const head = await this.buildAndSwapIn(recording.parts);
       // Later changes follow this configuration, not the one that is still on disk.
       if (!(await recording.commit())) this.disk.discontinue();
       return head;
@@ -140,7 +141,15 @@ export class PersistedConfiguration {
     await this.disk?.close();
   }
 
-  private async build(parts: AsyncIterable<SnapshotPart>): Promise<Head> {
+  private async buildAndSwapIn(parts: AsyncIterable<SnapshotPart>): Promise<Head> {
+    const { built, head } = await this.build(parts);
+    await built.swapIn();
+    return head;
+  }
+
+  private async build(
+    parts: AsyncIterable<SnapshotPart>,
+  ): Promise<{ readonly built: BuiltConfiguration; readonly head: Head }> {
     const heads: Head[] = [];
     async function* noticeHead(): AsyncGenerator<SnapshotPart> {
       for await (const part of parts) {
@@ -155,9 +164,8 @@ export class PersistedConfiguration {
         `the snapshot of revision ${head?.revision ?? '?'} does not have its digest`,
       );
     }
-    await built.swapIn();
     const { lineage, revision, digest } = head;
-    return { lineage, revision, digest };
+    return { built, head: { lineage, revision, digest } };
   }
 
   private async download(disk: SnapshotDisk, parts: AsyncIterable<SnapshotPart>): Promise<boolean> {

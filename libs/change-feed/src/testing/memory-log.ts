@@ -178,6 +178,8 @@ export class MemoryLog implements FeedSource, SnapshotSource {
 /** A follower's side: its own copy of the configuration. */
 export class MemoryTarget implements FollowerTarget {
   rules = new Rules();
+  /** The digest of each configuration that was in force, in order. */
+  readonly digestsInForce: string[] = [];
   /** Makes the target skip the operations of the next change. */
   corruptNext = false;
   /** The next change fails with this error. */
@@ -193,8 +195,13 @@ export class MemoryTarget implements FollowerTarget {
     return {
       revision,
       digest: built.digest.toString(),
+      apply: ({ operations }) => {
+        built.apply(operations);
+        return built.digest.toString();
+      },
       swapIn: () => {
         this.rules = built;
+        this.digestsInForce.push(built.digest.toString());
       },
     };
   }
@@ -205,7 +212,9 @@ export class MemoryTarget implements FollowerTarget {
     if (failure !== null) throw failure;
     if (this.corruptNext) this.corruptNext = false;
     else this.rules.apply(change.operations);
-    return this.rules.digest.toString();
+    const digest = this.rules.digest.toString();
+    this.digestsInForce.push(digest);
+    return digest;
   }
 
   verdicts(): Record<string, 1 | 2> {
