@@ -9,6 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type AppliedReply, CountChecker } from './count-checker.js';
 
 const PAUSE_BETWEEN_QUERIES_MS = 4;
+/** SERVFAIL: a resolver that has no configuration yet. */
+const NOT_READY = 'rcode 2';
 
 /** Queries the resolvers and checks every answer against the versions that may be in force. */
 export class AnswerChecker {
@@ -87,6 +89,36 @@ export class AnswerChecker {
     }
     this.stats.counts.queries++;
     this.stats.counts.queryRetries += process.disturbedAtMs < sentMs ? retries : 0;
+    const version = key.history.earliest(minVersion, probe, seen);
+    if (version === null) this.stats.violation(explain(process, key, probe, minVersion, seen));
+    else bounds.noteSeen(key.history, version);
+  }
+
+  /** Asks a resolver without a pause while it starts. It need not answer, but never by an older version. */
+  async askWhile(
+    resolver: number,
+    keys: readonly Key[],
+    start: () => Promise<void> | undefined,
+  ): Promise<void> {
+    let isReady = false;
+    const starting = Promise.resolve(start()).finally(() => (isReady = true));
+    const asking: Promise<void>[] = [];
+    for (let i = 0; !isReady; i++) {
+      const key = keys[i % keys.length];
+      if (key !== undefined) asking.push(this.askStarting(resolver, key, i % key.probes.length));
+      await sleep(1);
+    }
+    await Promise.all([starting, ...asking]);
+  }
+
+  private async askStarting(resolver: number, key: Key, probe: number): Promise<void> {
+    const { process, port, bounds } = this.at(resolver);
+    const asked = key.probes[probe];
+    if (asked === undefined) return;
+    const minVersion = bounds.minVersion(key.history);
+    const { seen } = await this.client.ask(asked.source, port, asked.qname);
+    if (seen === null || seen === NOT_READY) return;
+    this.stats.counts.queriesWhileStarting++;
     const version = key.history.earliest(minVersion, probe, seen);
     if (version === null) this.stats.violation(explain(process, key, probe, minVersion, seen));
     else bounds.noteSeen(key.history, version);

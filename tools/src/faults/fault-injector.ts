@@ -8,6 +8,8 @@ import { changeRelease, type Releases } from './releases.js';
 import type { DatabaseRewind } from './database-rewind.js';
 import { forgeFollowers } from './forged-followers.js';
 import { breakImage } from './image-fault.js';
+import { startWithLongJournal } from './long-journal.js';
+import type { ReadWriteLock } from './read-write-lock.js';
 import type { TcpProxy } from '../deployment/tcp-proxy.js';
 import type { WeirProcess } from '../deployment/weir-process.js';
 import { plantVariables } from './plant/plants.js';
@@ -20,13 +22,14 @@ const FEED_TIMEOUT_MS = 11_000;
 /** Injects the faults of a script into a deployment, and repairs each of them. */
 export class FaultInjector {
   constructor(
-    private readonly deployment: Deployment,
-    private readonly checker: AnswerChecker,
+    readonly deployment: Deployment,
+    readonly checker: AnswerChecker,
     private readonly rewind: DatabaseRewind,
-    private readonly keys: readonly Key[],
+    readonly keys: readonly Key[],
     private readonly stats: RunStats,
     private readonly log: (text: string) => void,
     private readonly releases: Releases,
+    readonly lock: ReadWriteLock,
   ) {}
 
   /** Injects faults one after the other until `endMs`. Everything is up again when this resolves. */
@@ -83,6 +86,8 @@ export class FaultInjector {
         return this.stopPostgres(() => postgres.kill(), durationMs);
       case 'resolver alone':
         return this.startAlone(target % deployment.resolvers.length);
+      case 'resolver started with a long journal':
+        return startWithLongJournal(this);
       case 'resolver isolated':
         return this.isolate(target % deployment.resolvers.length, durationMs);
       case 'resolver disk full':

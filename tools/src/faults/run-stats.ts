@@ -26,6 +26,8 @@ export class RunStats {
     foundAppliedAfter503: 0,
     queries: 0,
     queriesAfterAcknowledgement: 0,
+    /** Of a resolver that was not ready yet, and gave an answer. */
+    queriesWhileStarting: 0,
     queryRetries: 0,
     queriesInconclusive: 0,
   };

@@ -57,6 +57,14 @@ export const DEFECTS = {
       texts.push(await jsonText({ ...change, operations: other.operations }));
     }`,
   },
+  'what is on the disk is put in force bit by bit': {
+    file: 'libs/change-feed/dist/follower/persisted-configuration.js',
+    find: 'const { built, head } = await this.build(state.parts);',
+    replace: `
+      const { built: snapshot, head } = await this.build(state.parts);
+      await snapshot.swapIn();
+      const built = { apply: (change) => this.target.apply(change), swapIn: () => undefined };`,
+  },
   'messages are believed without a signature': {
     file: 'libs/change-feed/dist/protocol/deployment-messages.js',
     find: 'return this.verifier.verify(channel, message);',
@@ -80,6 +88,12 @@ const AIDS = {
     file: 'apps/control-plane/dist/init/load/difference.js',
     find: 'MAX_LOGGED_ROWS = 20_000',
     replace: 'MAX_LOGGED_ROWS = -1',
+  },
+  /** No snapshot replaces the journal because it is long. */
+  'a journal of any length': {
+    file: 'libs/change-feed/dist/disk/snapshot-disk.js',
+    find: 'LONG_JOURNAL_BYTES = 32 * 1024 * 1024',
+    replace: 'LONG_JOURNAL_BYTES = Infinity',
   },
   /** Now and then the journal takes as long as a disk with much other work. */
   'a slow disk': {
