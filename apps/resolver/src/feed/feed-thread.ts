@@ -145,7 +145,8 @@ export class FeedThread implements Feed {
     const { port1, port2 } = new MessageChannel();
     const { configuration, lanes } = this.options;
     this.readers.connect(lanes, port1);
-    this.policy = await ReadPolicy.connect(port2, parseHashKey(configuration.DOMAIN_HASH_KEY));
+    const key = parseHashKey(configuration.DOMAIN_HASH_KEY);
+    this.policy = await ReadPolicy.connect(port2, key, this.endStuck);
     const takeChanges = (): void => {
       this.policy.enter();
       this.policy.leave();
@@ -180,6 +181,12 @@ export class FeedThread implements Feed {
     // These are written again.
     this.options.log[level]({ ...fields, time: undefined, process: undefined }, msg);
   }
+
+  /** The feed died or loops in the middle of a change. This thread waits for it, so no event tells of that. */
+  private readonly endStuck = (): never => {
+    this.options.log.error({}, 'the thread of the feed is stuck in a change; the resolver ends');
+    process.exit(1);
+  };
 
   private readonly check = (): void => {
     const turns = Atomics.load(this.words, FeedWord.turns);

@@ -22,7 +22,7 @@ const lastBytes = (answer: Uint8Array | null): string => hexOf(answer!.subarray(
 describe('the feed has a thread of its own', NEEDS_LANES, () => {
   const environment = useResolverEnvironment();
   /** A resolver, one of whose threads does nothing from `stall` to `goOn`. */
-  async function start(thread: 'main' | 'feed') {
+  async function start(thread: 'main' | 'feed', inChange?: 'stall' | 'end') {
     const { plane } = environment;
     await plane.commit(
       profile(1),
@@ -49,6 +49,7 @@ describe('the feed has a thread of its own', NEEDS_LANES, () => {
       NODE_OPTIONS: `--import ${HOOK}`,
       STALL_THREAD: thread === 'main' ? '' : thread,
       STALL_FILE,
+      ...(inChange && { STALL_IN_CHANGE: inChange }),
     });
     environment.cleanups.push(() => child.kill('SIGKILL'));
     const { dns, opsPort } = await ready();
@@ -58,10 +59,14 @@ describe('the feed has a thread of its own', NEEDS_LANES, () => {
       child.kill('SIGUSR2');
       await expect.poll(() => existsSync(`${STALL_FILE}.stalled`)).toBe(true);
     };
+    const stallInChange = () => {
+      writeFileSync(STALL_FILE, '');
+      child.kill('SIGUSR2');
+    };
     const goOn = () => {
       rmSync(STALL_FILE);
     };
-    return { dns, opsPort, stall, goOn, fail, output, exited };
+    return { dns, opsPort, stall, stallInChange, goOn, fail, output, exited };
   }
 
   it('so changes are in force and acknowledged while the thread for forwarding, TCP and TLS is busy', async () => {
@@ -115,6 +120,29 @@ describe('the feed has a thread of its own', NEEDS_LANES, () => {
     );
     expect(output.text).toContain('"msg":"the thread of the feed ended, and the resolver with it"');
   });
+
+  it.each([
+    ['stalls', 'stall'],
+    ['ends', 'end'],
+  ] as const)(
+    'with which the resolver ends within seconds when it %s in the middle of a change',
+    async (_, inChange) => {
+      const { plane } = environment;
+      const { stallInChange, output, exited } = await start('feed', inChange);
+      stallInChange();
+      // The order reaches the thread before the change does, or the next one meets it.
+      const changing = setInterval(() => void plane.commit(profile(2)), 200);
+      environment.cleanups.push(() => {
+        clearInterval(changing);
+      });
+      const startedMs = performance.now();
+      expect(await exited).toBe(1);
+      expect(performance.now() - startedMs).toBeLessThan(10_000);
+      expect(output.text).toMatch(
+        /"msg":"the thread of the feed (is stuck in a change; the resolver ends|ended, and the resolver with it)"/,
+      );
+    },
+  );
 
   it('whose faulty files end the start with one line', async () => {
     const { output, exited } = startResolverProcess({

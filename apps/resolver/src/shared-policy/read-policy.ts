@@ -21,20 +21,34 @@ export class ReadPolicy implements PolicySource<PolicyReader> {
   /** Turns that began within another one. */
   private depth = 0;
 
-  /** @param port where `PolicyReaders` has connected a reader */
-  static async connect(port: MessagePort, key: HashKey): Promise<ReadPolicy> {
+  /**
+   * @param port where `PolicyReaders` has connected a reader
+   * @param onWriterStuck as of `SharedPolicy`
+   */
+  static async connect(
+    port: MessagePort,
+    key: HashKey,
+    onWriterStuck?: () => void,
+  ): Promise<ReadPolicy> {
     for (;;) {
       const first = receiveMessageOnPort(port);
-      if (first !== undefined) return new ReadPolicy(first.message as Invitation, port, key);
+      if (first !== undefined)
+        return new ReadPolicy(first.message as Invitation, port, key, onWriterStuck);
       await sleep(LOOK_MS);
     }
   }
 
-  private constructor(invitation: Invitation, port: MessagePort, key: HashKey) {
+  private constructor(
+    invitation: Invitation,
+    port: MessagePort,
+    key: HashKey,
+    onWriterStuck: (() => void) | undefined,
+  ) {
     this.shared = new SharedPolicy(invitation, {
       receive: () => receiveMessageOnPort(port)?.message as PolicyMessage | undefined,
       openCatalogue: (image) =>
         CatalogueImage.open(image as Uint8Array, key, { checksumVerified: true }),
+      ...(onWriterStuck && { onWriterStuck }),
     });
   }
 

@@ -50,4 +50,19 @@ describe('the reader lock', () => {
     readers[0].leave();
     expect(writer.tryWrite(() => undefined, 1)).toBe(true);
   });
+
+  it('tells a reader that the writer has kept it out for two seconds', () => {
+    const lock = createReaderLock(1);
+    const writer = new WriteSide(lock);
+    let waitedMs = 0;
+    const reader = new ReadSide(lock, 0, () => {
+      waitedMs = performance.now() - startedMs;
+      writer.leave();
+    });
+    expect(writer.tryEnter(0)).toBe(true);
+    const startedMs = performance.now();
+    reader.enter();
+    expect(waitedMs).toBeGreaterThan(1_900);
+    reader.leave();
+  });
 });

@@ -24,6 +24,11 @@ const WAITING = 2;
 const SPINS = 100;
 /** A thread sleeps so long at most, then looks again. */
 const NAP_MS = 1;
+/**
+ * Naps of a reader, two seconds in all, after which the writer is stuck: a write takes less than a millisecond. Time in
+ * which the whole process is stopped does not count.
+ */
+const PATIENCE_NAPS = 2_000;
 
 /** The memory of a lock, to be sent to all threads. */
 export function createReaderLock(readers: number): SharedArrayBuffer {
@@ -39,7 +44,15 @@ export class ReadSide {
   private readonly words: Int32Array;
   private readonly state: number;
 
-  constructor(lock: SharedArrayBuffer, reader: number) {
+  /**
+   * @param onStuck called when the writer has kept this reader out for two seconds: its thread has died or loops, and
+   *   the event loop of this thread cannot hear of it. Without it, or when it returns, the reader goes on waiting.
+   */
+  constructor(
+    lock: SharedArrayBuffer,
+    reader: number,
+    private readonly onStuck?: () => void,
+  ) {
     this.words = new Int32Array(lock);
     this.state = stateOf(reader);
   }
@@ -62,11 +75,13 @@ export class ReadSide {
 
   private waitForWriter(): void {
     const { words, state } = this;
+    let naps = 0;
     do {
       Atomics.store(words, state, WAITING);
       Atomics.notify(words, state);
       // The nap ends by itself, should the writer have died.
-      sleepWhile(words, WANTED, 1);
+      if (sleepWhile(words, WANTED, 1) === 'timed-out' && ++naps === PATIENCE_NAPS)
+        this.onStuck?.();
       Atomics.store(words, state, READING);
     } while (Atomics.load(words, WANTED) !== 0);
     // The writer may wait for this reader's turn.

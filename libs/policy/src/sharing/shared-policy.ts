@@ -17,6 +17,8 @@ export interface SharedPolicyOptions {
   readonly receive: () => PolicyMessage | undefined;
   /** Opens a catalogue from its `shareable`. */
   readonly openCatalogue: (shareable: unknown) => CatalogueIndex;
+  /** See `ReadSide`. */
+  readonly onWriterStuck?: () => void;
 }
 
 /** A policy in the memory of another thread. */
@@ -53,7 +55,7 @@ export class SharedPolicy {
     { lock, reader, control, sent, policies }: Invitation,
     private readonly options: SharedPolicyOptions,
   ) {
-    this.readSide = new ReadSide(lock, reader);
+    this.readSide = new ReadSide(lock, reader, options.onWriterStuck);
     this.control = new Int32Array(control);
     this.received = sent;
     for (const message of policies) this.adopt(message);
