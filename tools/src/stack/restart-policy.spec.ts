@@ -29,14 +29,14 @@ describe('RestartPolicy', () => {
   });
 
   it('slows down at the fifth exit within a minute', () => {
-    expect(pauses(0, 0, 0, 0, 0)).toEqual([200, 400, 800, 1_600, 'failing 30000']);
+    expect(pauses(0, 0, 0, 0, 0)).toEqual([200, 400, 800, 1_600, 'failing 10000']);
     expect(pauses(15_000, 15_000, 15_000, 15_000, 15_000)).toEqual([200, 400, 800, 1_600, 3_200]);
   });
 
   it('stays slow until the process has been stable for a minute', () => {
     expect(pauses(0, 0, 0, 0, 0, 100, 59_999, 60_000)).toEqual([
       ...[200, 400, 800, 1_600],
-      ...['failing 30000', 'failing 30000', 'failing 30000'],
+      ...['failing 10000', 'failing 10000', 'failing 10000'],
       200,
     ]);
   });

@@ -7,9 +7,8 @@ export interface Restart {
 }
 
 const INITIAL_DELAY_MS = 200;
-const MAX_DELAY_MS = 10_000;
-/** Delay for a failing process. */
-export const FAILING_DELAY_MS = 30_000;
+/** Also the delay for a failing process: it is there soon after the cause is gone. */
+export const MAX_DELAY_MS = 10_000;
 /** A process that has run this long is stable. */
 const STABLE_MS = 60_000;
 const EXIT_WINDOW_MS = 60_000;
@@ -36,6 +35,6 @@ export class RestartPolicy {
     this.isFailing ||= this.ends.length >= MAX_EXITS;
     const { pauseMs, isFailing } = this;
     this.pauseMs = Math.min(pauseMs * 2, MAX_DELAY_MS);
-    return { pauseMs: isFailing ? FAILING_DELAY_MS : pauseMs, isFailing };
+    return { pauseMs: isFailing ? MAX_DELAY_MS : pauseMs, isFailing };
   }
 }

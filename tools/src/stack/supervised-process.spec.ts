@@ -140,7 +140,7 @@ describe('SupervisedProcess', () => {
     isBroken = true;
     await kill();
     const plain =
-      /exit code 3\); it has ended 5 times within a minute, and is only tried every 30 s now\./;
+      /exit code 3\); it has ended 5 times within a minute, and is only tried every 10 s now\./;
     await vi.waitFor(() => {
       expect(reports.filter((text) => plain.test(text)).length).toBeGreaterThan(1);
     }, WAIT);
@@ -149,6 +149,26 @@ describe('SupervisedProcess', () => {
       expect(supervised.isUp && children.at(-1)!.lastLines()).toEqual(['it lives']);
     }, WAIT);
   });
+
+  it('has a process that died five times in a minute up again within 30 s of the cause being gone', async () => {
+    const cause = join(folder, 'cause');
+    const dies = `if (require('fs').existsSync(${JSON.stringify(cause)})) process.exit(3);`;
+    const supervised = supervise(`${dies} ${LIVES}`, { policy: new RestartPolicy() });
+    await supervised.start();
+    supervised.enableRestarts();
+    writeFileSync(cause, '');
+    await kill();
+    await vi.waitFor(() => {
+      expect(reports.at(-1)).toMatch(/it has ended 5 times within a minute/);
+    }, WAIT);
+    rmSync(cause);
+    await vi.waitFor(
+      () => {
+        expect(supervised.isUp && children.at(-1)!.lastLines()).toEqual(['it lives']);
+      },
+      { timeout: 30_000, interval: 100 },
+    );
+  }, 60_000);
 
   it('stops during a delay', async () => {
     const supervised = supervise(LIVES, {

@@ -1,7 +1,7 @@
 import { StartError } from '@weir/ops';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Child, describeExit } from '../services/child.js';
-import { MAX_EXITS, type Restart, RestartPolicy, FAILING_DELAY_MS } from './restart-policy.js';
+import { MAX_DELAY_MS, MAX_EXITS, type Restart, RestartPolicy } from './restart-policy.js';
 
 export interface SupervisedProcessOptions {
   readonly name: string;
@@ -144,5 +144,5 @@ export class SupervisedProcess {
 
 function describeRestart({ pauseMs, isFailing }: Restart): string {
   if (!isFailing) return `; it is started again in ${pauseMs / 1000} s`;
-  return `; it has ended ${MAX_EXITS} times within a minute, and is only tried every ${FAILING_DELAY_MS / 1000} s now`;
+  return `; it has ended ${MAX_EXITS} times within a minute, and is only tried every ${MAX_DELAY_MS / 1000} s now`;
 }
