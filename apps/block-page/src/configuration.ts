@@ -61,7 +61,9 @@ export const SCHEMA = {
     }),
   ),
   BLOCK_PAGE_CONNECTIONS: integer(1, MAX_CONNECTIONS, {
-    description: 'Maximum number of open connections; more are closed at once.',
+    description:
+      'Maximum number of open connections. When all are in use, the subscriber with the most loses one. Clients ' +
+      'without a profile have an eighth of them together.',
     default: '4096',
   }),
   BLOCK_PAGE_CLIENT_CONNECTIONS: integer(1, MAX_CONNECTIONS, {

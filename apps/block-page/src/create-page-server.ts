@@ -1,4 +1,4 @@
-import { ClientConnections, RateTable, SubscriberKey } from '@weir/clients';
+import { ClientConnections, ConnectionPool, RateTable, SubscriberKey } from '@weir/clients';
 import { parseHashKey } from '@weir/dns-name';
 import { CidrSet, type Logger } from '@weir/ops';
 import type { PolicySource } from '@weir/policy';
@@ -6,7 +6,7 @@ import { randomInt } from 'node:crypto';
 import { readBrand } from './brand/brand.js';
 import type { BlockPageConfiguration } from './configuration.js';
 import { CustomPages } from './content/custom-pages.js';
-import type { PageCounters } from './metrics/page-counters.js';
+import { type PageCounters, Refusal } from './metrics/page-counters.js';
 import { BuiltInPage } from './page/built-in-page.js';
 import { Pages } from './page/pages.js';
 import { PageHandler } from './server/page-handler.js';
@@ -81,8 +81,15 @@ export function createPageServer(
     port: configuration.BLOCK_PAGE_PORT,
     handler,
     trustedProxies,
-    maxConnections: configuration.BLOCK_PAGE_CONNECTIONS,
-    connections: new ClientConnections(configuration.BLOCK_PAGE_CLIENT_CONNECTIONS, subscriber),
+    connections: new ConnectionPool({
+      maxConnections: configuration.BLOCK_PAGE_CONNECTIONS,
+      maxPerSubscriber: configuration.BLOCK_PAGE_CLIENT_CONNECTIONS,
+      subscriber,
+      isAllowed: () => false,
+      onEvicted: () => {
+        counters.refuse(Refusal.crowded);
+      },
+    }),
     counters,
     onFault: (error) => {
       log.error({ err: error }, 'a request could not be handled');

@@ -149,6 +149,7 @@ export class DnsService {
     });
     this.listeners = new Listeners({
       ...{ configuration, handler, counters, subscriber, limits, nowMs, log },
+      allowedClients: this.allowedClients,
       lanes: laneSupport,
       onError: throttled((error: Error) => {
         log.error({ reason: error.message }, 'a listening socket has failed; it goes on');

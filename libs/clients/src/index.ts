@@ -1,5 +1,10 @@
 export { ClientAddress } from './client-address.js';
 export { ClientConnections } from './client-connections.js';
+export {
+  ConnectionPool,
+  type ConnectionPoolOptions,
+  type PooledConnection,
+} from './connection-pool.js';
 export type { Connection } from './connection.js';
 export {
   BAD_PROXY_HEADER,

@@ -32,6 +32,11 @@ export class SubscriberKey {
     private readonly salt: number,
   ) {}
 
+  /** What the last `identify` found. */
+  get matchedBy(): MatchedBy {
+    return this.match.by;
+  }
+
   identify(client: Client): void {
     const { match } = this;
     const { policy } = this.source;

@@ -172,6 +172,24 @@ describe('limits', () => {
     await expect.poll(async () => status(await send(page, REQUEST))).toBe('404');
   });
 
+  it('leave strangers a small part of the connections, so that a subscriber gets the page', async () => {
+    await around.plane.commit(profile(1), loopback(1));
+    const page = await around.start({
+      BLOCK_PAGE_CONNECTIONS: '32',
+      BLOCK_PAGE_CLIENT_CONNECTIONS: '4',
+    });
+    for (let n = 0; n < 64; n++) {
+      const localAddress = `127.9.0.${1 + (n >> 2)}`;
+      const socket = connect({ port: page.port, host: '127.0.0.1', localAddress });
+      around.cleanups.push(() => socket.destroy());
+      socket.on('error', () => socket.destroy());
+      await new Promise((resolve) => socket.once('connect', resolve));
+    }
+    expect(status(await send(page, REQUEST))).toBe('404');
+    await expect.poll(() => metric(page, /^weir_block_page_connections (\d+)$/m)).toBe(4);
+    expect(await metric(page, /refusals_total\{why="crowded"\} (\d+)/)).toBe(60);
+  });
+
   it('apply to the time that a request may take to arrive', { timeout: 30_000 }, async () => {
     const page = await around.start();
     expect(status(await send(page, 'GET / HTTP/1.1\r\nHost: a'))).toBe('408');

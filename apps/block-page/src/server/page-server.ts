@@ -1,4 +1,4 @@
-import { ClientAddress, type ClientConnections, ProxyHeaderReader } from '@weir/clients';
+import { ClientAddress, type ConnectionPool, ProxyHeaderReader } from '@weir/clients';
 import type { CidrSet } from '@weir/ops';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -23,9 +23,7 @@ export interface PageServerOptions {
   readonly port: number;
   readonly handler: PageHandler;
   readonly trustedProxies: CidrSet;
-  readonly maxConnections: number;
-  /** Limits the connections of one subscriber. */
-  readonly connections: ClientConnections;
+  readonly connections: ConnectionPool;
   readonly counters: PageCounters;
   /** Called with errors of the listening socket and with defects; the server continues. */
   readonly onFault: (error: Error) => void;
@@ -40,7 +38,6 @@ export class PageServer {
   private readonly open = new Set<Socket>();
 
   constructor(private readonly options: PageServerOptions) {
-    const { counters, maxConnections } = options;
     this.server = createServer(
       {
         maxHeaderSize: MAX_HEADER_BYTES,
@@ -54,15 +51,11 @@ export class PageServer {
         void this.answer(request, response);
       },
     );
-    this.server.maxConnections = maxConnections;
     this.server.timeout = IDLE_TIMEOUT_MS;
     // A connection ends with its first answer. A second request on it would wait for an answer for ever.
     this.server.maxRequestsPerSocket = 1;
     this.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
       void this.answer(request, response);
-    });
-    this.server.on('drop', () => {
-      counters.refuse(Refusal.crowded);
     });
     this.server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
       this.refuseMalformed(error, socket);
@@ -115,6 +108,9 @@ export class PageServer {
       return;
     }
     if (!this.options.trustedProxies.has(client)) return this.admit(socket, client);
+    const named = this.options.connections.acquireUnnamed();
+    if (named === null) return this.reject(socket, Refusal.crowded);
+    socket.once('close', named);
     const deadline = destroyAfter(socket, HEADER_TIMEOUT_MS);
     new ProxyHeaderReader({
       socket,
@@ -123,6 +119,7 @@ export class PageServer {
       isOptional: true,
       onClient: () => {
         clearTimeout(deadline);
+        named();
         this.admit(socket, client);
       },
       onError: () => {
@@ -132,15 +129,15 @@ export class PageServer {
   }
 
   private admit(socket: Socket, client: ClientAddress): void {
-    // A proxy may have connections of many visitors, so its own are not limited.
-    if (!this.options.trustedProxies.has(client)) {
-      const { connections } = this.options;
-      const entered = connections.acquire(client);
-      if (entered === null) return this.reject(socket, Refusal.crowded);
-      socket.once('close', () => {
-        connections.release(entered);
-      });
-    }
+    const { connections, trustedProxies } = this.options;
+    const close = (): void => void socket.destroy();
+    const acquired = trustedProxies.has(client)
+      ? connections.acquireProxy(close)
+      : connections.acquire(client, close);
+    if (acquired === null) return this.reject(socket, Refusal.crowded);
+    socket.once('close', () => {
+      connections.release(acquired);
+    });
     this.clients.set(socket, client);
     this.serveHttp(socket);
   }

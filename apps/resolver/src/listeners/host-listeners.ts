@@ -1,9 +1,8 @@
-import type { ClientAddress, ClientConnections } from '@weir/clients';
+import type { ClientAddress, ConnectionPool } from '@weir/clients';
 import { type CidrSet, explainListenError } from '@weir/ops';
 import type { AddressInfo } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import type { QueryHandler } from '../query/query-handler.js';
-import type { ConnectionTotal } from './connection-total.js';
 import type { ListenerLog } from './listener-log.js';
 import { type Connect, StreamListener } from './stream-listener.js';
 import type { UdpHost } from './udp-host.js';
@@ -37,9 +36,7 @@ export interface HostListenersOptions {
   readonly loadBalancers: CidrSet;
   readonly udp: UdpHost;
   /** Shared with the listeners on other addresses. */
-  readonly connections: ClientConnections;
-  /** Shared with the listeners on other addresses. */
-  readonly total: ConnectionTotal;
+  readonly connections: ConnectionPool;
   /** Whether this client may begin a TLS handshake in this second. */
   readonly mayHandshake: (client: ClientAddress) => boolean;
   readonly nowMs: () => number;

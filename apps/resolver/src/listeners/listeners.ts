@@ -1,7 +1,7 @@
 import {
   type ClientAddress,
-  ClientConnections,
   type Connection,
+  ConnectionPool,
   type SubscriberKey,
 } from '@weir/clients';
 import { CidrSet, StartError, TlsIdentity } from '@weir/ops';
@@ -13,7 +13,6 @@ import { DropReason } from '../query/drop-reason.js';
 import { Exchange } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-handler.js';
 import { Transport } from '../query/transport.js';
-import { ConnectionTotal } from './connection-total.js';
 import { type BoundAddress, type Connectors, HostListeners } from './host-listeners.js';
 import { Http1Server } from './https/http1-server.js';
 import { HttpsConnection } from './https/https-connection.js';
@@ -51,6 +50,7 @@ export interface ListenersOptions {
   readonly counters: QueryCounters;
   readonly subscriber: SubscriberKey;
   readonly limits: ClientLimits;
+  readonly allowedClients: Pick<CidrSet, 'has'>;
   /** How many lanes take UDP. Null: this thread does. */
   readonly lanes: { readonly count: number; readonly calls: SystemCalls } | null;
   /** Monotonic clock for idle connections, in milliseconds. */
@@ -80,8 +80,8 @@ export class Listeners {
 
   /** @throws StartError when TLS is configured and its files are not usable. */
   constructor(private readonly options: ListenersOptions) {
-    const { configuration, counters, subscriber, limits } = options;
-    const { DNS_HOST: addresses, CLIENT_TCP_CONNECTIONS: maxConnections } = configuration;
+    const { configuration, counters, subscriber, limits, allowedClients } = options;
+    const { DNS_HOST: addresses } = configuration;
     this.unread = new UnreadBytes(configuration.DNS_TCP_UNREAD_MB * MEBIBYTE, counters);
     this.turns = new InputTurns(subscriber, options.nowMs);
     this.identity = openIdentity(options);
@@ -92,8 +92,15 @@ export class Listeners {
       ...options,
       connectors: this.connectors(),
       loadBalancers: configuration.DNS_PROXY_PROTOCOL_FROM ?? CidrSet.parse([]),
-      connections: new ClientConnections(maxConnections, subscriber),
-      total: new ConnectionTotal(configuration.DNS_TCP_CONNECTIONS),
+      connections: new ConnectionPool({
+        maxConnections: configuration.DNS_TCP_CONNECTIONS,
+        maxPerSubscriber: configuration.CLIENT_TCP_CONNECTIONS,
+        subscriber,
+        isAllowed: (client) => allowedClients.has(client),
+        onEvicted: () => {
+          counters.drop(DropReason.crowded);
+        },
+      }),
       mayHandshake: (client: ClientAddress) => !limits.exceedsHandshakeRate(client),
     };
     const hasIpv4 = addresses.some((address) => isIPv4(address));

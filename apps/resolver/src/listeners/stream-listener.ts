@@ -1,7 +1,7 @@
 import {
   ClientAddress,
-  type ClientConnections,
   type Connection,
+  type ConnectionPool,
   ProxyHeaderReader,
 } from '@weir/clients';
 import type { CidrSet } from '@weir/ops';
@@ -9,7 +9,6 @@ import { TCPServer } from 'dns2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import { DropReason } from '../query/drop-reason.js';
-import type { ConnectionTotal } from './connection-total.js';
 
 const DEFAULT_IDLE_MS = 10_000;
 
@@ -29,9 +28,7 @@ export interface StreamListenerOptions {
   /** Load balancers. They must name their client in a PROXY header at the start of a connection. */
   readonly loadBalancers: CidrSet;
   /** Shared with other listeners. */
-  readonly connections: ClientConnections;
-  /** Shared with other listeners. */
-  readonly total: ConnectionTotal;
+  readonly connections: ConnectionPool;
   /** Whether this client may open a connection in this second. Default: always. */
   readonly isWithinRate?: (client: ClientAddress) => boolean;
   /**
@@ -94,19 +91,20 @@ export class StreamListener extends TCPServer {
     if (!client.set(socket.remoteAddress ?? '', socket.remotePort ?? 0)) {
       return this.reject(socket, DropReason.unanswerable);
     }
-    const { total } = this.options;
-    if (!total.acquire()) return this.reject(socket, DropReason.crowded);
     socket.setNoDelay(true);
     socket.once('close', () => {
       this.open.delete(socket);
-      total.release();
     });
     if (!this.options.loadBalancers.has(client)) return this.admit(socket, client);
+    const named = this.options.connections.acquireUnnamed();
+    if (named === null) return this.reject(socket, DropReason.crowded);
+    socket.once('close', named);
     const headerReader = new ProxyHeaderReader({
       socket,
       client,
       nowMs: this.options.nowMs(),
       onClient: () => {
+        named();
         this.admit(socket, client);
       },
       onError: () => {
@@ -129,10 +127,10 @@ export class StreamListener extends TCPServer {
   private take(socket: Socket, client: ClientAddress): void {
     const { connections, connect, isWithinRate } = this.options;
     if (isWithinRate?.(client) === false) return this.reject(socket, DropReason.limited);
-    const name = connections.acquire(client);
-    if (name === null) return this.reject(socket, DropReason.crowded);
+    const acquired = connections.acquire(client, () => socket.destroy());
+    if (acquired === null) return this.reject(socket, DropReason.crowded);
     socket.once('close', () => {
-      connections.release(name);
+      connections.release(acquired);
     });
     this.open.set(socket, connect(socket, client, this.currentIdleMs));
   }
@@ -144,7 +142,7 @@ export class StreamListener extends TCPServer {
 
   /** When half of the connections are in use, the idle time is shorter (RFC 7766 §6.2.3). */
   private readonly currentIdleMs = (): number => {
-    return this.options.total.isHalfFull ? this.idleMs / 4 : this.idleMs;
+    return this.options.connections.isHalfFull ? this.idleMs / 4 : this.idleMs;
   };
 
   private closeIdle(): void {

@@ -1,6 +1,5 @@
-import { ClientConnections, SubscriberKey } from '@weir/clients';
+import { ConnectionPool, SubscriberKey } from '@weir/clients';
 import { CidrSet } from '@weir/ops';
-import { ConnectionTotal } from '../listeners/connection-total.js';
 import { InputTurns } from '../listeners/input-turns.js';
 import { SendSlots } from '../listeners/send-slots.js';
 import { StreamListener, type StreamListenerOptions } from '../listeners/stream-listener.js';
@@ -9,7 +8,7 @@ import { UdpListener, type UdpListenerOptions } from '../listeners/udp-listener.
 import { UdpSockets, type UdpSocketsOptions } from '../listeners/udp-sockets.js';
 import { UnreadBytes } from '../listeners/unread-bytes.js';
 import { QueryCounters } from '../metrics/query-counters.js';
-import type { DropReason } from '../query/drop-reason.js';
+import { DropReason } from '../query/drop-reason.js';
 import { Exchange } from '../query/exchange.js';
 import { Transport } from '../query/transport.js';
 import type { Server } from './client.js';
@@ -79,8 +78,15 @@ export async function startTcp(
     counters,
     nowMs,
     loadBalancers: CidrSet.parse([]),
-    connections: new ClientConnections(options.maxPerClient ?? 128, subscriber),
-    total: new ConnectionTotal(options.maxConnections ?? 1024),
+    connections: new ConnectionPool({
+      maxConnections: options.maxConnections ?? 1024,
+      maxPerSubscriber: options.maxPerClient ?? 128,
+      subscriber,
+      isAllowed: () => true,
+      onEvicted: () => {
+        counters.drop(DropReason.crowded);
+      },
+    }),
     onError,
     ...options,
   });
