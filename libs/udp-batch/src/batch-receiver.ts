@@ -1,4 +1,4 @@
-import { EBADF, MSG_DONTWAIT, MSG_TRUNC } from './constants.js';
+import { EAGAIN, EINTR, MSG_DONTWAIT, MSG_TRUNC } from './constants.js';
 import {
   CONTROL_BYTES,
   IN6_PKTINFO_IFINDEX,
@@ -14,7 +14,7 @@ import {
 } from './layout.js';
 import { MessageSlots } from './message-slots.js';
 import { LOCAL_AT_IPV4, LOCAL_AT_IPV6 } from './route.js';
-import { SystemError, type SystemCalls } from './system-calls.js';
+import type { SystemCalls } from './system-calls.js';
 import { BATCH, type UdpSocketHandle } from './udp-socket.js';
 
 /** Longest datagram that is received whole: a query of 4096 bytes behind a PROXY header of as many. */
@@ -31,6 +31,8 @@ const LINK_LOCAL_MASK = 0xc0ff;
 export class BatchReceiver {
   /** The bytes of all slots. */
   readonly bytes: Uint8Array;
+  /** Why the last `receive` failed; 0 when it did not, or nothing had arrived. */
+  errno = 0;
   private readonly slots: MessageSlots;
   private readonly words: Int32Array;
   private readonly isIpv6: boolean;
@@ -51,18 +53,17 @@ export class BatchReceiver {
   }
 
   /**
-   * Receives what has arrived.
+   * Receives what has arrived. After a failure `errno` is set; the next call may succeed, or fail at once too.
    * @param flags `MSG_DONTWAIT`, or `MSG_WAITFORONE` to wait for the first datagram as long as the socket lets it
    * @returns the number of datagrams, 0 to 64
-   * @throws SystemError when the socket was closed
    */
   receive(flags: number): number {
     const { calls, slots, socket } = this;
     for (let i = 0; i < this.received; i++) this.prepare(i);
     // MSG_TRUNC: it tells the length of the whole datagram.
     const count = calls.recvmmsg(socket.fd, slots.address, BATCH, flags | MSG_TRUNC, 0);
-    // A failure means that nothing has arrived. Only without a descriptor nothing will ever arrive.
-    if (count < 0 && calls.errno() === EBADF) throw new SystemError('recvmmsg', EBADF);
+    const errno = count < 0 ? calls.errno() : 0;
+    this.errno = errno === EAGAIN || errno === EINTR ? 0 : errno;
     this.received = Math.max(count, 0);
     return this.received;
   }

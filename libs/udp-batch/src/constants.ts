@@ -11,6 +11,7 @@ export const SO_RCVBUF = 8;
 export const SO_RCVTIMEO = 20;
 export const SO_SNDTIMEO = 21;
 export const SO_REUSEPORT = 15;
+export const SO_ATTACH_REUSEPORT_CBPF = 51;
 /** Numbers about the memory of a socket, among them its drops. */
 export const SO_MEMINFO = 55;
 export const SK_MEMINFO_DROPS = 8;
@@ -31,4 +32,4 @@ export const MSG_WAITFORONE = 0x10000;
 
 export const EAGAIN = 11;
 export const EINTR = 4;
-export const EBADF = 9;
+export const EDESTADDRREQ = 89;

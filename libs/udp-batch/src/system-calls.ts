@@ -2,6 +2,15 @@ import type * as Koffi from 'koffi';
 import { createRequire } from 'node:module';
 import { endianness } from 'node:os';
 import { getSystemErrorName } from 'node:util';
+import {
+  AF_INET,
+  EAGAIN,
+  EDESTADDRREQ,
+  MSG_DONTWAIT,
+  SOCK_CLOEXEC,
+  SOCK_DGRAM,
+} from './constants.js';
+import { MessageSlots } from './message-slots.js';
 
 /** The calls of libc that batches and shared memory need. Addresses of memory are numbers. */
 export interface SystemCalls {
@@ -53,8 +62,8 @@ let loaded: SystemCalls | { readonly missing: string } | undefined;
 
 /**
  * @param onMissing called with the reason when there are none
- * @returns null where datagrams cannot be received in batches: not Linux, another architecture, or without the native
- *   part of koffi
+ * @returns null where datagrams cannot be received in batches: not Linux, another architecture, without the native part
+ *   of koffi, or in a sandbox that refuses the calls
  */
 export function loadSystemCalls(onMissing?: (reason: string) => void): SystemCalls | null {
   loaded ??= isSupported()
@@ -76,7 +85,7 @@ function load(): SystemCalls | { readonly missing: string } {
     const koffi = createRequire(import.meta.url)('koffi') as typeof Koffi;
     // The libc of this process, whichever it is.
     const libc = koffi.load(null);
-    return {
+    const calls: SystemCalls = {
       socket: libc.func('int socket(int, int, int)'),
       bind: libc.func('int bind(int, const void *, uint32_t)'),
       getsockname: libc.func('int getsockname(int, _Inout_ void *, _Inout_ void *)'),
@@ -92,7 +101,26 @@ function load(): SystemCalls | { readonly missing: string } {
       errno: () => koffi.errno(),
       addressOf: (bytes) => Number(koffi.address(bytes)),
     };
+    tryBatches(calls);
+    return calls;
   } catch (error) {
     return { missing: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Calls both as if for a batch, on a socket that has received nothing, and that is not told where to send. */
+function tryBatches(calls: SystemCalls): void {
+  const fd = calls.socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) throw new SystemError('socket', calls.errno());
+  try {
+    const { address } = new MessageSlots(calls.addressOf, 1, 4);
+    if (calls.recvmmsg(fd, address, 1, MSG_DONTWAIT, 0) < 0 && calls.errno() !== EAGAIN) {
+      throw new SystemError('recvmmsg', calls.errno());
+    }
+    if (calls.sendmmsg(fd, address, 1, MSG_DONTWAIT) < 0 && calls.errno() !== EDESTADDRREQ) {
+      throw new SystemError('sendmmsg', calls.errno());
+    }
+  } finally {
+    calls.close(fd);
   }
 }

@@ -2,7 +2,6 @@ import {
   BATCH,
   BatchReceiver,
   BatchSender,
-  EAGAIN,
   kernelDropsOf,
   MSG_DONTWAIT,
   ROUTE_WORDS,
@@ -118,10 +117,10 @@ export class UpstreamBatches {
 
   /** Receives a batch of what has arrived at the socket. */
   receive(socket: BatchedSocket): void {
-    const { receiver, handle, calls } = this;
+    const { receiver, handle } = this;
     handle.fd = socket.fd;
     const count = receiver.receive(MSG_DONTWAIT);
-    if (count === 0 && calls.errno() !== EAGAIN) socket.onUnreachable();
+    if (receiver.errno !== 0) socket.onUnreachable();
     for (let slot = 0; slot < count && !socket.isClosed; slot++) {
       if (!this.isFromPeer(slot)) continue;
       const bytes = receiver.bytesOf(slot);
