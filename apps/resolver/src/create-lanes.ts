@@ -3,6 +3,7 @@ import { CidrSet } from '@weir/ops';
 import { loadSystemCalls, type SystemCalls } from '@weir/udp-batch';
 import type { SetTimes } from './clocks.js';
 import type { DnsConfiguration } from './configuration.js';
+import { createAwakeWords } from './lanes/awake-lanes.js';
 import { laneCount } from './lanes/lane-count.js';
 import { laneConfiguration } from './lanes/lane-task.js';
 import { Lanes, type LanesOptions } from './lanes/lanes.js';
@@ -29,7 +30,7 @@ export function findLaneSupport(
   return count === 0 ? null : { calls, readers, count };
 }
 
-type LaneParts = Omit<LanesOptions, 'calls' | 'readers' | 'task' | 'checkMs'> & {
+type LaneParts = Omit<LanesOptions, 'calls' | 'readers' | 'task' | 'checkMs' | 'parks'> & {
   readonly hashKey: HashKey;
   readonly cookieSecrets: readonly HashKey[];
   readonly subscriberSalt: number;
@@ -40,6 +41,7 @@ type LaneParts = Omit<LanesOptions, 'calls' | 'readers' | 'task' | 'checkMs'> & 
   readonly logsAnswers: boolean;
   readonly times: SetTimes | undefined;
   readonly checkMs: number | undefined;
+  readonly parks: boolean | undefined;
 };
 
 export function createLanes(
@@ -52,6 +54,7 @@ export function createLanes(
   return new Lanes({
     ...{ calls, readers, cache, sockets, files, isReady, handler, counters, onDefect, log },
     ...(checkMs !== undefined && { checkMs }),
+    ...(parts.parks !== undefined && { parks: parts.parks }),
     task: {
       ...{ hashKey, cookieSecrets, subscriberSalt, times },
       configuration: laneConfiguration(configuration),
@@ -61,6 +64,7 @@ export function createLanes(
       clock: { hrtimeNs: process.hrtime.bigint(), monotonicMs: performance.now() },
       loadBalancers: configuration.DNS_PROXY_PROTOCOL_FROM ?? CidrSet.parse([]),
       wake: new Int32Array(new SharedArrayBuffer(4)),
+      awake: createAwakeWords(),
     },
   });
 }

@@ -46,6 +46,8 @@ export interface DnsServiceOptions {
   readonly queryLogOutput?: LineOutput;
   /** Interval between checks whether lanes hang, in milliseconds. */
   readonly laneCheckMs?: number;
+  /** Whether lanes that the load does not need get no queries. Default: yes. */
+  readonly parksLanes?: boolean;
   /** Times in place of the real ones. */
   readonly times?: SetTimes;
   readonly forwarding?: ForwardingLimits;
@@ -166,6 +168,7 @@ export class DnsService {
         files: () => this.files.forLanes,
         logsAnswers: this.queryLog !== null || this.dnstapSender !== null,
         checkMs: options.laneCheckMs,
+        parks: options.parksLanes,
       });
   }
 

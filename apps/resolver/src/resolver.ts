@@ -106,7 +106,10 @@ async function serve(
     feed,
   });
   const calls = createCalls(configuration, service, log);
-  const degraded = (): readonly string[] => whatIsDegraded(feed.state());
+  const degraded = (): readonly string[] => [
+    ...whatIsDegraded(feed.state()),
+    ...(service.lanes?.degraded ?? []),
+  ];
   ops.serve({ notReady, degraded, registry, calls });
   telemetry?.exportMetrics(registry);
   const drain = (): void => {
@@ -118,7 +121,7 @@ async function serve(
     dns,
     opsPort: ops.port,
     ready: feed.start().then(() => service.lanes?.tellReady()),
-    lost: feed.lost,
+    lost: Promise.race([feed.lost, ...(service.lanes === null ? [] : [service.lanes.lost])]),
     drain,
     stop: async () => {
       drain();

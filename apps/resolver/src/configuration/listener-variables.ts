@@ -19,8 +19,8 @@ export const LISTENER_VARIABLES = {
     integer(0, MAX_THREADS, {
       description:
         'Threads that answer UDP queries from memory, on Linux on x64 and arm64, besides one for all other queries ' +
-        'and one for changes. Each uses up to one core. 0: one thread does everything, one packet at a time. ' +
-        'Unset: one for each core but one, and at least one.',
+        'and one for changes. Each uses up to one core; those that the load does not need are parked. 0: one thread ' +
+        'does everything, one packet at a time. Unset: one for each core but one, and at least one.',
     }),
   ),
   UDP_NAP_US: integer(0, 2_000, {

@@ -54,7 +54,7 @@ function createLane(calls: SystemCalls, queries: number) {
     counts,
     nowMs: () => performance.now(),
     napMs: 0.001,
-    ...{ enter: nothing, leave: nothing, afterBatch: nothing },
+    ...{ enter: nothing, leave: nothing, afterBatch: nothing, onTurn: nothing },
   });
   const client = open();
   const sender = new BatchSender(calls, client, MSG_DONTWAIT);

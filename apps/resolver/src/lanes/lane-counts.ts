@@ -16,8 +16,8 @@ const COLLECTION_KINDS: Readonly<Record<string, string>> = {
 const OTHER_KIND = 'other';
 const KINDS = [...Object.values(COLLECTION_KINDS), OTHER_KIND];
 
-const Single = { answers: 0, handedOver: 1, naps: 2 } as const;
-const SINGLES = 3;
+const Single = { answers: 0, handedOver: 1, naps: 2, notHandedOver: 3, receiveErrors: 4 } as const;
+const SINGLES = 5;
 const SECONDS_SIZE = Histogram.sizeFor(SECONDS_BOUNDS);
 const TURNS = SINGLES + Histogram.sizeFor(BATCH_BOUNDS);
 const COLLECTIONS = TURNS + SECONDS_SIZE;
@@ -51,6 +51,15 @@ export class LaneCounts {
     this.counts[Single.handedOver]++;
   }
 
+  /** The main thread takes no more. */
+  countNotHandedOver(): void {
+    this.counts[Single.notHandedOver]++;
+  }
+
+  countReceiveError(): void {
+    this.counts[Single.receiveErrors]++;
+  }
+
   countNap(): void {
     this.counts[Single.naps]++;
   }
@@ -66,6 +75,14 @@ export class LaneCounts {
 
   get handedOver(): number {
     return this.counts[Single.handedOver];
+  }
+
+  get notHandedOver(): number {
+    return this.counts[Single.notHandedOver];
+  }
+
+  get receiveErrors(): number {
+    return this.counts[Single.receiveErrors];
   }
 
   get naps(): number {

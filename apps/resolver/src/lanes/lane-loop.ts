@@ -32,6 +32,8 @@ export interface LaneLoopOptions {
   readonly leave: () => void;
   /** After each batch. */
   readonly afterBatch: () => void;
+  /** After each turn. `isEmptied`: no socket had more queries than one batch. */
+  readonly onTurn: (nowMs: number, isEmptied: boolean) => void;
 }
 
 /**
@@ -44,6 +46,8 @@ export class LaneLoop {
   private done: LaneOrder = LaneOrder.run;
   /** Whether no socket had more queries than one batch in this turn. */
   private isEmptied = true;
+  /** Why a socket could not be read in this turn; 0 when all could. */
+  private errno = 0;
 
   constructor(private readonly options: LaneLoopOptions) {
     const { calls, fds } = options;
@@ -59,24 +63,32 @@ export class LaneLoop {
     const { poller } = this;
     this.order = Atomics.load(words, LaneWord.order) as LaneOrder;
     this.isEmptied = true;
+    this.errno = 0;
     const mayWait = this.order === this.done;
     const received =
       poller === null
         ? this.takeBatch(0, mayWait ? MSG_WAITFORONE : MSG_DONTWAIT)
         : this.takeBatches(poller, mayWait ? LANE_WAIT_MS : 0);
     if (received === 0) this.takeChanges();
+    words[LaneWord.errno] = this.errno;
     // What had arrived before the order is answered.
     if (this.order !== this.done && this.isEmptied) this.obey();
     Atomics.add(words, LaneWord.turns, 1);
+    if (mayWait && received === 0 && this.errno !== 0) this.pause(LANE_WAIT_MS);
     if (mayWait && received >= BUSY_BATCH && this.isEmptied) this.nap();
+    this.options.onTurn(this.options.nowMs(), this.isEmptied);
   }
 
   private nap(): void {
-    const { words, napMs, counts } = this.options;
+    const { napMs, counts } = this.options;
     if (napMs === 0) return;
     counts.countNap();
-    // An order ends it.
-    Atomics.wait(words, LaneWord.order, this.order, napMs);
+    this.pause(napMs);
+  }
+
+  /** An order ends it. */
+  private pause(ms: number): void {
+    Atomics.wait(this.options.words, LaneWord.order, this.order, ms);
   }
 
   private takeBatches(poller: SocketPoller, waitMs: number): number {
@@ -93,6 +105,10 @@ export class LaneLoop {
     const { words, sockets, enter, leave, afterBatch, counts, nowMs } = this.options;
     const socket = sockets[index];
     const count = socket.receive(flags);
+    if (socket.errno !== 0) {
+      this.errno = socket.errno;
+      counts.countReceiveError();
+    }
     if (count === BATCH) this.isEmptied = false;
     if (count === 0) return 0;
     const receivedMs = nowMs();

@@ -15,6 +15,11 @@ export function registerLaneMetrics(metrics: ReadMetrics, lanes: () => Lanes | n
     'Threads that answer UDP queries from memory; 0: one thread does everything',
     () => all().filter(({ isRunning }) => isRunning).length,
   );
+  metrics.gauge(
+    'lanes_awake',
+    'Lanes that get queries; the others are parked until the load needs them, or are being replaced',
+    () => lanes()?.awakeCount ?? 0,
+  );
   metrics.counter(
     'lanes_replaced_total',
     'Lanes that were replaced because their thread had ended, or hung',
@@ -28,6 +33,18 @@ export function registerLaneMetrics(metrics: ReadMetrics, lanes: () => Lanes | n
     'Queries that a lane has handed over to the main thread',
     ['lane'],
     () => byLane(({ laneCounts }) => laneCounts.handedOver),
+  );
+  metrics.counters(
+    'lane_not_handed_over_total',
+    'Queries that a lane could not hand over, because the main thread took no more',
+    ['lane'],
+    () => byLane(({ laneCounts }) => laneCounts.notHandedOver),
+  );
+  metrics.counters(
+    'lane_receive_errors_total',
+    'Failures of a lane to receive queries',
+    ['lane'],
+    () => byLane(({ laneCounts }) => laneCounts.receiveErrors),
   );
   metrics.counters('lane_naps_total', 'Naps of UDP_NAP_US after a batch', ['lane'], () =>
     byLane(({ laneCounts }) => laneCounts.naps),

@@ -50,6 +50,11 @@ export class LaneSocket implements ReplyPath {
     return this.receiver.receive(flags);
   }
 
+  /** See `BatchReceiver.errno`. */
+  get errno(): number {
+    return this.receiver.errno;
+  }
+
   /** Handles the queries of that many slots. No system call. */
   handle(count: number): void {
     this.options.counts.batches.observe(count);

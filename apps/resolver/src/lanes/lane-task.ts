@@ -24,6 +24,8 @@ export const LaneWord = {
   threadId: 5,
   /** Queries that it has received and not yet answered, dropped or handed over. */
   inHand: 6,
+  /** The errno with which it cannot receive; 0 while it can. */
+  errno: 7,
 } as const;
 export const LANE_WORDS = 16;
 
@@ -62,6 +64,8 @@ export interface SharedTask {
   readonly loadBalancers: CidrSet;
   /** A word that the main thread waits on: the lanes count in it what they hand over. */
   readonly wake: Int32Array;
+  /** Of `AwakeLanes`. */
+  readonly awake: Int32Array;
 }
 
 /** What lanes need of the configuration, in a form that can be sent to them. */
@@ -103,6 +107,10 @@ export interface LaneFiles {
 
 /** What a lane starts with. All of it can be sent to its thread. */
 export interface LaneTask extends SharedTask, LaneFiles {
+  /** From 0. */
+  readonly number: number;
+  /** How many lanes there are. */
+  readonly lanes: number;
   readonly sockets: readonly UdpSocketHandle[];
   readonly words: Int32Array;
   readonly ring: SharedArrayBuffer;

@@ -4,7 +4,7 @@
  */
 import { SubscriberKey } from '@weir/clients';
 import { CidrSet } from '@weir/ops/cidr-set';
-import { loadSystemCalls, type SystemCalls } from '@weir/udp-batch';
+import { loadSystemCalls, PortSpread, type SystemCalls } from '@weir/udp-batch';
 import { parentPort, workerData } from 'node:worker_threads';
 import { SharedCache } from '../cache/shared-cache.js';
 import { withTimes } from '../clocks.js';
@@ -15,6 +15,7 @@ import { countersInto } from '../metrics/thread-counts.js';
 import { createQueryPath } from '../query-path/create-query-path.js';
 import { ReadPolicy } from '../shared-policy/read-policy.js';
 import { throttled } from '../throttled.js';
+import { AwakeLanes } from './awake-lanes.js';
 import { CollectionWatch } from './collection-watch.js';
 import { Handover } from './handover.js';
 import { HandoverWriter } from './handover-ring.js';
@@ -48,6 +49,11 @@ takeTime();
 const onDefect = throttled((error: unknown) => {
   report({ type: 'defect', error });
 }, nowMs);
+
+function threadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
 
 function createLoop(calls: SystemCalls, policy: ReadPolicy): LaneLoop {
   const { configuration, hashKey, words, counts, profileRows } = task;
@@ -101,10 +107,12 @@ function createLoop(calls: SystemCalls, policy: ReadPolicy): LaneLoop {
   const { counters } = counting;
   const shared = { calls, handler, counters, counts: laneCounts, loadBalancers };
   for (const socket of task.sockets) sockets.push(new LaneSocket({ ...shared, socket }));
+  const fds = task.sockets.map(({ fd }) => fd);
+  const awake = new AwakeLanes(new PortSpread(calls, fds), task.awake, task.lanes, threadCpuMs);
   return new LaneLoop({
     calls,
     sockets,
-    fds: task.sockets.map(({ fd }) => fd),
+    fds,
     words,
     counts: laneCounts,
     nowMs,
@@ -121,6 +129,7 @@ function createLoop(calls: SystemCalls, policy: ReadPolicy): LaneLoop {
       policy.leave();
     },
     afterBatch: handover.afterBatch,
+    onTurn: task.number === 0 ? awake.onTurn.bind(awake) : () => undefined,
   });
 }
 

@@ -32,6 +32,8 @@ const PATIENCE_S = 5;
 export interface LaneOptions {
   /** From 0. */
   readonly number: number;
+  /** How many there are. */
+  readonly lanes: number;
   readonly calls: SystemCalls;
   readonly readers: PolicyReaders;
   readonly cache: Pick<AnswerCache, 'connect' | 'disconnect'>;
@@ -81,11 +83,14 @@ export class Lane {
     words[LaneWord.sent] = 0;
     words[LaneWord.turns] = 0;
     words[LaneWord.inHand] = 0;
+    words[LaneWord.errno] = 0;
     this.watch = new ThreadWatch(PATIENCE_S);
     this.updateReady();
     const task: LaneTask = {
       ...options.task,
       ...options.files(),
+      number: options.number,
+      lanes: options.lanes,
       sockets: options.sockets.map(({ fd, family, isWildcard }) => ({ fd, family, isWildcard })),
       words,
       ring: this.ring,
@@ -149,6 +154,16 @@ export class Lane {
   /** Its number among the threads of the system; 0 before it has one. */
   get threadId(): number {
     return Atomics.load(this.words, LaneWord.threadId);
+  }
+
+  /** Why it cannot receive; 0 while it can. */
+  get errno(): number {
+    return Atomics.load(this.words, LaneWord.errno);
+  }
+
+  /** Whether it takes queries, as far as is known: it runs, can receive, and has made a turn since the last check. */
+  get isAble(): boolean {
+    return this.isRunning && this.errno === 0 && !this.watch.isStuck;
   }
 
   /** To be called each second. @returns whether it hangs */

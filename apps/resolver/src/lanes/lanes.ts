@@ -1,5 +1,7 @@
 import { StartError } from '@weir/ops';
+import { PortSpread, SystemError } from '@weir/udp-batch';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AwakeLanes } from './awake-lanes.js';
 import { Lane, type LaneOptions } from './lane.js';
 import { type LaneFiles, LaneOrder } from './lane-task.js';
 
@@ -7,19 +9,23 @@ const CHECK_MS = 1_000;
 const READY_MS = 250;
 /** A lane that ends is replaced at once, and one that ended soon after its start, after this time. */
 const PAUSE_MS = 1_000;
+/** Checks in a row at which a lane cannot receive. Then the process ends: its sockets outlive every thread. */
+const MAX_FAULTS = 5;
 /** Longest wait for a lane that has an order. */
 const ORDER_MS = 2_000;
 const LOOK_MS = 5;
 
 export interface LanesOptions extends Omit<
   LaneOptions,
-  'number' | 'sockets' | 'onRunning' | 'onEnd'
+  'number' | 'lanes' | 'sockets' | 'onRunning' | 'onEnd'
 > {
   /** The sockets of each lane. */
   readonly sockets: readonly LaneOptions['sockets'][];
   /** Interval between checks whether lanes hang. */
   readonly checkMs?: number;
-  readonly log: { error(details: object, text: string): void };
+  /** Whether lanes that the load does not need get no queries. Default: yes. */
+  readonly parks?: boolean;
+  readonly log: Record<'warn' | 'error', (details: object, text: string) => void>;
 }
 
 /** The lanes of a resolver. */
@@ -27,25 +33,52 @@ export class Lanes {
   readonly all: readonly Lane[];
   /** Lanes that were replaced because they had ended or hung. */
   replaced = 0;
+  /** Rejects when a lane cannot receive any more. */
+  readonly lost: Promise<never>;
+  private readonly end = Promise.withResolvers<never>();
   private readonly starts: PromiseWithResolvers<null>[];
+  /** Null: the kernel spreads the queries, by the addresses of who sends them. */
+  private awake: AwakeLanes | null;
+  /** Whether all lanes were able to answer when they were last assigned. */
+  private isWhole = false;
+  /** Checks in a row at which a lane could not receive, by lane. */
+  private readonly faults: number[];
   private readonly timers: NodeJS.Timeout[] = [];
   private isStopping = false;
   private turn: NodeJS.Immediate | undefined;
 
   constructor(private readonly options: LanesOptions) {
-    this.starts = options.sockets.map(() => Promise.withResolvers<null>());
-    this.all = options.sockets.map((sockets, number) => this.create(sockets, number));
+    const { sockets } = options;
+    this.lost = this.end.promise;
+    this.lost.catch(() => undefined);
+    this.faults = sockets.map(() => 0);
+    this.awake = sockets.length === 1 ? null : this.createAwake();
+    this.starts = sockets.map(() => Promise.withResolvers<null>());
+    this.all = sockets.map((ofLane, number) => this.create(ofLane, number));
   }
 
   /** Resolves when all lanes run. @throws StartError when one cannot */
   async start(): Promise<void> {
     for (const lane of this.all) lane.start();
     await Promise.all(this.starts.map(({ promise }) => promise));
+    this.assign();
     this.timers.push(
       setInterval(this.check, this.options.checkMs ?? CHECK_MS),
       setInterval(this.tellReady, READY_MS),
     );
     this.listen();
+  }
+
+  /** Lanes that get queries; the others are parked, or replaced. */
+  get awakeCount(): number {
+    return this.awake?.count ?? this.all.length;
+  }
+
+  /** What is wrong now, for people. */
+  get degraded(): readonly string[] {
+    return this.all.flatMap(({ errno }, lane) =>
+      errno === 0 ? [] : [`lane ${lane} cannot receive queries (${faultOf(errno).message})`],
+    );
   }
 
   /** Gives the lanes what has changed in files. */
@@ -81,9 +114,11 @@ export class Lanes {
       ...this.options,
       sockets,
       number,
+      lanes: this.options.sockets.length,
       onRunning: () => {
         startedMs = performance.now();
         this.starts[number].resolve(null);
+        this.assign();
       },
       onEnd: (error) => {
         this.starts[number].reject(new StartError(`a thread for UDP ended: ${String(error)}`));
@@ -91,6 +126,7 @@ export class Lanes {
         Atomics.add(this.options.task.wake, 0, 1);
         Atomics.notify(this.options.task.wake, 0);
         if (this.isStopping) return;
+        this.assign();
         this.options.log.error(
           { lane: number, err: error },
           'a thread for UDP ended; another one follows',
@@ -118,11 +154,49 @@ export class Lanes {
 
   private readonly check = (): void => {
     for (const [number, lane] of this.all.entries()) {
+      this.checkSockets(lane, number);
       if (!lane.hangs()) continue;
       this.options.log.error({ lane: number }, 'a thread for UDP hangs and is ended');
       void lane.terminate();
     }
+    this.assign();
   };
+
+  private checkSockets({ errno }: Lane, number: number): void {
+    const faults = errno === 0 ? 0 : this.faults[number] + 1;
+    this.faults[number] = faults;
+    if (faults === 0) return;
+    const error = faultOf(errno);
+    if (faults === 1) {
+      const details = { lane: number, reason: error.message };
+      this.options.log.error(details, 'a thread for UDP cannot receive');
+    }
+    if (faults === MAX_FAULTS) this.end.reject(error);
+  }
+
+  private createAwake(): AwakeLanes {
+    const { calls, sockets, task } = this.options;
+    const fds = sockets[0].map(({ fd }) => fd);
+    return new AwakeLanes(new PortSpread(calls, fds), task.awake, sockets.length, () => 0);
+  }
+
+  /** While one cannot answer, all others get the queries, and the load does not park them. */
+  private assign(): void {
+    if (this.awake === null || this.isStopping) return;
+    const numbers = [...this.all.keys()];
+    const able = numbers.filter((number) => this.all[number].isAble);
+    const isWhole = able.length === numbers.length;
+    if (isWhole && this.isWhole) return;
+    this.isWhole = isWhole;
+    try {
+      const byLoad = isWhole && this.options.parks !== false;
+      this.awake.assign(able.length === 0 ? numbers : able, byLoad);
+    } catch (error) {
+      this.awake = null;
+      const { message: reason } = error as Error;
+      this.options.log.warn({ reason }, 'all queries of one socket go to one thread');
+    }
+  }
 
   /** Waits until a lane has handed something over. */
   private readonly listen = (): void => {
@@ -144,4 +218,8 @@ export class Lanes {
   private takeSome(): void {
     for (const { handedOver } of this.all) handedOver.takeSome();
   }
+}
+
+function faultOf(errno: number): SystemError {
+  return new SystemError('recvmmsg', errno);
 }

@@ -1,0 +1,91 @@
+import type { PortSpread } from '@weir/udp-batch';
+
+/** Words that the main thread and the first lane share. */
+const AwakeWord = {
+  /** Lanes that get queries. */
+  count: 0,
+  /** 1 while these are the first ones, and the first lane says how many. */
+  byLoad: 1,
+} as const;
+const AWAKE_WORDS = 2;
+
+export function createAwakeWords(): Int32Array {
+  return new Int32Array(new SharedArrayBuffer(4 * AWAKE_WORDS));
+}
+
+const WINDOW_MS = 100;
+/** Share of a core that a lane uses from which on there is one more. */
+const BUSY = 0.6;
+/** Share of a core that each would use with one less, from which on there is one less. */
+const CALM = 0.4;
+/** For so many windows in a row. */
+const CALM_WINDOWS = 10;
+/** After so many turns in a row that did not empty the sockets, all lanes are woken. */
+const BACKLOG_TURNS = 4;
+
+/**
+ * Which lanes get queries. A turn costs about as much for one query as for many, so few lanes with full batches cost
+ * less than many. The queries are spread at random, so the load of the first lane is that of each. It wakes and parks
+ * the others, even while the main thread has no time. A parked lane answers what has arrived, and gets nothing more.
+ */
+export class AwakeLanes {
+  private windowStartMs = 0;
+  private cpuStartMs = 0;
+  private backlogTurns = 0;
+  private calmWindows = 0;
+
+  /**
+   * @param lanes how many there are
+   * @param cpuMs processor time of this thread
+   */
+  constructor(
+    private readonly spread: PortSpread,
+    private readonly words: Int32Array,
+    private readonly lanes: number,
+    private readonly cpuMs: () => number,
+  ) {}
+
+  get count(): number {
+    return Atomics.load(this.words, AwakeWord.count);
+  }
+
+  /**
+   * The main thread: these lanes get the queries.
+   * @param byLoad whether from now on the load decides; then these are all lanes
+   */
+  assign(lanes: readonly number[], byLoad: boolean): void {
+    const { words } = this;
+    Atomics.store(words, AwakeWord.byLoad, 0);
+    this.spread.over(lanes);
+    Atomics.store(words, AwakeWord.count, lanes.length);
+    Atomics.store(words, AwakeWord.byLoad, byLoad ? 1 : 0);
+  }
+
+  /** The first lane: it has made a turn. @param isEmptied whether its sockets have no more queries */
+  onTurn(nowMs: number, isEmptied: boolean): void {
+    if (Atomics.load(this.words, AwakeWord.byLoad) === 0) return;
+    this.backlogTurns = isEmptied ? 0 : this.backlogTurns + 1;
+    if (this.backlogTurns === BACKLOG_TURNS) this.wake(this.lanes);
+    if (nowMs - this.windowStartMs >= WINDOW_MS) this.endWindow(nowMs);
+  }
+
+  private endWindow(nowMs: number): void {
+    const { count } = this;
+    const cpuMs = this.cpuMs();
+    const share = (cpuMs - this.cpuStartMs) / (nowMs - this.windowStartMs);
+    this.windowStartMs = nowMs;
+    this.cpuStartMs = cpuMs;
+    const isCalm = count > 1 && share * count < CALM * (count - 1);
+    this.calmWindows = isCalm ? this.calmWindows + 1 : 0;
+    if (share > BUSY) this.wake(count + 1);
+    else if (this.calmWindows === CALM_WINDOWS) this.wake(count - 1);
+  }
+
+  private wake(wanted: number): void {
+    const count = Math.min(wanted, this.lanes);
+    this.calmWindows = 0;
+    if (count === this.count) return;
+    this.spread.over(Array.from({ length: count }, (_, lane) => lane));
+    Atomics.store(this.words, AwakeWord.count, count);
+  }
+}
