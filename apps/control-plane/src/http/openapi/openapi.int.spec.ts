@@ -62,6 +62,11 @@ describe('the OpenAPI document', () => {
   });
   afterAll(() => harness.stop());
 
+  it('is docs/openapi.json', async () => {
+    const text = `${JSON.stringify(document, null, 2)}\n`;
+    await expect(text).toMatchFileSnapshot('../../../../../docs/openapi.json');
+  });
+
   it('has exactly the endpoints of the contract, with their success statuses', () => {
     const documented = openApiChecker()!
       .operations()
