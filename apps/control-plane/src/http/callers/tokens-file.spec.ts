@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { parseTokens } from './tokens-file.js';
 
 const HASH = 'ab'.repeat(32);
+/** What `sha256sum` says about nothing. */
+const HASH_OF_NOTHING = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 const entry = (more = '', hash = HASH) =>
   `- { name: billing, sha256: '${hash}', scope: write ${more && `, ${more}`} }\n`;
 
@@ -57,6 +59,8 @@ describe('parseTokens', () => {
     [entry('expires: 2027-02-29'), 'token 1: expires must be a date'],
     [entry('expires: 1798761600'), 'token 1: expires must be a date'],
     [entry('', 'secret-text'), 'token 1: sha256 must be 64 hexadecimal digits'],
+    [entry('', HASH_OF_NOTHING), 'token 1: sha256 is that of an empty text'],
+    [entry('', HASH_OF_NOTHING.toUpperCase()), 'token 1: sha256 is that of an empty text'],
     [entry().replace('write', 'secret-text'), 'token 1: scope must be one of read, write, replace'],
     [entry().replace('billing', 'env-1'), 'token 1: name must begin with a letter'],
     [entry().replace('billing', "'secret text'"), 'token 1: name must begin with a letter'],

@@ -1,4 +1,5 @@
 import { CidrSet, parseDate, parseTime } from '@weir/ops';
+import { hash } from 'node:crypto';
 import { parseDocument } from 'yaml';
 import { type Scope, SCOPES } from './scope.js';
 
@@ -21,6 +22,8 @@ const FIELDS = new Set(['name', 'sha256', 'scope', 'sources', 'expires']);
 const NAME = /^[a-zA-Z][\w.-]{0,63}$/;
 /** Names of the tokens of `MANAGEMENT_TOKENS`. */
 const RESERVED_NAME = /^env-/;
+/** What `sha256sum` writes when the token was empty by mistake. */
+const DIGEST_OF_NOTHING = hash('sha256', '', 'buffer');
 
 /**
  * Reads `MANAGEMENT_TOKENS_FILE`: a YAML list of tokens.
@@ -73,11 +76,14 @@ function readToken(entry: unknown, where: string): Token {
   if (typeof sha256 !== 'string' || !/^[\da-f]{64}$/i.test(sha256)) {
     throw fault('sha256 must be 64 hexadecimal digits in quotes');
   }
+  const digest = Buffer.from(sha256, 'hex');
+  if (digest.equals(DIGEST_OF_NOTHING))
+    throw fault('sha256 is that of an empty text, not of a token');
   const known = SCOPES.find((one) => one === scope);
   if (known === undefined) throw fault(`scope must be one of ${SCOPES.join(', ')}`);
   return {
     name,
-    digest: Buffer.from(sha256, 'hex'),
+    digest,
     scope: known,
     sources: sources === undefined ? undefined : readSources(sources, fault),
     expiresMs: expires === undefined ? Infinity : readTime(expires, fault),

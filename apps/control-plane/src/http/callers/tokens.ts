@@ -36,12 +36,14 @@ export function checkToken(
   source: AddressWords | null,
   nowMs: number,
 ): TokenCheck {
-  const presented = sha256(/^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? '');
-  let found: Token | null = null;
-  for (const token of tokens) if (timingSafeEqual(token.digest, presented)) found = token;
   const refuse = (why: string): TokenCheck => {
     return { caller: null, why, isMissing: authorization === undefined };
   };
+  const text = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
+  if (text === undefined) return refuse('no bearer token');
+  const presented = sha256(text);
+  let found: Token | null = null;
+  for (const token of tokens) if (timingSafeEqual(token.digest, presented)) found = token;
   if (found === null) return refuse('unknown token');
   if (nowMs >= found.expiresMs) return refuse(`token ${found.name} has expired`);
   if (found.sources && (source === null || !found.sources.has(source))) {

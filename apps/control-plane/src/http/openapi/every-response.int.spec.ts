@@ -190,6 +190,7 @@ const crowded = await harness.startReplica({
 });
 const release = await holdCall(crowded.managementPort, TOKEN);
 const impatient = await harness.startReplica({ MANAGEMENT_STALL_S: '1' });
+const hasty = await harness.startReplica({ CHANGE_WAIT_MS: '100' });
 const restricted = await startHarness({ MANAGEMENT_ALLOWED_SOURCES: '192.0.2.0/24' });
 
 /** All documented responses: the rows of api-coverage.md. */
@@ -248,6 +249,11 @@ async function provoke(endpoint: string, status: string): Promise<Answer> {
       return unforeseen(() => harness.call(method, path, body));
     case '503':
       return outOfReach(() => harness.call(method, path, body));
+    case '504':
+      return losingCommit(() => {
+        const url = `http://127.0.0.1:${hasty.managementPort}`;
+        return send(text, { ...authorization, ...JSON_TYPE }, url);
+      });
     default:
       return harness.call(method, path, body);
   }
@@ -295,6 +301,14 @@ async function outOfReach(send: () => Promise<Answer>): Promise<Answer> {
   return answer;
 }
 
+/** PostgreSQL goes away with the answer to the COMMIT. */
+async function losingCommit(send: () => Promise<Answer>): Promise<Answer> {
+  proxy.breakAt('COMMIT', 'before', { once: 'weir_log_changes', staysAway: true });
+  const answer = await send();
+  proxy.restore();
+  return answer;
+}
+
 async function restore(): Promise<void> {
   // The first init removes the schedules: they stay when an init has their profiles.
   for (const body of [EMPTY, STORED_ORDER]) {
@@ -309,6 +323,7 @@ describe('every documented response', () => {
     release();
     await crowded.stop();
     await impatient.stop();
+    await hasty.stop();
     await restricted.stop();
     await harness.stop();
     await proxy.stop();
@@ -323,6 +338,7 @@ describe('every documented response', () => {
     const answer = await provoke(endpoint, status);
     expect(String(answer.status)).toBe(status);
     if (['429', '503'].includes(status)) expect(answer.headers.get('retry-after')).toBe('1');
+    if (status === '504') expect(answer.headers.has('retry-after')).toBe(false);
     if (status === '401') expect(answer.headers.get('www-authenticate')).toBe('Bearer');
     if (!status.startsWith('2')) return;
     expect(answer.headers.get('x-config-revision')).toMatch(/^\d+$/);

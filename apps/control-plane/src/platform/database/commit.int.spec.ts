@@ -72,15 +72,19 @@ describe('when the connection breaks during a COMMIT', () => {
     },
   );
 
-  it('the response is 503 without a claim about the change if the database stays out of reach', async () => {
-    proxy.breakAt('COMMIT', 'after', { ...LOGGED, staysAway: true });
-    const answer = await harness.call('POST', '/blockpage/', { id: 7, type: 1 });
-    proxy.restore();
-    expect([answer.status, answer.body]).toEqual([
-      503,
-      { detail: expect.stringContaining('Check whether the change was made') },
-    ]);
-  });
+  it.each(requests)(
+    '%s %s gets 504 and no word about a retry if the database stays out of reach',
+    async (method, path, body) => {
+      proxy.breakAt('COMMIT', 'after', { ...LOGGED, staysAway: true });
+      const answer = await harness.call(method, path, body);
+      proxy.restore();
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([504, null]);
+      expect(answer.body).toEqual({
+        detail: expect.stringContaining('Read whether the change was made before you repeat it'),
+      });
+      expect(harness.logLines.join('')).toContain('request answered with 504');
+    },
+  );
 });
 
 describe('a PostgreSQL that accepts packets but never answers', () => {
