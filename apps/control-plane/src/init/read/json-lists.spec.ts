@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { JsonLists, JsonSizeError, JsonSyntaxError } from './json-lists.js';
 
 /** Reads a text in chunks, and puts the lists back into the body. */
@@ -123,6 +123,42 @@ describe('JsonLists', () => {
 
   it('rejects the name of a list that is not UTF-8', () => {
     expect(() => read(Buffer.from('{"\xff":[]}', 'latin1'))).toThrow(JsonSyntaxError);
+  });
+
+  it('decodes each byte of a body a few times at most, whatever is repeated in it', () => {
+    const decode = vi.spyOn(TextDecoder.prototype, 'decode');
+    const token = fc.constantFrom('{', '}', '[', ']', ',', ':', ' ', '1', '"a"', '"domains"');
+    const tokens = fc.array(token, { maxLength: 6 }).map((all) => all.join(''));
+    const start = fc.constantFrom(
+      '',
+      '{"long":[',
+      '{"long":[{"a":',
+      '{"long":[{"domains":[',
+      '{"a":',
+    );
+    fc.assert(
+      fc.property(start, tokens, tokens, (first, before, repeated) => {
+        decode.mockClear();
+        const text = first + before + repeated.repeat(2_000);
+        try {
+          read(text, 10_000);
+        } catch (error) {
+          expect(error).toBeInstanceOf(JsonSyntaxError);
+        }
+        const decoded = decode.mock.calls.reduce((sum, [bytes]) => sum + bytes!.byteLength, 0);
+        expect(decoded).toBeLessThanOrEqual(3 * text.length + 100);
+      }),
+      {
+        numRuns: 500,
+        examples: [
+          ['{"long":[{"a":', '', '[],'],
+          ['{"a":', '', '[],'],
+          ['{"long":[{"a":', '1', ' ['],
+          ['{"long":[{"a":', '', '[],"b":'],
+        ],
+      },
+    );
+    decode.mockRestore();
   });
 
   it.each([

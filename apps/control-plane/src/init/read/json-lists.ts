@@ -40,8 +40,8 @@ const CLOSE_BRACKET = 0x5d;
 /** A part of the body that is parsed separately: the text outside of the lists, a list, or a nested list. */
 class Part {
   readonly text = new TextBuffer();
-  /** Offset of its last string in the text. */
-  lastString = 0;
+  /** Offset of its last string in the text; -1: `lastKey` has read it. */
+  lastString = -1;
   /** Position of the first value of the text. */
   first = 0;
   /** Commas between values in the text. */
@@ -208,8 +208,15 @@ export class JsonLists {
   }
 }
 
-/** The last string of the text: the name of the field whose value begins now. */
-function lastKey({ text, lastString }: Part): string {
+/**
+ * The last string of the text: the name of the field whose value begins now. It is read once, so that no text is
+ * decoded again and again.
+ * @throws JsonSyntaxError when a list begins without a name of its own.
+ */
+function lastKey(part: Part): string {
+  const { text, lastString } = part;
+  if (lastString === -1) throw new JsonSyntaxError();
+  part.lastString = -1;
   const key = parse(() => {
     const rest = text.text(lastString);
     return rest.slice(0, rest.lastIndexOf('"') + 1);
