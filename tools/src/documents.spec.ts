@@ -6,9 +6,11 @@ import { describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
-const documents = execFileSync('git', ['ls-files', '--', '*.md'], { cwd: root, encoding: 'utf8' })
-  .split('\n')
-  .filter((path) => path !== '' && existsSync(join(root, path)));
+const filesLike = (...patterns: string[]) =>
+  execFileSync('git', ['ls-files', '--', ...patterns], { cwd: root, encoding: 'utf8' })
+    .split('\n')
+    .filter((path) => path !== '' && existsSync(join(root, path)));
+const documents = filesLike('*.md');
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
 
 /** Fragments by which GitHub links to the headings of a text. */
@@ -51,5 +53,45 @@ describe.each(documents)('%s', (path) => {
     )) {
       expect(existsSync(join(root, sourceOf(file))), command).toBe(true);
     }
+  });
+});
+
+describe('references to sections of docs/decisions.md', () => {
+  const text = read('docs/decisions.md');
+  const sections = Array.from(text.matchAll(/^## (§\d+) /gm), ([, section]) => section);
+  const sources = filesLike(
+    '*.ts',
+    '*.mjs',
+    '*.md',
+    '*.prisma',
+    '*.sql',
+    '*.tpl',
+    '*.yaml',
+    '*.sh',
+  );
+  // A line of a comment may end between the words.
+  const reference = /\bdecisions(?:\.md)?\)?(?:[\s,*#/]|and)*((?:§\d+(?:[\s,*#/]|and)*)+)/g;
+  const references = sources.flatMap((path) =>
+    Array.from(read(path).matchAll(reference), ([, named]) =>
+      Array.from(named.matchAll(/§\d+/g), ([section]) => ({ path, section })),
+    ).flat(),
+  );
+
+  it('are found, also where they name several sections', () => {
+    expect(references.length).toBeGreaterThan(50);
+    const path = 'libs/policy/src/policy-reader.ts';
+    for (const section of ['§5', '§7', '§8']) expect(references).toContainEqual({ path, section });
+  });
+
+  it('name sections that exist', () => {
+    expect(references.filter(({ section }) => !sections.includes(section))).toEqual([]);
+    const own = Array.from(text.matchAll(/§\d+/g), ([section]) => section);
+    expect(own.filter((section) => !sections.includes(section))).toEqual([]);
+  });
+
+  it('can rely on one numbering in ascending order', () => {
+    const numbers = sections.map((section) => Number(section.slice(1)));
+    expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
+    expect(numbers.slice(0, 13)).toEqual(Array.from({ length: 13 }, (_, i) => i + 1));
   });
 });
