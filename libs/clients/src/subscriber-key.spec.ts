@@ -42,6 +42,8 @@ const policy = new Policy({ timeZone: 'UTC' });
 for (const operation of [
   profile,
   ipv4Network(0xc000_0200, 24),
+  ipv4Network(0xcb00_0000, 16),
+  ipv4Network(0xcb00_7180, 28),
   range(0xc000_0201, 1024, 2047),
   range(0xc000_0201, 2048, 4095),
   range(0xc000_0202, 1024, 2047),
@@ -73,19 +75,33 @@ describe('SubscriberKey', () => {
     expect(keyOf('192.0.2.2', 1024)).not.toBe(keyOf('192.0.2.1', 1024));
   });
 
-  it('treats each IPv4 address of a network as one subscriber, whatever its port', () => {
+  it('treats an IPv4 network of /24 or longer as one subscriber, whatever the port', () => {
     expect(keyOf('192.0.2.9', 1)).toBe(keyOf('192.0.2.9', 2));
-    expect(keyOf('192.0.2.9')).not.toBe(keyOf('192.0.2.10'));
+    expect(keyOf('192.0.2.9')).toBe(keyOf('192.0.2.10'));
+    expect(keyOf('203.0.113.129')).toBe(keyOf('203.0.113.142'));
+    expect(keyOf('203.0.113.129')).not.toBe(keyOf('203.0.113.144'));
+  });
+
+  it('treats each IPv4 address of a wider network, and of none, as one subscriber', () => {
+    expect(keyOf('203.0.1.1')).not.toBe(keyOf('203.0.1.2'));
     expect(keyOf('198.51.100.1')).not.toBe(keyOf('198.51.100.2'));
   });
 
-  it('treats the IPv6 network of a subscriber as one, and each /64 of a pool', () => {
+  it('distinguishes a network from a network and an address with the same bits', () => {
+    const keys = ['203.0.113.128', '192.0.2.0', '203.0.0.0'].map((address) => keyOf(address));
+    expect(new Set(keys).size).toBe(3);
+    expect(keyOf('192.0.2.0')).not.toBe(keyOf('192.0.2.0', 5000, { policy: null }));
+  });
+
+  it('treats the IPv6 network of a subscriber as one, and each /56 of a pool and of none', () => {
     expect(keyOf('2001:db8:1:1::1')).toBe(keyOf('2001:db8:1:2::1'));
     expect(keyOf('2001:db8:2:0:1::1')).toBe(keyOf('2001:db8:2:0:1:9::'));
     expect(keyOf('2001:db8:2:0:1::1')).not.toBe(keyOf('2001:db8:2:0:2::1'));
     expect(keyOf('2001:db8:3:1::1')).toBe(keyOf('2001:db8:3:1:ffff::1'));
-    expect(keyOf('2001:db8:3:1::1')).not.toBe(keyOf('2001:db8:3:2::1'));
-    expect(keyOf('2001:db9::1')).toBe(keyOf('2001:db9:0:0:1::'));
+    expect(keyOf('2001:db8:3:1::1')).toBe(keyOf('2001:db8:3:ff::1'));
+    expect(keyOf('2001:db8:3:1::1')).not.toBe(keyOf('2001:db8:3:100::1'));
+    expect(keyOf('2001:db9::1')).toBe(keyOf('2001:db9:0:ff:1::'));
+    expect(keyOf('2001:db9::1')).not.toBe(keyOf('2001:db9:0:100::1'));
   });
 
   it('uses the address before there is a policy', () => {

@@ -7,16 +7,16 @@ import {
 } from '@weir/policy';
 
 /**
- * Prefix lengths that a provider assigns to one subscriber (RFC 6177 §2). A shorter prefix is a pool of many
- * subscribers; there each /64 counts as one subscriber.
+ * The shortest prefixes that a provider assigns to one subscriber (RFC 6177 §2). A shorter prefix is a pool of many
+ * subscribers; there each address counts as one subscriber, and each /56 of IPv6.
  */
-const MIN_SITE_PREFIX = 48;
-const LAN_BITS = 64;
+const MIN_SITE_BITS = { 4: 24, 6: 48 } as const;
+const HOME_BITS = 56;
 
 /**
- * Identifies the subscriber of a client, for rate limits. Behind NAPT that is the range of ports, so that neighbours
- * with the same address do not share a limit. For IPv6 it is the network of the subscriber, /48 or longer, else the
- * /64. Otherwise it is the IPv4 address. Allocates nothing.
+ * Identifies the subscriber of a client, for limits and shares (decisions §13). Behind NAPT that is the range of ports,
+ * so that neighbours with the same address do not share a limit. Else it is the network with a profile, if it is /24 or
+ * longer, /48 of IPv6. Otherwise it is the IPv4 address, or the /56 of IPv6. Allocates nothing.
  *
  * The key is a 64-bit hash under a secret, so a client cannot choose the key of another one.
  */
@@ -44,19 +44,21 @@ export class SubscriberKey {
     else policy.match(client, match);
     this.first = this.salt;
     this.second = ~this.salt;
-    if (client.family === 6) {
-      this.addPrefix(client.words, match.by === MatchedBy.nothing ? 0 : match.prefixLength);
-    } else {
-      this.add(client.words[0]);
-      const isRange = match.by === MatchedBy.naptRange;
-      this.add(isRange ? (match.lowerPort << 16) | match.upperPort : 0);
-      this.add(isRange ? 1 : 0);
+    const { family, words } = client;
+    if (match.by === MatchedBy.naptRange) {
+      this.add(words[0]);
+      this.add((match.lowerPort << 16) | match.upperPort);
+      return;
     }
+    const isSite = match.by !== MatchedBy.nothing && match.prefixLength >= MIN_SITE_BITS[family];
+    const ownBits = family === 4 ? 32 : HOME_BITS;
+    this.addPrefix(words, family === 4 ? 1 : 4, isSite ? match.prefixLength : ownBits);
+    // A network is not the same as an address or a /56 with the same bits.
+    this.add(isSite ? 1 : 0);
   }
 
-  private addPrefix(words: Uint32Array, prefixLength: number): void {
-    const bits = prefixLength >= MIN_SITE_PREFIX ? prefixLength : LAN_BITS;
-    for (let word = 0; word < 4; word++) {
+  private addPrefix(words: Uint32Array, wordCount: number, bits: number): void {
+    for (let word = 0; word < wordCount; word++) {
       const left = bits - word * 32;
       const mask = left >= 32 ? -1 : left <= 0 ? 0 : -1 << (32 - left);
       this.add(words[word] & mask);

@@ -14,8 +14,8 @@ export const LIMIT_VARIABLES = {
   CLIENT_QUERY_RATE: integer(0, MAX_RATE, {
     description:
       'Maximum number of queries per second that one subscriber gets answers to; more are dropped. ' +
-      'A subscriber is a NAPT range or an IPv4 address. For IPv6 it is the network of /48 or longer ' +
-      'that has a profile, else a /64. 0: no limit.',
+      'A subscriber is a NAPT range, else the network with a profile if it is /24 or longer (IPv6: /48), else an ' +
+      'IPv4 address or an IPv6 /56. 0: no limit.',
     default: '0',
   }),
   CLIENT_ERROR_RATE: integer(0, MAX_RATE, {
@@ -61,13 +61,14 @@ export const LIMIT_VARIABLES = {
       'Maximum number of questions of one subscriber that are in flight to upstreams. Beyond it the ' +
       'subscriber gets SERVFAIL with EDE 0 for names that are not in the cache; other subscribers ' +
       'are answered. A question is in flight for some milliseconds, or for three seconds when ' +
-      'nobody answers it.',
+      'nobody answers it. While more than half of all 8192 are in flight, it is less: what is left, divided by ' +
+      'the number of subscribers that ask.',
     default: '256',
   }),
   ZONE_UPSTREAM_QUERIES: integer(0, MAX_UPSTREAM_QUERIES, {
     description:
-      'Maximum number of questions about names below a domain of two labels since the last answer to any ' +
-      'of them; an eighth less for each further label. Beyond it clients get SERVFAIL with EDE 22 at once, ' +
+      'Maximum number of questions without an answer about names below a domain of two labels; an eighth less for ' +
+      'each further label. An answer takes eight away. Beyond it clients get SERVFAIL with EDE 22 at once, ' +
       'but for a few questions a second that find out whether there are answers again. So a zone whose name ' +
       'servers are dead leaves room for others. 0: no limit.',
     default: '1024',
@@ -75,7 +76,8 @@ export const LIMIT_VARIABLES = {
   CLIENT_WAITING_QUERIES: integer(1, MAX_WAITING_QUERIES, {
     description:
       'Maximum number of queries of one subscriber that wait for a question which is in flight ' +
-      'already. Beyond it the subscriber gets SERVFAIL with EDE 0.',
+      'already. Beyond it the subscriber gets SERVFAIL with EDE 0. While more than half of all 16384 wait, it is ' +
+      'less in the same way.',
     default: '1024',
   }),
   DNS_COOKIE_SECRETS: optional(

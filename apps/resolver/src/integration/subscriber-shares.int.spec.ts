@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DnsService } from '../dns-service.js';
 import { a } from '../query/testing/records.js';
-import { policyOf } from '@weir/policy-feed/testing';
+import { policyOf, profile, put } from '@weir/policy-feed/testing';
 import { CONFIGURATION } from '../testing/configuration.js';
 import { upstream } from '../testing/forwarding.js';
 import { respond } from '../testing/respond.js';
@@ -13,11 +13,20 @@ import { respond } from '../testing/respond.js';
 const log = createLogger({ name: 'resolver', level: 'silent' });
 const ATTACKER = '127.0.0.66';
 const NEIGHBOUR = '127.0.0.7';
+/** 127.0.66.0/24. */
+const ATTACKER_NETWORK = put('ipv4Network', {
+  address: 0x7f00_4200,
+  prefixLength: 24,
+  profileId: 1,
+});
 
 /** A resolver whose upstream answers every name except those below `dead.example`. */
-async function serve(variables: Partial<typeof CONFIGURATION> = {}) {
+async function serve(
+  variables: Partial<typeof CONFIGURATION> = {},
+  ...operations: Parameters<typeof policyOf>
+) {
   const server = await upstream((query) => {
-    const isDead = query.message.questions[0].qname.toLowerCase().endsWith('dead.example');
+    const isDead = query.message.questions[0].qname.toLowerCase().includes('dead');
     return isDead ? null : respond(query, { answers: [a('192.0.2.1')] });
   });
   const service = new DnsService({
@@ -27,9 +36,9 @@ async function serve(variables: Partial<typeof CONFIGURATION> = {}) {
       ...variables,
     },
     upstreams: [server.endpoint],
-    source: { policy: policyOf() },
+    source: { policy: policyOf(...operations) },
     log,
-    forwarding: { capacity: 512 },
+    forwarding: { capacity: 2048 },
   });
   const { address, port } = await service.start();
   onTestFinished(() => service.stop());
@@ -80,6 +89,35 @@ describe('a subscriber that asks a dead zone thousands of times a second', () =>
     expect(service.forwarder.inFlight).toBeLessThanOrEqual(CONFIGURATION.CLIENT_UPSTREAM_QUERIES);
     expect(service.forwarder.overShare).toBeGreaterThan(1000);
     await expect.poll(() => refused).toBeGreaterThan(1000);
+  });
+
+  it.each([
+    ['of one network', [ATTACKER_NETWORK], (n: number) => `127.0.66.${1 + (n % 64)}`],
+    ['of many subscribers', [], (n: number) => `127.0.67.${1 + (n % 64)}`],
+  ])('from 64 addresses %s leaves room for others', async (_, operations, addressOf) => {
+    const { service, send } = await serve({ ZONE_UPSTREAM_QUERIES: 0 }, profile(1), ...operations);
+    const attackers = await Promise.all(
+      Array.from({ length: 64 }, (_unused, n) => client(addressOf(n))),
+    );
+    const neighbour = await client(NEIGHBOUR);
+    const rcodes: number[] = [];
+    neighbour.on('message', (packet) => {
+      rcodes.push(decodeMessage(packet).rcode);
+    });
+    let asked = 0;
+    for (let turn = 0; turn < 100; turn++) {
+      for (let i = 0; i < 40; i++, asked++) {
+        const query = encodeQuery(`www.n${asked}.dead${asked}.example`, 1, { id: asked & 0xffff });
+        send(attackers[asked % 64], query);
+      }
+      for (let i = 0; i < 2; i++)
+        send(neighbour, encodeQuery(`n${turn}-${i}.alive.example`, 1, { id: turn }));
+      await sleep(10);
+    }
+    await expect.poll(() => rcodes.length).toBe(200);
+    expect(rcodes.filter((rcode) => rcode !== 0)).toEqual([]);
+    expect(service.forwarder.overShare).toBeGreaterThan(1000);
+    expect(service.forwarder.overloads).toBe(0);
   });
 
   it('has a share of the waiting clients too, and gets it back', async () => {

@@ -91,7 +91,7 @@ export class Forwarder {
     this.queryTimeoutMs = queryTimeoutMs;
     this.staleAfterMs = options.staleAfterMs ?? DEFAULT_STALE_AFTER_MS;
     this.pool = new InFlightPool(capacity);
-    this.shares = new SubscriberShares(capacity + waitingCapacity, options.share);
+    this.shares = new SubscriberShares([capacity, waitingCapacity], options.share);
     this.zones = new ZoneShares(options.zones);
     this.clients = new WaitingClients(events, waitingCapacity, this.shares, nowMs);
     this.attempts = new AttemptRunner(options, this.complete.bind(this));

@@ -33,6 +33,10 @@ const COUNTS = 3;
 /**
  * Counts what each subscriber has taken, in fixed memory. Unlike a `RateTable` it is exact: a subscriber has an account
  * while it has taken something. A subscriber keeps its account when the policy changes meanwhile. Allocates nothing.
+ *
+ * While at most half of all is taken, each subscriber may have its whole share. Above that, none gets more than what is
+ * left, divided by the number of subscribers that have something, and each may have one. So nobody, however many join
+ * in, leaves nothing for others.
  */
 export class SubscriberShares {
   private readonly words: Int32Array;
@@ -41,13 +45,17 @@ export class SubscriberShares {
   /** First free account. */
   private free = END;
   private readonly limits: readonly number[];
+  /** What all subscribers have taken, and how many have taken something, for each `Share`. */
+  private readonly taken = new Int32Array(2);
+  private readonly takers = new Int32Array(2);
 
-  /** @param capacity number of things that can be taken by all subscribers together */
+  /** @param capacities what can be taken by all subscribers together, for each `Share` */
   constructor(
-    capacity: number,
+    private readonly capacities: readonly [number, number],
     private readonly options: ShareOptions,
   ) {
     this.limits = [options.maxQuestions, options.maxWaiting];
+    const capacity = capacities[0] + capacities[1];
     this.words = new Int32Array(capacity * WORDS);
     this.buckets = new Int32Array(2 ** Math.ceil(Math.log2(capacity))).fill(END);
     for (let i = capacity - 1; i >= 0; i--) this.putFree(i * WORDS);
@@ -62,17 +70,29 @@ export class SubscriberShares {
     subscriber.identify(client);
     const { first, second } = subscriber;
     const found = this.find(first, second);
-    if (found !== END && this.words[found + COUNTS + share] >= this.limits[share])
-      return OVER_SHARE;
+    const count = found === END ? 0 : this.words[found + COUNTS + share];
+    if (count > 0 && count >= this.limitOf(share)) return OVER_SHARE;
     const account = found === END ? this.open(first, second) : found;
     this.words[account + COUNTS + share]++;
+    this.taken[share]++;
+    if (count === 0) this.takers[share]++;
     return account;
   }
 
   release(account: number, share: Share): void {
     const { words } = this;
     words[account + COUNTS + share]--;
+    this.taken[share]--;
+    if (words[account + COUNTS + share] === 0) this.takers[share]--;
     if (words[account + COUNTS] === 0 && words[account + COUNTS + 1] === 0) this.close(account);
+  }
+
+  /** For a subscriber that has something. */
+  private limitOf(share: Share): number {
+    const limit = this.limits[share];
+    const left = this.capacities[share] - this.taken[share];
+    if (left * 2 >= this.capacities[share]) return limit;
+    return Math.min(limit, Math.floor(left / this.takers[share]));
   }
 
   private find(first: number, second: number): number {

@@ -21,7 +21,11 @@ it('answers all clients that wait although the callback of some of them throws',
     onDefect: (error: unknown) => defects.push(error),
   };
   const subscriber = new SubscriberKey({ policy: null }, 7);
-  const shares = new SubscriberShares(128, { subscriber, maxQuestions: 128, maxWaiting: 128 });
+  const shares = new SubscriberShares([128, 128], {
+    subscriber,
+    maxQuestions: 128,
+    maxWaiting: 128,
+  });
   const clients = new WaitingClients(events, CLIENTS, shares, () => 0);
   onTestFinished(() => clients.close());
 

@@ -45,22 +45,47 @@ describe('ZoneShares', () => {
     expect(take('dead.example', 1)).toBe(true);
   });
 
-  it('lets some questions through every second, and all after an answer', () => {
+  it('lets some questions through every second, and eight more for each answer', () => {
     const { flood, forgive } = zones(1024);
     flood('dead.example', 2_000, 1);
     for (let second = 2; second < 10; second++) {
       expect(flood('dead.example', 100, second)).toBe(16);
     }
     forgive('www.dead.example');
-    expect(flood('dead.example', 2_000, 10)).toBe(1024);
+    expect(flood('dead.example', 2_000, 9)).toBe(8);
   });
 
-  it('never refuses a question of a zone in which anything is answered', () => {
+  it('never refuses a question of a zone in which one of eight is answered', () => {
     const { take, forgive } = zones(1024);
     let refused = 0;
     for (let i = 0; i < 10_000; i++) {
       if (!take(`n${i}.example.co.uk`, 1)) refused++;
-      if (i % 500 === 0) forgive(`www${i}.example.co.uk`);
+      if (i % 8 === 0) forgive(`www${i}.example.co.uk`);
+    }
+    expect(refused).toBe(0);
+  });
+
+  it('still limits a zone in which one of five hundred is answered', () => {
+    const { take, forgive } = zones(1024);
+    let taken = 0;
+    for (let i = 0; i < 10_000; i++) {
+      if (take(`n${i}.dead.example`, 1)) taken++;
+      if (i % 500 === 0) forgive(`www${i}.dead.example`);
+    }
+    expect(taken).toBeLessThan(1024 + 20 * 8 + 1);
+  });
+
+  it('is not limited any more when all is answered again', () => {
+    const { flood, take, forgive } = zones(1024);
+    flood('dead.example', 2_000, 1);
+    let second = 2;
+    let refused = 0;
+    for (; second < 12; second++) {
+      refused = 0;
+      for (let i = 0; i < 200; i++) {
+        if (take(`n${second}-${i}.dead.example`, second)) forgive(`n${second}-${i}.dead.example`);
+        else refused++;
+      }
     }
     expect(refused).toBe(0);
   });
@@ -68,8 +93,10 @@ describe('ZoneShares', () => {
   it('refuses no other question below a parent in which others are answered', () => {
     const { flood, take, forgive } = zones(1024);
     for (let second = 1; second < 20; second++) {
-      for (let i = 0; i < 5; i++) flood(`dead${i}.co.uk`, 1_000, second);
-      forgive('www.example.co.uk');
+      for (let i = 0; i < 5; i++) {
+        const taken = flood(`dead${i}.co.uk`, 1_000, second);
+        for (let n = 0; n < taken; n += 8) forgive('www.example.co.uk');
+      }
       expect(take(`www${second}.alive.co.uk`, second)).toBe(true);
     }
   });
@@ -159,7 +186,8 @@ class Model {
   }
 
   forgive(labels: readonly string[]): void {
-    for (const zone of this.zonesOf(labels)) this.counts.delete(zone);
+    for (const zone of this.zonesOf(labels))
+      this.counts.set(zone, Math.max(0, (this.counts.get(zone) ?? 0) - 8));
   }
 
   release(labels: readonly string[]): void {

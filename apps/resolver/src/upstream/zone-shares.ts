@@ -7,6 +7,8 @@ const MIN_LABELS = 2;
 const MAX_LABELS = 10;
 /** A child has this much of the share of its parent. */
 const SHARE_OF_PARENT = 7 / 8;
+/** An answer takes the place of so many questions. */
+const ANSWER_CREDIT = 8;
 /** In a second, this fraction of its share comes back to a zone. */
 const LEAK_FRACTION = 64;
 
@@ -19,7 +21,7 @@ const COUNT = 2;
 const SECOND = 3;
 
 export interface ZoneSharesOptions {
-  /** Questions since the last answer that a zone of two labels may have. 0: no limit. */
+  /** Questions that a zone of two labels may have without answers. 0: no limit. */
   readonly maxQuestions: number;
   /** Unknown to clients. */
   readonly key: HashKey;
@@ -29,11 +31,11 @@ export interface ZoneSharesOptions {
 
 /**
  * Keeps names in zones without an answer from taking all capacity. Where zones begin is unknown, so each suffix of a
- * name counts as a zone. Its count is that of the questions about names below it since its last answer: in flight, or
- * without an answer. A zone whose count has reached its share gets no more questions, but the count leaks away, so some
- * questions a second still go through. Any answer to one of them sets the count to 0, so a zone in which anything is
- * answered never suffers. A parent has a larger share than its child, so a child without answers uses up its own share
- * first, and leaves the rest to its siblings.
+ * name counts as a zone. Its count is that of the questions about names below it, in flight or without an answer, less
+ * eight for each answer. A zone whose count has reached its share gets no more questions, but the count leaks away, so
+ * some questions a second still go through. A zone in which one of eight is answered never suffers; one in which hardly
+ * any is cannot have the whole capacity by that. A parent has a larger share than its child, so a child without answers
+ * uses up its own share first, and leaves the rest to its siblings.
  *
  * Fixed memory; allocates nothing. When there are too many zones at a time, those not asked for longest are forgotten.
  */
@@ -78,13 +80,13 @@ export class ZoneShares {
     return true;
   }
 
-  /** An upstream has answered a question: the zones of its name are in order. */
+  /** An upstream has answered a question, which speaks for the zones of its name. */
   forgive(question: Question): void {
     if (!this.hasLimit) return;
     const labelCount = this.hash(question);
     for (let labels = MIN_LABELS; labels <= Math.min(labelCount, MAX_LABELS); labels++) {
       const at = this.find(labels);
-      if (at >= 0) this.slots[at + SECOND] = 0;
+      if (at >= 0) this.slots[at + COUNT] = Math.max(0, this.slots[at + COUNT] - ANSWER_CREDIT);
     }
   }
 
