@@ -127,8 +127,8 @@ export const SCHEMA = {
   }),
   CHANGE_WAIT_MS: integer(100, 25_000, {
     description:
-      'Longest time that a change waits for the changes before it, such as a long POST /init/ on any control plane. ' +
-      'Then it is answered with 503 and Retry-After.',
+      'Longest time that a change waits in all for the changes before it, such as a long POST /init/ on any control ' +
+      'plane. Then it is answered with 503 and Retry-After.',
     default: '20000',
   }),
   INIT_PROPAGATION_TIMEOUT_MS: integer(0, 600_000, {

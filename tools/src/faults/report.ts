@@ -10,7 +10,7 @@ export function renderReport({ stats, log, loads, images, messages }: RunResult)
     `changes    ${counts.acknowledged} acknowledged, ${counts.replacements} of them POST /init/ (${counts.inForceEverywhere} in force on all live resolvers, ` +
       `${counts.lateResolvers} with a late or missing one (${counts.lateWhileUndisturbed} late while undisturbed), ` +
       `${counts.countedOnNone} 0/0), ${counts.refused} refused, ${counts.unknown} unknown at first, ` +
-      `of them ${counts.foundApplied} already applied (${counts.foundAppliedAfter503} after a 503)`,
+      `of them ${counts.foundApplied} already applied`,
     `latency    p50 ${ms(0.5)} ms, p99 ${ms(0.99)} ms, from the first request to the 2xx, in force everywhere, during faults`,
     `slowest    ${slowest(stats)}`,
     `queries    ${counts.queries} answered, of them ${counts.queriesAfterAcknowledgement} right after an acknowledgement; ` +

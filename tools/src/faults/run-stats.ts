@@ -23,7 +23,6 @@ export class RunStats {
     refused: 0,
     unknown: 0,
     foundApplied: 0,
-    foundAppliedAfter503: 0,
     queries: 0,
     queriesAfterAcknowledgement: 0,
     /** Of a resolver that was not ready yet, and gave an answer. */

@@ -187,7 +187,8 @@ export class Writer {
     }
     if (before.length > 0 && answer.status === step.alreadyDone) {
       stats.counts.foundApplied++;
-      if (before.every((status) => status === 503)) stats.counts.foundAppliedAfter503++;
+      if (before.every((status) => status === 503))
+        stats.violation(`the ${what} was made, although each answer was 503`);
       return answer;
     }
     stats.violation(`the ${what} was answered ${answer.status} ${answer.text.slice(0, 200)}`);

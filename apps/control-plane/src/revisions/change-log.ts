@@ -3,6 +3,7 @@ import type { ClientBase, QueryConfig } from 'pg';
 import type { TransactionIdentity } from '../platform/database/commit-outcome.js';
 import { jsonText } from '../platform/json-text.js';
 import { type AuthoredChange, toRecord } from './change-record.js';
+import { Deadline } from './deadline.js';
 
 /** The head that a change starts from, locked until its transaction ends. */
 export interface LockedHead extends Head {
@@ -39,7 +40,7 @@ const LOCK_HEAD: QueryConfig = {
 /** Longest times of a change. */
 export interface LockTimes {
   /** To wait for the changes of other replicas. */
-  readonly waitMs?: number;
+  readonly deadline?: Deadline;
   /**
    * Between two statements. PostgreSQL ends the transaction when the client sends nothing for longer (`25P03`).
    * Otherwise a replica that is stopped or cut off would block all others for hours, until TCP gives up its connection.
@@ -58,12 +59,15 @@ const IDLE_IN_TRANSACTION_MS = 5_000;
  */
 export async function lockHead(
   client: ClientBase,
-  { waitMs = WAIT_MS, idleInTransactionMs = IDLE_IN_TRANSACTION_MS }: LockTimes = {},
+  {
+    deadline = new Deadline(WAIT_MS),
+    idleInTransactionMs = IDLE_IN_TRANSACTION_MS,
+  }: LockTimes = {},
 ): Promise<{ head: LockedHead; transaction: TransactionIdentity }> {
   const [row] = (
     await client.query<LockedHeadRow>({
       ...LOCK_HEAD,
-      values: [String(idleInTransactionMs), `${waitMs}ms`],
+      values: [String(idleInTransactionMs), `${deadline.leftMs}ms`],
     })
   ).rows;
   const head = toHead(row);

@@ -2,15 +2,16 @@ import { Injectable } from '@nestjs/common';
 import type { Applied, Position, PublishedChange } from '@weir/change-feed';
 import { encodeChange, type Operation } from '@weir/config-model';
 import type { PoolClient } from 'pg';
-import { confirmCommit } from '../platform/database/commit-outcome.js';
+import { confirmCommit, type TransactionIdentity } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
-import { inTransaction } from '../platform/database/in-transaction.js';
 import type { Transaction } from '../platform/database/transaction.js';
+import { withConnection } from '../platform/database/with-connection.js';
 import { type Author, currentAuthor, currentSpan } from './author.js';
 import { type LockedHead, lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
 import { changed, type MadeChange, type WorkResult } from './change-outcome.js';
 import { ALL_PROFILES } from './change-record.js';
 import { ChangeTrace, type CommittedChange, propagateTraced } from './change-trace.js';
+import { Deadline } from './deadline.js';
 import { GroupCommit, LIMITS } from './group-commit.js';
 import type { GroupedChange } from './grouped-change.js';
 import { KeptOperations } from './kept-operations.js';
@@ -41,7 +42,7 @@ export interface ChangeTimeouts {
   readonly changeMs: number;
   /** For a replacement of the whole configuration: the resolvers load a snapshot. */
   readonly replacementMs: number;
-  /** Longest time that a change waits for the changes before it, of this replica and then of the others. */
+  /** Longest time that a change waits for the changes before it in all, those of other replicas included. */
   readonly waitMs?: number;
 }
 
@@ -54,17 +55,20 @@ export interface WriterOptions {
   readonly largeItems?: number | undefined;
 }
 
-type Run = <T>(task: () => Promise<T>) => Promise<T>;
-
-/** How a change is made in a transaction of its own. */
-interface LoneOptions {
-  /** Runs it when it is its turn. */
-  readonly run: Run;
-  /** What is done before the head is locked. */
+/** A change that is made in a transaction of its own. */
+interface LoneChange<T> {
+  /** Where it waits before it has a connection. */
+  readonly queue?: WriteQueue;
+  readonly deadline: Deadline;
+  /** What is done before it waits for the head. */
   readonly begin?: (client: PoolClient) => Promise<void>;
+  /** Returns null when there is nothing to do. */
+  readonly make: (client: PoolClient, head: LockedHead) => Promise<MadeChange<T> | null>;
   /** Longest time to wait for the resolvers. */
   readonly appliedMs: number;
 }
+
+type CommittedAlone<T> = MadeChange<T> & { readonly applied: Promise<Applied> };
 
 /** One statement of a replacement writes millions of rows. */
 const LONE_IDLE_TIMEOUT_MS = 300_000;
@@ -97,8 +101,8 @@ export class ConfigurationWriter {
   ) {
     this.admit = options.admit ?? (() => Promise.resolve());
     this.waitMs = timeouts.waitMs ?? WAIT_MS;
-    this.queue = new WriteQueue(this.waitMs);
-    this.longQueue = new WriteQueue(this.waitMs);
+    this.queue = new WriteQueue();
+    this.longQueue = new WriteQueue();
     const { queue, longQueue, waitMs } = this;
     const { keptOperations = new KeptOperations() } = options;
     const onCommitted = (committed: readonly CommittedChange[]): Promise<Applied> =>
@@ -131,53 +135,49 @@ export class ConfigurationWriter {
   writeAlone<T>(
     work: (client: PoolClient) => Promise<WorkResult<T> | null>,
   ): Promise<WithRevision<T> | null> {
-    const run: Run = (task) => this.queue.run(task);
-    return this.commitAlone({ run, appliedMs: this.timeouts.changeMs }, async (client, head) => {
-      const done = await work(client);
-      return done && changed(head, done);
+    return this.writeLone({
+      deadline: new Deadline(this.waitMs),
+      make: async (client, head) => {
+        const done = await work(client);
+        return done && changed(head, done);
+      },
+      appliedMs: this.timeouts.changeMs,
     });
   }
 
   /**
    * Replaces the whole configuration (decisions §2). Its rows are too many for one change of the log. It waits for
-   * large changes before it locks the head, and later ones wait for it.
+   * large changes before it waits for its turn, so small changes never wait for large ones behind it.
    * @param load checks and writes inside the transaction. When it throws, everything is undone.
    */
   async replace(
     load: (client: PoolClient, head: LockedHead) => Promise<Replacement>,
   ): Promise<WithRevision<void>> {
-    // Large changes of this replica need the queue at their end.
-    const run: Run = (task) => this.longQueue.run(() => this.queue.run(task));
-    const begin = (client: PoolClient): Promise<void> => lockAllParts(client, this.waitMs);
-    const replaced = await this.commitAlone<undefined>(
-      { run, begin, appliedMs: this.timeouts.replacementMs },
-      async (client, head) => {
+    const deadline = new Deadline(this.waitMs);
+    const replaced = await this.writeLone<undefined>({
+      // Large changes of this replica need the other queue at their end.
+      queue: this.longQueue,
+      deadline,
+      begin: (client) => lockAllParts(client, deadline),
+      make: async (client, head) => {
         const { digest, operations } = await load(client, head);
         const encoded = encodeChange({ revision: head.revision + 1, digest, operations });
         const change = { lineage: head.lineage, ...encoded };
         return { type: 'changed', result: undefined, change, profiles: ALL_PROFILES };
       },
-    );
+      appliedMs: this.timeouts.replacementMs,
+    });
     if (replaced === null) throw new Error('a replacement is always a change');
     return replaced;
   }
 
-  /** @param make returns null when there is nothing to do. */
-  private async commitAlone<T>(
-    { run, begin, appliedMs }: LoneOptions,
-    make: (client: PoolClient, head: LockedHead) => Promise<MadeChange<T> | null>,
-  ): Promise<WithRevision<T> | null> {
+  private async writeLone<T>(lone: LoneChange<T>): Promise<WithRevision<T> | null> {
     await this.admit();
     const author = currentAuthor();
     const trace = ChangeTrace.begin(currentSpan());
     try {
-      const committed = await run(async () => {
-        trace?.beginTransaction(null);
-        const made = await this.tryAlone(author, make, begin);
-        trace?.endTransaction(made === null ? 0 : 1);
-        const applied = made && this.propagate([{ change: made.change, trace }], appliedMs);
-        return made && { ...made, applied };
-      });
+      const make = (): Promise<CommittedAlone<T> | null> => this.makeLone(lone, author, trace);
+      const committed = await (lone.queue?.run(make, lone.deadline) ?? make());
       if (committed === null) return null;
       const { result, change, applied } = committed;
       return new WithRevision(result, change.revision, await applied);
@@ -187,25 +187,49 @@ export class ConfigurationWriter {
     }
   }
 
-  private tryAlone<T>(
+  private makeLone<T>(
+    lone: LoneChange<T>,
     author: Author,
-    make: (client: PoolClient, head: LockedHead) => Promise<MadeChange<T> | null>,
-    begin: LoneOptions['begin'],
+    trace: ChangeTrace | null,
+  ): Promise<CommittedAlone<T> | null> {
+    const { pool, silence, silenceTimeoutMs } = this.database;
+    return withConnection(pool, async (client) => {
+      silence.watch(client, LONE_IDLE_TIMEOUT_MS);
+      try {
+        await client.query('BEGIN');
+        await lone.begin?.(client);
+        return await this.queue.run(async () => {
+          trace?.beginTransaction(null);
+          const made = await this.commitLone(client, lone, author);
+          trace?.endTransaction(made === null ? 0 : 1);
+          const applied = made && this.propagate([{ change: made.change, trace }], lone.appliedMs);
+          return made && applied && { ...made, applied };
+        }, lone.deadline);
+      } finally {
+        silence.watch(client, silenceTimeoutMs);
+      }
+    });
+  }
+
+  private commitLone<T>(
+    client: PoolClient,
+    { deadline, make }: LoneChange<T>,
+    author: Author,
   ): Promise<MadeChange<T> | null> {
-    return confirmCommit<MadeChange<T> | null>(this.database.pool, (beforeCommit) =>
-      inTransaction(this.database, LONE_IDLE_TIMEOUT_MS, async (client) => {
-        await begin?.(client);
-        const { head, transaction } = await lockHead(client, {
-          ...this.timeouts,
-          idleInTransactionMs: LONE_IDLE_IN_TRANSACTION_MS,
-        });
-        const made = await make(client, head);
-        if (made === null) return null;
+    const commit = async (
+      beforeCommit: (made: MadeChange<T>, transaction: TransactionIdentity) => void,
+    ): Promise<MadeChange<T> | null> => {
+      const idleInTransactionMs = LONE_IDLE_IN_TRANSACTION_MS;
+      const { head, transaction } = await lockHead(client, { deadline, idleInTransactionMs });
+      const made = await make(client, head);
+      if (made !== null) {
         await logChanges(client, await toLogEntries([{ ...made, author }]));
         beforeCommit(made, transaction);
-        return made;
-      }),
-    );
+      }
+      await client.query('COMMIT');
+      return made;
+    };
+    return confirmCommit<MadeChange<T> | null>(this.database.pool, commit, this.waitMs);
   }
 
   /**

@@ -7,6 +7,7 @@ import { Database } from '../platform/database/database.js';
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
 import { startTcpProxy, type TcpProxy } from '../testing/tcp-proxy.js';
 import type { CommittedChange } from './change-trace.js';
+import { Deadline } from './deadline.js';
 import { GroupCommit, type GroupLimits, LIMITS } from './group-commit.js';
 import type { Transaction } from '../platform/database/transaction.js';
 import type { GroupedChange } from './grouped-change.js';
@@ -41,13 +42,16 @@ describe('GroupCommit', () => {
   let commits: ReturnType<typeof start>;
   let published: EncodedChange[][];
 
-  const start = (limits: Partial<GroupLimits>, queueTimeoutMs = 60_000) => {
+  const start = (limits: Partial<GroupLimits>, queue = new WriteQueue()) => {
     const onCommitted = (committed: readonly CommittedChange[]) => {
       published.push(committed.map(({ change }) => change));
       return Promise.resolve(NOTHING_APPLIED);
     };
-    const queue = new WriteQueue(queueTimeoutMs);
-    const commit = new GroupCommit(database, queue, onCommitted, { ...LIMITS, ...limits });
+    const commit = new GroupCommit(database, queue, onCommitted, {
+      ...LIMITS,
+      waitMs: 60_000,
+      ...limits,
+    });
     return {
       submit: async <T>(change: GroupedChange<T>) => (await commit.submit(change, AUTHOR)).outcome,
     };
@@ -172,7 +176,7 @@ describe('GroupCommit', () => {
   });
 
   it('removes the queue tasks of changes that a group has made', async () => {
-    const queue = new WriteQueue(60_000);
+    const queue = new WriteQueue();
     let groups = 0;
     const onCommitted = () => {
       groups++;
@@ -187,16 +191,17 @@ describe('GroupCommit', () => {
     const writers = Array.from({ length: 6 }, writer);
     await vi.waitFor(() => expect(groups).toBeGreaterThan(40), { timeout: 20_000 });
     const before = groups;
-    const waited = await queue.run(() => Promise.resolve(groups - before));
+    const waited = await queue.run(() => Promise.resolve(groups - before), new Deadline(60_000));
     ends = true;
     await Promise.all(writers);
     expect(waited).toBeLessThanOrEqual(6);
   });
 
   it('fails a change that is not started in time, and never makes it', async () => {
-    const impatient = start({ maxChanges: 1 }, 30);
+    const queue = new WriteQueue();
+    const impatient = start({ waitMs: 30 }, queue);
     const [first, late] = await whileLocked(() => [
-      impatient.submit(page(1)),
+      start({}, queue).submit(page(1)),
       impatient.submit(page(2)),
     ]);
     expect(first).toMatchObject({ type: 'changed' });

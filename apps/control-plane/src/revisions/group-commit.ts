@@ -7,6 +7,7 @@ import { lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
 import type { ChangeOutcome } from './change-outcome.js';
 import type { AuthoredChange } from './change-record.js';
 import { ChangeTrace, type CommittedChange } from './change-trace.js';
+import { Deadline } from './deadline.js';
 import { type GroupedChange, type GroupOutcome, makeTogether } from './grouped-change.js';
 import { waitForPart } from './parts.js';
 import { PostponedChanges } from './postponed-changes.js';
@@ -17,6 +18,7 @@ interface PendingChange {
   readonly change: GroupedChange<unknown>;
   readonly author: Author;
   readonly trace: ChangeTrace | null;
+  readonly deadline: Deadline;
   readonly resolve: (made: Made<unknown>) => void;
   /** Its task in the queue, which makes it the first change of a group. */
   readonly task: () => Promise<void>;
@@ -34,7 +36,7 @@ export interface GroupLimits {
   readonly maxChanges: number;
   /** Items of all its changes together. A change with more is a group of its own. */
   readonly maxItems: number;
-  /** Longest time to wait for the changes of other replicas. */
+  /** Longest time that a change waits for those before it, of this replica and of the others. */
   readonly waitMs?: number;
 }
 
@@ -49,6 +51,7 @@ export class GroupCommit {
   /** Not started. Each has a task in the queue, unless a group takes it first. */
   private readonly pending = new Set<PendingChange>();
   private readonly postponed: PostponedChanges;
+  private readonly waitMs: number;
 
   /**
    * @param onCommitted gets the changes of each transaction, in order, before any caller gets its outcome. It must
@@ -60,8 +63,10 @@ export class GroupCommit {
     private readonly onCommitted: (changes: readonly CommittedChange[]) => Promise<Applied>,
     private readonly limits: GroupLimits = LIMITS,
   ) {
-    const { waitMs = WAIT_MS } = limits;
-    this.postponed = new PostponedChanges((part) => waitForPart(database.pool, part, waitMs));
+    this.waitMs = limits.waitMs ?? WAIT_MS;
+    this.postponed = new PostponedChanges((part, deadline) =>
+      waitForPart(database.pool, part, deadline),
+    );
   }
 
   /**
@@ -75,6 +80,7 @@ export class GroupCommit {
       change,
       author,
       trace: ChangeTrace.begin(span),
+      deadline: new Deadline(this.waitMs),
       resolve: resolve as PendingChange['resolve'],
       task,
     };
@@ -85,7 +91,7 @@ export class GroupCommit {
 
   private enqueue(pending: PendingChange): void {
     this.pending.add(pending);
-    this.queue.run(pending.task).catch((reason: unknown) => {
+    this.queue.run(pending.task, pending.deadline).catch((reason: unknown) => {
       // The wait has failed. If a group has taken the change meanwhile, the group resolves it.
       if (this.pending.delete(pending)) fail(pending, reason);
     });
@@ -94,9 +100,11 @@ export class GroupCommit {
   /** Until a large change lets go of its part. */
   private postpone(one: PendingChange): void {
     const { part } = one.change;
+    const { deadline } = one;
     if (part === undefined) throw new Error('a change without a part was postponed');
     this.postponed.add({
       part,
+      deadline,
       resume: () => this.enqueue(one),
       fail: (reason) => fail(one, reason),
     });
@@ -128,7 +136,8 @@ export class GroupCommit {
     try {
       const outcomes = await confirmCommit<readonly GroupOutcome[]>(
         this.database.pool,
-        (beforeCommit) => this.tryGroup(group, beforeCommit),
+        (beforeCommit) => this.tryGroup(group, first.deadline, beforeCommit),
+        this.waitMs,
       );
       const refused = group.filter((_, i) => outcomes[i].type === 'postponed');
       this.postponeAll(refused);
@@ -154,10 +163,11 @@ export class GroupCommit {
   /** @param group grows by the changes that wait; the outcomes are in its order. */
   private tryGroup(
     group: PendingChange[],
+    deadline: Deadline,
     beforeCommit: (outcomes: readonly GroupOutcome[], transaction: TransactionIdentity) => void,
   ): Promise<readonly GroupOutcome[]> {
     return this.database.writes.use(async (client, tx) => {
-      const [, locked] = await Promise.all([client.query('BEGIN'), lockHead(client, this.limits)]);
+      const [, locked] = await Promise.all([client.query('BEGIN'), lockHead(client, { deadline })]);
       this.takeWaiting(group);
       const { outcomes } = await makeTogether(
         client,

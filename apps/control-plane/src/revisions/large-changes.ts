@@ -10,6 +10,7 @@ import type { Author } from './author.js';
 import { type LockedHead, lockHead, logStaged, readHead, stageOperations } from './change-log.js';
 import { changed, type MadeChange } from './change-outcome.js';
 import { ChangeTrace, type CommittedChange } from './change-trace.js';
+import { Deadline } from './deadline.js';
 import type { Made } from './group-commit.js';
 import type { GroupedChange } from './grouped-change.js';
 import type { KeptOperations } from './kept-operations.js';
@@ -26,7 +27,7 @@ export function isLarge<T>(change: GroupedChange<T>, largeItems: number): change
   return change.part !== undefined && (change.items ?? 1) > largeItems;
 }
 
-/** The two queues of a replica, and the longest wait for the locks of other replicas. */
+/** The two queues of a replica, and the longest wait in them and for the locks of other replicas. */
 interface LargeChangesOptions {
   /** Large changes, one at a time. */
   readonly longQueue: WriteQueue;
@@ -52,8 +53,12 @@ export class LargeChanges {
   /** @throws what the change throws, or why it could not be made; then nothing is changed. */
   async make<T>(change: LargeChange<T>, author: Author, span: Span | null): Promise<Made<T>> {
     const trace = ChangeTrace.begin(span);
+    const deadline = new Deadline(this.options.waitMs);
     try {
-      return await this.options.longQueue.run(() => this.makeNow(change, author, trace));
+      return await this.options.longQueue.run(
+        () => this.makeNow(change, author, trace, deadline),
+        deadline,
+      );
     } catch (error) {
       trace?.fail();
       throw error;
@@ -64,13 +69,17 @@ export class LargeChanges {
     change: LargeChange<T>,
     author: Author,
     trace: ChangeTrace | null,
+    deadline: Deadline,
   ): Promise<Made<T>> {
     trace?.beginTransaction(null);
     return this.database.largeWrites.use(async (client, tx) => {
       await client.query('BEGIN');
-      await lockPart(client, change.part, this.options.waitMs);
-      const staged = await stage(client, tx, change);
-      return this.options.queue.run(() => this.commit(client, staged, author, trace));
+      await lockPart(client, change.part, deadline);
+      const staged = await deadline.exclude(() => stage(client, tx, change));
+      return this.options.queue.run(
+        () => this.commit(client, staged, author, trace, deadline),
+        deadline,
+      );
     });
   }
 
@@ -79,17 +88,22 @@ export class LargeChanges {
     { made: staged, operations }: StagedChange<T>,
     author: Author,
     trace: ChangeTrace | null,
+    deadline: Deadline,
   ): Promise<Made<T>> {
-    const outcome = await confirmCommit<MadeChange<T>>(this.database.pool, async (beforeCommit) => {
-      const { head, transaction } = await lockHead(client, this.options);
-      const made = onTopOf(head, staged);
-      await logStaged(client, { ...made, author });
-      const { revision, digest } = made.change;
-      this.options.keptOperations.keep({ revision, digest, operations });
-      beforeCommit(made, transaction);
-      await client.query('COMMIT');
-      return made;
-    });
+    const outcome = await confirmCommit<MadeChange<T>>(
+      this.database.pool,
+      async (beforeCommit) => {
+        const { head, transaction } = await lockHead(client, { deadline });
+        const made = onTopOf(head, staged);
+        await logStaged(client, { ...made, author });
+        const { revision, digest } = made.change;
+        this.options.keptOperations.keep({ revision, digest, operations });
+        beforeCommit(made, transaction);
+        await client.query('COMMIT');
+        return made;
+      },
+      this.options.waitMs,
+    );
     trace?.endTransaction(1);
     const applied = this.options.onCommitted([{ change: outcome.change, trace }]);
     return { outcome, applied };

@@ -1,6 +1,7 @@
 import type { ClientBase, Pool } from 'pg';
 import type { Transaction } from '../platform/database/transaction.js';
 import { withConnection } from '../platform/database/with-connection.js';
+import type { Deadline } from './deadline.js';
 
 /**
  * Rows that only one change may touch at a time, when it is a large one. It locks its part before it reads, long before
@@ -40,24 +41,29 @@ const LIMIT_WAITS = `
                 OR current_setting('lock_timeout')::interval > $1::text::interval
          THEN set_config('lock_timeout', $1::text, true) END`;
 
+function limitWaits(client: ClientBase, { leftMs }: Deadline): Promise<unknown> {
+  return client.query(LIMIT_WAITS, [`${leftMs}ms`]);
+}
+
 /** Locks a part until the transaction ends. @throws the error of PostgreSQL (`55P03`) when others keep it too long. */
-export async function lockPart(client: ClientBase, part: Part, waitMs: number): Promise<void> {
-  await client.query(LIMIT_WAITS, [`${waitMs}ms`]);
+export async function lockPart(client: ClientBase, part: Part, deadline: Deadline): Promise<void> {
+  await limitWaits(client, deadline);
   await client.query(SHARE, [WHOLE.kind, WHOLE.id]);
+  await limitWaits(client, deadline);
   await client.query(LOCK, [part.kind, part.id]);
 }
 
 /** Locks all parts until the transaction ends. @throws as `lockPart` does. */
-export async function lockAllParts(client: ClientBase, waitMs: number): Promise<void> {
-  await client.query(LIMIT_WAITS, [`${waitMs}ms`]);
+export async function lockAllParts(client: ClientBase, deadline: Deadline): Promise<void> {
+  await limitWaits(client, deadline);
   await client.query(LOCK, [WHOLE.kind, WHOLE.id]);
 }
 
 /** Waits until nobody keeps the part any more. @throws as `lockPart` does. */
-export function waitForPart(pool: Pool, part: Part, waitMs: number): Promise<void> {
+export function waitForPart(pool: Pool, part: Part, deadline: Deadline): Promise<void> {
   return withConnection(pool, async (client) => {
     await client.query('BEGIN');
-    await client.query(LIMIT_WAITS, [`${waitMs}ms`]);
+    await limitWaits(client, deadline);
     await client.query(SHARE, [part.kind, part.id]);
     await client.query('COMMIT');
   });

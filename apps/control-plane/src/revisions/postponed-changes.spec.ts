@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { Deadline } from './deadline.js';
 import { domainRulesOf, type Part, partText } from './parts.js';
 import { PostponedChanges } from './postponed-changes.js';
 
@@ -14,6 +15,7 @@ it('resumes or fails the changes of a part, in order, when the wait for it has e
   const add = (part: Part, name: string) =>
     postponed.add({
       part,
+      deadline: new Deadline(60_000),
       resume: () => said.push(`${name} resumes`),
       fail: (reason) => said.push(`${name}: ${String(reason)}`),
     });
@@ -33,4 +35,33 @@ it('resumes or fails the changes of a part, in order, when the wait for it has e
   await turn();
   expect([said.at(-1), postponed.has(two)]).toEqual(['b: too long', false]);
   expect(postponed.has(undefined)).toBe(false);
+});
+
+it('fails only the first change of a part when its deadline has passed', async () => {
+  const waits: { deadline: Deadline; end: PromiseWithResolvers<void> }[] = [];
+  const said: string[] = [];
+  const postponed = new PostponedChanges((_part, deadline) => {
+    const end = Promise.withResolvers<void>();
+    waits.push({ deadline, end });
+    return end.promise;
+  });
+  const [part, lockTimeout] = [domainRulesOf(1), { code: '55P03' }];
+  const deadlines = [1, 2, 3].map(() => new Deadline(60_000));
+  for (const [i, deadline] of deadlines.entries()) {
+    postponed.add({
+      part,
+      deadline,
+      resume: () => said.push(`${i} resumes`),
+      fail: () => said.push(`${i} fails`),
+    });
+  }
+  waits[0].end.reject(lockTimeout);
+  await turn();
+  expect([said, waits.map(({ deadline }) => deadline)]).toEqual([
+    ['0 fails'],
+    deadlines.slice(0, 2),
+  ]);
+  waits[1].end.resolve();
+  await turn();
+  expect(said).toEqual(['0 fails', '1 resumes', '2 resumes']);
 });

@@ -1,8 +1,11 @@
+import { isLockTimeout } from '../platform/database/database-errors.js';
+import type { Deadline } from './deadline.js';
 import { type Part, partText } from './parts.js';
 
 /** A change that waits until a large change has let go of its part. */
 interface Postponed {
   readonly part: Part;
+  readonly deadline: Deadline;
   readonly resume: () => void;
   readonly fail: (reason: unknown) => void;
 }
@@ -15,7 +18,7 @@ export class PostponedChanges {
   private readonly byPart = new Map<string, Postponed[]>();
 
   /** @param wait until nobody keeps the part any more. */
-  constructor(private readonly wait: (part: Part) => Promise<void>) {}
+  constructor(private readonly wait: (part: Part, deadline: Deadline) => Promise<void>) {}
 
   /** Whether changes of the part wait here. Later ones must not overtake them. */
   has(part: Part | undefined): boolean {
@@ -30,10 +33,18 @@ export class PostponedChanges {
       return;
     }
     this.byPart.set(text, [change]);
-    this.wait(change.part).then(
+    this.wait(change.part, change.deadline).then(
       () => this.take(text).forEach(({ resume }) => resume()),
-      (reason: unknown) => this.take(text).forEach(({ fail }) => fail(reason)),
+      (reason: unknown) => this.giveUp(text, reason),
     );
+  }
+
+  /** The deadlines of those behind the first are later, so they wait on. */
+  private giveUp(text: string, reason: unknown): void {
+    const [first, ...others] = this.take(text);
+    first?.fail(reason);
+    if (isLockTimeout(reason)) others.forEach((one) => this.add(one));
+    else others.forEach(({ fail }) => fail(reason));
   }
 
   private take(text: string): readonly Postponed[] {

@@ -40,7 +40,7 @@ describe('changes that share a transaction', () => {
   it('have a span each in the trace of their call, linked to that of the first', async () => {
     const said: string[] = [];
     const applied = Promise.resolve({ applied: 0, total: 0 });
-    const queue = new WriteQueue(60_000);
+    const queue = new WriteQueue();
     const commit = new GroupCommit(database, queue, () => applied);
     const submit = (name: string, id: number) =>
       commit.submit(page(id), { origin: 'repair' }, new RecordedSpan(name, said));
@@ -62,7 +62,7 @@ describe('changes that share a transaction', () => {
   it('fail together when the database is out of reach', async () => {
     const said: string[] = [];
     const applied = Promise.resolve({ applied: 0, total: 0 });
-    const commit = new GroupCommit(database, new WriteQueue(60_000), () => applied);
+    const commit = new GroupCommit(database, new WriteQueue(), () => applied);
     await database.close();
     const call = new RecordedSpan('call', said);
     const { outcome } = await commit.submit(page(1), { origin: 'repair' }, call);

@@ -1,4 +1,5 @@
 import { DatabaseSilentError, isSilence } from '../platform/database/database-errors.js';
+import type { Deadline } from './deadline.js';
 
 type Task = () => Promise<unknown>;
 
@@ -23,17 +24,15 @@ export class WriteQueue {
   private readonly waiting = new Map<Task, WaitingTask>();
   private isBusy = false;
 
-  /** @param timeoutMs longest time that a task waits until it is started. */
-  constructor(private readonly timeoutMs: number) {}
-
   /**
    * @param task identifies itself: pass a new function each time.
+   * @param deadline until when it waits to be started.
    * @returns the result of the task.
    * @throws WriteQueueTimeoutError when the task is not started in time, DatabaseSilentError when a task before it
    * found out that the database does not answer. It is never started then.
    */
-  async run<T>(task: () => Promise<T>): Promise<T> {
-    if (this.isBusy) await this.wait(task);
+  async run<T>(task: () => Promise<T>, deadline: Deadline): Promise<T> {
+    if (this.isBusy) await this.wait(task, deadline);
     this.isBusy = true;
     try {
       return await task();
@@ -59,12 +58,12 @@ export class WriteQueue {
     }
   }
 
-  private wait(task: Task): Promise<void> {
+  private wait(task: Task, { leftMs }: Deadline): Promise<void> {
     return new Promise((start, fail) => {
       const timeout = setTimeout(() => {
         this.waiting.delete(task);
         fail(new WriteQueueTimeoutError());
-      }, this.timeoutMs);
+      }, leftMs);
       this.waiting.set(task, { start, fail, timeout });
     });
   }

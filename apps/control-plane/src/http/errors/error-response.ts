@@ -33,13 +33,14 @@ export function toErrorResponse(error: unknown, requestId: string): ErrorRespons
 
 /** Errors of the database and the write queue; null for any other error. */
 function toRequestError(error: unknown): RequestError | null {
+  // No `Retry-After`: to repeat a change that was made is no retry.
+  if (error instanceof CommitUnknownError) return new RequestError('commitUnknown');
   const code = unavailability(error);
   return code && new RequestError(code, undefined, { 'Retry-After': '1' });
 }
 
-/** Why the request cannot be served at the moment (503); null for any other failure. */
+/** Why the request cannot be served at the moment (503, nothing was changed); null for any other failure. */
 function unavailability(error: unknown): ErrorCode | null {
-  if (error instanceof CommitUnknownError) return 'commitUnknown';
   if (error instanceof WriteQueueTimeoutError || isLockTimeout(error)) return 'busy';
   if (error instanceof DatabaseMismatchError) return 'mismatch';
   return isDatabaseUnreachable(error) ? 'databaseUnreachable' : null;

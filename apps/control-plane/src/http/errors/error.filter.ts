@@ -15,10 +15,10 @@ export class ErrorFilter implements ExceptionFilter {
     const requestId = request.context.id;
     const reply = toErrorResponse(error, requestId);
     if (reply.unexpected) this.log.error({ err: error, request_id: requestId }, 'request failed');
-    else if (reply.status === 503)
+    else if (reply.status >= 503)
       this.log.warn(
         { reason: lastLine(error), request_id: requestId },
-        'request answered with 503',
+        `request answered with ${reply.status}`,
       );
     if (response.headersSent) {
       // A part of the response has been sent. Only a broken connection tells the client that it is incomplete.

@@ -22,9 +22,9 @@ export const ERRORS = {
     detail: 'The database is out of reach. Nothing was changed, so try again',
   },
   commitUnknown: {
-    status: 503,
+    status: 504,
     detail:
-      'The database connection was lost during the commit. Check whether the change was made before you try again',
+      'The database was lost during the commit. Read whether the change was made before you repeat it',
   },
   tooManyBodies: {
     status: 503,

@@ -64,13 +64,15 @@ const ANY_ENDPOINT: readonly ErrorCode[] = [
   'databaseUnreachable',
   'busy',
 ];
+const ENDPOINTS_THAT_CHANGE: readonly ErrorCode[] = ['commitUnknown'];
 const ENDPOINTS_WITH_BODY: readonly ErrorCode[] = ['bodyStalled', 'bodyTooLarge', 'notJson'];
 
 /** The error responses of an endpoint, by status. */
-export function errorResponsesOf({ request, response }: Endpoint): Record<string, object> {
+export function errorResponsesOf({ method, request, response }: Endpoint): Record<string, object> {
   const hasBody = request.body !== undefined || request.streamed !== undefined;
   const codes = [
     ...ANY_ENDPOINT,
+    ...(method === 'GET' ? [] : ENDPOINTS_THAT_CHANGE),
     ...(hasBody ? ENDPOINTS_WITH_BODY : []),
     ...(response.errors ?? []).map((status): ErrorCode =>
       status === 404 ? 'notFound' : 'conflict',

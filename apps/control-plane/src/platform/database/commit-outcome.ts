@@ -47,13 +47,13 @@ export interface TransactionIdentity {
  * Runs a transaction. When it fails after its COMMIT was sent, the COMMIT may still have taken effect, with only its
  * answer lost. Then the database is asked.
  * @param run calls `beforeCommit` with its outcome before it sends the COMMIT.
- * @param deadlineMs longest time to ask the database.
+ * @param waitMs longest time to ask the database, if it is shorter than three seconds.
  * @throws what `run` throws, when nothing was committed; CommitUnknownError when the database does not answer in time.
  */
 export async function confirmCommit<O>(
   pool: Pool,
   run: (beforeCommit: (outcome: O, transaction: TransactionIdentity) => void) => Promise<O>,
-  deadlineMs = DEADLINE_MS,
+  waitMs = DEADLINE_MS,
 ): Promise<O> {
   const sent: { outcome: O; transaction: TransactionIdentity }[] = [];
   try {
@@ -62,9 +62,9 @@ export async function confirmCommit<O>(
     });
   } catch (error) {
     const [last] = sent;
-    if (last !== undefined && (await isCommitted(pool, last.transaction, deadlineMs))) {
-      return last.outcome;
-    }
+    if (last === undefined) throw error;
+    const deadlineMs = Math.min(waitMs, DEADLINE_MS);
+    if (await isCommitted(pool, last.transaction, deadlineMs)) return last.outcome;
     throw error;
   }
 }
