@@ -38,10 +38,10 @@ it('resumes or fails the changes of a part, in order, when the wait for it has e
 });
 
 it('fails only the first change of a part when its deadline has passed', async () => {
-  const waits: { deadline: Deadline; end: PromiseWithResolvers<void> }[] = [];
+  const waits: { deadline: Deadline; end: PromiseWithResolvers<undefined> }[] = [];
   const said: string[] = [];
   const postponed = new PostponedChanges((_part, deadline) => {
-    const end = Promise.withResolvers<void>();
+    const end = Promise.withResolvers<undefined>();
     waits.push({ deadline, end });
     return end.promise;
   });
@@ -61,7 +61,7 @@ it('fails only the first change of a part when its deadline has passed', async (
     ['0 fails'],
     deadlines.slice(0, 2),
   ]);
-  waits[1].end.resolve();
+  waits[1].end.resolve(undefined);
   await turn();
   expect(said).toEqual(['0 fails', '1 resumes', '2 resumes']);
 });

@@ -66,7 +66,7 @@ it('CHANGE_WAIT_MS is the wait of a change in all, for whatever it waits', async
       method: 'POST',
       headers: { ...harness.authorization, 'Content-Type': 'application/json' },
       body: JSON.stringify(CONFIGURATION),
-    }).then(async (answer) => ({ status: answer.status, body: (await answer.json()) as unknown })),
+    }).then(async (answer) => ({ status: answer.status, body: await answer.json() })),
   ].map(async (call) => ({ ...(await call), tookMs: performance.now() - startedMs }));
   await untilWaiting(3);
   await sleep(startedMs + WAIT_MS - 1_000 - performance.now());
