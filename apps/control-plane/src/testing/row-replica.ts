@@ -27,6 +27,17 @@ class Rows {
     if (!this.delete(kind, key)) throw new Error(`no ${this.name(kind, key)} to delete`);
   }
 
+  /** @returns the digest afterwards. */
+  apply({ operations }: Change): string {
+    for (const operation of operations) {
+      if (operation.type === 'put') {
+        this.put(operation.kind, toRow(operation.kind, operation.entity));
+      }
+      if (operation.type === 'delete') this.remove(operation.kind, operation.key);
+    }
+    return this.digest.toString();
+  }
+
   private delete(kind: EntityKind, key: EntityKeys[EntityKind]): boolean {
     const name = this.name(kind, key);
     const row = this.rows.get(name);
@@ -55,6 +66,7 @@ export class RowReplica implements FollowerTarget {
     return {
       revision,
       digest: built.digest.toString(),
+      apply: (change) => built.apply(change),
       swapIn: () => {
         this.stored = built;
       },
@@ -63,13 +75,7 @@ export class RowReplica implements FollowerTarget {
 
   async apply(change: Change): Promise<string> {
     await this.gate;
-    for (const operation of change.operations) {
-      if (operation.type === 'put') {
-        this.stored.put(operation.kind, toRow(operation.kind, operation.entity));
-      }
-      if (operation.type === 'delete') this.stored.remove(operation.kind, operation.key);
-    }
-    return this.stored.digest.toString();
+    return this.stored.apply(change);
   }
 
   /** All rows, sorted by key. */
