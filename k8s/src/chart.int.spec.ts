@@ -5,14 +5,20 @@ import { parse } from 'yaml';
 import { validationErrors } from './objects/validate.js';
 import { type KubernetesObject, titleOf } from './objects/kubernetes-object.js';
 import { REPOSITORY_FOLDER } from './paths.js';
-import { render } from './render/render.js';
-import { ciValues, overlay, type Values } from './render/values.js';
+import { render, renderText } from './render/render.js';
+import { CI_VALUES, ciValues, overlay, type Values } from './render/values.js';
+import { podsOf } from './pods/pod.js';
 import { findObject } from './testing/find.js';
 
 const MINIMAL = ciValues('minimal');
 const names = (objects: readonly KubernetesObject[], kind: string): string[] =>
   objects.filter((object) => object.kind === kind).map(({ metadata }) => metadata.name);
 
+const SECRETS = {
+  DOMAIN_HASH_KEY: '000102030405060708090a0b0c0d0e0f',
+  FEED_TOKEN: 'a-token-of-the-feed',
+  MANAGEMENT_TOKENS: ['a-token-of-the-management-api'],
+};
 const encrypted = { DNS_TLS_PORT: 5853, DNS_HTTPS_PORT: 5443 };
 
 interface ResolverPod {
@@ -36,7 +42,13 @@ const resolverEnv = (values: Values, kind: string) =>
     resolverPod(values, kind).spec.containers[0].env.map(({ name, value }) => [name, value]),
   );
 
-for (const values of ['minimal', 'trial', 'full', 'daemonset']) {
+/** Lines with secrets, and with checksums of them. */
+const GENERATED = /^( *(?:[A-Z_]+|redis\.conf|checksum\/secret): ).+$/gm;
+
+const generates = (name: string): boolean =>
+  (ciValues(name)['secrets'] as { readonly generate?: boolean }).generate ?? false;
+
+for (const values of CI_VALUES) {
   describe(`the chart with ${values} values`, () => {
     const objects = render({ values: ciValues(values) });
 
@@ -57,8 +69,16 @@ for (const values of ['minimal', 'trial', 'full', 'daemonset']) {
       for (const { metadata } of objects) expect(metadata.name).toMatch(/^[a-z0-9-]{1,63}$/);
     });
 
-    it('makes the same objects when it is rendered again', () => {
-      expect(render({ values: ciValues(values) }).map(titleOf)).toEqual(objects.map(titleOf));
+    it('is the same text when it is rendered again, by both Helms, but for generated secrets', () => {
+      const [one, ...others] = ([3, 4, 4] as const).map((version) => {
+        const text = renderText({ values: ciValues(values) }, version);
+        return generates(values) ? text.replaceAll(GENERATED, '$1') : text;
+      });
+      for (const other of others) expect(other).toBe(one);
+    });
+
+    it('makes the same objects by both Helms', () => {
+      expect(render({ values: ciValues(values) }, 3).map(titleOf)).toEqual(objects.map(titleOf));
     });
   });
 }
@@ -67,8 +87,28 @@ describe('the chart', () => {
   it.each<[what: string, values: Values, message: string]>([
     ['no values', {}, 'DATABASE_URL is not set'],
     [
+      'no registry',
+      { ...MINIMAL, image: {} },
+      'image.registry is required: the registry to which you push the images, such as registry.example',
+    ],
+    [
+      'generated and existing secrets',
+      overlay(MINIMAL, { secrets: { generate: true } }),
+      'set either secrets.existing or secrets.generate',
+    ],
+    [
+      'bundled stores without generated passwords',
+      overlay(ciValues('trial'), { secrets: { generate: false, values: SECRETS } }),
+      'bundled stores use generated passwords: set secrets.generate=true',
+    ],
+    [
+      'limited egress without PostgreSQL and Redis',
+      overlay(MINIMAL, { networkPolicy: { egress: { enabled: true } } }),
+      'networkPolicy.egress.controlPlane is required',
+    ],
+    [
       'a resolver without upstreams',
-      { secrets: { existing: 'weir' } },
+      overlay(MINIMAL, { resolver: { env: { UPSTREAMS: null } } }),
       'resolver.env.UPSTREAMS is required',
     ],
     [
@@ -131,6 +171,68 @@ describe('the chart', () => {
     const objects = render({ values: MINIMAL, name: 'north', namespace: 'edge' });
     expect(names(objects, 'StatefulSet')).toEqual(['north-weir-resolver']);
     expect(new Set(objects.map(({ metadata }) => metadata.namespace))).toEqual(new Set(['edge']));
+  });
+
+  it('puts commonLabels on every object and pod, and never in place of its own labels', () => {
+    const commonLabels = { 'example.com/owner': 'dns', 'app.kubernetes.io/component': 'other' };
+    const objects = render({ values: overlay(ciValues('openshift'), { commonLabels }) });
+    const components = new Set<string | undefined>();
+    for (const object of objects) {
+      const { template } = (object['spec'] ?? {}) as { template?: { metadata?: object } };
+      for (const { labels } of [
+        object.metadata,
+        ...(template?.metadata ? [template.metadata] : []),
+      ] as {
+        labels?: Record<string, string>;
+      }[]) {
+        expect(labels, titleOf(object)).toMatchObject({ 'example.com/owner': 'dns' });
+        components.add(labels?.['app.kubernetes.io/component']);
+      }
+    }
+    expect(components).not.toContain('other');
+  });
+
+  it('takes an image by its digest where one is set', () => {
+    const digest = `sha256:${'0'.repeat(64)}`;
+    const objects = render({
+      values: overlay(MINIMAL, { image: { digest: { resolver: digest } } }),
+    });
+    const images = podsOf(objects).map(({ container }) => container.image);
+    expect(images).toContain(`registry.example/weir/resolver:0.1.0@${digest}`);
+    expect(images).toContain('registry.example/weir/block-page:0.1.0');
+  });
+
+  it('leaves the user of every pod to the cluster where it is null', () => {
+    const objects = render({ values: ciValues('openshift') });
+    expect(JSON.stringify(objects)).not.toMatch(/runAsUser|runAsGroup|fsGroup/);
+    for (const { spec, component } of podsOf(objects)) {
+      expect(spec.securityContext?.runAsNonRoot, component).toBe(true);
+    }
+  });
+
+  it('adds variables, sources of variables and containers to pods', () => {
+    const pods = podsOf(render({ values: ciValues('full') }));
+    const controlPlane = pods.find(({ component }) => component === 'control-plane')!;
+    expect(controlPlane.spec.containers.map(({ name }) => name)).toEqual(['control-plane', 'tail']);
+    for (const pod of [controlPlane, pods.find(({ component }) => component === 'migrate')!]) {
+      expect(pod.container.env).toContainEqual({
+        name: 'NODE_EXTRA_CA_CERTS',
+        value: '/extra/ca.crt',
+      });
+      expect(pod.container.envFrom).toEqual([{ configMapRef: { name: 'proxies' } }]);
+    }
+  });
+
+  it('answers on every address of the node on its network, or on those that the operator names', () => {
+    const env = (more: Values) =>
+      podsOf(render({ values: overlay(ciValues('daemonset'), more) }))
+        .find(({ component }) => component === 'resolver')!
+        .container.env!.filter(({ name }) => name === 'DNS_HOST');
+    expect(env({})).toEqual([
+      { name: 'DNS_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIPs' } } },
+    ]);
+    const named = { resolver: { env: { DNS_HOST: ['203.0.113.53', '2001:db8::53'] } } };
+    expect(env(named)).toEqual([{ name: 'DNS_HOST', value: '203.0.113.53,2001:db8::53' }]);
   });
 
   it('shortens a long release name and keeps the suffix', () => {

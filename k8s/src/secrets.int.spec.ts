@@ -11,8 +11,14 @@ const STORES = {
   DATABASE_URL: 'postgresql://weir:secret@db.example/weir',
   REDIS_URL: 'redis://:secret@redis.example',
 };
+const SET = {
+  DOMAIN_HASH_KEY: '000102030405060708090a0b0c0d0e0f',
+  FEED_TOKEN: 'a-token-of-the-feed',
+  MANAGEMENT_TOKENS: ['a-token-of-the-management-api'],
+};
 const EXTERNAL: Values = {
-  secrets: { values: STORES },
+  image: { registry: 'registry.example' },
+  secrets: { values: STORES, generate: true },
   resolver: { env: { UPSTREAMS: ['192.0.2.53'] } },
 };
 
@@ -90,6 +96,41 @@ describe('the Secret of the release', () => {
   it('stays when the release is uninstalled', () => {
     const { metadata } = findObject(render({ values: EXTERNAL }), 'Secret', 'weir');
     expect(metadata.annotations?.['helm.sh/resource-policy']).toBe('keep');
+  });
+
+  it('has only the values that are set, without secrets.generate, and does not look into the cluster', async () => {
+    const values = overlay(EXTERNAL, { secrets: { generate: false, values: SET } });
+    const existing = render({ values: EXTERNAL });
+    const objects = await renderInCluster({ values, isUpgrade: true }, existing);
+    expect(secretTexts(objects, 'weir')).toEqual({
+      ...STORES,
+      ...SET,
+      MANAGEMENT_TOKENS: SET.MANAGEMENT_TOKENS[0],
+    });
+  });
+
+  it.each(Object.keys(SET))('requires %s when nothing may be generated', (name) => {
+    const given = { ...SET, [name]: null };
+    const values = overlay(EXTERNAL, { secrets: { generate: false, values: given } });
+    expect(() => render({ values })).toThrow(
+      `${name} is not set: set secrets.existing, or secrets.values.${name}, or, unless Argo CD or Flux renders`,
+    );
+  });
+
+  it('needs no token of the management API when those are in a file, and no database without a control plane', () => {
+    const given = { ...SET, MANAGEMENT_TOKENS: null };
+    const values = overlay(EXTERNAL, { secrets: { generate: false, values: given } });
+    expect(
+      render({ values: overlay(values, { controlPlane: { tokensSecret: 'tokens' } }) }),
+    ).not.toEqual([]);
+    const env = { FEED_URL: 'https://feed.example:8090' };
+    const elsewhere = {
+      secrets: { values: { DATABASE_URL: null } },
+      controlPlane: { enabled: false },
+      resolver: { env },
+      blockPage: { env },
+    };
+    expect(render({ values: overlay(values, elsewhere) })).not.toEqual([]);
   });
 
   it('is not made when secrets.existing names another one', () => {

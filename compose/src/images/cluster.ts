@@ -116,7 +116,7 @@ function securityOptions({ podSecurityContext: pod, securityContext }: RenderedP
 function environmentOptions(pod: RenderedPod, { ip, sources, environment }: PodOptions): string[] {
   const variables: Record<string, string> = { ...pod.environment };
   for (const { name, valueFrom } of pod.env) {
-    if (valueFrom?.fieldRef?.fieldPath === 'status.podIP') variables[name] = ip;
+    if (valueFrom?.fieldRef?.fieldPath.startsWith('status.podIP')) variables[name] = ip;
     const reference = valueFrom?.secretKeyRef;
     if (reference === undefined || name in variables) continue;
     const text = sources.secrets[reference.name]?.[reference.key];

@@ -7,7 +7,7 @@ import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
 import { Job } from 'kubernetes-models/batch/v1';
 import { Ingress, NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
-import { ConfigMap, Secret, Service } from 'kubernetes-models/v1';
+import { ConfigMap, Pod, Secret, Service } from 'kubernetes-models/v1';
 
 interface Model {
   new (data: never): { validate(): void };
@@ -33,6 +33,7 @@ export const MODELS: Readonly<Record<string, { readonly model: Model; readonly f
       fields: 'V1PodDisruptionBudget',
     },
     'v1 ConfigMap': { model: ConfigMap, fields: 'V1ConfigMap' },
+    'v1 Pod': { model: Pod, fields: 'V1Pod' },
     'v1 Secret': { model: Secret, fields: 'V1Secret' },
     'v1 Service': { model: Service, fields: 'V1Service' },
   };

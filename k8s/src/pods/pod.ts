@@ -1,7 +1,7 @@
 import type { V1Container, V1PodSpec, V1PodTemplateSpec } from '@kubernetes/client-node';
 import type { KubernetesObject } from '../objects/kubernetes-object.js';
 
-/** A pod that the release runs. Each has one container. */
+/** A pod that the release runs. Its first container is that of its component. */
 export interface Pod {
   /** Kind of its workload: Deployment, StatefulSet, DaemonSet or Job. */
   readonly kind: string;
@@ -20,16 +20,13 @@ interface Workload {
   readonly volumeClaimTemplates?: readonly { readonly metadata: { readonly name: string } }[];
 }
 
-/** The pods of a release, one for each workload. @throws Error when a pod does not have exactly one container. */
+/** The pods of a release, one for each workload. */
 export function podsOf(objects: readonly KubernetesObject[]): readonly Pod[] {
   return objects.flatMap((object) => {
     const { template, volumeClaimTemplates = [] } = (object['spec'] ?? {}) as Workload;
     if (template?.spec === undefined) return [];
     const labels = template.metadata?.labels ?? {};
-    const [container, ...others] = template.spec.containers;
-    if (container === undefined || others.length > 0) {
-      throw new Error(`${object.kind} ${object.metadata.name} does not have exactly one container`);
-    }
+    const [container] = template.spec.containers;
     return [
       {
         kind: object.kind,

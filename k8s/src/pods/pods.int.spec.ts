@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { COMPONENTS } from '../components.js';
 import { render } from '../render/render.js';
-import { ciValues } from '../render/values.js';
+import { CI_VALUES, ciValues } from '../render/values.js';
 import { type Pod, podsOf } from './pod.js';
 import { reportPods } from './report.js';
 
@@ -15,7 +15,7 @@ const PROCESSES = Object.values(COMPONENTS).map(({ name }) => name);
 const isSelected = (selector: ServiceSpec['selector'], { labels }: Pod): boolean =>
   Object.entries(selector).every(([name, value]) => labels[name] === value);
 
-for (const values of ['minimal', 'trial', 'full', 'daemonset']) {
+for (const values of CI_VALUES) {
   describe(`pods with ${values} values`, () => {
     const objects = render({ values: ciValues(values) });
     const pods = podsOf(objects);
@@ -34,7 +34,9 @@ for (const values of ['minimal', 'trial', 'full', 'daemonset']) {
         );
         expect(spec.securityContext).toMatchObject({
           runAsNonRoot: !bindsLowPort,
-          runAsUser: bindsLowPort ? 0 : expect.toSatisfy((user: number) => user > 0),
+          ...(values !== 'openshift' && {
+            runAsUser: bindsLowPort ? 0 : expect.toSatisfy((user: number) => user > 0),
+          }),
           seccompProfile: { type: 'RuntimeDefault' },
         });
         expect(container.securityContext).toEqual({
@@ -137,7 +139,8 @@ for (const values of ['minimal', 'trial', 'full', 'daemonset']) {
     });
 
     it('use images with a version tag', () => {
-      for (const { container } of pods) expect(container.image).toMatch(/^[a-z0-9.:/-]+:[\w.-]+$/);
+      for (const { container } of pods)
+        expect(container.image).toMatch(/^[a-z0-9.:/-]+:[\w.-]+(?:@sha256:[0-9a-f]{64})?$/);
       expect(pods.map(({ container }) => container.image).join()).not.toContain('latest');
     });
 

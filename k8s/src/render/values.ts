@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject } from 'ajv';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { CHART_FOLDER } from '../paths.js';
@@ -23,7 +23,12 @@ export function chartValues(): Values {
   return parse(readFileSync(join(CHART_FOLDER, 'values.yaml'), 'utf8')) as Values;
 }
 
-/** A values file of `ci/`: minimal, trial, full … */
+/** Names of the values files of `ci/`: minimal, trial, full … */
+export const CI_VALUES: readonly string[] = readdirSync(join(CHART_FOLDER, 'ci')).map((file) =>
+  file.replace('-values.yaml', ''),
+);
+
+/** A values file of `ci/`. */
 export function ciValues(name: string): Values {
   return parse(readFileSync(join(CHART_FOLDER, 'ci', `${name}-values.yaml`), 'utf8')) as Values;
 }

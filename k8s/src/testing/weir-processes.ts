@@ -12,6 +12,8 @@ const SECRETS = { FEED_TOKEN: 'token-of-the-feed-test', DOMAIN_HASH_KEY: '0'.rep
 export interface WeirProcesses {
   readonly managementUrl: string;
   readonly dnsPort: number;
+  /** Of the control plane, the resolver and the block page. */
+  readonly opsPorts: readonly number[];
   readonly blockPageUrl: string;
   /** Text of `/metrics` of a process, by its Prometheus job name. */
   readonly metrics: (
@@ -75,6 +77,7 @@ export async function startWeir(
   return {
     managementUrl: `http://127.0.0.1:${management}`,
     dnsPort: dns,
+    opsPorts: ops,
     blockPageUrl: `http://127.0.0.1:${page}`,
     metrics: async (job) => (await fetch(`http://127.0.0.1:${opsPorts[job]}/metrics`)).text(),
     stop,

@@ -25,6 +25,17 @@ export const PLACEMENT: Properties = {
   tolerations: OBJECTS,
 };
 
+/** What an operator adds to a pod of Weir. */
+export const ADDITIONS: Properties = {
+  extraVolumes: OBJECTS,
+  extraVolumeMounts: OBJECTS,
+  extraEnv: OBJECTS,
+  extraEnvFrom: OBJECTS,
+};
+
+/** User id of pods, or null if the cluster chooses it. */
+export const USER: ValueSchema = { ...integer(1, 2 ** 31 - 1), type: ['integer', 'null'] };
+
 /** Values that the three processes of Weir share. */
 export const PROCESS: Properties = {
   enabled: BOOLEAN,
@@ -38,8 +49,8 @@ export const PROCESS: Properties = {
   priorityClassName: STRING,
   podAnnotations: STRING_MAP,
   podLabels: STRING_MAP,
-  extraVolumes: OBJECTS,
-  extraVolumeMounts: OBJECTS,
+  ...ADDITIONS,
+  extraContainers: OBJECTS,
 };
 
 /** A Service for subscribers. */
@@ -58,11 +69,10 @@ export function publicService(more: Properties): ValueSchema {
 
 /** PostgreSQL or Redis for trials. */
 export function bundledStore(more: Properties): ValueSchema {
-  const user = integer(1, 2 ** 31 - 1);
   return object({
     bundled: BOOLEAN,
     image: STRING,
-    user,
+    user: USER,
     resources: OBJECT,
     ...PLACEMENT,
     ...more,

@@ -1,7 +1,14 @@
 import { parseVariables, type ValueSchema, type Variable } from '@weir/ops';
 import { describe, expect, it } from 'vitest';
 import { COMPONENTS, secretVariables } from '../components.js';
-import { chartValues, checkValues, ciValues, overlay, type Values } from '../render/values.js';
+import {
+  chartValues,
+  checkValues,
+  CI_VALUES,
+  ciValues,
+  overlay,
+  type Values,
+} from '../render/values.js';
 import { valuesSchema } from './values-schema.js';
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
@@ -28,9 +35,9 @@ it('has only patterns that Helm supports, without lookaround and back references
 
 describe('values.yaml', () => {
   /** Objects whose keys the operator chooses. */
-  const open = /^(?:global|secrets\.values|\w+\.env|.*\.(?:resources|pages|labels))$/;
+  const open = /^(?:global|secrets\.values|\w+\.env|.*\.(?:resources|pages|labels|digest))$/;
 
-  it.each(['minimal', 'trial', 'full', 'daemonset'])('is accepted with the %s values', (name) => {
+  it.each(CI_VALUES)('is accepted with the %s values', (name) => {
     expect(() => checkValues(overlay(chartValues(), ciValues(name)))).not.toThrow();
   });
 

@@ -12,8 +12,21 @@ import {
   STRING_MAP,
   integer,
 } from './schema-types.js';
-import { bundledStore, PLACEMENT, PROCESS, publicService, REPLICAS, VOLUME_SIZE } from './parts.js';
+import {
+  ADDITIONS,
+  bundledStore,
+  PLACEMENT,
+  PROCESS,
+  publicService,
+  REPLICAS,
+  USER,
+  VOLUME_SIZE,
+} from './parts.js';
 import { environmentSchema, secretsSchema } from './variables.js';
+
+/** Images of the chart. */
+const IMAGES = ['control-plane', 'resolver', 'block-page', 'migrate'];
+const DIGEST: ValueSchema = { type: 'string', pattern: '^sha256:[0-9a-f]{64}$' };
 
 const controlPlane = object({
   ...PROCESS,
@@ -87,6 +100,7 @@ export function valuesSchema(): ValueSchema {
       global: OBJECT,
       fullnameOverride: NAME,
       serviceAccountName: NAME,
+      commonLabels: STRING_MAP,
       listen: enumOf('0.0.0.0', '::'),
       image: object({
         registry: STRING,
@@ -94,15 +108,22 @@ export function valuesSchema(): ValueSchema {
         tag: STRING,
         pullPolicy: enumOf('Always', 'IfNotPresent', 'Never'),
         pullSecrets: OBJECTS,
-        user: integer(1, 2 ** 31 - 1),
+        digest: object(Object.fromEntries(IMAGES.map((name) => [name, DIGEST]))),
+        user: USER,
       }),
-      secrets: object({ existing: NAME, values: secretsSchema(), feedTokensSecret: NAME }),
+      secrets: object({
+        existing: NAME,
+        generate: BOOLEAN,
+        values: secretsSchema(),
+        feedTokensSecret: NAME,
+      }),
       controlPlane,
       migration: object({
         backoffLimit: integer(0, 1000),
         deadlineSeconds: integer(1, 1_000_000),
         resources: OBJECT,
         ...PLACEMENT,
+        ...ADDITIONS,
       }),
       resolver,
       blockPage,
@@ -111,6 +132,13 @@ export function valuesSchema(): ValueSchema {
         metricsFrom: OBJECTS,
         managementFrom: OBJECTS,
         feedFrom: OBJECTS,
+        egress: object({
+          enabled: BOOLEAN,
+          dnsTo: OBJECTS,
+          controlPlane: OBJECTS,
+          resolver: OBJECTS,
+          blockPage: OBJECTS,
+        }),
       }),
       monitoring: object({
         serviceMonitor: object({

@@ -16,8 +16,12 @@ app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/component: {{ .name }}
 {{- end -}}
 
-{{/* Labels of an object. Takes root and name. */}}
+{{/* Labels of an object, and those of commonLabels. Takes root and name. */}}
 {{- define "weir.labels" -}}
+{{- merge (include "weir.ownLabels" . | fromYaml) .root.Values.commonLabels | toYaml -}}
+{{- end -}}
+
+{{- define "weir.ownLabels" -}}
 {{ include "weir.selector" . }}
 app.kubernetes.io/part-of: weir
 app.kubernetes.io/managed-by: {{ .root.Release.Service }}
@@ -38,6 +42,7 @@ labels:
 {{- $image := .root.Values.image -}}
 {{- $path := list $image.registry $image.repository .name | compact | join "/" -}}
 {{- printf "%s:%s" $path ($image.tag | default .root.Chart.AppVersion) -}}
+{{- with get $image.digest .name -}}@{{ . }}{{- end -}}
 {{- end -}}
 
 {{/* Name of the Secret with the secret variables. Takes the root. */}}

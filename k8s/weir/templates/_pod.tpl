@@ -6,13 +6,15 @@ capabilities:
   drop: [ALL]
 {{- end -}}
 
-{{/* Security context of every pod. Takes the user id. */}}
+{{/* Security context of every pod. Takes the user id, or null if the cluster chooses the user. */}}
 {{- define "weir.podSecurity" -}}
 runAsNonRoot: true
+{{- with . }}
 runAsUser: {{ int64 . }}
 runAsGroup: {{ int64 . }}
 fsGroup: {{ int64 . }}
 fsGroupChangePolicy: OnRootMismatch
+{{- end }}
 seccompProfile:
   type: RuntimeDefault
 {{- end -}}
@@ -137,6 +139,13 @@ spec:
         {{- .containerSecurity | default (include "weir.containerSecurity" .) | nindent 8 }}
       env:
         {{- include "weir.environment" . | nindent 8 }}
+        {{- with $values.extraEnv }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+      {{- with $values.extraEnvFrom }}
+      envFrom:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
       ports:
         {{- toYaml .ports | nindent 8 }}
       {{- include "weir.probes" . | nindent 6 }}
@@ -146,6 +155,9 @@ spec:
       volumeMounts:
         {{- toYaml . | nindent 8 }}
       {{- end }}
+    {{- with $values.extraContainers }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
   {{- with concat $volumes $values.extraVolumes }}
   volumes:
     {{- toYaml . | nindent 4 }}

@@ -2,31 +2,56 @@
 Data of the chart's own Secret, as a JSON object. Each value comes from the first of these sources that has it:
 1. secrets.values
 2. passwords and URLs of the bundled PostgreSQL and Redis
-3. the Secret that is already in the cluster
-4. a random value, for keys and tokens of the deployment
+3. with secrets.generate the Secret that is already in the cluster
+4. with secrets.generate a random value, for keys and tokens of the deployment
 All templates of one rendering get the same data. Takes the root.
 */}}
 {{- define "weir.secretData" -}}
 {{- if not (hasKey .Values "renderedSecret") -}}
+{{- $generate := .Values.secrets.generate -}}
 {{- $kept := dict -}}
+{{- if $generate -}}
 {{- range $name, $encoded := (lookup "v1" "Secret" .Release.Namespace (include "weir.fullname" .)).data -}}
 {{- $_ := set $kept $name (b64dec $encoded) -}}
+{{- end -}}
 {{- end -}}
 {{- $data := dict -}}
 {{- range $name, $value := .Values.secrets.values -}}
 {{- $_ := set $data $name (include "weir.text" $value) -}}
 {{- end -}}
 {{- $data = merge $data (include "weir.bundledStores" (dict "root" . "kept" $kept) | fromJson) -}}
+{{- if $generate -}}
 {{- $data = merge $data $kept (include "weir.randomSecrets" . | fromJson) -}}
-{{- range $name, $switch := dict "DATABASE_URL" "postgresql.bundled" "REDIS_URL" "redis.bundled" -}}
-{{- if not (hasKey $data $name) -}}
+{{- end -}}
+{{- include "weir.checkSecrets" (dict "root" . "data" $data) -}}
+{{- $_ := set .Values "renderedSecret" (toJson $data) -}}
+{{- end -}}
+{{- .Values.renderedSecret -}}
+{{- end -}}
+
+{{/* Fails if a secret that the release needs is not set. Takes root and data (of the Secret). */}}
+{{- define "weir.checkSecrets" -}}
+{{- $values := .root.Values -}}
+{{- $stores := dict "REDIS_URL" "redis.bundled" -}}
+{{- $keys := list "DOMAIN_HASH_KEY" "FEED_TOKEN" -}}
+{{- if $values.controlPlane.enabled -}}
+{{- $_ := set $stores "DATABASE_URL" "postgresql.bundled" -}}
+{{- if not $values.controlPlane.tokensSecret -}}
+{{- $keys = append $keys "MANAGEMENT_TOKENS" -}}
+{{- end -}}
+{{- end -}}
+{{- range $name, $switch := $stores -}}
+{{- if not (hasKey $.data $name) -}}
 {{- $ways := printf "secrets.existing, or secrets.values.%s, or for a trial %s=true" $name $switch -}}
 {{- fail (printf "%s is not set: set %s" $name $ways) -}}
 {{- end -}}
 {{- end -}}
-{{- $_ := set .Values "renderedSecret" (toJson $data) -}}
+{{- range $keys -}}
+{{- if not (hasKey $.data .) -}}
+{{- $ways := printf "secrets.existing, or secrets.values.%s, or, unless Argo CD or Flux renders, secrets.generate=true" . -}}
+{{- fail (printf "%s is not set: set %s" . $ways) -}}
 {{- end -}}
-{{- .Values.renderedSecret -}}
+{{- end -}}
 {{- end -}}
 
 {{/* Passwords and URLs of the bundled PostgreSQL and Redis. Takes root and kept (data of the existing Secret). */}}

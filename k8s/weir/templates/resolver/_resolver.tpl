@@ -21,7 +21,7 @@
 {{- end -}}
 
 {{/*
-Pod template of the resolver. On the host network a resolver listens only on the address of the node, so that it does
+Pod template of the resolver. On the host network a resolver listens only on the addresses of the node, so that it does
 not conflict with other servers there. For a port below 1024 it runs as root with one capability: other users lose the
 capabilities that Kubernetes adds when the process starts. Takes the root.
 */}}
@@ -65,7 +65,7 @@ capabilities that Kubernetes adds when the process starts. Takes the root.
   "ports" $ports "volumes" $volumes "mounts" $mounts -}}
 {{- if $onHost -}}
 {{- $_ := set $pod "hostNetwork" true -}}
-{{- $_ := set $pod "podFields" (dict "DNS_HOST" "status.podIP" "OPS_HOST" "status.podIP") -}}
+{{- $_ := set $pod "podFields" (dict "DNS_HOST" "status.podIPs" "OPS_HOST" "status.podIP") -}}
 {{- if include "weir.resolver.bindsLowPort" . -}}
 {{- $_ := set $pod "podSecurity" (include "weir.resolver.rootSecurity" .) -}}
 {{- $_ := set $pod "containerSecurity" (include "weir.resolver.lowPortSecurity" .) -}}
