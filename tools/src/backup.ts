@@ -8,8 +8,8 @@ const HELP = `Writes the contents of Weir's database into one file, for npm run 
 
   --help   this text
 
-The database is that of DATABASE_URL. If it is unset, it is that of the local stack, which must be running (npm start);
-DATA_DIR [.weir] is the stack's folder. Only the owner may read the file. It appears only when it is complete. It does
+The database is that of DATABASE_URL. If it is unset, it is that of the local stack (npm start), which may be running or
+not; DATA_DIR [.weir] is the stack's folder. Only the owner may read the file. It appears only when it is complete. It does
 not contain DOMAIN_HASH_KEY: keep the key elsewhere, because without it the domain rules match nothing. The local stack
 has the key in secrets.json in DATA_DIR.
 Exit code: 0, or 1 when it failed; one line says why.
@@ -19,11 +19,13 @@ await runCommand({
   name: 'backup',
   help: HELP,
   flags: [],
-  run: async ({ file, findDatabase, log, signal }) => {
-    const startedMs = performance.now();
-    const { revision } = await writeBackup({ databaseUrl: findDatabase(), file, log, signal });
-    const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-    const bytes = statSync(file).size.toLocaleString('en');
-    log(`revision ${revision} is in ${file}: ${bytes} bytes, ${seconds} s`);
-  },
+  mayCreate: false,
+  run: ({ file, withDatabase, log, signal }) =>
+    withDatabase(async (databaseUrl) => {
+      const startedMs = performance.now();
+      const { revision } = await writeBackup({ databaseUrl, file, log, signal });
+      const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+      const bytes = statSync(file).size.toLocaleString('en');
+      log(`revision ${revision} is in ${file}: ${bytes} bytes, ${seconds} s`);
+    }),
 });

@@ -12,8 +12,8 @@ a moment, and resolvers and block pages load the restored configuration by thems
   --check     only read the file, print its contents and whether it is whole; needs no database
   --help      this text
 
-The database is that of DATABASE_URL. If it is unset, it is that of the local stack, which must be running (npm start);
-DATA_DIR [.weir] is the stack's folder. A backup of an older release is migrated; a backup of a newer release is
+The database is that of DATABASE_URL. If it is unset, it is that of the local stack (npm start), which may be running or
+not; DATA_DIR [.weir] is the stack's folder. A backup of an older release is migrated; a backup of a newer release is
 refused.
 Exit code: 0, or 1 when it failed; one line says why, and the database is unchanged.
 `;
@@ -22,17 +22,19 @@ await runCommand({
   name: 'restore',
   help: HELP,
   flags: ['replace', 'check'],
-  run: async ({ file, flags, findDatabase, root, log, signal }) => {
+  mayCreate: true,
+  run: async ({ file, flags, withDatabase, root, log, signal }) => {
     if (flags.has('check')) {
       for (const line of await checkBackup(file, log)) log(line);
       return;
     }
-    const startedMs = performance.now();
-    const databaseUrl = findDatabase();
     const folder = join(root, 'prisma/migrations');
     const replace = flags.has('replace');
-    const restored = await restoreBackup({ databaseUrl, file, replace, folder, log, signal });
-    const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-    log(`the database is at revision ${restored.revision} again, ${seconds} s`);
+    await withDatabase(async (databaseUrl) => {
+      const startedMs = performance.now();
+      const restored = await restoreBackup({ databaseUrl, file, replace, folder, log, signal });
+      const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+      log(`the database is at revision ${restored.revision} again, ${seconds} s`);
+    });
   },
 });

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { abortOnSignal } from '../command.js';
 import { fail, print } from '../output.js';
-import { findDatabase } from './database.js';
+import { withDatabase } from './database.js';
 
 const SCHEMA = {
   DATABASE_URL: optional(
@@ -21,8 +21,8 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 export interface Invocation<Flag extends string> {
   readonly file: string;
   readonly flags: ReadonlySet<Flag>;
-  /** @throws StartError when no database is configured. */
-  readonly findDatabase: () => string;
+  /** Runs `use` with the URL of the database. @throws StartError when there is none. */
+  readonly withDatabase: (use: (databaseUrl: string) => Promise<void>) => Promise<void>;
   readonly root: string;
   /** Prints a line. */
   readonly log: (line: string) => void;
@@ -34,6 +34,8 @@ export interface Command<Flag extends string> {
   readonly name: string;
   readonly help: string;
   readonly flags: readonly Flag[];
+  /** Whether a local stack without data of PostgreSQL gets a new one. */
+  readonly mayCreate: boolean;
   readonly run: (invocation: Invocation<Flag>) => Promise<void>;
 }
 
@@ -49,10 +51,9 @@ export async function runCommand<Flag extends string>(command: Command<Flag>): P
       return;
     }
     const variables = parseVariables(SCHEMA, process.env);
-    const find = (): string => findDatabase(variables, ROOT);
     await command.run({
       ...parsed,
-      findDatabase: find,
+      withDatabase: (use) => withDatabase(variables, ROOT, command.mayCreate, use),
       root: ROOT,
       log: print,
       signal: interruptSignal(),

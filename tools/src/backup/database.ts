@@ -2,11 +2,13 @@ import { StartError } from '@weir/ops';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type pg from 'pg';
+import { createFolder, lockFolder, ownerOf } from '../services/files.js';
+import { startPostgres } from '../services/postgres.js';
 import { withConnection } from '../migrate/connection.js';
 
 const PURPOSE = {
   application: 'weir-backup',
-  hint: 'DATABASE_URL, or the local stack, which must run',
+  hint: 'DATABASE_URL, or the local stack',
 };
 
 /** Overrides settings of the database: our statements may take long, and the text format must be fixed. */
@@ -33,6 +35,40 @@ export function findDatabase(
   const url = given['control-plane']?.['DATABASE_URL'];
   if (url === undefined) throw new StartError(`${file} names no database`);
   return url;
+}
+
+/**
+ * Runs `use` with the URL of the database: DATABASE_URL, that of the local stack if it runs, else the stack's own
+ * PostgreSQL, which is started for that long.
+ * @param mayCreate whether a stack that has no data of PostgreSQL gets a new one
+ */
+export async function withDatabase(
+  variables: { DATABASE_URL: string | undefined; DATA_DIR: string },
+  root: string,
+  mayCreate: boolean,
+  use: (databaseUrl: string) => Promise<void>,
+): Promise<void> {
+  const folder = resolve(root, variables.DATA_DIR);
+  const has = (name: string) => existsSync(join(folder, name));
+  // The password stays where the data of another major version were put aside.
+  const isOwn = has('postgres') || (mayCreate && (has('postgres.password') || !has('stack.json')));
+  if (variables.DATABASE_URL !== undefined || !isOwn || ownerOf(folder) !== null) {
+    await use(findDatabase(variables, root));
+    return;
+  }
+  createFolder(join(folder, 'logs'));
+  const lock = lockFolder(folder);
+  try {
+    const dataDir = join(folder, 'postgres');
+    const server = await startPostgres({ dataDir, logFile: join(folder, 'logs/postgres.log') });
+    try {
+      await use(server.url);
+    } finally {
+      await server.stop();
+    }
+  } finally {
+    lock.release();
+  }
 }
 
 /** Runs `use` with its own connection. @throws StartError with one line when the database cannot be reached. */

@@ -37,10 +37,9 @@ export function writeFileAtomically(path: string, text: string): void {
  * process holds the lock.
  */
 export function lockFolder(folder: string): { release(): void } {
-  const file = `${folder}/stack.lock`;
-  const owner = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  const pid = Number.parseInt(owner, 10);
-  if (owner !== '' && owner === identityOf(pid)) {
+  const file = lockFile(folder);
+  const pid = ownerOf(folder);
+  if (pid !== null) {
     throw new StartError(`${folder} is in use by another stack, pid ${pid} (DATA_DIR)`);
   }
   try {
@@ -55,6 +54,18 @@ export function lockFolder(folder: string): { release(): void } {
       rmSync(file, { force: true });
     },
   };
+}
+
+/** The process that holds the lock of a folder; null: nobody does. */
+export function ownerOf(folder: string): number | null {
+  const file = lockFile(folder);
+  const owner = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const pid = Number.parseInt(owner, 10);
+  return owner !== '' && owner === identityOf(pid) ? pid : null;
+}
+
+function lockFile(folder: string): string {
+  return `${folder}/stack.lock`;
 }
 
 /** Identifies a process by id and start time, because ids are reused. Only the id if there is no such process. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -28,6 +28,15 @@ it('startPostgres stops a server that a killed stack left running, and uses its 
   expect(await left.child.exited).toEqual({ code: 0 });
   expect(await query(next.url, 'SELECT value FROM kept')).toEqual([{ value: 7 }]);
   await next.stop();
+});
+
+it('startPostgres names the page about upgrades when the data are those of another major version', async () => {
+  const dataDir = join(folder, 'older');
+  await (await startPostgres({ ...options, dataDir })).stop();
+  writeFileSync(join(dataDir, 'PG_VERSION'), '15\n');
+  await expect(startPostgres({ ...options, dataDir })).rejects.toThrow(
+    /older has data of PostgreSQL 15, and this is PostgreSQL \d+: docs\/operations\/postgresql-upgrade\.md/,
+  );
 });
 
 it('PostgreSQL refuses connections without the password', async () => {

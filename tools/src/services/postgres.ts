@@ -1,4 +1,5 @@
 import { StartError } from '@weir/ops';
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,6 +40,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   const password = readOrCreatePassword(`${options.dataDir}.password`);
   await stopLeftover(options.dataDir);
   if (!existsSync(options.dataDir)) await initialise(binaries.initdb, options);
+  else checkMajorVersion(options.dataDir, binaries.postgres);
   const prefix = dropRoot(options.dataDir);
   return startOnPort(options.port, (port) =>
     startServer({ ...options, port }, binaries.postgres, password, prefix),
@@ -78,6 +80,19 @@ async function startServer(
       await child.stop('SIGINT', 30_000);
     },
   };
+}
+
+/** @throws StartError when the data are those of another major version, which this one cannot read. */
+function checkMajorVersion(dataDir: string, command: string): void {
+  const file = join(dataDir, 'PG_VERSION');
+  if (!existsSync(file)) return;
+  const data = readFileSync(file, 'utf8').trim();
+  const { stdout } = spawnSync(command, ['--version'], { encoding: 'utf8' });
+  const [, server] = / (\d+)[\d.]*/.exec(stdout) ?? [];
+  if (server === undefined || data === server) return;
+  throw new StartError(
+    `${dataDir} has data of PostgreSQL ${data}, and this is PostgreSQL ${server}: docs/operations/postgresql-upgrade.md says how to take them along`,
+  );
 }
 
 function readOrCreatePassword(file: string): string {
