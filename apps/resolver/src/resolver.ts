@@ -8,6 +8,7 @@ import {
 } from '@weir/ops';
 import { whatIsDegraded, whyNotReady } from '@weir/policy-feed/state';
 import { openTelemetry, type Telemetry } from '@weir/telemetry';
+import { hostname } from 'node:os';
 import type { ResolverConfiguration } from './configuration.js';
 import { DnsService } from './dns-service.js';
 import { failuresCall } from './failures/failures-call.js';
@@ -62,7 +63,8 @@ async function startParts(
   const lanes = laneCount(configuration.RESOLVER_THREADS, (reason) => {
     log.warn({ reason }, 'one thread answers all queries: UDP packets cannot come in batches');
   });
-  const feed = await openFeed({ configuration, lanes, tracer: telemetry?.tracer, log });
+  const name = nameOf(configuration);
+  const feed = await openFeed({ configuration, name, lanes, tracer: telemetry?.tracer, log });
   try {
     return await serve(configuration, upstreams, log, { ops, feed, telemetry });
   } catch (error) {
@@ -145,6 +147,10 @@ function createCalls(
     '/cache/flush': flushCall({ flush, hasNxDomainCut, log }),
     '/upstreams/failures': failuresCall(failingZones),
   });
+}
+
+function nameOf({ RESOLVER_NAME: name, DNS_PORT: port }: ResolverConfiguration): string {
+  return name ?? `${hostname()}:${port}`;
 }
 
 function refuseOwnAddress(

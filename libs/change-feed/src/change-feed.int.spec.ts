@@ -41,12 +41,19 @@ describe('the change feed over a real Redis', () => {
   let speaksOtherVersion = false;
 
   const follow = async (
-    options: { redisUrl?: string; folder?: string; waits?: boolean; log?: FeedLogger } = {},
+    options: {
+      redisUrl?: string;
+      name?: string;
+      folder?: string;
+      waits?: boolean;
+      log?: FeedLogger;
+    } = {},
   ) => {
     const target = new MemoryTarget();
     const follower = new Follower({
       id: `follower-${process.pid}-${++number}`,
       kind: 'resolver',
+      name: options.name,
       redisUrl: options.redisUrl ?? inject('redisUrl'),
       deployment: DEPLOYMENT,
       feed: new FeedClient(feedUrl, () => TOKEN),
@@ -364,6 +371,59 @@ describe('the change feed over a real Redis', () => {
     await observer.publish([change]);
     expect(await observer.waitApplied(change, WAIT_MS)).toEqual({ applied: 1, total: 2 });
     expect(one.target.verdicts()).toEqual(log.verdicts());
+    await observer.stop();
+  });
+
+  it('counts a resolver that was killed and is back with its folder once, from its first acknowledgement on', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-back-'));
+    await follow();
+    const killed = await follow({ folder, name: 'dns-1:53' });
+    // Neither a goodbye nor a heartbeat.
+    const { link } = killed.follower as unknown as { link: { inForce: null } };
+    link.inForce = null;
+    await follow({ folder, name: 'dns-1:53' });
+    expect(await write(log.commit(1, 2))).toEqual({ applied: 2, total: 2 });
+    await Promise.all(followers.splice(0).map((follower) => follower.stop()));
+    rmSync(folder, { recursive: true });
+  });
+
+  it('counts one that is back under its name, without its folder, once as soon as the lease before has ended', async () => {
+    const observer = new ChangePublisher({
+      redisUrl: inject('redisUrl'),
+      deployment: DEPLOYMENT,
+      readHead: () => log.head(),
+      missingResolverMs: 600_000,
+      log: silent,
+    });
+    await observer.start();
+    const killed = await follow({ name: 'dns-1:53' });
+    const { link } = killed.follower as unknown as { link: { inForce: null } };
+    link.inForce = null;
+    await follow({ name: 'dns-1:53' });
+    const applied = async () => {
+      const change = log.commit(1, 2);
+      await observer.publish([change]);
+      return observer.waitApplied(change, WAIT_MS);
+    };
+    expect((await applied()).total).toBeLessThanOrEqual(2);
+    await expect.poll(applied, { timeout: WAIT_MS }).toEqual({ applied: 1, total: 1 });
+    await observer.stop();
+  });
+
+  it('says so when two live resolvers claim one name, and counts both', async () => {
+    const warnings: string[] = [];
+    const observer = new ChangePublisher({
+      redisUrl: inject('redisUrl'),
+      deployment: DEPLOYMENT,
+      readHead: () => log.head(),
+      log: { ...silent, warn: (fields, text) => warnings.push(`${JSON.stringify(fields)} ${text}`) },
+    });
+    await observer.start();
+    await follow({ name: 'dns-1:53' });
+    await follow({ name: 'dns-1:53' });
+    await expect.poll(() => warnings.join(), { timeout: WAIT_MS }).toContain('claim one name');
+    expect(warnings.join()).toContain('"name":"dns-1:53"');
+    expect(await write(log.commit(1, 2))).toEqual({ applied: 2, total: 2 });
     await observer.stop();
   });
 

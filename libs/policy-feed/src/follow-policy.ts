@@ -22,6 +22,8 @@ import { whatIsDegraded, whyNotReady } from './readiness.js';
 export interface FollowPolicyOptions {
   /** The kind of follower that this process is. */
   readonly kind: FollowerKind;
+  /** As of `Follower`. */
+  readonly name?: string | undefined;
   readonly configuration: FeedConfiguration;
   readonly log: FeedLogger;
   /** Most threads that read the policy through `target.share`; 0 unless given. */
@@ -49,6 +51,7 @@ export interface FollowedPolicy {
 /** Creates a follower whose target is the policy. It connects to nothing before `follower.start()`. */
 export function followPolicy({
   kind,
+  name,
   configuration,
   log,
   readers = 0,
@@ -78,6 +81,7 @@ export function followPolicy({
   const follower = new Follower({
     id: `${hostname()}-${process.pid}-${randomUUID()}`,
     kind,
+    name,
     redisUrl: configuration.REDIS_URL,
     deployment,
     feed,

@@ -98,10 +98,10 @@ export class AnswerChecker {
   async askWhile(
     resolver: number,
     keys: readonly Key[],
-    start: () => Promise<void> | undefined,
+    start: () => Promise<void>,
   ): Promise<void> {
     let isReady = false;
-    const starting = Promise.resolve(start()).finally(() => (isReady = true));
+    const starting = start().finally(() => (isReady = true));
     const asking: Promise<void>[] = [];
     for (let i = 0; !isReady; i++) {
       const key = keys[i % keys.length];

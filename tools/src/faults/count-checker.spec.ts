@@ -27,13 +27,12 @@ describe('CountChecker', () => {
     expect(checkerOf(0, 0, 0).judge(reply(3, 3)).isLateWhileUndisturbed).toBe(false);
   });
 
-  it('calls nobody late because a resolver that was killed is still in m, and asks those that are in k', () => {
-    const judgement = checkerOf(0, 0, NOW_MS - 10_000).judge(reply(3, 4));
-    expect(judgement).toEqual({
-      violation: null,
-      isLateWhileUndisturbed: false,
-      having: [0, 1, 2],
-    });
+  it('finds a total that counts a resolver again that was killed and is back', () => {
+    const isBack = checkerOf(0, 0, NOW_MS - 10_000).judge(reply(3, 4));
+    expect(isBack.violation).toContain('back under their names');
+    expect(isBack.having).toEqual([0, 1, 2]);
+    const isStarting = checkerOf(0, 0, NOW_MS - 1_000).judge(reply(3, 4));
+    expect(isStarting).toMatchObject({ violation: null, isLateWhileUndisturbed: false });
   });
 
   it('calls nobody late while a fault explains it, and for some seconds afterwards', () => {

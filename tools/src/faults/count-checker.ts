@@ -72,10 +72,13 @@ export class CountChecker {
     const stable = [...resolvers.keys()].filter((i) => this.isStable(i, sentMs, nowMs));
     const isEveryoneStable = stable.length === resolvers.length;
     const hasEveryone = isEveryoneStable && applied === resolvers.length;
-    // Those that were killed are in m for a while, and never in k.
     const isLate = isEveryoneStable && applied < resolvers.length;
     return {
-      violation: this.violation(reply, nowMs, isUndisturbed ? stable.length : 0),
+      violation:
+        this.violation(reply, nowMs, isUndisturbed ? stable.length : 0) ??
+        (isUndisturbed && isEveryoneStable && total > resolvers.length
+          ? `${applied}/${total} while all ${resolvers.length} resolvers were back under their names`
+          : null),
       isLateWhileUndisturbed: isLate && isUndisturbed && this.database.isCalmSince(sentMs),
       having: hasEveryone || (isUndisturbed && applied === total) ? stable : [],
     };

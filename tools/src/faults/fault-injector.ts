@@ -8,8 +8,7 @@ import { changeRelease, type Releases } from './releases.js';
 import type { DatabaseRewind } from './database-rewind.js';
 import { forgeFollowers } from './forged-followers.js';
 import { breakImage } from './image-fault.js';
-import { startWithLongJournal } from './long-journal.js';
-import type { ReadWriteLock } from './read-write-lock.js';
+import { killWithLongJournal } from './long-journal.js';
 import type { TcpProxy } from '../deployment/tcp-proxy.js';
 import type { WeirProcess } from '../deployment/weir-process.js';
 import { plantVariables } from './plant/plants.js';
@@ -22,14 +21,13 @@ const FEED_TIMEOUT_MS = 11_000;
 /** Injects the faults of a script into a deployment, and repairs each of them. */
 export class FaultInjector {
   constructor(
-    readonly deployment: Deployment,
-    readonly checker: AnswerChecker,
+    private readonly deployment: Deployment,
+    private readonly checker: AnswerChecker,
     private readonly rewind: DatabaseRewind,
-    readonly keys: readonly Key[],
+    private readonly keys: readonly Key[],
     private readonly stats: RunStats,
     private readonly log: (text: string) => void,
     private readonly releases: Releases,
-    readonly lock: ReadWriteLock,
   ) {}
 
   /** Injects faults one after the other until `endMs`. Everything is up again when this resolves. */
@@ -87,7 +85,7 @@ export class FaultInjector {
       case 'resolver alone':
         return this.startAlone(target % deployment.resolvers.length);
       case 'resolver started with a long journal':
-        return startWithLongJournal(this);
+        return this.startWithLongJournal(target % deployment.resolvers.length);
       case 'resolver isolated':
         return this.isolate(target % deployment.resolvers.length, durationMs);
       case 'resolver disk full':
@@ -190,6 +188,14 @@ export class FaultInjector {
     await Promise.all([deployment.redis.start(), deployment.postgres.start()]);
     await Promise.all(deployment.replicas.map((replica) => replica.start()));
     endDisturbance();
+  }
+
+  /** It may not answer yet, but it must never answer by what was before the journal. */
+  private async startWithLongJournal(index: number): Promise<void> {
+    const { deployment, checker, keys } = this;
+    const resolver = pick(deployment.resolvers, index);
+    await killWithLongJournal(resolver, deployment.dataFolder(index));
+    await checker.askWhile(index, keys, () => resolver.start());
   }
 
   /** The resolver hears neither Redis nor the feed, and its clients still reach it. */

@@ -1,56 +1,58 @@
-import { statSync } from 'node:fs';
+import { open, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Deployment } from '../deployment/deployment.js';
-import type { AnswerChecker } from './answer-checker.js';
-import type { Key } from './keys/key.js';
-import type { ReadWriteLock } from './read-write-lock.js';
-
-/** The resolver that never replaces its journal by a snapshot. */
-export const RESOLVER_WITH_JOURNAL = 0;
+import { setTimeout as sleep } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
+import type { WeirProcess } from '../deployment/weir-process.js';
 
 const JOURNAL_BYTES = 30_000_000;
-/** Each change of this profile replaces so many categories: 110 kB of the journal. Nobody has the profile. */
-const CATEGORIES = 10_000;
-const FIRST_CATEGORY = 1_000_000_000;
-const PROFILE = 950;
-const CALLS_AT_ONCE = 4;
-
-export interface LongJournalOptions {
-  readonly deployment: Deployment;
-  readonly checker: AnswerChecker;
-  readonly keys: readonly Key[];
-  /** A replacement of the whole configuration may lead to a new snapshot, so there is none meanwhile. */
-  readonly lock: ReadWriteLock;
-}
+/** So many bytes of changes since the snapshot: some of them are of keys that are asked for. */
+const LEAST_BYTES = 20_000;
+const FILLED_DEADLINE_MS = 20_000;
+/** Before the JSON of a line: its checksum and a space. */
+const CHECKSUM_BYTES = 9;
+/** Rules of this profile are put and deleted again. */
+const PROFILE = 900;
 
 /**
- * Kills a resolver whose snapshot is old and whose journal is long, and asks it without a pause while it starts. It may
- * not answer yet, but it must never answer by what was before the journal.
+ * Kills a resolver and makes its journal 30 MB long. Its changes, and the digests they lead to, stay the same: each of
+ * them also puts some rules and deletes them.
+ * @param folder its data
  */
-export async function startWithLongJournal(options: LongJournalOptions): Promise<void> {
-  const { deployment, checker, keys, lock } = options;
-  const resolver = deployment.resolvers[RESOLVER_WITH_JOURNAL];
-  await lock.shared(async () => {
-    await fillJournal(deployment);
-    await resolver?.kill();
-    await checker.askWhile(RESOLVER_WITH_JOURNAL, keys, () => resolver?.start());
-  });
+export async function killWithLongJournal(resolver: WeirProcess, folder: string): Promise<void> {
+  const journal = join(folder, 'journal');
+  const deadlineMs = performance.now() + FILLED_DEADLINE_MS;
+  // A snapshot may just have taken its place.
+  while ((await stat(journal)).size < LEAST_BYTES && performance.now() < deadlineMs)
+    await sleep(50);
+  await resolver.kill();
+  const lines = (await readFile(journal, 'utf8')).split('\n');
+  // What is behind the last line feed was cut off by the kill.
+  lines.pop();
+  const padding = rulesForNothing(JOURNAL_BYTES / lines.length);
+  const file = await open(journal, 'w');
+  for (const line of lines) await file.write(withOperations(line, padding));
+  await file.close();
 }
 
-async function fillJournal(deployment: Deployment): Promise<void> {
-  const { clients } = deployment;
-  const journal = join(deployment.dataFolder(RESOLVER_WITH_JOURNAL), 'journal');
-  let version = 0;
-  const fill = async (first: number): Promise<void> => {
-    const client = clients[first % clients.length];
-    while (statSync(journal).size < JOURNAL_BYTES) {
-      const start = FIRST_CATEGORY + CATEGORIES * version++;
-      const cat_ids = Array.from({ length: CATEGORIES }, (_, i) => start + i);
-      const path = `/profiles/${PROFILE}`;
-      const reply = await client?.call('PATCH', path, { cat_ids });
-      if (reply?.status === 404)
-        await client?.call('POST', '/profiles/', { profile: { id: PROFILE } });
-    }
-  };
-  await Promise.all(Array.from({ length: CALLS_AT_ONCE }, (_, i) => fill(i)));
+/** Operations, separated by commas. */
+function rulesForNothing(bytes: number): string {
+  const puts: string[] = [];
+  const deletes: string[] = [];
+  for (let length = 0, hash = 1_000_000_000; length < bytes; hash++) {
+    const [put, remove] = [
+      `["put","domainRule",[${PROFILE},${hash},2]]`,
+      `["delete","domainRule",[${PROFILE},${hash}]]`,
+    ];
+    puts.push(put);
+    deletes.push(remove);
+    length += put.length + remove.length + 2;
+  }
+  return [...puts, ...deletes].join();
+}
+
+/** A line of the journal with more operations at its end. */
+export function withOperations(line: string, operations: string): string {
+  const json = line.slice(CHECKSUM_BYTES, -']}'.length);
+  const longer = `${json}${json.endsWith('[') ? '' : ','}${operations}]}`;
+  return `${crc32(longer).toString(16).padStart(8, '0')} ${longer}\n`;
 }

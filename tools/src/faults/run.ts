@@ -10,8 +10,7 @@ import type { Key, Step } from './keys/key.js';
 import { makeKeys } from './keys/make-keys.js';
 import type { FaultOptions } from './options.js';
 import { Random } from '../deployment/random.js';
-import { type PlantName, plantVariables } from './plant/plants.js';
-import { RESOLVER_WITH_JOURNAL } from './long-journal.js';
+import { plantVariables } from './plant/plants.js';
 import { type Releases, upgradeVariables } from './releases.js';
 import {
   type Fault,
@@ -95,7 +94,8 @@ export async function runFaults(
         : {},
     resolverVariables: (resolver) => ({
       RESOLVER_THREADS: String(threads[resolver]),
-      ...plantVariables(plantsOf(resolver, options)),
+      // This one has a slow disk, too.
+      ...(resolver === 1 && options.plant === null ? plantVariables(['a slow disk']) : {}),
     }),
     onUnexpectedExit: (explanation) => {
       // A planted defect is to be found by what it does to users.
@@ -113,13 +113,6 @@ export async function runFaults(
     await deployment.stop();
     await dns.close();
   }
-}
-
-function plantsOf(resolver: number, { plant }: FaultOptions): PlantName[] {
-  const plants: PlantName[] = plant === null ? [] : [plant];
-  if (resolver === RESOLVER_WITH_JOURNAL) plants.push('a journal of any length');
-  if (resolver === 1 && plant === null) plants.push('a slow disk');
-  return plants;
 }
 
 async function runOn(
@@ -153,8 +146,7 @@ async function runOn(
   if (replacer === undefined) throw new RangeError('no writers');
   const rewind = new DatabaseRewind({ ...shared, keys, replacer, folder, root });
   const releases = { own: root, previous };
-  const { lock } = shared;
-  const actors = { deployment, checker, rewind, keys, stats, writers, replacer, releases, lock };
+  const actors = { deployment, checker, rewind, keys, stats, writers, replacer, releases };
   await runUnderFaults(options, random, actors, print);
   const log = await verify({ ...shared, keys });
   const loads = readLogs(deployment, stats);
@@ -170,7 +162,6 @@ interface Actors {
   readonly writers: readonly Writer[];
   readonly rewind: DatabaseRewind;
   readonly releases: Releases;
-  readonly lock: ReadWriteLock;
   /** Replaces the whole configuration. */
   readonly replacer: Writer;
 }
@@ -197,14 +188,14 @@ async function inParallel(
 async function runUnderFaults(
   options: FaultOptions,
   random: Random,
-  { deployment, checker, rewind, keys, stats, writers, replacer, releases, lock }: Actors,
+  { deployment, checker, rewind, keys, stats, writers, replacer, releases }: Actors,
   print: (text: string) => void,
 ): Promise<void> {
   const log = (text: string): void => {
     print(`  ${stats.seconds(performance.now()).padStart(6)} s  ${text}`);
   };
   const setUpChanges = stats.counts.acknowledged;
-  const injector = new FaultInjector(deployment, checker, rewind, keys, stats, log, releases, lock);
+  const injector = new FaultInjector(deployment, checker, rewind, keys, stats, log, releases);
   const writing = writers.map((writer) => writer.run());
   writing.push(replacer.replacePeriodically(keys));
   const asking = deployment.resolvers.flatMap((_, resolver) =>

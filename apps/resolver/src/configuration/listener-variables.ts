@@ -1,5 +1,5 @@
 import { integer, listenAddressList, optional, port, text } from '@weir/ops';
-import { domain, serverId } from './value-kinds.js';
+import { domain, resolverName, serverId } from './value-kinds.js';
 
 const MAX_HOSTS = 16;
 const MAX_THREADS = 64;
@@ -67,6 +67,15 @@ export const LISTENER_VARIABLES = {
   ),
   DNS_DESIGNATED_HTTPS_PORT: optional(
     port({ description: 'The same for DNS over HTTPS, where that is not DNS_HTTPS_PORT.' }),
+  ),
+  RESOLVER_NAME: optional(
+    resolverName({
+      description:
+        'Name of this resolver for the control plane. It stays the same over a restart, and no other resolver that ' +
+        'runs has it: one that was killed and is back under its name counts once in X-Config-Applied. Two that claim ' +
+        'one name both count, and the control plane logs it. Unset: host name and DNS_PORT, such as dns-1:5300. Set ' +
+        'it where the host name changes, as that of a container does that is made anew.',
+    }),
   ),
   DNS_SERVER_ID: optional(
     serverId({

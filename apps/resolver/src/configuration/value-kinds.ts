@@ -41,6 +41,14 @@ export function receiver(options: VariableOptions): Variable<ReceiverEndpoint> {
   };
 }
 
+export function resolverName(options: VariableOptions): Variable<string> {
+  const parse = (value: string): string => {
+    if (!/^[!-~]{1,100}$/.test(value)) throw new VariableFault();
+    return value;
+  };
+  return { ...text('1 to 100 printable ASCII characters without spaces', options), parse };
+}
+
 export function serverId(options: VariableOptions): Variable<string> {
   const parse = (value: string): string => {
     const id = value === 'hostname' ? hostname() : value;

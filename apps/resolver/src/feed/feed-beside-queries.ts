@@ -8,6 +8,8 @@ import type { Feed } from './feed.js';
 
 export interface OwnFeedOptions {
   readonly configuration: FeedConfiguration & MemoryConfiguration;
+  /** Of the resolver. */
+  readonly name: string;
   readonly tracer: FollowerTracer | undefined;
   readonly log: FeedLogger;
 }
@@ -16,9 +18,10 @@ export interface OwnFeedOptions {
  * The feed in the thread that answers queries.
  * @throws StartError when a file of the feed is not usable
  */
-export function feedBesideQueries({ configuration, tracer, log }: OwnFeedOptions): Feed {
+export function feedBesideQueries({ configuration, name, tracer, log }: OwnFeedOptions): Feed {
   const { target, follower, state } = followPolicy({
     kind: 'resolver',
+    name,
     configuration,
     log,
     hugePages: wantedHugePages(configuration),

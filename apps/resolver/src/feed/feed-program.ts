@@ -14,7 +14,7 @@ import { type FeedOrder, type FeedReport, type FeedTask, FeedWord } from './feed
 /** Time between states. There is one before each acknowledgement, too. */
 const STATE_MS = 250;
 
-const { configuration, readers: mostReaders, states, words } = workerData as FeedTask;
+const { configuration, name, readers: mostReaders, states, words } = workerData as FeedTask;
 
 const report = (message: FeedReport): void => parentPort?.postMessage(message);
 
@@ -60,6 +60,7 @@ try {
   const telemetry = await openTelemetry({ process: 'resolver', configuration, log });
   followed = followPolicy({
     kind: 'resolver',
+    name,
     configuration,
     log,
     hugePages: wantedHugePages(configuration),

@@ -12,6 +12,8 @@ export type FeedThreadConfiguration = FeedConfiguration &
 /** What the thread of the feed starts with. */
 export interface FeedTask {
   readonly configuration: FeedThreadConfiguration;
+  /** Of the resolver. */
+  readonly name: string;
   /** Most readers of the policy. */
   readonly readers: number;
   /** Its state: a `FeedState` each time, read by whoever wants to know it. */

@@ -36,6 +36,8 @@ const PATIENCE_S = 30;
 
 export interface FeedThreadOptions {
   readonly configuration: FeedThreadConfiguration;
+  /** Of the resolver. */
+  readonly name: string;
   /** Lanes that read the policy; this thread does, too. */
   readonly lanes: number;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
@@ -83,6 +85,7 @@ export class FeedThread implements Feed {
     for (const one of [this.lost, this.atHead.promise]) one.catch(() => undefined);
     const task: FeedTask = {
       configuration: feedThreadConfiguration(options.configuration),
+      name: options.name,
       readers: options.lanes + 1,
       states: this.states.port2,
       words: this.words,

@@ -6,6 +6,8 @@ import { FeedThread } from './feed-thread.js';
 
 export interface OpenFeedOptions {
   readonly configuration: FeedThreadConfiguration;
+  /** Of the resolver. */
+  readonly name: string;
   /** How many there are. With any, the feed has a thread of its own, too. */
   readonly lanes: number;
   /** Of this thread. */

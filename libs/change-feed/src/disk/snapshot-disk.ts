@@ -87,6 +87,16 @@ export class SnapshotDisk {
     }
   }
 
+  /**
+   * Notes which run of a follower uses the folder: after `read`.
+   * @returns the id of the run before, which has ended, as a folder belongs to one process; null: it is not known.
+   */
+  async takeOver(id: string): Promise<string | null> {
+    if (this.files.isHanging) return null;
+    const before = await this.files.call('exchange', this.path('run'), id).catch(() => null);
+    return before === '' ? null : before;
+  }
+
   /** Continues the journal that was read. Changes after this revision are cut off: they could not be put in force. */
   resume(revision: number): void {
     const { changes, ends } = this.found ?? { changes: [], ends: [] };

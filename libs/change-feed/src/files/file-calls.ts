@@ -1,16 +1,19 @@
 import {
   appendFileSync,
   closeSync,
+  existsSync,
   fdatasyncSync,
   fstatSync,
   ftruncateSync,
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
   readSync,
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { parentPort } from 'node:worker_threads';
@@ -59,6 +62,12 @@ export const fileCalls = {
   rename: renameSync,
   remove: (path: string): void => {
     rmSync(path, { force: true });
+  },
+  /** Replaces the text of a small file. @returns the text before; null: there was no such file */
+  exchange(path: string, text: string): string | null {
+    const before = existsSync(path) ? readFileSync(path, 'utf8') : null;
+    writeFileSync(path, text, { mode: 0o600 });
+    return before;
   },
 
   /** Opens the journal to append to it. What is behind its first bytes is cut off. */

@@ -23,6 +23,7 @@ import { AcknowledgementPace } from './acknowledgement-pace.js';
 export interface FollowerLinkOptions {
   readonly id: string;
   readonly kind: FollowerKind;
+  readonly name?: string | undefined;
   readonly redisUrl: string;
   readonly deployment: Deployment;
   readonly log: FeedLogger;
@@ -47,7 +48,9 @@ export class FollowerLink {
   private readonly messages: DeploymentMessages;
   /** What the lease says. Null: there is no lease, before `announce` and after `stop`. */
   private inForce: Head | null = null;
-  private readonly pace = new AcknowledgementPace(() => void this.sendState('publish'));
+  /** Id of the run of this follower before, which has ended; null: it is not known. */
+  predecessor: string | null = null;
+  private readonly pace = new AcknowledgementPace(() => void this.send('publish'));
   private heartbeatTimer: NodeJS.Timeout | undefined;
   private lastMessageMs = performance.now();
   /** Other feed versions that were logged already. */
@@ -101,16 +104,20 @@ export class FollowerLink {
     this.pace.stop();
     if (this.commands.status === 'ready') {
       this.inForce = null;
-      await this.sendState('del');
+      await this.send('del');
     }
     this.commands.disconnect();
     this.subscriber.disconnect();
   }
 
-  /** Writes the lease: from now on writes wait for this follower. Resolves when Redis has it. */
+  /**
+   * Writes the lease: from now on writes wait for this follower. Says goodbye for the run before, which may have been
+   * killed. Resolves when Redis has it.
+   */
   async announce(inForce: Head): Promise<void> {
     this.inForce = inForce;
-    await this.sendState('set');
+    await this.send('set');
+    if (this.predecessor !== null) await this.send('del', this.predecessor);
   }
 
   /** Publishes the revision in force, see `AcknowledgementPace`. Does nothing before `announce`. */
@@ -132,7 +139,7 @@ export class FollowerLink {
   }
 
   private renewLease(): void {
-    if (this.inForce !== null) void this.sendState('set');
+    if (this.inForce !== null) void this.send('set');
   }
 
   private receive(channel: string, sent: string): void {
@@ -170,12 +177,14 @@ export class FollowerLink {
     );
   }
 
-  private async sendState(command: 'set' | 'del' | 'publish'): Promise<void> {
+  /** @param id whose state it is; `del` is a goodbye */
+  private async send(command: 'set' | 'del' | 'publish', id = this.options.id): Promise<void> {
     if (this.commands.status !== 'ready') return;
-    const { id, kind } = this.options;
-    const { lineage = null, revision = null, digest = null } = this.inForce ?? {};
+    const { kind, name = null } = this.options;
+    const inForce = command === 'del' ? null : this.inForce;
+    const { lineage = null, revision = null, digest = null } = inForce ?? {};
     const state: FollowerState = {
-      ...{ id, kind, lineage, revision, digest },
+      ...{ id, kind, name, lineage, revision, digest },
       feedVersion: FEED_VERSION,
       readsGroups: true,
     };
@@ -185,8 +194,11 @@ export class FollowerLink {
       for (const { names, channel, message } of this.messages.outgoing('follower', text)) {
         // An unsigned message does not tell how old it is.
         const keptMs = names === this.messages.names ? LEASE_KEPT_MS : LEASE_MS;
-        if (command === 'set') pipeline.set(names.lease(id), message, 'PX', keptMs);
-        if (command === 'del') pipeline.del(names.lease(id));
+        if (command === 'set') {
+          pipeline.set(names.lease(id), message, 'PX', keptMs);
+          pipeline.sadd(names.leases, id).pexpire(names.leases, LEASE_KEPT_MS);
+        }
+        if (command === 'del') pipeline.del(names.lease(id)).srem(names.leases, id);
         pipeline.publish(channel, message);
       }
       await pipeline.exec();

@@ -27,6 +27,8 @@ export interface FollowerOptions {
   /** Unique among all followers, and new at each start. */
   readonly id: string;
   readonly kind: FollowerKind;
+  /** Stays the same over a restart, and no other live follower has it (decisions §12). Unset: it has none. */
+  readonly name?: string | undefined;
   readonly redisUrl: string;
   readonly deployment: Deployment;
   /** Owned by the follower, which closes it when it stops. */
@@ -245,6 +247,7 @@ export class Follower {
     const startedMs = performance.now();
     const head = await this.configuration.restore();
     if (head !== null) this.handle(this.loaded('disk', head, startedMs));
+    this.link.predecessor = (await this.options.disk?.takeOver(this.options.id)) ?? null;
   }
 
   private async load(cause: LoadCause, atLeast: number): Promise<FollowerEvent> {

@@ -26,6 +26,8 @@ export interface RedisNames {
   readonly follower: string;
   /** Key of a follower's lease; its value is the follower's last state. It is kept when the lease has ended. */
   lease(id: string): string;
+  /** Key of the set of the ids of all followers with such a key. */
+  readonly leases: string;
   /** Prefix of the keys of the control plane's job queue. */
   readonly jobs: string;
 }
@@ -51,6 +53,7 @@ function namesOf(deployment: string): RedisNames {
     head: `${prefix}:head`,
     follower: `${prefix}:follower`,
     lease: (id) => `${prefix}:lease:${id}`,
+    leases: `${prefix}:leases`,
     jobs: `${prefix}:jobs`,
   };
 }

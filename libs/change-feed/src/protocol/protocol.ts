@@ -51,6 +51,8 @@ export type ReceivedChange = Change & Traced;
 export interface FollowerState {
   readonly id: string;
   readonly kind: FollowerKind;
+  /** Stays the same over a restart. Null: it has none, or its release knows no names. */
+  readonly name: string | null;
   /** Lineage of the log that it follows. Null: its release knows no lineages, or it is stopping. */
   readonly lineage: string | null;
   /** The revision in force. Null: it is stopping, and no write waits for it. */
@@ -62,6 +64,9 @@ export interface FollowerState {
   /** Whether it reads several changes in one message. Older releases do not. */
   readonly readsGroups: boolean;
 }
+
+/** Longest id and longest name of a follower. */
+const MAX_NAME_LENGTH = 200;
 
 /** A traceparent has 55 characters. Whoever uses it checks what it says. */
 const MAX_TRACEPARENT_LENGTH = 64;
@@ -106,10 +111,13 @@ export function parseFollowerState(text: string): FollowerState {
   const known = FOLLOWER_KINDS.find((one) => one === kind);
   const revisionValid =
     revision === null || (Number.isSafeInteger(revision) && (revision as number) >= 0);
-  if (typeof id !== 'string' || id === '' || id.length > 200 || !known || !revisionValid) {
+  if (typeof id !== 'string' || id === '' || id.length > MAX_NAME_LENGTH || !known || !revisionValid) {
     throw new RowError('a follower has an id, a kind and a revision');
   }
   if (lineage !== null && typeof lineage !== 'string') throw new RowError('a lineage is a text');
+  const name = value?.name ?? null;
+  const isName = name === null || (typeof name === 'string' && name.length <= MAX_NAME_LENGTH);
+  if (!isName) throw new RowError('a name is a text');
   const digest = value?.digest ?? null;
   if (digest !== null && typeof digest !== 'string') throw new RowError('a digest is a text');
   const feedVersion = feedVersionOf(value?.feedVersion);
@@ -117,6 +125,7 @@ export function parseFollowerState(text: string): FollowerState {
   return {
     id,
     kind: known,
+    name,
     lineage,
     revision: revision as number | null,
     digest,

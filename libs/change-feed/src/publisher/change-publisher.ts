@@ -69,7 +69,12 @@ export class ChangePublisher {
   private lastProbeMs = 0;
 
   constructor(private readonly options: ChangePublisherOptions) {
-    this.registry = new FollowerRegistry(options.missingResolverMs);
+    this.registry = new FollowerRegistry(options.missingResolverMs, (name, followers) => {
+      options.log.warn(
+        { name, followers },
+        'two resolvers that run claim one name, and both count: see RESOLVER_NAME',
+      );
+    });
     this.watch = new LogWatch({ ...options, onJudgeAgain: () => this.judgeAgain() });
     this.commands = connectRedis(options.redisUrl, 'publisher', options.log);
     this.clock = new RedisClock(this.commands);
@@ -191,10 +196,10 @@ export class ChangePublisher {
 
   private receiveEndedLease(text: string, ageMs: number): void {
     try {
-      const { id, kind, revision } = parseFollowerState(text);
+      const state = parseFollowerState(text);
       const nowMs = performance.now();
-      if (kind !== 'resolver' || revision === null) return;
-      this.registry.addMissing(id, nowMs - ageMs + LEASE_MS, nowMs);
+      if (state.kind !== 'resolver' || state.revision === null) return;
+      this.registry.addMissing(state, nowMs - ageMs + LEASE_MS, nowMs);
     } catch (error) {
       this.options.log.warn({ reason: String(error) }, 'cannot read the lease of a follower');
     }
@@ -213,9 +218,9 @@ export class ChangePublisher {
     }
   }
 
-  private reportWrong({ id, kind, revision }: FollowerState): void {
+  private reportWrong({ id, name, kind, revision }: FollowerState): void {
     this.options.log.warn(
-      { follower: id, kind, revision },
+      { follower: id, name, kind, revision },
       'a follower has another configuration than the log has at this revision; it does not count as applied',
     );
   }

@@ -10,8 +10,14 @@ const MISSING_MS = 2 * LEASE_MS;
 
 /** The rules of the registry, in the simplest form that can be right: everything is looked at each time. */
 class SlowRegistry {
-  private followers = new Map<string, { state: FollowerState; expiresAtMs: number }>();
-  private missing: { id: string; untilMs: number }[] = [];
+  private followers = new Map<
+    string,
+    { state: FollowerState; expiresAtMs: number; heard: number }
+  >();
+  private missing: { id: string; name: string | null; untilMs: number }[] = [];
+  /** Resolvers that were new, with the number of that message. */
+  private readonly arrivals: { name: string; heard: number }[] = [];
+  private heard = 0;
   private waiting: { name: number; position: Position }[] = [];
   private isComplete = false;
   private hasEndedWaits = false;
@@ -26,14 +32,22 @@ class SlowRegistry {
 
   update(state: FollowerState, nowMs: number): void {
     this.missing = this.missing.filter(({ id }) => id !== state.id);
-    if (state.revision === null) this.followers.delete(state.id);
-    else this.followers.set(state.id, { state, expiresAtMs: nowMs + LEASE_MS });
+    const { id, kind, name, revision } = state;
+    const heard = ++this.heard;
+    if (name !== null && kind === 'resolver' && revision !== null && !this.followers.has(id)) {
+      this.arrivals.push({ name, heard });
+      this.missing = this.missing.filter((one) => one.name !== name);
+    }
+    if (revision === null) this.followers.delete(id);
+    else this.followers.set(id, { state, expiresAtMs: nowMs + LEASE_MS, heard });
   }
 
   removeExpired(nowMs: number): void {
-    for (const { state, expiresAtMs } of this.followers.values()) {
-      if (expiresAtMs <= nowMs && state.kind === 'resolver')
-        this.missing.push({ id: state.id, untilMs: expiresAtMs + MISSING_MS });
+    for (const { state, expiresAtMs, heard } of this.followers.values()) {
+      const { id, name } = state;
+      const isReplaced = this.arrivals.some((one) => one.name === name && one.heard > heard);
+      if (expiresAtMs <= nowMs && state.kind === 'resolver' && !isReplaced)
+        this.missing.push({ id, name, untilMs: expiresAtMs + MISSING_MS });
     }
     this.missing = this.missing.filter(({ untilMs }) => untilMs > nowMs);
     const alive = [...this.followers].filter(([, { expiresAtMs }]) => expiresAtMs > nowMs);
@@ -73,6 +87,8 @@ class SlowRegistry {
   }
 }
 
+/** By id: some share a name, some have none. */
+const NAMES = ['x', 'y', 'z', null];
 const LINEAGES = ['a', 'b', null];
 const revisions = fc.integer({ min: 0, max: 6 });
 const positions = fc.record({ lineage: fc.constantFrom('a', 'a', 'b', null), revision: revisions });
@@ -112,7 +128,8 @@ it('counts and ends waits exactly as a registry that looks at every follower and
           case 'update': {
             const { id, kind, lineage, revision } = command;
             const rest = { digest: null, feedVersion: 1, readsGroups: true };
-            const state = { id, kind, lineage, revision, ...rest };
+            const name = NAMES[Number(id) % NAMES.length]!;
+            const state = { id, kind, name, lineage, revision, ...rest };
             for (const registry of [fast, slow]) registry.update(state, nowMs);
             break;
           }

@@ -11,6 +11,7 @@ describe('FollowerRegistry', () => {
     ({
       id,
       kind: 'resolver',
+      name: null,
       lineage,
       revision,
       digest: null,
@@ -29,7 +30,7 @@ describe('FollowerRegistry', () => {
     registry.update(resolver('a', 5), 0);
     registry.update(resolver('b', 4), 0);
     registry.update(
-      { id: 'c', kind: 'block-page', ...at(5), digest: null, feedVersion: 1, readsGroups: true },
+      { ...resolver('c', 5), kind: 'block-page' },
       0,
     );
     expect(registry.applied(at(5))).toEqual({ applied: 1, total: 2 });
@@ -163,18 +164,18 @@ describe('FollowerRegistry', () => {
 
     it('counts one whose lease ended before the start, for as long', () => {
       const registry = withMissing();
-      registry.addMissing('b', LEASE_MS, LEASE_MS + 1);
+      registry.addMissing(resolver('b', 5), LEASE_MS, LEASE_MS + 1);
       expect(registry.applied(at(5))).toEqual({ applied: 0, total: 1 });
       registry.removeExpired(LEASE_MS + MISSING_MS);
       expect(registry.applied(at(5))).toEqual({ applied: 0, total: 0 });
-      registry.addMissing('b', LEASE_MS, LEASE_MS + MISSING_MS);
+      registry.addMissing(resolver('b', 5), LEASE_MS, LEASE_MS + MISSING_MS);
       expect(registry.applied(at(5))).toEqual({ applied: 0, total: 0 });
     });
 
     it('counts one that is live once, whatever its lease said before', () => {
       const registry = withMissing();
       registry.update(resolver('a', 5), LEASE_MS);
-      registry.addMissing('a', 0, LEASE_MS);
+      registry.addMissing(resolver('a', 5), 0, LEASE_MS);
       expect(registry.applied(at(5))).toEqual({ applied: 1, total: 1 });
     });
 
@@ -185,6 +186,63 @@ describe('FollowerRegistry', () => {
       registry.update({ ...resolver('b', 5), kind: 'block-page' }, 0);
       registry.removeExpired(LEASE_MS);
       expect(registry.applied(at(5))).toEqual({ applied: 0, total: 0 });
+    });
+  });
+
+  describe('with resolvers that have names', () => {
+    const MISSING_MS = 60_000;
+    const shared: string[] = [];
+    const withNames = () => {
+      shared.length = 0;
+      const registry = new FollowerRegistry(MISSING_MS, (name, ids) => {
+        shared.push(`${name}: ${ids.join(' ')}`);
+      });
+      registry.markComplete();
+      return registry;
+    };
+    const named = (id: string, revision: number | null, name = 'dns-1:53') => {
+      return { ...resolver(id, revision), name };
+    };
+
+    it('lets one that comes back take the place of one that is missing under its name', () => {
+      const registry = withNames();
+      registry.update(named('other', 5, 'dns-2:53'), 0);
+      registry.update(named('killed', 5), 0);
+      registry.removeExpired(LEASE_MS);
+      expect(registry.missingCount).toBe(2);
+      registry.update(named('back', 6), LEASE_MS + 1);
+      expect(registry.applied(at(6))).toEqual({ applied: 1, total: 2 });
+    });
+
+    it('lets one take the place of one whose lease has not ended when it comes back', async () => {
+      const registry = withNames();
+      registry.update(named('killed', 5), 0);
+      registry.update(named('back', 6), 1);
+      const waiting = registry.waitApplied(at(6), 600_000);
+      expect(registry.applied(at(6))).toEqual({ applied: 1, total: 2 });
+      registry.update(named('back', 6), 1_001);
+      registry.removeExpired(LEASE_MS);
+      expect(await waiting).toEqual({ applied: 1, total: 1 });
+      expect(shared).toEqual([]);
+    });
+
+    it('counts both of two that live and claim one name, says so once, and counts the one that dies then', () => {
+      const registry = withNames();
+      registry.update(named('a', 5), 0);
+      registry.update(named('b', 5), 1);
+      for (const nowMs of [1_000, 2_000])
+        for (const id of ['a', 'b']) registry.update(named(id, 5), nowMs);
+      expect(shared).toEqual(['dns-1:53: a b']);
+      registry.update(named('b', 6), LEASE_MS);
+      registry.removeExpired(2_000 + LEASE_MS);
+      expect(registry.applied(at(6))).toEqual({ applied: 1, total: 2 });
+    });
+
+    it('does not count one whose lease had ended before the start and that is back under its name', () => {
+      const registry = withNames();
+      registry.update(named('back', 5), 0);
+      registry.addMissing(named('killed', 5), 0, 1);
+      expect(registry.applied(at(5))).toEqual({ applied: 1, total: 1 });
     });
   });
 

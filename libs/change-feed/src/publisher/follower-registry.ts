@@ -12,7 +12,18 @@ interface LiveFollower {
   /** Null: no write waits for it, because it is no resolver. */
   readonly resolver: ResolverPosition | null;
   readonly expiresAtMs: number;
+  /** Another one that came under its name, and since then this one has said nothing: it has died. */
+  readonly successor: FollowerState | null;
 }
+
+interface MissingResolver {
+  readonly name: string | null;
+  /** Until when it counts. */
+  readonly untilMs: number;
+}
+
+/** Called when two live followers claim one name. */
+export type OnSharedName = (name: string, ids: readonly [string, string]) => void;
 
 /**
  * The followers that are alive, as one control-plane replica knows them, and the writes that wait for them. Times are
@@ -21,8 +32,8 @@ interface LiveFollower {
  */
 export class FollowerRegistry {
   private readonly followers = new Map<string, LiveFollower>();
-  /** Resolvers whose lease ended without a goodbye, and until when they count (decisions §10). */
-  private readonly missing = new Map<string, number>();
+  /** Resolvers whose lease ended without a goodbye, by id (decisions §10). */
+  private readonly missing = new Map<string, MissingResolver>();
   private readonly positions = new ResolverPositions();
   private readonly waits = new AcknowledgementWaits((lineage) => this.finished(lineage));
   private isComplete = false;
@@ -30,7 +41,10 @@ export class FollowerRegistry {
   private isHeld = false;
 
   /** @param missingMs how long a resolver counts after its lease has ended without a goodbye. */
-  constructor(private readonly missingMs = 0) {}
+  constructor(
+    private readonly missingMs = 0,
+    private readonly onSharedName: OnSharedName = () => undefined,
+  ) {}
 
   /**
    * Call it once every live follower is known. Before that no wait ends before its timeout, and nothing counts as
@@ -54,6 +68,8 @@ export class FollowerRegistry {
   update(state: FollowerState, nowMs: number, judgement: Judgement = 'right'): void {
     const before = this.followers.get(state.id);
     this.missing.delete(state.id);
+    if (before === undefined) this.takePlace(state);
+    else if (before.successor !== null) this.reportSharedName(state, before.successor);
     if (state.revision === null) {
       this.move(before?.resolver ?? null, null);
       this.followers.delete(state.id);
@@ -65,7 +81,8 @@ export class FollowerRegistry {
       const resolver = positionOf(state, proven);
       this.move(before?.resolver ?? null, resolver);
       const expiresAtMs = nowMs + LEASE_MS;
-      this.followers.set(state.id, { state, proven, claimed, resolver, expiresAtMs });
+      const live = { state, proven, claimed, resolver, expiresAtMs, successor: null };
+      this.followers.set(state.id, live);
     }
     this.waits.endFinished();
   }
@@ -91,21 +108,23 @@ export class FollowerRegistry {
 
   /** Removes the followers whose lease has expired. No wait lasts for them, but resolvers count for a while. */
   removeExpired(nowMs: number): void {
-    for (const [id, { resolver, expiresAtMs }] of this.followers) {
+    for (const [id, { state, resolver, expiresAtMs, successor }] of this.followers) {
       if (expiresAtMs > nowMs) continue;
       this.move(resolver, null);
       this.followers.delete(id);
-      if (resolver !== null) this.missing.set(id, expiresAtMs + this.missingMs);
+      if (resolver === null || successor !== null) continue;
+      this.missing.set(id, { name: state.name, untilMs: expiresAtMs + this.missingMs });
     }
-    for (const [id, untilMs] of this.missing) if (untilMs <= nowMs) this.missing.delete(id);
+    for (const [id, { untilMs }] of this.missing) if (untilMs <= nowMs) this.missing.delete(id);
     this.waits.endFinished();
   }
 
   /** Takes a resolver whose lease had ended before this replica could know of it. */
-  addMissing(id: string, endedMs: number, nowMs: number): void {
+  addMissing({ id, name }: FollowerState, endedMs: number, nowMs: number): void {
     const untilMs = endedMs + this.missingMs;
     if (untilMs <= nowMs || this.followers.has(id) || this.missing.has(id)) return;
-    this.missing.set(id, untilMs);
+    if (name !== null && this.states().some((one) => one.name === name)) return;
+    this.missing.set(id, { name, untilMs });
   }
 
   /** Renews every lease: no message could arrive for a while. */
@@ -155,6 +174,23 @@ export class FollowerRegistry {
 
   get size(): number {
     return this.followers.size;
+  }
+
+  /** One that comes under the name of another one that died takes its place (decisions §12). */
+  private takePlace(state: FollowerState): void {
+    const { name, revision, kind } = state;
+    if (name === null || revision === null || kind !== 'resolver') return;
+    for (const [id, one] of this.missing) if (one.name === name) this.missing.delete(id);
+    for (const [id, one] of this.followers) {
+      if (one.state.name === name) this.followers.set(id, { ...one, successor: state });
+    }
+  }
+
+  /** Both count: it lives, although another one came under its name. */
+  private reportSharedName({ id, revision }: FollowerState, successor: FollowerState): void {
+    const { name } = successor;
+    const isLive = revision !== null && this.followers.has(successor.id);
+    if (isLive && name !== null) this.onSharedName(name, [id, successor.id]);
   }
 
   private move(before: ResolverPosition | null, after: ResolverPosition | null): void {

@@ -29,12 +29,14 @@ export class LeaseReader {
 
   private async readUnder(names: RedisNames): Promise<void> {
     const { redis } = this.options;
-    for await (const keys of redis.scanStream({ match: names.lease('*'), count: 1_000 })) {
-      if ((keys as string[]).length === 0) continue;
-      for (const message of await redis.mget(keys as string[])) {
-        if (message !== null) this.take(names.follower, message);
-      }
+    const ids = await redis.smembers(names.leases);
+    if (ids.length === 0) return;
+    const gone: string[] = [];
+    for (const [i, message] of (await redis.mget(ids.map((id) => names.lease(id)))).entries()) {
+      if (message === null) gone.push(ids[i] ?? '');
+      else this.take(names.follower, message);
     }
+    if (gone.length > 0) await redis.srem(names.leases, ...gone);
   }
 
   private take(channel: string, message: string): void {

@@ -89,12 +89,6 @@ const AIDS = {
     find: 'MAX_LOGGED_ROWS = 20_000',
     replace: 'MAX_LOGGED_ROWS = -1',
   },
-  /** No snapshot replaces the journal because it is long. */
-  'a journal of any length': {
-    file: 'libs/change-feed/dist/disk/snapshot-disk.js',
-    find: 'LONG_JOURNAL_BYTES = 32 * 1024 * 1024',
-    replace: 'LONG_JOURNAL_BYTES = Infinity',
-  },
   /** Now and then the journal takes as long as a disk with much other work. */
   'a slow disk': {
     file: 'libs/change-feed/dist/files/file-calls.js',
