@@ -1,18 +1,33 @@
-import type { Change, Head } from '@weir/config-model';
+import type { Change, Head, Operation } from '@weir/config-model';
 
 /** Most changes kept while a snapshot loads. Those that do not fit are fetched from the feed API later. */
-const MAX_CHANGES = 10_000;
+export const MAX_CHANGES = 10_000;
+/** Most operations of all of them, an item of a list counting as one: about 50 MB. */
+export const MAX_OPERATIONS = 200_000;
 
-/** Changes that were received and are not in force yet, all of one log. */
+/** Changes that were received and are not in force yet, all of one log: those that come first, if not all fit. */
 export class ChangeBuffer {
   private readonly changes = new Map<number, Change>();
   private lineage: string | null = null;
+  private operations = 0;
+  /** None that is kept has a higher revision. */
+  private newest = -1;
 
-  /** Keeps a change if there is room. A change of another log replaces those of the log before. */
+  /**
+   * Keeps a change if there is room, in place of later ones if need be. A change of another log replaces those of the
+   * log before.
+   */
   add(lineage: string | null, change: Change): void {
-    if (lineage !== this.lineage) this.changes.clear();
+    if (lineage !== this.lineage) this.clear();
     this.lineage = lineage;
-    if (this.changes.size < MAX_CHANGES) this.changes.set(change.revision, change);
+    const { revision } = change;
+    this.remove(revision);
+    const isFull = this.isOver(sizeOf(change));
+    if (isFull && revision > this.newest && this.changes.size > 0) return;
+    this.changes.set(revision, change);
+    this.operations += sizeOf(change);
+    this.newest = Math.max(this.newest, revision);
+    if (this.isOver(0)) this.makeRoom();
   }
 
   /** The change that follows this revision; undefined: it was not received. */
@@ -24,15 +39,49 @@ export class ChangeBuffer {
   dropThrough({ lineage, revision: inForce }: Head): void {
     if (lineage !== this.lineage) return;
     for (const revision of this.changes.keys()) {
-      if (revision <= inForce) this.changes.delete(revision);
+      if (revision <= inForce) this.remove(revision);
     }
   }
 
   drop({ revision }: Change): void {
-    this.changes.delete(revision);
+    this.remove(revision);
   }
 
   clear(): void {
     this.changes.clear();
+    this.operations = 0;
+    this.newest = -1;
   }
+
+  private isOver(more: number): boolean {
+    const count = this.changes.size + (more > 0 ? 1 : 0);
+    return count > MAX_CHANGES || this.operations + more > MAX_OPERATIONS;
+  }
+
+  private remove(revision: number): void {
+    const change = this.changes.get(revision);
+    if (change === undefined) return;
+    this.changes.delete(revision);
+    this.operations -= sizeOf(change);
+  }
+
+  private makeRoom(): void {
+    const latestFirst = [...this.changes.keys()].sort((a, b) => b - a);
+    for (const revision of latestFirst) {
+      this.newest = revision;
+      if (this.changes.size === 1 || !this.isOver(0)) return;
+      this.remove(revision);
+    }
+  }
+}
+
+/** At least one. */
+function sizeOf({ operations }: Change): number {
+  return operations.reduce((size, operation) => size + 1 + itemsOf(operation), 1);
+}
+
+function itemsOf(operation: Operation): number {
+  if (operation.type !== 'put') return 0;
+  const fields: unknown[] = Object.values(operation.entity);
+  return fields.reduce<number>((n, one) => n + (Array.isArray(one) ? one.length : 0), 0);
 }

@@ -91,6 +91,14 @@ describe('FollowerMachine', () => {
     expect(after(event)).toEqual(expected);
   });
 
+  it('applies what it fetched although it has received as many later changes as it keeps', () => {
+    atRest();
+    for (let revision = 100; revision < 10_200; revision++) after(changeReceived(revision));
+    expect(after(AWAITED)).toEqual(['fetching', 'gaps', 'fetch']);
+    after(fetched(10_200, change(6), change(7)));
+    expect(after(RESUMED)).toEqual(['applying', 'apply']);
+  });
+
   describe('while it awaits changes', () => {
     beforeEach(() => {
       atRest();
