@@ -1,4 +1,12 @@
-import { explainListenError, type Logger, OpsServer, type Service } from '@weir/ops';
+import {
+  explainListenError,
+  type Logger,
+  OpsServer,
+  type Service,
+  stopAndThrow,
+  stopInTurn,
+  stopTogether,
+} from '@weir/ops';
 import { followPolicy } from '@weir/policy-feed';
 import { openTelemetry } from '@weir/telemetry';
 import type { BlockPageConfiguration } from './configuration.js';
@@ -35,8 +43,7 @@ export async function startBlockPage(options: BlockPageOptions): Promise<BlockPa
   try {
     return await startParts(options, ops);
   } catch (error) {
-    await ops.close();
-    throw error;
+    return stopAndThrow(error, [() => ops.close()], options.log);
   }
 }
 
@@ -77,17 +84,18 @@ async function startParts(options: BlockPageOptions, ops: OpsServer): Promise<Bl
       ready: follower.start(),
       drain: () => ops.drain(),
       stop: async () => {
-        ops.drain();
-        await closeAll(listening);
-        await follower.stop();
-        targets?.close();
-        await telemetry?.stop();
-        await ops.close();
+        await stopInTurn([
+          () => ops.drain(),
+          () => stopTogether(listening),
+          () => follower.stop(),
+          () => targets?.close(),
+          () => telemetry?.stop(),
+          () => ops.close(),
+        ]);
       },
     };
   } catch (error) {
-    await closeAll(listening);
-    throw error;
+    return stopAndThrow(error, listening, log);
   }
 }
 
@@ -111,8 +119,4 @@ async function listen(
     const [host, port] = [configuration.BLOCK_PAGE_HOST, configuration[variable] ?? 0];
     throw explainListenError(error, { host, port, variable });
   }
-}
-
-async function closeAll(closings: readonly (() => Promise<void>)[]): Promise<void> {
-  await Promise.all(closings.map((close) => close()));
 }

@@ -8,6 +8,9 @@ import {
   registerFeedFileMetrics,
   registerTlsMetrics,
   type Service,
+  stopAndThrow,
+  stopInTurn,
+  stopTogether,
   TlsIdentity,
 } from '@weir/ops';
 import { openTelemetry } from '@weir/telemetry';
@@ -87,17 +90,19 @@ export async function startControlPlane(
   const stops: Stops = { drains: [() => ops.drain()], work: [], connections: [() => ops.close()] };
   const drain = (): void => stops.drains.forEach((drainPart) => drainPart());
   const stop = async (): Promise<void> => {
-    drain();
-    // In parallel, because the time for a stop is limited.
-    await Promise.all(stops.work.splice(0).map(async (stopPart) => stopPart()));
-    for (const stopPart of stops.connections.splice(0).reverse()) await stopPart();
+    const { drains, work, connections } = stops;
+    await stopInTurn([
+      ...drains,
+      // The time for a stop is limited.
+      () => stopTogether(work.splice(0)),
+      ...connections.splice(0).reverse(),
+    ]);
   };
   try {
     const ports = await startParts(configuration, log, stops, ops);
     return { ...ports, opsPort: ops.port, drain, stop };
   } catch (error) {
-    await stop();
-    throw error;
+    return stopAndThrow(error, [stop], log);
   }
 }
 

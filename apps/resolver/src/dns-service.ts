@@ -1,5 +1,11 @@
 import { parseHashKey } from '@weir/dns-name';
-import type { LineOutput, Logger, UpstreamEndpoint, WatchedFile } from '@weir/ops';
+import {
+  type LineOutput,
+  type Logger,
+  stopInTurn,
+  type UpstreamEndpoint,
+  type WatchedFile,
+} from '@weir/ops';
 import type { PolicySource, QueryPolicy } from '@weir/policy';
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -214,15 +220,21 @@ export class DnsService {
 
   /** Accepts no more queries, answers those in flight, then closes. */
   async stop(): Promise<void> {
-    this.listeners.drain();
-    await this.lanes?.drain();
+    await stopInTurn([
+      () => this.listeners.drain(),
+      () => this.lanes?.drain(),
+      () => this.answerWaiting(),
+      () => this.forwarder.close(),
+      () => this.lanes?.stop(),
+      () => this.listeners.stop(),
+      () => this.files.close(),
+      () => this.queryLog?.flush(),
+      () => this.dnstapSender?.close(),
+    ]);
+  }
+
+  private async answerWaiting(): Promise<void> {
     const deadlineMs = elapsedMs() + DRAIN_MS;
     while (this.forwarder.waiting > 0 && elapsedMs() < deadlineMs) await sleep(DRAIN_CHECK_MS);
-    this.forwarder.close();
-    await this.lanes?.stop();
-    await this.listeners.stop();
-    this.files.close();
-    this.queryLog?.flush();
-    await this.dnstapSender?.close();
   }
 }

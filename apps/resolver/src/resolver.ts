@@ -4,6 +4,8 @@ import {
   OpsServer,
   type Service,
   StartError,
+  stopAndThrow,
+  stopInTurn,
   type UpstreamEndpoint,
 } from '@weir/ops';
 import { whatIsDegraded, whyNotReady } from '@weir/policy-feed/state';
@@ -48,8 +50,7 @@ export async function startResolver(
   try {
     return await startParts(configuration, upstreams, log, ops);
   } catch (error) {
-    await ops.close();
-    throw error;
+    return stopAndThrow(error, [() => ops.close()], log);
   }
 }
 
@@ -68,8 +69,7 @@ async function startParts(
   try {
     return await serve(configuration, upstreams, log, { ops, feed, telemetry });
   } catch (error) {
-    await feed.stop();
-    throw error;
+    return stopAndThrow(error, [() => feed.stop()], log);
   }
 }
 
@@ -129,10 +129,12 @@ async function serve(
       drain();
       // Follow the feed until the last answer is out: every answer must obey every change. Writes wait for this
       // resolver until then.
-      await service.stop();
-      await feed.stop();
-      await telemetry?.stop();
-      await ops.close();
+      await stopInTurn([
+        () => service.stop(),
+        () => feed.stop(),
+        () => telemetry?.stop(),
+        () => ops.close(),
+      ]);
     },
   };
 }

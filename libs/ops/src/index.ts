@@ -12,6 +12,7 @@ export * from './process.js';
 export { type LabelledValues, ReadMetrics } from './read-metrics.js';
 export { registerRuntimeMetrics } from './runtime-metrics.js';
 export * from './stop-on-signal.js';
+export * from './stop-parts.js';
 export { parseAuthorities } from './tls/authorities.js';
 export { publicKeyPin } from './tls/public-key-pin.js';
 export * from './tls/tls-files.js';

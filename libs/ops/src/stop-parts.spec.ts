@@ -1,0 +1,49 @@
+import { describe, expect, it, vi } from 'vitest';
+import { stopAndThrow, stopInTurn, stopTogether } from './stop-parts.js';
+
+describe.each([
+  ['stopInTurn', stopInTurn],
+  ['stopTogether', stopTogether],
+])('%s', (_, stop) => {
+  it('stops the parts behind one that throws, and throws the first error', async () => {
+    const stopped: string[] = [];
+    const fail = (name: string) => (): never => {
+      stopped.push(name);
+      throw new Error(name);
+    };
+    const stopping = stop([
+      () => stopped.push('first'),
+      fail('second'),
+      () => Promise.resolve().then(fail('third')),
+      () => Promise.resolve(stopped.push('last')),
+    ]);
+    await expect(stopping).rejects.toThrow('second');
+    expect(stopped.sort()).toEqual(['first', 'last', 'second', 'third']);
+  });
+
+  it('waits for all of them', async () => {
+    let isStopped = false;
+    await stop([
+      () => undefined,
+      async () => {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        isStopped = true;
+      },
+    ]);
+    expect(isStopped).toBe(true);
+  });
+});
+
+it('stopAndThrow stops all parts, throws the error that led to the stop, and logs that of a part', async () => {
+  const log = { error: vi.fn() };
+  const last = vi.fn();
+  const part = new Error('of a part');
+  const fail = (): never => {
+    throw part;
+  };
+  await expect(stopAndThrow(new Error('the cause'), [fail, last], log)).rejects.toThrow(
+    'the cause',
+  );
+  expect(last).toHaveBeenCalledOnce();
+  expect(log.error).toHaveBeenCalledExactlyOnceWith({ err: part }, 'stopping failed');
+});
