@@ -12,7 +12,7 @@ const COUNTERS: Readonly<Record<string, { count: Count; help: string }>> = {
   },
   change_gaps_total: {
     count: 'gaps',
-    help: 'Requests to the feed API for changes that had not been received',
+    help: 'Requests to the feed API because a newer revision was announced and its changes were not received',
   },
   feed_failures_total: {
     count: 'feedFailures',
@@ -53,7 +53,8 @@ export function registerFeedMetrics(
   );
   metrics.gauge(
     'disk_current',
-    '1: a start from disk would have the configuration in force; 0: the disk fails, or does not answer',
+    '1: a start from disk would have the configuration in force and its catalogue image, or there is no disk (DATA_DIR); ' +
+      '0: the disk fails, does not answer, or has not got them yet',
     () => (state().isDiskCurrent ? 1 : 0),
   );
   metrics.gauge(
@@ -97,8 +98,13 @@ export function registerFeedMetrics(
     ['reason'],
     () => Object.entries(state().refusedMessages).map(([reason, n]) => [{ reason }, n]),
   );
-  metrics.counters('snapshot_loads_total', 'Snapshots loaded', ['cause'], () =>
-    Object.entries(state().counters.loads).map(([cause, n]) => [{ cause }, n]),
+  metrics.counters(
+    'snapshot_loads_total',
+    'Whole configurations put in force, by what led to it: a start from disk or from the feed API, POST /init/ ' +
+      '(replaced), a log that does not reach back (pruned), another database (lineage), another digest (digest), or ' +
+      'changes that could not be fetched or applied (failed)',
+    ['cause'],
+    () => Object.entries(state().counters.loads).map(([cause, n]) => [{ cause }, n]),
   );
   registerFeedFileMetrics(registry, {
     FEED_TOKENS_FILE: () => state().fileFaults.FEED_TOKENS_FILE,

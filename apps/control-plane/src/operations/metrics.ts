@@ -70,7 +70,7 @@ export function createRegistry(
 function databaseReachableGauge(registry: Registry, database: Pick<Database, 'probe'>): void {
   new Gauge({
     name: 'weir_database_reachable',
-    help: '1 when PostgreSQL answers within three seconds',
+    help: '1 when PostgreSQL answers within 1.5 seconds',
     registers: [registry],
     async collect() {
       const answered = database.probe().then(

@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Longest time that health checks and metrics wait for PostgreSQL: their callers have a deadline too. */
+/** How long health checks and metrics wait for PostgreSQL: their callers have a deadline too. */
 export const PROBE_TIMEOUT_MS = 1_500;
 
-/** The result of the query, or `fallback` when it takes longer than `timeoutMs`. The query itself is not cancelled. */
+/**
+ * What the query resolves to, or `fallback` when it takes longer than `timeoutMs`. Rejects when the query does before
+ * that. The query is not cancelled; its result, or its error, is ignored afterwards.
+ */
 export function withTimeout<T>(
   query: Promise<T>,
   fallback: T,
