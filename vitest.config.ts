@@ -34,7 +34,10 @@ const OF_A_PROCESS = [
   'libs/policy/src/replaced-policy.spec.ts',
 ];
 
+const SETUP_FILES = ['tools/src/testing/properties.ts'];
+
 const unit: NonNullable<ViteUserConfig['test']> = {
+  setupFiles: SETUP_FILES,
   maxWorkers: availableParallelism(),
   // No test is about its own time: these bounds only end what hangs, on a machine that does much else besides.
   testTimeout: 60_000,
@@ -70,6 +73,7 @@ export default defineConfig({
           '{tools,k8s,compose}/{src,test}/**/*.int.spec.ts',
         ],
         exclude: ['**/dist/**', '**/node_modules/**'],
+        setupFiles: SETUP_FILES,
         globalSetup: ['tools/src/testing/compile.ts', 'tools/src/testing/services.ts'],
         ...waiting,
         testTimeout: 60_000,
