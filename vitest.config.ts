@@ -18,7 +18,7 @@ const UNIT_TESTS = [
   '{apps,libs}/*/{src,test}/**/*.spec.ts',
   '{tools,k8s,compose}/{src,test}/**/*.spec.ts',
 ];
-const NO_UNIT_TESTS = ['**/*.{int,e2e,images}.spec.ts', '**/dist/**', '**/node_modules/**'];
+const NO_UNIT_TESTS = ['**/*.{int,e2e,images,nightly}.spec.ts', '**/dist/**', '**/node_modules/**'];
 /** Unit tests that measure, limit or change their own process. Each has one; the others share a few. */
 const OF_A_PROCESS = [
   '**/*.allocation.spec.ts',
@@ -86,6 +86,14 @@ export default defineConfig({
         ...waiting,
         testTimeout: 600_000,
         hookTimeout: 600_000,
+      }),
+      // Not among what `npm test` runs: npm run test:nightly.
+      project('nightly', {
+        include: ['{apps/*,tools}/src/**/*.nightly.spec.ts'],
+        globalSetup: ['tools/src/testing/compile.ts'],
+        testTimeout: 600_000,
+        maxWorkers: availableParallelism(),
+        sequence: { groupOrder: 1 },
       }),
       // Not among what `npm test` runs: npm run test:images.
       project('images', {

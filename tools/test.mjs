@@ -1,4 +1,4 @@
-// `npm test`: everything that CI runs. `npm test -- <vitest arguments>` runs only matching specs, without the
+// `npm test`: the static checks and the tests. `npm test -- <vitest arguments>` runs only matching specs, without the
 // static checks.
 import { runSteps, runTogether } from './steps.mjs';
 

@@ -18,11 +18,12 @@ const groups = [];
 for (const { id, name, sources } of categories) {
   const lists = [];
   for (const source of sources) {
-    const { body } = await openSource(source, {
+    const opened = await openSource(source, {
       maxBytes: DEFAULT_LIMITS.maxBytes,
       timeoutMs: 3_600_000,
     });
-    lists.push((await readNames(body, source.format, KEY)).names);
+    if (opened.status !== 'opened') throw new Error('a list was read before');
+    lists.push((await readNames(opened.body, source.format, KEY)).names);
   }
   groups.push({ id, name, lists });
 }

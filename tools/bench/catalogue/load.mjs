@@ -10,7 +10,7 @@ const [file, names] = process.argv.slice(2);
 const CHUNK_BYTES = 1 << 22;
 
 const startMs = performance.now();
-const descriptor = openSync(file);
+const descriptor = openSync(file, 'r');
 const bytes = new Uint8Array(new SharedArrayBuffer(fstatSync(descriptor).size));
 const hash = createHash('sha256');
 const chunk = Buffer.alloc(CHUNK_BYTES);

@@ -100,6 +100,9 @@ export function makeRows(size, key) {
   };
 }
 
+/** The kinds of `makeRows`, each with its rows. */
+export const entriesOf = Object.entries;
+
 /** Rows in parts, as a snapshot has them. */
 export function* partsOf(rows) {
   let part = [];

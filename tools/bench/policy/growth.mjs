@@ -83,7 +83,7 @@ const RULE_ROWS = {
   'rules, in turns to 50 a table': (rules) => rules.inTurns(50),
   'rules, in turns to 100 a table': (rules) => rules.inTurns(),
   'rules, by chance': (rules, any) => rules.byChance(any),
-  'rules, by chance, zipf 0.8': (rules, any, random) => rules.byChance(zipf(random)),
+  'rules, by chance, zipf 0.8': (rules, _any, random) => rules.byChance(zipf(random)),
   'rules, by chance, then four times as many put or deleted': (rules, any, random) => {
     rules.byChance(any);
     for (let i = 0; i < 4 * ALL; i++) {

@@ -6,7 +6,14 @@ import { CatalogueImage } from '@weir/catalogue';
 import { parseHashKey, SuffixHashes } from '@weir/dns-name';
 import { Decision, Policy, Reason, sharedBytes } from '@weir/policy';
 import { parseArgs } from 'node:util';
-import { compileDomains, makeDefinition, makeRows, partsOf, sizeOf } from './configuration.mjs';
+import {
+  compileDomains,
+  entriesOf,
+  makeDefinition,
+  makeRows,
+  partsOf,
+  sizeOf,
+} from './configuration.mjs';
 import { hugeMb, hugePagesFor, memoryOf } from './memory.mjs';
 import { makeQueries } from './queries.mjs';
 import { threadMs } from './thread-clock.mjs';
@@ -31,7 +38,7 @@ const compiled = compileDomains(size.domains, KEY).image;
 function build(isHuge) {
   const [rssBefore, hugeBefore, before] = [rssMb(), hugeMb(), threadMs()];
   const policy = new Policy({ timeZone: 'Europe/Berlin', memory: memoryOf(isHuge) });
-  for (const [kind, rowsOf] of Object.entries(makeRows(size, KEY))) {
+  for (const [kind, rowsOf] of entriesOf(makeRows(size, KEY))) {
     for (const part of partsOf(rowsOf())) policy.load(kind, part);
   }
   policy.setRevision(1);
@@ -48,6 +55,7 @@ function build(isHuge) {
 const order = values['huge-first'] ? [true, false] : [false, true];
 const built = new Map(order.map((isHuge) => [isHuge, build(isHuge)]));
 const names = new SuffixHashes(KEY);
+/** @type {import('@weir/policy').Client} */
 const client = { family: 4, words: new Uint32Array(4), port: 0 };
 const out = new Decision();
 const tools = { names, client, out };
@@ -83,8 +91,11 @@ for (const [outcome, queries] of Object.entries(pools)) {
       times[isHuge ? 'huge' : 'small'].push(nsEach(built.get(isHuge), queries));
     }
   }
-  const of = (take) => [times.small, times.huge].map((list) => take(list) - take(times.hash));
-  const text = ([small, huge]) =>
+  const of = (take) => ({
+    small: take(times.small) - take(times.hash),
+    huge: take(times.huge) - take(times.hash),
+  });
+  const text = ({ small, huge }) =>
     `${small.toFixed(0)} and ${huge.toFixed(0)} ns (${(huge / small).toFixed(2)})`;
   print(`${outcome.padEnd(32)} median ${text(of(median))}, best ${text(of(best))}`);
 }

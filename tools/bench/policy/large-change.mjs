@@ -12,9 +12,18 @@ import { runInNewContext } from 'node:vm';
 import { parseHashKey } from '@weir/dns-name';
 import { journalLine } from '../../../libs/change-feed/dist/disk/journal-file.js';
 import { readChangesPage } from '../../../libs/change-feed/dist/protocol/read-changes.js';
-import { makeRows, network6Row, profileRow, SIZES, sizeOf } from './configuration.mjs';
+import {
+  entriesOf,
+  makeRows,
+  network6Row,
+  partsOf,
+  profileRow,
+  SIZES,
+  sizeOf,
+} from './configuration.mjs';
 import { memoryOf } from './memory.mjs';
 import { randomNumbers } from './names.mjs';
+import { NO_CATALOGUES } from './no-catalogues.mjs';
 import { threadMs } from './thread-clock.mjs';
 
 const { values } = parseArgs({
@@ -116,12 +125,13 @@ const collectGarbage = runInNewContext('gc');
 
 const target = new PolicyTarget(
   { timeZone: 'UTC', readers, memory: memoryOf(values['huge-pages']) },
-  { want: () => undefined },
+  NO_CATALOGUES,
 );
+/** @returns {AsyncGenerator<import('@weir/change-feed').SnapshotPart>} */
 async function* parts() {
   yield { type: 'head', lineage: null, revision: 1, digest: '' };
-  for (const [kind, rowsOf] of Object.entries(makeRows(size, KEY))) {
-    yield { type: 'rows', kind, rows: rowsOf() };
+  for (const [kind, rowsOf] of entriesOf(makeRows(size, KEY))) {
+    for (const rows of partsOf(rowsOf())) yield { type: 'rows', kind, rows };
   }
 }
 await (await target.build(parts())).swapIn();
@@ -139,10 +149,11 @@ async function readAndWrite(operations) {
   const page = Buffer.from(
     JSON.stringify({ head: { revision, digest }, changes: [encodeChange(change)] }),
   );
-  for (const [title, work] of [
-    ['read from the feed', () => readChangesPage(page)],
-    ['written to the journal', () => journalLine(change)],
-  ]) {
+  const works = {
+    'read from the feed': () => readChangesPage(page),
+    'written to the journal': () => journalLine(change),
+  };
+  for (const [title, work] of Object.entries(works)) {
     collectGarbage();
     const { cpuMs, wallMs, longestMs, turns } = await watchTurns(work);
     print(

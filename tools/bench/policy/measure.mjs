@@ -9,6 +9,7 @@ import { measureChanges } from './changes.mjs';
 import {
   compileDomains,
   effortOf,
+  entriesOf,
   makeDefinition,
   makeRows,
   partsOf,
@@ -31,10 +32,12 @@ const { values, positionals } = parseArgs({
 });
 const [sizeName, domainsText] = positionals;
 const isHuge = values['huge-pages'];
-const size = sizeOf(sizeName);
+const size = {
+  ...sizeOf(sizeName),
+  ...(domainsText !== undefined && { domains: Number(domainsText) }),
+};
 const QUERIES = effortOf(sizeName, 1 << 17, 1 << 12);
 const CHANGES = effortOf(sizeName, 20_000, 200);
-if (domainsText !== undefined) size.domains = Number(domainsText);
 
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 
@@ -44,7 +47,7 @@ const policy = new Policy({ timeZone: 'Europe/Berlin', memory: memoryOf(isHuge) 
 const rows = makeRows(size, KEY);
 const loadMs = {};
 const startMs = cpuMs();
-for (const [kind, rowsOf] of Object.entries(rows)) {
+for (const [kind, rowsOf] of entriesOf(rows)) {
   const beforeMs = cpuMs();
   for (const part of partsOf(rowsOf())) policy.load(kind, part);
   loadMs[kind] = cpuMs() - beforeMs;
@@ -62,6 +65,7 @@ loadMs.catalogue = cpuMs() - openedMs;
 policy.setCatalogue(catalogue);
 
 const names = new SuffixHashes(KEY);
+/** @type {import('@weir/policy').Client} */
 const client = { family: 4, words: new Uint32Array(4), port: 0 };
 const out = new Decision();
 const tools = { names, client, out };

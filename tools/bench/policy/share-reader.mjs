@@ -1,4 +1,5 @@
-// A reader of share.mjs.
+// A thread of large-change.mjs that decides.
+import { CatalogueImage } from '@weir/catalogue';
 import { parseHashKey, SuffixHashes } from '@weir/dns-name';
 import { Decision, SharedPolicy } from '@weir/policy';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
@@ -7,10 +8,16 @@ import { randomNumbers, writeName } from './names.mjs';
 import { threadMs } from './thread-clock.mjs';
 
 const BATCH = 32;
+/** @type {{ words: Int32Array, [name: string]: any }} */
 const { invitation, port, words, size } = workerData;
-const shared = new SharedPolicy(invitation, { receive: () => receiveMessageOnPort(port)?.message });
-const names = new SuffixHashes(parseHashKey('000102030405060708090a0b0c0d0e0f'));
+const KEY = parseHashKey('000102030405060708090a0b0c0d0e0f');
+const shared = new SharedPolicy(invitation, {
+  receive: () => receiveMessageOnPort(port)?.message,
+  openCatalogue: (image) => CatalogueImage.open(/** @type {Uint8Array} */ (image), KEY),
+});
+const names = new SuffixHashes(KEY);
 const random = randomNumbers(invitation.reader + 7);
+/** @type {import('@weir/policy').Client} */
 const client = { family: 4, words: new Uint32Array(4), port: 0 };
 const name = new Uint8Array(64);
 const out = new Decision();

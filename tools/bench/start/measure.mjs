@@ -1,6 +1,7 @@
 // Starts from the snapshot in a folder, and prints what that took as JSON.
 import { SnapshotDisk } from '@weir/change-feed';
 import { PolicyTarget } from '@weir/policy-feed';
+import { NO_CATALOGUES } from '../policy/no-catalogues.mjs';
 import { threadMs } from '../policy/thread-clock.mjs';
 
 const [folder] = process.argv.slice(2);
@@ -9,14 +10,7 @@ const disk = new SnapshotDisk({
   folder,
   log: { info: quiet, warn: console.error, error: console.error },
 });
-const catalogues = {
-  want: quiet,
-  missing: null,
-  failures: 0,
-  firstAttempt: async () => {},
-  stop: async () => {},
-};
-const target = new PolicyTarget({ timeZone: 'UTC' }, catalogues);
+const target = new PolicyTarget({ timeZone: 'UTC' }, NO_CATALOGUES);
 
 let longestTurnMs = 0;
 let turnMs = performance.now();
@@ -30,7 +24,8 @@ let watching = setImmediate(watch);
 
 const [wallMs, thread, cpu] = [performance.now(), threadMs(), process.cpuUsage()];
 const { parts } = await disk.read();
-let head = null;
+/** @type {{ digest: string } | undefined} */
+let head;
 async function* noticeHead() {
   for await (const part of parts) {
     if (part.type === 'head') head = part;
@@ -38,7 +33,7 @@ async function* noticeHead() {
   }
 }
 const built = await target.build(noticeHead());
-if (built.digest !== head.digest) throw new Error('another digest');
+if (built.digest !== head?.digest) throw new Error('another digest');
 await built.swapIn();
 const { user, system } = process.cpuUsage(cpu);
 clearImmediate(watching);

@@ -2,14 +2,20 @@
 import { SnapshotDisk } from '@weir/change-feed';
 import { Digest, ENTITY_KINDS } from '@weir/config-model';
 import { parseHashKey } from '@weir/dns-name';
-import { makeRows, partsOf } from '../policy/configuration.mjs';
+import { makeRows, partsOf, SIZES } from '../policy/configuration.mjs';
 
 const [folder, networks, rules, profiles] = process.argv.slice(2);
-const size = { networks: +networks, networks6: 0, napt: 0, profiles: +profiles, rules: +rules };
+const size = {
+  ...SIZES[0],
+  networks: Number(networks),
+  profiles: Number(profiles),
+  rules: Number(rules),
+};
 const rows = makeRows(size, parseHashKey('000102030405060708090a0b0c0d0e0f'));
 const quiet = () => undefined;
 const log = { info: quiet, warn: console.error, error: console.error };
 
+/** @returns {AsyncGenerator<import('@weir/change-feed').SnapshotPart>} */
 async function* parts() {
   const digest = new Digest();
   for (const kind of ENTITY_KINDS) {

@@ -25,11 +25,12 @@ import { FULL_SIZE, initBody } from './init-body.js';
 import { measureLatencies, summarise } from './latencies.js';
 import { describeLoad, describeMachine } from './machine.js';
 import { startServices } from './services.js';
+import { shareOf } from './share.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const ROUNDS = 5;
 const VISITORS = 16;
-const PAGES_A_ROUND = 10_000;
+const PAGES_A_ROUND = shareOf(10_000);
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-block-page-'));
 const services = await startServices(ROOT, folder);

@@ -19,6 +19,7 @@ import { ApiClient } from './api-client.js';
 import { measureDeltas } from './image-deltas.js';
 import { measureLatencies, summarise } from './latencies.js';
 import { startServices } from './services.js';
+import { shareOf } from './share.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const COMPARED_MS = 5_000;
@@ -35,7 +36,7 @@ domains: in the list, in millions`;
 const millions = optionsOrExit(HELP, { domains: { type: 'string', default: '5' } }, (values) =>
   integerOption('domains', values.domains, 1, 100),
 );
-const DOMAINS = millions * 1e6;
+const DOMAINS = shareOf(millions * 1e6);
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-refresh-'));
 const catalogue = join(folder, 'catalogue');

@@ -10,12 +10,13 @@ import { cpuMs } from '../services/control-plane.js';
 import { initBody } from './init-body.js';
 import { summarise } from './latencies.js';
 import { startServices } from './services.js';
+import { shareOf } from './share.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const NETWORKS = 10_000;
 const SIZE = { networks: NETWORKS, profiles: 1_000, domains: 10_000, portRanges: 1_000 };
-const WARM_UP_MS = 5_000;
-const MEASURED_MS = 15_000;
+const WARM_UP_MS = shareOf(5_000);
+const MEASURED_MS = shareOf(15_000);
 /** Until every follower has published its state. */
 const SETTLE_MS = 5_000;
 

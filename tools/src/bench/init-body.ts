@@ -1,3 +1,5 @@
+import { shareOf } from './share.js';
+
 /** The number of records of each kind in a body of `POST /init/`. */
 export interface InitSize {
   readonly networks: number;
@@ -8,10 +10,10 @@ export interface InitSize {
 
 /** The configuration of a large provider. The goals of docs/performance.md refer to it. */
 export const FULL_SIZE: InitSize = {
-  networks: 1_000_000,
-  profiles: 10_000,
-  domains: 1_000_000,
-  portRanges: 100_000,
+  networks: shareOf(1_000_000),
+  profiles: shareOf(10_000),
+  domains: shareOf(1_000_000),
+  portRanges: shareOf(100_000),
 };
 
 /** That of a trial, or a provider's first day. */

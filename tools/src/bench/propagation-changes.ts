@@ -1,9 +1,10 @@
 import { percentile } from '../percentile.js';
 import { change, nextPage, withDeployment } from './propagation-deployment.js';
+import { shareOf } from './share.js';
 
-const WARM_UP = 300;
-const CHANGES = 1_000;
-const THROUGHPUT_MS = 10_000;
+const WARM_UP = shareOf(300);
+const CHANGES = shareOf(1_000);
+const THROUGHPUT_MS = shareOf(10_000);
 const RESOLVERS = 3;
 
 /**

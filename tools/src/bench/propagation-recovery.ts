@@ -3,12 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deployment } from '../deployment/deployment.js';
 import type { WeirProcess } from '../deployment/weir-process.js';
 import { change, nextPage, withDeployment } from './propagation-deployment.js';
+import { shareOf } from './share.js';
 
-const MISSED = 10_000;
+const MISSED = shareOf(10_000);
 const WRITERS = 16;
-const NETWORKS = 1_000_000;
-const RULES = 1_000_000;
-const PROFILES = 1_000;
+const NETWORKS = shareOf(1_000_000);
+const PROFILES = shareOf(1_000);
+const RULES = 1_000 * PROFILES;
 const AT_HEAD_DEADLINE_MS = 60_000;
 const FIRST_ADDRESS = 0x0a00_0000;
 

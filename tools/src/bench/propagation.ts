@@ -8,8 +8,9 @@ import { measureBatch } from './propagation-batches.js';
 import { measureLatency, measureThroughput } from './propagation-changes.js';
 import { measureReconciliation } from './propagation-reconciliation.js';
 import { measureCatchUp, measureSnapshot } from './propagation-recovery.js';
+import { shareOf } from './share.js';
 
-const ROUNDS = 3;
+const ROUNDS = shareOf(3);
 
 const PARTS: Record<string, () => Promise<void>> = {
   latency: async () => {
@@ -24,7 +25,7 @@ const PARTS: Record<string, () => Promise<void>> = {
     }
   },
   batch: async () => {
-    for (const domains of [1_000, 10_000, 100_000]) {
+    for (const domains of [1_000, 10_000, 100_000].map(shareOf)) {
       await repeat(`batch of ${domains} domains (ms)`, () => measureBatch(domains));
     }
   },

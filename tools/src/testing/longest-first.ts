@@ -3,9 +3,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** The files that take longest, beginning with the longest. */
 const LONGEST = [
   'quick-start.e2e',
-  'planted-defects.e2e',
+  'planted-defects.nightly',
   'faults.e2e',
-  'benchmarks.int',
   'policy.property',
   'dns-service.int',
   'change-feed.int',

@@ -6,7 +6,7 @@ import { fuzzStreams } from '../testing/fuzz/stream-fuzzer.js';
 import { WAYS } from '../testing/ways.js';
 
 /*
- * `npm run test:fuzz -- [--count n] [--streams n] [--seed n]` sends more than here. The seed is printed. The same seed
+ * `npm run test:fuzz -- [--count n] [--streams n] [--seed n]` sends more than here. It is printed. The same seed
  * gives the same packets and streams, but not the same order of events.
  */
 const STREAMS = Number(process.env['FUZZ_STREAMS'] ?? 300);
@@ -14,6 +14,7 @@ const STREAMS_PER_PART = 100;
 const STREAMS_PER_SECOND = 2;
 const COUNT = Number(process.env['FUZZ_COUNT'] ?? 20_000);
 const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
+const AGAIN = `again: npm run test:fuzz -- --count ${COUNT} --streams ${STREAMS} --seed ${SEED}`;
 /**
  * Number of packets before the first memory measurement: by then everything is compiled and all pools have their size.
  */
@@ -36,7 +37,7 @@ it.each(WAYS)(
   `answers its share of ${COUNT} valid and damaged packets correctly, without losses or memory growth (%s)`,
   async (way, threads) => {
     const count = Math.floor(COUNT / WAYS.length);
-    process.stdout.write(`fuzz: ${count} packets ${way}, seed ${SEED}\n`);
+    process.stdout.write(`fuzz: ${count} packets ${way}; ${AGAIN}\n`);
     const fuzzer = await Fuzzer.start(threads);
     try {
       await fuzzer.run(SEED, WARM_UP, () => undefined);
@@ -52,7 +53,7 @@ it.each(WAYS)(
           `memory ${Math.round(grown / 1024)} KiB more, ` +
           `answers by RCODE ${JSON.stringify([...rcodes])}\n`,
       );
-      expect(report.faults, `seed ${SEED}`).toEqual([]);
+      expect(report.faults, AGAIN).toEqual([]);
       expect(report.defects).toBe(0);
       expect(answered).toBeGreaterThan(sent / 4);
       expect(upstreamQueries).toBeGreaterThan(sent / 20);
@@ -67,7 +68,7 @@ it.each(WAYS)(
 it(
   `survives ${STREAMS} streams over TLS and HTTPS, as a rule broken, and answers after each one`,
   async () => {
-    process.stdout.write(`fuzz: ${STREAMS} streams, seed ${SEED}\n`);
+    process.stdout.write(`fuzz: ${STREAMS} streams; ${AGAIN}\n`);
     const fuzzer = await Fuzzer.start(0);
     try {
       let before = 0;
