@@ -1,13 +1,13 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CHART_FOLDER } from './paths.js';
 import { runHelm } from './render/helm.js';
 import { HELM_VERSIONS } from './render/helm-program.js';
 import { render } from './render/render.js';
-import { ciValues } from './render/values.js';
+import { CI_VALUES, ciValues, overlay } from './render/values.js';
+import { valuesWith, WRONG_VALUES } from './values-schema/testing/wrong-values.js';
 
-const FILES = readdirSync(join(CHART_FOLDER, 'ci'));
+const MINIMAL = ciValues('minimal');
 
 describe.each(HELM_VERSIONS)('Helm %i', (version) => {
   it('is the program of that version', () => {
@@ -16,19 +16,39 @@ describe.each(HELM_VERSIONS)('Helm %i', (version) => {
     );
   });
 
-  it.each(FILES)('finds no fault in the chart with the values of %s', (file) => {
-    const lint = runHelm(version, [
-      'lint',
-      '--strict',
-      `--values=${join(CHART_FOLDER, 'ci', file)}`,
-      CHART_FOLDER,
-    ]);
-    expect(lint).toContain('1 chart(s) linted, 0 chart(s) failed');
-    expect(lint).not.toMatch(/WARNING|ERROR/);
+  it.each(CI_VALUES)('finds no fault in the chart with the %s values', (name) => {
+    const file = join(CHART_FOLDER, 'ci', `${name}-values.yaml`);
+    const found = runHelm(version, ['lint', '--strict', `--values=${file}`, CHART_FOLDER]);
+    expect(found).toContain('1 chart(s) linted, 0 chart(s) failed');
+    expect(found).not.toMatch(/WARNING|ERROR/);
   });
 
-  it.each(FILES)('renders the values of %s', (file) => {
-    const values = ciValues(file.replace('-values.yaml', ''));
-    expect(render({ values }, version).length).toBeGreaterThan(5);
+  it.each(CI_VALUES)('renders the %s values, for an install and for an upgrade', (name) => {
+    const values = ciValues(name);
+    const installed = render({ values }, version);
+    expect(installed.length).toBeGreaterThan(5);
+    expect(render({ values, isUpgrade: true }, version).length).toBeGreaterThanOrEqual(
+      installed.length,
+    );
+  });
+
+  it.each(WRONG_VALUES)('refuses %s, and names it', (_what, path, value) => {
+    const values = overlay(MINIMAL, valuesWith(path, value));
+    const [key] = path.split('.').slice(-1);
+    expect(() => render({ values }, version)).toThrow(
+      new RegExp(`values don't meet the specifications of the schema[^]*\\b${key}\\b`),
+    );
+  });
+
+  it.each([
+    ['image.registry', { image: { registry: '' } }],
+    ['resolver.env.UPSTREAMS', { resolver: { env: { UPSTREAMS: null } } }],
+    ['DATABASE_URL', { secrets: { existing: '' } }],
+    ['resolver.env.FEED_URL', { controlPlane: { enabled: false } }],
+  ])('says in one line that %s is missing', (name, missing) => {
+    const values = overlay(MINIMAL, missing);
+    expect(() => render({ values }, version)).toThrow(
+      new RegExp(`^Error: execution error .*: ${name} is (?:required|not set).*$`, 'm'),
+    );
   });
 });

@@ -1,37 +1,22 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { KubernetesObject } from '../objects/kubernetes-object.js';
 import { REPOSITORY_FOLDER } from '../paths.js';
 import { podsOf } from '../pods/pod.js';
+import { runHelm } from '../render/helm.js';
+import { HELM_VERSIONS } from '../render/helm-program.js';
 import { render } from '../render/render.js';
 import { ciValues, overlay, type Values } from '../render/values.js';
 import { parseCommandLine } from './command-line.js';
-import { codeBlocks, commandsOf } from './markdown.js';
+import { CHART_PAGES, codeBlocks, commandsOf, PAGES, readPage } from './markdown.js';
 
-const DOCUMENTS = [
-  'docs/operations/install-helm.md',
-  'docs/operations/daily-tasks.md',
-  'docs/operations/runbook.md',
-  'docs/operations/upgrades.md',
-  'k8s/weir/README.md',
-];
-const read = (path: string): string => readFileSync(join(REPOSITORY_FOLDER, path), 'utf8');
 const found = (program: string) =>
-  DOCUMENTS.flatMap((path) => commandsOf(program, read(path)).map((command) => [path, command]));
+  PAGES.flatMap((path) => commandsOf(program, readPage(path)).map((command) => [path, command]));
 
-const HELM_COMMANDS = [
-  'install',
-  'upgrade',
-  'uninstall',
-  'rollback',
-  'package',
-  'push',
-  'template',
-];
-const HELM_FLAGS = ['create-namespace', 'wait'];
-const HELM_OPTIONS = [...HELM_FLAGS, 'namespace', 'set', 'values', 'timeout', 'version'];
+/** Options of Helm that take no value. */
+const HELM_FLAGS = ['create-namespace', 'wait', 'logs'];
 
 const KUBECTL_FLAGS = ['previous', 'current'];
 /** As kubectl takes them, one or many of them. */
@@ -53,7 +38,7 @@ function valuesOfSet(text: string): Values {
 }
 
 /** The file `values.yaml` that the installation shows. */
-const valuesFile = (): Values => parse(codeBlocks('yaml', read(DOCUMENTS[0]))[0]) as Values;
+const valuesFile = (): Values => parse(codeBlocks('yaml', readPage(CHART_PAGES[0]))[0]) as Values;
 
 describe('helm in the documents', () => {
   it('is found', () => {
@@ -62,8 +47,11 @@ describe('helm in the documents', () => {
 
   it.each(found('helm'))('%s has a command of Helm: %s', (_, command) => {
     const { words, options } = parseCommandLine(command, HELM_FLAGS);
-    expect(HELM_COMMANDS).toContain(words[1]);
-    for (const [name] of options) expect(HELM_OPTIONS).toContain(name);
+    for (const version of HELM_VERSIONS) {
+      const help = runHelm(version, [words[1], '--help']);
+      expect(help).toContain(`\n  helm ${words[1]} `);
+      for (const [name] of options) expect(help).toMatch(new RegExp(`--${name}[ =\\[]`));
+    }
     for (const word of words.filter((one) => one.startsWith('k8s'))) {
       expect(existsSync(join(REPOSITORY_FOLDER, word, 'Chart.yaml'))).toBe(true);
     }
@@ -81,7 +69,11 @@ describe('helm install and upgrade in the documents', () => {
       if (name === 'set') return [valuesOfSet(value ?? '')];
       return name === 'values' ? [valuesFile()] : [];
     });
-    expect(render({ values: given.reduce(overlay, {}) }).length).toBeGreaterThan(10);
+    const isUpgrade = command.startsWith('helm upgrade');
+    for (const version of HELM_VERSIONS) {
+      const objects = render({ values: given.reduce(overlay, {}), isUpgrade }, version);
+      expect(objects.length).toBeGreaterThan(10);
+    }
   });
 });
 

@@ -1,14 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { codeBlocks } from './markdown.js';
-import { REPOSITORY_FOLDER } from '../paths.js';
+import { HELM_VERSIONS } from '../render/helm-program.js';
 import { render } from '../render/render.js';
 import { chartValues, ciValues, overlay, type Values } from '../render/values.js';
+import { CHART_PAGES, codeBlocks, PAGES, readPage } from './markdown.js';
 
-const DOCUMENTS = ['docs/operations/install-helm.md', 'k8s/weir/README.md'];
-const read = (path: string): string => readFileSync(join(REPOSITORY_FOLDER, path), 'utf8');
+const VALUES = chartValues();
 
 function hasKey(values: Values, path: string): boolean {
   const [key, ...rest] = path.split('.');
@@ -16,24 +13,41 @@ function hasKey(values: Values, path: string): boolean {
   return key === 'env' || hasKey(values[key] as Values, rest.join('.'));
 }
 
-describe.each(DOCUMENTS)('%s', (path) => {
-  const text = read(path);
+describe.each(PAGES)('%s', (path) => {
+  const text = readPage(path);
 
-  it('sets values that there are', () => {
+  it('names values that there are', () => {
     const set = [...text.matchAll(/--set '?([\w.]+)=/g)].map(([, key]) => key);
-    expect(set.filter((key) => !hasKey(chartValues(), key))).toEqual([]);
+    const parts = Object.keys(VALUES).join('|');
+    const inline = [...text.matchAll(new RegExp(`\`((?:${parts})(?:\\.[A-Za-z]+)+)\`?`, 'g'))];
+    const named = inline.map(([, key]) => key).filter((key) => !FILES.includes(key));
+    const open = (key: string): boolean => key.startsWith('secrets.values.');
+    expect([...set, ...named].filter((key) => !open(key) && !hasKey(VALUES, key))).toEqual([]);
   });
 });
 
-describe('the values of the documents', () => {
-  const blocks = DOCUMENTS.flatMap((path) => codeBlocks('yaml', read(path)));
+/** Files whose names look like values. */
+const FILES = ['secrets.json', 'migration.sql', 'resolver.arpa'];
+
+describe.each(HELM_VERSIONS)('the values of the documents with Helm %i', (version) => {
+  const isValues = (block: string): boolean => {
+    const parsed = parse(block) as unknown;
+    const keys = typeof parsed === 'object' && parsed !== null ? Object.keys(parsed) : [];
+    return keys.length > 0 && keys.every((key) => key in VALUES);
+  };
+  const blocks = PAGES.flatMap((path) => {
+    const all = codeBlocks('yaml', readPage(path));
+    return CHART_PAGES.includes(path) ? all : all.filter(isValues);
+  });
 
   it('are found', () => {
     expect(blocks.length).toBeGreaterThan(4);
   });
 
-  it.each(blocks)('render: %s', (block) => {
+  it.each(blocks)('render for an install and for an upgrade: %s', (block) => {
     const values = overlay(ciValues('minimal'), parse(block) as Values);
-    expect(render({ values }).length).toBeGreaterThan(0);
+    for (const isUpgrade of [false, true]) {
+      expect(render({ values, isUpgrade }, version).length).toBeGreaterThan(0);
+    }
   });
 });

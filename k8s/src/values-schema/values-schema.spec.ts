@@ -25,14 +25,6 @@ it('lists the secret variables for the templates in secret-variables.json', asyn
 const propertiesOf = (schema: ValueSchema): Record<string, ValueSchema> =>
   (schema['properties'] ?? {}) as Record<string, ValueSchema>;
 
-it('has only patterns that Helm supports, without lookaround and back references', () => {
-  const patterns = [...JSON.stringify(valuesSchema()).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)];
-  expect(patterns.length).toBeGreaterThan(20);
-  for (const [, pattern] of patterns) {
-    expect(JSON.parse(pattern)).not.toMatch(/\(\?(?:[=!]|<[=!])|\\[1-9k]/);
-  }
-});
-
 describe('values.yaml', () => {
   /** Objects whose keys the operator chooses. */
   const open = /^(?:global|secrets\.values|\w+\.env|.*\.(?:resources|pages|labels|digest))$/;
