@@ -144,7 +144,8 @@ export const SCHEMA = {
   MISSING_RESOLVER_S: integer(0, 86_400, {
     description:
       'How long in seconds a resolver counts in the m of X-Config-Applied: k/m after it has fallen silent without ' +
-      'saying that it stops, because it may still be answering queries. No change waits for it.',
+      'saying that it stops, because it may still be answering queries. No change waits for it. A resolver that is ' +
+      'back under its RESOLVER_NAME takes its place at once.',
     default: '60',
   }),
   FEED_HOST: address({

@@ -54,6 +54,8 @@ describe('the plan of the local stack', () => {
       '/data/resolver-1',
       '/data/resolver-2',
     ]);
+    const names = new Set(resolvers.map(({ environment }) => environment['RESOLVER_NAME']));
+    expect(names.size).toBe(3);
     expect(resolvers.map(({ readyUrl }) => readyUrl)).toEqual(
       [9100, 9101, 9102].map((port) => `http://127.0.0.1:${port}/readyz`),
     );

@@ -1,4 +1,5 @@
 import { StartError } from '@weir/ops';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { RequiredPort } from '../services/ports.js';
 import {
@@ -148,6 +149,8 @@ function planResolver(
     environment: {
       ...followerEnvironment(configuration, secrets, stores),
       DATA_DIR: join(dataDir, `resolver-${index}`),
+      // Their ports may be the same.
+      RESOLVER_NAME: `${hostname()}:resolver-${index}`,
       DNS_HOST: hosts.join(','),
       ...Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, String(port)])),
       RESOLVER_THREADS: String(configuration.RESOLVER_THREADS),

@@ -156,6 +156,9 @@ describe('SupervisedProcess', () => {
     const supervised = supervise(`${dies} ${LIVES}`, { policy: new RestartPolicy() });
     await supervised.start();
     supervised.enableRestarts();
+    await vi.waitFor(() => {
+      expect(children[0].lastLines()).toContain('it lives');
+    }, WAIT);
     writeFileSync(cause, '');
     await kill();
     await vi.waitFor(() => {
