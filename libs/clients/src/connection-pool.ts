@@ -64,7 +64,10 @@ export class ConnectionPool {
     key.identify(client);
     const subscriber = `${key.first} ${key.second}`;
     if ((this.counts.get(subscriber) ?? 0) >= maxPerSubscriber) return null;
-    const isServed = key.matchedBy !== MatchedBy.nothing || isAllowed(client);
+    const isServed =
+      key.matchedBy === MatchedBy.nothing
+        ? isAllowed(client)
+        : key.matchedBy !== MatchedBy.outsideRanges;
     const groups = isServed ? this.served : this.strangers;
     const group = isServed ? subscriber : networkOf(client);
     return this.open({ subscriber, group, groups, close });

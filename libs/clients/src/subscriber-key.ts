@@ -50,7 +50,7 @@ export class SubscriberKey {
       this.add((match.lowerPort << 16) | match.upperPort);
       return;
     }
-    const isSite = match.by !== MatchedBy.nothing && match.prefixLength >= MIN_SITE_BITS[family];
+    const isSite = match.by === MatchedBy.network && match.prefixLength >= MIN_SITE_BITS[family];
     const ownBits = family === 4 ? 32 : HOME_BITS;
     this.addPrefix(words, family === 4 ? 1 : 4, isSite ? match.prefixLength : ownBits);
     // A network is not the same as an address or a /56 with the same bits.

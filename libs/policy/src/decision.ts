@@ -18,6 +18,8 @@ export const Reason = {
   category: 4,
   /** Nothing matched: permitted. */
   none: 5,
+  /** In place of `noProfile`: the address has NAPT ranges, but none has the port. The client is not served. */
+  outsideRanges: 6,
 } as const;
 export type Reason = (typeof Reason)[keyof typeof Reason];
 
@@ -42,6 +44,9 @@ export class Decision {
   emptyDnsAnswer = false;
   /** Seconds to the next schedule switch, which no answer may outlive: at least 1. `NO_TTL_CAP`: there is none. */
   ttlCapSeconds: number = NO_TTL_CAP;
+
+  /** Whether the client has no profile because its port is in none of the NAPT ranges of its address. */
+  isOutsideRanges = false;
 
   // Set by judge.
 

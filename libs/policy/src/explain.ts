@@ -19,6 +19,7 @@ export function explain(
 ): string[] {
   const lines = [describeSubscriber(lookups, client)];
   const slot = decision.activeSlot;
+  if (decision.isOutsideRanges) return [...lines, 'verdict: refused'];
   if (slot < 0) return [...lines, 'verdict: unfiltered, or refused (DNS_ALLOWED_CLIENTS)'];
   lines.push(describeSchedule(lookups, client, decision), describeOrder(lookups.profiles, slot));
   for (const step of evaluator.stepsOf(slot)) {

@@ -60,7 +60,10 @@ export class PolicyReader {
   /** Finds the profile of the client and the active one. Leaves the fields that `judge` sets as they are. */
   identify(client: Client, nowMs: number, out: Decision): void {
     this.clock.nowMs = nowMs;
-    this.identifySlot(this.lookups.subscribers.find(client), out);
+    const { subscribers } = this.lookups;
+    const slot = subscribers.find(client);
+    out.isOutsideRanges = slot < 0 && subscribers.isOutsideRanges(client);
+    this.identifySlot(slot, out);
   }
 
   /** Finds the network or NAPT range that identifies the subscriber of a client. Allocates nothing, never throws. */
@@ -75,7 +78,7 @@ export class PolicyReader {
       return;
     }
     out.verdict = Verdict.unfiltered;
-    out.reason = Reason.noProfile;
+    out.reason = out.isOutsideRanges ? Reason.outsideRanges : Reason.noProfile;
     out.explicitAllow = false;
     out.matchedLabels = 0;
     out.matchedId = -1;

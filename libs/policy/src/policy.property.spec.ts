@@ -98,7 +98,8 @@ function check(
   const isRight =
     active === null || judged === null
       ? out.verdict === Verdict.unfiltered &&
-        out.reason === Reason.noProfile &&
+        out.reason ===
+          (subscriber.isOutsideRanges === true ? Reason.outsideRanges : Reason.noProfile) &&
         out.profileId === -1 &&
         out.activeProfileId === -1 &&
         out.pageId === -1 &&
@@ -145,7 +146,9 @@ function checkLines(
     active === null || judged === null
       ? lines.length === 2 &&
         lines[0] === (subscriber.profileId === null ? who : `${who}, which does not exist`) &&
-        lines[1].startsWith('verdict: unfiltered')
+        lines[1].startsWith(
+          subscriber.isOutsideRanges === true ? 'verdict: refused' : 'verdict: unfiltered',
+        )
       : lines[0] === who &&
         lines[1].endsWith(`profile ${active.profile.id} decides`) &&
         decided.length === 1 &&

@@ -76,6 +76,26 @@ describe('Policy.decide', () => {
     });
   });
 
+  it('tells that an address has NAPT ranges, but none with the port', () => {
+    const naptAssignment = { address: NETWORK + 1, lowerPort: 1024, upperPort: 2047, profileId: 7 };
+    put(
+      { kind: 'profile', entity: profile(7) },
+      { kind: 'naptAssignment', entity: naptAssignment },
+    );
+    const reasonAt = (host: number, port: number) =>
+      decide('www.example.com', ipv4Client(host, port)).reason;
+    expect(reasonAt(1, 1024)).toBe(Reason.none);
+    expect(reasonAt(1, 1023)).toBe(Reason.outsideRanges);
+    expect(reasonAt(2, 1023)).toBe(Reason.noProfile);
+    expect(policy.explain(ipv4Client(1, 1023), namesOf('www.example.com'), NOW_MS).lines).toEqual([
+      'subscriber: none of the NAPT ranges of its address has its port, no profile',
+      'verdict: refused',
+    ]);
+    // The network of the address comes after its ranges.
+    put(network(7));
+    expect(reasonAt(1, 1023)).toBe(Reason.none);
+  });
+
   it('permits a name that nothing matches', () => {
     put({ kind: 'profile', entity: profile(7, { pageId: 3, emptyDnsAnswer: true }) }, network(7));
     expect(decide('www.example.com')).toMatchObject({

@@ -100,6 +100,7 @@ function reasonOf({ catalogue }: Policy, { reason, matchedId }: Decision): Block
       return { code: 'list' };
     case Reason.none:
     case Reason.noProfile:
+    case Reason.outsideRanges:
       throw new Error(`reason ${reason} blocks nothing`);
   }
 }

@@ -53,9 +53,14 @@ export class PolicyLookup {
       exchange.nameHashHigh = hashes.high[labels - 1] | 0;
     }
     policy.decide(client, hashes, this.options.nowMs(), decision);
-    const isServed =
-      decision.verdict !== Verdict.unfiltered || this.options.allowedClients.has(client);
-    return isServed ? Access.served : Access.refused;
+    return this.isServed(client) ? Access.served : Access.refused;
+  }
+
+  /** An address with NAPT ranges has subscribers, and is never unfiltered (decisions §7). */
+  private isServed(client: Exchange['client']): boolean {
+    const { verdict, reason } = this.decision;
+    if (verdict !== Verdict.unfiltered) return true;
+    return reason !== Reason.outsideRanges && this.options.allowedClients.has(client);
   }
 
   /** The policy has no say about this name: its verdict is neither applied nor counted. */
@@ -70,6 +75,7 @@ export class PolicyLookup {
   clear(): void {
     this.decision.profileId = -1;
     this.decision.verdict = Verdict.unfiltered;
+    this.decision.reason = Reason.noProfile;
     this.decision.rewrite = null;
   }
 

@@ -1,6 +1,6 @@
 import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
 import { CidrSet, createLogger } from '@weir/ops';
-import { policyOf } from '@weir/policy-feed/testing';
+import { policyOf, profile, put } from '@weir/policy-feed/testing';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,9 +10,16 @@ import { DnsService } from '../dns-service.js';
 import { AllowedClients } from '../limits/allowed-clients.js';
 import { askUdp } from '../testing/client.js';
 import { CONFIGURATION } from '../testing/configuration.js';
+import { startService } from '../testing/service.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-allowed-'));
 const file = join(folder, 'allowed.txt');
+const NAPT_RANGE = put('naptAssignment', {
+  address: 0x7f00_0001,
+  lowerPort: 20_000,
+  upperPort: 20_099,
+  profileId: 1,
+});
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -39,6 +46,23 @@ function open(networks: string) {
   };
   return { clients, has, logged };
 }
+
+describe('an address with NAPT ranges', () => {
+  it('is refused at ports outside of all of them, although its network is allowed', async () => {
+    const { service, ...server } = await startService(
+      { DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']) },
+      { source: { policy: policyOf(profile(1), NAPT_RANGE) } },
+    );
+    const ask = async (port: number) =>
+      decodeMessage((await askUdp(server, encodeQuery('localhost', 1), 5_000, port))!);
+    expect(await ask(20_001)).toMatchObject({ rcode: 0 });
+    expect(await ask(20_500)).toMatchObject({ rcode: 5 });
+    const refused = [...service.counts.queries.answeredCounts()].filter(
+      ([{ rcode }]) => rcode === 'REFUSED',
+    );
+    expect(refused).toMatchObject([[{ reason: 'outside_ranges' }, 1]]);
+  });
+});
 
 describe('DNS_ALLOWED_CLIENTS_FILE', () => {
   it('takes the place of DNS_ALLOWED_CLIENTS', async () => {

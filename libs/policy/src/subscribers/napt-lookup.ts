@@ -30,6 +30,11 @@ export class NaptLookup {
     return this.matchedBounds & 0xffff;
   }
 
+  /** Whether the address has ranges. Addresses may be signed or not. Allocates nothing. */
+  has(address: number): boolean {
+    return this.directory.find(address | 0) !== -1;
+  }
+
   /**
    * The value of the narrowest range that has the port; −1: none. Addresses may be signed or not. Allocates nothing.
    */

@@ -27,10 +27,19 @@ export class SubscriberLookup {
     return slot >= 0 ? slot : this.ipv4Networks.find(words);
   }
 
+  /** Whether the address has NAPT ranges, but none that has the port. Allocates nothing. */
+  isOutsideRanges({ family, words, port }: Client): boolean {
+    const address = words[0] | 0;
+    return family === 4 && this.naptRanges.has(address) && this.naptRanges.find(address, port) < 0;
+  }
+
   /** Sets `out` to the record by which `find` finds the client. Allocates nothing. */
   match(client: Client, out: SubscriberMatch): void {
     out.by = MatchedBy.nothing;
-    if (this.find(client) < 0) return;
+    if (this.find(client) < 0) {
+      if (this.isOutsideRanges(client)) out.by = MatchedBy.outsideRanges;
+      return;
+    }
     const { naptRanges } = this;
     const isIpv6 = client.family === 6;
     if (!isIpv6 && naptRanges.find(client.words[0] | 0, client.port) >= 0) {
@@ -50,6 +59,8 @@ export class SubscriberLookup {
     switch (match.by) {
       case MatchedBy.nothing:
         return 'no NAPT range and no network';
+      case MatchedBy.outsideRanges:
+        return 'none of the NAPT ranges of its address has its port';
       case MatchedBy.naptRange:
         return `NAPT range ${match.lowerPort}–${match.upperPort}`;
       case MatchedBy.network:

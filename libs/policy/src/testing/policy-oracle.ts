@@ -25,6 +25,8 @@ export interface OracleClient {
 export interface Subscriber {
   readonly profileId: number | null;
   readonly by: string;
+  /** The address has NAPT ranges, but none with the port. */
+  readonly isOutsideRanges?: boolean;
 }
 
 /** The profile that decides, and the seconds to the next switch; null: there is none. */
@@ -119,7 +121,14 @@ export class PolicyOracle {
         return value >> hostBits === address >> hostBits;
       })
       .sort((a, b) => b.prefixLength - a.prefixLength);
-    if (longest === undefined) return { profileId: null, by: 'no NAPT range and no network' };
+    if (longest === undefined) {
+      const isShared =
+        family === 4 && this.all('naptAssignment').some((one) => BigInt(one.address) === address);
+      const by = isShared
+        ? 'none of the NAPT ranges of its address has its port'
+        : 'no NAPT range and no network';
+      return { profileId: null, by, isOutsideRanges: isShared };
+    }
     return { profileId: longest.profileId, by: `IPv${family} network /${longest.prefixLength}` };
   }
 
