@@ -57,6 +57,7 @@ export function writeUpstreamQuery(
  * RCODE of the response must be below 16.
  * @param limit maximum size of the answer in bytes, 512 or more
  * @param ttlCapSeconds upper limit of every TTL
+ * @param hasAdditional whether the additional records may come too
  */
 export function writeForwardedAnswer(
   out: Uint8Array,
@@ -65,9 +66,10 @@ export function writeForwardedAnswer(
   query: Query,
   limit: number,
   ttlCapSeconds: number,
+  hasAdditional = true,
 ): number {
   const { rcode, ede, answerCount, authorityCount, additionalCount, ttlCount } = response;
-  const count = fittingRecords(response, limit - optBytes(query, ede));
+  const count = fittingRecords(response, limit - optBytes(query, ede), hasAdditional);
   if (count === TOO_LARGE) return writeTruncatedAnswer(out, bytes, query, rcode);
   writeUint16(out, 0, query.id);
   writeUint16(out, FLAGS_OFFSET, forwardedFlags(response, query));
@@ -90,8 +92,8 @@ const TOO_LARGE = -1;
  * How many records, from the first on, an answer of at most `room` bytes has: without the additional ones if need be,
  * then without the name servers. Or `TOO_LARGE`.
  */
-function fittingRecords(response: Response, room: number): number {
-  if (response.recordsEnd <= room) return response.ttlCount;
+function fittingRecords(response: Response, room: number, hasAdditional: boolean): number {
+  if (hasAdditional && response.recordsEnd <= room) return response.ttlCount;
   const { answerCount, authorityCount } = response;
   const withoutAdditional = answerCount + authorityCount;
   if (endOfRecords(response, withoutAdditional) <= room) return withoutAdditional;

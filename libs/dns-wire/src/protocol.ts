@@ -49,6 +49,7 @@ export const Type = {
   a: 1,
   ns: 2,
   cname: 5,
+  dname: 39,
   soa: 6,
   ptr: 12,
   hinfo: 13,

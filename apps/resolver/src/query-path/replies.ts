@@ -14,7 +14,7 @@ import {
   writeRecordsAnswer,
   writeTruncatedAnswer,
 } from '@weir/dns-wire';
-import { type Decision, Reason, type Verdict } from '@weir/policy';
+import { type Decision, Reason, Verdict } from '@weir/policy';
 import type { BlockPages } from '../answer/block-pages.js';
 import { writeSpecialAnswer } from '../answer/special-answer.js';
 import type { Dnstap } from '../dnstap/dnstap.js';
@@ -129,7 +129,17 @@ export class Replies {
     const { bytes, query, replyPath } = exchange;
     const limit = replyPath.maxAnswerBytes(query);
     const ttlSeconds = Math.min(decision.ttlCapSeconds, maxTtlSeconds);
-    const length = writeForwardedAnswer(out, response, bytes, query, limit, ttlSeconds);
+    // Nobody has judged the names of additional records.
+    const hasAdditional = decision.verdict === Verdict.unfiltered;
+    const length = writeForwardedAnswer(
+      out,
+      response,
+      bytes,
+      query,
+      limit,
+      ttlSeconds,
+      hasAdditional,
+    );
     this.send(exchange, out, length, decision.verdict, response.rcode);
   }
 
