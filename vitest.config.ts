@@ -22,6 +22,7 @@ const NO_UNIT_TESTS = ['**/*.{int,e2e,images,nightly}.spec.ts', '**/dist/**', '*
 /** Unit tests that measure, limit or change their own process. Each has one; the others share a few. */
 const OF_A_PROCESS = [
   '**/*.allocation.spec.ts',
+  'apps/control-plane/src/http/pipeline/body-memory.spec.ts',
   'apps/control-plane/src/revisions/write-queue.spec.ts',
   'apps/resolver/src/memory/huge-pages.spec.ts',
   'apps/resolver/src/testing/soak/memory.spec.ts',

@@ -14,10 +14,10 @@ interface HeldBody {
 export class HeldBodies {
   private heldBytes = 0;
 
-  /** @param freeBytes of each body are not counted: small bodies are never refused. */
+  /** @param smallBytes a body of at most this size counts too, but is never refused for the sake of others. */
   constructor(
     private readonly limitBytes: number,
-    private readonly freeBytes = 0,
+    private readonly smallBytes = 0,
   ) {}
 
   /** Does the work with a body. The bytes that it reads count until the work ends. */
@@ -50,13 +50,12 @@ export class HeldBodies {
     let readBytes = 0;
     for await (const chunk of body) {
       readBytes += chunk.length;
-      const added = Math.max(readBytes - this.freeBytes, 0) - held.bytes;
-      if (this.heldBytes + added > this.limitBytes) {
+      if (readBytes > this.smallBytes && this.heldBytes + chunk.length > this.limitBytes) {
         throw new RequestError('tooManyBodies', undefined, { 'Retry-After': '1' });
       }
       if (!held.isReleased) {
-        held.bytes += added;
-        this.heldBytes += added;
+        held.bytes += chunk.length;
+        this.heldBytes += chunk.length;
       }
       yield chunk;
     }

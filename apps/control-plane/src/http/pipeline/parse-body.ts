@@ -1,5 +1,6 @@
 import { RowError } from '@weir/config-model';
 import type { SentBody } from '../routing/request-shape.js';
+import { BodyBlocks } from './body-blocks.js';
 import { JsonSize } from './json-size.js';
 import { parseJson } from '../../platform/parse-json.js';
 import { Yielder } from '../../platform/yielder.js';
@@ -20,17 +21,14 @@ export async function parseBody(body: AsyncIterable<Uint8Array>): Promise<SentBo
 async function readWhole(body: AsyncIterable<Uint8Array>): Promise<Uint8Array | null> {
   const size = new JsonSize();
   const yielder = new Yielder();
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
+  const blocks = new BodyBlocks();
   for await (const chunk of body) {
-    if (bytes > LONG_BYTES) await yielder.yieldIfDue();
-    bytes += chunk.length;
+    if (blocks.length > LONG_BYTES) await yielder.yieldIfDue();
     size.push(chunk);
     if (size.isTooLarge) return null;
-    chunks.push(chunk);
+    blocks.append(chunk);
   }
-  const [first] = chunks;
-  return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
+  return blocks.whole();
 }
 
 async function parse(bytes: Uint8Array): Promise<SentBody> {
