@@ -34,7 +34,7 @@ import { DatabaseMismatchError } from './platform/database/database-errors.js';
 import { Database } from './platform/database/database.js';
 import { SchemaCheck } from './platform/database/schema-check.js';
 import { JobMetrics } from './platform/jobs/job-metrics.js';
-import { JobRunner } from './platform/jobs/job-runner.js';
+import { JobScheduler } from './platform/jobs/job-scheduler.js';
 import type { Job } from './platform/jobs/job.js';
 import {
   closeServer,
@@ -261,8 +261,11 @@ async function startParts(
     ...catalogueJobs(updater, configuration.CATALOGUE_INTERVAL_MS),
   ];
   const metrics = new JobMetrics(registry, jobs);
-  const runner = new JobRunner({ redisUrl, deploymentId: deployment.id, jobs, metrics, log });
-  stops.work.push(() => runner.stop());
+  const scheduler = new JobScheduler({
+    ...{ pool: database.jobs, jobs, metrics, log },
+    queue: { redisUrl, deploymentId: deployment.id },
+  });
+  stops.work.push(() => scheduler.stop());
 
   const readiness = new Readiness({ database, databaseProblem, publisher, log });
   ops.serve({

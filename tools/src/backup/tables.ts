@@ -28,13 +28,14 @@ export const BACKUP_TABLES: readonly string[] = [
 ];
 
 /**
- * Tables that a backup omits: those of the schema, which the migrations create again, and the change log, because
- * followers of a restored database load a snapshot.
+ * Tables that a backup omits: those of the schema, which the migrations create again, the change log, because
+ * followers of a restored database load a snapshot, and when background jobs last ran: they run once more.
  */
 export const OMITTED_TABLES: readonly string[] = [
   '_prisma_migrations',
   'schema_compatibility',
   'change',
+  'job_run',
 ];
 
 const COLUMNS = `

@@ -7,7 +7,7 @@ import type { CatalogueUpdater } from './catalogue-updater.js';
  * delay.
  */
 export function catalogueJobs(updater: CatalogueUpdater, everyMs: number): Job[] {
-  const schedule = { everyMs, attempts: 1, firstRetryDelayMs: everyMs };
+  const schedule = { everyMs, attempts: 1, firstRetryDelayMs: everyMs, isQueued: true };
   return [
     { name: 'catalogue-look', ...schedule, run: (signal) => updater.update(signal) },
     { name: 'catalogue-sources', ...schedule, run: (signal) => updater.refreshUrls(signal) },

@@ -11,7 +11,7 @@ import { PoolWaits } from './timed-pool.js';
 import { WriteConnection } from './write-connection.js';
 
 /** Connections per replica, besides the two for changes. Slow readers of one kind cannot block the other kinds. */
-const MAX_CONNECTIONS = { general: 5, listings: 12, snapshots: 4, health: 1 };
+const MAX_CONNECTIONS = { general: 5, listings: 12, snapshots: 4, jobs: 5, health: 1 };
 /** After this time, a database that does not accept the connection counts as unreachable. */
 const CONNECT_TIMEOUT_MS = 5_000;
 /** After this time without a large change, its connection is closed. */
@@ -48,6 +48,8 @@ export class Database {
   readonly listings: pg.Pool;
   /** For followers that load the whole configuration. */
   readonly snapshots: pg.Pool;
+  /** For background jobs: each has a connection while it runs. */
+  readonly jobs: pg.Pool;
   /** For health checks, which must not wait for other queries. */
   private readonly health: pg.Pool;
   readonly waits = new PoolWaits();
@@ -77,6 +79,7 @@ export class Database {
     this.pool = open('general');
     this.listings = open('listings');
     this.snapshots = open('snapshots');
+    this.jobs = open('jobs');
     this.health = open('health');
     this.writes = new WriteConnection(settings, this.waits, 'changes', 0);
     this.largeWrites = new WriteConnection(
@@ -127,14 +130,13 @@ export class Database {
 
   private async end(): Promise<void> {
     await this.prisma.$disconnect();
-    const ending = [this.pool, this.listings, this.snapshots, this.health].map((pool) =>
-      pool.end(),
-    );
+    const { pool, listings, snapshots, jobs, health } = this;
+    const ending = [pool, listings, snapshots, jobs, health].map((one) => one.end());
     await Promise.all([this.writes.close(), this.largeWrites.close(), ...ending]);
   }
 
   private get pools(): readonly pg.Pool[] {
-    const { writes, largeWrites } = this;
-    return [this.pool, this.listings, this.snapshots, this.health, writes.pool, largeWrites.pool];
+    const { pool, listings, snapshots, jobs, health, writes, largeWrites } = this;
+    return [pool, listings, snapshots, jobs, health, writes.pool, largeWrites.pool];
   }
 }

@@ -1,0 +1,201 @@
+import type { FeedLogger } from '@weir/change-feed';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pool, PoolClient } from 'pg';
+import { withConnection } from '../database/with-connection.js';
+import type { JobMetrics } from './job-metrics.js';
+import { JobQueue, type JobQueueOptions } from './job-queue.js';
+import type { Job } from './job.js';
+
+export interface JobSchedulerOptions {
+  /** Has a connection for each job. */
+  readonly pool: Pool;
+  readonly jobs: readonly Job[];
+  readonly metrics: JobMetrics;
+  readonly log: FeedLogger;
+  readonly queue: Omit<JobQueueOptions, 'log'>;
+  /** Longest time that a job that is due stays in the queue. Then its run needs no queue. */
+  readonly queuedMs?: number;
+}
+
+interface JobState {
+  readonly name: string;
+  readonly lastStart: string;
+  /** By the clock of the database. */
+  readonly sinceStartMs: number;
+  /** Runs since the last that succeeded, the current one included. */
+  readonly failures: number;
+}
+
+/** First half of the key of each lock, the second one is the hash of the name. `revisions/parts.ts` has others. */
+const LOCK_CLASS = 10;
+const TRY_LOCK = `SELECT pg_try_advisory_lock(${LOCK_CLASS}, hashtext($1)) AS locked`;
+const UNLOCK = `SELECT pg_advisory_unlock(${LOCK_CLASS}, hashtext($1))`;
+const READ_STATES = `
+  SELECT name, failures, last_started_at::text AS "lastStart",
+         (extract(epoch FROM clock_timestamp() - last_started_at) * 1000)::float8 AS "sinceStartMs"
+  FROM job_run WHERE name = ANY ($1::text[])`;
+/** Until it succeeds, a run counts as failed: its replica may die. */
+const START = `
+  INSERT INTO job_run (name, last_started_at, failures) VALUES ($1, clock_timestamp(), 1)
+  ON CONFLICT (name) DO UPDATE SET last_started_at = clock_timestamp(), failures = job_run.failures + 1`;
+const SUCCEED = 'UPDATE job_run SET failures = 0 WHERE name = $1';
+
+/** Time between two looks at what is due. */
+const SHORTEST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+const QUEUED_MS = 15_000;
+/** Longest time that a stop waits for the current runs, which their signal tells to end. */
+const STOP_MS = 5_000;
+
+/**
+ * Runs jobs when they are due. PostgreSQL has the time of the last run of each, and its advisory lock says who runs it.
+ * So jobs need no Redis. Those that are queued go through Redis when it takes them, so that any replica runs them.
+ */
+export class JobScheduler {
+  private readonly stopping = new AbortController();
+  private readonly running = new Map<string, Promise<void>>();
+  /** The jobs that were added to the queue when they were due: their last start then, and when that was. */
+  private readonly queued = new Map<
+    string,
+    { readonly lastStart: string; readonly atMs: number }
+  >();
+  private readonly queue: JobQueue;
+  private timer: NodeJS.Timeout | undefined;
+  private loggedProblem = '';
+
+  /** Starts at once, or when PostgreSQL can be reached. */
+  constructor(private readonly options: JobSchedulerOptions) {
+    const { jobs, queue, log } = options;
+    this.queue = new JobQueue({ ...queue, log }, async (name) => {
+      const job = jobs.find((one) => one.isQueued && one.name === name);
+      if (job !== undefined) await this.run(job);
+    });
+    this.timer = setTimeout(() => void this.look());
+  }
+
+  /** Waits for the current runs to end, but only for a few seconds. */
+  async stop(): Promise<void> {
+    clearTimeout(this.timer);
+    this.stopping.abort(new Error('the control plane stops'));
+    const ended = Promise.all([this.queue.close(), ...this.running.values()]);
+    await Promise.race([ended, sleep(STOP_MS, undefined, { ref: false })]);
+  }
+
+  /** Begins what is due, and looks again when more may be. */
+  private async look(): Promise<void> {
+    let pauseMs = LONGEST_PAUSE_MS;
+    try {
+      const states = await readStates(this.options.pool, this.options.jobs);
+      for (const job of this.options.jobs) {
+        const state = states.get(job.name);
+        const leftMs = leftUntilDue(job, state);
+        pauseMs = Math.min(pauseMs, leftMs > 0 ? leftMs : job.everyMs);
+        if (leftMs <= 0) void this.begin(job, state);
+      }
+      this.loggedProblem = '';
+    } catch (error) {
+      this.logProblem(error);
+    }
+    if (this.stopping.signal.aborted) return;
+    this.timer = setTimeout(() => void this.look(), Math.max(pauseMs, SHORTEST_PAUSE_MS));
+  }
+
+  private async begin(job: Job, state: JobState | undefined): Promise<void> {
+    if (this.running.has(job.name)) return;
+    if (job.isQueued) {
+      const { queuedMs = QUEUED_MS } = this.options;
+      const [lastStart, nowMs] = [state?.lastStart ?? '', performance.now()];
+      const queued = this.queued.get(job.name);
+      if (queued?.lastStart !== lastStart) {
+        this.queued.set(job.name, { lastStart, atMs: nowMs });
+        if (await this.queue.add(job.name)) return;
+      } else if (nowMs - queued.atMs < queuedMs) return;
+    }
+    await this.run(job);
+  }
+
+  /** Runs the job, unless it runs already, here or on another replica, or has run just before. It never rejects. */
+  private async run(job: Job): Promise<void> {
+    if (this.running.has(job.name) || this.stopping.signal.aborted) return;
+    const run = withConnection(this.options.pool, (client) => this.runLocked(client, job)).catch(
+      (error: unknown) => {
+        this.logProblem(error);
+      },
+    );
+    this.running.set(job.name, run);
+    await run;
+    this.running.delete(job.name);
+  }
+
+  private async runLocked(client: PoolClient, job: Job): Promise<void> {
+    const { rows } = await client.query<{ locked: boolean }>(TRY_LOCK, [job.name]);
+    if (!rows[0]?.locked) return;
+    try {
+      const state = (await readStates(client, [job])).get(job.name);
+      // Anybody who reaches Redis can add jobs to the queue.
+      if (leftUntilDue(job, state) > delayAfter(job, state) / 2) return;
+      await client.query(START, [job.name]);
+      if (await this.attempt(client, job, state)) await client.query(SUCCEED, [job.name]);
+    } finally {
+      await client.query(UNLOCK, [job.name]);
+    }
+  }
+
+  /** @returns whether it succeeded. */
+  private async attempt(
+    client: PoolClient,
+    job: Job,
+    state: JobState | undefined,
+  ): Promise<boolean> {
+    const { metrics, log } = this.options;
+    const lost = new AbortController();
+    const lose = (): void => lost.abort(new Error('the connection with the lock was lost'));
+    client.once('end', lose);
+    try {
+      await job.run(AbortSignal.any([this.stopping.signal, lost.signal]));
+      metrics.completed(job.name);
+      return true;
+    } catch (error) {
+      if (this.stopping.signal.aborted) return false;
+      metrics.failed(job.name);
+      const attempt = (state?.failures ?? 0) + 1;
+      log.warn({ job: job.name, attempt, reason: String(error) }, 'a background job failed');
+      return false;
+    } finally {
+      client.off('end', lose);
+    }
+  }
+
+  /** While PostgreSQL is out of reach, the problem is logged once. */
+  private logProblem(error: unknown): void {
+    const reason = String(error);
+    if (reason === this.loggedProblem || this.stopping.signal.aborted) return;
+    this.loggedProblem = reason;
+    this.options.log.warn({ reason }, 'background jobs wait for the database');
+  }
+}
+
+async function readStates(
+  database: Pool | PoolClient,
+  jobs: readonly Job[],
+): Promise<ReadonlyMap<string, JobState>> {
+  const names = jobs.map(({ name }) => name);
+  const { rows } = await database.query<JobState>(READ_STATES, [names]);
+  return new Map(rows.map((state) => [state.name, state]));
+}
+
+/** Time from the last start to the next one. */
+function delayAfter(
+  { everyMs, attempts, firstRetryDelayMs }: Job,
+  state: JobState | undefined,
+): number {
+  const failures = state?.failures ?? 0;
+  if (failures === 0 || failures >= attempts) return everyMs;
+  return Math.min(firstRetryDelayMs * 2 ** (failures - 1), everyMs);
+}
+
+/** 0 or less: it is due. A start in the future was before the clock of the database was set back. */
+function leftUntilDue(job: Job, state: JobState | undefined): number {
+  if (state === undefined || state.sinceStartMs < 0) return 0;
+  return delayAfter(job, state) - state.sinceStartMs;
+}
