@@ -1,4 +1,4 @@
-import type { Values } from '../../render/values.js';
+type Values = Readonly<Record<string, unknown>>;
 
 /** Mistakes of an operator: path in the values, and value. */
 export const WRONG_VALUES: readonly [what: string, path: string, value: unknown][] = [
