@@ -26,7 +26,7 @@ const nameOf = ({ nameHashLow, query }: Question): string => `${nameHashLow} ${q
 class Oracle {
   private readonly known = new Map<Question, Known>();
   private readonly nxDomains = new Map<string, Known>();
-  private readonly failedAt = new Map<Question, number>();
+  private readonly failedUntil = new Map<Question, number>();
 
   /** @param only the other entry, of the question or of the name, was evicted */
   find(
@@ -43,15 +43,19 @@ class Oracle {
   }
 
   hasFailed(question: Question, now: number): boolean {
-    return now < (this.failedAt.get(question) ?? -Infinity) + 5;
+    return now < (this.failedUntil.get(question) ?? -Infinity);
   }
 
   keep(question: Question, known: Known): void {
     const isFailure = known.rcode === Rcode.servFail;
     if (isFailure) {
       const old = this.find(question, known.storedAt);
-      this.failedAt.set(question, known.storedAt);
-      if (old.state !== 'nothing' && old.known?.rcode !== Rcode.servFail) return;
+      if (old.state !== 'nothing' && old.known?.rcode !== Rcode.servFail) {
+        this.failedUntil.set(question, known.storedAt + 30);
+        return;
+      }
+      this.setFailure(question, known);
+      return;
     } else {
       this.known.delete(question);
       this.nxDomains.delete(nameOf(question));
@@ -59,6 +63,16 @@ class Oracle {
     if (known.ttl === 0) return;
     if (known.rcode === Rcode.nxDomain) this.nxDomains.set(nameOf(question), known);
     else this.known.set(question, known);
+  }
+
+  /** A failure holds for 5 s, and twice as long as the one before if that ended less than 300 s ago. */
+  private setFailure(question: Question, known: Known): void {
+    const last = this.known.get(question);
+    const isRepeated =
+      last?.rcode === Rcode.servFail && known.storedAt < last.storedAt + last.ttl + 300;
+    const ttl = isRepeated ? Math.min(2 * last.ttl, 300) : known.ttl;
+    this.known.set(question, { ...known, ttl });
+    this.failedUntil.set(question, known.storedAt + ttl);
   }
 }
 

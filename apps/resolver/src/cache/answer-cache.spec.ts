@@ -6,6 +6,7 @@ import { questionOf, responseTo, soa } from '../query/testing/questions.js';
 import { a, cname, txt } from '../query/testing/records.js';
 import { AnswerCache } from './answer-cache.js';
 import { CacheResult } from './cache-reader.js';
+import { SharedCache } from './shared-cache.js';
 
 const DAY = 86_400;
 const NO_CAP = 0x7fff_ffff;
@@ -261,6 +262,43 @@ describe('NXDOMAIN', () => {
 });
 
 describe('a failure', () => {
+  /** Fails at that time. @returns for how many seconds that is cached */
+  const failAt = (cache: AnswerCache, now: number): number => {
+    cache.putFailure(www, Rcode.servFail, Ede.none, now);
+    let seconds = 0;
+    while (cache.find(www, now + seconds) === CacheResult.fresh) seconds++;
+    return seconds;
+  };
+
+  it('that comes again is cached twice as long each time, up to five minutes (RFC 9520 §3.2)', () => {
+    const cache = new AnswerCache({ sizeBytes: 1 << 20 });
+    let now = 0;
+    const lives = Array.from({ length: 8 }, () => {
+      const seconds = failAt(cache, now);
+      now += seconds + 1;
+      return seconds;
+    });
+    expect(lives).toEqual([5, 10, 20, 40, 80, 160, 300, 300]);
+    // For five minutes nobody has asked.
+    expect(failAt(cache, now + 300)).toBe(5);
+    cache.put(www, responseTo(www, { answers: [a('192.0.2.1', 10)] }), now + 310);
+    expect(failAt(cache, now + 320 + DAY)).toBe(5);
+  });
+
+  it('is asked for again at once when an upstream is back that was down', () => {
+    const cache = new AnswerCache({ sizeBytes: 1 << 20 });
+    for (const now of [0, 6, 17]) failAt(cache, now);
+    expect(cache.find(www, 30)).toBe(CacheResult.fresh);
+    cache.retryFailures(30);
+    expect(cache.find(www, 30)).toBe(CacheResult.miss);
+    expect(failAt(cache, 31)).toBe(5);
+    const expired = cacheWith(www, { answers: [a('192.0.2.1', 10)] });
+    expired.putFailure(www, Rcode.servFail, Ede.none, 20);
+    expect(expired.find(www, 25)).toBe(CacheResult.failing);
+    expired.retryFailures(25);
+    expect(expired.find(www, 25)).toBe(CacheResult.stale);
+  });
+
   it('of an upstream is cached for five seconds, with EDE 13 unless it has its own', () => {
     const cache = cacheWith(www, { flags: 0x8182 });
     expect(cache.find(www, 4)).toBe(CacheResult.fresh);
@@ -282,8 +320,9 @@ describe('a failure', () => {
     expect(cache.find(www, 5)).toBe(CacheResult.fresh);
     expect(toClient(www, cache.read(www.query))).toMatchObject({ rcode: 0, answers: [{ ttl: 5 }] });
     cache.putFailure(www, Rcode.servFail, Ede.none, 20);
-    expect(cache.find(www, 24)).toBe(CacheResult.failing);
-    expect(cache.find(www, 25)).toBe(CacheResult.stale);
+    // RFC 8767 §5.
+    expect(cache.find(www, 49)).toBe(CacheResult.failing);
+    expect(cache.find(www, 50)).toBe(CacheResult.stale);
     expect(cache.entries).toBe(1);
   });
 
@@ -354,13 +393,31 @@ describe('an answer that expires soon', () => {
     expect(cache.find(www, 95)).toBe(CacheResult.fresh);
   });
 
-  it('is refreshed again some seconds after a refresh has failed', () => {
+  it('is refreshed at a hit ten seconds later when nothing came of a refresh', () => {
+    const cache = new AnswerCache({ sizeBytes: 1 << 20, readers: 1 });
+    cache.put(www, responseTo(www, { answers: [a('192.0.2.1', 1000)] }), 0);
+    hits(cache, 2);
+    expect(cache.find(www, 900)).toBe(CacheResult.expiring);
+    cache.beginRefresh();
+    // A reader that does not leave: the answer is not kept.
+    const reader = new SharedCache(cache.connect(0));
+    reader.enter();
+    cache.put(www, responseTo(www, { answers: [a('192.0.2.2', 1000)] }), 903);
+    expect(cache.skippedWrites).toBe(1);
+    reader.leave();
+    expect(cache.find(www, 909)).toBe(CacheResult.fresh);
+    expect(cache.find(www, 910)).toBe(CacheResult.expiring);
+    expect(cache.beginRefresh()).toBe(true);
+    expect(cache.beginRefresh()).toBe(false);
+  });
+
+  it('is refreshed again half a minute after a refresh has failed', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1', 1000)] });
     hits(cache, 2);
     expect(cache.find(www, 900)).toBe(CacheResult.expiring);
     cache.beginRefresh();
     cache.putFailure(www, Rcode.servFail, Ede.none, 903);
-    expect(cache.find(www, 907)).toBe(CacheResult.fresh);
-    expect(cache.find(www, 908)).toBe(CacheResult.expiring);
+    expect(cache.find(www, 932)).toBe(CacheResult.fresh);
+    expect(cache.find(www, 933)).toBe(CacheResult.expiring);
   });
 });

@@ -12,7 +12,7 @@ import { isNameKey, nameKey, type Question, questionKey } from '../query/questio
 import { TargetHashes } from '../query/target-hashes.js';
 import { AnswerStore } from './answer-store.js';
 import { type CacheInvitation, type CacheMemory, createCacheMemory } from './cache-memory.js';
-import { CacheReader } from './cache-reader.js';
+import { CacheReader, RETRY_SECONDS } from './cache-reader.js';
 import { CacheReaders } from './cache-readers.js';
 import { CacheSweep } from './cache-sweep.js';
 import { EntryWriter } from './entry-writer.js';
@@ -20,8 +20,14 @@ import { entryWords, Head } from './entry.js';
 import { type CacheCounters, totalCounters } from './lookup-counters.js';
 import type { TargetHasher } from './target-hasher.js';
 
-/** For how long an upstream failure is cached (RFC 2308 §7; RFC 9520 §3.2 allows 1 s … 5 min). */
+/**
+ * For how long an upstream failure is cached, at first and at most; each one that follows within `MAX_FAILURE_SECONDS`,
+ * twice as long as the one before (RFC 2308 §7, RFC 9520 §3.2).
+ */
 const FAILURE_SECONDS = 5;
+const MAX_FAILURE_SECONDS = 300;
+/** Before all times. */
+const NEVER = -(2 ** 30);
 /** 34 years. Keeps all times of an entry within 31 bits. */
 const MAX_LIFE_SECONDS = 2 ** 30;
 
@@ -62,6 +68,7 @@ export class AnswerCache extends CacheReader {
     const memory = createCacheMemory(options.sizeBytes, options.readers ?? 0);
     super(memory, 0);
     this.memory = memory;
+    this.retry[0] = NEVER;
     this.store = new AnswerStore(memory, this.table, (at) => this.isDisposable(at));
     this.entryWriter = new EntryWriter(this.table);
     this.readers = new CacheReaders(memory.lock, options.readers ?? 0);
@@ -124,7 +131,7 @@ export class AnswerCache extends CacheReader {
   }
 
   /**
-   * Caches for some seconds that no upstream had an answer to the question.
+   * Caches for a while that no upstream had an answer to the question.
    * @param rcode below 16
    * @param ede for the client; `Ede.none` becomes 13
    */
@@ -138,6 +145,11 @@ export class AnswerCache extends CacheReader {
         this.readers.admit();
       }
     }
+  }
+
+  /** An upstream answers again that was down: what has failed until now may be asked again at once. */
+  retryFailures(nowSeconds: number): void {
+    this.retry[0] = nowSeconds;
   }
 
   /** The refresh that another thread has claimed does not take place. */
@@ -179,7 +191,8 @@ export class AnswerCache extends CacheReader {
     const contradicted = this.findByKey(question, isOfName ? questionKey(query) : nameKey(query));
     if (contradicted >= 0) store.drop(contradicted);
     const old = this.findByKey(question, key);
-    if (old >= 0 && this.table.isRefreshing(old)) this.ownCounters.countPrefetch();
+    if (old >= 0 && this.table.isPrefetching(old, this.nowSeconds))
+      this.ownCounters.countPrefetch();
     if (cacheTtl.kind === CacheKind.uncacheable) {
       if (old >= 0) store.drop(old);
       return true;
@@ -213,7 +226,7 @@ export class AnswerCache extends CacheReader {
     const { table, nowSeconds } = this;
     const old = this.findEntry(question);
     if (old >= 0 && !table.isFailure(old) && !this.isDisposable(old)) {
-      table.words[old + Head.retryAt] = nowSeconds + FAILURE_SECONDS;
+      table.words[old + Head.retryAt] = nowSeconds + RETRY_SECONDS;
       table.endRefresh(old);
       return true;
     }
@@ -221,12 +234,25 @@ export class AnswerCache extends CacheReader {
     const { questionEnd } = query;
     const size = entryWords(questionEnd, HEADER_BYTES, 0, 0);
     const key = questionKey(query);
+    const lifeSeconds = this.failureSecondsAfter(old);
     const at = this.store.allocate(nameHashLow, nameHashHigh, key, old, size);
     if (at === AnswerStore.unfinished) return false;
     const infoCode = ede === Ede.none ? Ede.cachedError : ede;
     const { entryWriter } = this;
-    entryWriter.writeFailure(at, bytes, questionEnd, rcode, infoCode, nowSeconds, FAILURE_SECONDS);
+    entryWriter.writeFailure(at, bytes, questionEnd, rcode, infoCode, nowSeconds, lifeSeconds);
     return true;
+  }
+
+  /** @param old the entry of the question, or −1 */
+  private failureSecondsAfter(old: number): number {
+    const { table, nowSeconds } = this;
+    const { words } = table;
+    if (old < 0 || !table.isFailure(old) || words[old + Head.storedAt] <= this.retry[0]) {
+      return FAILURE_SECONDS;
+    }
+    const expiresAt = words[old + Head.expiresAt];
+    if (nowSeconds >= expiresAt + MAX_FAILURE_SECONDS) return FAILURE_SECONDS;
+    return Math.min(2 * (expiresAt - words[old + Head.storedAt]), MAX_FAILURE_SECONDS);
   }
 
   private tryExclude(): boolean {

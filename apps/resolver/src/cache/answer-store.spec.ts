@@ -48,7 +48,8 @@ describe('a full cache', () => {
     askAll(named('full', 3_000));
     askAll(again);
     expect(askAll(named('scan', 400))).toBe(0);
-    expect(askAll(again)).toBe(0);
+    // The ghost of another name may have the same tag.
+    expect(askAll(again)).toBeLessThan(3);
     expect(askAll(named('more', 800))).toBe(0);
     // A newer ghost may have overwritten some.
     expect(askAll(again)).toBeGreaterThan(14);

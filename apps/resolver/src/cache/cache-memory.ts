@@ -9,6 +9,8 @@ export interface CacheMemory {
   /** Of the `HashIndex`. */
   readonly slots: SharedArrayBuffer;
   readonly entries: SharedArrayBuffer;
+  /** One word: failures up to that second do not count any more, see `AnswerCache.retryFailures`. */
+  readonly retry: SharedArrayBuffer;
   /** See `LookupCounters`. */
   readonly counters: SharedArrayBuffer;
   /** Keeps lookups and writes apart. */
@@ -40,6 +42,7 @@ export function createCacheMemory(sizeBytes: number, readers: number): CacheMemo
   return {
     slots: new SharedArrayBuffer(slotWords * WORD_BYTES),
     entries: new SharedArrayBuffer(entryWords * WORD_BYTES),
+    retry: new SharedArrayBuffer(WORD_BYTES),
     counters: new SharedArrayBuffer((1 + readers) * COUNTERS_BYTES),
     lock: createReaderLock(readers),
   };

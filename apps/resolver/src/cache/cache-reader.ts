@@ -30,6 +30,8 @@ export const CacheResult = {
 } as const;
 export type CacheResult = (typeof CacheResult)[keyof typeof CacheResult];
 
+/** After an upstream has failed, an answer is not refreshed for so long (RFC 8767 §5). */
+export const RETRY_SECONDS = 30;
 /** For how long an expired answer may be served, and the TTL that it then has (RFC 8767 §5 and §4). */
 const STALE_SECONDS = 86_400;
 const STALE_TTL_SECONDS = 30;
@@ -48,6 +50,8 @@ export class CacheReader {
   /** Of this thread. */
   protected readonly ownCounters: LookupCounters;
   protected readonly table: EntryTable;
+  /** See `CacheMemory.retry`. */
+  protected readonly retry: Int32Array;
   private readonly entryReader: EntryReader;
   /** Offset of the entry that `find` returned. */
   private entry = -1;
@@ -56,6 +60,7 @@ export class CacheReader {
   /** @param reader the number of this thread; 0 is that of the writer */
   constructor(memory: CacheMemory, reader: number) {
     this.table = new EntryTable(memory);
+    this.retry = new Int32Array(memory.retry);
     this.entryReader = new EntryReader(this.table);
     this.ownCounters = new LookupCounters(countersOf(memory, reader));
   }
@@ -137,12 +142,12 @@ export class CacheReader {
   }
 
   /**
-   * Claims the refresh of the entry of the last lookup. It is not `expiring` again, for any thread, unless the refresh
-   * fails or does not take place (`cancelRefresh`).
+   * Claims the refresh of the entry of the last lookup. It is not `expiring` again, for any thread, for ten seconds,
+   * unless the refresh fails or does not take place (`cancelRefresh`).
    * @returns false: another thread has just claimed it
    */
   beginRefresh(): boolean {
-    return this.table.beginRefresh(this.entry);
+    return this.table.beginRefresh(this.entry, this.nowSeconds);
   }
 
   /** The entry of the last lookup is not refreshed after all. The next hit tries again. */
@@ -168,24 +173,32 @@ export class CacheReader {
   private stateOf(at: number, nowSeconds: number): CacheResult {
     const { words } = this.table;
     const leftSeconds = words[at + Head.expiresAt] - nowSeconds;
+    if (this.table.isFailure(at)) {
+      return this.isDisposable(at) ? CacheResult.miss : CacheResult.fresh;
+    }
     if (leftSeconds > 0) {
-      const canRefresh = !this.table.isRefreshing(at) && !this.table.isFailure(at);
+      const canRefresh = !this.table.isRefreshing(at, nowSeconds) && !this.hasJustFailed(at);
       const isPopular = this.table.storedHits(at) >= MIN_PREFETCH_HITS;
-      if (!canRefresh || !isPopular || nowSeconds < words[at + Head.retryAt])
-        return CacheResult.fresh;
+      if (!canRefresh || !isPopular) return CacheResult.fresh;
       const lifeSeconds = words[at + Head.expiresAt] - words[at + Head.storedAt];
       return leftSeconds * PREFETCH_LIFE_FRACTION <= lifeSeconds
         ? CacheResult.expiring
         : CacheResult.fresh;
     }
     if (this.isDisposable(at)) return CacheResult.miss;
-    return nowSeconds < words[at + Head.retryAt] ? CacheResult.failing : CacheResult.stale;
+    return this.hasJustFailed(at) ? CacheResult.failing : CacheResult.stale;
+  }
+
+  private hasJustFailed(at: number): boolean {
+    const retryAt = this.table.words[at + Head.retryAt];
+    return this.nowSeconds < retryAt && retryAt - RETRY_SECONDS > this.retry[0];
   }
 
   /** Whether the entry is of no use to any client. */
   protected isDisposable(at: number): boolean {
-    const expiresAt = this.table.words[at + Head.expiresAt];
-    const usefulUntil = this.table.isFailure(at) ? expiresAt : expiresAt + STALE_SECONDS;
-    return this.nowSeconds >= usefulUntil;
+    const { words } = this.table;
+    const expiresAt = words[at + Head.expiresAt];
+    if (!this.table.isFailure(at)) return this.nowSeconds >= expiresAt + STALE_SECONDS;
+    return this.nowSeconds >= expiresAt || words[at + Head.storedAt] <= this.retry[0];
   }
 }

@@ -4,6 +4,9 @@ import type { CacheMemory } from './cache-memory.js';
 import { Head, Hits, ttlWords, Use } from './entry.js';
 import { HashLookup } from './hash-lookup.js';
 
+/** Longer than a question is in flight, with its way to the thread that forwards it. */
+const REFRESH_SECONDS = 10;
+
 /** The entries of a cache as every thread sees them: finds them, and reads their heads. */
 export class EntryTable {
   readonly words: Int32Array;
@@ -61,17 +64,27 @@ export class EntryTable {
     return this.use(at, Use.failure) !== 0;
   }
 
-  isRefreshing(at: number): boolean {
-    return this.use(at, Use.refreshing) !== 0;
+  isRefreshing(at: number, nowSeconds: number): boolean {
+    return nowSeconds < this.words[at + Head.refreshUntil];
+  }
+
+  /** Whether that began before the entry had expired. */
+  isPrefetching(at: number, nowSeconds: number): boolean {
+    const beganAt = this.words[at + Head.refreshUntil] - REFRESH_SECONDS;
+    return this.isRefreshing(at, nowSeconds) && beganAt < this.words[at + Head.expiresAt];
   }
 
   /** @returns false when it is being refreshed already: of several threads, one begins */
-  beginRefresh(at: number): boolean {
-    return Atomics.exchange(this.bytes, useAt(at) + Use.refreshing, 1) === 0;
+  beginRefresh(at: number, nowSeconds: number): boolean {
+    const { words } = this;
+    const word = at + Head.refreshUntil;
+    const until = Atomics.load(words, word);
+    if (nowSeconds < until) return false;
+    return Atomics.compareExchange(words, word, until, nowSeconds + REFRESH_SECONDS) === until;
   }
 
   endRefresh(at: number): void {
-    this.bytes[useAt(at) + Use.refreshing] = 0;
+    this.words[at + Head.refreshUntil] = 0;
   }
 
   frequency(at: number): number {

@@ -84,6 +84,7 @@ export class EntryWriter {
     words[at + Head.storedAt] = nowSeconds;
     words[at + Head.expiresAt] = nowSeconds + lifeSeconds;
     words[at + Head.retryAt] = 0;
+    words[at + Head.refreshUntil] = 0;
   }
 
   /** Copies a message without its header. */

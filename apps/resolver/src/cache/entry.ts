@@ -30,7 +30,12 @@ export const Head = {
   use: 11,
   /** Upper 16 bits: words of the hashes of its targets. Lower 16 bits: number of targets plus one; 0 if unknown. */
   targets: 12,
-  words: 13,
+  /**
+   * Before this time the entry is being refreshed; 0: it is not. Set by the thread that begins it, cleared by the
+   * writer. It ends by itself, whatever becomes of the refresh or of the thread.
+   */
+  refreshUntil: 13,
+  words: 14,
 } as const;
 
 /**
@@ -40,10 +45,8 @@ export const Head = {
 export const Use = {
   /** See `Hits`. Every thread that finds the entry counts. When two do so at the same time, one hit may be lost. */
   hits: 0,
-  /** 1 while the entry is being refreshed: set by the thread that begins it, cleared by the writer. */
-  refreshing: 1,
   /** 1 when the entry is an upstream failure, not an answer. Only the writer sets it. */
-  failure: 2,
+  failure: 1,
 } as const;
 
 /** Bits of the byte `Use.hits`. All values of the byte are valid. */

@@ -251,7 +251,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     if (found === CacheResult.failing) return this.replyFromCache(exchange, cache.readStale(query));
     if (found === CacheResult.stale && this.upstream.isStaleDue(question)) {
       const response = cache.readStale(query);
-      this.upstream.refresh(exchange, question);
+      if (cache.beginRefresh() && !this.upstream.refresh(exchange, question)) cache.cancelRefresh();
       return this.replyFromCache(exchange, response);
     }
     this.timer.startUpstream(exchange);
