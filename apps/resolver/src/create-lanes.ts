@@ -64,6 +64,7 @@ export function createLanes(
       clock: { hrtimeNs: process.hrtime.bigint(), monotonicMs: performance.now() },
       loadBalancers: configuration.DNS_PROXY_PROTOCOL_FROM ?? CidrSet.parse([]),
       wake: new Int32Array(new SharedArrayBuffer(4)),
+      mainTurns: new Int32Array(new SharedArrayBuffer(4)),
       awake: createAwakeWords(),
     },
   });

@@ -13,6 +13,8 @@ export interface HandoverOptions {
   readonly paths: readonly ReplyPath[];
   readonly counts: LaneCounts;
   readonly cache: Pick<CacheReader, 'forgetMiss'>;
+  /** Whether the main thread has made no turn for so long that clients rather get an expired answer than wait. */
+  readonly isMainLate: () => boolean;
   readonly nowMs: () => number;
   /** A word that the main thread waits on. */
   readonly wake: Int32Array;
@@ -30,18 +32,19 @@ export class Handover implements UpstreamAccess, QueryHandler {
   constructor(private readonly options: HandoverOptions) {}
 
   handle(exchange: Exchange): void {
-    this.handOver(exchange, HandoverKind.handle);
+    if (this.tryHandOver(exchange, HandoverKind.handle)) return;
+    exchange.replyPath.drop(DropReason.handover);
   }
 
   forward(exchange: Exchange): ForwardResult {
+    if (!this.tryHandOver(exchange, HandoverKind.admitted)) return ForwardResult.refused;
     this.options.cache.forgetMiss();
-    this.handOver(exchange, HandoverKind.admitted);
     return ForwardResult.taken;
   }
 
-  /** The main thread knows. */
+  /** The main thread knows, unless it has no time. */
   isStaleDue(): boolean {
-    return false;
+    return this.options.isMainLate();
   }
 
   refresh(exchange: Exchange): boolean {
@@ -57,16 +60,15 @@ export class Handover implements UpstreamAccess, QueryHandler {
     this.handedOver = 0;
   };
 
-  private handOver(exchange: Exchange, kind: HandoverKind): void {
-    if (!this.tryHandOver(exchange, kind)) exchange.replyPath.drop(DropReason.handover);
-  }
-
   private tryHandOver(exchange: Exchange, kind: HandoverKind): boolean {
     const { ring, paths, counts, nowMs } = this.options;
     // One look at the clock for the whole batch.
     if (this.handedOver === 0) this.arrivedMs = nowMs();
     const socket = paths.indexOf(exchange.replyPath);
-    if (!ring.write(exchange, socket, kind, this.arrivedMs)) return false;
+    if (!ring.write(exchange, socket, kind, this.arrivedMs)) {
+      counts.countNotHandedOver();
+      return false;
+    }
     this.handedOver++;
     counts.countHandedOver();
     return true;

@@ -41,6 +41,7 @@ export type LaneOrder = (typeof LaneOrder)[keyof typeof LaneOrder];
 /** What only lanes need of the configuration, and the rates of each subscriber, under the names of the variables. */
 export interface LaneSettings {
   readonly UDP_NAP_US: number;
+  readonly CACHE_STALE_AFTER_MS: number;
   readonly CLIENT_ERROR_RATE: number;
   readonly CLIENT_QUERY_RATE: number;
   readonly CLIENT_UDP_BYTE_RATE: number;
@@ -64,6 +65,8 @@ export interface SharedTask {
   readonly loadBalancers: CidrSet;
   /** A word that the main thread waits on: the lanes count in it what they hand over. */
   readonly wake: Int32Array;
+  /** A word that counts turns of the main thread. */
+  readonly mainTurns: Int32Array;
   /** Of `AwakeLanes`. */
   readonly awake: Int32Array;
 }
@@ -81,6 +84,7 @@ export function laneConfiguration(
     BLOCK_TTL: configuration.BLOCK_TTL,
     CACHE_MAX_TTL: configuration.CACHE_MAX_TTL,
     CACHE_NXDOMAIN_CUT: configuration.CACHE_NXDOMAIN_CUT,
+    CACHE_STALE_AFTER_MS: configuration.CACHE_STALE_AFTER_MS,
     CLIENT_ERROR_RATE: configuration.CLIENT_ERROR_RATE,
     CLIENT_QUERY_RATE: configuration.CLIENT_QUERY_RATE,
     CLIENT_UDP_BYTE_RATE: configuration.CLIENT_UDP_BYTE_RATE,

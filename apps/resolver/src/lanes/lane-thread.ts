@@ -23,9 +23,12 @@ import { LaneCounts } from './lane-counts.js';
 import { LaneFiles } from './lane-files.js';
 import { LaneLoop } from './lane-loop.js';
 import { LaneSocket } from './lane-socket.js';
+import { MainWatch } from './main-watch.js';
 import { type LaneReport, type LaneTask, LaneWord } from './lane-task.js';
 
 const task = workerData as LaneTask;
+
+const MIN_PATIENCE_MS = 1_000;
 
 const report = (message: LaneReport): void => parentPort?.postMessage(message);
 
@@ -50,6 +53,11 @@ const onDefect = throttled((error: unknown) => {
   report({ type: 'defect', error });
 }, nowMs);
 
+/** The main thread tells a few times a second that it makes turns. */
+function patienceMs(staleAfterMs: number): number {
+  return staleAfterMs === 0 ? 0 : Math.max(staleAfterMs, MIN_PATIENCE_MS);
+}
+
 function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
@@ -64,9 +72,11 @@ function createLoop(calls: SystemCalls, policy: ReadPolicy): LaneLoop {
   const laneCounts = new LaneCounts(task.turns);
   const collections = new CollectionWatch(laneCounts);
   const sockets: LaneSocket[] = [];
+  const main = new MainWatch(task.mainTurns, patienceMs(configuration.CACHE_STALE_AFTER_MS));
   const handover = new Handover({
     ring: new HandoverWriter(task.ring),
     cache,
+    isMainLate: main.isLate.bind(main),
     paths: sockets,
     counts: laneCounts,
     nowMs,
@@ -120,6 +130,7 @@ function createLoop(calls: SystemCalls, policy: ReadPolicy): LaneLoop {
     enter: () => {
       collections.update(now.seconds);
       files.update();
+      main.update(performance.now());
       policy.enter();
       cache.enter();
       takeTime();

@@ -86,8 +86,9 @@ export class Lanes {
     for (const lane of this.all) lane.update(files);
   }
 
-  /** Whether the resolver is ready may have changed. */
+  /** Whether the resolver is ready may have changed. Tells, too, that this thread has made a turn. */
   readonly tellReady = (): void => {
+    Atomics.add(this.options.task.mainTurns, 0, 1);
     for (const lane of this.all) lane.updateReady();
   };
 
