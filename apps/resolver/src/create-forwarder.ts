@@ -1,6 +1,6 @@
 import type { SubscriberKey } from '@weir/clients';
 import { parseHashKey } from '@weir/dns-name';
-import type { Logger, UpstreamEndpoint } from '@weir/ops';
+import { type Logger, showUpstream, StartError, type UpstreamEndpoint } from '@weir/ops';
 import { loadSystemCalls } from '@weir/udp-batch';
 import { randomBytes } from 'node:crypto';
 import type { DnsConfiguration } from './configuration.js';
@@ -21,17 +21,22 @@ interface ForwarderParts {
   readonly events: ForwardEvents;
   readonly subscriber: SubscriberKey;
   readonly failingZones: FailingZones;
+  /** An upstream answers again. */
+  readonly onRecovered: () => void;
   readonly nowMs: () => number;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
+/** @throws StartError when an upstream is trusted that is not asked */
 export function createForwarder(configuration: DnsConfiguration, parts: ForwarderParts): Forwarder {
-  const { upstreams, forwarding, events, subscriber, failingZones, nowMs, log } = parts;
+  const { upstreams, forwarding, events, subscriber, failingZones, onRecovered, nowMs, log } =
+    parts;
   return new Forwarder({
     ...forwarding,
     upstreams,
     hasMixedCase: configuration.UPSTREAM_0X20,
     hasCookies: configuration.UPSTREAM_COOKIES,
+    adTrusted: findAdTrusted(upstreams, configuration.UPSTREAM_TRUST_AD ?? []),
     calls: loadSystemCalls(),
     portsPerUpstream: upstreamPorts(configuration, upstreams.length, log),
     events,
@@ -48,14 +53,28 @@ export function createForwarder(configuration: DnsConfiguration, parts: Forwarde
     },
     onFailure: failingZones.record.bind(failingZones),
     onStateChange: ({ name }, answers) => {
-      if (answers) log.info({ upstream: name }, 'upstream answers again');
-      else log.warn({ upstream: name }, 'upstream does not answer');
+      if (answers) {
+        onRecovered();
+        log.info({ upstream: name }, 'upstream answers again');
+      } else log.warn({ upstream: name }, 'upstream does not answer');
     },
     secureContext: trustedAuthorities(configuration.UPSTREAM_TLS_CA),
     onTlsError: ({ name }, { message: reason }) => {
       log.error({ upstream: name, reason }, 'upstream is not trusted: TLS has failed');
     },
   });
+}
+
+function findAdTrusted(
+  upstreams: readonly UpstreamEndpoint[],
+  trusted: readonly UpstreamEndpoint[],
+): ReadonlySet<UpstreamEndpoint> {
+  const names = new Set(trusted.map(showUpstream));
+  const found = upstreams.filter((upstream) => names.delete(showUpstream(upstream)));
+  for (const name of names) {
+    throw new StartError(`UPSTREAM_TRUST_AD: ${name} is not among the upstreams`);
+  }
+  return new Set(found);
 }
 
 function upstreamPorts(

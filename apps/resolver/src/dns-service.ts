@@ -154,6 +154,9 @@ export class DnsService {
       ...{ subscriber, nowMs, log },
       events: handler,
       failingZones: this.failingZones,
+      onRecovered: () => {
+        this.cache.retryFailures(nowSeconds());
+      },
     });
     this.listeners = new Listeners({
       ...{ configuration, handler, counters, subscriber, limits, nowMs, log },

@@ -33,6 +33,17 @@ export const UPSTREAM_VARIABLES = {
         'ones that Node.js trusts. Read at the start.',
     }),
   ),
+  UPSTREAM_TRUST_AD: optional(
+    atMost(
+      MAX_UPSTREAMS,
+      upstreamList(53, {
+        description:
+          'Those of UPSTREAMS whose AD bit is passed on: they validate DNSSEC, and nobody can change their answers ' +
+          'on the way (RFC 4035 §3.2.3), for example because they run on this machine. AD of upstreams over TLS is ' +
+          'passed on anyway, that of all others is cleared.',
+      }),
+    ),
+  ),
   UPSTREAM_COOKIES: boolean({
     description:
       'Whether upstreams are asked with DNS cookies (RFC 7873), which make answers harder to forge. If an answer has ' +

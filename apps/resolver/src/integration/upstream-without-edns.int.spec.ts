@@ -6,6 +6,7 @@ import { respond } from '../testing/respond.js';
 import type { Answerer, AskedQuery } from '../testing/upstream-server.js';
 
 const hasEdns = ({ message }: AskedQuery): boolean => message.additionals.length > 0;
+const asked = (query: AskedQuery): string => `${query.transport}${hasEdns(query) ? '+edns' : ''}`;
 const header = ({ message }: AskedQuery, rcode: number): Uint8Array =>
   encodeMessage({ id: message.id, flags: 0x8180 | rcode });
 
@@ -27,7 +28,7 @@ describe('an upstream that answers EDNS queries with a header only', () => {
     const startMs = performance.now();
     expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
     expect(performance.now() - startMs).toBeLessThan(25_000);
-    expect(server.asked.map(hasEdns)).toEqual([true, false]);
+    expect(server.asked.map(asked)).toEqual(['udp+edns', 'tcp+edns', 'tcp']);
     expect(subject.upstreams[0].counters).toMatchObject({ strays: 0, errors: 0, failures: 0 });
   });
 
@@ -38,10 +39,10 @@ describe('an upstream that answers EDNS queries with a header only', () => {
       nowMs: () => performance.now() + skippedMs,
     });
     for (let i = 0; i < 3; i++) await ask(`n${i}.example.com`);
-    expect(server.asked.map(hasEdns)).toEqual([true, false, false, false]);
+    expect(server.asked.map(asked)).toEqual(['udp+edns', 'tcp+edns', 'tcp', 'udp', 'udp']);
     skippedMs = 301_000;
     await ask('last.example.com');
-    expect(server.asked.map(hasEdns).slice(4)).toEqual([true, false]);
+    expect(server.asked.map(asked).slice(5)).toEqual(['udp+edns', 'tcp+edns', 'tcp']);
   });
 
   it('is asked without EDNS over TCP too', async () => {
@@ -52,16 +53,62 @@ describe('an upstream that answers EDNS queries with a header only', () => {
       return respond(query, { flags: isTruncated ? 0x8380 : 0x8180, answers, additionals: [] });
     });
     const { ask } = await forwarder([server.endpoint]);
-    expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
-    expect(server.asked.map(({ transport }) => transport)).toEqual(['udp', 'udp', 'tcp']);
+    await ask();
+    expect(await ask('other.example.com')).toMatchObject({ answers: [{ type: 1 }] });
+    expect(server.asked.map(asked).slice(3)).toEqual(['udp', 'tcp']);
   });
 
   it('has answered with an error when it does so without EDNS too', async () => {
     const server = await upstream((query) => header(query, 4));
     const { ask, subject } = await forwarder([server.endpoint]);
     expect(await ask()).toEqual({ rcode: 4, ede: -1 });
-    expect(server.asked.map(hasEdns)).toEqual([true, false]);
+    expect(server.asked.map(asked)).toEqual(['udp+edns', 'tcp+edns', 'tcp']);
     expect(subject.upstreams[0].counters).toMatchObject({ errors: 1, strays: 0 });
+    // Without EDNS it is believed over TCP only, too.
+    expect(await ask('other.example.com')).toEqual({ rcode: 4, ede: -1 });
+    expect(server.asked.map(asked).slice(3)).toEqual(['udp', 'tcp']);
+  });
+});
+
+describe('a forged header with FORMERR, which needs the port and the id, but no name,', () => {
+  it.each([true, false])(
+    'does not take EDNS from an upstream (cookies: %s)',
+    async (hasCookies) => {
+      const server = await upstream((query) => {
+        const answer = respond(query, { answers: [a('192.0.2.1')] });
+        return query.transport === 'udp' ? [header(query, 1), answer] : answer;
+      });
+      const { ask, subject } = await forwarder([server.endpoint], { hasCookies });
+      for (const name of ['a.example.com', 'b.example.com', 'c.example.com']) {
+        expect(await ask(name)).toMatchObject({ answers: [{ type: 1 }] });
+      }
+      expect(server.asked.every(hasEdns)).toBe(true);
+      expect(server.asked.filter(({ transport }) => transport === 'tcp')).toHaveLength(3);
+      expect(subject.upstreams[0].counters).toMatchObject({ suspects: 3, errors: 0, failures: 0 });
+    },
+  );
+
+  it('is no answer of an upstream without EDNS', async () => {
+    let isForged = false;
+    const server = await upstream((query) => {
+      const plain = respond(query, { answers: [a('192.0.2.1')], additionals: [] });
+      if (hasEdns(query)) return header(query, 1);
+      return isForged && query.transport === 'udp' ? [header(query, 1), plain] : plain;
+    });
+    const { ask } = await forwarder([server.endpoint]);
+    await ask();
+    isForged = true;
+    expect(await ask('other.example.com')).toMatchObject({ answers: [{ type: 1 }] });
+  });
+
+  it('is not believed when TCP brings nothing', async () => {
+    const server = await upstream((query) => (query.transport === 'udp' ? header(query, 1) : null));
+    const { ask } = await forwarder([server.endpoint], {
+      attemptTimeoutMs: 100,
+      queryTimeoutMs: 500,
+    });
+    expect(await ask()).toMatchObject({ rcode: 2 });
+    expect(server.asked.every(hasEdns)).toBe(true);
   });
 });
 

@@ -53,5 +53,6 @@ export const CONFIGURATION: DnsConfiguration = {
   UPSTREAM_COOKIES: true,
   UPSTREAM_PORTS: 4,
   UPSTREAM_TLS_CA: undefined,
+  UPSTREAM_TRUST_AD: undefined,
   ZONE_UPSTREAM_QUERIES: 1024,
 };

@@ -1,4 +1,6 @@
 import {
+  Ede,
+  Flag,
   hasUsableRcode,
   headerErrorOf,
   MAX_UPSTREAM_QUERY_BYTES,
@@ -7,6 +9,7 @@ import {
   parseResponse,
   removeEdns,
   Response,
+  setEmptyResponse,
   writeUpstreamQuery,
 } from '@weir/dns-wire';
 import type { UpstreamEndpoint } from '@weir/ops';
@@ -33,6 +36,8 @@ export interface AttemptOptions {
   readonly hasMixedCase: boolean;
   /** Whether upstreams are asked with DNS cookies. */
   readonly hasCookies: boolean;
+  /** Those of `upstreams` that are not asked over TLS, and whose AD bit is believed. Default: none. */
+  readonly adTrusted?: ReadonlySet<UpstreamEndpoint>;
   /** To send and receive in batches over UDP. Null: not on this system. */
   readonly calls: SystemCalls | null;
   /** How long an attempt may last before the next one begins. */
@@ -55,7 +60,7 @@ const MAX_PLAIN_RCODE = 15;
 /**
  * Runs the attempts of questions at upstreams: up to three each, fastest upstream first. The next attempt begins when
  * the upstream is silent for a while, unreachable, or answers with an error. A truncated reply is repeated over TCP. An
- * error without a question, to a query with EDNS, is repeated without EDNS. `ReplyReader` says which reply is genuine.
+ * error without a question is repeated over TCP, and there without EDNS. `ReplyReader` says which reply is genuine.
  */
 export class AttemptRunner {
   readonly upstreams: readonly Upstream[];
@@ -97,6 +102,7 @@ export class AttemptRunner {
         endpoint,
         portCount,
         hasCookies,
+        trustsAd: options.adTrusted?.has(endpoint) ?? false,
         calls,
         ids: this.ids,
         events,
@@ -116,6 +122,7 @@ export class AttemptRunner {
       nowMs: this.nowMs,
       steps: {
         accept: this.acceptResponse.bind(this),
+        acceptHeaderError: this.acceptHeaderError.bind(this),
         sendAgain: this.send.bind(this),
         repeatOverTcp: this.repeatOverTcp.bind(this),
         abandon: this.abandon.bind(this),
@@ -233,6 +240,7 @@ export class AttemptRunner {
     }
     const upstream = this.upstreams[entry.upstreams[attempt]];
     upstream.counters.answers++;
+    if (!upstream.trustsAd) response.flags &= ~Flag.ad;
     // A slow name says nothing about the upstream.
     const tookMs = this.nowMs() - entry.startedMs[attempt];
     upstream.recordLatency(Math.min(tookMs, this.attemptTimeoutMs));
@@ -286,10 +294,24 @@ export class AttemptRunner {
       this.acceptResponse(entry, attempt);
       return;
     }
-    const isHeaderError =
-      message !== null && headerErrorOf(message, message.length) !== NO_HEADER_ERROR;
-    if (isHeaderError && entry.withEdns[attempt] === 1) upstream.leaveOutEdns(this.nowMs());
-    this.failAttempt(entry, attempt);
+    const rcode = message === null ? NO_HEADER_ERROR : headerErrorOf(message, message.length);
+    if (rcode === NO_HEADER_ERROR) this.failAttempt(entry, attempt);
+    else this.acceptHeaderError(entry, attempt, rcode);
+  }
+
+  /** The upstream itself has answered by a header only. With EDNS, it is asked again without. */
+  private acceptHeaderError(entry: InFlight, attempt: number, rcode: number): void {
+    if (entry.withEdns[attempt] === 0) {
+      const { bytes, query } = entry.question;
+      setEmptyResponse(this.response, bytes, query, rcode, Ede.none);
+      this.acceptResponse(entry, attempt);
+      return;
+    }
+    this.upstreams[entry.upstreams[attempt]].leaveOutEdns(this.nowMs());
+    entry.withEdns[attempt] = 0;
+    const socket = entry.sockets[attempt] as QuerySocket | null;
+    if (socket === null) this.repeatOverTcp(entry, attempt);
+    else this.send(entry, attempt, socket);
   }
 
   private failAttempt(entry: InFlight, attempt: number): void {

@@ -1,13 +1,11 @@
 import {
   answersQuestion,
-  Ede,
   headerErrorOf,
   NO_HEADER_ERROR,
   parseResponse,
   Rcode,
   readUint16,
   type Response,
-  setEmptyResponse,
 } from '@weir/dns-wire';
 import type { ForgeryCheck } from './forgery-check.js';
 import type { InFlight } from './in-flight.js';
@@ -19,6 +17,8 @@ import type { Upstream } from './upstream.js';
 export interface ReplySteps {
   /** `response` answers the attempt. */
   readonly accept: (entry: InFlight, attempt: number) => void;
+  /** The upstream has answered by a header with that RCODE, and nobody has forged it. */
+  readonly acceptHeaderError: (entry: InFlight, attempt: number, rcode: number) => void;
   readonly sendAgain: (entry: InFlight, attempt: number, socket: QuerySocket) => void;
   readonly repeatOverTcp: (entry: InFlight, attempt: number) => void;
   /** A forger knows the port of this socket. */
@@ -69,9 +69,12 @@ export class ReplyReader {
     else steps.repeatOverTcp(entry, attempt);
   }
 
-  /** The upstream has answered a query with that id, but without a question. It may not understand EDNS. */
+  /**
+   * The upstream has answered a query with that id, but without a question. It may not understand EDNS. Who forges such
+   * a reply need not know the name, and would take EDNS from all questions, so over UDP it is not believed.
+   */
   private onHeaderError(socket: QuerySocket, id: number, rcode: number): void {
-    const { response, steps } = this.options;
+    const { steps } = this.options;
     const entry = socket.find(id);
     if (entry === undefined) {
       this.onStray(socket, id);
@@ -80,21 +83,9 @@ export class ReplyReader {
     const attempt = entry.attemptOf(socket, id);
     if (this.isDone(entry, attempt)) return;
     const upstream = this.upstreamOf(socket);
-    const nowMs = this.options.nowMs();
-    if (entry.withEdns[attempt] === 1 && upstream.cookies?.isExpected(nowMs) === true) {
-      upstream.counters.suspects++;
-      steps.repeatOverTcp(entry, attempt);
-      return;
-    }
-    if (entry.withEdns[attempt] === 1) {
-      upstream.leaveOutEdns(nowMs);
-      entry.withEdns[attempt] = 0;
-      steps.sendAgain(entry, attempt, socket);
-      return;
-    }
-    const { bytes, query } = entry.question;
-    setEmptyResponse(response, bytes, query, rcode, Ede.none);
-    steps.accept(entry, attempt);
+    if (upstream.isOverTls) return steps.acceptHeaderError(entry, attempt, rcode);
+    upstream.counters.suspects++;
+    steps.repeatOverTcp(entry, attempt);
   }
 
   /** The upstream wants its own cookie, and has sent it. Over TCP it does not matter (RFC 7873 §5.3). */

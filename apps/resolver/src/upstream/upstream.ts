@@ -53,6 +53,8 @@ export interface UpstreamOptions {
   readonly endpoint: UpstreamEndpoint;
   readonly portCount: number;
   readonly hasCookies: boolean;
+  /** Whether its AD bit is believed although it is not asked over TLS. */
+  readonly trustsAd: boolean;
   /** To send and receive in batches. Null: not on this system. */
   readonly calls: SystemCalls | null;
   readonly ids: RandomIds;
@@ -96,6 +98,8 @@ export class Upstream {
   readonly batches: UpstreamBatches | null;
   /** Null when it is asked over TLS: then it is never asked in clear text. */
   readonly tcp: UpstreamTcp | null;
+  /** Whether its AD bit means that the answer was validated (RFC 4035 §3.2.3). */
+  readonly trustsAd: boolean;
   private readonly tls: UpstreamTls | null;
   /** Null when it is asked without cookies. */
   readonly cookies: UpstreamCookies | null;
@@ -110,6 +114,7 @@ export class Upstream {
     const { calls } = options;
     this.batches = calls && this.tls === null ? new UpstreamBatches(calls, endpoint) : null;
     this.sockets = this.tls ?? this.openPool(options);
+    this.trustsAd = options.trustsAd || this.tls !== null;
     this.tcp = this.tls === null ? new UpstreamTcp(endpoint, ids) : null;
   }
 
@@ -144,6 +149,10 @@ export class Upstream {
       return socket;
     };
     return new SocketPool(portCount, ids, openSocket, () => this.counters.failures++);
+  }
+
+  get isOverTls(): boolean {
+    return this.tls !== null;
   }
 
   /** TCP connections opened so far, with those of TLS. */
