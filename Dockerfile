@@ -1,6 +1,6 @@
 # The images of Weir. Each process has a target: control-plane, resolver, block-page, migrate.
 #
-#   docker build --target resolver --tag weir/resolver .
+#   compose/build-images.sh resolver
 #
 # Set BASE_IMAGE to a digest or a mirror, and NPM_CONFIG_REGISTRY to a mirror of the npm registry, if you need them.
 ARG BASE_IMAGE=docker.io/library/debian:bookworm-slim
@@ -53,6 +53,7 @@ ENV WEIR_COMMIT=${REVISION}
 LABEL org.opencontainers.image.version=${VERSION} \
   org.opencontainers.image.revision=${REVISION} \
   org.opencontainers.image.source=${SOURCE} \
+  org.opencontainers.image.licenses=LicenseRef-UNLICENSED \
   org.opencontainers.image.vendor=Weir
 
 FROM runtime AS control-plane

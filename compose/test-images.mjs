@@ -17,6 +17,7 @@ const NEEDED = {
   dockerd: 'docker.io',
   ip: 'iproute2',
   iptables: 'iptables',
+  podman: 'podman',
   runc: 'runc',
   slirp4netns: 'slirp4netns',
 };
@@ -33,21 +34,21 @@ status=$?
 [ $status = 75 ] && echo "test:images: another run holds $CACHE/lock" >&2
 exit $status`;
 
-function skip(reason) {
-  process.stdout.write(`\ntest:images: SKIPPED, nothing was tested. ${reason}\n`);
-  process.exit(0);
+function fail(reason) {
+  process.stderr.write(`test:images: nothing was tested. ${reason}\n`);
+  process.exit(1);
 }
 
 const missing = Object.keys(NEEDED).filter((command) => spawnSync('which', [command]).status !== 0);
-if (process.getuid?.() !== 0) skip('Running containers needs root.');
+if (process.getuid?.() !== 0) fail('Running containers needs root.');
 if (missing.length > 0) {
   const packages = [...new Set(missing.map((command) => NEEDED[command]))].join(' ');
-  skip(`Missing: ${missing.join(', ')}. On Debian: apt-get install ${packages}`);
+  fail(`Missing: ${missing.join(', ')}. On Debian: apt-get install ${packages}`);
 }
 
 const namespaces = ['--net', '--pid', '--fork', '--kill-child', '--mount-proc'];
 if (spawnSync('unshare', [...namespaces, 'true']).status !== 0 || !existsSync(TUN)) {
-  skip(`This machine does not allow a network namespace (unshare, ${TUN}).`);
+  fail(`This machine does not allow a network namespace (unshare, ${TUN}).`);
 }
 
 const cache = join(tmpdir(), 'weir-image-cache');

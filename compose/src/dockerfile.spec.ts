@@ -7,7 +7,10 @@ const TARGETS = ['control-plane', 'resolver', 'block-page', 'migrate'];
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const dockerfile = read('Dockerfile');
-const { version } = JSON.parse(read('package.json')) as { version: string };
+const { version, license } = JSON.parse(read('package.json')) as {
+  version: string;
+  license: string;
+};
 /** Instructions without comments, continued lines joined. */
 const instructions = dockerfile
   .replace(/^#.*\n/gm, '')
@@ -58,7 +61,10 @@ describe('Dockerfile', () => {
     }
   });
 
-  it('has the version of package.json', () => {
+  it('has the version and the licence of package.json', () => {
     expect(having('ARG')).toContain(`ARG VERSION=${version}`);
+    // UNLICENSED is a word of npm: SPDX names such terms LicenseRef-….
+    const spdx = license === 'UNLICENSED' ? `LicenseRef-${license}` : license;
+    expect(having('LABEL')[0]).toContain(` org.opencontainers.image.licenses=${spdx} `);
   });
 });

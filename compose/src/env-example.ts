@@ -14,7 +14,7 @@ const INTRODUCTION = `Settings of docker-compose.yml.
 compose/make-env.sh copies this file to .env and fills in the secrets. Only the secrets are required.
 A commented-out line shows the default. Remove the # to set another value.
 Put a file that a setting names into compose/files/<process>. The process finds it as /etc/weir/<file>.
-This file is generated from the configuration schemas of the processes: npm test -- --project unit -u compose`;
+This file is generated from the configuration schemas of the processes: npm test -- --project unit compose -u`;
 
 /** Processes → heading of the variables that exactly these processes share. */
 const HEADINGS: Readonly<Record<string, string>> = {

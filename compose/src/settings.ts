@@ -98,7 +98,14 @@ export const BUILD_ARGUMENTS: VariableSchema = {
   ),
   REVISION: optional(
     text('a commit', {
-      description: 'Commit from which the images are built. --version prints it.',
+      description:
+        'Commit from which the images are built. --version prints it. Unset: build-images.sh asks git.',
+    }),
+  ),
+  SOURCE: optional(
+    text('a URL', {
+      description:
+        'Repository from which the images are built. Unset: build-images.sh takes that of the clone.',
     }),
   ),
 };

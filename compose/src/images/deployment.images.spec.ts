@@ -174,9 +174,11 @@ describe('a deployment in operation', () => {
   it('has all data after every container was recreated', async () => {
     await deployment.compose('up', '--detach', '--wait', '--force-recreate');
     for (const resolver of RESOLVERS) await expect.poll(() => askedBy(resolver)).toBe(MACHINE);
-    const rule = { type: 'deny' };
-    const patched = await deployment.call('PATCH', '/profile/1/bw_list/example.com', rule);
-    expect(patched).toEqual({ status: 200, applied: '2/2' });
+    // Redis ended with the resolvers, so they could not sign off: they count for MISSING_RESOLVER_S.
+    const patch = () =>
+      deployment.call('PATCH', '/profile/1/bw_list/example.com', { type: 'deny' });
+    expect(await patch()).toEqual({ status: 200, applied: expect.stringMatching(/^2\//) });
+    await expect.poll(patch, { timeout: 90_000 }).toEqual({ status: 200, applied: '2/2' });
   });
 
   it('has the former configuration after a backup is restored', async () => {

@@ -12,13 +12,19 @@ export const UPSTREAM = '172.30.53.200';
 /** Its answer to every query. */
 export const UPSTREAM_ANSWER = '198.51.100.80';
 
+/** The same files make the same commit, so that the engine builds nothing twice. */
+const COMMIT_DATE = '2026-01-01T00:00:00Z';
+
 export interface ApiAnswer {
   readonly status: number;
   /** Value of the header `X-Config-Applied`. */
   readonly applied: string | null;
 }
 
-/** A deployment with docker-compose.yml in a copy of the repository, with uncommitted changes. */
+/** Where the clone of a deployment says it comes from, but for the credentials. */
+export const SOURCE = 'https://git.example.org/weir.git';
+
+/** A deployment with docker-compose.yml in a clone that has what is not committed here yet. */
 export class Deployment {
   private readonly files = ['docker-compose.yml', 'compose/src/images/upstream.yml'];
 
@@ -31,8 +37,13 @@ export class Deployment {
   static async create(environment: NodeJS.ProcessEnv): Promise<Deployment> {
     const folder = mkdtempSync(join(tmpdir(), 'weir-compose-'));
     const script = `git ls-files -z --cached --others --exclude-standard |
-      tar --create --null --files-from=- --ignore-failed-read | tar --extract --directory="$1"`;
-    await run('sh', ['-c', script, 'sh', folder], { cwd: repository });
+      tar --create --null --files-from=- --ignore-failed-read | tar --extract --directory="$1"
+      cd "$1" && git init --quiet && git remote add origin "$2" && git add --all
+      git -c user.name=test -c user.email=test@example.org commit --quiet --message=test`;
+    const remote = SOURCE.replace('//', '//name:password@');
+    const dates = { GIT_AUTHOR_DATE: COMMIT_DATE, GIT_COMMITTER_DATE: COMMIT_DATE };
+    const env = { ...process.env, ...dates };
+    await run('sh', ['-ec', script, 'sh', folder, remote], { cwd: repository, env });
     return new Deployment(folder, environment);
   }
 

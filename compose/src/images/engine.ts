@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openSync } from 'node:fs';
+import { openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { outcomeOf, run } from './run.js';
@@ -17,6 +17,9 @@ export class Engine {
 
   /** @param cache folder that keeps images and layers between runs. */
   static async start(cache: string): Promise<Engine> {
+    // An engine that was killed leaves its process id, which is another process of these namespaces by now.
+    for (const name of ['dockerd.pid', 'run'])
+      rmSync(join(cache, name), { recursive: true, force: true });
     const log = openSync(join(cache, 'dockerd.log'), 'w');
     const host = `unix://${join(cache, 'docker.sock')}`;
     const folders = ['--data-root', join(cache, 'engine'), '--exec-root', join(cache, 'run')];

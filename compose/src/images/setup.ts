@@ -26,12 +26,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await timed('Base image', () => makeBaseImage(cache, env));
     await timed('Stand-ins of other servers', () => compose(standIns, env, 'build'));
     const deployment = await Deployment.create(env);
-    await deployment.makeEnv();
-    await timed('Images', () => deployment.compose('build'));
+    await timed('Images', () => deployment.shell('compose/build-images.sh'));
     await deployment.remove();
     // Removes layers of old sources.
     const prune = ['builder', 'prune', '--force', '--keep-storage=4gb'];
     await run('docker', prune, { env: { ...env, DOCKER_BUILDKIT: '0' } });
+    await run('docker', ['image', 'prune', '--force', '--filter=until=24h'], { env });
   } catch (error) {
     await engine.stop();
     throw error;

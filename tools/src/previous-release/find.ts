@@ -1,64 +1,42 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { newestRelease, type Release } from '../release/changelog.js';
 
-/** The previous release, or the commit that stands for it if there is no release yet. */
+/** The release that an upgrade to the working tree begins with. */
 export type PreviousRelease =
-  | {
-      readonly commit: string;
+  | (Release & {
       /** Whether migrations were added since. */
       readonly hasOlderSchema: boolean;
-    }
+    })
   /** Why there is no previous release. */
   | { readonly none: string };
 
 const MIGRATIONS = 'prisma/migrations';
 
-/** @param repository folder of a clone; its working tree is the next release. */
+/**
+ * The newest release that CHANGELOG.md names by its commit.
+ * @param repository folder of a clone; its working tree is the next release.
+ * @throws Error with one line when the clone does not hold the commit
+ */
 export function findPreviousRelease(repository: string): PreviousRelease {
-  const git = (...args: string[]): string =>
-    execFileSync('git', args, { cwd: repository, encoding: 'utf8', stdio: 'pipe' }).trim();
+  const release = newestRelease(readFileSync(join(repository, 'CHANGELOG.md'), 'utf8'));
+  if (release === null) return { none: 'CHANGELOG.md names no release by its commit yet' };
   if (!existsSync(join(repository, '.git'))) return { none: 'this is no git clone' };
-  if (git('rev-parse', '--is-shallow-repository') === 'true') {
-    return { none: 'a shallow clone does not hold it' };
+  const git = (...args: string[]): string =>
+    execFileSync('git', args, { cwd: repository, encoding: 'utf8', stdio: 'pipe' });
+  try {
+    git('cat-file', '-e', `${release.commit}^{commit}`);
+  } catch {
+    throw new Error(
+      `this clone lacks the commit of ${release.version}, ${release.commit}: fetch the whole history`,
+    );
   }
+  const then = git('ls-tree', '-d', '--name-only', release.commit, `${MIGRATIONS}/`).split('\n');
   const folders = readdirSync(join(repository, MIGRATIONS), { withFileTypes: true });
-  const names = folders.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  const newest = names.sort().at(-1) ?? '';
-  const tag = lastRelease(git);
-  if (tag === null && names.length < 2) return { none: 'there is only one migration' };
-  const commit = git('rev-parse', `${tag ?? before(git, newest)}^{commit}`);
-  return { commit, hasOlderSchema: newestMigrationOf(git, commit) !== newest };
-}
-
-type Git = (...args: string[]) => string;
-
-/** The last release tag before the checked-out commit. */
-function lastRelease(git: Git): string | null {
-  const here = git('tag', '--points-at', 'HEAD');
-  const tags = git('tag', '--merged', 'HEAD', '--list', 'v[0-9]*', '--sort=-creatordate');
-  return tags.split('\n').find((tag) => tag !== '' && !here.split('\n').includes(tag)) ?? null;
-}
-
-/** The commit before the one that added a migration; the checked-out commit if the migration is not committed yet. */
-function before(git: Git, migration: string): string {
-  const added = git(
-    'log',
-    '-1',
-    '--diff-filter=A',
-    '--format=%H',
-    '--',
-    join(MIGRATIONS, migration),
-  );
-  return added === '' ? 'HEAD' : `${added}^`;
-}
-
-function newestMigrationOf(git: Git, commit: string): string {
-  const paths = git('ls-tree', '-d', '--name-only', commit, `${MIGRATIONS}/`).split('\n');
-  return (
-    paths
-      .sort()
-      .at(-1)
-      ?.slice(MIGRATIONS.length + 1) ?? ''
-  );
+  const now = folders.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  return {
+    ...release,
+    hasOlderSchema: now.some((name) => !then.includes(`${MIGRATIONS}/${name}`)),
+  };
 }

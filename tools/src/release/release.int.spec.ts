@@ -1,0 +1,153 @@
+import { execFile, execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  cpSync,
+  globSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { findPreviousRelease } from '../previous-release/find.js';
+import { VERSION_FILES } from './version-files.js';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const VERSION = '9.8.7';
+const MINUTES = 60_000;
+const USER = {
+  GIT_AUTHOR_NAME: 'T',
+  GIT_AUTHOR_EMAIL: 't@example.org',
+  GIT_COMMITTER_NAME: 'T',
+  GIT_COMMITTER_EMAIL: 't@example.org',
+};
+
+describe('npm run release', () => {
+  let clone: string;
+
+  const read = (path: string) => readFileSync(join(clone, path), 'utf8');
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { cwd: clone, encoding: 'utf8', env: { ...process.env, ...USER } });
+  const release = async (...args: string[]) => {
+    const bin = join(ROOT, 'node_modules/.bin');
+    // There is no engine, wherever the test runs.
+    const docker = { DOCKER_HOST: 'unix:///nowhere/docker.sock' };
+    const env = {
+      ...process.env,
+      ...USER,
+      ...docker,
+      PATH: `${bin}${delimiter}${process.env.PATH ?? ''}`,
+    };
+    const options = { cwd: clone, env };
+    return promisify(execFile)(process.execPath, ['tools/release.mjs', ...args], options).then(
+      ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+      (error: { code: number; stdout: string; stderr: string }) => error,
+    );
+  };
+
+  beforeAll(() => {
+    execFileSync('tsc', ['-b', '--noCheck', 'k8s/tsconfig.build.json'], { cwd: ROOT });
+  }, 10 * MINUTES);
+
+  /** A clone of the working tree, compiled, with a change that is not released. */
+  beforeEach(() => {
+    clone = mkdtempSync(join(tmpdir(), 'weir-release-'));
+    const script = `git ls-files -z --cached --others --exclude-standard |
+      tar --create --null --files-from=- --ignore-failed-read | tar --extract --directory="$1"`;
+    execFileSync('sh', ['-c', script, 'sh', clone], { cwd: ROOT, stdio: 'pipe' });
+    for (const dist of globSync('{{apps,libs}/*,tools,k8s}/dist', { cwd: ROOT })) {
+      cpSync(join(ROOT, dist), join(clone, dist), { recursive: true });
+    }
+    git('init', '--quiet', '--initial-branch=main');
+    symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
+    appendFileSync(join(clone, '.git/info/exclude'), 'node_modules\n');
+    writeFileSync(join(clone, 'CHANGELOG.md'), '# Changelog\n\n## Unreleased\n\n- A change.\n');
+    git('add', '--all');
+    git('commit', '--quiet', '--message', 'first');
+  });
+  afterEach(() => {
+    rmSync(clone, { recursive: true });
+  });
+
+  it(
+    'makes the version, a tag, the chart and the lists of contents, and the changelog names the tagged commit',
+    async () => {
+      const { code, stdout, stderr } = await release('--no-images', VERSION);
+      expect([code, stderr]).toEqual([0, expect.any(String)]);
+      const commit = git('rev-parse', `v${VERSION}^{commit}`).trim();
+      expect(stdout).toContain(`v${VERSION} is ${commit}. Nothing is published yet.`);
+      expect(git('rev-parse', 'HEAD~1').trim()).toBe(commit);
+      expect(git('status', '--porcelain')).toBe('');
+      expect(findPreviousRelease(clone)).toMatchObject({ version: VERSION, commit });
+
+      const { version } = JSON.parse(read('package.json')) as { version: string };
+      expect(version).toBe(VERSION);
+      for (const path of VERSION_FILES) expect(read(path), path).toContain(VERSION);
+      const before = git('show', 'HEAD~2:package.json');
+      const old = (JSON.parse(before) as { version: string }).version;
+      for (const path of VERSION_FILES) expect(read(path), path).not.toContain(`${old}\n`);
+      const { version: locked } = JSON.parse(read('package-lock.json')) as { version: string };
+      expect(locked).toBe(VERSION);
+
+      const made = readdirSync(join(clone, 'release')).sort();
+      const targets = ['block-page', 'control-plane', 'migrate', 'resolver'];
+      const lists = targets.map((target) => `weir-${target}-${VERSION}.cdx.json`);
+      expect(made).toEqual([`weir-${VERSION}.tgz`, ...lists].sort());
+      const chart = execFileSync(
+        'tar',
+        ['-xzOf', `release/weir-${VERSION}.tgz`, 'weir/Chart.yaml'],
+        {
+          cwd: clone,
+          encoding: 'utf8',
+        },
+      );
+      expect(chart).toContain(`version: ${VERSION}\n`);
+      expect(read(`release/${lists[0]}`)).toContain(`"version": "${VERSION}"`);
+    },
+    10 * MINUTES,
+  );
+
+  it('says everything that is in the way, and changes nothing', async () => {
+    git('checkout', '--quiet', '-b', 'other');
+    git('tag', 'v1.0.0');
+    writeFileSync(join(clone, 'CHANGELOG.md'), '# Changelog\n\n## Unreleased\n');
+    const { code, stderr } = await release('--no-images', '1.0.0');
+    expect(code).toBe(1);
+    expect(stderr.trim().split('\n')).toEqual([
+      'release: a release is made on main, not on other',
+      'release: there are changes that are not committed',
+      'release: the tag v1.0.0 exists',
+      'release: CHANGELOG.md has nothing in "## Unreleased"',
+    ]);
+    expect((await release('1.0')).stderr).toContain('"1.0" is not a version such as 0.1.0');
+    expect((await release()).stderr).toContain('name one version (see --help)');
+    expect((await release('--help')).stdout).toContain('--no-images');
+  });
+
+  it('takes commit and tag back when a step fails', async () => {
+    const before = git('rev-parse', 'HEAD');
+    writeFileSync(join(clone, 'compose/image-tree.mjs'), 'process.exit(1)');
+    git('commit', '--quiet', '--all', '--message', 'broken');
+    const broken = git('rev-parse', 'HEAD');
+    const { code, stderr } = await release('--no-images', VERSION);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('image-tree.mjs')]);
+    expect(git('rev-parse', 'HEAD')).toBe(broken);
+    expect(git('rev-parse', 'HEAD~1')).toBe(before);
+    expect([git('tag'), git('status', '--porcelain')]).toEqual(['', '']);
+  });
+
+  it('names the engine that it lacks, and what to do without it', async () => {
+    const { stderr } = await release('--dry-run', VERSION);
+    expect(stderr).toBe(
+      'release: no container engine answers (docker version): start one, or use --no-images\n',
+    );
+    expect(await release('--dry-run', '--no-images', VERSION)).toMatchObject({ code: 0 });
+    expect(git('tag')).toBe('');
+  });
+});
