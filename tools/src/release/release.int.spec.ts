@@ -47,7 +47,7 @@ describe('npm run release', () => {
     const options = { cwd: clone, env };
     return promisify(execFile)(process.execPath, ['tools/release.mjs', ...args], options).then(
       ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
-      (error: { code: number; stdout: string; stderr: string }) => error,
+      (error: unknown) => error as { code: number; stdout: string; stderr: string },
     );
   };
 

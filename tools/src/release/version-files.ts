@@ -16,6 +16,7 @@ const LOCK = 'package-lock.json';
 
 interface Manifest {
   version: string;
+  readonly packages?: Record<string, { version: string }>;
 }
 
 /** The version of a repository. @param root its folder */
@@ -31,17 +32,12 @@ export function writeVersion(root: string, version: string): void {
     const file = join(root, path);
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll(whole, version));
   }
-  rewrite<Manifest>(join(root, MANIFEST), (manifest) => {
+  for (const name of [MANIFEST, LOCK]) {
+    const file = join(root, name);
+    const manifest = JSON.parse(readFileSync(file, 'utf8')) as Manifest;
     manifest.version = version;
-  });
-  rewrite<Manifest & { packages: Record<string, Manifest> }>(join(root, LOCK), (lock) => {
-    lock.version = version;
-    lock.packages[''].version = version;
-  });
-}
-
-function rewrite<T>(file: string, change: (value: T) => void): void {
-  const value = JSON.parse(readFileSync(file, 'utf8')) as T;
-  change(value);
-  writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
+    // The lock file has the same package once more.
+    if (manifest.packages !== undefined) manifest.packages[''].version = version;
+    writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
+  }
 }

@@ -8,7 +8,8 @@ export interface RollingOptions {
 }
 
 export const HELP = `Starts two control planes, two resolvers, two block pages, PostgreSQL and Redis. Restarts every process of Weir, one
-after the other, under load, and tells what was lost (docs/operations/rolling-restarts.md).
+after the other, under load, and tells what was lost (docs/operations/rolling-restarts.md). If there was a release
+before, all processes are of that one until their first restart.
 
   npm run test:rolling -- [options]
 

@@ -11,7 +11,14 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 it('no query, change or block page is lost while every process is restarted under load', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-rolling-'));
-  const result = await runRolling({ root, folder, rounds: 1, drainSeconds: 4, print });
+  const result = await runRolling({
+    root,
+    previous: null,
+    folder,
+    rounds: 1,
+    drainSeconds: 4,
+    print,
+  });
   print(renderRolling(result));
   expect(result.violations).toEqual([]);
   expect(result.restarts).toBe(6);

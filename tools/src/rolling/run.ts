@@ -13,6 +13,8 @@ import { PageVisitors, SUBSCRIBER, Writers } from './loads.js';
 export interface RollingOptions {
   /** The repository, compiled. */
   readonly root: string;
+  /** The folder of the release that is upgraded from, ready to run. Null: there is none. */
+  readonly previous: string | null;
   /** An empty folder for data and logs. */
   readonly folder: string;
   /** Restarts of each process. */
@@ -54,6 +56,10 @@ export async function runRolling(options: RollingOptions): Promise<RollingResult
     variables: { DRAIN_S: String(drainSeconds), PROPAGATION_TIMEOUT_MS: '30000' },
     onUnexpectedExit: (explanation) => violations.push(explanation),
   });
+  const { replicas, resolvers, blockPages } = deployment;
+  for (const process of [...replicas, ...resolvers, ...blockPages]) {
+    process.releaseRoot = options.previous ?? root;
+  }
   try {
     await deployment.start();
     return await runOn(deployment, options, violations);
@@ -89,7 +95,7 @@ async function runOn(
     await waitUntilBalanced(deployment, api, pages, dnsdist);
     const writers = new Writers(client, dnsdist === null ? null : dnsPort).start(WRITERS);
     const readers = new PageVisitors(pagePort).start(READERS);
-    const restarts = await restartAll(deployment, options.rounds, violations, () =>
+    const restarts = await restartAll(deployment, options, violations, () =>
       waitUntilBalanced(deployment, api, pages, dnsdist),
     );
     await Promise.all([writers.stop(), readers.stop()]);
@@ -122,25 +128,26 @@ async function setUp(client: ManagementClient): Promise<void> {
 /** Restarts the nth process of every kind together, and waits for the load balancers before the next group. */
 async function restartAll(
   { replicas, resolvers, blockPages }: Deployment,
-  rounds: number,
+  { rounds, root }: RollingOptions,
   violations: string[],
   settle: () => Promise<void>,
 ): Promise<number> {
   let restarts = 0;
   for (let turn = 0; turn < 2 * rounds; turn++) {
     const group = [replicas, resolvers, blockPages].flatMap((kind) => kind[turn % 2] ?? []);
-    await Promise.all(group.map((process) => restart(process, violations)));
+    await Promise.all(group.map((process) => restart(process, root, violations)));
     restarts += group.length;
     await settle();
   }
   return restarts;
 }
 
-async function restart(process: WeirProcess, violations: string[]): Promise<void> {
+async function restart(process: WeirProcess, root: string, violations: string[]): Promise<void> {
   const status = await process.terminate();
   if (!('code' in status) || status.code !== 0) {
     violations.push(`${process.name} ended with ${JSON.stringify(status)}`);
   }
+  process.releaseRoot = root;
   await process.start();
 }
 

@@ -1,3 +1,4 @@
+import { readVersion } from '@weir/ops';
 import type { Endpoint } from '../routing/endpoints.js';
 import type { RequestShape } from '../routing/request-shape.js';
 import type { ValueSchema } from '../validation/rule-context.js';
@@ -32,6 +33,7 @@ applied it. Every request is applied completely or not at all.`;
 
 /** The management API as an OpenAPI document, made from the declarations that routing and validation use. */
 export function createDocument(endpoints: readonly Endpoint[]): OpenApiDocument {
+  const version = readVersion(new URL('../../../../../package.json', import.meta.url), {});
   const components = new ComponentSchemas();
   const paths: Record<string, Record<string, OpenApiOperation>> = {};
   for (const endpoint of endpoints) {
@@ -41,7 +43,7 @@ export function createDocument(endpoints: readonly Endpoint[]): OpenApiDocument 
   }
   return {
     openapi: '3.0.3',
-    info: { title: 'Weir management API', version: '1', description: DESCRIPTION },
+    info: { title: 'Weir management API', version, description: DESCRIPTION },
     paths,
     components: {
       schemas: { ...components.schemas, ...ERROR_SCHEMAS },
