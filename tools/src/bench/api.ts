@@ -111,7 +111,10 @@ async function benchChanges(client: ApiClient, clients: number): Promise<void> {
   const each = await Promise.all(
     Array.from({ length: clients }, (_, i) =>
       measureLatencies(
-        () => client.sendJson('PATCH', `/net/${0x0a00_0000 + i * 4}`, { profile_id: left % 1000 }),
+        () =>
+          client.sendJson('PATCH', `/net/${0x0a00_0000 + i * 4}`, {
+            profile_id: left % Math.min(1000, FULL_SIZE.profiles),
+          }),
         () => left-- > 0,
       ),
     ),

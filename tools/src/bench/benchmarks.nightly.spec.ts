@@ -27,7 +27,10 @@ const TRIALS: Readonly<Record<string, Trial>> = {
   'block-page': { args: [], prints: [/^round 5: \d+ pages\/s, \d+ us/m] },
   bodies: { args: ['--seconds', '1'], prints: [/millions of objects/, /POST \/init\//] },
   catalogue: { args: ['--domains', '0.01M', '--rounds', '1'], prints: [/^\| 10,000 \| /m] },
-  changes: { args: ['--clients', '2', '--seconds', '1'], prints: [/2 clients?.*changes\/s/s] },
+  changes: {
+    args: ['--clients', '2', '--seconds', '1'],
+    prints: [/^PATCH .*, 2 clients, .*: \d+\/s, \d+ answered/m],
+  },
   dns: {
     args: ['--jobs', 'zone', '--servers', 'unbound', ...SMALLEST_LOAD],
     prints: [row('unbound')],
