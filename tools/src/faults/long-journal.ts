@@ -18,7 +18,10 @@ const PROFILE = 900;
  * them also puts some rules and deletes them.
  * @param folder its data
  */
-export async function killWithLongJournal(resolver: WeirProcess, folder: string): Promise<void> {
+export async function killWithLongJournal(
+  resolver: Pick<WeirProcess, 'kill'>,
+  folder: string,
+): Promise<void> {
   const journal = join(folder, 'journal');
   const deadlineMs = performance.now() + FILLED_DEADLINE_MS;
   // A snapshot may just have taken its place.
@@ -28,6 +31,8 @@ export async function killWithLongJournal(resolver: WeirProcess, folder: string)
   const lines = (await readFile(journal, 'utf8')).split('\n');
   // What is behind the last line feed was cut off by the kill.
   lines.pop();
+  // A snapshot has just taken its place: it is a start without a journal.
+  if (lines.length === 0) return;
   const padding = rulesForNothing(JOURNAL_BYTES / lines.length);
   const file = await open(journal, 'w');
   for (const line of lines) await file.write(withOperations(line, padding));
@@ -51,7 +56,7 @@ function rulesForNothing(bytes: number): string {
 }
 
 /** A line of the journal with more operations at its end. */
-export function withOperations(line: string, operations: string): string {
+function withOperations(line: string, operations: string): string {
   const json = line.slice(CHECKSUM_BYTES, -']}'.length);
   const longer = `${json}${json.endsWith('[') ? '' : ','}${operations}]}`;
   return `${crc32(longer).toString(16).padStart(8, '0')} ${longer}\n`;
