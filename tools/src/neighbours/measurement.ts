@@ -11,6 +11,8 @@ export interface ObservedWindow extends Window {
   readonly runningShare: number;
   /** It could have run, but other processes had its processor. */
   readonly waitingShare: number;
+  /** The most memory that the resolver had. */
+  readonly memoryBytes: number;
 }
 
 export interface Latencies {

@@ -4,7 +4,7 @@ import type { NamedAttack } from './attacks/index.js';
 import type { AttackOrder } from './attacks/main.js';
 import { nowMs } from './shared/clock.js';
 import { changes, KERNEL_DROPS, readCounters } from './counters.js';
-import { cpuBetween, prefer, Processors, readCpuTimes } from './cpu.js';
+import { cpuBetween, prefer, Processors, readCpuTimes, readMemory } from './cpu.js';
 import { HelperProcess } from './helper-process.js';
 import {
   measure,
@@ -57,6 +57,7 @@ const WARM_UP_MS = 8_000;
 const SETTLE_MS = 4_000;
 /** A sample is reported at most this long after it ended. */
 const REPORT_DELAY_MS = 600;
+const MEMORY_SAMPLE_MS = 100;
 /** Before everything else, so that it measures the resolver and not itself. */
 const NEIGHBOUR_PRIORITY = 20;
 /** On a processor of its own: only before what is not of the suite. */
@@ -165,6 +166,7 @@ class Run {
       samples: samplesIn(this.samples, judged),
       kernelDrops: (counters[KERNEL_DROPS] ?? 0) + this.unreadAnswers - unreadBefore,
       waitingShare: during.waitingShare,
+      growthBytes: during.memoryBytes - quiet.memoryBytes,
     };
     const result = {
       attack,
@@ -190,7 +192,15 @@ class Run {
   private async observe(lengthMs: number): Promise<ObservedWindow> {
     const pid = this.setting.resolver.pid ?? 0;
     const [fromMs, before] = [nowMs(), readCpuTimes(pid)];
-    await this.pause(lengthMs);
+    let memoryBytes = 0;
+    const sampler = setInterval(() => {
+      memoryBytes = Math.max(memoryBytes, readMemory(pid));
+    }, MEMORY_SAMPLE_MS);
+    try {
+      await this.pause(lengthMs);
+    } finally {
+      clearInterval(sampler);
+    }
     const [toMs, after] = [nowMs(), readCpuTimes(pid)];
     const { runningMs, waitingMs } = cpuBetween(before, after);
     const spanMs = toMs - fromMs;
@@ -198,6 +208,7 @@ class Run {
       ...{ fromMs, toMs },
       runningShare: runningMs / spanMs,
       waitingShare: waitingMs / spanMs,
+      memoryBytes,
     };
   }
 

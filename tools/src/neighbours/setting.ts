@@ -14,6 +14,7 @@ import {
   NEIGHBOUR,
   NEIGHBOUR_PORTS,
   NEIGHBOUR_PROFILE,
+  NETWORK,
   OTHER_PROFILE,
   QUERY_RATE_LIMIT,
   SERVED_CLIENTS,
@@ -106,6 +107,7 @@ export class Setting {
       await post(client, `/profile/${id}/bw_list`, { type: 'deny', domain: BLOCKED_ZONE });
     }
     await post(client, '/net/', { ip: ATTACKER, profile_id: ATTACKER_PROFILE });
+    await post(client, '/net/', { ip: NETWORK, prefix_len: 24, profile_id: ATTACKER_PROFILE });
     const ranges = [
       [NEIGHBOUR_PORTS, HIGHEST_PORT, NEIGHBOUR_PROFILE],
       [LOWEST_PORT, NEIGHBOUR_PORTS - 1, ATTACKER_PROFILE],

@@ -22,6 +22,7 @@ const observe = (changes: Partial<Observation> = {}): Observation => ({
   samples: [sample('cached', null)],
   kernelDrops: 0,
   waitingShare: 0.001,
+  growthBytes: 2 ** 20,
   ...changes,
 });
 
@@ -31,6 +32,14 @@ describe('judge', () => {
     const { result, reasons } = judge(observe({ attack: measured(8.1) }));
     expect(result).toBe('failed');
     expect(reasons).toEqual(['UDP: p99 8.1 ms, more than 8.0 ms']);
+  });
+
+  it('accepts no more than 512 MiB more memory', () => {
+    expect(judge(observe({ growthBytes: 2 ** 29 })).result).toBe('ok');
+    expect(judge(observe({ growthBytes: 600 * 2 ** 20 }))).toEqual({
+      result: 'failed',
+      reasons: ['the resolver has 600 MiB more memory'],
+    });
   });
 
   it('does not ask for less than the scheduler can give', () => {

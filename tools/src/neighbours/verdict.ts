@@ -12,6 +12,8 @@ const MAX_FACTOR = 2;
 /** Above these shares a measurement says more about other processes than about the resolver. */
 const MAX_WAITING_SHARE = 0.005;
 const MAX_EXCLUDED_SHARE = 0.05;
+/** Of the memory of the resolver. Its pod has 4 GiB (`resolver.resources` of the chart). */
+const MAX_GROWTH_BYTES = 512 * 2 ** 20;
 
 /** What was measured around one attack. */
 export interface Observation {
@@ -23,6 +25,8 @@ export interface Observation {
   readonly kernelDrops: number;
   /** Share of the attack in which the resolver could have run, but other processes had its processor. */
   readonly waitingShare: number;
+  /** How much more memory the resolver had under attack than in the quiet time before. */
+  readonly growthBytes: number;
 }
 
 export interface Verdict {
@@ -37,7 +41,8 @@ export function judge(observation: Observation): Verdict {
     ...slowness('UDP', observation, 'udp'),
     ...slowness('TCP, TLS, HTTPS', observation, 'stream'),
   ];
-  if (lost.length > 0) return { result: 'failed', reasons: [...lost, ...slow] };
+  const failures = [...lost, ...growth(observation)];
+  if (failures.length > 0) return { result: 'failed', reasons: [...failures, ...slow] };
   if (slow.length === 0) return { result: 'ok', reasons: [] };
   const disturbance = disturbanceOf(observation);
   if (disturbance === null) return { result: 'failed', reasons: slow };
@@ -68,6 +73,11 @@ function lostQueries({ samples, kernelDrops }: Observation): readonly string[] {
     );
   }
   return reasons;
+}
+
+function growth({ growthBytes }: Observation): readonly string[] {
+  if (growthBytes <= MAX_GROWTH_BYTES) return [];
+  return [`the resolver has ${Math.round(growthBytes / 2 ** 20)} MiB more memory`];
 }
 
 function slowness(name: string, { quiet, attack }: Observation, group: Group): readonly string[] {

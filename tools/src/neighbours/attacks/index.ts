@@ -2,6 +2,7 @@ import type { Attack } from './attack.js';
 import * as https from './https-attacks.js';
 import * as packets from './packet-attacks.js';
 import { ruleChange } from './rule-change.js';
+import * as strangers from './stranger-attacks.js';
 import * as tcp from './tcp-attacks.js';
 import * as tls from './tls-attacks.js';
 import * as upstream from './upstream-attacks.js';
@@ -42,6 +43,11 @@ export const ATTACKS: readonly NamedAttack[] = [
     '3,000 random names a second below a zone that answers after 1.5 s',
   ),
   attack(
+    'slow-zone-network',
+    upstream.slowZoneNetwork,
+    '6,000 a second below that zone, from 64 addresses of a subscriber who has a /24',
+  ),
+  attack(
     'waiting-crowd',
     upstream.waitingCrowd,
     '16,384 clients of 64 subscribers wait for one name that times out',
@@ -67,6 +73,16 @@ export const ATTACKS: readonly NamedAttack[] = [
   attack('doh-requests', https.requests, '1,500 requests a second over 20 HTTP/2 connections'),
   attack('doh-resets', https.resets, '2,000 requests a second that are reset at once'),
   attack('doh-slow-bodies', https.slowBodies, '300 requests a second whose bodies do not end'),
+  attack(
+    'stranger-bodies',
+    strangers.oneByteBodies,
+    '2,500 bytes a second of 480 HTTPS bodies, each among 16 kB, from clients that are not served',
+  ),
+  attack(
+    'stranger-connections',
+    strangers.connections,
+    '6,000 TCP, TLS and HTTPS connections from 64 addresses that are not served',
+  ),
   attack('malformed', packets.malformed, '5,000 damaged packets a second'),
   attack('strangers', packets.strangers, '5,000 queries a second from 64 sources that are refused'),
   attack(

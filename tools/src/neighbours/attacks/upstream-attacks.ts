@@ -1,7 +1,7 @@
 /** Attacks on what all subscribers share behind the cache: questions in flight, waiting clients, upstreams. */
 import { BALANCER_ADDRESS } from '../../deployment/dns-client.js';
 import { encodeQuery, withEdns } from '../../deployment/dns-message.js';
-import { ATTACKER, CROWD, NEIGHBOUR, ZONES } from '../shared/target.js';
+import { ATTACKER, CROWD, NEIGHBOUR, NETWORK_ADDRESSES, ZONES } from '../shared/target.js';
 import { type Attack, type AttackContext, pace } from './attack.js';
 import { proxyHeader } from './proxy-header.js';
 import { UdpSender } from './udp-sender.js';
@@ -9,6 +9,8 @@ import { UdpSender } from './udp-sender.js';
 const TYPE_TXT = 16;
 const UDP_BYTES = 1_232;
 const MANY_PER_SECOND = 3_000;
+/** For 1.5 seconds each: more than can be in flight. */
+const FILLING_PER_SECOND = 6_000;
 const HUGE_PER_SECOND = 200;
 const CHAINS_PER_SECOND = 1_000;
 const WAITING_CLIENTS = 16_384;
@@ -38,6 +40,7 @@ export function randomNames(
 export const deadZone = randomNames(ZONES.dead, MANY_PER_SECOND, [ATTACKER]);
 export const deadZoneCrowd = randomNames(ZONES.dead, MANY_PER_SECOND, CROWD);
 export const slowZone = randomNames(ZONES.slow, MANY_PER_SECOND, [ATTACKER]);
+export const slowZoneNetwork = randomNames(ZONES.slow, FILLING_PER_SECOND, NETWORK_ADDRESSES);
 export const absentNames = randomNames(ZONES.absent, MANY_PER_SECOND, [ATTACKER]);
 export const hugeAnswers = randomNames(ZONES.huge, HUGE_PER_SECOND, [ATTACKER], TYPE_TXT);
 export const chains = randomNames(ZONES.chain, CHAINS_PER_SECOND, [ATTACKER]);

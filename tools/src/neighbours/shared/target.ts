@@ -17,6 +17,9 @@ export const NEIGHBOUR_PORTS = 2_048;
 export const ATTACKER = '127.0.2.1';
 /** Subscribers that attack together. */
 export const CROWD = Array.from({ length: 64 }, (_, i) => `127.0.3.${i + 1}`);
+/** A subscriber who has a network, and some addresses of it. */
+export const NETWORK = '127.0.4.0';
+export const NETWORK_ADDRESSES = Array.from({ length: 64 }, (_, i) => `127.0.4.${i + 1}`);
 /** Sources that are nobody's subscribers: they are refused. */
 export const STRANGERS = Array.from({ length: 64 }, (_, i) => `127.9.0.${i}`);
 /** Who is served: the subscribers, and the load balancer `BALANCER_ADDRESS`. */
