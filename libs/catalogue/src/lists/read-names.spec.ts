@@ -30,6 +30,16 @@ describe('readNames', () => {
     ]);
   });
 
+  it.each([
+    ['domains', 'a.example\ncom\nCOM.\nxn--p1ai\n'],
+    ['adblock', '||a.example^\n||com^\n||COM^\n||xn--p1ai^\n'],
+    ['rpz', 'a.example CNAME .\ncom CNAME .\n*.COM CNAME .\nxn--p1ai CNAME .\n'],
+  ] as const)('refuses whole top-level domains in a list of format %s', async (format, text) => {
+    const report = await expectNames(text, format, ['a.example']);
+    expect(report).toMatchObject({ domains: 1, invalidLines: 3 });
+    expect(report.examples[0]).toEqual({ line: 2, problem: 'is a whole top-level domain' });
+  });
+
   it('counts text that is not UTF-8 as invalid lines', async () => {
     const latin1 = Buffer.from('bücher.example\na.example\n', 'latin1');
     const report = await expectNames(latin1, 'domains', ['a.example']);

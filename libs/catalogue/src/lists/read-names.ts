@@ -136,8 +136,11 @@ class ListReader implements EntrySink {
   }
 
   private hashed(problem: string | null): void {
-    if (problem !== null) {
-      this.report.invalid(problem);
+    // A list of others that names one would block a large part of the internet (decisions §18).
+    const refusal =
+      problem ?? (this.hasher.hashes.count === 1 ? 'is a whole top-level domain' : null);
+    if (refusal !== null) {
+      this.report.invalid(refusal);
       return;
     }
     this.report.domains++;

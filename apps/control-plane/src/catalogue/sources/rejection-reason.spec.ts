@@ -8,7 +8,14 @@ describe('rejectionReason', () => {
 
   it('rejects a list with less than half of the domains of the last one', () => {
     expect(rejectionReason(49, 100)).toMatch(/^lists 49 domains, less than half of the 100 before/);
-    expect([rejectionReason(50, 100), rejectionReason(500, 100)]).toEqual([null, null]);
+    expect(rejectionReason(50, 100)).toBeNull();
+  });
+
+  it('rejects a list with more than four times the domains of the last one', () => {
+    expect(rejectionReason(401, 100)).toMatch(
+      /^lists 401 domains, more than four times the 100 before/,
+    );
+    expect(rejectionReason(400, 100)).toBeNull();
   });
 
   it('accepts any list when there was none before', () => {
