@@ -47,6 +47,7 @@ export const CONFIGURATION: DnsConfiguration = {
   METRICS_PROFILES: 0,
   QUERY_LOG_NAMES: false,
   QUERY_LOG_SAMPLING: 0,
+  RESOLVER_NAME: undefined,
   RESOLVER_THREADS: 0,
   UDP_NAP_US: 200,
   UPSTREAM_0X20: false,

@@ -51,7 +51,7 @@ class Simulation {
     ];
     const [revision, digest] = has[Math.max(0, has.length - 1 - back)] ?? [0, ''];
     const state: FollowerState = {
-      ...{ id: `f${follower}`, kind: 'resolver', feedVersion: 1, readsGroups: true },
+      ...{ id: `f${follower}`, kind: 'resolver', name: null, feedVersion: 1, readsGroups: true },
       ...{ lineage: LINEAGE, revision, digest },
     };
     this.followers[follower] = state;
@@ -67,7 +67,14 @@ class Simulation {
     await turn();
     this.check(head.revision);
     expect(
-      this.watch.judge({ ...head, id: 'g', kind: 'resolver', feedVersion: 1, readsGroups: true }),
+      this.watch.judge({
+        ...head,
+        id: 'g',
+        kind: 'resolver',
+        name: null,
+        feedVersion: 1,
+        readsGroups: true,
+      }),
     ).toBe('right');
   }
 
