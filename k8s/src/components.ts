@@ -4,11 +4,16 @@ import type { Variable, VariableSchema } from '@weir/ops';
 import { SCHEMA as RESOLVER } from '@weir/resolver/configuration';
 
 /** The processes that the chart runs: key in values.yaml → name in the cluster, and variables of the process. */
-export const COMPONENTS = {
+export const COMPONENTS: Readonly<
+  Record<
+    'controlPlane' | 'resolver' | 'blockPage',
+    Readonly<{ name: string; variables: VariableSchema }>
+  >
+> = {
   controlPlane: { name: 'control-plane', variables: CONTROL_PLANE },
   resolver: { name: 'resolver', variables: RESOLVER },
   blockPage: { name: 'block-page', variables: BLOCK_PAGE },
-} as const satisfies Record<string, { name: string; variables: VariableSchema }>;
+};
 
 export type Component = keyof typeof COMPONENTS;
 

