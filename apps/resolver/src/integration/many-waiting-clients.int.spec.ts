@@ -46,7 +46,8 @@ it('16,384 clients that wait for a name that times out are all answered, without
     upstreams: [silent.endpoint],
     source: { policy: policyOf() },
     log,
-    forwarding: { attemptTimeoutMs: 4_000, queryTimeoutMs: 8_000 },
+    // One subscriber may have half of what can wait.
+    forwarding: { attemptTimeoutMs: 4_000, queryTimeoutMs: 8_000, waitingCapacity: 2 * CLIENTS },
   });
   const { address, port } = await service.start();
   onTestFinished(() => service.stop());

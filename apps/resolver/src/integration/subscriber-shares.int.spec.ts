@@ -1,3 +1,4 @@
+import type { PutOperation } from '@weir/config-model';
 import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
 import { CidrSet, createLogger } from '@weir/ops';
 import { createSocket, type Socket } from 'node:dgram';
@@ -23,7 +24,7 @@ const ATTACKER_NETWORK = put('ipv4Network', {
 /** A resolver whose upstream answers every name except those below `dead.example`. */
 async function serve(
   variables: Partial<typeof CONFIGURATION> = {},
-  ...operations: Parameters<typeof policyOf>
+  ...operations: readonly PutOperation[]
 ) {
   const server = await upstream((query) => {
     const isDead = query.message.questions[0].qname.toLowerCase().includes('dead');
