@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { MAX_QUERY_BYTES, readRequest } from './doh-request.js';
 
 const read = (method: string, target: string, contentType = '') =>
-  readRequest({ method, target, contentType, body: Readable.from([]), respond: () => undefined });
+  readRequest({
+    ...{ method, target, contentType, body: Readable.from([]), headerBytes: 0 },
+    ...{ respond: () => undefined, abort: () => undefined, onClose: () => undefined },
+  });
 
 describe('readRequest', () => {
   it('reads the query of a GET request (RFC 8484 §4.1.1)', () => {
