@@ -374,7 +374,7 @@ describe('the change feed over a real Redis', () => {
     await observer.stop();
   });
 
-  it('counts a resolver that was killed and is back with its folder once, from its first acknowledgement on', async () => {
+  it('counts a killed resolver that is back with its folder once, from its first acknowledgement on', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'weir-back-'));
     await follow();
     const killed = await follow({ folder, name: 'dns-1:53' });
@@ -387,7 +387,7 @@ describe('the change feed over a real Redis', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('counts one that is back under its name, without its folder, once as soon as the lease before has ended', async () => {
+  it('counts one that is back under its name without its folder once when the lease before has ended', async () => {
     const observer = new ChangePublisher({
       redisUrl: inject('redisUrl'),
       deployment: DEPLOYMENT,
@@ -416,7 +416,10 @@ describe('the change feed over a real Redis', () => {
       redisUrl: inject('redisUrl'),
       deployment: DEPLOYMENT,
       readHead: () => log.head(),
-      log: { ...silent, warn: (fields, text) => warnings.push(`${JSON.stringify(fields)} ${text}`) },
+      log: {
+        ...silent,
+        warn: (fields, text) => warnings.push(`${JSON.stringify(fields)} ${text}`),
+      },
     });
     await observer.start();
     await follow({ name: 'dns-1:53' });

@@ -53,8 +53,8 @@ export function registerFeedMetrics(
   );
   metrics.gauge(
     'disk_current',
-    '1: a start from disk would have the configuration in force and its catalogue image, or there is no disk (DATA_DIR); ' +
-      '0: the disk fails, does not answer, or has not got them yet',
+    '1: a start from disk would have the configuration in force and its catalogue image, or there is no disk ' +
+      '(DATA_DIR); 0: the disk fails, does not answer, or has not got them yet',
     () => (state().isDiskCurrent ? 1 : 0),
   );
   metrics.gauge(

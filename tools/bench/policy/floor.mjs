@@ -40,7 +40,7 @@ function readsOf(steps, arrays) {
         endsStep: false,
       })),
     );
-    reads.at(-1).endsStep = true;
+    reads[reads.length - 1].endsStep = true;
     return reads;
   });
 }

@@ -163,7 +163,8 @@ async function readAndWrite(operations) {
 }
 
 async function apply(title, operations) {
-  const change = { revision: target.policy.revision + 1, digest: '', operations };
+  const { revision = 0 } = target.policy ?? {};
+  const change = { revision: revision + 1, digest: '', operations };
   collectGarbage();
   Object.assign(held, { wallMs: 0, cpuMs: 0 });
   words.fill(0, 1);

@@ -25,7 +25,7 @@ const out = new Decision();
 const batches = 1 + 2 * invitation.reader;
 const nowMs = Date.UTC(2026, 0, 7);
 
-parentPort.postMessage('ready');
+parentPort?.postMessage('ready');
 while (Atomics.load(words, 0) === 0) {
   const before = threadMs();
   const policy = shared.enter();
@@ -35,7 +35,7 @@ while (Atomics.load(words, 0) === 0) {
     client.words[0] = networkRow(random() % size.networks, 0)[0];
     writeName(name, 0, 'r', random() % size.rules, 5);
     names.compute(name, 0);
-    policy.decide(client, names, nowMs, out);
+    policy?.decide(client, names, nowMs, out);
   }
   shared.leave();
   words[batches]++;

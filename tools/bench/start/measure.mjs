@@ -23,7 +23,9 @@ const watch = () => {
 let watching = setImmediate(watch);
 
 const [wallMs, thread, cpu] = [performance.now(), threadMs(), process.cpuUsage()];
-const { parts } = await disk.read();
+const state = await disk.read();
+if (state === null) throw new Error('the disk is empty');
+const { parts } = state;
 /** @type {{ digest: string } | undefined} */
 let head;
 async function* noticeHead() {
@@ -44,7 +46,7 @@ process.stdout.write(
     threadMs: threadMs() - thread,
     longestTurnMs,
     residentMiB: process.memoryUsage.rss() / 2 ** 20,
-    counts: target.policy.counts(),
+    counts: target.policy?.counts(),
   }),
 );
 await disk.close();

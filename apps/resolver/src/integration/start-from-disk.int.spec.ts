@@ -87,7 +87,12 @@ describe('a resolver whose control plane and Redis are gone', () => {
     expect(await ask(again, 'www.late.example')).toBe(BLOCKED);
     expect(await ask(again, 'www.bet.example')).toBe(BLOCKED);
     expect(await ask(again, 'www.example.com')).toBe(SERVFAIL);
-    expect(readdirSync(folder).sort()).toEqual([`catalogue-${sha256}`, 'journal', 'run', 'snapshot']);
+    expect(readdirSync(folder).sort()).toEqual([
+      `catalogue-${sha256}`,
+      'journal',
+      'run',
+      'snapshot',
+    ]);
   });
 
   it('answers by nothing older than the last change of a long journal', async () => {

@@ -111,7 +111,13 @@ export function parseFollowerState(text: string): FollowerState {
   const known = FOLLOWER_KINDS.find((one) => one === kind);
   const revisionValid =
     revision === null || (Number.isSafeInteger(revision) && (revision as number) >= 0);
-  if (typeof id !== 'string' || id === '' || id.length > MAX_NAME_LENGTH || !known || !revisionValid) {
+  if (
+    typeof id !== 'string' ||
+    id === '' ||
+    id.length > MAX_NAME_LENGTH ||
+    !known ||
+    !revisionValid
+  ) {
     throw new RowError('a follower has an id, a kind and a revision');
   }
   if (lineage !== null && typeof lineage !== 'string') throw new RowError('a lineage is a text');

@@ -29,10 +29,7 @@ describe('FollowerRegistry', () => {
     const registry = known();
     registry.update(resolver('a', 5), 0);
     registry.update(resolver('b', 4), 0);
-    registry.update(
-      { ...resolver('c', 5), kind: 'block-page' },
-      0,
-    );
+    registry.update({ ...resolver('c', 5), kind: 'block-page' }, 0);
     expect(registry.applied(at(5))).toEqual({ applied: 1, total: 2 });
   });
 
