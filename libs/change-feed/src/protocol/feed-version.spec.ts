@@ -55,7 +55,7 @@ describe('the version of a message', () => {
 
   it('may be any in the state of a follower', () => {
     const state = {
-      ...{ id: 'a', kind: 'resolver', lineage: LINEAGE, revision: 7 },
+      ...{ id: 'a', kind: 'resolver', name: 'dns-1:53', lineage: LINEAGE, revision: 7 },
       digest: '0123456789abcdef',
       readsGroups: false,
     } as const;
