@@ -120,8 +120,8 @@ const SCENARIOS: Record<string, readonly Step[]> = {
   'SERVFAIL does not replace an expired answer': [
     { at: 0, first: good(1, 10), ask: NAME, gets: { address: 1 }, asks: ['first'] },
     { at: 11, first: servfail, ask: NAME, gets: { address: 1, ttl: 30, ede: [3] }, asks: ['first', 'second'] },
-    { at: 15, ask: NAME, edns: false, gets: { address: 1, ttl: 30 }, asks: [] },
-    { at: 16, first: good(2, 10), ask: NAME, gets: { address: 2, ttl: 10 }, asks: ['first'] },
+    { at: 40, ask: NAME, edns: false, gets: { address: 1, ttl: 30 }, asks: [] },
+    { at: 42, first: good(2, 10), ask: NAME, gets: { address: 2, ttl: 10 }, asks: ['first'] },
   ],
   'SERVFAIL or REFUSED of one upstream is hidden by the answer of the other, which is cached': [
     { at: 0, first: servfail, second: good(1), ask: NAME, gets: { address: 1 }, asks: ['first', 'second'] },
@@ -155,9 +155,9 @@ const SCENARIOS: Record<string, readonly Step[]> = {
     { at: 23, ask: 'b.example.com', gets: { rcode: 2 }, asks: ['first', 'second', 'first'], waits: 3 },
     { at: 26, ask: 'c.example.com', gets: { rcode: 2 }, asks: ['first', 'second', 'first'], waits: 3 },
     { at: 30, ask: NAME, gets: { address: 1, ttl: 30, ede: [3] }, asks: ['first', 'second', 'first'] },
-    { at: 35, ask: NAME, gets: { address: 1, ttl: 30, ede: [3] }, asks: [] },
-    { at: 45, first: good(2, 10), ask: NAME, gets: { address: 1, ttl: 30, ede: [3] }, asks: ['first'] },
-    { at: 46, ask: NAME, gets: { address: 2, ttl: 9, ede: [] }, asks: [] },
+    { at: 60, ask: NAME, gets: { address: 1, ttl: 30, ede: [3] }, asks: [] },
+    { at: 65, first: good(2, 10), ask: NAME, gets: { address: 1, ttl: 30, ede: [3] }, asks: ['first'] },
+    { at: 66, ask: NAME, gets: { address: 2, ttl: 9, ede: [] }, asks: [] },
   ],
   'an expired NXDOMAIN is served with EDE 19': [
     { at: 0, first: { nxdomain: 10 }, ask: NAME, gets: { rcode: 3, ede: [] }, asks: ['first'] },
