@@ -217,13 +217,13 @@ describe('Weir on one machine', () => {
 
   it('reports that a process keeps exiting, and can still be stopped', async () => {
     const ends = () => stack.terminal.output.match(/^block-page ended by itself/gm)?.length ?? 0;
-    while (!stack.terminal.output.includes('is only tried every 30 s now')) {
+    while (!stack.terminal.output.includes('is only tried every 10 s now')) {
       const before = ends();
       process.kill(stack.pid('block-page'), 'SIGKILL');
       await vi.waitFor(() => {
         expect(ends()).toBe(before + 1);
       }, WAIT);
-      if (stack.terminal.output.includes('is only tried every 30 s now')) break;
+      if (stack.terminal.output.includes('is only tried every 10 s now')) break;
       await vi.waitFor(() => stack.pid('block-page'), WAIT);
     }
     const ready = await fetch(`http://127.0.0.1:${PORTS.ops + 30}/readyz`);

@@ -9,6 +9,9 @@ const LOWEST_PORT: Readonly<Record<Component, number>> = {
   blockPage: 1024,
 };
 
+/** White space, within brackets. `\s` of ECMAScript has more characters than that of RE2, which Helm uses. */
+const SPACES = String.raw` \t\n\v\f\r`;
+
 /** Schema of `env` of a component: every variable of its process that is not secret. */
 export function environmentSchema(component: Component): ValueSchema {
   const variables = Object.entries<Variable<unknown>>(COMPONENTS[component].variables);
@@ -41,5 +44,18 @@ function describe(
   lowestPort = 0,
 ): ValueSchema {
   const bounds = name.endsWith('_PORT') ? { minimum: lowestPort } : {};
-  return { description, ...valueSchema, ...bounds };
+  return { description, ...withPortablePattern(valueSchema), ...bounds };
+}
+
+function withPortablePattern(schema: ValueSchema): ValueSchema {
+  const { pattern, items } = schema;
+  return {
+    ...schema,
+    ...(typeof pattern === 'string' && {
+      pattern: pattern
+        .replaceAll(String.raw`\S`, `[^${SPACES}]`)
+        .replaceAll(String.raw`\s`, SPACES),
+    }),
+    ...(items !== undefined && { items: withPortablePattern(items as ValueSchema) }),
+  };
 }

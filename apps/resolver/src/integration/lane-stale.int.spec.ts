@@ -85,6 +85,7 @@ describe.skipIf(laneCount(1) === 0)('while the main thread does nothing, a lane'
       await sleep(20);
     }
     await expect.poll(() => refused).toBeGreaterThan(0);
-    expect(await ask(5_000)).toMatchObject(STALE);
+    // The kernel may have dropped a query behind so many.
+    await expect.poll(() => ask(500)).toMatchObject(STALE);
   });
 });

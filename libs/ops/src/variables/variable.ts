@@ -1,4 +1,4 @@
-/** A JSON Schema (draft 7), its patterns without flags and in the syntax that ECMAScript and RE2 share. */
+/** A JSON Schema (draft 7). But for `\s`, its patterns are without flags and in what ECMAScript and RE2 share. */
 export type ValueSchema = Readonly<Record<string, unknown>>;
 
 /** An environment variable: its meaning, what it may be, and how its text is parsed. */
