@@ -109,6 +109,18 @@ export class WeirProcess {
     return this.end('SIGTERM');
   }
 
+  /** Waits for it to end without a signal. It need not answer any more. @returns null: it did not end in time. */
+  async endOfItself(deadlineMs: number): Promise<ExitStatus | null> {
+    this.ending = true;
+    this.readyAtMs = null;
+    this.disturbedAtMs = performance.now();
+    const late = sleep(deadlineMs, null, { ref: false });
+    const ending = await Promise.race([this.child?.exited ?? null, late]);
+    if (ending === null) await this.kill();
+    this.child = null;
+    return ending;
+  }
+
   pause(): void {
     this.signal('SIGSTOP');
     this.isPaused = true;

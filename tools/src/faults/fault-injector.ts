@@ -1,3 +1,5 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deployment } from '../deployment/deployment.js';
 import type { Key } from './keys/key.js';
@@ -11,10 +13,17 @@ import { breakImage } from './image-fault.js';
 import { killWithLongJournal } from './long-journal.js';
 import type { TcpProxy } from '../deployment/tcp-proxy.js';
 import type { WeirProcess } from '../deployment/weir-process.js';
-import { plantVariables } from './plant/plants.js';
+import { plantVariables, STUCK_FILE_VARIABLE } from './plant/plants.js';
+import { renewCatalogue } from './catalogue-renewal.js';
 
+/** Lanes of each resolver. Without lanes the main thread answers, and the feed has no thread of its own. */
+export const RESOLVER_THREADS = [2, 1, 0];
 /** Weir replaces a Redis connection that loses everything within this time. */
 const RECONNECT_MS = 4_000;
+/** A resolver gives up a stuck thread after two seconds; the machine may be busy. */
+const STUCK_DEADLINE_MS = 20_000;
+/** A job that is queued is run without the queue after 15 seconds. */
+const REFRESH_DEADLINE_MS = 45_000;
 /** A follower gives up a feed connection after ten seconds without data. */
 const FEED_TIMEOUT_MS = 11_000;
 
@@ -86,6 +95,8 @@ export class FaultInjector {
         return this.startAlone(target % deployment.resolvers.length);
       case 'resolver started with a long journal':
         return this.startWithLongJournal(target % deployment.resolvers.length);
+      case 'feed thread of a resolver stuck':
+        return this.stickFeedThread(target);
       case 'resolver isolated':
         return this.isolate(target % deployment.resolvers.length, durationMs);
       case 'resolver disk full':
@@ -108,6 +119,8 @@ export class FaultInjector {
         return breakImage(deployment, 'missing', durationMs);
       case 'catalogue image slow':
         return breakImage(deployment, 'slow', durationMs);
+      case 'Redis gone while a catalogue is due':
+        return this.renewWithoutRedis();
       case 'feed silent':
         return this.silenceFeed(durationMs);
       case 'replica cut off from PostgreSQL':
@@ -196,6 +209,42 @@ export class FaultInjector {
     const resolver = pick(deployment.resolvers, index);
     await killWithLongJournal(resolver, deployment.dataFolder(index));
     await checker.askWhile(index, keys, () => resolver.start());
+  }
+
+  /**
+   * A thread that is stuck in the middle of a change can be told nothing. The process must end, and must not answer by
+   * an older configuration meanwhile.
+   */
+  private async stickFeedThread(target: number): Promise<void> {
+    const { deployment, checker, keys, stats } = this;
+    const index = target % RESOLVER_THREADS.indexOf(0);
+    const resolver = pick(deployment.resolvers, index);
+    const file = join(deployment.dataFolder(index), 'stuck');
+    await resolver.kill();
+    await resolver.start({
+      ...plantVariables(['the writer is stuck while a file exists']),
+      [STUCK_FILE_VARIABLE]: file,
+    });
+    writeFileSync(file, '');
+    await checker.askWhile(index, keys, async () => {
+      const status = await resolver.endOfItself(STUCK_DEADLINE_MS);
+      if (status === null) stats.violation(`${resolver.name} does not end with a stuck thread`);
+      else if (!('code' in status) || status.code !== 1)
+        stats.violation(`${resolver.name} ended with ${JSON.stringify(status)}, not with 1`);
+    });
+    rmSync(file);
+    await resolver.start();
+  }
+
+  /** Redis is only the fast path: a catalogue that is due is compiled and activated without it. */
+  private async renewWithoutRedis(): Promise<void> {
+    const { deployment, checker, stats } = this;
+    const endDisturbance = checker.disturb();
+    await deployment.redis.kill();
+    if (!(await renewCatalogue(deployment, REFRESH_DEADLINE_MS)))
+      stats.violation('without Redis, a new catalogue is not activated');
+    await deployment.redis.start();
+    endDisturbance();
   }
 
   /** The resolver hears neither Redis nor the feed, and its clients still reach it. */

@@ -1,6 +1,6 @@
-import type pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deployment } from '../deployment/deployment.js';
+import { activeCatalogue, renewCatalogue } from './catalogue-renewal.js';
 import { connectDatabase } from './connect-database.js';
 
 /** How long a control plane may take to compile and activate a catalogue before the fault goes on without it. */
@@ -46,10 +46,7 @@ export async function breakImage(
       CREATE OR REPLACE TRIGGER weir_break_piece BEFORE INSERT ON catalogue_image_piece
       FOR EACH ROW EXECUTE FUNCTION weir_break_piece()`);
     const before = await activeCatalogue(client);
-    deployment.catalogue.renew();
-    const deadlineMs = performance.now() + ACTIVATION_DEADLINE_MS;
-    while ((await activeCatalogue(client)) === before && performance.now() < deadlineMs)
-      await sleep(50);
+    await renewCatalogue(deployment, ACTIVATION_DEADLINE_MS);
     await sleep(durationMs);
     await client.query('BEGIN');
     await client.query('DROP TRIGGER weir_break_piece ON catalogue_image_piece');
@@ -59,12 +56,4 @@ export async function breakImage(
   } finally {
     await client.end();
   }
-}
-
-/** The version of the active image; versions only grow. */
-async function activeCatalogue(client: pg.Client): Promise<number> {
-  const { rows } = await client.query<{ version: number | null }>(
-    'SELECT catalogue_version::float8 AS version FROM config_head',
-  );
-  return rows[0]?.version ?? 0;
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Deployment } from '../deployment/deployment.js';
 import { DnsClient } from '../deployment/dns-client.js';
 import { DatabaseRewind } from './database-rewind.js';
-import { FaultInjector } from './fault-injector.js';
+import { FaultInjector, RESOLVER_THREADS } from './fault-injector.js';
 import { ReadWriteLock } from './read-write-lock.js';
 import { FIXED_SETUP, PAGE_SETUP } from './keys/fixed.js';
 import type { Key, Step } from './keys/key.js';
@@ -27,8 +27,6 @@ import { AnswerChecker } from './answer-checker.js';
 import { Writer, type WriterOptions } from './writer.js';
 
 const REPLICAS = 2;
-/** Lanes of each resolver. Without lanes the main thread answers. */
-const RESOLVER_THREADS = [2, 1, 0];
 /** As much as shows a planted defect: one resolver that has a change while another one does not. */
 const PLANTED_RESOLVER_THREADS = [1, 0];
 /** Keys of each kind for each writer. */

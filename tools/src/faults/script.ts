@@ -16,6 +16,7 @@ export const PROCESS_FAULTS = [
   'PostgreSQL killed',
   'resolver alone',
   'resolver started with a long journal',
+  'feed thread of a resolver stuck',
   'resolver isolated',
   'resolver disk full',
   'clock of a resolver stepped',
@@ -27,6 +28,7 @@ export const PROCESS_FAULTS = [
   'catalogue image bad',
   'catalogue image missing',
   'catalogue image slow',
+  'Redis gone while a catalogue is due',
   'feed silent',
   'replica cut off from PostgreSQL',
 ] as const;

@@ -5,6 +5,7 @@ import type { Deployment } from '../deployment/deployment.js';
 import type { Key } from './keys/key.js';
 import type { RunStats } from './run-stats.js';
 import type { AnswerChecker } from './answer-checker.js';
+import { renewCatalogue } from './catalogue-renewal.js';
 import { connectDatabase } from './connect-database.js';
 import { readStored } from './database-rewind.js';
 import { type AcknowledgedChanges, type LogState, verifyLog } from './verify-log.js';
@@ -61,7 +62,7 @@ async function waitForHead(
   for (const resolver of deployment.resolvers) {
     const compare = async (): Promise<{ revision: number; head: number }> => ({
       revision: await resolver.metric('weir_resolver_revision'),
-      head: (await readHead(client)).revision,
+      head: await readHead(client),
     });
     let { revision, head } = await compare();
     while (revision !== head && performance.now() < deadlineMs) {
@@ -73,13 +74,11 @@ async function waitForHead(
   }
 }
 
-async function readHead(
-  client: pg.Client,
-): Promise<{ catalogue: string | null; revision: number }> {
-  const { rows } = await client.query<{ catalogue: string | null; revision: number }>(
-    'SELECT catalogue_version::text AS catalogue, revision::float8 AS revision FROM config_head',
+async function readHead(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ revision: number }>(
+    'SELECT revision::float8 AS revision FROM config_head',
   );
-  return rows[0] ?? { catalogue: null, revision: 0 };
+  return rows[0]?.revision ?? 0;
 }
 
 /** A new catalogue reaches every resolver, whatever happened to the images before. */
@@ -89,14 +88,8 @@ async function waitForCatalogue(
   stats: RunStats,
 ): Promise<void> {
   const deadlineMs = performance.now() + CATALOGUE_DEADLINE_MS;
-  const before = await readHead(client);
-  deployment.catalogue.renew();
-  let head = before;
-  while (head.catalogue === before.catalogue && performance.now() < deadlineMs) {
-    await sleep(100);
-    head = await readHead(client);
-  }
-  if (head.catalogue === before.catalogue) stats.violation('a new catalogue is not activated');
+  if (!(await renewCatalogue(deployment, CATALOGUE_DEADLINE_MS)))
+    stats.violation('a new catalogue is not activated');
   await waitForHead(client, deployment, stats);
   for (const resolver of deployment.resolvers) {
     const isMissing = (): Promise<number> =>

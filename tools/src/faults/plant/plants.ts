@@ -96,6 +96,14 @@ const AIDS = {
     replace: `append(lines) {
       if (Math.random() < 0.01) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);`,
   },
+  /** The thread of the feed neither writes nor hears anything any more, and all lanes wait for it. */
+  'the writer is stuck while a file exists': {
+    file: 'libs/policy/dist/sharing/reader-lock.js',
+    find: 'write();',
+    replace: `
+      while (process.getBuiltinModule('node:fs').existsSync(process.env.WEIR_FAULT_SUITE_STUCK_FILE));
+      write();`,
+  },
 } as const satisfies Record<string, Plant>;
 
 export type DefectName = keyof typeof DEFECTS;
@@ -105,6 +113,9 @@ export const PLANTS: Readonly<Record<PlantName, Plant>> = { ...DEFECTS, ...AIDS 
 
 /** Names of the plants of a process, separated by semicolons. */
 export const PLANTS_VARIABLE = 'WEIR_FAULT_SUITE_PLANTS';
+
+/** The file of the plant `the writer is stuck while a file exists`. */
+export const STUCK_FILE_VARIABLE = 'WEIR_FAULT_SUITE_STUCK_FILE';
 
 /** Variables for a process whose code is changed so, and whose clock can be stepped. */
 export function plantVariables(names: readonly PlantName[]): Record<string, string> {
