@@ -13,6 +13,10 @@ export async function forgeFollowers(deployment: Deployment, durationMs: number)
   const redis = new Redis(deployment.redisUrl, { retryStrategy: () => 100 });
   redis.on('error', () => undefined);
   const endMs = performance.now() + durationMs;
+  // Also ends a pipeline on a connection that was blackholed meanwhile.
+  const ending = setTimeout(() => {
+    redis.disconnect();
+  }, durationMs);
   try {
     while (performance.now() < endMs) {
       const pipeline = redis.pipeline();
@@ -26,6 +30,7 @@ export async function forgeFollowers(deployment: Deployment, durationMs: number)
       await sleep(HEARTBEAT_MS);
     }
   } finally {
+    clearTimeout(ending);
     redis.disconnect();
   }
 }
