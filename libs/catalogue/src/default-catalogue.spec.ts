@@ -6,7 +6,8 @@ import { parseDefinition } from './definition/parse-definition.js';
 
 const FOLDER = fileURLToPath(new URL('../../../catalogue', import.meta.url));
 const text = await readFile(`${FOLDER}/catalogue.yaml`, 'utf8');
-const { categories, applications } = parseDefinition(text, { path: FOLDER });
+const definition = parseDefinition(text, { path: FOLDER });
+const { categories, applications } = definition;
 
 /** The categories that block names. */
 const filtering = categories.filter(({ rewrites }) => rewrites.length === 0);
@@ -71,10 +72,10 @@ describe('the default catalogue', () => {
   });
 
   it('needs no source, and has valid public lists in comments for every category', () => {
-    expect(sourcesOf({ categories, applications })).toEqual([]);
+    expect(sourcesOf(definition)).toEqual([]);
     const withSources = text.replace(/^ {4}# (sources:| {2}- )/gm, '    $1');
-    const definition = parseDefinition(withSources, { path: FOLDER });
-    for (const { name, sources, rewrites } of definition.categories) {
+    const { categories: sourced } = parseDefinition(withSources, { path: FOLDER });
+    for (const { name, sources, rewrites } of sourced) {
       if (rewrites.length > 0) continue;
       expect(sources.length, name).toBeGreaterThan(0);
       for (const { location } of sources) expect(location).toHaveProperty('url');

@@ -2,6 +2,7 @@ export { CatalogueError, DefinitionFaults } from './catalogue-error.js';
 export {
   type Definition,
   type GroupDefinition,
+  type Purpose,
   type SourceDefinition,
   sourcesOf,
 } from './definition/definition.js';
@@ -20,8 +21,15 @@ export { CatalogueImage, type ImageOptions } from './image/image.js';
 export { FORMAT_VERSION, type GroupSummary } from './image/image-format.js';
 export type { ListFormat } from './lists/list-format.js';
 export { type ByteStream, DEFAULT_LIMITS, type ListLimits } from './lists/list-limits.js';
-export type { ListReport } from './lists/list-report.js';
-export { type ReadList, readNames, type VisitName, visitNames } from './lists/read-names.js';
+export type { ListExample, ListReport } from './lists/list-report.js';
+export { NeverBlock } from './lists/never-block.js';
+export {
+  type ReadList,
+  readNames,
+  type ReadOptions,
+  type VisitName,
+  visitNames,
+} from './lists/read-names.js';
 export { NameList } from './names/name-list.js';
 export { openSource } from './sources/open-source.js';
 export type { OpenedSource, OpenOptions, Source, SourceLocation } from './sources/source.js';

@@ -13,6 +13,7 @@ export const HEAD_TABLE = 'config_head';
 /** The tables of a backup. Each comes after the tables that it refers to. */
 export const BACKUP_TABLES: readonly string[] = [
   'catalogue_source',
+  'catalogue_held',
   'catalogue_image',
   'catalogue_image_piece',
   HEAD_TABLE,

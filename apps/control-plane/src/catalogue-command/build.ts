@@ -5,7 +5,9 @@ import {
   type GroupDefinition,
   type ListedGroup,
   NameList,
+  type ReadList,
   readNames,
+  type SourceDefinition,
   sourcesOf,
 } from '@weir/catalogue';
 import type { HashKey } from '@weir/dns-name';
@@ -20,25 +22,25 @@ export async function build(
   key: HashKey,
   terminal: Terminal,
 ): Promise<void> {
-  const lists = new Map<string, NameList>();
+  const { neverBlock } = definition;
+  const lists = new Map<SourceDefinition, ReadList>();
   for (const source of sourcesOf(definition)) {
-    const { names } = await withSource(source, terminal, (body) =>
-      readNames(body, source.format, key),
+    const list = await withSource(source, terminal, (body) =>
+      readNames(body, source.format, key, { sha256: source.sha256, neverBlock }),
     );
-    if (names.count === 0) {
+    if (list.names.count === 0) {
       throw new CatalogueError(`${source.declaredAt}: ${source.name} lists no domain`);
     }
-    lists.set(source.name, names);
+    lists.set(source, list);
   }
-  const listed = ({ id, name, domains, sources, rewrites }: GroupDefinition): ListedGroup => ({
-    id,
-    name,
-    lists: [
-      NameList.of(domains, key),
-      ...sources.map((source) => lists.get(source.name) as NameList),
-    ],
-    rewrites,
-  });
+  const listed = (group: GroupDefinition): ListedGroup => {
+    const { id, name, domains, sources, isGuarded, rewrites } = group;
+    const taken = sources.map((source) => {
+      const { names, protectedNames } = lists.get(source) as ReadList;
+      return isGuarded ? names.without(protectedNames) : names;
+    });
+    return { id, name, lists: [NameList.of(domains, key), ...taken], rewrites };
+  };
   const { image, sha256, domainCount } = compileCatalogue(
     {
       categories: definition.categories.map(listed),

@@ -1,15 +1,17 @@
 import {
   CatalogueError,
   type Definition,
+  NeverBlock,
   type ReadList,
   readNames,
   type SourceDefinition,
   sourcesOf,
 } from '@weir/catalogue';
+import { SuffixHashes, toWireName } from '@weir/dns-name';
 import { ANY_KEY, withSource } from './read-source.js';
 import { grouped, table, type Terminal } from './terminal.js';
 
-const HEADINGS = ['source', 'format', 'names', 'skipped', 'invalid lines', 'seconds'];
+const HEADINGS = ['source', 'format', 'names', 'skipped', 'invalid lines', 'protected', 'seconds'];
 const LEFT_COLUMNS = 2;
 
 /** Reads every source, and reports on each. @returns whether all of them can be used. */
@@ -20,17 +22,22 @@ export async function check(definition: Definition, terminal: Terminal): Promise
   terminal.print(`${groups}, ${grouped(new Set(inline).size)} domains in catalogue.yaml`);
   const rows: string[][] = [];
   const invalid: string[] = [];
+  const protectedLines: string[] = [];
   const faults: string[] = [];
   const sources = sourcesOf(definition);
   for (const source of sources) {
     const startMs = performance.now();
     try {
-      const { names, report } = await readWhole(source, terminal);
+      const list = await readWhole(source, definition, terminal);
+      const { names, report, protectedNames } = list;
       const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
-      const counts = [names.count, report.skipped, report.invalidLines].map(grouped);
-      rows.push([source.name, source.format, ...counts, seconds]);
+      const counts = [names.count, report.skipped, report.invalidLines, protectedNames.count];
+      rows.push([source.name, source.format, ...counts.map(grouped), seconds]);
       for (const { line, problem } of report.examples) {
         invalid.push(`  ${source.name}:${line}: ${problem}`);
+      }
+      for (const { line, problem } of list.protectedLines) {
+        protectedLines.push(`  ${source.name}:${line}: ${problem}${takenBy(source, definition)}`);
       }
     } catch (error) {
       if (!(error instanceof CatalogueError)) throw error;
@@ -41,6 +48,10 @@ export async function check(definition: Definition, terminal: Terminal): Promise
     table([HEADINGS, ...rows], LEFT_COLUMNS).forEach((row) => terminal.print(row));
   if (invalid.length > 0) terminal.print('invalid lines, the first ten of each source:');
   for (const line of invalid) terminal.print(line);
+  if (protectedLines.length > 0)
+    terminal.print('lines with a protected name, the first ten of each source:');
+  for (const line of protectedLines) terminal.print(line);
+  for (const line of inlineLines(definition)) terminal.print(line);
   for (const fault of faults) terminal.printError(`catalogue: ${fault}`);
   const usable = grouped(sources.length - faults.length);
   if (sources.length === 0)
@@ -49,9 +60,36 @@ export async function check(definition: Definition, terminal: Terminal): Promise
   return faults.length === 0;
 }
 
-function readWhole(source: SourceDefinition, terminal: Terminal): Promise<ReadList> {
+/** Which categories take the protected names of a source all the same. */
+function takenBy(source: SourceDefinition, { categories }: Definition): string {
+  const legal = categories.filter((group) => !group.isGuarded && group.sources.includes(source));
+  if (legal.length === 0) return '';
+  const ids = legal.map(({ id }) => id).join(', ');
+  return `; category ${ids} takes it, because its purpose is legal`;
+}
+
+/** Domains of the definition itself are taken, whatever `never_block` says: somebody has written both on purpose. */
+function inlineLines({ categories, neverBlock }: Definition): string[] {
+  const never = new NeverBlock(neverBlock, ANY_KEY);
+  const hashes = new SuffixHashes(ANY_KEY);
+  return categories.flatMap(({ domains, domainLines }) =>
+    domains.flatMap((domain, i) => {
+      hashes.compute(toWireName(domain), 0);
+      const blocked = never.blockedBy(hashes);
+      if (blocked === undefined) return [];
+      return [`catalogue.yaml:${domainLines[i]}: ${domain} blocks ${blocked} of never_block`];
+    }),
+  );
+}
+
+function readWhole(
+  source: SourceDefinition,
+  { neverBlock }: Definition,
+  terminal: Terminal,
+): Promise<ReadList> {
   return withSource(source, terminal, async (body) => {
-    const list = await readNames(body, source.format, ANY_KEY);
+    const { format, sha256 } = source;
+    const list = await readNames(body, format, ANY_KEY, { sha256, neverBlock });
     if (list.names.count === 0) throw new CatalogueError(`lists no domain ${reasonOf(list)}`);
     return list;
   });

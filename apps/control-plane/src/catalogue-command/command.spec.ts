@@ -56,11 +56,43 @@ describe('catalogue check', () => {
     expect([code, errors]).toEqual([0, []]);
     expect(out[0]).toBe('2 categories and 1 applications, 3 domains in catalogue.yaml');
     expect(out[1].split(/ {2,}/)).toEqual([
-      ...['source', 'format', 'names', 'skipped', 'invalid lines', 'seconds'],
+      ...['source', 'format', 'names', 'skipped', 'invalid lines', 'protected', 'seconds'],
     ]);
-    expect(out[2].split(/ {2,}/).slice(0, 5)).toEqual(['gambling.txt', 'domains', '2', '0', '1']);
+    expect(out[2].split(/ {2,}/).slice(0, 6)).toEqual([
+      ...['gambling.txt', 'domains', '2', '0', '1', '0'],
+    ]);
     expect(out[4]).toMatch(/^ {2}gambling\.txt:4: may hold letters/);
     expect(out.at(-1)).toBe('1 of 1 sources can be used');
+  });
+
+  it('tells which lines are not taken because of never_block, and which are in spite of it', async () => {
+    const legal = YAML.replace('name: Gambling', 'name: Gambling\n    purpose: legal');
+    for (const yaml of [YAML, legal]) {
+      await write(`${yaml}never_block: [www.bet.example]\n`, LIST);
+      const { code, out } = await run('check');
+      expect([code, out[2].split(/ {2,}/)[5]]).toEqual([0, '1']);
+      const taken = yaml === legal ? '; category 7 takes it, because its purpose is legal' : '';
+      expect(out).toContain(`  gambling.txt:3: would block www.bet.example of never_block${taken}`);
+      expect(out).toContainEqual(
+        expect.stringMatching(
+          /^catalogue\.yaml:\d: bet\.example blocks www\.bet\.example of never/,
+        ),
+      );
+    }
+  });
+
+  it('refuses a URL that others could change', async () => {
+    const source = '{ url: "http://lists.example/a", format: domains }';
+    await write(`categories: [{ id: 1, name: a, sources: [${source}] }]`, '');
+    const { code, errors } = await run('check');
+    expect([code, errors]).toEqual([
+      1,
+      [
+        expect.stringMatching(
+          /^catalogue: catalogue\.yaml:1: categories\[0\]\.sources\[0\]\.url: must be an https URL/,
+        ),
+      ],
+    ]);
   });
 
   it('fails when a source cannot be used, with the reason', async () => {
@@ -105,6 +137,15 @@ describe('catalogue build', () => {
     ]);
   });
 
+  it('takes a list without what never_block protects, but for applications', async () => {
+    await write(`${YAML}never_block: [www.poker.example]\n`, LIST);
+    const file = join(folder, 'image');
+    expect((await run('build', file)).code).toBe(0);
+    const image = CatalogueImage.open(await readFile(file), parseHashKey(KEY_HEX));
+    expect(image.categories.map(({ domains }) => domains)).toEqual([1, 2]);
+    expect(image.applications.map(({ domains }) => domains)).toEqual([3]);
+  });
+
   it('writes nothing when a source cannot be used, or the file cannot be written', async () => {
     await write(YAML, '');
     expect((await run('build', join(folder, 'image'))).code).toBe(1);
@@ -129,6 +170,18 @@ describe('catalogue show', () => {
       '  bet.example         catalogue.yaml:7',
       'application 3, Betting app',
       '  bet.example  gambling.txt:3',
+    ]);
+  });
+
+  it('prints which lines are not taken', async () => {
+    await write(`${YAML}never_block: [www.poker.example]\n`, LIST);
+    expect((await run('show', 'poker.example')).out).toEqual([
+      'category 7, Gambling',
+      '  poker.example  gambling.txt:1, not taken: never_block has www.poker.example',
+      '  poker.example  gambling.txt:5, not taken: never_block has www.poker.example',
+      'application 3, Betting app',
+      '  poker.example  gambling.txt:1',
+      '  poker.example  gambling.txt:5',
     ]);
   });
 
@@ -159,6 +212,7 @@ describe('the catalogue command', () => {
     [['list'], 'unknown command list'],
     [['check', '--verbose'], "Unknown option '--verbose'"],
     [['show', '*.example'], 'the domain may hold letters'],
+    [['accept'], 'wrong number of arguments'],
   ])('rejects %j', async (argv, problem) => {
     const { code, errors } = await run(...argv);
     expect(code).toBe(2);

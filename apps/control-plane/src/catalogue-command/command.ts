@@ -5,12 +5,16 @@ import { parseArgs } from 'node:util';
 import { SCHEMA } from '../configuration.js';
 import { build } from './build.js';
 import { check } from './check.js';
+import { accept, printHeld } from './held.js';
 import { show } from './show.js';
 import type { Terminal } from './terminal.js';
 
 export const USAGE = `usage: npm run catalogue -- <command> [--catalogue <folder or URL>]
 
-  check           reads the definition and all its sources, and reports what each one lists
+  check           reads the definition and all its sources, and reports what each one lists; with DATABASE_URL also
+                  which lists are held back, and why
+  accept <source> takes a list that is held back because it is much shorter or longer than the last one; the source is
+                  named as check names it. In force within CATALOGUE_INTERVAL_MS on every resolver. Needs DATABASE_URL
   build <file>    compiles the image under DOMAIN_HASH_KEY and writes it to the file
   show <domain>   prints the categories and applications of a domain, and the line that lists it
 
@@ -59,7 +63,7 @@ async function dispatch(
     terminal.print(USAGE);
     return true;
   }
-  const needsArgument = command === 'build' || command === 'show';
+  const needsArgument = ['accept', 'build', 'show'].includes(command ?? '');
   if (positionals.length !== (needsArgument ? 2 : 1)) {
     throw new UsageError(command === undefined ? 'no command' : 'wrong number of arguments');
   }
@@ -67,8 +71,16 @@ async function dispatch(
   const definition = (): ReturnType<typeof readDefinition> =>
     readDefinition(values.catalogue ?? CATALOGUE);
   switch (command) {
-    case 'check':
-      return check(await definition(), terminal);
+    case 'accept': {
+      const { DATABASE_URL } = parseVariables({ DATABASE_URL: SCHEMA.DATABASE_URL }, environment);
+      return accept(DATABASE_URL, argument, terminal);
+    }
+    case 'check': {
+      const isGood = await check(await definition(), terminal);
+      const url = environment['DATABASE_URL'];
+      if (url !== undefined) await printHeld(url, terminal);
+      return isGood;
+    }
     case 'build': {
       const { DOMAIN_HASH_KEY } = parseVariables(
         { DOMAIN_HASH_KEY: SCHEMA.DOMAIN_HASH_KEY },

@@ -2,8 +2,10 @@ import {
   CatalogueError,
   type Definition,
   type GroupDefinition,
+  NeverBlock,
   type SourceDefinition,
   sourcesOf,
+  type VisitName,
   visitNames,
 } from '@weir/catalogue';
 import { SuffixHashes, toWireName } from '@weir/dns-name';
@@ -14,6 +16,8 @@ import { table, type Terminal } from './terminal.js';
 interface Mention {
   readonly domain: string;
   readonly where: string;
+  /** The domain of `never_block` that it would block. */
+  readonly blocked?: string | undefined;
 }
 
 /**
@@ -29,7 +33,7 @@ export async function show(
   let allRead = true;
   for (const source of sourcesOf(definition)) {
     try {
-      bySource.set(source.name, await mentionsIn(source, domain, terminal));
+      bySource.set(source.name, await mentionsIn(source, domain, definition, terminal));
     } catch (error) {
       if (!(error instanceof CatalogueError)) throw error;
       terminal.printError(`catalogue: ${error.message}`);
@@ -53,7 +57,7 @@ export async function show(
 }
 
 function mentions(
-  { domains, domainLines, sources, rewrites }: GroupDefinition,
+  { domains, domainLines, sources, isGuarded, rewrites }: GroupDefinition,
   domain: string,
   bySource: ReadonlyMap<string, readonly Mention[]>,
 ): Mention[] {
@@ -63,28 +67,39 @@ function mentions(
   const rewritten = rewrites
     .filter(({ names }) => names.includes(domain))
     .map(({ to }) => ({ domain, where: `rewritten to ${to}` }));
-  return [...inline, ...rewritten, ...sources.flatMap(({ name }) => bySource.get(name) ?? [])];
+  const listed = sources
+    .flatMap(({ name }) => bySource.get(name) ?? [])
+    .map(({ blocked, ...mention }) =>
+      isGuarded && blocked !== undefined
+        ? { ...mention, where: `${mention.where}, not taken: never_block has ${blocked}` }
+        : mention,
+    );
+  return [...inline, ...rewritten, ...listed];
 }
 
 function mentionsIn(
   source: SourceDefinition,
   domain: string,
+  { neverBlock }: Definition,
   terminal: Terminal,
 ): Promise<Mention[]> {
+  const never = new NeverBlock(neverBlock, ANY_KEY);
   const labels = domain.split('.');
   const asked = new SuffixHashes(ANY_KEY);
   asked.compute(toWireName(domain), 0);
   const found: Mention[] = [];
   return withSource(source, terminal, async (body) => {
-    await visitNames(body, source.format, ANY_KEY, (hashes, line) => {
+    const visit: VisitName = (hashes, line) => {
       const last = hashes.count - 1;
       if (last >= asked.count || hashes.low[last] !== asked.low[last]) return;
       if (hashes.high[last] !== asked.high[last]) return;
       found.push({
         domain: labels.slice(-hashes.count).join('.'),
         where: `${source.name}:${line}`,
+        blocked: never.blockedBy(hashes),
       });
-    });
+    };
+    await visitNames(body, source.format, ANY_KEY, visit, { sha256: source.sha256 });
     return found;
   });
 }

@@ -32,6 +32,16 @@ export class CatalogueGauges {
       'Domains in the last accepted list of the source',
       (source) => source.domainCount,
     );
+    this.sourceGauge(
+      'invalid_lines',
+      'Lines of the last accepted list of the source that name no domain, or a public suffix',
+      (source) => source.invalidCount,
+    );
+    this.sourceGauge(
+      'protected_domains',
+      'Domains in the last accepted list of the source that would block a domain of never_block',
+      (source) => source.protectedCount,
+    );
     this.sourceGauge('failed', '1 when the last refresh of the source failed', ({ lastError }) =>
       lastError === null ? 0 : 1,
     );

@@ -1,12 +1,15 @@
 import { CatalogueImage } from '@weir/catalogue';
 import { parseHashKey, SuffixHashes, toWireName } from '@weir/dns-name';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { runCommand } from '../catalogue-command/command.js';
+import { Terminal } from '../catalogue-command/terminal.js';
 import { Database } from '../platform/database/database.js';
 import { ConfigurationWriter } from '../revisions/configuration-writer.js';
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
@@ -85,6 +88,18 @@ describe('CatalogueUpdater', () => {
     (await query(`SELECT last_error FROM catalogue_source WHERE name = '${name}'`))[0]?.[
       'last_error'
     ];
+  /** Runs `npm run catalogue -- …` beside the control plane. */
+  const command = async (...argv: string[]) => {
+    const out: string[] = [];
+    const errors: string[] = [];
+    const into = (to: string[]) => ({
+      isTTY: false as const,
+      write: (text: string) => to.push(text.trimEnd()) > 0,
+    });
+    const environment = { CATALOGUE: folder, DATABASE_URL: databaseUrl };
+    const code = await runCommand(argv, environment, new Terminal(into(out), into(errors)));
+    return { code, out, errors };
+  };
   const revision = async () =>
     Number((await query('SELECT revision FROM config_head'))[0]['revision']);
   /** The image in force. */
@@ -204,6 +219,145 @@ describe('CatalogueUpdater', () => {
     }
     expect(metrics).toContain(`weir_catalogue_source_failed{source="${lists.url}/good"} 0`);
     expect(metrics).toMatch(/weir_catalogue_source_age_seconds\{source="[^"]+\/good"\} \d/);
+  });
+
+  it('keeps what a hostile list provider lists from blocking a country, a registry or the portal', async () => {
+    const hostile = [
+      ...['com', 'uk', 'co.uk', 'foo.ck', 'XN--55QX5D.CN'],
+      ...['provider.example', 'portal.provider.example', 'login.portal.provider.example'],
+    ];
+    lists.serve('/a', [...hostile, 'bad.example', 'other.provider.example']);
+    await define(url('/a'));
+    await writeFile(
+      join(folder, 'catalogue.yaml'),
+      `${await readFile(join(folder, 'catalogue.yaml'), 'utf8')}never_block: [portal.provider.example]\n`,
+    );
+    await startUpdater();
+    await refresh();
+    const taken = ['bad.example', 'other.provider.example'];
+    expect(await listed(...hostile.map((name) => name.toLowerCase()), ...taken)).toEqual(taken);
+    expect(await registry.metrics()).toContain(`invalid_lines{source="${lists.url}/a"} 5`);
+    expect(await registry.metrics()).toContain(`protected_domains{source="${lists.url}/a"} 3`);
+    const told = logLines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(told).toContainEqual(
+      expect.objectContaining({
+        msg: 'a catalogue source lists names that would block those of never_block',
+        names: 3,
+        takenWithoutThemBy: [12],
+        takenWholeBy: [],
+      }),
+    );
+  });
+
+  it('takes a list whole for a category of purpose legal and for an application', async () => {
+    await writeFile(join(folder, 'a.txt'), 'portal.example\n');
+    const sources = 'sources: [{ file: a.txt, format: domains }]';
+    const never = 'never_block: [login.portal.example]';
+    const categories = [`purpose: legal, ${sources}`, sources].map(
+      (fields, id) => `{ id: ${id}, name: C${id}, ${fields} }`,
+    );
+    const application = `applications: [{ id: 5, name: A, ${sources} }]`;
+    const yaml = `categories: [${categories.join(', ')}]\n${application}\n${never}`;
+    await writeFile(join(folder, 'catalogue.yaml'), yaml);
+    await startUpdater();
+    const image = await imageInForce();
+    expect(image.categories.map(({ domains }) => domains)).toEqual([1, 0]);
+    expect(image.applications.map(({ domains }) => domains)).toEqual([1]);
+    expect(logLines.join('')).toContain('"takenWithoutThemBy":[1],"takenWholeBy":[0]');
+  });
+
+  it('puts a new never_block in force for all lists, also while their URLs fail', async () => {
+    await writeFile(join(folder, 'a.txt'), 'portal.example\nx.portal.example\na.example\n');
+    lists.serve('/b', ['portal.example', 'x.portal.example', 'b.example']);
+    await define('file: a.txt, format: domains', url('/b'));
+    await startUpdater();
+    await refresh();
+    const names = ['portal.example', 'x.portal.example'];
+    expect(await listed(...names)).toEqual(names);
+    const yaml = await readFile(join(folder, 'catalogue.yaml'), 'utf8');
+    await writeFile(join(folder, 'catalogue.yaml'), `${yaml}never_block: [portal.example]\n`);
+    await updater.update(NEVER);
+    // The names below it are known when the list is read, and it is read without a condition.
+    expect(await listed(...names)).toEqual(['x.portal.example']);
+    await refresh();
+    expect(await listed(...names, 'a.example', 'b.example')).toEqual(['a.example', 'b.example']);
+    await writeFile(join(folder, 'catalogue.yaml'), yaml);
+    await refresh();
+    expect(await listed(...names)).toEqual(names);
+  });
+
+  it.each([
+    ['shrunk', ONE_TO_TEN.slice(0, 4)],
+    ['grown', Array.from({ length: 41 }, (_, i) => `m${i}.example`)],
+  ])('holds a list that has %s until somebody accepts it', async (_, changed) => {
+    lists.serve('/a', ONE_TO_TEN);
+    await define(url('/a'));
+    await startUpdater();
+    await refresh();
+    lists.serve('/a', changed);
+    await later(3600);
+    await refresh();
+    const name = `${lists.url}/a`;
+    const before = await revision();
+    expect(await listed(...ONE_TO_TEN)).toEqual(ONE_TO_TEN);
+    const { out } = await command('check');
+    expect(out).toContainEqual(expect.stringContaining(`held: ${name} lists ${changed.length} `));
+    expect((await command('accept', `${name}x`)).errors).toEqual([
+      `catalogue: no list of ${name}x is held`,
+    ]);
+    // It need not be there any more: what is taken is the list that was held.
+    lists.serve('/a', (_request, response) => response.writeHead(500).end());
+    expect(await command('accept', name)).toMatchObject({
+      code: 0,
+      out: [`${name}: a list of ${changed.length} domains is taken`],
+    });
+    await updater.update(NEVER);
+    expect(await listed(...changed)).toEqual(changed);
+    expect([await revision(), await errorOf(name)]).toEqual([before + 1, null]);
+    expect((await command('accept', name)).code).toBe(1);
+    // The next list is compared with the accepted one.
+    lists.serve('/a', changed.slice(1));
+    await later(3600);
+    await refresh();
+    expect(await listed(...changed)).toEqual(changed.slice(1));
+  });
+
+  it('forgets a held list when its source is as it was', async () => {
+    lists.serve('/a', ONE_TO_TEN);
+    await define(url('/a'));
+    await startUpdater();
+    await refresh();
+    lists.serve('/a', ['n1.example']);
+    await later(3600);
+    await refresh();
+    lists.serve('/a', ONE_TO_TEN);
+    await later(3600);
+    await refresh();
+    expect((await command('accept', `${lists.url}/a`)).code).toBe(1);
+    expect(await errorOf(`${lists.url}/a`)).toBeNull();
+  });
+
+  it('takes a pinned list when it has the digest, whatever its length, and requests it once', async () => {
+    const pin = (names: string[]) =>
+      createHash('sha256')
+        .update(names.map((name) => `${name}\n`).join(''))
+        .digest('hex');
+    lists.serve('/a', ONE_TO_TEN);
+    await define(`${url('/a')}, sha256: ${pin(ONE_TO_TEN)}`);
+    await startUpdater();
+    await refresh();
+    await later(36_000);
+    await refresh();
+    expect([await listed(...ONE_TO_TEN), lists.requests.length]).toEqual([ONE_TO_TEN, 1]);
+    lists.serve('/a', ['evil.example']);
+    await define(`${url('/a')}, sha256: ${pin(['good.example'])}`);
+    await refresh();
+    expect(await listed(...ONE_TO_TEN, 'evil.example')).toEqual(ONE_TO_TEN);
+    expect(await errorOf(`${lists.url}/a`)).toMatch(/^has the sha256 [0-9a-f]{64}, not the /);
+    lists.serve('/a', ['good.example']);
+    await later(3600);
+    await refresh();
+    expect(await listed(...ONE_TO_TEN, 'good.example')).toEqual(['good.example']);
   });
 
   it('retries a failed source with growing delays, and uses it when it works again', async () => {

@@ -91,11 +91,14 @@ export class CatalogueUpdater {
     if (definition === null) return;
     const states = await readStates(this.options.pool);
     const due = sourcesOf(definition)
-      .filter((source) => 'url' in source.location && isDue(source, states.get(source.name)))
+      .filter(
+        (source) =>
+          'url' in source.location && isDue(source, states.get(source.name), definition.neverBlock),
+      )
       .values();
     const refreshNext = async (): Promise<void> => {
       for (const source of due) {
-        await this.options.sources.refresh(source, states.get(source.name), signal);
+        await this.options.sources.refresh(source, states.get(source.name), definition, signal);
       }
     };
     const ends = await Promise.allSettled(Array.from({ length: CONCURRENT_REQUESTS }, refreshNext));
@@ -108,7 +111,7 @@ export class CatalogueUpdater {
     const named = sourcesOf(definition);
     for (const source of named) {
       const isFile = 'path' in source.location;
-      if (isFile) await sources.refresh(source, states.get(source.name), signal);
+      if (isFile) await sources.refresh(source, states.get(source.name), definition, signal);
     }
     await this.activate(collectInputs(definition, await readStates(pool)), signal);
     await recordNamed(pool, [DEFINITION, ...named.map(({ name }) => name)]);

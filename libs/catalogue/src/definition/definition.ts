@@ -13,6 +13,10 @@ export interface SourceDefinition extends Source {
   readonly declaredAt: string;
 }
 
+/** What a category is for. */
+export const PURPOSES = ['security', 'legal', 'parental', 'productivity', 'other'] as const;
+export type Purpose = (typeof PURPOSES)[number];
+
 /** Names that a blocked category sends to another name. */
 export interface RewriteDefinition {
   /** In normal form. */
@@ -26,6 +30,12 @@ export interface GroupDefinition {
   /** 0 … 2147483647, unique among categories and among applications. */
   readonly id: number;
   readonly name: string;
+  /** Under which a category is shown; null: under none, as every application. */
+  readonly group: string | null;
+  /** `other` for an application. */
+  readonly purpose: Purpose;
+  /** Whether its lists are taken without the names that would block a domain of `never_block`. */
+  readonly isGuarded: boolean;
   /** Inline domains in normal form; each also stands for all names below it. May have duplicates. */
   readonly domains: readonly string[];
   /** For each of `domains` its line in `catalogue.yaml`. */
@@ -41,6 +51,8 @@ export interface Definition {
   readonly categories: readonly GroupDefinition[];
   /** Ascending by id. */
   readonly applications: readonly GroupDefinition[];
+  /** Domains in normal form that no list may bring into a category, unless its purpose is `legal`. */
+  readonly neverBlock: readonly string[];
 }
 
 /** The sources of a definition, each once, in the order of first mention. Groups share the object of a source. */

@@ -1,11 +1,14 @@
 import { MAX_ID } from '@weir/config-model';
 import { DomainError, normaliseDomain } from '@weir/dns-name';
 import { CatalogueError, DefinitionFaults } from '../catalogue-error.js';
-import type {
-  Definition,
-  GroupDefinition,
-  RewriteDefinition,
-  SourceDefinition,
+import { isPublicSuffix } from '../lists/public-suffix.js';
+import {
+  type Definition,
+  type GroupDefinition,
+  type Purpose,
+  PURPOSES,
+  type RewriteDefinition,
+  type SourceDefinition,
 } from './definition.js';
 import { type Base, readSource } from './source-fields.js';
 import { type Place, YamlReader } from './yaml-reader.js';
@@ -21,15 +24,18 @@ const MAX_DOMAIN = 1024;
  */
 export function parseDefinition(text: string, base: Base): Definition {
   const yaml = new YamlReader(DEFINITION_FILE, text);
-  const top = yaml.fields(yaml.root, ['categories', 'applications']);
+  const top = yaml.fields(yaml.root, ['categories', 'applications', 'never_block']);
   const reader = new GroupReader(yaml, base);
-  const categories = reader.read(top.categories, ['id', 'name', 'domains', 'sources', 'rewrites']);
-  const applications = reader.read(top.applications, ['id', 'name', 'domains', 'sources']);
+  const categories = reader.read(top.categories, CATEGORY_FIELDS, true);
+  const applications = reader.read(top.applications, APPLICATION_FIELDS, false);
+  const neverBlock = reader.neverBlock(top.never_block);
   reader.check();
-  return { categories, applications };
+  return { categories, applications, neverBlock };
 }
 
-type GroupField = 'id' | 'name' | 'domains' | 'sources' | 'rewrites';
+const APPLICATION_FIELDS = ['id', 'name', 'domains', 'sources'] as const;
+const CATEGORY_FIELDS = [...APPLICATION_FIELDS, 'rewrites', 'group', 'purpose'] as const;
+type GroupField = (typeof CATEGORY_FIELDS)[number];
 
 class GroupReader {
   private readonly faults: CatalogueError[] = [];
@@ -41,10 +47,25 @@ class GroupReader {
   ) {}
 
   /** @returns groups ascending by id, without those that have a fault. */
-  read(list: Place | undefined, known: readonly GroupField[]): GroupDefinition[] {
+  read(
+    list: Place | undefined,
+    known: readonly GroupField[],
+    areCategories: boolean,
+  ): GroupDefinition[] {
     const lineOfId = new Map<number, number>();
     const groups = this.each(list, (place) => this.group(place, known, lineOfId));
-    return groups.sort((a, b) => a.id - b.id);
+    return groups
+      .map((group) => ({ ...group, isGuarded: areCategories && group.purpose !== 'legal' }))
+      .sort((a, b) => a.id - b.id);
+  }
+
+  neverBlock(list: Place | undefined): string[] {
+    return this.each(list, (place) => {
+      const domain = this.domain(place);
+      // A list names public suffixes in vain, and most of its names are below one.
+      if (isPublicSuffix(domain)) throw this.yaml.fail(place, `"${domain}" is a public suffix`);
+      return domain;
+    });
   }
 
   /** @throws CatalogueError when anything that was read has a fault. */
@@ -72,7 +93,7 @@ class GroupReader {
     place: Place,
     known: readonly GroupField[],
     lineOfId: Map<number, number>,
-  ): GroupDefinition {
+  ): Omit<GroupDefinition, 'isGuarded'> {
     const { yaml } = this;
     const fields = yaml.fields(place, known);
     const idPlace = yaml.required(place, fields, 'id');
@@ -89,11 +110,22 @@ class GroupReader {
     return {
       id,
       name: yaml.text(yaml.required(place, fields, 'name'), MAX_NAME),
+      group: fields.group === undefined ? null : yaml.text(fields.group, MAX_NAME),
+      purpose: fields.purpose === undefined ? 'other' : this.purpose(fields.purpose),
       domains: domains.map(({ domain }) => domain),
       domainLines: domains.map(({ line }) => line),
       sources: this.each(fields.sources, (item) => this.source(item)),
       rewrites: this.each(fields.rewrites, (item) => this.rewrite(item)),
     };
+  }
+
+  private purpose(place: Place): Purpose {
+    const word = this.yaml.text(place, MAX_NAME);
+    const purpose = PURPOSES.find((known) => known === word);
+    if (purpose === undefined) {
+      throw this.yaml.fail(place, `must be one of ${PURPOSES.join(', ')}`);
+    }
+    return purpose;
   }
 
   private rewrite(place: Place): RewriteDefinition {
@@ -118,13 +150,19 @@ class GroupReader {
     }
   }
 
-  /** Several groups may name one source, with equal format and refresh: its state and its list are stored by name. */
+  /**
+   * Several groups may name one source, with equal format, refresh and digest: its state and its list are stored by
+   * name.
+   */
   private source(place: Place): SourceDefinition {
     const source = readSource(this.yaml, place, this.base);
     const known = this.sources.get(source.name) ?? source;
     this.sources.set(source.name, known);
-    if (known.format !== source.format || known.refreshMs !== source.refreshMs) {
-      const problem = `${source.name} has another format or refresh at ${known.declaredAt}`;
+    const equal = (['format', 'refreshMs', 'sha256'] as const).every(
+      (field) => known[field] === source[field],
+    );
+    if (!equal) {
+      const problem = `${source.name} has another format, refresh or sha256 at ${known.declaredAt}`;
       throw this.yaml.fail(place, problem);
     }
     return known;

@@ -39,14 +39,18 @@ applications:
       - video.example
 `;
 
+const GUARDED = { group: null, purpose: 'other', isGuarded: true };
+const SHA256 = 'ab'.repeat(32);
+
 describe('readDefinition', () => {
   it('reads groups by id, with inline domains in normal form and sources by name', async () => {
     const { categories, applications } = await read({ 'catalogue.yaml': VALID });
     expect(categories).toEqual([
-      { id: 2, name: 'Empty', domains: [], domainLines: [], sources: [], rewrites: [] },
+      { id: 2, name: 'Empty', ...GUARDED, domains: [], domainLines: [], sources: [], rewrites: [] },
       {
         id: 12,
         name: 'Gambling',
+        ...GUARDED,
         domains: ['bet.example', 'xn--bcher-kva.example'],
         domainLines: [5, 5],
         sources: [
@@ -54,6 +58,7 @@ describe('readDefinition', () => {
             name: 'lists/gambling.txt',
             location: { path: join(folder, 'lists/gambling.txt') },
             format: 'domains',
+            sha256: null,
             refreshMs: null,
             declaredAt: 'catalogue.yaml:7: categories[0].sources[0]',
           },
@@ -61,6 +66,7 @@ describe('readDefinition', () => {
             name: 'https://lists.example/gambling?c28002e9',
             location: { url: 'https://me:secret@lists.example/gambling?key=secret' },
             format: 'hosts',
+            sha256: null,
             refreshMs: 90 * 60_000,
             declaredAt: 'catalogue.yaml:9: categories[0].sources[1]',
           },
@@ -72,6 +78,8 @@ describe('readDefinition', () => {
       {
         id: 3,
         name: 'Video',
+        ...GUARDED,
+        isGuarded: false,
         domains: ['video.example'],
         domainLines: [17],
         sources: [],
@@ -82,7 +90,7 @@ describe('readDefinition', () => {
 
   it('requests a URL once a day unless the definition says otherwise', async () => {
     const yaml =
-      'categories: [{id: 1, name: a, sources: [{url: "http://a.example/", format: hosts}]}]';
+      'categories: [{id: 1, name: a, sources: [{url: "https://a.example/", format: hosts}]}]';
     const { categories } = await read({ 'catalogue.yaml': yaml });
     expect(categories[0].sources[0].refreshMs).toBe(24 * 3_600_000);
   });
@@ -101,7 +109,64 @@ categories:
     ]);
   });
 
+  it('reads the group and the purpose of a category, and what no list may block', async () => {
+    const text = `
+categories:
+  - { id: 1, name: a, group: Safety, purpose: security }
+  - { id: 2, name: b, purpose: legal }
+never_block: [Portal.Example., bücher.example]
+`;
+    const { categories, neverBlock } = await read({ 'catalogue.yaml': text });
+    expect(categories).toMatchObject([
+      { group: 'Safety', purpose: 'security', isGuarded: true },
+      { group: null, purpose: 'legal', isGuarded: false },
+    ]);
+    expect(neverBlock).toEqual(['portal.example', 'xn--bcher-kva.example']);
+  });
+
   it.each([
+    ['https://a.example/', ''],
+    ['http://127.0.0.1:8000/', ''],
+    ['http://localhost/', ''],
+    ['http://[::1]/', ''],
+    ['http://a.example/', `, sha256: ${SHA256}`],
+  ])('takes the URL %s%s', async (url, pin) => {
+    const text = `categories: [{id: 1, name: a, sources: [{url: "${url}", format: hosts${pin}}]}]`;
+    const { categories } = await read({ 'catalogue.yaml': text });
+    expect(categories[0].sources[0].sha256).toBe(pin === '' ? null : SHA256);
+  });
+
+  it.each([
+    [
+      'categories: [{id: 1, name: a, sources: [{url: "http://a.example", format: domains}]}]',
+      /sources\[0\]\.url: must be an https URL, or have the sha256 of its list: others could change it$/,
+    ],
+    [
+      'categories: [{id: 1, name: a, sources: [{url: "http://127.0.0.1.a.example", format: domains}]}]',
+      /sources\[0\]\.url: must be an https URL/,
+    ],
+    [
+      'categories: [{id: 1, name: a, sources: [{url: "http://a.example", format: domains, sha256: ABCD}]}]',
+      /sources\[0\]\.sha256: must be a SHA-256 of 64 lower-case hexadecimal digits$/,
+    ],
+    [
+      'categories: [{id: 1, name: a, sources: [{file: a, format: domains, sha256: ab}]}]',
+      /sources\[0\]\.sha256: is for a url only$/,
+    ],
+    [
+      'categories: [{id: 1, name: a, purpose: family}]',
+      /categories\[0\]\.purpose: must be one of security, legal, parental, productivity, other$/,
+    ],
+    [
+      'applications: [{id: 1, name: a, purpose: other}]',
+      /applications\[0\]\.purpose: unknown field/,
+    ],
+    ['never_block: portal.example', /^catalogue\.yaml:1: never_block: must be a list$/],
+    [
+      'never_block: ["*.a.example"]',
+      /^catalogue\.yaml:1: never_block\[0\]: "\*\.a\.example" may hold/,
+    ],
+    ['never_block: [a.example, co.uk]', /never_block\[1\]: "co\.uk" is a public suffix$/],
     [
       'categories: [{id: 1, name: a, rewrites: [{to: b.example, names: [B.example]}]}]',
       /^catalogue\.yaml:1: categories\[0\]\.rewrites\[0\]\.names\[0\]: "b\.example" is rewritten to itself$/,
@@ -117,11 +182,11 @@ categories:
     ],
     ['categories: [', /^catalogue\.yaml:1: /],
     ['categories: 7', /^catalogue\.yaml:1: categories: must be a list$/],
-    ['- 1', /^catalogue\.yaml:1: must be a map of categories, applications$/],
+    ['- 1', /^catalogue\.yaml:1: must be a map of categories, applications, never_block$/],
     ['', /^catalogue\.yaml:1: must be a map/],
     [
       'category: []',
-      /^catalogue\.yaml:1: category: unknown field, known are categories, applications$/,
+      /^catalogue\.yaml:1: category: unknown field, known are categories, applications, never_block$/,
     ],
     ['categories:\n  - name: a', /^catalogue\.yaml:2: categories\[0\]: id is missing$/],
     ['categories:\n  - id: 1', /^catalogue\.yaml:2: categories\[0\]: name is missing$/],
@@ -158,7 +223,7 @@ categories:
       /sources\[0\]: must have either file or url$/,
     ],
     [
-      'categories:\n  - {id: 1, name: a, sources: [{file: a, url: "http://a.example", format: domains}]}',
+      'categories:\n  - {id: 1, name: a, sources: [{file: a, url: "https://a.example", format: domains}]}',
       /sources\[0\]: must have either file or url$/,
     ],
     [
@@ -182,28 +247,28 @@ categories:
       /sources\[0\]\.url: must be an http or https URL$/,
     ],
     [
-      'categories:\n  - {id: 1, name: a, sources: [{url: "http://a.example", format: domains, refresh: 1w}]}',
+      'categories:\n  - {id: 1, name: a, sources: [{url: "https://a.example", format: domains, refresh: 1w}]}',
       /sources\[0\]\.refresh: must be a number with s, m, h or d, from 10s to 30d$/,
     ],
     [
-      'categories:\n  - {id: 1, name: a, sources: [{url: "http://a.example", format: domains, refresh: 9s}]}',
+      'categories:\n  - {id: 1, name: a, sources: [{url: "https://a.example", format: domains, refresh: 9s}]}',
       /sources\[0\]\.refresh: must be a number with s, m, h or d, from 10s to 30d$/,
     ],
     [
-      'categories:\n  - {id: 1, name: a, sources: [{url: "http://a.example", format: domains, refresh: 31d}]}',
+      'categories:\n  - {id: 1, name: a, sources: [{url: "https://a.example", format: domains, refresh: 31d}]}',
       /sources\[0\]\.refresh: must be a number with s, m, h or d, from 10s to 30d$/,
     ],
     [
-      'categories:\n  - {id: 1, name: a, sources: [{url: "http://a.example", format: domains, refresh: -1h}]}',
+      'categories:\n  - {id: 1, name: a, sources: [{url: "https://a.example", format: domains, refresh: -1h}]}',
       /sources\[0\]\.refresh: must be a number with s, m, h or d, from 10s to 30d$/,
     ],
     [
-      'categories:\n  - {id: 1, name: a, sources: [{url: "http://a.example", format: domains, refresh: 24h30m}]}',
+      'categories:\n  - {id: 1, name: a, sources: [{url: "https://a.example", format: domains, refresh: 24h30m}]}',
       /sources\[0\]\.refresh: must be a number with s, m, h or d, from 10s to 30d$/,
     ],
     [
       'categories:\n  - {id: 1, name: a, sources: [{file: a, format: domains}, {file: a, format: hosts}]}',
-      /sources\[1\]: a has another format or refresh at catalogue\.yaml:2: categories\[0\]\.sources\[0\]$/,
+      /sources\[1\]: a has another format, refresh or sha256 at catalogue\.yaml:2: categories\[0\]\.sources\[0\]$/,
     ],
     ['a: 1\na: 2', /^catalogue\.yaml:2: /],
   ])('refuses %j', async (text, message) => {

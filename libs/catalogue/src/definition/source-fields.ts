@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { LIST_FORMATS, type ListFormat } from '../lists/list-format.js';
+import { isProtected } from '../sources/open-url.js';
 import type { SourceLocation } from '../sources/source.js';
 import type { SourceDefinition } from './definition.js';
 import type { Place, YamlReader } from './yaml-reader.js';
@@ -17,8 +18,8 @@ export type Base = SourceLocation;
 
 /** Reads one item of `sources`. */
 export function readSource(yaml: YamlReader, place: Place, base: Base): SourceDefinition {
-  const fields = yaml.fields(place, ['file', 'url', 'format', 'refresh']);
-  const { file, url, refresh } = fields;
+  const fields = yaml.fields(place, ['file', 'url', 'format', 'refresh', 'sha256']);
+  const { file, url, refresh, sha256 } = fields;
   if ((file === undefined) === (url === undefined)) {
     throw yaml.fail(place, 'must have either file or url');
   }
@@ -28,15 +29,21 @@ export function readSource(yaml: YamlReader, place: Place, base: Base): SourceDe
     if (refresh !== undefined) {
       throw yaml.fail(refresh, 'is for a url only: files are read with the definition');
     }
+    if (sha256 !== undefined) throw yaml.fail(sha256, 'is for a url only');
     const name = readPath(yaml, file);
     const location = 'path' in base ? { path: join(base.path, name) } : resolved(base.url, name);
-    return { name, location, format, refreshMs: null, declaredAt };
+    return { name, location, format, sha256: null, refreshMs: null, declaredAt };
   }
   const address = readUrl(yaml, url as Place);
+  if (sha256 === undefined && !isProtected(address)) {
+    const problem = 'must be an https URL, or have the sha256 of its list: others could change it';
+    throw yaml.fail(url as Place, problem);
+  }
   return {
     name: publicName(address),
     location: { url: address.href },
     format,
+    sha256: sha256 === undefined ? null : readDigest(yaml, sha256),
     refreshMs: refresh === undefined ? DEFAULT_REFRESH_MS : readRefresh(yaml, refresh),
     declaredAt,
   };
@@ -67,6 +74,14 @@ function readUrl(yaml: YamlReader, place: Place): URL {
     throw yaml.fail(place, 'must be an http or https URL');
   }
   return url;
+}
+
+function readDigest(yaml: YamlReader, place: Place): string {
+  const digest = yaml.text(place, MAX_WORD);
+  if (!/^[0-9a-f]{64}$/.test(digest)) {
+    throw yaml.fail(place, 'must be a SHA-256 of 64 lower-case hexadecimal digits');
+  }
+  return digest;
 }
 
 function readRefresh(yaml: YamlReader, place: Place): number {

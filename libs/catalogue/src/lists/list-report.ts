@@ -1,3 +1,9 @@
+/** A line of a list, from 1, and what is wrong with it. */
+export interface ListExample {
+  readonly line: number;
+  readonly problem: string;
+}
+
 /** The result of reading a list. */
 export interface ListReport {
   readonly lines: number;
@@ -6,11 +12,11 @@ export interface ListReport {
   /** Valid entries that list no name: other rules, other policies, addresses of real hosts. */
   readonly skipped: number;
   readonly invalidLines: number;
-  /** The first ten invalid lines: their numbers, from 1, and what is wrong. */
-  readonly examples: readonly { readonly line: number; readonly problem: string }[];
+  /** The first ten invalid lines. */
+  readonly examples: readonly ListExample[];
 }
 
-const MAX_EXAMPLES = 10;
+export const MAX_EXAMPLES = 10;
 
 /** Builds the report while a list is read. */
 export class ListReportBuilder implements ListReport {
@@ -18,7 +24,7 @@ export class ListReportBuilder implements ListReport {
   domains = 0;
   skipped = 0;
   invalidLines = 0;
-  readonly examples: { line: number; problem: string }[] = [];
+  readonly examples: ListExample[] = [];
   private lastInvalid = 0;
 
   /** A line counts once, whatever number of faults it has. */

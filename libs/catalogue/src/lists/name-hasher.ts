@@ -24,6 +24,11 @@ const LABEL_BYTES = Uint8Array.from({ length: 256 }, (_, byte) => {
 export class NameHasher {
   readonly hashes: SuffixHashes;
   private readonly wireName = new Uint8Array(MAX_NAME + 2);
+  /** The plain name that was converted last: lower case, dots between labels. */
+  private readonly plain = Buffer.alloc(MAX_NAME);
+  private plainLength = 0;
+  /** The name that was hashed last, when it was not a plain one. */
+  private text: string | null = null;
   private readonly decoder = new TextDecoder('utf-8', { fatal: true });
 
   constructor(key: HashKey) {
@@ -37,6 +42,7 @@ export class NameHasher {
   hash(bytes: Uint8Array, start: number, end: number): string | null {
     if (this.writePlainName(bytes, start, end)) {
       this.hashes.compute(this.wireName, 0);
+      this.text = null;
       return null;
     }
     let text: string;
@@ -52,7 +58,8 @@ export class NameHasher {
   /** Like `hash`, for a text. */
   hashText(text: string): string | null {
     try {
-      this.hashes.compute(toWireName(normaliseDomain(text)), 0);
+      this.text = normaliseDomain(text);
+      this.hashes.compute(toWireName(this.text), 0);
       return null;
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
@@ -60,9 +67,14 @@ export class NameHasher {
     }
   }
 
+  /** The name that was hashed last, in normal form. */
+  domain(): string {
+    return this.text ?? this.plain.toString('latin1', 0, this.plainLength);
+  }
+
   /** @returns false: the name is not a plain one, so it may be a domain or not. */
   private writePlainName(bytes: Uint8Array, start: number, givenEnd: number): boolean {
-    const { wireName } = this;
+    const { wireName, plain } = this;
     const end = givenEnd > start && bytes[givenEnd - 1] === DOT ? givenEnd - 1 : givenEnd;
     if (end - start > MAX_NAME || end === start) return false;
     let lengthAt = 0;
@@ -73,13 +85,16 @@ export class NameHasher {
         const lower = LABEL_BYTES[byte];
         if (lower === 0) return false;
         wireName[at] = lower;
+        plain[at - 1] = lower;
         continue;
       }
+      plain[at - 1] = DOT;
       if (!this.endLabel(lengthAt, at)) return false;
       lengthAt = at;
     }
     if (!this.endLabel(lengthAt, at)) return false;
     wireName[at] = 0;
+    this.plainLength = at - 1;
     // A last label that begins with a digit: perhaps an IPv4 address.
     return wireName[lengthAt + 1] > 0x39;
   }

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { chunksOf, expectNames, KEY, read } from './testing/lists.js';
+import { NameList } from '../names/name-list.js';
+import { chunksOf, expectNames, KEY, read, tarArchive, tarEntry } from './testing/lists.js';
 import { DEFAULT_LIMITS } from './list-limits.js';
 import { readNames } from './read-names.js';
 
@@ -30,14 +32,64 @@ describe('readNames', () => {
     ]);
   });
 
+  const SUFFIXES = [
+    'com',
+    'UK.',
+    'co.uk',
+    'Co.Uk.',
+    'foo.ck',
+    'xn--p1ai',
+    'xn--55qx5d.cn',
+    '公司.cn',
+  ];
+
   it.each([
-    ['domains', 'a.example\ncom\nCOM.\nxn--p1ai\n'],
-    ['adblock', '||a.example^\n||com^\n||COM^\n||xn--p1ai^\n'],
-    ['rpz', 'a.example CNAME .\ncom CNAME .\n*.COM CNAME .\nxn--p1ai CNAME .\n'],
-  ] as const)('refuses whole top-level domains in a list of format %s', async (format, text) => {
-    const report = await expectNames(text, format, ['a.example']);
-    expect(report).toMatchObject({ domains: 1, invalidLines: 3 });
-    expect(report.examples[0]).toEqual({ line: 2, problem: 'is a whole top-level domain' });
+    ['domains', (name: string) => name],
+    ['hosts', (name: string) => `0.0.0.0 ${name}`],
+    ['adblock', (name: string) => `||${name}^`],
+    ['rpz', (name: string) => `*.${name} CNAME .`],
+    ['ut1', (name: string) => name],
+  ] as const)('refuses public suffixes in a list of format %s', async (format, entry) => {
+    const names = ['a.example', ...SUFFIXES, 'www.ck', 'bbc.co.uk', 'github.io'];
+    const taken = ['a.example', 'www.ck', 'bbc.co.uk', 'github.io'];
+    const report = await expectNames(names.map(entry).join('\n'), format, taken);
+    // A hosts file may name hosts of the local network, which have no dot.
+    const suffixes = format === 'hosts' ? SUFFIXES.length - 2 : SUFFIXES.length;
+    expect(report).toMatchObject({ domains: 4, invalidLines: suffixes });
+    expect(report.examples).toContainEqual({ line: 4, problem: 'is a public suffix such as com' });
+  });
+
+  it('tells which names would block a domain of never_block: that one, its parents, all below', async () => {
+    const list =
+      'example\na.example\nportal.a.example\nx.portal.a.example\nother.a.example\nb.example\n';
+    const never = { neverBlock: ['portal.a.example'] };
+    const bytes = chunksOf(Buffer.from(list));
+    const { names, protectedNames, protectedLines } = await readNames(bytes, 'domains', KEY, never);
+    const taken = NameList.of(['other.a.example', 'b.example'], KEY);
+    expect(names.count).toBe(5);
+    expect(names.without(protectedNames).words).toEqual(taken.words);
+    const problem = 'would block portal.a.example of never_block';
+    expect(protectedLines).toEqual([2, 3, 4].map((line) => ({ line, problem })));
+  });
+
+  it.each([
+    ['plain', Buffer.from('a.example\n')],
+    ['gzip', gzipSync('a.example\n')],
+    ['an archive', gzipSync(tarArchive(tarEntry('x/domains', 'a.example\n')))],
+  ])('takes a list of the pinned digest only, %s', async (_, list) => {
+    const sha256 = createHash('sha256').update(list).digest('hex');
+    const pinned = (bytes: Uint8Array) => readNames(chunksOf(bytes), 'ut1', KEY, { sha256 });
+    expect((await pinned(list)).names.count).toBe(1);
+    const changed = [
+      Buffer.concat([list, Buffer.from('x')]),
+      list.subarray(0, -1),
+      Buffer.from(''),
+    ];
+    for (const bytes of changed) {
+      await expect(pinned(bytes)).rejects.toThrow(/^(has the sha256 [0-9a-f]{64}, not the |is )/);
+    }
+    const other = readNames(chunksOf(Buffer.from('b.example\n')), 'ut1', KEY, { sha256 });
+    await expect(other).rejects.toThrow(`not the ${sha256} of its definition`);
   });
 
   it('counts text that is not UTF-8 as invalid lines', async () => {
@@ -70,7 +122,7 @@ describe('readNames', () => {
     }
     const before = process.memoryUsage().arrayBuffers;
     const limits = { ...DEFAULT_LIMITS, maxBytes: 2048 * MIB };
-    const { names, report } = await readNames(line(), 'domains', KEY, limits);
+    const { names, report } = await readNames(line(), 'domains', KEY, { limits });
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * MIB);
     expect([names.count, report.invalidLines]).toEqual([1, 1]);
   });
@@ -83,7 +135,7 @@ describe('readNames', () => {
     expect(bomb.length).toBeLessThan(100_000);
     const bytes = chunksOf(bomb, 10_000);
     const limits = { ...DEFAULT_LIMITS, maxUnpackedBytes: MIB };
-    await expect(readNames(bytes, 'domains', KEY, limits)).rejects.toThrow(
+    await expect(readNames(bytes, 'domains', KEY, { limits })).rejects.toThrow(
       /^is larger than 1048576 bytes unpacked$/,
     );
     // It stopped early: most of the packed bytes were never asked for.

@@ -1,3 +1,4 @@
+import { createHash, type Hash } from 'node:crypto';
 import type { HashKey, SuffixHashes } from '@weir/dns-name';
 import { CatalogueError } from '../catalogue-error.js';
 import { type NameList, NameListBuilder } from '../names/name-list.js';
@@ -9,9 +10,16 @@ import { RpzFormat } from './formats/rpz.js';
 import { LineSplitter } from './line-splitter.js';
 import type { ListFormat } from './list-format.js';
 import { type ByteStream, DEFAULT_LIMITS, type ListLimits } from './list-limits.js';
-import { type ListReport, ListReportBuilder } from './list-report.js';
+import {
+  type ListExample,
+  type ListReport,
+  ListReportBuilder,
+  MAX_EXAMPLES,
+} from './list-report.js';
 import { NameHasher } from './name-hasher.js';
+import { NeverBlock } from './never-block.js';
 import { peek } from './peek.js';
+import { isPublicSuffix } from './public-suffix.js';
 import { readTarHeader, TAR_BLOCK, tarFiles } from './tar-files.js';
 import { unpack } from './unpack.js';
 
@@ -19,6 +27,19 @@ import { unpack } from './unpack.js';
 export interface ReadList {
   readonly names: NameList;
   readonly report: ListReport;
+  /** Those of `names` that would block a domain of `never_block`. */
+  readonly protectedNames: NameList;
+  /** The first ten lines with one. */
+  readonly protectedLines: readonly ListExample[];
+}
+
+export interface ReadOptions {
+  /** By default `DEFAULT_LIMITS`. */
+  readonly limits?: ListLimits;
+  /** The only digest that the bytes of the list may have, 64 lower-case hex digits; null: any. */
+  readonly sha256?: string | null;
+  /** In normal form; by default none. */
+  readonly neverBlock?: readonly string[];
 }
 
 /** Is called for each name of a list: the last of `hashes` is that of the name itself. */
@@ -26,38 +47,45 @@ export type VisitName = (hashes: SuffixHashes, line: number) => void;
 
 /**
  * Reads a list as a stream, gzip or plain, and keeps its names as hashes. Invalid lines are counted, never fatal.
- * @throws CatalogueError in one line, without the name of the list: too large, invalid gzip, not UTF-8; and what
- *   `stream` throws.
+ * @throws CatalogueError in one line, without the name of the list: too large, invalid gzip, not UTF-8, another digest;
+ *   and what `stream` throws.
  */
 export async function readNames(
   stream: ByteStream,
   format: ListFormat,
   key: HashKey,
-  limits: ListLimits = DEFAULT_LIMITS,
+  options: ReadOptions = {},
 ): Promise<ReadList> {
-  const builder = new NameListBuilder();
-  const report = await visitNames(
-    stream,
-    format,
-    key,
-    (hashes) => {
-      if (builder.count === limits.maxNames) {
-        throw new CatalogueError(`lists more than ${limits.maxNames} names`);
-      }
-      builder.add(hashes, hashes.count - 1);
-    },
-    limits,
-  );
-  return { names: builder.finish(), report };
+  const { limits: { maxNames } = DEFAULT_LIMITS, neverBlock = [] } = options;
+  const names = new NameListBuilder();
+  const protectedNames = new NameListBuilder();
+  const protectedLines: ListExample[] = [];
+  const never = new NeverBlock(neverBlock, key);
+  const visit: VisitName = (hashes, line) => {
+    if (names.count === maxNames) throw new CatalogueError(`lists more than ${maxNames} names`);
+    names.add(hashes, hashes.count - 1);
+    const domain = never.blockedBy(hashes);
+    if (domain === undefined) return;
+    protectedNames.add(hashes, hashes.count - 1);
+    if (protectedLines.length === MAX_EXAMPLES) return;
+    protectedLines.push({ line, problem: `would block ${domain} of never_block` });
+  };
+  const report = await visitNames(stream, format, key, visit, options);
+  return {
+    names: names.finish(),
+    report,
+    protectedNames: protectedNames.finish(),
+    protectedLines,
+  };
 }
 
-/** Like `readNames`, but keeps no names. */
+/** Like `readNames`, but keeps no names. It throws for another digest only after the last name. */
 export async function visitNames(
   stream: ByteStream,
   format: ListFormat,
   key: HashKey,
   visit: VisitName,
-  limits: ListLimits = DEFAULT_LIMITS,
+  { limits = DEFAULT_LIMITS, sha256 = null }: ReadOptions = {},
 ): Promise<ListReport> {
   const reader = new ListReader(lineFormat(format), new NameHasher(key), visit, limits);
   const splitter = new LineSplitter(
@@ -65,11 +93,25 @@ export async function visitNames(
     (bytes, start, end) => reader.line(bytes, start, end),
     () => reader.tooLongLine(),
   );
-  const bytes = unpack(stream, limits);
+  const digest = createHash('sha256');
+  const bytes = unpack(sha256 === null ? stream : hashed(stream, digest), limits);
   for await (const chunk of format === 'ut1' ? ut1Domains(bytes) : bytes) splitter.push(chunk);
   splitter.end();
   reader.end();
+  if (sha256 !== null) checkDigest(digest.digest('hex'), sha256);
   return reader.report;
+}
+
+async function* hashed(stream: ByteStream, digest: Hash): AsyncGenerator<Uint8Array> {
+  for await (const chunk of stream) {
+    digest.update(chunk);
+    yield chunk;
+  }
+}
+
+function checkDigest(sha256: string, pinned: string): void {
+  if (sha256 === pinned) return;
+  throw new CatalogueError(`has the sha256 ${sha256}, not the ${pinned} of its definition`);
 }
 
 function lineFormat(format: ListFormat): LineFormat {
@@ -136,9 +178,9 @@ class ListReader implements EntrySink {
   }
 
   private hashed(problem: string | null): void {
-    // A list of others that names one would block a large part of the internet (decisions §18).
+    // A list of others that names a public suffix would block a large part of the internet (decisions §18).
     const refusal =
-      problem ?? (this.hasher.hashes.count === 1 ? 'is a whole top-level domain' : null);
+      problem ?? (isPublicSuffix(this.hasher.domain()) ? 'is a public suffix such as com' : null);
     if (refusal !== null) {
       this.report.invalid(refusal);
       return;

@@ -48,7 +48,11 @@ export async function* tarFiles(stream: ByteStream, path: RegExp): AsyncGenerato
         headerBytes += part.length;
         if (headerBytes < TAR_BLOCK) continue;
         headerBytes = 0;
-        if (header.every((byte) => byte === 0)) return;
+        if (header.every((byte) => byte === 0)) {
+          // The end. What follows is read, so that the digest of a list is that of all its bytes.
+          padding = Number.POSITIVE_INFINITY;
+          continue;
+        }
         const entry = readTarHeader(header);
         if (entry === null) throw new CatalogueError('is not a valid tar archive');
         isSelected = entry.isFile && path.test(entry.path);

@@ -30,6 +30,21 @@ describe('NameList', () => {
     );
   });
 
+  it('is the names that another one does not have', () => {
+    const some = fc.array(fc.nat({ max: 30 }));
+    fc.assert(
+      fc.property(some, some, (numbers, gone) => {
+        const list = (of: number[]) =>
+          NameList.of(
+            of.map((n) => `d${n}.example`),
+            KEY,
+          );
+        const rest = numbers.filter((n) => !gone.includes(n));
+        expect(list(numbers).without(list(gone)).words).toEqual(list(rest).words);
+      }),
+    );
+  });
+
   it('grows to any number of names', () => {
     const domains = Array.from({ length: 5_000 }, (_, n) => `d${n}.example`);
     expect(NameList.of([...domains, ...domains], KEY).count).toBe(5_000);

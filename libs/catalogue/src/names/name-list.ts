@@ -47,6 +47,41 @@ export class NameList {
     return new NameList(words.subarray(0, count * 2));
   }
 
+  /** This list without the names of another, which is small. */
+  without(other: NameList): NameList {
+    const gone = other.hashes().flatMap((hash) => this.indexOf(hash));
+    if (gone.length === 0) return this;
+    const words = new Uint32Array(this.words.length - gone.length * 2);
+    let from = 0;
+    let to = 0;
+    for (const at of [...gone, this.count]) {
+      words.set(this.words.subarray(from * 2, at * 2), to * 2);
+      to += at - from;
+      from = at + 1;
+    }
+    return new NameList(words);
+  }
+
+  private hashes(): bigint[] {
+    return Array.from({ length: this.count }, (_, at) => this.hash(at));
+  }
+
+  private hash(at: number): bigint {
+    return (BigInt(this.words[at * 2 + 1]) << 32n) | BigInt(this.words[at * 2]);
+  }
+
+  /** Where the hash is; empty: nowhere. */
+  private indexOf(hash: bigint): [] | [number] {
+    let low = 0;
+    let high = this.count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.hash(middle) < hash) low = middle + 1;
+      else high = middle;
+    }
+    return low < this.count && this.hash(low) === hash ? [low] : [];
+  }
+
   /** The stored form: 32 bytes of header, 8 bytes for each name. */
   toBytes(key: HashKey): Uint8Array<ArrayBuffer> {
     const { words } = this;

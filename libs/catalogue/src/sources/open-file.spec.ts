@@ -20,7 +20,14 @@ function open(
   options: Partial<OpenOptions> = {},
 ): Promise<OpenedSource> {
   const location = { path: join(folder, file) };
-  const source = { name: file, location, format, refreshMs: null, declaredAt: 'catalogue.yaml:1' };
+  const source = {
+    name: file,
+    location,
+    format,
+    refreshMs: null,
+    sha256: null,
+    declaredAt: 'catalogue.yaml:1',
+  };
   return openSource(source, { ...LIMITS, ...options });
 }
 

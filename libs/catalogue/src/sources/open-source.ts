@@ -7,9 +7,9 @@ import type { OpenedSource, OpenOptions, Source, SourceLocation } from './source
  * @throws CatalogueError in one line that holds neither the source's name nor credentials.
  */
 export function openSource(source: Source, options: OpenOptions): Promise<OpenedSource> {
-  const { location, format } = source;
+  const { location, format, sha256 } = source;
   if (format === 'ut1' && 'path' in location) return openUt1(location.path, options);
-  return openLocation(location, options);
+  return openLocation(location, { ...options, isPinned: sha256 !== null });
 }
 
 /** Like `openSource`, for a location that is one file in any format. */

@@ -88,14 +88,22 @@ describe('openSource of a URL', () => {
 
   it('gives up after too many redirects', async () => {
     const host = await serve((_, response) => response.writeHead(302, { location: '/list' }).end());
-    await expect(get(host)).rejects.toThrow(/^cannot be reached: redirect count exceeded$/);
+    await expect(get(host)).rejects.toThrow(/^redirects more than 20 times$/);
   });
 
   it('refuses a redirect to another protocol', async () => {
     const host = await serve((_, response) =>
       response.writeHead(302, { location: 'file:///etc/hosts' }).end(),
     );
-    await expect(get(host)).rejects.toThrow(/^cannot be reached: /);
+    await expect(get(host)).rejects.toThrow(/^redirects to what is no http or https URL$/);
+  });
+
+  it('refuses a redirect to another host without https, unless the list is pinned', async () => {
+    const host = await serve((_, response) =>
+      response.writeHead(302, { location: 'http://other.invalid/list' }).end(),
+    );
+    await expect(get(host)).rejects.toThrow(/^redirects to a URL without https$/);
+    await expect(get(host, { isPinned: true })).rejects.toThrow(/^cannot be reached: ENOTFOUND$/);
   });
 
   it('throws an error with the reason when nobody listens', async () => {

@@ -4,13 +4,13 @@ import type { OpenedSource, OpenOptions } from './source.js';
 
 const IDLE_TIMEOUT_MS = 30_000;
 const MAX_STATUS_TEXT = 60;
+const MAX_REDIRECTS = 20;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 export async function openUrl(address: string, options: OpenOptions): Promise<OpenedSource> {
   const timeouts = new Timeouts(options);
   try {
-    const { url, headers } = request(address, options);
-    const response = await fetch(url, { headers, signal: timeouts.signal });
-    timeouts.restartIdle();
+    const response = await follow(request(address, options), options, timeouts);
     if (response.status === 304) {
       timeouts.end();
       return { status: 'unchanged' };
@@ -28,11 +28,50 @@ export async function openUrl(address: string, options: OpenOptions): Promise<Op
   }
 }
 
-/** `fetch` accepts no credentials in a URL. It drops the header when a redirect leads to another origin. */
-function request(
-  address: string,
-  { etag, lastModified }: OpenOptions,
-): { url: URL; headers: Headers } {
+/** Whether nobody on the way can change what the URL answers: https, or this machine (W3C Secure Contexts §3.1). */
+export function isProtected({ protocol, hostname }: URL): boolean {
+  if (protocol === 'https:') return true;
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);
+}
+
+interface UrlRequest {
+  readonly url: URL;
+  readonly headers: Headers;
+}
+
+/** Sends a request and follows its redirects, unless one leads where others could change the answer. */
+async function follow(
+  { url: first, headers }: UrlRequest,
+  { isPinned = false }: OpenOptions,
+  timeouts: Timeouts,
+): Promise<Response> {
+  let url = first;
+  for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+    const response = await fetch(url, { headers, redirect: 'manual', signal: timeouts.signal });
+    timeouts.restartIdle();
+    const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null;
+    if (location === null) return response;
+    await response.body?.cancel();
+    const next = URL.parse(location, url);
+    if (next === null || !/^https?:$/.test(next.protocol)) {
+      throw new CatalogueError('redirects to what is no http or https URL');
+    }
+    if (next.origin !== url.origin) {
+      const isLocal = url.protocol === 'http:' && isProtected(url) && isProtected(next);
+      if (next.protocol !== 'https:' && !isLocal && !isPinned) {
+        throw new CatalogueError('redirects to a URL without https');
+      }
+      headers.delete('authorization');
+    }
+    next.username = '';
+    next.password = '';
+    url = next;
+  }
+  throw new CatalogueError(`redirects more than ${MAX_REDIRECTS} times`);
+}
+
+/** `fetch` accepts no credentials in a URL. */
+function request(address: string, { etag, lastModified }: OpenOptions): UrlRequest {
   const url = new URL(address);
   const headers = new Headers({ 'user-agent': 'weir-catalogue' });
   if (url.username !== '' || url.password !== '') {

@@ -8,6 +8,8 @@ export type SourceLocation = { readonly path: string } | { readonly url: string 
 export interface Source {
   readonly location: SourceLocation;
   readonly format: ListFormat;
+  /** The only digest that its bytes may have, 64 lower-case hex digits; null: any. */
+  readonly sha256: string | null;
 }
 
 export interface OpenOptions {
@@ -19,6 +21,8 @@ export interface OpenOptions {
   /** Longest time without a byte; half a minute by default. */
   readonly idleTimeoutMs?: number;
   readonly maxBytes: number;
+  /** Whether a redirect may lead from https to http: the digest of the list is known. */
+  readonly isPinned?: boolean;
   readonly signal?: AbortSignal;
 }
 

@@ -9,13 +9,15 @@ export interface CatalogueInputs {
   readonly applications: readonly GroupInputs[];
   /** The last accepted list of each source that has one; groups refer to them by position. */
   readonly lists: readonly SourceState[];
+  /** See `CompileTask`. */
+  readonly neverListed: readonly string[];
   /** SHA-256 of all inputs, hexadecimal. Equal inputs give equal images. */
   readonly sha256: string;
 }
 
 /** Combines a definition with the stored lists of its sources. A source that was never read adds nothing. */
 export function collectInputs(
-  { categories, applications }: Definition,
+  { categories, applications, neverBlock }: Definition,
   states: ReadonlyMap<string, SourceState>,
 ): CatalogueInputs {
   const positions = new Map<string, number>();
@@ -26,13 +28,21 @@ export function collectInputs(
     if (!positions.has(name)) positions.set(name, lists.push(state) - 1);
     return [positions.get(name) as number];
   };
-  const inputsOf = ({ id, name, domains, sources, rewrites }: GroupDefinition): GroupInputs => {
+  const inputsOf = ({ sources, ...group }: GroupDefinition): GroupInputs => {
+    const { id, name, domains, isGuarded, rewrites } = group;
     const lists = sources.flatMap((source) => listOf(source.name));
-    // Without rewrites the digest is the same as before there were any.
-    return { id, name, domains, lists, ...(rewrites.length > 0 && { rewrites }) };
+    return { id, name, domains, lists, isGuarded, ...(rewrites.length > 0 && { rewrites }) };
   };
   const groups = { categories: categories.map(inputsOf), applications: applications.map(inputsOf) };
+  const neverListed = [...new Set(neverBlock.flatMap(withParents))].sort();
   const hashes = lists.map(({ namesSha256 }) => namesSha256);
-  const text = JSON.stringify([FORMAT_VERSION, groups, hashes]);
-  return { ...groups, lists, sha256: createHash('sha256').update(text).digest('hex') };
+  const text = JSON.stringify([FORMAT_VERSION, groups, hashes, neverListed]);
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  return { ...groups, lists, neverListed, sha256 };
+}
+
+/** A domain and all above it. */
+function withParents(domain: string): string[] {
+  const labels = domain.split('.');
+  return labels.map((_, i) => labels.slice(i).join('.'));
 }

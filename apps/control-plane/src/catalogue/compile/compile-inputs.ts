@@ -1,7 +1,7 @@
 import type { HashKey } from '@weir/dns-name';
 import type { Logger } from '@weir/ops';
 import type { Pool } from 'pg';
-import { readNames } from '../store/source-store.js';
+import { readNames, readProtectedNames } from '../store/source-store.js';
 import type { CompileOutcome } from '../worker/compile-groups.js';
 import { compileInThread } from '../worker/worker-thread.js';
 import type { CatalogueInputs } from './catalogue-inputs.js';
@@ -17,14 +17,22 @@ export interface CompileOptions {
  * @throws the reason of `signal` when it is aborted.
  */
 export async function compileInputs(
-  { categories, applications, lists: states }: CatalogueInputs,
+  { lists: states, ...inputs }: CatalogueInputs,
   { pool, key, log }: CompileOptions,
   signal: AbortSignal,
 ): Promise<CompileOutcome> {
   const startedMs = performance.now();
   const lists: Uint8Array[] = [];
-  for (const state of states) lists.push(await readNames(pool, state));
-  const outcome = await compileInThread({ categories, applications, lists, key }, signal);
+  const protectedNames: Uint8Array[] = [];
+  for (const state of states) {
+    lists.push(await readNames(pool, state));
+    protectedNames.push(await readProtectedNames(pool, state));
+  }
+  const { categories, applications, neverListed } = inputs;
+  const outcome = await compileInThread(
+    { categories, applications, lists, protectedNames, neverListed, key },
+    signal,
+  );
   const durationMs = Math.round(performance.now() - startedMs);
   if (outcome.status === 'compiled') {
     log.info({ sizeBytes: outcome.compiled.image.length, durationMs }, 'catalogue compiled');

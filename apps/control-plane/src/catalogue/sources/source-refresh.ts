@@ -1,17 +1,25 @@
-import { CatalogueError, openSource, type SourceDefinition } from '@weir/catalogue';
+import {
+  CatalogueError,
+  type Definition,
+  openSource,
+  type SourceDefinition,
+} from '@weir/catalogue';
 import type { HashKey } from '@weir/dns-name';
 import type { Logger } from '@weir/ops';
 import type { Pool } from 'pg';
 import {
   recordFailure,
+  recordHeld,
   recordList,
   recordUnchanged,
   type SourceState,
+  type StoredList,
 } from '../store/source-store.js';
 import type { ReadOutcome, SourceLimits } from '../worker/read-source.js';
 import { readInThread } from '../worker/worker-thread.js';
 import type { RefreshMetrics } from './refresh-metrics.js';
-import { rejectionReason } from './rejection-reason.js';
+import { rejectionOf } from './rejection.js';
+import { readWith } from './source-due.js';
 
 export interface SourceRefreshOptions {
   readonly pool: Pool;
@@ -27,16 +35,20 @@ export interface SourceRefreshOptions {
 export class SourceRefresh {
   constructor(private readonly options: SourceRefreshOptions) {}
 
-  /** Requests one source and records the outcome. @throws only when the database fails or `signal` is aborted. */
+  /**
+   * Requests one source of a definition and records the outcome.
+   * @throws only when the database fails or `signal` is aborted.
+   */
   async refresh(
     source: SourceDefinition,
     state: SourceState | undefined,
+    definition: Definition,
     signal: AbortSignal,
   ): Promise<void> {
     await this.options.metrics.measure(async () => {
       const last = state?.namesSha256 && state.format === source.format ? state : undefined;
-      const outcome = await this.read(source, last, signal);
-      const result = await this.applyOutcome(source, last, outcome);
+      const outcome = await this.read(source, last, definition, signal);
+      const result = await this.applyOutcome(source, last, definition, outcome);
       if (typeof result === 'string') return result;
       await this.fail(source, state, result.problem);
       return 'failed';
@@ -46,13 +58,16 @@ export class SourceRefresh {
   private async read(
     source: SourceDefinition,
     last: SourceState | undefined,
+    { neverBlock }: Definition,
     signal: AbortSignal,
   ): Promise<ReadOutcome> {
     const { key, limits, log } = this.options;
-    const { etag = null, lastModified = null } = last ?? {};
+    const isSameReading = last?.readWith === readWith(source, neverBlock);
+    const { etag = null, lastModified = null } = (isSameReading ? last : undefined) ?? {};
     try {
       if (await isUnchangedFile(source, etag, limits)) return { status: 'unchanged' };
-      return await readInThread({ source, key, etag, lastModified, limits }, signal);
+      const task = { source, key, etag, lastModified, neverBlock, limits };
+      return await readInThread(task, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof CatalogueError)) {
@@ -67,8 +82,9 @@ export class SourceRefresh {
 
   /** @param last the last accepted list; undefined when there is none in the format that the source has now. */
   private async applyOutcome(
-    { name, format }: SourceDefinition,
+    source: SourceDefinition,
     last: SourceState | undefined,
+    definition: Definition,
     outcome: ReadOutcome,
   ): Promise<'changed' | 'unchanged' | { readonly problem: string }> {
     const { pool, log } = this.options;
@@ -78,21 +94,51 @@ export class SourceRefresh {
       await recordUnchanged(pool, last);
       return 'unchanged';
     }
-    const { count, report, etag, lastModified, names, namesSha256 } = outcome;
-    const problem = rejectionReason(count, last?.domainCount ?? null);
-    if (problem !== null) return { problem };
+    const { name, format, sha256 } = source;
+    const { list, report } = outcome;
+    const stored: StoredList = {
+      ...list,
+      format,
+      readWith: readWith(source, definition.neverBlock),
+    };
+    // Who pins a list has accepted it.
+    const lastCount = sha256 === null ? (last?.domainCount ?? null) : null;
+    const rejection = rejectionOf(list.domainCount, lastCount);
+    if (rejection !== null) {
+      if (rejection.isHeld) await recordHeld(pool, name, stored);
+      return rejection;
+    }
     const { invalidLines: invalidCount, examples } = report;
     if (invalidCount > 0) {
       log.warn({ source: name, invalidCount, examples }, 'a catalogue source has invalid lines');
     }
-    if (last?.namesSha256 === namesSha256) {
-      await recordUnchanged(pool, { name, etag, lastModified });
+    this.logProtected(source, definition, outcome);
+    if (last?.namesSha256 === list.namesSha256 && last.readWith === stored.readWith) {
+      await recordUnchanged(pool, { name, etag: list.etag, lastModified: list.lastModified });
       return 'unchanged';
     }
-    const accepted = { format, etag, lastModified, domainCount: count, invalidCount };
-    await recordList(pool, name, { ...accepted, names, namesSha256 });
-    log.info({ source: name, domains: count }, 'a catalogue source has a new list');
+    await recordList(pool, name, stored);
+    log.info({ source: name, domains: list.domainCount }, 'a catalogue source has a new list');
     return 'changed';
+  }
+
+  private logProtected(
+    source: SourceDefinition,
+    { categories }: Definition,
+    { list, protectedLines: examples }: Extract<ReadOutcome, { status: 'read' }>,
+  ): void {
+    if (list.protectedCount === 0) return;
+    const naming = categories.filter(({ sources }) => sources.includes(source));
+    this.options.log.warn(
+      {
+        source: source.name,
+        names: list.protectedCount,
+        examples,
+        takenWithoutThemBy: naming.filter(({ isGuarded }) => isGuarded).map(({ id }) => id),
+        takenWholeBy: naming.filter(({ isGuarded }) => !isGuarded).map(({ id }) => id),
+      },
+      'a catalogue source lists names that would block those of never_block',
+    );
   }
 
   /** Logs a problem when it is new or has changed, not at each attempt. */

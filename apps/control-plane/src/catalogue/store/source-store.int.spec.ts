@@ -28,6 +28,9 @@ describe('readNames', () => {
       lastModified: null,
       domainCount: 1,
       invalidCount: 0,
+      protectedCount: 0,
+      protectedNames: null,
+      readWith: '',
       names,
       namesSha256: createHash('sha256').update(names).digest('hex'),
     });

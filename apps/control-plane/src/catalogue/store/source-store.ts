@@ -18,15 +18,20 @@ export interface SourceState {
   readonly failures: number;
   readonly domainCount: number | null;
   readonly invalidCount: number | null;
-  /** Of the bytes of the last accepted list; null: there is none. */
+  /** Of the bytes of the last accepted list, protected names behind them; null: there is none. */
   readonly namesSha256: string | null;
   readonly namesBytes: number;
+  /** Names of the list that would block a domain of `never_block`. */
+  readonly protectedCount: number | null;
+  readonly protectedBytes: number;
+  /** See `readWith`; empty: nothing. */
+  readonly readWith: string;
   /** Whether the definition named it when it was read last. */
   readonly isNamed: boolean;
 }
 
-/** A list that was read and accepted. */
-export interface AcceptedList {
+/** A list that was read. */
+export interface StoredList {
   readonly format: ListFormat;
   readonly etag: string | null;
   readonly lastModified: string | null;
@@ -35,6 +40,17 @@ export interface AcceptedList {
   /** Serialised by `NameList.toBytes`. */
   readonly names: Uint8Array;
   readonly namesSha256: string;
+  readonly protectedCount: number;
+  /** Serialised in the same way; null: there are none. */
+  readonly protectedNames: Uint8Array | null;
+  readonly readWith: string;
+}
+
+/** A list that nobody has accepted yet. */
+export interface HeldList {
+  readonly name: string;
+  /** Why it is held. */
+  readonly problem: string;
 }
 
 const MAX_ERROR_LENGTH = 500;
@@ -51,21 +67,39 @@ export async function readStates(pool: Pool): Promise<ReadonlyMap<string, Source
            extract(epoch FROM now() - last_success_at)::float8 AS "secondsSinceSuccess",
            domain_count AS "domainCount", invalid_count AS "invalidCount",
            names_sha256 AS "namesSha256", coalesce(octet_length(names), 0) AS "namesBytes",
-           is_named AS "isNamed"
+           is_named AS "isNamed", protected_count AS "protectedCount", read_with AS "readWith",
+           coalesce(octet_length(protected), 0) AS "protectedBytes"
     FROM catalogue_source`);
   return new Map(rows.map((row) => [row.name, row]));
 }
 
 /** The bytes of the last accepted list. @throws Error when it was replaced meanwhile. */
-export async function readNames(
+export function readNames(
   pool: Pool,
   { namesSha256, namesBytes }: Pick<SourceState, 'namesSha256' | 'namesBytes'>,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const names = new Uint8Array(namesBytes);
-  for (let at = 0; at < namesBytes; at += PIECE_BYTES) {
-    const length = Math.min(PIECE_BYTES, namesBytes - at);
+  return readBytes(pool, 'names', namesSha256, namesBytes);
+}
+
+/** Those of its protected names; empty: there are none. @throws Error when it was replaced meanwhile. */
+export function readProtectedNames(
+  pool: Pool,
+  { namesSha256, protectedBytes }: Pick<SourceState, 'namesSha256' | 'protectedBytes'>,
+): Promise<Uint8Array<ArrayBuffer>> {
+  return readBytes(pool, 'protected', namesSha256, protectedBytes);
+}
+
+async function readBytes(
+  pool: Pool,
+  column: 'names' | 'protected',
+  namesSha256: string | null,
+  size: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const names = new Uint8Array(size);
+  for (let at = 0; at < size; at += PIECE_BYTES) {
+    const length = Math.min(PIECE_BYTES, size - at);
     const { rows } = await pool.query<{ piece: Buffer }>(
-      'SELECT substring(names FROM $2 FOR $3) AS piece FROM catalogue_source WHERE names_sha256 = $1',
+      `SELECT substring(${column} FROM $2 FOR $3) AS piece FROM catalogue_source WHERE names_sha256 = $1`,
       [namesSha256, at + 1, length],
     );
     const piece = rows[0]?.piece;
@@ -75,27 +109,73 @@ export async function readNames(
   return names;
 }
 
-export async function recordList(pool: Pool, name: string, list: AcceptedList): Promise<void> {
+const LIST_COLUMNS = `format, etag, last_modified, domain_count, invalid_count, protected_count, names, names_sha256,
+  protected, read_with`;
+
+function listValues(name: string, list: StoredList): unknown[] {
+  return [
+    name,
+    list.format,
+    list.etag,
+    list.lastModified,
+    list.domainCount,
+    list.invalidCount,
+    list.protectedCount,
+    list.names,
+    list.namesSha256,
+    list.protectedNames,
+    list.readWith,
+  ];
+}
+
+/** Stores an accepted list in place of the last one, and of one that is held. */
+export async function recordList(pool: Pool, name: string, list: StoredList): Promise<void> {
   await pool.query(
-    `INSERT INTO catalogue_source (name, format, etag, last_modified, domain_count, invalid_count, names, names_sha256,
-                                   last_attempt_at, last_success_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now(), now())
-     ON CONFLICT (name) DO UPDATE SET
-       format = excluded.format, etag = excluded.etag, last_modified = excluded.last_modified,
-       domain_count = excluded.domain_count, invalid_count = excluded.invalid_count,
-       names = excluded.names, names_sha256 = excluded.names_sha256,
+    `WITH held AS (DELETE FROM catalogue_held WHERE name = $1)
+     INSERT INTO catalogue_source (name, ${LIST_COLUMNS}, last_attempt_at, last_success_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now(), now())
+     ON CONFLICT (name) DO UPDATE SET (${LIST_COLUMNS}) =
+         ROW(excluded.format, excluded.etag, excluded.last_modified, excluded.domain_count, excluded.invalid_count,
+             excluded.protected_count, excluded.names, excluded.names_sha256, excluded.protected, excluded.read_with),
        last_attempt_at = now(), last_success_at = now(), last_error = NULL, failures = 0`,
-    [
-      name,
-      list.format,
-      list.etag,
-      list.lastModified,
-      list.domainCount,
-      list.invalidCount,
-      list.names,
-      list.namesSha256,
-    ],
+    listValues(name, list),
   );
+}
+
+/** Keeps a list until somebody accepts it. The last accepted list stays in force. */
+export async function recordHeld(pool: Pool, name: string, list: StoredList): Promise<void> {
+  await pool.query(
+    `INSERT INTO catalogue_held AS held (name, ${LIST_COLUMNS})
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+     ON CONFLICT (name) DO UPDATE SET (${LIST_COLUMNS}) =
+         ROW(excluded.format, excluded.etag, excluded.last_modified, excluded.domain_count, excluded.invalid_count,
+             excluded.protected_count, excluded.names, excluded.names_sha256, excluded.protected, excluded.read_with)
+       WHERE (held.names_sha256, held.read_with) <> (excluded.names_sha256, excluded.read_with)`,
+    listValues(name, list),
+  );
+}
+
+/** The lists that wait for somebody to accept them, by name. */
+export async function readHeld(pool: Pool): Promise<HeldList[]> {
+  const { rows } = await pool.query<HeldList>(
+    `SELECT name, last_error AS problem FROM catalogue_held JOIN catalogue_source USING (name)
+     WHERE is_named ORDER BY name`,
+  );
+  return rows;
+}
+
+/** Accepts the held list of a source. @returns its number of domains; null: no list of it is held. */
+export async function acceptHeld(pool: Pool, name: string): Promise<number | null> {
+  const { rows } = await pool.query<{ domains: number }>(
+    `WITH held AS (DELETE FROM catalogue_held WHERE name = $1 RETURNING *)
+     UPDATE catalogue_source AS source SET (${LIST_COLUMNS}) =
+         ROW(held.format, held.etag, held.last_modified, held.domain_count, held.invalid_count,
+             held.protected_count, held.names, held.names_sha256, held.protected, held.read_with),
+       last_success_at = now(), last_error = NULL, failures = 0
+     FROM held WHERE source.name = held.name RETURNING source.domain_count AS domains`,
+    [name],
+  );
+  return rows[0]?.domains ?? null;
 }
 
 /** The source could be read and its list has not changed. */
@@ -104,7 +184,8 @@ export async function recordUnchanged(
   { name, etag, lastModified }: Pick<SourceState, 'name' | 'etag' | 'lastModified'>,
 ): Promise<void> {
   await pool.query(
-    `INSERT INTO catalogue_source (name, etag, last_modified, last_attempt_at, last_success_at)
+    `WITH held AS (DELETE FROM catalogue_held WHERE name = $1)
+     INSERT INTO catalogue_source (name, etag, last_modified, last_attempt_at, last_success_at)
      VALUES ($1, $2, $3, now(), now())
      ON CONFLICT (name) DO UPDATE SET
        etag = excluded.etag, last_modified = excluded.last_modified,

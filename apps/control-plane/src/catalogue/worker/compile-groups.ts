@@ -16,6 +16,8 @@ export interface GroupInputs {
   readonly domains: readonly string[];
   /** Positions in `CompileTask.lists`. */
   readonly lists: readonly number[];
+  /** Whether they are taken without their protected names. */
+  readonly isGuarded: boolean;
   /** Left out when there are none. */
   readonly rewrites?: GroupDefinition['rewrites'];
 }
@@ -25,6 +27,10 @@ export interface CompileTask {
   readonly applications: readonly GroupInputs[];
   /** Stored lists, serialised by `NameList.toBytes`. */
   readonly lists: readonly Uint8Array[];
+  /** For each of `lists` its protected names in the same form; empty: there are none. */
+  readonly protectedNames: readonly Uint8Array[];
+  /** Domains of `never_block`, and their parents. */
+  readonly neverListed: readonly string[];
   readonly key: HashKey;
 }
 
@@ -44,11 +50,21 @@ export function compileGroups(task: CompileTask): CompileOutcome {
 
 function compile(task: CompileTask): CompiledCatalogue {
   const { key } = task;
-  const lists = task.lists.map((bytes) => NameList.fromBytes(bytes, key));
+  const whole = task.lists.map((bytes) => NameList.fromBytes(bytes, key));
+  // At once also in lists that were read before the domain was in `never_block`.
+  const never = NameList.of(task.neverListed, key);
+  const guarded = whole.map((list, i) => {
+    const bytes = task.protectedNames[i];
+    const rest = bytes.length === 0 ? list : list.without(NameList.fromBytes(bytes, key));
+    return rest.without(never);
+  });
   const listed = (group: GroupInputs): ListedGroup => ({
     id: group.id,
     name: group.name,
-    lists: [NameList.of(group.domains, key), ...group.lists.map((i) => lists[i])],
+    lists: [
+      NameList.of(group.domains, key),
+      ...group.lists.map((i) => (group.isGuarded ? guarded : whole)[i]),
+    ],
     ...(group.rewrites !== undefined && { rewrites: group.rewrites }),
   });
   return compileCatalogue(

@@ -9,7 +9,8 @@ if (task.kind === 'definition') {
   parentPort?.postMessage(await loadDefinition(task.input));
 } else if (task.kind === 'read') {
   const outcome = await readSource(task.input);
-  parentPort?.postMessage(outcome, outcome.status === 'read' ? [outcome.names.buffer] : []);
+  const names = outcome.status === 'read' ? [outcome.list.names.buffer as ArrayBuffer] : [];
+  parentPort?.postMessage(outcome, names);
 } else {
   const outcome = compileGroups(task.input);
   const transferList = outcome.status === 'compiled' ? [outcome.compiled.image.buffer] : [];

@@ -23,7 +23,7 @@ export function read(
   limits: Partial<ListLimits> = {},
 ): Promise<ReadList> {
   const bytes = typeof list === 'string' ? Buffer.from(list) : list;
-  return readNames(chunksOf(bytes), format, KEY, { ...DEFAULT_LIMITS, ...limits });
+  return readNames(chunksOf(bytes), format, KEY, { limits: { ...DEFAULT_LIMITS, ...limits } });
 }
 
 /** Reads a list that lists exactly these names. @returns its report. */
