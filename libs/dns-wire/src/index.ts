@@ -1,4 +1,5 @@
 export * from './answer.js';
+export { AnswerChain, ChainStatus, MAX_TARGETS } from './answer-chain.js';
 export { copyBytes, readUint16, readUint32, writeUint16, writeUint32 } from './bytes.js';
 export { lengthenQuestion } from './descendant.js';
 export * from './forwarding.js';
@@ -25,7 +26,7 @@ export {
   Response,
   setEmptyResponse,
 } from './response.js';
-export * from './target-cursor.js';
+export { Scrubber } from './scrubber.js';
 export { headerErrorOf, NO_HEADER_ERROR, removeEdns } from './without-edns.js';
 export { parseZoneFile, type ZoneRecord } from './zone-file/zone-file.js';
 export { ZoneFileError } from './zone-file/zone-file-error.js';

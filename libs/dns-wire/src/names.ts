@@ -144,6 +144,6 @@ export function equalsIgnoringCase(
   return true;
 }
 
-function lowerCase(byte: number): number {
+export function lowerCase(byte: number): number {
   return byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte;
 }

@@ -21,7 +21,9 @@ import {
 import type { Query } from './query.js';
 
 /** Maximum number of records in the largest message: root name and no rdata each. */
-const MAX_RECORDS = Math.floor((MAX_MESSAGE_BYTES - HEADER_BYTES) / (1 + RECORD_FIXED_BYTES));
+export const MAX_RECORDS = Math.floor(
+  (MAX_MESSAGE_BYTES - HEADER_BYTES) / (1 + RECORD_FIXED_BYTES),
+);
 
 /**
  * One parsed response of an upstream resolver; reused. Refers to the bytes until the next `parseResponse`, and never
@@ -133,7 +135,7 @@ export function endOfRecord(bytes: Uint8Array, fixed: number): number {
 }
 
 /** Offset of the TTL from that of the type. */
-const TTL_OFFSET = 4;
+export const TTL_OFFSET = 4;
 
 /** @returns the offset of the type of the record with that index in the whole response */
 export function fixedPartOf({ ttlOffsets }: Response, index: number): number {

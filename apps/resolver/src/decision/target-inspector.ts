@@ -1,7 +1,7 @@
 import type { SuffixHashes } from '@weir/dns-name';
-import { MAX_NAME_BYTES, type Response, TargetCursor } from '@weir/dns-wire';
+import { AnswerChain, ChainStatus, type Response } from '@weir/dns-wire';
 import { type PolicySource, type QueryPolicy, type Reason, Verdict } from '@weir/policy';
-import { MAX_TARGETS, TargetHashes } from '../query/target-hashes.js';
+import { TargetHashes } from '../query/target-hashes.js';
 import type { PolicyLookup } from './policy-lookup.js';
 
 /** What the inspection of a response says. */
@@ -17,11 +17,10 @@ export interface TargetInspectorOptions {
 }
 
 /**
- * Applies the policy to the targets of CNAME, HTTPS and SVCB records in a response (decisions §7). Allocates nothing.
+ * Applies the policy to the names that a response leads to (decisions §7), see `AnswerChain`. Allocates nothing.
  */
 export class TargetInspector {
-  private readonly targets = new TargetCursor();
-  private readonly target = new Uint8Array(MAX_NAME_BYTES);
+  private readonly chain = new AnswerChain();
 
   constructor(private readonly options: TargetInspectorOptions) {}
 
@@ -75,18 +74,16 @@ export class TargetInspector {
   }
 
   private judgeNames(policy: QueryPolicy, response: Response): TargetVerdict {
-    const { targets, target } = this;
+    const { chain } = this;
     const { decision, hashes } = this.options.policyLookup;
-    targets.start(response);
-    let left = MAX_TARGETS;
-    for (let size = targets.next(target); size !== TargetCursor.end; size = targets.next(target)) {
-      if (size === TargetCursor.malformed) return TargetVerdict.malformed;
-      if (left-- === 0) return TargetVerdict.tooMany;
-      if (hashes.compute(target, 0) < 0) return TargetVerdict.malformed;
+    const status = chain.walk(response);
+    for (let i = 0; i < chain.targetCount; i++) {
+      hashes.compute(chain.names, chain.targetAt(i));
       policy.judge(hashes, decision);
       if (decision.verdict === Verdict.block) return TargetVerdict.block;
     }
-    return TargetVerdict.pass;
+    if (status === ChainStatus.whole) return TargetVerdict.pass;
+    return status === ChainStatus.malformed ? TargetVerdict.malformed : TargetVerdict.tooMany;
   }
 
   private judgeKept(policy: QueryPolicy, kept: TargetHashes): TargetVerdict {

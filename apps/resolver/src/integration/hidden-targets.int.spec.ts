@@ -9,10 +9,16 @@ import {
 } from '@weir/dns-wire/testing';
 import { CidrSet } from '@weir/ops';
 import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
-import { describe, expect, it } from 'vitest';
-import { a } from '../query/testing/records.js';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { needs } from '@weir/ops/testing';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { a, cname } from '../query/testing/records.js';
 import { askUdp } from '../testing/client.js';
 import { upstream } from '../testing/forwarding.js';
+import { startNsd, writeZone } from '../testing/name-servers.js';
+import { run } from '../testing/programs.js';
 import { respond } from '../testing/respond.js';
 import { startService } from '../testing/service.js';
 
@@ -75,6 +81,112 @@ describe('the address of a denied name', () => {
     };
     for (const message of await ask('denied.mail.example', 1, { answers: [dname] })) {
       expect(message.answers).toMatchObject([{ type: 1, rdata: Buffer.of(192, 0, 2, 80) }]);
+    }
+  });
+
+  const dname = (owner: string, target: string) => ({
+    owner: wireName(owner),
+    type: 39,
+    ttl: 300,
+    rdata: wireName(target),
+  });
+  const PAGE = [{ type: 1, rdata: Buffer.of(192, 0, 2, 80) }];
+
+  it('does not come by a DNAME record alone that is further down the chain', async () => {
+    const answers = [cname('denied.mail.example'), dname('mail.example', 'example')];
+    for (const chain of [answers, answers.toReversed()]) {
+      for (const message of await ask('www.other.net', 1, { answers: chain })) {
+        expect(message.answers).toMatchObject(PAGE);
+      }
+    }
+  });
+
+  it('does not come by a DNAME record to another one', async () => {
+    const answers = [dname('a.net', 'b.net'), dname('b.net', 'example')];
+    for (const message of await ask('denied.a.net', 1, { answers })) {
+      expect(message.answers).toMatchObject(PAGE);
+    }
+  });
+
+  it('does not come in the answer section beside the records that were asked for', async () => {
+    const edge = wireName('edge.net');
+    const answers = [
+      a('198.51.100.66', 300, wireName(DENIED)),
+      cname('edge.net'),
+      { ...cname(DENIED), owner: wireName('other.net') },
+      a('198.51.100.1', 300, edge),
+      // Its owner points into a record that goes.
+      { ...a('198.51.100.67'), owner: concat([1, 0x78], pointerTo(29)) },
+      a('198.51.100.2', 300, edge),
+    ];
+    for (const isSubscriber of [true, false]) {
+      for (const message of await ask('www.pub.net', 1, { answers }, isSubscriber)) {
+        expect(message.rcode).toBe(0);
+        const shown = message.answers.map(({ owner, rdata }) => [owner, rdata[3]]);
+        expect(shown).toEqual([
+          ['www.pub.net', 0x67],
+          ['edge.net', 1],
+          ['edge.net', 2],
+        ]);
+        expect(message.trailing).toBe(0);
+      }
+    }
+  });
+
+  it('does not come in the authority section, nor the addresses of name servers', async () => {
+    const ns = { owner: wireName('net'), type: 2, ttl: 300, rdata: wireName(`ns.${DENIED}`) };
+    const glue = a('198.51.100.66', 300, wireName(`ns.${DENIED}`));
+    const answer = { answers: [a('198.51.100.1')], authorities: [glue, ns], additionals: [glue] };
+    for (const message of await ask('www.pub.net', 1, answer)) {
+      expect(message.answers).toHaveLength(1);
+      expect(message.authorities).toMatchObject([{ type: 2 }]);
+      expect(message.additionals.filter(({ type }) => type !== 41)).toEqual([]);
+    }
+  });
+});
+
+describe('the address of a denied name at a real name server', needs('nsd', 'dig'), () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-hidden-'));
+  afterAll(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  it('comes neither by DNAME, CNAME, MX nor NS records', async () => {
+    const records = [
+      'denied.hidden A 192.0.2.66',
+      'fine.hidden A 192.0.2.1',
+      'moved DNAME hidden',
+      'www CNAME denied.moved',
+      'web CNAME fine.moved',
+      'mail MX 10 denied.hidden',
+      'sub NS denied.hidden',
+    ];
+    writeZone(folder, { origin: 'zone.example', records });
+    const nsd = await startNsd(folder);
+    onTestFinished(() => nsd.stop());
+    const rule = domainRule(1, 'deny', 'denied.hidden.zone.example');
+    const { port } = await startService(
+      {},
+      {
+        source: { policy: policyOf(profile(1), loopback(1), rule) },
+        upstreams: [nsd.endpoint],
+      },
+    );
+    const dig = (...args: string[]) => run('dig', ['@127.0.0.1', '-p', String(port), ...args]);
+    for (let i = 0; i < 2; i++) {
+      for (const name of ['denied.moved', 'www']) {
+        expect(await dig('+short', `${name}.zone.example`)).toBe('192.0.2.80\n');
+      }
+      expect(await dig('+noall', '+answer', 'web.zone.example')).toMatch(
+        /^web\.\S+\s+\d+\s+IN\s+CNAME\s+fine\.moved\.\S+\nmoved\.\S+\s+\d+\s+IN\s+DNAME(.*\n){2}.*192\.0\.2\.1\n$/,
+      );
+      const others = [
+        await dig('mail.zone.example', 'MX'),
+        await dig('any.sub.zone.example'),
+        await dig('zone.example', 'NS'),
+      ];
+      expect(others.join('')).toContain('IN\tMX\t10 denied.hidden.zone.example.');
+      expect(others.join('')).not.toContain('192.0.2.66');
     }
   });
 });

@@ -1,5 +1,3 @@
-/** Targets of one answer that are judged. More make no more work (decisions §13). */
-export const MAX_TARGETS = 32;
 /** 32 targets of seven labels. */
 const MAX_WORDS = 512;
 

@@ -9,6 +9,7 @@ import {
   parseResponse,
   removeEdns,
   Response,
+  Scrubber,
   setEmptyResponse,
   writeUpstreamQuery,
 } from '@weir/dns-wire';
@@ -68,6 +69,7 @@ export class AttemptRunner {
   private readonly forgeryCheck: ForgeryCheck;
   private readonly ids = new RandomIds();
   private readonly response = new Response();
+  private readonly scrubber = new Scrubber();
   private readonly tcpFallback: TcpFallback;
   private readonly prober: Prober;
   private readonly nowMs: () => number;
@@ -244,8 +246,10 @@ export class AttemptRunner {
     // A slow name says nothing about the upstream.
     const tookMs = this.nowMs() - entry.startedMs[attempt];
     upstream.recordLatency(Math.min(tookMs, this.attemptTimeoutMs));
-    if (hasUsableRcode(response)) this.complete(entry, response);
-    else this.takeError(entry, attempt);
+    if (!hasUsableRcode(response)) return this.takeError(entry, attempt);
+    const scrubbed = this.scrubber.scrub(response);
+    if (scrubbed === null) this.failAttempt(entry, attempt);
+    else this.complete(entry, scrubbed);
   }
 
   /**
