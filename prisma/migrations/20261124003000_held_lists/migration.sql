@@ -8,7 +8,7 @@ ALTER TABLE catalogue_source ALTER COLUMN protected SET STORAGE EXTERNAL;
 
 -- The list of a source that nobody has accepted yet, because it is much shorter or longer than the last one.
 CREATE TABLE catalogue_held (
-  name            text PRIMARY KEY REFERENCES catalogue_source ON DELETE CASCADE,
+  name            text PRIMARY KEY REFERENCES catalogue_source ON UPDATE CASCADE ON DELETE CASCADE,
   etag            text,
   last_modified   text,
   domain_count    integer NOT NULL,

@@ -11,6 +11,8 @@ export interface OracleChain {
 const [CNAME, DNAME, RRSIG, SVCB, HTTPS] = [5, 39, 46, 64, 65] as const;
 const MAX_NAME_TEXT = 253;
 
+const isService = (type: number): boolean => type === SVCB || type === HTTPS;
+
 /** Reads the chain of an answer: begins with the queried name, and applies each rule until nothing is new. */
 export function slowChain(bytes: Uint8Array): OracleChain {
   // The bounds of a record do not depend on where its pointers lead.
@@ -29,7 +31,7 @@ export function slowChain(bytes: Uint8Array): OracleChain {
   let isMalformed = false;
 
   const targetOf = ({ rdataAt, rdata, type }: DecodedRecord): string | null => {
-    const priority = type === SVCB || type === HTTPS ? 2 : 0;
+    const priority = isService(type) ? 2 : 0;
     return nameAt(rdataAt + priority, rdataAt + rdata.length);
   };
   const isOfDname = ({ type, rdata }: DecodedRecord): boolean =>
@@ -43,7 +45,7 @@ export function slowChain(bytes: Uint8Array): OracleChain {
       const owner = owners[i];
       if (owner === null) continue;
       const target = targetOf(record);
-      const takes = [CNAME, SVCB, HTTPS, DNAME].includes(record.type);
+      const takes = record.type === CNAME || record.type === DNAME || isService(record.type);
       const below = record.type === DNAME ? namesBelow(owner) : [];
       if (takes && (links.has(owner) || below.length > 0) && target === null) {
         isMalformed = true;
@@ -52,9 +54,7 @@ export function slowChain(bytes: Uint8Array): OracleChain {
       if (target === null) continue;
       if (links.has(owner) && record.type === CNAME) links.add(target);
       if (links.has(owner) && record.type === DNAME) others.add(target);
-      if (links.has(owner) && [SVCB, HTTPS].includes(record.type) && target !== '.') {
-        others.add(target);
-      }
+      if (links.has(owner) && isService(record.type) && target !== '.') others.add(target);
       for (const name of below) {
         const prefix = owner === '.' ? `${name}.` : name.slice(0, -owner.length);
         const moved = target === '.' ? prefix.slice(0, -1) : prefix + target;
