@@ -2,7 +2,7 @@ import { decodeChange } from '@weir/config-model';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FileThread } from '../files/file-thread.js';
 import { PersistedConfiguration } from '../follower/persisted-configuration.js';
 import { HeldDisk } from '../testing/held-disk.js';
@@ -77,6 +77,20 @@ describe('a disk that hangs', () => {
     expect(journal()).toBe('');
     held.release();
     await expect.poll(() => disk.isCurrent, WAIT).toBe(true);
+    await expectAllAtNextStart();
+  });
+
+  it('appends what came while it was slow with one call, in its order', async () => {
+    const { disk, configuration, commit } = await start();
+    await configuration.load(log.snapshot());
+    const calls = vi.spyOn(disk['journal']['thread'], 'call');
+    held.hold();
+    for (let id = 2; id < 50; id++) await commit(id);
+    const stored = configuration.stored();
+    held.release();
+    await stored;
+    expect(journal().trimEnd().split('\n')).toHaveLength(48);
+    expect(calls.mock.calls.map(([name]) => name)).toEqual(['append', 'append']);
     await expectAllAtNextStart();
   });
 

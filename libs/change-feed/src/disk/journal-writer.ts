@@ -21,6 +21,9 @@ export class JournalWriter {
   /** Calls without an answer, and the bytes in them. */
   private pending = 0;
   private backlogBytes = 0;
+  /** Lines that came during the last call: one call appends them all, so that a slow disk does not fall behind. */
+  private lines: string[] = [];
+  private appending: Promise<void> | null = null;
   private last: Promise<void> = Promise.resolve();
 
   constructor(
@@ -52,14 +55,13 @@ export class JournalWriter {
     this.bytes += lengthBytes;
     this.backlogBytes += lengthBytes;
     if (this.isLate && this.backlogBytes > MAX_BACKLOG_BYTES) this.thread.giveUp();
-    const appended = this.thread.call('append', line).finally(() => {
-      this.backlogBytes -= lengthBytes;
-    });
-    void this.follow(appended);
+    this.lines.push(line);
+    if (this.appending === null) this.appendLines();
   }
 
   /** As `fileCalls.replace`. @throws Error when that fails; then the old journal goes on, if there was one. */
   async replace(folder: string, newSnapshot: string, lines: string): Promise<void> {
+    this.appendLines();
     const lengthBytes = Buffer.byteLength(lines);
     const before = this.bytes;
     // What is appended from now on goes to the new journal.
@@ -84,6 +86,7 @@ export class JournalWriter {
   /** Nothing can be appended until the journal is replaced. */
   close(): void {
     if (!this.isOpen) return;
+    this.appendLines();
     this.isOpen = false;
     this.bytes = 0;
     void this.follow(this.thread.call('closeJournal'));
@@ -91,7 +94,8 @@ export class JournalWriter {
 
   /** Resolves when all that was appended is in the journal, or cannot be, or the disk is late. */
   async stored(): Promise<void> {
-    if (this.pending === 0 || this.isBehind || (await endsWithin(this.last, LATE_MS))) return;
+    const isStored = this.pending === 0 && this.lines.length === 0;
+    if (isStored || this.isBehind || (await endsWithin(this.appended(), LATE_MS))) return;
     this.isLate = this.pending > 0;
   }
 
@@ -100,6 +104,29 @@ export class JournalWriter {
     this.close();
     await endsWithin(this.last, PATIENCE_MS);
     await this.thread.close();
+  }
+
+  /** Resolves when all that was appended so far has been answered. */
+  private async appended(): Promise<void> {
+    if (this.lines.length > 0) await this.appending;
+    await this.last;
+  }
+
+  /** Calls for what waits. What is appended until the answer waits for the next call. */
+  private appendLines(): void {
+    if (this.lines.length === 0) return;
+    const lines = this.lines.join('');
+    const lengthBytes = Buffer.byteLength(lines);
+    this.lines = [];
+    const appended = this.thread.call('append', lines).finally(() => {
+      this.backlogBytes -= lengthBytes;
+    });
+    const appending = this.follow(appended).then(() => {
+      if (this.appending !== appending) return;
+      this.appending = null;
+      this.appendLines();
+    });
+    this.appending = appending;
   }
 
   private async follow(call: Promise<void>): Promise<void> {
