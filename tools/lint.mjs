@@ -15,6 +15,5 @@ await runTogether([
   ['Format', 'prettier', ['--check', '--log-level=warn', '.']],
   ['Width of Markdown', 'node', ['tools/check-markdown.mjs']],
   ['Types, tests included', 'tsc', ['-p', 'tsconfig.check.json']],
-  ['Types of the benchmarks', 'tsc', ['-p', 'tools/bench']],
   ['Types between the projects as they are compiled', 'tsc', ['-b']],
 ]);

@@ -7,16 +7,14 @@ import { print } from '../output.js';
 import { peakResidentMiB, startControlPlane } from '../services/control-plane.js';
 import { ApiClient } from './api-client.js';
 import { FULL_SIZE, initBody, SMALL_SIZE } from './init-body.js';
-import { measureLatencies, summarise } from './latencies.js';
+import { measureLatencies, summarise } from './figures.js';
 import { startStores } from './services.js';
 import { Usage } from './usage.js';
 
 const OWN_ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const PARALLEL = 16;
 /** The pause between two reads beside a large body. */
 const READ_PAUSE_MS = 5;
-const SINGLE_CHANGES = 500;
-const PARTS = ['empty', 'replace', 'list', 'changes'] as const;
+const PARTS = ['empty', 'replace', 'list'] as const;
 
 const HELP = `npm run bench:api -- [--parts NAMES] [--root FOLDER]
 
@@ -26,7 +24,6 @@ parts: ${PARTS.join(', ')}; all of them if not given. Names are separated by com
   empty: POST /init/ into an empty database, which each of the others needs and begins with
   replace: POST /init/ of the same again, of another one, of a small one, and after that
   list: GET /net/
-  changes: PATCH /net/{int_ip}, one client and ${PARALLEL}
 root: another checkout, built, to compare with`;
 
 const { parts, root } = optionsOrExit(
@@ -47,7 +44,7 @@ const start = (): ReturnType<typeof startControlPlane> =>
 
 let controlPlane = await start();
 try {
-  let client = new ApiClient(controlPlane.url, controlPlane.token);
+  const client = new ApiClient(controlPlane.url, controlPlane.token);
   await benchInit(client, 'on an empty database');
   if (parts.includes('replace')) {
     await benchInit(client, 'again, the same');
@@ -56,15 +53,10 @@ try {
     // The networks of variant 0 stay for what follows.
     await benchInit(client, 'after a small configuration', 0);
   }
-  if (parts.includes('list') || parts.includes('changes')) {
+  if (parts.includes('list')) {
     await controlPlane.stop();
     controlPlane = await start();
-    client = new ApiClient(controlPlane.url, controlPlane.token);
-  }
-  if (parts.includes('list')) await benchList(client);
-  if (parts.includes('changes')) {
-    await benchChanges(client, 1);
-    await benchChanges(client, PARALLEL);
+    await benchList(new ApiClient(controlPlane.url, controlPlane.token));
   }
 } finally {
   await controlPlane.stop();
@@ -102,26 +94,5 @@ async function benchList(client: ApiClient): Promise<void> {
   print(
     `GET /net/ of 1 M networks: first byte ${firstByteMs.toFixed(0)} ms, all ${(bytes / 1e6).toFixed(0)} MB ` +
       `in ${seconds(totalMs)}, control plane at most ${peakResidentMiB(controlPlane.pid)} MiB`,
-  );
-}
-
-async function benchChanges(client: ApiClient, clients: number): Promise<void> {
-  let left = SINGLE_CHANGES;
-  const startedMs = performance.now();
-  const each = await Promise.all(
-    Array.from({ length: clients }, (_, i) =>
-      measureLatencies(
-        () =>
-          client.sendJson('PATCH', `/net/${0x0a00_0000 + i * 4}`, {
-            profile_id: left % Math.min(1000, FULL_SIZE.profiles),
-          }),
-        () => left-- > 0,
-      ),
-    ),
-  );
-  const latencies = each.flat();
-  const rate = latencies.length / ((performance.now() - startedMs) / 1000);
-  print(
-    `PATCH /net/{int_ip}, ${clients} client${clients > 1 ? 's' : ''}: ${rate.toFixed(0)}/s, ${summarise(latencies)}`,
   );
 }

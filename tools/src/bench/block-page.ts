@@ -22,10 +22,8 @@ import {
 } from '../services/control-plane.js';
 import { freePort } from '../services/ports.js';
 import { FULL_SIZE, initBody } from './init-body.js';
-import { measureLatencies, summarise } from './latencies.js';
-import { describeLoad, describeMachine } from './machine.js';
 import { startServices } from './services.js';
-import { shareOf } from './share.js';
+import { describeLoad, describeMachine, measureLatencies, shareOf, summarise } from './figures.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const ROUNDS = 5;

@@ -1,4 +1,4 @@
-import { shareOf } from './share.js';
+import { shareOf } from './figures.js';
 
 /** The number of records of each kind in a body of `POST /init/`. */
 export interface InitSize {

@@ -6,7 +6,7 @@ import { Deployment } from '../deployment/deployment.js';
 import type { ManagementClient } from '../deployment/management-client.js';
 import { Random } from '../deployment/random.js';
 
-export const root = fileURLToPath(new URL('../../..', import.meta.url));
+export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PAGES = 200;
 
 /** Runs `work` on its own deployment: one control plane, block pages 1 to 200. @param variables of the control plane */
@@ -17,7 +17,7 @@ export async function withDeployment<T>(
 ): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-bench-'));
   const deployment = await Deployment.create({
-    root,
+    root: ROOT,
     folder,
     replicas: 1,
     resolvers,

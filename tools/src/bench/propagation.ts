@@ -2,68 +2,124 @@
  * How fast changes come into force: `npm run bench:propagation -- --help`. Real processes on loopback; PostgreSQL with
  * its default durability. It prints the load of the machine, because other work on the cores makes every figure worse.
  */
-import { fail, print } from '../output.js';
-import { describeLoad, describeMachine } from './machine.js';
-import { measureBatch } from './propagation-batches.js';
-import { measureLatency, measureThroughput } from './propagation-changes.js';
-import { measureReconciliation } from './propagation-reconciliation.js';
-import { measureCatchUp, measureSnapshot } from './propagation-recovery.js';
-import { shareOf } from './share.js';
+import { join } from 'node:path';
+import { namesOption, optionsOrExit } from '../command-options.js';
+import type { Deployment } from '../deployment/deployment.js';
+import { print } from '../output.js';
+import { percentile } from '../percentile.js';
+import { ApiClient } from './api-client.js';
+import { describeLoad, describeMachine, shareOf } from './figures.js';
+import { FULL_SIZE, initBody } from './init-body.js';
+import { measureBatch } from './propagation-batch.js';
+import { change, nextPage, ROOT, withDeployment } from './propagation-deployment.js';
+
+type Figures = Readonly<Record<string, number>>;
 
 const ROUNDS = shareOf(3);
+const WARM_UP = shareOf(300);
+const CHANGES = shareOf(1_000);
+/** `/init/`: each so many-th network gets another profile. */
+const CHANGED_EACH = 1_000;
+const INIT_DEADLINE_MS = 180_000;
 
-const PARTS: Record<string, () => Promise<void>> = {
+const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   latency: async () => {
     for (const resolvers of [1, 3, 10]) {
       await repeat(`latency, ${resolvers} resolvers (ms)`, () => measureLatency(resolvers));
     }
   },
-  throughput: async () => {
-    for (const writers of [1, 16]) {
-      const title = `throughput, 3 resolvers, ${writers} writers (changes/s)`;
-      await repeat(title, () => measureThroughput(writers));
-    }
-  },
   batch: async () => {
-    for (const domains of [1_000, 10_000, 100_000].map(shareOf)) {
+    for (const domains of [1_000, 10_000].map(shareOf)) {
       await repeat(`batch of ${domains} domains (ms)`, () => measureBatch(domains));
     }
   },
-  'catch-up': () => repeat('catch-up after 10,000 missed changes (ms)', measureCatchUp),
-  snapshot: () => repeat('1,000,000 networks and 1,000,000 rules', measureSnapshot),
-  reconciliation: () =>
-    repeat('POST /init/ of 1 M networks and 1 M domains, 3 resolvers', measureReconciliation),
+  init: () => repeat('POST /init/ of 1 M networks and 1 M domains, 3 resolvers', measureInit),
 };
+const NAMES = Object.keys(PARTS);
 
-const HELP = `npm run bench:propagation -- [part …]
+const HELP = `npm run bench:propagation -- [--parts NAMES]
 
-Measures how fast changes come into force, and how fast a resolver catches up.
-The parts, all by default: ${Object.keys(PARTS).join(', ')}`;
+Measures how fast changes come into force.
+parts: ${NAMES.join(', ')}; all of them if not given. Names are separated by commas
+  latency: single changes of one client
+  batch: one batch of domain rules, and what others notice of it
+  init: POST /init/ of a configuration, of the same again, and with 0.1 % of its networks changed`;
 
-async function repeat(
-  title: string,
-  measure: () => Promise<Record<string, number>>,
-): Promise<void> {
-  const rounds: Record<string, number>[] = [];
+const parts = optionsOrExit(
+  HELP,
+  { parts: { type: 'string', default: NAMES.join(',') } },
+  (values) => namesOption('parts', values.parts, NAMES),
+);
+print(describeMachine());
+for (const part of parts) await PARTS[part]?.();
+
+async function repeat(title: string, measure: () => Promise<Figures>): Promise<void> {
+  const rounds: Figures[] = [];
   for (let i = 0; i < ROUNDS; i++) rounds.push(await measure());
-  const [first = {}] = rounds;
-  for (const name of Object.keys(first)) {
-    const values = rounds.map((round) => round[name] ?? Number.NaN).sort((a, b) => a - b);
-    const [median = Number.NaN] = values.slice(Math.floor(values.length / 2));
+  for (const name of Object.keys(rounds[0] ?? {})) {
+    const values = rounds.map((round) => round[name] ?? Number.NaN);
     const all = values.map((value) => value.toFixed(1)).join(', ');
-    print(`${title}: ${name} ${median.toFixed(1)} (rounds ${all}; ${describeLoad()})`);
+    const median = percentile(values, 0.5).toFixed(1);
+    print(`${title}: ${name} ${median} (rounds ${all}; ${describeLoad()})`);
   }
 }
 
-const wanted = process.argv.slice(2);
-const unknown = wanted.filter((part) => !(part in PARTS));
-if (wanted.includes('--help')) print(HELP);
-else if (unknown.length > 0) fail(`no such part: ${unknown.join(', ')}\n\n${HELP}`);
-else await run();
+/** One writer, one change after the other: from the request to the 2xx, when it is in force on every resolver. */
+function measureLatency(resolvers: number): Promise<Figures> {
+  return withDeployment(resolvers, async (_deployment, client) => {
+    await change(client, 'POST', '/profiles/', { profile: { id: 1 } });
+    const latencies: number[] = [];
+    let late = 0;
+    for (let n = 0; n < WARM_UP + CHANGES; n++) {
+      const startedMs = performance.now();
+      const { applied, total } = await nextPage(client, 1, n);
+      if (n < WARM_UP) continue;
+      if (applied !== resolvers || total !== resolvers) late++;
+      latencies.push(performance.now() - startedMs);
+    }
+    return {
+      p50: percentile(latencies, 0.5),
+      p99: percentile(latencies, 0.99),
+      'not in force everywhere within a second': late,
+    };
+  });
+}
 
-async function run(): Promise<void> {
-  print(describeMachine());
-  for (const [name, measure] of Object.entries(PARTS)) {
-    if (wanted.length === 0 || wanted.includes(name)) await measure();
-  }
+function measureInit(): Promise<Figures> {
+  // The body names applications of the default catalogue.
+  return withDeployment(3, postConfigurations, { CATALOGUE: join(ROOT, 'catalogue') });
+}
+
+async function postConfigurations(deployment: Deployment): Promise<Figures> {
+  const { token, feedToken } = deployment.secrets;
+  const api = new ApiClient(`http://127.0.0.1:${deployment.managementPorts[0]}`, token);
+  /** Until it is in force: a resolver that loads a snapshot may take longer than a call waits for it. */
+  const post = async (changedEach?: number): Promise<number> => {
+    const startedMs = performance.now();
+    const body = initBody(FULL_SIZE, 0, changedEach);
+    const answer = await api.send('POST', '/init/', body);
+    if (answer.status !== 204) throw new Error(`POST /init/ was answered ${answer.status}`);
+    let { applied } = answer;
+    while (applied !== '3/3') {
+      if (performance.now() - startedMs > INIT_DEADLINE_MS)
+        throw new Error(`in force on ${applied}`);
+      ({ applied } = await api.sendJson('PATCH', '/blockpage/1', { type: 0 }));
+    }
+    return performance.now() - startedMs;
+  };
+  const get = async (path: string): Promise<string> => {
+    const headers = { Authorization: `Bearer ${feedToken}` };
+    return (await fetch(new URL(path, deployment.feedUrl), { headers })).text();
+  };
+  const replaced = await post();
+  const unchanged = await post();
+  const { head } = JSON.parse(await get('/changes?after=0')) as { head: { revision: number } };
+  const changed = await post(CHANGED_EACH);
+  const sent = await get(`/changes?after=${head.revision}`);
+  return {
+    'in force everywhere (ms)': replaced,
+    'the same again (ms)': unchanged,
+    'with 0.1 % of the networks changed (ms)': changed,
+    'sent to each resolver for that (kB)': sent.length / 1_000,
+  };
 }

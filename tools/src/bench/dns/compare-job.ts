@@ -10,21 +10,27 @@ import type { Server } from './servers/server.js';
 import { startUpstream } from './servers/upstream.js';
 import { startWeirControlPlane, type WeirControlPlane } from './servers/weir.js';
 
-export interface ComparisonOptions {
-  readonly job: Job;
-  /** The repository's root. */
-  readonly root: string;
+/** Who is compared with whom, and on which cores. */
+export interface Contest {
   /** Other servers than Weir. */
   readonly peers: readonly Server[];
   /** Resolvers of this repository, with the control plane from which they get the domains to block. */
   readonly ours: ((controlPlane: WeirControlPlane) => readonly Server[]) | null;
+  /** Whether the others are compared with this server, or with the best of several. */
+  readonly isReference: (server: string) => boolean;
+  /** Sockets of the load generator. */
+  readonly clients: number;
+  /** Processors of a measured server and of all else, as `taskset -c` takes them. */
+  readonly cores: { readonly server: string; readonly load: string };
+}
+
+export interface ComparisonOptions extends Contest {
+  readonly job: Job;
+  /** The repository's root. */
+  readonly root: string;
   readonly rounds: number;
   readonly seconds: number;
   readonly rate: number;
-  /** Sockets of the load generator. */
-  readonly clients: number;
-  /** Processors of the measured server, as `taskset -c` takes them. */
-  readonly processors: string;
   /** Tells how far it is. */
   readonly progress: (text: string) => void;
 }
@@ -68,7 +74,7 @@ async function runRounds(
   for (const phase of PHASES) await writeQueries(queries[phase], job.names(phase));
   const warmUp = join(folder, 'warm-up');
   await writeQueries(warmUp, job.warmUp);
-  const prefix = ['taskset', '-c', options.processors];
+  const prefix = ['taskset', '-c', options.cores.server];
   const setup = { ...options, folder, upstreamPort, prefix, queries, warmUp };
   const contestants: Contestant[] = [];
   for (const server of servers) {

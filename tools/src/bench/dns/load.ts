@@ -1,6 +1,8 @@
 import { execFile, spawnSync } from 'node:child_process';
+import { cpus } from 'node:os';
 import { promisify } from 'node:util';
 import { percentile } from '../../percentile.js';
+import { hasNsd } from './servers/upstream.js';
 
 const run = promisify(execFile);
 const MAX_OUTPUT_BYTES = 2 ** 30;
@@ -30,7 +32,15 @@ export interface LoadResult {
   readonly p99Ms: number;
 }
 
-export const hasDnsperf = (): boolean => spawnSync('dnsperf', ['-h']).error === undefined;
+/** What a comparison needs and this machine lacks. Programs are named by their Debian packages. */
+export function missingPrograms(): string[] {
+  const missing: string[] = [];
+  if (spawnSync('dnsperf', ['-h']).error !== undefined) missing.push('dnsperf');
+  if (spawnSync('taskset', ['--version']).error !== undefined) missing.push('util-linux');
+  if (!hasNsd()) missing.push('nsd');
+  if (cpus().length < 2) missing.push('a second core');
+  return missing;
+}
 
 const CLIENTS = 8;
 const OUTSTANDING = 200;

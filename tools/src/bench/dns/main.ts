@@ -1,18 +1,19 @@
 /*
- * Compares Weir with other DNS servers: `npm run bench:dns -- --help`.
+ * Compares Weir with other DNS servers, or with another number of lanes: `npm run bench:dns -- --help`.
  *
  * Every server answers the same names with one thread on one core. dnsperf, the upstream (nsd) and the control plane
  * run on another core. Each round starts a fresh process of each server, in another order. It prints figures and
  * asserts nothing but that each server answers as the job says; one that does not is left out with its reason.
  */
 import { execFileSync } from 'node:child_process';
+import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { describeLoad, describeMachine } from '../machine.js';
+import { integerOption, namesOption, optionsOrExit } from '../../command-options.js';
 import { fail, print, progress } from '../../output.js';
-import { compareJob } from './compare-job.js';
+import { describeLoad, describeMachine } from '../figures.js';
+import { compareJob, type Contest } from './compare-job.js';
 import { JOBS } from './jobs.js';
-import { missingPrograms } from './missing-programs.js';
-import { parseOptions, type Options } from './options.js';
+import { missingPrograms } from './load.js';
 import { renderTable } from './report.js';
 import { bind } from './servers/bind.js';
 import { dnsdist } from './servers/dnsdist.js';
@@ -26,45 +27,86 @@ import { weir } from './servers/weir.js';
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const PEERS: readonly Server[] = [unbound, dnsdist, dnsmasq, knotResolver, bind, powerdnsRecursor];
 const WEIR = 'Weir';
-const [SERVER_CORE, LOAD_CORE] = ['0', '1'];
-const CLIENTS = 8;
+const SERVERS = [WEIR, ...PEERS.map(({ name }) => name)];
+const JOB_NAMES = JOBS.map(({ name }) => name);
 
-const options = parseOptions(
-  process.argv.slice(2),
-  JOBS.map(({ name }) => name),
-  [WEIR, ...PEERS.map(({ name }) => name)],
+const HELP = `npm run bench:dns -- [--jobs NAMES] [--servers NAMES] [--lanes NUMBERS] [--rounds 5] [--seconds 5] [--rate 20000]
+
+Compares Weir with the DNS servers that are installed. Names are separated by commas.
+jobs: ${JOB_NAMES.join(', ')}
+servers: ${SERVERS.join(', ')}
+lanes: instead of other servers, resolvers with these numbers of lanes, such as 1,2. The ratio is to the first. With less
+  than four cores the load generator shares theirs: then processor times mean something, and throughput does not
+seconds: of each of the two phases, full load and the steady rate (queries per second)
+A round takes 15 s a server, in the job million up to a minute: most of all BIND, which loads a million names.`;
+
+const options = optionsOrExit(
+  HELP,
+  {
+    jobs: { type: 'string', default: JOB_NAMES.join(',') },
+    servers: { type: 'string', default: SERVERS.join(',') },
+    lanes: { type: 'string' },
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '5' },
+    rate: { type: 'string', default: '20000' },
+  },
+  (values) => ({
+    jobs: namesOption('jobs', values.jobs, JOB_NAMES),
+    servers: namesOption('servers', values.servers, SERVERS),
+    lanes: values.lanes?.split(',').map((text) => integerOption('lanes', text, 0, 64)),
+    rounds: integerOption('rounds', values.rounds, 1, 100),
+    seconds: integerOption('seconds', values.seconds, 1, 600),
+    rate: integerOption('rate', values.rate, 1, 1_000_000),
+  }),
 );
-if ('help' in options) print(options.help);
-else if ('error' in options) fail(options.error);
-else await compare(options);
 
-async function compare(chosen: Options): Promise<void> {
-  const missing = missingPrograms();
-  if (missing.length > 0) {
-    fail(`bench:dns needs ${missing.join(', ')}`);
-    return;
-  }
-  // The children of this process inherit its core. Only the measured servers get the other one.
-  execFileSync('taskset', ['-acp', LOAD_CORE, String(process.pid)], { stdio: 'ignore' });
-  const wanted = PEERS.filter(({ name }) => chosen.servers.includes(name));
+const missing = missingPrograms();
+if (missing.length > 0) fail(`bench:dns needs ${missing.join(', ')}`);
+else
+  await compare(options.lanes === undefined ? contestOfServers() : contestOfLanes(options.lanes));
+
+/** Weir with one lane beside the others; each has one core, and the load another. */
+function contestOfServers(): Contest {
+  const wanted = PEERS.filter(({ name }) => options.servers.includes(name));
   for (const { name, debianPackage } of wanted.filter((one) => !one.isInstalled())) {
     progress(`${name} is not installed (Debian package ${String(debianPackage)}); left out`);
   }
-  const peers = wanted.filter((one) => one.isInstalled());
-  const hasWeir = chosen.servers.includes(WEIR);
+  const hasWeir = options.servers.includes(WEIR);
+  return {
+    peers: wanted.filter((one) => one.isInstalled()),
+    ours: hasWeir ? (controlPlane) => [weir(ROOT, controlPlane, WEIR, 1)] : null,
+    isReference: (server) => server !== WEIR,
+    clients: 8,
+    cores: { server: '0', load: '1' },
+  };
+}
+
+/** Resolvers with several lanes, and so many sockets of dnsperf that the kernel spreads them over the lanes. */
+function contestOfLanes(lanes: readonly number[]): Contest {
+  const nameOf = (count: number): string => `${count} ${count === 1 ? 'lane' : 'lanes'}`;
+  const [count, half] = [cpus().length, Math.floor(cpus().length / 2)];
+  const all = `0-${count - 1}`;
+  return {
+    peers: [],
+    ours: (plane) => lanes.map((one) => weir(ROOT, plane, nameOf(one), one)),
+    isReference: (server) => server === nameOf(lanes[0] ?? 1),
+    clients: 64,
+    cores:
+      count < 4
+        ? { server: all, load: all }
+        : { server: `0-${half - 1}`, load: `${half}-${count - 1}` },
+  };
+}
+
+async function compare(contest: Contest): Promise<void> {
+  // The children of this process inherit its cores. Only the measured servers get the others.
+  const { server, load } = contest.cores;
+  execFileSync('taskset', ['-acp', load, String(process.pid)], { stdio: 'ignore' });
   print(describeMachine());
-  for (const job of JOBS.filter(({ name }) => chosen.jobs.includes(name))) {
-    const results = await compareJob({
-      ...chosen,
-      job,
-      root: ROOT,
-      peers,
-      ours: hasWeir ? (controlPlane) => [weir(ROOT, controlPlane, WEIR, 1)] : null,
-      clients: CLIENTS,
-      processors: SERVER_CORE,
-      progress,
-    });
+  print(`servers on processors ${server}, load on ${load}`);
+  for (const job of JOBS.filter(({ name }) => options.jobs.includes(name))) {
+    const results = await compareJob({ ...options, ...contest, job, root: ROOT, progress });
     print(`\n${job.title}; ${describeLoad()}\n`);
-    print(renderTable(results, (server) => server !== WEIR));
+    print(renderTable(results, contest.isReference));
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sizeOf } from '../../../bench/policy/configuration.mjs';
+import { sizeOf } from './policy/configuration.js';
 import { makeLoad } from './queries.js';
 import { RECORD_HEADER_BYTES } from './query-file.js';
 
@@ -27,7 +27,7 @@ function read(content: Uint8Array): Query[] {
 }
 
 describe('makeLoad', () => {
-  const load = makeLoad(sizeOf('0.001'), 1_000, 20_000);
+  const load = makeLoad(sizeOf(0.001), 1_000, 20_000);
   const queries = read(load.queries.content);
   const shareOf = (wanted: (query: Query) => boolean): number =>
     queries.filter(wanted).length / queries.length;
@@ -56,7 +56,7 @@ describe('makeLoad', () => {
   });
 
   it('is the same at every run', () => {
-    const again = makeLoad(sizeOf('0.001'), 1_000, 20_000);
+    const again = makeLoad(sizeOf(0.001), 1_000, 20_000);
     const [first, second] = [load, again].map(({ queries }) => Buffer.from(queries.content));
     expect(second?.equals(first ?? Buffer.alloc(0))).toBe(true);
   });

@@ -1,13 +1,13 @@
 import {
-  makeDefinition,
   naptRow,
   network6Row,
   networkRow,
   ownerOf,
   ruleOwner,
+  shareNames,
   type Size,
-} from '../../../bench/policy/configuration.mjs';
-import { randomNumbers, writeName } from '../../../bench/policy/names.mjs';
+} from './policy/configuration.js';
+import { randomNumbers, writeName } from './policy/names.js';
 import { type LoadClient, QueryFile } from './query-file.js';
 import { Zipf } from './zipf.js';
 
@@ -37,7 +37,7 @@ const NOBODY: LoadClient = { family: 6, words: [0x3fff_0000, 0, 0, 1], port: DEF
 export function makeLoad(size: Size, names: number, count: number): Load {
   const random = randomNumbers(4_711);
   const zipf = new Zipf(names, EXPONENT);
-  const { categoryDomains } = makeDefinition(size.domains);
+  const { categoryDomains } = shareNames(size.domains);
   const queries = new QueryFile();
   const warmUp = new QueryFile();
   const asked = new Set<string>();

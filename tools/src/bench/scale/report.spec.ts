@@ -24,7 +24,7 @@ describe('renderScale', () => {
         profiles: 1_500,
       },
       catalogueBytes: 600,
-      changes: { domainRule: { put: { meanUs: 1.94 } } },
+      changeUs: { p50: 1.94, p99: 3.2 },
     },
     startMs: { feed: 21_000, disk: [6_000, 7_000, 8_000], smallDisk: [1_600] },
     changeMs: [1, 2, 3],
@@ -41,7 +41,7 @@ describe('renderScale', () => {
     expect(text).toContain('| domain rules | 100 | 12.5 | 16 |');
     expect(text).toContain('| category domains | 50 | 12.0 | 12 |');
     expect(text).toContain('| process ready, full size, from disk | 7.0 s |  |');
-    expect(text).toContain('| one domain rule, applied | 1.9 µs | 50 µs |');
+    expect(text).toContain('| one domain rule, applied, p50 | 1.9 µs | 50 µs |');
     expect(text).toContain('| … p99 | 3.00 ms |  |');
   });
 });

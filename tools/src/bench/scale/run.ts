@@ -1,22 +1,19 @@
 import { compileCatalogue } from '@weir/catalogue';
 import { parseHashKey } from '@weir/dns-name';
+import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  compileDomains,
-  makeRows,
-  type Size,
-  sizeOf,
-} from '../../../bench/policy/configuration.mjs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { HASH_KEY } from '../../services/control-plane.js';
 import { freePort } from '../../services/ports.js';
 import { startRedis } from '../../services/redis.js';
 import { startUpstream } from '../dns/servers/upstream.js';
 import { GeneratedFeed } from './generated-feed.js';
 import { type LoadRound, measureLoad } from './measure-load.js';
-import type { ScaleOptions } from './options.js';
-import { measurePolicy } from './policy-figures.js';
+import { compileDomains, makeRows, type Size, sizeOf } from './policy/configuration.js';
+import type { PolicyFigures } from './policy/measure.js';
 import { makeLoad } from './queries.js';
 import type { ScaleFigures } from './report.js';
 import { type StartedResolver, startResolver } from './resolver.js';
@@ -31,7 +28,13 @@ const CHANGES = 200;
 const CHANGED_RULE = [1, 4_711, 2];
 const SMALL_PROFILES = 1_000;
 
-export interface RunOptions extends ScaleOptions {
+export interface RunOptions {
+  /** Share of the full size. */
+  readonly scale: number;
+  readonly rounds: number;
+  readonly seconds: number;
+  /** Queries per second of the steady phase. */
+  readonly rate: number;
   readonly root: string;
   readonly prefix: readonly string[];
   readonly progress: (text: string) => void;
@@ -59,7 +62,7 @@ export async function runScale(options: RunOptions): Promise<ScaleFigures> {
     const underLoad = await compareUnderLoad(around);
     const smallDisk = await startSmall(around);
     options.progress('measures the policy by itself');
-    const policy = await measurePolicy(options.root, options.scale);
+    const policy = await measurePolicy(options.scale);
     const { feedMs, diskMs, ...figures } = underLoad;
     return { ...figures, policy, startMs: { feed: feedMs, disk: diskMs, smallDisk } };
   } finally {
@@ -71,7 +74,7 @@ export async function runScale(options: RunOptions): Promise<ScaleFigures> {
 
 async function compareUnderLoad(around: Surroundings) {
   const { scale, rounds, progress, folder } = around;
-  const size = sizeOf(String(scale));
+  const size = sizeOf(scale);
   progress('makes the queries');
   const names = Math.max(LEAST_NAMES, Math.round(NAMES * scale));
   const load = makeLoad(size, names, Math.max(LEAST_QUERIES, Math.round(QUERIES * scale)));
@@ -106,9 +109,17 @@ async function compareUnderLoad(around: Surroundings) {
   }
 }
 
+/** The policy alone, in a process of its own. */
+async function measurePolicy(scale: number): Promise<PolicyFigures> {
+  const program = fileURLToPath(new URL('policy/measure.js', import.meta.url));
+  const args = ['--max-old-space-size=8000', program, String(scale)];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  return JSON.parse(stdout) as PolicyFigures;
+}
+
 /** Starts from disk with the networks of full size and as many rules. */
 async function startSmall(around: Surroundings): Promise<number[]> {
-  const { networks } = sizeOf(String(around.scale));
+  const { networks } = sizeOf(around.scale);
   const profiles = Math.min(SMALL_PROFILES, networks);
   const size = { networks, networks6: 0, napt: 0, profiles, rules: networks, domains: 100 };
   const small = await Configuration.of(size, 'small', around);

@@ -1,5 +1,5 @@
 /*
- * Simulates resolvers for `npm run bench:fleet`: each has its own connection to Redis, receives every change,
+ * Simulates resolvers for `npm run bench:changes`: each has its own connection to Redis, receives every change,
  * acknowledges as a real one does and renews its lease. It applies nothing.
  *
  * Arguments: URL of Redis, number of followers. FEED_TOKEN signs their messages. It prints a line when all of them

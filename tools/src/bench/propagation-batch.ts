@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { watchDns } from './dns-watch.js';
-import { measureLatencies } from './latencies.js';
+import { measureLatencies } from './figures.js';
 import { change, nextPage, withDeployment } from './propagation-deployment.js';
 
 const BLOCKED = 'blocked.example';

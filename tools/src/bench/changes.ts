@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,60 +8,66 @@ import { fileURLToPath } from 'node:url';
 import { integerOption, optionsOrExit } from '../command-options.js';
 import { print } from '../output.js';
 import { type ControlPlaneProcess, cpuMs, startControlPlane } from '../services/control-plane.js';
+import { describeLoad, describeMachine, measureLatencies, summarise } from './figures.js';
 import { initBody } from './init-body.js';
-import { measureLatencies, summarise } from './latencies.js';
-import { describeLoad } from './machine.js';
 import { RawClient } from './raw-client.js';
 import { startServices } from './services.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const RESOLVERS = 3;
 const NETWORKS = 100_000;
 const SIZE = { networks: NETWORKS, profiles: 1_000, domains: 10_000, portRanges: 1_000 };
 const WARM_UP_MS = 3_000;
 /** Until every simulated resolver has published its state. */
 const SETTLE_MS = 2_500;
 
-const HELP = `npm run bench:changes -- [--clients 1,64] [--seconds 10] [--replicas 1]
+const HELP = `npm run bench:changes -- [--clients 1,64] [--rate N] [--seconds 10] [--replicas 1] [--resolvers 3]
 
-Measures single changes of networks. It starts PostgreSQL, Redis, the control planes and three simulated resolvers. Each
-client waits for its answer; the clients are spread over the control planes.
-clients: numbers of clients, separated by commas; one after the other
+Measures single changes of networks. It starts PostgreSQL, Redis, the control planes and simulated resolvers.
+clients: numbers of clients, separated by commas; one after the other. Each client waits for its answer before its next
+  change; the clients are spread over the control planes
+rate: instead of as many changes as the clients can make, so many a second of all clients together
 seconds: for each number of clients
 replicas: control planes
+resolvers: 1000 with --clients 64 --rate 100 shows what a large fleet costs
 CONTROL_PLANE_FLAGS are given to the control planes' Node, for example --cpu-prof.`;
 
-const { clients, seconds, replicas } = optionsOrExit(
+const { clients, rate, seconds, replicas, resolvers } = optionsOrExit(
   HELP,
   {
     clients: { type: 'string', default: '1,64' },
+    rate: { type: 'string' },
     seconds: { type: 'string', default: '10' },
     replicas: { type: 'string', default: '1' },
+    resolvers: { type: 'string', default: '3' },
   },
   (values) => ({
     clients: values.clients.split(',').map((one) => integerOption('clients', one, 1, 10_000)),
+    rate: values.rate === undefined ? Infinity : integerOption('rate', values.rate, 1, 100_000),
     seconds: integerOption('seconds', values.seconds, 1, 3_600),
     replicas: integerOption('replicas', values.replicas, 1, 20),
+    resolvers: integerOption('resolvers', values.resolvers, 1, 100_000),
   }),
 );
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-changes-'));
 const flags = { NODE_OPTIONS: process.env['CONTROL_PLANE_FLAGS'] ?? '' };
 const services = await startServices(ROOT, folder, flags);
-const { controlPlane, client, redisUrl } = services;
+const { controlPlane, client, redisUrl, redisPid } = services;
 const { token } = controlPlane;
 const controlPlanes = [controlPlane];
 while (controlPlanes.length < replicas) controlPlanes.push(await startReplica());
 await client.send('POST', '/init/', initBody(SIZE, 0));
-const program = fileURLToPath(new URL('fleet-followers.js', import.meta.url));
-const resolvers = spawn(process.execPath, [program, redisUrl, String(RESOLVERS)], {
+const program = fileURLToPath(new URL('simulated-resolvers.js', import.meta.url));
+const simulated = spawn(process.execPath, [program, redisUrl, String(resolvers)], {
   env: { ...process.env, FEED_TOKEN: token },
-  stdio: ['ignore', 'ignore', 'inherit'],
+  stdio: ['ignore', 'pipe', 'inherit'],
 });
 try {
+  await once(simulated.stdout, 'data');
   await sleep(SETTLE_MS);
+  print(describeMachine());
   for (const count of clients) await measure(count);
 } finally {
-  resolvers.kill('SIGKILL');
+  simulated.kill('SIGKILL');
   for (const replica of controlPlanes.slice(1)) await replica.stop();
   await services.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -70,10 +77,6 @@ async function startReplica(): Promise<ControlPlaneProcess> {
   const own = mkdtempSync(join(folder, 'replica-'));
   const variables = { ...flags, MANAGEMENT_TOKENS: token, FEED_TOKEN: token };
   return startControlPlane({ root: ROOT, ...services, folder: own, variables });
-}
-
-function controlPlanesMs(): number {
-  return controlPlanes.reduce((sum, { pid }) => sum + cpuMs(pid), 0);
 }
 
 async function measure(count: number): Promise<void> {
@@ -88,29 +91,41 @@ async function measure(count: number): Promise<void> {
     const address = 0x0a00_0000 + (at % NETWORKS) * 4;
     const body = { profile_id: (at * 7) % SIZE.profiles };
     const { applied } = await connection.send('PATCH', `/net/${address}`, body);
-    if (applied !== `${RESOLVERS}/${RESOLVERS}`) incomplete++;
+    if (applied !== `${resolvers}/${resolvers}`) incomplete++;
   };
   const runFor = async (ms: number): Promise<number[]> => {
-    const endMs = performance.now() + ms;
+    const startedMs = performance.now();
+    const endMs = startedMs + ms;
+    let begun = 0;
     const each = connections.map((connection) =>
       measureLatencies(
         () => change(connection),
-        () => performance.now() < endMs,
+        async () => {
+          const dueMs = startedMs + (begun++ * 1_000) / rate;
+          if (dueMs > performance.now()) await sleep(dueMs - performance.now());
+          return performance.now() < endMs;
+        },
       ),
     );
     return (await Promise.all(each)).flat();
   };
   await runFor(WARM_UP_MS);
   incomplete = 0;
-  const [beforeMs, startedMs] = [controlPlanesMs(), performance.now()];
-  const latencies = await runFor(seconds * 1000);
-  const rate = latencies.length / ((performance.now() - startedMs) / 1000);
-  const each = (controlPlanesMs() - beforeMs) / latencies.length;
+  const cpu = (): [number, number] => [
+    controlPlanes.reduce((sum, { pid }) => sum + cpuMs(pid), 0),
+    cpuMs(redisPid),
+  ];
+  const [before, startedMs] = [cpu(), performance.now()];
+  const latencies = await runFor(seconds * 1_000);
+  const tookMs = performance.now() - startedMs;
+  const [planesMs, redisMs] = cpu().map((ms, i) => ms - (before[i] ?? 0));
+  const share = (ms = 0): string => `${((100 * ms) / tookMs).toFixed(0)} %`;
   print(
     `PATCH /net/{int_ip}, ${count} clients, ${controlPlanes.length} control planes, ` +
-      `${RESOLVERS} resolvers: ${rate.toFixed(0)}/s, ${summarise(latencies)}, ` +
-      `not in force everywhere ${incomplete}, CPU of the control planes ${each.toFixed(2)} ms a change ` +
-      `(${describeLoad()})`,
+      `${resolvers} resolvers: ${((latencies.length * 1_000) / tookMs).toFixed(0)}/s, ` +
+      `${summarise(latencies)}, not in force everywhere ${incomplete}; CPU of the control planes ` +
+      `${((planesMs ?? 0) / latencies.length).toFixed(2)} ms a change, ${share(planesMs)} of a core, ` +
+      `Redis ${share(redisMs)} (${describeLoad()})`,
   );
   for (const connection of connections) connection.close();
 }
