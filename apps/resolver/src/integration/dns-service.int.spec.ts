@@ -787,7 +787,10 @@ describe.each(WAYS)('the DNS service, %s', (_way, RESOLVER_THREADS) => {
       };
       broken = false;
       expect(await askUdp(server, encodeQuery('www.example.com', 1), 100)).toBeNull();
-      expect(service.counts.queries.droppedCounts()).toContainEqual([{ why: 'defect' }, 3]);
+      // On a busy machine the upstream's answer comes after the client has given up.
+      await expect
+        .poll(() => service.counts.queries.droppedCounts())
+        .toContainEqual([{ why: 'defect' }, 3]);
       broken = false;
       expect(rdata(await ask('blocked.example'))).toEqual(['c0000250']);
     });
