@@ -27,6 +27,12 @@ describe('CountChecker', () => {
     expect(checkerOf(0, 0, 0).judge(reply(3, 3)).isLateWhileUndisturbed).toBe(false);
   });
 
+  it('knows in the first seconds of a run who must have a change', () => {
+    const checker = checkerOf(0, 0);
+    nowMs = 6_000;
+    expect(checker.judge({ ...reply(2, 2), sentMs: nowMs }).having).toEqual([0, 1]);
+  });
+
   it('finds a total that counts a resolver again that was killed and is back', () => {
     const isBack = checkerOf(0, 0, NOW_MS - 10_000).judge(reply(3, 4));
     expect(isBack.violation).toContain('back under their names');

@@ -44,7 +44,7 @@ export class CountChecker {
   readonly leases: Disturbances;
   /** Faults of PostgreSQL. Without the head of the log a replica cannot judge every acknowledgement. */
   readonly database: Disturbances;
-  /** When the isolation of each resolver began and ended. */
+  /** When the newest isolation of each resolver began and ended. */
   private readonly isolations: { fromMs: number; toMs: number }[];
 
   constructor(
@@ -53,7 +53,7 @@ export class CountChecker {
   ) {
     this.leases = new Disturbances(now);
     this.database = new Disturbances(now);
-    this.isolations = processes.resolvers.map(() => ({ fromMs: 0, toMs: 0 }));
+    this.isolations = processes.resolvers.map(() => ({ fromMs: -Infinity, toMs: -Infinity }));
   }
 
   isolate(resolver: number): () => void {
@@ -102,7 +102,7 @@ export class CountChecker {
   /** Up and reachable for long enough, so that it was counted. */
   private isStable(resolver: number, sentMs: number, nowMs: number): boolean {
     const process = this.process(resolver);
-    const toMs = this.isolations[resolver]?.toMs ?? 0;
+    const toMs = this.isolations[resolver]?.toMs ?? -Infinity;
     return (
       process.upForMs(nowMs) > nowMs - sentMs + STABLE_AFTER_MS && toMs + REACHED_AFTER_MS < sentMs
     );

@@ -7,8 +7,8 @@ export const STABLE_AFTER_MS = 5_000;
 /** When something was disturbed. Times are milliseconds of one monotonic clock. */
 export class Disturbances {
   private under = 0;
-  private beganMs = 0;
-  private endedMs = 0;
+  private beganMs = -Infinity;
+  private endedMs = -Infinity;
 
   constructor(private readonly now: () => number) {}
 

@@ -36,7 +36,7 @@ const QUERY_LOOPS_PER_RESOLVER = 2;
 const FIXED_LIMIT_MS = 120_000;
 /** Enough that a transaction commits several changes. */
 const PLANTED_WRITERS = 4;
-/** So many changes show each planted defect that needs no fault, however slow the machine is. */
+/** So many changes, and as many queries right after one, show each planted defect that needs no fault. */
 const PLANTED_CHANGES = 150;
 
 export interface RunResult {
@@ -192,7 +192,8 @@ async function runUnderFaults(
   const log = (text: string): void => {
     print(`  ${stats.seconds(performance.now()).padStart(6)} s  ${text}`);
   };
-  const setUpChanges = stats.counts.acknowledged;
+  const { counts } = stats;
+  const setUpChanges = counts.acknowledged;
   const injector = new FaultInjector(deployment, checker, rewind, keys, stats, log, releases);
   const writing = writers.map((writer) => writer.run());
   writing.push(replacer.replacePeriodically(keys));
@@ -212,8 +213,10 @@ async function runUnderFaults(
     breaking.push(injector.run(messages, endMs, (fault) => injector.injectMessageFault(fault)));
   }
   await Promise.all(breaking);
-  const enough = options.plant === null ? 0 : setUpChanges + PLANTED_CHANGES;
-  while (stats.counts.acknowledged < enough && performance.now() < endMs) await sleep(50);
+  const enough = options.plant === null ? 0 : PLANTED_CHANGES;
+  const checked = (): number =>
+    Math.min(counts.acknowledged - setUpChanges, counts.queriesAfterAcknowledgement);
+  while (checked() < enough && performance.now() < endMs) await sleep(50);
   for (const writer of writers) writer.stop();
   await Promise.all(writing);
   checker.stop();
