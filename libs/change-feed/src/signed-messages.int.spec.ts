@@ -1,11 +1,10 @@
 import { Redis } from 'ioredis';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FeedClient } from './client/feed-client.js';
 import { Follower } from './follower/follower.js';
-import { type Deployment, redisNames, unsignedNames } from './protocol/deployment.js';
+import { type Deployment, redisNames } from './protocol/deployment.js';
 import { DeploymentMessages } from './protocol/deployment-messages.js';
 import { ChangePublisher } from './publisher/change-publisher.js';
 import { createFeedServer } from './server/feed-server.js';
@@ -14,7 +13,6 @@ import { type PrivateRedis, startPrivateRedis } from './testing/private-redis.js
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const [OLD, NEW] = ['the-old-token-of-the-feed', 'the-new-token-of-the-feed'];
-const HOUR_MS = 3_600_000;
 const WAIT_MS = 20_000;
 const EVERYWHERE = { applied: 1, total: 1 };
 
@@ -187,65 +185,6 @@ describe('messages on Redis', () => {
       lists[one] = [...list];
       expect([one, list, await write(publisher, ++id)]).toEqual([one, list, EVERYWHERE]);
     }
-    expect(publisher.refusedMessages).toMatchObject({ forged: 0, stale: 0, unsigned: 0 });
-  });
-
-  describe('of a release that does not sign', () => {
-    const unsigned = unsignedNames(OLD);
-    const upgrade = () => deployment({ unsignedUntilMs: Date.now() + HOUR_MS });
-
-    it('are counted and ignored, unless an upgrade is announced', async () => {
-      const publisher = await publish(deployment());
-      const { follower } = await follow(deployment());
-      await client.publish(unsigned.follower, stateOf('old', 0));
-      await client.publish(unsigned.head, JSON.stringify(log.currentHead()));
-      await expect.poll(() => publisher.refusedMessages.unsigned).toBe(1);
-      await expect.poll(() => follower.refusedMessages.unsigned).toBe(1);
-      expect(await write(publisher, 1)).toEqual(EVERYWHERE);
-    });
-
-    it('count as those of any other resolver in an upgrade', async () => {
-      const publisher = await publish(upgrade());
-      const { stop } = await follow(upgrade());
-      // Then the publisher knows who is alive.
-      expect(await write(publisher, 9)).toEqual(EVERYWHERE);
-      await client.publish(unsigned.follower, stateOf('old', 1));
-      await expect.poll(() => publisher.followers().length).toBe(2);
-      const said = await record(unsigned.change, unsigned.head);
-      const change = log.commit(1, 1);
-      await publisher.publish([change]);
-      expect(await publisher.waitApplied(change, 500)).toEqual({ applied: 1, total: 2 });
-      const waiting = publisher.waitApplied(change, WAIT_MS);
-      await client.publish(unsigned.follower, stateOf('old', 2));
-      expect(await waiting).toEqual({ applied: 2, total: 2 });
-      // It hears changes and heads as before.
-      await expect.poll(() => said.some(({ channel }) => channel === unsigned.change)).toBe(true);
-      await expect.poll(() => said.some(({ channel }) => channel === unsigned.head)).toBe(true);
-      await client.publish(unsigned.follower, stateOf('old', null));
-      await stop();
-      await expect.poll(() => publisher.followers()).toEqual([]);
-    });
-
-    it('reach a new resolver in an upgrade, and an old control plane waits for it', async () => {
-      const said = await record(unsigned.follower);
-      const { follower, target } = await follow(upgrade());
-      const [lease] = await client.keys(unsigned.lease('*'));
-      expect(JSON.parse((await client.get(lease))!)).toMatchObject({ revision: 0 });
-      await client.publish(unsigned.change, JSON.stringify(log.commit(1, 1)));
-      await expect.poll(() => target.verdicts()).toEqual({ 1: 1 });
-      const said1 = () => said.some(({ message }) => message.includes('"revision":1'));
-      await expect.poll(said1).toBe(true);
-      expect(follower.counters.feedFailures).toBe(0);
-    });
-
-    it('are ignored again when the time of the upgrade is over', async () => {
-      const untilMs = Date.now() + 3_000;
-      const publisher = await publish(deployment({ unsignedUntilMs: untilMs }));
-      await client.publish(unsigned.follower, stateOf('old', 0));
-      await sleep(Math.max(0, untilMs - Date.now()) + 10);
-      await client.publish(unsigned.follower, stateOf('older', 0));
-      await expect.poll(() => publisher.refusedMessages.unsigned).toBe(1);
-      expect(publisher.followers().map(({ id }) => id)).not.toContain('older');
-    });
+    expect(publisher.refusedMessages).toMatchObject({ forged: 0, stale: 0 });
   });
 });

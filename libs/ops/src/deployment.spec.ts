@@ -70,15 +70,4 @@ describe('openDeployment', () => {
     expect(open({ FEED_TOKEN: ONE, DEPLOYMENT_ID: 'north' }).id).toBe('north');
     expect(id).not.toContain(KEY.slice(0, 8));
   });
-
-  it('warns while messages without a signature are accepted', () => {
-    const until = new Date(Date.now() + 60_000).toISOString();
-    expect(open({ FEED_TOKEN: ONE, REDIS_UNSIGNED_UNTIL: until }).unsignedUntilMs).toBe(
-      Date.parse(until),
-    );
-    expect(events.join()).toContain('without a signature are accepted');
-    expect(() => open({ FEED_TOKEN: ONE, REDIS_UNSIGNED_UNTIL: 'tomorrow' })).toThrow(
-      'REDIS_UNSIGNED_UNTIL must be a time such as 2026-12-24T18:00:00Z',
-    );
-  });
 });

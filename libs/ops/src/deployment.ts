@@ -6,7 +6,6 @@ import {
   secret,
   secretList,
   text,
-  time,
 } from './variables/index.js';
 import { WatchedFile, type WatchedFileLog } from './watched-file.js';
 
@@ -47,13 +46,6 @@ export const DEPLOYMENT_VARIABLES = {
         'set.',
     }),
   ),
-  REDIS_UNSIGNED_UNTIL: optional(
-    time({
-      description:
-        'Until when messages on Redis without a signature are sent and accepted too. Set it for the rolling upgrade ' +
-        'from a release that does not sign, in all processes. Unset: never.',
-    }),
-  ),
 } as const;
 
 type DeploymentConfiguration = Configuration<typeof DEPLOYMENT_VARIABLES> & {
@@ -65,7 +57,6 @@ export interface OpenDeployment {
   readonly id: string;
   /** The tokens at the moment, at least one. */
   readonly tokens: () => readonly string[];
-  readonly unsignedUntilMs: number;
   /** Number of checks at which FEED_TOKENS_FILE was not usable. */
   readonly tokenFileFaults: () => number;
   readonly close: () => void;
@@ -77,18 +68,10 @@ export function openDeployment(
   log: WatchedFileLog,
 ): OpenDeployment {
   const { FEED_TOKEN, FEED_TOKENS, FEED_TOKENS_FILE: file } = configuration;
-  const unsignedUntilMs = configuration.REDIS_UNSIGNED_UNTIL?.getTime() ?? 0;
-  if (unsignedUntilMs > Date.now()) {
-    const until = new Date(unsignedUntilMs).toISOString();
-    log.warn(
-      { until },
-      'messages on Redis without a signature are accepted (REDIS_UNSIGNED_UNTIL)',
-    );
-  }
-  const common = { id: deploymentId(configuration), unsignedUntilMs };
+  const id = deploymentId(configuration);
   if (file === undefined) {
     const fixed = FEED_TOKENS ?? (FEED_TOKEN === undefined ? [] : [FEED_TOKEN]);
-    return { ...common, tokens: () => fixed, tokenFileFaults: () => 0, close: () => undefined };
+    return { id, tokens: () => fixed, tokenFileFaults: () => 0, close: () => undefined };
   }
   const watched = new WatchedFile<readonly string[]>({
     variable: 'FEED_TOKENS_FILE',
@@ -100,7 +83,7 @@ export function openDeployment(
     checkMs: CHECK_MS,
   });
   return {
-    ...common,
+    id,
     tokens: () => watched.value,
     tokenFileFaults: () => watched.faults,
     close: () => watched.close(),

@@ -14,7 +14,7 @@ it('registers the metrics of the follower under names with the prefix', async ()
     missingImage: { sha256: 'ab', forMs: 2500 },
     imageFailures: 3,
     imageCounters: { whole: 2, built: 9, deltaFaults: 1 },
-    refusedMessages: { forged: 4, replayed: 3, stale: 2, unsigned: 1 },
+    refusedMessages: { forged: 4, replayed: 3, stale: 2 },
     counters: {
       changesApplied: 5,
       duplicates: 4,
@@ -51,7 +51,6 @@ it('registers the metrics of the follower under names with the prefix', async ()
     'weir_example_redis_messages_refused_total{reason="forged"} 4',
     'weir_example_redis_messages_refused_total{reason="replayed"} 3',
     'weir_example_redis_messages_refused_total{reason="stale"} 2',
-    'weir_example_redis_messages_refused_total{reason="unsigned"} 1',
     'weir_example_snapshot_loads_total{cause="disk"} 1',
     'weir_example_snapshot_loads_total{cause="start"} 1',
     'weir_example_snapshot_loads_total{cause="replaced"} 0',

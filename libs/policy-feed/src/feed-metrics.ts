@@ -94,7 +94,7 @@ export function registerFeedMetrics(
   }
   metrics.counters(
     'redis_messages_refused_total',
-    'Messages on Redis that were ignored: forged, replayed, stale, or unsigned',
+    'Messages on Redis that were ignored: forged, replayed, or stale',
     ['reason'],
     () => Object.entries(state().refusedMessages).map(([reason, n]) => [{ reason }, n]),
   );

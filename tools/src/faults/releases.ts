@@ -10,8 +10,6 @@ export interface Releases {
   readonly previous: string | null;
 }
 
-const DAY_MS = 86_400_000;
-
 /** The folder of the previous release, ready to run; null when the run is without it. */
 export async function previousRelease(
   { seed, short, plant }: FaultOptions,
@@ -28,14 +26,8 @@ export async function previousRelease(
   return cloneRelease(root, previous.commit);
 }
 
-/** The others have signed messages only. */
 function hasPreviousRelease(seed: number): boolean {
   return seed % 2 === 1;
-}
-
-/** What all processes are given for a rolling upgrade from a release that does not sign messages. */
-export function upgradeVariables(): Record<string, string> {
-  return { REDIS_UNSIGNED_UNTIL: new Date(Date.now() + DAY_MS).toISOString() };
 }
 
 /** As in a rolling upgrade, and in one that is rolled back; from the next start on. @returns which one it will be. */

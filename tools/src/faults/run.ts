@@ -11,7 +11,7 @@ import { makeKeys } from './keys/make-keys.js';
 import type { FaultOptions } from './options.js';
 import { Random } from '../deployment/random.js';
 import { plantVariables } from './plant/plants.js';
-import { type Releases, upgradeVariables } from './releases.js';
+import type { Releases } from './releases.js';
 import {
   type Fault,
   messageFaults,
@@ -66,7 +66,7 @@ export async function runFaults(
   options: FaultOptions,
   environment: RunEnvironment,
 ): Promise<RunResult> {
-  const { root, previous, folder, onViolation, signal } = environment;
+  const { root, folder, onViolation, signal } = environment;
   const threads = options.plant === null ? RESOLVER_THREADS : PLANTED_RESOLVER_THREADS;
   const random = new Random(options.seed);
   const stats = new RunStats(onViolation);
@@ -81,10 +81,7 @@ export async function runFaults(
     resolvers: threads.length,
     random: random.fork('messages'),
     fsync: options.seed % 4 === 0,
-    variables: {
-      ...plantVariables(options.plant === null ? [] : [options.plant]),
-      ...(previous === null ? {} : upgradeVariables()),
-    },
+    variables: plantVariables(options.plant === null ? [] : [options.plant]),
     // Those of the other replica are logged as operations.
     replicaVariables: (replica) =>
       replica === 0 && options.plant === null

@@ -55,7 +55,7 @@ export function createRegistry(
   );
   new Counter({
     name: 'weir_redis_messages_refused_total',
-    help: 'Messages on Redis that were ignored: forged, replayed, stale, or unsigned',
+    help: 'Messages on Redis that were ignored: forged, replayed, or stale',
     labelNames: ['reason'],
     registers: [registry],
     collect() {

@@ -13,7 +13,6 @@ it('all that the feed needs of the configuration can be sent to its thread', () 
     FEED_CA: '/etc/ca.pem',
     FEED_PINS: `sha256/${Buffer.alloc(32).toString('base64')}`,
     FEED_TOKENS: 'a-token-of-the-feed,another-token-of-it',
-    REDIS_UNSIGNED_UNTIL: '2030-01-01T00:00:00Z',
     DATA_DIR: '/var/lib/weir',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
   });

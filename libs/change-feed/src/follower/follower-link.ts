@@ -128,8 +128,8 @@ export class FollowerLink {
   }
 
   private async subscribe(): Promise<void> {
-    const channels = this.messages.channels('change', 'head');
-    if (await subscribe(this.subscriber, channels, this.options.log))
+    const { change, head } = this.messages.names;
+    if (await subscribe(this.subscriber, [change, head], this.options.log))
       this.options.onMessagesMissed();
   }
 
@@ -147,7 +147,7 @@ export class FollowerLink {
     if (text === null) return;
     this.lastMessageMs = performance.now();
     try {
-      if (this.messages.is('head', channel)) {
+      if (channel === this.messages.names.head) {
         const { head, acknowledgementIntervalMs } = parseHeadMessage(text);
         this.pace.intervalMs = acknowledgementIntervalMs;
         this.options.onHead(head);
@@ -191,16 +191,14 @@ export class FollowerLink {
     const text = JSON.stringify(state);
     try {
       const pipeline = this.commands.pipeline();
-      for (const { names, channel, message } of this.messages.outgoing('follower', text)) {
-        // An unsigned message does not tell how old it is.
-        const keptMs = names === this.messages.names ? LEASE_KEPT_MS : LEASE_MS;
-        if (command === 'set') {
-          pipeline.set(names.lease(id), message, 'PX', keptMs);
-          pipeline.sadd(names.leases, id).pexpire(names.leases, LEASE_KEPT_MS);
-        }
-        if (command === 'del') pipeline.del(names.lease(id)).srem(names.leases, id);
-        pipeline.publish(channel, message);
+      const { names } = this.messages;
+      const message = this.messages.sign(names.follower, text);
+      if (command === 'set') {
+        pipeline.set(names.lease(id), message, 'PX', LEASE_KEPT_MS);
+        pipeline.sadd(names.leases, id).pexpire(names.leases, LEASE_KEPT_MS);
       }
+      if (command === 'del') pipeline.del(names.lease(id)).srem(names.leases, id);
+      pipeline.publish(names.follower, message);
       await pipeline.exec();
     } catch (error) {
       this.options.log.warn({ reason: String(error) }, 'cannot publish the revision in force');

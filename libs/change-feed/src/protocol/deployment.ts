@@ -9,11 +9,6 @@ export interface Deployment {
    * derived from it. All are accepted, so that a token can be replaced without an outage.
    */
   readonly tokens: () => readonly string[];
-  /**
-   * Until when messages without a signature are sent and accepted too, in milliseconds since 1970: for a rolling
-   * upgrade from a release that does not sign. Unset: never.
-   */
-  readonly unsignedUntilMs?: number;
 }
 
 /** The names that one deployment uses in Redis. Redis may lose everything: the change log is in PostgreSQL. */
@@ -34,20 +29,8 @@ export interface RedisNames {
 
 /** The names of a deployment. It may share Redis with others: pub/sub channels do not depend on the database number. */
 export function redisNames(deploymentId: string): RedisNames {
-  return namesOf(digest('weir deployment', deploymentId));
-}
-
-/** The names of releases that do not sign messages. */
-export function unsignedNames(feedToken: string): RedisNames {
-  return namesOf(digest('weir redis names', feedToken));
-}
-
-function digest(purpose: string, text: string): string {
-  return createHash('sha256').update(`${purpose} ${text}`).digest('hex').slice(0, 16);
-}
-
-function namesOf(deployment: string): RedisNames {
-  const prefix = `weir:${deployment}`;
+  const digest = createHash('sha256').update(`weir deployment ${deploymentId}`).digest('hex');
+  const prefix = `weir:${digest.slice(0, 16)}`;
   return {
     change: `${prefix}:change`,
     head: `${prefix}:head`,

@@ -8,9 +8,7 @@ export type Refusal =
   /** The same message, or a later one of its sender, was received before. */
   | 'replayed'
   /** It is older or newer than clocks may differ. */
-  | 'stale'
-  /** It has no signature, and none of that kind is accepted now. */
-  | 'unsigned';
+  | 'stale';
 
 /** Nothing older is accepted, and nothing that is as much ahead. */
 export const CLOCK_TOLERANCE_MS = 30_000;

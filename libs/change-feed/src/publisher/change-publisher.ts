@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
 import { renderChangeMessages } from '../protocol/change-messages.js';
 import type { Deployment } from '../protocol/deployment.js';
-import { type ChannelKind, DeploymentMessages } from '../protocol/deployment-messages.js';
+import { DeploymentMessages } from '../protocol/deployment-messages.js';
 import { FEED_VERSION } from '../protocol/feed-version.js';
 import type { Refusal } from '../protocol/message-verifier.js';
 import { acknowledgementIntervalMs, renderHeadMessage } from '../protocol/head-message.js';
@@ -170,7 +170,7 @@ export class ChangePublisher {
   }
 
   private async subscribe(): Promise<void> {
-    const channels = [...this.messages.channels('follower'), this.probeChannel];
+    const channels = [this.messages.names.follower, this.probeChannel];
     if (!(await subscribe(this.subscriber, channels, this.options.log))) return;
     // States that were published meanwhile are lost.
     this.registry.renewAll(performance.now());
@@ -275,12 +275,10 @@ export class ChangePublisher {
     }
   }
 
-  private async send(kind: ChannelKind, text: string): Promise<void> {
+  private async send(kind: 'change' | 'head', text: string): Promise<void> {
     try {
-      const outgoing = this.messages.outgoing(kind, text);
-      await Promise.all(
-        outgoing.map(({ channel, message }) => this.commands.publish(channel, message)),
-      );
+      const channel = this.messages.names[kind];
+      await this.commands.publish(channel, this.messages.sign(channel, text));
     } catch (error) {
       this.options.log.warn({ channel: kind, reason: String(error) }, 'cannot publish');
     }

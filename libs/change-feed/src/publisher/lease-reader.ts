@@ -1,5 +1,4 @@
 import type { Redis } from 'ioredis';
-import type { RedisNames } from '../protocol/deployment.js';
 import type { DeploymentMessages } from '../protocol/deployment-messages.js';
 import { LEASE_MS } from '../protocol/protocol.js';
 
@@ -17,18 +16,8 @@ export class LeaseReader {
   constructor(private readonly options: LeaseReaderOptions) {}
 
   async read(): Promise<void> {
-    for (const names of this.options.messages.allNames) await this.readUnder(names);
-  }
-
-  /** Whether this Redis has run for long enough to have the lease of every live follower. */
-  async hasAllLeases(): Promise<boolean> {
-    const info = await this.options.redis.info('server');
-    const [, seconds] = /^uptime_in_seconds:(\d+)/m.exec(info) ?? [];
-    return Number(seconds ?? 0) * 1_000 > LEASE_MS;
-  }
-
-  private async readUnder(names: RedisNames): Promise<void> {
-    const { redis } = this.options;
+    const { redis, messages } = this.options;
+    const { names } = messages;
     const ids = await redis.smembers(names.leases);
     if (ids.length === 0) return;
     const gone: string[] = [];
@@ -37,6 +26,13 @@ export class LeaseReader {
       else this.take(names.follower, message);
     }
     if (gone.length > 0) await redis.srem(names.leases, ...gone);
+  }
+
+  /** Whether this Redis has run for long enough to have the lease of every live follower. */
+  async hasAllLeases(): Promise<boolean> {
+    const info = await this.options.redis.info('server');
+    const [, seconds] = /^uptime_in_seconds:(\d+)/m.exec(info) ?? [];
+    return Number(seconds ?? 0) * 1_000 > LEASE_MS;
   }
 
   private take(channel: string, message: string): void {

@@ -1,5 +1,5 @@
 import type { Deployment } from '../protocol/deployment.js';
-import { type ChannelKind, DeploymentMessages } from '../protocol/deployment-messages.js';
+import { DeploymentMessages } from '../protocol/deployment-messages.js';
 
 const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -14,11 +14,10 @@ export function speakerOf(deployment: Deployment) {
   const messages = new DeploymentMessages(deployment, SILENT);
   return async (
     redis: { publish(channel: string, message: string): Promise<unknown> },
-    kind: ChannelKind,
+    kind: 'change' | 'head' | 'follower',
     text: string,
   ): Promise<void> => {
-    for (const { channel, message } of messages.outgoing(kind, text)) {
-      await redis.publish(channel, message);
-    }
+    const channel = messages.names[kind];
+    await redis.publish(channel, messages.sign(channel, text));
   };
 }

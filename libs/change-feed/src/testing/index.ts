@@ -1,3 +1,2 @@
 export { deploymentOf, speakerOf } from './deployment.js';
 export { type PrivateRedis, startPrivateRedis } from './private-redis.js';
-export { unsignedNames } from '../protocol/deployment.js';

@@ -1,4 +1,3 @@
-import { parseTime } from '../parse-time.js';
 import { defineVariable, type VariableOptions } from './define-variable.js';
 import * as valueSchemas from './value-schemas.js';
 import { type ValueSchema, type Variable, VariableFault } from './variable.js';
@@ -74,16 +73,6 @@ export function byteSize(options: VariableOptions): Variable<number> {
     if (!match) throw new VariableFault();
     const unit = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 }[(match[2] ?? 'b').toLowerCase()];
     return Number(match[1]) * (unit ?? 1);
-  });
-}
-
-/** A point in time (RFC 3339). */
-export function time(options: VariableOptions): Variable<Date> {
-  const allowed = 'a time such as 2026-12-24T18:00:00Z';
-  return defineVariable(options, allowed, valueSchemas.TEXT, (value) => {
-    const timeMs = parseTime(value);
-    if (Number.isNaN(timeMs)) throw new VariableFault();
-    return new Date(timeMs);
   });
 }
 
