@@ -140,7 +140,7 @@ export class DnsService {
       cache: this.cache,
       keep: this.cache.put.bind(this.cache),
       upstream: () => this.forwarder,
-      cookies: new ServerCookies(secrets, wallMs),
+      cookies: new ServerCookies(secrets, subscriber, wallMs),
       queryLog: this.queryLog,
       dnstap: this.dnstapSender && createDnstap(configuration, this.dnstapSender, nowMs),
     });

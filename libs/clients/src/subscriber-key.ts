@@ -37,6 +37,15 @@ export class SubscriberKey {
     return this.match.by;
   }
 
+  /**
+   * The range of ports of that client behind NAPT: the lower bound in the upper 16 bits, the upper one in the lower;
+   * signed. 0: it has none. It is the same in all processes.
+   */
+  get portRange(): number {
+    const { by, lowerPort, upperPort } = this.match;
+    return by === MatchedBy.naptRange ? (lowerPort << 16) | upperPort : 0;
+  }
+
   identify(client: Client): void {
     const { match } = this;
     const { policy } = this.source;
@@ -47,7 +56,7 @@ export class SubscriberKey {
     const { family, words } = client;
     if (match.by === MatchedBy.naptRange) {
       this.add(words[0]);
-      this.add((match.lowerPort << 16) | match.upperPort);
+      this.add(this.portRange);
       return;
     }
     const isSite = match.by === MatchedBy.network && match.prefixLength >= MIN_SITE_BITS[family];

@@ -43,6 +43,8 @@ const NO_BYTES = new Uint8Array(0);
 
 /** One parsed query; reused. Offsets refer to the bytes given to `parseQuery`, which still belong to the caller. */
 export class Query {
+  /** Size of the message in bytes. */
+  size = 0;
   id = 0;
   /** The 16 flag bits of the header, see `Flag`. */
   flags = 0;
@@ -90,6 +92,7 @@ export class Query {
   }
 
   copyFrom(other: Query): void {
+    this.size = other.size;
     this.id = other.id;
     this.flags = other.flags;
     this.qtype = other.qtype;
@@ -126,6 +129,7 @@ export function parseQuery(bytes: Uint8Array, length: number, out: Query): Query
   if (length < HEADER_BYTES) return QueryStatus.drop;
   const flags = readUint16(bytes, FLAGS_OFFSET);
   if ((flags & Flag.qr) !== 0) return QueryStatus.drop;
+  out.size = length;
   out.id = readUint16(bytes, 0);
   out.flags = flags;
   out.qtype = 0;

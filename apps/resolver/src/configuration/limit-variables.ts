@@ -26,9 +26,10 @@ export const LIMIT_VARIABLES = {
   }),
   CLIENT_UDP_BYTE_RATE: integer(0, MAX_BYTE_RATE, {
     description:
-      'Maximum number of bytes per second that one subscriber gets in UDP answers of more than 512 bytes. ' +
-      'Larger answers beyond it are truncated, so that the client comes back over TCP. It protects the owners of ' +
-      'spoofed source addresses; clients with a valid DNS cookie are exempt. 0: no limit.',
+      'Maximum number of bytes per second that one subscriber gets in UDP answers that are more than twice as large ' +
+      'as their queries. Such answers beyond it are truncated, so that the client comes back over TCP. It protects ' +
+      'the owners of spoofed source addresses; clients with a valid DNS cookie are exempt. An address that many ' +
+      'share without port ranges needs more than the default. 0: no limit.',
     default: '262144',
   }),
   CLIENT_TCP_CONNECTIONS: integer(1, MAX_CONNECTIONS, {

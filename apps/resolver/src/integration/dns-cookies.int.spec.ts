@@ -1,3 +1,4 @@
+import { proxyHeader } from '@weir/clients/testing';
 import {
   concat,
   decodeMessage,
@@ -10,14 +11,17 @@ import {
 } from '@weir/dns-wire/testing';
 import { CidrSet, createLogger } from '@weir/ops';
 import { needs } from '@weir/ops/testing';
-import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
+import { domainRule, loopback, policyOf, profile, put } from '@weir/policy-feed/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
 import { DnsService } from '../dns-service.js';
 import { askOneTcp, askUdp, type Server } from '../testing/client.js';
 import { CONFIGURATION } from '../testing/configuration.js';
 import { run } from '../testing/programs.js';
+import { startService } from '../testing/service.js';
+import { SharedSource } from '../testing/shared-source.js';
 import { TestClock } from '../testing/test-clock.js';
+import { WAYS } from '../testing/ways.js';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -154,5 +158,25 @@ describe('DNS cookies (RFC 7873)', () => {
     const output = await run('kdig', [...at, '+cookie', '+badcookie', 'blocked.example']);
     expect(output).toContain('status: NOERROR');
     expect(output).toMatch(/COOKIE: [0-9A-F]{48}/i);
+  });
+});
+
+describe.each(WAYS)('the DNS cookie of a subscriber behind NAPT %s', (_way, threads) => {
+  it('proves nothing about a neighbour with the same address', async () => {
+    const range = (lowerPort: number, upperPort: number) =>
+      put('naptAssignment', { address: 0xc633_6401, lowerPort, upperPort, profileId: 1 });
+    const source = new SharedSource(policyOf(profile(1), range(1024, 2047), range(2048, 4095)));
+    const server = await startService(
+      { RESOLVER_THREADS: threads, DNS_PROXY_PROTOCOL_FROM: CidrSet.parse(['127.0.0.1']) },
+      { source: await source.readWith(threads), readers: source.readers },
+    );
+    const askFrom = async (port: number, cookie: readonly number[]) => {
+      const header = proxyHeader({ source: 'c6336401', port });
+      return read(await askUdp(server, concat(header, withCookie(cookie))))!;
+    };
+    const cookie = [...(await askFrom(1024, CLIENT_COOKIE)).cookie!];
+    expect(await askFrom(2047, cookie)).toMatchObject({ rcode: 0 });
+    expect(await askFrom(2048, cookie)).toMatchObject({ rcode: 23 });
+    expect(await askFrom(4096, cookie)).toMatchObject({ rcode: 23 });
   });
 });

@@ -108,7 +108,7 @@ function createPath() {
       subscriber: new SubscriberKey({ policy }, 5),
       nowSeconds: () => 7,
     }),
-    cookies: new ServerCookies([hashKey], () => NOW_MS),
+    cookies: new ServerCookies([hashKey], new SubscriberKey({ policy }, 5), () => NOW_MS),
     counters: new QueryCounters(),
     profileCounters: new ProfileCounters(new ProfileRows(1)),
     latencies: new LatencyHistogram(),

@@ -73,6 +73,7 @@ function createLoop(calls: SystemCalls, policy: ReadPolicy): LaneLoop {
   const collections = new CollectionWatch(laneCounts);
   const sockets: LaneSocket[] = [];
   const main = new MainWatch(task.mainTurns, patienceMs(configuration.CACHE_STALE_AFTER_MS));
+  const subscriber = new SubscriberKey(policy, task.subscriberSalt);
   const handover = new Handover({
     ring: new HandoverWriter(task.ring),
     cache,
@@ -99,12 +100,12 @@ function createLoop(calls: SystemCalls, policy: ReadPolicy): LaneLoop {
       errorsPerSecond: configuration.CLIENT_ERROR_RATE,
       handshakesPerSecond: 0,
       bytesPerSecond: configuration.CLIENT_UDP_BYTE_RATE,
-      subscriber: new SubscriberKey(policy, task.subscriberSalt),
+      subscriber,
       nowSeconds,
       memory: task.limits,
       counts: counts.limits,
     }),
-    cookies: new ServerCookies(task.cookieSecrets, wallClockMs),
+    cookies: new ServerCookies(task.cookieSecrets, subscriber, wallClockMs),
     ...counting,
     queryLog: null,
     dnstap: null,

@@ -7,8 +7,8 @@ const SLOTS = 65_536;
  * NSD.
  */
 const SLIP = 2;
-/** A UDP answer of this size is not counted: every client takes it (RFC 1035 §4.2.1). */
-const SMALL_ANSWER_BYTES = 512;
+/** A UDP answer is counted when it is more than so many times as large as its query. */
+const MAX_AMPLIFICATION = 2;
 
 export interface ClientLimitsOptions {
   /** Queries per second that one subscriber gets answers to. 0: no limit. */
@@ -17,7 +17,7 @@ export interface ClientLimitsOptions {
   readonly errorsPerSecond: number;
   /** TLS handshakes per second that one subscriber may begin. 0: no limit. */
   readonly handshakesPerSecond: number;
-  /** Bytes of large UDP answers per second that one subscriber gets. 0: no limit. */
+  /** Bytes per second that one subscriber gets in UDP answers beyond twice their query. 0: no limit. */
   readonly bytesPerSecond: number;
   /** Identifies the subscriber of a client. */
   readonly subscriber: SubscriberKey;
@@ -94,11 +94,11 @@ export class ClientLimits {
   }
 
   /**
-   * Counts a UDP answer that is about to be sent, if it is large. Beyond the limit it is to be truncated: its source
-   * address may be spoofed, and a real client comes back over TCP.
+   * Counts a UDP answer that is about to be sent, if it is larger than twice its query. Beyond the limit it is to be
+   * truncated: its source address may be spoofed, and a real client comes back over TCP.
    */
-  exceedsByteRate(client: Client, answerBytes: number): boolean {
-    if (answerBytes <= SMALL_ANSWER_BYTES) return false;
+  exceedsByteRate(client: Client, queryBytes: number, answerBytes: number): boolean {
+    if (answerBytes <= queryBytes * MAX_AMPLIFICATION) return false;
     const isOver = this.exceeds(this.bytes, client, this.options.bytesPerSecond, answerBytes);
     if (isOver) this.counts[TRUNCATIONS]++;
     return isOver;

@@ -1,7 +1,9 @@
-import { ClientAddress } from '@weir/clients';
+import { ClientAddress, SubscriberKey } from '@weir/clients';
 import { parseHashKey } from '@weir/dns-name';
 import { parseQuery, Query } from '@weir/dns-wire';
 import { bytesOf, encodeMessage, hexOf, opt, option, wireName } from '@weir/dns-wire/testing';
+import type { Policy } from '@weir/policy';
+import { policyOf, profile, put } from '@weir/policy-feed/testing';
 import { describe, expect, it } from 'vitest';
 import { ServerCookies } from './server-cookies.js';
 
@@ -10,15 +12,27 @@ const [OLD, NEW] = ['dd3bdf9344b678b185a6f5cb60fca715', '445536bcd2513298075a5d3
 const IPV4 = '198.51.100.100';
 const IPV6 = '2001:db8:220:1:59de:d0f4:8769:82b8';
 
-function exchange(secrets: string[], seconds: number, address: string, cookie: string) {
+function exchange(
+  secrets: string[],
+  seconds: number,
+  address: string,
+  cookie: string,
+  { policy = null, port = 53 }: { policy?: Policy | null; port?: number } = {},
+) {
   const options = option(10, [...bytesOf(cookie)]);
   const questions = [{ qname: wireName('example.com'), qtype: 1 }];
   const packet = encodeMessage({ questions, additionals: [opt(1232, 0, options)] });
   const query = new Query();
   expect(parseQuery(packet, packet.length, query)).toBe(0);
   const client = new ClientAddress();
-  client.set(address, 53);
-  new ServerCookies(secrets.map(parseHashKey), () => seconds * 1000 + 999).process(query, client);
+  client.set(address, port);
+  const subscriber = new SubscriberKey({ policy }, Math.floor(Math.random() * 2 ** 32));
+  const cookies = new ServerCookies(
+    secrets.map(parseHashKey),
+    subscriber,
+    () => seconds * 1000 + 999,
+  );
+  cookies.process(query, client);
   expect(query.hasAnswerCookie).toBe(true);
   return { answer: hexOf(query.cookie.slice(0, 24)), isValid: query.hasValidCookie };
 }
@@ -80,5 +94,23 @@ describe('ServerCookies', () => {
     }
     expect(exchange([SECRET], GIVEN, IPV4, `${COOKIE}00`).isValid).toBe(false);
     expect(exchange([SECRET], GIVEN, IPV4, COOKIE.slice(0, 32)).isValid).toBe(false);
+  });
+
+  it('accepts it from the ports of the same subscriber behind NAPT only, in every process', () => {
+    const address = 0xc633_6464;
+    const range = (lowerPort: number, upperPort: number) =>
+      put('naptAssignment', { address, lowerPort, upperPort, profileId: 1 });
+    const policy = policyOf(profile(1), range(1024, 2047), range(2048, 4095));
+    const at = (port: number, cookie: string) =>
+      exchange([SECRET], GIVEN, IPV4, cookie, { policy, port });
+    const own = at(1024, COOKIE.slice(0, 16)).answer;
+    expect([1024, 2047, 2048, 4096].map((port) => at(port, own).isValid)).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect(at(1024, COOKIE).isValid).toBe(false);
+    expect(at(4096, COOKIE).isValid).toBe(true);
   });
 });

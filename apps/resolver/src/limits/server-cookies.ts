@@ -1,3 +1,4 @@
+import type { SubscriberKey } from '@weir/clients';
 import { type HashKey, SipHash } from '@weir/dns-name';
 import {
   CLIENT_COOKIE_BYTES,
@@ -13,7 +14,8 @@ import type { Client } from '@weir/policy';
  *
  *    8 version, 1   9 reserved (3)   12 timestamp in seconds since 1970 (4)   16 hash (8)
  *
- * The hash is SipHash-2-4 over the 16 bytes before it and the address of the client.
+ * The hash is SipHash-2-4 over the 16 bytes before it and the address of the client. A client behind NAPT adds the two
+ * bounds of its range of ports (4), so that its cookie proves nothing about neighbours with the same address.
  */
 const VERSION = 1;
 const TIMESTAMP_OFFSET = 12;
@@ -25,19 +27,22 @@ const RENEW_AGE_SECONDS = 1800;
 
 const IPV4_BYTES = 4;
 const IPV6_BYTES = 16;
+const PORT_RANGE_BYTES = 4;
 
 /** Issues and verifies server cookies. Allocates nothing. */
 export class ServerCookies {
   private readonly hashes: readonly SipHash[];
   /** The bytes to hash. */
-  private readonly message = new Uint8Array(HASH_OFFSET + IPV6_BYTES);
+  private readonly message = new Uint8Array(HASH_OFFSET + IPV6_BYTES + PORT_RANGE_BYTES);
 
   /**
    * @param secrets one or more. The first signs; all of them verify.
+   * @param subscriber tells clients with the same address apart
    * @param nowMs wall clock in milliseconds
    */
   constructor(
     secrets: readonly HashKey[],
+    private readonly subscriber: Pick<SubscriberKey, 'identify' | 'portRange'>,
     private readonly nowMs: () => number,
   ) {
     this.hashes = secrets.map((secret) => new SipHash(secret));
@@ -84,12 +89,17 @@ export class ServerCookies {
   }
 
   /** @returns the number of bytes to hash. */
-  private fillMessage(cookie: Uint8Array, { family, words }: Client): number {
-    const { message } = this;
+  private fillMessage(cookie: Uint8Array, client: Client): number {
+    const { message, subscriber } = this;
+    const { family, words } = client;
     for (let i = 0; i < HASH_OFFSET; i++) message[i] = cookie[i];
     const addressBytes = family === 4 ? IPV4_BYTES : IPV6_BYTES;
     for (let i = 0; i < addressBytes; i += 4) writeUint32(message, HASH_OFFSET + i, words[i >> 2]);
-    return HASH_OFFSET + addressBytes;
+    const end = HASH_OFFSET + addressBytes;
+    subscriber.identify(client);
+    if (subscriber.portRange === 0) return end;
+    writeUint32(message, end, subscriber.portRange);
+    return end + PORT_RANGE_BYTES;
   }
 }
 

@@ -46,7 +46,7 @@ export function registerQueryMetrics(metrics: ReadMetrics, counts: QueryCounts):
   );
   metrics.counter(
     'byte_share_truncations_total',
-    'UDP answers truncated because their subscriber had its share of bytes in large answers',
+    'UDP answers truncated because their subscriber had its share of bytes in answers beyond twice the query',
     () => counts.limits.truncations,
   );
 }

@@ -233,7 +233,10 @@ export class Replies {
     replyPath.reply(exchange, out, sentLength);
   }
 
-  /** Truncates a UDP answer beyond the share of bytes of the subscriber. @returns the length of the answer */
+  /**
+   * Truncates a UDP answer beyond the share of bytes of the subscriber, unless a cookie proves its address.
+   * @returns the length of the answer
+   */
   private withinShare(
     { bytes, client, query, replyPath }: Exchange,
     out: Uint8Array,
@@ -241,7 +244,11 @@ export class Replies {
     rcode: number,
   ): number {
     const isUnverified = replyPath.transport === Transport.udp && !query.hasValidCookie;
-    if (!isUnverified || !this.options.limits.exceedsByteRate(client, length)) return length;
+    if (!isUnverified || !this.options.limits.exceedsByteRate(client, query.size, length)) {
+      return length;
+    }
+    // Nothing beyond the query: no NSID.
+    query.nsidLimit = 0;
     return writeTruncatedAnswer(out, bytes, query, rcode);
   }
 

@@ -88,6 +88,7 @@ export function weir(
           BLOCK_PAGE_IPV4: BLOCK_ADDRESS,
           // dnsperf is one client. A real one has a share.
           CLIENT_QUERY_RATE: '0',
+          CLIENT_UDP_BYTE_RATE: String(2 ** 30),
           CLIENT_UPSTREAM_QUERIES: '8192',
           CLIENT_WAITING_QUERIES: '16384',
           OPS_PORT: String(opsPort),
