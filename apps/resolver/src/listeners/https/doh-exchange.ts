@@ -27,13 +27,13 @@ export class DohExchange implements ReplyPath {
 
   /**
    * @param account that of the connection
-   * @param onAnswer called when the request is answered
+   * @param onAnswer called with the HTTP status when the request is answered
    */
   constructor(
     private readonly call: HttpCall,
     private readonly counters: QueryCounters,
     private readonly account: UnreadAccount,
-    private readonly onAnswer: () => void,
+    private readonly onAnswer: (status: number) => void,
   ) {}
 
   /** So many bytes more are held. This may close the connection. */
@@ -73,7 +73,7 @@ export class DohExchange implements ReplyPath {
 
   private respond(status: number, headers: Readonly<Record<string, string>>, body: Buffer): void {
     this.call.respond(status, headers, body);
-    this.onAnswer();
     this.hold(body.length + HEADERS_BYTES);
+    this.onAnswer(status);
   }
 }

@@ -18,8 +18,8 @@ export interface HttpCall {
   respond(status: number, headers: Readonly<Record<string, string>>, body: Buffer): void;
   /** Ends the request without an answer, or with what has left of it. */
   abort(): void;
-  /** `listener` is called once: the answer has left this process, or the client has gone. */
-  onClose(listener: () => void): void;
+  /** `listener` is called once: the answer has left this process (`isReset`: not all of it), or the client has gone. */
+  onClose(listener: (isReset: boolean) => void): void;
 }
 
 export class Http2Call implements HttpCall {
@@ -54,8 +54,10 @@ export class Http2Call implements HttpCall {
     this.body.close(constants.NGHTTP2_CANCEL);
   }
 
-  onClose(listener: () => void): void {
-    this.body.once('close', listener);
+  onClose(listener: (isReset: boolean) => void): void {
+    this.body.once('close', () => {
+      listener(this.body.rstCode !== constants.NGHTTP2_NO_ERROR);
+    });
   }
 }
 
@@ -88,8 +90,10 @@ export class Http1Call implements HttpCall {
     this.body.socket.destroy();
   }
 
-  onClose(listener: () => void): void {
-    this.response.once('close', listener);
+  onClose(listener: (isReset: boolean) => void): void {
+    this.response.once('close', () => {
+      listener(!this.response.writableFinished);
+    });
   }
 }
 

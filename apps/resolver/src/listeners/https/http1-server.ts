@@ -10,7 +10,9 @@ export class Http1Server {
 
   constructor() {
     this.server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
-      this.connections.get(request.socket)?.take(new Http1Call(request, response));
+      const { socket } = request;
+      // Node goes on with what it has read when the connection is closed.
+      if (!socket.destroyed) this.connections.get(socket)?.take(new Http1Call(request, response));
     });
     // The connection has its own idle limit.
     this.server.keepAliveTimeout = 0;

@@ -1,5 +1,5 @@
 import type { ClientAddress, Connection } from '@weir/clients';
-import { performServerHandshake, type ServerHttp2Session } from 'node:http2';
+import { constants, performServerHandshake, type ServerHttp2Session } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { QueryCounters } from '../../metrics/query-counters.js';
 import { DropReason } from '../../query/drop-reason.js';
@@ -8,6 +8,7 @@ import type { QueryHandler } from '../../query/query-handler.js';
 import type { UnreadAccount, UnreadBytes } from '../unread-bytes.js';
 import { DohExchange } from './doh-exchange.js';
 import { MAX_QUERY_BYTES, readRequest } from './doh-request.js';
+import type { GlitchLimit } from './glitch-limit.js';
 import { Http2Call, type HttpCall, MAX_HEADER_BYTES } from './http-call.js';
 import { type Body, readBody } from './read-body.js';
 
@@ -40,6 +41,8 @@ export interface HttpsConnectionOptions {
   readonly exchange: Exchange;
   /** Shared with the connections of all listeners. */
   readonly unread: UnreadBytes;
+  /** Shared with all other connections. A connection that exceeds it is closed. */
+  readonly glitches: GlitchLimit;
   readonly nowMs: () => number;
   /** Takes over a connection that speaks HTTP/1.1, and passes its requests to `take`. */
   readonly speakHttp1: (socket: TLSSocket, connection: HttpsConnection) => void;
@@ -86,9 +89,10 @@ export class HttpsConnection implements Connection {
     const deadline = setTimeout(() => {
       call.abort();
     }, REQUEST_MS);
-    call.onClose(() => {
+    call.onClose((isReset) => {
       clearTimeout(deadline);
       reply.release();
+      if (isReset) this.onGlitch();
       this.onRequestClosed();
     });
     reply.hold(REQUEST_BYTES + call.headerBytes);
@@ -137,9 +141,22 @@ export class HttpsConnection implements Connection {
     handler.handle(exchange);
   }
 
-  private readonly onAnswer = (): void => {
+  private readonly onAnswer = (status: number): void => {
     this.lastActiveMs = this.options.nowMs();
+    if (status >= 400) this.onGlitch();
   };
+
+  /** A request was reset or refused. */
+  private onGlitch(): void {
+    const { socket, glitches, counters } = this.options;
+    // A connection that is closed ends all of its requests.
+    if (socket.destroyed || this.session?.destroyed || !glitches.isExceeded()) return;
+    counters.drop(DropReason.limited);
+    if (this.session === null) return void socket.destroy();
+    this.session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    // Node would handle the rest of what it has read if only the socket were destroyed.
+    this.session.destroy();
+  }
 
   private onRequestClosed(): void {
     this.pending--;

@@ -43,6 +43,8 @@ describe('readBody', () => {
   it.each([
     ['too large', (stream: PassThrough) => stream.write(new Uint8Array(11))],
     ['broken off', (stream: PassThrough) => stream.destroy()],
+    // Reset over HTTP/2.
+    ['broken off', (stream: PassThrough) => stream.emit('aborted') && stream.end()],
   ] as const)('tells of a body that is %s', async (expected, act) => {
     const stream = new PassThrough();
     const body = new Promise<Body>((resolve) => {

@@ -20,7 +20,7 @@ export function readBody(
   let bytes = Buffer.alloc(0);
   let size = 0;
   const finish = (body: Body): void => {
-    stream.off('data', onData).off('end', onEnd).off('close', onClose);
+    stream.off('data', onData).off('end', onEnd).off('close', onClose).off('aborted', onClose);
     done(body);
   };
   const onData = (chunk: Buffer): void => {
@@ -47,5 +47,6 @@ export function readBody(
   const onClose = (): void => {
     finish('broken off');
   };
-  stream.on('data', onData).on('end', onEnd).on('close', onClose);
+  // The body of a request that was reset over HTTP/2 also ends.
+  stream.on('data', onData).on('end', onEnd).on('close', onClose).on('aborted', onClose);
 }
