@@ -38,8 +38,8 @@ export class OperatorFiles {
     const { LOCAL_RECORDS: file } = configuration;
     const options = {
       log,
-      onChange: (_: LocalRecords, localRecords: string) => {
-        onChange({ localRecords });
+      onChange: ({ list }: LocalRecords) => {
+        onChange({ localRecords: list });
       },
       ...(checkMs !== undefined && { checkMs }),
     };
@@ -51,7 +51,7 @@ export class OperatorFiles {
     const { allowedClients, localRecords } = this;
     return {
       allowedClients: allowedClients.networks,
-      ...(localRecords && { localRecords: localRecords.text }),
+      ...(localRecords && { localRecords: localRecords.value.list }),
     };
   }
 

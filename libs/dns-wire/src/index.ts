@@ -28,5 +28,3 @@ export {
 } from './response.js';
 export { Scrubber } from './scrubber.js';
 export { headerErrorOf, NO_HEADER_ERROR, removeEdns } from './without-edns.js';
-export { parseZoneFile, type ZoneRecord } from './zone-file/zone-file.js';
-export { ZoneFileError } from './zone-file/zone-file-error.js';

@@ -57,7 +57,6 @@ export const Type = {
   txt: 16,
   aaaa: 28,
   srv: 33,
-  naptr: 35,
   opt: 41,
   ds: 43,
   rrsig: 46,
@@ -68,7 +67,6 @@ export const Type = {
   nxname: 128,
   axfr: 252,
   any: 255,
-  caa: 257,
 } as const;
 
 /** Types 128 … 255 are question types and meta types (RFC 6895 §3.1). */

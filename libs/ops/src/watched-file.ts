@@ -26,7 +26,7 @@ export interface WatchedFileOptions<T> {
   /** Interval between checks of the file. */
   readonly checkMs?: number;
   /** Called when a new version is in force. */
-  readonly onChange?: (value: T, text: string) => void;
+  readonly onChange?: (value: T) => void;
 }
 
 /**
@@ -39,7 +39,7 @@ export class WatchedFile<T> {
   /** What the last usable file has. */
   value: T;
   /** The text that it was parsed from. */
-  text: string;
+  private text: string;
   private lastFault = '';
   private isChecking = false;
   private readonly timer: NodeJS.Timeout;
@@ -90,7 +90,7 @@ export class WatchedFile<T> {
     if (later.text !== text || later.mtimeMs !== mtimeMs) return false;
     this.value = parse(text);
     this.text = text;
-    onChange?.(this.value, text);
+    onChange?.(this.value);
     return true;
   }
 

@@ -1,4 +1,4 @@
-import { ClientAddress } from '@weir/clients';
+import { addressRdata } from '../query/address-rdata.js';
 
 /**
  * Addresses that a blocked name is answered with, as consecutive rdata: 4 bytes each and 16 bytes each. Either may be
@@ -35,14 +35,12 @@ export class BlockPages {
 
 /** The rdata of A and AAAA records, one after another. */
 export function toRdata(addresses: readonly string[]): PageAddresses {
-  const client = new ClientAddress();
   const ipv4: number[] = [];
   const ipv6: number[] = [];
   for (const address of addresses) {
-    if (!client.set(address, 0)) throw new RangeError(`"${address}" is not an address`);
-    const words = client.family === 4 ? client.words.subarray(0, 1) : client.words;
-    const bytes = [...words].flatMap((word) => [word >>> 24, word >>> 16, word >>> 8, word]);
-    (client.family === 4 ? ipv4 : ipv6).push(...bytes);
+    const rdata = addressRdata(address);
+    if (rdata === null) throw new RangeError(`"${address}" is not an address`);
+    (rdata.length === 4 ? ipv4 : ipv6).push(...rdata);
   }
   return { ipv4: Uint8Array.from(ipv4), ipv6: Uint8Array.from(ipv6) };
 }

@@ -3,13 +3,13 @@ import { boolean, optional, text } from '@weir/ops';
 /** Names that are answered without an upstream. */
 export const LOCAL_ANSWER_VARIABLES = {
   LOCAL_RECORDS: optional(
-    text('a zone file', {
+    text('a YAML file', {
       description:
-        'Zone file (RFC 1035 §5) with records of your own, for every client that is served: they come before ' +
-        'policy, cache and upstreams. A name of the file has no other records; all other names are resolved as ' +
+        'YAML file with records of your own, for every client that is served: they come before policy, ' +
+        'cache and upstreams. A name of the file has no other records; all other names are resolved as ' +
         'usual. The target of a CNAME record may be any name, and is judged by the profile. A changed file is ' +
         'used within ten seconds, without a restart. A bad one is refused whole, logged with the number of the ' +
-        'line, and changes nothing; at the start it ends the process. At most 1 MiB and 10,000 records.',
+        'line, and changes nothing; at the start it ends the process. At most 256 KiB and 1,000 records.',
     }),
   ),
   LOCAL_ZONES: boolean({

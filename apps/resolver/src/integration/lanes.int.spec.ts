@@ -12,11 +12,13 @@ import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testi
 import { loadSystemCalls } from '@weir/udp-batch';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import { MAX_RECORDS } from '../local-records/local-records.js';
+import { MAX_RECORDS } from '../local-records/local-record.js';
+import { readRecords } from '../local-records/read-records.js';
 import { findHugePages } from '../memory/huge-pages.js';
 import { askUdp } from '../testing/client.js';
 import type { LaneClient } from '../testing/lane-client-worker.js';
 import { BLOCKED, PERMITTED, serveByLanes, udpClients } from '../testing/lane-service.js';
+import { recordsFile } from '../testing/records-file.js';
 import { TestClock } from '../testing/test-clock.js';
 import { NEEDS_LANES } from '../testing/ways.js';
 
@@ -144,10 +146,13 @@ describe('a lane', NEEDS_LANES, () => {
     const [client] = await udpClients(1);
     const pauses = () => Object.values(laneCounts.collections).map(({ count }) => count);
     // A large file is garbage when the next one takes its place.
-    const records = (last: number) =>
-      Array.from({ length: MAX_RECORDS }, (_, i) => `r${i}.example A 192.0.2.${last}`).join('\n');
+    const files = ['192.0.2.1', '192.0.2.2'].map((address) =>
+      readRecords(
+        recordsFile(...Array.from({ length: MAX_RECORDS }, (_, i) => `r${i}.example A ${address}`)),
+      ),
+    );
     for (let i = 0; Math.max(...pauses()) === 0 || laneCounts.naps === 0; i++) {
-      service.lanes!.update({ localRecords: records(i % 200) });
+      service.lanes!.update({ localRecords: files[i % 2] });
       for (let n = 0; n < 16; n++) {
         client.send(encodeQuery('www.blocked.example', 1), server.port, server.address);
       }
@@ -194,7 +199,9 @@ describe('a lane', NEEDS_LANES, () => {
 
   it('gets changed files from the main thread', async () => {
     const { ask, service, server } = await serveByLanes();
-    service.lanes!.update({ localRecords: 'portal.example A 192.0.2.77' });
+    service.lanes!.update({
+      localRecords: readRecords(recordsFile('portal.example A 192.0.2.77')),
+    });
     expect(await ask('portal.example')).toBe('c000024d');
     expect(service.lanes!.all[0].laneCounts.answers).toBe(1);
     expect(decodeMessage((await askUdp(server, encodeQuery('portal.example', 28)))!)).toMatchObject(

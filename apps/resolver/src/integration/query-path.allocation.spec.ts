@@ -14,6 +14,7 @@ import { TargetInspector } from '../decision/target-inspector.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
 import { LocalRecords } from '../local-records/local-records.js';
+import { readRecords } from '../local-records/read-records.js';
 import { LatencyHistogram } from '../metrics/latency-histogram.js';
 import { ProfileCounters, ProfileRows } from '../metrics/profile-counters.js';
 import { QueryCounters } from '../metrics/query-counters.js';
@@ -24,6 +25,7 @@ import { ServerIdentity } from '../special/server-identity.js';
 import { SpecialNameTable } from '../special/special-name-table.js';
 import { DISCOVERY_ZONES, LOCAL_ZONES } from '../special/special-names.js';
 import { CONFIGURATION } from '../testing/configuration.js';
+import { recordsFile } from '../testing/records-file.js';
 import { ForwardResult } from '../upstream/forward-result.js';
 
 const hashKey = parseHashKey(HASH_KEY_HEX);
@@ -31,10 +33,10 @@ const QUERIES = 20_000;
 const ROUNDS = 7;
 
 const NAMES = Array.from({ length: 64 }, (_, i) => `www.n${i}.example.com`);
-const RECORDS = [
+const RECORDS = recordsFile(
   'local.example A 192.0.2.9',
-  ...NAMES.map((name) => `${name}.rewritten CNAME ${name}.`),
-].join('\n');
+  ...NAMES.map((name) => `${name}.rewritten CNAME ${name}`),
+);
 
 /** A query path whose upstream answers at once, and queries that it has the answers to. */
 function createPath() {
@@ -61,7 +63,7 @@ function createPath() {
       policyLookup,
       discoveryNames: new SpecialNameTable(hashKey, DISCOVERY_ZONES),
       localNames: new SpecialNameTable(hashKey, LOCAL_ZONES),
-      localRecords: { value: LocalRecords.parse(RECORDS, hashKey) },
+      localRecords: { value: LocalRecords.of(readRecords(RECORDS), hashKey) },
       targetInspector,
       rewriteTtlSeconds: 10,
       serverIdentity: new ServerIdentity(),

@@ -32,7 +32,7 @@ export class LaneFiles {
   private take({ allowedClients, localRecords }: Files): void {
     if (allowedClients !== undefined) this.allowed = CidrSet.revive(allowedClients);
     if (localRecords !== undefined) {
-      this.localRecords.value = LocalRecords.parse(localRecords, this.hashKey);
+      this.localRecords.value = LocalRecords.of(localRecords, this.hashKey);
     }
   }
 }

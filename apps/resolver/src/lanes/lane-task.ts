@@ -5,6 +5,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { CacheInvitation } from '../cache/cache-memory.js';
 import type { SetTimes } from '../clocks.js';
 import type { LimitsMemory } from '../limits/client-limits.js';
+import type { LocalRecord } from '../local-records/local-record.js';
 import type { ThreadCounts } from '../metrics/thread-counts.js';
 import type { AnswerConfiguration } from '../query-path/create-query-path.js';
 
@@ -105,8 +106,7 @@ export function laneConfiguration(
 /** What the main thread may replace while the lane runs. */
 export interface LaneFiles {
   readonly allowedClients?: CidrSet;
-  /** The text of the file. */
-  readonly localRecords?: string;
+  readonly localRecords?: readonly LocalRecord[];
 }
 
 /** What a lane starts with. All of it can be sent to its thread. */

@@ -1,9 +1,10 @@
 import type { HashKey } from '@weir/dns-name';
 import { WatchedFile, type WatchedFileOptions } from '@weir/ops';
 import { LocalRecords } from './local-records.js';
+import { readRecords } from './read-records.js';
 
-/** Enough for `MAX_RECORDS`, which take less than a tenth of a second; no query is answered meanwhile. */
-const MAX_FILE_BYTES = 2 ** 20;
+/** Enough for `MAX_RECORDS`. */
+const MAX_FILE_BYTES = 2 ** 18;
 
 /** Opens the file of `LOCAL_RECORDS`. @throws StartError when it is not usable. */
 export function openLocalRecords(
@@ -15,7 +16,7 @@ export function openLocalRecords(
     variable: 'LOCAL_RECORDS',
     file,
     maxBytes: MAX_FILE_BYTES,
-    parse: (text) => LocalRecords.parse(text, key),
+    parse: (text) => LocalRecords.of(readRecords(text), key),
     content: 'the local records',
     ...options,
   });

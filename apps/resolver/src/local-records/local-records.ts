@@ -1,11 +1,8 @@
 import { type HashKey, SuffixHashes, SuffixTable } from '@weir/dns-name';
-import { parseZoneFile } from '@weir/dns-wire';
 import type { LocalName } from './local-name.js';
+import type { LocalRecord } from './local-record.js';
 import { isWildcard, readNames } from './read-names.js';
 import { setRewrites } from './set-rewrites.js';
-
-/** A file with more records is refused. */
-export const MAX_RECORDS = 10_000;
 
 /** A name that has records, or is above one that has. */
 interface Node {
@@ -15,25 +12,29 @@ interface Node {
 }
 
 /**
- * The records of a zone file, by name. It is no zone: names without records are resolved as if there were no file.
+ * The records of the file, by name. It is no zone: names without records are resolved as if there were no file.
  * Immutable.
  */
 export class LocalRecords {
-  static readonly none = new LocalRecords(0);
+  static readonly none = new LocalRecords([], 0);
 
   private readonly nodes: Node[] = [];
   private readonly table: SuffixTable;
 
-  private constructor(capacity: number) {
+  /** @param list what it was made of */
+  private constructor(
+    readonly list: readonly LocalRecord[],
+    capacity: number,
+  ) {
     this.table = new SuffixTable(capacity);
   }
 
-  /** @throws ZoneFileError with the number of the line, when anything in the file cannot be used */
-  static parse(text: string, key: HashKey): LocalRecords {
-    const names = readNames(parseZoneFile(text, MAX_RECORDS));
+  /** @throws Error with the number of the line, when the records cannot be together */
+  static of(list: readonly LocalRecord[], key: HashKey): LocalRecords {
+    const names = readNames(list);
     const hashes = new SuffixHashes(key);
     const labels = names.reduce((sum, { owner }) => sum + hashes.compute(owner, 0), 0);
-    const records = new LocalRecords(labels);
+    const records = new LocalRecords(list, labels);
     for (const { owner, name } of names) records.add(hashes, owner, name);
     setRewrites(names, (target) => {
       hashes.compute(target, 0);

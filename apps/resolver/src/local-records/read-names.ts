@@ -1,5 +1,6 @@
-import { MAX_NEGATIVE_TTL_SECONDS, Type, ZoneFileError, type ZoneRecord } from '@weir/dns-wire';
+import { MAX_NEGATIVE_TTL_SECONDS, Type } from '@weir/dns-wire';
 import type { LocalName } from './local-name.js';
+import { faultAt, type LocalRecord } from './local-record.js';
 
 /** A name of the file, with the line of its first record. */
 export interface NameOfFile {
@@ -13,19 +14,18 @@ const MAX_SET_BYTES = 60_000;
 /** Longest owner, and the fixed part of a record. */
 const MAX_HEAD_BYTES = 255 + 10;
 
-/** Groups records by owner and type. @throws ZoneFileError when they cannot be together */
-export function readNames(records: readonly ZoneRecord[]): NameOfFile[] {
-  const byOwner = Map.groupBy(records, ({ owner }) => caseFolded(owner));
+/** Groups records by owner and type. @throws Error when they cannot be together */
+export function readNames(records: readonly LocalRecord[]): NameOfFile[] {
+  const byOwner = Map.groupBy(records, ({ owner }) => hexOf(owner));
   return [...byOwner.values()].map(readName);
 }
 
-function readName(records: readonly ZoneRecord[]): NameOfFile {
+function readName(records: readonly LocalRecord[]): NameOfFile {
   const [{ line, owner }] = records;
-  if (isRootOrBelow(owner)) throw problem(line, 'neither the root nor * below it can have records');
   const sets = [...Map.groupBy(records, ({ type }) => type).values()].map(readSet);
   const cname = records.find(({ type }) => type === Type.cname);
   if (cname !== undefined && sets.length > 1) {
-    throw problem(cname.line, 'a name with a CNAME record cannot have other records');
+    throw faultAt(cname.line, 'a name with a CNAME record cannot have other records');
   }
   const ttls = sets.map(({ ttlSeconds }) => ttlSeconds);
   const negativeTtlSeconds = Math.min(MAX_NEGATIVE_TTL_SECONDS, ...ttls);
@@ -33,33 +33,23 @@ function readName(records: readonly ZoneRecord[]): NameOfFile {
 }
 
 /** A record that is there twice counts once, and the lowest TTL holds for all (RFC 2181 §5). */
-function readSet(records: readonly ZoneRecord[]): LocalName['sets'][number] {
+function readSet(records: readonly LocalRecord[]): LocalName['sets'][number] {
   const [{ line, type }] = records;
-  const distinct = new Map(records.map(({ rdata }) => [Buffer.from(rdata).toString('hex'), rdata]));
+  const distinct = new Map(records.map(({ rdata }) => [hexOf(rdata), rdata]));
   const rdatas = [...distinct.values()];
   if (type === Type.cname && rdatas.length > 1) {
-    throw problem(records[1].line, 'a name cannot have two CNAME records');
+    throw faultAt(records[1].line, 'a name cannot have two CNAME records');
   }
   const bytes = rdatas.reduce((sum, { length }) => sum + MAX_HEAD_BYTES + length, 0);
-  if (bytes > MAX_SET_BYTES) throw problem(line, 'the records of one type do not fit one answer');
+  if (bytes > MAX_SET_BYTES) throw faultAt(line, 'the records of one type do not fit one answer');
   return { type, ttlSeconds: Math.min(...records.map((record) => record.ttlSeconds)), rdatas };
 }
 
-/** Equal for names that differ only in the case of ASCII letters. */
-function caseFolded(name: Uint8Array): string {
-  const folded = name.map((byte) => (byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte));
-  return Buffer.from(folded).toString('latin1');
-}
-
-function isRootOrBelow(owner: Uint8Array): boolean {
-  return owner.length === 1 || (owner.length === 3 && isWildcard(owner));
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
 }
 
 /** Whether the first label is `*`. */
 export function isWildcard(owner: Uint8Array): boolean {
   return owner[0] === 1 && owner[1] === 0x2a;
-}
-
-function problem(line: number, text: string): ZoneFileError {
-  return new ZoneFileError(`line ${line}: ${text}`);
 }

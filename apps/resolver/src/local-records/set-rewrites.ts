@@ -1,6 +1,7 @@
-import { Type, ZoneFileError } from '@weir/dns-wire';
+import { Type } from '@weir/dns-wire';
 import { findSet, type Link, type LocalName, type LocalRewrite } from './local-name.js';
 import type { NameOfFile } from './read-names.js';
+import { faultAt } from './local-record.js';
 
 /** More CNAME records one after another are rather a mistake, and a loop has no end. */
 const MAX_LINKS = 8;
@@ -8,7 +9,7 @@ const MAX_LINKS = 8;
 /**
  * Follows the CNAME record of each name that has one.
  * @param find the name with these records, or null
- * @throws ZoneFileError for a loop, or when there are too many
+ * @throws Error for a loop, or when there are too many
  */
 export function setRewrites(
   names: readonly NameOfFile[],
@@ -17,9 +18,7 @@ export function setRewrites(
   for (const { line, name } of names) {
     const rewrite = follow(name, find);
     if (rewrite === TOO_LONG) {
-      throw new ZoneFileError(
-        `line ${line}: more than ${MAX_LINKS} CNAME records lead to each other`,
-      );
+      throw faultAt(line, `more than ${MAX_LINKS} CNAME records lead to each other`);
     }
     name.rewrite = rewrite;
   }
