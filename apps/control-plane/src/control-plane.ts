@@ -48,7 +48,6 @@ import { changeLogPruning } from './revisions/change-log-pruning.js';
 import { changeRecordPruning } from './revisions/change-record-pruning.js';
 import { ConfigurationReader } from './revisions/configuration-reader.js';
 import { ConfigurationWriter } from './revisions/configuration-writer.js';
-import { KeptOperations } from './revisions/kept-operations.js';
 import { MeasuredPropagation } from './revisions/propagation-metrics.js';
 
 /** A running control plane. */
@@ -156,8 +155,7 @@ async function startParts(
     const problem = await databaseProblem();
     if (problem !== null) throw new DatabaseMismatchError(problem);
   };
-  const keptOperations = new KeptOperations();
-  const source = new DatabaseFeedSource(database, keptOperations);
+  const source = new DatabaseFeedSource(database);
   const readHead = (): Promise<Head> => source.head();
   const { REDIS_URL: redisUrl } = configuration;
   const missingResolverMs = configuration.MISSING_RESOLVER_S * 1000;
@@ -177,7 +175,7 @@ async function startParts(
       replacementMs: configuration.INIT_PROPAGATION_TIMEOUT_MS,
       waitMs: configuration.CHANGE_WAIT_MS,
     },
-    { admit, keptOperations },
+    admit,
   );
   const attempts = new FailedAttempts();
   registerCallerMetrics(registry, attempts, tokens.file);

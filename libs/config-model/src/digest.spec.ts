@@ -31,22 +31,6 @@ describe('Digest', () => {
     );
   });
 
-  it('adds the changes that another one has counted from nothing', () => {
-    fc.assert(
-      fc.property(
-        fc.array(kindAndEntity),
-        fc.array(kindAndEntity),
-        fc.array(kindAndEntity),
-        (stay, go, come) => {
-          const [sum, change] = [digestOf([...stay, ...go]), digestOf(come)];
-          for (const { kind, entity } of go) change.remove(kind, toRow(kind, entity));
-          sum.addDigest(change);
-          expect(sum.toString()).toBe(digestOf([...stay, ...come]).toString());
-        },
-      ),
-    );
-  });
-
   it('can be parsed from its text and updated further', () => {
     const entity = { id: 7, type: 1 };
     const digest = digestOf([{ kind: 'blockPage', entity }]);

@@ -53,12 +53,6 @@ export class Digest {
     }
   }
 
-  /** Adds what another one has added and removed. */
-  addDigest({ lanes }: Digest): void {
-    this.lanes[0] += lanes[0];
-    this.lanes[1] += lanes[1];
-  }
-
   /** Removes an entity that was added before. */
   remove(kind: EntityKind, row: Row): void {
     hashRow(kind, row);

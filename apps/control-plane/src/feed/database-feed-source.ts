@@ -11,7 +11,6 @@ import { ENTITY_KINDS, type Head, type LogPoint } from '@weir/config-model';
 import { findImage } from '../catalogue/store/image-store.js';
 import type { Database } from '../platform/database/database.js';
 import { Snapshot } from '../platform/database/snapshot.js';
-import { KeptOperations } from '../revisions/kept-operations.js';
 import { SNAPSHOT_TABLES } from './entity-tables.js';
 
 /** A page of changes ends when the stored size of its operations exceeds this. It has at least one change. */
@@ -19,12 +18,11 @@ const PAGE_BYTES = 1024 * 1024;
 
 /**
  * One statement, so that the head and the changes are consistent. The size is the stored, compressed one: it is known
- * without reading the operations. Those of one change ($4, $5) are not read: they are kept.
+ * without reading the operations.
  */
 const READ_LOG = `
   SELECT head.lineage, head.revision::float8 AS head_revision, head.digest AS head_digest,
-         page.revision::float8 AS revision, page.digest,
-         CASE WHEN page.revision = $4 AND page.digest = $5 THEN NULL ELSE page.operations::text END AS operations
+         page.revision::float8 AS revision, page.digest, page.operations::text
   FROM config_head AS head LEFT JOIN (
     SELECT *, sum(pg_column_size(operations)) OVER (ORDER BY revision) - pg_column_size(operations) AS bytes_before
     FROM (SELECT * FROM change WHERE revision > $1 ORDER BY revision LIMIT $2) AS next
@@ -45,8 +43,7 @@ interface LogRow {
   readonly head_digest: string;
   readonly revision: number | null;
   readonly digest: string | null;
-  /** Null: they are the ones that are kept. */
-  readonly operations: string | null;
+  readonly operations: string;
 }
 
 /** Reads from the database what followers request. */
@@ -54,11 +51,7 @@ export class DatabaseFeedSource implements FeedSource, SnapshotSource {
   /** The head that was read last. The publisher reads it each second. */
   lastHead: Head | null = null;
 
-  /** Operations that need not be read from the database. */
-  constructor(
-    private readonly database: Database,
-    private readonly keptOperations = new KeptOperations(),
-  ) {}
+  constructor(private readonly database: Database) {}
 
   async head(): Promise<Head> {
     const { rows } = await this.database.pool.query<Head>(
@@ -71,13 +64,10 @@ export class DatabaseFeedSource implements FeedSource, SnapshotSource {
   }
 
   async changesAfter(revision: number, limit: number): Promise<LogPage> {
-    const kept = this.keptOperations.last;
     const { rows } = await this.database.pool.query<LogRow>(READ_LOG, [
       revision,
       limit,
       PAGE_BYTES,
-      kept.revision,
-      kept.digest,
     ]);
     const [first] = rows;
     if (first === undefined) throw new Error('config_head has lost its row');
@@ -96,7 +86,7 @@ export class DatabaseFeedSource implements FeedSource, SnapshotSource {
       changes: changes.map(({ revision, digest, operations }) => ({
         revision,
         digest,
-        operations: operations ?? kept.operations,
+        operations,
       })),
     };
   }

@@ -5,9 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pino } from 'pino';
 import { storeImage } from '../catalogue/store/image-store.js';
 import { Database } from '../platform/database/database.js';
-import { KeptOperations } from '../revisions/kept-operations.js';
 import { FEED_TOKEN, type Harness, startHarness } from '../testing/harness.js';
-import { DatabaseFeedSource } from './database-feed-source.js';
 
 describe('the feed', () => {
   let harness: Harness;
@@ -250,42 +248,6 @@ describe('the feed', () => {
     );
     expect(changes.map(Object.values)).toEqual(stored);
     expect(changes.map(({ operations }) => operations.length)).toEqual([2_500, 1]);
-  });
-
-  describe('with the operations of a large change in memory', () => {
-    const OPERATIONS = '[["reload"]]';
-    let database: Database;
-    const keptOperations = new KeptOperations();
-    let revision: number;
-    let digest: string;
-    const lastChange = async () => {
-      const source = new DatabaseFeedSource(database, keptOperations);
-      return (await source.changesAfter(revision - 1, 10)).changes?.at(-1);
-    };
-    beforeAll(async () => {
-      database = new Database(harness.environment['DATABASE_URL'], pino({ level: 'silent' }));
-      await harness.call('PATCH', '/profiles/2', { profile: { white_list_only: false } });
-      const [head] = await harness.sql('SELECT revision, digest FROM config_head');
-      [revision, digest] = [Number(head[0]), String(head[1])];
-    });
-    afterAll(() => database.close());
-
-    it('does not read them from the database', async () => {
-      const change = { revision, digest, operations: OPERATIONS };
-      keptOperations.keep(change);
-      expect(await lastChange()).toEqual(change);
-    });
-
-    it.each([
-      ['another digest', 0, '0123456789abcdef'],
-      ['another revision', 1, null],
-    ])('reads them if the log has %s', async (_, more, other) => {
-      const kept = { revision: revision + more, digest: other ?? digest, operations: OPERATIONS };
-      keptOperations.keep(kept);
-      const stored = await lastChange();
-      expect(stored).toMatchObject({ revision, digest });
-      expect(JSON.parse(stored!.operations)).toEqual([['put', 'profile', expect.any(Array)]]);
-    });
   });
 
   it('serves a consistent head and changes while changes are made', async () => {

@@ -1,4 +1,4 @@
-import { EMPTY_DIGEST, type Head } from '@weir/config-model';
+import type { Head } from '@weir/config-model';
 import type { ClientBase, QueryConfig } from 'pg';
 import type { TransactionIdentity } from '../platform/database/commit-outcome.js';
 import { jsonText } from '../platform/json-text.js';
@@ -10,14 +10,11 @@ export interface LockedHead extends Head {
   readonly catalogueVersion: number | null;
 }
 
-interface HeadRow {
+interface LockedHeadRow {
   readonly lineage: string;
   readonly revision: string;
   readonly digest: string;
   readonly catalogue_version: string | null;
-}
-
-interface LockedHeadRow extends HeadRow {
   readonly transaction_id: string;
   readonly began_ms: number;
 }
@@ -64,13 +61,18 @@ export async function lockHead(
     idleInTransactionMs = IDLE_IN_TRANSACTION_MS,
   }: LockTimes = {},
 ): Promise<{ head: LockedHead; transaction: TransactionIdentity }> {
-  const [row] = (
-    await client.query<LockedHeadRow>({
-      ...LOCK_HEAD,
-      values: [String(idleInTransactionMs), `${deadline.leftMs}ms`],
-    })
-  ).rows;
-  const head = toHead(row);
+  const { rows } = await client.query<LockedHeadRow>({
+    ...LOCK_HEAD,
+    values: [String(idleInTransactionMs), `${deadline.leftMs}ms`],
+  });
+  const [row] = rows;
+  if (row === undefined) throw new Error('config_head has lost its row');
+  const head: LockedHead = {
+    lineage: row.lineage,
+    revision: Number(row.revision),
+    digest: row.digest,
+    catalogueVersion: toNumber(row.catalogue_version),
+  };
   return {
     transaction: {
       id: row.transaction_id,
@@ -78,25 +80,6 @@ export async function lockHead(
       beganMs: row.began_ms,
     },
     head,
-  };
-}
-
-/** The head as it is now. Other changes may move it. */
-export async function readHead(client: ClientBase): Promise<LockedHead> {
-  const { rows } = await client.query<HeadRow>(
-    'SELECT lineage, revision, digest, catalogue_version FROM config_head',
-  );
-  return toHead(rows[0]);
-}
-
-/** @param row an empty result gives undefined, although the types of `pg` do not say so. */
-function toHead(row: HeadRow | undefined): LockedHead {
-  if (row === undefined) throw new Error('config_head has lost its row');
-  return {
-    lineage: row.lineage,
-    revision: Number(row.revision),
-    digest: row.digest,
-    catalogueVersion: toNumber(row.catalogue_version),
   };
 }
 
@@ -135,30 +118,6 @@ export async function toLogEntries(changes: readonly AuthoredChange[]): Promise<
  */
 export function logChanges(client: ClientBase, entries: LogEntries): Promise<unknown> {
   return client.query({ name: 'weir_log_changes', text: LOG_CHANGES, values: [...entries] });
-}
-
-/** Stands for a revision that is not known yet: higher than any revision, and of one transaction only. */
-const NO_REVISION = '(pg_current_xact_id()::text::bigint + (1::bigint << 62))';
-
-const STAGE_OPERATIONS = `
-  INSERT INTO change (revision, digest, operations) VALUES (${NO_REVISION}, $1, $2::jsonb)`;
-
-/** The operations themselves are not written again: they are large, so they are stored outside of the row (TOAST). */
-const LOG_STAGED = `UPDATE change SET revision = $1, digest = $2 WHERE revision = ${NO_REVISION}`;
-
-/**
- * Stores the operations of a change before its revision is known. `logStaged` must follow in the same transaction.
- * @param operations JSON
- */
-export async function stageOperations(client: ClientBase, operations: string): Promise<void> {
-  await client.query(STAGE_OPERATIONS, [EMPTY_DIGEST, operations]);
-}
-
-/** `logChanges` for a change whose operations are stored already. */
-export async function logStaged(client: ClientBase, authored: AuthoredChange): Promise<void> {
-  const { revision, digest } = authored.change;
-  await client.query(LOG_STAGED, [revision, digest]);
-  await logChanges(client, ['[]', revision, digest, JSON.stringify([toRecord(authored)])]);
 }
 
 /** A bigint column as `pg` or Prisma returns it. All values that Weir stores are safe integers. */

@@ -27,14 +27,6 @@ describe('ChangeTrace', () => {
     ]);
   });
 
-  it('waits again when the change was not made', () => {
-    const said: string[] = [];
-    const trace = ChangeTrace.begin(new RecordedSpan('call', said));
-    trace?.beginTransaction(null);
-    trace?.waitAgain();
-    expect(said.slice(-2)).toEqual(['call change.transaction ends', 'call change.queue begins']);
-  });
-
   it('fails in the step that fails', () => {
     const said: string[] = [];
     ChangeTrace.begin(new RecordedSpan('call', said))?.fail();

@@ -24,12 +24,6 @@ export class ChangeTrace {
     this.step = this.call.begin('change.transaction', { sharedWith: first?.step ?? null });
   }
 
-  /** It was not made in that transaction, and waits again. */
-  waitAgain(): void {
-    this.step?.end();
-    this.step = this.call.begin('change.queue');
-  }
-
   /** @param changes how many were in the transaction. */
   endTransaction(changes: number): void {
     this.step?.end({ attributes: { 'weir.transaction.changes': changes } });

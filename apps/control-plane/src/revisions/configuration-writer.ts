@@ -14,9 +14,6 @@ import { ChangeTrace, type CommittedChange, propagateTraced } from './change-tra
 import { Deadline } from './deadline.js';
 import { GroupCommit, LIMITS } from './group-commit.js';
 import type { GroupedChange } from './grouped-change.js';
-import { KeptOperations } from './kept-operations.js';
-import { isLarge, LARGE_ITEMS, LargeChanges } from './large-changes.js';
-import { lockAllParts } from './parts.js';
 import { WithRevision } from './with-revision.js';
 import { WriteQueue } from './write-queue.js';
 
@@ -46,22 +43,8 @@ export interface ChangeTimeouts {
   readonly waitMs?: number;
 }
 
-export interface WriterOptions {
-  /** Throws when this process must not change the database. It is called before each change. */
-  readonly admit?: () => Promise<void>;
-  /** Gets the operations of large changes. */
-  readonly keptOperations?: KeptOperations;
-  /** See `LARGE_ITEMS`. */
-  readonly largeItems?: number | undefined;
-}
-
 /** A change that is made in a transaction of its own. */
 interface LoneChange<T> {
-  /** Where it waits before it has a connection. */
-  readonly queue?: WriteQueue;
-  readonly deadline: Deadline;
-  /** What is done before it waits for the head. */
-  readonly begin?: (client: PoolClient) => Promise<void>;
   /** Returns null when there is nothing to do. */
   readonly make: (client: PoolClient, head: LockedHead) => Promise<MadeChange<T> | null>;
   /** Longest time to wait for the resolvers. */
@@ -85,44 +68,31 @@ export class ConfigurationWriter {
    * Orders the changes of this replica, so that waiting ones hold no connection. The lock of the head orders the
    * replicas.
    */
-  private readonly queue: WriteQueue;
-  /** Orders what takes long: large changes, which wait in the other queue only at their end, and replacements. */
-  private readonly longQueue: WriteQueue;
+  private readonly queue = new WriteQueue();
   private readonly commits: GroupCommit;
-  private readonly largeChanges: LargeChanges;
   private readonly waitMs: number;
-  private readonly admit: () => Promise<void>;
 
   constructor(
     private readonly database: Database,
     private readonly propagation: Propagation,
     private readonly timeouts: ChangeTimeouts,
-    private readonly options: WriterOptions = {},
+    /** Throws when this process must not change the database. It is called before each change. */
+    private readonly admit: () => Promise<void> = () => Promise.resolve(),
   ) {
-    this.admit = options.admit ?? (() => Promise.resolve());
     this.waitMs = timeouts.waitMs ?? WAIT_MS;
-    this.queue = new WriteQueue();
-    this.longQueue = new WriteQueue();
-    const { queue, longQueue, waitMs } = this;
-    const { keptOperations = new KeptOperations() } = options;
     const onCommitted = (committed: readonly CommittedChange[]): Promise<Applied> =>
       this.propagate(committed, timeouts.changeMs);
-    this.commits = new GroupCommit(database, queue, onCommitted, { ...LIMITS, waitMs });
-    const shared = { queue, longQueue, waitMs, keptOperations, onCommitted };
-    this.largeChanges = new LargeChanges(database, shared);
+    const limits = { ...LIMITS, waitMs: this.waitMs };
+    this.commits = new GroupCommit(database, this.queue, onCommitted, limits);
   }
 
   /**
-   * Makes a change together with those that wait, or beside them if it is large. When it throws, nothing is changed and
-   * no revision is taken.
+   * Makes a change together with those that wait. When it throws, nothing is changed and no revision is taken.
    * @returns the result with the revision of the change, when the resolvers have applied it or the timeout is over.
    */
   async write<T>(change: GroupedChange<T>): Promise<WithRevision<T>> {
     await this.admit();
-    const [author, span] = [currentAuthor(), currentSpan()];
-    const { outcome, applied } = isLarge(change, this.options.largeItems ?? LARGE_ITEMS)
-      ? await this.largeChanges.make(change, author, span)
-      : await this.commits.submit(change, author, span);
+    const { outcome, applied } = await this.commits.submit(change, currentAuthor(), currentSpan());
     if (outcome.type === 'failed') throw outcome.reason;
     return new WithRevision(outcome.result, outcome.change.revision, await applied);
   }
@@ -136,7 +106,6 @@ export class ConfigurationWriter {
     work: (client: PoolClient) => Promise<WorkResult<T> | null>,
   ): Promise<WithRevision<T> | null> {
     return this.writeLone({
-      deadline: new Deadline(this.waitMs),
       make: async (client, head) => {
         const done = await work(client);
         return done && changed(head, done);
@@ -146,19 +115,13 @@ export class ConfigurationWriter {
   }
 
   /**
-   * Replaces the whole configuration (decisions §2). Its rows are too many for one change of the log. It waits for
-   * large changes before it waits for its turn, so small changes never wait for large ones behind it.
+   * Replaces the whole configuration (decisions §2). Its rows are too many for one change of the log.
    * @param load checks and writes inside the transaction. When it throws, everything is undone.
    */
   async replace(
     load: (client: PoolClient, head: LockedHead) => Promise<Replacement>,
   ): Promise<WithRevision<void>> {
-    const deadline = new Deadline(this.waitMs);
     const replaced = await this.writeLone<undefined>({
-      // Large changes of this replica need the other queue at their end.
-      queue: this.longQueue,
-      deadline,
-      begin: (client) => lockAllParts(client, deadline),
       make: async (client, head) => {
         const { digest, operations } = await load(client, head);
         const encoded = encodeChange({ revision: head.revision + 1, digest, operations });
@@ -176,8 +139,11 @@ export class ConfigurationWriter {
     const author = currentAuthor();
     const trace = ChangeTrace.begin(currentSpan());
     try {
-      const make = (): Promise<CommittedAlone<T> | null> => this.makeLone(lone, author, trace);
-      const committed = await (lone.queue?.run(make, lone.deadline) ?? make());
+      const deadline = new Deadline(this.waitMs);
+      const committed = await this.queue.run(
+        () => this.makeLone(lone, deadline, author, trace),
+        deadline,
+      );
       if (committed === null) return null;
       const { result, change, applied } = committed;
       return new WithRevision(result, change.revision, await applied);
@@ -189,22 +155,20 @@ export class ConfigurationWriter {
 
   private makeLone<T>(
     lone: LoneChange<T>,
+    deadline: Deadline,
     author: Author,
     trace: ChangeTrace | null,
   ): Promise<CommittedAlone<T> | null> {
+    trace?.beginTransaction(null);
     const { pool, silence, silenceTimeoutMs } = this.database;
     return withConnection(pool, async (client) => {
       silence.watch(client, LONE_IDLE_TIMEOUT_MS);
       try {
         await client.query('BEGIN');
-        await lone.begin?.(client);
-        return await this.queue.run(async () => {
-          trace?.beginTransaction(null);
-          const made = await this.commitLone(client, lone, author);
-          trace?.endTransaction(made === null ? 0 : 1);
-          const applied = made && this.propagate([{ change: made.change, trace }], lone.appliedMs);
-          return made && applied && { ...made, applied };
-        }, lone.deadline);
+        const made = await this.commitLone(client, lone, deadline, author);
+        trace?.endTransaction(made === null ? 0 : 1);
+        const applied = made && this.propagate([{ change: made.change, trace }], lone.appliedMs);
+        return made && applied && { ...made, applied };
       } finally {
         silence.watch(client, silenceTimeoutMs);
       }
@@ -213,7 +177,8 @@ export class ConfigurationWriter {
 
   private commitLone<T>(
     client: PoolClient,
-    { deadline, make }: LoneChange<T>,
+    { make }: LoneChange<T>,
+    deadline: Deadline,
     author: Author,
   ): Promise<MadeChange<T> | null> {
     const commit = async (

@@ -8,9 +8,7 @@ import type { ChangeOutcome } from './change-outcome.js';
 import type { AuthoredChange } from './change-record.js';
 import { ChangeTrace, type CommittedChange } from './change-trace.js';
 import { Deadline } from './deadline.js';
-import { type GroupedChange, type GroupOutcome, makeTogether } from './grouped-change.js';
-import { waitForPart } from './parts.js';
-import { PostponedChanges } from './postponed-changes.js';
+import { type GroupedChange, makeTogether } from './grouped-change.js';
 import type { WriteQueue } from './write-queue.js';
 
 /** A change that waits to be made. */
@@ -23,6 +21,9 @@ interface PendingChange {
   /** Its task in the queue, which makes it the first change of a group. */
   readonly task: () => Promise<void>;
 }
+
+/** In the order of the group. */
+type Outcomes = readonly ChangeOutcome<unknown>[];
 
 /** A change after its transaction has ended. */
 export interface Made<T> {
@@ -50,7 +51,6 @@ const NOTHING_APPLIED = Promise.resolve<Applied>({ applied: 0, total: 0 });
 export class GroupCommit {
   /** Not started. Each has a task in the queue, unless a group takes it first. */
   private readonly pending = new Set<PendingChange>();
-  private readonly postponed: PostponedChanges;
   private readonly waitMs: number;
 
   /**
@@ -64,9 +64,6 @@ export class GroupCommit {
     private readonly limits: GroupLimits = LIMITS,
   ) {
     this.waitMs = limits.waitMs ?? WAIT_MS;
-    this.postponed = new PostponedChanges((part, deadline) =>
-      waitForPart(database.pool, part, deadline),
-    );
   }
 
   /**
@@ -84,43 +81,12 @@ export class GroupCommit {
       resolve: resolve as PendingChange['resolve'],
       task,
     };
-    if (this.postponed.has(change.part)) this.postpone(pending);
-    else this.enqueue(pending);
-    return promise;
-  }
-
-  private enqueue(pending: PendingChange): void {
     this.pending.add(pending);
-    this.queue.run(pending.task, pending.deadline).catch((reason: unknown) => {
+    this.queue.run(task, pending.deadline).catch((reason: unknown) => {
       // The wait has failed. If a group has taken the change meanwhile, the group resolves it.
       if (this.pending.delete(pending)) fail(pending, reason);
     });
-  }
-
-  /** Until a large change lets go of its part. */
-  private postpone(one: PendingChange): void {
-    const { part } = one.change;
-    const { deadline } = one;
-    if (part === undefined) throw new Error('a change without a part was postponed');
-    this.postponed.add({
-      part,
-      deadline,
-      resume: () => this.enqueue(one),
-      fail: (reason) => fail(one, reason),
-    });
-  }
-
-  /** Postpones changes of a group, and those that wait behind them for the same parts. */
-  private postponeAll(refused: readonly PendingChange[]): void {
-    for (const one of refused) {
-      one.trace?.waitAgain();
-      this.postpone(one);
-    }
-    for (const one of this.pending) {
-      if (!this.postponed.has(one.change.part)) continue;
-      this.dequeue(one);
-      this.postpone(one);
-    }
+    return promise;
   }
 
   /** Its task would delay those behind it. */
@@ -134,23 +100,15 @@ export class GroupCommit {
     const group = [first];
     first.trace?.beginTransaction(null);
     try {
-      const outcomes = await confirmCommit<readonly GroupOutcome[]>(
+      const outcomes = await confirmCommit<Outcomes>(
         this.database.pool,
         (beforeCommit) => this.tryGroup(group, first.deadline, beforeCommit),
         this.waitMs,
       );
-      const refused = group.filter((_, i) => outcomes[i].type === 'postponed');
-      this.postponeAll(refused);
-      const made = group.length - refused.length;
       const changes = committedChanges(group, outcomes);
-      group.forEach(({ trace }, i) => {
-        if (outcomes[i].type !== 'postponed') trace?.endTransaction(made);
-      });
+      for (const { trace } of group) trace?.endTransaction(group.length);
       const applied = changes.length === 0 ? NOTHING_APPLIED : this.onCommitted(changes);
-      group.forEach(({ resolve }, i) => {
-        const outcome = outcomes[i];
-        if (outcome.type !== 'postponed') resolve({ outcome, applied });
-      });
+      group.forEach(({ resolve }, i) => resolve({ outcome: outcomes[i], applied }));
     } catch (reason) {
       // Nothing was committed. A change may have failed because of another one that is now undone: all get the same
       // reason.
@@ -164,8 +122,8 @@ export class GroupCommit {
   private tryGroup(
     group: PendingChange[],
     deadline: Deadline,
-    beforeCommit: (outcomes: readonly GroupOutcome[], transaction: TransactionIdentity) => void,
-  ): Promise<readonly GroupOutcome[]> {
+    beforeCommit: (outcomes: Outcomes, transaction: TransactionIdentity) => void,
+  ): Promise<Outcomes> {
     return this.database.writes.use(async (client, tx) => {
       const [, locked] = await Promise.all([client.query('BEGIN'), lockHead(client, { deadline })]);
       this.takeWaiting(group);
@@ -211,10 +169,7 @@ function fail({ resolve, trace }: PendingChange, reason: unknown): void {
   resolve({ outcome: { type: 'failed', reason }, applied: NOTHING_APPLIED });
 }
 
-function authoredChanges(
-  group: readonly PendingChange[],
-  outcomes: readonly GroupOutcome[],
-): AuthoredChange[] {
+function authoredChanges(group: readonly PendingChange[], outcomes: Outcomes): AuthoredChange[] {
   return outcomes.flatMap((one, i) =>
     one.type === 'changed'
       ? [{ change: one.change, profiles: one.profiles, author: group[i].author }]
@@ -222,10 +177,7 @@ function authoredChanges(
   );
 }
 
-function committedChanges(
-  group: readonly PendingChange[],
-  outcomes: readonly GroupOutcome[],
-): CommittedChange[] {
+function committedChanges(group: readonly PendingChange[], outcomes: Outcomes): CommittedChange[] {
   return outcomes.flatMap((one, i) =>
     one.type === 'changed' ? [{ change: one.change, trace: group[i].trace }] : [],
   );

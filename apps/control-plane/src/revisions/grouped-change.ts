@@ -2,15 +2,12 @@ import type { ClientBase } from 'pg';
 import type { Transaction } from '../platform/database/transaction.js';
 import type { LockedHead } from './change-log.js';
 import { changed, type ChangeOutcome, type WorkResult } from './change-outcome.js';
-import { type Part, partText, shareParts } from './parts.js';
 import { WorkingTables } from './working-tables.js';
 
 /** A change that shares its statements with the other changes of its group. */
 export interface GroupedChange<T> {
   /** How many items its request lists; 1 unless given. Changes with many share a transaction with few others. */
   readonly items?: number;
-  /** What it changes, if that is something that large changes change. */
-  readonly part?: Part;
   /** Names what its checks need. A long change yields to the event loop, here and in `make`. */
   need(tables: WorkingTables): void | Promise<void>;
   /**
@@ -19,14 +16,9 @@ export interface GroupedChange<T> {
   make(tables: WorkingTables): WorkResult<T> | Promise<WorkResult<T>>;
 }
 
-/** A large change keeps the part of this one, which has therefore not been tried. */
-const POSTPONED = { type: 'postponed' } as const;
-
-export type GroupOutcome = ChangeOutcome<unknown> | typeof POSTPONED;
-
 interface Made {
   /** In the order of the changes. */
-  readonly outcomes: readonly GroupOutcome[];
+  readonly outcomes: readonly ChangeOutcome<unknown>[];
   /** The head after them. */
   readonly head: LockedHead;
 }
@@ -53,7 +45,7 @@ export async function makeTogether(
   if (changes.length === 1 && only !== undefined) {
     return { outcomes: [{ type: 'failed', reason: made.reason }], head };
   }
-  const outcomes: GroupOutcome[] = [];
+  const outcomes: ChangeOutcome<unknown>[] = [];
   let last = head;
   for (const change of changes) {
     const one = await makeTogether(client, tx, last, [change]);
@@ -70,14 +62,10 @@ async function make(
 ): Promise<Made> {
   const tables = new WorkingTables();
   for (const change of changes) await change.need(tables);
-  const kept = await readShared(tx, head, tables, changes);
-  const outcomes: GroupOutcome[] = [];
+  await tables.read(tx, head);
+  const outcomes: ChangeOutcome<unknown>[] = [];
   let last = head;
   for (const change of changes) {
-    if (change.part !== undefined && kept.has(partText(change.part))) {
-      outcomes.push(POSTPONED);
-      continue;
-    }
     let done: WorkResult<unknown>;
     try {
       done = await change.make(tables);
@@ -91,25 +79,4 @@ async function make(
   }
   await tables.write(tx);
   return { outcomes, head: last };
-}
-
-/**
- * Reads, after the parts were locked: what a large change has committed before is there, and no other one begins.
- * @returns the parts that large changes keep.
- */
-async function readShared(
-  tx: Transaction,
-  head: LockedHead,
-  tables: WorkingTables,
-  changes: readonly GroupedChange<unknown>[],
-): Promise<ReadonlySet<string>> {
-  const kept = shareParts(
-    tx,
-    changes.flatMap(({ part }) => part ?? []),
-  );
-  const read = tables.read(tx, head);
-  // Also when one fails, no query may be under way afterwards.
-  await Promise.allSettled([kept, read]);
-  await read;
-  return kept;
 }

@@ -47,7 +47,6 @@ export class ChangeServices {
     readonly url: string,
     readonly database: Database,
     readonly sql: pg.Client,
-    largeItems?: number,
   ) {
     const reader = new ConfigurationReader(database);
     const propagation = {
@@ -55,7 +54,7 @@ export class ChangeServices {
       waitApplied: () => Promise.resolve({ applied: 0, total: 0 }),
     };
     const timeouts = { changeMs: 0, replacementMs: 0 };
-    const writer = new ConfigurationWriter(database, propagation, timeouts, { largeItems });
+    const writer = new ConfigurationWriter(database, propagation, timeouts);
     const catalogue = new ActiveCatalogueReader();
     this.pages = new BlockPagesService(reader, writer);
     this.profiles = new ProfilesService(reader, writer, catalogue);
@@ -67,8 +66,7 @@ export class ChangeServices {
     this.ipv6 = new Ipv6NetworksService(reader, writer);
   }
 
-  /** @param largeItems changes with more are large ones. */
-  static async start(adminUrl: string, largeItems?: number): Promise<ChangeServices> {
+  static async start(adminUrl: string): Promise<ChangeServices> {
     const url = await createFreshDatabase(adminUrl);
     const sql = new pg.Client(url);
     await sql.connect();
@@ -83,18 +81,7 @@ export class ChangeServices {
        UPDATE config_head SET catalogue_version = image.version FROM image`,
       [metadata],
     );
-    return new ChangeServices(adminUrl, url, openDatabase(url), sql, largeItems);
-  }
-
-  /** Another replica. It is closed before this one is stopped. */
-  replica(largeItems?: number): ChangeServices {
-    return new ChangeServices(
-      this.adminUrl,
-      this.url,
-      openDatabase(this.url),
-      this.sql,
-      largeItems,
-    );
+    return new ChangeServices(adminUrl, url, openDatabase(url), sql);
   }
 
   async stop(): Promise<void> {

@@ -109,5 +109,5 @@ export const ATTACKS: readonly NamedAttack[] = [
 
 /** What others do. It is measured in the same way, but only when it is asked for by name. */
 export const OTHER_LOADS: readonly NamedAttack[] = [
-  attack('rule-change', ruleChange, '100,000 rules in one call of the management API'),
+  attack('rule-change', ruleChange, '10,000 rules in one call of the management API'),
 ];

@@ -2,9 +2,9 @@ import { ManagementClient } from '../../deployment/management-client.js';
 import { OTHER_PROFILE } from '../shared/target.js';
 import type { Attack } from './attack.js';
 
-const RULES = 100_000;
+const RULES = 10_000;
 
-/** Not an attack: a back office gives another profile a hundred thousand rules in one call. */
+/** Not an attack: a back office gives another profile ten thousand rules in one call. */
 export const ruleChange: Attack = async ({ target, counts }) => {
   const client = new ManagementClient(target.managementPort, target.managementToken);
   const domains = Array.from({ length: RULES }, (_, i) => `d${i}-${target.seed}.rules.example.org`);

@@ -114,8 +114,8 @@ export function Rule(
   );
 }
 
-/** Most items of a list in one change: all other changes wait until it is made and applied. */
-export const MAX_ITEMS = 100_000;
+/** Most items of a list (decisions §1): all other changes wait until it is made and applied. */
+export const MAX_ITEMS = 10_000;
 
 /** An array. @param max number of items; Infinity: any number. */
 export function IsList(max = MAX_ITEMS): PropertyDecorator {

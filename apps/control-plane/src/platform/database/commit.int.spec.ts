@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { pino } from 'pino';
 import { actAs } from '../../revisions/author.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
-import { LARGE_ITEMS } from '../../revisions/large-changes.js';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
 import { type Harness, startHarness } from '../../testing/harness.js';
 import { startTcpProxy, type TcpProxy } from '../../testing/tcp-proxy.js';
@@ -10,8 +9,6 @@ import { isDatabaseUnreachable } from './database-errors.js';
 import { Database } from './database.js';
 
 const EMPTY = { blockpages: [], profiles: [], bw_lists: [], napts: [], nets: [], nets6: [] };
-
-const DOMAINS = Array.from({ length: LARGE_ITEMS + 1 }, (_, i) => `host-${i}.example.com`);
 
 /** Skips the COMMIT of an earlier read. */
 const LOGGED = { once: 'weir_log_changes' };
@@ -28,8 +25,6 @@ describe('when the connection breaks during a COMMIT', () => {
   beforeEach(async () => {
     proxy = await startProxy();
     harness = await startHarness({}, { databasePort: proxy.port });
-    const profiles = [{ profile: { id: 7, page_id: null } }];
-    expect((await harness.call('POST', '/init/', { ...EMPTY, profiles })).status).toBe(204);
   });
   const revision = async () =>
     Number((await harness.sql('SELECT revision FROM config_head'))[0][0]);
@@ -41,8 +36,6 @@ describe('when the connection breaks during a COMMIT', () => {
   const requests = [
     ['POST', '/blockpage/', { id: 7, type: 1 }, 201],
     ['POST', '/init/', { ...EMPTY, blockpages: [{ id: 7, type: 1 }] }, 204],
-    // A large change.
-    ['POST', '/profile/7/bw_list/batch', { type: 'deny', domains: DOMAINS }, 201],
   ] as const;
 
   it.each(requests)(

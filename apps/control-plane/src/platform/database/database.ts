@@ -10,12 +10,10 @@ import { closeStaleConnections } from './stale-connections.js';
 import { PoolWaits } from './timed-pool.js';
 import { WriteConnection } from './write-connection.js';
 
-/** Connections per replica, besides the two for changes. Slow readers of one kind cannot block the other kinds. */
+/** Connections per replica, besides the one for changes. Slow readers of one kind cannot block the other kinds. */
 const MAX_CONNECTIONS = { general: 5, listings: 12, snapshots: 4, jobs: 5, health: 1 };
 /** After this time, a database that does not accept the connection counts as unreachable. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** After this time without a large change, its connection is closed. */
-const LARGE_WRITES_IDLE_MS = 10_000;
 /** TCP keepalive: load balancers and firewalls drop connections that are idle for long. */
 const KEEP_ALIVE_MS = 30_000;
 
@@ -55,8 +53,6 @@ export class Database {
   readonly waits = new PoolWaits();
   readonly silence: SilenceWatch;
   readonly writes: WriteConnection;
-  /** For large changes, which are made beside the others. */
-  readonly largeWrites: WriteConnection;
   readonly prisma: PrismaClient;
 
   /** @param silenceTimeoutMs see `SilenceWatch.watch`. */
@@ -81,13 +77,7 @@ export class Database {
     this.snapshots = open('snapshots');
     this.jobs = open('jobs');
     this.health = open('health');
-    this.writes = new WriteConnection(settings, this.waits, 'changes', 0);
-    this.largeWrites = new WriteConnection(
-      settings,
-      this.waits,
-      'large_changes',
-      LARGE_WRITES_IDLE_MS,
-    );
+    this.writes = new WriteConnection(settings, this.waits);
     this.silence = new SilenceWatch(new ServerQuestions(settings, ANSWER_TIMEOUT_MS));
     for (const pool of this.pools) {
       pool.on('connect', (client) => {
@@ -132,11 +122,11 @@ export class Database {
     await this.prisma.$disconnect();
     const { pool, listings, snapshots, jobs, health } = this;
     const ending = [pool, listings, snapshots, jobs, health].map((one) => one.end());
-    await Promise.all([this.writes.close(), this.largeWrites.close(), ...ending]);
+    await Promise.all([this.writes.close(), ...ending]);
   }
 
   private get pools(): readonly pg.Pool[] {
-    const { pool, listings, snapshots, jobs, health, writes, largeWrites } = this;
-    return [pool, listings, snapshots, jobs, health, writes.pool, largeWrites.pool];
+    const { pool, listings, snapshots, jobs, health, writes } = this;
+    return [pool, listings, snapshots, jobs, health, writes.pool];
   }
 }

@@ -13,10 +13,9 @@ export class WriteConnection {
   readonly pool: pg.Pool;
   private readonly nameOf = namedStatements();
 
-  /** @param name of its waits. @param idleMs after which it is closed; 0: never. */
-  constructor(settings: pg.PoolConfig, waits: PoolWaits, name: string, idleMs: number) {
-    const config = { ...settings, max: 1, idleTimeoutMillis: idleMs, pipeline: true };
-    this.pool = waits.open(name, config);
+  constructor(settings: pg.PoolConfig, waits: PoolWaits) {
+    const config = { ...settings, max: 1, idleTimeoutMillis: 0, pipeline: true };
+    this.pool = waits.open('changes', config);
   }
 
   /**

@@ -4,7 +4,6 @@ import { notFound } from '../../http/errors/errors.js';
 import { forEachRow, mapRows, Yielder } from '../../platform/yielder.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import type { EntityChange } from '../../revisions/entity-change.js';
-import { domainRulesOf } from '../../revisions/parts.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
 import type { WorkingTables } from '../../revisions/working-tables.js';
 import { WorkingProfiles } from '../profiles/working-profiles.js';
@@ -25,7 +24,6 @@ export class DomainListsService {
     const after = Array.from(new Set(hashes), (domainHash) => ({ profileId, domainHash, verdict }));
     return this.writer.write({
       items: after.length,
-      part: domainRulesOf(profileId),
       need: (tables) => needRules(tables, profileId, after),
       make: async (tables) => {
         tables.of(WorkingProfiles.open).require(profileId);
@@ -37,7 +35,6 @@ export class DomainListsService {
   update(profileId: number, hash: number, verdict: RuleVerdict): Promise<WithRevision<DomainRule>> {
     const after = { profileId, domainHash: hash, verdict };
     return this.writer.write({
-      part: domainRulesOf(profileId),
       need: (tables) => needRules(tables, profileId, [after]),
       make: (tables) => {
         requireRule(tables, after);
@@ -49,7 +46,6 @@ export class DomainListsService {
   remove(profileId: number, hash: number): Promise<WithRevision<void>> {
     const key = { profileId, domainHash: hash };
     return this.writer.write({
-      part: domainRulesOf(profileId),
       need: (tables) => needRules(tables, profileId, [key]),
       make: (tables) => {
         const before = requireRule(tables, key);

@@ -59,8 +59,8 @@ describe('schedules', () => {
     await scheduled(periods);
   });
 
-  it('may have many periods, which are handled in slices', async () => {
-    const periods = Array.from({ length: 20_000 }, (_, i) =>
+  it('may have ten thousand periods', async () => {
+    const periods = Array.from({ length: 10_000 }, (_, i) =>
       period(i % 7, i % 3 ? '08:30' : '24:00', (i + 3) % 7, '12:00'),
     );
     const path = await scheduled(periods);

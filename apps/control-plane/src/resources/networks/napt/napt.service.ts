@@ -6,7 +6,6 @@ import { forEachRow, mapRows, Yielder } from '../../../platform/yielder.js';
 import { ConfigurationReader } from '../../../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../../../revisions/configuration-writer.js';
 import type { EntityChange } from '../../../revisions/entity-change.js';
-import { NAPT_RANGES } from '../../../revisions/parts.js';
 import type { WithRevision } from '../../../revisions/with-revision.js';
 import { WorkingProfiles } from '../../profiles/working-profiles.js';
 import {
@@ -65,7 +64,6 @@ export class NaptService {
   ): Promise<WithRevision<readonly NaptAssignment[]>> {
     return this.writer.write({
       items: assignments.length,
-      part: NAPT_RANGES,
       need: async (tables) => {
         const napts = tables.of(WorkingNapts.open);
         const profiles = tables.of(WorkingProfiles.open);
@@ -106,7 +104,6 @@ export class NaptService {
   ): Promise<WithRevision<NaptAssignment>> {
     const { profileId } = patch;
     return this.writer.write({
-      part: NAPT_RANGES,
       need: (tables) => {
         tables.of(WorkingNapts.open).need(key);
         tables.of(WorkingNapts.open).need({ ...key, ...patch });
@@ -134,7 +131,6 @@ export class NaptService {
   remove(keys: readonly NaptKey[]): Promise<WithRevision<void>> {
     return this.writer.write({
       items: keys.length,
-      part: NAPT_RANGES,
       need: async (tables) => {
         const napts = tables.of(WorkingNapts.open);
         await forEachRow(new Yielder(), keys.length, (i) => {
