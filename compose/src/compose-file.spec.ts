@@ -22,6 +22,7 @@ interface Service {
   readonly security_opt?: readonly string[];
   readonly logging?: { readonly options: Readonly<Record<string, string>> };
   readonly environment?: Readonly<Record<string, string | null>>;
+  readonly command?: readonly string[];
   readonly healthcheck?: unknown;
   readonly volumes?: readonly string[];
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
@@ -48,7 +49,8 @@ const secrets = [...Object.values(PROCESS_SCHEMAS), PASSWORDS]
 
 /** Passwords that are parts of URLs. */
 const URLS: Readonly<Record<string, string>> = {
-  POSTGRES_PASSWORD: 'DATABASE_URL',
+  POSTGRES_PASSWORD: 'OWNER_DATABASE_URL',
+  POSTGRES_RUNTIME_PASSWORD: 'DATABASE_URL',
   REDIS_PASSWORD: 'REDIS_URL',
 };
 
@@ -158,6 +160,13 @@ describe('docker-compose.yml', () => {
 
   it('builds with the arguments that .env.example lists', () => {
     expect(parsed['x-build-args']).toEqual(Object.keys(BUILD_ARGUMENTS));
+  });
+
+  it('has no secret on a command line', () => {
+    for (const { command = [], healthcheck } of Object.values(services)) {
+      const text = JSON.stringify([command, healthcheck]);
+      for (const name of secrets) expect(text).not.toContain(`{${name}`);
+    }
   });
 
   it('starts the control plane after the migration, and resolvers and block page without waiting', () => {

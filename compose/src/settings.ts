@@ -25,6 +25,7 @@ export const PROCESS_SCHEMAS: Readonly<Record<string, VariableSchema>> = {
 /** Variables that docker-compose.yml or the image sets, and .env cannot: addresses and paths inside the containers. */
 export const FIXED_VARIABLES: readonly string[] = [
   'DATABASE_URL',
+  'OWNER_DATABASE_URL',
   'REDIS_URL',
   'FEED_URL',
   // The feed does not leave the network of the containers.
@@ -59,7 +60,10 @@ export const IMAGE_DEFAULTS: Readonly<Record<string, string>> = {
 /** Passwords of the other servers in docker-compose.yml. They become parts of URLs. */
 export const PASSWORDS: VariableSchema = {
   POSTGRES_PASSWORD: password(
-    'Password of PostgreSQL. It takes effect only at the first start of PostgreSQL.',
+    'Password of weir, which owns the database. It takes effect only at the first start of PostgreSQL.',
+  ),
+  POSTGRES_RUNTIME_PASSWORD: password(
+    'Password of weir_runtime, with which the control plane uses the database.',
   ),
   REDIS_PASSWORD: password('Password of Redis.'),
   GRAFANA_PASSWORD: password(

@@ -27,13 +27,24 @@ describe('the migration', () => {
     const objects = render({ values: { ...ciValues('full'), fullnameOverride: 'weir' } });
     expect(hookOf(objects, 'Secret')).toBe(BEFORE);
     expect(secretOf(objects)).toBe('weir-migrate');
-    const { DATABASE_URL } = secretTexts(objects, 'weir');
-    expect(secretTexts(objects, 'weir-migrate')).toEqual({ DATABASE_URL });
+    const { DATABASE_URL, OWNER_DATABASE_URL } = secretTexts(objects, 'weir');
+    expect(secretTexts(objects, 'weir-migrate')).toEqual({ DATABASE_URL, OWNER_DATABASE_URL });
     const weight = (kind: string) =>
       Number(
         findObject(objects, kind, 'weir-migrate').metadata.annotations?.['helm.sh/hook-weight'],
       );
     expect(weight('Secret')).toBeLessThan(weight('Job'));
+  });
+
+  it('alone has the role that owns the tables, if there is one', () => {
+    const owners = podsOf(renderWith('trial')).filter(({ container }) =>
+      container.env?.some(({ name }) => name === 'OWNER_DATABASE_URL'),
+    );
+    expect(owners.map(({ component }) => component)).toEqual(['migrate']);
+    const [reference] = owners[0].container.env!.filter(
+      ({ name }) => name === 'OWNER_DATABASE_URL',
+    );
+    expect(reference.valueFrom?.secretKeyRef).toMatchObject({ optional: true });
   });
 
   it('reads the existing Secret that the values name', () => {

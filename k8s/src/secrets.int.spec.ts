@@ -83,11 +83,15 @@ describe('the Secret of the release', () => {
     expect(checksum(after, 'resolver')).toBe(checksum(objects, 'resolver'));
   });
 
-  it('has the same password in the URL and in the bundled store', () => {
+  it('has the same passwords in the URLs and in the bundled stores', () => {
     const texts = secretTexts(render({ values: TRIAL }), 'weir');
-    expect(texts['DATABASE_URL']).toBe(
+    expect(texts['OWNER_DATABASE_URL']).toBe(
       `postgresql://weir:${texts['POSTGRES_PASSWORD']}@weir-postgresql:5432/weir`,
     );
+    expect(texts['DATABASE_URL']).toBe(
+      `postgresql://weir_runtime:${texts['POSTGRES_RUNTIME_PASSWORD']}@weir-postgresql:5432/weir`,
+    );
+    expect(texts['POSTGRES_RUNTIME_PASSWORD']).not.toBe(texts['POSTGRES_PASSWORD']);
     expect(texts['REDIS_URL']).toBe(`redis://:${texts['REDIS_PASSWORD']}@weir-redis:6379`);
     expect(texts['redis.conf']).toContain(`\nrequirepass ${texts['REDIS_PASSWORD']}\n`);
     expect(texts['redis.conf']).toContain('\nmaxmemory-policy noeviction\n');

@@ -21,13 +21,15 @@ runMain(
     argv: process.argv.slice(2),
     environment: process.env,
   },
-  async ({ DATABASE_URL: databaseUrl, LOCK_TIMEOUT_MS, LOCK_ATTEMPTS }, flag) => {
+  async (configuration, flag) => {
+    const { DATABASE_URL: databaseUrl, OWNER_DATABASE_URL: ownerUrl } = configuration;
     if (flag === undefined) {
-      const lockOptions = { lockTimeoutMs: LOCK_TIMEOUT_MS, lockAttempts: LOCK_ATTEMPTS };
-      await migrate({ databaseUrl, folder, log: print, lockOptions });
+      const { LOCK_TIMEOUT_MS: lockTimeoutMs, LOCK_ATTEMPTS: lockAttempts } = configuration;
+      const lockOptions = { lockTimeoutMs, lockAttempts };
+      await migrate({ databaseUrl, ownerUrl, folder, log: print, lockOptions });
       return;
     }
-    const { lines, isUpToDate } = await readStatus(databaseUrl, folder);
+    const { lines, isUpToDate } = await readStatus(ownerUrl ?? databaseUrl, folder);
     lines.forEach(print);
     if (!isUpToDate) process.exitCode = PENDING;
   },

@@ -45,13 +45,17 @@ export class LocalStack {
 
   /** Runs a shell line in the repository, with the stack's variables and the URL of its database. */
   play(line: string): Terminal {
-    const given = JSON.parse(readFileSync(join(this.folder, 'data/stack.json'), 'utf8')) as Record<
-      string,
-      Record<string, string>
-    >;
-    const { DATABASE_URL = '' } = line.includes('$DATABASE_URL') ? given['control-plane'] : {};
+    const { DATABASE_URL = '' } = line.includes('$DATABASE_URL')
+      ? this.environmentOf('control-plane')
+      : {};
     const env = { ...this.environment, DATABASE_URL };
     return new Terminal('bash', ['-c', line], { cwd: root, env });
+  }
+
+  /** The variables that the stack gives a process. */
+  environmentOf(name: string): Record<string, string> {
+    const file = join(this.folder, 'data/stack.json');
+    return (JSON.parse(readFileSync(file, 'utf8')) as Record<string, Record<string, string>>)[name];
   }
 
   /** The running process with that name. @throws Error when there is none. */

@@ -1,6 +1,7 @@
 import { needs } from '@weir/ops/testing';
 import { readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { DnsWatch } from './dns-watch.js';
 import { LocalStack, root } from './local-stack.js';
@@ -56,6 +57,18 @@ class Writer {
   }
 }
 
+/** Command lines of all processes. */
+function commandLines(): string[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.flatMap((pid) => {
+    try {
+      return [readFileSync(`/proc/${pid}/cmdline`, 'utf8')];
+    } catch {
+      return []; // it has ended
+    }
+  });
+}
+
 describe('Weir on one machine', () => {
   let upstream: Awaited<ReturnType<typeof startUpstream>>;
   let stack: LocalStack;
@@ -78,6 +91,31 @@ describe('Weir on one machine', () => {
   afterAll(async () => {
     await stack.remove();
     await upstream.close();
+  });
+
+  it('lets the control plane change rows only', async () => {
+    const database = new pg.Client(stack.environmentOf('control-plane')['DATABASE_URL']);
+    await database.connect();
+    const { rows } = await database.query(
+      'SELECT rolsuper, rolcreaterole, rolcreatedb FROM pg_roles WHERE rolname = current_user',
+    );
+    expect(rows).toEqual([{ rolsuper: false, rolcreaterole: false, rolcreatedb: false }]);
+    await expect(database.query('DROP TABLE profile')).rejects.toThrow('must be owner');
+    await expect(database.query('CREATE TABLE another ()')).rejects.toThrow('permission denied');
+    await database.end();
+  });
+
+  it('shows no password on a command line', () => {
+    const urls = [
+      stack.environmentOf('backup')['DATABASE_URL'],
+      stack.environmentOf('control-plane')['DATABASE_URL'],
+      stack.environmentOf('control-plane')['REDIS_URL'],
+    ];
+    const passwords = urls.map((url) => new URL(url).password);
+    expect(passwords.every((password) => password.length >= 32)).toBe(true);
+    const lines = commandLines();
+    expect(lines.some((line) => line.includes('redis-server'))).toBe(true);
+    expect(lines.filter((line) => passwords.some((one) => line.includes(one)))).toEqual([]);
   });
 
   it.each(['control-plane', 'block-page', 'postgres', 'redis', 'resolver-1'])(

@@ -1,4 +1,5 @@
 import type { ValueSchema, Variable } from '@weir/ops';
+import { SCHEMA as MIGRATE } from '@weir/tools/migrate/configuration';
 import { type Component, COMPONENTS, isInSecret } from '../components.js';
 import { object } from './schema-types.js';
 
@@ -8,6 +9,9 @@ const LOWEST_PORT: Readonly<Record<Component, number>> = {
   resolver: 1,
   blockPage: 1024,
 };
+
+/** DATABASE_URL is described as that of the control plane. */
+const OF_MIGRATION = { OWNER_DATABASE_URL: MIGRATE.OWNER_DATABASE_URL };
 
 /** White space, within brackets. `\s` of ECMAScript has more characters than that of RE2, which Helm uses. */
 const SPACES = String.raw` \t\n\v\f\r`;
@@ -26,9 +30,8 @@ export function environmentSchema(component: Component): ValueSchema {
 
 /** Schema of `secrets.values`: every secret variable of any process. */
 export function secretsSchema(): ValueSchema {
-  const variables = Object.values(COMPONENTS).flatMap((component) =>
-    Object.entries<Variable<unknown>>(component.variables),
-  );
+  const schemas = [...Object.values(COMPONENTS).map(({ variables }) => variables), OF_MIGRATION];
+  const variables = schemas.flatMap((schema) => Object.entries<Variable<unknown>>(schema));
   return object(
     Object.fromEntries(
       variables

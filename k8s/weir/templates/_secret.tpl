@@ -60,9 +60,12 @@ All templates of one rendering get the same data. Takes the root.
 {{- $fullname := include "weir.fullname" .root -}}
 {{- if .root.Values.postgresql.bundled -}}
 {{- $password := .kept.POSTGRES_PASSWORD | default (randAlphaNum 32) -}}
-{{- $url := printf "postgresql://weir:%s@%s-postgresql:5432/weir" $password $fullname -}}
+{{- $runtimePassword := .kept.POSTGRES_RUNTIME_PASSWORD | default (randAlphaNum 32) -}}
+{{- $server := printf "%s-postgresql:5432/weir" $fullname -}}
 {{- $_ := set $stores "POSTGRES_PASSWORD" $password -}}
-{{- $_ := set $stores "DATABASE_URL" $url -}}
+{{- $_ := set $stores "POSTGRES_RUNTIME_PASSWORD" $runtimePassword -}}
+{{- $_ := set $stores "DATABASE_URL" (printf "postgresql://weir_runtime:%s@%s" $runtimePassword $server) -}}
+{{- $_ := set $stores "OWNER_DATABASE_URL" (printf "postgresql://weir:%s@%s" $password $server) -}}
 {{- end -}}
 {{- if .root.Values.redis.bundled -}}
 {{- $password := .kept.REDIS_PASSWORD | default (randAlphaNum 32) -}}

@@ -16,10 +16,7 @@ describe('findDatabase', () => {
 
   it('uses the database of the environment, or else that of the local stack', () => {
     const url = 'postgresql://weir@127.0.0.1:1/weir';
-    writeFileSync(
-      join(root, 'stack.json'),
-      JSON.stringify({ 'control-plane': { DATABASE_URL: url } }),
-    );
+    writeFileSync(join(root, 'stack.json'), JSON.stringify({ backup: { DATABASE_URL: url } }));
     expect(find()).toBe(url);
     expect(find('postgresql://elsewhere')).toBe('postgresql://elsewhere');
   });

@@ -32,7 +32,7 @@ export function findDatabase(
     );
   }
   const given = JSON.parse(readFileSync(file, 'utf8')) as Record<string, Record<string, string>>;
-  const url = given['control-plane']?.['DATABASE_URL'];
+  const url = given['backup']?.['DATABASE_URL'];
   if (url === undefined) throw new StartError(`${file} names no database`);
   return url;
 }

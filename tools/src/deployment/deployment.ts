@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:dgram';
 import { join } from 'node:path';
 import { migrate } from '../migrate/migrate.js';
+import { withRuntimeRole } from '../services/postgres.js';
 import { CatalogueFolder } from './catalogue-folder.js';
 import {
   type DeploymentPorts,
@@ -53,6 +54,8 @@ export class Deployment {
   readonly clients: readonly ManagementClient[];
   readonly redisProxy: RedisProxy;
   readonly postgres: DeploymentPostgres;
+  /** With the role of the control planes. */
+  private databaseUrl = '';
   readonly redis: DeploymentRedis;
   readonly catalogue: CatalogueFolder;
   /** Load balancer in front of the feed API: each connection goes to the next ready replica. */
@@ -128,8 +131,10 @@ export class Deployment {
       ]),
     );
     await Promise.all([this.postgres.start(), this.redis.start()]);
+    this.databaseUrl = withRuntimeRole(this.postgres.url);
     await migrate({
-      databaseUrl: this.postgres.url,
+      databaseUrl: this.databaseUrl,
+      ownerUrl: this.postgres.url,
       folder: join(this.options.root, 'prisma/migrations'),
     });
     this.replicas = this.ports.management.map((_, i) => this.replica(i));
@@ -178,8 +183,8 @@ export class Deployment {
   }
 
   private databaseUrlOf(replica: number): string {
-    if (this.options.withoutProxies === true) return this.postgres.url;
-    const url = new URL(this.postgres.url);
+    if (this.options.withoutProxies === true) return this.databaseUrl;
+    const url = new URL(this.databaseUrl);
     url.port = String(this.ports.postgresProxies[replica]);
     return url.href;
   }

@@ -10,7 +10,8 @@ export interface Purpose {
   readonly hint: string;
 }
 
-const MIGRATION: Purpose = { application: 'weir-migrate', hint: 'DATABASE_URL' };
+export const APPLICATION = 'weir-migrate';
+const MIGRATION: Purpose = { application: APPLICATION, hint: 'DATABASE_URL' };
 
 /**
  * Runs `use` with its own connection, and closes it afterwards.

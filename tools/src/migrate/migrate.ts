@@ -1,12 +1,16 @@
 import type { Client } from 'pg';
 import { apply, type LockRetryOptions } from './apply.js';
-import { withConnection } from './connection.js';
+import { APPLICATION, withConnection } from './connection.js';
 import { type Migration, readMigrations } from './migration-files.js';
 import { compare, createLog, readLog } from './migration-log.js';
 import { takeRunLock } from './run-lock.js';
+import { RuntimeRole } from './runtime-role.js';
 
 export interface MigrateOptions {
+  /** With the role of the control planes. */
   readonly databaseUrl: string;
+  /** The same database with the role that owns the tables. Default: `databaseUrl`. */
+  readonly ownerUrl?: string | undefined;
   /** Folder with Prisma's layout: `<name>/migration.sql`. */
   readonly folder: string;
   /** Called with each step. */
@@ -33,7 +37,7 @@ export const DEFAULT_LOCK_OPTIONS: LockOptions = {
 /**
  * Applies all pending migrations, in order. Each file and its record are one transaction. Several runs may start at
  * the same time: one does the work, and the others then find nothing to do. A database of a newer release that this
- * release can use is not changed.
+ * release can use is not changed. The role of the control planes gets its rights.
  * @returns names of the migrations that were applied.
  * @throws StartError with one line: the database cannot be reached or is too new; a migration was changed, failed
  * or is unknown; or PostgreSQL refused its SQL.
@@ -42,15 +46,20 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   const migrations = await readMigrations(options.folder);
   const log = options.log ?? (() => undefined);
   const lockOptions = { ...DEFAULT_LOCK_OPTIONS, ...options.lockOptions };
-  return withConnection(options.databaseUrl, async (client) => {
+  const { databaseUrl, ownerUrl } = options;
+  const hint = ownerUrl === undefined ? 'DATABASE_URL' : 'OWNER_DATABASE_URL';
+  const work = async (client: Client) => {
     await takeRunLock(client, lockOptions.runWaitMs, log);
+    const runtimeRole = await RuntimeRole.prepare(client, databaseUrl);
     await createLog(client);
     const { pending, newer } = compare(await readLog(client), migrations);
     await applyAll(client, pending, lockOptions, log);
+    await runtimeRole?.grant();
     const newest = newer.at(-1) ?? migrations.at(-1)?.name;
     log(`the database is up to date: ${newest}${newer.length > 0 ? ', of a newer release' : ''}`);
     return pending.map(({ name }) => name);
-  });
+  };
+  return withConnection(ownerUrl ?? databaseUrl, work, { application: APPLICATION, hint });
 }
 
 async function applyAll(

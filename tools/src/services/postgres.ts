@@ -47,6 +47,14 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   );
 }
 
+/** The URL with the role of the control plane. Its password is new each time: `migrate` sets it. */
+export function withRuntimeRole(ownerUrl: string): string {
+  const url = new URL(ownerUrl);
+  url.username = 'weir_runtime';
+  url.password = randomBytes(24).toString('hex');
+  return url.href;
+}
+
 async function startServer(
   options: PostgresOptions & { readonly port: number },
   command: string,

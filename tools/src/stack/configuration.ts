@@ -39,6 +39,14 @@ export const STACK_SCHEMA = {
       description: 'A running PostgreSQL. Unset: one is started, with its data in `DATA_DIR`.',
     }),
   ),
+  OWNER_DATABASE_URL: optional(
+    url(['postgresql', 'postgres'], {
+      description:
+        'With `DATABASE_URL`: the same database with the role that owns the tables. The role of `DATABASE_URL` is ' +
+        'then created if it is missing, and may read and write rows, no more. Unset: the role of `DATABASE_URL` owns ' +
+        'the tables.',
+    }),
+  ),
   REDIS_URL: optional(
     url(['redis', 'rediss'], { description: 'A running Redis. Unset: a private one is started.' }),
   ),

@@ -21,6 +21,8 @@ export interface PlannedProcess {
 
 export interface Stores {
   readonly databaseUrl: string;
+  /** See `MigrateOptions`. */
+  readonly ownerUrl?: string | undefined;
   readonly redisUrl: string;
 }
 

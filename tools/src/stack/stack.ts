@@ -4,8 +4,14 @@ import { migrate } from '../migrate/migrate.js';
 import { runChild, startChild } from '../services/child.js';
 import { lockFolder, createFolder, writeFileAtomically } from '../services/files.js';
 import { checkPortsFree, checkReachable } from '../services/ports.js';
+import { withRuntimeRole } from '../services/postgres.js';
 import { STACK_OPS_OFFSET, type StackConfiguration } from './configuration.js';
-import { embeddedPostgres, embeddedRedis, type EmbeddedStore } from './embedded-stores.js';
+import {
+  embeddedPostgres,
+  embeddedRedis,
+  type EmbeddedStore,
+  type EmbeddedStoreOptions,
+} from './embedded-stores.js';
 import { type PlannedProcess, planProcesses, type Stores, requiredPorts } from './plan.js';
 import { waitUntilReady } from './wait-until-ready.js';
 import { readSecrets, type StackSecrets } from './secrets.js';
@@ -87,12 +93,11 @@ export class Stack {
     await this.startOps();
     const stores = await this.startStores();
     this.progress('Migrating the database');
-    await migrate({
-      databaseUrl: stores.databaseUrl,
-      folder: join(this.options.root, 'prisma/migrations'),
-    });
+    const { databaseUrl, ownerUrl } = stores;
+    const folder = join(this.options.root, 'prisma/migrations');
+    await migrate({ databaseUrl, ownerUrl, folder });
     const planned = planProcesses(configuration, secrets, this.dataDir, stores);
-    this.writeEnvironments(planned);
+    this.writeEnvironments(planned, ownerUrl ?? databaseUrl);
     const [controlPlane, ...followers] = planned;
     await this.startProcesses([controlPlane]);
     await this.startProcesses(followers);
@@ -111,7 +116,7 @@ export class Stack {
   }
 
   private async startStores(): Promise<Stores> {
-    const { DATABASE_URL, REDIS_URL } = this.options.configuration;
+    const { REDIS_URL } = this.options.configuration;
     if (REDIS_URL !== undefined) await checkReachable(REDIS_URL, 'REDIS_URL');
     const options = {
       dataDir: this.dataDir,
@@ -120,11 +125,18 @@ export class Stack {
         this.progress(text);
       },
     };
-    const [databaseUrl, redisUrl] = await Promise.all([
-      DATABASE_URL ?? this.startStore(embeddedPostgres(options)),
+    const [database, redisUrl] = await Promise.all([
+      this.startDatabase(options),
       REDIS_URL ?? this.startStore(embeddedRedis(options)),
     ]);
-    return { databaseUrl, redisUrl };
+    return { ...database, redisUrl };
+  }
+
+  private async startDatabase(options: EmbeddedStoreOptions): Promise<Omit<Stores, 'redisUrl'>> {
+    const { DATABASE_URL: databaseUrl, OWNER_DATABASE_URL } = this.options.configuration;
+    if (databaseUrl !== undefined) return { databaseUrl, ownerUrl: OWNER_DATABASE_URL };
+    const ownerUrl = await this.startStore(embeddedPostgres(options));
+    return { databaseUrl: withRuntimeRole(ownerUrl), ownerUrl };
   }
 
   private async startStore(store: EmbeddedStore): Promise<string> {
@@ -204,12 +216,13 @@ export class Stack {
 
   /**
    * Writes the variables of each process to a file, for running another process by hand or for looking into the
-   * stores.
+   * stores. Those of backup and restore have the role that owns the tables.
    */
-  private writeEnvironments(planned: readonly PlannedProcess[]): void {
-    const environments = Object.fromEntries(
-      planned.map(({ name, environment }) => [name, environment]),
-    );
+  private writeEnvironments(planned: readonly PlannedProcess[], ownerUrl: string): void {
+    const environments = Object.fromEntries([
+      ...planned.map(({ name, environment }) => [name, environment] as const),
+      ['backup', { DATABASE_URL: ownerUrl }],
+    ]);
     writeFileAtomically(join(this.dataDir, 'stack.json'), JSON.stringify(environments, null, 2));
   }
 

@@ -104,8 +104,28 @@ describe('SchemaCheck', () => {
     expect(JSON.parse(logged[1])).toMatchObject({ msg: 'the database is migrated', schema: NEXT });
   });
 
+  it('waits for the role of the control plane and for its rights, which migrations make', async () => {
+    const admin = pool;
+    const role = `schema_check_${process.pid}`;
+    const url = new URL(databaseUrl);
+    Object.assign(url, { username: role, password: 'password' });
+    pool = new pg.Pool({ connectionString: url.href });
+    try {
+      const waiting = check().checkAtStart(3_600_000);
+      await expect.poll(() => logged.join()).toContain('refuses the role of DATABASE_URL');
+      await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'password'`);
+      await expect.poll(() => logged.join()).toContain('permission denied for table');
+      await admin.query(`GRANT SELECT ON _prisma_migrations, schema_compatibility TO ${role}`);
+      await waiting;
+    } finally {
+      await pool.end();
+      await admin.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+      pool = admin;
+    }
+  });
+
   it('throws after its timeout', async () => {
-    await expect(check(NEXT).checkAtStart(300)).rejects.toThrow(/older than this release/);
+    await expect(check(NEXT).checkAtStart(5_000)).rejects.toThrow(/older than this release/);
     expect(logged).toHaveLength(1);
   });
 

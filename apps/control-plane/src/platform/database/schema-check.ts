@@ -6,6 +6,11 @@ import { SCHEMA_VERSION } from './schema-version.js';
 
 const POLL_MS = 250;
 const UNDEFINED_TABLE = '42P01';
+/**
+ * invalid_password, which a role that does not exist gets too, invalid_authorization_specification,
+ * insufficient_privilege: migrations make the role and give it its rights.
+ */
+const NOT_ADMITTED = new Set(['28P01', '28000', '42501']);
 
 /**
  * `_prisma_migrations` is the log of the migration runner; `schema_compatibility` says which releases may use the
@@ -30,6 +35,8 @@ interface Schema {
 type CheckResult =
   | { readonly kind: 'compatible' }
   | { readonly kind: 'too-old' | 'too-new'; readonly reason: string };
+
+const RUN_MIGRATE = 'run node tools/dist/migrate.js';
 
 /** Checks that this release can work with the schema of the database. */
 export class SchemaCheck {
@@ -89,14 +96,16 @@ export class SchemaCheck {
   }
 
   private async check(): Promise<CheckResult> {
-    const { newest, hasOurs, minMigration } = await this.read();
+    const schema = await this.read();
+    if (typeof schema === 'string') return { kind: 'too-old', reason: `${schema}: ${RUN_MIGRATE}` };
+    const { newest, hasOurs, minMigration } = schema;
     const { version } = this;
     if (!hasOurs) {
       const state =
         newest === null
           ? 'the database has no schema yet'
           : `the database is at migration ${newest}, older than this release, which needs ${version}`;
-      return { kind: 'too-old', reason: `${state}: run node tools/dist/migrate.js` };
+      return { kind: 'too-old', reason: `${state}: ${RUN_MIGRATE}` };
     }
     if (minMigration > version) {
       const reason = `the database is for releases that know migration ${minMigration}`;
@@ -109,13 +118,16 @@ export class SchemaCheck {
     return { kind: 'compatible' };
   }
 
-  private async read(): Promise<Schema> {
+  /** @returns why it cannot be read instead, when migrations will change that. */
+  private async read(): Promise<Schema | string> {
     try {
       const { rows } = await this.pool.query<Schema>(READ_SCHEMA, [this.version]);
       return rows[0];
     } catch (error) {
-      if ((error as { code?: string }).code !== UNDEFINED_TABLE) throw error;
-      return { newest: null, hasOurs: false, minMigration: '' };
+      const { code = '', message } = error as { code?: string; message: string };
+      if (code === UNDEFINED_TABLE) return 'the database has no schema yet';
+      if (NOT_ADMITTED.has(code)) return `the database refuses the role of DATABASE_URL: ${message}`;
+      throw error;
     }
   }
 }
