@@ -80,6 +80,31 @@ describe('docker compose up', () => {
     expect(await from('block-page')).toBe(1);
   });
 
+  it('gives the control plane a role of the database that changes rows only', async () => {
+    const sql = `import('pg').then(async ({ default: pg }) => {
+      const client = new pg.Client(process.env.DATABASE_URL);
+      await client.connect();
+      const { rows } = await client.query(
+        'SELECT rolname, rolsuper, rolcreaterole, rolcreatedb FROM pg_roles WHERE rolname = current_user');
+      const ways = ['DROP TABLE profile', 'CREATE TABLE another ()', "COPY profile TO PROGRAM 'true'"];
+      const codes = await Promise.all(ways.map((one) => client.query(one).catch(({ code }) => code)));
+      console.log(JSON.stringify([...rows, ...codes]));
+      await client.end();
+    })`;
+    const said = await deployment.compose('exec', '-T', 'control-plane', 'node', '-e', sql);
+    expect(JSON.parse(said)).toEqual([
+      { rolname: 'weir_runtime', rolsuper: false, rolcreaterole: false, rolcreatedb: false },
+      ...['42501', '42501', '42501'],
+    ]);
+  });
+
+  it('has no secret on a command line', async () => {
+    const secrets = [...deployment.env().matchAll(/^[A-Z_]+=([0-9a-f]{32})$/gm)];
+    const lines = await run('ps', ['-e', '-o', 'args=']);
+    expect(lines).toContain('redis-server');
+    for (const [, secret] of secrets) expect(lines).not.toContain(secret);
+  });
+
   it.each(WEIR)('prints the start time and the memory of %s', async (service) => {
     const id = await deployment.idOf(service);
     const { StartedAt: started } = (await inspectContainer(id)).State;
@@ -184,7 +209,7 @@ describe('a deployment in operation', () => {
   it('has the former configuration after a backup is restored', async () => {
     const dump = 'docker compose exec -T postgres pg_dump --username=weir --format=custom weir';
     const restore =
-      'docker compose exec -T postgres pg_restore --username=weir --dbname=weir --clean --if-exists';
+      'docker compose exec -T postgres pg_restore --username=weir --dbname=weir --no-privileges --clean --if-exists';
     await deployment.shell(`${dump} >weir.dump`);
     await deployment.call('PATCH', '/profile/1/bw_list/example.com', { type: 'allow' });
     for (const resolver of RESOLVERS) expect(await askedBy(resolver)).toBe(UPSTREAM_ANSWER);

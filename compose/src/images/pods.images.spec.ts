@@ -20,6 +20,8 @@ const ADDRESSES: Readonly<Record<string, string>> = {
   resolver: '192.0.2.15',
   'block-page': '192.0.2.16',
 };
+/** Name of the feed in the cluster, with the full values. */
+const FEED_NAME = 'filter-control-plane-feed.dns.svc';
 /** CAP_NET_BIND_SERVICE is capability 10. */
 const NET_BIND_SERVICE = (1 << 10).toString(16).padStart(16, '0');
 
@@ -29,32 +31,63 @@ const podOf = ({ pods }: RenderedPods, component: string): RenderedPod => {
   return pod;
 };
 
+/** A certificate for all who need one. It is its own authority. */
+class Certificate {
+  private constructor(readonly folder: string) {}
+
+  static async make(): Promise<Certificate> {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-certificate-'));
+    const files = ['-keyout', `${folder}/key.pem`, '-out', `${folder}/cert.pem`];
+    const names = ['-addext', `subjectAltName=DNS:${FEED_NAME}`];
+    const subject = ['-subj', '/CN=weir.example.com', '-days', '2', ...names];
+    await run('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...files, ...subject]);
+    return new Certificate(folder);
+  }
+
+  text(name: 'cert.pem' | 'key.pem'): string {
+    return readFileSync(join(this.folder, name), 'utf8');
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true });
+  }
+}
+
 /** What an operator has beside the chart: the objects that the example values only name. */
-async function operatorObjects(): Promise<Pick<RenderedPods, 'secrets' | 'configMaps'>> {
-  const folder = mkdtempSync(join(tmpdir(), 'weir-certificate-'));
-  const files = ['-keyout', `${folder}/key.pem`, '-out', `${folder}/cert.pem`];
-  const subject = ['-subj', '/CN=weir.example.com', '-days', '2'];
-  await run('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...files, ...subject]);
-  const text = (name: string) => readFileSync(join(folder, name), 'utf8');
-  const certificate = { 'tls.crt': text('cert.pem'), 'tls.key': text('key.pem') };
-  rmSync(folder, { recursive: true });
+function operatorObjects(certificate: Certificate): Pick<RenderedPods, 'secrets' | 'configMaps'> {
+  const authority = { 'ca.crt': certificate.text('cert.pem') };
+  const pair = { 'tls.crt': certificate.text('cert.pem'), 'tls.key': certificate.text('key.pem') };
+  const token = `- name: back-office\n  sha256: '${'0123456789abcdef'.repeat(4)}'\n  scope: write\n`;
   const catalogue = readFileSync(
     new URL('../../../catalogue/catalogue.yaml', import.meta.url),
     'utf8',
   );
   return {
-    secrets: { 'management-tls': certificate, 'dns-tls': certificate },
+    secrets: {
+      'management-tls': pair,
+      'management-clients': authority,
+      'management-tokens': { 'tokens.yaml': token },
+      'feed-tls': { ...pair, ...authority },
+      'feed-tokens': { tokens: 'token-of-the-feed-in-a-file\n' },
+      'dns-tls': pair,
+    },
     configMaps: { catalogue: { 'catalogue.yaml': catalogue } },
   };
 }
 
 /** Calls the management API with curl. @returns status and `X-Config-Applied`, such as `201 1/1`. */
-function callWith(controlPlane: RunningPod, path: string, body: unknown): Promise<string> {
+function callWith(
+  controlPlane: RunningPod,
+  path: string,
+  body: unknown,
+  client: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const { MANAGEMENT_TLS_CERT: certificate, MANAGEMENT_TOKENS: tokens } =
     controlPlane.pod.environment;
   const scheme = certificate === undefined ? 'http' : 'https';
   const url = `${scheme}://${controlPlane.ip}:${controlPlane.portOf('management')}${path}`;
   const options = {
+    ...client,
     'oauth2-bearer': tokens.split(',')[0],
     header: 'Content-Type: application/json',
     data: JSON.stringify(body),
@@ -94,6 +127,7 @@ describe.each(['trial', 'full'])('the pods of the chart with %s values', (values
   let cluster: Cluster;
   let rendered: RenderedPods;
   let options: Omit<PodOptions, 'ip'>;
+  let certificate: Certificate;
 
   const start = async (pod: RenderedPod) => {
     const started = await cluster.start(pod, { ...options, ip: ADDRESSES[pod.component] });
@@ -107,8 +141,10 @@ describe.each(['trial', 'full'])('the pods of the chart with %s values', (values
     await cluster.startOther('weir-test/upstream', UPSTREAM);
     rendered = await renderPods(values);
     const trial = values === 'trial' ? rendered : await renderPods('trial');
-    const objects = await operatorObjects();
-    const { DATABASE_URL, REDIS_URL } = podOf(trial, 'control-plane').environment;
+    certificate = await Certificate.make();
+    const objects = operatorObjects(certificate);
+    const { DATABASE_URL, OWNER_DATABASE_URL } = podOf(trial, 'migrate').environment;
+    const { REDIS_URL } = podOf(trial, 'control-plane').environment;
     options = {
       sources: {
         secrets: { ...objects.secrets, ...trial.secrets, ...rendered.secrets },
@@ -117,9 +153,13 @@ describe.each(['trial', 'full'])('the pods of the chart with %s values', (values
     };
     for (const store of ['postgresql', 'redis']) await start(podOf(trial, store));
     // The full values name stores that are nowhere: those of the trial stand in for them.
-    if (values !== 'trial') options = { ...options, environment: { DATABASE_URL, REDIS_URL } };
+    const environment = { DATABASE_URL, OWNER_DATABASE_URL, REDIS_URL };
+    if (values !== 'trial') options = { ...options, environment };
   });
-  afterAll(() => cluster.remove());
+  afterAll(async () => {
+    await cluster.remove();
+    certificate.remove();
+  });
 
   it.each(['postgresql', 'redis'])('%s becomes ready by its own probes', async (component) => {
     expect(await get(component).becomes('startup'), await get(component).logs()).toBe(true);
@@ -159,7 +199,12 @@ describe.each(['trial', 'full'])('the pods of the chart with %s values', (values
   });
 
   it('a change is in force on the resolver when its call returns', async () => {
-    const call = (path: string, body: unknown) => callWith(get('control-plane'), path, body);
+    const client = {
+      cert: join(certificate.folder, 'cert.pem'),
+      key: join(certificate.folder, 'key.pem'),
+    };
+    const call = (path: string, body: unknown) =>
+      callWith(get('control-plane'), path, body, client);
     expect(await call('/blockpage/', { id: 7, type: 1 })).toBe('201 1/1');
     expect(await call('/profiles/', { profile: { id: 1, page_id: 7 } })).toBe('201 1/1');
     expect(await call('/net/', { ip: Cluster.NODE, profile_id: 1 })).toBe('201 1/1');

@@ -126,7 +126,8 @@ export class SchemaCheck {
     } catch (error) {
       const { code = '', message } = error as { code?: string; message: string };
       if (code === UNDEFINED_TABLE) return 'the database has no schema yet';
-      if (NOT_ADMITTED.has(code)) return `the database refuses the role of DATABASE_URL: ${message}`;
+      if (NOT_ADMITTED.has(code))
+        return `the database refuses the role of DATABASE_URL: ${message}`;
       throw error;
     }
   }
