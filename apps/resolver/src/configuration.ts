@@ -13,7 +13,6 @@ import { FILTER_VARIABLES } from './configuration/filter-variables.js';
 import { LIMIT_VARIABLES } from './configuration/limit-variables.js';
 import { LISTENER_VARIABLES } from './configuration/listener-variables.js';
 import { LOCAL_ANSWER_VARIABLES } from './configuration/local-answer-variables.js';
-import { MEMORY_VARIABLES } from './configuration/memory-variables.js';
 import { OBSERVABILITY_VARIABLES } from './configuration/observability-variables.js';
 import { UPSTREAM_VARIABLES } from './configuration/upstream-variables.js';
 
@@ -32,7 +31,6 @@ const DNS_SCHEMA = {
 /** The environment variables of a resolver. */
 export const SCHEMA = {
   ...DNS_SCHEMA,
-  ...MEMORY_VARIABLES,
   ...FEED_VARIABLES,
   ...OPS_VARIABLES,
   ...OPS_CALL_VARIABLES,

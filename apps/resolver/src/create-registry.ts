@@ -54,11 +54,6 @@ export function createRegistry(sources: MetricsSources): Registry {
   registerLaneMetrics(metrics, lanes);
   registerFeedMetrics(registry, PREFIX, feed.state);
   metrics.gauge(
-    'policy_huge_page_bytes',
-    'Memory of the configuration in pages that the kernel was asked to make huge',
-    () => feed.state().hugePageBytes,
-  );
-  metrics.gauge(
     'feed_cpu_seconds',
     'Processor time of the thread that follows the configuration; 0: it is the main thread',
     () => (feed.threadId === 0 ? 0 : readThread(feed.threadId).cpuSeconds),

@@ -26,7 +26,6 @@ it('registers the metrics of the follower under names with the prefix', async ()
     isCaughtUp: true,
     inForceForMs: 1,
     hasCatalogue: true,
-    hugePageBytes: 0,
     fileFaults: { FEED_TOKENS_FILE: 2, FEED_CA: 0 },
   }));
   const lines = (await registry.metrics()).split('\n');

@@ -21,13 +21,11 @@ export type FeedState = Pick<
   readonly hasCatalogue: boolean;
   /** Checks at which a file was not usable, by the variable that names it. */
   readonly fileFaults: { readonly FEED_TOKENS_FILE: number; readonly FEED_CA: number };
-  /** Memory of the policy in pages that the kernel was asked to make huge. */
-  readonly hugePageBytes: number;
 };
 
 export function feedState(
   follower: Follower,
-  rest: Pick<FeedState, 'hasCatalogue' | 'fileFaults' | 'hugePageBytes'>,
+  rest: Pick<FeedState, 'hasCatalogue' | 'fileFaults'>,
 ): FeedState {
   return {
     revision: follower.revision,

@@ -11,7 +11,7 @@ import {
 } from '@weir/change-feed';
 import { parseHashKey } from '@weir/dns-name';
 import { openDeployment, openTlsFetch } from '@weir/ops';
-import { ChunkMemory, type HugePages, sharedBytes } from '@weir/policy';
+import { ChunkMemory, sharedBytes } from '@weir/policy';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { feedState, type FeedState } from './feed-state.js';
@@ -28,8 +28,6 @@ export interface FollowPolicyOptions {
   readonly log: FeedLogger;
   /** Most threads that read the policy through `target.share`; 0 unless given. */
   readonly readers?: number;
-  /** For the policy and the image of the catalogue. */
-  readonly hugePages?: HugePages | null;
   /** Without it nothing is traced. */
   readonly tracer?: FollowerTracer | undefined;
   /** Called before the control plane is told what is in force. */
@@ -55,7 +53,6 @@ export function followPolicy({
   configuration,
   log,
   readers = 0,
-  hugePages = null,
   tracer,
   onAcknowledge,
 }: FollowPolicyOptions): FollowedPolicy {
@@ -66,8 +63,10 @@ export function followPolicy({
   const feed = new FeedClient(url, () => deployment.tokens()[0], undefined, tls?.send);
   const { DATA_DIR: dataDir } = configuration;
   const disk = dataDir === undefined ? undefined : new SnapshotDisk({ folder: dataDir, log });
-  const allocate = (bytes: number): Uint8Array => sharedBytes(bytes, hugePages);
-  const images = new CatalogueImages(feed, disk, log, { allocate, buildImage });
+  const images = new CatalogueImages(feed, disk, log, {
+    allocate: sharedBytes,
+    buildImage,
+  });
   const catalogues = new ImageFollower({
     images,
     // Its sha256 has been verified.
@@ -76,7 +75,7 @@ export function followPolicy({
     log,
   });
   const timeZone = configuration.SCHEDULE_TIMEZONE;
-  const memory = new ChunkMemory(hugePages);
+  const memory = new ChunkMemory();
   const target: PolicyTarget = new PolicyTarget({ timeZone, readers, memory }, catalogues);
   const follower = new Follower({
     id: `${hostname()}-${process.pid}-${randomUUID()}`,
@@ -99,7 +98,6 @@ export function followPolicy({
         FEED_TOKENS_FILE: deployment.tokenFileFaults(),
         FEED_CA: tls?.faults() ?? 0,
       },
-      hugePageBytes: memory.hugeBytes,
     });
   return {
     target,

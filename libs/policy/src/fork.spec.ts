@@ -5,14 +5,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { Client } from './client.js';
 import { Decision } from './decision.js';
-import type { ChunkMemory } from './memory/chunk-memory.js';
+import { ChunkMemory } from './memory/chunk-memory.js';
 import { Policy } from './policy.js';
 import type { PolicyMessage } from './sharing/policy-messages.js';
 import { PolicyShare } from './sharing/policy-share.js';
 import { SharedPolicy } from './sharing/shared-policy.js';
 import { asker, name, operation } from './testing/arbitraries.js';
 import { client, KEY, profile } from './testing/fixtures.js';
-import { MEMORIES } from './testing/memories.js';
 
 const RULES = 30_000;
 const NOW_MS = Date.UTC(2026, 2, 2, 10);
@@ -132,9 +131,9 @@ function expectSameDecisions(
   }
 }
 
-describe.each(MEMORIES)('a fork of a policy, with %s', (_, createMemory) => {
+describe('a fork of a policy', () => {
   it('and its origin are changed, shared and replaced as if they had nothing in common', () => {
-    const memory = createMemory();
+    const memory = new ChunkMemory();
     const world = fc.record({
       before: fc.array(operation, { minLength: 20, maxLength: 80 }),
       ofFork: operations,

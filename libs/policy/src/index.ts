@@ -3,7 +3,6 @@ export type { Client } from './client.js';
 export { Decision, NO_TTL_CAP, Reason, Verdict } from './decision.js';
 export type { Explanation } from './explain.js';
 export { ChunkMemory } from './memory/chunk-memory.js';
-export { HUGE_PAGE_BYTES, type HugePages, type PageRange } from './memory/huge-pages.js';
 export { countAsHeap, sharedBytes } from './memory/heap-weight.js';
 export { Policy } from './policy.js';
 export { PolicyError } from './policy-error.js';

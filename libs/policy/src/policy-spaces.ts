@@ -1,4 +1,3 @@
-import { bufferBytesOf } from './memory/chunk-memory.js';
 import type { Fork } from './memory/fork.js';
 import { type ChunkChange, Space, type SpaceOptions } from './memory/space.js';
 
@@ -41,18 +40,9 @@ export function giveAwaySpaces(spaces: PolicySpaces, others: PolicySpaces): void
 }
 
 /** Bytes of all chunks. */
-function bytesOf(spaces: PolicySpaces): number {
-  return sumOf(spaces, ({ byteLength }) => byteLength);
-}
-
-/** Bytes of all buffers that belong to one chunk: what a thread leaves to the garbage collector. */
-export function bufferBytes(spaces: PolicySpaces): number {
-  return sumOf(spaces, bufferBytesOf);
-}
-
-function sumOf(spaces: PolicySpaces, bytes: (chunk: Int32Array) => number): number {
+export function bytesOf(spaces: PolicySpaces): number {
   let sum = 0;
-  for (const name of NAMES) for (const chunk of spaces[name].chunks) sum += bytes(chunk);
+  for (const name of NAMES) for (const { byteLength } of spaces[name].chunks) sum += byteLength;
   return sum;
 }
 

@@ -89,11 +89,6 @@ export class Policy {
     giveAwaySpaces(this.spaces, successor.spaces);
   }
 
-  /** Makes memory ready that the next change may need. Takes a while, so it belongs outside of a change. */
-  prepare(): void {
-    this.spaces.head.memory.prepare();
-  }
-
   /** The other policy of a fork is no longer used, in any thread: its memory is this one's alone. */
   endFork(): void {
     this.spaces.head.fork.isOver = true;

@@ -29,7 +29,6 @@ export interface SystemCalls {
   sendmmsg(fd: number, messages: number, count: number, flags: number): number;
   poll(fds: number, count: number, timeoutMs: number): number;
   close(fd: number): number;
-  madvise(address: number, length: number, advice: number): number;
   /** The number of this thread in /proc/self/task. */
   gettid(): number;
   /** errno of the last call of this thread. */
@@ -96,7 +95,6 @@ function load(): SystemCalls | { readonly missing: string } {
       sendmmsg: libc.func('int sendmmsg(int, uintptr_t, uint32_t, int)'),
       poll: libc.func('int poll(uintptr_t, unsigned long, int)'),
       close: libc.func('int close(int)'),
-      madvise: libc.func('int madvise(uintptr_t, size_t, int)'),
       gettid: libc.func('int gettid()'),
       errno: () => koffi.errno(),
       addressOf: (bytes) => Number(koffi.address(bytes)),

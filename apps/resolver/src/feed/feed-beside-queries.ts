@@ -1,13 +1,11 @@
 import type { FeedLogger, FollowerTracer } from '@weir/change-feed';
 import { followPolicy } from '@weir/policy-feed';
 import type { FeedConfiguration } from '@weir/policy-feed/state';
-import type { MemoryConfiguration } from '../configuration/memory-variables.js';
-import { wantedHugePages } from '../memory/huge-pages.js';
 import { ShareReaders } from '../shared-policy/policy-readers.js';
 import type { Feed } from './feed.js';
 
 export interface OwnFeedOptions {
-  readonly configuration: FeedConfiguration & MemoryConfiguration;
+  readonly configuration: FeedConfiguration;
   /** Of the resolver. */
   readonly name: string;
   readonly tracer: FollowerTracer | undefined;
@@ -24,7 +22,6 @@ export function feedBesideQueries({ configuration, name, tracer, log }: OwnFeedO
     name,
     configuration,
     log,
-    hugePages: wantedHugePages(configuration),
     tracer,
   });
   let isStarted = false;

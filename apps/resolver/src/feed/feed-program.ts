@@ -7,7 +7,6 @@ import { type FollowedPolicy, followPolicy } from '@weir/policy-feed';
 import { openTelemetry, type Telemetry } from '@weir/telemetry';
 import { loadSystemCalls } from '@weir/udp-batch';
 import { parentPort, workerData } from 'node:worker_threads';
-import { wantedHugePages } from '../memory/huge-pages.js';
 import { ShareReaders } from '../shared-policy/policy-readers.js';
 import { type FeedOrder, type FeedReport, type FeedTask, FeedWord } from './feed-task.js';
 
@@ -63,7 +62,6 @@ try {
     name,
     configuration,
     log,
-    hugePages: wantedHugePages(configuration),
     tracer: telemetry?.tracer,
     readers: mostReaders,
     onAcknowledge: tellState,

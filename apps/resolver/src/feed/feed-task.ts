@@ -2,12 +2,10 @@ import { type FeedConfiguration, FEED_VARIABLES } from '@weir/policy-feed/state'
 import { TELEMETRY_VARIABLES, type TelemetryConfiguration } from '@weir/telemetry';
 import type { LogLevel } from '@weir/ops';
 import type { MessagePort } from 'node:worker_threads';
-import { MEMORY_VARIABLES, type MemoryConfiguration } from '../configuration/memory-variables.js';
 
 /** The part of the configuration that the thread of the feed needs. */
 export type FeedThreadConfiguration = FeedConfiguration &
-  TelemetryConfiguration &
-  MemoryConfiguration & { readonly LOG_LEVEL: LogLevel };
+  TelemetryConfiguration & { readonly LOG_LEVEL: LogLevel };
 
 /** What the thread of the feed starts with. */
 export interface FeedTask {
@@ -48,8 +46,8 @@ export type FeedReport =
   /** A line of the log. */
   | { readonly type: 'logged'; readonly line: string };
 
-const NAMES = [FEED_VARIABLES, TELEMETRY_VARIABLES, MEMORY_VARIABLES, { LOG_LEVEL: null }].flatMap(
-  (variables) => Object.keys(variables),
+const NAMES = [FEED_VARIABLES, TELEMETRY_VARIABLES, { LOG_LEVEL: null }].flatMap((variables) =>
+  Object.keys(variables),
 );
 
 /** All of it can be sent to another thread. */

@@ -7,14 +7,11 @@ import {
   option,
   wireName,
 } from '@weir/dns-wire/testing';
-import { ChunkMemory, Policy } from '@weir/policy';
 import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
-import { loadSystemCalls } from '@weir/udp-batch';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
 import { MAX_RECORDS } from '../local-records/local-record.js';
 import { readRecords } from '../local-records/read-records.js';
-import { findHugePages } from '../memory/huge-pages.js';
 import { askUdp } from '../testing/client.js';
 import type { LaneClient } from '../testing/lane-client-worker.js';
 import { BLOCKED, PERMITTED, serveByLanes, udpClients } from '../testing/lane-service.js';
@@ -56,21 +53,6 @@ describe('a lane', NEEDS_LANES, () => {
     expect(upstream.asked).toHaveLength(1);
     expect(service.counts.queries.droppedCounts().filter(([, count]) => count > 0)).toEqual([]);
     await new Promise((resolve) => client.once('exit', resolve));
-  });
-
-  it('decides by a policy in huge pages, and obeys its changes', async () => {
-    const memory = new ChunkMemory(findHugePages(loadSystemCalls()), 0);
-    const policy = new Policy({ timeZone: 'UTC', memory });
-    for (const operation of [profile(1), loopback(1)]) policy.put(operation);
-    for (let i = 0; i < 5_000; i++) policy.put(domainRule(1, 'deny', `www${i}.example`));
-    policy.setRevision(1);
-    const { source, ask } = await serveByLanes();
-    source.policy = policy;
-    expect(await ask('www4999.example')).toBe(BLOCKED);
-    expect(await ask('www5000.example')).toBe(PERMITTED);
-    const operations = [domainRule(1, 'deny', 'www5000.example')];
-    source.change(() => source.policy?.apply({ revision: 2, digest: '', operations }));
-    expect(await ask('www5000.example')).toBe(BLOCKED);
   });
 
   it('obeys each change from the moment of its acknowledgement', async () => {

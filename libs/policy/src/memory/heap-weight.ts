@@ -1,5 +1,3 @@
-import type { HugePages } from './huge-pages.js';
-
 const weights = new WeakMap<SharedArrayBuffer, ArrayBuffer>();
 
 /**
@@ -22,10 +20,9 @@ function weightOf(bytes: number): ArrayBuffer {
   return new ArrayBuffer(bytes, { maxByteLength: bytes });
 }
 
-/** Bytes that can be sent to other threads without a copy, and that are about to be written. */
-export function sharedBytes(length: number, hugePages: HugePages | null = null): Uint8Array {
+/** Bytes that can be sent to other threads without a copy. */
+export function sharedBytes(length: number): Uint8Array {
   const buffer = new SharedArrayBuffer(length);
   countAsHeap(buffer);
-  hugePages?.advise(buffer);
   return new Uint8Array(buffer);
 }

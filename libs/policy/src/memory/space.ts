@@ -1,6 +1,6 @@
 import { type Fork, NO_FORK } from './fork.js';
 import { CHUNK_WORDS } from './address.js';
-import { type ChunkMemory, bufferBytesOf, PLAIN_MEMORY } from './chunk-memory.js';
+import { type ChunkMemory, PLAIN_MEMORY } from './chunk-memory.js';
 import { countAsGarbage } from './heap-weight.js';
 
 const WORD_BYTES = Int32Array.BYTES_PER_ELEMENT;
@@ -53,7 +53,7 @@ export class Space {
   add(words: number): Int32Array {
     const number = this.nextNumber;
     this.freeNumbers.pop();
-    const { chunk, isNew } = this.memory.take(words * WORD_BYTES, number);
+    const { chunk, isNew } = this.memory.take(words * WORD_BYTES);
     this.put(number, chunk);
     return isNew ? chunk : chunk.fill(0);
   }
@@ -95,7 +95,7 @@ export class Space {
    */
   adopt(changes: readonly ChunkChange[]): void {
     for (const [number, chunk] of changes) {
-      if (chunk === null) countAsGarbage(bufferBytesOf(this.chunks[number] ?? NOTHING));
+      if (chunk === null) countAsGarbage((this.chunks[number] ?? NOTHING).byteLength);
       this.put(number, chunk);
     }
   }
@@ -122,7 +122,7 @@ export class Space {
 
   private copy(number: number): void {
     const chunk = this.chunks[number];
-    const copy = this.memory.take(chunk.byteLength, number).chunk;
+    const copy = this.memory.take(chunk.byteLength).chunk;
     copy.set(chunk);
     this.put(number, copy);
   }

@@ -71,15 +71,13 @@ export class PolicyShare {
    * @returns false: a reader did not leave, and nothing was done (see `WriteSide.tryEnter`).
    */
   tryChange(step: () => void, naps: number): boolean {
-    const isDone = this.writeSide.tryWrite(() => {
+    return this.writeSide.tryWrite(() => {
       try {
         step();
       } finally {
         this.sendChanges();
       }
     }, naps);
-    this.policy?.prepare();
-    return isDone;
   }
 
   /**

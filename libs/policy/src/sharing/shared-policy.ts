@@ -4,7 +4,7 @@ import { countAsGarbage } from '../memory/heap-weight.js';
 import { NO_FORK } from '../memory/fork.js';
 import {
   adoptChanges,
-  bufferBytes,
+  bytesOf,
   createSpaces,
   forkSpaces,
   type PolicySpaces,
@@ -121,11 +121,11 @@ export class SharedPolicy {
     const selected = this.mirrors.get(number);
     this.number = number;
     this.inForce = selected?.reader ?? null;
-    const kept = selected ? bufferBytes(selected.spaces) : 0;
+    const kept = selected ? bytesOf(selected.spaces) : 0;
     for (const [known, { spaces }] of this.mirrors) {
       if (known >= number) continue;
       // The other thread keeps as much as is in force, to use it again. The rest can go.
-      this.garbageBytes += Math.max(0, bufferBytes(spaces) - kept);
+      this.garbageBytes += Math.max(0, bytesOf(spaces) - kept);
       this.mirrors.delete(known);
     }
   }
