@@ -34,7 +34,6 @@ export function createForwarder(configuration: DnsConfiguration, parts: Forwarde
   return new Forwarder({
     ...forwarding,
     upstreams,
-    hasMixedCase: configuration.UPSTREAM_0X20,
     hasCookies: configuration.UPSTREAM_COOKIES,
     adTrusted: findAdTrusted(upstreams, configuration.UPSTREAM_TRUST_AD ?? []),
     calls: loadSystemCalls(),

@@ -4,7 +4,6 @@ export { copyBytes, readUint16, readUint32, writeUint16, writeUint32 } from './b
 export { lengthenQuestion } from './descendant.js';
 export * from './forwarding.js';
 export * from './cache-ttl.js';
-export { hasSameCase, mixCase, type RandomSource } from './letter-case.js';
 export {
   BAD_NAME,
   equalsIgnoringCase,

@@ -51,11 +51,4 @@ export const UPSTREAM_VARIABLES = {
       'that reject unknown EDNS options.',
     default: 'true',
   }),
-  UPSTREAM_0X20: boolean({
-    description:
-      'Whether the letters of each question to an upstream get a random case, which the answer must have too ' +
-      '(draft-vixie-dnsext-dns0x20). After an answer in another case, the question is asked again over TCP. An ' +
-      'upstream that changes the case there too may do so for five minutes.',
-    default: 'false',
-  }),
 } as const;

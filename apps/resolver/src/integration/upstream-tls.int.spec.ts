@@ -46,7 +46,6 @@ describe('an upstream over TLS', () => {
     const server = await overTls((query) => respond(query));
     const { ask, subject } = await trusting([endpoint(server)], {
       hasCookies: true,
-      hasMixedCase: true,
     });
     await expect.poll(() => subject.upstreams[0].counters.probeAnswers).toBe(1);
     expect(await ask('www.example')).toMatchObject(noError);

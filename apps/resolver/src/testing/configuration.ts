@@ -50,7 +50,6 @@ export const CONFIGURATION: DnsConfiguration = {
   RESOLVER_NAME: undefined,
   RESOLVER_THREADS: 0,
   UDP_NAP_US: 200,
-  UPSTREAM_0X20: false,
   UPSTREAM_COOKIES: true,
   UPSTREAM_PORTS: 4,
   UPSTREAM_TLS_CA: undefined,

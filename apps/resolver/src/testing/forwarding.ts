@@ -84,7 +84,6 @@ export async function forwarder(
     upstreams,
     nowMs: () => performance.now(),
     portsPerUpstream: 4,
-    hasMixedCase: false,
     hasCookies: false,
     calls: loadSystemCalls(),
     attemptTimeoutMs: 2_000,

@@ -4,7 +4,6 @@ import {
   hasUsableRcode,
   headerErrorOf,
   MAX_UPSTREAM_QUERY_BYTES,
-  mixCase,
   NO_HEADER_ERROR,
   parseResponse,
   removeEdns,
@@ -17,7 +16,6 @@ import type { UpstreamEndpoint } from '@weir/ops';
 import type { SystemCalls } from '@weir/udp-batch';
 import type { SecureContext } from 'node:tls';
 import { setFailure } from './failure.js';
-import { ForgeryCheck } from './forgery-check.js';
 import { type InFlight, MAX_ATTEMPTS, NO_ERROR } from './in-flight.js';
 import { Prober, type StateListener } from './prober.js';
 import type { QuerySocket } from './query-socket.js';
@@ -33,8 +31,6 @@ export interface AttemptOptions {
   readonly nowMs: () => number;
   /** Number of UDP ports from which each upstream is asked. */
   readonly portsPerUpstream: number;
-  /** Whether the letters of each question get a random case, which the answer must have too. */
-  readonly hasMixedCase: boolean;
   /** Whether upstreams are asked with DNS cookies. */
   readonly hasCookies: boolean;
   /** Those of `upstreams` that are not asked over TLS, and whose AD bit is believed. Default: none. */
@@ -65,8 +61,6 @@ const MAX_PLAIN_RCODE = 15;
  */
 export class AttemptRunner {
   readonly upstreams: readonly Upstream[];
-  private readonly hasMixedCase: boolean;
-  private readonly forgeryCheck: ForgeryCheck;
   private readonly ids = new RandomIds();
   private readonly response = new Response();
   private readonly scrubber = new Scrubber();
@@ -85,8 +79,6 @@ export class AttemptRunner {
     private readonly complete: (entry: InFlight, response: Response) => void,
   ) {
     this.nowMs = options.nowMs;
-    this.hasMixedCase = options.hasMixedCase;
-    this.forgeryCheck = new ForgeryCheck(this.response, options.hasMixedCase);
     this.attemptTimeoutMs = options.attemptTimeoutMs ?? DEFAULT_ATTEMPT_TIMEOUT_MS;
     this.tcpFallback = new TcpFallback(options.tcpCapacity);
     this.errorTimeoutMs = options.errorTimeoutMs ?? DEFAULT_ERROR_TIMEOUT_MS;
@@ -119,7 +111,6 @@ export class AttemptRunner {
     const replies = new ReplyReader({
       upstreams: this.upstreams,
       response: this.response,
-      forgeryCheck: this.forgeryCheck,
       prober: this.prober,
       nowMs: this.nowMs,
       steps: {
@@ -150,7 +141,6 @@ export class AttemptRunner {
   start(entry: InFlight): void {
     const { packet, question } = entry;
     writeUpstreamQuery(packet, question.bytes, question.query, 0);
-    if (this.hasMixedCase) mixCase(packet, question.query.questionEnd, this.ids);
     // When no upstream can be asked, the next timeout check fails the entry.
     if (!this.startNextAttempt(entry)) entry.attemptDeadlineMs = this.nowMs();
   }
@@ -294,7 +284,8 @@ export class AttemptRunner {
     const upstream = this.upstreams[entry.upstreams[attempt]];
     const isResponse = message !== null && parseResponse(message, message.length, response);
     if (isResponse && !response.isTruncated && isAnswerTo(response, entry)) {
-      this.forgeryCheck.learn(entry, attempt, upstream, this.nowMs());
+      // Nobody has forged it.
+      if (entry.withEdns[attempt] === 1) upstream.cookies?.learn(response, this.nowMs());
       this.acceptResponse(entry, attempt);
       return;
     }

@@ -7,7 +7,6 @@ import {
   readUint16,
   type Response,
 } from '@weir/dns-wire';
-import type { ForgeryCheck } from './forgery-check.js';
 import type { InFlight } from './in-flight.js';
 import type { Prober } from './prober.js';
 import type { QuerySocket } from './query-socket.js';
@@ -29,7 +28,6 @@ export interface ReplyReaderOptions {
   readonly upstreams: readonly Upstream[];
   /** Every reply is read into it. */
   readonly response: Response;
-  readonly forgeryCheck: ForgeryCheck;
   readonly prober: Prober;
   readonly nowMs: () => number;
   readonly steps: ReplySteps;
@@ -46,7 +44,7 @@ export class ReplyReader {
   constructor(private readonly options: ReplyReaderOptions) {}
 
   onPacket(socket: QuerySocket, packet: Uint8Array): void {
-    const { response, forgeryCheck, steps, nowMs } = this.options;
+    const { response, steps, nowMs } = this.options;
     const headerError = headerErrorOf(packet, packet.length);
     if (headerError !== NO_HEADER_ERROR) {
       this.onHeaderError(socket, readUint16(packet, 0), headerError);
@@ -60,7 +58,8 @@ export class ReplyReader {
     }
     const attempt = entry.attemptOf(socket, response.id);
     const upstream = this.upstreamOf(socket);
-    const isSuspect = forgeryCheck.isSuspect(entry, attempt, upstream, nowMs());
+    const cookies = entry.withEdns[attempt] === 1 ? upstream.cookies : null;
+    const isSuspect = cookies?.isSuspect(response, nowMs()) ?? false;
     if (this.isDone(entry, attempt)) return;
     if (isSuspect) upstream.counters.suspects++;
     const needsTcp = isSuspect || response.isTruncated;

@@ -14,8 +14,6 @@ import { UpstreamTls } from './upstream-tls.js';
 
 /** For how long an upstream that does not understand EDNS is asked without it. */
 const WITHOUT_EDNS_MS = 300_000;
-/** For how long an upstream that changes the case of the question may do so. */
-const ANY_CASE_MS = 300_000;
 /** Minimum time between two reports that TLS has failed. */
 const REPORT_MS = 60_000;
 
@@ -88,7 +86,6 @@ export class Upstream {
   /** Answers with an error, by RCODE below 16. */
   readonly errorsByRcode = new Float64Array(16);
   private withoutEdnsUntilMs = 0;
-  private anyCaseUntilMs = 0;
   private smoothedMs = 0;
   private quietUntilMs = -Infinity;
   readonly index: number;
@@ -180,16 +177,6 @@ export class Upstream {
   /** The upstream has not understood a query with EDNS. */
   leaveOutEdns(nowMs: number): void {
     this.withoutEdnsUntilMs = nowMs + WITHOUT_EDNS_MS;
-  }
-
-  /** Whether its answers must have the question in the case that was sent. Over TLS nobody forges them. */
-  keepsCase(nowMs: number): boolean {
-    return this.tls === null && nowMs >= this.anyCaseUntilMs;
-  }
-
-  /** The upstream has changed the case of the question in an answer that cannot be forged. */
-  allowAnyCase(nowMs: number): void {
-    this.anyCaseUntilMs = nowMs + ANY_CASE_MS;
   }
 
   /** Smoothed time to an answer; 0 before the first. */
