@@ -4,7 +4,6 @@ import { type Logger, showUpstream, StartError, type UpstreamEndpoint } from '@w
 import { loadSystemCalls } from '@weir/udp-batch';
 import { randomBytes } from 'node:crypto';
 import type { DnsConfiguration } from './configuration.js';
-import type { FailingZones } from './failures/failing-zones.js';
 import { type ForwardEvents, Forwarder, type ForwarderOptions } from './upstream/forwarder.js';
 import { openFilesLimit, portsFor } from './upstream/open-files.js';
 import { trustedAuthorities } from './upstream/trusted-authorities.js';
@@ -20,7 +19,6 @@ interface ForwarderParts {
   readonly forwarding: ForwardingLimits | undefined;
   readonly events: ForwardEvents;
   readonly subscriber: SubscriberKey;
-  readonly failingZones: FailingZones;
   /** An upstream answers again. */
   readonly onRecovered: () => void;
   readonly nowMs: () => number;
@@ -29,8 +27,7 @@ interface ForwarderParts {
 
 /** @throws StartError when an upstream is trusted that is not asked */
 export function createForwarder(configuration: DnsConfiguration, parts: ForwarderParts): Forwarder {
-  const { upstreams, forwarding, events, subscriber, failingZones, onRecovered, nowMs, log } =
-    parts;
+  const { upstreams, forwarding, events, subscriber, onRecovered, nowMs, log } = parts;
   return new Forwarder({
     ...forwarding,
     upstreams,
@@ -50,7 +47,6 @@ export function createForwarder(configuration: DnsConfiguration, parts: Forwarde
       maxQuestions: configuration.ZONE_UPSTREAM_QUERIES,
       key: parseHashKey(randomBytes(16).toString('hex')),
     },
-    onFailure: failingZones.record.bind(failingZones),
     onStateChange: ({ name }, answers) => {
       if (answers) {
         onRecovered();

@@ -17,7 +17,6 @@ import { createForwarder, type ForwardingLimits } from './create-forwarder.js';
 import { createLanes, findLaneSupport } from './create-lanes.js';
 import { createDnstap } from './dnstap/create-dnstap.js';
 import { FrameSender } from './dnstap/frame-sender.js';
-import { FailingZones } from './failures/failing-zones.js';
 import type { Lanes } from './lanes/lanes.js';
 import type { AllowedClients } from './limits/allowed-clients.js';
 import { ClientLimits } from './limits/client-limits.js';
@@ -74,7 +73,6 @@ export class DnsService {
   readonly queryLog: QueryLog | null;
   readonly dnstapSender: FrameSender | null;
   readonly forwarder: Forwarder;
-  readonly failingZones: FailingZones;
   /** Null: this thread answers all queries. */
   lanes: Lanes | null = null;
   /** What all threads have counted until now. */
@@ -147,13 +145,10 @@ export class DnsService {
     const handler = pathOf(path, source);
 
     // Behind the path: upstreams. In front of it: sockets, here and in lanes.
-    const showNames = configuration.QUERY_LOG_NAMES;
-    this.failingZones = new FailingZones({ key: hashKey, showNames, nowSeconds });
     this.forwarder = createForwarder(configuration, {
       ...{ upstreams: options.upstreams, forwarding: options.forwarding },
       ...{ subscriber, nowMs, log },
       events: handler,
-      failingZones: this.failingZones,
       onRecovered: () => {
         this.cache.retryFailures(nowSeconds());
       },

@@ -13,7 +13,6 @@ import { openTelemetry, type Telemetry } from '@weir/telemetry';
 import { hostname } from 'node:os';
 import type { ResolverConfiguration } from './configuration.js';
 import { DnsService } from './dns-service.js';
-import { failuresCall } from './failures/failures-call.js';
 import type { Feed } from './feed/feed.js';
 import { openFeed } from './feed/open-feed.js';
 import { CacheFlush } from './flush/cache-flush.js';
@@ -141,13 +140,12 @@ async function serve(
 
 function createCalls(
   { OPS_TOKENS: tokens, CACHE_NXDOMAIN_CUT: hasNxDomainCut }: ResolverConfiguration,
-  { cache, forwarder, failingZones }: DnsService,
+  { cache, forwarder }: DnsService,
   log: Logger,
 ): OpsCalls {
   const flush = new CacheFlush(cache, forwarder);
   return new OpsCalls(tokens, {
     '/cache/flush': flushCall({ flush, hasNxDomainCut, log }),
-    '/upstreams/failures': failuresCall(failingZones),
   });
 }
 

@@ -22,8 +22,8 @@ export const OBSERVABILITY_VARIABLES = {
   }),
   QUERY_LOG_NAMES: boolean({
     description:
-      'Whether the query log contains the queried names, and the list of failing domains their names. ' +
-      'Otherwise they contain hashes under DOMAIN_HASH_KEY, as in the management API.',
+      'Whether the query log contains the queried names. Otherwise it contains hashes under DOMAIN_HASH_KEY, as in ' +
+      'the management API.',
     default: 'false',
   }),
   DNSTAP_ENDPOINT: optional(

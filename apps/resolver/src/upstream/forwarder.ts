@@ -47,8 +47,6 @@ export interface ForwarderOptions extends AttemptOptions {
   readonly share: ShareOptions;
   /** What one zone may have of them while it answers nothing. */
   readonly zones: ZoneSharesOptions;
-  /** Called when a question ends without an answer. `rcode`: of the first upstream; null when all were silent. */
-  readonly onFailure?: (question: Question, rcode: number | null) => void;
 }
 
 const DEFAULT_CAPACITY = 8192;
@@ -76,7 +74,6 @@ export class Forwarder {
   private readonly sweep: Sweep;
   private readonly noAnswer = new Response();
   private readonly events: ForwardEvents;
-  private readonly onFailure: NonNullable<ForwarderOptions['onFailure']>;
   private readonly nowMs: () => number;
   private readonly queryTimeoutMs: number;
   private readonly staleAfterMs: number;
@@ -86,7 +83,6 @@ export class Forwarder {
     const { events, nowMs, queryTimeoutMs = DEFAULT_QUERY_TIMEOUT_MS } = options;
     const { capacity = DEFAULT_CAPACITY, waitingCapacity = DEFAULT_WAITING_CAPACITY } = options;
     this.events = events;
-    this.onFailure = options.onFailure ?? (() => undefined);
     this.nowMs = nowMs;
     this.queryTimeoutMs = queryTimeoutMs;
     this.staleAfterMs = options.staleAfterMs ?? DEFAULT_STALE_AFTER_MS;
@@ -247,9 +243,7 @@ export class Forwarder {
       this.zones.forgive(entry.question);
       return;
     }
-    const rcode = entry.errorRcode === NO_ERROR ? null : entry.errorRcode;
-    this.onFailure(entry.question, rcode);
-    const isSilent = rcode === null && hasAnsweredOthers(this.upstreams, entry);
+    const isSilent = entry.errorRcode === NO_ERROR && hasAnsweredOthers(this.upstreams, entry);
     if (entry.isOfZone && !isSilent) this.zones.release(entry.question);
   }
 }
