@@ -15,17 +15,7 @@ has the key in secrets.json in DATA_DIR.
 Exit code: 0, or 1 when it failed; one line says why.
 `;
 
-await runCommand({
-  name: 'backup',
-  help: HELP,
-  flags: [],
-  mayCreate: false,
-  run: ({ file, withDatabase, log, signal }) =>
-    withDatabase(async (databaseUrl) => {
-      const startedMs = performance.now();
-      const { revision } = await writeBackup({ databaseUrl, file, log, signal });
-      const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-      const bytes = statSync(file).size.toLocaleString('en');
-      log(`revision ${revision} is in ${file}: ${bytes} bytes, ${seconds} s`);
-    }),
+await runCommand(HELP, false, async ({ databaseUrl, file, signal }) => {
+  const revision = await writeBackup(databaseUrl, file, signal);
+  return `revision ${revision} is in ${file}: ${statSync(file).size.toLocaleString('en')} bytes`;
 });

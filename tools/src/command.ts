@@ -1,4 +1,4 @@
-import { StartError } from '@weir/ops';
+import { StartError, VariableError } from '@weir/ops';
 import { fail } from './output.js';
 
 /** Aborts when the user ends the command. @param explain the line that the command ends with then */
@@ -18,7 +18,8 @@ export async function runToEnd(command: () => Promise<void>): Promise<void> {
   try {
     await command();
   } catch (error) {
-    fail(error instanceof StartError ? error.message : ((error as Error).stack ?? String(error)));
+    const isExpected = error instanceof StartError || error instanceof VariableError;
+    fail(isExpected ? error.message : ((error as Error).stack ?? String(error)));
     // Open HTTP calls of a failed run would keep the process alive for a minute.
     process.exit(1);
   }

@@ -207,15 +207,13 @@ describe('a deployment in operation', () => {
   });
 
   it('has the former configuration after a backup is restored', async () => {
-    const dump = 'docker compose exec -T postgres pg_dump --username=weir --format=custom weir';
-    const restore =
-      'docker compose exec -T postgres pg_restore --username=weir --dbname=weir --no-privileges --clean --if-exists';
-    await deployment.shell(`${dump} >weir.dump`);
+    const guide = readFileSync('docs/operations/install-compose.md', 'utf8');
+    const [, section] = guide.split('## Back up and restore');
+    const [[, dump], [, restore]] = [...section.matchAll(/^```sh\n([^]*?)^```$/gm)];
+    await deployment.shell(dump);
     await deployment.call('PATCH', '/profile/1/bw_list/example.com', { type: 'allow' });
     for (const resolver of RESOLVERS) expect(await askedBy(resolver)).toBe(UPSTREAM_ANSWER);
-    await deployment.shell('docker compose stop control-plane');
-    await deployment.shell(`${restore} <weir.dump`);
-    await deployment.shell('docker compose start control-plane');
+    await deployment.shell(restore);
     for (const resolver of RESOLVERS) await expect.poll(() => askedBy(resolver)).toBe(MACHINE);
   });
 

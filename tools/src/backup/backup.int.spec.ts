@@ -8,7 +8,6 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { migrate } from '../migrate/migrate.js';
-import { checkBackup } from './check-backup.js';
 import { restoreBackup } from './restore-backup.js';
 import { HEAD_TABLE, BACKUP_TABLES, OMITTED_TABLES } from './tables.js';
 import { writeBackup } from './write-backup.js';
@@ -39,6 +38,9 @@ const SAMPLE = `
     (41, '2026-01-02 03:04:05.678+00', 'catalogue', NULL, NULL, NULL, NULL, NULL, '[["put", "catalogue", []]]', 1, '{}', false),
     (42, now(), 'api', 'billing', '2001:db8::1', 'id', 'POST', '/net/', '[]', 0, '{7}', true);`;
 
+/** The first domain rule of the sample, as a backup has it. */
+const RULE = '{"verdict": 2, "profile_id": 10, "domain_hash": 1}';
+
 describe('backup and restore', () => {
   let folder: string;
   let file: string;
@@ -65,13 +67,13 @@ describe('backup and restore', () => {
   /** All that a database holds, as text. */
   const contents = async (of = client) => {
     const held: Record<string, unknown> = {};
-    for (const table of [...BACKUP_TABLES, 'change']) {
+    for (const table of [HEAD_TABLE, ...BACKUP_TABLES, 'change']) {
       const { rows } = await of.query(`SELECT ${table}::text FROM ${table} ORDER BY 1`);
       held[table] = rows.map((row: Record<string, string>) => row[table]);
     }
     return held;
   };
-  const backUp = () => writeBackup({ databaseUrl: url, file, log, signal });
+  const backUp = () => writeBackup(url, file, signal);
   const restore = (options: { replace?: boolean; databaseUrl?: string; folder?: string } = {}) =>
     restoreBackup({
       databaseUrl: url,
@@ -121,24 +123,27 @@ describe('backup and restore', () => {
     const tables = await client.query<{ name: string }>(
       "SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",
     );
-    const known = [...BACKUP_TABLES, ...OMITTED_TABLES];
+    const known: string[] = [HEAD_TABLE, ...BACKUP_TABLES, ...OMITTED_TABLES];
     expect(tables.rows.map(({ name }) => name).filter((name) => !known.includes(name))).toEqual([]);
     const references = await client.query<{ from: string; to: string }>(
       `SELECT conrelid::regclass::text AS "from", confrelid::regclass::text AS "to"
-       FROM pg_constraint WHERE contype = 'f' AND conrelid <> confrelid`,
+       FROM pg_constraint WHERE contype = 'f' AND conrelid <> confrelid AND conrelid <> $1::regclass`,
+      [HEAD_TABLE],
     );
+    const order: readonly string[] = BACKUP_TABLES;
     expect(references.rows.length).toBeGreaterThan(5);
     for (const { from, to } of references.rows) {
-      expect(BACKUP_TABLES.indexOf(to)).toBeLessThan(BACKUP_TABLES.indexOf(from));
+      expect(order.indexOf(to)).toBeLessThan(order.indexOf(from));
     }
+    const sequences = await client.query("SELECT relname FROM pg_class WHERE relkind = 'S'");
+    expect(sequences.rows).toEqual([{ relname: 'catalogue_image_version_seq' }]);
   });
 
   it.each(['bare', 'migrated'])(
     'fill an empty database (%s) with all that was held',
     async (kind) => {
       const held = await contents();
-      const manifest = await backUp();
-      expect(manifest).toMatchObject({ revision: 42, digest: '0123456789abcdef' });
+      expect(await backUp()).toBe('42');
       expect(statSync(file).mode & 0o777).toBe(0o600);
       expect(readdirSync(folder)).toEqual(['weir.backup']);
 
@@ -146,9 +151,9 @@ describe('backup and restore', () => {
       if (kind === 'migrated') await migrate({ databaseUrl, folder: MIGRATIONS });
       await restore({ databaseUrl });
       const restored = await connect(databaseUrl);
-      const lineage = await lineageOf(restored);
-      expect(lineage).not.toBe(manifest.lineage);
-      await restored.query(`UPDATE ${HEAD_TABLE} SET lineage = $1`, [manifest.lineage]);
+      const before = await lineageOf();
+      expect(await lineageOf(restored)).not.toBe(before);
+      await restored.query(`UPDATE ${HEAD_TABLE} SET lineage = $1`, [before]);
       expect(await contents(restored)).toEqual({
         ...held,
         change: [],
@@ -261,20 +266,16 @@ describe('backup and restore', () => {
     await reader.query('ROLLBACK');
   });
 
-  it('migrate a backup of an older release to this one', async () => {
+  it('restore a backup of an older release, with the defaults of the columns that it did not have', async () => {
     await backUp();
-    const newer = newRelease(
-      `ALTER TABLE block_page ADD title text;
-       UPDATE block_page SET title = 'page ' || id;
-       ALTER TABLE block_page ALTER title SET NOT NULL;`,
-    );
+    const newer = newRelease("ALTER TABLE block_page ADD title text NOT NULL DEFAULT 'none'");
     const databaseUrl = (await freshDatabase()).href;
     await restore({ databaseUrl, folder: newer });
     const restored = await connect(databaseUrl);
     const pages = () => restored.query('SELECT * FROM block_page ORDER BY id');
     const expected = [
-      { id: 1, type: 0, title: 'page 1' },
-      { id: 2, type: 1, title: 'page 2' },
+      { id: 1, type: 0, title: 'none' },
+      { id: 2, type: 1, title: 'none' },
     ];
     expect((await pages()).rows).toEqual(expected);
     await restored.query("UPDATE block_page SET title = 'other'");
@@ -286,20 +287,7 @@ describe('backup and restore', () => {
     await client.query(
       `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET statement_timeout = '1ms'`,
     );
-    await backUp();
-    expect(await checkBackup(file, log)).toContain('it is whole');
-  });
-
-  it('read a backup to its end to check that it is complete', async () => {
-    await backUp();
-    expect(await checkBackup(file, log)).toEqual(
-      expect.arrayContaining([
-        expect.stringContaining('revision 42, backed up at '),
-        'it is whole',
-      ]),
-    );
-    writeFileSync(file, readFileSync(file).subarray(0, -20));
-    await expect(checkBackup(file, log)).rejects.toThrow('it is damaged');
+    expect(await backUp()).toBe('42');
   });
 
   describe('change nothing and explain why', () => {
@@ -333,21 +321,13 @@ describe('backup and restore', () => {
       await backUp();
       const databaseUrl = (await freshDatabase()).href;
       await expect(restore({ databaseUrl })).rejects.toThrow(
-        `the backup is of a newer release: it has migration ${NEW_MIGRATION}, the newest one here is`,
+        `it is of a newer or another release: this one does not know its migration ${NEW_MIGRATION}`,
       );
       await restore({ databaseUrl, folder: newer });
-      edit((text) => text.replace(/"checksum":"[0-9a-f]{64}"/, '"checksum":"other"'));
+      edit((text) => text.replace(/_init": "[0-9a-f]{64}"/, '_init": "other"'));
       await expect(restore({ databaseUrl, folder: newer, replace: true })).rejects.toThrow(
-        'the backup is of a release that this one does not know',
+        /is of a newer or another release: .* migration \d+_init$/,
       );
-    });
-
-    it('when the database is of a newer release', async () => {
-      await migrate({
-        databaseUrl: url,
-        folder: newRelease('ALTER TABLE block_page ADD title text'),
-      });
-      await expectRefusal('the database is of a newer release');
     });
 
     it.each([
@@ -377,56 +357,51 @@ describe('backup and restore', () => {
         () => {
           edit(() => '{}\n');
         },
-        'it is no backup of Weir',
+        'it is damaged or no backup of Weir (missing data for column "fields")',
       ],
       [
         'is of another format',
         () => {
-          edit((text) => text.replace('"version":1', '"version":2'));
+          edit((text) => text.replace('weir-backup-1', 'weir-backup-2'));
         },
-        'it has version 2 of the format',
+        'it is no backup of Weir',
       ],
       [
         'was cut off',
         () => {
           writeFileSync(file, readFileSync(file).subarray(0, -100));
         },
-        'it is damaged',
+        'it is damaged or no backup of Weir (unexpected end of file)',
       ],
       [
-        'was cut off before it was zipped',
+        'has another last byte',
         () => {
-          edit((text) => text.slice(0, -100));
+          const bytes = readFileSync(file);
+          bytes[bytes.length - 5] ^= 1;
+          writeFileSync(file, bytes);
         },
-        /breaks off|not whole/,
-      ],
-      [
-        'has lost a row',
-        () => {
-          edit((text) => text.replace('10\t1\t2\n', ''));
-        },
-        'it has 19999 rows of domain_rule instead of 20000',
+        'it is damaged or no backup of Weir (incorrect data check)',
       ],
       [
         'has a row that cannot be',
         () => {
-          edit((text) => text.replace('10\t1\t2\n', '10\t1\t7\n'));
+          edit((text) => text.replace(RULE, RULE.replace('2', '7')));
         },
-        'PostgreSQL says: new row for relation "domain_rule" violates check constraint',
+        'new row for relation "domain_rule" violates check constraint',
       ],
       [
         'has a row that refers to nothing',
         () => {
-          edit((text) => text.replace('10\t1\t2\n', '77\t1\t2\n'));
+          edit((text) => text.replace(RULE, RULE.replace('10', '77')));
         },
         'Key (profile_id)=(77) is not present in table "profile"',
       ],
       [
         'has a column more',
         () => {
-          edit((text) => text.replace('"columns":["id","type"]', '"columns":["id","type","x"]'));
+          edit((text) => text.replace('"head": {', '"head": {"x\\\\" = 1": 1, '));
         },
-        'its table block_page is not as its schema says',
+        'column "x" = 1" does not exist',
       ],
     ])('when the file %s', async (_what, spoil, message) => {
       spoil();
@@ -437,7 +412,7 @@ describe('backup and restore', () => {
       const bytes = readFileSync(file);
       bytes[Math.floor(bytes.length / 2)] ^= 1;
       writeFileSync(file, bytes);
-      await expectRefusal(/it is damaged|PostgreSQL says|rows of/);
+      await expectRefusal('it is damaged');
     });
 
     it('when the last step fails', async () => {
@@ -446,7 +421,7 @@ describe('backup and restore', () => {
         CREATE TRIGGER fail BEFORE INSERT ON schedule FOR EACH ROW EXECUTE FUNCTION fail();
         ALTER TABLE schedule ENABLE ALWAYS TRIGGER fail;
         DELETE FROM domain_rule;`);
-      await expectRefusal('PostgreSQL says: no more room');
+      await expectRefusal('no more room');
     });
 
     it('when it is interrupted', async () => {
@@ -459,23 +434,16 @@ describe('backup and restore', () => {
       );
       expect(await contents()).toEqual(held);
       const bytes = readFileSync(file);
-      await expect(writeBackup({ ...options, signal: interrupted.signal })).rejects.toThrow(
-        'Ctrl-C',
-      );
+      await expect(writeBackup(url, file, interrupted.signal)).rejects.toThrow('Ctrl-C');
       expect([readFileSync(file).equals(bytes), readdirSync(folder)]).toEqual([
         true,
         ['weir.backup'],
       ]);
     });
 
-    it('when another restore is under way', async () => {
-      await client.query('SELECT pg_advisory_lock(72707370)');
-      await expectRefusal('another restore works on this database');
-    });
-
     it('when the backup cannot be written', async () => {
       const nowhere = join(folder, 'nowhere', 'file');
-      await expect(writeBackup({ databaseUrl: url, file: nowhere, log, signal })).rejects.toThrow(
+      await expect(writeBackup(url, nowhere, signal)).rejects.toThrow(
         /^the backup failed: ENOENT: .*nowhere/,
       );
     });

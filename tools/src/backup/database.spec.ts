@@ -2,27 +2,34 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findDatabase, withClient } from './database.js';
+import { withClient, withDatabase } from './database.js';
 
-describe('findDatabase', () => {
-  let root: string;
+describe('withDatabase', () => {
+  let folder: string;
   beforeEach(() => {
-    root = mkdtempSync(join(tmpdir(), 'weir-database-'));
+    folder = mkdtempSync(join(tmpdir(), 'weir-database-'));
   });
   afterEach(() => {
-    rmSync(root, { recursive: true });
+    rmSync(folder, { recursive: true });
   });
-  const find = (url?: string) => findDatabase({ DATABASE_URL: url, DATA_DIR: '.' }, root);
+  const find = async (url?: string) => {
+    let found = '';
+    await withDatabase(url, folder, false, (databaseUrl) => {
+      found = databaseUrl;
+      return Promise.resolve();
+    });
+    return found;
+  };
 
-  it('uses the database of the environment, or else that of the local stack', () => {
+  it('uses the database of the environment, or else that of the local stack', async () => {
     const url = 'postgresql://weir@127.0.0.1:1/weir';
-    writeFileSync(join(root, 'stack.json'), JSON.stringify({ backup: { DATABASE_URL: url } }));
-    expect(find()).toBe(url);
-    expect(find('postgresql://elsewhere')).toBe('postgresql://elsewhere');
+    writeFileSync(join(folder, 'stack.json'), JSON.stringify({ backup: { DATABASE_URL: url } }));
+    expect(await find()).toBe(url);
+    expect(await find('postgresql://elsewhere')).toBe('postgresql://elsewhere');
   });
 
-  it('explains what to do if there is neither', () => {
-    expect(() => find()).toThrow('set DATABASE_URL, or start the local stack (npm start)');
+  it('explains what to do if there is neither', async () => {
+    await expect(find()).rejects.toThrow('set DATABASE_URL, or start the local stack (npm start)');
   });
 });
 

@@ -1,59 +1,35 @@
 import { StartError } from '@weir/ops';
 import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type pg from 'pg';
+import { withConnection } from '../migrate/connection.js';
 import { createFolder, lockFolder, ownerOf } from '../services/files.js';
 import { startPostgres } from '../services/postgres.js';
-import { withConnection } from '../migrate/connection.js';
 
-const PURPOSE = {
-  application: 'weir-backup',
-  hint: 'DATABASE_URL, or the local stack',
-};
+const PURPOSE = { application: 'weir-backup', hint: 'DATABASE_URL, or the local stack' };
 
 /** Overrides settings of the database: our statements may take long, and the text format must be fixed. */
 const SETTINGS = `
   SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 0;
-  SET datestyle = 'ISO'; SET bytea_output = 'hex'`;
+  SET bytea_output = 'hex'; SET client_encoding = 'UTF8'`;
 
 /**
- * The URL of the database: DATABASE_URL, or that of the local stack, which writes it into its folder.
- * @param root folder of the repository
- */
-export function findDatabase(
-  { DATABASE_URL, DATA_DIR }: { DATABASE_URL: string | undefined; DATA_DIR: string },
-  root: string,
-): string {
-  if (DATABASE_URL !== undefined) return DATABASE_URL;
-  const file = join(resolve(root, DATA_DIR), 'stack.json');
-  if (!existsSync(file)) {
-    throw new StartError(
-      `there is no database: set DATABASE_URL, or start the local stack (npm start), which makes ${file}`,
-    );
-  }
-  const given = JSON.parse(readFileSync(file, 'utf8')) as Record<string, Record<string, string>>;
-  const url = given['backup']?.['DATABASE_URL'];
-  if (url === undefined) throw new StartError(`${file} names no database`);
-  return url;
-}
-
-/**
- * Runs `use` with the URL of the database: DATABASE_URL, that of the local stack if it runs, else the stack's own
- * PostgreSQL, which is started for that long.
+ * Runs `use` with the URL of the database: that of the environment, that of the local stack in `folder` if it runs,
+ * else the stack's own PostgreSQL, which is started for that long.
  * @param mayCreate whether a stack that has no data of PostgreSQL gets a new one
+ * @throws StartError when there is no database
  */
 export async function withDatabase(
-  variables: { DATABASE_URL: string | undefined; DATA_DIR: string },
-  root: string,
+  given: string | undefined,
+  folder: string,
   mayCreate: boolean,
   use: (databaseUrl: string) => Promise<void>,
 ): Promise<void> {
-  const folder = resolve(root, variables.DATA_DIR);
   const has = (name: string) => existsSync(join(folder, name));
   // The password stays where the data of another major version were put aside.
   const isOwn = has('postgres') || (mayCreate && (has('postgres.password') || !has('stack.json')));
-  if (variables.DATABASE_URL !== undefined || !isOwn || ownerOf(folder) !== null) {
-    await use(findDatabase(variables, root));
+  if (given !== undefined || !isOwn || ownerOf(folder) !== null) {
+    await use(given ?? stackDatabase(join(folder, 'stack.json')));
     return;
   }
   createFolder(join(folder, 'logs'));
@@ -61,14 +37,21 @@ export async function withDatabase(
   try {
     const dataDir = join(folder, 'postgres');
     const server = await startPostgres({ dataDir, logFile: join(folder, 'logs/postgres.log') });
-    try {
-      await use(server.url);
-    } finally {
-      await server.stop();
-    }
+    await use(server.url).finally(() => server.stop());
   } finally {
     lock.release();
   }
+}
+
+function stackDatabase(file: string): string {
+  const variables = existsSync(file)
+    ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, Record<string, string>>)
+    : {};
+  const url = variables['backup']?.['DATABASE_URL'];
+  if (url !== undefined) return url;
+  throw new StartError(
+    `there is no database: set DATABASE_URL, or start the local stack (npm start), which writes ${file}`,
+  );
 }
 
 /** Runs `use` with its own connection. @throws StartError with one line when the database cannot be reached. */
@@ -76,12 +59,18 @@ export async function withClient<T>(
   databaseUrl: string,
   use: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
-  return withConnection(
-    databaseUrl,
-    async (client) => {
-      await client.query(SETTINGS);
-      return use(client);
-    },
-    PURPOSE,
-  );
+  const prepared = async (client: pg.Client) => {
+    await client.query(SETTINGS);
+    return use(client);
+  };
+  return withConnection(databaseUrl, prepared, PURPOSE);
+}
+
+/** Makes one line of an error that an operator can mend. Any other error stays as it is. */
+export function toStartError(doing: string, error: unknown): unknown {
+  const { code, message, detail } = error as pg.DatabaseError;
+  const isKnown = error instanceof StartError || code !== undefined;
+  if (!isKnown && !message.startsWith('Connection terminated')) return error;
+  const more = detail === undefined ? '' : ` (${detail})`;
+  return new StartError(`${doing}: ${message}${more}`, { cause: error });
 }

@@ -109,7 +109,7 @@ describe(
       const file = join(folder, 'weir.backup');
       const { signal } = new AbortController();
       const log = () => undefined;
-      await writeBackup({ databaseUrl: old.url, file, log, signal });
+      await writeBackup(old.url, file, signal);
       const databaseUrl = await emptyDatabase('restored');
       await restoreBackup({ databaseUrl, file, replace: false, folder: MIGRATIONS, log, signal });
       expect(await contents(databaseUrl)).toEqual(await contents(old.url));

@@ -1,15 +1,13 @@
 import { StartError } from '@weir/ops';
-import type { Client } from 'pg';
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import pg, { type Client } from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
 import { migrate } from '../migrate/migrate.js';
 import { readMigrations } from '../migrate/migration-files.js';
-import { BackupReader } from './backup-reader.js';
-import { withClient } from './database.js';
-import { toStartError } from './start-error.js';
-import type { Manifest } from './manifest.js';
-import { migrationsOf } from './schema-version.js';
-import { dropStaging, stage } from './staging.js';
-import { swapIn } from './swap.js';
-import { HEAD_TABLE, readAppliedMigrations } from './tables.js';
+import { toStartError, withClient } from './database.js';
+import { BACKUP_TABLES, FORMAT, HEAD_TABLE } from './tables.js';
 
 export interface RestoreOptions {
   readonly databaseUrl: string;
@@ -20,100 +18,132 @@ export interface RestoreOptions {
   readonly folder: string;
   /** Called with each step. */
   readonly log: (line: string) => void;
-  /** Aborts between two steps; its reason is thrown. */
+  /** Aborts the work; its reason is thrown. */
   readonly signal: AbortSignal;
 }
 
-/** Only one restore may run at a time. */
-const RESTORE_LOCK_KEY = 72_707_370;
+interface Header {
+  /** ISO 8601. */
+  readonly madeAt: string;
+  /** The row of config_head, without id and lineage. */
+  readonly head: Readonly<Record<string, unknown>> & { readonly revision: number };
+  /** Checksums of the applied migrations. */
+  readonly migrations: Readonly<Record<string, string>>;
+}
 
 /**
- * Replaces the contents of a database by a backup. The backup is first loaded into a separate schema; one
- * transaction then replaces the live rows. If anything fails, the database is unchanged. Control planes, resolvers
- * and block pages may run during a restore.
- * @throws StartError with one line.
+ * Replaces the contents of a database by a backup: loads it beside them, and exchanges them in one transaction. If
+ * anything fails, they are unchanged. Control planes, resolvers and block pages may run; changes wait for the exchange.
+ * @returns the revision
+ * @throws StartError with one line
  */
-export async function restoreBackup(options: RestoreOptions): Promise<Manifest> {
-  const { databaseUrl, file, folder, log, signal } = options;
-  const known = await readMigrations(folder);
+export async function restoreBackup(options: RestoreOptions): Promise<number> {
+  const { databaseUrl, file, replace, folder, log, signal } = options;
   let outcome = 'nothing was restored';
   try {
-    const backup = await BackupReader.open(file, log);
-    const { manifest } = backup;
-    const migrations = migrationsOf('the backup', manifest.migrations, known);
-    log(`restoring revision ${manifest.revision}, backed up at ${manifest.madeAt}`);
-    await withClient(databaseUrl, async (client) => {
-      await takeLock(client);
-      const check = (): Promise<void> => expectReplaceable(client, options, manifest);
-      if (await hasSchema(client)) {
-        migrationsOf('the database', await readAppliedMigrations(client), known);
-        await check();
+    return await withClient(databaseUrl, async (client) => {
+      const { madeAt, head, migrations } = await load(client, file, signal);
+      const known = new Map((await readMigrations(folder)).map((one) => [one.name, one.checksum]));
+      const other = Object.keys(migrations).find((name) => known.get(name) !== migrations[name]);
+      if (other !== undefined) {
+        throw new StartError(
+          `it is of a newer or another release: this one does not know its migration ${other}`,
+        );
       }
+      log(`restoring revision ${head.revision}, backed up at ${madeAt}`);
       await migrate({ databaseUrl, folder, log });
-      try {
-        await stage({ client, databaseUrl, backup, migrations, known, signal });
-        signal.throwIfAborted();
-        log('putting it in force');
-        await client.query('BEGIN');
-        await swapIn(client, check);
-        outcome = 'it is not known whether it was restored';
-        await client.query('COMMIT');
-        outcome = 'it was restored, but not all is tidied up';
-      } finally {
-        await tidyUp(client);
-      }
+      await client.query('BEGIN');
+      // Every change locks this row first.
+      await client.query(`SELECT FROM ${HEAD_TABLE} FOR UPDATE`);
+      const tables = BACKUP_TABLES.join(', ');
+      await client.query(`LOCK TABLE ${tables}, change IN SHARE ROW EXCLUSIVE MODE`);
+      await expectReplaceable(client, replace, head);
+      await exchange(client, head);
+      signal.throwIfAborted();
+      outcome = 'it is not known whether it was restored';
+      await client.query('COMMIT');
       await client.query('ANALYZE');
+      return head.revision;
     });
-    return manifest;
   } catch (error) {
     signal.throwIfAborted();
     throw toStartError(`${file}: ${outcome}`, error);
   }
 }
 
-async function takeLock(client: Client): Promise<void> {
-  const { rows } = await client.query<{ taken: boolean }>(
-    'SELECT pg_try_advisory_lock($1) AS taken',
-    [RESTORE_LOCK_KEY],
+/** Loads the file into a temporary table. @throws StartError when it is damaged or no backup */
+async function load(client: Client, file: string, signal: AbortSignal): Promise<Header> {
+  await client.query(
+    'CREATE TEMPORARY TABLE restored (of_table text NOT NULL, fields jsonb NOT NULL)',
   );
-  if (!rows[0].taken) throw new StartError('another restore works on this database');
+  const copy = client.query(copyFrom('COPY restored FROM STDIN'));
+  try {
+    await pipeline(createReadStream(file), createGunzip(), copy, { signal });
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    // An error of zlib, or of the class "data exception" of PostgreSQL.
+    if (!/^Z_|^22/.test(code)) throw error;
+    throw new StartError(`it is damaged or no backup of Weir (${message})`, { cause: error });
+  }
+  const { rows } = await client.query<{ fields: Header }>(
+    'SELECT fields FROM restored WHERE of_table = $1',
+    [FORMAT],
+  );
+  if (rows.length !== 1) throw new StartError('it is no backup of Weir');
+  return rows[0].fields;
 }
 
-async function hasSchema(client: Client): Promise<boolean> {
-  const { rows } = await client.query<{ there: boolean }>(
-    'SELECT to_regclass($1) IS NOT NULL AS there',
-    [HEAD_TABLE],
-  );
-  return rows[0].there;
-}
-
-/** @throws StartError when the database must not be overwritten, or its processes hash domains with another key. */
 async function expectReplaceable(
   client: Client,
-  { replace }: RestoreOptions,
-  { domainHashCheck }: Manifest,
+  replace: boolean,
+  head: Header['head'],
 ): Promise<void> {
-  const { rows } = await client.query<{ isEmpty: boolean; hashCheck: string | null }>(`
-    SELECT NOT EXISTS (SELECT FROM profile) AND NOT EXISTS (SELECT FROM block_page) AS "isEmpty",
-           domain_hash_check AS "hashCheck"
-    FROM ${HEAD_TABLE}`);
-  const { isEmpty, hashCheck } = rows[0];
-  if (!isEmpty && !replace) {
+  const { rows } = await client.query<{ isEmpty: boolean; hasOtherKey: boolean | null }>(
+    `SELECT NOT EXISTS (SELECT FROM profile) AND NOT EXISTS (SELECT FROM block_page) AS "isEmpty",
+       domain_hash_check <> $1 AS "hasOtherKey" FROM ${HEAD_TABLE}`,
+    [head['domain_hash_check']],
+  );
+  if (!rows[0].isEmpty && !replace) {
     throw new StartError('the database holds a configuration; --replace says that it may go');
   }
-  if (hashCheck !== null && domainHashCheck !== null && hashCheck !== domainHashCheck) {
+  if (rows[0].hasOtherKey === true) {
     throw new StartError(
       'it was made under another DOMAIN_HASH_KEY than this database is used with; its domain rules would match nothing',
     );
   }
 }
 
-/** Cleans up. If the connection broke, the next restore cleans up instead. */
-async function tidyUp(client: Client): Promise<void> {
-  try {
-    await client.query('ROLLBACK');
-    await dropStaging(client);
-  } catch {
-    // The first error explains more.
+async function exchange(client: Client, head: Header['head']): Promise<void> {
+  await client.query(`UPDATE ${HEAD_TABLE} SET catalogue_version = NULL`);
+  // Not TRUNCATE: readers with an older snapshot would see empty tables.
+  for (const name of ['change', ...BACKUP_TABLES.toReversed()])
+    await client.query(`DELETE FROM ${name}`);
+  for (const name of BACKUP_TABLES) {
+    // Columns that an older release did not have get their defaults, as when it runs on this schema.
+    const { rows } = await client.query<{ columns: string | null }>(
+      `SELECT string_agg(quote_ident(attname), ', ') AS columns FROM pg_attribute
+       WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
+       AND (SELECT fields FROM restored WHERE of_table = $1 LIMIT 1) ? attname::text`,
+      [name],
+    );
+    const [{ columns }] = rows;
+    if (columns === null) continue;
+    await client.query(
+      `INSERT INTO ${name} (${columns}) SELECT ${columns}
+       FROM restored, jsonb_populate_record(NULL::${name}, fields) WHERE of_table = '${name}'`,
+    );
   }
+  // A backup that knows no key leaves the key that the database knows.
+  const names = Object.keys(head).filter((name) => head[name] !== null);
+  const columns = names.map((name) => pg.escapeIdentifier(name)).join(', ');
+  await client.query(
+    `UPDATE ${HEAD_TABLE} SET lineage = gen_random_uuid(), (${columns}) =
+       (SELECT ${columns} FROM jsonb_populate_record(NULL::${HEAD_TABLE}, $1))`,
+    [JSON.stringify(head)],
+  );
+  // Never lower: a number that was used in this database, or is in a cache, must not be used again.
+  await client.query(
+    `SELECT setval('catalogue_image_version_seq', greatest(last_value, (SELECT max(version) FROM catalogue_image)))
+     FROM catalogue_image_version_seq`,
+  );
 }

@@ -1,92 +1,53 @@
+import { rmSync } from 'node:fs';
+import { open, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import type { Client } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { END_OF_ROWS } from './copy-lines.js';
-import { withClient } from './database.js';
-import { toStartError } from './start-error.js';
-import { createManifest, type Manifest, type Section } from './manifest.js';
-import { RowProgress } from './row-progress.js';
-import {
-  columnList,
-  currentSchema,
-  HEAD_TABLE,
-  quoted,
-  readAppliedMigrations,
-  readTables,
-  type Table,
-} from './tables.js';
-import { writeStreamAtomically } from './atomic-file.js';
+import { toStartError, withClient } from './database.js';
+import { BACKUP_TABLES, FORMAT, HEAD_TABLE } from './tables.js';
 
-export interface BackupOptions {
-  readonly databaseUrl: string;
-  readonly file: string;
-  /** Called with each step. */
-  readonly log: (line: string) => void;
-  /** Aborts the work; its reason is thrown. */
-  readonly signal: AbortSignal;
-}
+const IMAGE_IN_FORCE = `WHERE version = (SELECT catalogue_version FROM ${HEAD_TABLE})`;
 
-/** Only the catalogue image in force: nobody fetches another one. */
-const WHERE: Readonly<Record<string, string>> = {
-  catalogue_image: `WHERE version = (SELECT catalogue_version FROM ${HEAD_TABLE})`,
-  catalogue_image_piece: `WHERE version = (SELECT catalogue_version FROM ${HEAD_TABLE})`,
-};
+const ROWS = `
+  SELECT '${FORMAT}', jsonb_build_object('madeAt', now(), 'head', to_jsonb(head) - '{id,lineage}'::text[],
+    'migrations', (SELECT jsonb_object_agg(migration_name, checksum) FROM _prisma_migrations WHERE rolled_back_at IS NULL))
+  FROM ${HEAD_TABLE} AS head
+  ${BACKUP_TABLES.map((name) => {
+    // Of the catalogue's images only the one in force: nobody fetches another one.
+    const which = name.startsWith('catalogue_image') ? IMAGE_IN_FORCE : '';
+    return `UNION ALL SELECT '${name}', to_jsonb(${name}) FROM ${name} ${which}`;
+  }).join('\n')}`;
 
 /**
- * Writes the contents of the database at one moment into a file. It blocks no changes.
- * @throws StartError with one line: the database or the file is not available or failed.
+ * Writes the contents of the database at one moment into a file that only its owner may read. It blocks no changes.
+ * The file is complete or it does not exist, even after a power failure.
+ * @param signal aborts the work; its reason is thrown
+ * @returns the revision
+ * @throws StartError with one line: the database or the file is not available or failed
  */
-export async function writeBackup(options: BackupOptions): Promise<Manifest> {
-  const { databaseUrl, file, log, signal } = options;
-  return withClient(databaseUrl, async (client) => {
-    try {
+export async function writeBackup(
+  databaseUrl: string,
+  file: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const unfinished = `${file}.new-${process.pid}`;
+  try {
+    const revision = await withClient(databaseUrl, async (client) => {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-      const manifest = await readManifest(client);
-      log(`backing up revision ${manifest.revision}`);
-      await writeStreamAtomically(file, render(client, manifest, log), createGzip(), signal);
-      return manifest;
-    } catch (error) {
-      signal.throwIfAborted();
-      throw toStartError('the backup failed', error);
-    }
-  });
-}
-
-async function readManifest(client: Client): Promise<Manifest> {
-  const migrations = await readAppliedMigrations(client);
-  const heads = await client.query<Omit<Manifest, 'format' | 'version' | 'madeAt' | 'migrations'>>(`
-    SELECT revision::float8, digest, lineage,
-           domain_hash_check AS "domainHashCheck"
-    FROM ${HEAD_TABLE}`);
-  const [head] = heads.rows;
-  if (head === undefined) throw new Error(`${HEAD_TABLE} has lost its row`);
-  const madeAt = new Date().toISOString();
-  return createManifest({ madeAt, ...head, migrations });
-}
-
-async function* render(
-  client: Client,
-  manifest: Manifest,
-  log: (line: string) => void,
-): AsyncGenerator<string | Buffer> {
-  yield `${JSON.stringify(manifest)}\n`;
-  const rows: Record<string, number> = {};
-  for (const table of await readTables(client, await currentSchema(client))) {
-    const { name, columns } = table;
-    const section: Section = { table: name, columns };
-    yield `${JSON.stringify(section)}\n`;
-    const progress = new RowProgress(name, log);
-    for await (const piece of client.query(copyTo(copyOut(table)))) {
-      progress.pass(piece as Buffer);
-      yield piece as Buffer;
-    }
-    yield END_OF_ROWS;
-    rows[name] = progress.count;
+      const head = await client.query<{ revision: string }>(`SELECT revision FROM ${HEAD_TABLE}`);
+      const out = await open(unfinished, 'wx', 0o600);
+      const rows = client.query(copyTo(`COPY (${ROWS}) TO STDOUT`));
+      await pipeline(rows, createGzip(), out.createWriteStream({ flush: true }), { signal });
+      return head.rows[0].revision;
+    });
+    await rename(unfinished, file);
+    const folder = await open(dirname(file));
+    await folder.sync().finally(() => folder.close());
+    return revision;
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    signal.throwIfAborted();
+    throw toStartError('the backup failed', error);
   }
-  yield `${JSON.stringify({ rows })}\n`;
-}
-
-function copyOut(table: Table): string {
-  const query = `SELECT ${columnList(table)} FROM ${quoted(table.name)} ${WHERE[table.name] ?? ''}`;
-  return `COPY (${query}) TO STDOUT`;
 }

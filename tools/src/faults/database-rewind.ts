@@ -46,16 +46,14 @@ export class DatabaseRewind {
   async restore(durationMs: number): Promise<void> {
     const { deployment, folder, root } = this.options;
     const file = join(folder, 'backup.gz');
-    const shared = { file, log: () => undefined, signal: this.stopping.signal };
-    await writeBackup({ ...shared, databaseUrl: deployment.postgres.url });
+    const databaseUrl = deployment.postgres.url;
+    const { signal } = this.stopping;
+    await writeBackup(databaseUrl, file, signal);
     await sleep(durationMs);
     await this.rewind(async () => {
-      await restoreBackup({
-        ...shared,
-        databaseUrl: deployment.postgres.url,
-        folder: join(root, 'prisma/migrations'),
-        replace: true,
-      });
+      const migrations = join(root, 'prisma/migrations');
+      const log = () => undefined;
+      await restoreBackup({ databaseUrl, file, replace: true, folder: migrations, log, signal });
     });
   }
 
