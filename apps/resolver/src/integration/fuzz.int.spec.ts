@@ -6,15 +6,15 @@ import { fuzzStreams } from '../testing/fuzz/stream-fuzzer.js';
 import { WAYS } from '../testing/ways.js';
 
 /*
- * `npm run test:fuzz -- [--count n] [--streams n] [--seed n]` sends more than here. It is printed. The same seed
- * gives the same packets and streams, but not the same order of events.
+ * `FUZZ_COUNT=n FUZZ_STREAMS=n FUZZ_SEED=n npm run test:fuzz` sends more than here. The seed is printed. The same
+ * seed gives the same packets and streams, but not the same order of events.
  */
 const STREAMS = Number(process.env['FUZZ_STREAMS'] ?? 300);
 const STREAMS_PER_PART = 100;
 const STREAMS_PER_SECOND = 2;
 const COUNT = Number(process.env['FUZZ_COUNT'] ?? 20_000);
 const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
-const AGAIN = `again: npm run test:fuzz -- --count ${COUNT} --streams ${STREAMS} --seed ${SEED}`;
+const AGAIN = `again: FUZZ_COUNT=${COUNT} FUZZ_STREAMS=${STREAMS} FUZZ_SEED=${SEED} npm run test:fuzz`;
 /**
  * Number of packets before the first memory measurement: by then everything is compiled and all pools have their size.
  */

@@ -14,7 +14,7 @@ import { Load } from '../testing/soak/load.js';
 import { growthOf, type MemorySample, readLosses, sampleMemory } from '../testing/soak/memory.js';
 
 /*
- * `npm run test:soak -- [--seconds 300] [--rate 1500] [--threads 0]` runs one resolver process under a mixed load,
+ * `SOAK_SECONDS=300 SOAK_RATE=1500 npm run test:soak` runs one resolver process under a mixed load,
  * while its configuration changes ten times per second and its upstreams fail in turns. `npm test` has a short run.
  * Memory is checked only in runs of a minute or more.
  */
