@@ -60,7 +60,8 @@ const tests = spawn(
 );
 // Ctrl-C in a terminal reaches this process and the tests. The tests then end by themselves.
 process.on('SIGINT', () => undefined);
-process.on('SIGTERM', () => tests.kill('SIGTERM'));
+// unshare does not pass SIGTERM on. With --kill-child all of it ends with unshare.
+process.on('SIGTERM', () => tests.kill('SIGKILL'));
 const ended = once(tests, 'exit');
 await Promise.race([once(tests.stdio[3], 'data'), ended]);
 const network = spawn('slirp4netns', ['--configure', '--mtu=65520', String(tests.pid), 'tap0'], {

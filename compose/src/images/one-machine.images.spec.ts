@@ -87,7 +87,8 @@ describe(PAGE, () => {
   );
 
   it('shows how it is with the commands that it shows', async () => {
-    await expect.poll(() => machine.ask('curl -f http://127.0.0.1:9120/readyz')).toContain('ok');
+    const ready = () => machine.ask('curl -f http://127.0.0.1:9120/readyz');
+    await expect.poll(ready, { timeout: 250_000 }).toContain('ok');
     const seen = await machine.shell(monitor);
     expect(seen).toContain('weir_stack_process_up{process="resolver-0"} 1');
     expect(seen).toMatch(/systemd\[1\]: Started weir\.service/);

@@ -46,6 +46,17 @@ for (const values of CI_VALUES) {
         });
       });
 
+      it('has no processes and no folders in common with its node', () => {
+        expect([spec.hostPID, spec.hostIPC, spec.shareProcessNamespace]).toEqual(
+          Array(3).fill(undefined),
+        );
+        const folders = (spec.volumes ?? []).filter(({ hostPath }) => hostPath !== undefined);
+        // That of the values, on which a resolver on the network of its node keeps the configuration.
+        const own = { path: '/var/lib/weir', type: 'DirectoryOrCreate' };
+        const expected = values === 'daemonset' && component === 'resolver' ? [own] : [];
+        expect(folders.map(({ hostPath }) => hostPath)).toEqual(expected);
+      });
+
       it('binds a port below 1024 only on the network of the node', () => {
         const bindsLowPort = (container.ports ?? []).some(
           ({ containerPort }) => containerPort < 1024,
