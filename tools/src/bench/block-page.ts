@@ -12,15 +12,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { print } from '../output.js';
-import { type Child, startChild } from '../services/child.js';
-import {
-  type ControlPlaneProcess,
-  cpuMs,
-  HASH_KEY,
-  peakResidentMiB,
-  waitUntilReady,
-} from '../services/control-plane.js';
+import type { Child } from '../services/child.js';
+import { type ControlPlaneProcess, cpuMs, peakResidentMiB } from '../services/control-plane.js';
 import { freePort } from '../services/ports.js';
+import { spawnWeir } from '../services/weir.js';
 import { FULL_SIZE, initBody } from './init-body.js';
 import { startServices } from './services.js';
 import { describeLoad, describeMachine, measureLatencies, shareOf, summarise } from './figures.js';
@@ -47,25 +42,18 @@ try {
 }
 
 async function startBlockPage({ feedUrl, token }: ControlPlaneProcess): Promise<Child> {
-  const opsPort = await freePort();
-  const child = startChild({
-    name: 'block-page',
-    command: process.execPath,
-    args: [join(ROOT, 'apps/block-page/dist/main.js')],
-    env: {
-      PATH: process.env['PATH'],
+  const { child, ready } = await spawnWeir('block-page', {
+    root: ROOT,
+    folder,
+    variables: {
       REDIS_URL: redisUrl,
       FEED_URL: feedUrl,
       FEED_TOKEN: token,
-      DOMAIN_HASH_KEY: HASH_KEY,
       BLOCK_PAGE_PORT: String(port),
       BLOCK_PAGE_TRUSTED_PROXIES: '127.0.0.1',
-      OPS_PORT: String(opsPort),
-      LOG_LEVEL: 'warn',
     },
-    logFile: join(folder, 'block-page.log'),
   });
-  await waitUntilReady(`http://127.0.0.1:${opsPort}`, child);
+  await ready();
   return child;
 }
 

@@ -1,6 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { findFreePorts } from './ports.js';
-import { Random } from './random.js';
+import { findFreePorts } from '../services/ports.js';
 
 /** The ports of a deployment; lists have one for each process. */
 export interface DeploymentPorts {
@@ -31,9 +29,7 @@ export interface ProcessCounts {
 
 export async function findDeploymentPorts(counts: ProcessCounts): Promise<DeploymentPorts> {
   const { replicas, resolvers, blockPages = 0 } = counts;
-  // Independent of the seed: other ports are free each time.
-  const random = new Random(randomBytes(4).readUInt32BE());
-  const free = await findFreePorts(6 + 4 * replicas + 4 * resolvers + 2 * blockPages, random);
+  const free = await findFreePorts(6 + 4 * replicas + 4 * resolvers + 2 * blockPages);
   const take = (count: number): number[] => free.splice(0, count);
   const one = (): number => take(1)[0] ?? 0;
   return {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { Deployment } from '../deployment/deployment.js';
 import type { ManagementClient } from '../deployment/management-client.js';
-import { findFreePorts } from '../deployment/ports.js';
+import { findFreePorts } from '../services/ports.js';
 import { Random } from '../deployment/random.js';
 import type { WeirProcess } from '../deployment/weir-process.js';
 import { HelperProcess } from './helper-process.js';
@@ -45,7 +45,7 @@ export class Setting {
   static async start({ root, folder, onUnexpectedExit }: SettingOptions): Promise<Setting> {
     const seed = Math.floor(Math.random() * 2 ** 32);
     const random = new Random(seed);
-    const ports = await findFreePorts(UPSTREAMS + 2, random);
+    const ports = await findFreePorts(UPSTREAMS + 2);
     const [tlsPort = 0, httpsPort = 0, ...upstreamPorts] = ports;
     const upstream = await HelperProcess.start({
       script: './upstream/main.js',

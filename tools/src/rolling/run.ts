@@ -1,11 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Deployment } from '../deployment/deployment.js';
 import { ManagementClient } from '../deployment/management-client.js';
-import { findFreePorts } from '../deployment/ports.js';
 import { Random } from '../deployment/random.js';
 import type { WeirProcess } from '../deployment/weir-process.js';
 import type { Child } from '../services/child.js';
+import { findFreePorts } from '../services/ports.js';
 import { Balancer } from './balancer.js';
 import { type DnsCount, DnsLoad, missingProgram, startDnsdist } from './dns-load.js';
 import { PageVisitors, SUBSCRIBER, Writers } from './loads.js';
@@ -77,8 +76,7 @@ async function runOn(
   const { replicas, blockPages, managementPorts, pagePorts, dnsPorts } = deployment;
   const missing = missingProgram();
   if (missing !== null) print(`SKIPPED: load over DNS, because ${missing} is not installed`);
-  const random = new Random(randomBytes(4).readUInt32BE());
-  const [apiPort = 0, pagePort = 0, dnsPort = 0] = await findFreePorts(3, random);
+  const [apiPort = 0, pagePort = 0, dnsPort = 0] = await findFreePorts(3);
   const api = new Balancer(targets(replicas, managementPorts));
   const pages = new Balancer(targets(blockPages, pagePorts));
   const client = new ManagementClient(apiPort, deployment.secrets.token);

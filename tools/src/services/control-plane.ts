@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type Child, type ExitStatus, startChild } from './child.js';
+import type { ExitStatus } from './child.js';
 import { freePort } from './ports.js';
+import { spawnWeir } from './weir.js';
 
 export interface ControlPlaneProcess {
   readonly url: string;
@@ -33,10 +33,6 @@ export interface ControlPlaneOptions {
   readonly variables?: Readonly<Record<string, string>>;
 }
 
-/** `DOMAIN_HASH_KEY` of the control planes that are started here. */
-export const HASH_KEY = '000102030405060708090a0b0c0d0e0f';
-const READY_DEADLINE_MS = 60_000;
-
 /** Starts a built control plane and waits until it is ready. */
 export async function startControlPlane(
   options: ControlPlaneOptions,
@@ -50,29 +46,23 @@ export async function startControlPlane(
 export async function spawnControlPlane(
   options: ControlPlaneOptions,
 ): Promise<ControlPlaneProcess> {
-  const [port, feedPort, opsPort] = [await freePort(), await freePort(), await freePort()];
+  const { root, folder, databaseUrl, redisUrl } = options;
+  const [port, feedPort] = [await freePort(), await freePort()];
   const token = randomBytes(16).toString('hex');
-  const child = startChild({
-    name: 'control-plane',
-    command: process.execPath,
-    args: [join(options.root, 'apps/control-plane/dist/main.js')],
-    env: {
-      PATH: process.env['PATH'],
-      DATABASE_URL: options.databaseUrl,
-      REDIS_URL: options.redisUrl,
+  const { child, opsUrl, ready } = await spawnWeir('control-plane', {
+    root,
+    folder,
+    variables: {
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: redisUrl,
       MANAGEMENT_PORT: String(port),
       MANAGEMENT_TOKENS: token,
-      DOMAIN_HASH_KEY: HASH_KEY,
       FEED_PORT: String(feedPort),
       FEED_TOKEN: token,
-      OPS_PORT: String(opsPort),
-      CATALOGUE: join(options.root, 'catalogue'),
-      LOG_LEVEL: 'warn',
+      CATALOGUE: join(root, 'catalogue'),
       ...options.variables,
     },
-    logFile: join(options.folder, 'control-plane.log'),
   });
-  const opsUrl = `http://127.0.0.1:${opsPort}`;
   return {
     url: `http://127.0.0.1:${port}`,
     opsUrl,
@@ -81,33 +71,11 @@ export async function spawnControlPlane(
     pid: child.pid,
     exited: child.exited,
     lastLines: () => child.lastLines(),
-    ready: () => waitUntilReady(opsUrl, child),
+    ready,
     stop: async () => {
       await child.stop();
     },
   };
-}
-
-/** @throws Error with the last lines of the process when it exited or the deadline passed. */
-export async function waitUntilReady(
-  opsUrl: string,
-  child: Child,
-  withinMs = READY_DEADLINE_MS,
-): Promise<void> {
-  let hasEnded = false;
-  void child.exited.then(() => {
-    hasEnded = true;
-  });
-  const deadlineMs = performance.now() + withinMs;
-  while (performance.now() < deadlineMs && !hasEnded) {
-    try {
-      if ((await fetch(`${opsUrl}/readyz`)).ok) return;
-    } catch {
-      // not listening yet
-    }
-    await sleep(50);
-  }
-  throw new Error(`${child.name} is not ready: ${child.lastLines().join('\n')}`);
 }
 
 /** Peak resident memory of a process (Linux: VmHWM). */

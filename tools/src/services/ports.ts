@@ -1,4 +1,4 @@
-import { StartError } from '@weir/ops';
+import { isBlockedPort, StartError } from '@weir/ops';
 import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { connect, createServer, isIP } from 'node:net';
@@ -17,18 +17,33 @@ export interface RequiredPort {
 }
 
 /**
- * Below the kernel's range for outgoing connections, so no connection takes the port of a server that restarts.
+ * Below the kernel's range for outgoing connections, so no connection takes the port of a server that restarts. A
+ * deployment has a range of its own, so that tests that run at the same time leave its ports alone.
  */
-const [MIN_FREE_PORT, MAX_FREE_PORT] = [15_000, 19_999];
+const FREE_PORTS = [15_000, 19_999] as const;
+const DEPLOYMENT_PORTS = [2_000, 9_999] as const;
 const TRIES = 1_000;
 
-/** A loopback TCP port that is free now. */
+/** A loopback port that is free for TCP and UDP now. */
 export async function freePort(): Promise<number> {
-  for (let tries = 0; tries < TRIES; tries++) {
-    const port = randomInt(MIN_FREE_PORT, MAX_FREE_PORT + 1);
-    if ((await tryTcp({ host: '127.0.0.1', port })) === null) return port;
+  const [port = 0] = await findFreePorts(1, FREE_PORTS);
+  return port;
+}
+
+/** Several of them, to which `fetch` connects. @param range lowest and highest */
+export async function findFreePorts(
+  count: number,
+  [lowest, highest]: readonly [number, number] = DEPLOYMENT_PORTS,
+): Promise<number[]> {
+  const chosen = new Set<number>();
+  for (let tries = 0; chosen.size < count; tries++) {
+    if (tries > TRIES) throw new StartError(`there are no free ports from ${lowest} to ${highest}`);
+    const port = randomInt(lowest, highest + 1);
+    if (isBlockedPort(port)) continue;
+    const one = { host: '127.0.0.1', port };
+    if ((await tryTcp(one)) === null && (await tryUdp(one)) === null) chosen.add(port);
   }
-  throw new StartError(`no port from ${MIN_FREE_PORT} to ${MAX_FREE_PORT} is free`);
+  return [...chosen];
 }
 
 /**
@@ -107,7 +122,10 @@ function tryTcp({
   });
 }
 
-function tryUdp({ host, port }: RequiredPort): Promise<NodeJS.ErrnoException | null> {
+function tryUdp({
+  host,
+  port,
+}: Pick<RequiredPort, 'host' | 'port'>): Promise<NodeJS.ErrnoException | null> {
   return new Promise((resolve) => {
     const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
     socket.once('error', resolve);

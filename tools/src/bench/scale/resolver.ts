@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Child } from '../../services/child.js';
-import { spawnResolver } from '../../services/resolver.js';
+import { freePort } from '../../services/ports.js';
+import { spawnWeir } from '../../services/weir.js';
 import { BLOCK_ADDRESS } from '../dns/jobs.js';
 import type { GeneratedFeed } from './generated-feed.js';
 import { BALANCER } from './generator/client.js';
@@ -30,11 +32,17 @@ const READY_DEADLINE_MS = 600_000;
 export async function startResolver(options: ResolverOptions): Promise<StartedResolver> {
   const { root, folder, feed, redisUrl, prefix } = options;
   const startedMs = performance.now();
-  const { child, port, ready } = await spawnResolver({
-    ...{ root, folder, redisUrl, prefix },
-    feedUrl: feed.url,
-    feedToken: feed.token,
+  const port = await freePort();
+  const { child, ready } = await spawnWeir('resolver', {
+    ...{ root, folder, prefix },
     variables: {
+      REDIS_URL: redisUrl,
+      FEED_URL: feed.url,
+      FEED_TOKEN: feed.token,
+      DATA_DIR: join(folder, 'data'),
+      RESOLVER_THREADS: '1',
+      DNS_HOST: '127.0.0.1',
+      DNS_PORT: String(port),
       DEPLOYMENT_ID: feed.token,
       SCHEDULE_TIMEZONE: 'Europe/Berlin',
       DNS_PROXY_PROTOCOL_FROM: `${BALANCER}/32`,

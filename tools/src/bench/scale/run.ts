@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { HASH_KEY } from '../../services/control-plane.js';
+import { HASH_KEY } from '../../services/weir.js';
 import { freePort } from '../../services/ports.js';
 import { startRedis } from '../../services/redis.js';
 import { startUpstream } from '../dns/servers/upstream.js';

@@ -1,8 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { startChild } from '../../../services/child.js';
-import { HASH_KEY, waitUntilReady } from '../../../services/control-plane.js';
-import { freePort } from '../../../services/ports.js';
+import { spawnWeir } from '../../../services/weir.js';
 import { startServices } from '../../services.js';
 import { BLOCK_ADDRESS } from '../jobs.js';
 import type { Server } from './server.js';
@@ -70,17 +67,14 @@ export function weir(
     // Its configuration comes from the control plane.
     prepare: () => Promise.resolve(),
     start: async ({ folder, port, upstreamPort, prefix }) => {
-      const opsPort = await freePort();
-      const child = startChild({
-        name,
-        command: process.execPath,
-        args: [join(root, 'apps/resolver/dist/main.js')],
-        env: {
-          PATH: process.env['PATH'],
+      const { child, ready } = await spawnWeir('resolver', {
+        root,
+        folder,
+        prefix,
+        variables: {
           REDIS_URL: controlPlane.redisUrl,
           FEED_URL: controlPlane.feedUrl,
           FEED_TOKEN: controlPlane.feedToken,
-          DOMAIN_HASH_KEY: HASH_KEY,
           RESOLVER_THREADS: String(lanes),
           DNS_HOST: '127.0.0.1',
           DNS_PORT: String(port),
@@ -91,13 +85,9 @@ export function weir(
           CLIENT_UDP_BYTE_RATE: String(2 ** 30),
           CLIENT_UPSTREAM_QUERIES: '8192',
           CLIENT_WAITING_QUERIES: '16384',
-          OPS_PORT: String(opsPort),
-          LOG_LEVEL: 'warn',
         },
-        logFile: join(folder, 'log'),
-        prefix,
       });
-      await waitUntilReady(`http://127.0.0.1:${opsPort}`, child);
+      await ready();
       return child;
     },
   };
