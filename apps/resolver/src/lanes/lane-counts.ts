@@ -6,41 +6,23 @@ const SECONDS_BOUNDS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
 ];
 
-/** Kinds of garbage collections: their labels, as those of the main thread, by their names in V8. */
-const COLLECTION_KINDS: Readonly<Record<string, string>> = {
-  Scavenge: 'minor',
-  MarkSweepCompact: 'major',
-  IncrementalMarking: 'incremental',
-  ProcessWeakCallbacks: 'weakcb',
-};
-const OTHER_KIND = 'other';
-const KINDS = [...Object.values(COLLECTION_KINDS), OTHER_KIND];
-
 const Single = { answers: 0, handedOver: 1, naps: 2, notHandedOver: 3, receiveErrors: 4 } as const;
 const SINGLES = 5;
 const SECONDS_SIZE = Histogram.sizeFor(SECONDS_BOUNDS);
 const TURNS = SINGLES + Histogram.sizeFor(BATCH_BOUNDS);
-const COLLECTIONS = TURNS + SECONDS_SIZE;
 
 /** What a lane counts beside what every thread counts, in memory that the main thread reads. */
 export class LaneCounts {
-  static readonly size = COLLECTIONS + KINDS.length * SECONDS_SIZE;
+  static readonly size = TURNS + SECONDS_SIZE;
 
   /** Sizes of batches. */
   readonly batches: Histogram;
   /** Seconds from the receipt of a batch until its answers are sent: as long, the next queries wait. */
   readonly turns: Histogram;
-  /** Seconds of each garbage collection, by kind. */
-  readonly collections: Readonly<Record<string, Histogram>>;
 
   constructor(private readonly counts: Float64Array) {
     this.batches = new Histogram(BATCH_BOUNDS, counts.subarray(SINGLES, TURNS));
-    const secondsFrom = (start: number): Histogram =>
-      new Histogram(SECONDS_BOUNDS, counts.subarray(start, start + SECONDS_SIZE));
-    this.turns = secondsFrom(TURNS);
-    this.collections = Object.fromEntries(
-      KINDS.map((kind, i) => [kind, secondsFrom(COLLECTIONS + i * SECONDS_SIZE)]),
-    );
+    this.turns = new Histogram(SECONDS_BOUNDS, counts.subarray(TURNS, LaneCounts.size));
   }
 
   countAnswers(count: number): void {
@@ -62,11 +44,6 @@ export class LaneCounts {
 
   countNap(): void {
     this.counts[Single.naps]++;
-  }
-
-  /** @param type its name in V8 */
-  countCollection(type: string, seconds: number): void {
-    this.collections[COLLECTION_KINDS[type] ?? OTHER_KIND].observe(seconds);
   }
 
   get answers(): number {

@@ -74,10 +74,4 @@ export function registerLaneMetrics(metrics: ReadMetrics, lanes: () => Lanes | n
     'Time from the receipt of a batch until its answers are sent: as long, the next queries wait',
     ({ turns }, name, lane) => turns.lines(name, { lane }),
   );
-  histogram(
-    'lane_gc_duration_seconds',
-    'Pauses of a lane for garbage collection, by kind as in nodejs_gc_duration_seconds',
-    ({ collections }, name, lane) =>
-      Object.entries(collections).flatMap(([kind, one]) => one.lines(name, { lane, kind })),
-  );
 }

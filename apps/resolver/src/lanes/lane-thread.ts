@@ -16,7 +16,6 @@ import { createQueryPath } from '../query-path/create-query-path.js';
 import { ReadPolicy } from '../shared-policy/read-policy.js';
 import { throttled } from '../throttled.js';
 import { AwakeLanes } from './awake-lanes.js';
-import { CollectionWatch } from './collection-watch.js';
 import { Handover } from './handover.js';
 import { HandoverWriter } from './handover-ring.js';
 import { LaneCounts } from './lane-counts.js';
@@ -70,7 +69,6 @@ function createLoop(calls: SystemCalls, policy: ReadPolicy): LaneLoop {
   const rows = profileRows && new ProfileRows(profileRows.capacity, profileRows.memory);
   const counting = countersInto(counts, rows);
   const laneCounts = new LaneCounts(task.turns);
-  const collections = new CollectionWatch(laneCounts);
   const sockets: LaneSocket[] = [];
   const main = new MainWatch(task.mainTurns, patienceMs(configuration.CACHE_STALE_AFTER_MS));
   const subscriber = new SubscriberKey(policy, task.subscriberSalt);
@@ -129,7 +127,6 @@ function createLoop(calls: SystemCalls, policy: ReadPolicy): LaneLoop {
     nowMs,
     napMs: configuration.UDP_NAP_US / 1000,
     enter: () => {
-      collections.update(now.seconds);
       files.update();
       main.update(performance.now());
       policy.enter();

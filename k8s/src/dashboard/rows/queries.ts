@@ -89,10 +89,6 @@ export const QUERIES: Row = {
       unit: 's',
       queries: [
         [quantile(0.99, 'weir_resolver_lane_turn_seconds', 'instance'), '{{instance}} turn'],
-        [
-          quantile(0.99, 'weir_resolver_lane_gc_duration_seconds', 'instance'),
-          '{{instance}} garbage collection',
-        ],
       ],
     },
     {
