@@ -74,21 +74,4 @@ describe.skipIf(laneCount(1) === 0)('the queries of one socket', () => {
     expect(second.answers).toBeGreaterThan(0);
     await expect.poll(() => service.lanes!.awakeCount).toBe(1);
   });
-
-  it.each([0, 1])('are answered at once by the others while lane %i is replaced', async (lane) => {
-    const { server, lanes, service } = await serveByLanes({ RESOLVER_THREADS: 2 });
-    const other = lanes[1 - lane].laneCounts;
-    const { send, answered } = await openBalancer('127.0.0.1', server.port);
-    await lanes[lane].terminate();
-    await expect.poll(() => service.lanes!.awakeCount).toBe(1);
-    await send(QUERY, QUERIES);
-    await expect.poll(() => other.answers).toBe(QUERIES);
-    expect(lanes[lane].isRunning).toBe(false);
-    await expect.poll(answered).toBe(QUERIES);
-    // The one that takes its place takes its share.
-    await expect.poll(() => lanes[lane].isRunning).toBe(true);
-    await send(QUERY, QUERIES);
-    await expect.poll(answered).toBe(2 * QUERIES);
-    expect(lanes[lane].laneCounts.answers).toBeGreaterThan(0);
-  });
 });

@@ -134,40 +134,33 @@ describe('a lane', NEEDS_LANES, () => {
     // A turn is counted when its answers are sent, so a client may be faster.
     await expect.poll(() => laneCounts.turns.count - laneCounts.batches.count).toBe(0);
     expect(laneCounts.turns.sum).toBeGreaterThan(0);
-    expect(service.lanes!.replaced).toBe(0);
   });
 
-  it('that ends is replaced, and the others answer meanwhile', async () => {
-    const { ask, lanes, service, logged, source } = await serveByLanes();
+  it('ends the resolver when its thread ends', async () => {
+    const { ask, lanes, service, logged } = await serveByLanes();
     expect(await ask('www.blocked.example')).toBe(BLOCKED);
     await lanes[0].terminate();
-    expect(await ask('www.blocked.example')).toBe(BLOCKED);
-    expect(await ask('www.example.com')).toBe(PERMITTED);
-    expect(service.lanes!.replaced).toBe(1);
-    expect(logged).toEqual(['a thread for UDP ended; another one follows']);
-    source.policy = policyOf(profile(1), loopback(1), domainRule(1, 'deny', 'example.com'));
-    expect(await ask('www.example.com')).toBe(BLOCKED);
+    await expect(service.lanes!.lost).rejects.toThrow('a thread for UDP ended');
+    expect(logged).toEqual(['a thread for UDP ended, and the resolver with it']);
   });
 
-  it('that fails on a policy ends, and answers again with one that it can read', async () => {
-    const { ask, source, service } = await serveByLanes();
+  it('ends the resolver when it fails on a policy', async () => {
+    const { source, service } = await serveByLanes();
     const broken = policyOf(profile(1), loopback(1));
     broken.setCatalogue({ shareable: 'no image' } as never);
     source.policy = broken;
-    await expect.poll(() => service.lanes!.replaced).toBeGreaterThan(0);
-    source.policy = policyOf(profile(1), loopback(1), domainRule(1, 'deny', 'example.com'));
-    expect(await ask('www.example.com')).toBe(BLOCKED);
+    await expect(service.lanes!.lost).rejects.toThrow('a thread for UDP ended');
   });
 
-  it('that hangs is replaced', async () => {
-    const { ask, source, service, logged } = await serveByLanes({}, { laneCheckMs: 200 });
+  it('ends the resolver when it hangs', async () => {
+    const { source, service, logged } = await serveByLanes({}, { laneCheckMs: 200 });
     // As if the writer had never come back: the lane waits inside the lock.
     const words = new Int32Array(source.share.connect(3, () => undefined).lock);
     Atomics.store(words, 0, 1);
-    await expect.poll(() => service.lanes!.replaced).toBeGreaterThan(0);
+    await expect(service.lanes!.lost).rejects.toThrow('a thread for UDP hangs');
     Atomics.store(words, 0, 0);
-    expect(await ask('www.blocked.example')).toBe(BLOCKED);
-    expect(logged).toContain('a thread for UDP hangs and is ended');
+    Atomics.notify(words, 0);
+    expect(logged).toEqual(['a thread for UDP hangs, and the resolver ends']);
   });
 
   it('gets changed files from the main thread', async () => {

@@ -102,7 +102,7 @@ export class LaneLoop {
   }
 
   private takeBatch(index: number, flags: number): number {
-    const { words, sockets, enter, leave, afterBatch, counts, nowMs } = this.options;
+    const { sockets, enter, leave, afterBatch, counts, nowMs } = this.options;
     const socket = sockets[index];
     const count = socket.receive(flags);
     if (socket.errno !== 0) {
@@ -112,7 +112,6 @@ export class LaneLoop {
     if (count === BATCH) this.isEmptied = false;
     if (count === 0) return 0;
     const receivedMs = nowMs();
-    words[LaneWord.inHand] = count;
     enter();
     try {
       socket.handle(count);
@@ -120,7 +119,6 @@ export class LaneLoop {
       leave();
     }
     socket.flush();
-    words[LaneWord.inHand] = 0;
     afterBatch();
     counts.turns.observe((nowMs() - receivedMs) / 1000);
     return count;

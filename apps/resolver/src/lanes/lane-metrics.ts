@@ -17,13 +17,8 @@ export function registerLaneMetrics(metrics: ReadMetrics, lanes: () => Lanes | n
   );
   metrics.gauge(
     'lanes_awake',
-    'Lanes that get queries; the others are parked until the load needs them, or are being replaced',
+    'Lanes that get queries; the others are parked until the load needs them',
     () => lanes()?.awakeCount ?? 0,
-  );
-  metrics.counter(
-    'lanes_replaced_total',
-    'Lanes that were replaced because their thread had ended, or hung',
-    () => lanes()?.replaced ?? 0,
   );
   metrics.counters('lane_answers_total', 'Answers of a lane from memory', ['lane'], () =>
     byLane(({ laneCounts }) => laneCounts.answers),

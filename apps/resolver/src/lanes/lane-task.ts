@@ -23,10 +23,8 @@ export const LaneWord = {
   ready: 4,
   /** Its number among the threads of the system. */
   threadId: 5,
-  /** Queries that it has received and not yet answered, dropped or handed over. */
-  inHand: 6,
   /** The errno with which it cannot receive; 0 while it can. */
-  errno: 7,
+  errno: 6,
 } as const;
 export const LANE_WORDS = 16;
 

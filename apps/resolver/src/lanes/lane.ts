@@ -3,7 +3,6 @@ import { MessageChannel, Worker } from 'node:worker_threads';
 import type { AnswerCache } from '../cache/answer-cache.js';
 import { createThreadCounts, sharedNumbers, type ThreadCounts } from '../metrics/thread-counts.js';
 import type { QueryCounters } from '../metrics/query-counters.js';
-import { DropReason } from '../query/drop-reason.js';
 import type { PolicyReaders } from '../shared-policy/policy-readers.js';
 import { readThread } from '../threads/thread-state.js';
 import { ThreadWatch } from '../threads/thread-watch.js';
@@ -51,10 +50,7 @@ export interface LaneOptions {
   readonly onEnd: (error: unknown) => void;
 }
 
-/**
- * One lane, as the main thread sees it. When its thread ends, another one can take its place: sockets, counts and
- * queries on their way belong to the process.
- */
+/** One lane, as the main thread sees it. */
 export class Lane {
   readonly counts: ThreadCounts;
   readonly laneCounts: LaneCounts;
@@ -66,7 +62,7 @@ export class Lane {
   private files: MessagePort | null = null;
   /** Whether its thread takes queries. */
   isRunning = false;
-  private watch = new ThreadWatch(PATIENCE_S);
+  private readonly watch = new ThreadWatch(PATIENCE_S);
 
   constructor(private readonly options: LaneOptions) {
     const { task } = options;
@@ -80,11 +76,6 @@ export class Lane {
     const { options, words } = this;
     const policy = new MessageChannel();
     const files = new MessageChannel();
-    words[LaneWord.sent] = 0;
-    words[LaneWord.turns] = 0;
-    words[LaneWord.inHand] = 0;
-    words[LaneWord.errno] = 0;
-    this.watch = new ThreadWatch(PATIENCE_S);
     this.updateReady();
     const task: LaneTask = {
       ...options.task,
@@ -127,7 +118,6 @@ export class Lane {
       files.port1.close();
       options.readers.disconnect(options.number);
       options.cache.disconnect(options.number);
-      for (let i = words[LaneWord.inHand]; i > 0; i--) options.counters.drop(DropReason.replaced);
       options.onEnd(cause);
     });
   }

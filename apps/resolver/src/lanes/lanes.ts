@@ -7,8 +7,6 @@ import { type LaneFiles, LaneOrder } from './lane-task.js';
 
 const CHECK_MS = 1_000;
 const READY_MS = 250;
-/** A lane that ends is replaced at once, and one that ended soon after its start, after this time. */
-const PAUSE_MS = 1_000;
 /** Checks in a row at which a lane cannot receive. Then the process ends: its sockets outlive every thread. */
 const MAX_FAULTS = 5;
 /** Longest wait for a lane that has an order. */
@@ -31,9 +29,7 @@ export interface LanesOptions extends Omit<
 /** The lanes of a resolver. */
 export class Lanes {
   readonly all: readonly Lane[];
-  /** Lanes that were replaced because they had ended or hung. */
-  replaced = 0;
-  /** Rejects when a lane cannot receive any more. */
+  /** Rejects when a lane has ended, hangs, or cannot receive any more: the process starts again in seconds. */
   readonly lost: Promise<never>;
   private readonly end = Promise.withResolvers<never>();
   private readonly starts: PromiseWithResolvers<null>[];
@@ -69,7 +65,7 @@ export class Lanes {
     this.listen();
   }
 
-  /** Lanes that get queries; the others are parked, or replaced. */
+  /** Lanes that get queries; the others are parked. */
   get awakeCount(): number {
     return this.awake?.count ?? this.all.length;
   }
@@ -110,39 +106,25 @@ export class Lanes {
   }
 
   private create(sockets: LaneOptions['sockets'], number: number): Lane {
-    let startedMs = 0;
-    const lane = new Lane({
+    return new Lane({
       ...this.options,
       sockets,
       number,
       lanes: this.options.sockets.length,
       onRunning: () => {
-        startedMs = performance.now();
         this.starts[number].resolve(null);
-        this.assign();
       },
       onEnd: (error) => {
-        this.starts[number].reject(new StartError(`a thread for UDP ended: ${String(error)}`));
-        // It may have handed something over and not said so.
-        Atomics.add(this.options.task.wake, 0, 1);
-        Atomics.notify(this.options.task.wake, 0);
+        const reason = `a thread for UDP ended: ${String(error)}`;
+        this.starts[number].reject(new StartError(reason));
         if (this.isStopping) return;
-        this.assign();
         this.options.log.error(
           { lane: number, err: error },
-          'a thread for UDP ended; another one follows',
+          'a thread for UDP ended, and the resolver with it',
         );
-        this.replaced++;
-        const isEarly = performance.now() - startedMs < PAUSE_MS;
-        setTimeout(
-          () => {
-            if (!this.isStopping) lane.start();
-          },
-          isEarly ? PAUSE_MS : 0,
-        );
+        this.end.reject(new Error(reason, { cause: error }));
       },
     });
-    return lane;
   }
 
   private async obey(order: LaneOrder): Promise<void> {
@@ -157,8 +139,8 @@ export class Lanes {
     for (const [number, lane] of this.all.entries()) {
       this.checkSockets(lane, number);
       if (!lane.hangs()) continue;
-      this.options.log.error({ lane: number }, 'a thread for UDP hangs and is ended');
-      void lane.terminate();
+      this.options.log.error({ lane: number }, 'a thread for UDP hangs, and the resolver ends');
+      this.end.reject(new Error('a thread for UDP hangs'));
     }
     this.assign();
   };

@@ -24,7 +24,5 @@ export const DropReason = {
   memory: 10,
   /** More queries wait for the main thread than a lane can hand over. */
   handover: 11,
-  /** In the hands of a lane when it ended. */
-  replaced: 12,
 } as const;
 export type DropReason = (typeof DropReason)[keyof typeof DropReason];

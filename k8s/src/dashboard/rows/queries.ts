@@ -41,13 +41,7 @@ export const QUERIES: Row = {
     {
       title: 'Lanes',
       unit: 'short',
-      queries: [
-        [`weir_resolver_lanes${RESOLVERS}`, '{{instance}}'],
-        [
-          `increase(weir_resolver_lanes_replaced_total${RESOLVERS}${RATE})`,
-          '{{instance}} replaced',
-        ],
-      ],
+      queries: [[`weir_resolver_lanes${RESOLVERS}`, '{{instance}}']],
     },
     {
       title: 'Packets dropped by the kernel',

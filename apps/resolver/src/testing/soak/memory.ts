@@ -29,12 +29,10 @@ export async function sampleMemory(opsPort: number, second: number): Promise<Mem
   };
 }
 
-/** What a resolver itself says about queries without an answer, and lanes that were replaced. */
+/** What a resolver itself says about queries without an answer. */
 export async function readLosses(opsPort: number): Promise<string> {
   const text = await (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text();
-  const lines = text.matchAll(
-    /^weir_resolver_((?:dropped|udp_kernel_drops|lanes_replaced).*) ([1-9].*)$/gm,
-  );
+  const lines = text.matchAll(/^weir_resolver_((?:dropped|udp_kernel_drops).*) ([1-9].*)$/gm);
   return [...lines].map(([, name, value]) => `${name} ${value}`).join(', ') || 'none';
 }
 
