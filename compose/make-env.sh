@@ -1,5 +1,6 @@
 #!/bin/sh
-# Creates .env: a copy of .env.example with a new value for every secret. Does not change an existing .env.
+# Creates .env: a copy of .env.example with a new value for every secret, and with what only new installations turn on.
+# Does not change an existing .env.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -12,6 +13,7 @@ umask 077
 while IFS= read -r line; do
   case $line in
     [A-Z]*=) line=$line$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n') ;;
+    '#BLOCK_REBINDING='*) line=BLOCK_REBINDING=true ;;
   esac
   printf '%s\n' "$line"
 done <.env.example >.env.new

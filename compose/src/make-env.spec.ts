@@ -31,9 +31,12 @@ describe('make-env.sh', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('gives every secret a new value, and changes nothing else', () => {
+  it('gives every secret a new value, turns BLOCK_REBINDING on, and changes nothing else', () => {
     expect(run().status).toBe(0);
     const made = lines('.env');
+    const rebinding = lines('.env.example').indexOf('#BLOCK_REBINDING=false');
+    expect(made[rebinding]).toBe('BLOCK_REBINDING=true');
+    made[rebinding] = '#BLOCK_REBINDING=false';
     const secrets = lines('.env.example').flatMap((line, index) => {
       if (!/^[A-Z_]+=$/.test(line)) {
         expect(made[index]).toBe(line);

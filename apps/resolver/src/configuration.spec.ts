@@ -50,6 +50,8 @@ describe('SCHEMA', () => {
       INSPECT_CNAME: true,
       LOCAL_ZONES: true,
       BLOCK_RESOLVER_DISCOVERY: true,
+      BLOCK_REBINDING: false,
+      REBINDING_ALLOWED_ZONES: ['home.arpa', 'internal', 'local'],
       SCHEDULE_TIMEZONE: 'UTC',
       QUERY_LOG_SAMPLING: 0,
       QUERY_LOG_NAMES: false,
@@ -110,6 +112,9 @@ describe('SCHEMA', () => {
   });
 
   it.each([
+    ['BLOCK_REBINDING', 'on'],
+    ['REBINDING_ALLOWED_ZONES', 'plex.direct,'],
+    ['REBINDING_ALLOWED_ZONES', '192.168.0.0/16'],
     ['DNS_PORT', '65536'],
     ['DNS_HOST', 'localhost'],
     ['DNS_HOST', '192.0.2.1,192.0.2.1'],

@@ -13,6 +13,7 @@ export {
   wireNameBytes,
 } from './names.js';
 export * from './opt.js';
+export { hasPrivateAddresses, PrivateAddressRemoval } from './private-addresses.js';
 export * from './protocol.js';
 export * from './query.js';
 export * from './query-options.js';

@@ -135,6 +135,7 @@ export const Ede = {
   staleAnswer: 3,
   cachedError: 13,
   notReady: 14,
+  blocked: 15,
   filtered: 17,
   prohibited: 18,
   staleNxDomainAnswer: 19,

@@ -141,6 +141,11 @@ export class CacheReader {
     return this.entryReader.targets;
   }
 
+  /** Whether that answer has private addresses. */
+  get hasPrivateAddresses(): boolean {
+    return this.entryReader.hasPrivateAddresses;
+  }
+
   /**
    * Claims the refresh of the entry of the last lookup. It is not `expiring` again, for any thread, for ten seconds,
    * unless the refresh fails or does not take place (`cancelRefresh`).

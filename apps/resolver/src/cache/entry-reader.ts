@@ -11,8 +11,8 @@ import {
 } from '@weir/dns-wire';
 import type { Question } from '../query/question.js';
 import { TargetHashes } from '../query/target-hashes.js';
-import { Head } from './entry.js';
-import type { EntryTable } from './entry-table.js';
+import { Head, Use } from './entry.js';
+import { type EntryTable, useAt } from './entry-table.js';
 
 const HEADER_WORDS = HEADER_BYTES / 4;
 
@@ -23,6 +23,8 @@ export class EntryReader {
   private readonly response = new Response();
   /** Those of the answer that was read last. */
   readonly targets = new TargetHashes();
+  /** Whether that answer has private addresses. */
+  hasPrivateAddresses = false;
 
   constructor(private readonly table: EntryTable) {
     this.response.bytes = this.messageBytes;
@@ -93,6 +95,7 @@ export class EntryReader {
     response.additionalCount = flags >>> 16;
     response.recordsEnd = sizes >>> 16;
     response.ede = words[at + Head.ede];
+    this.hasPrivateAddresses = bytes[useAt(at) + Use.privateAddresses] === 1;
     response.ttlCount = sizes & 0xffff;
     const offsetsAt = (at + Head.words) * 4;
     for (let i = 0; i < response.ttlCount; i++) {

@@ -1,6 +1,7 @@
 import {
   Flag,
   HEADER_BYTES,
+  hasPrivateAddresses,
   readTtl,
   type Response,
   writeUint16,
@@ -39,6 +40,7 @@ export class EntryWriter {
     words[at + Head.flags] = (response.additionalCount << 16) | response.flags;
     words[at + Head.ede] = response.ede;
     words[at + Head.use] = 0;
+    bytes[useAt(at) + Use.privateAddresses] = hasPrivateAddresses(response) ? 1 : 0;
     words[at + Head.targets] = (targets.size << 16) | (targets.count + 1);
     const offsetsAt = (at + Head.words) * 4;
     const messageAt = this.table.messageAt(at) * 4 - HEADER_BYTES;

@@ -47,6 +47,8 @@ export const Use = {
   hits: 0,
   /** 1 when the entry is an upstream failure, not an answer. Only the writer sets it. */
   failure: 1,
+  /** 1 when the answer has private addresses. Only the writer sets it. */
+  privateAddresses: 2,
 } as const;
 
 /** Bits of the byte `Use.hits`. All values of the byte are valid. */

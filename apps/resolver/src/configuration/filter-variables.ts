@@ -1,7 +1,7 @@
 import { MAX_ADDRESSES } from '@weir/dns-wire';
 import { addressList, boolean, integer, json } from '@weir/ops';
 import { PAGE_ADDRESSES, readPageAddresses } from './page-addresses.js';
-import { atMost } from './value-kinds.js';
+import { atMost, domainList } from './value-kinds.js';
 
 const MAX_BLOCK_TTL = 86_400;
 
@@ -35,5 +35,19 @@ export const FILTER_VARIABLES = {
   INSPECT_CNAME: boolean({
     description: 'Whether the filter also applies to the targets of CNAME, HTTPS and SVCB records.',
     default: 'true',
+  }),
+  BLOCK_REBINDING: boolean({
+    description:
+      'Whether clients with a profile get no private addresses in the answers of upstreams: loopback, private, ' +
+      'shared (100.64.0.0/10), link-local and unique local ones, by which a website could reach devices in the ' +
+      'network of its visitor (DNS rebinding). Local records and block pages are not affected. New installations ' +
+      'turn it on.',
+    default: 'false',
+  }),
+  REBINDING_ALLOWED_ZONES: domainList({
+    description:
+      'Domains whose names, and all below them, may have private addresses although BLOCK_REBINDING is on: your own ' +
+      'services with such addresses, plex.direct, lists that mail servers ask (DNSBL).',
+    default: 'home.arpa,internal,local',
   }),
 } as const;

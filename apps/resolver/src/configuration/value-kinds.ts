@@ -14,6 +14,20 @@ export function domain(options: VariableOptions): Variable<string> {
   return { ...text('a domain name such as dns.example.net', options), parse };
 }
 
+export function domainList(options: VariableOptions): Variable<readonly string[]> {
+  const one = domain(options);
+  const parse = (value: string): readonly string[] =>
+    value.split(',').map((name) => one.parse(name.trim()));
+  return {
+    description: options.description,
+    default: options.default,
+    allowed: 'comma-separated domain names',
+    secret: false,
+    valueSchema: { type: 'array', items: one.valueSchema, minItems: 1 },
+    parse,
+  };
+}
+
 /** Where a receiver listens, as `net.connect` takes it. */
 export type ReceiverEndpoint =
   { readonly path: string } | { readonly host: string; readonly port: number };

@@ -1,6 +1,6 @@
 import { SubscriberKey } from '@weir/clients';
 import { parseResponse, Response } from '@weir/dns-wire';
-import { encodeMessage, encodeQuery, opt, wireName } from '@weir/dns-wire/testing';
+import { encodeMessage, encodeQuery, hexOf, opt, wireName } from '@weir/dns-wire/testing';
 import { parseHashKey } from '@weir/dns-name';
 import { domainRule, HASH_KEY_HEX, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { getHeapStatistics } from 'node:v8';
@@ -10,6 +10,7 @@ import { AnswerCache } from '../cache/answer-cache.js';
 import { TargetHasher } from '../cache/target-hasher.js';
 import { PolicyLookup } from '../decision/policy-lookup.js';
 import { QueryDecider } from '../decision/query-decider.js';
+import { RebindingProtection } from '../decision/rebinding-protection.js';
 import { TargetInspector } from '../decision/target-inspector.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
@@ -69,6 +70,12 @@ function createPath() {
       serverIdentity: new ServerIdentity(),
       isReady: () => true,
     }),
+    rebindingProtection: new RebindingProtection({
+      isEnabled: true,
+      allowedZones: [],
+      hashKey,
+      decision: policyLookup.decision,
+    }),
     pages: new BlockPages(['192.0.2.80'], new Map()),
     blockTtlSeconds: 10,
     designatedResolvers: [],
@@ -85,10 +92,10 @@ function createPath() {
       forward: (exchange, question) => {
         const { bytes, query } = question;
         const questions = [{ qname: bytes.slice(12, query.questionEnd - 4), qtype: 1 }];
-        const answers = [
-          cname('edge.example.net', 300),
-          a('192.0.2.1', 300, wireName('edge.example.net')),
-        ];
+        const isPrivate = hexOf(questions[0].qname) === hexOf(wireName('private.example'));
+        const answers = isPrivate
+          ? [a('192.0.2.1'), a('192.168.1.1')]
+          : [cname('edge.example.net', 300), a('192.0.2.1', 300, wireName('edge.example.net'))];
         const packet = encodeMessage({
           flags: 0x8180,
           questions,
@@ -145,13 +152,14 @@ function createPath() {
     cached: packets,
     blocked: [blocked],
     local: [local],
+    private: [encodeQuery('private.example', 1, { udpBytes: 1232 })],
     rewritten,
   };
   return { ask, packets, packetsOf, answered: () => answered };
 }
 
 describe('QueryPath', () => {
-  it.each(['cached', 'blocked', 'local', 'rewritten'] as const)(
+  it.each(['cached', 'blocked', 'local', 'private', 'rewritten'] as const)(
     'allocates nothing for a %s answer',
     (kind) => {
       const { ask, packets, packetsOf, answered } = createPath();

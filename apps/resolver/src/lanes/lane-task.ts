@@ -79,6 +79,7 @@ export function laneConfiguration(
     BLOCK_PAGE_ADDRESSES: configuration.BLOCK_PAGE_ADDRESSES,
     BLOCK_PAGE_IPV4: configuration.BLOCK_PAGE_IPV4,
     BLOCK_PAGE_IPV6: configuration.BLOCK_PAGE_IPV6,
+    BLOCK_REBINDING: configuration.BLOCK_REBINDING,
     BLOCK_RESOLVER_DISCOVERY: configuration.BLOCK_RESOLVER_DISCOVERY,
     BLOCK_TTL: configuration.BLOCK_TTL,
     CACHE_MAX_TTL: configuration.CACHE_MAX_TTL,
@@ -97,6 +98,7 @@ export function laneConfiguration(
     DNS_TLS_PORT: configuration.DNS_TLS_PORT,
     INSPECT_CNAME: configuration.INSPECT_CNAME,
     LOCAL_ZONES: configuration.LOCAL_ZONES,
+    REBINDING_ALLOWED_ZONES: configuration.REBINDING_ALLOWED_ZONES,
     UDP_NAP_US: configuration.UDP_NAP_US,
   };
 }

@@ -83,16 +83,21 @@ export type QueryLabels = Record<'transport' | 'type' | 'verdict' | 'reason' | '
  * one increment in a typed array; label texts are made when the metrics are read.
  */
 export class QueryCounters {
-  static readonly size = ANSWERS + DROPPED.length;
+  static readonly size = ANSWERS + DROPPED.length + 1;
 
-  /** Those of answers: row-major over transport, type, verdict, reason, RCODE. Then those of packets without one. */
+  /**
+   * Those of answers: row-major over transport, type, verdict, reason, RCODE. Then those of packets without one, then
+   * that of answers whose private addresses were removed.
+   */
   private readonly answers: Float64Array;
   private readonly dropped: Float64Array;
+  private readonly rebindings: Float64Array;
 
   /** @param counts where it counts: `size` numbers, which another thread may read */
   constructor(counts: Float64Array = new Float64Array(QueryCounters.size)) {
     this.answers = counts.subarray(0, ANSWERS);
-    this.dropped = counts.subarray(ANSWERS);
+    this.dropped = counts.subarray(ANSWERS, ANSWERS + DROPPED.length);
+    this.rebindings = counts.subarray(ANSWERS + DROPPED.length);
   }
 
   /** @param verdict a `Verdict` or `NO_VERDICT`. @param reason a `Reason`. @param rcode 0 … 16 or BADCOOKIE. */
@@ -108,6 +113,15 @@ export class QueryCounters {
 
   drop(reason: DropReason): void {
     this.dropped[reason]++;
+  }
+
+  /** Counts an answer whose private addresses were removed. */
+  removedAddresses(): void {
+    this.rebindings[0]++;
+  }
+
+  get addressRemovals(): number {
+    return this.rebindings[0];
   }
 
   /** Every count that is not zero. */

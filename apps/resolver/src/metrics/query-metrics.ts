@@ -40,6 +40,11 @@ export function registerQueryMetrics(metrics: ReadMetrics, counts: QueryCounts):
     counts.queries.droppedCounts(),
   );
   metrics.counter(
+    'rebinding_answers_total',
+    'Answers of upstreams whose private addresses were removed (BLOCK_REBINDING)',
+    () => counts.queries.addressRemovals,
+  );
+  metrics.counter(
     'error_hints_total',
     'Errors over the limit that were replaced by a hint: ask over TCP, or with a cookie',
     () => counts.limits.slips,

@@ -5,6 +5,7 @@ import { designatedResolvers } from '../answer/designated-resolvers.js';
 import type { ResolverConfiguration } from '../configuration.js';
 import { PolicyLookup, type PolicyLookupOptions } from '../decision/policy-lookup.js';
 import { QueryDecider, type QueryDeciderOptions } from '../decision/query-decider.js';
+import { RebindingProtection } from '../decision/rebinding-protection.js';
 import { TargetInspector } from '../decision/target-inspector.js';
 import { ServerIdentity } from '../special/server-identity.js';
 import { SpecialNameTable } from '../special/special-name-table.js';
@@ -22,6 +23,7 @@ export type AnswerConfiguration = Pick<
   | 'BLOCK_PAGE_ADDRESSES'
   | 'BLOCK_PAGE_IPV4'
   | 'BLOCK_PAGE_IPV6'
+  | 'BLOCK_REBINDING'
   | 'BLOCK_RESOLVER_DISCOVERY'
   | 'BLOCK_TTL'
   | 'CACHE_MAX_TTL'
@@ -35,6 +37,7 @@ export type AnswerConfiguration = Pick<
   | 'DNS_TLS_PORT'
   | 'INSPECT_CNAME'
   | 'LOCAL_ZONES'
+  | 'REBINDING_ALLOWED_ZONES'
 > & { readonly DNS_PROXY_PROTOCOL_FROM: object | undefined };
 
 /** What else the path of a thread is made from. */
@@ -107,8 +110,15 @@ export function createQueryPath(
     blockTtlSeconds: configuration.BLOCK_TTL,
     designatedResolvers: designated,
     serverIdentity,
-    // … and for a permitted name, the cache and the upstreams. The targets of either answer are inspected.
+    // … and for a permitted name, the cache and the upstreams. The targets of either answer are inspected, and its
+    // addresses.
     targetInspector,
+    rebindingProtection: new RebindingProtection({
+      isEnabled: configuration.BLOCK_REBINDING,
+      allowedZones: configuration.REBINDING_ALLOWED_ZONES,
+      hashKey,
+      decision: policyLookup.decision,
+    }),
     hasNxDomainCut: configuration.CACHE_NXDOMAIN_CUT,
     maxTtlSeconds: configuration.CACHE_MAX_TTL ?? Infinity,
     ...others,

@@ -12,6 +12,7 @@ import type { AnswerCache } from '../cache/answer-cache.js';
 import { type CacheReader, CacheResult } from '../cache/cache-reader.js';
 import { Action } from '../decision/action.js';
 import type { QueryDecider } from '../decision/query-decider.js';
+import type { RebindingProtection } from '../decision/rebinding-protection.js';
 import { type TargetInspector, TargetVerdict } from '../decision/target-inspector.js';
 import type { ServerCookies } from '../limits/server-cookies.js';
 import type { LatencyHistogram } from '../metrics/latency-histogram.js';
@@ -23,7 +24,6 @@ import type { Exchange } from '../query/exchange.js';
 import { OwnQuestion } from '../query/own-question.js';
 import type { QueryHandler } from '../query/query-handler.js';
 import type { Question } from '../query/question.js';
-import type { TargetHashes } from '../query/target-hashes.js';
 import { Transport } from '../query/transport.js';
 import { ForwardResult } from '../upstream/forward-result.js';
 import type { ForwardEvents } from '../upstream/forwarder.js';
@@ -43,6 +43,7 @@ export interface QueryPathOptions extends Omit<
 > {
   readonly decider: QueryDecider;
   readonly targetInspector: TargetInspector;
+  readonly rebindingProtection: RebindingProtection;
   readonly cookies: ServerCookies;
   readonly cache: CacheReader;
   /** Caches the response of an upstream: in the thread that forwards. */
@@ -272,22 +273,22 @@ export class QueryPath implements QueryHandler, ForwardEvents {
 
   /** @param response what the cache has just returned */
   private replyFromCache(exchange: Exchange, response: Response): void {
-    this.replyWithResponse(exchange, response, this.options.cache.targets);
+    this.replyWithResponse(exchange, response, this.options.cache);
   }
 
   /**
    * Every response goes to the client through here, from the cache or from upstream: its targets are inspected for this
    * client, by the policy in force now.
-   * @param kept the hashes of its targets, if it comes from the cache
+   * @param kept the cache, if it comes from there
    */
   private replyWithResponse(
     exchange: Exchange,
     response: Response,
-    kept: TargetHashes | null,
+    kept: CacheReader | null,
   ): void {
-    switch (this.options.targetInspector.inspect(response, kept)) {
+    switch (this.options.targetInspector.inspect(response, kept === null ? null : kept.targets)) {
       case TargetVerdict.pass:
-        return this.sendResponse(exchange, response);
+        return this.sendResponse(exchange, response, kept);
       case TargetVerdict.block:
         return this.replies.sendBlock(exchange);
       case TargetVerdict.malformed:
@@ -297,10 +298,20 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     }
   }
 
-  /** A response to the question for the target of a rewrite becomes one to the question of the client. */
-  private sendResponse(exchange: Exchange, response: Response): void {
-    const { rewrite } = this.options.decider;
-    if (rewrite === null) return this.replies.sendResponse(exchange, response);
+  /**
+   * A response to the question for the target of a rewrite becomes one to the question of the client. Where the
+   * operator has written this target, its addresses are his.
+   */
+  private sendResponse(exchange: Exchange, response: Response, kept: CacheReader | null): void {
+    const { decider, rebindingProtection } = this.options;
+    const { rewrite } = decider;
+    if (rewrite === null) {
+      const rest = rebindingProtection.filter(exchange, response, kept);
+      if (rest !== response) this.options.counters.removedAddresses();
+      if (rest !== null) this.replies.sendResponse(exchange, rest);
+      else this.replies.sendNoAddress(exchange);
+      return;
+    }
     const rewritten = this.localAnswers.rewritten(exchange, rewrite, response);
     if (rewritten !== null) return this.replies.sendResponse(exchange, rewritten);
     this.replies.sendDecided(exchange, Rcode.servFail, ExtendedErrors.none);

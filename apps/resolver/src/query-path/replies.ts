@@ -5,8 +5,10 @@ import {
   MAX_MESSAGE_BYTES,
   HEADER_BYTES,
   Rcode,
+  Ede,
   type Response,
   Type,
+  writeAddressAnswer,
   writeAnyAnswer,
   writeBlockAnswer,
   writeEmptyAnswer,
@@ -80,6 +82,17 @@ export class Replies {
       isEmpty ? NO_ADDRESSES : page.ipv6,
       Math.min(blockTtlSeconds, decision.ttlCapSeconds),
     );
+    this.send(exchange, out, length, decision.verdict, Rcode.noError);
+  }
+
+  /** NODATA with EDE 15, in place of private addresses. */
+  sendNoAddress(exchange: Exchange): void {
+    const out = exchange.replyPath.space ?? this.ownSpace;
+    const { bytes, query } = exchange;
+    const { decision, blockTtlSeconds } = this.options;
+    const ttlSeconds = Math.min(blockTtlSeconds, decision.ttlCapSeconds);
+    const none = NO_ADDRESSES;
+    const length = writeAddressAnswer(out, bytes, query, none, none, ttlSeconds, Ede.blocked);
     this.send(exchange, out, length, decision.verdict, Rcode.noError);
   }
 
