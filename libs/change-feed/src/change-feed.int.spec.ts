@@ -9,7 +9,9 @@ import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest'
 import { FeedClient } from './client/feed-client.js';
 import { KeptSnapshots } from './server/kept-snapshots.js';
 import { createFeedServer } from './server/feed-server.js';
+import { renderChangeMessages } from './protocol/change-messages.js';
 import { FEED_VERSION } from './protocol/feed-version.js';
+import { renderHeadMessage } from './protocol/head-message.js';
 import { Follower } from './follower/follower.js';
 import { redisNames } from './protocol/deployment.js';
 import { DeploymentMessages } from './protocol/deployment-messages.js';
@@ -76,6 +78,9 @@ describe('the change feed over a real Redis', () => {
     await publisher.publish([change]);
     return publisher.waitApplied(change, WAIT_MS);
   };
+
+  const headMessage = (head = log.currentHead()) =>
+    renderHeadMessage({ head, acknowledgementIntervalMs: 0 });
 
   beforeEach(async () => {
     const redis = new Redis(inject('redisUrl'));
@@ -240,27 +245,6 @@ describe('the change feed over a real Redis', () => {
     }
   });
 
-  it('publishes changes one by one while a follower reads only one in a message', async () => {
-    const { follower, target } = await follow();
-    const redis = new Redis(inject('redisUrl'));
-    const names = redisNames(DEPLOYMENT.id);
-    const old = { id: 'old', kind: 'block-page', ...log.currentHead(), feedVersion: FEED_VERSION };
-    await say(redis, 'follower', JSON.stringify(old));
-    await vi.waitFor(() => expect(publisher.followers()).toHaveLength(2), WAIT_MS);
-    const messages: string[] = [];
-    const subscriber = redis.duplicate();
-    subscriber.on('message', (_channel, text: string) => messages.push(text));
-    await subscriber.subscribe(names.change);
-    const changes = [log.commit(1, 1), log.commit(2, 2)];
-    await publisher.publish(changes);
-    await publisher.waitApplied(changes[1], WAIT_MS);
-    expect(target.verdicts()).toEqual(log.verdicts());
-    expect(follower.counters.gaps).toBe(0);
-    await vi.waitFor(() => expect(messages).toHaveLength(2), WAIT_MS);
-    redis.disconnect();
-    subscriber.disconnect();
-  });
-
   it('learns from the next head of a change whose message was lost', async () => {
     const { target } = await follow();
     log.commit(1, 1);
@@ -275,8 +259,8 @@ describe('the change feed over a real Redis', () => {
     const messages = new DeploymentMessages(DEPLOYMENT, silent);
     const { names } = messages;
     for (let id = 0; id < 10; id++) {
-      const head = JSON.stringify(log.currentHead());
-      const change = JSON.stringify(log.commit(id, 1));
+      const head = headMessage();
+      const [change] = renderChangeMessages([log.commit(id, 1)]);
       await redis
         .multi()
         .publish(names.head, messages.sign(names.head, head))
@@ -490,31 +474,11 @@ describe('the change feed over a real Redis', () => {
     log.restore(2);
     await caughtUp(target);
     const redis = new Redis(inject('redisUrl'));
-    await say(redis, 'head', JSON.stringify(before));
+    await say(redis, 'head', headMessage(before));
     redis.disconnect();
     await write(log.commit(9, 2));
     expect(target.verdicts()).toEqual(log.verdicts());
     expect(follower.counters.loads).toMatchObject({ lineage: 1, digest: 0, failed: 0 });
-  });
-
-  it('learns the lineage with one snapshot, and accepts messages of a release that knows no lineages', async () => {
-    const lineage = log.lineage;
-    log.lineage = null;
-    const { follower, target } = await follow();
-    await write(log.commit(1, 1));
-    expect(follower.counters.loads.lineage).toBe(0);
-    log.lineage = lineage;
-    await write(log.commit(2, 1));
-    await vi.waitFor(() => {
-      expect(follower.counters.loads.lineage).toBe(1);
-    }, WAIT_MS);
-    log.lineage = null;
-    // Not `write`: this publisher would wait for an acknowledgement without a lineage.
-    await publisher.publish([log.commit(3, 1)]);
-    log.lineage = lineage;
-    await write(log.commit(4, 1));
-    expect(target.verdicts()).toEqual(log.verdicts());
-    expect(follower.counters.loads).toMatchObject({ start: 1, lineage: 1, digest: 0, failed: 0 });
   });
 
   it('that is stopped while it starts from its disk leaves nothing running', async () => {
@@ -587,7 +551,7 @@ describe('the change feed over a real Redis', () => {
     const redis = new Redis(inject('redisUrl'));
     // The head of another replica often arrives before the change.
     const change = log.commit(2, 1);
-    await say(redis, 'head', JSON.stringify(log.currentHead()));
+    await say(redis, 'head', headMessage());
     await vi.waitFor(() => {
       expect(follower.counters.gaps).toBe(1);
     }, WAIT_MS);

@@ -67,8 +67,10 @@ describe('messages on Redis', () => {
     await subscriber.subscribe(...channels);
     return messages;
   };
-  const stateOf = (id: string, revision: number | null) =>
-    JSON.stringify({ id, kind: 'resolver', ...log.currentHead(), revision, readsGroups: true });
+  const stateOf = (id: string, revision: number) => {
+    const inForce = { ...log.currentHead(), revision };
+    return JSON.stringify({ id, kind: 'resolver', name: null, inForce, feedVersion: 1 });
+  };
 
   beforeEach(async () => {
     redis = await startPrivateRedis();

@@ -63,9 +63,8 @@ export function decodeChange(value: unknown): Change {
 /** @throws RowError when `value` has no revision, digest or lineage in its range. */
 export function decodeHead(value: unknown): Head {
   const point = decodeLogPoint(value);
-  const lineage = (value as Record<string, unknown>)['lineage'] ?? null;
-  const isValid = lineage === null || (typeof lineage === 'string' && UUID.test(lineage));
-  if (!isValid) throw new RowError('a lineage is a UUID');
+  const { lineage } = value as Record<string, unknown>;
+  if (typeof lineage !== 'string' || !UUID.test(lineage)) throw new RowError('a lineage is a UUID');
   return { lineage, ...point };
 }
 

@@ -32,9 +32,6 @@ export interface Change extends LogPoint {
 
 /** The newest point of the change log, and which log it is. */
 export interface Head extends LogPoint {
-  /**
-   * A UUID. A restored database has another one, because the same revision may be another configuration there. Null:
-   * from a release that knows no lineages.
-   */
-  readonly lineage: string | null;
+  /** A UUID. A restored database has another one, because the same revision may be another configuration there. */
+  readonly lineage: string;
 }

@@ -44,7 +44,7 @@ async function start(): Promise<{ target: PolicyTarget; shared: SharedPolicy }> 
       throw new Error('there is no catalogue');
     },
   });
-  const head = { type: 'head', lineage: null, revision: 1, digest: '' } as const;
+  const head = { type: 'head', lineage: '', revision: 1, digest: '' } as const;
   const built = await target.build(ReadableStream.from([head]));
   await built.swapIn();
   await target.apply(
@@ -95,7 +95,7 @@ describe('PolicyTarget', () => {
   ] as const)('lets other work have its turn while it loads a part of %s', async (_, kind, row) => {
     const { target } = await start();
     const rows = FlatRows.of(Array.from({ length: PART_ROWS }, (_, i) => row(i)));
-    const head = { type: 'head', lineage: null, revision: 1, digest: '' } as const;
+    const head = { type: 'head', lineage: '', revision: 1, digest: '' } as const;
     const parts = [head, { type: 'rows', kind, rows } as const];
     const turns = await turnsUntil(target.build(ReadableStream.from(parts)));
     expect(turns).toBeGreaterThan(TURNS);

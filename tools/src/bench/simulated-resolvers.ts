@@ -37,11 +37,25 @@ function openConnection(onText: (text: string) => void): Socket {
   return socket;
 }
 
+interface Point {
+  readonly revision: number;
+  readonly digest: string;
+}
+
 /** Names and values of the deployment, from the first head that is published. */
 interface Deployment {
   readonly prefix: string;
   readonly lineage: string;
-  readonly revision: number;
+  readonly point: Point;
+}
+
+/** A revision and its digest, as a message of a change or a head has them. */
+const POINT = /"revision":(\d+),"digest":"([0-9a-f]{16})"/;
+const POINT_CHARACTERS = 60;
+
+function pointOf(text: string): Point | null {
+  const [found, revision, digest = ''] = POINT.exec(text) ?? [];
+  return found === undefined ? null : { revision: Number(revision), digest };
 }
 
 function findDeployment(): Promise<Deployment> {
@@ -50,10 +64,11 @@ function findDeployment(): Promise<Deployment> {
     const socket = openConnection((text) => {
       seen += text;
       const prefix = /(weir:[0-9a-f]{16}):head/.exec(seen)?.[1];
-      const head = /"lineage":"([^"]+)","revision":(\d+)/.exec(seen);
-      if (prefix === undefined || head?.[1] === undefined) return;
+      const lineage = /"lineage":"([^"]+)"/.exec(seen)?.[1];
+      const point = pointOf(seen);
+      if (prefix === undefined || lineage === undefined || point === null) return;
       socket.destroy();
-      resolve({ prefix, lineage: head[1], revision: Number(head[2]) });
+      resolve({ prefix, lineage, point });
     });
     socket.write(command('PSUBSCRIBE', 'weir:*:head'));
   });
@@ -70,7 +85,7 @@ class SimulatedFollower {
 
   constructor(
     private readonly deployment: Deployment,
-    private revision = deployment.revision,
+    private point: Point = deployment.point,
   ) {
     this.socket = openConnection((text) => this.receive(text));
     const { prefix } = deployment;
@@ -85,9 +100,9 @@ class SimulatedFollower {
     const interval = /"acknowledgementIntervalMs":(\d+),/.exec(all)?.[1];
     if (interval !== undefined) this.intervalMs = Number(interval);
     const at = all.lastIndexOf('"revision":');
-    const revision = at < 0 ? null : /^"revision":(\d+),/.exec(all.slice(at, at + 40))?.[1];
-    if (Number(revision ?? 0) <= this.revision) return;
-    this.revision = Number(revision);
+    const point = at < 0 ? null : pointOf(all.slice(at, at + POINT_CHARACTERS));
+    if (point === null || point.revision <= this.point.revision) return;
+    this.point = point;
     this.acknowledgeSoon();
   }
 
@@ -115,9 +130,8 @@ class SimulatedFollower {
   }
 
   private message(): string {
-    const { id, revision } = this;
-    const { lineage } = this.deployment;
-    const state = { id, kind: 'resolver', lineage, revision, feedVersion: 1, readsGroups: true };
+    const inForce = { lineage: this.deployment.lineage, ...this.point };
+    const state = { id: this.id, kind: 'resolver', name: null, inForce, feedVersion: 1 };
     return this.signer.sign(`${this.deployment.prefix}:follower`, JSON.stringify(state));
   }
 }

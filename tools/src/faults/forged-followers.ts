@@ -1,11 +1,13 @@
 import { redisNames } from '@weir/change-feed';
 import { Redis } from 'ioredis';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deployment } from '../deployment/deployment.js';
 
 const FOLLOWERS = 200;
 const HEARTBEAT_MS = 500;
 const LEASE_MS = 3_000;
+const inForce = { lineage: randomUUID(), revision: 0, digest: '0'.repeat(16) };
 
 /** Somebody who can write to Redis and has no token announces resolvers that never apply anything. */
 export async function forgeFollowers(deployment: Deployment, durationMs: number): Promise<void> {
@@ -22,7 +24,7 @@ export async function forgeFollowers(deployment: Deployment, durationMs: number)
       const pipeline = redis.pipeline();
       for (let i = 0; i < FOLLOWERS; i++) {
         const id = `forged-${i}`;
-        const state = JSON.stringify({ id, kind: 'resolver', lineage: null, revision: 0 });
+        const state = JSON.stringify({ id, kind: 'resolver', name: null, inForce, feedVersion: 1 });
         pipeline.set(names.lease(id), state, 'PX', LEASE_MS).publish(names.follower, state);
       }
       // Redis may be away at the moment.

@@ -91,8 +91,8 @@ function followerGauges(
   const ofKind = (kind: FollowerKind): readonly FollowerState[] =>
     publisher.followers().filter((follower) => follower.kind === kind);
   // A follower with the lineage of before a restore has nothing of this configuration.
-  const revisionOf = ({ lineage, revision }: FollowerState): number =>
-    lineage === source.lastHead?.lineage ? (revision ?? 0) : 0;
+  const revisionOf = ({ inForce }: FollowerState): number =>
+    inForce !== null && inForce.lineage === source.lastHead?.lineage ? inForce.revision : 0;
   new Gauge({
     name: 'weir_followers',
     help: 'Live resolvers and block pages',

@@ -4,7 +4,7 @@ import { RecordedSpan } from '../testing/recorded-spans.js';
 import { ChangeTrace, propagateTraced } from './change-trace.js';
 
 const change = (revision: number): PublishedChange => {
-  return { lineage: null, revision, digest: '0123456789abcdef', operations: [] };
+  return { lineage: 'log', revision, digest: '0123456789abcdef', operations: [] };
 };
 
 describe('ChangeTrace', () => {

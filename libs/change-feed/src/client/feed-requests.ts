@@ -1,4 +1,4 @@
-import { FEED_VERSION, FEED_VERSION_HEADER, FIRST_FEED_VERSION } from '../protocol/feed-version.js';
+import { FEED_VERSION, FEED_VERSION_HEADER } from '../protocol/feed-version.js';
 import { FeedError, IdleTimeoutError, StatusError, VersionError } from './feed-error.js';
 
 const NOT_ACCEPTABLE = 406;
@@ -129,7 +129,7 @@ function problemOf(
   what: string,
   offsetBytes: number,
 ): FeedError | null {
-  const version = headers.get(FEED_VERSION_HEADER) ?? String(FIRST_FEED_VERSION);
+  const version = headers.get(FEED_VERSION_HEADER) ?? 'unknown';
   if (version !== String(FEED_VERSION) || status === NOT_ACCEPTABLE) {
     return new VersionError(version);
   }

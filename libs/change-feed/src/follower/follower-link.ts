@@ -182,12 +182,7 @@ export class FollowerLink {
     if (this.commands.status !== 'ready') return;
     const { kind, name = null } = this.options;
     const inForce = command === 'del' ? null : this.inForce;
-    const { lineage = null, revision = null, digest = null } = inForce ?? {};
-    const state: FollowerState = {
-      ...{ id, kind, name, lineage, revision, digest },
-      feedVersion: FEED_VERSION,
-      readsGroups: true,
-    };
+    const state: FollowerState = { id, kind, name, inForce, feedVersion: FEED_VERSION };
     const text = JSON.stringify(state);
     try {
       const pipeline = this.commands.pipeline();

@@ -14,7 +14,7 @@ export const MAX_PUBLISHED_BYTES = 256 * 1024;
 
 /** Several changes in a row that were committed together. */
 interface ChangeGroup {
-  readonly lineage: string | null;
+  readonly lineage: string;
   readonly changes: readonly (EncodedChange & Traced)[];
 }
 
@@ -24,16 +24,10 @@ export type ChangeMessage =
   /** There is a change that is too large for a message. */
   | { readonly type: 'head'; readonly head: Head & Traced };
 
-/**
- * The messages of changes that were committed together, in order.
- * @param inGroups whether all followers read several changes in one message. Older releases read one.
- */
-export function renderChangeMessages(
-  changes: readonly PublishedChange[],
-  inGroups: boolean,
-): string[] {
+/** The messages of changes that were committed together, in order. */
+export function renderChangeMessages(changes: readonly PublishedChange[]): string[] {
   const [first] = changes;
-  if (inGroups && first !== undefined && changes.length > 1) {
+  if (first !== undefined && changes.length > 1) {
     const group: ChangeGroup = {
       lineage: first.lineage,
       changes: changes.map((change) => {
@@ -44,9 +38,7 @@ export function renderChangeMessages(
     const text = JSON.stringify({ ...group, feedVersion: FEED_VERSION });
     if (text.length <= MAX_PUBLISHED_BYTES) return [text];
     const half = changes.length >> 1;
-    return [changes.slice(0, half), changes.slice(half)].flatMap((part) =>
-      renderChangeMessages(part, inGroups),
-    );
+    return [changes.slice(0, half), changes.slice(half)].flatMap(renderChangeMessages);
   }
   return changes.map(renderChange);
 }

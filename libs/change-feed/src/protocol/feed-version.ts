@@ -9,9 +9,6 @@ export const FEED_VERSION = 1;
 /** Header with the feed version: in a request the version that is wanted, in a response the version that it has. */
 export const FEED_VERSION_HEADER = 'Weir-Feed-Version';
 
-/** The version of a message that does not name one. */
-export const FIRST_FEED_VERSION = 1;
-
 /** A message has another version than this process reads. */
 export class FeedVersionError extends RowError {
   constructor(readonly version: number) {
@@ -19,18 +16,11 @@ export class FeedVersionError extends RowError {
   }
 }
 
-/** The version that a message or header names. @throws RowError when it is not an integer from 1. */
-export function feedVersionOf(said: unknown): number {
-  if (said === undefined || said === null) return FIRST_FEED_VERSION;
-  const version = typeof said === 'string' && /^\d{1,9}$/.test(said) ? Number(said) : said;
-  if (!Number.isSafeInteger(version) || (version as number) < 1) {
+/** The version that a message names. @throws RowError when it is not an integer from 1. */
+export function feedVersionOf(message: unknown): number {
+  const { feedVersion } = (message ?? {}) as { feedVersion?: unknown };
+  if (!Number.isSafeInteger(feedVersion) || (feedVersion as number) < 1) {
     throw new RowError('a feed version is an integer from 1');
   }
-  return version as number;
-}
-
-/** @throws FeedVersionError when this process does not read the version. */
-export function expectFeedVersion(said: unknown): void {
-  const version = feedVersionOf(said);
-  if (version !== FEED_VERSION) throw new FeedVersionError(version);
+  return feedVersion as number;
 }

@@ -1,4 +1,4 @@
-import { decodeHead, type Head } from '@weir/config-model';
+import { decodeHead, type Head, RowError } from '@weir/config-model';
 import { FEED_VERSION } from './feed-version.js';
 import { parseMessage } from './message.js';
 
@@ -10,7 +10,7 @@ export const MAX_ACKNOWLEDGEMENT_INTERVAL_MS = 100;
 /** What each replica publishes once a second. */
 export interface HeadMessage {
   readonly head: Head;
-  /** Least time between two acknowledgements of a follower. A message of an older release has none: 0. */
+  /** Least time between two acknowledgements of a follower. */
   readonly acknowledgementIntervalMs: number;
 }
 
@@ -34,10 +34,9 @@ export function renderHeadMessage({ head, acknowledgementIntervalMs }: HeadMessa
 export function parseHeadMessage(text: string): HeadMessage {
   const value = parseMessage(text);
   const head = decodeHead(value);
-  const interval = (value as { acknowledgementIntervalMs?: unknown }).acknowledgementIntervalMs;
-  const isValid = typeof interval === 'number' && interval >= 0;
-  return {
-    head,
-    acknowledgementIntervalMs: isValid ? Math.min(interval, MAX_ACKNOWLEDGEMENT_INTERVAL_MS) : 0,
-  };
+  const { acknowledgementIntervalMs: ms } = value as { acknowledgementIntervalMs?: unknown };
+  if (!(typeof ms === 'number' && ms >= 0 && ms <= MAX_ACKNOWLEDGEMENT_INTERVAL_MS)) {
+    throw new RowError('an interval between acknowledgements is a number of milliseconds');
+  }
+  return { head, acknowledgementIntervalMs: ms };
 }

@@ -1,10 +1,11 @@
 import { RowError } from '@weir/config-model';
-import { expectFeedVersion } from './feed-version.js';
+import { FEED_VERSION, feedVersionOf, FeedVersionError } from './feed-version.js';
 
-/** @throws FeedVersionError when the message has another feed version; RowError when it is not JSON. */
+/** @throws FeedVersionError when the message has another feed version; RowError when it has none or is not JSON. */
 export function parseMessage(text: string): unknown {
   const value = parseJson(text);
-  expectFeedVersion((value as { feedVersion?: unknown } | null)?.feedVersion);
+  const version = feedVersionOf(value);
+  if (version !== FEED_VERSION) throw new FeedVersionError(version);
   return value;
 }
 

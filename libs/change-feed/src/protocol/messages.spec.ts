@@ -5,6 +5,7 @@ import {
   parseChangeMessage,
   renderChangeMessages,
 } from './change-messages.js';
+import { FEED_VERSION } from './feed-version.js';
 import { acknowledgementIntervalMs, parseHeadMessage, renderHeadMessage } from './head-message.js';
 import type { Traced } from './protocol.js';
 
@@ -28,7 +29,7 @@ describe('the messages of changes', () => {
 
   it('are one for all changes of a group', () => {
     const changes = [change(7), change(8, 3), change(9, 0)];
-    const texts = renderChangeMessages(published(...changes), true);
+    const texts = renderChangeMessages(published(...changes));
     expect(texts.map(parseChangeMessage)).toEqual([
       { type: 'changes', changes: parsed(...changes) },
     ]);
@@ -39,7 +40,6 @@ describe('the messages of changes', () => {
     const changes = published(change(1), change(2), change(3, tooMany));
     const texts = renderChangeMessages(
       changes.map((one) => (one.revision === 1 ? one : { ...one, traceparent })),
-      true,
     );
     const traces = texts
       .map(parseChangeMessage)
@@ -54,17 +54,9 @@ describe('the messages of changes', () => {
     ]);
   });
 
-  it('are one for each change when a follower of an older release may read them', () => {
-    const texts = renderChangeMessages(published(change(7), change(8)), false);
-    expect(texts.map(parseChangeMessage)).toEqual([
-      { type: 'changes', changes: parsed(change(7)) },
-      { type: 'changes', changes: parsed(change(8)) },
-    ]);
-  });
-
   it('are several in order when a group is too large for one, and the head of a change that is too large', () => {
     const changes = [change(1, half), change(2, half), change(3, tooMany), change(4)];
-    const texts = renderChangeMessages(published(...changes), true);
+    const texts = renderChangeMessages(published(...changes));
     for (const text of texts) expect(text.length).toBeLessThanOrEqual(MAX_PUBLISHED_BYTES);
     const seen = texts
       .map(parseChangeMessage)
@@ -86,9 +78,12 @@ describe('the messages of changes', () => {
     { changes: [1] },
     { changes: [{ revision: 1, digest }] },
     { changes: [{ revision: 1, digest, operations: [] }], lineage: 7 },
-    null,
+    { changes: [{ revision: 1, digest, operations: [] }] },
+    { revision: 1, digest, operations: [] },
+    { revision: 1, digest },
   ])('cannot be %j', (value) => {
-    expect(() => parseChangeMessage(JSON.stringify(value))).toThrow(RowError);
+    const text = JSON.stringify({ ...value, feedVersion: FEED_VERSION });
+    expect(() => parseChangeMessage(text)).toThrow(RowError);
   });
 });
 
@@ -100,9 +95,9 @@ describe('the message of a head', () => {
     expect(parseHeadMessage(renderHeadMessage(message))).toEqual(message);
   });
 
-  it.each([undefined, null, -1, '50'])('allows any number of them when it says %j', (interval) => {
-    const text = JSON.stringify({ ...head, acknowledgementIntervalMs: interval });
-    expect(parseHeadMessage(text)).toEqual({ head, acknowledgementIntervalMs: 0 });
+  it.each([undefined, null, -1, '50', 101])('cannot tell them %j', (acknowledgementIntervalMs) => {
+    const text = JSON.stringify({ ...head, acknowledgementIntervalMs, feedVersion: FEED_VERSION });
+    expect(() => parseHeadMessage(text)).toThrow(RowError);
   });
 
   it('asks many followers to acknowledge less often, and none to wait for longer than a tenth of a second', () => {
@@ -110,7 +105,5 @@ describe('the message of a head', () => {
       0, 0, 0, 1, 10, 50, 100,
     ]);
     expect(acknowledgementIntervalMs(1e6)).toBe(100);
-    const text = JSON.stringify({ ...head, acknowledgementIntervalMs: 1e9 });
-    expect(parseHeadMessage(text).acknowledgementIntervalMs).toBe(100);
   });
 });

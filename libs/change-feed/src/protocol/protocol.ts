@@ -1,5 +1,6 @@
 import {
   type Change,
+  decodeHead,
   type EncodedChange,
   type EntityKind,
   type FlatRows,
@@ -51,18 +52,12 @@ export type ReceivedChange = Change & Traced;
 export interface FollowerState {
   readonly id: string;
   readonly kind: FollowerKind;
-  /** Stays the same over a restart. Null: it has none, or its release knows no names. */
+  /** Stays the same over a restart. Null: it has none. */
   readonly name: string | null;
-  /** Lineage of the log that it follows. Null: its release knows no lineages, or it is stopping. */
-  readonly lineage: string | null;
-  /** The revision in force. Null: it is stopping, and no write waits for it. */
-  readonly revision: number | null;
-  /** The digest of what is in force. Null: its release does not send it, or it is stopping. */
-  readonly digest: string | null;
+  /** What is in force. Null: it is stopping, and no write waits for it. */
+  readonly inForce: Head | null;
   /** The feed version that it reads. */
   readonly feedVersion: number;
-  /** Whether it reads several changes in one message. Older releases do not. */
-  readonly readsGroups: boolean;
 }
 
 /** Longest id and longest name of a follower. */
@@ -105,37 +100,20 @@ export interface ChangesPage {
  * @throws RowError when the text is not a follower's state.
  */
 export function parseFollowerState(text: string): FollowerState {
-  const value = parseJson(text) as Partial<Record<keyof FollowerState, unknown>> | null;
-  const { id, kind, revision } = value ?? {};
-  const lineage = value?.lineage ?? null;
-  const known = FOLLOWER_KINDS.find((one) => one === kind);
-  const revisionValid =
-    revision === null || (Number.isSafeInteger(revision) && (revision as number) >= 0);
-  if (
-    typeof id !== 'string' ||
-    id === '' ||
-    id.length > MAX_NAME_LENGTH ||
-    !known ||
-    !revisionValid
-  ) {
-    throw new RowError('a follower has an id, a kind and a revision');
+  const value = parseJson(text);
+  const said = (value ?? {}) as Partial<Record<keyof FollowerState, unknown>>;
+  const { id, name, inForce } = said;
+  const kind = FOLLOWER_KINDS.find((one) => one === said.kind);
+  if (!isName(id) || id === '' || kind === undefined || (name !== null && !isName(name))) {
+    throw new RowError('a follower has an id, a kind and a name or null');
   }
-  if (lineage !== null && typeof lineage !== 'string') throw new RowError('a lineage is a text');
-  const name = value?.name ?? null;
-  const isName = name === null || (typeof name === 'string' && name.length <= MAX_NAME_LENGTH);
-  if (!isName) throw new RowError('a name is a text');
-  const digest = value?.digest ?? null;
-  if (digest !== null && typeof digest !== 'string') throw new RowError('a digest is a text');
-  const feedVersion = feedVersionOf(value?.feedVersion);
-  const readsGroups = value?.readsGroups === true;
   return {
-    id,
-    kind: known,
-    name,
-    lineage,
-    revision: revision as number | null,
-    digest,
-    feedVersion,
-    readsGroups,
+    ...{ id, kind, name },
+    inForce: inForce === null ? null : decodeHead(inForce),
+    feedVersion: feedVersionOf(value),
   };
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_NAME_LENGTH;
 }

@@ -7,10 +7,10 @@ interface Waiter extends Ranked {
 
 /** The writes that wait until followers have acknowledged their revision: by log, the lowest revision first. */
 export class AcknowledgementWaits {
-  private readonly logs = new Map<string | null, RevisionHeap<Waiter>>();
+  private readonly logs = new Map<string, RevisionHeap<Waiter>>();
 
   /** @param finished the newest revision of a log that no write has to wait for (any longer). */
-  constructor(private readonly finished: (lineage: string | null) => number) {}
+  constructor(private readonly finished: (lineage: string) => number) {}
 
   /** Resolves as soon as the position is finished, or after `timeoutMs`. */
   async wait({ lineage, revision }: Position, timeoutMs: number): Promise<void> {
@@ -46,7 +46,7 @@ export class AcknowledgementWaits {
     }
   }
 
-  private remove(lineage: string | null, log: RevisionHeap<Waiter>, waiter: Waiter): void {
+  private remove(lineage: string, log: RevisionHeap<Waiter>, waiter: Waiter): void {
     log.remove(waiter);
     if (log.size === 0) this.logs.delete(lineage);
   }

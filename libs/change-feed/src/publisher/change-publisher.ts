@@ -128,9 +128,7 @@ export class ChangePublisher {
       this.watch.committed(change);
       this.traces.add(change);
     }
-    const inGroups = changes.length > 1 && this.registry.allReadGroups();
-    const messages = renderChangeMessages(changes, inGroups);
-    await Promise.all(messages.map((text) => this.send('change', text)));
+    await Promise.all(renderChangeMessages(changes).map((text) => this.send('change', text)));
   }
 
   /** Waits until every live resolver has the revision in force, at most `timeoutMs`; 0 does not wait. */
@@ -198,7 +196,7 @@ export class ChangePublisher {
     try {
       const state = parseFollowerState(text);
       const nowMs = performance.now();
-      if (state.kind !== 'resolver' || state.revision === null) return;
+      if (state.kind !== 'resolver' || state.inForce === null) return;
       this.registry.addMissing(state, nowMs - ageMs + LEASE_MS, nowMs);
     } catch (error) {
       this.options.log.warn({ reason: String(error) }, 'cannot read the lease of a follower');
@@ -218,9 +216,9 @@ export class ChangePublisher {
     }
   }
 
-  private reportWrong({ id, name, kind, revision }: FollowerState): void {
+  private reportWrong({ id, name, kind, inForce }: FollowerState): void {
     this.options.log.warn(
-      { follower: id, name, kind, revision },
+      { follower: id, name, kind, revision: inForce?.revision },
       'a follower has another configuration than the log has at this revision; it does not count as applied',
     );
   }
@@ -230,7 +228,7 @@ export class ChangePublisher {
     this.registry.hold(this.watch.isInDoubt);
   }
 
-  /** Writes wait for a follower of any version: `revision` means the same in all. */
+  /** Writes wait for a follower of any version: `inForce` means the same in all. */
   private reportVersion({ id, kind, feedVersion }: FollowerState): void {
     if (feedVersion === FEED_VERSION || this.otherVersions.has(feedVersion)) return;
     this.otherVersions.add(feedVersion);

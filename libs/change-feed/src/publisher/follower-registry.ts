@@ -70,7 +70,7 @@ export class FollowerRegistry {
     this.missing.delete(state.id);
     if (before === undefined) this.takePlace(state);
     else if (before.successor !== null) this.reportSharedName(state, before.successor);
-    if (state.revision === null) {
+    if (state.inForce === null) {
       this.move(before?.resolver ?? null, null);
       this.followers.delete(state.id);
     } else {
@@ -166,20 +166,14 @@ export class FollowerRegistry {
     return Array.from(this.followers.values(), ({ state }) => state);
   }
 
-  /** Whether every live follower reads several changes in one message. */
-  allReadGroups(): boolean {
-    for (const { state } of this.followers.values()) if (!state.readsGroups) return false;
-    return true;
-  }
-
   get size(): number {
     return this.followers.size;
   }
 
   /** One that comes under the name of another one that died takes its place (decisions §12). */
   private takePlace(state: FollowerState): void {
-    const { name, revision, kind } = state;
-    if (name === null || revision === null || kind !== 'resolver') return;
+    const { name, inForce, kind } = state;
+    if (name === null || inForce === null || kind !== 'resolver') return;
     for (const [id, one] of this.missing) if (one.name === name) this.missing.delete(id);
     for (const [id, one] of this.followers) {
       if (one.state.name === name) this.followers.set(id, { ...one, successor: state });
@@ -187,9 +181,9 @@ export class FollowerRegistry {
   }
 
   /** Both count: it lives, although another one came under its name. */
-  private reportSharedName({ id, revision }: FollowerState, successor: FollowerState): void {
+  private reportSharedName({ id, inForce }: FollowerState, successor: FollowerState): void {
     const { name } = successor;
-    const isLive = revision !== null && this.followers.has(successor.id);
+    const isLive = inForce !== null && this.followers.has(successor.id);
     if (isLive && name !== null) this.onSharedName(name, [id, successor.id]);
   }
 
@@ -199,21 +193,23 @@ export class FollowerRegistry {
     else if (after !== null) this.positions.add(after);
   }
 
-  private finished(lineage: string | null): number {
+  private finished(lineage: string): number {
     if (this.hasEndedWaits) return Infinity;
     return this.isComplete && !this.isHeld ? this.positions.common(lineage) : -1;
   }
 }
 
 /** Whether the resolver has gone on in the same log. One that went back has lost what it said before. */
-function isLater(state: FollowerState, before: FollowerState | undefined): boolean {
-  return before?.lineage === state.lineage && (before.revision ?? 0) <= (state.revision ?? -1);
+function isLater({ inForce: now }: FollowerState, before: FollowerState | undefined): boolean {
+  const was = before?.inForce ?? null;
+  if (now === null || was === null) return false;
+  return was.lineage === now.lineage && was.revision <= now.revision;
 }
 
 function positionOf(
-  { kind, lineage, revision }: FollowerState,
+  { kind, inForce }: FollowerState,
   proven: FollowerState | null,
 ): ResolverPosition | null {
-  if (kind !== 'resolver' || revision === null) return null;
-  return { lineage, revision: proven?.revision ?? -1, place: 0 };
+  if (kind !== 'resolver' || inForce === null) return null;
+  return { lineage: inForce.lineage, revision: proven?.inForce?.revision ?? -1, place: 0 };
 }

@@ -1,5 +1,4 @@
 import type { Head } from '@weir/config-model';
-import type { FollowerState } from '../protocol/protocol.js';
 import { type Claim, Claims, keyOf } from './claims.js';
 
 /** Revisions whose digests are remembered: more than followers are behind while changes are quick. */
@@ -81,20 +80,18 @@ export class KnownPoints {
     return isSetBack;
   }
 
-  judge(state: Pick<FollowerState, 'lineage' | 'revision' | 'digest'>, nowMs: number): Judgement {
-    const { lineage, revision, digest } = state;
-    if (revision === null || (lineage !== null && lineage !== this.lineage)) return 'right';
+  /** @param inForce what a follower says */
+  judge({ lineage, revision, digest }: Head, nowMs: number): Judgement {
+    if (lineage !== this.lineage) return 'right';
     const isAhead = revision > this.newest;
-    if (digest !== null) {
-      if (this.lost.has(keyOf({ revision, digest }))) return 'wrong';
-      if (isAhead) this.claims.add({ revision, digest });
-    }
+    if (this.lost.has(keyOf({ revision, digest }))) return 'wrong';
+    if (isAhead) this.claims.add({ revision, digest });
     if (this.isInDoubt || (isAhead && nowMs < this.strictUntilMs)) return 'unknown';
     const known = this.digests.get(revision);
-    return known === undefined || digest === null || digest === known ? 'right' : 'wrong';
+    return known === undefined || digest === known ? 'right' : 'wrong';
   }
 
-  private follow(lineage: string | null): void {
+  private follow(lineage: string): void {
     if (lineage === this.lineage) return;
     this.lineage = lineage;
     this.digests.clear();

@@ -50,9 +50,9 @@ class Simulation {
       ...Array.from(this.lost, ([text, at]) => [at, text] as const),
     ];
     const [revision, digest] = has[Math.max(0, has.length - 1 - back)] ?? [0, ''];
+    const inForce = { lineage: LINEAGE, revision, digest };
     const state: FollowerState = {
-      ...{ id: `f${follower}`, kind: 'resolver', name: null, feedVersion: 1, readsGroups: true },
-      ...{ lineage: LINEAGE, revision, digest },
+      ...{ id: `f${follower}`, kind: 'resolver', name: null, inForce, feedVersion: 1 },
     };
     this.followers[follower] = state;
     this.watch.judge(state);
@@ -66,21 +66,14 @@ class Simulation {
     this.check(head.revision);
     await turn();
     this.check(head.revision);
-    expect(
-      this.watch.judge({
-        ...head,
-        id: 'g',
-        kind: 'resolver',
-        name: null,
-        feedVersion: 1,
-        readsGroups: true,
-      }),
-    ).toBe('right');
+    const own = { id: 'g', kind: 'resolver', name: null, inForce: head, feedVersion: 1 } as const;
+    expect(this.watch.judge(own)).toBe('right');
   }
 
   private check(revision: number): void {
     for (const state of this.followers.filter(Boolean)) {
-      const isLost = this.lost.has(state.digest ?? '') && (state.revision ?? 0) >= revision;
+      const { inForce } = state;
+      const isLost = this.lost.has(inForce?.digest ?? '') && (inForce?.revision ?? 0) >= revision;
       if (isLost) expect(this.watch.judge(state)).not.toBe('right');
     }
   }

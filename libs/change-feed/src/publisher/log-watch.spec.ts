@@ -5,8 +5,7 @@ import { LogWatch } from './log-watch.js';
 const LINEAGE = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01';
 const HEAD = { lineage: LINEAGE, revision: 7, digest: 'seven' };
 const FOLLOWER: FollowerState = {
-  ...HEAD,
-  ...{ id: 'a', kind: 'resolver', name: null, feedVersion: 1, readsGroups: true },
+  ...{ id: 'a', kind: 'resolver', name: null, inForce: HEAD, feedVersion: 1 },
 };
 
 /** A watch that knows an older head. @param failures how many reads fail after that one */

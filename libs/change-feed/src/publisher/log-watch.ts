@@ -31,8 +31,8 @@ export class LogWatch {
     if (this.isInDoubt) void this.resolveDoubts();
   }
 
-  judge(state: FollowerState): Judgement {
-    return this.points.judge(state, performance.now());
+  judge({ inForce }: FollowerState): Judgement {
+    return inForce === null ? 'right' : this.points.judge(inForce, performance.now());
   }
 
   async readHead(): Promise<Head> {

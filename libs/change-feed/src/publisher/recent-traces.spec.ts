@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RecentTraces } from './recent-traces.js';
 
 const digest = '0123456789abcdef';
-const change = (revision: number) => ({ lineage: null, revision, digest, operations: [] });
+const change = (revision: number) => ({ lineage: 'log', revision, digest, operations: [] });
 
 describe('RecentTraces', () => {
   it('knows the trace of a change by its revision and digest', () => {

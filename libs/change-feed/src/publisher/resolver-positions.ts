@@ -3,8 +3,8 @@ import { type Ranked, RevisionHeap } from './revision-heap.js';
 
 /** A live resolver, as far as writes wait for it. */
 export interface ResolverPosition extends Ranked {
-  /** The log that it follows. Null: its release knows no lineages, so it is the log of any write. */
-  readonly lineage: string | null;
+  /** The log that it follows. */
+  readonly lineage: string;
 }
 
 /** `applied` of `total` live resolvers have a change in force. */
@@ -15,7 +15,7 @@ export interface Applied {
 
 /** What the live resolvers have in force, by log. There is one log, except after a restore. */
 export class ResolverPositions {
-  private readonly logs = new Map<string | null, RevisionHeap<ResolverPosition>>();
+  private readonly logs = new Map<string, RevisionHeap<ResolverPosition>>();
   private total = 0;
 
   add(resolver: ResolverPosition): void {
@@ -45,20 +45,16 @@ export class ResolverPositions {
 
   /** How many resolvers have the revision in force. One that follows another log has not. */
   applied({ lineage, revision }: Position): Applied {
-    let applied = 0;
-    for (const one of new Set([lineage, null])) {
-      const log = this.logs.get(one);
-      if (log !== undefined) applied += log.size - log.countBelow(revision);
-    }
+    const log = this.logs.get(lineage);
+    const applied = log === undefined ? 0 : log.size - log.countBelow(revision);
     return { applied, total: this.total };
   }
 
   /** The newest revision of a log that every resolver has in force; -1 if one follows another log. */
-  common(lineage: string | null): number {
-    const own = this.logs.get(lineage);
-    const any = lineage === null ? undefined : this.logs.get(null);
-    if ((own?.size ?? 0) + (any?.size ?? 0) < this.total) return -1;
-    return Math.min(own?.first?.revision ?? Infinity, any?.first?.revision ?? Infinity);
+  common(lineage: string): number {
+    const log = this.logs.get(lineage);
+    if ((log?.size ?? 0) < this.total) return -1;
+    return log?.first?.revision ?? Infinity;
   }
 
   private logOf({ lineage }: ResolverPosition): RevisionHeap<ResolverPosition> {

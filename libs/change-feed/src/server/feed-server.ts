@@ -12,7 +12,7 @@ import {
   type Server as HttpsServer,
   type ServerOptions,
 } from 'node:https';
-import { FEED_VERSION, FEED_VERSION_HEADER, FIRST_FEED_VERSION } from '../protocol/feed-version.js';
+import { FEED_VERSION, FEED_VERSION_HEADER } from '../protocol/feed-version.js';
 import { answerImage, IMAGE_PATH } from './image-response.js';
 import { type FeedDownloads, feedDownloads } from './download-pool.js';
 import { refuse } from './refuse.js';
@@ -160,7 +160,7 @@ async function handle(
 }
 
 function asksForOwnVersion(request: IncomingMessage, { otherVersions, log }: Serving): boolean {
-  const wanted = String(request.headers[FEED_VERSION_HEADER.toLowerCase()] ?? FIRST_FEED_VERSION);
+  const wanted = String(request.headers[FEED_VERSION_HEADER.toLowerCase()] ?? FEED_VERSION);
   if (wanted === String(FEED_VERSION)) return true;
   const shownVersion = wanted.slice(0, 20);
   if (!otherVersions.has(shownVersion)) {

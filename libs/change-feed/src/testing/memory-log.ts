@@ -65,8 +65,7 @@ export class MemoryLog implements FeedSource, SnapshotSource {
   revision = 0;
   /** How often all rows were read. */
   snapshotsRead = 0;
-  /** Null: a release that knows no lineages. */
-  lineage: string | null = randomUUID();
+  lineage: string = randomUUID();
 
   commit(profileId: number, verdict: 1 | 2): PublishedChange {
     this.rules.put(profileId, verdict);

@@ -17,7 +17,7 @@ export class ChangeBuffer {
    * Keeps a change if there is room, in place of later ones if need be. A change of another log replaces those of the
    * log before.
    */
-  add(lineage: string | null, change: Change): void {
+  add(lineage: string, change: Change): void {
     if (lineage !== this.lineage) this.clear();
     this.lineage = lineage;
     const { revision } = change;

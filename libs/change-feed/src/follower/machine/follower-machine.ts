@@ -87,10 +87,9 @@ export class FollowerMachine {
   private receiveChange(change: Change & Head): void {
     const { state } = this;
     const { inForce } = state.phase;
-    const lineage = state.lineageOf(change);
-    const isSameLog = inForce !== null && lineage === inForce.lineage;
+    const isSameLog = inForce !== null && change.lineage === inForce.lineage;
     if (isSameLog && change.revision <= inForce.revision) state.count('duplicates');
-    else state.pending.add(lineage, change);
+    else state.pending.add(change.lineage, change);
     if (!isSameLog || change.revision >= inForce.revision) this.receiveHead(change);
   }
 
@@ -98,8 +97,7 @@ export class FollowerMachine {
     const { state } = this;
     const { inForce } = state.phase;
     const { head } = state.known;
-    const { revision, digest } = received;
-    const lineage = state.lineageOf(received);
+    const { lineage, revision, digest } = received;
     const isSameLog = inForce === null || inForce.lineage === lineage;
     if (isSameLog && (head?.lineage !== lineage || revision >= head.revision)) {
       state.know({ head: { lineage, revision, digest } });
@@ -114,8 +112,7 @@ export class FollowerMachine {
   private receiveLargeChange(head: Head): void {
     const { state } = this;
     const { inForce } = state.phase;
-    const isInForce =
-      inForce?.lineage === state.lineageOf(head) && head.revision <= inForce.revision;
+    const isInForce = inForce?.lineage === head.lineage && head.revision <= inForce.revision;
     if (!isInForce) state.know({ mustFetch: true });
     this.receiveHead(head);
   }

@@ -34,11 +34,6 @@ export class MachineState {
     return inForce === null ? undefined : this.pending.nextAfter(inForce);
   }
 
-  /** The log that a message is about. A release that knows no lineage means the log in force. */
-  lineageOf({ lineage }: Head): string | null {
-    return lineage ?? this.phase.inForce?.lineage ?? null;
-  }
-
   know(change: Partial<FollowerKnowledge>): void {
     this.known = { ...this.known, ...change };
   }

@@ -13,9 +13,8 @@ export type FetchOutcome = Extract<FollowerEvent, { type: 'fetched' | 'logPruned
 export class StepOutcomes {
   constructor(private readonly state: MachineState) {}
 
-  loaded(cause: LoadCause, loaded: Head): void {
+  loaded(cause: LoadCause, inForce: Head): void {
     const { state } = this;
-    const inForce = { ...loaded, lineage: state.lineageOf(loaded) };
     state.emit({ type: 'countLoad', cause });
     // The head of another log says nothing about this one.
     if (state.known.head?.lineage !== inForce.lineage) state.know({ head: null });
@@ -86,7 +85,7 @@ export class StepOutcomes {
   private recordPage({ inForce, headBefore }: Fetching, page: ChangesPage): void {
     const { state } = this;
     const { revision } = inForce;
-    const lineage = state.lineageOf(page.head);
+    const { lineage } = page.head;
     if (lineage !== inForce.lineage) {
       state.log(
         'warn',
@@ -99,7 +98,7 @@ export class StepOutcomes {
     // A head that was received during the request is newer than the page.
     const { head } = state.known;
     if (head === headBefore || page.head.revision > (head?.revision ?? 0)) {
-      state.know({ head: { ...page.head, lineage } });
+      state.know({ head: page.head });
     }
     state.noteIfAtHead(inForce);
     // The log ends before the revision in force: the database was set back. Only a snapshot tells what it holds.
