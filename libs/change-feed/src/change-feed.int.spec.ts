@@ -204,15 +204,15 @@ describe('the change feed over a real Redis', () => {
     });
     await other.start();
     const redis = new Redis(inject('redisUrl'));
-    const state = { id: 'newer', kind: 'resolver', revision: 0, feedVersion: NEWER };
-    const sayRevision = (revision: number) =>
-      say(redis, 'follower', JSON.stringify({ ...state, revision }));
-    await sayRevision(0);
+    const state = { id: 'newer', kind: 'resolver', name: null, feedVersion: NEWER };
+    const sayHead = () =>
+      say(redis, 'follower', JSON.stringify({ ...state, inForce: log.currentHead() }));
+    await sayHead();
     await vi.waitFor(() => expect(other.followers()).toHaveLength(1), WAIT_MS);
     const first = log.commit(1, 1);
     expect(await other.waitApplied(first, 300)).toEqual({ applied: 0, total: 1 });
     const waiting = other.waitApplied(first, WAIT_MS);
-    await sayRevision(1);
+    await sayHead();
     expect(await waiting).toEqual({ applied: 1, total: 1 });
     expect(logged).toEqual([
       { follower: 'newer', kind: 'resolver', feedVersion: NEWER, ownFeedVersion: FEED_VERSION },

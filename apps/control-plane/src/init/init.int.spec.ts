@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FEED_TOKEN, faultsOf, pluck, type Harness, startHarness } from '../testing/harness.js';
+import { snapshotLines } from '../testing/snapshot-lines.js';
 import { rawRequest } from '../testing/raw-request.js';
 import { type Answer } from '../testing/response.js';
 import { RowReplica } from '../testing/row-replica.js';
@@ -169,11 +170,8 @@ describe('POST /init/', () => {
     await init(FULL);
     const digest = new Digest();
     const kinds = new Set<string>();
-    const snapshot = await fetch(`${harness.feedUrl}/snapshot`, {
-      headers: { Authorization: `Bearer ${FEED_TOKEN}` },
-    });
-    for (const line of (await snapshot.text()).trimEnd().split('\n')) {
-      const part = JSON.parse(line) as { type: string; kind: 'schedule'; rows: never[] };
+    for (const line of await snapshotLines(harness)) {
+      const part = line as { type: string; kind: 'schedule'; rows: never[] };
       if (part.type !== 'rows') continue;
       kinds.add(part.kind);
       for (const row of part.rows) digest.add(part.kind, toRow(part.kind, fromRow(part.kind, row)));

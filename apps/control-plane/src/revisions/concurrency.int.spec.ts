@@ -3,9 +3,10 @@ import { decodeChange, decodeHead, fromRow, type Row, toRow } from '@weir/config
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ControlPlane } from '../control-plane.js';
-import { FEED_TOKEN, type Harness, startHarness } from '../testing/harness.js';
+import { type Harness, startHarness } from '../testing/harness.js';
 import { openApiChecker } from '../testing/openapi-checker.js';
 import { RowReplica } from '../testing/row-replica.js';
+import { snapshotLines } from '../testing/snapshot-lines.js';
 
 const WRITERS = 8;
 const ROUNDS = 5;
@@ -89,13 +90,9 @@ describe('two replicas, many writers and inits at once', () => {
       await send(n, 'POST', '/init/', initBody(n + round));
   };
 
-  const feed = async (path: string): Promise<string> => {
-    const headers = { Authorization: `Bearer ${FEED_TOKEN}` };
-    return (await fetch(`${harness.feedUrl}${path}`, { headers })).text();
-  };
   /** Loads the configuration as it is stored. @returns its revision */
   const load = async (replica: RowReplica): Promise<number> => {
-    const built = await replica.build(Readable.from(partsOf(await feed('/snapshot'))));
+    const built = await replica.build(Readable.from(partsOf(await snapshotLines(harness))));
     await built.swapIn();
     return built.revision;
   };
@@ -153,9 +150,9 @@ describe('two replicas, many writers and inits at once', () => {
 });
 
 /** The lines of a snapshot. */
-function* partsOf(text: string): Generator<SnapshotPart> {
-  for (const line of text.trimEnd().split('\n')) {
-    const part = JSON.parse(line) as { type: string; kind: 'profile'; rows: Row[] };
+function* partsOf(lines: readonly object[]): Generator<SnapshotPart> {
+  for (const line of lines) {
+    const part = line as { type: string; kind: 'profile'; rows: Row[] };
     if (part.type === 'head') yield { type: 'head', ...decodeHead(part) };
     if (part.type === 'rows') {
       const rows = part.rows.map((row) => toRow(part.kind, fromRow(part.kind, row)));

@@ -1,7 +1,7 @@
 import type { Head } from '@weir/config-model';
 import { readChangesPage } from '../protocol/read-changes.js';
 import { readLines } from '../protocol/read-lines.js';
-import { type ReceivedChange, type SnapshotPart, ZSTD } from '../protocol/protocol.js';
+import { type ReceivedChange, type SnapshotPart } from '../protocol/protocol.js';
 import { readSnapshot } from '../protocol/snapshot-stream.js';
 import { StatusError } from './feed-error.js';
 import { type FeedFetch, type FeedRequest, FeedRequests } from './feed-requests.js';
@@ -68,8 +68,7 @@ export class FeedClient {
   /** What makes a catalogue image of another one, compressed, as it arrives. */
   imageDelta(baseSha256: string, sha256: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
     const path = `/catalogue/${sha256}/delta/${baseSha256}`;
-    const headers = { Accept: ZSTD };
-    return this.read({ path, what: 'delta of a catalogue image', headers, signal });
+    return this.read({ path, what: 'delta of a catalogue image', signal });
   }
 
   /** Aborts all requests, those of later calls too. */

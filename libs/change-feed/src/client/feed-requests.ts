@@ -129,7 +129,7 @@ function problemOf(
   what: string,
   offsetBytes: number,
 ): FeedError | null {
-  const version = headers.get(FEED_VERSION_HEADER) ?? 'unknown';
+  const version = headers.get(FEED_VERSION_HEADER) ?? String(FEED_VERSION);
   if (version !== String(FEED_VERSION) || status === NOT_ACCEPTABLE) {
     return new VersionError(version);
   }

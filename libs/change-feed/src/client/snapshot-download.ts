@@ -1,6 +1,5 @@
 import { RowError } from '@weir/config-model';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ZSTD } from '../protocol/protocol.js';
 import { retryDelayMs } from '../runtime/retry-delay.js';
 import { decompressed } from './decompressed.js';
 import { FeedError } from './feed-error.js';
@@ -10,19 +9,17 @@ import type { FeedRequest, FeedRequests, FeedResponse } from './feed-requests.js
 const MAX_ATTEMPTS = 8;
 
 /**
- * The lines of a snapshot, as bytes. They come compressed if the feed API can do that. A compressed download that
- * breaks off is continued where it ended, as long as the feed API has that snapshot.
+ * The lines of a snapshot, as bytes. A download that breaks off is continued where it ended, as long as the feed API
+ * has that snapshot.
  * @throws FeedError; RowError when the bytes are damaged.
  */
 export async function* downloadSnapshot(
   requests: FeedRequests,
   path: string,
 ): AsyncGenerator<Uint8Array> {
-  const request: FeedRequest = { path, what: 'snapshot', headers: { Accept: ZSTD } };
+  const request: FeedRequest = { path, what: 'snapshot' };
   const response = await requests.open(request);
-  if (response.headers.get('content-type') === ZSTD) {
-    yield* decompressed(wholeBody(requests, request, response), damaged);
-  } else yield* response.body;
+  yield* decompressed(wholeBody(requests, request, response), damaged);
 }
 
 /** The body, with further requests when it breaks off. */

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { get, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
@@ -88,8 +89,14 @@ describe('GET /snapshot', () => {
             revision: 1,
             digest: '0123456789abcdef',
           });
-          const rows = Array.from({ length: 1_000 }, (_, i) => [i, 0]);
-          for (;;) yield { type: 'rows', kind: 'blockPage', rows };
+          for (;;) {
+            // Nothing that could be compressed.
+            const rows = Array.from({ length: 1_000 }, () => [
+              randomInt(2 ** 31),
+              randomInt(2 ** 31),
+            ]);
+            yield { type: 'rows', kind: 'blockPage', rows };
+          }
         } finally {
           isClosed = true;
         }
@@ -106,7 +113,8 @@ describe('GET /snapshot', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
     socket.on('error', () => undefined);
-    socket.write(`GET /snapshot HTTP/1.1\r\nHost: feed\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`);
+    const head = `Host: feed\r\nAuthorization: Bearer ${TOKEN}\r\n`;
+    socket.write(`GET /snapshot?atLeast=0 HTTP/1.1\r\n${head}\r\n`);
     await vi.waitFor(() => expect(isClosed).toBe(true), 10_000);
     socket.destroy();
     await new Promise((resolve) => server.close(resolve));

@@ -85,11 +85,11 @@ const TIME_LIMITS = {
 const STALL_MS = 30_000;
 
 /**
- * The feed API: `GET /snapshot` (JSON lines; compressed and with ranges for who accepts that),
- * `GET /changes?after=N` (JSON; 410 when the log no longer reaches back), `GET /catalogue/<sha256>` (bytes, with
- * ranges), `GET /catalogue/<sha256>/delta/<base sha256>` (compressed; 404 when there is none). The body of every error
- * is `{"detail": …}`. A request for another feed version gets 406. Downloads for which there is no place now get 503
- * with Retry-After.
+ * The feed API: `GET /snapshot?atLeast=N` (compressed JSON lines, with ranges), `GET /changes?after=N` (JSON; 410 when
+ * the log no longer reaches back), `GET /catalogue/<sha256>` (bytes, with ranges),
+ * `GET /catalogue/<sha256>/delta/<base sha256>` (compressed; 404 when there is none). The body of every error is
+ * `{"detail": …}`. A request for another feed version gets 406. Downloads for which there is no place now get 503 with
+ * Retry-After.
  */
 export function createFeedServer(options: FeedServerOptions): Server {
   const { source, traceOf } = options;

@@ -68,10 +68,10 @@ export class KeptSnapshots {
 
   /**
    * A snapshot that does, if need be a new one. The caller releases it.
-   * @param atLeast the least revision that does; null: that of the head now. `MADE_ANEW`: the last one did not do.
+   * @param atLeast the least revision that does. `MADE_ANEW`: the last one did not do.
    * @throws KeptFileError when it cannot be kept on the disk; what the source throws.
    */
-  async get(atLeast: number | null): Promise<KeptSnapshot> {
+  async get(atLeast: number): Promise<KeptSnapshot> {
     const { begun } = this;
     for (;;) {
       const usable = await this.usable(atLeast);
@@ -90,7 +90,7 @@ export class KeptSnapshots {
   }
 
   /** The current snapshot, held; null: it does not do. */
-  private async usable(atLeast: number | null): Promise<KeptSnapshot | null> {
+  private async usable(atLeast: number): Promise<KeptSnapshot | null> {
     const snapshot = this.current;
     if (snapshot === null) return null;
     const { head, isContinued } = await this.options.source.continuation(snapshot.head);
@@ -100,7 +100,7 @@ export class KeptSnapshots {
       this.replace(null);
       return null;
     }
-    if (!this.reaches(snapshot, atLeast ?? head.revision, head)) return null;
+    if (!this.reaches(snapshot, atLeast, head)) return null;
     if (windows > 1 && this.making === null) this.make().catch(() => undefined);
     return snapshot.hold() ? snapshot : null;
   }

@@ -1,17 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createZstdDecompress } from 'node:zlib';
 import { type SnapshotPart, ZSTD } from '../protocol/protocol.js';
 import { writeSnapshot } from '../protocol/snapshot-stream.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import type { FeedDownloads } from './download-pool.js';
+import { compressed } from './held-file.js';
 import { KeptFileError } from './kept-file.js';
-import type { KeptSnapshot } from './kept-snapshot.js';
 import type { KeptSnapshots } from './kept-snapshots.js';
 import { ignoreDisconnect, refuse, refuseForNow } from './refuse.js';
 import { soon } from './soon.js';
-import { PIECES, sendStored } from './stored-bytes.js';
+import { sendStored } from './stored-bytes.js';
 
 export interface SnapshotServing {
   readonly source: { snapshot(): AsyncIterable<SnapshotPart> };
@@ -20,12 +18,7 @@ export interface SnapshotServing {
   readonly log: FeedLogger;
 }
 
-const LINES = 'application/x-ndjson';
-
-/**
- * Answers `GET /snapshot?atLeast=N`: a snapshot that has revision N, if need be a new one. A release that does not send
- * `atLeast` gets one that is not older than its request.
- */
+/** Answers `GET /snapshot?atLeast=N`: a snapshot that has revision N, if need be a new one. */
 export async function answerSnapshot(
   serving: SnapshotServing,
   atLeast: string | null,
@@ -33,18 +26,20 @@ export async function answerSnapshot(
   response: ServerResponse,
 ): Promise<void> {
   const { snapshots, downloads, log } = serving;
-  if (atLeast !== null && !/^\d{1,15}$/.test(atLeast)) {
+  if (atLeast === null || !/^\d{1,15}$/.test(atLeast)) {
     return refuse(response, 422, 'atLeast is a revision');
   }
   const leave = downloads.snapshots.enter();
   if (leave === null) return refuseForNow(response, downloads.snapshots);
   try {
     if (snapshots === undefined) return await sendFromSource(serving, response);
-    const snapshot = await soon(snapshots.get(atLeast === null ? null : Number(atLeast)));
+    const snapshot = await soon(snapshots.get(Number(atLeast)));
     if (snapshot === undefined) {
       return refuseForNow(response, downloads.snapshots, snapshots.remainingMs);
     }
-    const sending = send(snapshot, request, response).finally(() => snapshot.release());
+    const sending = sendStored(snapshot, snapshot.etag, ZSTD, request, response).finally(() =>
+      snapshot.release(),
+    );
     await ignoreDisconnect(log, 'a snapshot', sending);
   } catch (error) {
     if (!(error instanceof KeptFileError) || response.headersSent) throw error;
@@ -52,26 +47,6 @@ export async function answerSnapshot(
   } finally {
     leave();
   }
-}
-
-async function send(
-  snapshot: KeptSnapshot,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  response.setHeader('Vary', 'Accept');
-  if (accepts(request, ZSTD)) {
-    return sendStored(snapshot, snapshot.etag, ZSTD, request, response);
-  }
-  response.setHeader('Content-Type', LINES);
-  const compressed = Readable.from(snapshot.read(0, snapshot.sizeBytes), PIECES);
-  await pipeline(compressed, createZstdDecompress(), response);
-}
-
-/** Whether the type itself is named. Releases that expect the lines accept everything. */
-function accepts(request: IncomingMessage, type: string): boolean {
-  const named = (request.headers.accept ?? '').split(',').map((one) => one.split(';')[0]?.trim());
-  return named.includes(type);
 }
 
 async function sendWithoutDisk(serving: SnapshotServing, response: ServerResponse): Promise<void> {
@@ -89,7 +64,7 @@ async function sendFromSource(
   { source, log }: SnapshotServing,
   response: ServerResponse,
 ): Promise<void> {
-  response.setHeader('Content-Type', LINES);
-  const sending = pipeline(Readable.from(writeSnapshot(source.snapshot())), response);
+  response.setHeader('Content-Type', ZSTD);
+  const sending = pipeline(compressed(writeSnapshot(source.snapshot())), response);
   await ignoreDisconnect(log, 'a snapshot', sending);
 }
