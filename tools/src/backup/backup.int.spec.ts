@@ -28,7 +28,7 @@ const SAMPLE = `
   INSERT INTO change (revision, digest, operations) VALUES (42, '0123456789abcdef', '[]');
   INSERT INTO block_page VALUES (1, 0), (2, 1);
   INSERT INTO profile VALUES (10, 1, true, false, true, '{1,5}'), (11, NULL, false, true, false, '{}');
-  INSERT INTO application_rule VALUES (10, 3, 'allow'), (11, 3, 'deny');
+  INSERT INTO application_rule VALUES (10, 3, 1), (11, 3, 2);
   INSERT INTO domain_rule SELECT 10, i, 1 + i % 2 FROM generate_series(1, 20000) AS i;
   INSERT INTO ipv4_network (address, prefix_length, profile_id) VALUES ('192.0.2.77', 26, 10);
   INSERT INTO ipv6_network (address, prefix_length, profile_id) VALUES ('2001:db8::77', 56, 11);

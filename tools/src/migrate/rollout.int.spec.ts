@@ -27,7 +27,6 @@ ALTER TABLE profile
   ADD priority integer NOT NULL DEFAULT 0,
   ADD CONSTRAINT profile_priority CHECK (priority >= 0) NOT VALID;
 ALTER TABLE domain_rule ADD since timestamptz NOT NULL DEFAULT now();
-ALTER TYPE rule_status ADD VALUE 'log';
 `;
 
 let folder: string;

@@ -85,11 +85,6 @@ describe('schema.prisma', () => {
          ADD FOREIGN KEY (profile_id) REFERENCES profile (id) ON DELETE RESTRICT ON UPDATE CASCADE`,
       'ON DELETE CASCADE ON UPDATE CASCADE',
     ],
-    [
-      'another value of an enum',
-      "ALTER TYPE rule_status ADD VALUE 'log'",
-      "AS ENUM ('allow', 'deny')",
-    ],
   ])('is told from a database with %s', async (_what, sql, difference) => {
     expect((await drift(sql)).replace(/ +/g, ' ')).toContain(difference);
   });

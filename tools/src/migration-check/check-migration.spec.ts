@@ -30,7 +30,7 @@ describe('checkMigration', () => {
     `-- locks: few rows
      ALTER TABLE profile ADD n integer GENERATED ALWAYS AS (id) STORED; ALTER TABLE profile ALTER n DROP EXPRESSION`,
     'ALTER TABLE profile ADD CONSTRAINT u UNIQUE USING INDEX i',
-    "ALTER TYPE rule_status ADD VALUE 'log'",
+    "ALTER TYPE some_type ADD VALUE 'log'",
     "CREATE TYPE colour AS ENUM ('red'); CREATE FUNCTION f() RETURNS integer LANGUAGE sql RETURN 1",
     'GRANT SELECT ON profile TO PUBLIC',
     'COMMENT ON TABLE profile IS NULL; INSERT INTO block_page (id, type) VALUES (1, 0)',
@@ -44,7 +44,7 @@ describe('checkMigration', () => {
   it.each([
     ['DROP TABLE profile', 'drops profile'],
     ['DROP TABLE public.profile, schedule', 'drops profile, schedule'],
-    ['DROP TYPE rule_status', 'drops rule_status'],
+    ['DROP TYPE some_type', 'drops some_type'],
     ['DROP FUNCTION is_id_set(integer[])', 'drops is_id_set'],
     ['DROP SCHEMA weir', 'drops weir'],
     ['DROP INDEX profile_page_id_idx', 'drops profile_page_id_idx'],
@@ -68,7 +68,7 @@ describe('checkMigration', () => {
     ],
     ['ALTER TABLE profile RENAME page_id TO page', 'renames page_id to page'],
     ['ALTER TABLE profile RENAME TO profiles', 'renames profile to profiles'],
-    ["ALTER TYPE rule_status RENAME VALUE 'deny' TO 'block'", 'renames the value deny of a type'],
+    ["ALTER TYPE some_type RENAME VALUE 'deny' TO 'block'", 'renames the value deny of a type'],
     [
       'ALTER TABLE profile DISABLE TRIGGER ALL',
       'does something to profile that the check does not know',

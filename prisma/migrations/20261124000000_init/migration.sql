@@ -12,7 +12,7 @@ CREATE TABLE schema_compatibility (
   min_migration text NOT NULL,
   CONSTRAINT schema_compatibility_single CHECK (id = 1)
 );
-INSERT INTO schema_compatibility (min_migration) VALUES ('20261120180000_init');
+INSERT INTO schema_compatibility (min_migration) VALUES ('20261124000000_init');
 
 -- The catalogue: compiled images, and how their sources fared.
 
@@ -57,6 +57,11 @@ CREATE TABLE catalogue_source (
   failures        integer NOT NULL DEFAULT 0,
   -- What is known of a source outlives its place in the definition for a while, but is not told of then.
   is_named        boolean NOT NULL DEFAULT true,
+  -- Those of the names that would block a domain of never_block, in the same form; null: none.
+  protected       bytea,
+  protected_count integer,
+  -- What the list was compared with when it was read: a digest of never_block and of its pin; empty: nothing.
+  read_with       text NOT NULL DEFAULT '',
   CONSTRAINT catalogue_source_counts CHECK (domain_count >= 0 AND invalid_count >= 0),
   CONSTRAINT catalogue_source_names_whole CHECK ((names IS NULL) = (names_sha256 IS NULL)),
   CONSTRAINT catalogue_source_sha256_hex CHECK (names_sha256 ~ '^[0-9a-f]{64}$'),
@@ -64,6 +69,24 @@ CREATE TABLE catalogue_source (
 );
 -- Hashes do not compress, and uncompressed they can be read in pieces.
 ALTER TABLE catalogue_source ALTER COLUMN names SET STORAGE EXTERNAL;
+ALTER TABLE catalogue_source ALTER COLUMN protected SET STORAGE EXTERNAL;
+
+-- The list of a source that nobody has accepted yet, because it is much shorter or longer than the last one.
+CREATE TABLE catalogue_held (
+  name            text PRIMARY KEY REFERENCES catalogue_source ON UPDATE CASCADE ON DELETE CASCADE,
+  etag            text,
+  last_modified   text,
+  domain_count    integer NOT NULL,
+  invalid_count   integer NOT NULL,
+  protected_count integer NOT NULL,
+  format          text NOT NULL,
+  names           bytea NOT NULL,
+  names_sha256    char(64) NOT NULL,
+  protected       bytea,
+  read_with       text NOT NULL
+);
+ALTER TABLE catalogue_held ALTER COLUMN names SET STORAGE EXTERNAL;
+ALTER TABLE catalogue_held ALTER COLUMN protected SET STORAGE EXTERNAL;
 
 -- The revision log. Every change locks the one row of config_head.
 
@@ -75,6 +98,10 @@ CREATE TABLE config_head (
   -- The hash of one fixed name under the deployment's DOMAIN_HASH_KEY, noted by the first control plane that starts:
   -- under another key every stored domain rule would silently match nothing.
   domain_hash_check bigint,
+  -- Tells one log of changes from another that has the same numbers: a database that was restored goes on from an
+  -- earlier revision, and what follows it must not take that for what it knows. New with each database and each
+  -- restore.
+  lineage           uuid NOT NULL DEFAULT gen_random_uuid(),
   CONSTRAINT config_head_single CHECK (id = 1),
   CONSTRAINT config_head_revision CHECK (revision BETWEEN 0 AND 9007199254740991),
   CONSTRAINT config_head_digest_hex CHECK (digest ~ '^[0-9a-f]{16}$'),
@@ -90,6 +117,39 @@ CREATE TABLE change (
   CONSTRAINT change_revision CHECK (revision > 0),
   CONSTRAINT change_digest_hex CHECK (digest ~ '^[0-9a-f]{16}$'),
   CONSTRAINT change_operations_array CHECK (jsonb_typeof(operations) = 'array')
+);
+
+-- Who made each change, and what it changed. It outlives the row of the change in the log.
+CREATE TABLE change_record (
+  revision     bigint PRIMARY KEY,
+  -- Of the transaction, as in the log.
+  created_at   timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  origin       text NOT NULL,
+  -- Of a call of the management API; null for all other changes.
+  token        text,
+  source       inet,
+  request_id   text,
+  method       text,
+  route        text,
+  -- At most 100 of the keys that it changed, and how many there are.
+  keys         jsonb NOT NULL,
+  key_count    integer NOT NULL,
+  profile_ids  integer[] NOT NULL,
+  all_profiles boolean NOT NULL,
+  CONSTRAINT change_record_revision CHECK (revision > 0),
+  CONSTRAINT change_record_origin CHECK (origin IN ('api', 'catalogue', 'repair')),
+  CONSTRAINT change_record_call CHECK (
+    CASE origin WHEN 'api' THEN num_nulls(token, request_id, method, route) = 0
+                ELSE num_nonnulls(token, source, request_id, method, route) = 0 END),
+  CONSTRAINT change_record_keys CHECK (jsonb_array_length(keys) <= least(key_count, 100))
+);
+
+-- When each background job last began. Its advisory lock says whether it runs now.
+CREATE TABLE job_run (
+  name            text PRIMARY KEY,
+  last_started_at timestamptz NOT NULL,
+  -- Runs since the last that succeeded, the current one included.
+  failures        integer NOT NULL
 );
 
 -- Profiles and what belongs to them.
@@ -120,14 +180,15 @@ CREATE TABLE profile (
 );
 CREATE INDEX profile_page_id_idx ON profile (page_id);
 
-CREATE TYPE rule_status AS ENUM ('allow', 'deny');
+-- A verdict is 1 for allow and 2 for deny.
 
 CREATE TABLE application_rule (
   profile_id     integer NOT NULL REFERENCES profile (id) ON DELETE CASCADE ON UPDATE CASCADE,
   application_id integer NOT NULL,
-  status         rule_status NOT NULL,
+  verdict        smallint NOT NULL,
   PRIMARY KEY (profile_id, application_id),
-  CONSTRAINT application_rule_application_id CHECK (application_id >= 0)
+  CONSTRAINT application_rule_application_id CHECK (application_id >= 0),
+  CONSTRAINT application_rule_verdict CHECK (verdict IN (1, 2))
 );
 
 CREATE TABLE domain_rule (
