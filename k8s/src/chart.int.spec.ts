@@ -16,7 +16,7 @@ const names = (objects: readonly KubernetesObject[], kind: string): string[] =>
 
 const SECRETS = {
   DOMAIN_HASH_KEY: '000102030405060708090a0b0c0d0e0f',
-  FEED_TOKEN: 'a-token-of-the-feed',
+  FEED_TOKENS: ['a-token-of-the-feed'],
   MANAGEMENT_TOKENS: ['a-token-of-the-management-api'],
 };
 const encrypted = { DNS_TLS_PORT: 5853, DNS_HTTPS_PORT: 5443 };

@@ -17,7 +17,7 @@ export const COMPONENTS: Readonly<
 
 export type Component = keyof typeof COMPONENTS;
 
-/** URLs are secret because they may contain a password. FEED_URL never does: its secret is FEED_TOKEN. */
+/** URLs are secret because they may contain a password. FEED_URL never does: its secret is FEED_TOKENS. */
 const OPEN_URLS: readonly string[] = ['FEED_URL'];
 
 /** Whether the chart keeps the variable in a Secret. */

@@ -13,7 +13,7 @@ const STORES = {
 };
 const SET = {
   DOMAIN_HASH_KEY: '000102030405060708090a0b0c0d0e0f',
-  FEED_TOKEN: 'a-token-of-the-feed',
+  FEED_TOKENS: ['a-token-of-the-feed'],
   MANAGEMENT_TOKENS: ['a-token-of-the-management-api'],
 };
 const EXTERNAL: Values = {
@@ -33,7 +33,7 @@ describe('the Secret of the release', () => {
     expect(texts).toMatchObject(STORES);
     expect(texts['DOMAIN_HASH_KEY']).toMatch(/^[0-9a-f]{32}$/);
     expect(texts['DNS_COOKIE_SECRETS']).toMatch(/^[0-9a-f]{32}$/);
-    expect(texts['FEED_TOKEN']).toMatch(/^\w{40}$/);
+    expect(texts['FEED_TOKENS']).toMatch(/^\w{40}$/);
     expect(texts['MANAGEMENT_TOKENS']).toMatch(/^\w{40}$/);
     expect(texts['OPS_TOKENS']).toMatch(/^\w{40}$/);
     expect(new Set(Object.values(texts)).size).toBe(Object.keys(texts).length);
@@ -44,7 +44,7 @@ describe('the Secret of the release', () => {
     for (const key of [
       'DOMAIN_HASH_KEY',
       'DNS_COOKIE_SECRETS',
-      'FEED_TOKEN',
+      'FEED_TOKENS',
       'MANAGEMENT_TOKENS',
       'OPS_TOKENS',
     ]) {
@@ -69,9 +69,9 @@ describe('the Secret of the release', () => {
     const kept = await renderInCluster({ values }, objects);
     expect(secretTexts(kept, 'weir')).toEqual(secretTexts(objects, 'weir'));
     const token = 'another-token-of-the-feed';
-    const changed = overlay(EXTERNAL, { secrets: { values: { FEED_TOKEN: token } } });
+    const changed = overlay(EXTERNAL, { secrets: { values: { FEED_TOKENS: [token] } } });
     const replaced = await renderInCluster({ values: changed }, objects);
-    expect(secretTexts(replaced, 'weir')['FEED_TOKEN']).toBe(token);
+    expect(secretTexts(replaced, 'weir')['FEED_TOKENS']).toBe(token);
   });
 
   it('replaces only the pods that read a changed variable', async () => {
@@ -109,6 +109,7 @@ describe('the Secret of the release', () => {
     expect(secretTexts(objects, 'weir')).toEqual({
       ...STORES,
       ...SET,
+      FEED_TOKENS: SET.FEED_TOKENS[0],
       MANAGEMENT_TOKENS: SET.MANAGEMENT_TOKENS[0],
     });
   });

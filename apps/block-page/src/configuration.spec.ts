@@ -6,7 +6,7 @@ const NEEDED = {
   DOMAIN_HASH_KEY: '000102030405060708090a0b0c0d0e0f',
   REDIS_URL: 'redis://127.0.0.1',
   FEED_URL: 'http://127.0.0.1:8090',
-  FEED_TOKEN: 'a-token-of-the-feed',
+  FEED_TOKENS: 'a-token-of-the-feed',
 };
 
 describe('the configuration of the block page', () => {

@@ -7,7 +7,7 @@ const REQUIRED = {
   DOMAIN_HASH_KEY: '000102030405060708090a0b0c0d0e0f',
   REDIS_URL: 'redis://127.0.0.1:6379',
   FEED_URL: 'http://127.0.0.1:8090',
-  FEED_TOKEN: 'a-token-of-the-feed',
+  FEED_TOKENS: 'a-token-of-the-feed',
 };
 const parse = (environment: Record<string, string> = {}) =>
   parseVariables(SCHEMA, { ...REQUIRED, ...environment });
@@ -142,7 +142,7 @@ describe('SCHEMA', () => {
     ['BLOCK_RESOLVER_DISCOVERY', 'on'],
     ['SCHEDULE_TIMEZONE', 'Mars/Olympus'],
     ['DOMAIN_HASH_KEY', 'abc'],
-    ['FEED_TOKEN', 'short'],
+    ['FEED_TOKENS', 'short'],
     ['REDIS_URL', 'http://127.0.0.1'],
     ['LOG_LEVEL', 'loud'],
   ])('reports an invalid %s in one line that names it', (name, value) => {

@@ -15,7 +15,7 @@ const SETTINGS = {
   DATABASE_URL: `postgresql://weir:password@${UNUSED_ADDRESS}/weir`,
   REDIS_URL: `redis://${UNUSED_ADDRESS}`,
   FEED_URL: `http://${UNUSED_ADDRESS}`,
-  FEED_TOKEN: '0123456789abcdef',
+  FEED_TOKENS: '0123456789abcdef',
   MANAGEMENT_TOKENS: '0123456789abcdef',
   DOMAIN_HASH_KEY: '00112233445566778899aabbccddeeff',
   UPSTREAMS: '192.0.2.1',
@@ -24,9 +24,9 @@ const HARDENED = ['--read-only', '--cap-drop=ALL', '--security-opt=no-new-privil
 const environment = Object.entries(SETTINGS).map(([name, value]) => `--env=${name}=${value}`);
 const required: Readonly<Record<string, readonly string[]>> = {
   migrate: ['DATABASE_URL'],
-  'control-plane': ['DATABASE_URL', 'REDIS_URL', 'DOMAIN_HASH_KEY', 'FEED_TOKEN'],
-  resolver: ['REDIS_URL', 'FEED_URL', 'DOMAIN_HASH_KEY', 'FEED_TOKEN'],
-  'block-page': ['REDIS_URL', 'FEED_URL', 'DOMAIN_HASH_KEY', 'FEED_TOKEN'],
+  'control-plane': ['DATABASE_URL', 'REDIS_URL', 'DOMAIN_HASH_KEY', 'FEED_TOKENS'],
+  resolver: ['REDIS_URL', 'FEED_URL', 'DOMAIN_HASH_KEY', 'FEED_TOKENS'],
+  'block-page': ['REDIS_URL', 'FEED_URL', 'DOMAIN_HASH_KEY', 'FEED_TOKENS'],
 };
 
 describe.each(Object.keys(required))('%s in its image', (target) => {

@@ -131,8 +131,8 @@ describe('kubectl in the documents', () => {
       ({ container }) => container.env ?? [],
     );
     const keys = env.map(({ valueFrom }) => valueFrom?.secretKeyRef?.key);
-    // FEED_TOKENS takes the place of FEED_TOKEN while that is replaced; few collectors need headers.
-    const optional = ['FEED_TOKENS', 'OTEL_EXPORTER_OTLP_HEADERS'];
+    // Few collectors need headers.
+    const optional = ['OTEL_EXPORTER_OTLP_HEADERS'];
     const needed = keys.filter((key) => key !== undefined).filter((key) => !optional.includes(key));
     return [...new Set(needed)];
   }

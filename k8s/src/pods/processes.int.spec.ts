@@ -18,7 +18,7 @@ const EXISTING_SECRET: Readonly<Record<string, string>> = {
   DATABASE_URL: 'postgresql://weir@postgresql.example/weir',
   REDIS_URL: 'redis://redis.example:6379',
   DOMAIN_HASH_KEY: '000102030405060708090a0b0c0d0e0f',
-  FEED_TOKEN: 'a-token-of-the-feed',
+  FEED_TOKENS: 'a-token-of-the-feed',
   MANAGEMENT_TOKENS: 'a-token-of-the-management-api',
 };
 

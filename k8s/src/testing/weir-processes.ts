@@ -6,7 +6,7 @@ import { expect, vi } from 'vitest';
 import { REPOSITORY_FOLDER } from '../paths.js';
 
 export const TOKEN = 'token-of-the-metrics-test';
-const SECRETS = { FEED_TOKEN: 'token-of-the-feed-test', DOMAIN_HASH_KEY: '0'.repeat(32) };
+const SECRETS = { FEED_TOKENS: 'token-of-the-feed-test', DOMAIN_HASH_KEY: '0'.repeat(32) };
 
 /** The three processes of Weir, compiled as for production, on free ports of this machine. */
 export interface WeirProcesses {

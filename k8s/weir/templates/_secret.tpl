@@ -33,7 +33,7 @@ All templates of one rendering get the same data. Takes the root.
 {{- define "weir.checkSecrets" -}}
 {{- $values := .root.Values -}}
 {{- $stores := dict "REDIS_URL" "redis.bundled" -}}
-{{- $keys := list "DOMAIN_HASH_KEY" "FEED_TOKEN" -}}
+{{- $keys := list "DOMAIN_HASH_KEY" "FEED_TOKENS" -}}
 {{- if $values.controlPlane.enabled -}}
 {{- $_ := set $stores "DATABASE_URL" "postgresql.bundled" -}}
 {{- if not $values.controlPlane.tokensSecret -}}
@@ -81,7 +81,7 @@ All templates of one rendering get the same data. Takes the root.
 {{- toJson (dict
   "DOMAIN_HASH_KEY" (randAlphaNum 64 | sha256sum | trunc 32)
   "DNS_COOKIE_SECRETS" (randAlphaNum 64 | sha256sum | trunc 32)
-  "FEED_TOKEN" (randAlphaNum 40)
+  "FEED_TOKENS" (randAlphaNum 40)
   "MANAGEMENT_TOKENS" (randAlphaNum 40)
   "OPS_TOKENS" (randAlphaNum 40)
 ) -}}

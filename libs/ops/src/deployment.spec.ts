@@ -34,14 +34,11 @@ afterAll(() => {
 });
 
 describe('openDeployment', () => {
-  it('takes the tokens of the file, else those of FEED_TOKENS, else FEED_TOKEN', () => {
+  it('takes the tokens of the file, else those of FEED_TOKENS', () => {
     writeFileSync(file, `# used first\n${THREE}\n\n`);
-    const variables = { FEED_TOKEN: ONE, FEED_TOKENS: `${TWO},${ONE}`, FEED_TOKENS_FILE: file };
-    expect(open(variables).tokens()).toEqual([THREE]);
-    const { FEED_TOKENS, FEED_TOKEN } = variables;
-    expect(open({ FEED_TOKENS, FEED_TOKEN }).tokens()).toEqual([TWO, ONE]);
+    const FEED_TOKENS = `${TWO},${ONE}`;
+    expect(open({ FEED_TOKENS, FEED_TOKENS_FILE: file }).tokens()).toEqual([THREE]);
     expect(open({ FEED_TOKENS }).tokens()).toEqual([TWO, ONE]);
-    expect(open({ FEED_TOKEN: ONE }).tokens()).toEqual([ONE]);
   });
 
   it('reads the file again when it changes, and keeps the tokens when it is bad', async () => {
@@ -57,17 +54,17 @@ describe('openDeployment', () => {
   });
 
   it('fails at the start without a token, or with a file that has none', () => {
-    expect(() => open({})).toThrow(/^FEED_TOKEN is required/);
+    expect(() => open({})).toThrow(/^FEED_TOKENS is required/);
     writeFileSync(file, '# none\n');
     expect(() => open({ FEED_TOKENS_FILE: file })).toThrow(/^FEED_TOKENS_FILE: .* has no token$/);
   });
 
   it('has an id that no token changes, and that shows nothing of the key', () => {
-    const { id } = open({ FEED_TOKEN: ONE });
+    const { id } = open({ FEED_TOKENS: ONE });
     expect(open({ FEED_TOKENS: TWO }).id).toBe(id);
-    expect(open({ FEED_TOKEN: ONE, DOMAIN_HASH_KEY: KEY.toUpperCase() }).id).toBe(id);
-    expect(open({ FEED_TOKEN: ONE, DOMAIN_HASH_KEY: 'f'.repeat(32) }).id).not.toBe(id);
-    expect(open({ FEED_TOKEN: ONE, DEPLOYMENT_ID: 'north' }).id).toBe('north');
+    expect(open({ FEED_TOKENS: ONE, DOMAIN_HASH_KEY: KEY.toUpperCase() }).id).toBe(id);
+    expect(open({ FEED_TOKENS: ONE, DOMAIN_HASH_KEY: 'f'.repeat(32) }).id).not.toBe(id);
+    expect(open({ FEED_TOKENS: ONE, DEPLOYMENT_ID: 'north' }).id).toBe('north');
     expect(id).not.toContain(KEY.slice(0, 8));
   });
 });

@@ -1,12 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  type Configuration,
-  optional,
-  replacedBy,
-  secret,
-  secretList,
-  text,
-} from './variables/index.js';
+import { type Configuration, optional, replacedBy, secretList, text } from './variables/index.js';
 import { WatchedFile, type WatchedFileLog } from './watched-file.js';
 
 const SHORTEST_TOKEN = 16;
@@ -24,11 +17,12 @@ export const DEPLOYMENT_VARIABLES = {
         'from DOMAIN_HASH_KEY. Set it where deployments with one DOMAIN_HASH_KEY share a Redis.',
     }),
   ),
-  FEED_TOKENS: optional(
+  FEED_TOKENS: replacedBy(
+    'FEED_TOKENS_FILE',
     secretList(SHORTEST_TOKEN, {
       description:
-        'Tokens of the feed API in place of FEED_TOKEN. The first is used, and signs the messages on Redis. All are ' +
-        'accepted, so that a token can be replaced without an outage.',
+        'Bearer tokens of the feed API, the same in all processes. The first is used, and signs the messages on ' +
+        'Redis. All are accepted, so that a token can be replaced without an outage.',
     }),
   ),
   FEED_TOKENS_FILE: optional(
@@ -36,14 +30,6 @@ export const DEPLOYMENT_VARIABLES = {
       description:
         'File with such tokens, one in each line, in place of FEED_TOKENS. A changed file is used within two ' +
         'seconds, without a restart. A bad one is logged and changes nothing.',
-    }),
-  ),
-  FEED_TOKEN: replacedBy(
-    ['FEED_TOKENS', 'FEED_TOKENS_FILE'],
-    secret(SHORTEST_TOKEN, {
-      description:
-        'Bearer token of the feed API, the same in all processes. Not used where FEED_TOKENS or FEED_TOKENS_FILE is ' +
-        'set.',
     }),
   ),
 } as const;
@@ -67,10 +53,9 @@ export function openDeployment(
   configuration: DeploymentConfiguration,
   log: WatchedFileLog,
 ): OpenDeployment {
-  const { FEED_TOKEN, FEED_TOKENS, FEED_TOKENS_FILE: file } = configuration;
+  const { FEED_TOKENS: fixed = [], FEED_TOKENS_FILE: file } = configuration;
   const id = deploymentId(configuration);
   if (file === undefined) {
-    const fixed = FEED_TOKENS ?? (FEED_TOKEN === undefined ? [] : [FEED_TOKEN]);
     return { id, tokens: () => fixed, tokenFileFaults: () => 0, close: () => undefined };
   }
   const watched = new WatchedFile<readonly string[]>({

@@ -54,7 +54,7 @@ describe('the image of a catalogue that is activated', () => {
       DOMAIN_HASH_KEY: HASH_KEY_HEX,
       REDIS_URL: redis.url,
       FEED_URL: plane.feedUrl,
-      FEED_TOKEN,
+      FEED_TOKENS: FEED_TOKEN,
       ...variables,
     });
     const followed = followPolicy({ kind: 'resolver', configuration, log });

@@ -25,7 +25,7 @@ const feedConfiguration = () =>
     DOMAIN_HASH_KEY: HASH_KEY_HEX,
     REDIS_URL: redis.url,
     FEED_URL: plane.feedUrl,
-    FEED_TOKEN,
+    FEED_TOKENS: FEED_TOKEN,
   });
 
 it('says what is missing until it is ready, and then has each change when its commit returns', async () => {

@@ -53,7 +53,7 @@ describe('a catalogue that differs little from the one before', () => {
       DOMAIN_HASH_KEY: HASH_KEY_HEX,
       REDIS_URL: redis.url,
       FEED_URL: plane.feedUrl,
-      FEED_TOKEN,
+      FEED_TOKENS: FEED_TOKEN,
       ...variables,
     });
     const followed = followPolicy({ kind: 'resolver', configuration, log });

@@ -48,7 +48,7 @@ async function startBlockPage({ feedUrl, token }: ControlPlaneProcess): Promise<
     variables: {
       REDIS_URL: redisUrl,
       FEED_URL: feedUrl,
-      FEED_TOKEN: token,
+      FEED_TOKENS: token,
       BLOCK_PAGE_PORT: String(port),
       BLOCK_PAGE_TRUSTED_PROXIES: '127.0.0.1',
     },

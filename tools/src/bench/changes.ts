@@ -58,7 +58,7 @@ while (controlPlanes.length < replicas) controlPlanes.push(await startReplica())
 await client.send('POST', '/init/', initBody(SIZE, 0));
 const program = fileURLToPath(new URL('simulated-resolvers.js', import.meta.url));
 const simulated = spawn(process.execPath, [program, redisUrl, String(resolvers)], {
-  env: { ...process.env, FEED_TOKEN: token },
+  env: { ...process.env, FEED_TOKENS: token },
   stdio: ['ignore', 'pipe', 'inherit'],
 });
 try {
@@ -75,7 +75,7 @@ try {
 
 async function startReplica(): Promise<ControlPlaneProcess> {
   const own = mkdtempSync(join(folder, 'replica-'));
-  const variables = { ...flags, MANAGEMENT_TOKENS: token, FEED_TOKEN: token };
+  const variables = { ...flags, MANAGEMENT_TOKENS: token, FEED_TOKENS: token };
   return startControlPlane({ root: ROOT, ...services, folder: own, variables });
 }
 

@@ -2,7 +2,7 @@
  * Simulates resolvers for `npm run bench:changes`: each has its own connection to Redis, receives every change,
  * acknowledges as a real one does and renews its lease. It applies nothing.
  *
- * Arguments: URL of Redis, number of followers. FEED_TOKEN signs their messages. It prints a line when all of them
+ * Arguments: URL of Redis, number of followers. FEED_TOKENS signs their messages. It prints a line when all of them
  * follow.
  */
 import { messageKey, MessageSigner } from '@weir/change-feed';
@@ -16,7 +16,7 @@ const CARRIED_CHARACTERS = 400;
 
 const [redisUrl = '', count = '0'] = process.argv.slice(2);
 const { hostname, port, password } = new URL(redisUrl);
-const key = messageKey(process.env['FEED_TOKEN'] ?? '');
+const key = messageKey(process.env['FEED_TOKENS'] ?? '');
 
 /** A command of the protocol of Redis. */
 function command(...parts: readonly string[]): string {

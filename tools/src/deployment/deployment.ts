@@ -262,7 +262,7 @@ export class Deployment {
         REDIS_URL: this.redisUrl,
         ...environment,
         OPS_PORT: String(opsPort),
-        FEED_TOKEN: this.secrets.feedToken,
+        FEED_TOKENS: this.secrets.feedToken,
         DOMAIN_HASH_KEY: this.secrets.hashKey,
         DEPLOYMENT_ID: this.deploymentId,
       },

@@ -58,7 +58,7 @@ export async function spawnControlPlane(
       MANAGEMENT_PORT: String(port),
       MANAGEMENT_TOKENS: token,
       FEED_PORT: String(feedPort),
-      FEED_TOKEN: token,
+      FEED_TOKENS: token,
       CATALOGUE: join(root, 'catalogue'),
       ...options.variables,
     },

@@ -9,7 +9,6 @@ import {
   OPS_VARIABLES,
   optional,
   port,
-  secret,
   secretList,
   text,
   url,
@@ -82,9 +81,9 @@ export const STACK_SCHEMA = {
     default: '8090',
     lowest: 1,
   }),
-  FEED_TOKEN: optional(
-    secret(16, {
-      description: 'Token of the feed API. Unset: one is generated and kept in `DATA_DIR`.',
+  FEED_TOKENS: optional(
+    secretList(16, {
+      description: 'Tokens of the feed API. Unset: one is generated and kept in `DATA_DIR`.',
     }),
   ),
   DOMAIN_HASH_KEY: optional(

@@ -6,7 +6,7 @@ import { planProcesses, reachableHost, requiredPorts } from './plan.js';
 const configuration = parseVariables(STACK_SCHEMA, { RESOLVERS: '3', DNS_HOST: '::1' });
 const secrets = {
   managementTokens: ['a', 'b'],
-  feedToken: 'f',
+  feedTokens: ['f'],
   opsTokens: ['o'],
   dnsCookieSecrets: ['c', 'd'],
   domainHashKey: '00',
@@ -62,7 +62,7 @@ describe('the plan of the local stack', () => {
     for (const { environment } of resolvers) {
       expect(environment).toMatchObject({
         FEED_URL: 'http://127.0.0.1:8090',
-        FEED_TOKEN: 'f',
+        FEED_TOKENS: 'f',
         DOMAIN_HASH_KEY: '00',
         OPS_TOKENS: 'o',
         DNS_COOKIE_SECRETS: 'c,d',

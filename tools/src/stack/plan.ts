@@ -128,7 +128,7 @@ function planControlPlane(
       DOMAIN_HASH_KEY: secrets.domainHashKey,
       FEED_HOST: configuration.FEED_HOST,
       FEED_PORT: String(configuration.FEED_PORT),
-      FEED_TOKEN: secrets.feedToken,
+      FEED_TOKENS: secrets.feedTokens.join(','),
       OPS_HOST: configuration.OPS_HOST,
       OPS_PORT: String(configuration.OPS_PORT),
     },
@@ -197,7 +197,7 @@ function followerEnvironment(
   return {
     REDIS_URL: stores.redisUrl,
     FEED_URL: `http://${reachableHost(configuration.FEED_HOST)}:${configuration.FEED_PORT}`,
-    FEED_TOKEN: secrets.feedToken,
+    FEED_TOKENS: secrets.feedTokens.join(','),
     DOMAIN_HASH_KEY: secrets.domainHashKey,
   };
 }

@@ -24,28 +24,17 @@ describe('readSecrets', () => {
     expect(statSync(join(folder, 'secrets.json')).mode & 0o777).toBe(0o600);
   });
 
-  it('adds what an older file lacks, once, and changes nothing else in it', () => {
-    const older = { managementTokens: ['0123456789abcdef'], feedToken: 'fedcba9876543210' };
-    const kept = { ...older, domainHashKey: '0'.repeat(32) };
-    writeFileSync(join(folder, 'secrets.json'), JSON.stringify(kept));
-    const added = read();
-    expect(added).toMatchObject(kept);
-    expect(added.opsTokens).toEqual([expect.stringMatching(/^[0-9a-f]{48}$/)]);
-    expect(added.dnsCookieSecrets).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
-    expect(read()).toEqual(added);
-  });
-
   it('prefers the secrets of the environment', () => {
     const key = '0'.repeat(32);
     const environment = {
       DOMAIN_HASH_KEY: key,
-      FEED_TOKEN: 'a-token-of-this-test',
+      FEED_TOKENS: 'a-token-of-this-test,another-token-of-it',
       OPS_TOKENS: 'an-ops-token-of-this-test,another-one-of-this-test',
       DNS_COOKIE_SECRETS: key,
     };
     expect(read(environment)).toMatchObject({
       domainHashKey: key,
-      feedToken: 'a-token-of-this-test',
+      feedTokens: ['a-token-of-this-test', 'another-token-of-it'],
       opsTokens: ['an-ops-token-of-this-test', 'another-one-of-this-test'],
       dnsCookieSecrets: [key],
     });
@@ -58,8 +47,8 @@ describe('readSecrets', () => {
     '{}',
     '[]',
     '{"managementTokens":"abc"}',
-    '{"managementTokens":[],"feedToken":"0123456789abcdef","domainHashKey":"00"}',
-    `{"managementTokens":["0123456789abcdef"],"feedToken":"0123456789abcdef","domainHashKey":"${'0'.repeat(32)}","opsTokens":[]}`,
+    '{"managementTokens":[],"feedTokens":["0123456789abcdef"],"domainHashKey":"00"}',
+    `{"managementTokens":["0123456789abcdef"],"feedTokens":["0123456789abcdef"],"domainHashKey":"${'0'.repeat(32)}","opsTokens":[]}`,
   ])('refuses a file that holds %j, naming it', (text) => {
     writeFileSync(join(folder, 'secrets.json'), text);
     expect(() => read()).toThrow(/secrets\.json is not what the stack wrote there/);

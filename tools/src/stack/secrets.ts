@@ -7,7 +7,7 @@ import type { StackConfiguration } from './configuration.js';
 
 export interface StackSecrets {
   readonly managementTokens: readonly string[];
-  readonly feedToken: string;
+  readonly feedTokens: readonly string[];
   readonly opsTokens: readonly string[];
   /** 32 hex digits each, the same for all resolvers. */
   readonly dnsCookieSecrets: readonly string[];
@@ -20,7 +20,7 @@ export function readSecrets(configuration: StackConfiguration, dataDir: string):
   const kept = readOrCreateSecrets(join(dataDir, 'secrets.json'));
   return {
     managementTokens: configuration.MANAGEMENT_TOKENS ?? kept.managementTokens,
-    feedToken: configuration.FEED_TOKEN ?? kept.feedToken,
+    feedTokens: configuration.FEED_TOKENS ?? kept.feedTokens,
     opsTokens: configuration.OPS_TOKENS ?? kept.opsTokens,
     dnsCookieSecrets: configuration.DNS_COOKIE_SECRETS ?? kept.dnsCookieSecrets,
     domainHashKey: configuration.DOMAIN_HASH_KEY ?? kept.domainHashKey,
@@ -28,18 +28,18 @@ export function readSecrets(configuration: StackConfiguration, dataDir: string):
 }
 
 function readOrCreateSecrets(file: string): StackSecrets {
-  const made = makeSecrets();
-  if (!existsSync(file)) return keepSecrets(file, made);
-  const found = parse(file);
-  // These two were not always there, and may be made anew.
-  const { opsTokens, dnsCookieSecrets } = made;
-  const kept = typeof found === 'object' ? { opsTokens, dnsCookieSecrets, ...found } : found;
+  if (!existsSync(file)) {
+    const made = makeSecrets();
+    writeFileAtomically(file, JSON.stringify(made, null, 2));
+    return made;
+  }
+  const kept = parse(file);
   if (!isSecrets(kept)) {
     throw new StartError(
       `${file} is not what the stack wrote there. Put back a copy; where there is none, remove the whole folder: without its domainHashKey the domain rules in the database match nothing`,
     );
   }
-  return keepSecrets(file, kept);
+  return kept;
 }
 
 function makeSecrets(): StackSecrets {
@@ -47,17 +47,11 @@ function makeSecrets(): StackSecrets {
   const key = () => randomBytes(16).toString('hex');
   return {
     managementTokens: [token()],
-    feedToken: token(),
+    feedTokens: [token()],
     opsTokens: [token()],
     dnsCookieSecrets: [key()],
     domainHashKey: key(),
   };
-}
-
-function keepSecrets(file: string, secrets: StackSecrets): StackSecrets {
-  const text = JSON.stringify(secrets, null, 2);
-  if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileAtomically(file, text);
-  return secrets;
 }
 
 function parse(file: string): unknown {
@@ -79,7 +73,7 @@ function isSecrets(value: unknown): value is StackSecrets {
     Array.isArray(list) && list.length > 0 && list.every(isOne);
   return (
     isListOf(secrets.managementTokens, isToken) &&
-    isToken(secrets.feedToken) &&
+    isListOf(secrets.feedTokens, isToken) &&
     isListOf(secrets.opsTokens, isToken) &&
     isListOf(secrets.dnsCookieSecrets, isKey) &&
     isKey(secrets.domainHashKey)

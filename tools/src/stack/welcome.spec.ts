@@ -5,7 +5,7 @@ import { renderWelcome } from './welcome.js';
 
 const secrets = {
   managementTokens: ['the-token'],
-  feedToken: 'f',
+  feedTokens: ['f'],
   opsTokens: ['the-ops-token'],
   dnsCookieSecrets: ['c'],
   domainHashKey: '00',

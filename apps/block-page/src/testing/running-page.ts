@@ -65,7 +65,7 @@ export function useSurroundings(): Surroundings {
         DOMAIN_HASH_KEY: HASH_KEY_HEX,
         REDIS_URL: redis.url,
         FEED_URL: plane.feedUrl,
-        FEED_TOKEN,
+        FEED_TOKENS: FEED_TOKEN,
         ...variables,
       });
       const log = createLogger({ name: 'block-page', level: 'silent' });

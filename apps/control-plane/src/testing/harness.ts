@@ -66,7 +66,7 @@ export async function startHarness(
     MANAGEMENT_TOKENS: `${TOKEN},second-token-of-the-tests`,
     DOMAIN_HASH_KEY: HASH_KEY,
     FEED_PORT: '0',
-    FEED_TOKEN,
+    FEED_TOKENS: FEED_TOKEN,
     OPS_PORT: '0',
     CATALOGUE,
     // The tests trigger updates of the catalogue themselves.

@@ -49,7 +49,7 @@ describe('a resolver whose control plane and Redis are gone', () => {
       DOMAIN_HASH_KEY: HASH_KEY_HEX,
       REDIS_URL: redisUrl,
       FEED_URL: feedUrl,
-      FEED_TOKEN,
+      FEED_TOKENS: FEED_TOKEN,
       DATA_DIR: folder,
     });
     const log = createLogger({ name: 'resolver', level: 'silent' });

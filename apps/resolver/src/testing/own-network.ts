@@ -39,7 +39,7 @@ export class OwnNetwork {
         DOMAIN_HASH_KEY: HASH_KEY_HEX,
         REDIS_URL: 'redis://127.0.0.1:6379',
         FEED_URL: 'http://127.0.0.1:8090',
-        FEED_TOKEN: 'a-token-of-the-feed',
+        FEED_TOKENS: 'a-token-of-the-feed',
         UPSTREAMS: '192.0.2.1',
         ...variables,
       },

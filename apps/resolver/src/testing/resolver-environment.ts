@@ -64,7 +64,7 @@ export function useResolverEnvironment(): ResolverEnvironment {
         DOMAIN_HASH_KEY: HASH_KEY_HEX,
         REDIS_URL: redis.url,
         FEED_URL: plane.feedUrl,
-        FEED_TOKEN,
+        FEED_TOKENS: FEED_TOKEN,
       };
     },
   };

@@ -6,7 +6,7 @@ export const WRONG_VALUES: readonly [what: string, path: string, value: unknown]
   ['a misspelt key', 'resolver.replica', 2],
   ['a misspelt variable', 'resolver.env.UPSTREAM', ['192.0.2.1']],
   ['a variable of another process', 'blockPage.env.DNS_PORT', 5300],
-  ['a secret among the open variables', 'controlPlane.env.FEED_TOKEN', 'a'.repeat(20)],
+  ['a secret among the open variables', 'controlPlane.env.FEED_TOKENS', 'a'.repeat(20)],
   ['a number as a string', 'resolver.env.CACHE_SIZE_MB', '64'],
   ['a number out of range', 'resolver.env.BLOCK_TTL', -1],
   ['a fraction', 'resolver.env.CACHE_SIZE_MB', 1.5],

@@ -20,8 +20,8 @@ export interface Variable<T> {
   readonly parse: (text: string) => T;
   /** Value of an optional variable that is unset. Present only on optional variables. */
   readonly absent?: { readonly value: T };
-  /** Variables that take the place of this one. It is undefined where one of them is set, and required elsewhere. */
-  readonly replacedBy?: readonly string[];
+  /** The variable that takes the place of this one. It is undefined where that is set, and required elsewhere. */
+  readonly replacedBy?: string;
 }
 
 /** All variables of one process, by name. */
@@ -58,9 +58,9 @@ export function parseVariables<S extends VariableSchema>(
   for (const [name, variable] of Object.entries(schema)) {
     const text = environment[name]?.trim() || variable.default;
     if (text === undefined) {
-      const isReplaced = variable.replacedBy?.some((other) => environment[other]?.trim()) ?? false;
-      if (variable.absent) values[name] = variable.absent.value;
-      else if (isReplaced) values[name] = undefined;
+      const { absent, replacedBy: other } = variable;
+      if (absent) values[name] = absent.value;
+      else if (other !== undefined && environment[other]?.trim()) values[name] = undefined;
       else faults.push(`${name} is required: it must be ${variable.allowed}`);
       continue;
     }
@@ -81,10 +81,7 @@ export function optional<T>(variable: Variable<T>): Variable<T | undefined> {
   return { ...variable, absent: { value: undefined } };
 }
 
-/** The same variable, not needed where one of the others is set. */
-export function replacedBy<T>(
-  others: readonly string[],
-  variable: Variable<T>,
-): Variable<T | undefined> {
-  return { ...variable, replacedBy: others };
+/** The same variable, not needed where the other one is set. */
+export function replacedBy<T>(other: string, variable: Variable<T>): Variable<T | undefined> {
+  return { ...variable, replacedBy: other };
 }

@@ -38,7 +38,7 @@ export const FEED_TOKEN = 'token-of-the-test-feed';
 
 const DEPLOYMENT = parseVariables(
   { ...DEPLOYMENT_VARIABLES, DOMAIN_HASH_KEY: FEED_VARIABLES.DOMAIN_HASH_KEY },
-  { FEED_TOKEN, DOMAIN_HASH_KEY: HASH_KEY_HEX },
+  { FEED_TOKENS: FEED_TOKEN, DOMAIN_HASH_KEY: HASH_KEY_HEX },
 );
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 

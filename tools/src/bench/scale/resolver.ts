@@ -38,7 +38,7 @@ export async function startResolver(options: ResolverOptions): Promise<StartedRe
     variables: {
       REDIS_URL: redisUrl,
       FEED_URL: feed.url,
-      FEED_TOKEN: feed.token,
+      FEED_TOKENS: feed.token,
       DATA_DIR: join(folder, 'data'),
       RESOLVER_THREADS: '1',
       DNS_HOST: '127.0.0.1',

@@ -74,7 +74,7 @@ export function weir(
         variables: {
           REDIS_URL: controlPlane.redisUrl,
           FEED_URL: controlPlane.feedUrl,
-          FEED_TOKEN: controlPlane.feedToken,
+          FEED_TOKENS: controlPlane.feedToken,
           RESOLVER_THREADS: String(lanes),
           DNS_HOST: '127.0.0.1',
           DNS_PORT: String(port),
