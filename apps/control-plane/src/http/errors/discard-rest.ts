@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { BodyFraming } from '../../platform/body-framing.js';
 
 /** As long as the longest body that is parsed whole, so that all of its clients get their response. */
 const MAX_REST_BYTES = 16 * 2 ** 20;
@@ -9,7 +10,8 @@ const PAUSE_MS = 5;
 
 /**
  * Reads what is left of the body of an answered request, and throws it away: a client that sends until its connection
- * is closed could lose the response. It is read slowly. A long rest, or one that does not come, ends the connection.
+ * is closed could lose the response. It is read slowly. A long rest, one that does not come, or one that is mostly
+ * framing ends the connection.
  */
 export function discardRest(request: IncomingMessage): void {
   if (request.complete) return;
@@ -18,10 +20,11 @@ export function discardRest(request: IncomingMessage): void {
   };
   const timer = setTimeout(end, PATIENCE_MS);
   let bytes = 0;
+  const framing = new BodyFraming(request);
   request.on('data', (chunk: Buffer) => {
     timer.refresh();
     bytes += chunk.length;
-    if (bytes > MAX_REST_BYTES) end();
+    if (bytes > MAX_REST_BYTES || framing.isExcessive(chunk.length)) return end();
     request.pause();
     setTimeout(() => request.resume(), PAUSE_MS);
   });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Endpoints } from '../routing/endpoints.js';
 import type { Middleware, Request, Response } from '../routing/http.js';
+import { coalesceChunks } from '../../platform/coalesce-chunks.js';
 import { clientAddress } from './client-address.js';
 import type { HttpOptions } from './http-options.js';
 import { repairUrl } from './repair-url.js';
@@ -20,6 +21,7 @@ export function beginRequest(
     const source = clientAddress(request.socket.remoteAddress, forwardedFor, trustedProxies);
     const startedMs = performance.now();
     request.context = { id, source, caller: null, startedMs, span: null };
+    coalesceChunks(request);
     response.setHeader('X-Request-Id', id);
     response.setHeader('Cache-Control', 'no-store');
     response.once('close', () => {

@@ -1,5 +1,6 @@
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { BodyFraming } from '../../platform/body-framing.js';
 import { RequestError } from '../errors/errors.js';
 import type { Request } from '../routing/http.js';
 
@@ -28,7 +29,8 @@ export function hasBody({ headers }: Request): boolean {
 
 /**
  * The decompressed bytes of a request body, as they arrive.
- * @throws RequestError when it is larger (413), cannot be decompressed or read to its end (415), or stalls (408).
+ * @throws RequestError when it is larger or mostly framing (413), cannot be decompressed or read to its end (415), or
+ * stalls (408).
  */
 export async function* streamBody(
   request: Request,
@@ -79,15 +81,27 @@ async function* decoded(
   decoder: (() => Transform) | null,
 ): AsyncGenerator<unknown, undefined> {
   try {
-    // The request must stay open when reading stops: the response follows.
-    if (decoder === null) yield* request.iterator({ destroyOnReturn: false });
+    if (decoder === null) yield* unframed(request);
     else yield* throughDecoder(request, decoder());
-  } catch {
+  } catch (error) {
+    if (error instanceof RequestError) throw error;
     // The client aborted, or the body does not match its Content-Encoding.
     throw new RequestError('notJson');
   }
   return undefined;
 }
+
+async function* unframed(request: Request): AsyncGenerator<unknown, undefined> {
+  const framing = new BodyFraming(request);
+  // The request must stay open when reading stops: the response follows.
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    if (framing.isExcessive((chunk as Uint8Array).length)) throw smallChunks();
+    yield chunk;
+  }
+  return undefined;
+}
+
+const smallChunks = (): RequestError => new RequestError('bodyTooLarge', undefined, CLOSE);
 
 /** Does not use `stream.pipeline`, which would destroy the connection when the bytes cannot be decoded. */
 async function* throughDecoder(
@@ -95,10 +109,15 @@ async function* throughDecoder(
   decoder: Transform,
 ): AsyncGenerator<unknown, undefined> {
   request.once('error', (error) => decoder.destroy(error));
+  const framing = new BodyFraming(request);
+  const onData = ({ length }: Uint8Array): void => {
+    if (framing.isExcessive(length)) decoder.destroy(smallChunks());
+  };
+  request.on('data', onData);
   try {
     yield* request.pipe(decoder);
   } finally {
-    request.unpipe(decoder);
+    request.off('data', onData).unpipe(decoder);
   }
   return undefined;
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { request } from 'node:http';
@@ -39,6 +40,29 @@ describe('a hostile request', () => {
       expect(answer.status).toBe(415);
       const { status } = await harness.call('GET', '/blockpage/');
       expect(status).toBe(200);
+    },
+  );
+
+  it.each(['identity', 'gzip'])(
+    'whose body is mostly framing of its chunks is refused, and ends its connection: %s',
+    async (encoding) => {
+      const { hostname, port } = new URL(harness.baseUrl);
+      const socket = connect(Number(port), hostname).setEncoding('utf8');
+      let text = '';
+      socket.on('error', () => undefined).on('data', (part: string) => (text += part));
+      const headers = { ...HEADERS, Host: 'api', 'Content-Encoding': encoding };
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+      const head = ['POST /blockpage/ HTTP/1.1', ...lines, 'Transfer-Encoding: chunked', '', ''];
+      socket.write(head.join('\r\n'));
+      const body =
+        encoding === 'gzip' ? gzipSync(randomBytes(100_000)) : Buffer.alloc(100_000, ' ');
+      for (let at = 0; at < body.length; at += 20_000) {
+        const bytes = [...body.subarray(at, at + 20_000)];
+        const chunks = bytes.map((byte) => Buffer.of(0x31, 13, 10, byte, 13, 10));
+        socket.write(Buffer.concat(chunks));
+      }
+      await new Promise((resolve) => socket.once('close', resolve));
+      expect(text.slice(0, 12)).toBe('HTTP/1.1 413');
     },
   );
 
@@ -96,6 +120,18 @@ describe('a hostile request', () => {
         await expect.poll(() => answersIn(received.text)).toBe(round);
       }
       socket.destroy();
+    });
+
+    it('ends its connection when its body comes in chunks of one byte', async () => {
+      const { socket, closed } = open();
+      send(socket, 'Transfer-Encoding: chunked');
+      const chunks = '1\r\nx\r\n'.repeat(10_000);
+      const feed = (): void => {
+        while (socket.writable && socket.write(chunks));
+      };
+      socket.on('drain', feed);
+      feed();
+      await closed;
     });
 
     it('is answered, and ends its connection, when its body does not end', async () => {
