@@ -66,8 +66,7 @@ export function compileCatalogue(listed: ListedGroups, key: HashKey): CompiledCa
   const rewrites = categories.flatMap(({ id, rewrites: ofCategory = [] }) =>
     ofCategory.map(({ to, names: rewritten }) => ({ categoryId: id, to, names: rewritten })),
   );
-  const namesSection = rewrites.length === 0 ? names : { ...names, rewrites };
-  const image = writeImage({ merge, sets, count }, namesSection, key);
+  const image = writeImage({ merge, sets, count }, { ...names, rewrites }, key);
   const sha256 = createHash('sha256').update(image).digest('hex');
   return { image, sha256, domainCount: count, ...names };
 }

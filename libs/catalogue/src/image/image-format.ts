@@ -1,10 +1,10 @@
 /**
- * The binary image, version 2. The README of this library describes it byte by byte. All integers are little-endian.
+ * The binary image, version 1. The README of this library describes it byte by byte. All integers are little-endian.
  */
 
 /** `WEIRCAT\n` */
 export const MAGIC = Uint8Array.of(0x57, 0x45, 0x49, 0x52, 0x43, 0x41, 0x54, 0x0a);
-export const FORMAT_VERSION = 2;
+export const FORMAT_VERSION = 1;
 export const HEADER_BYTES = 96;
 
 /** Offsets of the header's unsigned 32-bit fields. */
@@ -81,6 +81,6 @@ export interface NameRewrite {
 export interface Names {
   readonly categories: readonly GroupSummary[];
   readonly applications: readonly GroupSummary[];
-  /** Ascending by category. Left out when there are none, so that the image is the same as before there were any. */
-  readonly rewrites?: readonly NameRewrite[];
+  /** Ascending by category. */
+  readonly rewrites: readonly NameRewrite[];
 }

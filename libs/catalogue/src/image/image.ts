@@ -87,7 +87,7 @@ export class CatalogueImage implements CatalogueIndex {
       memberships,
       field('domainCount'),
       json,
-      new RewriteTable(json.rewrites ?? [], key),
+      new RewriteTable(json.rewrites, key),
       bytes,
     );
   }

@@ -31,7 +31,7 @@ export function collectInputs(
   const inputsOf = ({ sources, ...group }: GroupDefinition): GroupInputs => {
     const { id, name, domains, isGuarded, rewrites } = group;
     const lists = sources.flatMap((source) => listOf(source.name));
-    return { id, name, domains, lists, isGuarded, ...(rewrites.length > 0 && { rewrites }) };
+    return { id, name, domains, lists, isGuarded, rewrites };
   };
   const groups = { categories: categories.map(inputsOf), applications: applications.map(inputsOf) };
   const neverListed = [...new Set(neverBlock.flatMap(withParents))].sort();

@@ -18,8 +18,7 @@ export interface GroupInputs {
   readonly lists: readonly number[];
   /** Whether they are taken without their protected names. */
   readonly isGuarded: boolean;
-  /** Left out when there are none. */
-  readonly rewrites?: GroupDefinition['rewrites'];
+  readonly rewrites: GroupDefinition['rewrites'];
 }
 
 export interface CompileTask {
@@ -65,7 +64,7 @@ function compile(task: CompileTask): CompiledCatalogue {
       NameList.of(group.domains, key),
       ...group.lists.map((i) => (group.isGuarded ? guarded : whole)[i]),
     ],
-    ...(group.rewrites !== undefined && { rewrites: group.rewrites }),
+    rewrites: group.rewrites,
   });
   return compileCatalogue(
     { categories: task.categories.map(listed), applications: task.applications.map(listed) },
