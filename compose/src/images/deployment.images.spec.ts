@@ -45,6 +45,11 @@ afterAll(async () => {
   await neighbour.disconnect();
 });
 
+/** A secret of `.env`. */
+function secretOf(name: string): string {
+  return new RegExp(`^${name}=(\\w{32})$`, 'm').exec(deployment.env())![1];
+}
+
 describe('docker compose up', () => {
   it.each(['postgres', 'redis', ...WEIR])(
     'runs %s without root and capabilities, on a read-only file system',
@@ -87,7 +92,8 @@ describe('docker compose up', () => {
       const { rows } = await client.query(
         'SELECT rolname, rolsuper, rolcreaterole, rolcreatedb FROM pg_roles WHERE rolname = current_user');
       const ways = ['DROP TABLE profile', 'CREATE TABLE another ()', "COPY profile TO PROGRAM 'true'"];
-      const codes = await Promise.all(ways.map((one) => client.query(one).catch(({ code }) => code)));
+      const codes = [];
+      for (const one of ways) codes.push(await client.query(one).catch(({ code }) => code));
       console.log(JSON.stringify([...rows, ...codes]));
       await client.end();
     })`;
@@ -100,6 +106,7 @@ describe('docker compose up', () => {
 
   it('has no secret on a command line', async () => {
     const secrets = [...deployment.env().matchAll(/^[A-Z_]+=([0-9a-f]{32})$/gm)];
+    expect(secrets.length).toBeGreaterThan(6);
     const lines = await run('ps', ['-e', '-o', 'args=']);
     expect(lines).toContain('redis-server');
     for (const [, secret] of secrets) expect(lines).not.toContain(secret);
@@ -114,6 +121,102 @@ describe('docker compose up', () => {
     expect(seconds).toBeGreaterThan(0);
     const memory = await docker('stats', '--no-stream', '--format={{.MemUsage}}', id);
     print(`${service}: serves ${seconds.toFixed(2)} s after its start, ${memory} in use`);
+  });
+});
+
+describe('whoever has taken over a resolver', () => {
+  /** Runs a program in its container, as its user. @returns standard output and error. */
+  const attack = async (...command: string[]) => {
+    const { stdout, stderr } = await deployment.tryCompose('exec', '-T', 'resolver-1', ...command);
+    return `${stdout}${stderr}`;
+  };
+  const script = (text: string) => attack('node', '--input-type=module', '--eval', text);
+
+  it.each([
+    '/app/x',
+    '/usr/local/bin/x',
+    '/etc/x',
+    '/tmp/x',
+    '/etc/weir/x',
+    '/app/libs/ops/dist/x',
+  ])('cannot write %s', async (file) => {
+    expect(await attack('sh', '-c', `echo >${file}`)).toMatch(/Read-only file system/);
+  });
+
+  it.each([
+    ['become root', 'node', '--eval', 'process.setuid(0)'],
+    ['make a namespace of its own', 'unshare', '--user', '--map-root-user', 'true'],
+    ['mount', 'mount', '-t', 'tmpfs', 'none', '/data'],
+    ['give a file away', 'chown', '0', '/data'],
+    ['make a device', 'mknod', '/data/memory', 'c', '1', '1'],
+    ['change the kernel', 'sh', '-c', 'echo 1 >/proc/sys/net/ipv4/ip_forward'],
+  ])('cannot %s', async (_what, ...command) => {
+    expect(await attack(...command)).toMatch(
+      /not permitted|Permission denied|Read-only|superuser|EPERM/i,
+    );
+  });
+
+  it('sees no process of others, and no secret that a resolver does not need', async () => {
+    const names = await script(`
+      import { readdirSync, readFileSync } from 'node:fs';
+      const pids = readdirSync('/proc').filter((name) => /^\\d+$/.test(name));
+      const lines = pids.map((pid) => readFileSync('/proc/' + pid + '/cmdline', 'utf8'));
+      const foreign = lines.filter((line) => !/^(node|runc)/.test(line));
+      console.log(JSON.stringify({ foreign, variables: process.env }));`);
+    const { foreign, variables } = JSON.parse(names) as {
+      foreign: string[];
+      variables: Record<string, string>;
+    };
+    expect(foreign).toEqual([]);
+    const [hidden, known] = ['POSTGRES_PASSWORD', 'FEED_TOKENS'].map((name) => secretOf(name));
+    const given = Object.values(variables).join(' ');
+    expect(given).toContain(known);
+    for (const secret of [
+      hidden,
+      ...['POSTGRES_RUNTIME_PASSWORD', 'MANAGEMENT_TOKENS', 'GRAFANA_PASSWORD'].map(secretOf),
+    ]) {
+      expect(given).not.toContain(secret);
+    }
+  });
+
+  it('reaches neither the database, nor the engine, nor the ports that are for this machine', async () => {
+    const targets = ['postgres:5432', '172.30.53.1:8080', '172.30.53.1:8081', '172.30.53.1:2375'];
+    const reached = await script(`
+      import { connect } from 'node:net';
+      const reaches = (target) => new Promise((resolve) => {
+        const [host, port] = target.split(':');
+        const socket = connect({ host, port, timeout: 2000 });
+        const end = (is) => () => { socket.destroy(); resolve(is ? [target] : []); };
+        socket.on('connect', end(true)).on('error', end(false)).on('timeout', end(false));
+      });
+      const targets = ${JSON.stringify([...targets, 'control-plane:8090'])};
+      console.log(JSON.stringify((await Promise.all(targets.map(reaches))).flat()));`);
+    expect(JSON.parse(reached)).toEqual(['control-plane:8090']);
+  });
+
+  it('gets nothing from the management API with what it has', async () => {
+    const statuses = await script(`
+      const { FEED_TOKENS, OPS_TOKENS } = process.env;
+      const ask = async (token) => {
+        const headers = { Authorization: 'Bearer ' + token };
+        return (await fetch('http://control-plane:8080/profiles/', { headers })).status;
+      };
+      console.log(JSON.stringify(await Promise.all([FEED_TOKENS, OPS_TOKENS].map(ask))));`);
+    expect(JSON.parse(statuses)).toEqual([401, 401]);
+  });
+
+  it('cannot make Redis run or write anything, although it has its password', async () => {
+    const answers = await script(`
+      import { connect } from 'node:net';
+      const { hostname, port, password } = new URL(process.env.REDIS_URL);
+      const lines = ['AUTH ' + password, 'CONFIG SET dir /tmp', 'CONFIG SET dbfilename x.so',
+        'MODULE LOAD /data/x.so', 'DEBUG SLEEP 0', 'QUIT'];
+      const socket = connect(port, hostname);
+      socket.write(lines.map((line) => line + '\\r\\n').join(''));
+      socket.pipe(process.stdout);`);
+    const [auth, ...rest] = answers.trim().split(/\r?\n/);
+    expect(auth).toBe('+OK');
+    expect(rest.slice(0, 4).filter((answer) => !answer.startsWith('-ERR'))).toEqual([]);
   });
 });
 
