@@ -3,6 +3,7 @@ import { HttpModule } from './http/http.module.js';
 import { HeldBodies } from './http/pipeline/held-bodies.js';
 import type { HttpOptions } from './http/pipeline/http-options.js';
 import { InitModule } from './init/init.module.js';
+import { InitThread } from './init/thread/init-thread.js';
 import { ApplicationRulesModule } from './resources/application-rules/application-rules.module.js';
 import { ApplicationsModule } from './resources/applications/applications.module.js';
 import { BlockPagesModule } from './resources/block-pages/block-pages.module.js';
@@ -24,6 +25,7 @@ export interface SharedServices {
   readonly writer: ConfigurationWriter;
   readonly hasher: DomainHasher;
   readonly initBodies: HeldBodies;
+  readonly initThread: InitThread;
 }
 
 /** The management API: one module per resource. */
@@ -52,8 +54,9 @@ export class AppModule {
         { provide: ConfigurationWriter, useValue: shared.writer },
         { provide: DomainHasher, useValue: shared.hasher },
         { provide: HeldBodies, useValue: shared.initBodies },
+        { provide: InitThread, useValue: shared.initThread },
       ],
-      exports: [ConfigurationReader, ConfigurationWriter, DomainHasher, HeldBodies],
+      exports: [ConfigurationReader, ConfigurationWriter, DomainHasher, HeldBodies, InitThread],
     };
   }
 }

@@ -27,6 +27,7 @@ import { FailedAttempts } from './http/callers/failed-attempts.js';
 import { openTokens } from './http/callers/open-tokens.js';
 import { RequestMetrics } from './http/pipeline/request-metrics.js';
 import { HeldBodies } from './http/pipeline/held-bodies.js';
+import { InitThread } from './init/thread/init-thread.js';
 import { createManagementApi } from './management-api.js';
 import { createRegistry } from './operations/metrics.js';
 import { Readiness } from './operations/readiness.js';
@@ -177,6 +178,8 @@ async function startParts(
     },
     admit,
   );
+  const initThread = new InitThread({ databaseUrl: configuration.DATABASE_URL, hashKey });
+  stops.connections.push(() => initThread.stop());
   const attempts = new FailedAttempts();
   registerCallerMetrics(registry, attempts, tokens.file);
   registerFeedFileMetrics(registry, { FEED_TOKENS_FILE: deployment.tokenFileFaults });
@@ -190,6 +193,7 @@ async function startParts(
       writer,
       hasher: new DomainHasher(hashKey),
       initBodies: new HeldBodies(configuration.MANAGEMENT_BODY_LIMIT),
+      initThread,
     },
     {
       log,

@@ -24,7 +24,6 @@ export {
   type SnapshotPart,
   type Traced,
 } from './protocol/protocol.js';
-export { SteppedJson } from './protocol/stepped-json.js';
 export { ChangePublisher } from './publisher/change-publisher.js';
 export { logOutages } from './redis/redis.js';
 export type { FeedLogger } from './runtime/feed-logger.js';

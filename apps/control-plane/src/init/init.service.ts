@@ -1,16 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { HeldBodies } from '../http/pipeline/held-bodies.js';
 import { readApplications } from '../resources/applications/active-catalogue-reader.js';
-import { DomainHasher } from '../resources/domain-lists/domain-hasher.js';
-import { ConfigurationReader, type ConfigurationHead } from '../revisions/configuration-reader.js';
+import { ConfigurationReader } from '../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../revisions/configuration-writer.js';
 import type { WithRevision } from '../revisions/with-revision.js';
-import { findDraftFaults } from './check/draft-faults.js';
-import type { Draft } from './draft/draft.js';
-import { digestOfDraft } from './load/draft-digest.js';
-import { replaceConfiguration } from './load/replace-configuration.js';
-import { FaultList } from './read/fault-list.js';
-import { HeldBodies } from '../http/pipeline/held-bodies.js';
-import { readInit } from './read/init-reader.js';
+import { InitThread } from './thread/init-thread.js';
 
 /** Replaces the whole configuration with a submitted one. */
 @Injectable()
@@ -18,36 +12,23 @@ export class InitService {
   constructor(
     private readonly reader: ConfigurationReader,
     private readonly writer: ConfigurationWriter,
-    private readonly hasher: DomainHasher,
     private readonly bodies: HeldBodies,
+    private readonly thread: InitThread,
   ) {}
 
   /** It waits for other changes only when the body is there and has been checked. */
-  async replace(body: AsyncIterable<Uint8Array>): Promise<WithRevision<void>> {
-    return this.bodies.hold(body, async (counted) =>
-      this.load(await readInit(counted, this.hasher)),
+  replace(body: AsyncIterable<Uint8Array>): Promise<WithRevision<void>> {
+    return this.bodies.hold(body, (counted) =>
+      this.thread.use(async (steps) => {
+        let goesOn = true;
+        // Also of a faulty body: one that is too large gets 413 first.
+        for await (const bytes of counted) {
+          // A copy of its own: only the whole memory behind the bytes could be passed on.
+          if (goesOn) goesOn = await steps.push(Uint8Array.from(bytes));
+        }
+        await steps.check((await readApplications(this.reader)).result);
+        return this.writer.replace(steps);
+      }),
     );
-  }
-
-  private async load(draft: Draft): Promise<WithRevision<void>> {
-    // Checked before the head is locked, so that an invalid body does not delay other changes.
-    const checkedWith = await this.check(draft);
-    const digest = await digestOfDraft(draft);
-    return this.writer.replace(async (client, head) => {
-      const isSame =
-        head.lineage === checkedWith.lineage &&
-        head.catalogueVersion === checkedWith.catalogueVersion;
-      if (!isSame) await this.check(draft);
-      return replaceConfiguration(client, draft, digest);
-    });
-  }
-
-  /** @returns the head with the catalogue that the draft was checked against. @throws InvalidRequestError */
-  private async check(draft: Draft): Promise<ConfigurationHead> {
-    const { head, names } = (await readApplications(this.reader)).result;
-    const faults = new FaultList();
-    await findDraftFaults(draft, names, faults);
-    faults.throwIfAny();
-    return head;
   }
 }

@@ -3,7 +3,6 @@ import type { Logger } from '@weir/ops';
 import { describeDatabaseError } from '../platform/database/database-errors.js';
 import type { Database } from '../platform/database/database.js';
 import { withTimeout } from '../platform/database/with-timeout.js';
-import { smallCalls } from '../platform/small-calls.js';
 
 export interface ReadinessOptions {
   readonly database: Pick<Database, 'probe'>;
@@ -38,7 +37,6 @@ export class Readiness {
 
   private async check(): Promise<string | null> {
     const { database, databaseProblem } = this.options;
-    const endCall = smallCalls.begin();
     try {
       await database.probe();
       const problem = await databaseProblem();
@@ -47,8 +45,6 @@ export class Readiness {
     } catch (error) {
       this.logChange(String(error));
       return describeDatabaseError(error);
-    } finally {
-      endCall();
     }
   }
 

@@ -1,7 +1,6 @@
 import { explainListenError } from '@weir/ops';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import { type AddressInfo, Server as TcpServer } from 'node:net';
-import { smallCalls } from './small-calls.js';
 
 /** Address of a server, and the name of the variable that sets its port. */
 export interface ListenAddress {
@@ -31,9 +30,6 @@ const REQUEST_DEADLINE_MS = 7_000;
 /** Interval in which idle connections are closed during a stop. */
 const IDLE_CHECK_MS = 100;
 
-/** The body of a small call (`SmallCalls`). */
-const SMALL_BODY_BYTES = 65_536;
-
 /** Responses in progress, by server. */
 const openResponses = new WeakMap<Server, Set<ServerResponse>>();
 /** Servers that will stop. */
@@ -42,20 +38,11 @@ const draining = new WeakSet<Server>();
 function trackResponses(server: Server): void {
   const responses = new Set<ServerResponse>();
   openResponses.set(server, responses);
-  server.prependListener('request', (request, response) => {
+  server.prependListener('request', (_request, response) => {
     if (draining.has(server)) setConnectionClose(response);
     responses.add(response);
-    const endCall = isSmall(request) ? smallCalls.begin() : undefined;
-    response.once('close', () => {
-      responses.delete(response);
-      endCall?.();
-    });
+    response.once('close', () => responses.delete(response));
   });
-}
-
-function isSmall({ headers }: IncomingMessage): boolean {
-  const isStreamed = headers['transfer-encoding'] !== undefined;
-  return !isStreamed && Number(headers['content-length'] ?? 0) <= SMALL_BODY_BYTES;
 }
 
 /** Tells the client to send no more requests on the connection, which will be closed (RFC 9112 §9.6). */

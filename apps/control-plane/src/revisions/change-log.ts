@@ -1,7 +1,6 @@
 import type { Head } from '@weir/config-model';
 import type { ClientBase, QueryConfig } from 'pg';
 import type { TransactionIdentity } from '../platform/database/commit-outcome.js';
-import { jsonText } from '../platform/json-text.js';
 import { type AuthoredChange, toRecord } from './change-record.js';
 import { Deadline } from './deadline.js';
 
@@ -102,9 +101,9 @@ const LOG_CHANGES = `
 export type LogEntries = readonly unknown[];
 
 /** @param changes at least one. */
-export async function toLogEntries(changes: readonly AuthoredChange[]): Promise<LogEntries> {
+export function toLogEntries(changes: readonly AuthoredChange[]): LogEntries {
   const texts: string[] = [];
-  for (const { change } of changes) texts.push(await jsonText(change));
+  for (const { change } of changes) texts.push(JSON.stringify(change));
   const last = changes.at(-1)?.change;
   const records = JSON.stringify(changes.map(toRecord));
   return [`[${texts.join(',')}]`, last?.revision, last?.digest, records];

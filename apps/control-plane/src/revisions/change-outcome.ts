@@ -22,11 +22,11 @@ export type ChangeOutcome<T> =
   MadeChange<T> | { readonly type: 'failed'; readonly reason: unknown };
 
 /** The outcome of a change that has done its work on top of `head`. */
-export async function changed<T>(
+export function changed<T>(
   { lineage, revision: before, digest: digestBefore }: LockedHead,
   { result, changes }: WorkResult<T>,
-): Promise<MadeChange<T>> {
-  const { operations, digest } = await encodeEntityChanges(digestBefore, changes);
+): MadeChange<T> {
+  const { operations, digest } = encodeEntityChanges(digestBefore, changes);
   const change = { lineage, revision: before + 1, digest, operations };
   return { type: 'changed', result, change, profiles: concernedProfiles(changes) };
 }

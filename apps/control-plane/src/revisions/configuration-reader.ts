@@ -36,7 +36,7 @@ export class ConfigurationReader {
    */
   async read<T>(
     query: Prisma.Sql,
-    convert: (rows: never[], head: ConfigurationHead) => T | Promise<T>,
+    convert: (rows: never[], head: ConfigurationHead) => T,
   ): Promise<WithRevision<T>> {
     // One row for the head alone when the query finds nothing.
     const rows = await this.database.prisma.$queryRaw<HeadRow[]>`
@@ -50,7 +50,7 @@ export class ConfigurationReader {
       lineage: first.head_lineage,
       catalogueVersion: toNumber(first.head_catalogue_version),
     };
-    const result = await convert(first.is_row === null ? [] : (rows as never[]), head);
+    const result = convert(first.is_row === null ? [] : (rows as never[]), head);
     return new WithRevision(result, Number(first.head_revision));
   }
 

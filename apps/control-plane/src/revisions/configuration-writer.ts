@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Applied, Position, PublishedChange } from '@weir/change-feed';
-import { encodeChange, type Operation } from '@weir/config-model';
 import type { PoolClient } from 'pg';
 import { confirmCommit, type TransactionIdentity } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
 import type { Transaction } from '../platform/database/transaction.js';
-import { withConnection } from '../platform/database/with-connection.js';
 import { type Author, currentAuthor, currentSpan } from './author.js';
 import { type LockedHead, lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
 import { changed, type MadeChange, type WorkResult } from './change-outcome.js';
@@ -27,11 +25,20 @@ export interface Propagation {
   waitApplied(changes: readonly Position[], timeoutMs: number): Promise<Applied>;
 }
 
-/** What a replacement of the whole configuration leads to. */
+/** A transaction that replaces the whole configuration. */
 export interface Replacement {
-  readonly digest: string;
-  /** What followers apply: the difference, or `reload` when it is large. */
-  readonly operations: readonly Operation[];
+  /**
+   * Locks the head, writes, and logs the change with its author.
+   * @param waitMs longest wait for the head.
+   */
+  load(author: Author, waitMs: number): Promise<LoggedChange>;
+  commit(): Promise<void>;
+}
+
+/** A change that is logged in a transaction. */
+interface LoggedChange {
+  readonly change: PublishedChange;
+  readonly transaction: TransactionIdentity;
 }
 
 /** Longest times to wait for a change: until the resolvers have applied it, and for those before it. */
@@ -43,20 +50,8 @@ export interface ChangeTimeouts {
   readonly waitMs?: number;
 }
 
-/** A change that is made in a transaction of its own. */
-interface LoneChange<T> {
-  /** Returns null when there is nothing to do. */
-  readonly make: (client: PoolClient, head: LockedHead) => Promise<MadeChange<T> | null>;
-  /** Longest time to wait for the resolvers. */
-  readonly appliedMs: number;
-}
-
-type CommittedAlone<T> = MadeChange<T> & { readonly applied: Promise<Applied> };
-
-/** One statement of a replacement writes millions of rows. */
-const LONE_IDLE_TIMEOUT_MS = 300_000;
-/** A replacement may check millions of rows between two statements. */
-const LONE_IDLE_IN_TRANSACTION_MS = 60_000;
+/** Makes a change in a transaction of its own. Null: there was nothing to do. */
+type LoneChange<T> = (author: Author, deadline: Deadline) => Promise<MadeChange<T> | null>;
 
 /**
  * The only way to change the configuration. One transaction locks the head, does the work, logs the operations with a
@@ -105,45 +100,69 @@ export class ConfigurationWriter {
   writeAlone<T>(
     work: (client: PoolClient) => Promise<WorkResult<T> | null>,
   ): Promise<WithRevision<T> | null> {
-    return this.writeLone({
-      make: async (client, head) => {
-        const done = await work(client);
-        return done && changed(head, done);
-      },
-      appliedMs: this.timeouts.changeMs,
-    });
+    const { writes, pool } = this.database;
+    return this.writeLone(this.timeouts.changeMs, (author, deadline) =>
+      writes.use((client) =>
+        confirmCommit<MadeChange<T> | null>(
+          pool,
+          async (beforeCommit) => {
+            await client.query('BEGIN');
+            const { head, transaction } = await lockHead(client, { deadline });
+            const done = await work(client);
+            const made = done && changed(head, done);
+            if (made !== null) {
+              await logChanges(client, toLogEntries([{ ...made, author }]));
+              beforeCommit(made, transaction);
+            }
+            await client.query('COMMIT');
+            return made;
+          },
+          this.waitMs,
+        ),
+      ),
+    );
   }
 
-  /**
-   * Replaces the whole configuration (decisions §2). Its rows are too many for one change of the log.
-   * @param load checks and writes inside the transaction. When it throws, everything is undone.
-   */
-  async replace(
-    load: (client: PoolClient, head: LockedHead) => Promise<Replacement>,
-  ): Promise<WithRevision<void>> {
-    const replaced = await this.writeLone<undefined>({
-      make: async (client, head) => {
-        const { digest, operations } = await load(client, head);
-        const encoded = encodeChange({ revision: head.revision + 1, digest, operations });
-        const change = { lineage: head.lineage, ...encoded };
-        return { type: 'changed', result: undefined, change, profiles: ALL_PROFILES };
-      },
-      appliedMs: this.timeouts.replacementMs,
-    });
+  /** Replaces the whole configuration (decisions §2). When `load` throws, everything is undone. */
+  async replace(replacement: Replacement): Promise<WithRevision<void>> {
+    const replaced = await this.writeLone<void>(this.timeouts.replacementMs, (author, { leftMs }) =>
+      confirmCommit<MadeChange<void>>(
+        this.database.pool,
+        async (beforeCommit) => {
+          const { change, transaction } = await replacement.load(author, leftMs);
+          const made = {
+            type: 'changed',
+            result: undefined,
+            change,
+            profiles: ALL_PROFILES,
+          } as const;
+          beforeCommit(made, transaction);
+          await replacement.commit();
+          return made;
+        },
+        this.waitMs,
+      ),
+    );
     if (replaced === null) throw new Error('a replacement is always a change');
     return replaced;
   }
 
-  private async writeLone<T>(lone: LoneChange<T>): Promise<WithRevision<T> | null> {
+  private async writeLone<T>(
+    appliedMs: number,
+    make: LoneChange<T>,
+  ): Promise<WithRevision<T> | null> {
     await this.admit();
     const author = currentAuthor();
     const trace = ChangeTrace.begin(currentSpan());
+    const deadline = new Deadline(this.waitMs);
     try {
-      const deadline = new Deadline(this.waitMs);
-      const committed = await this.queue.run(
-        () => this.makeLone(lone, deadline, author, trace),
-        deadline,
-      );
+      const committed = await this.queue.run(async () => {
+        trace?.beginTransaction(null);
+        const made = await make(author, deadline);
+        trace?.endTransaction(made === null ? 0 : 1);
+        const applied = made && this.propagate([{ change: made.change, trace }], appliedMs);
+        return made && applied && { ...made, applied };
+      }, deadline);
       if (committed === null) return null;
       const { result, change, applied } = committed;
       return new WithRevision(result, change.revision, await applied);
@@ -151,50 +170,6 @@ export class ConfigurationWriter {
       trace?.fail();
       throw error;
     }
-  }
-
-  private makeLone<T>(
-    lone: LoneChange<T>,
-    deadline: Deadline,
-    author: Author,
-    trace: ChangeTrace | null,
-  ): Promise<CommittedAlone<T> | null> {
-    trace?.beginTransaction(null);
-    const { pool, silence, silenceTimeoutMs } = this.database;
-    return withConnection(pool, async (client) => {
-      silence.watch(client, LONE_IDLE_TIMEOUT_MS);
-      try {
-        await client.query('BEGIN');
-        const made = await this.commitLone(client, lone, deadline, author);
-        trace?.endTransaction(made === null ? 0 : 1);
-        const applied = made && this.propagate([{ change: made.change, trace }], lone.appliedMs);
-        return made && applied && { ...made, applied };
-      } finally {
-        silence.watch(client, silenceTimeoutMs);
-      }
-    });
-  }
-
-  private commitLone<T>(
-    client: PoolClient,
-    { make }: LoneChange<T>,
-    deadline: Deadline,
-    author: Author,
-  ): Promise<MadeChange<T> | null> {
-    const commit = async (
-      beforeCommit: (made: MadeChange<T>, transaction: TransactionIdentity) => void,
-    ): Promise<MadeChange<T> | null> => {
-      const idleInTransactionMs = LONE_IDLE_IN_TRANSACTION_MS;
-      const { head, transaction } = await lockHead(client, { deadline, idleInTransactionMs });
-      const made = await make(client, head);
-      if (made !== null) {
-        await logChanges(client, await toLogEntries([{ ...made, author }]));
-        beforeCommit(made, transaction);
-      }
-      await client.query('COMMIT');
-      return made;
-    };
-    return confirmCommit<MadeChange<T> | null>(this.database.pool, commit, this.waitMs);
   }
 
   /**

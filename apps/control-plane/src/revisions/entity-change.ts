@@ -7,7 +7,6 @@ import {
   type Row,
   toRow,
 } from '@weir/config-model';
-import { forEachRow, Yielder } from '../platform/yielder.js';
 
 /**
  * One entity before and after a change; null where it does not exist. A changed key deletes one entity and adds
@@ -30,15 +29,14 @@ export interface EncodedEntityChanges {
 }
 
 /** @param digest of the whole configuration before the changes. */
-export async function encodeEntityChanges(
+export function encodeEntityChanges(
   digest: string,
   changes: readonly EntityChange[],
-): Promise<EncodedEntityChanges> {
+): EncodedEntityChanges {
   const after = Digest.parse(digest);
   const deletions: EncodedOperation[] = [];
   const puts: EncodedOperation[] = [];
-  await forEachRow(new Yielder(), changes.length, (i) => {
-    const { kind, before, after: entity } = changes[i];
+  for (const { kind, before, after: entity } of changes) {
     const [old, row] = [before && toRow(kind, before), entity && toRow(kind, entity)];
     if (old !== null) {
       after.remove(kind, old);
@@ -50,7 +48,7 @@ export async function encodeEntityChanges(
       after.add(kind, row);
       puts.push(['put', kind, row]);
     }
-  });
+  }
   return { operations: deletions.concat(puts), digest: after.toString() };
 }
 

@@ -137,7 +137,7 @@ export class GroupCommit {
       if (changes.length === 0) {
         await client.query('ROLLBACK');
       } else {
-        const entries = await toLogEntries(changes);
+        const entries = toLogEntries(changes);
         beforeCommit(outcomes, locked.transaction);
         await Promise.all([logChanges(client, entries), client.query('COMMIT')]);
       }

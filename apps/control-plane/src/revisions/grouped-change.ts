@@ -8,12 +8,12 @@ import { WorkingTables } from './working-tables.js';
 export interface GroupedChange<T> {
   /** How many items its request lists; 1 unless given. Changes with many share a transaction with few others. */
   readonly items?: number;
-  /** Names what its checks need. A long change yields to the event loop, here and in `make`. */
-  need(tables: WorkingTables): void | Promise<void>;
+  /** Names what its checks need. */
+  need(tables: WorkingTables): void;
   /**
    * Checks, and changes the tables. It sees what the changes before it did. When it throws, it has changed nothing.
    */
-  make(tables: WorkingTables): WorkResult<T> | Promise<WorkResult<T>>;
+  make(tables: WorkingTables): WorkResult<T>;
 }
 
 interface Made {
@@ -61,19 +61,19 @@ async function make(
   changes: readonly GroupedChange<unknown>[],
 ): Promise<Made> {
   const tables = new WorkingTables();
-  for (const change of changes) await change.need(tables);
+  for (const change of changes) change.need(tables);
   await tables.read(tx, head);
   const outcomes: ChangeOutcome<unknown>[] = [];
   let last = head;
   for (const change of changes) {
     let done: WorkResult<unknown>;
     try {
-      done = await change.make(tables);
+      done = change.make(tables);
     } catch (reason) {
       outcomes.push({ type: 'failed', reason });
       continue;
     }
-    const made = await changed(last, done);
+    const made = changed(last, done);
     outcomes.push(made);
     last = { ...last, revision: made.change.revision, digest: made.change.digest };
   }

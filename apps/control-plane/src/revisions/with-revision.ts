@@ -13,9 +13,4 @@ export class WithRevision<T> {
   map<U>(convert: (result: T) => U): WithRevision<U> {
     return new WithRevision(convert(this.result), this.revision, this.applied);
   }
-
-  /** `map` for a long result, whose conversion yields to the event loop. */
-  async mapAsync<U>(convert: (result: T) => Promise<U>): Promise<WithRevision<U>> {
-    return new WithRevision(await convert(this.result), this.revision, this.applied);
-  }
 }

@@ -1,5 +1,3 @@
-import { ROWS_PER_YIELD, Yielder } from '../platform/yielder.js';
-
 /** What the changes of a group did to one row. Null: there is no such row. */
 export interface RowChange<R> {
   readonly before: R | null;
@@ -46,14 +44,11 @@ export class WorkingRows<R, K extends string | number = string> {
   }
 
   /** The same rows by what is to be done with them: those to delete as they are stored, the others as they will be. */
-  async split(): Promise<{ deleted: R[]; inserted: R[]; replaced: R[] }> {
+  split(): { deleted: R[]; inserted: R[]; replaced: R[] } {
     const deleted: R[] = [];
     const inserted: R[] = [];
     const replaced: R[] = [];
-    const yielder = new Yielder();
-    let row = 0;
     for (const [key, after] of this.current) {
-      if (row++ % ROWS_PER_YIELD === 0) await yielder.yieldIfDue();
       const before = this.stored.get(key) ?? null;
       if (after === before) continue;
       if (after !== null) (before === null ? inserted : replaced).push(after);

@@ -49,12 +49,12 @@ export const DEFECTS = {
   },
   'the operations of two changes are swapped in the log': {
     file: 'apps/control-plane/dist/revisions/change-log.js',
-    find: 'texts.push(await jsonText(change));',
+    find: 'texts.push(JSON.stringify(change));',
     // Those of the first two changes of a group.
     replace: `{
       const i = texts.length;
       const other = changes.length > 1 && i < 2 ? changes[1 - i].change : change;
-      texts.push(await jsonText({ ...change, operations: other.operations }));
+      texts.push(JSON.stringify({ ...change, operations: other.operations }));
     }`,
   },
   'what is on the disk is put in force bit by bit': {

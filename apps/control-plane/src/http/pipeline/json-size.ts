@@ -2,9 +2,9 @@
 const MAX_DEPTH = 16;
 /** Fields of one object. It is more than the faults of a response, so that these can name unknown fields. */
 const MAX_FIELDS = 200;
-/** The largest valid body, a schedule of 100,000 periods, has 300,002 objects and lists and 400,000 commas. */
-const MAX_CONTAINERS = 400_000;
-const MAX_COMMAS = 600_000;
+/** The largest valid body, a schedule of 10,000 periods, has 30,002 objects and lists and 40,000 commas. */
+const MAX_CONTAINERS = 40_000;
+const MAX_COMMAS = 60_000;
 /** Bytes outside of all lists, which are parsed in one piece. Those of a valid body are a few hundred. */
 const MAX_BYTES_OUTSIDE = 1_048_576;
 

@@ -1,41 +1,36 @@
-import { RowError } from '@weir/config-model';
+import { isUtf8 } from 'node:buffer';
 import type { SentBody } from '../routing/request-shape.js';
 import { BodyBlocks } from './body-blocks.js';
 import { JsonSize } from './json-size.js';
-import { parseJson } from '../../platform/parse-json.js';
-import { Yielder } from '../../platform/yielder.js';
 
-/** Many chunks may arrive in one turn of the event loop. Those of a shorter body wait for nobody. */
-const LONG_BYTES = 65_536;
+const BYTE_ORDER_MARK = '\ufeff';
 
 /**
  * Reads and parses a body as a whole. Invalid JSON is reported later, together with all other faults. JSON that would
  * take long to parse is not parsed.
  */
 export async function parseBody(body: AsyncIterable<Uint8Array>): Promise<SentBody> {
-  const bytes = await readWhole(body);
-  return bytes === null ? { state: 'tooLarge' } : parse(bytes);
-}
-
-/** @returns null when it is too large to be parsed. Then the rest is not read. */
-async function readWhole(body: AsyncIterable<Uint8Array>): Promise<Uint8Array | null> {
   const size = new JsonSize();
-  const yielder = new Yielder();
   const blocks = new BodyBlocks();
   for await (const chunk of body) {
-    if (blocks.length > LONG_BYTES) await yielder.yieldIfDue();
     size.push(chunk);
-    if (size.isTooLarge) return null;
+    // The rest is not read.
+    if (size.isTooLarge) return { state: 'tooLarge' };
     blocks.append(chunk);
   }
-  return blocks.whole();
+  return parse(blocks.whole());
 }
 
-async function parse(bytes: Uint8Array): Promise<SentBody> {
+/** It must be UTF-8 (RFC 8259 §8.1); a byte order mark is skipped. */
+function parse(bytes: Uint8Array): SentBody {
+  if (!isUtf8(bytes)) return { state: 'invalid' };
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
   try {
-    return { state: 'json', value: await parseJson(bytes) };
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof RowError) return { state: 'invalid' };
-    throw error;
+    return {
+      state: 'json',
+      value: JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text),
+    };
+  } catch {
+    return { state: 'invalid' };
   }
 }

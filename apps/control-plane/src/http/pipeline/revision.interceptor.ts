@@ -6,8 +6,7 @@ import {
   StreamableFile,
 } from '@nestjs/common';
 import { Readable } from 'node:stream';
-import { mergeMap, type Observable } from 'rxjs';
-import { isLong, jsonText } from '../../platform/json-text.js';
+import { map, type Observable } from 'rxjs';
 import { Listing } from '../../revisions/listing.js';
 import { WithRevision } from '../../revisions/with-revision.js';
 import type { Response } from '../routing/http.js';
@@ -19,9 +18,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 export class RevisionInterceptor implements NestInterceptor {
   intercept(execution: ExecutionContext, next: CallHandler): Observable<unknown> {
     const response = execution.switchToHttp().getResponse<Response>();
-    return next
-      .handle()
-      .pipe(mergeMap((answer: unknown) => Promise.resolve(unwrap(answer, response))));
+    return next.handle().pipe(map((answer: unknown) => unwrap(answer, response)));
   }
 }
 
@@ -33,11 +30,7 @@ function unwrap(answer: unknown, response: Response): unknown {
     response.setHeader('X-Config-Applied', `${applied}/${total}`);
   }
   const result: unknown = answer.result;
-  if (result instanceof Listing) return toStream(result, response);
-  if (!isLong(result)) return result;
-  // Nest sends an object as JSON, but makes its text in one go.
-  response.setHeader('Content-Type', JSON_TYPE);
-  return jsonText(result);
+  return result instanceof Listing ? toStream(result, response) : result;
 }
 
 function toStream(listing: Listing<unknown>, response: Response): StreamableFile {

@@ -2,7 +2,7 @@ import { applyDecorators, HttpCode, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { prefixFaults, type Fault } from '../validation/fault.js';
 import type { DtoClass } from '../validation/dto-class.js';
-import { read, readList, readLong, type ReadResult } from '../validation/read-dto.js';
+import { read, readList, type ReadResult } from '../validation/read-dto.js';
 
 /** The path parameters and the body of an endpoint. */
 export interface RequestShape {
@@ -102,10 +102,7 @@ const TOO_LARGE: Fault = {
   type: 'too_long',
 };
 
-async function readRequestBody(
-  shape: RequestShape,
-  { body }: SentRequest,
-): Promise<ReadResult<unknown>> {
+function readRequestBody(shape: RequestShape, { body }: SentRequest): ReadResult<unknown> {
   if (shape.body === undefined && !shape.streamed) return { value: undefined, faults: [] };
   switch (body.state) {
     case 'streamed':
@@ -122,7 +119,7 @@ async function readRequestBody(
     case 'json':
       return Array.isArray(shape.body)
         ? readList((shape.body as readonly [DtoClass])[0], body.value)
-        : readLong(shape.body as DtoClass, body.value);
+        : read(shape.body as DtoClass, body.value);
   }
 }
 

@@ -16,25 +16,13 @@ export function read<T extends object>(type: DtoClass<T>, plain: unknown): ReadR
   return { value: readerOf(type).read(plain, faults), faults };
 }
 
-/** Like `read`, for an object whose lists may be long: it yields to the event loop. */
-export async function readLong<T extends object>(
-  type: DtoClass<T>,
-  plain: unknown,
-): Promise<ReadResult<T>> {
-  const faults: Fault[] = [];
-  return { value: await readerOf(type).readInSlices(plain, faults), faults };
-}
-
-/** Like `readLong`, for an array of objects of a class. */
-export async function readList<T extends object>(
-  type: DtoClass<T>,
-  plain: unknown,
-): Promise<ReadResult<T[]>> {
+/** Like `read`, for an array of objects of a class. */
+export function readList<T extends object>(type: DtoClass<T>, plain: unknown): ReadResult<T[]> {
   const [field] = fieldsOf(Whole);
   const faults: Fault[] = [];
   const dto: Record<string, unknown> = {};
   const reader = new FieldReader({ ...field, type, isList: true }, []);
-  await reader.readInSlices({ items: plain }, dto, faults);
+  reader.read({ items: plain }, dto, faults);
   return { value: dto['items'] as T[], faults };
 }
 

@@ -1,13 +1,9 @@
-import { Yielder } from '../../platform/yielder.js';
 import type { CompiledRule } from './compiled-rule.js';
 import type { DtoClass } from './dto-class.js';
 import { type Fault, MAX_FAULTS } from './fault.js';
 import { type Field, fieldsOf } from './fields-of.js';
 
 type Fields = Record<string, unknown>;
-
-/** Items that are read before the time is looked at. */
-const SLICE_ITEMS = 256;
 
 const READERS = new WeakMap<object, ObjectReader<object>>();
 
@@ -33,33 +29,19 @@ export class ObjectReader<T extends object> {
 
   /** It is fast enough for millions of objects. */
   read(plain: unknown, faults: Fault[]): T {
-    if (!isObject(plain)) return refuse(plain, faults) as T;
-    addUnknownFields(plain, this.names, faults);
-    const dto = new this.type();
-    for (const field of this.fields) {
-      const items = field.read(plain, dto as Fields, faults);
-      if (items !== null) field.readItems(items, 0, items.length, dto as Fields, faults);
+    if (!isObject(plain)) {
+      faults.push(NO_OBJECT);
+      return plain as T;
     }
-    return dto;
-  }
-
-  /** Like `read`, for an object whose lists may be long: it yields to the event loop. */
-  async readInSlices(plain: unknown, faults: Fault[]): Promise<T> {
-    if (!isObject(plain)) return refuse(plain, faults) as T;
     addUnknownFields(plain, this.names, faults);
     const dto = new this.type();
-    for (const field of this.fields) await field.readInSlices(plain, dto as Fields, faults);
+    for (const field of this.fields) field.read(plain, dto as Fields, faults);
     return dto;
   }
 }
 
 function isObject(plain: unknown): plain is Fields {
   return typeof plain === 'object' && plain !== null && !Array.isArray(plain);
-}
-
-function refuse(plain: unknown, faults: Fault[]): unknown {
-  faults.push(NO_OBJECT);
-  return plain;
 }
 
 const NO_OBJECT: Fault = { loc: [], msg: 'Must be an object', type: 'object_type' };
@@ -86,54 +68,35 @@ export class FieldReader {
     this.item = field.type && readerOf(field.type);
   }
 
-  /** Reads the value into `dto`. @returns the items of its list, for `readItems`; null when there is none. */
-  read(source: Fields, dto: Fields, faults: Fault[]): readonly unknown[] | null {
-    if (faults.length >= MAX_FAULTS) return null;
+  /** Reads the value into `dto`. */
+  read(source: Fields, dto: Fields, faults: Fault[]): void {
+    if (faults.length >= MAX_FAULTS) return;
     const { name, field, item } = this;
     const value = convert(field, source);
     if (value === undefined) {
       if (field.required) faults.push({ loc: this.loc, msg: 'Field is required', type: 'missing' });
-      return null;
+      return;
     }
     dto[name] = value;
-    if (value === null && field.nullable) return null;
+    if (value === null && field.nullable) return;
     const fault = firstFault(field.rules, value, source);
     if (fault !== null) {
       faults.push({ ...fault, loc: this.loc });
-      return null;
+      return;
     }
     if (field.isList) {
       if (item !== undefined) dto[name] = [];
-      return value as unknown[];
-    }
-    if (item === undefined) return null;
-    const known = faults.length;
-    dto[name] = item.read(value, faults);
-    prefix(faults, known, this.loc);
-    return null;
-  }
-
-  /** Reads the value, and its list some items at a time. */
-  async readInSlices(source: Fields, dto: Fields, faults: Fault[]): Promise<void> {
-    const items = this.read(source, dto, faults);
-    if (items === null) return;
-    const yielder = new Yielder();
-    for (let i = 0; i < items.length; i += SLICE_ITEMS) {
-      this.readItems(items, i, Math.min(i + SLICE_ITEMS, items.length), dto, faults);
-      await yielder.yieldIfDue();
+      this.readItems(value as unknown[], dto, faults);
+    } else if (item !== undefined) {
+      const known = faults.length;
+      dto[name] = item.read(value, faults);
+      prefix(faults, known, this.loc);
     }
   }
 
-  /** Reads the items from `start` up to `end`. */
-  readItems(
-    items: readonly unknown[],
-    start: number,
-    end: number,
-    dto: Fields,
-    faults: Fault[],
-  ): void {
+  private readItems(items: readonly unknown[], dto: Fields, faults: Fault[]): void {
     const { item, field } = this;
-    for (let i = start; i < end && faults.length < MAX_FAULTS; i++) {
+    for (let i = 0; i < items.length && faults.length < MAX_FAULTS; i++) {
       const known = faults.length;
       const fault = firstFault(field.itemRules, items[i], dto);
       if (fault !== null) faults.push(fault);

@@ -7,9 +7,9 @@ import { FaultList } from '../read/fault-list.js';
 import { findDraftFaults } from './draft-faults.js';
 
 /** The locations of the faults of a draft. */
-async function placesOf(draft: Draft): Promise<string[]> {
+function placesOf(draft: Draft): string[] {
   const faults = new FaultList();
-  await findDraftFaults(draft, new Map(), faults);
+  findDraftFaults(draft, new Map(), faults);
   try {
     faults.throwIfAny();
     return [];
@@ -45,9 +45,9 @@ const range = fc
   .map(([a, b, address]) => ({ address, lowerPort: Math.min(a, b), upperPort: Math.max(a, b) }));
 
 describe('findDraftFaults', () => {
-  it('reports each network with the address or prefix of an earlier one', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(network, { maxLength: 40 }), async (networks) => {
+  it('reports each network with the address or prefix of an earlier one', () => {
+    fc.assert(
+      fc.property(fc.array(network, { maxLength: 40 }), (networks) => {
         const draft = draftWithProfile();
         for (const one of networks) draft.ipv4Networks.add({ ...one, profileId: 1 });
         const prefix = (n: (typeof networks)[number]): string =>
@@ -57,17 +57,17 @@ describe('findDraftFaults', () => {
           const clash = before.some((b) => b.address === one.address || prefix(b) === prefix(one));
           return clash ? [`nets.${i}.ip`] : [];
         });
-        expect(await placesOf(draft)).toEqual(expected);
+        expect(placesOf(draft)).toEqual(expected);
       }),
     );
   });
 
-  it('reports clashing port ranges of an address, enough that the rest is allowed', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(range, { maxLength: 15 }), async (ranges) => {
+  it('reports clashing port ranges of an address, enough that the rest is allowed', () => {
+    fc.assert(
+      fc.property(fc.array(range, { maxLength: 15 }), (ranges) => {
         const draft = draftWithProfile();
         for (const one of ranges) draft.napts.add({ ...one, profileId: 1 });
-        const places = await placesOf(draft);
+        const places = placesOf(draft);
         const blamed = new Set(places.map((place) => Number(place.split('.')[1])));
         const any = (list: readonly (typeof ranges)[number][]): boolean =>
           list.some((a, i) =>
@@ -79,7 +79,7 @@ describe('findDraftFaults', () => {
     );
   });
 
-  it('marks repeated domain rules, and reports contradicting ones', async () => {
+  it('marks repeated domain rules, and reports contradicting ones', () => {
     const item = fc.record({
       verdict: fc.constantFrom(1 as const, 2 as const),
       hashes: fc.array(
@@ -87,8 +87,8 @@ describe('findDraftFaults', () => {
         { maxLength: 4 },
       ),
     });
-    await fc.assert(
-      fc.asyncProperty(fc.array(item, { maxLength: 6 }), async (items) => {
+    fc.assert(
+      fc.property(fc.array(item, { maxLength: 6 }), (items) => {
         const draft = draftWithProfile();
         for (const [at, { verdict, hashes }] of items.entries()) {
           for (const [i, hash] of hashes.entries()) draft.domainRules.addDomain(at, i, hash);
@@ -105,7 +105,7 @@ describe('findDraftFaults', () => {
             else expected.push(`bw_lists.${at}.domains.${i}`);
           }
         }
-        expect(await placesOf(draft)).toEqual(expected);
+        expect(placesOf(draft)).toEqual(expected);
         const { hashes } = draft.domainRules;
         const dropped = Array.from({ length: hashes.length }, (_, row) => row).filter((row) =>
           draft.domainRules.isRepeated(row),
@@ -115,14 +115,14 @@ describe('findDraftFaults', () => {
     );
   });
 
-  it('finds no fault in a draft that had none, also when it is checked again', async () => {
+  it('finds no fault in a draft that had none, also when it is checked again', () => {
     const draft = draftWithProfile();
     for (const [at, verdict] of ([1, 2] as const).entries()) {
       for (const position of [0, 1]) draft.domainRules.addDomain(at, position, verdict);
       draft.domainRules.addItem(at, 1, verdict);
     }
-    expect(await placesOf(draft)).toEqual([]);
-    expect(await placesOf(draft)).toEqual([]);
+    expect(placesOf(draft)).toEqual([]);
+    expect(placesOf(draft)).toEqual([]);
     expect(draft.domainRules.distinctCount).toBe(2);
   });
 });

@@ -9,39 +9,38 @@ import type { Column } from '../draft/column.js';
 import type { Draft } from '../draft/draft.js';
 import type { DraftNetworks } from '../draft/draft-networks.js';
 import { hashWords, RowIndex } from '../draft/row-index.js';
-import { Yielder, forEachRow } from '../../platform/yielder.js';
 import type { FaultList } from '../read/fault-list.js';
 import { type InitList, locationOf } from '../read/init.dto.js';
 
 /** Checks the submitted configuration as a whole: keys are unique, and references exist (decisions §2). */
-export async function findDraftFaults(
+export function findDraftFaults(
   draft: Draft,
   applications: ReadonlyMap<number, string>,
   faults: FaultList,
-): Promise<void> {
-  const yielder = new Yielder();
-  const pages = await indexIds(yielder, draft.blockPages.ids, (row) => {
+): void {
+  const pages = indexIds(draft.blockPages.ids, (row) => {
     const msg = `Block page ${draft.blockPages.ids.at(row)} is a duplicate`;
     faults.add({ loc: locationOf('blockpages', row, 'id'), msg, type: 'duplicate' });
   });
-  const profiles = await indexIds(yielder, draft.profiles.ids, (row) => {
+  const profiles = indexIds(draft.profiles.ids, (row) => {
     const msg = `Profile ${draft.profiles.ids.at(row)} is a duplicate`;
     faults.add({ loc: locationOf('profiles', row, 'profile', 'id'), msg, type: 'duplicate' });
   });
-  await checkProfiles(yielder, draft, pages, applications, faults);
-  const checkProfileIds = (list: InitList, ids: Column): Promise<void> =>
-    forEachRow(yielder, ids.length, (row) => {
+  checkProfiles(draft, pages, applications, faults);
+  const checkProfileIds = (list: InitList, ids: Column): void => {
+    for (let row = 0; row < ids.length; row++) {
       const id = ids.at(row);
       if (!profiles.has(id)) faults.add(unknownProfile(id, locationOf(list, row, 'profile_id')));
-    });
-  await checkProfileIds('bw_lists', draft.domainRules.profileIds);
-  await checkDomainRules(yielder, draft, faults);
-  await checkProfileIds('napts', draft.napts.profileIds);
-  await checkNapts(yielder, draft, faults);
-  await checkProfileIds('nets', draft.ipv4Networks.profileIds);
-  await checkNetworks(yielder, 'nets', IPV4, draft.ipv4Networks, faults);
-  await checkProfileIds('nets6', draft.ipv6Networks.profileIds);
-  await checkNetworks(yielder, 'nets6', IPV6, draft.ipv6Networks, faults);
+    }
+  };
+  checkProfileIds('bw_lists', draft.domainRules.profileIds);
+  checkDomainRules(draft, faults);
+  checkProfileIds('napts', draft.napts.profileIds);
+  checkNapts(draft, faults);
+  checkProfileIds('nets', draft.ipv4Networks.profileIds);
+  checkNetworks('nets', IPV4, draft.ipv4Networks, faults);
+  checkProfileIds('nets6', draft.ipv6Networks.profileIds);
+  checkNetworks('nets6', IPV6, draft.ipv6Networks, faults);
 }
 
 /** The submitted ids of one kind. */
@@ -49,59 +48,50 @@ export interface IdSet {
   has(id: number): boolean;
 }
 
-async function indexIds(
-  yielder: Yielder,
-  ids: Column,
-  onDuplicate: (row: number) => void,
-): Promise<IdSet> {
+function indexIds(ids: Column, onDuplicate: (row: number) => void): IdSet {
   const index = new RowIndex(ids.length);
   const isSame =
     (id: number) =>
     (other: number): boolean =>
       ids.at(other) === id;
-  await forEachRow(yielder, ids.length, (row) => {
+  for (let row = 0; row < ids.length; row++) {
     const id = ids.at(row);
     if (index.add(row, id, isSame(id)) !== null) onDuplicate(row);
-  });
+  }
   return { has: (id) => index.find(id, isSame(id)) !== null };
 }
 
-async function checkProfiles(
-  yielder: Yielder,
+function checkProfiles(
   { profiles }: Draft,
   pages: IdSet,
   applications: ReadonlyMap<number, string>,
   faults: FaultList,
-): Promise<void> {
+): void {
   profiles.clearApplicationKeys();
-  await forEachRow(yielder, profiles.applications.length, (application) => {
+  for (let application = 0; application < profiles.applications.length; application++) {
     profiles.addApplicationKey(application);
-  });
-  await forEachRow(yielder, profiles.ids.length, (row) => {
+  }
+  for (let row = 0; row < profiles.ids.length; row++) {
     const { pageId, applicationRules } = profiles.at(row);
     if (pageId !== null && !pages.has(pageId)) {
       faults.add(unknownBlockPage(pageId, locationOf('profiles', row, 'profile', 'page_id')));
     }
     const place = (i: number): string[] => locationOf('profiles', row, 'apps', String(i), 'app_id');
     faults.add(...applicationFaults(applicationRules, applications, place));
-  });
+  }
 }
 
 /** Marks rules that repeat an earlier one. A domain with both types is a fault (decisions §8). */
-async function checkDomainRules(
-  yielder: Yielder,
-  { domainRules }: Draft,
-  faults: FaultList,
-): Promise<void> {
+function checkDomainRules({ domainRules }: Draft, faults: FaultList): void {
   domainRules.clearKeys();
-  await forEachRow(yielder, domainRules.hashes.length, (row) => {
+  for (let row = 0; row < domainRules.hashes.length; row++) {
     // It was marked when the draft was checked before.
-    if (domainRules.isRepeated(row)) return;
+    if (domainRules.isRepeated(row)) continue;
     const earlier = domainRules.addKey(row);
-    if (earlier === null) return;
+    if (earlier === null) continue;
     if (domainRules.verdictOf(earlier) === domainRules.verdictOf(row)) {
       domainRules.markRepeated(row);
-      return;
+      continue;
     }
     const position = String(domainRules.positionOf(row));
     faults.add({
@@ -109,27 +99,27 @@ async function checkDomainRules(
       msg: `The request has this domain of profile ${domainRules.profileIdOf(row)} with the other type too`,
       type: 'duplicate',
     });
-  });
+  }
 }
 
-async function checkNapts(yielder: Yielder, { napts }: Draft, faults: FaultList): Promise<void> {
+function checkNapts({ napts }: Draft, faults: FaultList): void {
   // The rows of an address form a linked list from the last one to the first.
   const { addresses } = napts;
   const index = new RowIndex(addresses.length);
   const lastOf = new Int32Array(addresses.length);
   const previous = new Int32Array(addresses.length);
   napts.clearKeys();
-  await forEachRow(yielder, addresses.length, (row) => {
+  for (let row = 0; row < addresses.length; row++) {
     napts.addKey(row);
     const address = addresses.at(row);
     const first = index.add(row, address, (other) => addresses.at(other) === address);
     previous[row] = first === null ? -1 : lastOf[first];
     lastOf[first ?? row] = row;
-  });
+  }
   const clashing: { row: number; msg: string }[] = [];
-  await forEachRow(yielder, addresses.length, (row) => {
+  for (let row = 0; row < addresses.length; row++) {
     // Each address is checked once, at its first row.
-    if (previous[row] !== -1) return;
+    if (previous[row] !== -1) continue;
     const ranges = [];
     for (let one = lastOf[row]; one !== -1; one = previous[one]) {
       ranges.push({ ...napts.at(one), order: one });
@@ -139,28 +129,27 @@ async function checkNapts(yielder: Yielder, { napts }: Draft, faults: FaultList)
       const msg = `Clashes with ports ${ports} of the same address in the same request`;
       clashing.push({ row: later.order, msg });
     }
-  });
+  }
   for (const { row, msg } of clashing.sort((a, b) => a.row - b.row)) {
     faults.add({ loc: locationOf('napts', row), msg, type: 'duplicate' });
   }
 }
 
-async function checkNetworks<A>(
-  yielder: Yielder,
+function checkNetworks<A>(
   list: InitList,
   family: AddressFamily<A>,
   networks: DraftNetworks<A>,
   faults: FaultList,
-): Promise<void> {
+): void {
   const count = networks.profileIds.length;
   const same = (a: NetworkRecord<A>, b: NetworkRecord<A>): boolean =>
     a.address === b.address || String(a.address) === String(b.address);
   // Without host bits, networks with the same prefix have the same address.
   let hasHostBits = false;
-  await forEachRow(yielder, count, (row) => {
+  for (let row = 0; row < count; row++) {
     const record = networks.at(row);
     hasHostBits ||= !same(record, masked(family, record));
-  });
+  }
   const byPrefix = new RowIndex(hasHostBits ? count : 0);
   const prefixBefore = (row: number): number | null => {
     const prefix = masked(family, networks.at(row));
@@ -172,14 +161,14 @@ async function checkNetworks<A>(
     });
   };
   networks.clearKeys();
-  await forEachRow(yielder, count, (row) => {
+  for (let row = 0; row < count; row++) {
     const sameAddress = networks.addKey(row);
     const samePrefix = hasHostBits ? prefixBefore(row) : null;
     const earlier = sameAddress ?? samePrefix;
-    if (earlier === null) return;
+    if (earlier === null) continue;
     const { address, prefixLength } = networks.at(earlier);
     const what = sameAddress === null ? 'covers exactly the same addresses' : 'has this address';
     const msg = `Network ${family.format(address)}/${prefixLength} in the same request ${what}`;
     faults.add({ loc: locationOf(list, row, 'ip'), msg, type: 'duplicate' });
-  });
+  }
 }

@@ -1,4 +1,4 @@
-import type { PoolClient } from 'pg';
+import type { ClientBase } from 'pg';
 import { copyIn } from '../../platform/database/copy-in.js';
 import { copyOut } from '../../platform/database/copy-out.js';
 import { Column } from '../draft/column.js';
@@ -18,7 +18,7 @@ export class Comparison {
   private nextRow = 0;
 
   private constructor(
-    private readonly client: PoolClient,
+    private readonly client: ClientBase,
     readonly table: ComparedTable,
     private readonly difference: Difference,
   ) {
@@ -27,7 +27,7 @@ export class Comparison {
 
   /** Reads every stored row once. */
   static async make(
-    client: PoolClient,
+    client: ClientBase,
     table: ComparedTable,
     difference: Difference,
   ): Promise<Comparison> {

@@ -8,7 +8,7 @@ import {
   type PutOperation,
   toKeyRow,
 } from '@weir/config-model';
-import type { PoolClient, QueryConfig } from 'pg';
+import type { ClientBase, QueryConfig } from 'pg';
 import type { EntityTable } from '../../platform/database/entity-table.js';
 import { BLOCK_PAGES } from '../../resources/block-pages/block-page-store.js';
 import { PROFILES, profilesOf } from '../../resources/profiles/profile-store.js';
@@ -38,7 +38,7 @@ export class Difference {
   };
   private rows = 0;
 
-  constructor(private readonly client: PoolClient) {}
+  constructor(private readonly client: ClientBase) {}
 
   /** Nothing more needs to be noted. */
   get isTooLarge(): boolean {

@@ -1,13 +1,19 @@
-import { Digest } from '@weir/config-model';
-import type { PoolClient } from 'pg';
+import { Digest, type Operation } from '@weir/config-model';
+import type { ClientBase } from 'pg';
 import { SNAPSHOT_TABLES } from '../../feed/entity-tables.js';
-import type { Replacement } from '../../revisions/configuration-writer.js';
 import type { Draft } from '../draft/draft.js';
 import { comparedTables } from './compared-tables.js';
 import { Comparison } from './comparison.js';
 import { Difference, MAX_LOGGED_ROWS } from './difference.js';
 import { DELETE_SCHEDULES, deleteOthers, putsOf, stage, stagedTables } from './staged-tables.js';
 import { REFERENCES, type TableName } from './tables.js';
+
+/** What a replacement of the whole configuration leads to. */
+export interface Replacement {
+  readonly digest: string;
+  /** What followers apply: the difference, or `reload` when it is large. */
+  readonly operations: readonly Operation[];
+}
 
 /**
  * Replaces the whole configuration with a draft, in a transaction that holds the lock of the head. The draft must have
@@ -20,7 +26,7 @@ import { REFERENCES, type TableName } from './tables.js';
  * @returns the digest of the new configuration, and the operations that lead to it.
  */
 export async function replaceConfiguration(
-  client: PoolClient,
+  client: ClientBase,
   draft: Draft,
   draftDigest: string,
 ): Promise<Replacement> {
@@ -57,7 +63,7 @@ export async function replaceConfiguration(
 }
 
 /** Adds what is not part of a draft to its digest: schedules and the catalogue. */
-async function addKept(client: PoolClient, digest: Digest): Promise<Digest> {
+async function addKept(client: ClientBase, digest: Digest): Promise<Digest> {
   for (const kind of ['schedule', 'catalogue'] as const) {
     const kept = await client.query<object>(SNAPSHOT_TABLES[kind].sql);
     for (const row of kept.rows) digest.add(kind, SNAPSHOT_TABLES[kind].toRow(row));
@@ -71,7 +77,7 @@ async function addKept(client: PoolClient, digest: Digest): Promise<Digest> {
  * end.
  * @returns whether they are disabled.
  */
-async function disableReferenceChecks(client: PoolClient): Promise<boolean> {
+async function disableReferenceChecks(client: ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ may: boolean }>(
     "SELECT has_parameter_privilege('session_replication_role', 'SET') AS may",
   );
@@ -81,7 +87,7 @@ async function disableReferenceChecks(client: PoolClient): Promise<boolean> {
 }
 
 /** @throws Error when a referenced row does not exist. The draft was checked, so this would be a bug. */
-async function checkReferences(client: PoolClient): Promise<void> {
+async function checkReferences(client: ClientBase): Promise<void> {
   for (const { table, column, to } of REFERENCES) {
     const { rows } = await client.query<{ dangling: boolean }>(`
       SELECT EXISTS (
@@ -100,7 +106,7 @@ const STALE_SHARE = 0.1;
  * query for each row: one that was planned for a small table would read the whole table each time. Skips a table that
  * is being analysed.
  */
-async function analyse(client: PoolClient, name: TableName, count: number): Promise<void> {
+async function analyse(client: ClientBase, name: TableName, count: number): Promise<void> {
   const { rows } = await client.query<{ known: number }>(
     `SELECT reltuples AS known FROM pg_class WHERE oid = '${name}'::regclass`,
   );

@@ -1,4 +1,4 @@
-import type { PoolClient } from 'pg';
+import type { ClientBase } from 'pg';
 import { copyIn } from '../../platform/database/copy-in.js';
 import { toProfile } from '../../resources/profiles/profile-draft.js';
 import type { Draft } from '../draft/draft.js';
@@ -57,7 +57,7 @@ export function stagedTables({ blockPages, profiles }: Draft): readonly StagedTa
 }
 
 /** Copies the rows of the draft into the staging table. @returns how many of them are new. */
-export async function stage(client: PoolClient, table: StagedTable): Promise<number> {
+export async function stage(client: ClientBase, table: StagedTable): Promise<number> {
   const { name, count } = table;
   await client.query(`
     CREATE TEMPORARY TABLE ${stagingTableOf(table)} ON COMMIT DROP AS

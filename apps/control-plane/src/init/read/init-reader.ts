@@ -18,7 +18,6 @@ import {
 } from '../../resources/networks/prefixes/ipv6-network.dto.js';
 import { ProfileDto, toDraft } from '../../resources/profiles/profile.dto.js';
 import { Draft } from '../draft/draft.js';
-import { Yielder } from '../../platform/yielder.js';
 import { FaultList } from './fault-list.js';
 import { DomainListDto, InitDto, type InitList, locationOf } from './init.dto.js';
 import { JsonLists, JsonSizeError, JsonSyntaxError, type ListSink } from './json-lists.js';
@@ -26,40 +25,41 @@ import { JsonLists, JsonSizeError, JsonSyntaxError, type ListSink } from './json
 /** Validates one value of a list and adds it to the draft. */
 type RowReader = (plain: unknown, at: number) => void;
 
-/* * Reads the body of POST /init/ as a stream, and validates each value on its own.
- * @throws InvalidRequestError with the faults, after the body was read to its end: a body that is too large gets 413
- * first.
- */
-export async function readInit(
-  body: AsyncIterable<Uint8Array>,
-  hasher: DomainHasher,
-): Promise<Draft> {
-  const sink = new InitSink(hasher);
-  const lists = new JsonLists({ bw_lists: 'domains' }, sink);
-  const yielder = new Yielder();
-  let stopped = false;
-  let malformed = false;
-  for await (const bytes of body) {
-    await yielder.yieldIfDue();
-    if (stopped) continue;
+/** Reads the body of POST /init/ while it arrives, and validates each value on its own. */
+export class InitReader {
+  private readonly sink: InitSink;
+  private readonly lists: JsonLists;
+  private isMalformed = false;
+  /** Whether the rest of the body needs to be read. */
+  goesOn = true;
+
+  constructor(hasher: DomainHasher) {
+    this.sink = new InitSink(hasher);
+    this.lists = new JsonLists({ bw_lists: 'domains' }, this.sink);
+  }
+
+  push(bytes: Uint8Array): void {
+    if (!this.goesOn) return;
+    this.attempt(() => this.lists.push(bytes));
+    if (this.sink.faults.isFull) this.goesOn = false;
+  }
+
+  /** @throws InvalidRequestError with the faults. */
+  end(): Draft {
+    if (this.goesOn) this.attempt(() => this.sink.readOutside(this.lists.end()));
+    if (this.isMalformed) throwIfFaults([{ loc: ['body'], msg: 'Not JSON', type: 'json_invalid' }]);
+    this.sink.faults.throwIfAny();
+    return this.sink.draft;
+  }
+
+  private attempt(read: () => void): void {
     try {
-      lists.push(bytes);
-      stopped = sink.faults.isFull;
+      read();
     } catch (error) {
-      stopped = true;
-      malformed = sink.handleError(error);
+      this.goesOn = false;
+      this.isMalformed = this.sink.handleError(error);
     }
   }
-  if (!stopped) {
-    try {
-      sink.readOutside(lists.end());
-    } catch (error) {
-      malformed = sink.handleError(error);
-    }
-  }
-  if (malformed) throwIfFaults([{ loc: ['body'], msg: 'Not JSON', type: 'json_invalid' }]);
-  sink.faults.throwIfAny();
-  return sink.draft;
 }
 
 class InitSink implements ListSink {

@@ -1,6 +1,5 @@
-import type { PoolClient } from 'pg';
+import type { ClientBase } from 'pg';
 import { to } from 'pg-copy-streams';
-import { Yielder } from '../yielder.js';
 
 /** The signature, the flags and the length of an extension that there is not. */
 const HEADER_BYTES = 19;
@@ -33,17 +32,16 @@ export type RowVisitor = (bytes: Buffer, at: number) => void;
 
 /**
  * Reads the rows of a query with COPY … TO STDOUT, in PostgreSQL's binary format: a million of them make no object
- * each. It yields to the event loop.
+ * each.
  * @throws the error of PostgreSQL or of the visitor. The transaction can only be rolled back then.
  */
 export async function copyOut(
-  client: PoolClient,
+  client: ClientBase,
   query: string,
   columns: FixedColumns,
   visit: RowVisitor,
 ): Promise<void> {
   const rows = new BinaryRows(columns, visit);
-  const yielder = new Yielder();
   const failures: unknown[] = [];
   const copy = client.query(to(`COPY (${query}) TO STDOUT (FORMAT binary)`));
   for await (const chunk of copy as AsyncIterable<Buffer>) {
@@ -54,7 +52,6 @@ export async function copyOut(
     } catch (error) {
       failures.push(error);
     }
-    await yielder.yieldIfDue();
   }
   if (failures.length > 0) throw failures[0];
   rows.end();

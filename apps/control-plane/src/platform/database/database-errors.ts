@@ -97,11 +97,13 @@ export function isDatabaseUnreachable(error: unknown): boolean {
   return false;
 }
 
+/** As the operating system calls it. */
+const SILENT = 'ETIMEDOUT';
+
 /** PostgreSQL keeps the connection open, but does not answer. */
 export class DatabaseSilentError extends Error {
   override readonly name = 'DatabaseSilentError';
-  /** As the operating system calls it. */
-  readonly code = 'ETIMEDOUT';
+  readonly code = SILENT;
 
   constructor() {
     super('PostgreSQL does not answer');
@@ -121,8 +123,10 @@ export class ConnectionLostError extends Error {
 
 /** Whether PostgreSQL was waited for in vain, so that another try would wait as long. */
 export function isSilence(error: unknown): boolean {
-  if (error instanceof DatabaseSilentError || error instanceof CommitUnknownError) return true;
-  return error instanceof Error && POOL_TIMEOUTS.has(error.message);
+  if (error instanceof CommitUnknownError) return true;
+  // An error of a thread has lost its class.
+  const { code, message } = error as Partial<Record<'code' | 'message', unknown>>;
+  return code === SILENT || POOL_TIMEOUTS.has(String(message));
 }
 
 /** `lock_not_available`: `lock_timeout` has passed. */

@@ -3,6 +3,7 @@ import type { Logger } from '@weir/ops';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { PrismaClient } from '../../generated/prisma/client.js';
+import { connectionSettings, DETECT_LOST_CLIENT } from './connection-settings.js';
 import { namedStatements } from './named-statements.js';
 import { ServerQuestions } from './server-questions.js';
 import { SilenceWatch } from './silence-watch.js';
@@ -12,29 +13,11 @@ import { WriteConnection } from './write-connection.js';
 
 /** Connections per replica, besides the one for changes. Slow readers of one kind cannot block the other kinds. */
 const MAX_CONNECTIONS = { general: 5, listings: 12, snapshots: 4, jobs: 5, health: 1 };
-/** After this time, a database that does not accept the connection counts as unreachable. */
-const CONNECT_TIMEOUT_MS = 5_000;
-/** TCP keepalive: load balancers and firewalls drop connections that are idle for long. */
-const KEEP_ALIVE_MS = 30_000;
-
 /**
  * Longest time that a query waits for a byte while PostgreSQL answers others. The longest statement of a single change
  * takes milliseconds, and the lock of the head a few seconds.
  */
 const SILENCE_TIMEOUT_MS = 30_000;
-/**
- * PostgreSQL ends a session, and its transaction, when the host of its client has acknowledged no packet for ten
- * seconds. None of its other timeouts applies in the middle of a statement or of a COPY.
- */
-const DETECT_LOST_CLIENT = `
-  SET tcp_keepalives_idle = 5;
-  SET tcp_keepalives_interval = 1;
-  SET tcp_keepalives_count = 5;
-  SET tcp_user_timeout = 10000`;
-
-/** After this time, a database that does not answer on a new connection counts as silent. */
-const ANSWER_TIMEOUT_MS = 2_500;
-
 /** Longest time to wait until the connections are closed. */
 const CLOSE_TIMEOUT_MS = 1_500;
 
@@ -62,11 +45,7 @@ export class Database {
     readonly silenceTimeoutMs = SILENCE_TIMEOUT_MS,
   ) {
     const settings: pg.PoolConfig = {
-      connectionString: url,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-      application_name: 'weir-control-plane',
+      ...connectionSettings(url),
       // The pool waits for it, although its type does not say so.
       onConnect: (client): unknown => this.prepare(client),
     };
@@ -78,7 +57,7 @@ export class Database {
     this.jobs = open('jobs');
     this.health = open('health');
     this.writes = new WriteConnection(settings, this.waits);
-    this.silence = new SilenceWatch(new ServerQuestions(settings, ANSWER_TIMEOUT_MS));
+    this.silence = new SilenceWatch(new ServerQuestions(settings));
     for (const pool of this.pools) {
       pool.on('connect', (client) => {
         // A connection may break while it is in use or being handed over. The next query reports it.

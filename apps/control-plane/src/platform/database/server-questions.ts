@@ -15,13 +15,12 @@ const END = `
   WITH waiting AS MATERIALIZED (${WAITING} AND pid = $1)
   SELECT pid FROM waiting WHERE pg_terminate_backend(pid, 1000)`;
 
+/** After this time, a database that does not answer on a new connection counts as silent. */
+const ANSWER_TIMEOUT_MS = 2_500;
+
 /** Questions to PostgreSQL on a new connection each. An existing one may itself be the one that is lost. */
 export class ServerQuestions {
-  /** @param timeoutMs after which PostgreSQL counts as silent. */
-  constructor(
-    private readonly settings: pg.ClientConfig,
-    private readonly timeoutMs: number,
-  ) {}
+  constructor(private readonly settings: pg.ClientConfig) {}
 
   /** @returns null when PostgreSQL does not answer. */
   waitingSessions(): Promise<WaitingSessions | null> {
@@ -43,7 +42,7 @@ export class ServerQuestions {
       ({ rows }) => new Set(rows.map(({ pid }) => pid)),
       (error: unknown) => (error instanceof pg.DatabaseError ? new Set<number>() : null),
     );
-    const answer = await Promise.race([answered, sleep(this.timeoutMs, null, { ref: false })]);
+    const answer = await Promise.race([answered, sleep(ANSWER_TIMEOUT_MS, null, { ref: false })]);
     if (answer === null) streamOf(client).destroy();
     else client.end().catch(() => undefined);
     return answer;

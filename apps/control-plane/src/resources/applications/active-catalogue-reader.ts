@@ -79,6 +79,9 @@ class KnownApplications implements WorkingTable {
   }
 }
 
-function namesOf(applications: CatalogueMetadata['applications']): ReadonlyMap<number, string> {
+/** By application id. */
+export function namesOf(
+  applications: CatalogueMetadata['applications'],
+): ReadonlyMap<number, string> {
   return new Map(applications.map(({ id, name }) => [id, name]));
 }

@@ -64,12 +64,12 @@ export class WorkingBlockPages implements WorkingTable {
   }
 
   async write(tx: Transaction): Promise<void> {
-    const { inserted, replaced } = await this.rows.split();
+    const { inserted, replaced } = this.rows.split();
     await insertBlockPages(tx, inserted);
     await replaceBlockPages(tx, replaced);
   }
 
   async deleteReferenced(tx: Transaction): Promise<void> {
-    await deleteBlockPages(tx, (await this.rows.split()).deleted);
+    await deleteBlockPages(tx, this.rows.split().deleted);
   }
 }

@@ -1,5 +1,4 @@
 import { hashDomain, type HashKey, normaliseDomain } from '@weir/dns-name';
-import { mapRows } from '../../platform/yielder.js';
 
 /** Hashes domains with the key of the deployment. Only the hashes are stored. */
 export class DomainHasher {
@@ -8,10 +7,5 @@ export class DomainHasher {
   /** @throws DomainError when the text is not a domain name. */
   hash(presentationName: string): number {
     return hashDomain(normaliseDomain(presentationName), this.key);
-  }
-
-  /** Like `hash`, for many names, in their order. It yields to the event loop. */
-  hashAll(presentationNames: readonly string[]): Promise<number[]> {
-    return mapRows(presentationNames, (name) => this.hash(name));
   }
 }

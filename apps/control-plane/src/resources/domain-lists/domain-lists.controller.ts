@@ -2,7 +2,6 @@ import { Body, Controller, Delete, Param, Patch, Post } from '@nestjs/common';
 import { RuleVerdict } from '@weir/config-model';
 import { ApiResponse, ApiRequest } from '../../http/routing/request-shape.js';
 import type { Json } from '../../http/validation/json.js';
-import { mapRows } from '../../platform/yielder.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
 import { ProfilePath } from '../profiles/profile-path.js';
 import { DomainHasher } from './domain-hasher.js';
@@ -52,9 +51,9 @@ export class DomainListsController {
     @Param() path: ProfilePath,
     @Body() body: AddDomainsDto,
   ): Promise<WithRevision<Json<StoredDomainRuleDto>[]>> {
-    const hashes = await this.hasher.hashAll(body.domains);
+    const hashes = body.domains.map((domain) => this.hasher.hash(domain));
     const stored = await this.lists.put(path.profile_id, hashes, RuleVerdict[body.type]);
-    return stored.mapAsync((rules) => mapRows(rules, toDto));
+    return stored.map((rules) => rules.map(toDto));
   }
 
   @Patch(':domain')

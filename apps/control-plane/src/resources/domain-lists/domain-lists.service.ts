@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { DomainRule, RuleVerdict } from '@weir/config-model';
 import { notFound } from '../../http/errors/errors.js';
-import { forEachRow, mapRows, Yielder } from '../../platform/yielder.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import type { EntityChange } from '../../revisions/entity-change.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
@@ -25,9 +24,9 @@ export class DomainListsService {
     return this.writer.write({
       items: after.length,
       need: (tables) => needRules(tables, profileId, after),
-      make: async (tables) => {
+      make: (tables) => {
         tables.of(WorkingProfiles.open).require(profileId);
-        return { result: after, changes: await mapRows(after, (rule) => putRule(tables, rule)) };
+        return { result: after, changes: after.map((rule) => putRule(tables, rule)) };
       },
     });
   }
@@ -56,16 +55,10 @@ export class DomainListsService {
   }
 }
 
-async function needRules(
-  tables: WorkingTables,
-  profileId: number,
-  keys: readonly DomainRuleKey[],
-): Promise<void> {
+function needRules(tables: WorkingTables, profileId: number, keys: readonly DomainRuleKey[]): void {
   tables.of(WorkingProfiles.open).needId(profileId);
   const rules = tables.of(WorkingDomainRules.open);
-  await forEachRow(new Yielder(), keys.length, (i) => {
-    rules.need(keys[i]);
-  });
+  for (const key of keys) rules.need(key);
 }
 
 function requireRule(tables: WorkingTables, key: DomainRuleKey): DomainRule {

@@ -1,7 +1,6 @@
 import type { DomainRule, EntityKeys, RuleVerdict } from '@weir/config-model';
 import { Prisma } from '../../generated/prisma/client.js';
 import type { EntityTable } from '../../platform/database/entity-table.js';
-import { statementPieces } from '../../platform/database/statement-pieces.js';
 import type { Transaction } from '../../revisions/configuration-writer.js';
 
 export type DomainRuleKey = EntityKeys['domainRule'];
@@ -28,35 +27,29 @@ export async function findDomainRules(
   tx: Transaction,
   keys: readonly DomainRuleKey[],
 ): Promise<DomainRule[]> {
-  const found: DomainRule[] = [];
-  for (const some of statementPieces(keys)) {
-    const rows = await tx.$queryRaw<DomainRuleRow[]>`
-      SELECT profile_id, domain_hash::float8 AS domain_hash, verdict FROM domain_rule
-      WHERE (profile_id, domain_hash) IN (SELECT * FROM ${unnest(some)})`;
-    for (const row of rows) found.push(DOMAIN_RULES.toEntity(row));
-  }
-  return found;
+  const rows = await tx.$queryRaw<DomainRuleRow[]>`
+    SELECT profile_id, domain_hash::float8 AS domain_hash, verdict FROM domain_rule
+    WHERE (profile_id, domain_hash) IN (SELECT * FROM ${unnest(keys)})`;
+  return rows.map((row) => DOMAIN_RULES.toEntity(row));
 }
 
 /** Adds rules, or replaces those with the same key. */
 export async function putDomainRules(tx: Transaction, rules: readonly DomainRule[]): Promise<void> {
-  for (const some of statementPieces(rules)) {
-    const verdicts = Prisma.sql`, ${some.map(({ verdict }) => verdict)}::integer[]`;
-    await tx.$executeRaw`
-      INSERT INTO domain_rule (profile_id, domain_hash, verdict)
-      SELECT * FROM ${unnest(some, verdicts)}
-      ON CONFLICT (profile_id, domain_hash) DO UPDATE SET verdict = EXCLUDED.verdict`;
-  }
+  if (rules.length === 0) return;
+  const verdicts = Prisma.sql`, ${rules.map(({ verdict }) => verdict)}::integer[]`;
+  await tx.$executeRaw`
+    INSERT INTO domain_rule (profile_id, domain_hash, verdict)
+    SELECT * FROM ${unnest(rules, verdicts)}
+    ON CONFLICT (profile_id, domain_hash) DO UPDATE SET verdict = EXCLUDED.verdict`;
 }
 
 export async function deleteDomainRules(
   tx: Transaction,
   keys: readonly DomainRuleKey[],
 ): Promise<void> {
-  for (const some of statementPieces(keys)) {
-    await tx.$executeRaw`
-      DELETE FROM domain_rule WHERE (profile_id, domain_hash) IN (SELECT * FROM ${unnest(some)})`;
-  }
+  if (keys.length === 0) return;
+  await tx.$executeRaw`
+    DELETE FROM domain_rule WHERE (profile_id, domain_hash) IN (SELECT * FROM ${unnest(keys)})`;
 }
 
 /** Keys as rows. @param further columns. */

@@ -1,5 +1,4 @@
 import type { DomainRule } from '@weir/config-model';
-import { forEachRow, Yielder } from '../../platform/yielder.js';
 import type { Transaction } from '../../revisions/configuration-writer.js';
 import { WorkingRows } from '../../revisions/working-rows.js';
 import type { WorkingTable, WorkingTables } from '../../revisions/working-tables.js';
@@ -40,14 +39,11 @@ export class WorkingDomainRules implements WorkingTable {
 
   async read(tx: Transaction): Promise<void> {
     if (this.needed.length === 0) return;
-    const found = await findDomainRules(tx, this.needed);
-    await forEachRow(new Yielder(), found.length, (i) => {
-      this.rows.load(textOf(found[i]), found[i]);
-    });
+    for (const rule of await findDomainRules(tx, this.needed)) this.rows.load(textOf(rule), rule);
   }
 
   async write(tx: Transaction): Promise<void> {
-    const { deleted, inserted, replaced } = await this.rows.split();
+    const { deleted, inserted, replaced } = this.rows.split();
     await deleteDomainRules(tx, deleted);
     await putDomainRules(tx, inserted.concat(replaced));
   }

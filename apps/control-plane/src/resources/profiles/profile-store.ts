@@ -18,7 +18,7 @@ interface ProfileRow {
   verdicts: RuleVerdict[];
 }
 
-/** As JSON: a profile may have 100,000 categories, which the driver takes long to read from an array. */
+/** As JSON: a profile may have 10,000 categories, which the driver takes long to read from an array. */
 const CATEGORY_IDS = 'to_json(category_ids) AS category_ids';
 
 const SELECT = `

@@ -77,7 +77,7 @@ export class WorkingProfiles implements WorkingTable {
   }
 
   async write(tx: Transaction): Promise<void> {
-    const { inserted, replaced } = await this.rows.split();
+    const { inserted, replaced } = this.rows.split();
     await insertProfiles(tx, inserted);
     await replaceProfiles(tx, replaced);
     await writeRules(tx, this.rows.changes());

@@ -1,9 +1,6 @@
 import type { Schedule } from '@weir/config-model';
 import { Prisma } from '../../generated/prisma/client.js';
 import type { EntityTable } from '../../platform/database/entity-table.js';
-import { jsonText } from '../../platform/json-text.js';
-import { parseJson } from '../../platform/parse-json.js';
-import { mapRows } from '../../platform/yielder.js';
 import type { Transaction } from '../../revisions/configuration-writer.js';
 import { type SubmittedPeriod, toPeriod } from './week.js';
 
@@ -14,20 +11,20 @@ export interface ScheduleRecord {
   readonly periods: readonly SubmittedPeriod[];
 }
 
-interface ScheduleRow<P = SubmittedPeriod[]> {
+interface ScheduleRow {
   profile_id: number;
   target_profile_id: number;
-  periods: P;
+  periods: SubmittedPeriod[];
 }
 
 /** A profile, with its schedule if it has one. */
 export type FoundSchedule =
-  ScheduleRow<string> | { profile_id: number; target_profile_id: null; periods: null };
+  ScheduleRow | { profile_id: number; target_profile_id: null; periods: null };
 
 export const SCHEDULES: EntityTable<'schedule', ScheduleRow> = {
   kind: 'schedule',
   sql: 'SELECT profile_id, target_profile_id, periods FROM schedule ORDER BY profile_id',
-  toEntity: (row) => toEntity(toRecord(row, row.periods)),
+  toEntity: (row) => toEntity(toRecord(row)),
 };
 
 /** The schedule as followers know it: its periods in week points. */
@@ -35,15 +32,10 @@ export function toEntity({ profileId, targetProfileId, periods }: ScheduleRecord
   return { profileId, targetProfileId, periods: periods.map(toPeriod) };
 }
 
-/** `toEntity`, which yields to the event loop: a schedule may have 100,000 periods. */
-export async function toEntityInSlices({ periods, ...rest }: ScheduleRecord): Promise<Schedule> {
-  return { ...rest, periods: await mapRows(periods, toPeriod) };
-}
-
 /** Reads a profile with its schedule as a `FoundSchedule`. */
 export function scheduleOf(profileId: number): Prisma.Sql {
   return Prisma.sql`
-    SELECT profile.id AS profile_id, target_profile_id, periods::text
+    SELECT profile.id AS profile_id, target_profile_id, periods
     FROM profile LEFT JOIN schedule ON profile_id = profile.id
     WHERE profile.id = ${profileId}`;
 }
@@ -52,18 +44,10 @@ export async function findSchedules(
   tx: Transaction,
   profileIds: readonly number[],
 ): Promise<ScheduleRecord[]> {
-  const rows = await tx.$queryRaw<ScheduleRow<string>[]>`
-    SELECT profile_id, target_profile_id, periods::text FROM schedule
+  const rows = await tx.$queryRaw<ScheduleRow[]>`
+    SELECT profile_id, target_profile_id, periods FROM schedule
     WHERE profile_id = ANY (${profileIds}::integer[])`;
-  const schedules: ScheduleRecord[] = [];
-  for (const row of rows) schedules.push(await fromText(row));
-  return schedules;
-}
-
-/** Yields to the event loop: a schedule may have 100,000 periods. */
-export async function fromText(row: ScheduleRow<string>): Promise<ScheduleRecord> {
-  const periods = await parseJson(Buffer.from(row.periods));
-  return toRecord(row, periods as SubmittedPeriod[]);
+  return rows.map(toRecord);
 }
 
 /** @throws when there is one of the same profile. */
@@ -99,17 +83,16 @@ async function write(
   onConflict: Prisma.Sql,
 ): Promise<void> {
   if (schedules.length === 0) return;
-  const texts: string[] = [];
-  for (const schedule of schedules) texts.push(await jsonText(schedule));
   // One text, because the driver takes long to escape the texts of a list.
   await tx.$executeRaw`
     INSERT INTO schedule (profile_id, target_profile_id, periods)
     SELECT "profileId", "targetProfileId", periods
-    FROM jsonb_to_recordset(${`[${texts.join(',')}]`}::jsonb) AS schedule (
+    FROM jsonb_to_recordset(${JSON.stringify(schedules)}::jsonb) AS schedule (
       "profileId" integer, "targetProfileId" integer, periods jsonb)
     ${onConflict}`;
 }
 
-function toRecord(row: ScheduleRow<unknown>, periods: readonly SubmittedPeriod[]): ScheduleRecord {
+export function toRecord(row: ScheduleRow): ScheduleRecord {
+  const { periods } = row;
   return { profileId: row.profile_id, targetProfileId: row.target_profile_id, periods };
 }

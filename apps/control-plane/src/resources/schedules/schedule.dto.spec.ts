@@ -2,8 +2,7 @@ import 'reflect-metadata';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { read } from '../../http/validation/read-dto.js';
-import { otherTurns } from '../../testing/other-turns.js';
-import { ScheduleDto, toDto } from './schedule.dto.js';
+import { ScheduleDto } from './schedule.dto.js';
 import { toPeriod, WEEKDAYS } from './week.js';
 
 const HALF_HOURS_A_DAY = 48;
@@ -68,14 +67,5 @@ describe('a period', () => {
       }),
       { numRuns: 50 },
     );
-  });
-});
-
-describe('toDto', () => {
-  it('yields to the event loop when there are many periods', async () => {
-    const point = { day: 1, time: '08:30' };
-    const periods = Array.from({ length: 10_000 }, () => ({ start: point, end: point }));
-    const schedule = { profileId: 1, targetProfileId: 2, periods };
-    expect(await otherTurns(() => toDto(schedule))).toBeGreaterThan(0);
   });
 });

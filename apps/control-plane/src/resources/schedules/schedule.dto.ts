@@ -1,4 +1,3 @@
-import { mapRows } from '../../platform/yielder.js';
 import { Example } from '../../http/validation/examples.js';
 import type { Json } from '../../http/validation/json.js';
 import {
@@ -129,10 +128,10 @@ export function toPatch(dto: PatchScheduleDto): Partial<Omit<ScheduleRecord, 'pr
   };
 }
 
-export async function toDto(record: ScheduleRecord): Promise<Json<ScheduleDto>> {
+export function toDto(record: ScheduleRecord): Json<ScheduleDto> {
   return {
     target_profile_id: record.targetProfileId,
-    periods: await mapRows(record.periods, toPeriodDto),
+    periods: record.periods.map(toPeriodDto),
   };
 }
 

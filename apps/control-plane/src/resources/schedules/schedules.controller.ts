@@ -26,7 +26,7 @@ export class SchedulesController {
     errors: [404],
   })
   async get(@Param() path: ProfilePath): Promise<WithRevision<Json<ScheduleDto>>> {
-    return (await this.schedules.get(path.profile_id)).mapAsync(toDto);
+    return (await this.schedules.get(path.profile_id)).map(toDto);
   }
 
   @Post()
@@ -42,7 +42,7 @@ export class SchedulesController {
     @Body() body: ScheduleDto,
   ): Promise<WithRevision<Json<ScheduleDto>>> {
     const created = await this.schedules.create(toRecord(path.profile_id, body), TARGET_LOCATION);
-    return created.mapAsync(toDto);
+    return created.map(toDto);
   }
 
   @Patch()
@@ -58,7 +58,7 @@ export class SchedulesController {
     @Body() body: PatchScheduleDto,
   ): Promise<WithRevision<Json<ScheduleDto>>> {
     const updated = await this.schedules.update(path.profile_id, toPatch(body), TARGET_LOCATION);
-    return updated.mapAsync(toDto);
+    return updated.map(toDto);
   }
 
   @Delete()

@@ -9,10 +9,10 @@ import { profileNotFound } from '../profiles/profile-store.js';
 import { WorkingProfiles } from '../profiles/working-profiles.js';
 import {
   type FoundSchedule,
-  fromText,
+  toRecord,
   scheduleOf,
   type ScheduleRecord,
-  toEntityInSlices,
+  toEntity,
 } from './schedule-store.js';
 import { WorkingSchedules } from './working-schedules.js';
 
@@ -24,9 +24,9 @@ export class SchedulesService {
   ) {}
 
   get(profileId: number): Promise<WithRevision<ScheduleRecord>> {
-    return this.reader.read(scheduleOf(profileId), async ([row]: FoundSchedule[]) => {
+    return this.reader.read(scheduleOf(profileId), ([row]: FoundSchedule[]) => {
       if (row === undefined) throw profileNotFound(profileId);
-      return existing(profileId, row.target_profile_id === null ? null : await fromText(row));
+      return existing(profileId, row.target_profile_id === null ? null : toRecord(row));
     });
   }
 
@@ -42,14 +42,14 @@ export class SchedulesService {
         need(tables, profileId);
         tables.of(WorkingProfiles.open).needId(record.targetProfileId);
       },
-      make: async (tables) => {
+      make: (tables) => {
         const schedules = tables.of(WorkingSchedules.open);
         tables.of(WorkingProfiles.open).require(profileId);
         checkTarget(tables, record, targetLocation);
         if (schedules.find(profileId) !== null) {
           throw conflict(`profile ${profileId} already has a schedule`);
         }
-        const after = await toEntityInSlices(record);
+        const after = toEntity(record);
         schedules.put(record);
         return { result: record, changes: [{ kind: 'schedule', before: null, after }] };
       },
@@ -68,14 +68,14 @@ export class SchedulesService {
         need(tables, profileId);
         if (targetProfileId !== undefined) tables.of(WorkingProfiles.open).needId(targetProfileId);
       },
-      make: async (tables) => {
+      make: (tables) => {
         const before = find(tables, profileId);
         const record = { ...before, ...patch };
         // The stored target exists: profiles are never deleted one by one.
         if (targetProfileId !== undefined) checkTarget(tables, record, targetLocation);
         const change = {
-          before: await toEntityInSlices(before),
-          after: await toEntityInSlices(record),
+          before: toEntity(before),
+          after: toEntity(record),
         };
         tables.of(WorkingSchedules.open).put(record);
         return { result: record, changes: [{ kind: 'schedule', ...change }] };
@@ -86,8 +86,8 @@ export class SchedulesService {
   remove(profileId: number): Promise<WithRevision<void>> {
     return this.writer.write({
       need: (tables) => need(tables, profileId),
-      make: async (tables) => {
-        const before = await toEntityInSlices(find(tables, profileId));
+      make: (tables) => {
+        const before = toEntity(find(tables, profileId));
         tables.of(WorkingSchedules.open).delete(profileId);
         return { result: undefined, changes: [{ kind: 'schedule', before, after: null }] };
       },

@@ -31,7 +31,7 @@ export function dayNumber(day: TimePoint['day']): number {
   return typeof day === 'number' ? day : WEEKDAYS.indexOf(day);
 }
 
-/** Half hours since midnight: 0 … 48. A schedule may have 100,000 periods, and `split` takes ten times as long. */
+/** Half hours since midnight: 0 … 48. `split` takes ten times as long. */
 export function halfHours(time: string): number {
   const digit = (at: number): number => time.charCodeAt(at) - ZERO;
   return (digit(0) * 10 + digit(1)) * 2 + digit(3) / 3;

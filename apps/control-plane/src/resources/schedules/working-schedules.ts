@@ -44,7 +44,7 @@ export class WorkingSchedules implements WorkingTable {
   }
 
   async write(tx: Transaction): Promise<void> {
-    const { deleted, inserted, replaced } = await this.rows.split();
+    const { deleted, inserted, replaced } = this.rows.split();
     await deleteSchedules(tx, deleted);
     await insertSchedules(tx, inserted);
     await replaceSchedules(tx, replaced);

@@ -1,7 +1,6 @@
 import type { EntityKeys, NaptAssignment } from '@weir/config-model';
 import { Prisma } from '../../../generated/prisma/client.js';
 import type { EntityTable } from '../../../platform/database/entity-table.js';
-import { statementPieces } from '../../../platform/database/statement-pieces.js';
 import type { Transaction } from '../../../revisions/configuration-writer.js';
 import { formatIpv4, parseIpv4 } from '../addresses/ipv4.js';
 
@@ -41,21 +40,17 @@ export function assignmentOf({ address, lowerPort, upperPort }: NaptKey): Prisma
     ${assignmentsOf(address)} AND lower_port = ${lowerPort} AND upper_port = ${upperPort}`;
 }
 
-/** The assignments that share a port with one of the ranges; of many ranges, some more than once. */
+/** The assignments that share a port with one of the ranges. */
 export async function findOverlapping(
   tx: Transaction,
   ranges: readonly NaptKey[],
 ): Promise<NaptAssignment[]> {
-  const found: NaptAssignment[] = [];
-  for (const some of statementPieces(ranges)) {
-    const rows = await tx.$queryRaw<NaptRow[]>`
-      SELECT DISTINCT host(napt_assignment.address) AS address, lower_port, upper_port, profile_id
-      FROM ${unnest(some)} AS range (address, lower, upper)
-      JOIN napt_assignment ON napt_assignment.address = range.address
-      AND lower_port <= range.upper AND upper_port >= range.lower`;
-    for (const row of rows) found.push(NAPT_ASSIGNMENTS.toEntity(row));
-  }
-  return found;
+  const rows = await tx.$queryRaw<NaptRow[]>`
+    SELECT DISTINCT host(napt_assignment.address) AS address, lower_port, upper_port, profile_id
+    FROM ${unnest(ranges)} AS range (address, lower, upper)
+    JOIN napt_assignment ON napt_assignment.address = range.address
+    AND lower_port <= range.upper AND upper_port >= range.lower`;
+  return rows.map((row) => NAPT_ASSIGNMENTS.toEntity(row));
 }
 
 /** @throws when there is one with the same key. */
@@ -81,23 +76,21 @@ async function writeAssignments(
   assignments: readonly NaptAssignment[],
   onConflict: Prisma.Sql,
 ): Promise<void> {
-  for (const some of statementPieces(assignments)) {
-    const profileIds = Prisma.sql`, ${some.map(({ profileId }) => profileId)}::integer[]`;
-    await tx.$executeRaw`
-      INSERT INTO napt_assignment (address, lower_port, upper_port, profile_id)
-      SELECT * FROM ${unnest(some, profileIds)}
-      ${onConflict}`;
-  }
+  if (assignments.length === 0) return;
+  const profileIds = Prisma.sql`, ${assignments.map(({ profileId }) => profileId)}::integer[]`;
+  await tx.$executeRaw`
+    INSERT INTO napt_assignment (address, lower_port, upper_port, profile_id)
+    SELECT * FROM ${unnest(assignments, profileIds)}
+    ${onConflict}`;
 }
 
 export async function deleteAssignments(tx: Transaction, keys: readonly NaptKey[]): Promise<void> {
-  for (const some of statementPieces(keys)) {
-    await tx.$executeRaw`
-      DELETE FROM napt_assignment AS deleted
-      USING ${unnest(some)} AS key (address, lower_port, upper_port)
-      WHERE (deleted.address, deleted.lower_port, deleted.upper_port)
-          = (key.address, key.lower_port, key.upper_port)`;
-  }
+  if (keys.length === 0) return;
+  await tx.$executeRaw`
+    DELETE FROM napt_assignment AS deleted
+    USING ${unnest(keys)} AS key (address, lower_port, upper_port)
+    WHERE (deleted.address, deleted.lower_port, deleted.upper_port)
+        = (key.address, key.lower_port, key.upper_port)`;
 }
 
 /** Keys as rows. @param further columns. */

@@ -1,7 +1,6 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
 import { ApiResponse, ApiRequest } from '../../../http/routing/request-shape.js';
 import type { Json } from '../../../http/validation/json.js';
-import { mapRows } from '../../../platform/yielder.js';
 import type { WithRevision } from '../../../revisions/with-revision.js';
 import {
   NAPT_LOCATIONS,
@@ -43,10 +42,8 @@ export class NaptController {
     errors: [409],
   })
   async createAll(@Body() body: NaptDto[]): Promise<WithRevision<Json<NaptDto>[]>> {
-    const assignments = await mapRows(body, toAssignment);
-    const created = await this.napt.createAll(assignments, NAPT_LOCATIONS.batch);
-    const dtos = await mapRows(created.result, toDto);
-    return created.map(() => dtos);
+    const created = await this.napt.createAll(body.map(toAssignment), NAPT_LOCATIONS.batch);
+    return created.map((assignments) => assignments.map(toDto));
   }
 
   @Delete('batch')
@@ -56,8 +53,8 @@ export class NaptController {
     status: 204,
     errors: [404],
   })
-  async removeAll(@Body() body: NaptKeyDto[]): Promise<WithRevision<void>> {
-    return this.napt.remove(await mapRows(body, toKey));
+  removeAll(@Body() body: NaptKeyDto[]): Promise<WithRevision<void>> {
+    return this.napt.remove(body.map(toKey));
   }
 
   @Get(':int_ip')

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import type { NaptAssignment } from '@weir/config-model';
 import { conflict, notFound } from '../../../http/errors/errors.js';
 import { type Fault, type FaultLocation, throwIfFaults } from '../../../http/validation/fault.js';
-import { forEachRow, mapRows, Yielder } from '../../../platform/yielder.js';
 import { ConfigurationReader } from '../../../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../../../revisions/configuration-writer.js';
 import type { EntityChange } from '../../../revisions/entity-change.js';
@@ -64,30 +63,29 @@ export class NaptService {
   ): Promise<WithRevision<readonly NaptAssignment[]>> {
     return this.writer.write({
       items: assignments.length,
-      need: async (tables) => {
+      need: (tables) => {
         const napts = tables.of(WorkingNapts.open);
         const profiles = tables.of(WorkingProfiles.open);
-        await forEachRow(new Yielder(), assignments.length, (i) => {
-          napts.need(assignments[i]);
-          profiles.needId(assignments[i].profileId);
-        });
+        for (const assignment of assignments) {
+          napts.need(assignment);
+          profiles.needId(assignment.profileId);
+        }
       },
-      make: async (tables) => {
+      make: (tables) => {
         const napts = tables.of(WorkingNapts.open);
         const profiles = tables.of(WorkingProfiles.open);
-        const unknown = await mapRows(assignments, ({ profileId }, i) =>
-          profiles.faults(profileId, locationsOf(i).profileId),
-        );
-        const clashes = await clashesByAddress(assignments, []);
+        const clashes = clashesByAddress(assignments, []);
         throwIfFaults([
-          ...unknown.flat(),
+          ...assignments.flatMap(({ profileId }, i) =>
+            profiles.faults(profileId, locationsOf(i).profileId),
+          ),
           ...clashes.map(({ earlier, later }): Fault => {
             const msg = `Clashes with ${naptText(earlier)} in the same request`;
             return { loc: locationsOf(later.order).item, msg, type: 'duplicate' };
           }),
         ]);
-        await checkNoClash(napts, assignments, null);
-        const changes = await mapRows(assignments, (assignment) => {
+        checkNoClash(napts, assignments, null);
+        const changes = assignments.map((assignment) => {
           napts.put(assignment);
           return added(assignment);
         });
@@ -109,7 +107,7 @@ export class NaptService {
         tables.of(WorkingNapts.open).need({ ...key, ...patch });
         if (profileId !== undefined) tables.of(WorkingProfiles.open).needId(profileId);
       },
-      make: async (tables) => {
+      make: (tables) => {
         const napts = tables.of(WorkingNapts.open);
         const before = existing(key, napts.find(key));
         const after = { ...before, ...patch };
@@ -119,7 +117,7 @@ export class NaptService {
             ? []
             : tables.of(WorkingProfiles.open).faults(profileId, locations.profileId)),
         ]);
-        await checkNoClash(napts, [after], before);
+        checkNoClash(napts, [after], before);
         napts.delete(before);
         napts.put(after);
         return { result: after, changes: [{ kind: 'naptAssignment', before, after }] };
@@ -131,16 +129,14 @@ export class NaptService {
   remove(keys: readonly NaptKey[]): Promise<WithRevision<void>> {
     return this.writer.write({
       items: keys.length,
-      need: async (tables) => {
+      need: (tables) => {
         const napts = tables.of(WorkingNapts.open);
-        await forEachRow(new Yielder(), keys.length, (i) => {
-          napts.need(keys[i]);
-        });
+        for (const key of keys) napts.need(key);
       },
-      make: async (tables) => {
+      make: (tables) => {
         const napts = tables.of(WorkingNapts.open);
-        const found = await mapRows(keys, (key) => existing(key, napts.find(key)));
-        const changes = await mapRows([...new Set(found)], (assignment) => {
+        const found = keys.map((key) => existing(key, napts.find(key)));
+        const changes = Array.from(new Set(found), (assignment) => {
           napts.delete(assignment);
           return removed(assignment);
         });
@@ -168,14 +164,14 @@ function existing(key: NaptKey, assignment: NaptAssignment | null): NaptAssignme
 }
 
 /** @param own the stored assignment that is changed; null for new ones. @throws RequestError 409 */
-async function checkNoClash(
+function checkNoClash(
   napts: WorkingNapts,
   assignments: readonly NaptAssignment[],
   own: NaptAssignment | null,
-): Promise<void> {
+): void {
   const addresses = new Set(assignments.map(({ address }) => address));
   const stored = [...addresses].flatMap((address) => [...napts.of(address)]);
-  const [clash] = await clashesByAddress(
+  const [clash] = clashesByAddress(
     assignments,
     stored.filter((one) => one !== own),
   );

@@ -1,6 +1,5 @@
 import type { NaptAssignment } from '@weir/config-model';
 import type { Transaction } from '../../../revisions/configuration-writer.js';
-import { forEachRow, Yielder } from '../../../platform/yielder.js';
 import { WorkingRows } from '../../../revisions/working-rows.js';
 import type { WorkingTable, WorkingTables } from '../../../revisions/working-tables.js';
 import { WorkingProfiles } from '../../profiles/working-profiles.js';
@@ -57,15 +56,14 @@ export class WorkingNapts implements WorkingTable {
 
   async read(tx: Transaction): Promise<void> {
     if (this.needed.size === 0) return;
-    const found = await findOverlapping(tx, [...this.needed.values()].flat());
-    await forEachRow(new Yielder(), found.length, (i) => {
-      this.rows.load(naptText(found[i]), found[i]);
-      this.show(found[i]);
-    });
+    for (const assignment of await findOverlapping(tx, [...this.needed.values()].flat())) {
+      this.rows.load(naptText(assignment), assignment);
+      this.show(assignment);
+    }
   }
 
   async write(tx: Transaction): Promise<void> {
-    const { deleted, inserted, replaced } = await this.rows.split();
+    const { deleted, inserted, replaced } = this.rows.split();
     await deleteAssignments(tx, deleted);
     await insertAssignments(tx, inserted);
     await replaceAssignments(tx, replaced);

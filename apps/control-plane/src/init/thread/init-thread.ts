@@ -1,0 +1,119 @@
+import { Worker } from 'node:worker_threads';
+import type { ActiveApplications } from '../../resources/applications/active-catalogue-reader.js';
+import type { Author } from '../../revisions/author.js';
+import {
+  type LoadedChange,
+  type Reply,
+  type Request,
+  type StepName,
+  type ThreadSettings,
+  toError,
+} from './messages.js';
+
+// A worker thread runs compiled code. Tests run from the sources, but their worker threads do so too.
+const ENTRY = new URL(
+  import.meta.url.endsWith('.ts')
+    ? '../../../dist/init/thread/thread-entry.js'
+    : './thread-entry.js',
+  import.meta.url,
+);
+/** After this time without a call it ends, and with it its memory. */
+const IDLE_MS = 30_000;
+
+const ENDED = 'the thread of POST /init/ has ended';
+
+interface Thread {
+  readonly worker: Worker;
+  /** By number of the call. */
+  readonly pending: Map<number, Pick<PromiseWithResolvers<unknown>, 'resolve' | 'reject'>>;
+  readonly hasEnded: boolean;
+}
+
+/** `Steps` in the thread. */
+export interface RemoteSteps {
+  push(bytes: Uint8Array): Promise<boolean>;
+  check(applications: ActiveApplications): Promise<void>;
+  load(author: Author, waitMs: number): Promise<LoadedChange>;
+  commit(): Promise<void>;
+}
+
+/**
+ * The thread in which the bodies of POST /init/ are read, checked and loaded, so that none of it delays other calls. It
+ * starts with the first body.
+ */
+export class InitThread {
+  private thread: Thread | null = null;
+  private calls = 0;
+  private bodies = 0;
+  private open = 0;
+  private idle: NodeJS.Timeout | undefined;
+
+  constructor(private readonly settings: ThreadSettings) {}
+
+  /** Takes a body through its steps. It is closed at the end. */
+  async use<T>(work: (steps: RemoteSteps) => Promise<T>): Promise<T> {
+    const body = this.bodies++;
+    // What a body has in a thread is lost with it, although another one may have started meanwhile.
+    const thread = (this.thread ??= this.start());
+    const ask = <T>(step: StepName, ...values: unknown[]): Promise<T> =>
+      this.call(thread, body, step, values) as Promise<T>;
+    this.open++;
+    clearTimeout(this.idle);
+    try {
+      return await work({
+        push: (bytes) => ask('push', bytes),
+        check: (applications) => ask('check', applications),
+        load: (author, waitMs) => ask('load', author, waitMs),
+        commit: () => ask('commit'),
+      });
+    } finally {
+      await ask('close').catch(() => undefined);
+      this.open--;
+      if (this.open === 0) this.idle = setTimeout(() => void this.stop(), IDLE_MS).unref();
+    }
+  }
+
+  async stop(): Promise<void> {
+    clearTimeout(this.idle);
+    const { thread } = this;
+    this.thread = null;
+    await thread?.worker.terminate();
+  }
+
+  private call(
+    { worker, pending, hasEnded }: Thread,
+    body: number,
+    step: StepName,
+    values: readonly unknown[],
+  ): Promise<unknown> {
+    if (hasEnded) return Promise.reject(new Error(ENDED));
+    const call = this.calls++;
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    pending.set(call, { resolve, reject });
+    worker.postMessage({ call, body, step, values } satisfies Request);
+    return promise;
+  }
+
+  private start(): Thread {
+    // No arguments of this process: in tests they contain a condition that resolves packages to their sources.
+    const worker = new Worker(ENTRY, { workerData: this.settings, execArgv: [] });
+    const pending: Thread['pending'] = new Map();
+    const thread = { worker, pending, hasEnded: false };
+    worker.on('message', (reply: Reply) => {
+      const one = pending.get(reply.call);
+      pending.delete(reply.call);
+      if ('failure' in reply) one?.reject(toError(reply.failure));
+      else one?.resolve(reply.result);
+    });
+    const fail = (error: Error): void => {
+      thread.hasEnded = true;
+      if (this.thread === thread) this.thread = null;
+      for (const { reject } of pending.values()) reject(error);
+      pending.clear();
+    };
+    worker.once('error', fail);
+    worker.once('exit', () => fail(new Error(ENDED)));
+    worker.unref();
+    return thread;
+  }
+}

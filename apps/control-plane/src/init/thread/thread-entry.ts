@@ -1,0 +1,47 @@
+import pg from 'pg';
+import { parentPort, workerData } from 'node:worker_threads';
+import {
+  connectionSettings,
+  DETECT_LOST_CLIENT,
+} from '../../platform/database/connection-settings.js';
+import { ServerQuestions } from '../../platform/database/server-questions.js';
+import { SilenceWatch } from '../../platform/database/silence-watch.js';
+import { DomainHasher } from '../../resources/domain-lists/domain-hasher.js';
+import { type Reply, type Request, type ThreadSettings, toFailure } from './messages.js';
+import { Submission } from './submission.js';
+
+/** One statement of a replacement writes millions of rows. */
+const LONGEST_SILENCE_MS = 300_000;
+
+const { databaseUrl, hashKey } = workerData as ThreadSettings;
+const settings = connectionSettings(databaseUrl);
+const hasher = new DomainHasher(hashKey);
+const silence = new SilenceWatch(new ServerQuestions(settings));
+const submissions = new Map<number, Submission>();
+
+async function connect(): Promise<pg.Client> {
+  const client = new pg.Client(settings);
+  // The next query reports it.
+  client.on('error', () => undefined);
+  await client.connect();
+  silence.watch(client, LONGEST_SILENCE_MS);
+  await client.query(DETECT_LOST_CLIENT);
+  return client;
+}
+
+async function handle({ body, step, values }: Request): Promise<unknown> {
+  const submission = submissions.get(body) ?? new Submission(hasher, connect);
+  if (step === 'close') submissions.delete(body);
+  else submissions.set(body, submission);
+  const method = submission[step] as (...values: readonly unknown[]) => unknown;
+  return method.apply(submission, [...values]);
+}
+
+parentPort?.on('message', (request: Request) => {
+  const { call } = request;
+  const reply = (one: Reply): void => parentPort?.postMessage(one);
+  handle(request).then(
+    (result) => reply({ call, result }),
+    (error: unknown) => reply({ call, failure: toFailure(error) }),
+  );
+});
