@@ -1,10 +1,55 @@
 /**
- * Circles of files and of folders, and packages that are missing. ESLint's module-boundary rules hold the layers.
- * A test may import from any folder, so tests and benchmarks are not part of the graph.
+ * Circles of files and of folders, which project may import which, and packages that are missing. A test may import
+ * from any folder, so tests and benchmarks are not part of the graph.
  */
+
+/** Arrows point down: the libraries that each library may import. Apps and tools may import all, and never an app. */
+const LIBRARIES = {
+  'config-model': [],
+  'dns-name': [],
+  'dns-wire': [],
+  ops: [],
+  'udp-batch': [],
+  telemetry: ['ops'],
+  policy: ['config-model', 'dns-name'],
+  clients: ['dns-wire', 'policy'],
+  'change-feed': ['config-model'],
+  catalogue: ['config-model', 'dns-name', 'policy'],
+  'policy-feed': ['ops', 'change-feed', 'catalogue', 'policy', 'config-model', 'dns-name'],
+};
+
+const boundaries = Object.entries(LIBRARIES).map(([name, others]) => ({
+  name: `boundary-of-${name}`,
+  severity: 'error',
+  from: { path: `^libs/${name}/` },
+  to: {
+    path: '^(apps|libs|tools|k8s|compose)/',
+    pathNot: [name, ...others].map((library) => `^libs/${library}/`),
+  },
+}));
 
 module.exports = {
   forbidden: [
+    ...boundaries,
+    {
+      name: 'boundary-of-unknown-libraries',
+      severity: 'error',
+      from: { path: '^libs/', pathNot: Object.keys(LIBRARIES).map((name) => `^libs/${name}/`) },
+      to: {},
+    },
+    {
+      name: 'app-imports-app',
+      severity: 'error',
+      from: { path: '^apps/([^/]+)/' },
+      to: { path: '^(apps|tools|k8s|compose)/', pathNot: '^apps/$1/' },
+    },
+    {
+      // The chart and the compose file stand above all: they read what processes can be configured with.
+      name: 'tools-import-apps',
+      severity: 'error',
+      from: { path: '^tools/' },
+      to: { path: '^(apps|k8s|compose)/' },
+    },
     {
       // Type-only imports count: two files that need each other's types cannot be understood one by one.
       name: 'no-circular-files',

@@ -6,7 +6,6 @@ const args = process.argv.slice(2);
 if (args.length > 0) {
   runSteps([['Tests', 'vitest', ['run', ...args]]]);
 } else {
-  // ESLint alone would leave a processor idle.
   await runTogether([
     ['Static checks', 'node', ['tools/lint.mjs']],
     ['Unit tests', 'vitest', ['run', '--project', 'unit*']],

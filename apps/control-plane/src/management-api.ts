@@ -23,13 +23,11 @@ export async function createManagementApi(
 ): Promise<NestExpressApplication> {
   const { tls, log } = options;
   const module = AppModule.with(shared, options);
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest types them as a class
   const app = await NestFactory.create<NestExpressApplication>(module, new ManagementAdapter(), {
     bodyParser: false,
     abortOnError: false,
     // Fixed segments come before parameters, in any order of the controllers.
     routeResolutionStrategy: 'specificity',
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- as above
     ...(tls && { httpsOptions: tls.serverOptions() }),
     logger: nestLog(log),
   });

@@ -8,7 +8,11 @@ export async function createDatabase(
   const run = async (statement: string): Promise<void> => {
     const client = new pg.Client(adminUrl);
     await client.connect();
-    await client.query(statement).finally(() => client.end());
+    try {
+      await client.query(statement);
+    } finally {
+      await client.end();
+    }
   };
   await run(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
   await run(`CREATE DATABASE ${name}`);

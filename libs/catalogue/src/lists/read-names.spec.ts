@@ -115,7 +115,7 @@ describe('readNames', () => {
 
   it('needs no memory for a line of a gigabyte', async () => {
     const chunk = new Uint8Array(MIB).fill(0x61);
-    // eslint-disable-next-line @typescript-eslint/require-await -- a stream of what is there already
+    // oxlint-disable-next-line typescript/require-await -- a stream of what is there already
     async function* line(): AsyncGenerator<Uint8Array> {
       for (let i = 0; i < 1024; i++) yield chunk;
       yield Buffer.from('\nb.example\n');
@@ -165,7 +165,7 @@ describe('readNames', () => {
     ['xz', '\xfd7zXZ'],
   ])('names the format of a list that is compressed with %s', async (name, begin) => {
     let isClosed = false;
-    // eslint-disable-next-line @typescript-eslint/require-await -- a stream of what is there already
+    // oxlint-disable-next-line typescript/require-await -- a stream of what is there already
     async function* list(): AsyncGenerator<Uint8Array> {
       try {
         for (;;) yield Buffer.from(`${begin}${'x'.repeat(100)}`, 'latin1');
@@ -180,7 +180,7 @@ describe('readNames', () => {
   });
 
   it('throws the error of the stream', async () => {
-    // eslint-disable-next-line @typescript-eslint/require-await -- a stream of what is there already
+    // oxlint-disable-next-line typescript/require-await -- a stream of what is there already
     async function* broken(first: Uint8Array): AsyncGenerator<Uint8Array> {
       yield first;
       throw new Error('the line is down');

@@ -51,7 +51,7 @@ const authorization = { Authorization: `Bearer ${TOKEN}` };
 
 describe('the OpenAPI document', () => {
   let harness: Harness;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a document is looked into here and there
+  // oxlint-disable-next-line typescript/no-explicit-any -- a document is looked into here and there
   let document: any;
 
   beforeAll(async () => {

@@ -27,7 +27,7 @@ function read(text: string | Uint8Array, pieceBytes = 7): unknown {
   for (const [key, values] of lists) outside[key] = values;
   for (const [name, values] of nested) {
     const [key, at] = name.split(' ') as [string, string];
-    (lists.get(key)?.[Number(at)] as Record<string, unknown>)['domains'] = values;
+    (lists.get(key)![Number(at)] as Record<string, unknown>)['domains'] = values;
   }
   return outside;
 }

@@ -9,7 +9,7 @@ import { type ReadList, readNames } from '../read-names.js';
 export const KEY = parseHashKey('000102030405060708090a0b0c0d0e0f');
 
 /** Bytes as a stream of chunks of that size. */
-// eslint-disable-next-line @typescript-eslint/require-await -- a stream of what is there already
+// oxlint-disable-next-line typescript/require-await -- a stream of what is there already
 export async function* chunksOf(bytes: Uint8Array, chunkBytes = 7): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += chunkBytes) {
     yield bytes.subarray(at, at + chunkBytes);
