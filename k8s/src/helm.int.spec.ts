@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CHART_FOLDER } from './paths.js';
-import { runHelm } from './render/helm.js';
 import { HELM_VERSIONS } from './render/helm-program.js';
-import { render } from './render/render.js';
+import { runHelm, render } from './render/render.js';
 import { CI_VALUES, ciValues, overlay } from './render/values.js';
 import { valuesWith, WRONG_VALUES } from './values-schema/testing/wrong-values.js';
 

@@ -11,8 +11,7 @@ import { followPolicy } from '@weir/policy-feed';
 import { openTelemetry } from '@weir/telemetry';
 import type { BlockPageConfiguration } from './configuration.js';
 import { createPageServer, openContent } from './create-page-server.js';
-import { PageCounters } from './metrics/page-counters.js';
-import { createRegistry } from './metrics/registry.js';
+import { PageCounters, createRegistry } from './metrics/page-counters.js';
 import { Preview } from './preview/preview.js';
 import { HttpsRefusal } from './server/https-refusal.js';
 

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { REPOSITORY_FOLDER } from '../paths.js';
-import { helmProgram } from './helm-program.js';
-import { unzip } from './unzip.js';
+import { helmProgram, unzip } from './helm-program.js';
 
 const ARCHIVE = join(
   REPOSITORY_FOLDER,

@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { CHART_FOLDER } from '../paths.js';
 import { valuesSchema } from '../values-schema/values-schema.js';
-import { ChartError } from './chart-error.js';
+
+/** The chart or its schema refuses the values. The message says why. */
+export class ChartError extends Error {
+  override readonly name = 'ChartError';
+}
 
 export type Values = Readonly<Record<string, unknown>>;
 

@@ -4,9 +4,13 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import type { KubernetesObject } from '../objects/kubernetes-object.js';
-import { HELM_ENVIRONMENT } from '../render/helm.js';
 import { helmProgram } from '../render/helm-program.js';
-import { parseObjects, type RenderOptions, templateArguments } from '../render/render.js';
+import {
+  HELM_ENVIRONMENT,
+  parseObjects,
+  type RenderOptions,
+  templateArguments,
+} from '../render/render.js';
 
 /** What the API of Kubernetes says of itself, as far as `lookup` of a Secret asks. */
 const DISCOVERY: Readonly<Record<string, object>> = {

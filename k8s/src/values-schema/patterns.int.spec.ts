@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ChartError } from '../render/chart-error.js';
-import { runHelm } from '../render/helm.js';
 import { HELM_VERSIONS, type HelmVersion } from '../render/helm-program.js';
+import { runHelm } from '../render/render.js';
+import { ChartError } from '../render/values.js';
 import { valuesSchema } from './values-schema.js';
 
 /** Every pattern of the schema, for values and for names of values. */

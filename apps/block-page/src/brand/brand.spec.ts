@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readBrand } from './brand.js';
-import { contrastingColour } from './contrast.js';
+import { readBrand, contrastingColour } from './brand.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-brand-'));
 afterAll(() => {

@@ -6,7 +6,7 @@ import { ASSETS_PATH, type Pages } from '../page/pages.js';
 import type { BlockReason, PageSubject } from '../page/subject.js';
 import { pageHeaders } from '../html/security-headers.js';
 import { type Language, LANGUAGES } from '../texts/index.js';
-import { negotiateLanguage } from '../texts/negotiate.js';
+import { negotiateLanguage } from '../texts/texts.js';
 
 const PREVIEW_PATH = /^\/__preview\/(default|0|[1-9]\d{0,9})$/;
 const BASE = 'http://ops.invalid';

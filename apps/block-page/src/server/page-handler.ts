@@ -1,20 +1,33 @@
 import type { ClientAddress, RateTable, SubscriberKey } from '@weir/clients';
 import type { CidrSet } from '@weir/ops';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse, IncomingHttpHeaders } from 'node:http';
 import type { CustomPages } from '../content/custom-pages.js';
 import { sendAsset } from '../content/send-asset.js';
 import type { Template } from '../content/template.js';
+import { COMMON_HEADERS, pageHeaders } from '../html/security-headers.js';
 import { type PageCounters, Refusal } from '../metrics/page-counters.js';
 import type { BuiltInPage } from '../page/built-in-page.js';
 import { ASSETS_PATH, type Pages } from '../page/pages.js';
 import { type PageSubject, STATUS } from '../page/subject.js';
 import type { Language } from '../texts/index.js';
-import { negotiateLanguage } from '../texts/negotiate.js';
-import { requestedName } from '../verdict/requested-name.js';
-import type { RequestEvaluator } from '../verdict/request-evaluator.js';
+import { negotiateLanguage } from '../texts/texts.js';
+import { requestedName, type RequestEvaluator } from '../verdict/request-evaluator.js';
 import { followForwardedFor } from '../visitor/forwarded-for.js';
-import { isPageRequest } from '../visitor/page-request.js';
-import { COMMON_HEADERS, pageHeaders } from '../html/security-headers.js';
+
+/**
+ * Whether the request is for a page, and not for an image, a script or data. For every page a browser accepts
+ * `text/html`. Over plain HTTP a browser sends Sec-Fetch-Dest only to its own machine. Other programs, such as
+ * curl, accept anything, and so does a request without Accept (RFC 9110 §12.5.1).
+ */
+export function isPageRequest(method: string | undefined, headers: IncomingHttpHeaders): boolean {
+  if (method !== 'GET' && method !== 'HEAD') return false;
+  const destination = headers['sec-fetch-dest'];
+  if (destination !== undefined) return destination === 'document';
+  const accept = headers.accept ?? '*/*';
+  if (/\b(?:text\/html|application\/xhtml\+xml)\b/i.test(accept)) return true;
+  const isBrowser = headers['user-agent']?.startsWith('Mozilla/') ?? false;
+  return accept.trim() === '*/*' && !isBrowser;
+}
 
 const RETRY_AFTER_SECONDS = '1';
 

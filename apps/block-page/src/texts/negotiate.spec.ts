@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { negotiateLanguage } from './negotiate.js';
+import { negotiateLanguage } from './texts.js';
 
 describe('negotiateLanguage', () => {
   it.each([

@@ -1,3 +1,24 @@
+import Negotiator from 'negotiator';
+
+/** Longer than any browser sends. A longer header is ignored. */
+const MAX_HEADER_LENGTH = 1000;
+
+/**
+ * The language of `LANGUAGES` that a visitor prefers (RFC 9110 §12.5.4).
+ * @param acceptLanguage value of the header
+ * @param fallback used if the visitor accepts none of them
+ */
+export function negotiateLanguage(
+  acceptLanguage: string | undefined,
+  fallback: Language,
+): Language {
+  if (acceptLanguage === undefined || acceptLanguage.length > MAX_HEADER_LENGTH) return fallback;
+  // `*` selects the first language of the list.
+  const available = [fallback, ...LANGUAGES.filter((language) => language !== fallback)];
+  const headers = { 'accept-language': acceptLanguage };
+  return (new Negotiator({ headers }).language(available) as Language | undefined) ?? fallback;
+}
+
 /** Languages of the built-in page (ISO 639-1). English is not a fallback for missing texts of the others. */
 export const LANGUAGES = ['en', 'de', 'fr', 'es', 'pt', 'it', 'pl', 'ru', 'tr', 'ar'] as const;
 export type Language = (typeof LANGUAGES)[number];

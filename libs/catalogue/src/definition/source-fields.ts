@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { LIST_FORMATS, type ListFormat } from '../lists/list-format.js';
+import { LIST_FORMATS, type ListFormat } from '../lists/list-limits.js';
 import { isProtected } from '../sources/open-url.js';
 import type { SourceLocation } from '../sources/source.js';
 import type { SourceDefinition } from './definition.js';

@@ -1,5 +1,9 @@
 import { CatalogueError } from '../catalogue-error.js';
 
+/** Formats of public lists that can be read. */
+export const LIST_FORMATS = ['domains', 'hosts', 'adblock', 'rpz', 'ut1'] as const;
+export type ListFormat = (typeof LIST_FORMATS)[number];
+
 /** Limits of a list. `maxNames` bounds the memory. */
 export interface ListLimits {
   /** Bytes as received, compressed or not. */

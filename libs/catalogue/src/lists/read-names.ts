@@ -1,15 +1,16 @@
-import { createHash, type Hash } from 'node:crypto';
 import type { HashKey, SuffixHashes } from '@weir/dns-name';
+import { createHash, type Hash } from 'node:crypto';
 import { CatalogueError } from '../catalogue-error.js';
 import { type NameList, NameListBuilder } from '../names/name-list.js';
-import { ADBLOCK } from './formats/adblock.js';
-import { DOMAINS } from './formats/domains.js';
-import { HOSTS } from './formats/hosts.js';
-import type { EntrySink, LineFormat } from './formats/line-format.js';
+import { ADBLOCK, DOMAINS, HOSTS, type EntrySink, type LineFormat } from './formats/line-format.js';
 import { RpzFormat } from './formats/rpz.js';
 import { LineSplitter } from './line-splitter.js';
-import type { ListFormat } from './list-format.js';
-import { type ByteStream, DEFAULT_LIMITS, type ListLimits } from './list-limits.js';
+import {
+  type ListFormat,
+  type ByteStream,
+  DEFAULT_LIMITS,
+  type ListLimits,
+} from './list-limits.js';
 import {
   type ListExample,
   type ListReport,
@@ -18,10 +19,9 @@ import {
 } from './list-report.js';
 import { NameHasher } from './name-hasher.js';
 import { NeverBlock } from './never-block.js';
-import { peek } from './peek.js';
 import { isPublicSuffix } from './public-suffix.js';
 import { readTarHeader, TAR_BLOCK, tarFiles } from './tar-files.js';
-import { unpack } from './unpack.js';
+import { peek, unpack } from './unpack.js';
 
 /** The names of a list. */
 export interface ReadList {

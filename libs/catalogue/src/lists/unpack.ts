@@ -2,7 +2,45 @@ import { Readable, pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { CatalogueError } from '../catalogue-error.js';
 import { bounded, type ByteStream, type ListLimits } from './list-limits.js';
-import { close, peek } from './peek.js';
+
+/**
+ * Reads the first bytes of a stream without consuming them.
+ * @returns `head`: at least `count` bytes unless the stream is shorter. `whole`: the stream from its beginning; read
+ *   it or `close` it.
+ */
+export async function peek(
+  stream: ByteStream,
+  count: number,
+): Promise<{ head: Uint8Array; whole: AsyncGenerator<Uint8Array> }> {
+  const chunks = stream[Symbol.asyncIterator]();
+  let head: Uint8Array = new Uint8Array(0);
+  while (head.length < count) {
+    const next = await chunks.next();
+    if (next.done === true) break;
+    head = head.length === 0 ? next.value : Buffer.concat([head, next.value]);
+  }
+  return { head, whole: joined(head, chunks) };
+}
+
+async function* joined(
+  head: Uint8Array,
+  rest: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield head;
+    for (let next = await rest.next(); next.done !== true; next = await rest.next()) {
+      yield next.value;
+    }
+  } finally {
+    await rest.return?.();
+  }
+}
+
+/** Closes a stream that is not read. A generator that was never started would not close its source. */
+async function close(whole: AsyncGenerator<Uint8Array>): Promise<void> {
+  await whole.next();
+  await whole.return(undefined);
+}
 
 const GZIP_MAGIC = [0x1f, 0x8b];
 /** Other compression formats by their first bytes, so that the error can name them. */

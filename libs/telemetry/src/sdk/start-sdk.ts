@@ -1,3 +1,5 @@
+import { diag, DiagLogLevel } from '@opentelemetry/api';
+import { setGlobalErrorHandler } from '@opentelemetry/core';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import {
@@ -7,15 +9,86 @@ import {
   serviceNameEnvDetector,
 } from '@opentelemetry/resources';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
-import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  BatchSpanProcessor,
+  TracerProvider,
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+} from '@opentelemetry/sdk-trace';
+import type { Logger } from '@weir/ops';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
+import type { TelemetryConfiguration } from '../telemetry-variables.js';
 import type { Telemetry, TelemetryOptions } from '../telemetry.js';
-import { logExportErrors } from './export-errors.js';
 import { RegistryProducer } from './registry-producer.js';
-import { samplerOf } from './samplers.js';
 import { SdkTracer } from './sdk-tracer.js';
+
+const LOG_INTERVAL_MS = 60_000;
+const MAX_REASON_LENGTH = 200;
+
+/**
+ * Logs what OpenTelemetry reports, a line a minute: a collector may be away for days.
+ * @returns logs another error in the same way.
+ */
+export function logExportErrors(
+  log: Pick<Logger, 'warn'>,
+  nowMs: () => number = () => performance.now(),
+): (reason: unknown) => void {
+  let loggedMs = -Infinity;
+  let count = 0;
+  const report = (reason: unknown): void => {
+    count++;
+    if (nowMs() - loggedMs < LOG_INTERVAL_MS) return;
+    loggedMs = nowMs();
+    log.warn(
+      { reason: toText(reason), count },
+      'traces or metrics could not be sent; this changes nothing else',
+    );
+  };
+  const ignore = (): void => undefined;
+  diag.setLogger(
+    { error: report, warn: report, info: ignore, debug: ignore, verbose: ignore },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  );
+  setGlobalErrorHandler(report);
+  return report;
+}
+
+/** The message only: a response of the collector may have anything in it. */
+function toText(reason: unknown): string {
+  const text = reason instanceof Error ? reason.message || reason.name : String(reason);
+  return text.slice(0, MAX_REASON_LENGTH);
+}
+
+type SamplerConfiguration = Pick<
+  TelemetryConfiguration,
+  'OTEL_TRACES_SAMPLER' | 'OTEL_TRACES_SAMPLER_ARG'
+>;
+
+/** The sampler of these variables. Of OpenTelemetry's own packages, only the one that bundles all others reads them. */
+function samplerOf({
+  OTEL_TRACES_SAMPLER: name,
+  OTEL_TRACES_SAMPLER_ARG: ratio,
+}: SamplerConfiguration): Sampler {
+  switch (name) {
+    case 'always_on':
+      return new AlwaysOnSampler();
+    case 'always_off':
+      return new AlwaysOffSampler();
+    case 'traceidratio':
+      return new TraceIdRatioBasedSampler(ratio);
+    case 'parentbased_always_on':
+      return new ParentBasedSampler({ root: new AlwaysOnSampler() });
+    case 'parentbased_always_off':
+      return new ParentBasedSampler({ root: new AlwaysOffSampler() });
+    case 'parentbased_traceidratio':
+      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) });
+  }
+}
 
 /** Longest time in which what waits is sent at a stop. Requests may have taken most of the ten seconds of a stop. */
 const STOP_MS = 1_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { requestedName } from './requested-name.js';
+import { requestedName } from './request-evaluator.js';
 
 describe('requestedName', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { diag } from '@opentelemetry/api';
 import { globalErrorHandler } from '@opentelemetry/core';
 import { describe, expect, it } from 'vitest';
-import { logExportErrors } from './export-errors.js';
+import { logExportErrors } from './start-sdk.js';
 
 describe('logExportErrors', () => {
   it('logs a line a minute, with the number of errors so far and a short reason', () => {
