@@ -37,7 +37,11 @@ export async function withDatabase(
   try {
     const dataDir = join(folder, 'postgres');
     const server = await startPostgres({ dataDir, logFile: join(folder, 'logs/postgres.log') });
-    await use(server.url).finally(() => server.stop());
+    try {
+      await use(server.url);
+    } finally {
+      await server.stop();
+    }
   } finally {
     lock.release();
   }

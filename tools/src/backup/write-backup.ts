@@ -43,7 +43,11 @@ export async function writeBackup(
     });
     await rename(unfinished, file);
     const folder = await open(dirname(file));
-    await folder.sync().finally(() => folder.close());
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
     return revision;
   } catch (error) {
     rmSync(unfinished, { force: true });

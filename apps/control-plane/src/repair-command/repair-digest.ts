@@ -34,7 +34,7 @@ export async function repairDigest(pool: Pool, mends: boolean): Promise<DigestRe
     }
     const revision = head.revision + 1;
     const change = encodeChange({ revision, digest: ofRows, operations: [{ type: 'reload' }] });
-    const entries = await toLogEntries([
+    const entries = toLogEntries([
       { change: { lineage, ...change }, author: { origin: 'repair' }, profiles: ALL_PROFILES },
     ]);
     await logChanges(client, entries);

@@ -73,7 +73,7 @@ describe('pruneChangeLog', () => {
       const change = { ...head, revision: head.revision + 1, operations: [] };
       const author = { origin: 'repair' } as const;
       const profiles = { ids: [], all: false };
-      await logChanges(changing, await toLogEntries([{ change, author, profiles }]));
+      await logChanges(changing, toLogEntries([{ change, author, profiles }]));
       await changing.query('COMMIT');
     } finally {
       await client.query('ROLLBACK');

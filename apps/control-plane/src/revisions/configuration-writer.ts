@@ -125,23 +125,25 @@ export class ConfigurationWriter {
 
   /** Replaces the whole configuration (decisions §2). When `load` throws, everything is undone. */
   async replace(replacement: Replacement): Promise<WithRevision<void>> {
-    const replaced = await this.writeLone<void>(this.timeouts.replacementMs, (author, { leftMs }) =>
-      confirmCommit<MadeChange<void>>(
-        this.database.pool,
-        async (beforeCommit) => {
-          const { change, transaction } = await replacement.load(author, leftMs);
-          const made = {
-            type: 'changed',
-            result: undefined,
-            change,
-            profiles: ALL_PROFILES,
-          } as const;
-          beforeCommit(made, transaction);
-          await replacement.commit();
-          return made;
-        },
-        this.waitMs,
-      ),
+    const replaced = await this.writeLone<undefined>(
+      this.timeouts.replacementMs,
+      (author, { leftMs }) =>
+        confirmCommit<MadeChange<undefined>>(
+          this.database.pool,
+          async (beforeCommit) => {
+            const { change, transaction } = await replacement.load(author, leftMs);
+            const made = {
+              type: 'changed',
+              result: undefined,
+              change,
+              profiles: ALL_PROFILES,
+            } as const;
+            beforeCommit(made, transaction);
+            await replacement.commit();
+            return made;
+          },
+          this.waitMs,
+        ),
     );
     if (replaced === null) throw new Error('a replacement is always a change');
     return replaced;

@@ -7,7 +7,7 @@ export async function snapshotLines(
   feedUrl = ownFeedUrl,
 ): Promise<Record<string, unknown>[]> {
   const [[revision]] = await sql('SELECT revision FROM config_head');
-  const response = await fetch(`${feedUrl}/snapshot?atLeast=${revision}`, {
+  const response = await fetch(`${feedUrl}/snapshot?atLeast=${String(revision)}`, {
     headers: { Authorization: `Bearer ${FEED_TOKEN}` },
   });
   const text = zstdDecompressSync(Buffer.from(await response.arrayBuffer())).toString();

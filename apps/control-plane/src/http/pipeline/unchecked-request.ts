@@ -24,10 +24,9 @@ export class UncheckedRequest {
   }
 
   /** @throws InvalidRequestError with the faults of both. */
-  async check(): Promise<{ readonly path: unknown; readonly body: unknown }> {
+  check(): { readonly path: unknown; readonly body: unknown } {
     this.read ??= readRequest(this.shape, this.sent);
-    const read = await this.read;
-    throwIfFaults(read.faults);
-    return read;
+    throwIfFaults(this.read.faults);
+    return this.read;
   }
 }

@@ -68,12 +68,12 @@ export interface SentRequest {
 }
 
 /** Reads the path and the body of a request by its shape. @returns both, with all their faults. */
-export async function readRequest(
+export function readRequest(
   shape: RequestShape,
   sent: SentRequest,
-): Promise<{ path: unknown; body: unknown; faults: Fault[] }> {
+): { path: unknown; body: unknown; faults: Fault[] } {
   const path = readPath(shape, sent);
-  const body = await readRequestBody(shape, sent);
+  const body = readRequestBody(shape, sent);
   const faults = [...prefixFaults(['path'], path.faults), ...prefixFaults(['body'], body.faults)];
   for (const [part, field] of Object.entries(shape.repeats ?? {})) {
     faults.push(...mismatch(path, part, body, field));

@@ -162,7 +162,7 @@ describe('a class', () => {
 });
 
 describe('readList', () => {
-  it('reads each item, and reports which one is invalid', async () => {
+  it('reads each item, and reports which one is invalid', () => {
     expect(readList(Inner, [{ id: 1 }, { id: 2, status: 'allow' }]).value).toMatchObject([
       { id: 1, status: 'deny' },
       { id: 2, status: 'allow' },
@@ -192,7 +192,7 @@ describe('a bad body of any size', () => {
   };
   const FIRST = Array.from({ length: MAX_FAULTS }, (_, i) => `${i}.id: int_type`);
 
-  it('is read to its first hundred faults, as an array', async () => {
+  it('is read to its first hundred faults, as an array', () => {
     const { seen, items } = badItems();
     expect(faultsOf(readList(Inner, items))).toEqual(FIRST);
     expect(seen.reads).toBeLessThan(10 * MAX_FAULTS);
@@ -205,7 +205,7 @@ describe('a bad body of any size', () => {
     expect(seen.reads).toBeLessThan(10 * MAX_FAULTS);
   });
 
-  it('is not read at all when an array is too long', async () => {
+  it('is not read at all when an array is too long', () => {
     const { seen, items } = badItems();
     const more = [...items, ...items];
     const reading = read(Outer, { number: 0, inner: { id: 1 }, more });

@@ -34,7 +34,7 @@ async function handle({ body, step, values }: Request): Promise<unknown> {
   if (step === 'close') submissions.delete(body);
   else submissions.set(body, submission);
   const method = submission[step] as (...values: readonly unknown[]) => unknown;
-  return method.apply(submission, [...values]);
+  return await method.apply(submission, [...values]);
 }
 
 parentPort?.on('message', (request: Request) => {
