@@ -7,17 +7,131 @@ import {
 import { registerFeedMetrics } from '@weir/policy-feed/state';
 import { Registry } from 'prom-client';
 import type { AnswerCache } from './cache/answer-cache.js';
-import { registerCacheMetrics } from './cache/cache-metrics.js';
+import type { CacheCounters } from './cache/lookup-counters.js';
 import type { FrameSender } from './dnstap/frame-sender.js';
 import type { Feed } from './feed/feed.js';
 import { registerLaneMetrics } from './lanes/lane-metrics.js';
 import type { Lanes } from './lanes/lanes.js';
 import type { AllowedClients } from './limits/allowed-clients.js';
-import { type QueryCounts, registerQueryMetrics } from './metrics/query-metrics.js';
+import type { LimitCounts } from './limits/client-limits.js';
+import { histogramMetric } from './metrics/histogram.js';
+import type { LatencyHistogram } from './metrics/latency-histogram.js';
+import type { ProfileCounters } from './metrics/profile-counters.js';
+import type { QueryCounters } from './metrics/query-counters.js';
 import type { QueryLog } from './query-log/query-log.js';
 import { readThread } from './threads/thread-state.js';
 import type { Forwarder } from './upstream/forwarder.js';
-import { registerForwarderMetrics } from './upstream/forwarder-metrics.js';
+import { registerUpstreamMetrics } from './upstream/upstream-metrics.js';
+
+/** Registers the metrics of forwarding, and those of each upstream. */
+function registerForwarderMetrics(metrics: ReadMetrics, forwarder: Forwarder): void {
+  registerUpstreamMetrics(metrics, forwarder.upstreams);
+  metrics.counter(
+    'overloads_total',
+    'Queries rejected because too many were in flight',
+    () => forwarder.overloads,
+  );
+  metrics.counter(
+    'over_share_total',
+    'Queries rejected because their subscriber had its share of upstream queries already',
+    () => forwarder.overShare,
+  );
+  metrics.counter(
+    'dead_zone_total',
+    'Queries rejected because nothing in their zone is answered',
+    () => forwarder.deadZone,
+  );
+  metrics.counter(
+    'coalesced_total',
+    'Queries that joined a question already in flight',
+    () => forwarder.coalesced,
+  );
+  metrics.gauge('in_flight', 'Questions that are in flight to upstreams', () => forwarder.inFlight);
+  metrics.gauge('waiting', 'Queries that wait for upstreams', () => forwarder.waiting);
+}
+
+/** Results of lookups: value of the label, and name of the counter. */
+const RESULTS = {
+  hit: 'hits',
+  miss: 'misses',
+  stale: 'stale',
+  prefetch: 'prefetches',
+} as const satisfies Record<string, keyof CacheCounters>;
+
+function registerCacheMetrics(metrics: ReadMetrics, cache: AnswerCache): void {
+  metrics.counters(
+    'cache_lookups_total',
+    'Cache lookups that hit or missed, expired answers served, and popular answers refreshed before they expired',
+    ['result'],
+    () => {
+      const { counters } = cache;
+      return Object.entries(RESULTS).map(([result, key]) => [{ result }, counters[key]]);
+    },
+  );
+  metrics.counter(
+    'cache_evictions_total',
+    'Answers evicted from a full cache',
+    () => cache.evictions,
+  );
+  metrics.counter(
+    'cache_skipped_writes_total',
+    'Answers and failures not cached because a thread was reading for too long, or the cache was being flushed',
+    () => cache.skippedWrites,
+  );
+  metrics.gauge('cache_entries', 'Answers and failures in the cache', () => cache.entries);
+  metrics.gauge('cache_bytes', 'Memory of the cache in use', () => cache.usedBytes);
+}
+
+/** What all threads have counted until now. */
+interface QueryCounts {
+  readonly queries: QueryCounters;
+  readonly profiles: ProfileCounters | null;
+  readonly latencies: LatencyHistogram;
+  readonly limits: LimitCounts;
+}
+
+function registerQueryMetrics(metrics: ReadMetrics, counts: QueryCounts): void {
+  metrics.counters(
+    'queries_total',
+    'Queries answered',
+    ['transport', 'type', 'verdict', 'reason', 'rcode'],
+    () => counts.queries.answeredCounts(),
+  );
+  if (counts.profiles !== null) {
+    metrics.counters(
+      'profile_queries_total',
+      'Queries answered after a decision, by active profile',
+      ['profile', 'verdict', 'reason'],
+      () => counts.profiles?.values() ?? [],
+    );
+  }
+  metrics.registry.registerMetric(
+    histogramMetric(
+      `${metrics.prefix}latency_seconds`,
+      'Time from query to answer. All answers that needed an upstream, ' +
+        'and one in eight of the others, counted eightfold',
+      (name) => counts.latencies.lines(name),
+    ),
+  );
+  metrics.counters('dropped_total', 'Packets without an answer', ['why'], () =>
+    counts.queries.droppedCounts(),
+  );
+  metrics.counter(
+    'rebinding_answers_total',
+    'Answers of upstreams whose private addresses were removed (BLOCK_REBINDING)',
+    () => counts.queries.addressRemovals,
+  );
+  metrics.counter(
+    'error_hints_total',
+    'Errors over the limit that were replaced by a hint: ask over TCP, or with a cookie',
+    () => counts.limits.slips,
+  );
+  metrics.counter(
+    'byte_share_truncations_total',
+    'UDP answers truncated because their subscriber had its share of bytes in answers beyond twice the query',
+    () => counts.limits.truncations,
+  );
+}
 
 export interface MetricsSources {
   readonly counts: QueryCounts;

@@ -1,4 +1,4 @@
-import { parseHashKey } from '@weir/dns-name';
+import { parseHashKey, type HashKey } from '@weir/dns-name';
 import {
   type LineOutput,
   type Logger,
@@ -7,7 +7,7 @@ import {
   type WatchedFile,
 } from '@weir/ops';
 import type { PolicySource, QueryPolicy } from '@weir/policy';
-import { randomInt } from 'node:crypto';
+import { randomInt, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AnswerCache } from './cache/answer-cache.js';
 import { createCache } from './cache/create-cache.js';
@@ -20,7 +20,6 @@ import { FrameSender } from './dnstap/frame-sender.js';
 import type { Lanes } from './lanes/lanes.js';
 import type { AllowedClients } from './limits/allowed-clients.js';
 import { ClientLimits } from './limits/client-limits.js';
-import { cookieSecrets } from './limits/cookie-secrets.js';
 import { ServerCookies } from './limits/server-cookies.js';
 import { type BoundAddresses, Listeners } from './listeners/listeners.js';
 import { LocalRecords } from './local-records/local-records.js';
@@ -34,6 +33,12 @@ import type { PolicyReaders } from './shared-policy/policy-readers.js';
 import { pathOf, subscriberKeyOf } from './shared-policy/turns.js';
 import { throttled } from './throttled.js';
 import type { Forwarder } from './upstream/forwarder.js';
+
+/** The keys of `ServerCookies`. Without any given, a random one: cookies then hold until the process ends. */
+function cookieSecrets(given: readonly string[] | undefined): HashKey[] {
+  const secrets = given ?? [randomBytes(16).toString('hex')];
+  return secrets.map(parseHashKey);
+}
 
 export interface DnsServiceOptions {
   readonly configuration: DnsConfiguration;

@@ -1,10 +1,38 @@
 import { questionTag } from '../query/question.js';
 import { type CacheMemory, ghostSlots } from './cache-memory.js';
-import { Head, Hits, Use } from './entry.js';
 import { type EntryTable, useAt } from './entry-table.js';
-import { GhostTable } from './ghost-table.js';
+import { Head, Hits, Use } from './entry.js';
 import { HashIndex } from './hash-index.js';
 import { RingBuffer } from './ring-buffer.js';
+
+/**
+ * The ghost queue of S3-FIFO: tags of recently evicted entries. Each tag maps to one slot; a newer tag overwrites an
+ * older one.
+ */
+class GhostTable {
+  private readonly tags: Int32Array;
+
+  /** @param slotCount a power of two */
+  constructor(slotCount: number) {
+    this.tags = new Int32Array(slotCount);
+  }
+
+  add(tag: number): void {
+    this.tags[this.slotOf(tag)] = tag;
+  }
+
+  /** Whether the tag is there. It is removed. */
+  remove(tag: number): boolean {
+    const slot = this.slotOf(tag);
+    if (this.tags[slot] !== tag || tag === 0) return false;
+    this.tags[slot] = 0;
+    return true;
+  }
+
+  private slotOf(tag: number): number {
+    return tag & (this.tags.length - 1);
+  }
+}
 
 /** One tenth of the memory is the small ring, for new entries. */
 const SMALL_RING_FRACTION = 10;

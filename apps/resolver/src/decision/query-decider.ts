@@ -1,17 +1,44 @@
 import type { SuffixHashes } from '@weir/dns-name';
 import { type Query, Type } from '@weir/dns-wire';
 import { type Decision, Verdict } from '@weir/policy';
-import type { Exchange } from '../query/exchange.js';
 import type { LocalName, Rewrite } from '../local-records/local-name.js';
 import type { LocalRecords } from '../local-records/local-records.js';
+import type { Exchange } from '../query/exchange.js';
 import type { ServerIdentity } from '../special/server-identity.js';
 import { SpecialMatch } from '../special/special-match.js';
 import type { SpecialNameTable } from '../special/special-name-table.js';
 import { Special } from '../special/special-names.js';
 import { Action } from './action.js';
 import { Access, type PolicyLookup } from './policy-lookup.js';
-import { PolicyRewrite } from './policy-rewrite.js';
 import type { TargetInspector } from './target-inspector.js';
+
+/**
+ * A name that has only a CNAME record, to where a blocked category sends it (decisions §7). Reused; allocates nothing.
+ */
+class PolicyRewrite {
+  private readonly rdatas: Uint8Array[] = [new Uint8Array(0)];
+  private readonly link: { owner: null; ttlSeconds: number; target: Uint8Array };
+  private readonly rewrite: { links: LinkList; target: Uint8Array; end: null };
+  private readonly name: LocalName;
+
+  constructor(ttlSeconds: number) {
+    const [target] = this.rdatas;
+    this.link = { owner: null, ttlSeconds, target };
+    this.rewrite = { links: [this.link], target, end: null };
+    const sets = [{ type: Type.cname, ttlSeconds, rdatas: this.rdatas }];
+    this.name = { sets, negativeTtlSeconds: ttlSeconds, rewrite: this.rewrite };
+  }
+
+  /** The name with that target; valid until the next call. */
+  to(target: Uint8Array): LocalName {
+    this.rdatas[0] = target;
+    this.link.target = target;
+    this.rewrite.target = target;
+    return this.name;
+  }
+}
+
+type LinkList = NonNullable<LocalName['rewrite']>['links'];
 
 export interface QueryDeciderOptions {
   readonly policyLookup: PolicyLookup;

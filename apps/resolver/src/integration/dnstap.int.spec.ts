@@ -1,6 +1,7 @@
 import { hashDomain, parseHashKey } from '@weir/dns-name';
 import { encodeQuery } from '@weir/dns-wire/testing';
 import { CidrSet, createLogger } from '@weir/ops';
+import { freePort, needs } from '@weir/ops/testing';
 import { domainRule, HASH_KEY_HEX, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -11,21 +12,20 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { DnsConfiguration } from '../configuration.js';
 import { DnsService } from '../dns-service.js';
-import { FrameSender } from '../dnstap/frame-sender.js';
 import {
+  FrameSender,
   Control,
   DNSTAP_CONTENT,
   readControlFrame,
   writeControlFrame,
-} from '../dnstap/frame-streams.js';
+} from '../dnstap/frame-sender.js';
 import { a } from '../query/testing/records.js';
 import { askOneTcp, askUdp } from '../testing/client.js';
 import { CONFIGURATION } from '../testing/configuration.js';
-import { freePort, needs } from '@weir/ops/testing';
 import { run, startProgram } from '../testing/programs.js';
 import { respond } from '../testing/respond.js';
-import { UpstreamServer } from '../testing/upstream-server.js';
 import { SharedSource } from '../testing/shared-source.js';
+import { UpstreamServer } from '../testing/upstream-server.js';
 
 const TIMEOUT = { timeout: 20_000 };
 const log = createLogger({ name: 'resolver', level: 'silent' });

@@ -3,27 +3,61 @@
  * never runs; it hears of changes at the start of each batch.
  */
 import { SubscriberKey } from '@weir/clients';
+import type { HashKey } from '@weir/dns-name';
 import { CidrSet } from '@weir/ops/cidr-set';
 import { loadSystemCalls, PortSpread, type SystemCalls } from '@weir/udp-batch';
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort, workerData, receiveMessageOnPort } from 'node:worker_threads';
 import { SharedCache } from '../cache/shared-cache.js';
 import { withTimes } from '../clocks.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
+import { LocalRecords } from '../local-records/local-records.js';
 import { ProfileRows } from '../metrics/profile-counters.js';
 import { countersInto } from '../metrics/thread-counts.js';
 import { createQueryPath } from '../query-path/create-query-path.js';
 import { ReadPolicy } from '../shared-policy/read-policy.js';
 import { throttled } from '../throttled.js';
 import { AwakeLanes } from './awake-lanes.js';
-import { Handover } from './handover.js';
 import { HandoverWriter } from './handover-ring.js';
+import { Handover } from './handover.js';
 import { LaneCounts } from './lane-counts.js';
-import { LaneFiles } from './lane-files.js';
 import { LaneLoop } from './lane-loop.js';
 import { LaneSocket } from './lane-socket.js';
+import { type LaneReport, type LaneTask, LaneWord, type LaneFiles as Files } from './lane-task.js';
 import { MainWatch } from './main-watch.js';
-import { type LaneReport, type LaneTask, LaneWord } from './lane-task.js';
+
+/** What an operator may replace by changing a file: the main thread reads it, and the lanes get it. */
+class LaneFiles {
+  readonly allowedClients: { has: CidrSet['has'] };
+  readonly localRecords = { value: LocalRecords.none };
+  private allowed = CidrSet.parse([]);
+  private received = 0;
+
+  constructor(
+    private readonly task: LaneTask,
+    private readonly hashKey: HashKey,
+  ) {
+    this.allowedClients = { has: (client) => this.allowed.has(client) };
+    this.take(task);
+  }
+
+  /** Takes what has come. */
+  update(): void {
+    while (this.received !== Atomics.load(this.task.words, LaneWord.sent)) {
+      const message = receiveMessageOnPort(this.task.port);
+      if (message === undefined) return;
+      this.received++;
+      this.take(message.message as Files);
+    }
+  }
+
+  private take({ allowedClients, localRecords }: Files): void {
+    if (allowedClients !== undefined) this.allowed = CidrSet.revive(allowedClients);
+    if (localRecords !== undefined) {
+      this.localRecords.value = LocalRecords.of(localRecords, this.hashKey);
+    }
+  }
+}
 
 const task = workerData as LaneTask;
 

@@ -1,10 +1,39 @@
-import type { Endpoint, TlsPeer } from '@weir/ops';
-import { connect, type SecureContext, type TLSSocket } from 'node:tls';
+import { type Endpoint, type TlsPeer, publicKeyPin } from '@weir/ops';
+import { connect, type SecureContext, type TLSSocket, type ConnectionOptions } from 'node:tls';
 import { FrameReader, frameOf } from './frame-reader.js';
 import type { InFlight } from './in-flight.js';
 import type { QuerySocket, QuerySocketEvents, QuerySockets } from './query-socket.js';
 import type { RandomIds } from './random-ids.js';
-import { checkOptions, isTlsFault, pinFault } from './tls-check.js';
+
+/** The upstream has not proven that it is the one that was configured. */
+class PinFault extends Error {
+  readonly code = 'PIN_MISMATCH';
+}
+
+/** The options by which Node.js checks a name. A pin takes the place of all that: see `pinFault`. */
+function checkOptions(peer: TlsPeer, secureContext?: SecureContext): ConnectionOptions {
+  const check =
+    'name' in peer
+      ? { servername: peer.name, rejectUnauthorized: true }
+      : { rejectUnauthorized: false };
+  return { ...check, ...(secureContext && { secureContext }) };
+}
+
+/** @returns what is wrong with the public key, null for a peer with a name, which is checked already */
+function pinFault(socket: TLSSocket, peer: TlsPeer): Error | null {
+  if ('name' in peer) return null;
+  const pin = publicKeyPin(socket);
+  return pin === peer.pin ? null : new PinFault(`the pin of its public key is ${pin}`);
+}
+
+/** Whether TLS failed, and not the network: the certificate is not accepted, or there is no common ground. */
+function isTlsFault(error: Error, socket: TLSSocket, peer: TlsPeer): boolean {
+  if (error instanceof PinFault) return true;
+  const { code } = error as NodeJS.ErrnoException;
+  // Node.js sets it to null while all is well, whatever its types say. For a pin it says nothing.
+  const hasBadCertificate = 'name' in peer && Boolean(socket.authorizationError as unknown);
+  return hasBadCertificate || code?.startsWith('ERR_SSL_') === true;
+}
 
 const ID_AT = 2;
 /** A connection on which nothing comes for so long after a query is dead. */

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Space } from '../memory/space.js';
-import { Ipv4Networks } from './ipv4-networks.js';
-import { Ipv6Networks } from './ipv6-networks.js';
 import { PrefixTree } from './prefix-tree.js';
+import { Ipv4Networks, Ipv6Networks } from './subscribers.js';
 
 type Bits = string;
 
