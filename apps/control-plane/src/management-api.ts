@@ -1,7 +1,8 @@
 import type { LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import type { NestExpressApplication } from '@nestjs/platform-express';
+import { type NestExpressApplication, ExpressAdapter } from '@nestjs/platform-express';
 import type { Logger, TlsIdentity } from '@weir/ops';
+import express from 'express';
 import { Server as HttpsServer } from 'node:https';
 import { AppModule, type SharedServices } from './app.module.js';
 import { beginRequest } from './http/pipeline/begin-request.js';
@@ -9,7 +10,25 @@ import type { HttpOptions } from './http/pipeline/http-options.js';
 import { type ConnectionLimits, limitConnections } from './http/pipeline/limit-connections.js';
 import { limitTimes, TIME_LIMITS } from './http/pipeline/time-limits.js';
 import { Endpoints } from './http/routing/endpoints.js';
-import { ManagementAdapter } from './management-adapter.js';
+import { closeServer } from './platform/server-lifecycle.js';
+
+/** Express as the management API needs it. */
+class ManagementAdapter extends ExpressAdapter {
+  constructor() {
+    const instance = express();
+    instance.enable('case sensitive routing');
+    instance.disable('x-powered-by');
+    // Responses are never cached, so they need no ETag.
+    instance.disable('etag');
+    super(instance);
+  }
+
+  /** `app.close()` finishes the requests in progress. Nest would close idle connections with requests on their
+   * way, and has no deadline. */
+  override close(): Promise<void> {
+    return closeServer(this.httpServer);
+  }
+}
 
 export interface ManagementApiOptions extends HttpOptions, ConnectionLimits {
   /** Null: http. */

@@ -1,13 +1,106 @@
-import { CatalogueError, DefinitionFaults, readDefinition } from '@weir/catalogue';
-import { DomainError, normaliseDomain, parseHashKey } from '@weir/dns-name';
+import {
+  CatalogueError,
+  DefinitionFaults,
+  readDefinition,
+  compileCatalogue,
+  type Definition,
+  type GroupDefinition,
+  type ListedGroup,
+  NameList,
+  type ReadList,
+  readNames,
+  type SourceDefinition,
+  sourcesOf,
+} from '@weir/catalogue';
+import { DomainError, normaliseDomain, parseHashKey, type HashKey } from '@weir/dns-name';
 import { parseVariables, VariableError } from '@weir/ops';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { acceptHeld, readHeld } from '../catalogue/store/source-store.js';
 import { SCHEMA } from '../configuration.js';
-import { build } from './build.js';
 import { check } from './check.js';
-import { accept, printHeld } from './held.js';
+import { withSource } from './read-source.js';
 import { show } from './show.js';
-import type { Terminal } from './terminal.js';
+import { type Terminal, grouped } from './terminal.js';
+
+/** Prints which lists wait for somebody to accept them. */
+async function printHeld(databaseUrl: string, terminal: Terminal): Promise<void> {
+  const held = await withDatabase(databaseUrl, readHeld);
+  for (const { name, problem } of held) terminal.print(`held: ${name} ${problem}`);
+  if (held.length > 0) terminal.print('npm run catalogue -- accept SOURCE takes a held list');
+}
+
+/** Takes the held list of a source. @returns whether there was one. */
+async function accept(databaseUrl: string, name: string, terminal: Terminal): Promise<boolean> {
+  const domains = await withDatabase(databaseUrl, (pool) => acceptHeld(pool, name));
+  if (domains === null) terminal.printError(`catalogue: no list of ${name} is held`);
+  else terminal.print(`${name}: a list of ${grouped(domains)} domains is taken`);
+  return domains !== null;
+}
+
+async function withDatabase<T>(url: string, work: (pool: pg.Pool) => Promise<T>): Promise<T> {
+  const pool = new pg.Pool({ connectionString: url, max: 1, application_name: 'weir-catalogue' });
+  pool.on('error', () => undefined);
+  try {
+    return await work(pool);
+  } finally {
+    await pool.end();
+  }
+}
+
+/** Compiles an image and writes it to a file atomically. */
+async function build(
+  definition: Definition,
+  file: string,
+  key: HashKey,
+  terminal: Terminal,
+): Promise<void> {
+  const { neverBlock } = definition;
+  const lists = new Map<SourceDefinition, ReadList>();
+  for (const source of sourcesOf(definition)) {
+    const list = await withSource(source, terminal, (body) =>
+      readNames(body, source.format, key, { sha256: source.sha256, neverBlock }),
+    );
+    if (list.names.count === 0) {
+      throw new CatalogueError(`${source.declaredAt}: ${source.name} lists no domain`);
+    }
+    lists.set(source, list);
+  }
+  const listed = (group: GroupDefinition): ListedGroup => {
+    const { id, name, domains, sources, isGuarded, rewrites } = group;
+    const taken = sources.map((source) => {
+      const { names, protectedNames } = lists.get(source) as ReadList;
+      return isGuarded ? names.without(protectedNames) : names;
+    });
+    return { id, name, lists: [NameList.of(domains, key), ...taken], rewrites };
+  };
+  const { image, sha256, domainCount } = compileCatalogue(
+    {
+      categories: definition.categories.map(listed),
+      applications: definition.applications.map(listed),
+    },
+    key,
+  );
+  await writeWhole(file, image);
+  const bytesEach =
+    domainCount === 0 ? '' : `, ${(image.length / domainCount).toFixed(1)} a domain`;
+  terminal.print(`${file}: ${grouped(domainCount)} domains`);
+  terminal.print(`${grouped(image.length)} bytes${bytesEach}`);
+  terminal.print(`sha256 ${sha256}`);
+}
+
+async function writeWhole(file: string, bytes: Uint8Array): Promise<void> {
+  const partial = `${file}.part`;
+  try {
+    await writeFile(partial, bytes);
+    await rename(partial, file);
+  } catch (cause) {
+    await rm(partial, { force: true });
+    const { code, message } = cause as NodeJS.ErrnoException;
+    throw new CatalogueError(`${file} cannot be written: ${code ?? message}`, { cause });
+  }
+}
 
 export const USAGE = `usage: npm run catalogue -- <command> [--catalogue <folder or URL>]
 

@@ -15,13 +15,15 @@ import { compareJob, type Contest } from './compare-job.js';
 import { JOBS } from './jobs.js';
 import { missingPrograms } from './load.js';
 import { renderTable } from './report.js';
-import { bind } from './servers/bind.js';
-import { dnsdist } from './servers/dnsdist.js';
-import { dnsmasq } from './servers/dnsmasq.js';
-import { knotResolver } from './servers/knot-resolver.js';
-import { powerdnsRecursor } from './servers/powerdns-recursor.js';
+import {
+  bind,
+  dnsdist,
+  dnsmasq,
+  knotResolver,
+  powerdnsRecursor,
+  unbound,
+} from './servers/peers.js';
 import type { Server } from './servers/server.js';
-import { unbound } from './servers/unbound.js';
 import { weir } from './servers/weir.js';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));

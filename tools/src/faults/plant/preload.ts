@@ -1,8 +1,29 @@
 import { type LoadFnOutput, registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { isMainThread } from 'node:worker_threads';
 import { applyPlants } from './apply-plants.js';
-import { stepClockAtSignal } from './step-clock.js';
 import { type PlantName, PLANTS, PLANTS_VARIABLE } from './plants.js';
+
+const HOUR_MS = 3_600_000;
+/** Each signal steps the clock: an hour ahead, two hours back, and to the right time again. */
+const OFFSETS_MS = [HOUR_MS, -HOUR_MS, 0];
+
+/** Steps the clock of this process at each SIGUSR2, as a wrong time server does. Timers do not follow it. */
+function stepClockAtSignal(): void {
+  if (!isMainThread) return;
+  const { now } = Date;
+  let steps = 0;
+  let offsetMs = 0;
+  Date.now = () => now() + offsetMs;
+  globalThis.Date = new Proxy(Date, {
+    apply: (date) => new date(Date.now()).toString(),
+    construct: (date, given) =>
+      (given.length === 0 ? new date(Date.now()) : Reflect.construct(date, given)) as object,
+  });
+  process.on('SIGUSR2', () => {
+    offsetMs = OFFSETS_MS[steps++ % OFFSETS_MS.length] ?? 0;
+  });
+}
 
 /** Loaded into a process of Weir before its own code (`node --import`). */
 const root = fileURLToPath(new URL('../../../..', import.meta.url));

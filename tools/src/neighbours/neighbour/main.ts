@@ -2,11 +2,12 @@
  * The measured subscriber: asks a steady mix of queries, and reports each of them. It also reports when it was late
  * itself.
  */
-import { encodeQuery } from '../../deployment/dns-message.js';
+import { createSocket, type Socket } from 'node:dgram';
+import { readFileSync } from 'node:fs';
+import { encodeQuery, readAnswer } from '../../deployment/dns-message.js';
 import { UPSTREAM_ADDRESS } from '../../deployment/upstream.js';
 import { nowMs } from '../shared/clock.js';
 import { helperArgument, tellMain } from '../shared/helper-side.js';
-import { countKernelDrops } from './kernel-drops.js';
 import {
   BLOCK_PAGE,
   BLOCKED_ZONE,
@@ -14,11 +15,94 @@ import {
   NEIGHBOUR_PORTS,
   POPULAR_ZONE,
   type Target,
+  NEIGHBOUR,
+  SERVER,
 } from '../shared/target.js';
-import { Recorder } from './recorder.js';
+import { Recorder, GIVE_UP_MS } from './recorder.js';
 import type { Kind, Measurements } from './sample.js';
 import { askOnNewConnection, HttpsQueries, TlsQueries } from './stream-queries.js';
-import { UdpQueries } from './udp-queries.js';
+
+interface Open {
+  readonly kind: Kind;
+  readonly expected: string;
+  readonly sentMs: number;
+}
+
+const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
+
+/** Queries over UDP from one port of the neighbour. */
+class UdpQueries {
+  private readonly socket: Socket = createSocket({
+    type: 'udp4',
+    recvBufferSize: RECEIVE_BUFFER_BYTES,
+  });
+  /** By id, oldest first. */
+  private readonly open = new Map<number, Open>();
+  private id = 0;
+
+  constructor(
+    private readonly port: number,
+    private readonly recorder: Recorder,
+  ) {
+    this.socket.on('message', (answer) => this.take(answer));
+    this.socket.on('error', () => undefined); // An ICMP error for a query that stays without an answer.
+  }
+
+  async start(): Promise<void> {
+    await new Promise<void>((resolve) => this.socket.bind(0, NEIGHBOUR, resolve));
+  }
+
+  ask(kind: Kind, query: Buffer, expected: string): void {
+    this.id = (this.id + 1) & 0xffff;
+    query.writeUInt16BE(this.id, 0);
+    this.open.set(this.id, { kind, expected, sentMs: nowMs() });
+    this.socket.send(query, this.port, SERVER);
+  }
+
+  /** Records the queries that have waited too long. */
+  giveUp(): void {
+    const before = nowMs() - GIVE_UP_MS;
+    for (const [id, { kind, expected, sentMs }] of this.open) {
+      if (sentMs > before) return;
+      this.open.delete(id);
+      this.recorder.record(kind, sentMs, null, expected);
+    }
+  }
+
+  /** The local port. */
+  get localPort(): number {
+    return this.socket.address().port;
+  }
+
+  private take(answer: Buffer): void {
+    const id = answer.readUInt16BE(0);
+    const asked = this.open.get(id);
+    if (asked === undefined) return;
+    this.open.delete(id);
+    this.recorder.record(asked.kind, asked.sentMs, readAnswer(answer), asked.expected);
+  }
+}
+
+/** Columns of `/proc/net/udp` (proc_net(5)). */
+const LOCAL_ADDRESS = 1;
+const DROPS = 12;
+
+/** Number of datagrams for these local ports that the kernel dropped because nobody read them; 0 outside of Linux. */
+function countKernelDrops(ports: ReadonlySet<number>): number {
+  let table: string;
+  try {
+    table = readFileSync('/proc/net/udp', 'utf8');
+  } catch {
+    return 0; // not Linux
+  }
+  let drops = 0;
+  for (const line of table.split('\n')) {
+    const columns = line.trim().split(/\s+/);
+    const [, port = ''] = (columns[LOCAL_ADDRESS] ?? '').split(':');
+    if (ports.has(Number.parseInt(port, 16))) drops += Number(columns[DROPS]);
+  }
+  return drops;
+}
 
 const TICK_MS = 1;
 /** A timer may come a millisecond late without anybody's fault. */

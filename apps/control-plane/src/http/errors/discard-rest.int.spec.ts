@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { discardRest } from './discard-rest.js';
+import { discardRest } from './error.filter.js';
 
 const CHUNKS = 50;
 

@@ -1,8 +1,88 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { Logger } from '@weir/ops';
+import type { IncomingMessage } from 'node:http';
+import { BodyFraming } from '../../platform/body-framing.js';
+import { CommitUnknownError } from '../../platform/database/commit-outcome.js';
+import {
+  DatabaseMismatchError,
+  isDatabaseUnreachable,
+  isLockTimeout,
+} from '../../platform/database/database-errors.js';
+import { WriteQueueTimeoutError } from '../../revisions/write-queue.js';
 import type { Request, Response } from '../routing/http.js';
-import { discardRest } from './discard-rest.js';
-import { toErrorResponse } from './error-response.js';
+import { InvalidRequestError } from '../validation/fault.js';
+import { type ErrorCode, ERRORS, RequestError } from './errors.js';
+
+/** The response to a request that failed. */
+interface ErrorResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** True for an unknown error: the log gets its details, and the response does not. */
+  readonly unexpected: boolean;
+}
+
+/** Converts any error to a response (decisions §1). The response never contains a stack, SQL or a file path. */
+function toErrorResponse(error: unknown, requestId: string): ErrorResponse {
+  if (error instanceof InvalidRequestError) {
+    return { status: 422, headers: {}, body: { detail: error.faults }, unexpected: false };
+  }
+  const known = error instanceof RequestError ? error : toRequestError(error);
+  if (known) {
+    const { status } = ERRORS[known.code];
+    return { status, headers: known.headers, body: { detail: known.detail }, unexpected: false };
+  }
+  const { status, detail } = ERRORS.internal;
+  return { status, headers: {}, body: { detail, request_id: requestId }, unexpected: true };
+}
+
+/** Errors of the database and the write queue; null for any other error. */
+function toRequestError(error: unknown): RequestError | null {
+  // No `Retry-After`: to repeat a change that was made is no retry.
+  if (error instanceof CommitUnknownError) return new RequestError('commitUnknown');
+  const code = unavailability(error);
+  return code && new RequestError(code, undefined, { 'Retry-After': '1' });
+}
+
+/** Why the request cannot be served at the moment (503, nothing was changed); null for any other failure. */
+function unavailability(error: unknown): ErrorCode | null {
+  if (error instanceof WriteQueueTimeoutError || isLockTimeout(error)) return 'busy';
+  if (error instanceof DatabaseMismatchError) return 'mismatch';
+  return isDatabaseUnreachable(error) ? 'databaseUnreachable' : null;
+}
+
+/** As long as the longest body that is parsed whole, so that all of its clients get their response. */
+const MAX_REST_BYTES = 16 * 2 ** 20;
+/** Longest pause of a client that sends. */
+const PATIENCE_MS = 2_000;
+/** Before each of the next chunks: what is thrown away must not take the processor from others. */
+const PAUSE_MS = 5;
+
+/**
+ * Reads what is left of the body of an answered request, and throws it away: a client that sends until its connection
+ * is closed could lose the response. It is read slowly. A long rest, one that does not come, or one that is mostly
+ * framing ends the connection.
+ */
+export function discardRest(request: IncomingMessage): void {
+  if (request.complete) return;
+  const end = (): void => {
+    request.socket.destroy();
+  };
+  const timer = setTimeout(end, PATIENCE_MS);
+  let bytes = 0;
+  const framing = new BodyFraming(request);
+  request.on('data', (chunk: Buffer) => {
+    timer.refresh();
+    bytes += chunk.length;
+    if (bytes > MAX_REST_BYTES || framing.isExcessive(chunk.length)) return end();
+    request.pause();
+    setTimeout(() => request.resume(), PAUSE_MS);
+  });
+  request.once('close', () => {
+    clearTimeout(timer);
+  });
+  request.resume();
+}
 
 /** Sends the response to every error of a request, wherever it was thrown. */
 @Catch()

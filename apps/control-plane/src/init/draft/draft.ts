@@ -1,8 +1,80 @@
-import { DraftBlockPages } from './draft-block-pages.js';
+import type { BlockPage, NaptAssignment } from '@weir/config-model';
+import { Column } from './column.js';
 import { DraftDomainRules } from './draft-domain-rules.js';
-import { DraftNapts } from './draft-napts.js';
 import { DraftNetworks } from './draft-networks.js';
 import { DraftProfiles } from './draft-profiles.js';
+import { hashWords, RowIndex } from './row-index.js';
+
+class DraftNapts {
+  readonly addresses = Column.uint32();
+  private readonly lowerPorts = Column.int32();
+  private readonly upperPorts = Column.int32();
+  readonly profileIds = Column.int32();
+  private keys = new RowIndex(0);
+
+  add(assignment: NaptAssignment): void {
+    this.addresses.push(assignment.address);
+    this.lowerPorts.push(assignment.lowerPort);
+    this.upperPorts.push(assignment.upperPort);
+    this.profileIds.push(assignment.profileId);
+  }
+
+  at(row: number): NaptAssignment {
+    return {
+      address: this.addresses.at(row),
+      lowerPort: this.lowerPorts.at(row),
+      upperPort: this.upperPorts.at(row),
+      profileId: this.profileIds.at(row),
+    };
+  }
+
+  clearKeys(): void {
+    this.keys = new RowIndex(this.addresses.length);
+  }
+
+  addKey(row: number): void {
+    const { address, lowerPort, upperPort } = this.at(row);
+    this.keys.add(
+      row,
+      hashWords(address, lowerPort, upperPort),
+      this.isRange(address, lowerPort, upperPort),
+    );
+  }
+
+  find(address: number, lowerPort: number, upperPort: number): number | null {
+    return this.keys.find(
+      hashWords(address, lowerPort, upperPort),
+      this.isRange(address, lowerPort, upperPort),
+    );
+  }
+
+  /** Whether a row is the range with this key. */
+  is(row: number, address: number, lowerPort: number, upperPort: number): boolean {
+    return (
+      this.addresses.at(row) === address &&
+      this.lowerPorts.at(row) === lowerPort &&
+      this.upperPorts.at(row) === upperPort
+    );
+  }
+
+  private isRange(address: number, lowerPort: number, upperPort: number): (row: number) => boolean {
+    return (row) => this.is(row, address, lowerPort, upperPort);
+  }
+}
+
+class DraftBlockPages {
+  private readonly types = Column.int32();
+  readonly ids = Column.int32();
+
+  add({ id, type }: BlockPage): void {
+    this.ids.push(id);
+    this.types.push(type);
+  }
+
+  at(row: number): BlockPage {
+    return { id: this.ids.at(row), type: this.types.at(row) };
+  }
+}
 
 /**
  * The submitted configuration in columns of numbers, in the order of the body. It takes a fraction of the memory of its

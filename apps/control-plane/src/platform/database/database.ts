@@ -1,15 +1,101 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { Logger } from '@weir/ops';
+import type { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { PrismaClient } from '../../generated/prisma/client.js';
+import type { Client, Pool, PoolClient } from 'pg';
+import { PrismaClient, Prisma } from '../../generated/prisma/client.js';
 import { connectionSettings, DETECT_LOST_CLIENT } from './connection-settings.js';
 import { namedStatements } from './named-statements.js';
 import { ServerQuestions } from './server-questions.js';
 import { SilenceWatch } from './silence-watch.js';
-import { closeStaleConnections } from './stale-connections.js';
 import { PoolWaits } from './timed-pool.js';
-import { WriteConnection } from './write-connection.js';
+import type { Transaction } from './transaction.js';
+import { withConnection } from './with-connection.js';
+
+/**
+ * A connection on which a replica makes its changes. Statements that do not depend on each other's results are sent
+ * together (`pipeline`). As long as the connection is open, its statements stay prepared.
+ */
+class WriteConnection {
+  readonly pool: pg.Pool;
+  private readonly nameOf = namedStatements();
+
+  constructor(settings: pg.PoolConfig, waits: PoolWaits) {
+    const config = { ...settings, max: 1, idleTimeoutMillis: 0, pipeline: true };
+    this.pool = waits.open('changes', config);
+  }
+
+  /**
+   * Runs some work on the connection; one at a time. When it throws, the transaction that it left open is rolled back.
+   * It must not return before all its queries have ended: a later query would run in the next transaction.
+   */
+  use<T>(work: (client: pg.PoolClient, tx: Transaction) => Promise<T>): Promise<T> {
+    return withConnection(this.pool, (client) =>
+      work(client, new ConnectionTransaction(client, this.nameOf)),
+    );
+  }
+
+  close(): Promise<void> {
+    return this.pool.end();
+  }
+}
+
+/** Runs statements as Prisma does, but without Prisma. */
+class ConnectionTransaction implements Transaction {
+  constructor(
+    private readonly client: pg.ClientBase,
+    private readonly nameOf: ReturnType<typeof namedStatements>,
+  ) {}
+
+  async $queryRaw<R>(
+    query: TemplateStringsArray | Prisma.Sql,
+    ...values: readonly unknown[]
+  ): Promise<R> {
+    return (await this.run(query, values)).rows as R;
+  }
+
+  async $executeRaw(
+    query: TemplateStringsArray | Prisma.Sql,
+    ...values: readonly unknown[]
+  ): Promise<number> {
+    return (await this.run(query, values)).rowCount ?? 0;
+  }
+
+  private run(
+    query: TemplateStringsArray | Prisma.Sql,
+    values: readonly unknown[],
+  ): Promise<pg.QueryResult> {
+    const sql = query instanceof Prisma.Sql ? query : Prisma.sql(query, ...values);
+    const { text } = sql;
+    return this.client.query({ name: this.nameOf({ sql: text }), text, values: sql.values });
+  }
+}
+
+/** Properties of the driver's clients that its types do not declare. */
+interface ClientInternals {
+  readonly connection: EventEmitter<{ errorMessage: [{ readonly code?: string }] }>;
+}
+
+/** SQLSTATEs of a prepared statement whose result type has changed, and of one that does not exist any more. */
+const STALE = new Set(['0A000', '26000']);
+
+/**
+ * Closes a connection when it is released, if its prepared statements have become invalid by a migration or a
+ * connection pooler. The driver would otherwise use them as long as the connection lives.
+ */
+function closeStaleConnections(pool: Pool): void {
+  const stale = new WeakSet<PoolClient>();
+  pool.on('connect', (client) => {
+    (client as unknown as ClientInternals).connection.on('errorMessage', ({ code }) => {
+      if (code !== undefined && STALE.has(code)) stale.add(client);
+    });
+  });
+  pool.on('release', (_error, client) => {
+    // The pool removes a connection that ends.
+    if (stale.has(client)) void (client as unknown as Client).end();
+  });
+}
 
 /** Connections per replica, besides the one for changes. Slow readers of one kind cannot block the other kinds. */
 const MAX_CONNECTIONS = { general: 5, listings: 12, snapshots: 4, jobs: 5, health: 1 };

@@ -2,9 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { conflict, notFound } from '../../http/errors/errors.js';
 import { type FaultLocation, throwIfFaults } from '../../http/validation/fault.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
-import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
+import { ConfigurationWriter, type Transaction } from '../../revisions/configuration-writer.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
-import type { WorkingTables } from '../../revisions/working-tables.js';
+import { WorkingRows } from '../../revisions/working-rows.js';
+import type { WorkingTables, WorkingTable } from '../../revisions/working-tables.js';
 import { profileNotFound } from '../profiles/profile-store.js';
 import { WorkingProfiles } from '../profiles/working-profiles.js';
 import {
@@ -13,8 +14,52 @@ import {
   scheduleOf,
   type ScheduleRecord,
   toEntity,
+  deleteSchedules,
+  findSchedules,
+  insertSchedules,
+  replaceSchedules,
 } from './schedule-store.js';
-import { WorkingSchedules } from './working-schedules.js';
+
+/** The schedules that a group of changes needs, by the profile that has them. */
+class WorkingSchedules implements WorkingTable {
+  static readonly open = (tables: WorkingTables): WorkingSchedules => {
+    tables.of(WorkingProfiles.open);
+    return new WorkingSchedules();
+  };
+
+  private readonly rows = new WorkingRows<ScheduleRecord, number>();
+
+  need(profileId: number): void {
+    this.rows.need(profileId);
+  }
+
+  find(profileId: number): ScheduleRecord | null {
+    return this.rows.get(profileId);
+  }
+
+  put(schedule: ScheduleRecord): void {
+    this.rows.set(schedule.profileId, schedule);
+  }
+
+  delete(profileId: number): void {
+    this.rows.set(profileId, null);
+  }
+
+  async read(tx: Transaction): Promise<void> {
+    const profileIds = this.rows.neededKeys;
+    if (profileIds.length === 0) return;
+    for (const schedule of await findSchedules(tx, profileIds)) {
+      this.rows.load(schedule.profileId, schedule);
+    }
+  }
+
+  async write(tx: Transaction): Promise<void> {
+    const { deleted, inserted, replaced } = this.rows.split();
+    await deleteSchedules(tx, deleted);
+    await insertSchedules(tx, inserted);
+    await replaceSchedules(tx, replaced);
+  }
+}
 
 @Injectable()
 export class SchedulesService {

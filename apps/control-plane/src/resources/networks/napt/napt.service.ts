@@ -15,9 +15,32 @@ import {
   type NaptRow,
   naptText,
 } from './napt-store.js';
-import { clashesByAddress, type OrderedAssignment } from './napt-clashes.js';
-import { type Clash, UPPER_BELOW_LOWER } from './port-ranges.js';
+import { type Clash, UPPER_BELOW_LOWER, findClashes, type OrderedRange } from './port-ranges.js';
 import { WorkingNapts } from './working-napts.js';
+
+type OrderedAssignment = NaptAssignment & OrderedRange;
+
+/** Order of stored ranges: before all submitted ones. */
+const STORED_ORDER = -1;
+
+/**
+ * Clashes among the submitted assignments, and between them and the stored ones. The order is the position in the
+ * request.
+ */
+function clashesByAddress(
+  submitted: readonly NaptAssignment[],
+  stored: readonly NaptAssignment[],
+): Clash<OrderedAssignment>[] {
+  const byAddress = new Map<number, OrderedAssignment[]>();
+  const add = (assignment: NaptAssignment, order: number): void => {
+    const ranges = byAddress.get(assignment.address) ?? [];
+    if (ranges.length === 0) byAddress.set(assignment.address, ranges);
+    ranges.push({ ...assignment, order });
+  };
+  for (const one of stored) add(one, STORED_ORDER);
+  submitted.forEach(add);
+  return [...byAddress.values()].flatMap((ranges) => findClashes(ranges));
+}
 
 /** Where a request holds the parts of an assignment, for their faults. */
 export interface NaptLocations {
