@@ -67,6 +67,6 @@ describe('validationErrors', () => {
 
   it('refuses an API version that it does not know', () => {
     const object = { apiVersion: 'v2', kind: 'Service', metadata: { name: 'dns' } };
-    expect(validationErrors(object)).toEqual(['Service dns: v2 has no model in models.ts']);
+    expect(validationErrors(object)).toEqual(['Service dns: v2 has no model in validate.ts']);
   });
 });

@@ -165,7 +165,7 @@ export function validationErrors(object: KubernetesObject): readonly string[] {
   const known = MODELS[`${object.apiVersion} ${object.kind}`] as
     (typeof MODELS)[string] | undefined;
   const title = titleOf(object);
-  if (known === undefined) return [`${title}: ${object.apiVersion} has no model in models.ts`];
+  if (known === undefined) return [`${title}: ${object.apiVersion} has no model in validate.ts`];
   const unknown = unknownFields(object, known.fields).map((path) => `${path} does not exist`);
   const newest = [...unknown, ...schemaErrors(new known.model(object as never))];
   const oldest = isOfKubernetes(object) ? oldestKubernetesErrors(object) : [];

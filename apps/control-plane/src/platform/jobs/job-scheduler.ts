@@ -26,7 +26,7 @@ interface JobState {
   readonly failures: number;
 }
 
-/** First half of the key of each lock, the second one is the hash of the name. `revisions/parts.ts` has others. */
+/** First half of the key of each lock, the second one is the hash of the name. */
 const LOCK_CLASS = 10;
 const TRY_LOCK = `SELECT pg_try_advisory_lock(${LOCK_CLASS}, hashtext($1)) AS locked`;
 const UNLOCK = `SELECT pg_advisory_unlock(${LOCK_CLASS}, hashtext($1))`;
