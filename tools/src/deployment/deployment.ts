@@ -258,11 +258,11 @@ export class Deployment {
       logFile: this.logFile(name),
       onUnexpectedExit: this.options.onUnexpectedExit,
       environment: {
+        FEED_TOKENS: this.secrets.feedToken,
         ...this.options.variables,
         REDIS_URL: this.redisUrl,
         ...environment,
         OPS_PORT: String(opsPort),
-        FEED_TOKENS: this.secrets.feedToken,
         DOMAIN_HASH_KEY: this.secrets.hashKey,
         DEPLOYMENT_ID: this.deploymentId,
       },
