@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { ClientBase } from 'pg';
-import type { ServerQuestions, WaitingSessions } from './server-questions.js';
+import type { ServerQuestions, ServerState } from './server-questions.js';
 import { ConnectionLostError, DatabaseSilentError } from './database-errors.js';
 import { sessionOf, streamOf, waitsForServer } from './driver-internals.js';
 
@@ -12,13 +12,13 @@ const END_PAUSE_MS = 1_000;
 
 /**
  * Destroys a connection whose query gets no answer: soon when PostgreSQL does not answer on a new connection either
- * (`DatabaseSilentError`), or when it waits for us in this session, while we wait for it (`ConnectionLostError`), and
- * after the longest time of the connection in any case. So a long statement may take its time, but a PostgreSQL that
- * hangs and a lost connection hold no request for long. The session is ended as soon as PostgreSQL answers, which frees
- * its locks.
+ * (`DatabaseSilentError`), when it waits for us in this session while we wait for it, or has been started after the last
+ * byte (`ConnectionLostError`), and after the longest time of the connection in any case. So a long statement may take its
+ * time, but a PostgreSQL that hangs and a lost connection hold no request for long. The session is ended as soon as
+ * PostgreSQL answers, which frees its locks.
  */
 export class SilenceWatch {
-  private asking: Promise<WaitingSessions | null> | null = null;
+  private asking: Promise<ServerState | null> | null = null;
 
   constructor(private readonly server: ServerQuestions) {}
 
@@ -35,8 +35,7 @@ export class SilenceWatch {
     stream.on('timeout', () => {
       const bytes = stream.bytesRead + stream.bytesWritten;
       if (bytes !== quiet.bytes) quiet = { bytes, sinceMs: performance.now() - intervalMs };
-      const isOver = performance.now() - quiet.sinceMs >= longestMs;
-      void this.failure(client, isOver).then((error) => {
+      void this.failure(client, quiet.sinceMs, longestMs).then((error) => {
         if (error !== null) stream.destroy(error);
         // The timer runs once, until the next byte.
         else if (!stream.destroyed) stream.setTimeout(intervalMs);
@@ -45,20 +44,26 @@ export class SilenceWatch {
   }
 
   /** @returns why the connection is of no use; null: it is in order. */
-  private async failure(client: ClientBase, isOver: boolean): Promise<Error | null> {
+  private async failure(
+    client: ClientBase,
+    sinceMs: number,
+    longestMs: number,
+  ): Promise<Error | null> {
     const { bytesRead } = streamOf(client);
     const waits = (): boolean => waitsForServer(client) && streamOf(client).bytesRead === bytesRead;
     if (!waits()) return null;
-    const waiting = isOver ? null : await this.ask();
+    const silentMs = performance.now() - sinceMs;
+    const state = silentMs >= longestMs ? null : await this.ask();
     // When this process was held up, there may be bytes that it has not read yet.
     await nextTurn();
     if (!waits()) return null;
     const session = sessionOf(client);
-    if (waiting === null) {
+    if (state === null) {
       void this.endLater(session);
       return new DatabaseSilentError();
     }
-    const ended = waiting.has(session) ? await this.server.endWaiting(session) : null;
+    if (state.upMs < silentMs) return new ConnectionLostError();
+    const ended = state.waiting.has(session) ? await this.server.endWaiting(session) : null;
     return ended?.has(session) ? new ConnectionLostError() : null;
   }
 
@@ -70,8 +75,8 @@ export class SilenceWatch {
   }
 
   /** All connections that wait share one question. */
-  private ask(): Promise<WaitingSessions | null> {
-    this.asking ??= this.server.waitingSessions().finally(() => (this.asking = null));
+  private ask(): Promise<ServerState | null> {
+    this.asking ??= this.server.state().finally(() => (this.asking = null));
     return this.asking;
   }
 }
