@@ -32,14 +32,14 @@ afterAll(async () => {
 it('a change whose connection was lost is answered soon after PostgreSQL was restarted', async () => {
   const [client] = deployment.clients;
   const [proxy] = deployment.postgresProxies;
-  const change = (id: number) => client!.call('POST', '/blockpage/', { id, type: 0 });
+  const change = (id: number) => client.call('POST', '/blockpage/', { id, type: 0 });
   expect(await change(1)).toMatchObject({ status: 201 });
-  proxy!.startBlackhole();
+  proxy.startBlackhole();
   const sentMs = performance.now();
   const lost = change(2);
   await deployment.postgres.stop('SIGINT');
   await deployment.postgres.start();
-  proxy!.stopBlackhole();
+  proxy.stopBlackhole();
   expect(await lost).toMatchObject({ status: 503 });
   expect(performance.now() - sentMs).toBeLessThan(NOTICED_MS);
   await expect.poll(() => change(3)).toMatchObject({ status: 201 });
