@@ -9,7 +9,7 @@ import { Registry } from 'prom-client';
 import type { AnswerCache } from './cache/answer-cache.js';
 import type { CacheCounters } from './cache/lookup-counters.js';
 import type { FrameSender } from './dnstap/frame-sender.js';
-import type { Feed } from './feed/feed.js';
+import type { FeedThread } from './feed/feed-thread.js';
 import { registerLaneMetrics } from './lanes/lane-metrics.js';
 import type { Lanes } from './lanes/lanes.js';
 import type { AllowedClients } from './limits/allowed-clients.js';
@@ -144,7 +144,7 @@ export interface MetricsSources {
   readonly queryLog: QueryLog | null;
   readonly dnstap: FrameSender | null;
   readonly forwarder: Forwarder;
-  readonly feed: Feed;
+  readonly feed: FeedThread;
   /** Null: there are none. */
   readonly lanes: () => Lanes | null;
 }
@@ -169,8 +169,8 @@ export function createRegistry(sources: MetricsSources): Registry {
   registerFeedMetrics(registry, PREFIX, feed.state);
   metrics.gauge(
     'feed_cpu_seconds',
-    'Processor time of the thread that follows the configuration; 0: it is the main thread',
-    () => (feed.threadId === 0 ? 0 : readThread(feed.threadId).cpuSeconds),
+    'Processor time of the thread that follows the configuration',
+    () => readThread(feed.threadId).cpuSeconds,
   );
   return registry;
 }

@@ -13,8 +13,7 @@ import { openTelemetry, type Telemetry } from '@weir/telemetry';
 import { hostname } from 'node:os';
 import type { ResolverConfiguration } from './configuration.js';
 import { DnsService } from './dns-service.js';
-import type { Feed } from './feed/feed.js';
-import { openFeed } from './feed/open-feed.js';
+import { FeedThread } from './feed/feed-thread.js';
 import { CacheFlush } from './flush/cache-flush.js';
 import { flushCall } from './flush/flush-call.js';
 import { laneCount } from './lanes/lane-count.js';
@@ -64,7 +63,7 @@ async function startParts(
     log.warn({ reason }, 'one thread answers all queries: UDP packets cannot come in batches');
   });
   const name = nameOf(configuration);
-  const feed = await openFeed({ configuration, name, lanes, tracer: telemetry?.tracer, log });
+  const feed = await FeedThread.open({ configuration, name, lanes, log });
   try {
     return await serve(configuration, upstreams, log, { ops, feed, telemetry });
   } catch (error) {
@@ -74,7 +73,7 @@ async function startParts(
 
 interface Parts {
   readonly ops: OpsServer;
-  readonly feed: Feed;
+  readonly feed: FeedThread;
   readonly telemetry: Telemetry | null;
 }
 

@@ -16,7 +16,7 @@ import type { WeirProcess } from '../deployment/weir-process.js';
 import { plantVariables, STUCK_FILE_VARIABLE } from './plant/plants.js';
 import { renewCatalogue } from './catalogue-renewal.js';
 
-/** Lanes of each resolver. Without lanes the main thread answers, and the feed has no thread of its own. */
+/** Lanes of each resolver. Without lanes the main thread answers. */
 export const RESOLVER_THREADS = [2, 1, 0];
 /** Weir replaces a Redis connection that loses everything within this time. */
 const RECONNECT_MS = 4_000;

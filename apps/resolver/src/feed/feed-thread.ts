@@ -11,7 +11,6 @@ import type { PolicyReaders } from '../shared-policy/policy-readers.js';
 import { ReadPolicy } from '../shared-policy/read-policy.js';
 import { readThread } from '../threads/thread-state.js';
 import { ThreadWatch } from '../threads/thread-watch.js';
-import type { Feed } from './feed.js';
 import {
   FEED_WORDS,
   type FeedOrder,
@@ -47,8 +46,10 @@ export interface FeedThreadOptions {
  * The feed in a thread of its own, as the main thread sees it. Another thread could not take its place without a
  * second copy of the policy, so the resolver ends with it.
  */
-export class FeedThread implements Feed {
+export class FeedThread {
+  /** Rejects when it has ended by itself. */
   readonly lost: Promise<never>;
+  /** Through which lanes read the policy. */
   readonly readers: PolicyReaders = {
     connect: (reader, port) => {
       this.order({ type: 'connect', reader, port }, port);
@@ -107,10 +108,12 @@ export class FeedThread implements Feed {
     });
   }
 
+  /** The policy, as this thread reads it. */
   get source(): ReadPolicy {
     return this.policy;
   }
 
+  /** Its number among the threads of the system. */
   get threadId(): number {
     return Atomics.load(this.words, FeedWord.threadId);
   }
@@ -125,6 +128,7 @@ export class FeedThread implements Feed {
     return agedState(this.latest, nowMs - this.latestMs);
   };
 
+  /** Puts in force what is on disk, then follows the log. Resolves when it is at its head. */
   async start(): Promise<void> {
     this.isStarted = true;
     this.order({ type: 'start' });
