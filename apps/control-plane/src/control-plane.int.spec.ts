@@ -1,4 +1,5 @@
 import { StartError } from '@weir/ops';
+import { freePort } from '@weir/ops/testing';
 import { Agent, request } from 'node:http';
 import pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -52,6 +53,18 @@ describe('the control plane', () => {
       );
     },
   );
+
+  it('closes everything that a failed start has opened', async () => {
+    const connections = () =>
+      harness.sql('SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()');
+    const before = await connections();
+    const opsPort = await freePort();
+    const taken = { FEED_PORT: String(harness.controlPlane.feedPort), OPS_PORT: String(opsPort) };
+    await expect(harness.startReplica(taken)).rejects.toThrow('(FEED_PORT)');
+    await expect(fetch(`http://127.0.0.1:${opsPort}/livez`)).rejects.toThrow('fetch failed');
+    await expect.poll(connections).toEqual(before);
+    expect(harness.logLines.join('')).not.toContain('"source":"nest"');
+  });
 
   it('finishes the requests in progress when it is stopped, and accepts no more', async () => {
     const blocker = new pg.Client(harness.environment['DATABASE_URL']);

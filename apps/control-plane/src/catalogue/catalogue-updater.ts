@@ -6,6 +6,7 @@ import {
   DatabaseMismatchError,
   isDatabaseUnreachable,
 } from '../platform/database/database-errors.js';
+import type { Job } from '../platform/jobs/job.js';
 import type { CatalogueActivation } from './activate/catalogue-activation.js';
 import { type CatalogueInputs, collectInputs } from './compile/catalogue-inputs.js';
 import { compileInputs } from './compile/compile-inputs.js';
@@ -63,6 +64,19 @@ export class CatalogueUpdater {
       this.loggedWait = reason;
       this.retry = setTimeout(() => void this.start(), RETRY_MS);
     }
+  }
+
+  /**
+   * The jobs that keep the catalogue up to date. There are two, so that a slow URL does not delay changes of the
+   * definition and its files. A failed run is not retried: the next one follows soon, and each source has its own retry
+   * delay.
+   */
+  jobs(everyMs: number): Job[] {
+    const schedule = { everyMs, attempts: 1, firstRetryDelayMs: everyMs, isQueued: true };
+    return [
+      { name: 'catalogue-look', ...schedule, run: (signal) => this.update(signal) },
+      { name: 'catalogue-sources', ...schedule, run: (signal) => this.refreshUrls(signal) },
+    ];
   }
 
   stop(): void {

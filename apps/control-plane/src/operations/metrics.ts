@@ -5,21 +5,21 @@ import {
   type FollowerState,
 } from '@weir/change-feed';
 import { registerRuntimeMetrics } from '@weir/ops';
-import { Counter, Gauge, Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { DatabaseFeedSource } from '../feed/database-feed-source.js';
 import type { Database } from '../platform/database/database.js';
 import { withTimeout } from '../platform/database/with-timeout.js';
 
-/** Creates the metrics of the database, Redis, the change log and the followers. */
-export function createRegistry(
+/** Registers the metrics of the process, the database, Redis, the change log and the followers. */
+export function registerMetrics(
+  registry: Registry,
   database: Database,
   source: Pick<DatabaseFeedSource, 'lastHead'>,
   publisher: Pick<
     ChangePublisher,
     'followers' | 'missingResolvers' | 'connected' | 'refusedMessages'
   >,
-): Registry {
-  const registry = new Registry();
+): void {
   registerRuntimeMetrics(registry, 'weir_control_plane_');
   gauge(
     registry,
@@ -63,7 +63,6 @@ export function createRegistry(
       for (const [reason, n] of Object.entries(publisher.refusedMessages)) this.inc({ reason }, n);
     },
   });
-  return registry;
 }
 
 /** Queried at each scrape, with a timeout, because a scrape must not wait for a database that hangs. */

@@ -63,6 +63,7 @@ export function drainServer(server: Server): void {
  * Accepts no more connections, and waits for the requests in progress. After `deadlineMs` it closes all connections.
  */
 export async function closeServer(server: Server, deadlineMs = REQUEST_DEADLINE_MS): Promise<void> {
+  if (!server.listening) return;
   drainServer(server);
   // Kept-alive connections would keep the server open. What has arrived on them is read first: after a pause of the
   // process a timer comes before it.

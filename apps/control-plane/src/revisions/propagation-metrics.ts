@@ -1,15 +1,24 @@
+import type { OnApplicationShutdown, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import type { Applied, ChangePublisher, Position, PublishedChange } from '@weir/change-feed';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Propagation } from './configuration-writer.js';
 
-/** Measures how long changes take from their commit until every live resolver has applied them. */
-export class MeasuredPropagation implements Propagation {
+/** At a stop, changes wait no longer than this for the resolvers. */
+const STOP_DEADLINE_MS = 5_000;
+
+/**
+ * Opens and closes the publisher of changes, and measures how long they take from their commit until every live
+ * resolver has applied them.
+ */
+export class MeasuredPropagation
+  implements Propagation, OnModuleInit, OnModuleDestroy, OnApplicationShutdown
+{
   private readonly durations: Histogram;
   private readonly incomplete: Counter;
 
   constructor(
     registry: Registry,
-    private readonly publisher: Pick<ChangePublisher, 'publish' | 'waitApplied'>,
+    readonly publisher: ChangePublisher,
   ) {
     this.durations = new Histogram({
       name: 'weir_change_acknowledgement_seconds',
@@ -22,6 +31,19 @@ export class MeasuredPropagation implements Propagation {
       help: 'Changes that were answered before every live resolver had applied them',
       registers: [registry],
     });
+  }
+
+  async onModuleInit(): Promise<void> {
+    await this.publisher.start();
+  }
+
+  /** A stop begins. */
+  onModuleDestroy(): void {
+    setTimeout(() => this.publisher.endWaits(), STOP_DEADLINE_MS).unref();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.publisher.stop();
   }
 
   publish(changes: readonly PublishedChange[]): Promise<void> {

@@ -1,3 +1,4 @@
+import type { OnApplicationShutdown } from '@nestjs/common';
 import { Worker } from 'node:worker_threads';
 import type { ActiveApplications } from '../../resources/applications/active-catalogue-reader.js';
 import type { Author } from '../../revisions/author.js';
@@ -41,7 +42,7 @@ export interface RemoteSteps {
  * The thread in which the bodies of POST /init/ are read, checked and loaded, so that none of it delays other calls. It
  * starts with the first body.
  */
-export class InitThread {
+export class InitThread implements OnApplicationShutdown {
   private thread: Thread | null = null;
   private calls = 0;
   private bodies = 0;
@@ -69,11 +70,12 @@ export class InitThread {
     } finally {
       await ask('close').catch(() => undefined);
       this.open--;
-      if (this.open === 0) this.idle = setTimeout(() => void this.stop(), IDLE_MS).unref();
+      if (this.open === 0)
+        this.idle = setTimeout(() => void this.onApplicationShutdown(), IDLE_MS).unref();
     }
   }
 
-  async stop(): Promise<void> {
+  async onApplicationShutdown(): Promise<void> {
     clearTimeout(this.idle);
     const { thread } = this;
     this.thread = null;

@@ -1,3 +1,4 @@
+import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { Logger } from '@weir/ops';
 import type { EventEmitter } from 'node:events';
@@ -108,7 +109,7 @@ const SILENCE_TIMEOUT_MS = 30_000;
 const CLOSE_TIMEOUT_MS = 1_500;
 
 /** The connections of a replica, and Prisma on top of them. */
-export class Database {
+export class Database implements OnModuleInit, OnApplicationShutdown {
   /** For short queries. Changes, listings and snapshots have their own connections. */
   readonly pool: pg.Pool;
   /** For lists of the management API. */
@@ -158,6 +159,15 @@ export class Database {
     this.prisma = new PrismaClient({
       adapter: new PrismaPg(this.pool, { statementNameGenerator: namedStatements() }),
     });
+  }
+
+  /** Loads Prisma's compiler of queries, for which the first read would hold up all other calls. */
+  async onModuleInit(): Promise<void> {
+    await this.prisma.$connect();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.close();
   }
 
   /** Numbers of connections, of idle ones, and of requests that wait for one. */

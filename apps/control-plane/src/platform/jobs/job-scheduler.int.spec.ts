@@ -65,6 +65,7 @@ describe('JobScheduler', () => {
       queue: { redisUrl: redis.url, deploymentId: DEPLOYMENT },
       queuedMs,
     });
+    scheduler.start();
     replicas.push({ scheduler, pool });
     return { scheduler, registry };
   };

@@ -59,13 +59,15 @@ export class JobScheduler {
     string,
     { readonly lastStart: string; readonly atMs: number }
   >();
-  private readonly queue: JobQueue;
+  private queue: JobQueue | null = null;
   private timer: NodeJS.Timeout | undefined;
   private loggedProblem = '';
 
-  /** Starts at once, or when PostgreSQL can be reached. */
-  constructor(private readonly options: JobSchedulerOptions) {
-    const { jobs, queue, log } = options;
+  constructor(private readonly options: JobSchedulerOptions) {}
+
+  /** From now on, jobs run when they are due and PostgreSQL can be reached. */
+  start(): void {
+    const { jobs, queue, log } = this.options;
     this.queue = new JobQueue({ ...queue, log }, async (name) => {
       const job = jobs.find((one) => one.isQueued && one.name === name);
       if (job !== undefined) await this.run(job);
@@ -77,7 +79,7 @@ export class JobScheduler {
   async stop(): Promise<void> {
     clearTimeout(this.timer);
     this.stopping.abort(new Error('the control plane stops'));
-    const ended = Promise.all([this.queue.close(), ...this.running.values()]);
+    const ended = Promise.all([this.queue?.close(), ...this.running.values()]);
     await Promise.race([ended, sleep(STOP_MS, undefined, { ref: false })]);
   }
 
@@ -108,7 +110,7 @@ export class JobScheduler {
       const queued = this.queued.get(job.name);
       if (queued?.lastStart !== lastStart) {
         this.queued.set(job.name, { lastStart, atMs: nowMs });
-        if (await this.queue.add(job.name)) return;
+        if (await this.queue?.add(job.name)) return;
       } else if (nowMs - queued.atMs < queuedMs) return;
     }
     await this.run(job);

@@ -2,8 +2,8 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Harness, startHarness } from '../../testing/harness.js';
-import { startTcpProxy } from '../../testing/tcp-proxy.js';
+import { type Harness, startHarness } from '../testing/harness.js';
+import { startTcpProxy } from '../testing/tcp-proxy.js';
 
 const OTHER_KEY = { DOMAIN_HASH_KEY: 'ffffffffffffffffffffffffffffffff' };
 const EMPTY = { blockpages: [], profiles: [], bw_lists: [], napts: [], nets: [], nets6: [] };

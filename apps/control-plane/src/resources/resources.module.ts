@@ -1,0 +1,46 @@
+import { Module } from '@nestjs/common';
+import { ApplicationRulesController } from './application-rules/application-rules.controller.js';
+import { ApplicationRulesService } from './application-rules/application-rules.service.js';
+import { ActiveCatalogueReader } from './applications/active-catalogue-reader.js';
+import { ApplicationsController } from './applications/applications.controller.js';
+import { BlockPagesController } from './block-pages/block-pages.controller.js';
+import { BlockPagesService } from './block-pages/block-pages.service.js';
+import { DomainListsController } from './domain-lists/domain-lists.controller.js';
+import { DomainListsService } from './domain-lists/domain-lists.service.js';
+import { NaptController } from './networks/napt/napt.controller.js';
+import { NaptService } from './networks/napt/napt.service.js';
+import { Ipv4NetworksController } from './networks/prefixes/ipv4-networks.controller.js';
+import { Ipv4NetworksService } from './networks/prefixes/ipv4-networks.service.js';
+import { Ipv6NetworksController } from './networks/prefixes/ipv6-networks.controller.js';
+import { Ipv6NetworksService } from './networks/prefixes/ipv6-networks.service.js';
+import { ProfilesController } from './profiles/profiles.controller.js';
+import { ProfilesService } from './profiles/profiles.service.js';
+import { SchedulesController } from './schedules/schedules.controller.js';
+import { SchedulesService } from './schedules/schedules.service.js';
+
+/** The resources of the management API. */
+@Module({
+  controllers: [
+    ApplicationsController,
+    ProfilesController,
+    ApplicationRulesController,
+    BlockPagesController,
+    DomainListsController,
+    Ipv4NetworksController,
+    Ipv6NetworksController,
+    NaptController,
+    SchedulesController,
+  ],
+  providers: [
+    ActiveCatalogueReader,
+    ProfilesService,
+    ApplicationRulesService,
+    BlockPagesService,
+    DomainListsService,
+    Ipv4NetworksService,
+    Ipv6NetworksService,
+    NaptService,
+    SchedulesService,
+  ],
+})
+export class ResourcesModule {}
