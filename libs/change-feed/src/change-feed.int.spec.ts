@@ -18,7 +18,7 @@ import { DeploymentMessages } from './protocol/deployment-messages.js';
 import type { PublishedChange } from './protocol/protocol.js';
 import { ChangePublisher } from './publisher/change-publisher.js';
 import type { FeedLogger } from './runtime/feed-logger.js';
-import { SnapshotDisk } from './disk/snapshot-disk.js';
+import { ConfigurationDisk } from './disk/configuration-disk.js';
 import { deploymentOf, speakerOf, startPrivateRedis } from './testing/index.js';
 import { MemoryLog, MemoryTarget, Outage } from './testing/memory-log.js';
 
@@ -61,7 +61,7 @@ describe('the change feed over a real Redis', () => {
       feed: new FeedClient(feedUrl, () => TOKEN),
       target,
       ...(options.folder !== undefined && {
-        disk: new SnapshotDisk({ folder: options.folder, log: silent }),
+        disk: new ConfigurationDisk({ folder: options.folder, log: silent }),
       }),
       log: options.log ?? silent,
     });

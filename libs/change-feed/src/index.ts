@@ -13,7 +13,7 @@ export type { StoredBytes } from './server/stored-bytes.js';
 export type { FollowerTracer } from './follower/change-spans.js';
 export { Follower } from './follower/follower.js';
 export type { BuiltConfiguration, FollowerTarget } from './follower/persisted-configuration.js';
-export { SnapshotDisk } from './disk/snapshot-disk.js';
+export { ConfigurationDisk } from './disk/configuration-disk.js';
 export type { Applied } from './publisher/resolver-positions.js';
 export {
   FOLLOWER_KINDS,

@@ -7,7 +7,7 @@ import {
   type FollowerKind,
   type FollowerTracer,
   ImageFollower,
-  SnapshotDisk,
+  ConfigurationDisk,
 } from '@weir/change-feed';
 import { parseHashKey } from '@weir/dns-name';
 import { openDeployment, openTlsFetch } from '@weir/ops';
@@ -62,7 +62,7 @@ export function followPolicy({
   const tls = openTlsFetch({ prefix: 'FEED', url, ca, pins, log });
   const feed = new FeedClient(url, () => deployment.tokens()[0], undefined, tls?.send);
   const { DATA_DIR: dataDir } = configuration;
-  const disk = dataDir === undefined ? undefined : new SnapshotDisk({ folder: dataDir, log });
+  const disk = dataDir === undefined ? undefined : new ConfigurationDisk({ folder: dataDir, log });
   const images = new CatalogueImages(feed, disk, log, {
     allocate: sharedBytes,
     buildImage,

@@ -104,12 +104,6 @@ export class PolicyTarget implements FollowerTarget {
     return {
       revision,
       digest: policy.digest(),
-      apply: async (change) => {
-        await applyInSteps(policy, change, yielder);
-        const after = catalogueAfter(change);
-        if (after !== undefined) catalogue = after;
-        return policy.digest();
-      },
       swapIn: async () => {
         await this.inTurn(() => this.follow(policy));
         this.catalogues.want(catalogue);

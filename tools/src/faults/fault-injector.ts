@@ -10,7 +10,6 @@ import { changeRelease, type Releases } from './releases.js';
 import type { DatabaseRewind } from './database-rewind.js';
 import { forgeFollowers } from './forged-followers.js';
 import { breakImage } from './image-fault.js';
-import { killWithLongJournal } from './long-journal.js';
 import type { TcpProxy } from '../deployment/tcp-proxy.js';
 import type { WeirProcess } from '../deployment/weir-process.js';
 import { plantVariables, STUCK_FILE_VARIABLE } from './plant/plants.js';
@@ -93,8 +92,8 @@ export class FaultInjector {
         return this.stopPostgres(() => postgres.kill(), durationMs);
       case 'resolver alone':
         return this.startAlone(target % deployment.resolvers.length);
-      case 'resolver started with a long journal':
-        return this.startWithLongJournal(target % deployment.resolvers.length);
+      case 'resolver started from its disk':
+        return this.startFromDisk(target % deployment.resolvers.length);
       case 'feed thread of a resolver stuck':
         return this.stickFeedThread(target);
       case 'resolver isolated':
@@ -203,11 +202,11 @@ export class FaultInjector {
     endDisturbance();
   }
 
-  /** It may not answer yet, but it must never answer by what was before the journal. */
-  private async startWithLongJournal(index: number): Promise<void> {
+  /** It may not answer yet, but it must never answer by a part of what it has, or by anything older. */
+  private async startFromDisk(index: number): Promise<void> {
     const { deployment, checker, keys } = this;
     const resolver = pick(deployment.resolvers, index);
-    await killWithLongJournal(resolver, deployment.dataFolder(index));
+    await resolver.kill();
     await checker.askWhile(index, keys, () => resolver.start());
   }
 

@@ -23,7 +23,7 @@ function renderReport({ stats, log, loads, images, messages }: RunResult): strin
     `latency    p50 ${ms(0.5)} ms, p99 ${ms(0.99)} ms, from the first request to the 2xx, in force everywhere, during faults`,
     `slowest    ${slowest(stats)}`,
     `queries    ${counts.queries} answered, of them ${counts.queriesAfterAcknowledgement} right after an acknowledgement; ` +
-      `${counts.queriesWhileStarting} more during a start with a long journal; ` +
+      `${counts.queriesWhileStarting} more during a start from disk; ` +
       `${counts.queryRetries} retries, ${counts.queriesInconclusive} without a result because their resolver was killed or stopped`,
     `faults     ${list(Object.fromEntries(stats.faults))}`,
     `messages   ${list(messages)}`,

@@ -15,7 +15,7 @@ export const PROCESS_FAULTS = [
   'PostgreSQL crashed',
   'PostgreSQL killed',
   'resolver alone',
-  'resolver started with a long journal',
+  'resolver started from its disk',
   'feed thread of a resolver stuck',
   'resolver isolated',
   'resolver disk full',
@@ -116,7 +116,7 @@ export function* shortScript(random: Random): Generator<Fault<ProcessFaultKind>>
 
 /** The fault that shows a planted defect. The other defects are shown by changes without any fault. */
 const SHOWN_BY: Partial<Record<DefectName, readonly [ProcessFaultKind, number]>> = {
-  'what is on the disk is put in force bit by bit': ['resolver started with a long journal', 0],
+  'what is on the disk is put in force bit by bit': ['resolver started from its disk', 0],
   // It lags behind for longer than its lease (3 s).
   'k is told as large as m': ['stop resolver', 5_500],
   'm is told without missing resolvers': ['stop resolver', 5_500],

@@ -66,7 +66,6 @@ export class RowReplica implements FollowerTarget {
     return {
       revision,
       digest: built.digest.toString(),
-      apply: (change) => built.apply(change),
       swapIn: () => {
         this.stored = built;
       },

@@ -1,16 +1,18 @@
 import { decodeChange } from '@weir/config-model';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PersistedConfiguration } from '../follower/persisted-configuration.js';
-import { SnapshotDisk } from './snapshot-disk.js';
+import { ConfigurationDisk } from './configuration-disk.js';
 import { MemoryLog, MemoryTarget } from '../testing/memory-log.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
-const DISK_BYTES = 256 * 1024;
+const DISK_BYTES = 1024 * 1024;
 const RETRY_MS = 20;
+
+type Started = { readonly configuration: PersistedConfiguration };
 
 const mount = (...args: string[]): boolean => spawnSync('mount', args).status === 0;
 const unmount = (folder: string): void => void spawnSync('umount', ['--lazy', folder]);
@@ -40,14 +42,14 @@ describe('a small disk', NEEDS_MOUNT, () => {
 
   const start = async () => {
     const target = new MemoryTarget();
-    const disk = new SnapshotDisk({ folder, log: silent });
+    const disk = new ConfigurationDisk({ folder, log: silent });
     const configuration = new PersistedConfiguration(target, disk, silent, RETRY_MS);
     return { target, configuration, head: await configuration.restore() };
   };
   /** As the follower does it after each step. */
   const keepUp = async (configuration: PersistedConfiguration) => {
     await new Promise((resolve) => setTimeout(resolve, 2 * RETRY_MS));
-    configuration.compactIfDue(() => log.snapshot());
+    configuration.recordIfDue(() => log.snapshot());
   };
   const expectAllAtNextStart = async (configuration: PersistedConfiguration) => {
     await configuration.close();
@@ -62,7 +64,7 @@ describe('a small disk', NEEDS_MOUNT, () => {
     const ballast = join(folder, 'ballast');
     const { bavail, bsize } = statfsSync(folder);
     writeFileSync(ballast, Buffer.alloc((bavail - 1) * bsize));
-    // Fill the disk until the journal ends within a change.
+    // Fill the disk until there is no room for a change.
     for (let id = 0; id < 400; id++) await configuration.apply(decodeChange(log.commit(id, 2)));
     rmSync(ballast);
     await configuration.apply(decodeChange(log.commit(500, 2)));
@@ -71,20 +73,35 @@ describe('a small disk', NEEDS_MOUNT, () => {
     await expectAllAtNextStart(configuration);
   });
 
-  it('that is read-only can be started from, and has the whole configuration once it is writable again', async () => {
-    const first = await start();
-    await first.configuration.load(log.snapshot());
-    await first.configuration.apply(decodeChange(log.commit(2, 2)));
-    await first.configuration.close();
-    writeFileSync(join(folder, 'snapshot.new-1'), 'of a process that was killed');
-    mount('-o', 'remount,ro', folder);
-    const { configuration, head } = await start();
-    expect(head).toEqual(log.currentHead());
-    await configuration.apply(decodeChange(log.commit(3, 2)));
-    expect(await configuration.load(log.snapshot())).toEqual(log.currentHead());
-    mount('-o', 'remount,rw', folder);
-    await configuration.apply(decodeChange(log.commit(4, 2)));
-    await keepUp(configuration);
-    await expectAllAtNextStart(configuration);
-  });
+  /** Leaves what a process leaves that is killed. */
+  const kill = async ({ configuration }: Started) => {
+    const copy = `${folder}-copy`;
+    cpSync(folder, copy, { recursive: true });
+    await configuration.close();
+    cpSync(copy, folder, { recursive: true });
+    rmSync(copy, { recursive: true });
+  };
+
+  it.each([
+    ['stopped', ({ configuration }: Started) => configuration.close()],
+    ['killed', kill],
+  ])(
+    'that is read-only after the process was %s can be started from, and has everything once it is writable again',
+    async (_how, end) => {
+      const first = await start();
+      await first.configuration.load(log.snapshot());
+      await first.configuration.apply(decodeChange(log.commit(2, 2)));
+      await first.configuration.stored();
+      await end(first);
+      mount('-o', 'remount,ro', folder);
+      const { configuration, head } = await start();
+      expect(head).toEqual(log.currentHead());
+      await configuration.apply(decodeChange(log.commit(3, 2)));
+      expect(await configuration.load(log.snapshot())).toEqual(log.currentHead());
+      mount('-o', 'remount,rw', folder);
+      await configuration.apply(decodeChange(log.commit(4, 2)));
+      await keepUp(configuration);
+      await expectAllAtNextStart(configuration);
+    },
+  );
 });

@@ -1,5 +1,5 @@
 import { decodeChange } from '@weir/config-model';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -7,7 +7,7 @@ import { FileThread } from '../files/file-thread.js';
 import { PersistedConfiguration } from '../follower/persisted-configuration.js';
 import { HeldDisk } from '../testing/held-disk.js';
 import { MemoryLog, MemoryTarget } from '../testing/memory-log.js';
-import { SnapshotDisk } from './snapshot-disk.js';
+import { ConfigurationDisk } from './configuration-disk.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -17,7 +17,7 @@ describe('a disk that hangs', () => {
   let folder: string;
   let log: MemoryLog;
   let held: HeldDisk;
-  const disks: SnapshotDisk[] = [];
+  const disks: ConfigurationDisk[] = [];
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'weir-held-'));
@@ -35,11 +35,11 @@ describe('a disk that hangs', () => {
 
   const start = async () => {
     const target = new MemoryTarget();
-    const disk = new SnapshotDisk({
+    const disk = new ConfigurationDisk({
       folder: join(folder, 'data'),
       log: silent,
       files: new FileThread({ patienceMs: 2_000, program: held.program }),
-      journalThread: new FileThread({ patienceMs: Infinity, program: held.program }),
+      database: new FileThread({ patienceMs: Infinity, program: held.databaseProgram }),
     });
     disks.push(disk);
     const configuration = new PersistedConfiguration(target, disk, silent, 0);
@@ -48,7 +48,16 @@ describe('a disk that hangs', () => {
       configuration.apply(decodeChange(log.commit(profileId, 2)));
     return { target, disk, configuration, commit, head };
   };
-  const journal = () => readFileSync(join(folder, 'data', 'journal'), 'utf8');
+  /** The revision that a start would find if the process were killed now. */
+  const revisionOnDisk = async () => {
+    const copy = mkdtempSync(join(folder, 'copy-'));
+    cpSync(join(folder, 'data'), copy, { recursive: true });
+    const disk = new ConfigurationDisk({ folder: copy, log: silent });
+    const parts = await disk.read();
+    const [head] = parts ? await Array.fromAsync(parts) : [];
+    await disk.close();
+    return head?.type === 'head' ? head.revision : null;
+  };
   const expectAllAtNextStart = async () => {
     // A disk is current as soon as all is about to be on it.
     await stop();
@@ -62,35 +71,36 @@ describe('a disk that hangs', () => {
     await configuration.load(log.snapshot());
     await commit(2);
     await configuration.stored();
-    expect(journal().split('\n')).toHaveLength(2);
+    expect(await revisionOnDisk()).toBe(log.revision);
   });
 
   it('delays acknowledgements for a limited time, and has every change once it answers', async () => {
     const { disk, configuration, commit } = await start();
     await configuration.load(log.snapshot());
+    const before = log.revision;
     held.hold();
     for (let id = 2; id < 20; id++) {
       await commit(id);
       await configuration.stored();
       expect(disk.isCurrent).toBe(false);
     }
-    expect(journal()).toBe('');
+    expect(await revisionOnDisk()).toBe(before);
     held.release();
     await expect.poll(() => disk.isCurrent, WAIT).toBe(true);
     await expectAllAtNextStart();
   });
 
-  it('appends what came while it was slow with one call, in its order', async () => {
+  it('writes what came while it was slow in one transaction, in its order', async () => {
     const { disk, configuration, commit } = await start();
     await configuration.load(log.snapshot());
-    const calls = vi.spyOn(disk['journal']['thread'], 'call');
+    const calls = vi.spyOn(disk['database'], 'call');
     held.hold();
     for (let id = 2; id < 50; id++) await commit(id);
     const stored = configuration.stored();
     held.release();
     await stored;
-    expect(journal().trimEnd().split('\n')).toHaveLength(48);
-    expect(calls.mock.calls.map(([name]) => name)).toEqual(['append', 'append']);
+    expect(await revisionOnDisk()).toBe(log.revision);
+    expect(calls.mock.calls.map(([name]) => name)).toEqual(['apply', 'apply']);
     await expectAllAtNextStart();
   });
 
@@ -103,12 +113,12 @@ describe('a disk that hangs', () => {
     expect(target.verdicts()).toEqual(log.verdicts());
     await commit(8);
     await configuration.stored();
-    configuration.compactIfDue(() => log.snapshot());
+    configuration.recordIfDue(() => log.snapshot());
     expect(disk.isCurrent).toBe(false);
     held.release();
     await expect
       .poll(() => {
-        configuration.compactIfDue(() => log.snapshot());
+        configuration.recordIfDue(() => log.snapshot());
         return disk.isCurrent;
       }, WAIT)
       .toBe(true);
@@ -121,15 +131,14 @@ describe('a disk that hangs', () => {
     held.hold();
     await commit(2);
     await configuration.stored();
-    const line = 'x'.repeat(1024 * 1024);
-    for (let i = 0; i < 9; i++) disk['journal'].append(line);
+    disk['waitingLength'] += 9 * 1024 * 1024;
     await commit(3);
-    await expect.poll(() => disk['journal']['backlogBytes'], WAIT).toBe(0);
+    await expect.poll(() => disk['waiting'], WAIT).toEqual([]);
     expect([disk.isCurrent, disk.failures]).toEqual([false, 1]);
     held.release();
     await expect
       .poll(() => {
-        configuration.compactIfDue(() => log.snapshot());
+        configuration.recordIfDue(() => log.snapshot());
         return disk.isCurrent;
       }, WAIT)
       .toBe(true);
@@ -154,22 +163,22 @@ describe('a disk that hangs', () => {
   });
 });
 
-describe('the thread of the journal', () => {
-  it('is replaced when it has died, and the journal by a new snapshot', async () => {
+describe('the thread of the database', () => {
+  it('is replaced when it has died, and what it had by a new snapshot', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'weir-died-'));
     const log = new MemoryLog();
-    const disk = new SnapshotDisk({ folder, log: silent });
+    const disk = new ConfigurationDisk({ folder, log: silent });
     const configuration = new PersistedConfiguration(new MemoryTarget(), disk, silent, 0);
     log.commit(1, 1);
     await configuration.load(log.snapshot());
-    await disk['journal']['thread']['thread']?.terminate();
+    await disk['database']['thread']?.terminate();
     await configuration.apply(decodeChange(log.commit(2, 2)));
     await configuration.stored();
     expect([disk.isCurrent, disk.failures]).toEqual([false, 1]);
-    configuration.compactIfDue(() => log.snapshot());
+    configuration.recordIfDue(() => log.snapshot());
     await expect.poll(() => disk.isCurrent, WAIT).toBe(true);
     await configuration.close();
-    const again = new SnapshotDisk({ folder, log: silent });
+    const again = new ConfigurationDisk({ folder, log: silent });
     const restored = new PersistedConfiguration(new MemoryTarget(), again, silent);
     expect(await restored.restore()).toEqual(log.currentHead());
     await restored.close();

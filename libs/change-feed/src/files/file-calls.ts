@@ -3,8 +3,6 @@ import {
   closeSync,
   existsSync,
   fdatasyncSync,
-  fstatSync,
-  ftruncateSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -15,7 +13,6 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 
 // The program of a FileThread. It runs as it is, also from the sources, so it imports nothing but Node.
@@ -27,14 +24,6 @@ export interface FileCall {
 }
 export type FileReply =
   { readonly result: unknown } | { readonly error: Error; readonly code: string | undefined };
-
-/** The journal of this thread; null: it was not opened yet, or could not be written. */
-let journal: number | null = null;
-
-function closeJournal(): void {
-  if (journal !== null) closeSync(journal);
-  journal = null;
-}
 
 /** What a FileThread does for its owner. Each call takes as long as the disk does. */
 export const fileCalls = {
@@ -69,45 +58,6 @@ export const fileCalls = {
     writeFileSync(path, text, { mode: 0o600 });
     return before;
   },
-
-  /** Opens the journal to append to it. What is behind its first bytes is cut off. */
-  openJournal(path: string, lengthBytes: number): void {
-    closeJournal();
-    journal = openSync(path, 'a', 0o600);
-    ftruncateSync(journal, lengthBytes);
-  },
-  /** Appends lines. After an error the journal is closed: nothing may follow a line that was cut off. */
-  append(lines: string): void {
-    if (journal === null) throw new Error('no journal is open');
-    try {
-      // Not `writeSync`: on a disk that is nearly full it may write a part of the line without an error.
-      appendFileSync(journal, lines);
-      if (fstatSync(journal).nlink === 0) throw new Error('the journal was removed');
-    } catch (error) {
-      closeJournal();
-      throw error;
-    }
-  },
-  /**
-   * Puts a new snapshot, and a journal with these lines, in the place of the old ones. A process that dies between the
-   * two renames leaves the new snapshot with the old journal, whose first changes are part of the snapshot. After an
-   * error the old journal goes on.
-   */
-  replace(folder: string, newSnapshot: string, lines: string): void {
-    const [newPath, path] = [join(folder, 'journal.new'), join(folder, 'journal')];
-    const file = openSync(newPath, 'w', 0o600);
-    try {
-      appendFileSync(file, lines);
-      renameSync(newSnapshot, join(folder, 'snapshot'));
-      renameSync(newPath, path);
-    } catch (error) {
-      closeSync(file);
-      throw error;
-    }
-    closeJournal();
-    journal = file;
-  },
-  closeJournal,
 } as const;
 
 export type FileCalls = typeof fileCalls;

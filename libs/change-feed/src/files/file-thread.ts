@@ -1,12 +1,19 @@
 import { Worker } from 'node:worker_threads';
 import { endsWithin } from '../runtime/ends-within.js';
-import type { FileCall, FileCalls, FileReply } from './file-calls.js';
+import type { FileCalls, FileReply } from './file-calls.js';
 
 // Node runs TypeScript without types of its own that need code, so tests run the source.
-const PROGRAM = new URL(
-  import.meta.url.endsWith('.ts') ? './file-calls.ts' : './file-calls.js',
-  import.meta.url,
-);
+const EXTENSION = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
+
+/** The file of a program for threads. @param name relative to this module, without its extension */
+export function programFile(name: string): URL {
+  return new URL(`${name}${EXTENSION}`, import.meta.url);
+}
+
+const FILE_CALLS = programFile('./file-calls');
+
+/** The functions of a program, each called with its arguments. */
+type Calls<C> = Record<keyof C & string, (...args: never[]) => unknown>;
 
 /** Longest wait for the end of a thread that is closed. */
 const CLOSE_MS = 1_000;
@@ -19,7 +26,7 @@ interface Waiting {
 export interface FileThreadOptions {
   /** Longest time for a call. After that the thread is given up. Infinity: its owner gives it up. */
   readonly patienceMs: number;
-  /** What the thread runs. */
+  /** What the thread runs: one with the functions `C`; `file-calls` unless given. */
   readonly program?: URL;
   /** Whether a thread that has ended is followed by another one, which has no file open; true unless given. */
   readonly restarts?: boolean;
@@ -32,7 +39,7 @@ export interface FileThreadOptions {
  * A thread whose disk hangs cannot be ended. It is given up: all calls fail at once until it has ended. The thread
  * after it starts with the next call.
  */
-export class FileThread {
+export class FileThread<C extends Calls<C> = FileCalls> {
   private thread: Worker | null = null;
   private waiting: Waiting[] = [];
   private isGivenUp = false;
@@ -53,14 +60,14 @@ export class FileThread {
    * @param args bytes among them are transferred: the caller cannot use them afterwards.
    * @throws the error of `node:fs`, or Error when the disk does not answer or the thread has ended.
    */
-  async call<N extends keyof FileCalls>(
+  async call<N extends keyof C & string>(
     name: N,
-    ...args: Parameters<FileCalls[N]>
-  ): Promise<ReturnType<FileCalls[N]>> {
-    const result = this.send({ name, args });
+    ...args: Parameters<C[N]>
+  ): Promise<ReturnType<C[N]>> {
+    const result = this.send(name, args);
     const { patienceMs } = this.options;
     if (patienceMs < Infinity && !(await endsWithin(result, patienceMs))) this.giveUp();
-    return (await result) as ReturnType<FileCalls[N]>;
+    return (await result) as ReturnType<C[N]>;
   }
 
   /** Ends the thread as soon as its disk answers. What it was called for has failed, as far as its owner knows. */
@@ -79,15 +86,15 @@ export class FileThread {
     if (thread !== null) await endsWithin(thread.terminate(), CLOSE_MS);
   }
 
-  private send(call: FileCall): Promise<unknown> {
+  private send(name: string, args: readonly unknown[]): Promise<unknown> {
     if (this.hasClosed) return Promise.reject(new Error('the thread for files is closed'));
     if (this.isGivenUp) return Promise.reject(new Error('the disk does not answer'));
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.thread ??= this.start();
     this.waiting.push({ resolve, reject });
-    const transferred = call.args.filter((one) => one instanceof Uint8Array);
+    const transferred = args.filter((one) => one instanceof Uint8Array);
     this.thread.postMessage(
-      call,
+      { name, args },
       transferred.map(({ buffer }) => buffer as ArrayBuffer),
     );
     return promise;
@@ -95,7 +102,7 @@ export class FileThread {
 
   private start(): Worker {
     // No arguments of this process: in tests they contain a condition that resolves packages to their sources.
-    const thread = new Worker(this.options.program ?? PROGRAM, { execArgv: [] });
+    const thread = new Worker(this.options.program ?? FILE_CALLS, { execArgv: [] });
     thread.on('message', (reply: FileReply) => {
       this.receive(reply);
     });

@@ -21,7 +21,7 @@ import type { Refusal } from '../protocol/message-verifier.js';
 import type { FollowerKind } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { SnapshotLoader } from './snapshot-loader.js';
-import type { SnapshotDisk } from '../disk/snapshot-disk.js';
+import type { ConfigurationDisk } from '../disk/configuration-disk.js';
 
 export interface FollowerOptions {
   /** Unique among all followers, and new at each start. */
@@ -35,7 +35,7 @@ export interface FollowerOptions {
   readonly feed: FeedClient;
   readonly target: FollowerTarget;
   /** Where the configuration is stored to start from; without it the follower starts from the feed API. */
-  readonly disk?: SnapshotDisk;
+  readonly disk?: ConfigurationDisk;
   /** Without it nothing is traced. */
   readonly tracer?: FollowerTracer | undefined;
   /** Called before it tells the control plane what is in force. */
@@ -211,10 +211,8 @@ export class Follower {
         return;
       case 'reportCaughtUp':
         return this.atHead.resolve(undefined);
-      case 'compact':
-        return this.configuration.compactIfDue(() =>
-          this.options.feed.snapshot(this.revision ?? 0),
-        );
+      case 'recordIfDue':
+        return this.configuration.recordIfDue(() => this.options.feed.snapshot(this.revision ?? 0));
       case 'count':
         this.counters[effect.counter]++;
         return;

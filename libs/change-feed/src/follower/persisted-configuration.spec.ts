@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PersistedConfiguration } from './persisted-configuration.js';
-import { SnapshotDisk } from '../disk/snapshot-disk.js';
+import { ConfigurationDisk } from '../disk/configuration-disk.js';
 import { MemoryLog, MemoryTarget } from '../testing/memory-log.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 describe('PersistedConfiguration', () => {
   let folder: string;
+  let running: { kill(): Promise<void> } | null = null;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'weir-configuration-'));
   });
@@ -18,15 +19,13 @@ describe('PersistedConfiguration', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** A process that starts from the disk; it is never closed, as one that is killed. */
+  /** A process that starts from the disk. The one before is killed. */
   const start = async (retryMs?: number) => {
     const target = new MemoryTarget();
-    const configuration = new PersistedConfiguration(
-      target,
-      new SnapshotDisk({ folder, log: silent }),
-      silent,
-      retryMs,
-    );
+    await running?.kill();
+    const disk = new ConfigurationDisk({ folder, log: silent });
+    const configuration = new PersistedConfiguration(target, disk, silent, retryMs);
+    running = { kill: () => disk['database'].close() };
     return { target, configuration, head: await configuration.restore() };
   };
   /** A file in its place: nothing can be written there. */
@@ -37,8 +36,8 @@ describe('PersistedConfiguration', () => {
   const applyNext = async (configuration: PersistedConfiguration, log: MemoryLog) => {
     await configuration.apply(decodeChange(log.commit(log.revision + 1, 2)));
     await configuration.stored();
-    configuration.compactIfDue(() => log.snapshot());
-    await configuration['compacting'];
+    configuration.recordIfDue(() => log.snapshot());
+    await configuration['recording'];
   };
 
   it('restores every change that was applied, however often it starts from the disk', async () => {
@@ -70,7 +69,7 @@ describe('PersistedConfiguration', () => {
     expect(target.digestsInForce).toEqual([log.currentHead().digest]);
   });
 
-  it('puts nothing in force of a journal whose changes do not lead to their digests', async () => {
+  it('puts nothing in force of rows that do not have the digest of their head', async () => {
     const log = new MemoryLog();
     log.commit(1, 1);
     const { configuration } = await start();
@@ -81,7 +80,7 @@ describe('PersistedConfiguration', () => {
     const { target, head } = await start();
     expect(head).toBeNull();
     expect(target.digestsInForce).toEqual([]);
-    expect(readdirSync(folder).sort()).toEqual(['journal.damaged', 'snapshot.damaged']);
+    expect(readdirSync(folder)).toContain('configuration.damaged');
   });
 
   it('has the changes of an outage of the disk on the disk once it works again', async () => {

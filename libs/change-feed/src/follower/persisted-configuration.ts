@@ -1,21 +1,15 @@
 import { type Change, type Head, type LogPoint, RowError } from '@weir/config-model';
 import type { ImageCounters } from '../client/catalogue-images.js';
 import type { MissingImage } from '../client/image-follower.js';
-import { Yielder } from '../runtime/yielder.js';
 import type { SnapshotPart } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
-import type { SnapshotDisk } from '../disk/snapshot-disk.js';
+import type { ConfigurationDisk, Recording } from '../disk/configuration-disk.js';
 
 /** A configuration that was built and is not yet in force. */
 export interface BuiltConfiguration {
   readonly revision: number;
   /** Digest that the target computed from the rows it loaded. */
   readonly digest: string;
-  /**
-   * Applies a change that comes after it. Call it before `swapIn`.
-   * @returns the digest afterwards: 16 hex digits.
-   */
-  apply(change: Change): Promise<string> | string;
   /** Puts it in force, in one step. Call it once. */
   swapIn(): void | Promise<void>;
 }
@@ -49,38 +43,27 @@ const RETRY_MS = 60_000;
 
 /** The target's configuration and its copy on disk, if there is a disk. Methods resolve to the head in force. */
 export class PersistedConfiguration {
-  private compacting: Promise<void> = Promise.resolve();
-  private isCompacting = false;
+  private recording: Promise<void> | null = null;
   private notBeforeMs = 0;
 
   constructor(
     private readonly target: FollowerTarget,
-    private readonly disk: SnapshotDisk | undefined,
+    private readonly disk: ConfigurationDisk | undefined,
     private readonly log: FeedLogger,
     private readonly retryMs = RETRY_MS,
   ) {}
 
   /**
-   * Puts in force what is on disk: the snapshot with all changes of the journal, in one step. Damaged files are
-   * renamed.
+   * Puts in force what is on disk, in one step. A damaged file is renamed.
    * @returns null when there is nothing to start from.
    */
   async restore(): Promise<Head | null> {
     try {
-      const state = await this.disk?.read();
-      if (!state) return null;
-      const { built, head } = await this.build(state.parts);
-      let point: LogPoint = head;
-      for (const change of state.changes) {
-        // The first ones may be part of the snapshot.
-        if (change.revision !== point.revision + 1) continue;
-        point = { revision: change.revision, digest: await built.apply(change) };
-        if (point.digest !== change.digest)
-          throw new RowError('a change of the journal does not lead to its digest');
-      }
-      await built.swapIn();
-      this.disk?.resume(point.revision);
-      return { ...head, ...point };
+      const parts = await this.disk?.read();
+      if (!parts) return null;
+      const head = await this.buildAndSwapIn(parts);
+      this.disk?.resume();
+      return head;
     } catch (error) {
       if (error instanceof RowError) await this.disk?.setAside(error.message);
       else this.log.warn({ reason: String(error) }, 'the configuration on disk cannot be read');
@@ -103,12 +86,10 @@ export class PersistedConfiguration {
     }
   }
 
-  /** Applies the next change and appends it to the journal, where it is after `stored`. */
+  /** Applies the next change and appends it to what is on disk, where it is after `stored`. */
   async apply(change: Change): Promise<LogPoint> {
-    const yielder = new Yielder();
     const digest = await this.target.apply(change);
-    await yielder.yieldIfDue();
-    await this.disk?.append(change);
+    this.disk?.append(change);
     return { revision: change.revision, digest };
   }
 
@@ -118,38 +99,28 @@ export class PersistedConfiguration {
   }
 
   /**
-   * Begins to write a new snapshot to disk when the journal is long or has failed: from the files on the disk, or from
-   * the feed API when the disk has lost changes. The configuration in force is not touched.
+   * Begins to write a new snapshot to disk when the disk has lost changes and answers again. The configuration in force
+   * is not touched.
    */
-  compactIfDue(snapshot: () => AsyncIterable<SnapshotPart>): void {
+  recordIfDue(snapshot: () => AsyncIterable<SnapshotPart>): void {
     const { disk } = this;
-    if (!disk || this.isCompacting || performance.now() < this.notBeforeMs) return;
-    if (!disk.canRecord || !disk.isRecordingDue) return;
-    this.isCompacting = true;
-    const compacting = disk.canCompact ? disk.compact() : this.download(disk, snapshot());
-    this.compacting = compacting.then((isDone) => {
-      this.isCompacting = false;
-      if (isDone) this.log.info({}, 'a new snapshot on disk replaces the journal');
+    if (!disk?.isRecordingDue || this.recording !== null || performance.now() < this.notBeforeMs)
+      return;
+    const recording = disk.record(snapshot());
+    this.recording = this.download(recording).then((isDone) => {
+      this.recording = null;
+      if (isDone) this.log.info({}, 'the disk has the whole configuration again');
       else this.notBeforeMs = performance.now() + this.retryMs * (0.5 + Math.random() / 2);
     });
   }
 
   async close(): Promise<void> {
     await this.target.stop?.();
-    this.disk?.abandonCompaction();
-    await this.compacting;
+    await this.recording;
     await this.disk?.close();
   }
 
   private async buildAndSwapIn(parts: AsyncIterable<SnapshotPart>): Promise<Head> {
-    const { built, head } = await this.build(parts);
-    await built.swapIn();
-    return head;
-  }
-
-  private async build(
-    parts: AsyncIterable<SnapshotPart>,
-  ): Promise<{ readonly built: BuiltConfiguration; readonly head: Head }> {
     const heads: Head[] = [];
     async function* noticeHead(): AsyncGenerator<SnapshotPart> {
       for await (const part of parts) {
@@ -164,12 +135,12 @@ export class PersistedConfiguration {
         `the snapshot of revision ${head?.revision ?? '?'} does not have its digest`,
       );
     }
+    await built.swapIn();
     const { lineage, revision, digest } = head;
-    return { built, head: { lineage, revision, digest } };
+    return { lineage, revision, digest };
   }
 
-  private async download(disk: SnapshotDisk, parts: AsyncIterable<SnapshotPart>): Promise<boolean> {
-    const recording = disk.record(parts);
+  private async download(recording: Recording): Promise<boolean> {
     try {
       await readToEnd(recording.parts);
       return await recording.commit();

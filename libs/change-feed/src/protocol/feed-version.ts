@@ -1,7 +1,7 @@
 import { RowError } from '@weir/config-model';
 
 /**
- * Version of the feed protocol: snapshots, changes, heads, and the lines of a snapshot on disk. It is raised with
+ * Version of the feed protocol: snapshots, changes, heads, and the database on disk. It is raised with
  * every change that a reader of the version before would not understand (README, Versions).
  */
 export const FEED_VERSION = 1;

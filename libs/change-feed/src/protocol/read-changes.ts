@@ -11,20 +11,13 @@ import { Yielder } from '../runtime/yielder.js';
 import { type ChangesPage, type ReceivedChange, readTraced } from './protocol.js';
 import { SteppedJson } from './stepped-json.js';
 
-/** Depth of the operations in the JSON of a change, and in that of a page of changes. */
-const CHANGE_DEPTH = 2;
+/** Depth of the operations in the JSON of a page of changes. */
 const PAGE_DEPTH = 4;
 
 /**
- * Reads an encoded change, however large, without blocking the event loop for long.
+ * Reads a page of changes, the answer of `GET /changes`, however large, without blocking the event loop for long.
  * @throws RowError when it is none.
  */
-export async function readChange(json: Uint8Array, yielder = new Yielder()): Promise<Change> {
-  const stepped = await SteppedJson.scan(json, CHANGE_DEPTH, yielder);
-  return decodeInSteps(stepped.rest, stepped, yielder);
-}
-
-/** The same of a page of changes, the answer of `GET /changes`. @throws RowError when it is none. */
 export async function readChangesPage(
   json: Uint8Array,
 ): Promise<{ head: Head; changes: ReceivedChange[] }> {

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
-const FILE_CALLS = new URL('../files/file-calls.ts', import.meta.url).href;
+const FILE_CALLS = '../files/file-calls.ts';
+const DATABASE_CALLS = '../disk/database-program.ts';
 
 /** Makes each call wait for the FIFO while it is there. */
 const gateOf = (fifo: string): string => `
@@ -15,19 +16,14 @@ parentPort.on('message', () => {
 
 /** A disk that can be held, so that calls wait for it until it is released. */
 export class HeldDisk {
-  /** For a `FileThread`. */
+  /** For a `FileThread` of files, and of a database. */
   readonly program: URL;
+  readonly databaseProgram: URL;
 
-  /** @param fifo a path that is free, also with `.mjs` behind it. */
+  /** @param fifo a path that is free, also with something behind it. */
   constructor(private readonly fifo: string) {
-    const path = `${fifo}.mjs`;
-    const gate = `data:text/javascript,${encodeURIComponent(gateOf(fifo))}`;
-    // In this order, so that the gate is asked first.
-    writeFileSync(
-      path,
-      [gate, FILE_CALLS].map((one) => `import ${JSON.stringify(one)};\n`).join(''),
-    );
-    this.program = pathToFileURL(path);
+    this.program = this.gated(FILE_CALLS, `${fifo}-files.mjs`);
+    this.databaseProgram = this.gated(DATABASE_CALLS, `${fifo}-database.mjs`);
   }
 
   hold(): void {
@@ -39,5 +35,14 @@ export class HeldDisk {
     const file = openSync(this.fifo, 'r+');
     rmSync(this.fifo);
     closeSync(file);
+  }
+
+  private gated(program: string, path: string): URL {
+    const { href } = new URL(program, import.meta.url);
+    const { fifo } = this;
+    const gate = `data:text/javascript,${encodeURIComponent(gateOf(fifo))}`;
+    // In this order, so that the gate is asked first.
+    writeFileSync(path, [gate, href].map((one) => `import ${JSON.stringify(one)};\n`).join(''));
+    return pathToFileURL(path);
   }
 }

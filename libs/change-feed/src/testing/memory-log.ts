@@ -194,10 +194,6 @@ export class MemoryTarget implements FollowerTarget {
     return {
       revision,
       digest: built.digest.toString(),
-      apply: ({ operations }) => {
-        built.apply(operations);
-        return built.digest.toString();
-      },
       swapIn: () => {
         this.rules = built;
         this.digestsInForce.push(built.digest.toString());

@@ -130,7 +130,7 @@ export class SimulatedFollower {
         return;
       // Nothing to simulate.
       case 'noteAtHead':
-      case 'compact':
+      case 'recordIfDue':
       case 'count':
       case 'countLoad':
       case 'log':

@@ -59,11 +59,13 @@ export const DEFECTS = {
   },
   'what is on the disk is put in force bit by bit': {
     file: 'libs/change-feed/dist/follower/persisted-configuration.js',
-    find: 'const { built, head } = await this.build(state.parts);',
+    find: 'const head = await this.buildAndSwapIn(parts);',
     replace: `
-      const { built: snapshot, head } = await this.build(state.parts);
-      await snapshot.swapIn();
-      const built = { apply: (change) => this.target.apply(change), swapIn: () => undefined };`,
+      const all = await Array.fromAsync(parts);
+      const { swapIn } = await this.target.build(all.filter(({ kind }) => kind !== 'domainRule'));
+      await swapIn();
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      const head = await this.buildAndSwapIn(all);`,
   },
   'messages are believed without a signature': {
     file: 'libs/change-feed/dist/protocol/deployment-messages.js',
@@ -89,12 +91,13 @@ const AIDS = {
     find: 'MAX_LOGGED_ROWS = 20_000',
     replace: 'MAX_LOGGED_ROWS = -1',
   },
-  /** Now and then the journal takes as long as a disk with much other work. */
+  /** Now and then a change takes as long as on a disk with much other work. */
   'a slow disk': {
-    file: 'libs/change-feed/dist/files/file-calls.js',
-    find: 'append(lines) {',
-    replace: `append(lines) {
-      if (Math.random() < 0.01) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);`,
+    file: 'libs/change-feed/dist/disk/database-program.js',
+    find: 'current.apply(changes);',
+    replace: `
+      if (Math.random() < 0.01) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+      current.apply(changes);`,
   },
   /** The thread of the feed neither writes nor hears anything any more, and all lanes wait for it. */
   'the writer is stuck while a file exists': {

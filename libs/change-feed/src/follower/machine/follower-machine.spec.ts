@@ -67,7 +67,7 @@ describe('FollowerMachine', () => {
 
   it('fetches what was committed before it was announced', () => {
     expect(after(...START, { type: 'announced' }, RESUMED)).toEqual(['fetching', 'fetch']);
-    expect(after(fetched(5), RESUMED)).toEqual(['idle', 'compact', 'reportCaughtUp']);
+    expect(after(fetched(5), RESUMED)).toEqual(['idle', 'recordIfDue', 'reportCaughtUp']);
   });
 
   it.each<[string, FollowerEvent, string[]]>([
@@ -83,7 +83,7 @@ describe('FollowerMachine', () => {
     [
       'notes that it is at the head',
       headReceived(5),
-      ['idle', 'noteAtHead', 'compact', 'reportCaughtUp'],
+      ['idle', 'noteAtHead', 'recordIfDue', 'reportCaughtUp'],
     ],
   ])('when idle, %s', (_what, event, expected) => {
     atRest();
@@ -142,7 +142,7 @@ describe('FollowerMachine', () => {
     atRest();
     after(changeReceived(6), changeReceived(6), applied(6));
     expect(machine.hasNextChange).toBe(false);
-    expect(after(RESUMED)).toEqual(['idle', 'compact', 'reportCaughtUp']);
+    expect(after(RESUMED)).toEqual(['idle', 'recordIfDue', 'reportCaughtUp']);
   });
 
   it('acknowledges a change once it is in force', () => {
@@ -153,7 +153,7 @@ describe('FollowerMachine', () => {
       'changesApplied',
       'acknowledge',
       'noteAtHead',
-      'compact',
+      'recordIfDue',
       'yield',
     ]);
   });
@@ -184,7 +184,7 @@ describe('FollowerMachine', () => {
     const replaced = { ...change(6), operations: [{ type: 'reload' as const }] };
     after({ type: 'changeReceived', change: replaced }, RESUMED, loaded(5), RESUMED, AWAITED);
     expect(machine.phase.name).toBe('fetching');
-    expect(after(fetched(5), RESUMED)).toEqual(['idle', 'compact', 'reportCaughtUp']);
+    expect(after(fetched(5), RESUMED)).toEqual(['idle', 'recordIfDue', 'reportCaughtUp']);
   });
 
   it('fetches again after a fetch that failed, although the head is not newer', () => {

@@ -100,8 +100,8 @@ export type FollowerEffect =
   /** What is in force is known to be the newest at this moment. */
   | { readonly type: 'noteAtHead' }
   | { readonly type: 'reportCaughtUp' }
-  /** Write a new snapshot to disk if one is due. */
-  | { readonly type: 'compact' }
+  /** Write a new snapshot to disk if the disk has lost changes. */
+  | { readonly type: 'recordIfDue' }
   | { readonly type: 'count'; readonly counter: CounterName }
   | { readonly type: 'countLoad'; readonly cause: LoadCause }
   | {

@@ -23,7 +23,7 @@ export class NextStep {
       return state.repair(inForce);
     }
     state.know({ isCaughtUp: true });
-    state.enter({ name: 'idle', inForce }, { type: 'compact' }, { type: 'reportCaughtUp' });
+    state.enter({ name: 'idle', inForce }, { type: 'recordIfDue' }, { type: 'reportCaughtUp' });
   }
 
   private load(inForce: Head | null, cause: LoadCause): void {

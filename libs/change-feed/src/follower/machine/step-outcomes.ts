@@ -36,7 +36,7 @@ export class StepOutcomes {
     const isRight = point.digest === state.expectedDigest;
     state.count('changesApplied');
     state.moveTo(inForce, isRight);
-    state.emit({ type: 'compact' });
+    state.emit({ type: 'recordIfDue' });
     if (name === 'stopping') state.end(inForce);
     else if (isRight) state.succeed(inForce);
     else state.repair(inForce);
