@@ -4,7 +4,7 @@ import type {
   OpenApiMessage,
   OpenApiOperation,
 } from '../http/openapi/document.js';
-import type { ValueSchema } from '../http/validation/rule-context.js';
+import type { ValueSchema } from '../http/validation/rules.js';
 import type { Answer } from './response.js';
 import { RouteTable } from './route-table.js';
 

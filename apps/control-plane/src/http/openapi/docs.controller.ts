@@ -11,13 +11,11 @@ import {
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { Docs } from '../callers/docs.js';
-import { RequireScope } from '../callers/require-scope.js';
 import { RequestError } from '../errors/errors.js';
 import { answerOtherMethod } from '../errors/other-method.js';
+import { Docs } from '../routing/endpoint.js';
 import { Endpoints } from '../routing/endpoints.js';
 import type { Request, Response } from '../routing/http.js';
-import { NoEndpoint } from '../routing/request-shape.js';
 import { createDocument, type OpenApiDocument } from './document.js';
 
 interface DocsPage {
@@ -84,7 +82,6 @@ const SECURITY =
 
 /** Serves `GET /openapi.json` and `/docs`. */
 @Docs(true)
-@NoEndpoint(true)
 @Controller()
 export class DocsController implements OnApplicationBootstrap {
   private pages: ReadonlyMap<string, DocsPage> = new Map();
@@ -107,7 +104,6 @@ export class DocsController implements OnApplicationBootstrap {
 
   /** Like `page`, it needs no token when the pages are public. */
   @All(DOCS_PATHS)
-  @RequireScope('read')
   otherMethod(@Req() request: Request, @Res() response: Response): void {
     answerOtherMethod(request, response, ['GET']);
   }

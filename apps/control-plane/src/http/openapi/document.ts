@@ -1,11 +1,8 @@
 import { readVersion } from '@weir/ops';
-import type { Endpoint } from '../routing/endpoints.js';
-import type { RequestShape } from '../routing/request-shape.js';
-import type { DtoClass } from '../validation/dto-class.js';
-import { exampleOf } from '../validation/examples.js';
-import { fieldsOf, type Field } from '../validation/fields-of.js';
-import type { ValueSchema } from '../validation/rule-context.js';
-import { MAX_ITEMS } from '../validation/rules.js';
+import type { Endpoint } from '../routing/endpoint.js';
+import { type DtoClass, exampleOf } from '../validation/dto.js';
+import { fieldsOf, type Field } from '../validation/fields.js';
+import { type ValueSchema, MAX_ITEMS } from '../validation/rules.js';
 import { ERROR_SCHEMAS, errorResponsesOf } from './error-responses.js';
 
 /** Whether a schema describes a request or a response. In a response, every field is present. */
@@ -128,17 +125,17 @@ export function createDocument(endpoints: readonly Endpoint[]): OpenApiDocument 
 }
 
 function describeOperation(endpoint: Endpoint, components: ComponentSchemas): OpenApiOperation {
-  const { method, pattern, request, response, scope } = endpoint;
-  const body = request.body ?? request.streamed;
+  const { method, pattern, path, summary, status, scope } = endpoint;
+  const body = endpoint.body ?? endpoint.streamed;
   return {
     operationId: operationIdOf(method, pattern),
-    summary: response.summary,
+    summary,
     description: `Needs a token with scope \`${scope}\`.`,
     tags: [pattern.split('/')[1] ?? ''],
-    ...(request.path && { parameters: describePath(request.path) }),
+    ...(path && { parameters: describePath(path) }),
     ...(body && { requestBody: describeBody(body, components) }),
     responses: {
-      [response.status]: describeSuccess(endpoint, components),
+      [status]: describeSuccess(endpoint, components),
       ...errorResponsesOf(endpoint),
     },
   } as OpenApiOperation;
@@ -161,15 +158,15 @@ function describePath(path: DtoClass): object[] {
   }));
 }
 
-function describeBody(
-  body: NonNullable<RequestShape['body']>,
-  components: ComponentSchemas,
-): object {
+function describeBody(body: NonNullable<Endpoint['body']>, components: ComponentSchemas): object {
   const schema = components.refer(body, 'request');
   return { required: true, content: { 'application/json': { schema } } };
 }
 
-function describeSuccess({ method, response }: Endpoint, components: ComponentSchemas): object {
+function describeSuccess(
+  { method, summary, answer }: Endpoint,
+  components: ComponentSchemas,
+): object {
   const integer = { schema: { type: 'integer', minimum: 0 } };
   const revision = {
     description: 'The revision that the change made, or that was read',
@@ -183,7 +180,7 @@ function describeSuccess({ method, response }: Endpoint, components: ComponentSc
     'X-Config-Revision': revision,
     ...(method === 'GET' ? {} : { 'X-Config-Applied': applied }),
   };
-  if (response.body === undefined) return { description: response.summary, headers };
-  const schema = components.refer(response.body, 'answer');
-  return { description: response.summary, headers, content: { 'application/json': { schema } } };
+  if (answer === undefined) return { description: summary, headers };
+  const schema = components.refer(answer, 'answer');
+  return { description: summary, headers, content: { 'application/json': { schema } } };
 }

@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from '../errors/errors.js';
-import type { Endpoint } from '../routing/endpoints.js';
-import type { ValueSchema } from '../validation/rule-context.js';
+import type { Endpoint } from '../routing/endpoint.js';
+import type { ValueSchema } from '../validation/rules.js';
 import { FAULT_TYPES, MAX_FAULTS } from '../validation/fault.js';
 
 /** Schemas of the bodies of error responses. */
@@ -68,19 +68,23 @@ const ENDPOINTS_THAT_CHANGE: readonly ErrorCode[] = ['commitUnknown'];
 const ENDPOINTS_WITH_BODY: readonly ErrorCode[] = ['bodyStalled', 'bodyTooLarge', 'notJson'];
 
 /** The error responses of an endpoint, by status. */
-export function errorResponsesOf({ method, request, response }: Endpoint): Record<string, object> {
-  const hasBody = request.body !== undefined || request.streamed !== undefined;
+export function errorResponsesOf({
+  method,
+  path,
+  body,
+  streamed,
+  errors = [],
+}: Endpoint): Record<string, object> {
+  const hasBody = body !== undefined || streamed !== undefined;
   const codes = [
     ...ANY_ENDPOINT,
     ...(method === 'GET' ? [] : ENDPOINTS_THAT_CHANGE),
     ...(hasBody ? ENDPOINTS_WITH_BODY : []),
-    ...(response.errors ?? []).map((status): ErrorCode =>
-      status === 404 ? 'notFound' : 'conflict',
-    ),
+    ...errors.map((status): ErrorCode => (status === 404 ? 'notFound' : 'conflict')),
   ];
   const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status);
   const refusals = [...byStatus].map(([status, some]) => [status, refusal(status, some)] as const);
-  const faulty = request.path !== undefined || hasBody;
+  const faulty = path !== undefined || hasBody;
   return Object.fromEntries([
     ...refusals,
     ...(faulty

@@ -1,8 +1,7 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import { CallCounter } from '../callers/call-limits.js';
-import { Lists } from '../callers/lists.js';
 import { RequestError } from '../errors/errors.js';
+import { endpointOf } from '../routing/endpoint.js';
 import type { Request, Response } from '../routing/http.js';
 import { HTTP_OPTIONS, type HttpOptions } from './http-options.js';
 
@@ -13,17 +12,14 @@ const DETAIL = 'Too many lists are being read with this token. Try again when on
 export class ListLimitGuard implements CanActivate {
   private readonly counter: CallCounter;
 
-  constructor(
-    private readonly reflector: Reflector,
-    @Inject(HTTP_OPTIONS) { callLimits: { perSecond, listsAtOnce } }: HttpOptions,
-  ) {
+  constructor(@Inject(HTTP_OPTIONS) { callLimits: { perSecond, listsAtOnce } }: HttpOptions) {
     this.counter = new CallCounter({ perSecond, atOnce: listsAtOnce });
   }
 
   canActivate(execution: ExecutionContext): boolean {
     const http = execution.switchToHttp();
     const { caller } = http.getRequest<Request>().context;
-    if (caller === null || !this.reflector.get(Lists, execution.getHandler())) return true;
+    if (caller === null || !endpointOf(execution.getHandler())?.isListing) return true;
     if (!this.counter.begin(caller.name, performance.now())) {
       throw new RequestError('tooManyCalls', DETAIL, { 'Retry-After': '1' });
     }

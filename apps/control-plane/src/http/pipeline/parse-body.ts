@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import type { SentBody } from '../routing/request-shape.js';
 import { BodyBlocks } from './body-blocks.js';
 import { JsonSize } from './json-size.js';
+import type { SentBody } from './read-request.js';
 
 const BYTE_ORDER_MARK = '\ufeff';
 

@@ -1,8 +1,8 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { Docs } from '../callers/docs.js';
 import { checkToken } from '../callers/tokens.js';
 import { RequestError } from '../errors/errors.js';
+import { Docs } from '../routing/endpoint.js';
 import type { Request, Response } from '../routing/http.js';
 import type { RequestSource } from '../routing/request-context.js';
 import { HTTP_OPTIONS, type HttpOptions } from './http-options.js';

@@ -17,9 +17,9 @@ import {
 } from '../../resources/networks/prefixes/ipv6-network.dto.js';
 import { PatchProfileDto, ProfileDto } from '../../resources/profiles/profile.dto.js';
 import { ScheduleDto } from '../../resources/schedules/schedule.dto.js';
-import type { DtoClass } from './dto-class.js';
-import { fieldsOf } from './fields-of.js';
-import { read } from './read-dto.js';
+import type { DtoClass } from './dto.js';
+import { fieldsOf } from './fields.js';
+import { read } from './reader.js';
 
 const value: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 6, arbitrary: fc.integer({ min: -2, max: 70_000 }) },

@@ -1,9 +1,37 @@
-import type { CompiledRule } from './compiled-rule.js';
-import type { DtoClass } from './dto-class.js';
+import type { DtoClass } from './dto.js';
 import { type Fault, MAX_FAULTS } from './fault.js';
-import { type Field, fieldsOf } from './fields-of.js';
+import { type Field, type FieldRule, fieldsOf } from './fields.js';
+import { IsList } from './rules.js';
 
 type Fields = Record<string, unknown>;
+
+/** The value that was read. Use it only when there is no fault. */
+export interface ReadResult<T> {
+  readonly value: T;
+  readonly faults: readonly Fault[];
+}
+
+/** Reads an object of a class from parsed JSON. It reports all faults, not only the first, but at most `MAX_FAULTS`. */
+export function read<T extends object>(type: DtoClass<T>, plain: unknown): ReadResult<T> {
+  const faults: Fault[] = [];
+  return { value: readerOf(type).read(plain, faults), faults };
+}
+
+/** Like `read`, for an array of objects of a class. */
+export function readList<T extends object>(type: DtoClass<T>, plain: unknown): ReadResult<T[]> {
+  const [field] = fieldsOf(Whole);
+  const faults: Fault[] = [];
+  const dto: Record<string, unknown> = {};
+  const reader = new FieldReader({ ...field, type, isList: true }, []);
+  reader.read({ items: plain }, dto, faults);
+  return { value: dto['items'] as T[], faults };
+}
+
+/** A body that is an array. */
+class Whole {
+  @IsList()
+  items!: unknown[];
+}
 
 const READERS = new WeakMap<object, ObjectReader<object>>();
 
@@ -18,7 +46,7 @@ export function readerOf<T extends object>(type: DtoClass<T>): ObjectReader<T> {
  * Reads objects of a class from parsed JSON. It adds the faults to `faults`, in the order of the fields, and looks no
  * further when there are `MAX_FAULTS`. It returns the instance. Where this has faults, it holds what was sent.
  */
-export class ObjectReader<T extends object> {
+class ObjectReader<T extends object> {
   private readonly fields: readonly FieldReader[];
   private readonly names: ReadonlySet<string>;
 
@@ -55,7 +83,7 @@ function addUnknownFields(plain: object, names: ReadonlySet<string>, faults: Fau
 }
 
 /** Reads one field of an object. */
-export class FieldReader {
+class FieldReader {
   readonly name: string;
   private readonly item: ObjectReader<object> | undefined;
 
@@ -108,10 +136,10 @@ export class FieldReader {
 
 function convert({ name, convert: converted }: Field, source: Fields): unknown {
   const value = source[name];
-  return converted === undefined || value === undefined ? value : converted(value, source);
+  return converted === undefined || value === undefined ? value : converted(value);
 }
 
-function firstFault(rules: readonly CompiledRule[], value: unknown, owner: object): Fault | null {
+function firstFault(rules: readonly FieldRule[], value: unknown, owner: object): Fault | null {
   for (const rule of rules) {
     const fault = rule.check(value, owner);
     if (fault !== null) return fault;

@@ -17,15 +17,25 @@ import {
   type ValidationArguments,
   type ValidationOptions,
 } from 'class-validator';
-import type { DtoClass } from './dto-class.js';
+import type { DtoClass } from './dto.js';
 import type { FaultType } from './fault.js';
-import type { RuleContext, ValueSchema } from './rule-context.js';
 
 /*
  * The decorators of DTO fields: those of class-validator and class-transformer, with the fault types and texts of the
  * contract and the JSON schema in their options. The rules of a field are checked from its lowest decorator up, and the
  * first one that is broken is the fault. A field is required unless it has `@Optional()` or `@IsOptional()`.
  */
+
+/** JSON Schema of a value, as OpenAPI writes it. */
+export type ValueSchema = Readonly<Record<string, unknown>>;
+
+/** `context` of a decorator of class-validator. */
+export interface RuleContext {
+  /** Type of the fault of a value that breaks the rule. */
+  readonly fault: FaultType | ((args: ValidationArguments) => FaultType);
+  /** What the rule adds to the schema of the value. */
+  readonly schema: ValueSchema;
+}
 
 /** `{ each: true }`: the rule is for each item of an array. */
 type Each = Pick<ValidationOptions, 'each'>;
@@ -132,13 +142,51 @@ function IsJsonObject(each?: Each): PropertyDecorator {
 
 /** An object of another class. */
 export function IsNested(type: () => DtoClass): PropertyDecorator {
-  return applyDecorators(IsJsonObject(), ValidateNested(), Type(type));
+  return applyDecorators(IsJsonObject(), ValidateNested(), Type(type), nested(type));
 }
 
 /** An array of objects of another class. */
 export function IsNestedList(type: () => DtoClass, max?: number): PropertyDecorator {
   const each = { each: true };
-  return applyDecorators(IsList(max), IsJsonObject(each), ValidateNested(each), Type(type));
+  return applyDecorators(
+    IsList(max),
+    IsJsonObject(each),
+    ValidateNested(each),
+    Type(type),
+    nested(type),
+  );
+}
+
+const NESTED = 'weir:nested';
+
+/** What `@Type` says, which class-transformer tells nobody. */
+function nested(type: () => DtoClass): PropertyDecorator {
+  return Reflect.metadata(NESTED, type);
+}
+
+/** Class of the object, or of the items of the list; undefined for plain values. */
+export function nestedTypeOf(owner: DtoClass, field: string): DtoClass | undefined {
+  const type = Reflect.getMetadata(NESTED, owner.prototype as object, field) as
+    (() => DtoClass) | undefined;
+  return type?.();
+}
+
+/** @returns the value itself when it cannot be converted. */
+export type Conversion = (value: unknown) => unknown;
+
+const CONVERSION = 'weir:conversion';
+
+/** The value is converted before its rules are checked. */
+export function Convert(conversion: Conversion): PropertyDecorator {
+  return applyDecorators(
+    Transform(({ value }: { value: unknown }) => conversion(value)),
+    Reflect.metadata(CONVERSION, conversion),
+  );
+}
+
+export function conversionOf(owner: DtoClass, field: string): Conversion | undefined {
+  return Reflect.getMetadata(CONVERSION, owner.prototype as object, field) as
+    Conversion | undefined;
 }
 
 /** Whether the field is there; it may be null only with `@IsOptional()`. */
@@ -152,7 +200,7 @@ export function Optional(): PropertyDecorator {
 /** An integer path parameter. Any other text is not converted, so that the rule reports it. */
 export function PathInteger(lowest: number, highest: number): PropertyDecorator {
   return applyDecorators(
-    Transform(({ value }: { value: unknown }): unknown =>
+    Convert((value) =>
       typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value,
     ),
     IsInteger(lowest, highest),

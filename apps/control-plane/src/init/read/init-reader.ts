@@ -1,9 +1,8 @@
 import { RuleVerdict } from '@weir/config-model';
 import { DomainError } from '@weir/dns-name';
-import type { DtoClass } from '../../http/validation/dto-class.js';
+import type { DtoClass } from '../../http/validation/dto.js';
 import { type Fault, prefixFaults, throwIfFaults } from '../../http/validation/fault.js';
-import { read } from '../../http/validation/read-dto.js';
-import { readerOf } from '../../http/validation/reader.js';
+import { read, readerOf } from '../../http/validation/reader.js';
 import { BlockPageDto } from '../../resources/block-pages/block-page.dto.js';
 import { wrongDomain } from '../../resources/domain-lists/domain-check.js';
 import type { DomainHasher } from '../../resources/domain-lists/domain-hasher.js';

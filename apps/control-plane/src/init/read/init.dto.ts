@@ -1,4 +1,4 @@
-import { Example, exampleOf } from '../../http/validation/examples.js';
+import { Example, exampleOf } from '../../http/validation/dto.js';
 import { IsId, IsList, IsNestedList } from '../../http/validation/rules.js';
 import { BlockPageDto } from '../../resources/block-pages/block-page.dto.js';
 import { IsDomain } from '../../resources/domain-lists/domain-check.js';
@@ -6,8 +6,7 @@ import { NaptDto } from '../../resources/networks/napt/napt.dto.js';
 import { Ipv4NetworkDto } from '../../resources/networks/prefixes/ipv4-network.dto.js';
 import { Ipv6NetworkDto } from '../../resources/networks/prefixes/ipv6-network.dto.js';
 import { ProfileDto } from '../../resources/profiles/profile.dto.js';
-import type { RuleStatus } from '../../resources/profiles/rule-status.js';
-import { IsRuleStatus } from '../../resources/profiles/rule-status.js';
+import { type RuleStatus, IsRuleStatus } from '../../resources/profiles/rule-status.js';
 
 /** Domains of one list of one profile. */
 @Example<DomainListDto>({ profile_id: 1, type: 'deny', domains: ['example.com'] })

@@ -1,7 +1,7 @@
-import { Body, Controller, Delete, Get, Param, Post } from '@nestjs/common';
+import { Body, Controller, Param } from '@nestjs/common';
 import { RuleVerdict } from '@weir/config-model';
-import { ApiResponse, ApiRequest } from '../../http/routing/request-shape.js';
-import type { Json } from '../../http/validation/json.js';
+import { ApiEndpoint } from '../../http/routing/endpoint.js';
+import type { Json } from '../../http/validation/dto.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
 import { ProfilePath } from '../profiles/profile-path.js';
 import { ApplicationRuleDto } from '../profiles/profile.dto.js';
@@ -14,16 +14,14 @@ import {
 } from './application-rule.dto.js';
 import { ApplicationRulesService } from './application-rules.service.js';
 
-@Controller('profile/:profile_id/app_aware')
+@Controller()
 export class ApplicationRulesController {
   constructor(private readonly rules: ApplicationRulesService) {}
 
-  @Get()
-  @ApiRequest({ path: ProfilePath })
-  @ApiResponse({
+  @ApiEndpoint('GET /profile/:profile_id/app_aware', {
+    path: ProfilePath,
     summary: 'Application rules of a profile, by application',
-    status: 200,
-    body: [StoredApplicationRuleDto],
+    answer: [StoredApplicationRuleDto],
     errors: [404],
   })
   async list(@Param() path: ProfilePath): Promise<WithRevision<Json<StoredApplicationRuleDto>[]>> {
@@ -31,12 +29,11 @@ export class ApplicationRulesController {
     return found.map((rules) => rules.map((rule) => toAnswer(path.profile_id, rule)));
   }
 
-  @Post()
-  @ApiRequest({ path: ProfilePath, body: ApplicationRuleDto })
-  @ApiResponse({
+  @ApiEndpoint('POST /profile/:profile_id/app_aware', {
+    path: ProfilePath,
+    body: ApplicationRuleDto,
     summary: 'Sets the rule of an application',
-    status: 201,
-    body: StoredApplicationRuleDto,
+    answer: StoredApplicationRuleDto,
     errors: [404],
   })
   async add(
@@ -53,12 +50,11 @@ export class ApplicationRulesController {
     return put.map((rules) => toAnswer(path.profile_id, rules[0]));
   }
 
-  @Post('batch')
-  @ApiRequest({ path: ProfilePath, body: AddApplicationsDto })
-  @ApiResponse({
+  @ApiEndpoint('POST /profile/:profile_id/app_aware/batch', {
+    path: ProfilePath,
+    body: AddApplicationsDto,
     summary: 'Sets the rules of several applications',
-    status: 201,
-    body: [StoredApplicationRuleDto],
+    answer: [StoredApplicationRuleDto],
     errors: [404],
   })
   async addAll(
@@ -75,11 +71,9 @@ export class ApplicationRulesController {
     return put.map((rules) => rules.map((rule) => toAnswer(path.profile_id, rule)));
   }
 
-  @Delete(':app_aware_id')
-  @ApiRequest({ path: ApplicationRulePath })
-  @ApiResponse({
+  @ApiEndpoint('DELETE /profile/:profile_id/app_aware/:app_aware_id', {
+    path: ApplicationRulePath,
     summary: 'Deletes the rule of an application; the last path segment is the application id',
-    status: 204,
     errors: [404],
   })
   remove(@Param() path: ApplicationRulePath): Promise<WithRevision<void>> {

@@ -1,7 +1,6 @@
-import { Controller, Get } from '@nestjs/common';
-import { ApiResponse } from '../../http/routing/request-shape.js';
-import { Example } from '../../http/validation/examples.js';
-import type { Json } from '../../http/validation/json.js';
+import { Controller } from '@nestjs/common';
+import { ApiEndpoint } from '../../http/routing/endpoint.js';
+import { Example, type Json } from '../../http/validation/dto.js';
 import { IsId, IsText } from '../../http/validation/rules.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
@@ -17,13 +16,15 @@ export class ApplicationDto {
   name!: string;
 }
 
-@Controller('app_aware/application')
+@Controller()
 export class ApplicationsController {
   constructor(private readonly reader: ConfigurationReader) {}
 
   /** The image is ordered by id. */
-  @Get()
-  @ApiResponse({ summary: 'The application catalogue, by id', status: 200, body: [ApplicationDto] })
+  @ApiEndpoint('GET /app_aware/application/', {
+    summary: 'The application catalogue, by id',
+    answer: [ApplicationDto],
+  })
   async list(): Promise<WithRevision<Json<ApplicationDto>[]>> {
     const read = await readApplications(this.reader);
     return read.map(({ names }) => Array.from(names, ([id, name]) => ({ id, name })));

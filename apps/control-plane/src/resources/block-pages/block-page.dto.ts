@@ -1,7 +1,5 @@
-import type { BlockPage } from '@weir/config-model';
-import { MAX_ID } from '@weir/config-model';
-import { Example } from '../../http/validation/examples.js';
-import type { Json } from '../../http/validation/json.js';
+import { type BlockPage, MAX_ID } from '@weir/config-model';
+import { Example, type Json } from '../../http/validation/dto.js';
 import { IsId, IsOneOf, Optional, PathInteger } from '../../http/validation/rules.js';
 
 /** 0: default block page, 1: custom block page. */

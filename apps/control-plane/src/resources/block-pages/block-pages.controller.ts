@@ -1,43 +1,50 @@
-import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
-import { Lists } from '../../http/callers/lists.js';
-import { ApiResponse, ApiRequest } from '../../http/routing/request-shape.js';
-import type { Json } from '../../http/validation/json.js';
+import { Body, Controller, Param } from '@nestjs/common';
+import { ApiEndpoint } from '../../http/routing/endpoint.js';
+import type { Json } from '../../http/validation/dto.js';
 import type { Listing } from '../../revisions/listing.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
 import { BlockPageDto, BlockPagePath, PatchBlockPageDto, toDto } from './block-page.dto.js';
 import { BlockPagesService } from './block-pages.service.js';
 
-@Controller('blockpage')
+@Controller()
 export class BlockPagesController {
   constructor(private readonly pages: BlockPagesService) {}
 
-  @Get()
-  @Lists(true)
-  @ApiResponse({ summary: 'All block pages, by id', status: 200, body: [BlockPageDto] })
+  @ApiEndpoint('GET /blockpage/', {
+    isListing: true,
+    summary: 'All block pages, by id',
+    answer: [BlockPageDto],
+  })
   list(): Promise<WithRevision<Listing<Json<BlockPageDto>>>> {
     return this.pages.list(toDto);
   }
 
-  @Post()
-  @ApiRequest({ body: BlockPageDto })
-  @ApiResponse({ summary: 'Creates a block page', status: 201, body: BlockPageDto, errors: [409] })
+  @ApiEndpoint('POST /blockpage/', {
+    body: BlockPageDto,
+    summary: 'Creates a block page',
+    answer: BlockPageDto,
+    errors: [409],
+  })
   async create(@Body() body: BlockPageDto): Promise<WithRevision<Json<BlockPageDto>>> {
     return (await this.pages.create({ id: body.id, type: body.type })).map(toDto);
   }
 
-  @Get(':page_id')
-  @ApiRequest({ path: BlockPagePath })
-  @ApiResponse({ summary: 'One block page', status: 200, body: BlockPageDto, errors: [404] })
+  @ApiEndpoint('GET /blockpage/:page_id', {
+    path: BlockPagePath,
+    summary: 'One block page',
+    answer: BlockPageDto,
+    errors: [404],
+  })
   async get(@Param() path: BlockPagePath): Promise<WithRevision<Json<BlockPageDto>>> {
     return (await this.pages.get(path.page_id)).map(toDto);
   }
 
-  @Patch(':page_id')
-  @ApiRequest({ path: BlockPagePath, body: PatchBlockPageDto, repeats: { page_id: ['id'] } })
-  @ApiResponse({
+  @ApiEndpoint('PATCH /blockpage/:page_id', {
+    path: BlockPagePath,
+    body: PatchBlockPageDto,
+    repeats: { page_id: ['id'] },
     summary: 'Changes the type of a block page',
-    status: 200,
-    body: BlockPageDto,
+    answer: BlockPageDto,
     errors: [404],
   })
   async update(
@@ -47,11 +54,9 @@ export class BlockPagesController {
     return (await this.pages.update({ id: path.page_id, type: body.type })).map(toDto);
   }
 
-  @Delete(':page_id')
-  @ApiRequest({ path: BlockPagePath })
-  @ApiResponse({
+  @ApiEndpoint('DELETE /blockpage/:page_id', {
+    path: BlockPagePath,
     summary: 'Deletes a block page that no profile uses',
-    status: 204,
     errors: [404, 409],
   })
   remove(@Param() path: BlockPagePath): Promise<WithRevision<void>> {

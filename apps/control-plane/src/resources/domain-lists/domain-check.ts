@@ -1,7 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { DomainError, normaliseDomain } from '@weir/dns-name';
-import { Transform } from 'class-transformer';
-import { Rule, type Wrong } from '../../http/validation/rules.js';
+import { Convert, Rule, type Wrong } from '../../http/validation/rules.js';
 
 const SCHEMA = { type: 'string', format: 'idn-hostname', maxLength: 1024, example: 'example.com' };
 
@@ -13,9 +12,7 @@ export function IsDomain(each?: { each: true }): PropertyDecorator {
 /** A domain, in normal form after validation. */
 export function IsNormalisedDomain(): PropertyDecorator {
   return applyDecorators(
-    Transform(({ value }: { value: unknown }): unknown =>
-      wrongDomain(value) === null ? normaliseDomain(value as string) : value,
-    ),
+    Convert((value) => (wrongDomain(value) === null ? normaliseDomain(value as string) : value)),
     IsDomain(),
   );
 }

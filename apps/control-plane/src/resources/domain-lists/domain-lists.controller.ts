@@ -1,7 +1,7 @@
-import { Body, Controller, Delete, Param, Patch, Post } from '@nestjs/common';
+import { Body, Controller, Param } from '@nestjs/common';
 import { RuleVerdict } from '@weir/config-model';
-import { ApiResponse, ApiRequest } from '../../http/routing/request-shape.js';
-import type { Json } from '../../http/validation/json.js';
+import { ApiEndpoint } from '../../http/routing/endpoint.js';
+import type { Json } from '../../http/validation/dto.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
 import { ProfilePath } from '../profiles/profile-path.js';
 import { DomainHasher } from './domain-hasher.js';
@@ -15,19 +15,18 @@ import {
   toDto,
 } from './domain-rule.dto.js';
 
-@Controller('profile/:profile_id/bw_list')
+@Controller()
 export class DomainListsController {
   constructor(
     private readonly lists: DomainListsService,
     private readonly hasher: DomainHasher,
   ) {}
 
-  @Post()
-  @ApiRequest({ path: ProfilePath, body: AddDomainDto })
-  @ApiResponse({
+  @ApiEndpoint('POST /profile/:profile_id/bw_list', {
+    path: ProfilePath,
+    body: AddDomainDto,
     summary: 'Sets the rule of a domain',
-    status: 201,
-    body: StoredDomainRuleDto,
+    answer: StoredDomainRuleDto,
     errors: [404],
   })
   async add(
@@ -39,12 +38,11 @@ export class DomainListsController {
     return stored.map((rules) => toDto(rules[0]));
   }
 
-  @Post('batch')
-  @ApiRequest({ path: ProfilePath, body: AddDomainsDto })
-  @ApiResponse({
+  @ApiEndpoint('POST /profile/:profile_id/bw_list/batch', {
+    path: ProfilePath,
+    body: AddDomainsDto,
     summary: 'Sets the rules of several domains',
-    status: 201,
-    body: [StoredDomainRuleDto],
+    answer: [StoredDomainRuleDto],
     errors: [404],
   })
   async addAll(
@@ -56,16 +54,12 @@ export class DomainListsController {
     return stored.map((rules) => rules.map(toDto));
   }
 
-  @Patch(':domain')
-  @ApiRequest({
+  @ApiEndpoint('PATCH /profile/:profile_id/bw_list/:domain', {
     path: DomainPath,
     body: PatchDomainDto,
     repeats: { profile_id: ['profile_id'], domain: ['domain'] },
-  })
-  @ApiResponse({
     summary: 'Changes the rule of a domain',
-    status: 200,
-    body: StoredDomainRuleDto,
+    answer: StoredDomainRuleDto,
     errors: [404],
   })
   async update(
@@ -77,9 +71,11 @@ export class DomainListsController {
     return stored.map(toDto);
   }
 
-  @Delete(':domain')
-  @ApiRequest({ path: DomainPath })
-  @ApiResponse({ summary: 'Deletes the rule of a domain', status: 204, errors: [404] })
+  @ApiEndpoint('DELETE /profile/:profile_id/bw_list/:domain', {
+    path: DomainPath,
+    summary: 'Deletes the rule of a domain',
+    errors: [404],
+  })
   remove(@Param() path: DomainPath): Promise<WithRevision<void>> {
     return this.lists.remove(path.profile_id, this.hasher.hash(path.domain));
   }

@@ -1,6 +1,5 @@
 import { type DomainRule, MAX_DOMAIN_HASH, MAX_ID, RuleVerdict } from '@weir/config-model';
-import { Example } from '../../http/validation/examples.js';
-import type { Json } from '../../http/validation/json.js';
+import { Example, type Json } from '../../http/validation/dto.js';
 import {
   IsId,
   IsInteger,
@@ -9,8 +8,7 @@ import {
   Optional,
   PathInteger,
 } from '../../http/validation/rules.js';
-import type { RuleStatus } from '../profiles/rule-status.js';
-import { IsRuleStatus } from '../profiles/rule-status.js';
+import { type RuleStatus, IsRuleStatus } from '../profiles/rule-status.js';
 import { IsDomain, IsNormalisedDomain } from './domain-check.js';
 
 @Example<AddDomainDto>({ type: 'deny', domain: 'example.com' })

@@ -1,5 +1,5 @@
 import { MAX_ID } from '@weir/config-model';
-import { Example } from '../../http/validation/examples.js';
+import { Example } from '../../http/validation/dto.js';
 import { PathInteger } from '../../http/validation/rules.js';
 
 /** Path parameter of a profile and of everything below it. */

@@ -1,7 +1,6 @@
 import { type ApplicationRule, type Profile, RuleVerdict } from '@weir/config-model';
 import { IsOptional } from 'class-validator';
-import { Example } from '../../http/validation/examples.js';
-import type { Json } from '../../http/validation/json.js';
+import { Example, type Json } from '../../http/validation/dto.js';
 import {
   IsFlag,
   IsId,
@@ -11,8 +10,7 @@ import {
   Optional,
 } from '../../http/validation/rules.js';
 import type { ProfileDraft, ProfileLocations, ProfilePatch } from './profile-draft.js';
-import { type RuleStatus, toStatus } from './rule-status.js';
-import { IsRuleStatus } from './rule-status.js';
+import { type RuleStatus, toStatus, IsRuleStatus } from './rule-status.js';
 
 @Example<ProfileSettingsDto>({
   id: 1,

@@ -1,7 +1,6 @@
-import { Body, Controller, Get, Param, Patch, Post } from '@nestjs/common';
-import { Lists } from '../../http/callers/lists.js';
-import { ApiResponse, ApiRequest } from '../../http/routing/request-shape.js';
-import type { Json } from '../../http/validation/json.js';
+import { Body, Controller, Param } from '@nestjs/common';
+import { ApiEndpoint } from '../../http/routing/endpoint.js';
+import type { Json } from '../../http/validation/dto.js';
 import type { Listing } from '../../revisions/listing.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
 import { ProfilePath } from './profile-path.js';
@@ -15,41 +14,45 @@ import {
 } from './profile.dto.js';
 import { ProfilesService } from './profiles.service.js';
 
-@Controller('profiles')
+@Controller()
 export class ProfilesController {
   constructor(private readonly profiles: ProfilesService) {}
 
-  @Get()
-  @Lists(true)
-  @ApiResponse({ summary: 'All profiles, by id', status: 200, body: [ProfileDto] })
+  @ApiEndpoint('GET /profiles/', {
+    isListing: true,
+    summary: 'All profiles, by id',
+    answer: [ProfileDto],
+  })
   list(): Promise<WithRevision<Listing<Json<ProfileDto>>>> {
     return this.profiles.list(toDto);
   }
 
-  @Post()
-  @ApiRequest({ body: ProfileDto })
-  @ApiResponse({ summary: 'Creates a profile', status: 201, body: ProfileDto, errors: [409] })
+  @ApiEndpoint('POST /profiles/', {
+    body: ProfileDto,
+    summary: 'Creates a profile',
+    answer: ProfileDto,
+    errors: [409],
+  })
   async create(@Body() body: ProfileDto): Promise<WithRevision<Json<ProfileDto>>> {
     return (await this.profiles.create(toDraft(body), PROFILE_LOCATIONS)).map(toDto);
   }
 
-  @Get(':profile_id')
-  @ApiRequest({ path: ProfilePath })
-  @ApiResponse({ summary: 'One profile', status: 200, body: ProfileDto, errors: [404] })
+  @ApiEndpoint('GET /profiles/:profile_id', {
+    path: ProfilePath,
+    summary: 'One profile',
+    answer: ProfileDto,
+    errors: [404],
+  })
   async get(@Param() path: ProfilePath): Promise<WithRevision<Json<ProfileDto>>> {
     return (await this.profiles.get(path.profile_id)).map(toDto);
   }
 
-  @Patch(':profile_id')
-  @ApiRequest({
+  @ApiEndpoint('PATCH /profiles/:profile_id', {
     path: ProfilePath,
     body: PatchProfileDto,
     repeats: { profile_id: ['profile', 'id'] },
-  })
-  @ApiResponse({
     summary: 'Changes a profile; submitted collections replace the existing ones',
-    status: 200,
-    body: ProfileDto,
+    answer: ProfileDto,
     errors: [404],
   })
   async update(

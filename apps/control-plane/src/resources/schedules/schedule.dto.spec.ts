@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { read } from '../../http/validation/read-dto.js';
+import { read } from '../../http/validation/reader.js';
 import { ScheduleDto } from './schedule.dto.js';
 import { toPeriod, WEEKDAYS } from './week.js';
 

@@ -1,5 +1,4 @@
-import { Example } from '../../http/validation/examples.js';
-import type { Json } from '../../http/validation/json.js';
+import { Example, type Json } from '../../http/validation/dto.js';
 import {
   IsId,
   IsNested,

@@ -1,6 +1,6 @@
-import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
-import { ApiResponse, ApiRequest } from '../../http/routing/request-shape.js';
-import type { Json } from '../../http/validation/json.js';
+import { Body, Controller, Param } from '@nestjs/common';
+import { ApiEndpoint } from '../../http/routing/endpoint.js';
+import type { Json } from '../../http/validation/dto.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
 import { ProfilePath } from '../profiles/profile-path.js';
 import {
@@ -13,28 +13,25 @@ import {
 } from './schedule.dto.js';
 import { SchedulesService } from './schedules.service.js';
 
-@Controller('profile/:profile_id/schedule')
+@Controller()
 export class SchedulesController {
   constructor(private readonly schedules: SchedulesService) {}
 
-  @Get()
-  @ApiRequest({ path: ProfilePath })
-  @ApiResponse({
+  @ApiEndpoint('GET /profile/:profile_id/schedule', {
+    path: ProfilePath,
     summary: 'The schedule of a profile',
-    status: 200,
-    body: ScheduleDto,
+    answer: ScheduleDto,
     errors: [404],
   })
   async get(@Param() path: ProfilePath): Promise<WithRevision<Json<ScheduleDto>>> {
     return (await this.schedules.get(path.profile_id)).map(toDto);
   }
 
-  @Post()
-  @ApiRequest({ path: ProfilePath, body: ScheduleDto })
-  @ApiResponse({
-    summary: 'Creates the schedule of a profile',
-    status: 201,
+  @ApiEndpoint('POST /profile/:profile_id/schedule', {
+    path: ProfilePath,
     body: ScheduleDto,
+    summary: 'Creates the schedule of a profile',
+    answer: ScheduleDto,
     errors: [404, 409],
   })
   async create(
@@ -45,12 +42,11 @@ export class SchedulesController {
     return created.map(toDto);
   }
 
-  @Patch()
-  @ApiRequest({ path: ProfilePath, body: PatchScheduleDto })
-  @ApiResponse({
+  @ApiEndpoint('PATCH /profile/:profile_id/schedule', {
+    path: ProfilePath,
+    body: PatchScheduleDto,
     summary: 'Changes the schedule of a profile; submitted periods replace all existing ones',
-    status: 200,
-    body: ScheduleDto,
+    answer: ScheduleDto,
     errors: [404],
   })
   async update(
@@ -61,9 +57,11 @@ export class SchedulesController {
     return updated.map(toDto);
   }
 
-  @Delete()
-  @ApiRequest({ path: ProfilePath })
-  @ApiResponse({ summary: 'Deletes the schedule of a profile', status: 204, errors: [404] })
+  @ApiEndpoint('DELETE /profile/:profile_id/schedule', {
+    path: ProfilePath,
+    summary: 'Deletes the schedule of a profile',
+    errors: [404],
+  })
   remove(@Param() path: ProfilePath): Promise<WithRevision<void>> {
     return this.schedules.remove(path.profile_id);
   }

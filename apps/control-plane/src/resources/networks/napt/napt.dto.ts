@@ -1,7 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import type { NaptAssignment } from '@weir/config-model';
-import { Example } from '../../../http/validation/examples.js';
-import type { Json } from '../../../http/validation/json.js';
+import { Example, type Json } from '../../../http/validation/dto.js';
 import { IsId, Optional, PathInteger, Rule, type Wrong } from '../../../http/validation/rules.js';
 import { IsIpv4, isPort, IsPort, LAST_PORT, MAX_INT_IP } from '../addresses/address-checks.js';
 import { formatIpv4, parseIpv4 } from '../addresses/ipv4.js';

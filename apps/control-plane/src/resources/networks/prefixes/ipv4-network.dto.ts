@@ -1,5 +1,4 @@
-import { Example } from '../../../http/validation/examples.js';
-import type { Json } from '../../../http/validation/json.js';
+import { Example, type Json } from '../../../http/validation/dto.js';
 import { IsId, IsInteger, Optional, PathInteger } from '../../../http/validation/rules.js';
 import { IsIpv4, MAX_INT_IP } from '../addresses/address-checks.js';
 import { formatIpv4, parseIpv4 } from '../addresses/ipv4.js';

@@ -1,6 +1,5 @@
 import type { Ipv6Words } from '@weir/config-model';
-import { Example } from '../../../http/validation/examples.js';
-import type { Json } from '../../../http/validation/json.js';
+import { Example, type Json } from '../../../http/validation/dto.js';
 import { IsId, IsInteger, Optional } from '../../../http/validation/rules.js';
 import { IsIpv6 } from '../addresses/address-checks.js';
 import { formatIpv6, parseIpv6 } from '../addresses/ipv6.js';

@@ -7,13 +7,13 @@ import {
 } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 import { RequestError } from '../errors/errors.js';
+import { type Endpoint, endpointOf } from '../routing/endpoint.js';
 import type { Request, Response } from '../routing/http.js';
-import { type RequestShape, requestShapeOf, type SentBody } from '../routing/request-shape.js';
 import { type BodyLimits, hasBody, streamBody } from './body-stream.js';
 import { HeldBodies } from './held-bodies.js';
 import { HTTP_OPTIONS, type HttpOptions } from './http-options.js';
 import { parseBody } from './parse-body.js';
-import { UncheckedRequest } from './unchecked-request.js';
+import { readRequest, type SentBody } from './read-request.js';
 
 /**
  * A body that is parsed as a whole. The largest list that is accepted (`MAX_ITEMS`) is smaller. Only the body of
@@ -28,11 +28,12 @@ const PARSED_BODIES_LIMIT_BYTES = 8 * PARSED_BODY_LIMIT_BYTES;
 const SMALL_BODY_BYTES = 64 * 2 ** 10;
 
 /**
- * Reads the body that a handler declares. It comes after the guards, so that nothing is read for a call that is
- * refused. `ValidationPipe` validates what it has read.
+ * Gives `@Param()` and `@Body()` instances of the classes that `@ApiEndpoint` declares, or throws all their faults. It
+ * is no pipe, because a pipe gets one parameter at a time. It comes after the guards, so that nothing is read for a
+ * call that is refused.
  */
 @Injectable()
-export class BodyInterceptor implements NestInterceptor {
+export class RequestInterceptor implements NestInterceptor {
   private readonly parsed: BodyLimits;
   private readonly streamed: BodyLimits;
   private readonly bodies = new HeldBodies(PARSED_BODIES_LIMIT_BYTES, SMALL_BODY_BYTES);
@@ -46,34 +47,35 @@ export class BodyInterceptor implements NestInterceptor {
     execution: ExecutionContext,
     next: CallHandler,
   ): Observable<unknown> | Promise<Observable<unknown>> {
-    const shape = requestShapeOf(execution.getHandler());
-    if (shape === undefined) return next.handle();
+    const endpoint = endpointOf(execution.getHandler());
+    if (endpoint === undefined) return next.handle();
     const http = execution.switchToHttp();
     const request = http.getRequest<Request>();
-    const isRead = shape.body !== undefined || shape.streamed !== undefined;
+    const isRead = endpoint.body !== undefined || endpoint.streamed !== undefined;
     if (!isRead || !hasBody(request)) {
-      offer(request, shape, { state: 'absent' });
+      check(request, endpoint, { state: 'absent' });
       return next.handle();
     }
     requireJson(request);
-    if (shape.streamed !== undefined) {
-      offer(request, shape, { state: 'streamed', bytes: streamBody(request, this.streamed) });
+    if (endpoint.streamed !== undefined) {
+      check(request, endpoint, { state: 'streamed', bytes: streamBody(request, this.streamed) });
       return next.handle();
     }
     const held = this.bodies.open(streamBody(request, this.parsed));
     http.getResponse<Response>().once('close', held.release);
     return parseBody(held.body).then((body) => {
-      offer(request, shape, body);
+      check(request, endpoint, body);
       return next.handle();
     });
   }
 }
 
-/** Passes path and body on to the pipe, which sees one parameter of the handler at a time. */
-function offer(request: Request, shape: RequestShape, body: SentBody): void {
-  const unchecked = new UncheckedRequest(shape, request.params, body);
-  request.params = unchecked;
-  request.body = unchecked;
+/** @throws InvalidRequestError with the faults of path and body. */
+function check(request: Request, endpoint: Endpoint, sent: SentBody): void {
+  const params = request.params as Readonly<Record<string, string>>;
+  const { path, body } = readRequest(endpoint, params, sent);
+  request.params = path;
+  request.body = body;
 }
 
 function requireJson({ headers }: Request): void {

@@ -1,9 +1,9 @@
 import 'reflect-metadata';
-import { Transform } from 'class-transformer';
 import { IsInt, IsOptional, ValidateIf } from 'class-validator';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  Convert,
   IsFlag,
   IsId,
   IsInteger,
@@ -17,10 +17,10 @@ import {
   PathInteger,
 } from './rules.js';
 import { MAX_FAULTS } from './fault.js';
-import { read, readList } from './read-dto.js';
+import { read, readList } from './reader.js';
 
 const IsWord = () => IsText('a word', (text) => /^\w+$/.test(text));
-const upperCase = ({ value }: { value: unknown }): unknown =>
+const upperCase = (value: unknown): unknown =>
   typeof value === 'string' && !value.includes(' ') ? value.toUpperCase() : value;
 
 class Inner {
@@ -45,7 +45,7 @@ class Outer {
   @IsId({ each: true })
   ids: number[] = [];
 
-  @Transform(upperCase)
+  @Convert(upperCase)
   @Optional()
   @IsWord()
   name?: string;

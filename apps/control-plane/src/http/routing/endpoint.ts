@@ -1,0 +1,68 @@
+import { applyDecorators, Delete, Get, HttpCode, Patch, Post, SetMetadata } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Scope } from '../callers/scope.js';
+import type { DtoClass } from '../validation/dto.js';
+
+/** What an endpoint takes and answers. Routing, validation and the OpenAPI document are made from it. */
+export interface EndpointShape {
+  /** Class of the path parameters; undefined: the path has none. */
+  readonly path?: DtoClass;
+  /** Class of the body, in brackets for an array; undefined: the body is not read. */
+  readonly body?: DtoClass | readonly [DtoClass];
+  /** Class of a body that the controller reads as a stream: `@Body()` is an iterable of its bytes. */
+  readonly streamed?: DtoClass;
+  /**
+   * Body fields that repeat a path parameter: `{ profile_id: ['profile', 'id'] }`. Both must be equal (decisions §1).
+   */
+  readonly repeats?: Readonly<Record<string, readonly string[]>>;
+  /** One line for people. */
+  readonly summary: string;
+  /** Class of the response body, in brackets for an array; undefined: the response has no body. */
+  readonly answer?: DtoClass | readonly [DtoClass];
+  /** It reads a list from the database while the client reads the response, and holds a connection meanwhile. */
+  readonly isListing?: true;
+  /** Errors besides those that any request may have. */
+  readonly errors?: readonly (404 | 409)[];
+  /** What the token must include, where it is not `read` for GET and `write` for any other method. */
+  readonly scope?: Scope;
+}
+
+const METHODS = { GET: Get, POST: Post, PATCH: Patch, DELETE: Delete };
+
+/** An endpoint with its place. */
+export interface Endpoint extends EndpointShape {
+  readonly method: keyof typeof METHODS;
+  /** Path as the contract writes it: `/net/:int_ip`. It names the endpoint in logs, metrics and records. */
+  readonly pattern: string;
+  readonly status: 200 | 201 | 204;
+  readonly scope: Scope;
+}
+
+const ENDPOINT = 'weir:endpoint';
+
+/**
+ * Declares a handler as an endpoint. `@Param()` and `@Body()` give instances of the declared classes.
+ * @param place method and path, as the contract writes them: `GET /net/:int_ip`
+ */
+export function ApiEndpoint(
+  place: `${Endpoint['method']} /${string}`,
+  shape: EndpointShape,
+): MethodDecorator {
+  const [method, pattern] = place.split(' ') as [Endpoint['method'], string];
+  const status = shape.answer === undefined ? 204 : method === 'POST' ? 201 : 200;
+  const scope = method === 'GET' ? 'read' : 'write';
+  const endpoint: Endpoint = { method, pattern, status, scope, ...shape };
+  return applyDecorators(
+    METHODS[method](pattern),
+    HttpCode(status),
+    SetMetadata(ENDPOINT, endpoint),
+  );
+}
+
+/** The endpoint of a handler; undefined: it is no part of the API. */
+export function endpointOf(handler: object): Endpoint | undefined {
+  return Reflect.getMetadata(ENDPOINT, handler) as Endpoint | undefined;
+}
+
+/** Declares a controller of documentation, which needs no token when `MANAGEMENT_DOCS` is `public`. */
+export const Docs = Reflector.createDecorator<true>();

@@ -1,2 +1,0 @@
-/** A class whose instances are read from JSON. */
-export type DtoClass<T extends object = object> = new () => T;
