@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { SCHEMA } from './migrate/configuration.js';
 import { migrate } from './migrate/migrate.js';
 import { readStatus } from './migrate/status.js';
-import { print } from './output.js';
+import { print } from './command.js';
 
 const PENDING = 2;
 

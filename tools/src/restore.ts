@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { ROOT, runCommand } from './backup/command.js';
 import { restoreBackup } from './backup/restore-backup.js';
-import { print } from './output.js';
+import { print } from './command.js';
 
 const HELP = `Replaces the contents of Weir's database by a backup of npm run backup. Everything may keep running: changes wait for
 a moment, and resolvers and block pages load the restored configuration by themselves.

@@ -8,7 +8,7 @@ const repository = fileURLToPath(new URL('../../..', import.meta.url));
 
 type Texts = Readonly<Record<string, string>>;
 
-/** What `npm run test:chart -- --pods` writes: k8s/src/pods/report.ts. */
+/** What `npm run chart:pods` writes: k8s/src/pods/report.ts. */
 export interface RenderedPods {
   readonly pods: readonly RenderedPod[];
   /** Name → key → text. */
@@ -91,7 +91,7 @@ export interface VolumeMount {
 export async function renderPods(values: string): Promise<RenderedPods> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-pods-'));
   const file = join(folder, 'pods.json');
-  await run('node', ['k8s/test-chart.mjs', '--pods', file, values], { cwd: repository });
+  await run('npm', ['run', 'chart:pods', '--', file, values], { cwd: repository });
   const rendered = JSON.parse(readFileSync(file, 'utf8')) as RenderedPods;
   rmSync(folder, { recursive: true });
   return rendered;

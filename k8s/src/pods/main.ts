@@ -6,7 +6,7 @@ import { reportPods } from './report.js';
 const [file, values = 'full'] = process.argv.slice(2);
 if (file === undefined) {
   process.stderr.write(
-    'usage: npm run test:chart -- --pods <file> [minimal|trial|full|daemonset]\n',
+    'usage: npm run chart:pods -- <file> [minimal|trial|full|daemonset]\n',
   );
   process.exit(1);
 }

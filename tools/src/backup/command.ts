@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { abortOnSignal, runToEnd } from '../command.js';
-import { print } from '../output.js';
+import { print } from '../command.js';
 import { withDatabase } from './database.js';
 
 const SCHEMA = {

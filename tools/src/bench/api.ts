@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { namesOption, optionsOrExit } from '../command-options.js';
-import { print } from '../output.js';
+import { list, name, optionsOrExit, print, value } from '../command.js';
 import { peakResidentMiB, startControlPlane } from '../services/control-plane.js';
 import { ApiClient } from './api-client.js';
 import { FULL_SIZE, initBody, SMALL_SIZE } from './init-body.js';
@@ -26,14 +25,10 @@ parts: ${PARTS.join(', ')}; all of them if not given. Names are separated by com
   list: GET /net/
 root: another checkout, built, to compare with`;
 
-const { parts, root } = optionsOrExit(
-  HELP,
-  {
-    parts: { type: 'string', default: PARTS.join(',') },
-    root: { type: 'string', default: OWN_ROOT },
-  },
-  (values) => ({ parts: namesOption('parts', values.parts, PARTS), root: values.root }),
-);
+const { parts, root } = optionsOrExit(HELP, {
+  parts: value(list(name(PARTS)), PARTS),
+  root: value(String, OWN_ROOT),
+});
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 

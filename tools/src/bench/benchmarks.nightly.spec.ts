@@ -24,7 +24,6 @@ const row = (server: string): RegExp =>
 /** The least that each benchmark can do, and what it prints then. */
 const TRIALS: Readonly<Record<string, Trial>> = {
   api: { args: [], prints: [/GET \/net\/ .* first byte \d+ ms/] },
-  'block-page': { args: [], prints: [/^round 5: \d+ pages\/s, \d+ us/m] },
   catalogue: { args: ['--domains', '10000', '--rounds', '1'], prints: [/^\| 10,000 names \| /m] },
   changes: {
     args: ['--clients', '2', '--seconds', '1', '--resolvers', '5', '--rate', '20'],

@@ -16,8 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { integerOption, optionsOrExit } from '../command-options.js';
-import { print } from '../output.js';
+import { integer, optionsOrExit, print, value } from '../command.js';
 import { percentile } from '../percentile.js';
 import type { Compiled, Loaded } from './catalogue-steps.js';
 import { describeMachine, markdownTable } from './figures.js';
@@ -90,14 +89,10 @@ Measures a catalogue of ${CATEGORIES} categories from its lists to an image in a
 average, every tenth in two categories. It prints medians.
 domains: 50000000 take 1 GB in the folder for temporary files and a few minutes`;
 
-const { domains, rounds } = optionsOrExit(
-  HELP,
-  { domains: { type: 'string', default: '5000000' }, rounds: { type: 'string', default: '3' } },
-  (values) => ({
-    domains: integerOption('domains', values.domains, 1_000, 200_000_000),
-    rounds: integerOption('rounds', values.rounds, 1, 100),
-  }),
-);
+const { domains, rounds } = optionsOrExit(HELP, {
+  domains: value(integer(1_000, 200_000_000), 5_000_000),
+  rounds: value(integer(1, 100), 3),
+});
 
 async function step<T>(...args: readonly string[]): Promise<T> {
   const { stdout } = await promisify(execFile)(process.execPath, [STEPS, ...args]);

@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { integerOption, optionsOrExit } from '../command-options.js';
-import { print } from '../output.js';
+import { integer, list, optionsOrExit, print, value } from '../command.js';
 import { type ControlPlaneProcess, cpuMs, startControlPlane } from '../services/control-plane.js';
 import { describeLoad, describeMachine, measureLatencies, summarise } from './figures.js';
 import { initBody } from './init-body.js';
@@ -86,23 +85,13 @@ replicas: control planes
 resolvers: 1000 with --clients 64 --rate 100 shows what a large fleet costs
 CONTROL_PLANE_FLAGS are given to the control planes' Node, for example --cpu-prof.`;
 
-const { clients, rate, seconds, replicas, resolvers } = optionsOrExit(
-  HELP,
-  {
-    clients: { type: 'string', default: '1,64' },
-    rate: { type: 'string' },
-    seconds: { type: 'string', default: '10' },
-    replicas: { type: 'string', default: '1' },
-    resolvers: { type: 'string', default: '3' },
-  },
-  (values) => ({
-    clients: values.clients.split(',').map((one) => integerOption('clients', one, 1, 10_000)),
-    rate: values.rate === undefined ? Infinity : integerOption('rate', values.rate, 1, 100_000),
-    seconds: integerOption('seconds', values.seconds, 1, 3_600),
-    replicas: integerOption('replicas', values.replicas, 1, 20),
-    resolvers: integerOption('resolvers', values.resolvers, 1, 100_000),
-  }),
-);
+const { clients, rate, seconds, replicas, resolvers } = optionsOrExit(HELP, {
+  clients: value(list(integer(1, 10_000)), [1, 64]),
+  rate: value(integer(1, 100_000), Infinity),
+  seconds: value(integer(1, 3_600), 10),
+  replicas: value(integer(1, 20), 1),
+  resolvers: value(integer(1, 100_000), 3),
+});
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-changes-'));
 const flags = { NODE_OPTIONS: process.env['CONTROL_PLANE_FLAGS'] ?? '' };
 const services = await startServices(ROOT, folder, flags);

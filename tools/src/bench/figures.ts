@@ -1,11 +1,11 @@
 import { cpus, loadavg, totalmem } from 'node:os';
 import { env } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { shareOption } from '../command-options.js';
+import { share } from '../command.js';
 import { percentile } from '../percentile.js';
 
 /** Of what a benchmark does; below 1 to try it out (`BENCH_SHARE=0.01 npm run bench:…`). */
-const SHARE = shareOption('BENCH_SHARE', env['BENCH_SHARE'] ?? '1');
+const SHARE = share(env['BENCH_SHARE'] ?? '1');
 
 /** As many of these as the benchmark is to do, at least one. */
 export function shareOf(count: number): number {

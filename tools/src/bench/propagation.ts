@@ -3,9 +3,8 @@
  * its default durability. It prints the load of the machine, because other work on the cores makes every figure worse.
  */
 import { join } from 'node:path';
-import { namesOption, optionsOrExit } from '../command-options.js';
 import type { Deployment } from '../deployment/deployment.js';
-import { print } from '../output.js';
+import { list, name, optionsOrExit, print, value } from '../command.js';
 import { percentile } from '../percentile.js';
 import { ApiClient } from './api-client.js';
 import { describeLoad, describeMachine, shareOf } from './figures.js';
@@ -45,11 +44,7 @@ parts: ${NAMES.join(', ')}; all of them if not given. Names are separated by com
   batch: one batch of domain rules, and what others notice of it
   init: POST /init/ of a configuration, of the same again, and with 0.1 % of its networks changed`;
 
-const parts = optionsOrExit(
-  HELP,
-  { parts: { type: 'string', default: NAMES.join(',') } },
-  (values) => namesOption('parts', values.parts, NAMES),
-);
+const { parts } = optionsOrExit(HELP, { parts: value(list(name(NAMES)), NAMES) });
 print(describeMachine());
 for (const part of parts) await PARTS[part]?.();
 

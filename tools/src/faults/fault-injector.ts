@@ -6,7 +6,6 @@ import type { Key } from './keys/key.js';
 import type { Fault, MessageFaultKind, ProcessFaultKind } from './script.js';
 import type { RunStats } from './run-stats.js';
 import type { AnswerChecker } from './answer-checker.js';
-import { changeRelease, type Releases } from './releases.js';
 import type { DatabaseRewind } from './database-rewind.js';
 import { forgeFollowers } from './forged-followers.js';
 import { breakImage } from './image-fault.js';
@@ -25,6 +24,13 @@ const STUCK_DEADLINE_MS = 20_000;
 const REFRESH_DEADLINE_MS = 45_000;
 /** A follower gives up a feed connection after ten seconds without data. */
 const FEED_TIMEOUT_MS = 11_000;
+
+/** The folders of the releases that replicas are started from. */
+export interface Releases {
+  readonly own: string;
+  /** Null: the run is without a previous release. */
+  readonly previous: string | null;
+}
 
 /** Injects the faults of a script into a deployment, and repairs each of them. */
 export class FaultInjector {
@@ -297,4 +303,11 @@ function pick<T>(list: readonly T[], target: number): T {
   const picked = list[target % list.length];
   if (picked === undefined) throw new RangeError('there is none');
   return picked;
+}
+
+/** As in a rolling upgrade, and in one that is rolled back; from the next start on. @returns which one it will be. */
+function changeRelease(process: WeirProcess, { own, previous }: Releases): string {
+  const isUpgraded = process.releaseRoot !== own;
+  process.releaseRoot = isUpgraded ? own : (previous ?? own);
+  return isUpgraded ? 'this release' : 'the previous release';
 }

@@ -3,13 +3,38 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { abortOnSignal, runToEnd } from '../command.js';
-import { print } from '../output.js';
+import {
+  abortOnSignal,
+  flag,
+  integer,
+  name,
+  optionsOrExit,
+  print,
+  runToEnd,
+  value,
+} from '../command.js';
 import { percentile } from '../percentile.js';
-import { HELP, parseOptions } from './options.js';
-import { previousRelease } from './releases.js';
+import { cloneRelease } from '../previous-release/clone.js';
+import { findPreviousRelease } from '../previous-release/find.js';
+import { type DefectName, DEFECTS } from './plant/plants.js';
 import type { RunStats } from './run-stats.js';
-import { runFaults, type RunResult } from './run.js';
+import { type FaultOptions, runFaults, type RunResult } from './run.js';
+
+const HELP = `Starts two control planes, three resolvers, PostgreSQL and Redis. Changes the configuration through the API while it
+injects faults. Checks that every acknowledged change is in force everywhere and that none is lost
+(docs/fault-suite.md).
+
+  npm run test:faults -- [options]
+
+  --seed <n>      seed of the script, the changes and the message faults; default: random, printed
+  --seconds <n>   how long faults are injected for; default: 60
+  --writers <n>   parallel writers; default: 12, and always 4 with --plant
+  --short         the fixed script of half a minute that npm test runs
+  --plant <name>  put a defect into the processes and end when it is found; fails if it is not. The defects:
+                  ${Object.keys(DEFECTS).join('\n                  ')}
+  --keep          keep data and logs even if the run succeeds
+  --help          this text
+`;
 
 /** The result of a run as text. */
 function renderReport({ stats, log, loads, images, messages }: RunResult): string {
@@ -48,15 +73,30 @@ function list(counts: Readonly<Record<string, number>>): string {
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
+/** The folder of the previous release, ready to run; null when the run is without it. */
+async function previousRelease({ seed, short, plant }: FaultOptions): Promise<string | null> {
+  if (short || plant !== null || seed % 2 === 0) return null;
+  const previous = findPreviousRelease(root);
+  if ('none' in previous) {
+    print(`WITHOUT the previous release: ${previous.none}`);
+    return null;
+  }
+  print(`with the previous release, ${previous.commit} (the first run builds it, in minutes)`);
+  return cloneRelease(root, previous.commit);
+}
+
 /** The suite has found the planted defect. */
 class DefectFound extends Error {}
 
 async function main(): Promise<void> {
-  const options = parseOptions(process.argv.slice(2), randomBytes(4).readUInt32BE());
-  if (options === null) {
-    print(HELP);
-    return;
-  }
+  const options: FaultOptions = optionsOrExit(HELP, {
+    seed: value(integer(0, 0xffff_ffff), randomBytes(4).readUInt32BE()),
+    seconds: value(integer(1, 86_400), 60),
+    writers: value(integer(1, 100), 12),
+    short: flag,
+    plant: value(name(Object.keys(DEFECTS) as DefectName[]), null),
+    keep: flag,
+  });
   const folder = mkdtempSync(join(tmpdir(), 'weir-faults-'));
   print(`seed ${options.seed}, logs in ${folder}`);
   const interrupted = new AbortController();
@@ -71,7 +111,7 @@ async function main(): Promise<void> {
   const { signal } = interrupted;
   let result: RunResult;
   try {
-    const previous = await previousRelease(options, root, print);
+    const previous = await previousRelease(options);
     result = await runFaults(options, { root, previous, folder, print, onViolation, signal });
   } catch (error) {
     if (!(error instanceof DefectFound)) throw error;

@@ -3,15 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Deployment } from '../deployment/deployment.js';
 import { DnsClient } from '../deployment/dns-client.js';
 import { DatabaseRewind } from './database-rewind.js';
-import { FaultInjector, RESOLVER_THREADS } from './fault-injector.js';
+import { FaultInjector, type Releases, RESOLVER_THREADS } from './fault-injector.js';
 import { ReadWriteLock } from './read-write-lock.js';
 import { FIXED_SETUP, PAGE_SETUP } from './keys/fixed.js';
 import type { Key, Step } from './keys/key.js';
 import { makeKeys } from './keys/make-keys.js';
-import type { FaultOptions } from './options.js';
 import { Random } from '../deployment/random.js';
-import { plantVariables } from './plant/plants.js';
-import type { Releases } from './releases.js';
+import { type DefectName, plantVariables } from './plant/plants.js';
 import {
   type Fault,
   messageFaults,
@@ -38,6 +36,19 @@ const FIXED_LIMIT_MS = 120_000;
 const PLANTED_WRITERS = 4;
 /** So many changes, and as many queries right after one, show each planted defect that needs no fault. */
 const PLANTED_CHANGES = 150;
+
+export interface FaultOptions {
+  readonly seed: number;
+  /** How long faults are injected for. */
+  readonly seconds: number;
+  readonly writers: number;
+  /** Use the fixed script of half a minute instead of a random one. */
+  readonly short: boolean;
+  /** A defect that is put into the processes, to see that the suite finds it. */
+  readonly plant: DefectName | null;
+  /** Keep data and logs even if the run succeeds. */
+  readonly keep: boolean;
+}
 
 export interface RunResult {
   readonly stats: RunStats;

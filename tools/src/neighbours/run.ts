@@ -15,10 +15,19 @@ import {
 } from './measurement.js';
 import { GIVE_UP_MS } from './neighbour/recorder.js';
 import type { Gap, Measurements, Sample } from './neighbour/sample.js';
-import type { NeighbourOptions } from './options.js';
 import { Setting } from './setting.js';
 import type { Target } from './shared/target.js';
 import { isCrowded, judge, type Observation, type Verdict } from './verdict.js';
+
+export interface NeighbourOptions {
+  readonly attacks: readonly NamedAttack[];
+  /** Length of each attack. */
+  readonly seconds: number;
+  /** Length of each quiet time. */
+  readonly quietSeconds: number;
+  /** How often an attack is repeated that could not be measured, because other processes were in the way. */
+  readonly repeats: number;
+}
 
 export interface RunContext {
   /** The repository, compiled. */

@@ -2,28 +2,35 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runToEnd } from '../command.js';
-import { print } from '../output.js';
+import { integer, optionsOrExit, print, runToEnd, value } from '../command.js';
 import { cloneRelease } from '../previous-release/clone.js';
 import { findPreviousRelease } from '../previous-release/find.js';
-import { HELP, parseOptions } from './options.js';
-import { renderRolling } from './report.js';
-import { runRolling } from './run.js';
+import { renderRolling, runRolling } from './run.js';
+
+const HELP = `Starts two control planes, two resolvers, two block pages, PostgreSQL and Redis. Restarts every process of Weir, one
+after the other, under load, and tells what was lost (docs/operations/rolling-restarts.md). If there was a release
+before, all processes are of that one until their first restart.
+
+  npm run test:rolling -- [options]
+
+  --rounds <n>   how often every process is restarted; default: 5
+  --drain <n>    seconds for which a process that stops goes on to answer; default: 5
+  --help         this text
+`;
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 async function main(): Promise<void> {
-  const options = parseOptions(process.argv.slice(2));
-  if (options === null) {
-    print(HELP);
-    return;
-  }
+  const { rounds, drain } = optionsOrExit(HELP, {
+    rounds: value(integer(1, 10_000), 5),
+    drain: value(integer(0, 600), 5),
+  });
   const folder = mkdtempSync(join(tmpdir(), 'weir-rolling-'));
   const found = findPreviousRelease(root);
   if ('none' in found) print(`No upgrade is tested: ${found.none}`);
   else print(`Upgrade from ${found.version} (the first run builds it, in minutes)`);
   const previous = 'none' in found ? null : await cloneRelease(root, found.commit);
-  const result = await runRolling({ root, previous, folder, ...options, print });
+  const result = await runRolling({ root, previous, folder, rounds, drainSeconds: drain, print });
   print(renderRolling(result));
   if (result.violations.length === 0) {
     rmSync(folder, { recursive: true, force: true });

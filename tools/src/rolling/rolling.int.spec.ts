@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { renderRolling } from './report.js';
-import { runRolling } from './run.js';
+import { renderRolling, runRolling } from './run.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const print = (text: string): void => void process.stdout.write(`${text}\n`);

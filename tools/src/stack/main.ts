@@ -1,6 +1,6 @@
 import { runMain } from '@weir/ops';
 import { fileURLToPath } from 'node:url';
-import { print } from '../output.js';
+import { print } from '../command.js';
 import { STACK_SCHEMA } from './configuration.js';
 import { isSystemdJournal } from './journal.js';
 import { Stack } from './stack.js';

@@ -8,8 +8,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { integerOption, namesOption, optionsOrExit } from '../../command-options.js';
-import { fail, print, progress } from '../../output.js';
+import { fail, integer, list, name, optionsOrExit, print, progress, value } from '../../command.js';
 import { describeLoad, describeMachine } from '../figures.js';
 import { compareJob, type Contest } from './compare-job.js';
 import { JOBS } from './jobs.js';
@@ -42,25 +41,14 @@ lanes: instead of other servers, resolvers with these numbers of lanes, such as 
 seconds: of each of the two phases, full load and the steady rate (queries per second)
 A round takes 15 s a server, in the job million up to a minute: most of all BIND, which loads a million names.`;
 
-const options = optionsOrExit(
-  HELP,
-  {
-    jobs: { type: 'string', default: JOB_NAMES.join(',') },
-    servers: { type: 'string', default: SERVERS.join(',') },
-    lanes: { type: 'string' },
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '5' },
-    rate: { type: 'string', default: '20000' },
-  },
-  (values) => ({
-    jobs: namesOption('jobs', values.jobs, JOB_NAMES),
-    servers: namesOption('servers', values.servers, SERVERS),
-    lanes: values.lanes?.split(',').map((text) => integerOption('lanes', text, 0, 64)),
-    rounds: integerOption('rounds', values.rounds, 1, 100),
-    seconds: integerOption('seconds', values.seconds, 1, 600),
-    rate: integerOption('rate', values.rate, 1, 1_000_000),
-  }),
-);
+const options = optionsOrExit(HELP, {
+  jobs: value(list(name(JOB_NAMES)), JOB_NAMES),
+  servers: value(list(name(SERVERS)), SERVERS),
+  lanes: value(list(integer(0, 64)), undefined),
+  rounds: value(integer(1, 100), 5),
+  seconds: value(integer(1, 600), 5),
+  rate: value(integer(1, 1_000_000), 20_000),
+});
 
 const missing = missingPrograms();
 if (missing.length > 0) fail(`bench:dns needs ${missing.join(', ')}`);

@@ -7,8 +7,7 @@
 import { loadSystemCalls } from '@weir/udp-batch';
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { integerOption, optionsOrExit, shareOption } from '../../command-options.js';
-import { fail, print, progress } from '../../output.js';
+import { fail, integer, optionsOrExit, print, progress, share, value } from '../../command.js';
 import { missingPrograms } from '../dns/load.js';
 import { describeLoad, describeMachine } from '../figures.js';
 import { renderScale } from './report.js';
@@ -26,21 +25,12 @@ scale: share of the size, such as 0.01
 seconds: of each of the two phases, full load and the steady rate (queries per second)
 At full size it takes about ten minutes, 4 GiB of memory and 2 GiB in the folder for temporary files.`;
 
-const options = optionsOrExit(
-  HELP,
-  {
-    scale: { type: 'string', default: '1' },
-    rounds: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '5' },
-    rate: { type: 'string', default: '20000' },
-  },
-  (values) => ({
-    scale: shareOption('scale', values.scale),
-    rounds: integerOption('rounds', values.rounds, 1, 100),
-    seconds: integerOption('seconds', values.seconds, 1, 600),
-    rate: integerOption('rate', values.rate, 1, 1_000_000),
-  }),
-);
+const options = optionsOrExit(HELP, {
+  scale: value(share, 1),
+  rounds: value(integer(1, 100), 3),
+  seconds: value(integer(1, 600), 5),
+  rate: value(integer(1, 1_000_000), 20_000),
+});
 
 const missing = missingPrograms();
 if (loadSystemCalls() === null) missing.push('Linux on x64 or arm64');
