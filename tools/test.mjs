@@ -8,7 +8,11 @@ const commands =
     ? [['vitest', 'run', ...args]]
     : [
         ['npm', 'run', 'lint'],
-        ['vitest', 'run', ...['unit*', 'integration', 'e2e'].flatMap((name) => ['--project', name])],
+        [
+          'vitest',
+          'run',
+          ...['unit*', 'integration', 'e2e'].flatMap((name) => ['--project', name]),
+        ],
       ];
 for (const [command, ...rest] of commands) {
   const { status } = spawnSync(command, rest, { stdio: 'inherit' });

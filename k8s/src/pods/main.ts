@@ -5,9 +5,7 @@ import { reportPods } from './report.js';
 
 const [file, values = 'full'] = process.argv.slice(2);
 if (file === undefined) {
-  process.stderr.write(
-    'usage: npm run chart:pods -- <file> [minimal|trial|full|daemonset]\n',
-  );
+  process.stderr.write('usage: npm run chart:pods -- <file> [minimal|trial|full|daemonset]\n');
   process.exit(1);
 }
 const report = reportPods(render({ values: ciValues(values) }));

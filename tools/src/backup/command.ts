@@ -2,8 +2,7 @@ import { optional, parseVariables, StartError, text, url } from '@weir/ops';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { abortOnSignal, runToEnd } from '../command.js';
-import { print } from '../command.js';
+import { abortOnSignal, runToEnd, print } from '../command.js';
 import { withDatabase } from './database.js';
 
 const SCHEMA = {

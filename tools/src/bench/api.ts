@@ -1,16 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import type { Deployment } from '../deployment/deployment.js';
+import type { ManagementClient } from '../deployment/management-client.js';
 import { list, name, optionsOrExit, print, value } from '../command.js';
-import { peakResidentMiB, startControlPlane } from '../services/control-plane.js';
-import { ApiClient } from './api-client.js';
-import { FULL_SIZE, initBody, SMALL_SIZE } from './init-body.js';
+import { cpuMs, familyCpuMs, residentMiB } from '../services/usage.js';
+import { ROOT, withDeployment } from './deployment.js';
 import { measureLatencies, summarise } from './figures.js';
-import { startStores } from './services.js';
-import { Usage } from './usage.js';
+import { FULL_SIZE, initBody, SMALL_SIZE } from './init-body.js';
 
-const OWN_ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** The pause between two reads beside a large body. */
 const READ_PAUSE_MS = 5;
 const PARTS = ['empty', 'replace', 'list'] as const;
@@ -27,40 +22,30 @@ root: another checkout, built, to compare with`;
 
 const { parts, root } = optionsOrExit(HELP, {
   parts: value(list(name(PARTS)), PARTS),
-  root: value(String, OWN_ROOT),
+  root: value(String, ROOT),
 });
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
-const folder = mkdtempSync(join(tmpdir(), 'weir-bench-api-'));
-const stores = await startStores(root, folder);
-const start = (): ReturnType<typeof startControlPlane> =>
-  startControlPlane({ root, folder, ...stores });
-
-let controlPlane = await start();
-try {
-  const client = new ApiClient(controlPlane.url, controlPlane.token);
-  await benchInit(client, 'on an empty database');
+await withDeployment({ root }, async (deployment, client) => {
+  await benchInit(deployment, client, 'on an empty database');
   if (parts.includes('replace')) {
-    await benchInit(client, 'again, the same');
-    await benchInit(client, 'with other networks and domains', 1);
-    await benchInit(client, 'of a small configuration', 0, SMALL_SIZE);
+    await benchInit(deployment, client, 'again, the same');
+    await benchInit(deployment, client, 'with other networks and domains', 1);
+    await benchInit(deployment, client, 'of a small configuration', 0, SMALL_SIZE);
     // The networks of variant 0 stay for what follows.
-    await benchInit(client, 'after a small configuration', 0);
+    await benchInit(deployment, client, 'after a small configuration', 0);
   }
-  if (parts.includes('list')) {
-    await controlPlane.stop();
-    controlPlane = await start();
-    await benchList(new ApiClient(controlPlane.url, controlPlane.token));
-  }
-} finally {
-  await controlPlane.stop();
-  await stores.stop();
-  rmSync(folder, { recursive: true, force: true });
-}
+  if (!parts.includes('list')) return;
+  const [replica] = deployment.replicas;
+  await replica?.terminate();
+  await replica?.start();
+  await benchList(deployment);
+});
 
 async function benchInit(
-  client: ApiClient,
+  deployment: Deployment,
+  client: ManagementClient,
   title: string,
   variant = 0,
   size = FULL_SIZE,
@@ -68,26 +53,44 @@ async function benchInit(
   let done = false;
   // Other clients meanwhile: reads, one after the other.
   const reads = measureLatencies(
-    () => client.get('/profiles/1'),
+    () => client.call('GET', '/profiles/1'),
     () => !done,
     READ_PAUSE_MS,
   );
-  const usage = new Usage({ controlPlane, ...stores });
-  const startedMs = performance.now();
-  const { status, bytes } = await client.send('POST', '/init/', initBody(size, variant));
+  let bytes = 0;
+  const counted = function* (): Generator<string> {
+    for (const piece of initBody(size, variant)) {
+      bytes += piece.length;
+      yield piece;
+    }
+  };
+  const pid = deployment.replicas[0]?.pid ?? 0;
+  const cpu = (): [number, number] => [cpuMs(pid), familyCpuMs(deployment.postgres.pid)];
+  const [before, startedMs] = [cpu(), performance.now()];
+  const { status } = await client.upload('POST', '/init/', counted());
   const tookMs = performance.now() - startedMs;
   done = true;
+  const [controlPlane, postgres] = cpu().map((ms, i) => seconds(ms - (before[i] ?? 0)));
   print(
     `POST /init/ ${title}: ${status} in ${seconds(tookMs)}, body ${(bytes / 1e6).toFixed(0)} MB, ` +
-      `control plane at most ${peakResidentMiB(controlPlane.pid)} MiB; ${usage.show()}; ` +
-      `reads meanwhile: ${summarise(await reads)}`,
+      `control plane at most ${residentMiB(pid, 'peak')} MiB; processor time: control plane ${controlPlane}, ` +
+      `PostgreSQL ${postgres}; reads meanwhile: ${summarise(await reads)}`,
   );
 }
 
-async function benchList(client: ApiClient): Promise<void> {
-  const { firstByteMs, totalMs, bytes } = await client.drain('/net/');
+async function benchList({ managementPorts, secrets, replicas }: Deployment): Promise<void> {
+  const startedMs = performance.now();
+  const headers = { Authorization: `Bearer ${secrets.token}` };
+  const response = await fetch(`http://127.0.0.1:${managementPorts[0]}/net/`, { headers });
+  let firstByteMs = Number.NaN;
+  let bytes = 0;
+  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+    if (bytes === 0) firstByteMs = performance.now() - startedMs;
+    bytes += chunk.length;
+  }
   print(
     `GET /net/ of 1 M networks: first byte ${firstByteMs.toFixed(0)} ms, all ${(bytes / 1e6).toFixed(0)} MB ` +
-      `in ${seconds(totalMs)}, control plane at most ${peakResidentMiB(controlPlane.pid)} MiB`,
+      `in ${seconds(performance.now() - startedMs)}, ` +
+      `control plane at most ${residentMiB(replicas[0]?.pid ?? 0, 'peak')} MiB`,
   );
 }

@@ -1,16 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { integer, list, optionsOrExit, print, value } from '../command.js';
-import { type ControlPlaneProcess, cpuMs, startControlPlane } from '../services/control-plane.js';
+import type { Deployment } from '../deployment/deployment.js';
+import { cpuMs } from '../services/usage.js';
+import { withDeployment } from './deployment.js';
 import { describeLoad, describeMachine, measureLatencies, summarise } from './figures.js';
 import { initBody } from './init-body.js';
-import { startServices } from './services.js';
 
 interface RawAnswer {
   readonly status: number;
@@ -28,11 +26,10 @@ class RawClient {
   private waiting: ((answer: RawAnswer) => void) | null = null;
 
   constructor(
-    url: string,
+    port: number,
     private readonly token: string,
   ) {
-    const { hostname, port } = new URL(url);
-    this.socket = connect(Number(port), hostname).setNoDelay(true);
+    this.socket = connect(port, '127.0.0.1').setNoDelay(true);
     this.socket.setEncoding('latin1').on('data', (text: string) => this.receive(text));
   }
 
@@ -67,7 +64,6 @@ class RawClient {
   }
 }
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const NETWORKS = 100_000;
 const SIZE = { networks: NETWORKS, profiles: 1_000, domains: 10_000, portRanges: 1_000 };
 const WARM_UP_MS = 3_000;
@@ -92,41 +88,31 @@ const { clients, rate, seconds, replicas, resolvers } = optionsOrExit(HELP, {
   replicas: value(integer(1, 20), 1),
   resolvers: value(integer(1, 100_000), 3),
 });
-const folder = mkdtempSync(join(tmpdir(), 'weir-bench-changes-'));
+const PROGRAM = fileURLToPath(new URL('simulated-resolvers.js', import.meta.url));
 const flags = { NODE_OPTIONS: process.env['CONTROL_PLANE_FLAGS'] ?? '' };
-const services = await startServices(ROOT, folder, flags);
-const { controlPlane, client, redisUrl, redisPid } = services;
-const { token } = controlPlane;
-const controlPlanes = [controlPlane];
-while (controlPlanes.length < replicas) controlPlanes.push(await startReplica());
-await client.send('POST', '/init/', initBody(SIZE, 0));
-const program = fileURLToPath(new URL('simulated-resolvers.js', import.meta.url));
-const simulated = spawn(process.execPath, [program, redisUrl, String(resolvers)], {
-  env: { ...process.env, FEED_TOKENS: token },
-  stdio: ['ignore', 'pipe', 'inherit'],
+
+await withDeployment({ replicas, replicaVariables: () => flags }, async (deployment, client) => {
+  await client.upload('POST', '/init/', initBody(SIZE, 0));
+  const { redisUrl, secrets } = deployment;
+  const simulated = spawn(process.execPath, [PROGRAM, redisUrl, String(resolvers)], {
+    env: { ...process.env, FEED_TOKENS: secrets.feedToken },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    await once(simulated.stdout, 'data');
+    await sleep(SETTLE_MS);
+    print(describeMachine());
+    for (const count of clients) await measure(deployment, count);
+  } finally {
+    simulated.kill('SIGKILL');
+  }
 });
-try {
-  await once(simulated.stdout, 'data');
-  await sleep(SETTLE_MS);
-  print(describeMachine());
-  for (const count of clients) await measure(count);
-} finally {
-  simulated.kill('SIGKILL');
-  for (const replica of controlPlanes.slice(1)) await replica.stop();
-  await services.stop();
-  rmSync(folder, { recursive: true, force: true });
-}
 
-async function startReplica(): Promise<ControlPlaneProcess> {
-  const own = mkdtempSync(join(folder, 'replica-'));
-  const variables = { ...flags, MANAGEMENT_TOKENS: token, FEED_TOKENS: token };
-  return startControlPlane({ root: ROOT, ...services, folder: own, variables });
-}
-
-async function measure(count: number): Promise<void> {
+async function measure(deployment: Deployment, count: number): Promise<void> {
+  const { managementPorts, secrets } = deployment;
   const connections = Array.from(
     { length: count },
-    (_, i) => new RawClient(controlPlanes[i % controlPlanes.length].url, token),
+    (_, i) => new RawClient(managementPorts[i % replicas] ?? 0, secrets.token),
   );
   let n = 0;
   let incomplete = 0;
@@ -156,8 +142,8 @@ async function measure(count: number): Promise<void> {
   await runFor(WARM_UP_MS);
   incomplete = 0;
   const cpu = (): [number, number] => [
-    controlPlanes.reduce((sum, { pid }) => sum + cpuMs(pid), 0),
-    cpuMs(redisPid),
+    deployment.replicas.reduce((sum, { pid }) => sum + cpuMs(pid), 0),
+    cpuMs(deployment.redis.pid),
   ];
   const [before, startedMs] = [cpu(), performance.now()];
   const latencies = await runFor(seconds * 1_000);
@@ -165,7 +151,7 @@ async function measure(count: number): Promise<void> {
   const [planesMs, redisMs] = cpu().map((ms, i) => ms - (before[i] ?? 0));
   const share = (ms = 0): string => `${((100 * ms) / tookMs).toFixed(0)} %`;
   print(
-    `PATCH /net/{int_ip}, ${count} clients, ${controlPlanes.length} control planes, ` +
+    `PATCH /net/{int_ip}, ${count} clients, ${replicas} control planes, ` +
       `${resolvers} resolvers: ${((latencies.length * 1_000) / tookMs).toFixed(0)}/s, ` +
       `${summarise(latencies)}, not in force everywhere ${incomplete}; CPU of the control planes ` +
       `${((planesMs ?? 0) / latencies.length).toFixed(2)} ms a change, ${share(planesMs)} of a core, ` +

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { DnsClient } from '../deployment/dns-client.js';
 import { measureLatencies } from './figures.js';
-import { change, nextPage, withDeployment } from './propagation-deployment.js';
+import { nextPage, withDeployment } from './deployment.js';
 
 interface WatchDnsOptions {
   readonly port: number;
@@ -80,10 +80,13 @@ const PAUSE_MS = 5;
  * meanwhile the longest DNS answers, the longest read and the longest change of another client.
  */
 export function measureBatch(domains: number): Promise<Record<string, number>> {
-  return withDeployment(1, async (deployment, client) => {
-    for (const id of [1, 2]) await change(client, 'POST', '/profiles/', { profile: { id } });
-    await change(client, 'POST', '/net/', { ip: '127.0.0.1', profile_id: 1 });
-    await change(client, 'POST', '/profile/1/bw_list', { type: 'deny', domain: BLOCKED });
+  return withDeployment({ resolvers: 1 }, async (deployment, client) => {
+    for (const id of [1, 2]) {
+      await client.change('POST', '/blockpage/', { id, type: 1 });
+      await client.change('POST', '/profiles/', { profile: { id } });
+    }
+    await client.change('POST', '/net/', { ip: '127.0.0.1', profile_id: 1 });
+    await client.change('POST', '/profile/1/bw_list', { type: 'deny', domain: BLOCKED });
     for (let n = 0; n < WARM_UP; n++) {
       await nextPage(client, 2, n);
       await client.call('GET', '/profiles/2');
@@ -92,7 +95,7 @@ export function measureBatch(domains: number): Promise<Record<string, number>> {
       type: 'deny',
       domains: Array.from({ length: domains }, (_, i) => `d${i}.r${round}.blocked.example`),
     });
-    await change(client, 'POST', '/profile/2/bw_list/batch', batch(0));
+    await client.change('POST', '/profile/2/bw_list/batch', batch(0));
     const body = batch(1);
     const port = deployment.dnsPorts[0] ?? 0;
     const [fromMemory, forwarded] = [watchDns({ port, qname: BLOCKED }), watchDns({ port })];
@@ -111,14 +114,14 @@ export function measureBatch(domains: number): Promise<Record<string, number>> {
     );
     await sleep(100);
     const startedMs = performance.now();
-    const { applied } = await change(client, 'POST', '/profile/1/bw_list/batch', body);
+    const { applied } = await client.change('POST', '/profile/1/bw_list/batch', body);
     const tookMs = performance.now() - startedMs;
     await sleep(500);
     goesOn = false;
     const answers = [await fromMemory.end(), await forwarded.end()] as const;
     return {
       'request to 2xx': tookMs,
-      'in force at the 2xx': applied,
+      'in force at the 2xx': applied ?? 0,
       'longest answer from memory': answers[0].longestMs,
       'longest answer from memory, with waits of the client for a core': answers[0].longestWallMs,
       'answers from memory over 5 ms': answers[0].late,

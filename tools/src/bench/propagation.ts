@@ -2,15 +2,12 @@
  * How fast changes come into force: `npm run bench:propagation -- --help`. Real processes on loopback; PostgreSQL with
  * its default durability. It prints the load of the machine, because other work on the cores makes every figure worse.
  */
-import { join } from 'node:path';
-import type { Deployment } from '../deployment/deployment.js';
 import { list, name, optionsOrExit, print, value } from '../command.js';
 import { percentile } from '../percentile.js';
-import { ApiClient } from './api-client.js';
 import { describeLoad, describeMachine, shareOf } from './figures.js';
 import { FULL_SIZE, initBody } from './init-body.js';
 import { measureBatch } from './propagation-batch.js';
-import { change, nextPage, ROOT, withDeployment } from './propagation-deployment.js';
+import { nextPage, withDeployment } from './deployment.js';
 
 type Figures = Readonly<Record<string, number>>;
 
@@ -61,8 +58,9 @@ async function repeat(title: string, measure: () => Promise<Figures>): Promise<v
 
 /** One writer, one change after the other: from the request to the 2xx, when it is in force on every resolver. */
 function measureLatency(resolvers: number): Promise<Figures> {
-  return withDeployment(resolvers, async (_deployment, client) => {
-    await change(client, 'POST', '/profiles/', { profile: { id: 1 } });
+  return withDeployment({ resolvers }, async (_deployment, client) => {
+    for (const id of [1, 2]) await client.change('POST', '/blockpage/', { id, type: 1 });
+    await client.change('POST', '/profiles/', { profile: { id: 1 } });
     const latencies: number[] = [];
     let late = 0;
     for (let n = 0; n < WARM_UP + CHANGES; n++) {
@@ -81,40 +79,32 @@ function measureLatency(resolvers: number): Promise<Figures> {
 }
 
 function measureInit(): Promise<Figures> {
-  // The body names applications of the default catalogue.
-  return withDeployment(3, postConfigurations, { CATALOGUE: join(ROOT, 'catalogue') });
-}
-
-async function postConfigurations(deployment: Deployment): Promise<Figures> {
-  const { token, feedToken } = deployment.secrets;
-  const api = new ApiClient(`http://127.0.0.1:${deployment.managementPorts[0]}`, token);
-  /** Until it is in force: a resolver that loads a snapshot may take longer than a call waits for it. */
-  const post = async (changedEach?: number): Promise<number> => {
-    const startedMs = performance.now();
-    const body = initBody(FULL_SIZE, 0, changedEach);
-    const answer = await api.send('POST', '/init/', body);
-    if (answer.status !== 204) throw new Error(`POST /init/ was answered ${answer.status}`);
-    let { applied } = answer;
-    while (applied !== '3/3') {
-      if (performance.now() - startedMs > INIT_DEADLINE_MS)
-        throw new Error(`in force on ${applied}`);
-      ({ applied } = await api.sendJson('PATCH', '/blockpage/1', { type: 0 }));
-    }
-    return performance.now() - startedMs;
-  };
-  const get = async (path: string): Promise<string> => {
-    const headers = { Authorization: `Bearer ${feedToken}` };
-    return (await fetch(new URL(path, deployment.feedUrl), { headers })).text();
-  };
-  const replaced = await post();
-  const unchanged = await post();
-  const { head } = JSON.parse(await get('/changes?after=0')) as { head: { revision: number } };
-  const changed = await post(CHANGED_EACH);
-  const sent = await get(`/changes?after=${head.revision}`);
-  return {
-    'in force everywhere (ms)': replaced,
-    'the same again (ms)': unchanged,
-    'with 0.1 % of the networks changed (ms)': changed,
-    'sent to each resolver for that (kB)': sent.length / 1_000,
-  };
+  return withDeployment({ resolvers: 3 }, async ({ feedUrl, secrets }, client) => {
+    /** Until it is in force: a resolver that loads a snapshot may take longer than a call waits for it. */
+    const post = async (changedEach?: number): Promise<number> => {
+      const startedMs = performance.now();
+      let answer = await client.upload('POST', '/init/', initBody(FULL_SIZE, 0, changedEach));
+      while (answer.applied !== 3 || answer.total !== 3) {
+        if (performance.now() - startedMs > INIT_DEADLINE_MS)
+          throw new Error(`in force on ${answer.applied}/${answer.total}`);
+        answer = await client.change('PATCH', '/blockpage/1', { type: 0 });
+      }
+      return performance.now() - startedMs;
+    };
+    const get = async (path: string): Promise<string> => {
+      const headers = { Authorization: `Bearer ${secrets.feedToken}` };
+      return (await fetch(new URL(path, feedUrl), { headers })).text();
+    };
+    const replaced = await post();
+    const unchanged = await post();
+    const { head } = JSON.parse(await get('/changes?after=0')) as { head: { revision: number } };
+    const changed = await post(CHANGED_EACH);
+    const sent = await get(`/changes?after=${head.revision}`);
+    return {
+      'in force everywhere (ms)': replaced,
+      'the same again (ms)': unchanged,
+      'with 0.1 % of the networks changed (ms)': changed,
+      'sent to each resolver for that (kB)': sent.length / 1_000,
+    };
+  });
 }

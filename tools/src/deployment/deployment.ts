@@ -2,38 +2,39 @@ import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:dgram';
 import { join } from 'node:path';
 import { migrate } from '../migrate/migrate.js';
+import { findFreePorts } from '../services/ports.js';
 import { withRuntimeRole } from '../services/postgres.js';
-import { CatalogueFolder } from './catalogue-folder.js';
-import {
-  type DeploymentPorts,
-  findDeploymentPorts,
-  type ProcessCounts,
-} from './deployment-ports.js';
+import { WeirProcess, type WeirProcessOptions } from '../services/weir-process.js';
 import { BALANCER_ADDRESS } from './dns-client.js';
+import { startUpstream } from './dns-message.js';
 import { ManagementClient } from './management-client.js';
 import { DEFAULT_PAGE_ADDRESS, renderPageAddresses } from './page-addresses.js';
-import { DeploymentPostgres } from './postgres.js';
-import type { Random } from './random.js';
+import { Random } from './random.js';
 import { RedisProxy } from './redis-proxy.js';
-import { DeploymentRedis } from './redis.js';
+import { CatalogueFolder, DeploymentPostgres, DeploymentRedis } from './stores.js';
 import { TcpProxy } from './tcp-proxy.js';
-import { startUpstream } from './upstream.js';
-import { WeirProcess } from './weir-process.js';
 
-export interface DeploymentOptions extends ProcessCounts {
+type Variables = Readonly<Record<string, string>>;
+
+export interface DeploymentOptions {
+  readonly replicas: number;
+  readonly resolvers: number;
+  /** Default: none. */
+  readonly blockPages?: number;
   /** The repository, compiled. */
   readonly root: string;
   /** An empty folder for data and logs. */
   readonly folder: string;
   /** Variables for every process, in addition to its own. */
-  readonly variables?: Readonly<Record<string, string>>;
+  readonly variables?: Variables;
   /** Variables for one replica, in place of its own. */
-  readonly replicaVariables?: (replica: number) => Readonly<Record<string, string>>;
+  readonly replicaVariables?: (replica: number) => Variables;
   /** Variables for the resolvers, in place of their own. */
-  readonly resolverVariables?: (resolver: number) => Readonly<Record<string, string>>;
+  readonly resolverVariables?: (resolver: number) => Variables;
   /** For the faults of the Redis proxy. */
-  readonly random: Random;
-  readonly onUnexpectedExit: (explanation: string) => void;
+  readonly random?: Random;
+  /** Default: an error that nobody catches. */
+  readonly onUnexpectedExit?: (explanation: string) => void;
   /** For measurements: no proxies. */
   readonly withoutProxies?: boolean;
   /** Whether PostgreSQL syncs to disk, as in production; default: yes. Killed processes lose nothing without it. */
@@ -45,12 +46,13 @@ export const MISSING_RESOLVER_MS = 20_000;
 
 /** A deployment of real processes on loopback, with proxies between them that can inject faults. */
 export class Deployment {
-  replicas: readonly WeirProcess[] = [];
+  readonly replicas: readonly WeirProcess[];
   readonly resolvers: readonly WeirProcess[];
   readonly blockPages: readonly WeirProcess[];
   readonly dnsPorts: readonly number[];
   readonly managementPorts: readonly number[];
   readonly pagePorts: readonly number[];
+  private readonly feedPorts: readonly number[];
   readonly clients: readonly ManagementClient[];
   readonly redisProxy: RedisProxy;
   readonly postgres: DeploymentPostgres;
@@ -75,61 +77,61 @@ export class Deployment {
 
   private constructor(
     private readonly options: DeploymentOptions,
-    private readonly ports: DeploymentPorts,
+    ports: number[],
   ) {
-    const { folder } = options;
+    const { folder, replicas, resolvers, blockPages = 0, random = new Random(1) } = options;
+    const of = <T>(count: number, make: (i: number) => T): T[] =>
+      Array.from({ length: count }, (_, i) => make(i));
+    const take = (): number => ports.pop() ?? 0;
     this.postgres = new DeploymentPostgres({
       folder: join(folder, 'postgres'),
       logFile: this.logFile('postgres'),
-      port: ports.postgres,
+      port: take(),
       fsync: options.fsync ?? true,
     });
     this.redis = new DeploymentRedis({
       folder: join(folder, 'redis'),
       logFile: this.logFile('redis'),
-      port: ports.redis,
-      standbyPort: ports.standbyRedis,
+      port: take(),
+      standbyPort: take(),
       password: this.secrets.redisPassword,
     });
     this.catalogue = new CatalogueFolder(join(folder, 'catalogue'));
-    this.dnsPorts = ports.dns;
-    this.managementPorts = ports.management;
-    this.pagePorts = ports.page;
-    this.redisProxy = new RedisProxy(() => this.redis.port, options.random);
-    this.resolvers = ports.dns.map((_, i) => this.resolver(i));
-    this.blockPages = ports.page.map((_, i) => this.blockPage(i));
-    this.clients = ports.management.map((port) => new ManagementClient(port, this.secrets.token));
-    let turn = 0;
+    this.dnsPorts = of(resolvers, take);
+    this.managementPorts = of(replicas, take);
+    this.feedPorts = of(replicas, take);
+    this.pagePorts = of(blockPages, take);
+    this.clients = this.managementPorts.map(
+      (port) => new ManagementClient(port, this.secrets.token),
+    );
+    this.redisProxy = new RedisProxy(() => this.redis.port, random);
+    let next = 0;
     this.feedProxy = new TcpProxy(() => {
-      const ready = ports.feed.filter((_, i) => this.replicas[i]?.up ?? false);
-      return ready[turn++ % ready.length];
+      const ready = this.feedPorts.filter((_, i) => this.replicas[i]?.up ?? false);
+      return ready[next++ % ready.length];
     });
-    this.postgresProxies = ports.postgresProxies.map(() => new TcpProxy(() => ports.postgres));
-    this.resolverLinks = ports.dns.map(() => ({
-      redis: new TcpProxy(() => ports.redisProxy),
-      feed: new TcpProxy(() => ports.feedProxy),
+    const { postgres, redisProxy, feedProxy } = this;
+    this.postgresProxies = of(replicas, () => new TcpProxy(() => postgres.port));
+    this.resolverLinks = of(resolvers, () => ({
+      redis: new TcpProxy(() => redisProxy.port),
+      feed: new TcpProxy(() => feedProxy.port),
     }));
+    this.replicas = of(replicas, (i) => this.replica(i, take()));
+    this.resolvers = of(resolvers, (i) => this.resolver(i, take()));
+    this.blockPages = of(blockPages, (i) => this.blockPage(i, take()));
   }
 
   static async create(options: DeploymentOptions): Promise<Deployment> {
-    return new Deployment(options, await findDeploymentPorts(options));
+    const { replicas, resolvers, blockPages = 0 } = options;
+    const count = 3 + 3 * replicas + 2 * resolvers + 2 * blockPages;
+    return new Deployment(options, await findFreePorts(count));
   }
 
   /** Starts everything; each part is ready when this resolves. */
   async start(): Promise<void> {
     this.catalogue.renew();
-    this.upstream = await startUpstream(this.ports.upstream);
-    await this.redisProxy.listen(this.ports.redisProxy);
-    await this.feedProxy.listen(this.ports.feedProxy);
-    await Promise.all(
-      this.postgresProxies.map((proxy, i) => proxy.listen(this.ports.postgresProxies[i] ?? 0)),
-    );
-    await Promise.all(
-      this.resolverLinks.flatMap(({ redis, feed }, i) => [
-        redis.listen(this.ports.resolverRedis[i] ?? 0),
-        feed.listen(this.ports.resolverFeed[i] ?? 0),
-      ]),
-    );
+    this.upstream = await startUpstream();
+    await Promise.all(this.proxies.map((proxy) => proxy.listen()));
     await Promise.all([this.postgres.start(), this.redis.start()]);
     this.databaseUrl = withRuntimeRole(this.postgres.url);
     await migrate({
@@ -137,7 +139,6 @@ export class Deployment {
       ownerUrl: this.postgres.url,
       folder: join(this.options.root, 'prisma/migrations'),
     });
-    this.replicas = this.ports.management.map((_, i) => this.replica(i));
     await Promise.all(this.processes.map((one) => one.start()));
   }
 
@@ -145,10 +146,7 @@ export class Deployment {
   async stop(): Promise<void> {
     for (const client of this.clients) client.close();
     await Promise.all(this.processes.map((one) => one.kill()));
-    const links = this.resolverLinks.flatMap(({ redis, feed }) => [redis, feed]);
-    const proxies = [this.feedProxy, ...this.postgresProxies, ...links];
-    await Promise.all(proxies.map((proxy) => proxy.close()));
-    await this.redisProxy.close();
+    await Promise.all(this.proxies.map((proxy) => proxy.close()));
     await Promise.all([this.postgres.stop('SIGINT'), this.redis.kill()]);
     this.upstream?.close();
   }
@@ -172,100 +170,101 @@ export class Deployment {
     return [...this.replicas, ...this.resolvers, ...this.blockPages];
   }
 
+  private get proxies(): readonly TcpProxy[] {
+    const links = this.resolverLinks.flatMap(({ redis, feed }) => [redis, feed]);
+    return [this.redisProxy, this.feedProxy, ...this.postgresProxies, ...links];
+  }
+
   /** The URL that the processes of Weir use. */
   get redisUrl(): string {
-    const port = this.options.withoutProxies === true ? this.redis.port : this.ports.redisProxy;
-    return `redis://:${this.secrets.redisPassword}@127.0.0.1:${port}`;
+    return this.redisUrlAt(this.options.withoutProxies ? this.redis.port : this.redisProxy.port);
   }
 
   get feedUrl(): string {
-    return `http://127.0.0.1:${this.ports.feedProxy}`;
+    return `http://127.0.0.1:${this.feedProxy.port}`;
+  }
+
+  private redisUrlAt(port: number): string {
+    return `redis://:${this.secrets.redisPassword}@127.0.0.1:${port}`;
   }
 
   private databaseUrlOf(replica: number): string {
-    if (this.options.withoutProxies === true) return this.databaseUrl;
+    if (this.options.withoutProxies) return this.databaseUrl;
     const url = new URL(this.databaseUrl);
-    url.port = String(this.ports.postgresProxies[replica]);
+    url.port = String(this.postgresProxies[replica]?.port);
     return url.href;
   }
 
   /** A resolver reaches Redis and the feed through proxies of its own. */
-  private linkVariables(resolver: number): Record<string, string> {
-    if (this.options.withoutProxies === true) return { FEED_URL: this.feedUrl };
-    const redisUrl = new URL(this.redisUrl);
-    redisUrl.port = String(this.ports.resolverRedis[resolver]);
+  private linkVariables(resolver: number): Variables {
+    const links = this.resolverLinks[resolver];
+    if (this.options.withoutProxies || !links) return { FEED_URL: this.feedUrl };
     return {
-      REDIS_URL: redisUrl.href,
-      FEED_URL: `http://127.0.0.1:${this.ports.resolverFeed[resolver]}`,
+      REDIS_URL: this.redisUrlAt(links.redis.port),
+      FEED_URL: `http://127.0.0.1:${links.feed.port}`,
     };
   }
 
-  private replica(i: number): WeirProcess {
-    const { ports, secrets } = this;
-    return this.process(
-      `control-plane-${i}`,
-      'apps/control-plane/dist/main.js',
-      ports.replicaOps[i],
-      {
-        DATABASE_URL: this.databaseUrlOf(i),
-        MANAGEMENT_PORT: String(ports.management[i]),
-        MANAGEMENT_TOKENS: secrets.token,
-        FEED_PORT: String(ports.feed[i]),
-        CATALOGUE: this.catalogue.path,
-        CATALOGUE_INTERVAL_MS: '1000',
-        MISSING_RESOLVER_S: String(MISSING_RESOLVER_MS / 1000),
-        ...this.options.replicaVariables?.(i),
-      },
-    );
+  private get upstreamVariables(): Variables {
+    return { UPSTREAMS: `127.0.0.1:${this.upstream?.address().port}` };
   }
 
-  private resolver(i: number): WeirProcess {
-    const { ports } = this;
-    return this.process(`resolver-${i}`, 'apps/resolver/dist/main.js', ports.resolverOps[i], {
-      DNS_PORT: String(ports.dns[i]),
+  private replica(i: number, opsPort: number): WeirProcess {
+    return this.process('control-plane', i, opsPort, () => ({
+      DATABASE_URL: this.databaseUrlOf(i),
+      MANAGEMENT_PORT: String(this.managementPorts[i]),
+      MANAGEMENT_TOKENS: this.secrets.token,
+      FEED_PORT: String(this.feedPorts[i]),
+      CATALOGUE: this.catalogue.path,
+      CATALOGUE_INTERVAL_MS: '1000',
+      MISSING_RESOLVER_S: String(MISSING_RESOLVER_MS / 1000),
+      ...this.options.replicaVariables?.(i),
+    }));
+  }
+
+  private resolver(i: number, opsPort: number): WeirProcess {
+    return this.process('resolver', i, opsPort, () => ({
+      DNS_PORT: String(this.dnsPorts[i]),
       DNS_PROXY_PROTOCOL_FROM: BALANCER_ADDRESS,
       DNS_ALLOWED_CLIENTS: '127.0.0.0/8,2001:db8::/32',
-      UPSTREAMS: `127.0.0.1:${ports.upstream}`,
+      ...this.upstreamVariables,
       BLOCK_PAGE_IPV4: DEFAULT_PAGE_ADDRESS,
       BLOCK_PAGE_ADDRESSES: renderPageAddresses(),
       ...this.linkVariables(i),
       DATA_DIR: this.dataFolder(i),
       ...this.options.resolverVariables?.(i),
-    });
+    }));
   }
 
-  private blockPage(i: number): WeirProcess {
-    const { ports } = this;
-    return this.process(`block-page-${i}`, 'apps/block-page/dist/main.js', ports.pageOps[i], {
-      BLOCK_PAGE_PORT: String(ports.page[i]),
+  private blockPage(i: number, opsPort: number): WeirProcess {
+    return this.process('block-page', i, opsPort, () => ({
+      BLOCK_PAGE_PORT: String(this.pagePorts[i]),
       BLOCK_PAGE_CLIENT_RATE: '0',
-      UPSTREAMS: `127.0.0.1:${ports.upstream}`,
+      ...this.upstreamVariables,
       FEED_URL: this.feedUrl,
-    });
+    }));
   }
 
   private process(
-    name: string,
-    script: string,
-    opsPort: number | undefined,
-    environment: Readonly<Record<string, string>>,
+    app: WeirProcessOptions['app'],
+    i: number,
+    opsPort: number,
+    environment: () => Variables,
   ): WeirProcess {
+    const name = `${app}-${i}`;
     return new WeirProcess({
-      name,
-      script,
+      ...{ name, app, opsPort },
       root: this.options.root,
-      opsPort: opsPort ?? 0,
       logFile: this.logFile(name),
       onUnexpectedExit: this.options.onUnexpectedExit,
-      environment: {
+      environment: () => ({
         FEED_TOKENS: this.secrets.feedToken,
         ...this.options.variables,
         REDIS_URL: this.redisUrl,
-        ...environment,
-        OPS_PORT: String(opsPort),
+        ...environment(),
         DOMAIN_HASH_KEY: this.secrets.hashKey,
         DEPLOYMENT_ID: this.deploymentId,
-      },
+      }),
     });
   }
 }

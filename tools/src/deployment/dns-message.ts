@@ -1,3 +1,5 @@
+import { createSocket, type Socket } from 'node:dgram';
+
 /** The part of DNS that the tools need: one question, answers of type A (RFC 1035 §4). */
 
 const HEADER_BYTES = 12;
@@ -70,4 +72,21 @@ function skipName(bytes: Buffer, offset: number): number {
     at += length + 1;
   }
   return at + 1;
+}
+
+/** The upstream gives this address for every name, so names that are not blocked have it. */
+export const UPSTREAM_ADDRESS = '203.0.113.80';
+const TTL_SECONDS = 60;
+
+/** A DNS server that stands for the internet, on a free port. */
+export async function startUpstream(): Promise<Socket> {
+  const address = UPSTREAM_ADDRESS.split('.').map(Number);
+  const socket = createSocket('udp4');
+  socket.on('message', (query, sender) => {
+    socket.send(answerQuery(query, address, TTL_SECONDS), sender.port, sender.address);
+  });
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', reject).bind(0, '127.0.0.1', resolve);
+  });
+  return socket;
 }

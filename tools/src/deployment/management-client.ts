@@ -1,16 +1,18 @@
-import { Agent, type IncomingMessage, request } from 'node:http';
+import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 
 /** The result of a call: its status, or the reason why there is none. */
-export type Reply =
-  | {
-      readonly status: number;
-      readonly revision: number;
-      /** The two numbers of `X-Config-Applied`; null if the header is missing. */
-      readonly applied: number | null;
-      readonly total: number | null;
-      readonly text: string;
-    }
-  | { readonly status: null; readonly reason: string };
+export type Reply = Answer | { readonly status: null; readonly reason: string };
+
+export interface Answer {
+  readonly status: number;
+  readonly revision: number;
+  /** The two numbers of `X-Config-Applied`; null if the header is missing. */
+  readonly applied: number | null;
+  readonly total: number | null;
+  readonly text: string;
+}
 
 /** Upper bound of any response, including the pauses that the suite makes. */
 const RESPONSE_DEADLINE_MS = 120_000;
@@ -25,6 +27,26 @@ export class ManagementClient {
   ) {}
 
   call(method: string, path: string, body?: unknown): Promise<Reply> {
+    return this.send(method, path, (sent) =>
+      sent.end(body === undefined ? undefined : JSON.stringify(body)),
+    );
+  }
+
+  /** A call that must succeed. */
+  async change(method: string, path: string, body: unknown): Promise<Answer> {
+    return successOf(`${method} ${path}`, await this.call(method, path, body));
+  }
+
+  /** The same with a body whose text is sent piece by piece. */
+  async upload(method: string, path: string, text: Iterable<string>): Promise<Answer> {
+    const reply = await this.send(method, path, (sent) => {
+      // An error is one of the call, too.
+      pipeline(Readable.from(text), sent).catch(() => undefined);
+    });
+    return successOf(`${method} ${path}`, reply);
+  }
+
+  private send(method: string, path: string, write: (sent: ClientRequest) => void): Promise<Reply> {
     return new Promise((resolve) => {
       const fail = (error: Error): void => {
         resolve({ status: null, reason: error.message });
@@ -47,7 +69,7 @@ export class ManagementClient {
       sent.on('timeout', () =>
         sent.destroy(new Error(`no answer within ${RESPONSE_DEADLINE_MS} ms`)),
       );
-      sent.end(body === undefined ? undefined : JSON.stringify(body));
+      write(sent);
     });
   }
 
@@ -66,4 +88,9 @@ async function readReply(response: IncomingMessage): Promise<Reply> {
     total: total === undefined ? null : Number(total),
     text: Buffer.concat(chunks).toString('utf8'),
   };
+}
+
+function successOf(call: string, reply: Reply): Answer {
+  if (reply.status !== null && reply.status < 300) return reply;
+  throw new Error(`${call}: ${JSON.stringify(reply)}`);
 }

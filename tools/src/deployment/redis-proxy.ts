@@ -1,6 +1,5 @@
-import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Random } from './random.js';
-import { isChannelMessage, RespFrames } from './resp-frames.js';
+import { type Filter, TcpProxy } from './tcp-proxy.js';
 
 /** Faults of pub/sub messages. Everything else passes unchanged. */
 export interface MessageFaults {
@@ -10,42 +9,19 @@ export interface MessageFaults {
   readonly duplicate: number;
 }
 
-interface Link {
-  readonly client: Socket;
-  readonly redis: Socket;
-  isBlackhole: boolean;
-}
-
 const NO_FAULTS: MessageFaults = { drop: 0, duplicate: 0 };
 
-/**
- * A proxy in front of Redis. It drops or duplicates whole pub/sub messages, and stalls, cuts or blackholes
- * connections.
- */
-export class RedisProxy {
-  readonly counts = { messages: 0, dropped: 0, duplicated: 0, cut: 0, stalled: 0, blackholed: 0 };
+/** A proxy in front of Redis that also drops or duplicates whole pub/sub messages. */
+export class RedisProxy extends TcpProxy {
+  readonly messages = { messages: 0, dropped: 0, duplicated: 0 };
   faults = NO_FAULTS;
-  private readonly links = new Set<Link>();
-  private readonly server: Server;
 
-  constructor(
-    private readonly redisPort: () => number,
-    private readonly random: Random,
-  ) {
-    this.server = createServer((client) => {
-      this.link(client);
-    });
-  }
-
-  async listen(port: number): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      this.server.once('error', reject).listen(port, '127.0.0.1', resolve);
-    });
-  }
-
-  async close(): Promise<void> {
-    this.cut(1);
-    await new Promise((resolve) => this.server.close(resolve));
+  constructor(redisPort: () => number, random: Random) {
+    const filter = (): Filter => {
+      const frames = new RespFrames();
+      return (chunk) => Buffer.concat(frames.push(chunk).flatMap((frame) => this.deliver(frame)));
+    };
+    super(redisPort, filter, random);
   }
 
   /** Ends the faults of messages. */
@@ -53,77 +29,68 @@ export class RedisProxy {
     this.faults = NO_FAULTS;
   }
 
-  /** Closes connections. @param share which part of them, from 0 to 1 */
-  cut(share: number): void {
-    for (const { client } of this.links) {
-      if (!this.random.chance(share)) continue;
-      this.counts.cut++;
-      client.destroy();
-    }
-  }
-
-  /** Delays everything on some connections. @param share which part of them, from 0 to 1 */
-  stall(share: number, durationMs: number): void {
-    for (const { client, redis } of this.links) {
-      if (!this.random.chance(share)) continue;
-      this.counts.stalled++;
-      client.pause();
-      redis.pause();
-      setTimeout(() => {
-        client.resume();
-        redis.resume();
-      }, durationMs);
-    }
-  }
-
-  /** Drops everything on some connections until they are closed. @param share which part of them, from 0 to 1 */
-  blackhole(share: number): void {
-    for (const link of this.links) {
-      if (!this.random.chance(share)) continue;
-      this.counts.blackholed++;
-      link.isBlackhole = true;
-    }
-  }
-
-  private link(client: Socket): void {
-    const redis = connect(this.redisPort(), '127.0.0.1');
-    const link: Link = { client, redis, isBlackhole: false };
-    this.links.add(link);
-    const frames = new RespFrames();
-    client.setNoDelay(true);
-    redis.setNoDelay(true);
-    client.on('data', (chunk: Buffer) => {
-      if (!link.isBlackhole) redis.write(chunk);
-    });
-    redis.on('data', (chunk: Buffer) => {
-      if (link.isBlackhole) return;
-      for (const frame of frames.push(chunk)) this.pass(frame, client);
-    });
-    for (const socket of [client, redis]) {
-      // 'close' follows 'error', and closes the other end too.
-      socket.on('error', () => socket.destroy());
-      socket.on('close', () => {
-        this.links.delete(link);
-        client.destroy();
-        redis.destroy();
-      });
-    }
-  }
-
-  private pass(frame: Buffer, client: Socket): void {
-    if (!isChannelMessage(frame)) {
-      client.write(frame);
-      return;
-    }
-    this.counts.messages++;
+  private deliver(frame: Buffer): Buffer[] {
+    if (!isChannelMessage(frame)) return [frame];
+    this.messages.messages++;
     if (this.random.chance(this.faults.drop)) {
-      this.counts.dropped++;
-      return;
+      this.messages.dropped++;
+      return [];
     }
-    client.write(frame);
-    if (this.random.chance(this.faults.duplicate)) {
-      this.counts.duplicated++;
-      client.write(frame);
-    }
+    if (!this.random.chance(this.faults.duplicate)) return [frame];
+    this.messages.duplicated++;
+    return [frame, frame];
   }
+}
+
+const CR = 0x0d;
+const LINE_TYPES = '+-:_#,(';
+const TEXT_TYPES = '$!=';
+const LIST_TYPES = '*~>';
+const PAIR_TYPES = '%|';
+
+/** Splits the bytes that Redis sends into whole replies and pushes (RESP2 and RESP3). Chunks may end anywhere. */
+export class RespFrames {
+  private rest: Buffer = Buffer.alloc(0);
+
+  /** The frames that this chunk completes, in order. */
+  push(chunk: Buffer): Buffer[] {
+    this.rest = this.rest.length === 0 ? chunk : Buffer.concat([this.rest, chunk]);
+    const frames: Buffer[] = [];
+    let offset = 0;
+    for (let end = frameEnd(this.rest, 0); end > 0; end = frameEnd(this.rest, offset)) {
+      frames.push(this.rest.subarray(offset, end));
+      offset = end;
+    }
+    this.rest = this.rest.subarray(offset);
+    return frames;
+  }
+}
+
+/** Whether the frame is a pub/sub message: a RESP3 push or a RESP2 array. */
+export function isChannelMessage(frame: Buffer): boolean {
+  return /^[>*]3\r\n\$7\r\nmessage\r\n/.test(frame.toString('latin1', 0, 24));
+}
+
+/** Offset of the end of the frame that begins at `offset`; −1 if the frame is incomplete. */
+function frameEnd(bytes: Buffer, offset: number): number {
+  const cr = bytes.indexOf(CR, offset);
+  if (cr < 0 || cr + 1 >= bytes.length) return -1;
+  const type = String.fromCharCode(bytes[offset] ?? 0);
+  const lineEnd = cr + 2;
+  if (LINE_TYPES.includes(type)) return lineEnd;
+  const count = Number(bytes.toString('latin1', offset + 1, cr));
+  if (!Number.isInteger(count)) throw new RangeError(`no RESP frame begins with ${type}`);
+  if (TEXT_TYPES.includes(type)) {
+    const end = count < 0 ? lineEnd : lineEnd + count + 2;
+    return end <= bytes.length ? end : -1;
+  }
+  if (LIST_TYPES.includes(type)) return elementsEnd(bytes, lineEnd, count);
+  if (PAIR_TYPES.includes(type)) return elementsEnd(bytes, lineEnd, 2 * count);
+  throw new RangeError(`no RESP frame begins with ${type}`);
+}
+
+function elementsEnd(bytes: Buffer, offset: number, count: number): number {
+  let end = offset;
+  for (let i = 0; i < count && end >= 0; i++) end = frameEnd(bytes, end);
+  return end;
 }

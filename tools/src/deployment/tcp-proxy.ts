@@ -1,50 +1,93 @@
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
+import { Random } from './random.js';
 
 interface Link {
   readonly client: Socket;
   readonly server: Socket;
+  /** Nothing passes before this time, by `performance.now`. */
+  stalledUntilMs: number;
+  isBlackhole: boolean;
 }
 
-/** A TCP load balancer on loopback that can also drop all traffic silently, as a broken network does. */
+/** What becomes of a piece of a response. */
+export type Filter = (chunk: Buffer) => Buffer;
+
+/** A TCP load balancer on loopback that can also delay, cut or silently drop traffic, as a broken network does. */
 export class TcpProxy {
-  private readonly server: Server;
-  private readonly links = new Set<Link>();
-  private readonly blackholed = new Set<Link>();
-  private isBlackhole = false;
+  readonly counts = { cut: 0, stalled: 0, blackholed: 0 };
   /** How long each piece of a response is held up. */
   delayMs = 0;
+  private readonly server = createServer((client) => this.link(client));
+  private readonly links = new Set<Link>();
+  private isBlackhole = false;
 
-  /** @param nextPort the loopback port for the next connection; undefined: the connection is refused. */
-  constructor(private readonly nextPort: () => number | undefined) {
-    this.server = createServer((client) => {
-      this.link(client);
-    });
-  }
+  /**
+   * @param nextPort the loopback port for the next connection; undefined: the connection is refused.
+   * @param filter makes the filter of the responses of one connection
+   * @param random picks the connections that are cut, stalled or blackholed
+   */
+  constructor(
+    private readonly nextPort: () => number | undefined,
+    private readonly filter: () => Filter = () => (chunk) => chunk,
+    protected readonly random = new Random(1),
+  ) {}
 
-  async listen(port: number): Promise<void> {
+  /** @param port default: a free one */
+  async listen(port = 0): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.server.once('error', reject).listen(port, '127.0.0.1', resolve);
     });
   }
 
+  /** Once it listens. */
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
   async close(): Promise<void> {
-    for (const { client, server } of this.links) {
+    this.cut();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  /** Closes connections. @param share which part of them, from 0 to 1 */
+  cut(share = 1): void {
+    for (const { client, server } of this.some(share)) {
+      this.counts.cut++;
       client.destroy();
       server.destroy();
     }
-    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  /** Delays everything on some connections. @param share which part of them, from 0 to 1 */
+  stall(share: number, durationMs: number): void {
+    for (const link of this.some(share)) {
+      this.counts.stalled++;
+      link.stalledUntilMs = performance.now() + durationMs;
+    }
+  }
+
+  /** Drops everything on some connections from now on. @param share which part of them, from 0 to 1 */
+  blackhole(share: number): void {
+    for (const link of this.some(share)) {
+      this.counts.blackholed++;
+      drop(link);
+    }
   }
 
   /** Drops everything on every connection, in both directions. The ends do not learn that the other end closed. */
   startBlackhole(): void {
     this.isBlackhole = true;
-    for (const link of this.links) this.blackhole(link);
+    for (const link of this.links) drop(link);
   }
 
   /** New connections work again. Connections from before or during the blackhole stay broken. */
   stopBlackhole(): void {
     this.isBlackhole = false;
+  }
+
+  private some(share: number): Link[] {
+    return [...this.links].filter(() => this.random.chance(share));
   }
 
   private link(client: Socket): void {
@@ -54,34 +97,42 @@ export class TcpProxy {
       return;
     }
     const server = connect(port, '127.0.0.1');
-    const link: Link = { client, server };
+    const link = { client, server, stalledUntilMs: 0, isBlackhole: false };
     this.links.add(link);
-    client.setNoDelay(true);
-    server.setNoDelay(true);
-    client.pipe(server).pipe(this.delayed()).pipe(client);
-    client.on('error', () => client.destroy()).on('close', () => this.closed(link, server));
-    server.on('error', () => server.destroy()).on('close', () => this.closed(link, client));
-    if (this.isBlackhole) this.blackhole(link);
+    const filter = this.filter();
+    const requests = passOn(
+      (chunk) => chunk,
+      link,
+      () => 0,
+    );
+    client.pipe(requests).pipe(server);
+    server.pipe(passOn(filter, link, () => this.delayMs)).pipe(client);
+    for (const [socket, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      socket.setNoDelay(true).on('error', () => socket.destroy());
+      socket.on('close', () => {
+        if (!link.isBlackhole) other.destroy();
+        if (client.destroyed && server.destroyed) this.links.delete(link);
+      });
+    }
+    if (this.isBlackhole) drop(link);
   }
+}
 
-  private delayed(): Transform {
-    return new Transform({
-      transform: (chunk, _encoding, done) => {
-        if (this.delayMs === 0) done(null, chunk);
-        else setTimeout(done, this.delayMs, null, chunk);
-      },
-    });
-  }
+function passOn(filter: Filter, link: Link, delayMs: () => number): Transform {
+  return new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      const waitMs = Math.max(delayMs(), link.stalledUntilMs - performance.now());
+      const passed = filter(chunk);
+      if (waitMs > 0) setTimeout(done, waitMs, null, passed);
+      else done(null, passed);
+    },
+  });
+}
 
-  private blackhole(link: Link): void {
-    this.blackholed.add(link);
-    for (const socket of [link.client, link.server]) socket.unpipe().resume();
-  }
-
-  private closed(link: Link, other: Socket): void {
-    if (!this.blackholed.has(link)) other.destroy();
-    if (!link.client.destroyed || !link.server.destroyed) return;
-    this.links.delete(link);
-    this.blackholed.delete(link);
-  }
+function drop(link: Link): void {
+  link.isBlackhole = true;
+  for (const socket of [link.client, link.server]) socket.unpipe().resume();
 }

@@ -4,7 +4,7 @@ import { LowerBounds } from './history.js';
 import type { Key } from './keys/key.js';
 import type { Random } from '../deployment/random.js';
 import type { RunStats } from './run-stats.js';
-import type { WeirProcess } from '../deployment/weir-process.js';
+import type { WeirProcess } from '../services/weir-process.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AppliedReply, CountChecker } from './count-checker.js';
 

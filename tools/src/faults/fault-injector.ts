@@ -10,7 +10,7 @@ import type { DatabaseRewind } from './database-rewind.js';
 import { forgeFollowers } from './forged-followers.js';
 import { breakImage } from './image-fault.js';
 import type { TcpProxy } from '../deployment/tcp-proxy.js';
-import type { WeirProcess } from '../deployment/weir-process.js';
+import type { WeirProcess } from '../services/weir-process.js';
 import { plantVariables, STUCK_FILE_VARIABLE } from './plant/plants.js';
 import { renewCatalogue } from './catalogue-renewal.js';
 

@@ -157,7 +157,9 @@ async function runOn(
   const log = await verify({ ...shared, keys });
   const loads = readLogs(deployment, stats);
   const images = await countImages(deployment);
-  return { stats, log, loads, images, messages: deployment.redisProxy.counts };
+  const { redisProxy } = deployment;
+  const messages = { ...redisProxy.messages, ...redisProxy.counts };
+  return { stats, log, loads, images, messages };
 }
 
 interface Actors {

@@ -3,13 +3,13 @@ import type { Deployment } from '../deployment/deployment.js';
 import type { ReadWriteLock } from './read-write-lock.js';
 import { FIXED_PART } from './keys/fixed.js';
 import { INIT_LISTS, type Key, type Step } from './keys/key.js';
-import type { Reply } from '../deployment/management-client.js';
+import type { Answer as ManagementAnswer } from '../deployment/management-client.js';
 import type { Random } from '../deployment/random.js';
 import type { RunStats } from './run-stats.js';
 import type { AnswerChecker } from './answer-checker.js';
 import type { SettledKey } from './verify-log.js';
 
-type Answer = Extract<Reply, { readonly status: number }> & {
+type Answer = ManagementAnswer & {
   /** Which one answered. */
   readonly replica: number;
 };

@@ -7,12 +7,12 @@ import { afterEach, beforeAll, beforeEach, describe, expect, inject, it } from '
 import { checkMigration } from '../migration-check/check-migration.js';
 import { cloneRelease } from '../previous-release/clone.js';
 import { findPreviousRelease } from '../previous-release/find.js';
+import { playBasicCalls, playSharedCalls } from '../testing/basic-calls.js';
 import {
-  type ControlPlaneProcess,
+  type ControlPlane,
   spawnControlPlane,
   startControlPlane,
-} from '../services/control-plane.js';
-import { playBasicCalls, playSharedCalls } from '../testing/basic-calls.js';
+} from '../testing/control-plane.js';
 import { migrate } from './migrate.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -32,9 +32,9 @@ ALTER TABLE domain_rule ADD since timestamptz NOT NULL DEFAULT now();
 let folder: string;
 let databaseUrl: string;
 let number = 0;
-const running: ControlPlaneProcess[] = [];
+const running: ControlPlane[] = [];
 
-const keep = (controlPlane: ControlPlaneProcess) => {
+const keep = (controlPlane: ControlPlane) => {
   running.push(controlPlane);
   return controlPlane;
 };
@@ -65,13 +65,13 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await Promise.all(running.splice(0).map((controlPlane) => controlPlane.stop()));
+  await Promise.all(running.splice(0).map(({ process }) => process.terminate()));
   await rm(folder, { recursive: true });
 });
 
 describe('a control plane of this release', () => {
-  const readiness = async ({ opsUrl }: ControlPlaneProcess) => {
-    const response = await fetch(`${opsUrl}/readyz`).catch(() => null);
+  const readiness = async ({ process }: ControlPlane) => {
+    const response = await fetch(`${process.opsUrl}/readyz`).catch(() => null);
     return response === null ? '' : `${response.status} ${await response.text()}`;
   };
 
@@ -82,16 +82,18 @@ describe('a control plane of this release', () => {
       .toContain(
         '503 starting: waits for migrations: the database has no schema yet: run node tools/dist/migrate.js',
       );
-    await expect.poll(() => controlPlane.lastLines().join()).toContain('waiting for migrations');
+    await expect
+      .poll(() => controlPlane.process.running.lastLines().join())
+      .toContain('waiting for migrations');
     await migrate({ databaseUrl, folder: MIGRATIONS });
-    await controlPlane.ready();
+    await controlPlane.started;
     expect(await playBasicCalls(controlPlane)).toEqual([]);
   });
 
   it('exits with one line when the migrations are not applied in time', async () => {
     const controlPlane = await spawn({ SCHEMA_WAIT_S: '0' });
-    expect(await controlPlane.exited).toEqual({ code: 1 });
-    expect(controlPlane.lastLines()).toEqual([
+    expect(await controlPlane.process.running.exited).toEqual({ code: 1 });
+    expect(controlPlane.process.running.lastLines()).toEqual([
       'control-plane: the database has no schema yet: run node tools/dist/migrate.js',
     ]);
   });
@@ -120,8 +122,8 @@ describe('a control plane of this release', () => {
     const contracting = `DROP TABLE schedule; UPDATE schema_compatibility SET min_migration = '${NEXT}'`;
     await migrate({ databaseUrl, folder: await withNext(contracting) });
     const controlPlane = await spawn({});
-    expect(await controlPlane.exited).toEqual({ code: 1 });
-    expect(controlPlane.lastLines().at(-1)).toContain(
+    expect(await controlPlane.process.running.exited).toEqual({ code: 1 });
+    expect(controlPlane.process.running.lastLines().at(-1)).toContain(
       `control-plane: the database is for releases that know migration ${NEXT}, the newest one here is `,
     );
   });

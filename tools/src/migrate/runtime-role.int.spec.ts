@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { startControlPlane } from '../services/control-plane.js';
+import { startControlPlane } from '../testing/control-plane.js';
 import { playBasicCalls } from '../testing/basic-calls.js';
 import { migrate } from './migrate.js';
 
@@ -138,7 +138,7 @@ describe('migrate with a role of the owner and one of the control planes', () =>
       await client.end();
       expect(notices).toEqual([]);
     } finally {
-      await controlPlane.stop();
+      await controlPlane.process.terminate();
     }
   });
 

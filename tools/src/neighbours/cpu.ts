@@ -30,16 +30,6 @@ export function cpuBetween(before: readonly CpuTime[], after: readonly CpuTime[]
   return { runningMs, waitingMs: Math.max(0, ...waiting) };
 }
 
-/** The memory of a process, in bytes; 0 where the kernel does not tell. */
-export function readMemory(pid: number): number {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
-  } catch {
-    return 0; // not Linux
-  }
-}
-
 /** The threads that answer UDP queries from memory. */
 function lanesOf(pid: number): number[] {
   try {

@@ -12,7 +12,7 @@ export interface ObservedWindow extends Window {
   /** It could have run, but other processes had its processor. */
   readonly waitingShare: number;
   /** The most memory that the resolver had. */
-  readonly memoryBytes: number;
+  readonly memoryMiB: number;
 }
 
 export interface Latencies {

@@ -32,7 +32,7 @@ export function renderResult(result: AttackResult): string {
     `  resolver   ${list(counters, String)}`,
     `  processor  ${percent(cpuShare)} used, ${percent(waitingShare)} waited for it; ` +
       `${percent(attack.excludedShare)} of the queries left out`,
-    `  memory     ${(observation.growthBytes / 2 ** 20).toFixed(0)} MiB more`,
+    `  memory     ${observation.growthMiB} MiB more`,
     `  ${verdict.result.toUpperCase()} ${verdict.reasons.join('; ')}`,
   ].join('\n');
 }

@@ -4,7 +4,7 @@ import type { NamedAttack } from './attacks/index.js';
 import type { AttackOrder } from './attacks/main.js';
 import { nowMs } from './shared/clock.js';
 import { changes, KERNEL_DROPS, readCounters } from './counters.js';
-import { cpuBetween, prefer, Processors, readCpuTimes, readMemory } from './cpu.js';
+import { cpuBetween, prefer, Processors, readCpuTimes } from './cpu.js';
 import { HelperProcess } from './helper-process.js';
 import {
   measure,
@@ -15,6 +15,7 @@ import {
 } from './measurement.js';
 import { GIVE_UP_MS } from './neighbour/recorder.js';
 import type { Gap, Measurements, Sample } from './neighbour/sample.js';
+import { residentMiB } from '../services/usage.js';
 import { Setting } from './setting.js';
 import type { Target } from './shared/target.js';
 import { isCrowded, judge, type Observation, type Verdict } from './verdict.js';
@@ -87,7 +88,7 @@ export async function runNeighbours(
   const onUnexpectedExit = (explanation: string): void => failed.abort(new Error(explanation));
   const setting = await Setting.start({ ...context, onUnexpectedExit });
   try {
-    const resolverPid = setting.resolver.pid ?? 0;
+    const resolverPid = setting.resolver.pid;
     processors.pinResolver(resolverPid);
     prefer(resolverPid, RESOLVER_PRIORITY);
     prefer(process.pid, MAIN_PRIORITY);
@@ -175,7 +176,7 @@ class Run {
       samples: samplesIn(this.samples, judged),
       kernelDrops: (counters[KERNEL_DROPS] ?? 0) + this.unreadAnswers - unreadBefore,
       waitingShare: during.waitingShare,
-      growthBytes: during.memoryBytes - quiet.memoryBytes,
+      growthMiB: during.memoryMiB - quiet.memoryMiB,
     };
     const result = {
       attack,
@@ -199,11 +200,11 @@ class Run {
   }
 
   private async observe(lengthMs: number): Promise<ObservedWindow> {
-    const pid = this.setting.resolver.pid ?? 0;
+    const pid = this.setting.resolver.pid;
     const [fromMs, before] = [nowMs(), readCpuTimes(pid)];
-    let memoryBytes = 0;
+    let memoryMiB = 0;
     const sampler = setInterval(() => {
-      memoryBytes = Math.max(memoryBytes, readMemory(pid));
+      memoryMiB = Math.max(memoryMiB, residentMiB(pid, 'now'));
     }, MEMORY_SAMPLE_MS);
     try {
       await this.pause(lengthMs);
@@ -217,7 +218,7 @@ class Run {
       ...{ fromMs, toMs },
       runningShare: runningMs / spanMs,
       waitingShare: waitingMs / spanMs,
-      memoryBytes,
+      memoryMiB,
     };
   }
 

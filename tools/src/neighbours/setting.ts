@@ -1,10 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { Deployment } from '../deployment/deployment.js';
-import type { ManagementClient } from '../deployment/management-client.js';
 import { findFreePorts } from '../services/ports.js';
-import { Random } from '../deployment/random.js';
-import type { WeirProcess } from '../deployment/weir-process.js';
+import type { WeirProcess } from '../services/weir-process.js';
 import { HelperProcess } from './helper-process.js';
 import {
   ATTACKER,
@@ -44,7 +42,6 @@ export class Setting {
 
   static async start({ root, folder, onUnexpectedExit }: SettingOptions): Promise<Setting> {
     const seed = Math.floor(Math.random() * 2 ** 32);
-    const random = new Random(seed);
     const ports = await findFreePorts(UPSTREAMS + 2);
     const [tlsPort = 0, httpsPort = 0, ...upstreamPorts] = ports;
     const upstream = await HelperProcess.start({
@@ -59,7 +56,6 @@ export class Setting {
       folder,
       replicas: 1,
       resolvers: 1,
-      random,
       withoutProxies: true,
       resolverVariables: () => ({
         UPSTREAMS: upstreamPorts.map((port) => `${SERVER}:${port}`).join(','),
@@ -101,19 +97,20 @@ export class Setting {
   private async configure(): Promise<void> {
     const [client] = this.deployment.clients;
     if (client === undefined) throw new Error('there is no control plane');
-    await post(client, '/blockpage/', { id: 1, type: 0 });
+    const post = (path: string, body: unknown) => client.change('POST', path, body);
+    await post('/blockpage/', { id: 1, type: 0 });
     for (const id of [NEIGHBOUR_PROFILE, ATTACKER_PROFILE, OTHER_PROFILE]) {
-      await post(client, '/profiles/', { profile: { id, page_id: null } });
-      await post(client, `/profile/${id}/bw_list`, { type: 'deny', domain: BLOCKED_ZONE });
+      await post('/profiles/', { profile: { id, page_id: null } });
+      await post(`/profile/${id}/bw_list`, { type: 'deny', domain: BLOCKED_ZONE });
     }
-    await post(client, '/net/', { ip: ATTACKER, profile_id: ATTACKER_PROFILE });
-    await post(client, '/net/', { ip: NETWORK, prefix_len: 24, profile_id: ATTACKER_PROFILE });
+    await post('/net/', { ip: ATTACKER, profile_id: ATTACKER_PROFILE });
+    await post('/net/', { ip: NETWORK, prefix_len: 24, profile_id: ATTACKER_PROFILE });
     const ranges = [
       [NEIGHBOUR_PORTS, HIGHEST_PORT, NEIGHBOUR_PROFILE],
       [LOWEST_PORT, NEIGHBOUR_PORTS - 1, ATTACKER_PROFILE],
     ];
     for (const [lower_port_bound, upper_port_bound, profile_id] of ranges) {
-      await post(client, '/napt/', {
+      await post('/napt/', {
         ip: NEIGHBOUR,
         lower_port_bound,
         upper_port_bound,
@@ -121,11 +118,6 @@ export class Setting {
       });
     }
   }
-}
-
-async function post(client: ManagementClient, path: string, body: unknown): Promise<void> {
-  const reply = await client.call('POST', path, body);
-  if (reply.status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(reply)}`);
 }
 
 /** Writes a self-signed certificate and its key. @returns the variables that name them */

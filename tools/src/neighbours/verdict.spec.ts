@@ -22,7 +22,7 @@ const observe = (changes: Partial<Observation> = {}): Observation => ({
   samples: [sample('cached', null)],
   kernelDrops: 0,
   waitingShare: 0.001,
-  growthBytes: 2 ** 20,
+  growthMiB: 1,
   ...changes,
 });
 
@@ -35,8 +35,8 @@ describe('judge', () => {
   });
 
   it('accepts no more than 512 MiB more memory', () => {
-    expect(judge(observe({ growthBytes: 2 ** 29 })).result).toBe('ok');
-    expect(judge(observe({ growthBytes: 600 * 2 ** 20 }))).toEqual({
+    expect(judge(observe({ growthMiB: 512 })).result).toBe('ok');
+    expect(judge(observe({ growthMiB: 600 }))).toEqual({
       result: 'failed',
       reasons: ['the resolver has 600 MiB more memory'],
     });

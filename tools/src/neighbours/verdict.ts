@@ -13,7 +13,7 @@ const MAX_FACTOR = 2;
 const MAX_WAITING_SHARE = 0.005;
 const MAX_EXCLUDED_SHARE = 0.05;
 /** Of the memory of the resolver. Its pod has 4 GiB (`resolver.resources` of the chart). */
-const MAX_GROWTH_BYTES = 512 * 2 ** 20;
+const MAX_GROWTH_MIB = 512;
 
 /** What was measured around one attack. */
 export interface Observation {
@@ -26,7 +26,7 @@ export interface Observation {
   /** Share of the attack in which the resolver could have run, but other processes had its processor. */
   readonly waitingShare: number;
   /** How much more memory the resolver had under attack than in the quiet time before. */
-  readonly growthBytes: number;
+  readonly growthMiB: number;
 }
 
 export interface Verdict {
@@ -75,9 +75,9 @@ function lostQueries({ samples, kernelDrops }: Observation): readonly string[] {
   return reasons;
 }
 
-function growth({ growthBytes }: Observation): readonly string[] {
-  if (growthBytes <= MAX_GROWTH_BYTES) return [];
-  return [`the resolver has ${Math.round(growthBytes / 2 ** 20)} MiB more memory`];
+function growth({ growthMiB }: Observation): readonly string[] {
+  if (growthMiB <= MAX_GROWTH_MIB) return [];
+  return [`the resolver has ${growthMiB} MiB more memory`];
 }
 
 function slowness(name: string, { quiet, attack }: Observation, group: Group): readonly string[] {

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DnsClient } from '../deployment/dns-client.js';
 import type { ManagementClient } from '../deployment/management-client.js';
-import { UPSTREAM_ADDRESS } from '../deployment/upstream.js';
+import { UPSTREAM_ADDRESS } from '../deployment/dns-message.js';
 
 /** A load with its counters and violations. */
 export interface Load {

@@ -3,7 +3,7 @@ import { Deployment } from '../deployment/deployment.js';
 import { ManagementClient } from '../deployment/management-client.js';
 import { Random } from '../deployment/random.js';
 import { TcpProxy } from '../deployment/tcp-proxy.js';
-import type { WeirProcess } from '../deployment/weir-process.js';
+import type { WeirProcess } from '../services/weir-process.js';
 import type { Child } from '../services/child.js';
 import { findFreePorts } from '../services/ports.js';
 import { type DnsCount, DnsLoad, missingProgram, startDnsdist } from './dns-load.js';
@@ -166,16 +166,11 @@ function targets(processes: readonly WeirProcess[], ports: readonly number[]) {
 }
 
 async function setUp(client: ManagementClient): Promise<void> {
-  const calls = [
-    ['/blockpage/', { id: 1, type: 0 }],
-    ['/profiles/', { profile: { id: 1, page_id: null } }],
-    ['/net/', { ip: SUBSCRIBER, profile_id: 1 }],
-    ['/profile/1/bw_list', { type: 'deny', domain: 'blocked.example.com' }],
-  ] as const;
-  for (const [path, body] of calls) {
-    const reply = await client.call('POST', path, body);
-    if (reply.status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(reply)}`);
-  }
+  await client.change('POST', '/blockpage/', { id: 1, type: 0 });
+  await client.change('POST', '/profiles/', { profile: { id: 1, page_id: null } });
+  await client.change('POST', '/net/', { ip: SUBSCRIBER, profile_id: 1 });
+  const body = { type: 'deny', domain: 'blocked.example.com' };
+  await client.change('POST', '/profile/1/bw_list', body);
 }
 
 /** Restarts the nth process of every kind together, and waits for the load balancers before the next group. */

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { Deployment } from '../deployment/deployment.js';
 import { DnsClient } from '../deployment/dns-client.js';
-import type { WeirProcess } from '../deployment/weir-process.js';
+import type { WeirProcess } from '../services/weir-process.js';
 import { Random } from '../deployment/random.js';
-import { UPSTREAM_ADDRESS } from '../deployment/upstream.js';
+import { UPSTREAM_ADDRESS } from '../deployment/dns-message.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const [OLD, NEW] = ['the-old-token-of-the-feed', 'the-new-token-of-the-feed'];

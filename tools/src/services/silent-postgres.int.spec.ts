@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, inject, it } from 'vitest';
 import { migrate } from '../migrate/migrate.js';
-import { type ControlPlaneProcess, startControlPlane } from './control-plane.js';
+import { type ControlPlane, startControlPlane } from '../testing/control-plane.js';
 import { type PostgresServer, startPostgres } from './postgres.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -28,7 +28,7 @@ const CALLS = [
 
 let folder: string;
 let postgres: PostgresServer;
-let controlPlane: ControlPlaneProcess;
+let controlPlane: ControlPlane;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'weir-silent-'));
@@ -49,7 +49,7 @@ beforeAll(async () => {
 });
 afterEach(() => signal('SIGCONT'));
 afterAll(async () => {
-  await controlPlane.stop();
+  await controlPlane.process.terminate();
   await postgres.stop();
   await rm(folder, { recursive: true });
 });
@@ -92,7 +92,7 @@ it('every call is answered 503 while PostgreSQL is stopped in mid-air, and serve
   signal('SIGSTOP');
   // The first round finds connections that hang, the second has to connect.
   for (let round = 1; round <= 2; round++) {
-    const ready = fetch(`${controlPlane.opsUrl}/readyz`, {
+    const ready = fetch(`${controlPlane.process.opsUrl}/readyz`, {
       signal: AbortSignal.timeout(ANSWERED_MS),
     });
     const answers = await Promise.all(
@@ -117,7 +117,7 @@ it('every call is answered 503 while PostgreSQL is stopped in mid-air, and serve
   }
   signal('SIGCONT');
   await expect
-    .poll(async () => (await fetch(`${controlPlane.opsUrl}/readyz`)).status, RECOVERED)
+    .poll(async () => (await fetch(`${controlPlane.process.opsUrl}/readyz`)).status, RECOVERED)
     .toBe(200);
   for (const [method, path, body] of CALLS) {
     expect([method, path, (await call(method, path, body)).ok]).toEqual([method, path, true]);

@@ -13,7 +13,7 @@ import {
   type EmbeddedStoreOptions,
 } from './embedded-stores.js';
 import { type PlannedProcess, planProcesses, type Stores, requiredPorts } from './plan.js';
-import { waitUntilReady } from './wait-until-ready.js';
+import { waitUntilReady } from '../services/wait-until-ready.js';
 import { readSecrets, type StackSecrets } from './secrets.js';
 import { startStackOps } from './stack-ops.js';
 import { SupervisedProcess, type SupervisedProcessOptions } from './supervised-process.js';

@@ -1,7 +1,16 @@
 import { needs } from '@weir/ops/testing';
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, cpSync, existsSync, mkdtempSync, readdirSync } from 'node:fs';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

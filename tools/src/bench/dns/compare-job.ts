@@ -8,14 +8,15 @@ import type { ServerRounds } from './report.js';
 import { map, writeLines } from './servers/peer.js';
 import type { Server } from './servers/server.js';
 import { startUpstream } from './servers/upstream.js';
-import { startWeirControlPlane, type WeirControlPlane } from './servers/weir.js';
+import { withControlPlane } from './servers/weir.js';
+import type { Deployment } from '../../deployment/deployment.js';
 
 /** Who is compared with whom, and on which cores. */
 export interface Contest {
   /** Other servers than Weir. */
   readonly peers: readonly Server[];
   /** Resolvers of this repository, with the control plane from which they get the domains to block. */
-  readonly ours: ((controlPlane: WeirControlPlane) => readonly Server[]) | null;
+  readonly ours: ((deployment: Deployment) => readonly Server[]) | null;
   /** Whether the others are compared with this server, or with the best of several. */
   readonly isReference: (server: string) => boolean;
   /** Sockets of the load generator. */
@@ -26,8 +27,6 @@ export interface Contest {
 
 export interface ComparisonOptions extends Contest {
   readonly job: Job;
-  /** The repository's root. */
-  readonly root: string;
   readonly rounds: number;
   readonly seconds: number;
   readonly rate: number;
@@ -40,23 +39,19 @@ const MAX_FAILURES = 2;
 
 /** Measures every server in every round, each round in another order. */
 export async function compareJob(options: ComparisonOptions): Promise<ServerRounds[]> {
-  const { job, root, ours } = options;
+  const { job, ours, peers } = options;
   const folder = mkdtempSync(join(tmpdir(), 'weir-bench-dns-'));
   const upstreamPort = await freePort();
   const upstreamFolder = join(folder, 'upstream');
   mkdirSync(upstreamFolder);
   const upstream = startUpstream(upstreamFolder, upstreamPort);
-  let controlPlane: WeirControlPlane | null = null;
   try {
-    if (ours !== null) {
-      options.progress(`${job.name}: starts the control plane of Weir`);
-      const controlPlaneFolder = join(folder, 'control-plane');
-      controlPlane = await startWeirControlPlane(root, controlPlaneFolder, job.blockedDomains());
-    }
-    const weirs = ours === null || controlPlane === null ? [] : ours(controlPlane);
-    return await runRounds([...weirs, ...options.peers], folder, upstreamPort, options);
+    if (ours === null) return await runRounds(peers, folder, upstreamPort, options);
+    options.progress(`${job.name}: starts the control plane of Weir`);
+    return await withControlPlane(job.blockedDomains(), (deployment) =>
+      runRounds([...ours(deployment), ...peers], folder, upstreamPort, options),
+    );
   } finally {
-    await controlPlane?.stop();
     await upstream.stop();
     rmSync(folder, { recursive: true, force: true });
   }

@@ -7,7 +7,6 @@
  */
 import { execFileSync } from 'node:child_process';
 import { cpus } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { fail, integer, list, name, optionsOrExit, print, progress, value } from '../../command.js';
 import { describeLoad, describeMachine } from '../figures.js';
 import { compareJob, type Contest } from './compare-job.js';
@@ -25,7 +24,6 @@ import {
 import type { Server } from './servers/server.js';
 import { weir } from './servers/weir.js';
 
-const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const PEERS: readonly Server[] = [unbound, dnsdist, dnsmasq, knotResolver, bind, powerdnsRecursor];
 const WEIR = 'Weir';
 const SERVERS = [WEIR, ...PEERS.map(({ name }) => name)];
@@ -64,7 +62,7 @@ function contestOfServers(): Contest {
   const hasWeir = options.servers.includes(WEIR);
   return {
     peers: wanted.filter((one) => one.isInstalled()),
-    ours: hasWeir ? (controlPlane) => [weir(ROOT, controlPlane, WEIR, 1)] : null,
+    ours: hasWeir ? (deployment) => [weir(deployment, WEIR, 1)] : null,
     isReference: (server) => server !== WEIR,
     clients: 8,
     cores: { server: '0', load: '1' },
@@ -78,7 +76,7 @@ function contestOfLanes(lanes: readonly number[]): Contest {
   const all = `0-${count - 1}`;
   return {
     peers: [],
-    ours: (plane) => lanes.map((one) => weir(ROOT, plane, nameOf(one), one)),
+    ours: (deployment) => lanes.map((one) => weir(deployment, nameOf(one), one)),
     isReference: (server) => server === nameOf(lanes[0] ?? 1),
     clients: 64,
     cores:
@@ -95,7 +93,7 @@ async function compare(contest: Contest): Promise<void> {
   print(describeMachine());
   print(`servers on processors ${server}, load on ${load}`);
   for (const job of JOBS.filter(({ name }) => options.jobs.includes(name))) {
-    const results = await compareJob({ ...options, ...contest, job, root: ROOT, progress });
+    const results = await compareJob({ ...options, ...contest, job, progress });
     print(`\n${job.title}; ${describeLoad()}\n`);
     print(renderTable(results, contest.isReference));
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DnsClient } from '../../deployment/dns-client.js';
 import type { Child } from '../../services/child.js';
-import { peakResidentMiB, readProcessCpu } from '../../services/control-plane.js';
+import { readProcessCpu, residentMiB } from '../../services/usage.js';
 import { freePort } from '../../services/ports.js';
 import { type Job, type PhaseName, BLOCK_ADDRESS, UPSTREAM_ADDRESS } from './jobs.js';
 import { load, type LoadResult } from './load.js';
@@ -105,7 +105,7 @@ export class Contestant {
       await phase(child, { ...options, seconds: Math.min(seconds, WARM_SECONDS) }, port, 'warm');
       const full = await phase(child, options, port, 'full');
       const steady = await phase(child, options, port, 'steady');
-      return { full, steady, peakMiB: peakResidentMiB(child.pid) };
+      return { full, steady, peakMiB: residentMiB(child.pid, 'peak') };
     } finally {
       await child.stop();
     }

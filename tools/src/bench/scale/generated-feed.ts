@@ -29,6 +29,8 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
 export type Rows = Readonly<Partial<Record<EntityKind, () => Iterable<Row>>>>;
 
+/** `DOMAIN_HASH_KEY` of the deployment. */
+export const HASH_KEY = '000102030405060708090a0b0c0d0e0f';
 const FIRST_REVISION = 1;
 const PART_ROWS = 1_000;
 const POLL_MS = 50;

@@ -6,14 +6,12 @@
  */
 import { loadSystemCalls } from '@weir/udp-batch';
 import { execFileSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { fail, integer, optionsOrExit, print, progress, share, value } from '../../command.js';
 import { missingPrograms } from '../dns/load.js';
 import { describeLoad, describeMachine } from '../figures.js';
 import { renderScale } from './report.js';
 import { runScale } from './run.js';
 
-const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const [SERVER_CORE, LOAD_CORE] = ['0', '1'];
 
 const HELP = `npm run bench:scale -- [--scale 1] [--rounds 3] [--seconds 5] [--rate 20000]
@@ -40,7 +38,7 @@ else {
   execFileSync('taskset', ['-acp', LOAD_CORE, String(process.pid)], { stdio: 'ignore' });
   print(describeMachine());
   const prefix = ['taskset', '-c', SERVER_CORE];
-  const figures = await runScale({ ...options, root: ROOT, prefix, progress });
+  const figures = await runScale({ ...options, prefix, progress });
   const { scale, rounds, seconds } = options;
   print(`\nscale ${scale}, ${rounds} rounds of ${seconds} s; ${describeLoad()}\n`);
   print(renderScale(figures));

@@ -1,6 +1,6 @@
-import { cpuMs } from '../../services/control-plane.js';
+import { cpuMs, residentMiB } from '../../services/usage.js';
 import { type LoadResult, runLoad } from './run-load.js';
-import { residentMiB, type StartedResolver } from './resolver.js';
+import type { StartedResolver } from './resolver.js';
 
 /** One resolver process under load. */
 export interface LoadRound {
@@ -51,7 +51,7 @@ export async function measureLoad(
   };
   const full = await phase(null);
   const steady = await phase(rate);
-  return { full, steady, residentMiB: residentMiB(child.pid) };
+  return { full, steady, residentMiB: residentMiB(child.pid, 'now') };
 }
 
 function check({ sent, answered, rcodes }: LoadResult, what: string): void {

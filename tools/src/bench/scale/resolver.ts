@@ -1,14 +1,14 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Child } from '../../services/child.js';
 import { freePort } from '../../services/ports.js';
-import { spawnWeir } from '../../services/weir.js';
+import { WeirProcess } from '../../services/weir-process.js';
+import { ROOT } from '../deployment.js';
 import { BLOCK_ADDRESS } from '../dns/jobs.js';
-import type { GeneratedFeed } from './generated-feed.js';
+import { type GeneratedFeed, HASH_KEY } from './generated-feed.js';
 import { BALANCER } from './generator/client.js';
 
 export interface ResolverOptions {
-  readonly root: string;
   /** Holds its data and its log; whatever an earlier process left there is used. */
   readonly folder: string;
   readonly feed: GeneratedFeed;
@@ -30,12 +30,19 @@ const READY_DEADLINE_MS = 600_000;
 
 /** Starts a resolver with one lane, otherwise as it is shipped, and waits until it is ready. */
 export async function startResolver(options: ResolverOptions): Promise<StartedResolver> {
-  const { root, folder, feed, redisUrl, prefix } = options;
+  const { folder, feed, redisUrl, prefix } = options;
   const startedMs = performance.now();
   const port = await freePort();
-  const { child, ready } = await spawnWeir('resolver', {
-    ...{ root, folder, prefix },
-    variables: {
+  mkdirSync(folder, { recursive: true });
+  const resolver = new WeirProcess({
+    ...{ name: 'resolver', app: 'resolver', root: ROOT, prefix, opsPort: await freePort() },
+    logFile: join(folder, 'log'),
+    readyWithinMs: READY_DEADLINE_MS,
+    // It is stopped by itself.
+    onUnexpectedExit: () => undefined,
+    environment: () => ({
+      LOG_LEVEL: 'warn',
+      DOMAIN_HASH_KEY: HASH_KEY,
       REDIS_URL: redisUrl,
       FEED_URL: feed.url,
       FEED_TOKENS: feed.token,
@@ -50,19 +57,13 @@ export async function startResolver(options: ResolverOptions): Promise<StartedRe
       DNS_ALLOWED_CLIENTS: '0.0.0.0/0,::/0',
       UPSTREAMS: `127.0.0.1:${options.upstreamPort}`,
       BLOCK_PAGE_IPV4: BLOCK_ADDRESS,
-    },
+    }),
   });
   try {
-    await ready(READY_DEADLINE_MS);
+    await resolver.start();
   } catch (error) {
-    await child.stop();
+    await resolver.kill();
     throw error;
   }
-  return { child, port, readyMs: performance.now() - startedMs };
-}
-
-/** Resident memory of a process now (Linux: VmRSS). */
-export function residentMiB(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Math.round(Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024);
+  return { child: resolver.running, port, readyMs: performance.now() - startedMs };
 }

@@ -6,11 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { HASH_KEY } from '../../services/weir.js';
 import { freePort } from '../../services/ports.js';
 import { startRedis } from '../../services/redis.js';
 import { startUpstream } from '../dns/servers/upstream.js';
-import { GeneratedFeed } from './generated-feed.js';
+import { GeneratedFeed, HASH_KEY } from './generated-feed.js';
 import { type LoadRound, measureLoad } from './measure-load.js';
 import { compileDomains, makeRows, type Size, sizeOf } from './policy/configuration.js';
 import type { PolicyFigures } from './policy/measure.js';
@@ -35,7 +34,6 @@ export interface RunOptions {
   readonly seconds: number;
   /** Queries per second of the steady phase. */
   readonly rate: number;
-  readonly root: string;
   readonly prefix: readonly string[];
   readonly progress: (text: string) => void;
 }

@@ -1,6 +1,6 @@
 import { KeyHistory } from '../history.js';
 import { fromRow } from '@weir/config-model';
-import { UPSTREAM_ADDRESS } from '../../deployment/upstream.js';
+import { UPSTREAM_ADDRESS } from '../../deployment/dns-message.js';
 import { type Key, type LoggedRecords, MISSING_PROFILE, post } from './key.js';
 import { profileFixture } from './profile-fixture.js';
 

@@ -2,7 +2,7 @@ import { fromRow, type Row } from '@weir/config-model';
 import { pageAddress } from '../../deployment/page-addresses.js';
 import { type ExpectedAnswers, KeyHistory } from '../history.js';
 import type { Random } from '../../deployment/random.js';
-import { UPSTREAM_ADDRESS } from '../../deployment/upstream.js';
+import { UPSTREAM_ADDRESS } from '../../deployment/dns-message.js';
 import { MAX_VERSION_PAGE, LISTED, MISSING_PAGE } from './fixed.js';
 import { type Key, post } from './key.js';
 

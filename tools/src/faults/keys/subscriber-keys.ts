@@ -1,7 +1,7 @@
 import { fromRow } from '@weir/config-model';
 import { KeyHistory } from '../history.js';
 import type { Random } from '../../deployment/random.js';
-import { UPSTREAM_ADDRESS } from '../../deployment/upstream.js';
+import { UPSTREAM_ADDRESS } from '../../deployment/dns-message.js';
 import { FIXED_PROFILES, LISTED } from './fixed.js';
 import {
   type InitPart,

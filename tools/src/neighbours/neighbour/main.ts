@@ -4,8 +4,7 @@
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { readFileSync } from 'node:fs';
-import { encodeQuery, readAnswer } from '../../deployment/dns-message.js';
-import { UPSTREAM_ADDRESS } from '../../deployment/upstream.js';
+import { encodeQuery, readAnswer, UPSTREAM_ADDRESS } from '../../deployment/dns-message.js';
 import { nowMs } from '../shared/clock.js';
 import { helperArgument, tellMain } from '../shared/helper-side.js';
 import {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { encodeQuery, readAnswer } from '../../deployment/dns-message.js';
-import { UPSTREAM_ADDRESS } from '../../deployment/upstream.js';
+import { encodeQuery, readAnswer, UPSTREAM_ADDRESS } from '../../deployment/dns-message.js';
 import { HEALTHY_ZONE, ZONES } from '../shared/target.js';
 import { answerFor } from './answers.js';
 

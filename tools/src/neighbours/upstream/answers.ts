@@ -1,5 +1,4 @@
-import { answerQuery } from '../../deployment/dns-message.js';
-import { UPSTREAM_ADDRESS } from '../../deployment/upstream.js';
+import { answerQuery, UPSTREAM_ADDRESS } from '../../deployment/dns-message.js';
 import { ZONES } from '../shared/target.js';
 
 /** What the upstream sends for a query: at once, late, over TCP only, or never. */

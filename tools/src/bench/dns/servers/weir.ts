@@ -1,33 +1,20 @@
-import { mkdirSync } from 'node:fs';
-import { spawnWeir } from '../../../services/weir.js';
-import { startServices } from '../../services.js';
+import { join } from 'node:path';
+import { freePort } from '../../../services/ports.js';
+import { WeirProcess } from '../../../services/weir-process.js';
+import type { Deployment } from '../../../deployment/deployment.js';
+import { ROOT, withDeployment } from '../../deployment.js';
 import { BLOCK_ADDRESS } from '../jobs.js';
 import type { Server } from './server.js';
 
-/** A control plane from which resolvers of a benchmark get their configuration. */
-export interface WeirControlPlane {
-  readonly feedUrl: string;
-  readonly feedToken: string;
-  readonly redisUrl: string;
-  stop(): Promise<void>;
-}
-
-/** Starts a control plane whose only profile, for 127.0.0.0/10, blocks the domains. */
-export async function startWeirControlPlane(
-  root: string,
-  folder: string,
+/** Runs `work` with a control plane whose only profile, for 127.0.0.0/10, blocks the domains. */
+export function withControlPlane<T>(
   blockedDomains: Iterable<string>,
-): Promise<WeirControlPlane> {
-  mkdirSync(folder);
-  const { controlPlane, client, redisUrl, stop } = await startServices(root, folder);
-  const { status } = await client.send('POST', '/init/', initBody(blockedDomains));
-  if (status >= 300) throw new Error(`POST /init/ was answered ${status}`);
-  return {
-    feedUrl: controlPlane.feedUrl,
-    feedToken: controlPlane.token,
-    redisUrl,
-    stop,
-  };
+  work: (deployment: Deployment) => Promise<T>,
+): Promise<T> {
+  return withDeployment({}, async (deployment, client) => {
+    await client.upload('POST', '/init/', initBody(blockedDomains));
+    return work(deployment);
+  });
 }
 
 const PIECE_DOMAINS = 10_000;
@@ -54,12 +41,7 @@ function* initBody(blockedDomains: Iterable<string>): Generator<string> {
  * A resolver of this repository with a number of lanes (`RESOLVER_THREADS`), otherwise as it is shipped. Only the
  * limits for one client are off.
  */
-export function weir(
-  root: string,
-  controlPlane: WeirControlPlane,
-  name: string,
-  lanes: number,
-): Server {
+export function weir(deployment: Deployment, name: string, lanes: number): Server {
   return {
     name,
     debianPackage: null,
@@ -67,14 +49,18 @@ export function weir(
     // Its configuration comes from the control plane.
     prepare: () => Promise.resolve(),
     start: async ({ folder, port, upstreamPort, prefix }) => {
-      const { child, ready } = await spawnWeir('resolver', {
-        root,
-        folder,
-        prefix,
-        variables: {
-          REDIS_URL: controlPlane.redisUrl,
-          FEED_URL: controlPlane.feedUrl,
-          FEED_TOKENS: controlPlane.feedToken,
+      const resolver = new WeirProcess({
+        ...{ name, app: 'resolver', root: ROOT, prefix, opsPort: await freePort() },
+        logFile: join(folder, 'log'),
+        // It is stopped by itself.
+        onUnexpectedExit: () => undefined,
+        environment: () => ({
+          LOG_LEVEL: 'warn',
+          DOMAIN_HASH_KEY: deployment.secrets.hashKey,
+          DEPLOYMENT_ID: deployment.deploymentId,
+          REDIS_URL: deployment.redisUrl,
+          FEED_URL: deployment.feedUrl,
+          FEED_TOKENS: deployment.secrets.feedToken,
           RESOLVER_THREADS: String(lanes),
           DNS_HOST: '127.0.0.1',
           DNS_PORT: String(port),
@@ -85,10 +71,10 @@ export function weir(
           CLIENT_UDP_BYTE_RATE: String(2 ** 30),
           CLIENT_UPSTREAM_QUERIES: '8192',
           CLIENT_WAITING_QUERIES: '16384',
-        },
+        }),
       });
-      await ready();
-      return child;
+      await resolver.start();
+      return resolver.running;
     },
   };
 }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const FAST_POLL_MS = 50;
+const FAST_POLL_MS = 20;
 /** A process that is not ready after this time waits for another server and may take hours: poll more slowly. */
-const FAST_POLL_FOR_MS = 10_000;
+const FAST_POLL_FOR_MS = 60_000;
 const SLOW_POLL_MS = 1_000;
 const RESPONSE_DEADLINE_MS = 2_000;
 

@@ -1,20 +1,26 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Child, type ExitStatus, startChild } from '../services/child.js';
+import { type Child, type ExitStatus, startChild } from './child.js';
+import { waitUntilReady } from './wait-until-ready.js';
 
 export interface WeirProcessOptions {
   readonly name: string;
-  readonly script: string;
+  /** Its entry point is of this folder of `apps`. */
+  readonly app: 'control-plane' | 'resolver' | 'block-page';
   /** The folder of the release that it is started from at first. */
   readonly root: string;
-  readonly environment: Readonly<Record<string, string>>;
+  /** Its variables, read at each start. PATH, OPS_PORT and NODE_COMPILE_CACHE have values here. */
+  readonly environment: () => Readonly<Record<string, string>>;
   readonly opsPort: number;
   readonly logFile: string;
-  /** Called when the process exits although nobody stopped it. */
-  readonly onUnexpectedExit: (explanation: string) => void;
+  /** Called when the process exits although nobody stopped it. Default: an error that nobody catches. */
+  readonly onUnexpectedExit?: ((explanation: string) => void) | undefined;
+  /** Command in front of the command (`taskset …`). */
+  readonly prefix?: readonly string[];
+  /** Default: long, because a busy machine may starve a process that starts. */
+  readonly readyWithinMs?: number;
 }
 
-/** Long, because a busy machine may starve a process that starts. */
 const READY_DEADLINE_MS = 90_000;
 /** After SIGTERM a process drains for `DRAIN_S` and then exits within this time (external contract). */
 const STOP_DEADLINE_MS = 10_000;
@@ -43,9 +49,14 @@ export class WeirProcess {
     return `http://127.0.0.1:${this.options.opsPort}`;
   }
 
-  /** Undefined while it is not started. */
-  get pid(): number | undefined {
-    return this.child?.pid;
+  /** @throws Error while it is not started */
+  get running(): Child {
+    if (this.child === null) throw new Error(`${this.name} is not started`);
+    return this.child;
+  }
+
+  get pid(): number {
+    return this.running.pid;
   }
 
   /** Whether it must answer: it is ready and not stopped. */
@@ -71,22 +82,32 @@ export class WeirProcess {
 
   /** @param variables additional variables for this start only. */
   async start(variables: Readonly<Record<string, string>> = {}): Promise<void> {
-    const { name, script, environment, logFile, onUnexpectedExit } = this.options;
+    const {
+      name,
+      app,
+      opsPort,
+      environment,
+      logFile,
+      prefix,
+      onUnexpectedExit = fail,
+    } = this.options;
     this.incarnation++;
     this.ending = false;
     const child = startChild({
       name,
       command: process.execPath,
-      args: ['--enable-source-maps', script],
+      args: ['--enable-source-maps', `apps/${app}/dist/main.js`],
       env: {
         PATH: process.env['PATH'],
         // Saves a fifth of the processor time of a start.
         NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
-        ...environment,
+        OPS_PORT: String(opsPort),
+        ...environment(),
         ...variables,
       },
       cwd: this.releaseRoot,
       logFile,
+      ...(prefix !== undefined && { prefix }),
     });
     this.child = child;
     void child.exited.then((ending) => {
@@ -157,7 +178,7 @@ export class WeirProcess {
     this.ending = true;
     this.readyAtMs = null;
     this.disturbedAtMs = performance.now();
-    const drainMs = Number(this.options.environment['DRAIN_S'] ?? 0) * 1_000;
+    const drainMs = Number(this.options.environment()['DRAIN_S'] ?? 0) * 1_000;
     const ending = await (this.child?.stop(signal, STOP_DEADLINE_MS + drainMs) ?? { code: 0 });
     this.child = null;
     return ending;
@@ -169,24 +190,23 @@ export class WeirProcess {
   }
 
   private async waitUntilReady(child: Child): Promise<void> {
-    const deadlineMs = performance.now() + READY_DEADLINE_MS;
-    let reason = 'no answer';
-    while (performance.now() < deadlineMs && this.child === child && !this.ending) {
-      try {
-        const response = await fetch(`${this.opsUrl}/readyz`, {
-          signal: AbortSignal.timeout(2_000),
-        });
-        if (response.ok) {
-          this.readyAtMs = performance.now();
-          return;
-        }
-        reason = await response.text();
-      } catch {
-        reason = 'no answer'; // not listening yet
-      }
-      await sleep(20);
+    const { readyWithinMs = READY_DEADLINE_MS } = this.options;
+    const ended = new AbortController();
+    void child.exited.then(() => ended.abort());
+    try {
+      await waitUntilReady(`${this.opsUrl}/readyz`, ended.signal, readyWithinMs);
+      this.readyAtMs = performance.now();
+    } catch (error) {
+      if (this.child !== child || this.ending) return;
+      const lines = [
+        `${this.name} is not ready: ${(error as Error).message}`,
+        ...child.lastLines(),
+      ];
+      throw new Error(lines.join('\n  '), { cause: error });
     }
-    if (this.child !== child || this.ending) return;
-    throw new Error([`${this.name} is not ready: ${reason}`, ...child.lastLines()].join('\n  '));
   }
+}
+
+function fail(explanation: string): never {
+  throw new Error(explanation);
 }

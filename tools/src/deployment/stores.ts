@@ -1,0 +1,168 @@
+import { Redis } from 'ioredis';
+import { execFile } from 'node:child_process';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { type PostgresServer, startPostgres } from '../services/postgres.js';
+import { type RedisServer, startRedis } from '../services/redis.js';
+
+const run = promisify(execFile);
+
+export interface DeploymentPostgresOptions {
+  readonly folder: string;
+  readonly logFile: string;
+  readonly port: number;
+  /** Whether it syncs to disk, as in production. */
+  readonly fsync: boolean;
+}
+
+/** The PostgreSQL of a deployment, which can be stopped, killed and taken back to an earlier state. */
+export class DeploymentPostgres {
+  /** Empty before the first start. */
+  url = '';
+  readonly port: number;
+  private server: PostgresServer | null = null;
+
+  constructor(private readonly options: DeploymentPostgresOptions) {
+    this.port = options.port;
+  }
+
+  /** The postmaster, whose children serve the connections. 0 while it is stopped. */
+  get pid(): number {
+    return this.server?.child.pid ?? 0;
+  }
+
+  async start(): Promise<void> {
+    const { folder, logFile, port, fsync } = this.options;
+    const settings = fsync ? [] : ['fsync=off'];
+    this.server = await startPostgres({ dataDir: folder, logFile, port, settings });
+    this.url = this.server.url;
+  }
+
+  /** SIGINT is a fast shutdown, SIGQUIT has the effect of a crash. */
+  async stop(signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
+    await this.server?.child.stop(signal, 30_000);
+    this.server = null;
+  }
+
+  /** SIGKILL for all its processes at once. */
+  async kill(): Promise<void> {
+    if (this.server === null) return;
+    process.kill(-this.server.child.pid, 'SIGKILL');
+    await this.stop('SIGQUIT');
+  }
+
+  /** Stops for a moment, and keeps a copy of the data. */
+  async copy(): Promise<void> {
+    await this.stop('SIGINT');
+    rmSync(this.copyFolder, { recursive: true, force: true });
+    await run('cp', ['--archive', this.options.folder, this.copyFolder]);
+    await this.start();
+  }
+
+  /** Goes on with the copy: what was committed since is lost. So does a failover to a replica that lags behind. */
+  async revert(): Promise<void> {
+    await this.stop('SIGQUIT');
+    rmSync(this.options.folder, { recursive: true });
+    renameSync(this.copyFolder, this.options.folder);
+    await this.start();
+  }
+
+  private get copyFolder(): string {
+    return `${this.options.folder}-copy`;
+  }
+}
+
+export interface DeploymentRedisOptions {
+  /** Its data is in a folder with this name and the port. */
+  readonly folder: string;
+  readonly logFile: string;
+  readonly port: number;
+  /** Of the replica that takes over. */
+  readonly standbyPort: number;
+  readonly password: string;
+}
+
+/** The Redis of a deployment, which keeps no data, and can be killed or replaced by a replica. */
+export class DeploymentRedis {
+  /** Of the server that is in use. */
+  port: number;
+  private standbyPort: number;
+  private server: RedisServer | null = null;
+
+  constructor(private readonly options: DeploymentRedisOptions) {
+    this.port = options.port;
+    this.standbyPort = options.standbyPort;
+  }
+
+  /** 0 while it is stopped. */
+  get pid(): number {
+    return this.server?.child.pid ?? 0;
+  }
+
+  async start(): Promise<void> {
+    this.server = await this.startAt(this.port);
+  }
+
+  async kill(): Promise<void> {
+    await this.server?.child.stop('SIGKILL');
+    this.server = null;
+  }
+
+  /** Kills Redis, and makes a replica of it the new one, at another port. */
+  async failOver(): Promise<void> {
+    const [before, standby] = [this.port, this.standbyPort];
+    const replica = await this.startAt(standby, before);
+    const client = new Redis(replica.url);
+    try {
+      while (!(await client.info('replication')).includes('master_link_status:up')) await sleep(20);
+      await this.kill();
+      await client.replicaof('NO', 'ONE');
+    } finally {
+      client.disconnect();
+    }
+    [this.port, this.standbyPort] = [standby, before];
+    this.server = replica;
+  }
+
+  private startAt(port: number, replicaOf?: number): Promise<RedisServer> {
+    const { folder, logFile, password } = this.options;
+    return startRedis({
+      dataDir: `${folder}-${port}`,
+      logFile,
+      port,
+      password,
+      ...(replicaOf !== undefined && { replicaOf }),
+    });
+  }
+}
+
+/** The folder with the definition of the catalogue. */
+export class CatalogueFolder {
+  private generation = 0;
+
+  constructor(readonly path: string) {}
+
+  /** Another catalogue: within seconds a control plane compiles and activates its image. */
+  renew(): void {
+    mkdirSync(this.path, { recursive: true });
+    const file = join(this.path, 'catalogue.yaml');
+    writeFileSync(`${file}.new`, definition(this.generation++));
+    renameSync(`${file}.new`, file);
+  }
+}
+
+/** So many that a delta is much smaller than the image. */
+const NAMES = Array.from({ length: 2_000 }, (_, i) => `listed-${i}.example.net`);
+
+/** Another one, and so another image, for each generation. */
+const definition = (generation: number): string => `categories:
+  - id: 12
+    name: Gambling
+    domains: [casino.example.com, casino-${generation}.example.com, ${NAMES.join(', ')}]
+applications:
+  - id: 3
+    name: Video
+    domains: [video.example.com]
+`;

@@ -1,0 +1,47 @@
+/** What processes use (Linux). */
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Processor time of a process so far, in ms, all threads together. */
+export interface ProcessCpu {
+  readonly userMs: number;
+  /** In the kernel, on behalf of the process. */
+  readonly systemMs: number;
+}
+
+/** Fields of /proc/PID/stat from the third on, see proc_pid_stat(5). Ticks are of 10 ms. */
+function statOf(pid: number): string[] {
+  return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+}
+
+export function readProcessCpu(pid: number): ProcessCpu {
+  const fields = statOf(pid);
+  return { userMs: Number(fields[11]) * 10, systemMs: Number(fields[12]) * 10 };
+}
+
+/** User and system time of a process so far, in ms. */
+export function cpuMs(pid: number): number {
+  const { userMs, systemMs } = readProcessCpu(pid);
+  return userMs + systemMs;
+}
+
+/** Processor time of a process and of its children, those that have ended too, in ms. */
+export function familyCpuMs(parent: number): number {
+  const [, , childUser, childSystem] = statOf(parent).slice(11, 15).map(Number);
+  let sum = cpuMs(parent) + ((childUser ?? 0) + (childSystem ?? 0)) * 10;
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      if (Number(statOf(Number(pid))[1]) === parent) sum += cpuMs(Number(pid));
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return sum;
+}
+
+/** Resident memory of a process: now, or the most that it had. */
+export function residentMiB(pid: number, when: 'now' | 'peak'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const field = when === 'now' ? 'VmRSS' : 'VmHWM';
+  const [, kib] = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status) ?? [];
+  return Math.round(Number(kib) / 1_024);
+}
