@@ -1,7 +1,7 @@
 import type { SubscriberKey } from '@weir/clients';
 import { parseHashKey } from '@weir/dns-name';
 import { type Logger, showUpstream, StartError, type UpstreamEndpoint } from '@weir/ops';
-import { loadSystemCalls } from '@weir/udp-batch';
+import type { SystemCalls } from '@weir/udp-batch';
 import { randomBytes } from 'node:crypto';
 import type { DnsConfiguration } from './configuration.js';
 import { type ForwardEvents, Forwarder, type ForwarderOptions } from './upstream/forwarder.js';
@@ -15,6 +15,7 @@ export type ForwardingLimits = Pick<
 >;
 
 interface ForwarderParts {
+  readonly calls: SystemCalls;
   readonly upstreams: readonly UpstreamEndpoint[];
   readonly forwarding: ForwardingLimits | undefined;
   readonly events: ForwardEvents;
@@ -27,13 +28,13 @@ interface ForwarderParts {
 
 /** @throws StartError when an upstream is trusted that is not asked */
 export function createForwarder(configuration: DnsConfiguration, parts: ForwarderParts): Forwarder {
-  const { upstreams, forwarding, events, subscriber, onRecovered, nowMs, log } = parts;
+  const { calls, upstreams, forwarding, events, subscriber, onRecovered, nowMs, log } = parts;
   return new Forwarder({
     ...forwarding,
     upstreams,
     hasCookies: configuration.UPSTREAM_COOKIES,
     adTrusted: findAdTrusted(upstreams, configuration.UPSTREAM_TRUST_AD ?? []),
-    calls: loadSystemCalls(),
+    calls,
     portsPerUpstream: upstreamPorts(configuration, upstreams.length, log),
     events,
     nowMs,

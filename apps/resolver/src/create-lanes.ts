@@ -1,36 +1,20 @@
 import type { HashKey } from '@weir/dns-name';
 import { CidrSet } from '@weir/ops';
-import { loadSystemCalls, type SystemCalls } from '@weir/udp-batch';
+import { availableParallelism } from 'node:os';
 import type { SetTimes } from './clocks.js';
 import type { DnsConfiguration } from './configuration.js';
 import { createAwakeWords } from './lanes/awake-lanes.js';
-import { laneCount } from './lanes/lane-count.js';
 import { laneConfiguration } from './lanes/lane-task.js';
 import { Lanes, type LanesOptions } from './lanes/lanes.js';
 import type { ClientLimits } from './limits/client-limits.js';
 import type { ProfileRows } from './metrics/profile-counters.js';
-import type { PolicyReaders } from './shared-policy/policy-readers.js';
 
-/** What lanes need of the system and of the feed. */
-export interface LaneSupport {
-  readonly calls: SystemCalls;
-  readonly readers: PolicyReaders;
-  /** How many lanes there are. */
-  readonly count: number;
+/** How many lanes there are. By default one for each core but one, which is for the main thread. */
+export function laneCount({ RESOLVER_THREADS: wanted }: DnsConfiguration): number {
+  return wanted ?? Math.max(1, availableParallelism() - 1);
 }
 
-/** @returns null when there are no lanes: this thread answers all queries. */
-export function findLaneSupport(
-  wanted: number | undefined,
-  readers: PolicyReaders | undefined,
-): LaneSupport | null {
-  const calls = readers === undefined ? null : loadSystemCalls();
-  if (readers === undefined || calls === null) return null;
-  const count = laneCount(wanted);
-  return count === 0 ? null : { calls, readers, count };
-}
-
-type LaneParts = Omit<LanesOptions, 'calls' | 'readers' | 'task' | 'checkMs' | 'parks'> & {
+type LaneParts = Omit<LanesOptions, 'task' | 'checkMs' | 'parks'> & {
   readonly hashKey: HashKey;
   readonly cookieSecrets: readonly HashKey[];
   readonly subscriberSalt: number;
@@ -44,13 +28,21 @@ type LaneParts = Omit<LanesOptions, 'calls' | 'readers' | 'task' | 'checkMs' | '
   readonly parks: boolean | undefined;
 };
 
-export function createLanes(
-  configuration: DnsConfiguration,
-  { calls, readers }: LaneSupport,
-  parts: LaneParts,
-): Lanes {
+export function createLanes(configuration: DnsConfiguration, parts: LaneParts): Lanes {
   const { hashKey, cookieSecrets, subscriberSalt, limits, profileRows, times } = parts;
-  const { cache, sockets, files, isReady, handler, counters, onDefect, log, checkMs } = parts;
+  const {
+    calls,
+    readers,
+    cache,
+    sockets,
+    files,
+    isReady,
+    handler,
+    counters,
+    onDefect,
+    log,
+    checkMs,
+  } = parts;
   return new Lanes({
     ...{ calls, readers, cache, sockets, files, isReady, handler, counters, onDefect, log },
     ...(checkMs !== undefined && { checkMs }),

@@ -146,7 +146,7 @@ export interface MetricsSources {
   readonly forwarder: Forwarder;
   readonly feed: FeedThread;
   /** Null: there are none. */
-  readonly lanes: () => Lanes | null;
+  readonly lanes: Lanes;
 }
 
 const PREFIX = 'weir_resolver_';

@@ -6,7 +6,7 @@ import {
   type UpstreamEndpoint,
   type WatchedFile,
 } from '@weir/ops';
-import type { PolicySource, QueryPolicy } from '@weir/policy';
+import { loadSystemCalls } from '@weir/udp-batch';
 import { randomInt, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AnswerCache } from './cache/answer-cache.js';
@@ -14,7 +14,7 @@ import { createCache } from './cache/create-cache.js';
 import { type SetTimes, withTimes } from './clocks.js';
 import type { DnsConfiguration } from './configuration.js';
 import { createForwarder, type ForwardingLimits } from './create-forwarder.js';
-import { createLanes, findLaneSupport } from './create-lanes.js';
+import { createLanes, laneCount } from './create-lanes.js';
 import { createDnstap } from './dnstap/create-dnstap.js';
 import { FrameSender } from './dnstap/frame-sender.js';
 import type { Lanes } from './lanes/lanes.js';
@@ -30,7 +30,8 @@ import { openQueryLog } from './query-log/open-query-log.js';
 import type { QueryLog } from './query-log/query-log.js';
 import { createQueryPath } from './query-path/create-query-path.js';
 import type { PolicyReaders } from './shared-policy/policy-readers.js';
-import { pathOf, subscriberKeyOf } from './shared-policy/turns.js';
+import type { ReadPolicy } from './shared-policy/read-policy.js';
+import { PathInTurns, SubscriberKeyInTurns } from './shared-policy/turns.js';
 import { throttled } from './throttled.js';
 import type { Forwarder } from './upstream/forwarder.js';
 
@@ -43,10 +44,9 @@ function cookieSecrets(given: readonly string[] | undefined): HashKey[] {
 export interface DnsServiceOptions {
   readonly configuration: DnsConfiguration;
   readonly upstreams: readonly UpstreamEndpoint[];
-  /** A `ReadPolicy` is read in turns. Nobody changes another one while this thread handles a query. */
-  readonly source: PolicySource<QueryPolicy>;
-  /** Through which lanes read the same policy. Without it there are no lanes. */
-  readonly readers?: PolicyReaders;
+  readonly source: ReadPolicy;
+  /** Through which lanes read the same policy. */
+  readonly readers: PolicyReaders;
   /** The answer to health checks by DNS. Default: always ready. */
   readonly isReady?: () => boolean;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
@@ -78,13 +78,12 @@ export class DnsService {
   readonly queryLog: QueryLog | null;
   readonly dnstapSender: FrameSender | null;
   readonly forwarder: Forwarder;
-  /** Null: this thread answers all queries. */
-  lanes: Lanes | null = null;
   /** What all threads have counted until now. */
   readonly counts: CountsOfAll;
   private readonly files: OperatorFiles;
   private readonly listeners: Listeners;
-  private readonly createLanes: () => Lanes | null;
+  private readonly createLanes: () => Lanes;
+  private runningLanes: Lanes | null = null;
 
   constructor(options: DnsServiceOptions) {
     const { configuration, source, log, times, isReady = () => true } = options;
@@ -99,19 +98,20 @@ export class DnsService {
     });
 
     // What lanes share with this thread.
-    const laneSupport = findLaneSupport(configuration.RESOLVER_THREADS, options.readers);
+    const lanes = laneCount(configuration);
+    const calls = loadSystemCalls();
     const { METRICS_PROFILES: profiles } = configuration;
     const profileRows = profiles === 0 ? null : new ProfileRows(profiles);
     const ownCounts = createThreadCounts(profiles);
     const counting = countersInto(ownCounts, profileRows);
     const { counters } = counting;
     this.counts = new CountsOfAll(
-      () => [ownCounts, ...(this.lanes?.all ?? []).map((lane) => lane.counts)],
+      () => [ownCounts, ...(this.runningLanes?.all ?? []).map((lane) => lane.counts)],
       profileRows,
     );
     const secrets = cookieSecrets(configuration.DNS_COOKIE_SECRETS);
     const subscriberSalt = randomInt(2 ** 32);
-    const subscriber = subscriberKeyOf(source, subscriberSalt);
+    const subscriber = new SubscriberKeyInTurns(source, subscriberSalt);
     const limits = new ClientLimits({
       queriesPerSecond: configuration.CLIENT_QUERY_RATE,
       errorsPerSecond: configuration.CLIENT_ERROR_RATE,
@@ -121,11 +121,11 @@ export class DnsService {
       nowSeconds,
       counts: ownCounts.limits,
     });
-    this.cache = createCache(configuration, hashKey, laneSupport?.count ?? 0);
+    this.cache = createCache(configuration, hashKey, lanes);
     this.files = new OperatorFiles({
       ...{ configuration, hashKey, log },
       checkMs: options.fileCheckMs,
-      onChange: (files) => this.lanes?.update(files),
+      onChange: (files) => this.runningLanes?.update(files),
     });
     this.allowedClients = this.files.allowedClients;
     this.localRecords = this.files.localRecords;
@@ -147,11 +147,11 @@ export class DnsService {
       queryLog: this.queryLog,
       dnstap: this.dnstapSender && createDnstap(configuration, this.dnstapSender, nowMs),
     });
-    const handler = pathOf(path, source);
+    const handler = new PathInTurns(path, source);
 
     // Behind the path: upstreams. In front of it: sockets, here and in lanes.
     this.forwarder = createForwarder(configuration, {
-      ...{ upstreams: options.upstreams, forwarding: options.forwarding },
+      ...{ calls, upstreams: options.upstreams, forwarding: options.forwarding },
       ...{ subscriber, nowMs, log },
       events: handler,
       onRecovered: () => {
@@ -159,16 +159,16 @@ export class DnsService {
       },
     });
     this.listeners = new Listeners({
-      ...{ configuration, handler, counters, subscriber, limits, nowMs, log },
+      ...{ configuration, calls, handler, counters, subscriber, limits, nowMs, log },
       allowedClients: this.allowedClients,
-      lanes: laneSupport,
+      laneCount: lanes,
       onError: throttled((error: Error) => {
         log.error({ reason: error.message }, 'a listening socket has failed; it goes on');
       }),
     });
     this.createLanes = () =>
-      laneSupport &&
-      createLanes(configuration, laneSupport, {
+      createLanes(configuration, {
+        ...{ calls, readers: options.readers },
         ...{ hashKey, subscriberSalt, limits, profileRows, times },
         ...{ isReady, handler, counters, onDefect, log },
         cookieSecrets: secrets,
@@ -196,14 +196,20 @@ export class DnsService {
   }
 
   private async startLanes(): Promise<void> {
-    this.lanes = this.createLanes();
+    this.runningLanes = this.createLanes();
     try {
-      await this.lanes?.start();
+      await this.lanes.start();
     } catch (error) {
-      await this.lanes?.stop();
-      await this.listeners.stop();
+      await this.lanes.stop();
+      this.listeners.stop();
       throw error;
     }
+  }
+
+  /** From `start` on. */
+  get lanes(): Lanes {
+    if (this.runningLanes === null) throw new Error('the service has not been started');
+    return this.runningLanes;
   }
 
   /** Number of UDP queries that the kernel dropped because a receive buffer was full. */
@@ -225,10 +231,10 @@ export class DnsService {
   async stop(): Promise<void> {
     await stopInTurn([
       () => this.listeners.drain(),
-      () => this.lanes?.drain(),
+      () => this.lanes.drain(),
       () => this.answerWaiting(),
       () => this.forwarder.close(),
-      () => this.lanes?.stop(),
+      () => this.lanes.stop(),
       () => this.listeners.stop(),
       () => this.files.close(),
       () => this.queryLog?.flush(),

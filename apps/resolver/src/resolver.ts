@@ -10,13 +10,14 @@ import {
 } from '@weir/ops';
 import { whatIsDegraded, whyNotReady } from '@weir/policy-feed/state';
 import { openTelemetry, type Telemetry } from '@weir/telemetry';
+import { loadSystemCalls } from '@weir/udp-batch';
 import { hostname } from 'node:os';
 import type { ResolverConfiguration } from './configuration.js';
+import { laneCount } from './create-lanes.js';
 import { DnsService } from './dns-service.js';
 import { FeedThread } from './feed/feed-thread.js';
 import { CacheFlush } from './flush/cache-flush.js';
 import { flushCall } from './flush/flush-call.js';
-import { laneCount } from './lanes/lane-count.js';
 import type { BoundAddresses } from './listeners/listeners.js';
 import { machineAddresses } from './listeners/machine-addresses.js';
 import { createRegistry } from './create-registry.js';
@@ -35,13 +36,14 @@ export interface Resolver extends Service {
 /**
  * Starts a resolver: first health and metrics, then all listeners, so that a port that is taken shows at once, then the
  * feed. Until the first snapshot is in force, queries are answered with SERVFAIL and `/readyz` reports not ready.
- * @throws StartError when a port is taken, or an upstream is this resolver itself
+ * @throws StartError when a port is taken, an upstream is this resolver itself, or the system has no batches of packets
  */
 export async function startResolver(
   configuration: ResolverConfiguration,
   upstreams: readonly UpstreamEndpoint[],
   log: Logger,
 ): Promise<Resolver> {
+  refuseSystemWithoutBatches();
   refuseOwnAddress(configuration, upstreams);
   const { OPS_HOST: host, OPS_PORT: port } = configuration;
   const ops = await OpsServer.start({ host, port, log });
@@ -59,9 +61,7 @@ async function startParts(
   ops: OpsServer,
 ): Promise<Resolver> {
   const telemetry = await openTelemetry({ process: 'resolver', configuration, log });
-  const lanes = laneCount(configuration.RESOLVER_THREADS, (reason) => {
-    log.warn({ reason }, 'one thread answers all queries: UDP packets cannot come in batches');
-  });
+  const lanes = laneCount(configuration);
   const name = nameOf(configuration);
   const feed = await FeedThread.open({ configuration, name, lanes, log });
   try {
@@ -93,7 +93,7 @@ async function serve(
   const dns = await service.start();
   const registry = createRegistry({
     counts: service.counts,
-    lanes: () => service.lanes,
+    lanes: service.lanes,
     allowedClients: service.allowedClients,
     localRecords: service.localRecords,
     kernelDrops: () => service.kernelDrops(),
@@ -108,20 +108,20 @@ async function serve(
   const calls = createCalls(configuration, service, log);
   const degraded = (): readonly string[] => [
     ...whatIsDegraded(feed.state()),
-    ...(service.lanes?.degraded ?? []),
+    ...service.lanes.degraded,
   ];
   ops.serve({ notReady, degraded, registry, calls });
   telemetry?.exportMetrics(registry);
   const drain = (): void => {
     isDraining = true;
-    service.lanes?.tellReady();
+    service.lanes.tellReady();
     ops.drain();
   };
   return {
     dns,
     opsPort: ops.port,
-    ready: feed.start().then(() => service.lanes?.tellReady()),
-    lost: Promise.race([feed.lost, ...(service.lanes === null ? [] : [service.lanes.lost])]),
+    ready: feed.start().then(() => service.lanes.tellReady()),
+    lost: Promise.race([feed.lost, service.lanes.lost]),
     drain,
     stop: async () => {
       drain();
@@ -150,6 +150,15 @@ function createCalls(
 
 function nameOf({ RESOLVER_NAME: name, DNS_PORT: port }: ResolverConfiguration): string {
   return name ?? `${hostname()}:${port}`;
+}
+
+function refuseSystemWithoutBatches(): void {
+  try {
+    loadSystemCalls();
+  } catch (error) {
+    const { message } = error as Error;
+    throw new StartError(`a resolver needs Linux on x64 or arm64, with recvmmsg: ${message}`);
+  }
 }
 
 function refuseOwnAddress(

@@ -57,53 +57,43 @@ export class SystemError extends Error {
  */
 const ARCHITECTURES: readonly string[] = ['x64', 'arm64'];
 
-let loaded: SystemCalls | { readonly missing: string } | undefined;
+let loaded: SystemCalls | undefined;
 
 /**
- * @param onMissing called with the reason when there are none
- * @returns null where datagrams cannot be received in batches: not Linux, another architecture, without the native part
- *   of koffi, or in a sandbox that refuses the calls
+ * @throws Error with the reason why datagrams cannot be received in batches: not Linux, another architecture, without
+ *   the native part of koffi, or in a sandbox that refuses the calls
  */
-export function loadSystemCalls(onMissing?: (reason: string) => void): SystemCalls | null {
-  loaded ??= isSupported()
-    ? load()
-    : { missing: `not with ${process.platform} on ${process.arch}` };
-  if (!('missing' in loaded)) return loaded;
-  onMissing?.(loaded.missing);
-  return null;
+export function loadSystemCalls(): SystemCalls {
+  loaded ??= load();
+  return loaded;
 }
 
-function isSupported(): boolean {
+function load(): SystemCalls {
   const { platform, arch } = process;
-  return platform === 'linux' && ARCHITECTURES.includes(arch) && endianness() === 'LE';
-}
-
-function load(): SystemCalls | { readonly missing: string } {
-  try {
-    // Loaded only here: where its native part is missing, loading it throws.
-    const koffi = createRequire(import.meta.url)('koffi') as typeof Koffi;
-    // The libc of this process, whichever it is.
-    const libc = koffi.load(null);
-    const calls: SystemCalls = {
-      socket: libc.func('int socket(int, int, int)'),
-      bind: libc.func('int bind(int, const void *, uint32_t)'),
-      getsockname: libc.func('int getsockname(int, _Inout_ void *, _Inout_ void *)'),
-      setsockopt: libc.func('int setsockopt(int, int, int, const void *, uint32_t)'),
-      getsockopt: libc.func('int getsockopt(int, int, int, _Inout_ void *, _Inout_ void *)'),
-      // An address as a number costs less than a view.
-      recvmmsg: libc.func('int recvmmsg(int, uintptr_t, uint32_t, int, uintptr_t)'),
-      sendmmsg: libc.func('int sendmmsg(int, uintptr_t, uint32_t, int)'),
-      poll: libc.func('int poll(uintptr_t, unsigned long, int)'),
-      close: libc.func('int close(int)'),
-      gettid: libc.func('int gettid()'),
-      errno: () => koffi.errno(),
-      addressOf: (bytes) => Number(koffi.address(bytes)),
-    };
-    tryBatches(calls);
-    return calls;
-  } catch (error) {
-    return { missing: error instanceof Error ? error.message : String(error) };
+  if (platform !== 'linux' || !ARCHITECTURES.includes(arch) || endianness() !== 'LE') {
+    throw new Error(`not with ${platform} on ${arch}`);
   }
+  // Loaded only here: where its native part is missing, loading it throws.
+  const koffi = createRequire(import.meta.url)('koffi') as typeof Koffi;
+  // The libc of this process, whichever it is.
+  const libc = koffi.load(null);
+  const calls: SystemCalls = {
+    socket: libc.func('int socket(int, int, int)'),
+    bind: libc.func('int bind(int, const void *, uint32_t)'),
+    getsockname: libc.func('int getsockname(int, _Inout_ void *, _Inout_ void *)'),
+    setsockopt: libc.func('int setsockopt(int, int, int, const void *, uint32_t)'),
+    getsockopt: libc.func('int getsockopt(int, int, int, _Inout_ void *, _Inout_ void *)'),
+    // An address as a number costs less than a view.
+    recvmmsg: libc.func('int recvmmsg(int, uintptr_t, uint32_t, int, uintptr_t)'),
+    sendmmsg: libc.func('int sendmmsg(int, uintptr_t, uint32_t, int)'),
+    poll: libc.func('int poll(uintptr_t, unsigned long, int)'),
+    close: libc.func('int close(int)'),
+    gettid: libc.func('int gettid()'),
+    errno: () => koffi.errno(),
+    addressOf: (bytes) => Number(koffi.address(bytes)),
+  };
+  tryBatches(calls);
+  return calls;
 }
 
 /** Calls both as if for a batch, on a socket that has received nothing, and that is not told where to send. */

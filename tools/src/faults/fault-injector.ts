@@ -14,8 +14,8 @@ import type { WeirProcess } from '../services/weir-process.js';
 import { plantVariables, STUCK_FILE_VARIABLE } from './plant/plants.js';
 import { renewCatalogue } from './catalogue-renewal.js';
 
-/** Lanes of each resolver. Without lanes the main thread answers. */
-export const RESOLVER_THREADS = [2, 1, 0];
+/** Lanes of each resolver. */
+export const RESOLVER_THREADS = [2, 1, 1];
 /** Weir replaces a Redis connection that loses everything within this time. */
 const RECONNECT_MS = 4_000;
 /** A resolver gives up a stuck thread after two seconds; the machine may be busy. */
@@ -222,7 +222,7 @@ export class FaultInjector {
    */
   private async stickFeedThread(target: number): Promise<void> {
     const { deployment, checker, keys, stats } = this;
-    const index = target % RESOLVER_THREADS.indexOf(0);
+    const index = target % deployment.resolvers.length;
     const resolver = pick(deployment.resolvers, index);
     const file = join(deployment.dataFolder(index), 'stuck');
     await resolver.kill();

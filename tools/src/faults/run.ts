@@ -26,7 +26,7 @@ import { Writer, type WriterOptions } from './writer.js';
 
 const REPLICAS = 2;
 /** As much as shows a planted defect: one resolver that has a change while another one does not. */
-const PLANTED_RESOLVER_THREADS = [1, 0];
+const PLANTED_RESOLVER_THREADS = [1, 1];
 /** Keys of each kind for each writer. */
 const KEYS_PER_WRITER = 2;
 const QUERY_LOOPS_PER_RESOLVER = 2;

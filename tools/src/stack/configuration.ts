@@ -140,7 +140,7 @@ export const STACK_SCHEMA = {
     description: 'How many resolvers to run.',
     default: '2',
   }),
-  RESOLVER_THREADS: integer(0, 64, {
+  RESOLVER_THREADS: integer(1, 64, {
     description: 'Threads of each resolver that answer UDP queries from memory.',
     default: '1',
   }),

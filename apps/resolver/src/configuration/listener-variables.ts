@@ -9,18 +9,17 @@ export const LISTENER_VARIABLES = {
   DNS_HOST: listenAddressList(MAX_HOSTS, {
     description:
       'Addresses on which DNS queries are answered: over UDP, TCP, TLS and HTTPS, on the same ports. 0.0.0.0 and ' +
-      ':: stand for all addresses of the machine, of which up to 64 have a UDP socket of their own, so that an ' +
-      'answer comes from the address that was asked; an added address has it within five seconds. The address :: ' +
+      ':: stand for all addresses of the machine; an answer comes from the address that was asked. The address :: ' +
       'alone also takes IPv4; beside an IPv4 address it takes only IPv6.',
     default: '127.0.0.1',
   }),
   DNS_PORT: port({ description: 'UDP and TCP port for DNS.', default: '5300' }),
   RESOLVER_THREADS: optional(
-    integer(0, MAX_THREADS, {
+    integer(1, MAX_THREADS, {
       description:
-        'Threads that answer UDP queries from memory, on Linux on x64 and arm64, besides one for all other queries ' +
-        'and one for changes. Each uses up to one core; those that the load does not need are parked. 0: one thread ' +
-        'does everything, one packet at a time. Unset: one for each core but one, and at least one.',
+        'Threads that answer UDP queries from memory, besides one for all other queries and one for changes. Each ' +
+        'uses up to one core; those that the load does not need are parked. Unset: one for each core but one, and ' +
+        'at least one.',
     }),
   ),
   UDP_NAP_US: integer(0, 2_000, {

@@ -46,7 +46,7 @@ function obeyOrders(telemetry: Telemetry | null, { target, follower }: FollowedP
   });
 }
 
-Atomics.store(words, FeedWord.threadId, loadSystemCalls()?.gettid() ?? 0);
+Atomics.store(words, FeedWord.threadId, loadSystemCalls().gettid());
 const log = createLogger(
   { name: 'resolver', level: configuration.LOG_LEVEL },
   {

@@ -1,16 +1,14 @@
 import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
-import { CidrSet, createLogger } from '@weir/ops';
+import { CidrSet } from '@weir/ops';
 import { policyOf, profile, put } from '@weir/policy-feed/testing';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ClientAddress } from '@weir/clients';
-import { DnsService } from '../dns-service.js';
 import { AllowedClients } from '../limits/allowed-clients.js';
 import { askUdp } from '../testing/client.js';
-import { CONFIGURATION } from '../testing/configuration.js';
-import { startService } from '../testing/service.js';
+import { startService, createService } from '../testing/service.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-allowed-'));
 const file = join(folder, 'allowed.txt');
@@ -67,12 +65,10 @@ describe('an address with NAPT ranges', () => {
 describe('DNS_ALLOWED_CLIENTS_FILE', () => {
   it('takes the place of DNS_ALLOWED_CLIENTS', async () => {
     writeFileSync(file, '127.0.0.0/8 # this machine\n');
-    const service = new DnsService({
-      configuration: { ...CONFIGURATION, DNS_ALLOWED_CLIENTS_FILE: file },
-      upstreams: [],
-      source: { policy: policyOf() },
-      log: createLogger({ name: 'resolver', level: 'silent' }),
-    });
+    const service = createService(
+      { DNS_ALLOWED_CLIENTS_FILE: file },
+      { source: { policy: policyOf() } },
+    );
     const server = await service.start();
     cleanups.push(() => service.stop());
     const answer = await askUdp(server, encodeQuery('localhost', 1));

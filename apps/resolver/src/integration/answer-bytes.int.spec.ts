@@ -14,9 +14,7 @@ import { askOneTcp, askUdp } from '../testing/client.js';
 import { upstream } from '../testing/forwarding.js';
 import { respond } from '../testing/respond.js';
 import { startService } from '../testing/service.js';
-import { SharedSource } from '../testing/shared-source.js';
 import { TestClock } from '../testing/test-clock.js';
-import { WAYS } from '../testing/ways.js';
 
 const TXT = 16;
 const PADDING = 12;
@@ -30,24 +28,21 @@ const TEXTS: Readonly<Record<string, readonly number[]>> = {
 };
 const ONE_TEXT = [100];
 
-async function serve(RESOLVER_THREADS: number, CLIENT_UDP_BYTE_RATE: number) {
+async function serve(CLIENT_UDP_BYTE_RATE: number) {
   const server = await upstream((query) => {
     const [label] = query.message.questions[0].qname.split('.');
     const texts = TEXTS[label] ?? ONE_TEXT;
     return respond(query, { answers: texts.map((length) => txt('x'.repeat(length))) });
   });
   const clock = new TestClock({ monotonicMs: 1_000_000 });
-  const source = new SharedSource(policyOf());
   const { service, address, port } = await startService(
     {
       DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']),
       CLIENT_UDP_BYTE_RATE,
-      RESOLVER_THREADS,
     },
     {
       upstreams: [server.endpoint],
-      source: await source.readWith(RESOLVER_THREADS),
-      readers: source.readers,
+      source: { policy: policyOf() },
       times: clock.times,
     },
   );
@@ -70,9 +65,9 @@ async function serve(RESOLVER_THREADS: number, CLIENT_UDP_BYTE_RATE: number) {
 const whole = { isTruncated: false, answers: 8 };
 const truncated = { isTruncated: true, answers: 0 };
 
-describe.each(WAYS)('UDP answers %s', (_way, threads) => {
+describe('UDP answers', () => {
   it('to a subscriber beyond its share of bytes come over TCP only, in that second', async () => {
-    const { service, ask, nextSecond } = await serve(threads, 2_000);
+    const { service, ask, nextSecond } = await serve(2_000);
     expect(await ask('large.example')).toEqual(whole);
     expect(await ask('large.example')).toEqual(whole);
     expect(await ask('large.example')).toEqual(truncated);
@@ -86,7 +81,7 @@ describe.each(WAYS)('UDP answers %s', (_way, threads) => {
   it('bring the owner of a spoofed address no more than its share, and what the queries had', async () => {
     const LIMIT = 2_000;
     const QUERIES = 100;
-    const { send } = await serve(threads, LIMIT);
+    const { send } = await serve(LIMIT);
     const query = encodeQuery('a1.example', TXT);
     expect(query).toHaveLength(28);
     let received = 0;
@@ -96,7 +91,7 @@ describe.each(WAYS)('UDP answers %s', (_way, threads) => {
   });
 
   it('of at most twice the query do not count, whether the answer was cached or not', async () => {
-    const { service, send, ask } = await serve(threads, 1_000);
+    const { service, send, ask } = await serve(1_000);
     for (let i = 0; i < 20; i++) {
       const padded = encodeMessage({
         flags: 0x0100,
@@ -112,7 +107,7 @@ describe.each(WAYS)('UDP answers %s', (_way, threads) => {
   });
 
   it('are not truncated for their bytes without a limit', async () => {
-    const { ask } = await serve(threads, 0);
+    const { ask } = await serve(0);
     for (let i = 0; i < 20; i++) expect(await ask('large.example')).toEqual(whole);
   });
 });

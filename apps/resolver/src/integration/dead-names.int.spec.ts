@@ -1,30 +1,28 @@
 import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
-import { CidrSet, createLogger } from '@weir/ops';
+import { CidrSet } from '@weir/ops';
 import { policyOf } from '@weir/policy-feed/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { DnsService } from '../dns-service.js';
 import { askUdp } from '../testing/client.js';
-import { CONFIGURATION } from '../testing/configuration.js';
 import { upstream } from '../testing/forwarding.js';
 import { respond } from '../testing/respond.js';
 import { TestClock } from '../testing/test-clock.js';
 import type { Answerer } from '../testing/upstream-server.js';
-
-const log = createLogger({ name: 'resolver', level: 'silent' });
+import { createService } from '../testing/service.js';
 
 async function serve(answer: Answerer) {
   const server = await upstream(answer);
   const clock = new TestClock({ monotonicMs: 0 });
   // Time goes on, or the upstream would never be found silent.
   const timer = setInterval(() => (clock.monotonicMs += 20), 20);
-  const service = new DnsService({
-    configuration: { ...CONFIGURATION, DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']) },
-    upstreams: [server.endpoint],
-    source: { policy: policyOf() },
-    log,
-    times: clock.times,
-    forwarding: { attemptTimeoutMs: 300, queryTimeoutMs: 300 },
-  });
+  const service = createService(
+    { DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']) },
+    {
+      upstreams: [server.endpoint],
+      source: { policy: policyOf() },
+      times: clock.times,
+      forwarding: { attemptTimeoutMs: 300, queryTimeoutMs: 300 },
+    },
+  );
   const address = await service.start();
   onTestFinished(() => service.stop());
   onTestFinished(() => {

@@ -16,6 +16,7 @@ import { askUdp } from '../testing/client.js';
 import { upstream } from '../testing/forwarding.js';
 import { respond } from '../testing/respond.js';
 import { startService } from '../testing/service.js';
+import { inSharedMemory } from '../testing/shared-source.js';
 
 const key = parseHashKey(HASH_KEY_HEX);
 const FOLDER = fileURLToPath(new URL('../../../../catalogue', import.meta.url));
@@ -41,7 +42,7 @@ const UPSTREAM = '198.51.100.1';
 async function resolver(...categoryIds: number[]) {
   const server = await upstream((query) => respond(query, { answers: [a(UPSTREAM)] }));
   const policy = policyOf(loopback(1), profile(1, { categoryIds }));
-  policy.setCatalogue(CatalogueImage.open(image, key));
+  policy.setCatalogue(CatalogueImage.open(inSharedMemory(image), key));
   const { address, port } = await startService(
     {},
     { source: { policy }, upstreams: [server.endpoint] },

@@ -9,26 +9,21 @@ import {
   option,
   wireName,
 } from '@weir/dns-wire/testing';
-import { CidrSet, createLogger } from '@weir/ops';
+import { CidrSet } from '@weir/ops';
 import { needs } from '@weir/ops/testing';
 import { domainRule, loopback, policyOf, profile, put } from '@weir/policy-feed/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
-import { DnsService } from '../dns-service.js';
 import { askOneTcp, askUdp, type Server } from '../testing/client.js';
-import { CONFIGURATION } from '../testing/configuration.js';
 import { run } from '../testing/programs.js';
-import { startService } from '../testing/service.js';
-import { SharedSource } from '../testing/shared-source.js';
+import { startService, createService } from '../testing/service.js';
 import { TestClock } from '../testing/test-clock.js';
-import { WAYS } from '../testing/ways.js';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-const log = createLogger({ name: 'resolver', level: 'silent' });
 const CLIENT_COOKIE = [1, 2, 3, 4, 5, 6, 7, 8];
 
 async function serve(
@@ -36,13 +31,7 @@ async function serve(
   clock = new TestClock({ monotonicMs: 5000 }),
 ) {
   const policy = policyOf(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
-  const service = new DnsService({
-    configuration: { ...CONFIGURATION, ...configuration },
-    upstreams: [],
-    source: { policy },
-    log,
-    times: clock.times,
-  });
+  const service = createService(configuration, { source: { policy }, times: clock.times });
   const server: Server = await service.start();
   cleanups.push(() => service.stop());
   return { service, server };
@@ -161,14 +150,14 @@ describe('DNS cookies (RFC 7873)', () => {
   });
 });
 
-describe.each(WAYS)('the DNS cookie of a subscriber behind NAPT %s', (_way, threads) => {
+describe('the DNS cookie of a subscriber behind NAPT', () => {
   it('proves nothing about a neighbour with the same address', async () => {
     const range = (lowerPort: number, upperPort: number) =>
       put('naptAssignment', { address: 0xc633_6401, lowerPort, upperPort, profileId: 1 });
-    const source = new SharedSource(policyOf(profile(1), range(1024, 2047), range(2048, 4095)));
+    const policy = policyOf(profile(1), range(1024, 2047), range(2048, 4095));
     const server = await startService(
-      { RESOLVER_THREADS: threads, DNS_PROXY_PROTOCOL_FROM: CidrSet.parse(['127.0.0.1']) },
-      { source: await source.readWith(threads), readers: source.readers },
+      { DNS_PROXY_PROTOCOL_FROM: CidrSet.parse(['127.0.0.1']) },
+      { source: { policy } },
     );
     const askFrom = async (port: number, cookie: readonly number[]) => {
       const header = proxyHeader({ source: 'c6336401', port });

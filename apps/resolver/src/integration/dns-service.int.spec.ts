@@ -10,22 +10,20 @@ import {
   type DecodedMessage,
 } from '@weir/dns-wire/testing';
 import type { PutOperation } from '@weir/config-model';
-import { CidrSet, createLogger } from '@weir/ops';
+import { CidrSet } from '@weir/ops';
 import type { Policy } from '@weir/policy';
 import { domainRule, loopback, policyOf, profile, put } from '@weir/policy-feed/testing';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
-import { DnsService, type DnsServiceOptions } from '../dns-service.js';
 import { a, cname, https, txt } from '../query/testing/records.js';
 import { askOneTcp, askUdp, type Server } from '../testing/client.js';
-import { CONFIGURATION } from '../testing/configuration.js';
 import { LOCAL_ZONES } from '../special/special-names.js';
 import { respond } from '../testing/respond.js';
+import { createService, type TestServiceOptions } from '../testing/service.js';
 import { SharedSource } from '../testing/shared-source.js';
 import { TestClock } from '../testing/test-clock.js';
 import { UpstreamServer } from '../testing/upstream-server.js';
-import { WAYS } from '../testing/ways.js';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -38,28 +36,23 @@ beforeEach(async () => {
   cleanups.push(() => upstream.stop());
 });
 
-const log = createLogger({ name: 'resolver', level: 'silent' });
-
 type Ask = (
   name: string,
   qtype?: number,
   options?: Parameters<typeof encodeQuery>[2],
 ) => Promise<DecodedMessage>;
 
-describe.each(WAYS)('the DNS service, %s', (_way, RESOLVER_THREADS) => {
+describe('the DNS service', () => {
   /** A service with a policy, and ways to query it; by default over UDP with EDNS. */
   async function serve(
     policy: Policy | null,
     configuration: Partial<DnsConfiguration> = {},
-    options: Partial<DnsServiceOptions> = {},
+    options: Partial<TestServiceOptions> = {},
+    source = new SharedSource(policy),
   ) {
-    const source = new SharedSource(policy);
-    const service = new DnsService({
-      configuration: { ...CONFIGURATION, RESOLVER_THREADS, ...configuration },
+    const service = createService(configuration, {
       upstreams: [upstream.endpoint],
-      source: await source.readWith(RESOLVER_THREADS),
-      readers: source.readers,
-      log,
+      source,
       ...options,
     });
     const server: Server = await service.start();
@@ -722,7 +715,9 @@ describe.each(WAYS)('the DNS service, %s', (_way, RESOLVER_THREADS) => {
       const { server, service, ask } = await serve(blocking());
       expect(await askUdp(server, encodeQuery('a.example', 1, { flags: 0x8180 }), 100)).toBeNull();
       expect(await askUdp(server, Uint8Array.of(1, 2, 3), 100)).toBeNull();
-      expect(service.counts.queries.droppedCounts()).toContainEqual([{ why: 'malformed' }, 2]);
+      await expect
+        .poll(() => service.counts.queries.droppedCounts())
+        .toContainEqual([{ why: 'malformed' }, 2]);
       expect(await ask('www.example.com')).toMatchObject({ rcode: 0 });
     });
 
@@ -743,12 +738,7 @@ describe.each(WAYS)('the DNS service, %s', (_way, RESOLVER_THREADS) => {
   describe('DnsService', () => {
     it('reports which port is taken, and its variable', async () => {
       const { server } = await serve(blocking());
-      const second = new DnsService({
-        configuration: { ...CONFIGURATION, DNS_PORT: server.port },
-        upstreams: [upstream.endpoint],
-        source: { policy: null },
-        log,
-      });
+      const second = createService({ DNS_PORT: server.port }, { source: { policy: null } });
       await expect(second.start()).rejects.toThrow(
         `127.0.0.1:${server.port} is in use by another process (DNS_PORT)`,
       );
@@ -770,16 +760,21 @@ describe.each(WAYS)('the DNS service, %s', (_way, RESOLVER_THREADS) => {
     });
 
     it('drops a query whose handling throws, and goes on', async () => {
-      const policy = blocking();
+      const source = new SharedSource(blocking());
       let broken = true;
-      const source = {
-        get policy() {
+      // In the main thread.
+      let { policy } = source.main;
+      Object.defineProperty(source.main, 'policy', {
+        get: () => {
           if (broken) throw new Error('defect');
           return policy;
         },
-      };
-      const { ask, server, service } = await serve(null, { RESOLVER_THREADS: 0 }, { source });
-      expect(await askUdp(server, encodeQuery('blocked.example', 1), 100)).toBeNull();
+        set: (next: typeof policy) => {
+          policy = next;
+        },
+      });
+      const { ask, server, service } = await serve(null, {}, {}, source);
+      expect(await askUdp(server, encodeQuery('www.example.net', 1), 100)).toBeNull();
       expect(await askOneTcp(server, encodeQuery('blocked.example', 1))).toBeNull();
       upstream.answer = (query) => {
         broken = true;

@@ -11,7 +11,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { DnsConfiguration } from '../configuration.js';
-import { DnsService } from '../dns-service.js';
 import {
   FrameSender,
   Control,
@@ -21,10 +20,9 @@ import {
 } from '../dnstap/frame-sender.js';
 import { a } from '../query/testing/records.js';
 import { askOneTcp, askUdp } from '../testing/client.js';
-import { CONFIGURATION } from '../testing/configuration.js';
 import { run, startProgram } from '../testing/programs.js';
 import { respond } from '../testing/respond.js';
-import { SharedSource } from '../testing/shared-source.js';
+import { createService } from '../testing/service.js';
 import { UpstreamServer } from '../testing/upstream-server.js';
 
 const TIMEOUT = { timeout: 20_000 };
@@ -44,16 +42,9 @@ async function startService(configuration: Partial<DnsConfiguration>) {
     respond(query, { answers: [a('192.0.2.1')] }),
   );
   onTestFinished(() => upstream.stop());
-  // A lane, where there can be one, hands all queries over to the thread that logs.
-  const source = new SharedSource(
-    policyOf(profile(7), loopback(7), domainRule(7, 'deny', 'blocked.example')),
-  );
-  const service = new DnsService({
-    configuration: { ...CONFIGURATION, RESOLVER_THREADS: 1, ...configuration },
+  const service = createService(configuration, {
     upstreams: [upstream.endpoint],
-    source,
-    readers: source.readers,
-    log,
+    source: { policy: policyOf(profile(7), loopback(7), domainRule(7, 'deny', 'blocked.example')) },
   });
   const server = await service.start();
   return { service, server };

@@ -1,30 +1,23 @@
 import { encodeQuery } from '@weir/dns-wire/testing';
-import { CidrSet, createLogger } from '@weir/ops';
+import { CidrSet } from '@weir/ops';
 import { needs } from '@weir/ops/testing';
 import { loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { createSocket } from 'node:dgram';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
-import { DnsService, type DnsServiceOptions } from '../dns-service.js';
 import { a, cname } from '../query/testing/records.js';
-import { CONFIGURATION } from '../testing/configuration.js';
 import { silentUpstream, upstream } from '../testing/forwarding.js';
 import { run } from '../testing/programs.js';
 import { respond } from '../testing/respond.js';
+import { createService, type TestServiceOptions } from '../testing/service.js';
 
 const LOOPBACK = CidrSet.parse(['127.0.0.0/8']);
 
 async function serve(
   configuration: Partial<DnsConfiguration>,
-  options: Partial<DnsServiceOptions> = {},
+  options: Partial<TestServiceOptions> = {},
 ) {
-  const service = new DnsService({
-    configuration: { ...CONFIGURATION, ...configuration },
-    upstreams: [],
-    source: { policy: policyOf() },
-    log: createLogger({ name: 'resolver', level: 'silent' }),
-    ...options,
-  });
+  const service = createService(configuration, { source: { policy: policyOf() }, ...options });
   const server = await service.start();
   onTestFinished(() => service.stop());
   const dig = (name: string) =>

@@ -9,7 +9,6 @@ import { askOneTcp, askUdp } from '../testing/client.js';
 import { activateCatalogue, useResolverEnvironment } from '../testing/resolver-environment.js';
 import { startResolverProcess } from '../testing/resolver-process.js';
 import { SECURE_QUERIES } from '../testing/secure-clients.js';
-import { NEEDS_LANES } from '../testing/ways.js';
 
 const HOOK = new URL('../testing/stalled-thread.mjs', import.meta.url).pathname;
 const PAGE = 'c0000250';
@@ -19,7 +18,7 @@ const CHANGES = 5;
 const query = (name: string): Uint8Array => encodeQuery(name, 1);
 const lastBytes = (answer: Uint8Array | null): string => hexOf(answer!.subarray(-4));
 
-describe('the feed has a thread of its own', NEEDS_LANES, () => {
+describe('the feed has a thread of its own', () => {
   const environment = useResolverEnvironment();
   /** A resolver, one of whose threads does nothing from `stall` to `goOn`. */
   async function start(thread: 'main' | 'feed', inChange?: 'stall' | 'end') {

@@ -5,22 +5,18 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { a, txt } from '../query/testing/records.js';
 import {
   deadEndpoint,
-  forwarder as forwarderOf,
+  forwarder,
   SILENCE,
   silentUpstream,
   UNREACHABLE,
   upstream,
-  UPSTREAM_WAYS,
 } from '../testing/forwarding.js';
 import { respond } from '../testing/respond.js';
 
 /** Shorter timeouts, for tests with a silent upstream. */
 const HASTY = { attemptTimeoutMs: 100, queryTimeoutMs: 300 };
 
-describe.each(UPSTREAM_WAYS)('Forwarder, %s', (_, calls) => {
-  const forwarder: typeof forwarderOf = (upstreams, options) =>
-    forwarderOf(upstreams, { calls, ...options });
-
+describe('Forwarder', () => {
   it.each(['127.0.0.1', '::1'])(
     'asks an upstream at %s and passes its response on',
     async (host) => {

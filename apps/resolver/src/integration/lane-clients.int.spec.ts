@@ -7,7 +7,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { askUdp } from '../testing/client.js';
 import { BLOCKED, PERMITTED, serveByLanes } from '../testing/lane-service.js';
 import { droppedFor } from '../testing/listeners.js';
-import { NEEDS_LANES } from '../testing/ways.js';
 
 const REFUSED = 5;
 /** An address of several subscribers: 198.51.100.1. */
@@ -26,7 +25,7 @@ function askFrom(address: string, port: number, name: string) {
   });
 }
 
-describe('a lane', NEEDS_LANES, () => {
+describe('a lane', () => {
   it.each(['127.0.0.1', '::1'])(
     'behind a load balancer takes the client from the PROXY header (%s)',
     async (host) => {
@@ -62,9 +61,30 @@ describe('a lane', NEEDS_LANES, () => {
       send(encodeQuery(name, 1));
       send(proxyHeader({ source: SHARED_HEX, port: 1024 }).subarray(0, 20));
       await expect.poll(() => droppedFor(service.counts.queries, 'unproxied')).toBe(2);
+      send(proxyHeader({ source: SHARED_HEX, port: 1024 }));
+      await expect.poll(() => droppedFor(service.counts.queries, 'malformed')).toBe(1);
       socket.close();
     },
   );
+
+  it('ignores a PROXY header of anyone but a load balancer', async () => {
+    const { server } = await serveByLanes({
+      DNS_PROXY_PROTOCOL_FROM: CidrSet.parse(['192.0.2.0/24']),
+    });
+    const header = proxyHeader({ source: SHARED_HEX });
+    const answer = await askUdp(server, concat(header, encodeQuery('www.blocked.example', 1)));
+    // Its first bytes, read as a DNS header, have an obsolete opcode.
+    expect(decodeMessage(answer!)).toMatchObject({ id: 0x0d0a, rcode: 4 });
+  });
+
+  it('knows an IPv4 client of a socket for both families', async () => {
+    const { server } = await serveByLanes({ DNS_HOST: ['::'] });
+    const answer = await askUdp(
+      { address: '127.0.0.1', port: server.port },
+      encodeQuery('www.blocked.example', 1),
+    );
+    expect(hexOf(answer!.subarray(-4))).toBe(BLOCKED);
+  });
 
   it('on a wildcard answers from the address that was asked, also through the main thread', async () => {
     const { server, lanes, source } = await serveByLanes({ DNS_HOST: ['0.0.0.0', '::'] });

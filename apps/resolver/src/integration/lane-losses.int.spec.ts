@@ -3,23 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { DnsService } from '../dns-service.js';
 import type { DropReason } from '../query/drop-reason.js';
 import type { Server } from '../testing/client.js';
-import { serveByLanes, udpClients } from '../testing/lane-service.js';
+import { holdLanes, serveByLanes, udpClients } from '../testing/lane-service.js';
 import { droppedFor } from '../testing/listeners.js';
-import type { SharedSource } from '../testing/shared-source.js';
-import { NEEDS_LANES } from '../testing/ways.js';
 
 /** More than two batches. */
 const QUERIES = 150;
-
-/** Keeps lanes from handling a batch, as a change does while it is made. @returns ends that */
-function holdLanes(source: SharedSource): () => void {
-  const words = new Int32Array(source.share.connect(3, () => undefined).lock);
-  Atomics.store(words, 0, 1);
-  return () => {
-    Atomics.store(words, 0, 0);
-    Atomics.notify(words, 0);
-  };
-}
 
 /** Sends queries. They are in the receive buffer when this resolves. @returns the ids of the answers */
 async function send({ address, port }: Server): Promise<Set<number>> {
@@ -38,7 +26,7 @@ async function send({ address, port }: Server): Promise<Set<number>> {
 const dropped = (service: DnsService, why: keyof typeof DropReason): number =>
   droppedFor(service.counts.queries, why) ?? 0;
 
-describe('no query is lost unseen', NEEDS_LANES, () => {
+describe('no query is lost unseen', () => {
   it('when a resolver stops: what had arrived before is answered', async () => {
     const { server, service, source } = await serveByLanes();
     const release = holdLanes(source);
@@ -51,7 +39,7 @@ describe('no query is lost unseen', NEEDS_LANES, () => {
 
   it('when its socket is closed: what was not received is counted', async () => {
     const { server, service } = await serveByLanes();
-    await service.lanes!.stop();
+    await service.lanes.stop();
     await send(server);
     await service.stop();
     expect(dropped(service, 'draining')).toBe(QUERIES);

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { laneCount } from '../lanes/lane-count.js';
 import { a } from '../query/testing/records.js';
 import { askUdp } from '../testing/client.js';
 import { activateCatalogue, useResolverEnvironment } from '../testing/resolver-environment.js';
@@ -23,7 +22,7 @@ const PIECE = 500;
 
 const query = (name: string, id: number) => encodeQuery(name, 1, { id, udpBytes: 1232 });
 
-describe.skipIf(laneCount(1) === 0)('while the main thread does nothing, a lane', () => {
+describe('while the main thread does nothing, a lane', () => {
   const environment = useResolverEnvironment();
   /** The main thread does nothing, and the cached answer has expired. */
   async function start(variables: Readonly<Record<string, string>> = {}) {

@@ -13,7 +13,6 @@ import { useResolverEnvironment } from '../testing/resolver-environment.js';
 import { startResolverProcess } from '../testing/resolver-process.js';
 import { openTls } from '../testing/secure-clients.js';
 import { readLosses } from '../testing/soak/memory.js';
-import { NEEDS_LANES } from '../testing/ways.js';
 
 /** Answers from memory that a client gets while other threads have much to do. */
 const ANSWERS = 900;
@@ -54,7 +53,7 @@ const metric = async (opsPort: number, name: string): Promise<number> => {
   return Number(new RegExp(`^weir_resolver_${name} (\\d+)$`, 'm').exec(text)?.[1]);
 };
 
-describe('queries that memory can answer are answered by a lane', NEEDS_LANES, () => {
+describe('queries that memory can answer are answered by a lane', () => {
   const environment = useResolverEnvironment();
   async function start() {
     await environment.plane.commit(...CONFIGURED);

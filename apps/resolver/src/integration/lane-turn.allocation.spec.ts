@@ -7,7 +7,6 @@ import {
   loadSystemCalls,
   MSG_DONTWAIT,
   routeTo,
-  type SystemCalls,
   UdpSocket,
 } from '@weir/udp-batch';
 import { getHeapStatistics } from 'node:v8';
@@ -18,15 +17,13 @@ import { LaneSocket } from '../lanes/lane-socket.js';
 import { LANE_WORDS } from '../lanes/lane-task.js';
 import { QueryCounters } from '../metrics/query-counters.js';
 import { EchoHandler } from '../testing/echo-handler.js';
-import { NEEDS_LANES } from '../testing/ways.js';
 
 const ROUNDS = 7;
 const TURNS = 200;
 
-const loaded = loadSystemCalls();
-
 /** A lane without its thread, in front of a handler that answers at once, and a client that asks in batches. */
-function createLane(calls: SystemCalls, queries: number) {
+function createLane(queries: number) {
+  const calls = loadSystemCalls();
   const open = () => {
     const socket = UdpSocket.open(calls, { host: '127.0.0.1', port: 0, timeoutMs: 1_000 });
     onTestFinished(() => {
@@ -73,12 +70,12 @@ function createLane(calls: SystemCalls, queries: number) {
   };
 }
 
-describe('a turn of a lane', NEEDS_LANES, () => {
+describe('a turn of a lane', () => {
   // After a batch that is not full it naps.
   it.each([BATCH, BATCH - 1])(
     'allocates nothing, from socket to socket (%i queries)',
     (queries) => {
-      const { turn, counts } = createLane(loaded!, queries);
+      const { turn, counts } = createLane(queries);
       const turns = (): void => {
         for (let i = 0; i < TURNS; i++) turn();
       };

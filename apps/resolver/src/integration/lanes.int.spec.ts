@@ -16,11 +16,10 @@ import type { LaneClient } from '../testing/lane-client-worker.js';
 import { BLOCKED, PERMITTED, serveByLanes, udpClients } from '../testing/lane-service.js';
 import { recordsFile } from '../testing/records-file.js';
 import { TestClock } from '../testing/test-clock.js';
-import { NEEDS_LANES } from '../testing/ways.js';
 
 const LOCALHOST = '7f000001';
 
-describe('a lane', NEEDS_LANES, () => {
+describe('a lane', () => {
   it('answers blocked, cached and special names while the main thread does nothing', async () => {
     const { server, ask, upstream, service } = await serveByLanes();
     // Now it is in the cache.
@@ -115,15 +114,15 @@ describe('a lane', NEEDS_LANES, () => {
       return cookieOf(await askUdp(server, query));
     };
     const cookie = await ask('www.blocked.example', '0102030405060708');
-    expect(service.lanes!.all[0].laneCounts.answers).toBe(1);
+    expect(service.lanes.all[0].laneCounts.answers).toBe(1);
     // A valid one comes back as it is.
     expect(await ask('www.example.com', cookie!)).toBe(cookie);
-    expect(service.lanes!.all[0].laneCounts.handedOver).toBe(1);
+    expect(service.lanes.all[0].laneCounts.handedOver).toBe(1);
   });
 
   it('counts its turns and naps', async () => {
     const { server, service, ask } = await serveByLanes({ UDP_NAP_US: 1_000 });
-    const { laneCounts } = service.lanes!.all[0];
+    const { laneCounts } = service.lanes.all[0];
     const [client] = await udpClients(1);
     while (laneCounts.naps === 0) {
       for (let n = 0; n < 16; n++) {
@@ -140,7 +139,7 @@ describe('a lane', NEEDS_LANES, () => {
     const { ask, lanes, service, logged } = await serveByLanes();
     expect(await ask('www.blocked.example')).toBe(BLOCKED);
     await lanes[0].terminate();
-    await expect(service.lanes!.lost).rejects.toThrow('a thread for UDP ended');
+    await expect(service.lanes.lost).rejects.toThrow('a thread for UDP ended');
     expect(logged).toEqual(['a thread for UDP ended, and the resolver with it']);
   });
 
@@ -149,7 +148,7 @@ describe('a lane', NEEDS_LANES, () => {
     const broken = policyOf(profile(1), loopback(1));
     broken.setCatalogue({ shareable: 'no image' } as never);
     source.policy = broken;
-    await expect(service.lanes!.lost).rejects.toThrow('a thread for UDP ended');
+    await expect(service.lanes.lost).rejects.toThrow('a thread for UDP ended');
   });
 
   it('ends the resolver when it hangs', async () => {
@@ -157,7 +156,7 @@ describe('a lane', NEEDS_LANES, () => {
     // As if the writer had never come back: the lane waits inside the lock.
     const words = new Int32Array(source.share.connect(3, () => undefined).lock);
     Atomics.store(words, 0, 1);
-    await expect(service.lanes!.lost).rejects.toThrow('a thread for UDP hangs');
+    await expect(service.lanes.lost).rejects.toThrow('a thread for UDP hangs');
     Atomics.store(words, 0, 0);
     Atomics.notify(words, 0);
     expect(logged).toEqual(['a thread for UDP hangs, and the resolver ends']);
@@ -165,11 +164,11 @@ describe('a lane', NEEDS_LANES, () => {
 
   it('gets changed files from the main thread', async () => {
     const { ask, service, server } = await serveByLanes();
-    service.lanes!.update({
+    service.lanes.update({
       localRecords: readRecords(recordsFile('portal.example A 192.0.2.77')),
     });
     expect(await ask('portal.example')).toBe('c000024d');
-    expect(service.lanes!.all[0].laneCounts.answers).toBe(1);
+    expect(service.lanes.all[0].laneCounts.answers).toBe(1);
     expect(decodeMessage((await askUdp(server, encodeQuery('portal.example', 28)))!)).toMatchObject(
       { rcode: 0, answers: [] },
     );

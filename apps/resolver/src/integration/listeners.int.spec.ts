@@ -1,12 +1,10 @@
 import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
-import { createSocket } from 'node:dgram';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { SendSlots } from '../listeners/send-slots.js';
-import { askOneTcp, askTcp, askUdp, type Server } from '../testing/client.js';
+import { askOneTcp, askTcp } from '../testing/client.js';
 import { EchoHandler } from '../testing/echo-handler.js';
-import { droppedFor, startTcp, startUdp } from '../testing/listeners.js';
+import { droppedFor, startTcp } from '../testing/listeners.js';
 import { frame } from '../testing/upstream-server.js';
 
 const cleanups: (() => unknown)[] = [];
@@ -24,101 +22,6 @@ async function tcp(...options: Parameters<typeof startTcp>) {
   });
   return started;
 }
-
-/** Asks until the handler holds that many queries, few from each socket, so that no receive buffer overflows. */
-async function askFromManySockets(server: Server, handler: EchoHandler, queries: number) {
-  let answers = 0;
-  for (let sent = 0; sent < queries;) {
-    const socket = createSocket('udp4');
-    cleanups.push(() => socket.close());
-    socket.on('message', () => answers++);
-    for (let i = 0; i < 100; i++) socket.send(query(sent++), server.port, server.address);
-    await expect.poll(() => handler.held.length, { interval: 1 }).toBe(sent);
-  }
-  return { answered: () => answers };
-}
-
-describe('UdpListener', () => {
-  const udp = (host = '127.0.0.1') => startUdp({ host });
-
-  it.each([
-    ['127.0.0.1', { family: 4, word: 0x7f00_0001 }],
-    ['::1', { family: 6, word: 1 }],
-  ])('answers on %s and knows the address of the client', async (host, client) => {
-    const { listener, handler, server } = await udp(host);
-    cleanups.push(() => listener.stop());
-    const answer = await askUdp(server, query(7));
-    expect(decodeMessage(answer!)).toMatchObject({ id: 7, rcode: 3 });
-    expect(handler.clients).toMatchObject([client]);
-    expect(handler.clients[0].port).toBeGreaterThan(0);
-  });
-
-  it('knows an IPv4 client of a dual-stack socket', async () => {
-    const { listener, handler, server } = await udp('::ffff:127.0.0.1');
-    cleanups.push(() => listener.stop());
-    await askUdp({ address: '127.0.0.1', port: server.port }, query(1));
-    expect(handler.clients).toMatchObject([{ family: 4, word: 0x7f00_0001 }]);
-  });
-
-  it('answers a burst of queries, each with the right bytes', async () => {
-    const { listener, server } = await udp();
-    cleanups.push(() => listener.stop());
-    const socket = createSocket({ type: 'udp4', recvBufferSize: 1 << 20 });
-    cleanups.push(() => socket.close());
-    const names = new Map<number, string>();
-    socket.on('message', (bytes) => {
-      const { id, questions } = decodeMessage(bytes);
-      names.set(id, questions[0].qname);
-    });
-    for (let i = 0; i < 150; i++) socket.send(query(i), server.port, server.address);
-    await expect.poll(() => names.size).toBe(150);
-    for (const [id, name] of names) expect(name).toBe(`n${id}.example.com`);
-  });
-
-  it('answers more queries in one turn than there are send slots at the start', async () => {
-    const { listener, handler, server, counters } = await udp();
-    cleanups.push(() => listener.stop());
-    handler.isHolding = true;
-    const { answered } = await askFromManySockets(server, handler, 5000);
-    handler.release();
-    await expect.poll(() => answered()).toBe(5000);
-    expect(droppedFor(counters, 'backlog')).toBe(0);
-  });
-
-  it('sends late answers, and closes after them', async () => {
-    const { listener, handler, server, counters } = await udp();
-    handler.isHolding = true;
-    const answer = askUdp(server, query(9));
-    await expect.poll(() => handler.held.length).toBe(1);
-    listener.drain();
-    expect(await askUdp(server, query(10), 100)).toBeNull();
-    expect(droppedFor(counters, 'draining')).toBe(1);
-    handler.release();
-    await listener.stop();
-    expect(idOf((await answer)!)).toBe(9);
-  });
-
-  it('reports a port that is taken', async () => {
-    const { listener, server } = await udp();
-    cleanups.push(() => listener.stop());
-    const second = startUdp({}, new EchoHandler(), server.port);
-    await expect(second).rejects.toMatchObject({ code: 'EADDRINUSE' });
-  });
-
-  it('drops and counts only the answers for which there is no memory', async () => {
-    const slots = new SendSlots(() => undefined, 3_000_000);
-    const { listener, handler, server, counters } = await startUdp({ slots });
-    cleanups.push(() => listener.stop());
-    handler.isHolding = true;
-    const { answered } = await askFromManySockets(server, handler, 3000);
-    handler.release();
-    // Two chunks of 1024 slots.
-    expect(droppedFor(counters, 'backlog')).toBe(3000 - 2048);
-    await expect.poll(() => answered()).toBe(2048);
-    handler.isHolding = false;
-    expect(idOf((await askUdp(server, query(7)))!)).toBe(7);
-  });
-});
 
 describe('TcpListener', () => {
   it('answers and knows the address of the client', async () => {

@@ -1,17 +1,16 @@
 import { freePort, needs } from '@weir/ops/testing';
-import { CidrSet, createLogger } from '@weir/ops';
+import { CidrSet } from '@weir/ops';
 import { domainRule, policyOf, profile, put } from '@weir/policy-feed/testing';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DnsService } from '../dns-service.js';
-import { CONFIGURATION } from '../testing/configuration.js';
+import type { DnsService } from '../dns-service.js';
 import { type NameServer, startDnsdist } from '../testing/name-servers.js';
 import { run } from '../testing/programs.js';
+import { createService } from '../testing/service.js';
 
-const log = createLogger({ name: 'resolver', level: 'silent' });
 const LOOPBACK = 0x7f00_0001;
 
 /** dnsdist as the load balancer, dig as the client: two subscribers with one address and different ports. */
@@ -36,12 +35,7 @@ describe('behind dnsdist', needs('dnsdist', 'dig'), () => {
       put('naptAssignment', { address: LOOPBACK, lowerPort: port, upperPort: port, profileId: 2 }),
     ); // prettier-ignore
     const DNS_PROXY_PROTOCOL_FROM = CidrSet.parse(['127.0.0.1']);
-    service = new DnsService({
-      configuration: { ...CONFIGURATION, DNS_PROXY_PROTOCOL_FROM },
-      upstreams: [],
-      source: { policy },
-      log,
-    });
+    service = createService({ DNS_PROXY_PROTOCOL_FROM }, { source: { policy } });
     const bound = await service.start();
     balancer = await startDnsdist(folder, bound.port);
     while ((await dig('127.0.0.1', '+short')).trim() !== '127.0.0.1') await sleep(100);

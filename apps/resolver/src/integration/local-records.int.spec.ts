@@ -7,13 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
-import { DnsService } from '../dns-service.js';
 import { a, cname, https } from '../query/testing/records.js';
 import { askOneTcp, askUdp } from '../testing/client.js';
-import { CONFIGURATION } from '../testing/configuration.js';
 import { recordsFile } from '../testing/records-file.js';
 import { respond } from '../testing/respond.js';
 import { type AskedQuery, UpstreamServer } from '../testing/upstream-server.js';
+import { createService } from '../testing/service.js';
+import { SharedSource } from '../testing/shared-source.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-records-'));
 afterAll(() => {
@@ -56,14 +56,16 @@ async function serve(
   const add = (details: unknown, text?: string): void => {
     logged.push(`${text}: ${JSON.stringify(details)}`);
   };
-  const source = { policy };
-  const service = new DnsService({
-    configuration: { ...CONFIGURATION, LOCAL_RECORDS: file, ...configuration },
-    upstreams: [upstream.endpoint],
-    source,
-    log: { info: add, warn: add, error: add },
-    fileCheckMs: 20,
-  });
+  const source = new SharedSource(policy);
+  const service = createService(
+    { LOCAL_RECORDS: file, ...configuration },
+    {
+      upstreams: [upstream.endpoint],
+      source,
+      log: { info: add, warn: add, error: add },
+      fileCheckMs: 20,
+    },
+  );
   const server = await service.start();
   cleanups.push(() => service.stop());
   const ask = async (

@@ -62,13 +62,6 @@ describe('the resolver process', () => {
     },
   );
 
-  it('says why it has no lanes where UDP packets cannot come in batches, and answers', async () => {
-    const { output, ready } = run({ RESOLVER_THREADS: '2', NODE_OPTIONS: '--no-addons' });
-    const { dns: server } = await ready();
-    expect(await ask(server, 'blocked.example')).not.toBeNull();
-    expect(output.text).toMatch(/"reason":"[^"]+","msg":"one thread answers all queries/);
-  });
-
   it('is not ready while it drains, but still answers and obeys every change', async () => {
     const { plane } = resolverEnvironment;
     await plane.commit(activateCatalogue(plane));
@@ -104,6 +97,14 @@ describe('the resolver process', () => {
     expect(await exited).toBe(0);
     expect(await resolverEnvironment.plane.commit(profile(2))).toEqual(noResolver);
     expect(output.errors).toBe('');
+  });
+
+  it('exits with 1 and one line where UDP packets cannot come in batches', async () => {
+    const { output, exited } = run({ NODE_OPTIONS: '--no-addons' });
+    expect(await exited).toBe(1);
+    expect(output.errors).toMatch(
+      /^resolver: a resolver needs Linux on x64 or arm64, with recvmmsg: [^\n]+\n$/,
+    );
   });
 
   it('exits with 1 and one line that names an invalid variable', async () => {

@@ -1,16 +1,14 @@
 import { encodeQuery } from '@weir/dns-wire/testing';
-import { CidrSet, createLogger } from '@weir/ops';
+import { CidrSet } from '@weir/ops';
 import { policyOf } from '@weir/policy-feed/testing';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { expect, it, onTestFinished } from 'vitest';
-import { DnsService } from '../dns-service.js';
-import { CONFIGURATION } from '../testing/configuration.js';
 import { upstream } from '../testing/forwarding.js';
 import type { ManyClients } from '../testing/many-clients-worker.js';
 import type { Forwarder } from '../upstream/forwarder.js';
+import { createService } from '../testing/service.js';
 
-const log = createLogger({ name: 'resolver', level: 'silent' });
 const CLIENTS = 16_384;
 const PER_SOCKET = 128;
 const MAX_HOLD_MS = 5;
@@ -37,18 +35,18 @@ async function holdsMs(forwarder: Forwarder): Promise<number[]> {
 
 it('16,384 clients that wait for a name that times out are all answered, without holding the event loop', async () => {
   const silent = await upstream(() => null);
-  const service = new DnsService({
-    configuration: {
-      ...CONFIGURATION,
+  const service = createService(
+    {
       DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']),
       CLIENT_WAITING_QUERIES: CLIENTS,
     },
-    upstreams: [silent.endpoint],
-    source: { policy: policyOf() },
-    log,
-    // One subscriber may have half of what can wait.
-    forwarding: { attemptTimeoutMs: 4_000, queryTimeoutMs: 8_000, waitingCapacity: 2 * CLIENTS },
-  });
+    {
+      upstreams: [silent.endpoint],
+      source: { policy: policyOf() },
+      // One subscriber may have half of what can wait.
+      forwarding: { attemptTimeoutMs: 4_000, queryTimeoutMs: 8_000, waitingCapacity: 2 * CLIENTS },
+    },
+  );
   const { address, port } = await service.start();
   onTestFinished(() => service.stop());
   const { forwarder, counts } = service;

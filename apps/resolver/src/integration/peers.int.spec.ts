@@ -1,13 +1,10 @@
 import { encodeQuery } from '@weir/dns-wire/testing';
-import { createLogger } from '@weir/ops';
 import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DnsService } from '../dns-service.js';
 import { makeCertificate, needs } from '@weir/ops/testing';
-import { CONFIGURATION } from '../testing/configuration.js';
 import { BOGUS_ZONE, PLAIN_ZONE, SIGNED_ZONE } from '../testing/example-zones.js';
 import {
   makeKey,
@@ -18,8 +15,8 @@ import {
   writeZone,
 } from '../testing/name-servers.js';
 import { run } from '../testing/programs.js';
+import { createService } from '../testing/service.js';
 
-const log = createLogger({ name: 'resolver', level: 'silent' });
 const NEEDS_SERVERS = needs('nsd', 'unbound', 'ldns-signzone', 'dig', 'kdig');
 
 /** Lines that differ from run to run, and the address of the server. */
@@ -119,21 +116,21 @@ describe('among real name servers', NEEDS_SERVERS, () => {
 
   const startService = async (...upstreams: NameServer[]) => {
     const endpoints = upstreams.map(({ endpoint }) => endpoint);
-    const service = new DnsService({
-      configuration: {
-        ...CONFIGURATION,
+    const service = createService(
+      {
         ...tls,
         CACHE_NXDOMAIN_CUT: true,
         UPSTREAM_TRUST_AD: endpoints,
         DNS_TLS_PORT: 0,
         DNS_HTTPS_PORT: 0,
       },
-      upstreams: endpoints,
-      source: {
-        policy: policyOf(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example')),
+      {
+        upstreams: endpoints,
+        source: {
+          policy: policyOf(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example')),
+        },
       },
-      log,
-    });
+    );
     started.push(service);
     return { cache: service.cache, ...(await service.start()) };
   };

@@ -3,8 +3,8 @@ import { concat, decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
 import { CidrSet } from '@weir/ops';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { askTcp, askUdp } from '../testing/client.js';
-import { droppedFor, startTcp, startUdp } from '../testing/listeners.js';
+import { askTcp } from '../testing/client.js';
+import { droppedFor, startTcp } from '../testing/listeners.js';
 import { frame } from '../testing/upstream-server.js';
 
 const cleanups: (() => unknown)[] = [];
@@ -24,48 +24,6 @@ const CLIENTS: [string, TestProxyHeader, object][] = [
     { family: 6, word: 7, port: 65_535 },
   ],
 ];
-
-describe('UdpListener behind a load balancer', () => {
-  async function start(host = '127.0.0.1', from = loadBalancers) {
-    const started = await startUdp({ host, loadBalancers: from });
-    cleanups.push(() => started.listener.stop());
-    return started;
-  }
-
-  it.each(CLIENTS)('takes an %s client and its port from the header', async (_, header, client) => {
-    for (const host of ['127.0.0.1', '::1']) {
-      const { server, handler } = await start(host);
-      const answer = await askUdp(server, concat(proxyHeader(header), query(7)));
-      expect(idOf(answer)).toBe(7);
-      expect(handler.clients).toMatchObject([client]);
-    }
-  });
-
-  it('treats the sender as the client after LOCAL', async () => {
-    const { server, handler } = await start();
-    expect(idOf(await askUdp(server, concat(proxyHeader({ command: 0x20 }), query(7))))).toBe(7);
-    expect(handler.clients).toMatchObject([{ family: 4, word: 0x7f00_0001 }]);
-  });
-
-  it('drops and counts a query without a header, with half a header, or with nothing after it', async () => {
-    const { server, handler, counters } = await start();
-    const header = proxyHeader({ source: 'c0000201' });
-    expect(await askUdp(server, query(1), 50)).toBeNull();
-    expect(await askUdp(server, header.subarray(0, 20), 50)).toBeNull();
-    expect(droppedFor(counters, 'unproxied')).toBe(2);
-    expect(await askUdp(server, header, 50)).toBeNull();
-    expect(droppedFor(counters, 'malformed')).toBe(1);
-    expect(handler.clients).toEqual([]);
-  });
-
-  it('ignores a header from any other sender', async () => {
-    const { server, handler } = await start('127.0.0.1', CidrSet.parse(['192.0.2.0/24']));
-    const answer = await askUdp(server, concat(proxyHeader({ source: 'c0000201' }), query(7)));
-    // Its first bytes, read as a DNS header, have an obsolete opcode.
-    expect(idOf(answer)).toBe(0x0d0a);
-    expect(handler.clients).toMatchObject([{ word: 0x7f00_0001 }]);
-  });
-});
 
 describe('StreamListener behind a load balancer', () => {
   async function start(options: Parameters<typeof startTcp>[0] = {}) {

@@ -1,6 +1,6 @@
 import { hashDomain, parseHashKey } from '@weir/dns-name';
 import { encodeQuery } from '@weir/dns-wire/testing';
-import { createLogger, LineOutput } from '@weir/ops';
+import { LineOutput } from '@weir/ops';
 import { domainRule, HASH_KEY_HEX, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { execFileSync } from 'node:child_process';
 import { constants, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -9,15 +9,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
-import { DnsService } from '../dns-service.js';
 import { QueryLog } from '../query-log/query-log.js';
 import { Exchange } from '../query/exchange.js';
 import { a } from '../query/testing/records.js';
 import { askOneTcp, askUdp } from '../testing/client.js';
-import { CONFIGURATION } from '../testing/configuration.js';
 import { respond } from '../testing/respond.js';
 import { UpstreamServer } from '../testing/upstream-server.js';
-import { SharedSource } from '../testing/shared-source.js';
+import { createService } from '../testing/service.js';
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'weir-query-log-'));
@@ -33,16 +31,9 @@ async function logOf(configuration: Partial<DnsConfiguration>) {
     respond(query, { answers: [a('192.0.2.1')] }),
   );
   const file = join(folder(), 'log');
-  // A lane, where there can be one, hands all queries over to the thread that logs.
-  const source = new SharedSource(
-    policyOf(profile(7), loopback(7), domainRule(7, 'deny', 'blocked.example')),
-  );
-  const service = new DnsService({
-    configuration: { ...CONFIGURATION, RESOLVER_THREADS: 1, ...configuration },
+  const service = createService(configuration, {
     upstreams: [upstream.endpoint],
-    source,
-    readers: source.readers,
-    log: createLogger({ name: 'resolver', level: 'silent' }),
+    source: { policy: policyOf(profile(7), loopback(7), domainRule(7, 'deny', 'blocked.example')) },
     queryLogOutput: new LineOutput(openSync(file, 'a')),
   });
   const server = await service.start();

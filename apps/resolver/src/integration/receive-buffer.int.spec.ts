@@ -1,8 +1,9 @@
 import { policyOf } from '@weir/policy-feed/testing';
 import { createSocket } from 'node:dgram';
 import { afterEach, describe, expect, it } from 'vitest';
-import { DnsService } from '../dns-service.js';
-import { CONFIGURATION } from '../testing/configuration.js';
+import { holdLanes } from '../testing/lane-service.js';
+import { createService } from '../testing/service.js';
+import { SharedSource } from '../testing/shared-source.js';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -14,15 +15,17 @@ async function serve() {
   const write = (details: object, msg: string): void => {
     logged.push({ ...details, msg });
   };
-  const service = new DnsService({
-    configuration: { ...CONFIGURATION, DNS_HOST: ['127.0.0.1', '::1'] },
-    upstreams: [],
-    source: { policy: policyOf() },
-    log: { info: write, warn: write, error: write } as never,
-  });
+  const source = new SharedSource(policyOf());
+  const service = createService(
+    { DNS_HOST: ['127.0.0.1', '::1'] },
+    {
+      source,
+      log: { info: write, warn: write, error: write } as never,
+    },
+  );
   const { port } = await service.start();
   cleanups.push(() => service.stop());
-  return { service, port, logged };
+  return { service, source, port, logged };
 }
 
 describe('the receive buffer of UDP', () => {
@@ -36,14 +39,14 @@ describe('the receive buffer of UDP', () => {
   });
 
   it('is full: the kernel drops are counted', async () => {
-    const { service, port } = await serve();
+    const { service, source, port } = await serve();
     expect(service.kernelDrops()).toBe(0);
     const socket = createSocket('udp4');
     cleanups.push(() => socket.close());
     await new Promise<void>((resolve) => {
       socket.connect(port, '127.0.0.1', resolve);
     });
-    // All of them are sent before the resolver can read one.
+    cleanups.push(holdLanes(source));
     for (let i = 0; i < 20_000; i++) socket.send(Buffer.alloc(1200));
     await expect.poll(() => service.kernelDrops()).toBeGreaterThan(0);
   });

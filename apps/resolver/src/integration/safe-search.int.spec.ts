@@ -1,17 +1,16 @@
 import { CatalogueImage, compileCatalogue, NameList } from '@weir/catalogue';
 import type { PutOperation } from '@weir/config-model';
 import { parseHashKey } from '@weir/dns-name';
-import { createLogger } from '@weir/ops';
 import { needs } from '@weir/ops/testing';
 import { domainRule, HASH_KEY_HEX, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { DnsService } from '../dns-service.js';
-import { CONFIGURATION } from '../testing/configuration.js';
 import { type NameServer, startNsd, writeZone } from '../testing/name-servers.js';
 import { run } from '../testing/programs.js';
+import { createService } from '../testing/service.js';
+import { inSharedMemory, SharedSource } from '../testing/shared-source.js';
 
 const key = parseHashKey(HASH_KEY_HEX);
 const category = (id: number, to: string) => ({
@@ -63,14 +62,9 @@ describe('safe search', needs('nsd', 'dig'), () => {
 
   async function serve(...operations: PutOperation[]) {
     const policy = policyOf(loopback(1), ...operations);
-    policy.setCatalogue(CatalogueImage.open(image, key));
-    const source = { policy };
-    const service = new DnsService({
-      configuration: CONFIGURATION,
-      upstreams: [nsd.endpoint],
-      source,
-      log: createLogger({ name: 'resolver', level: 'silent' }),
-    });
+    policy.setCatalogue(CatalogueImage.open(inSharedMemory(image), key));
+    const source = new SharedSource(policy);
+    const service = createService({}, { upstreams: [nsd.endpoint], source });
     const { port } = await service.start();
     cleanups.push(() => service.stop());
     const dig = (...args: string[]) => run('dig', ['@127.0.0.1', '-p', String(port), ...args]);
@@ -80,7 +74,12 @@ describe('safe search', needs('nsd', 'dig'), () => {
         .filter((line) => line !== '')
         .map((line) => line.split(/\s+/).with(1, '').join(' '));
     };
-    return { source, dig, records };
+    const apply = (revision: number, operation: PutOperation) => {
+      source.change(() => {
+        policy.apply({ revision, digest: '', operations: [operation] });
+      });
+    };
+    return { apply, dig, records };
   }
   const safe = (fields = {}) => profile(1, { categoryIds: [21], ...fields });
   const LINK = 'www.search.example.  IN CNAME safe.search.example.';
@@ -114,11 +113,11 @@ describe('safe search', needs('nsd', 'dig'), () => {
   });
 
   it('follows the profile from the next query on, also for what is in the cache', async () => {
-    const { records, source } = await serve(profile(1));
+    const { records, apply } = await serve(profile(1));
     expect(await records('www.search.example')).toHaveLength(1);
-    source.policy.apply({ revision: 2, digest: '', operations: [safe()] });
+    apply(2, safe());
     expect(await records('www.search.example')).toHaveLength(2);
-    source.policy.apply({ revision: 3, digest: '', operations: [profile(1)] });
+    apply(3, profile(1));
     expect(await records('www.search.example')).toHaveLength(1);
   });
 

@@ -1,17 +1,15 @@
 import { decodeMessage, type DecodedMessage, encodeQuery } from '@weir/dns-wire/testing';
-import { createLogger } from '@weir/ops';
 import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
-import { DnsService } from '../dns-service.js';
 import { soa } from '../query/testing/questions.js';
 import { a, cname } from '../query/testing/records.js';
 import { askUdp } from '../testing/client.js';
-import { CONFIGURATION } from '../testing/configuration.js';
 import { respond } from '../testing/respond.js';
 import { type AskedQuery, UpstreamServer } from '../testing/upstream-server.js';
 import { TestClock } from '../testing/test-clock.js';
+import { createService } from '../testing/service.js';
 
 /*
  * What clients see over time. A scenario is a list of steps: the time (seconds of a clock that the test moves), what
@@ -223,11 +221,9 @@ async function startService(configuration: Partial<DnsConfiguration> = {}) {
     cleanups.push(() => server.stop());
     return server.endpoint;
   };
-  const service = new DnsService({
-    configuration: { ...CONFIGURATION, ...configuration },
+  const service = createService(configuration, {
     upstreams: [await upstream('first'), await upstream('second')],
     source: { policy: policyOf(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example')) },
-    log: createLogger({ name: 'resolver', level: 'silent' }),
     times: clock.times,
   });
   const server = await service.start();

@@ -1,6 +1,6 @@
 import { proxyHeader } from '@weir/clients/testing';
 import { concat, decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
-import { CidrSet, createLogger } from '@weir/ops';
+import { CidrSet } from '@weir/ops';
 import { domainRule, loopback, policyOf, profile, put } from '@weir/policy-feed/testing';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect as connectHttp2, constants, type ClientHttp2Session } from 'node:http2';
@@ -11,12 +11,11 @@ import { join } from 'node:path';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
-import { DnsService } from '../dns-service.js';
 import { makeCertificate, needs } from '@weir/ops/testing';
-import { CONFIGURATION } from '../testing/configuration.js';
 import { run } from '../testing/programs.js';
 import { frame } from '../testing/upstream-server.js';
 import { TestClock } from '../testing/test-clock.js';
+import { createService } from '../testing/service.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-secure-'));
 const [DNS_TLS_CERT, DNS_TLS_KEY] = [join(folder, 'dns.crt'), join(folder, 'dns.key')];
@@ -34,7 +33,6 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-const log = createLogger({ name: 'resolver', level: 'silent' });
 const SUBSCRIBER = put('ipv4Network', { address: 0xc000_0207, prefixLength: 32, profileId: 1 });
 
 async function serve(configuration: Partial<DnsConfiguration> = {}, options = {}) {
@@ -45,13 +43,10 @@ async function serve(configuration: Partial<DnsConfiguration> = {}, options = {}
     domainRule(1, 'deny', 'blocked.example'),
   );
   const secure = { DNS_TLS_PORT: 0, DNS_HTTPS_PORT: 0, DNS_TLS_CERT, DNS_TLS_KEY };
-  const service = new DnsService({
-    configuration: { ...CONFIGURATION, ...secure, ...configuration },
-    upstreams: [],
-    source: { policy },
-    log,
-    ...options,
-  });
+  const service = createService(
+    { ...secure, ...configuration },
+    { source: { policy }, ...options },
+  );
   const { tlsPort = 0, httpsPort = 0 } = await service.start();
   cleanups.push(() => service.stop());
   const transports = () =>

@@ -6,18 +6,17 @@ import {
   option,
   wireName,
 } from '@weir/dns-wire/testing';
-import { CidrSet, createLogger } from '@weir/ops';
+import { CidrSet } from '@weir/ops';
 import { needs } from '@weir/ops/testing';
 import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
-import { DnsService } from '../dns-service.js';
 import { a } from '../query/testing/records.js';
 import { askUdp } from '../testing/client.js';
-import { CONFIGURATION } from '../testing/configuration.js';
 import { run } from '../testing/programs.js';
 import { respond } from '../testing/respond.js';
 import { UpstreamServer } from '../testing/upstream-server.js';
+import { createService } from '../testing/service.js';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -32,12 +31,10 @@ async function serve(configuration: Partial<DnsConfiguration> = {}, policy = SER
     respond(query, { answers: [a('192.0.2.1')] }),
   );
   cleanups.push(() => upstream.stop());
-  const service = new DnsService({
-    configuration: { ...CONFIGURATION, DNS_SERVER_ID: ID, ...configuration },
-    upstreams: [upstream.endpoint],
-    source: { policy },
-    log: createLogger({ name: 'resolver', level: 'silent' }),
-  });
+  const service = createService(
+    { DNS_SERVER_ID: ID, ...configuration },
+    { upstreams: [upstream.endpoint], source: { policy } },
+  );
   const server = await service.start();
   cleanups.push(() => service.stop());
   const digs = (...args: string[]) =>

@@ -20,8 +20,6 @@ import { growthOf, type MemorySample, readLosses, sampleMemory } from '../testin
  */
 const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 8);
 const RATE = Number(process.env['SOAK_RATE'] ?? 500);
-/** Handed on to the resolver. */
-const { RESOLVER_THREADS } = process.env;
 const MIN_MEASURED_SECONDS = 60;
 const SAMPLE_MS = 2_000;
 const CHANGE_MS = 100;
@@ -71,7 +69,6 @@ it(
       CLIENT_TLS_HANDSHAKE_RATE: '0',
       UPSTREAMS: upstreams.list,
       CACHE_SIZE_MB: '4',
-      ...(RESOLVER_THREADS !== undefined && { RESOLVER_THREADS }),
     });
     environment.cleanups.push(() => child.kill('SIGKILL'));
     const { dns, opsPort } = await ready();

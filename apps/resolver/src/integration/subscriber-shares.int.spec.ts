@@ -1,17 +1,16 @@
 import type { PutOperation } from '@weir/config-model';
 import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
-import { CidrSet, createLogger } from '@weir/ops';
+import { CidrSet } from '@weir/ops';
 import { createSocket, type Socket } from 'node:dgram';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { DnsService } from '../dns-service.js';
 import { a } from '../query/testing/records.js';
 import { policyOf, profile, put } from '@weir/policy-feed/testing';
 import { CONFIGURATION } from '../testing/configuration.js';
 import { upstream } from '../testing/forwarding.js';
 import { respond } from '../testing/respond.js';
+import { createService } from '../testing/service.js';
 
-const log = createLogger({ name: 'resolver', level: 'silent' });
 const ATTACKER = '127.0.0.66';
 const NEIGHBOUR = '127.0.0.7';
 /** 127.0.66.0/24. */
@@ -30,17 +29,14 @@ async function serve(
     const isDead = query.message.questions[0].qname.toLowerCase().includes('dead');
     return isDead ? null : respond(query, { answers: [a('192.0.2.1')] });
   });
-  const service = new DnsService({
-    configuration: {
-      ...CONFIGURATION,
-      DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']),
-      ...variables,
+  const service = createService(
+    { DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']), ...variables },
+    {
+      upstreams: [server.endpoint],
+      source: { policy: policyOf(...operations) },
+      forwarding: { capacity: 2048 },
     },
-    upstreams: [server.endpoint],
-    source: { policy: policyOf(...operations) },
-    log,
-    forwarding: { capacity: 2048 },
-  });
+  );
   const { address, port } = await service.start();
   onTestFinished(() => service.stop());
   return { service, server, send: sender(address, port) };

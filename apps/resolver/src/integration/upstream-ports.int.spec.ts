@@ -3,17 +3,14 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { a } from '../query/testing/records.js';
-import { forwarder as forwarderOf, upstream, UPSTREAM_WAYS } from '../testing/forwarding.js';
+import { forwarder, upstream } from '../testing/forwarding.js';
 import { respond } from '../testing/respond.js';
 import type { UpstreamServer } from '../testing/upstream-server.js';
 
 const portsOf = (server: UpstreamServer): Set<number | undefined> =>
   new Set(server.asked.map(({ from }) => from?.port));
 
-describe.each(UPSTREAM_WAYS)('the ports from which an upstream is asked %s', (_, calls) => {
-  const forwarder: typeof forwarderOf = (upstreams, options) =>
-    forwarderOf(upstreams, { calls, ...options });
-
+describe('the ports from which an upstream is asked', () => {
   it('are as many as configured, chosen at random for each query', async () => {
     const server = await upstream((query) => respond(query));
     const { ask } = await forwarder([server.endpoint], { portsPerUpstream: 16 });
@@ -24,28 +21,26 @@ describe.each(UPSTREAM_WAYS)('the ports from which an upstream is asked %s', (_,
     expect(repeats).toBeLessThan(100);
   });
 
-  if (calls !== null) {
-    it('are one for all questions of a turn, which leave in one batch, and another for the next', async () => {
-      const server = await upstream((query) => respond(query));
-      const { ask } = await forwarder([server.endpoint], { portsPerUpstream: 64 });
-      const used = new Set<number>();
-      for (let turn = 0; turn < 20; turn++) {
-        server.asked.length = 0;
-        await Promise.all(Array.from({ length: 30 }, (_, i) => ask(`n${i}.example.com`)));
-        const [port, ...others] = portsOf(server);
-        expect(others).toEqual([]);
-        used.add(port!);
-      }
-      expect(used.size).toBeGreaterThan(5);
-    });
+  it('are one for all questions of a turn, which leave in one batch, and another for the next', async () => {
+    const server = await upstream((query) => respond(query));
+    const { ask } = await forwarder([server.endpoint], { portsPerUpstream: 64 });
+    const used = new Set<number>();
+    for (let turn = 0; turn < 20; turn++) {
+      server.asked.length = 0;
+      await Promise.all(Array.from({ length: 30 }, (_, i) => ask(`n${i}.example.com`)));
+      const [port, ...others] = portsOf(server);
+      expect(others).toEqual([]);
+      used.add(port!);
+    }
+    expect(used.size).toBeGreaterThan(5);
+  });
 
-    it('of a turn are several when it has many questions', async () => {
-      const server = await upstream((query) => respond(query));
-      const { ask } = await forwarder([server.endpoint], { portsPerUpstream: 1024 });
-      await Promise.all(Array.from({ length: 2 * BATCH + 1 }, (_, i) => ask(`n${i}.example.com`)));
-      expect(portsOf(server).size).toBeGreaterThan(1);
-    });
-  }
+  it('of a turn are several when it has many questions', async () => {
+    const server = await upstream((query) => respond(query));
+    const { ask } = await forwarder([server.endpoint], { portsPerUpstream: 1024 });
+    await Promise.all(Array.from({ length: 2 * BATCH + 1 }, (_, i) => ask(`n${i}.example.com`)));
+    expect(portsOf(server).size).toBeGreaterThan(1);
+  });
 
   it('belong to one socket only', async () => {
     const server = await upstream((query) => respond(query));

@@ -6,19 +6,19 @@ import type { Lanes } from './lanes.js';
 import { readThread } from '../threads/thread-state.js';
 
 /** Registers what is known about each lane. */
-export function registerLaneMetrics(metrics: ReadMetrics, lanes: () => Lanes | null): void {
-  const all = (): readonly Lane[] => lanes()?.all ?? [];
+export function registerLaneMetrics(metrics: ReadMetrics, lanes: Lanes): void {
+  const { all } = lanes;
   const byLane = (count: (lane: Lane) => number): LabelledValues =>
-    all().map((one, lane) => [{ lane }, count(one)]);
+    all.map((one, lane) => [{ lane }, count(one)]);
   metrics.gauge(
     'lanes',
-    'Threads that answer UDP queries from memory; 0: one thread does everything',
-    () => all().filter(({ isRunning }) => isRunning).length,
+    'Threads that answer UDP queries from memory',
+    () => all.filter(({ isRunning }) => isRunning).length,
   );
   metrics.gauge(
     'lanes_awake',
     'Lanes that get queries; the others are parked until the load needs them',
-    () => lanes()?.awakeCount ?? 0,
+    () => lanes.awakeCount,
   );
   metrics.counters('lane_answers_total', 'Answers of a lane from memory', ['lane'], () =>
     byLane(({ laneCounts }) => laneCounts.answers),
@@ -56,7 +56,7 @@ export function registerLaneMetrics(metrics: ReadMetrics, lanes: () => Lanes | n
     linesOf: (counts: LaneCounts, name: string, lane: string) => HistogramValue[],
   ): void => {
     const lines = (metric: string): HistogramValue[] =>
-      all().flatMap(({ laneCounts }, lane) => linesOf(laneCounts, metric, String(lane)));
+      all.flatMap(({ laneCounts }, lane) => linesOf(laneCounts, metric, String(lane)));
     metrics.registry.registerMetric(histogramMetric(`${metrics.prefix}${name}`, help, lines));
   };
   histogram(

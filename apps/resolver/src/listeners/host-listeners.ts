@@ -2,10 +2,9 @@ import type { ClientAddress, ConnectionPool } from '@weir/clients';
 import { type CidrSet, explainListenError } from '@weir/ops';
 import type { AddressInfo } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
-import type { QueryHandler } from '../query/query-handler.js';
 import type { ListenerLog } from './listener-log.js';
 import { type Connect, StreamListener } from './stream-listener.js';
-import type { UdpHost } from './udp-host.js';
+import type { LaneSockets } from './lane-sockets.js';
 
 /** The stream protocols. Null: TLS or HTTPS is off. */
 export interface Connectors {
@@ -31,10 +30,9 @@ export interface HostListenersOptions {
   readonly host: string;
   readonly ipv6Only: boolean;
   readonly connectors: Connectors;
-  readonly handler: QueryHandler;
   readonly counters: QueryCounters;
   readonly loadBalancers: CidrSet;
-  readonly udp: UdpHost;
+  readonly udp: LaneSockets;
   /** Shared with the listeners on other addresses. */
   readonly connections: ConnectionPool;
   /** Whether this client may begin a TLS handshake in this second. */
@@ -46,7 +44,7 @@ export interface HostListenersOptions {
 
 /** All transports on one address. */
 export class HostListeners {
-  readonly udp: UdpHost;
+  readonly udp: LaneSockets;
   private readonly tcp: StreamListener;
   private readonly tls: StreamListener | null;
   private readonly https: StreamListener | null;
@@ -72,21 +70,13 @@ export class HostListeners {
     };
   }
 
-  /** Accepts no more queries; answers still go out. */
+  /** Accepts no more connections and queries of clients; answers still go out. Lanes stop by themselves. */
   drain(): void {
-    this.udp.drain();
     for (const listener of this.streams()) listener.drain();
   }
 
-  /** Closes when the last UDP answer is out. */
-  async stop(): Promise<void> {
-    await this.udp.stop();
-    for (const listener of this.streams()) listener.stop();
-  }
-
-  /** Closes at once, after a start that failed. */
-  abort(): void {
-    this.udp.abort();
+  stop(): void {
+    this.udp.close();
     for (const listener of this.streams()) listener.stop();
   }
 
@@ -100,7 +90,7 @@ export class HostListeners {
       for (;;) {
         const bound = await this.tcp.start(port);
         try {
-          await this.udp.start(bound.port);
+          this.udp.start(bound.port);
           return bound;
         } catch (error) {
           // The port that TCP was given may be taken for UDP. Then try another one.

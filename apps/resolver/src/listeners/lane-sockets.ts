@@ -1,11 +1,10 @@
-import { discard, type SystemCalls, UdpSocket } from '@weir/udp-batch';
+import { discard, kernelDropsOf, type SystemCalls, UdpSocket } from '@weir/udp-batch';
 import type { AddressInfo } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import { DropReason } from '../query/drop-reason.js';
-import { inodeOf } from './kernel-drops.js';
-import type { UdpHost } from './udp-host.js';
-import { RECEIVE_BUFFER_BYTES } from './udp-listener.js';
 
+/** Size of the receive buffer that is asked for. */
+export const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
 /** Longest wait of a lane in a system call. */
 const WAIT_MS = 50;
 
@@ -22,16 +21,14 @@ export interface LaneSocketsOptions {
  * UDP on one host for lanes: a socket for each, on the same port. The kernel gives all packets from one address and
  * port to the same socket. The sockets belong to the process, so they outlive the thread of a lane.
  */
-export class LaneSockets implements UdpHost {
+export class LaneSockets {
   /** By lane. */
   sockets: readonly UdpSocket[] = [];
-  inodes: readonly string[] = [];
-  readonly pastDrops = 0;
 
   constructor(private readonly options: LaneSocketsOptions) {}
 
   /** @throws the bind error (`EADDRINUSE` …). */
-  start(port: number): Promise<AddressInfo> {
+  start(port: number): AddressInfo {
     const { host, count } = this.options;
     // Sockets that share a port would hide that another process has it too.
     const alone = this.open(port, false);
@@ -42,27 +39,23 @@ export class LaneSockets implements UdpHost {
       this.sockets = opened;
       while (opened.length < count) opened.push(this.open(alone.port, true));
     }
-    this.inodes = this.sockets.map(({ fd }) => inodeOf(fd)).filter((one) => one !== undefined);
     const family = alone.family === 6 ? 'IPv6' : 'IPv4';
-    return Promise.resolve({ address: host, port: alone.port, family });
+    return { address: host, port: alone.port, family };
   }
 
-  get receiveBuffers(): Record<string, number> {
-    const sizes = this.sockets.map(({ receiveBufferBytes }) => receiveBufferBytes);
-    return { [this.options.host]: Math.min(...sizes) };
+  /** The smallest receive buffer that the kernel granted. */
+  get receiveBufferBytes(): number {
+    return Math.min(...this.sockets.map(({ receiveBufferBytes }) => receiveBufferBytes));
   }
 
-  /** Lanes stop by themselves. */
-  drain(): void {
-    // Nothing is received here.
+  /** Number of queries that the kernel dropped because a receive buffer was full. */
+  get kernelDrops(): number {
+    const { calls } = this.options;
+    return this.sockets.reduce((sum, { fd }) => sum + kernelDropsOf(calls, fd), 0);
   }
 
-  stop(): Promise<void> {
-    this.abort();
-    return Promise.resolve();
-  }
-
-  abort(): void {
+  /** The lanes have stopped. */
+  close(): void {
     const { calls, counters } = this.options;
     for (const socket of this.sockets) {
       for (let left = discard(calls, socket); left > 0; left--) counters.drop(DropReason.draining);

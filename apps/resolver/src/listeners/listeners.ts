@@ -12,16 +12,11 @@ import { type BoundAddress, type Connectors, HostListeners } from './host-listen
 import { GlitchLimit } from './https/glitch-limit.js';
 import { Http1Server } from './https/http1-server.js';
 import { HttpsConnection } from './https/https-connection.js';
-import { countKernelDrops } from './kernel-drops.js';
 import type { ListenerLog } from './listener-log.js';
-import { SendSlots } from './send-slots.js';
 import type { Connect } from './stream-listener.js';
 import { InputTurns } from './input-turns.js';
 import { TcpConnection } from './tcp-connection.js';
-import { LaneSockets } from './lane-sockets.js';
-import type { UdpHost } from './udp-host.js';
-import { RECEIVE_BUFFER_BYTES } from './udp-listener.js';
-import { UdpSockets, type UdpSocketsOptions } from './udp-sockets.js';
+import { LaneSockets, RECEIVE_BUFFER_BYTES } from './lane-sockets.js';
 import { UnreadBytes } from './unread-bytes.js';
 
 const MEBIBYTE = 2 ** 20;
@@ -47,8 +42,9 @@ export interface ListenersOptions {
   readonly subscriber: SubscriberKey;
   readonly limits: ClientLimits;
   readonly allowedClients: Pick<CidrSet, 'has'>;
-  /** How many lanes take UDP. Null: this thread does. */
-  readonly lanes: { readonly count: number; readonly calls: SystemCalls } | null;
+  /** How many lanes take UDP. */
+  readonly laneCount: number;
+  readonly calls: SystemCalls;
   /** Monotonic clock for idle connections, in milliseconds. */
   readonly nowMs: () => number;
   readonly log: ListenerLog;
@@ -69,8 +65,6 @@ export class Listeners {
   private readonly exchange = new Exchange();
   private readonly identity: TlsIdentity | null;
   private readonly hosts: readonly HostListeners[];
-  /** By host; empty without lanes. */
-  private readonly laneHosts: LaneSockets[] = [];
   private readonly unread: UnreadBytes;
   private readonly turns: InputTurns;
 
@@ -81,9 +75,6 @@ export class Listeners {
     this.unread = new UnreadBytes(configuration.DNS_TCP_UNREAD_MB * MEBIBYTE, counters);
     this.turns = new InputTurns(subscriber, options.nowMs);
     this.identity = openIdentity(options);
-    const slots = new SendSlots((error) => {
-      if (error !== null) counters.drop(DropReason.unsent);
-    });
     const shared = {
       ...options,
       connectors: this.connectors(),
@@ -102,28 +93,15 @@ export class Listeners {
     const hasIpv4 = addresses.some((address) => isIPv4(address));
     this.hosts = addresses.map((host) => {
       const ipv6Only = hasIpv4 && isIPv6(host);
-      const udp = this.createUdp(host, ipv6Only, { ...shared, slots });
+      const udp = new LaneSockets({ ...options, count: options.laneCount, host, ipv6Only });
       return new HostListeners({ ...shared, udp, host, ipv6Only });
     });
   }
 
-  private createUdp(
-    host: string,
-    ipv6Only: boolean,
-    options: Omit<UdpSocketsOptions, 'host'>,
-  ): UdpHost {
-    const { lanes, counters } = this.options;
-    if (lanes === null) return new UdpSockets({ ...options, host, ipv6Only });
-    const sockets = new LaneSockets({ ...lanes, counters, host, ipv6Only });
-    this.laneHosts.push(sockets);
-    return sockets;
-  }
-
   /** The sockets of each lane, one for each address. */
   get laneSockets(): readonly (readonly UdpSocketHandle[])[] {
-    const count = this.options.lanes?.count ?? 0;
-    return Array.from({ length: count }, (_, lane) =>
-      this.laneHosts.map(({ sockets }) => sockets[lane]),
+    return Array.from({ length: this.options.laneCount }, (_, lane) =>
+      this.hosts.map(({ udp }) => udp.sockets[lane]),
     );
   }
 
@@ -141,17 +119,14 @@ export class Listeners {
       this.logReceiveBuffers();
       return { ...bound, addresses: DNS_HOST };
     } catch (error) {
-      for (const host of this.hosts) host.abort();
-      this.identity?.close();
+      this.stop();
       throw error;
     }
   }
 
   /** Number of UDP queries that the kernel dropped because a receive buffer was full. */
   kernelDrops(): number {
-    const all = this.hosts.map(({ udp }) => udp);
-    const pastDrops = all.reduce((sum, one) => sum + one.pastDrops, 0);
-    return pastDrops + countKernelDrops(new Set(all.flatMap(({ inodes }) => inodes)));
+    return this.hosts.reduce((sum, { udp }) => sum + udp.kernelDrops, 0);
   }
 
   /** Checks at which the files of the TLS certificate were not usable. */
@@ -165,8 +140,10 @@ export class Listeners {
   }
 
   private logReceiveBuffers(): void {
-    const receiveBuffers: Record<string, number> = {};
-    for (const { udp } of this.hosts) Object.assign(receiveBuffers, udp.receiveBuffers);
+    const { DNS_HOST: addresses } = this.options.configuration;
+    const receiveBuffers = Object.fromEntries(
+      this.hosts.map(({ udp }, i) => [addresses[i], udp.receiveBufferBytes]),
+    );
     const details = { receiveBuffers, wantedBytes: RECEIVE_BUFFER_BYTES };
     const isSmall = Object.values(receiveBuffers).some((bytes) => bytes < RECEIVE_BUFFER_BYTES);
     if (isSmall)
@@ -179,9 +156,8 @@ export class Listeners {
     for (const host of this.hosts) host.drain();
   }
 
-  /** Closes when the last UDP answer is out. */
-  async stop(): Promise<void> {
-    await Promise.all(this.hosts.map((host) => host.stop()));
+  stop(): void {
+    for (const host of this.hosts) host.stop();
     this.identity?.close();
   }
 

@@ -9,7 +9,7 @@ import type { Transport } from './transport.js';
 const MAX_OWN_BYTES = HEADER_BYTES + MAX_NAME_BYTES + QUESTION_FIXED_BYTES;
 
 /**
- * The way back to a client: a UDP listener, or one TCP connection. For each query either `reply` or `drop` is called,
+ * The way back to a client: a UDP socket, or one TCP connection. For each query either `reply` or `drop` is called,
  * exactly once.
  */
 export interface ReplyPath {
@@ -54,10 +54,7 @@ export class Exchange implements Question {
   bytes: Uint8Array = new Uint8Array(0);
   length = 0;
   readonly client = new ClientAddress();
-  /** Destination of a UDP answer, as the socket gave it: the client, or the load balancer in front of it. */
-  peerAddress = '';
-  peerPort = 0;
-  /** The same, with the address that was asked, of a datagram that a lane has received. */
+  /** Where a UDP answer goes: to the client, or the load balancer in front of it, from the address that was asked. */
   readonly route = new Int32Array(ROUTE_WORDS);
   replyPath: ReplyPath = NOWHERE;
   readonly query = new Query();
@@ -87,8 +84,6 @@ export class Exchange implements Question {
     this.bytes = this.ownBytes;
     this.length = end;
     this.client.copyFrom(other.client);
-    this.peerAddress = other.peerAddress;
-    this.peerPort = other.peerPort;
     for (let i = 0; i < ROUTE_WORDS; i++) this.route[i] = other.route[i];
     this.replyPath = other.replyPath;
     this.query.copyFrom(other.query);

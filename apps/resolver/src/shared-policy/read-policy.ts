@@ -22,6 +22,7 @@ export class ReadPolicy implements PolicySource<PolicyReader> {
   private depth = 0;
 
   /**
+   * Waits for the invitation.
    * @param port where `PolicyReaders` has connected a reader
    * @param onWriterStuck as of `SharedPolicy`
    */
@@ -38,12 +39,7 @@ export class ReadPolicy implements PolicySource<PolicyReader> {
     }
   }
 
-  private constructor(
-    invitation: Invitation,
-    port: MessagePort,
-    key: HashKey,
-    onWriterStuck: (() => void) | undefined,
-  ) {
+  constructor(invitation: Invitation, port: MessagePort, key: HashKey, onWriterStuck?: () => void) {
     this.shared = new SharedPolicy(invitation, {
       receive: () => receiveMessageOnPort(port)?.message as PolicyMessage | undefined,
       openCatalogue: (image) =>

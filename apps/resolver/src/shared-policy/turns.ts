@@ -1,12 +1,12 @@
 import { SubscriberKey } from '@weir/clients';
 import type { Response } from '@weir/dns-wire';
-import type { Client, PolicySource, QueryPolicy } from '@weir/policy';
+import type { Client } from '@weir/policy';
 import type { QueryPath } from '../query-path/query-path.js';
 import type { Exchange } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-handler.js';
 import type { Question } from '../query/question.js';
 import type { ForwardEvents } from '../upstream/forwarder.js';
-import { ReadPolicy } from './read-policy.js';
+import type { ReadPolicy } from './read-policy.js';
 
 /** A query path each of whose queries, and each of whose responses, has a turn: it sees one revision of the policy. */
 export class PathInTurns implements QueryHandler, ForwardEvents {
@@ -78,19 +78,4 @@ export class SubscriberKeyInTurns extends SubscriberKey {
       policy.leave();
     }
   }
-}
-
-/** Other threads change a `ReadPolicy`, so it is read in turns. Any other policy stays as it is during a query. */
-export function pathOf(
-  path: QueryPath,
-  source: PolicySource<QueryPolicy>,
-): QueryPath | PathInTurns {
-  return source instanceof ReadPolicy ? new PathInTurns(path, source) : path;
-}
-
-/** The same for what identifies subscribers. */
-export function subscriberKeyOf(source: PolicySource<QueryPolicy>, salt: number): SubscriberKey {
-  return source instanceof ReadPolicy
-    ? new SubscriberKeyInTurns(source, salt)
-    : new SubscriberKey(source, salt);
 }

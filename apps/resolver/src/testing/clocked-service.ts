@@ -1,15 +1,14 @@
 import { decodeMessage, type DecodedMessage, encodeQuery } from '@weir/dns-wire/testing';
-import { CidrSet, createLogger } from '@weir/ops';
+import { CidrSet } from '@weir/ops';
 import { policyOf } from '@weir/policy-feed/testing';
 import { createSocket, type Socket } from 'node:dgram';
 import { expect, onTestFinished } from 'vitest';
-import { DnsService, type DnsServiceOptions } from '../dns-service.js';
-import { CONFIGURATION } from './configuration.js';
+import type { DnsServiceOptions } from '../dns-service.js';
+import type { CONFIGURATION } from './configuration.js';
 import { upstream } from './forwarding.js';
+import { createService } from './service.js';
 import { TestClock } from './test-clock.js';
 import type { Answerer } from './upstream-server.js';
-
-const log = createLogger({ name: 'resolver', level: 'silent' });
 
 export interface ClockedOptions {
   /** How the only upstream answers. */
@@ -22,18 +21,15 @@ export interface ClockedOptions {
 export async function clockedService({ answer, variables, forwarding }: ClockedOptions) {
   const server = await upstream(answer);
   const clock = new TestClock({ monotonicMs: 0 });
-  const service = new DnsService({
-    configuration: {
-      ...CONFIGURATION,
-      DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']),
-      ...variables,
+  const service = createService(
+    { DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']), ...variables },
+    {
+      upstreams: [server.endpoint],
+      source: { policy: policyOf() },
+      times: clock.times,
+      ...(forwarding && { forwarding }),
     },
-    upstreams: [server.endpoint],
-    source: { policy: policyOf() },
-    log,
-    times: clock.times,
-    ...(forwarding && { forwarding }),
-  });
+  );
   const address = await service.start();
   onTestFinished(() => service.stop());
   const { forwarder } = service;

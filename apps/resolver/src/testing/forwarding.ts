@@ -3,18 +3,12 @@ import { parseHashKey } from '@weir/dns-name';
 import { hasUsableRcode, parseQuery, type Response } from '@weir/dns-wire';
 import { decodeMessage, type DecodedMessage, encodeQuery } from '@weir/dns-wire/testing';
 import { HASH_KEY_HEX } from '@weir/policy-feed/testing';
-import { loadSystemCalls, type SystemCalls } from '@weir/udp-batch';
+import { loadSystemCalls } from '@weir/udp-batch';
 import { afterEach } from 'vitest';
 import { Exchange } from '../query/exchange.js';
 import { ForwardResult } from '../upstream/forward-result.js';
 import { Forwarder, type ForwarderOptions } from '../upstream/forwarder.js';
 import { type Answerer, type ServerOptions, UpstreamServer } from './upstream-server.js';
-
-/** The ways to send queries and to receive answers over UDP: a title, and `ForwarderOptions.calls`. */
-export const UPSTREAM_WAYS: readonly (readonly [string, SystemCalls | null])[] = [
-  ...(loadSystemCalls() === null ? [] : ([['in batches', loadSystemCalls()]] as const)),
-  ['one by one', null],
-];
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

@@ -3,11 +3,11 @@ import { createLogger } from '@weir/ops';
 import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { createSocket, type Socket } from 'node:dgram';
 import { onTestFinished } from 'vitest';
-import { DnsService, type DnsServiceOptions } from '../dns-service.js';
 import { a } from '../query/testing/records.js';
 import { askUdp } from './client.js';
-import { CONFIGURATION } from './configuration.js';
+import type { CONFIGURATION } from './configuration.js';
 import { respond } from './respond.js';
+import { createService, type TestServiceOptions } from './service.js';
 import { SharedSource } from './shared-source.js';
 import { UpstreamServer } from './upstream-server.js';
 
@@ -19,7 +19,7 @@ export const PERMITTED = 'c0000201';
 /** A service with one lane, for the test that runs now. */
 export async function serveByLanes(
   variables: Partial<typeof CONFIGURATION> = {},
-  options: Partial<DnsServiceOptions> = {},
+  options: Partial<TestServiceOptions> = {},
 ) {
   const upstream = await UpstreamServer.start((query) =>
     respond(query, { answers: [a('192.0.2.1')] }),
@@ -29,11 +29,9 @@ export async function serveByLanes(
     policyOf(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example')),
   );
   const logged: string[] = [];
-  const service = new DnsService({
-    configuration: { ...CONFIGURATION, RESOLVER_THREADS: 1, ...variables },
+  const service = createService(variables, {
     upstreams: [upstream.endpoint],
-    source: await source.readWith(1),
-    readers: source.readers,
+    source,
     log: createLogger(
       { name: 'resolver', level: 'error' },
       { write: (line: string) => void logged.push((JSON.parse(line) as { msg: string }).msg) },
@@ -49,7 +47,7 @@ export async function serveByLanes(
       if (answer !== null) return hexOf(answer.subarray(-4));
     }
   };
-  return { service, source, server, upstream, ask, logged, lanes: service.lanes!.all };
+  return { service, source, server, upstream, ask, logged, lanes: service.lanes.all };
 }
 
 /** Sockets, so that the kernel gives some to each lane. */
@@ -64,4 +62,14 @@ export async function udpClients(count: number): Promise<Socket[]> {
       return socket;
     }),
   );
+}
+
+/** Keeps lanes from handling a batch, as a change does while it is made. @returns ends that */
+export function holdLanes(source: SharedSource): () => void {
+  const words = new Int32Array(source.share.connect(3, () => undefined).lock);
+  Atomics.store(words, 0, 1);
+  return () => {
+    Atomics.store(words, 0, 0);
+    Atomics.notify(words, 0);
+  };
 }

@@ -1,12 +1,14 @@
 import { createLogger } from '@weir/ops';
+import { makeCertificate } from '@weir/ops/testing';
+import type { Policy } from '@weir/policy';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
 import { DnsService, type DnsServiceOptions } from '../dns-service.js';
-import { makeCertificate } from '@weir/ops/testing';
 import { CONFIGURATION } from './configuration.js';
+import { SharedSource } from './shared-source.js';
 
 /** A certificate and its key, as variables, for all tests of the file. */
 export function useCertificate(): { DNS_TLS_CERT: string; DNS_TLS_KEY: string } {
@@ -22,15 +24,25 @@ export function useCertificate(): { DNS_TLS_CERT: string; DNS_TLS_KEY: string } 
   return { DNS_TLS_CERT, DNS_TLS_KEY };
 }
 
+export interface TestServiceOptions extends Partial<
+  Omit<DnsServiceOptions, 'configuration' | 'source' | 'readers'>
+> {
+  /** A `SharedSource` when the test changes it. */
+  readonly source: SharedSource | { readonly policy: Policy | null };
+}
+
 /** A service with these variables and a silent log, not started. */
 export function createService(
   configuration: Partial<DnsConfiguration>,
-  options: Partial<DnsServiceOptions> & Pick<DnsServiceOptions, 'source'>,
+  { source, ...options }: TestServiceOptions,
 ): DnsService {
+  const shared = source instanceof SharedSource ? source : new SharedSource(source.policy);
   return new DnsService({
     upstreams: [],
     log: createLogger({ name: 'resolver', level: 'silent' }),
     ...options,
+    source: shared.main,
+    readers: shared.readers,
     configuration: { ...CONFIGURATION, ...configuration },
   });
 }

@@ -1,7 +1,7 @@
 import { parseHashKey } from '@weir/dns-name';
-import { type Policy, PolicyShare, type PolicySource } from '@weir/policy';
+import { type Invitation, type Policy, PolicyShare } from '@weir/policy';
 import { HASH_KEY_HEX } from '@weir/policy-feed/testing';
-import { MessageChannel } from 'node:worker_threads';
+import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import { ShareReaders } from '../shared-policy/policy-readers.js';
 import { ReadPolicy } from '../shared-policy/read-policy.js';
 
@@ -12,13 +12,19 @@ const MAIN_READER = 2;
 /** Milliseconds for which a step waits for each lane. */
 const PATIENCE_NAPS = 1_000;
 
-/** A policy that lanes read too, as `PolicyTarget` has it. */
-export class SharedSource implements PolicySource {
+/** A policy that the threads of a service read, as that of the feed. */
+export class SharedSource {
   readonly share = new PolicyShare(READERS);
   /** For lanes. */
   readonly readers = new ShareReaders(this.share);
+  /** For the main thread. */
+  readonly main: ReadPolicy;
 
   constructor(policy: Policy | null = null) {
+    const { port1, port2 } = new MessageChannel();
+    this.readers.connect(MAIN_READER, port1);
+    const { message } = receiveMessageOnPort(port2) as { message: Invitation };
+    this.main = new ReadPolicy(message, port2, parseHashKey(HASH_KEY_HEX));
     this.policy = policy;
   }
 
@@ -35,12 +41,11 @@ export class SharedSource implements PolicySource {
   change(step: () => void): void {
     if (!this.share.tryChange(step, PATIENCE_NAPS)) throw new Error('a lane did not leave');
   }
+}
 
-  /** As the main thread reads it: with lanes, another thread changes it. */
-  async readWith(lanes: number): Promise<PolicySource | ReadPolicy> {
-    if (lanes === 0) return this;
-    const { port1, port2 } = new MessageChannel();
-    this.readers.connect(MAIN_READER, port1);
-    return ReadPolicy.connect(port2, parseHashKey(HASH_KEY_HEX));
-  }
+/** A copy that threads share, as they do the image of a catalogue. */
+export function inSharedMemory(bytes: Uint8Array): Uint8Array {
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  copy.set(bytes);
+  return copy;
 }

@@ -36,7 +36,7 @@ export interface AttemptOptions {
   /** Those of `upstreams` that are not asked over TLS, and whose AD bit is believed. Default: none. */
   readonly adTrusted?: ReadonlySet<UpstreamEndpoint>;
   /** To send and receive in batches over UDP. Null: not on this system. */
-  readonly calls: SystemCalls | null;
+  readonly calls: SystemCalls;
   /** How long an attempt may last before the next one begins. */
   readonly attemptTimeoutMs?: number;
   /** Time limit for all attempts together once an upstream has answered with an error. */

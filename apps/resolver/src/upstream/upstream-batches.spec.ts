@@ -1,17 +1,13 @@
-import { needsThat } from '@weir/ops/testing';
-import { loadSystemCalls, type SystemCalls } from '@weir/udp-batch';
+import { loadSystemCalls } from '@weir/udp-batch';
 import { createSocket, type Socket } from 'node:dgram';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type BatchedSocket, UpstreamBatches } from './upstream-batches.js';
 
-const loaded = loadSystemCalls();
-const NEEDS_BATCHES = needsThat(loaded !== null, 'batches of datagrams (libs/udp-batch)');
-
 describe.each([
   ['udp4', '127.0.0.1'],
   ['udp6', '::1'],
-] as const)('UpstreamBatches (%s)', NEEDS_BATCHES, (type, address) => {
-  const calls = loaded as SystemCalls;
+] as const)('UpstreamBatches (%s)', (type, address) => {
+  const calls = loadSystemCalls();
   const toClose: { close(): void }[] = [];
   afterEach(() => {
     for (const one of toClose.splice(0)) one.close();

@@ -86,7 +86,7 @@ export function registerUpstreamMetrics(
   });
   metrics.counters(
     'upstream_batches_total',
-    'System calls that sent queries to an upstream; absent where each query is sent by itself',
+    'System calls that sent queries to an upstream; absent where it is asked over TLS',
     ['upstream'],
     () => byBatches(upstreams, 'sent'),
   );

@@ -15,8 +15,7 @@ export interface UpstreamSocketOptions {
   readonly endpoint: Endpoint;
   readonly ids: RandomIds;
   readonly events: QuerySocketEvents;
-  /** Null: each packet is sent and received by itself. */
-  readonly batches: UpstreamBatches | null;
+  readonly batches: UpstreamBatches;
 }
 
 /**
@@ -40,7 +39,6 @@ export class UpstreamSocket implements QuerySocket, BatchedSocket {
   private constructor(
     private readonly options: UpstreamSocketOptions,
     private readonly socket: Socket,
-    /** −1 without batches. */
     readonly fd: number,
   ) {
     this.upstream = options.upstream;
@@ -49,13 +47,9 @@ export class UpstreamSocket implements QuerySocket, BatchedSocket {
   /** @throws the error of opening or connecting it, such as ENETUNREACH. */
   static async open(options: UpstreamSocketOptions): Promise<UpstreamSocket> {
     const { endpoint, batches } = options;
-    const raw = createSocket({
-      type: isIPv6(endpoint.address) ? 'udp6' : 'udp4',
-      ...(batches === null && { recvBufferSize: RECEIVE_BUFFER_BYTES }),
-    });
+    const raw = createSocket(isIPv6(endpoint.address) ? 'udp6' : 'udp4');
     try {
-      const fd = batches === null ? -1 : openDescriptor(batches, raw);
-      const socket = new UpstreamSocket(options, raw, fd);
+      const socket = new UpstreamSocket(options, raw, openDescriptor(batches, raw));
       await connect(raw, endpoint);
       socket.listen();
       return socket;
@@ -74,10 +68,10 @@ export class UpstreamSocket implements QuerySocket, BatchedSocket {
       // Between bind and connect the kernel delivers packets from anyone.
       if (this.isPeer(from)) this.onPacket(packet);
       // More answers may have arrived, and it costs less to take them all at once.
-      if (batches !== null && this.waiting.size > 0 && !this.isClosed) batches.receive(this);
+      if (this.waiting.size > 0 && !this.isClosed) batches.receive(this);
     });
     raw.on('error', this.onUnreachable);
-    batches?.join(this);
+    batches.join(this);
   }
 
   onPacket(packet: Uint8Array): void {
@@ -86,10 +80,6 @@ export class UpstreamSocket implements QuerySocket, BatchedSocket {
 
   readonly onUnreachable = (): void => {
     this.options.events.onUnreachable(this);
-  };
-
-  private readonly onSent = (error: Error | null): void => {
-    if (error !== null) this.onUnreachable();
   };
 
   /** Queries that wait for an answer. */
@@ -127,20 +117,17 @@ export class UpstreamSocket implements QuerySocket, BatchedSocket {
 
   send(packet: Uint8Array, length: number): void {
     this.sent++;
-    const { batches } = this.options;
-    if (batches !== null) return batches.send(this, packet, length);
-    // Without a callback a pending ICMP error would swallow the packet without notice.
-    this.socket.send(packet, 0, length, this.onSent);
+    this.options.batches.send(this, packet, length);
   }
 
   /** Whether queries wait to be sent, and the next one can leave together with them. */
   get isFilling(): boolean {
-    return this.options.batches?.isFilling(this) === true;
+    return this.options.batches.isFilling(this);
   }
 
   close(): void {
     // Soon the descriptor may be that of another file.
-    this.options.batches?.leave(this);
+    this.options.batches.leave(this);
     this.isClosed = true;
     this.socket.close();
   }

@@ -54,7 +54,7 @@ export interface UpstreamOptions {
   /** Whether its AD bit is believed although it is not asked over TLS. */
   readonly trustsAd: boolean;
   /** To send and receive in batches. Null: not on this system. */
-  readonly calls: SystemCalls | null;
+  readonly calls: SystemCalls;
   readonly ids: RandomIds;
   readonly events: QuerySocketEvents;
   readonly health: UpstreamHealth;
@@ -91,7 +91,7 @@ export class Upstream {
   readonly index: number;
   readonly health: UpstreamHealth;
   readonly sockets: QuerySockets;
-  /** Null when queries are not sent in batches. */
+  /** Null when it is asked over TLS. */
   readonly batches: UpstreamBatches | null;
   /** Null when it is asked over TLS: then it is never asked in clear text. */
   readonly tcp: UpstreamTcp | null;
@@ -108,11 +108,16 @@ export class Upstream {
     this.name = showUpstream(endpoint);
     this.tls = this.openTls(options);
     this.cookies = options.hasCookies && this.tls === null ? new UpstreamCookies() : null;
-    const { calls } = options;
-    this.batches = calls && this.tls === null ? new UpstreamBatches(calls, endpoint) : null;
-    this.sockets = this.tls ?? this.openPool(options);
     this.trustsAd = options.trustsAd || this.tls !== null;
-    this.tcp = this.tls === null ? new UpstreamTcp(endpoint, ids) : null;
+    if (this.tls === null) {
+      this.batches = new UpstreamBatches(options.calls, endpoint);
+      this.sockets = this.openPool(options, this.batches);
+      this.tcp = new UpstreamTcp(endpoint, ids);
+    } else {
+      this.batches = null;
+      this.sockets = this.tls;
+      this.tcp = null;
+    }
   }
 
   private openTls(options: UpstreamOptions): UpstreamTls | null {
@@ -137,9 +142,8 @@ export class Upstream {
     });
   }
 
-  private openPool(options: UpstreamOptions): SocketPool {
+  private openPool(options: UpstreamOptions, batches: UpstreamBatches): SocketPool {
     const { index: upstream, endpoint, portCount, ids, events } = options;
-    const { batches } = this;
     const openSocket = async (): Promise<UpstreamSocket> => {
       const socket = await UpstreamSocket.open({ upstream, endpoint, ids, events, batches });
       this.cookies?.useFrom(socket.localAddress);

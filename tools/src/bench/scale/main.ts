@@ -4,7 +4,6 @@
  * The resolver has one core; the load generator, the upstream (nsd), the feed and Redis have another. Each round
  * starts a fresh process of each. It prints figures and asserts nothing but that the queries are answered.
  */
-import { loadSystemCalls } from '@weir/udp-batch';
 import { execFileSync } from 'node:child_process';
 import { fail, integer, optionsOrExit, print, progress, share, value } from '../../command.js';
 import { missingPrograms } from '../dns/load.js';
@@ -31,7 +30,6 @@ const options = optionsOrExit(HELP, {
 });
 
 const missing = missingPrograms();
-if (loadSystemCalls() === null) missing.push('Linux on x64 or arm64');
 if (missing.length > 0) fail(`bench:scale needs ${missing.join(', ')}`);
 else {
   // The children of this process inherit its core. Only the resolver gets the other one.

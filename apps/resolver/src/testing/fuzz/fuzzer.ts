@@ -4,14 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import type { ClientHttp2Session } from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DnsService } from '../../dns-service.js';
+import type { DnsService } from '../../dns-service.js';
 import type { BoundAddresses } from '../../listeners/listeners.js';
-import { createLogger } from '@weir/ops';
 import { makeCertificate } from '@weir/ops/testing';
 import { askTcp, type TcpOptions } from '../client.js';
-import { CONFIGURATION } from '../configuration.js';
 import { openHttp2, openTls, postHttp2, type SecurePorts } from '../secure-clients.js';
-import { SharedSource } from '../shared-source.js';
+import { createService } from '../service.js';
 import { type AskedQuery, frame, UpstreamServer } from '../upstream-server.js';
 import { hexOf } from '@weir/dns-wire/testing';
 import { faultOf } from './oracle.js';
@@ -72,8 +70,7 @@ export class Fuzzer {
     }
   }
 
-  /** @param RESOLVER_THREADS the way to answer UDP: see `WAYS` */
-  static async start(RESOLVER_THREADS: number): Promise<Fuzzer> {
+  static async start(): Promise<Fuzzer> {
     const upstreams = [
       await UpstreamServer.start(() => null),
       await UpstreamServer.start(() => null),
@@ -82,20 +79,15 @@ export class Fuzzer {
     const [DNS_TLS_CERT, DNS_TLS_KEY] = [join(folder, 'dns.crt'), join(folder, 'dns.key')];
     makeCertificate(DNS_TLS_CERT, DNS_TLS_KEY);
     const secure = { DNS_TLS_PORT: 0, DNS_HTTPS_PORT: 0, DNS_TLS_CERT, DNS_TLS_KEY };
-    const source = new SharedSource(
-      policyOf(
-        profile(1),
-        loopback(1),
-        domainRule(1, 'deny', 'blocked.example'),
-        domainRule(1, 'allow', 'allowed.blocked.example'),
-      ),
+    const policy = policyOf(
+      profile(1),
+      loopback(1),
+      domainRule(1, 'deny', 'blocked.example'),
+      domainRule(1, 'allow', 'allowed.blocked.example'),
     );
-    const service = new DnsService({
-      configuration: { ...CONFIGURATION, ...secure, RESOLVER_THREADS },
+    const service = createService(secure, {
       upstreams: upstreams.map(({ endpoint }) => endpoint),
-      source: await source.readWith(RESOLVER_THREADS),
-      readers: source.readers,
-      log: createLogger({ name: 'resolver', level: 'silent' }),
+      source: { policy },
       forwarding: { attemptTimeoutMs: 40, queryTimeoutMs: 150 },
     });
     const server = await service.start();
@@ -251,7 +243,7 @@ export class Fuzzer {
   /** Waits until nothing is in flight. */
   private async settle(): Promise<void> {
     const { forwarder, lanes } = this.service;
-    const isHandedOver = (): boolean => !(lanes?.all ?? []).every((one) => one.handedOver.isEmpty);
+    const isHandedOver = (): boolean => !lanes.all.every((one) => one.handedOver.isEmpty);
     while (isHandedOver() || forwarder.waiting + forwarder.inFlight > 0) {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
