@@ -1,10 +1,10 @@
 export { CatalogueImages, type ImageCounters } from './client/catalogue-images.js';
 export { ImageFollower, type MissingImage } from './client/image-follower.js';
 export { FeedClient } from './client/feed-client.js';
-export { type LoggedChange, toLoggedChange } from './protocol/logged-change.js';
+export { type LoggedChange, toLoggedChange } from './protocol/changes-page.js';
 export { type FeedDownloads, feedDownloads } from './server/download-pool.js';
 export { createFeedServer, type FeedSource, type LogPage } from './server/feed-server.js';
-export { type Deployment, redisNames } from './protocol/deployment.js';
+export { type Deployment, redisNames } from './protocol/deployment-messages.js';
 export { messageKey, MessageSigner } from './protocol/message-signer.js';
 export type { Refusal } from './protocol/message-verifier.js';
 export { type ImageDelta, KeptDeltas } from './server/kept-deltas.js';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FeedClient } from './client/feed-client.js';
 import { Follower } from './follower/follower.js';
-import { type Deployment, redisNames } from './protocol/deployment.js';
+import { type Deployment, redisNames } from './protocol/deployment-messages.js';
 import { DeploymentMessages } from './protocol/deployment-messages.js';
 import { ChangePublisher } from './publisher/change-publisher.js';
 import { createFeedServer } from './server/feed-server.js';

@@ -1,4 +1,5 @@
 import type { Follower } from '@weir/change-feed';
+import type { PolicyTarget } from './policy-target.js';
 
 /** Where a follower is, in plain values that can be sent to another thread. */
 export type FeedState = Pick<
@@ -11,20 +12,19 @@ export type FeedState = Pick<
   | 'isRedisConnected'
   | 'isDiskCurrent'
   | 'diskFailures'
-  | 'missingImage'
-  | 'imageFailures'
-  | 'imageCounters'
   | 'refusedMessages'
   | 'counters'
-> & {
-  /** Whether a policy with a catalogue decides. */
-  readonly hasCatalogue: boolean;
-  /** Checks at which a file was not usable, by the variable that names it. */
-  readonly fileFaults: { readonly FEED_TOKENS_FILE: number; readonly FEED_CA: number };
-};
+> &
+  Pick<PolicyTarget, 'missingImage' | 'imageFailures' | 'imageCounters'> & {
+    /** Whether a policy with a catalogue decides. */
+    readonly hasCatalogue: boolean;
+    /** Checks at which a file was not usable, by the variable that names it. */
+    readonly fileFaults: { readonly FEED_TOKENS_FILE: number; readonly FEED_CA: number };
+  };
 
 export function feedState(
   follower: Follower,
+  target: PolicyTarget,
   rest: Pick<FeedState, 'hasCatalogue' | 'fileFaults'>,
 ): FeedState {
   return {
@@ -36,16 +36,16 @@ export function feedState(
     isRedisConnected: follower.isRedisConnected,
     isDiskCurrent: follower.isDiskCurrent,
     diskFailures: follower.diskFailures,
-    missingImage: follower.missingImage,
-    imageFailures: follower.imageFailures,
-    imageCounters: follower.imageCounters,
+    missingImage: target.missingImage,
+    imageFailures: target.imageFailures,
+    imageCounters: target.imageCounters,
     refusedMessages: follower.refusedMessages,
     counters: follower.counters,
     ...rest,
   };
 }
 
-/** The state some time after nothing new was heard: what tells how long something lasts goes on. */
+/** The state so much later, when nothing else has changed: durations are longer. */
 export function agedState(state: FeedState, ms: number): FeedState {
   const { lagMs, inForceForMs, missingImage } = state;
   return {

@@ -91,7 +91,7 @@ export function followPolicy({
     log,
   });
   const state = (): FeedState =>
-    feedState(follower, {
+    feedState(follower, target, {
       // A policy that names a catalogue decides nothing before there is an image.
       hasCatalogue: (target.policy?.catalogue ?? null) !== null,
       fileFaults: {

@@ -1,5 +1,5 @@
 import type { ActiveCatalogue } from '@weir/config-model';
-import { readChunks } from '../files/read-chunks.js';
+import { readChunks } from './image-files.js';
 import { type FeedClient, FeedError } from './feed-client.js';
 import { type BuildImage, ImageDeltas, type LoadedImage } from './image-deltas.js';
 import {
@@ -10,7 +10,7 @@ import {
   pathOf,
   writeImage,
 } from './image-files.js';
-import { type Allocate, type ImageIdentity, PartialImage } from './partial-image.js';
+import { type Allocate, type ImageIdentity, PartialImage } from './image-files.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 
 /** Interval between attempts to keep an image. */

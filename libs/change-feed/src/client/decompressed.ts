@@ -1,6 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
 import { createZstdDecompress } from 'node:zlib';
-import { FeedError } from './feed-error.js';
+import { FeedError } from './feed-requests.js';
 
 /**
  * The bytes that were compressed with zstd.

@@ -1,12 +1,12 @@
-import { type Head, RowError } from '@weir/config-model';
+import { RowError } from '@weir/config-model';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ReceivedChange, SnapshotPart } from '../protocol/protocol.js';
-import { readChangesPage } from '../protocol/read-changes.js';
-import { readLines } from '../protocol/read-lines.js';
+import type { SnapshotPart } from '../protocol/protocol.js';
+import { type ChangesPage, readChangesPage } from '../protocol/changes-page.js';
+import { readLines } from '../protocol/snapshot-stream.js';
 import { readSnapshot } from '../protocol/snapshot-stream.js';
 import { retryDelayMs } from '../runtime/retry-delay.js';
 import { decompressed } from './decompressed.js';
-import { StatusError, FeedError } from './feed-error.js';
+import { StatusError, FeedError } from './feed-requests.js';
 import {
   type FeedFetch,
   type FeedRequest,
@@ -85,7 +85,7 @@ function damaged(cause: unknown): RowError {
   return new RowError('a snapshot whose compressed bytes are damaged', { cause });
 }
 
-export { FeedError } from './feed-error.js';
+export { FeedError } from './feed-requests.js';
 
 /** Longest time without a byte from the feed API, before its response or within it. */
 const IDLE_TIMEOUT_MS = 10_000;
@@ -108,10 +108,7 @@ export class FeedClient {
    * The next changes after the revision, and the head of the log. Null: the log was pruned behind that revision.
    * @param signal aborts the request; its reason is thrown.
    */
-  async changesAfter(
-    revision: number,
-    signal?: AbortSignal,
-  ): Promise<{ head: Head; changes: ReceivedChange[] } | null> {
+  async changesAfter(revision: number, signal?: AbortSignal): Promise<ChangesPage | null> {
     try {
       const path = `/changes?after=${revision}`;
       const chunks = await Array.fromAsync(this.read({ path, what: 'changes', signal }));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { retryAfterMs, StatusError } from './feed-error.js';
+import { retryAfterMs, StatusError } from './feed-requests.js';
 
 describe('retryAfterMs', () => {
   it('is what the header says, and up to a second more', () => {

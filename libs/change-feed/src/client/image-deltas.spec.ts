@@ -13,7 +13,7 @@ import { KeptDeltas } from '../server/kept-deltas.js';
 import { MemoryLog } from '../testing/memory-log.js';
 import { CatalogueImages } from './catalogue-images.js';
 import { FeedClient } from './feed-client.js';
-import { FeedError } from './feed-error.js';
+import { FeedError } from './feed-requests.js';
 
 const silent: FeedLogger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');

@@ -1,10 +1,10 @@
 import type { ActiveCatalogue } from '@weir/config-model';
-import { mostDeltaBytes } from '../protocol/image-delta.js';
+import { mostDeltaBytes } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { decompressed } from './decompressed.js';
 import type { FeedClient } from './feed-client.js';
-import { FeedError, StatusError } from './feed-error.js';
-import type { Allocate } from './partial-image.js';
+import { FeedError, StatusError } from './feed-requests.js';
+import type { Allocate } from './image-files.js';
 
 /** An image whose bytes have been verified. */
 export interface LoadedImage {

@@ -1,7 +1,126 @@
+import type { ActiveCatalogue } from '@weir/config-model';
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { FileThread } from '../files/file-thread.js';
-import { FileWriter } from '../files/file-writer.js';
-import type { ImageIdentity } from './partial-image.js';
+
+/**
+ * What is written is flushed to the disk after this many bytes, so that no flush takes long: a slow disk can be told
+ * from one that hangs.
+ */
+const FLUSH_BYTES = 8 * 1024 * 1024;
+
+/** Writes a new file, piece by piece. */
+export class FileWriter {
+  private unflushedBytes = 0;
+  private isClosed = false;
+
+  private constructor(
+    private readonly thread: FileThread,
+    private readonly path: string,
+    private readonly file: number,
+  ) {}
+
+  static async create(thread: FileThread, path: string): Promise<FileWriter> {
+    return new FileWriter(thread, path, await thread.call('create', path));
+  }
+
+  /** @param data bytes are transferred: the caller cannot use them afterwards. */
+  async write(data: string | Uint8Array): Promise<void> {
+    this.unflushedBytes += data.length;
+    await this.thread.call('write', this.file, data);
+    if (this.unflushedBytes > FLUSH_BYTES) await this.flush();
+  }
+
+  /** Flushes and closes the file. */
+  async finish(): Promise<void> {
+    await this.flush();
+    await this.close();
+  }
+
+  /** Closes and removes the file. */
+  async abandon(): Promise<void> {
+    try {
+      await this.close();
+    } finally {
+      await this.thread.call('remove', this.path);
+    }
+  }
+
+  private async flush(): Promise<void> {
+    this.unflushedBytes = 0;
+    await this.thread.call('flush', this.file);
+  }
+
+  private async close(): Promise<void> {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    await this.thread.call('close', this.file);
+  }
+}
+
+const CHUNK_BYTES = 1024 * 1024;
+
+/** The bytes of a file. The next ones are read while the caller uses those before. */
+export async function* readChunks(thread: FileThread, path: string): AsyncGenerator<Uint8Array> {
+  const file = await thread.call('open', path);
+  const read = (): Promise<Uint8Array> => {
+    const chunk = thread.call('read', file, CHUNK_BYTES);
+    // The caller may end before it asks for this one.
+    chunk.catch(() => undefined);
+    return chunk;
+  };
+  try {
+    for (let chunk = await read(); chunk.length > 0;) {
+      const next = read();
+      yield chunk;
+      chunk = await next;
+    }
+  } finally {
+    // A thread that cannot do that has ended, or will end, and closes the file then.
+    await thread.call('close', file).catch(() => undefined);
+  }
+}
+
+/** What an image is verified against. */
+export type ImageIdentity = Pick<ActiveCatalogue, 'sha256' | 'sizeBytes'>;
+
+/** Room for an image of so many bytes. */
+export type Allocate = (bytes: number) => Uint8Array;
+
+/** The part of a catalogue image that has arrived. */
+export class PartialImage {
+  readonly sha256: string;
+  lengthBytes = 0;
+  private readonly image: Uint8Array;
+  private readonly hash = createHash('sha256');
+  private isTooLong = false;
+
+  constructor({ sha256, sizeBytes }: ImageIdentity, allocate: Allocate) {
+    this.sha256 = sha256;
+    this.image = allocate(sizeBytes);
+  }
+
+  /** Whether bytes are still missing. False when there are too many. */
+  get isShort(): boolean {
+    return !this.isTooLong && this.lengthBytes < this.image.length;
+  }
+
+  /** Adds the next bytes. @returns false when there are too many, so that this cannot be the announced image. */
+  add(chunk: Uint8Array): boolean {
+    this.isTooLong ||= chunk.length > this.image.length - this.lengthBytes;
+    if (this.isTooLong) return false;
+    this.image.set(chunk, this.lengthBytes);
+    this.hash.update(chunk);
+    this.lengthBytes += chunk.length;
+    return true;
+  }
+
+  /** The image; null when it is incomplete or its hash is wrong. Call it once. */
+  finish(): Uint8Array | null {
+    const isWhole = !this.isShort && !this.isTooLong;
+    return isWhole && this.hash.digest('hex') === this.sha256 ? this.image : null;
+  }
+}
 
 /** The image in force, and those before it: a start goes on with one of them while the newest is missing. */
 const KEPT_IMAGES = 3;
@@ -9,7 +128,6 @@ const FILE_PREFIX = 'catalogue-';
 const IMAGE_FILE = /^catalogue-[0-9a-f]{64}$/;
 /** Left behind by a process that was killed while it wrote an image. */
 const UNFINISHED_FILE = /^catalogue-[0-9a-f]{64}\.new$/;
-const CHUNK_BYTES = 1024 * 1024;
 
 /** Where images are kept. */
 export interface ImageFolder {

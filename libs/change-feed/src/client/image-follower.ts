@@ -2,7 +2,7 @@ import type { ActiveCatalogue } from '@weir/config-model';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { retryDelayMs } from '../runtime/retry-delay.js';
 import type { CatalogueImages, ImageCounters } from './catalogue-images.js';
-import { FeedError } from './feed-error.js';
+import { FeedError } from './feed-requests.js';
 import type { LoadedImage } from './image-deltas.js';
 import { type ImageEffect, type ImageEvent, ImageMachine } from './image-machine.js';
 

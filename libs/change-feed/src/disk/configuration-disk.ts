@@ -2,7 +2,7 @@ import { type Change, encodeChange, ENTITY_KINDS, FlatRows, KEY_LENGTHS } from '
 import { type EntityKind, type Head, RowError, RowsParser } from '@weir/config-model';
 import { join } from 'node:path';
 import { FileThread, programFile } from '../files/file-thread.js';
-import { FEED_VERSION } from '../protocol/feed-version.js';
+import { FEED_VERSION } from '../protocol/message.js';
 import type { SnapshotPart } from '../protocol/protocol.js';
 import { endsWithin } from '../runtime/ends-within.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';

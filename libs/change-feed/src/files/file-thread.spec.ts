@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FileThread } from './file-thread.js';
-import { FileWriter } from './file-writer.js';
-import { readChunks } from './read-chunks.js';
+import { FileWriter } from '../client/image-files.js';
+import { readChunks } from '../client/image-files.js';
 import { HeldDisk } from '../testing/held-disk.js';
 
 const WAIT = { timeout: 20_000 };

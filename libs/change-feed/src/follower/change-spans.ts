@@ -1,6 +1,7 @@
-import type { ReceivedChange, Traced } from '../protocol/protocol.js';
+import type { LogPoint } from '@weir/config-model';
+import type { Traced } from '../protocol/protocol.js';
 
-/** A part of a trace. */
+/** A span of a trace. */
 export interface FollowerSpan {
   note(name: string): void;
   end(): void;
@@ -36,8 +37,7 @@ export class ChangeSpans {
   constructor(private readonly tracer: FollowerTracer | undefined) {}
 
   /** @param inForce the revision in force; null: none. */
-  receive(change: Pick<ReceivedChange, 'revision'> & Traced, inForce: number | null): void {
-    const { revision, traceparent } = change;
+  receive({ revision, traceparent }: Traced & LogPoint, inForce: number | null): void {
     if (this.tracer === undefined || traceparent === undefined) return;
     if (this.open.has(revision) || (inForce !== null && revision <= inForce)) return;
     const attributes = { 'weir.revision': revision };

@@ -1,17 +1,16 @@
-import type { Head } from '@weir/config-model';
+import type { Change, Head } from '@weir/config-model';
 import type { Redis } from 'ioredis';
 import { parseChangeMessage } from '../protocol/change-messages.js';
-import type { Deployment } from '../protocol/deployment.js';
+import type { Deployment } from '../protocol/deployment-messages.js';
 import { DeploymentMessages } from '../protocol/deployment-messages.js';
-import { FEED_VERSION, FeedVersionError } from '../protocol/feed-version.js';
-import { parseHeadMessage } from '../protocol/head-message.js';
+import { FEED_VERSION, FeedVersionError } from '../protocol/message.js';
+import { parseHeadMessage } from '../protocol/change-messages.js';
 import {
   type FollowerKind,
   type FollowerState,
   HEARTBEAT_MS,
   LEASE_KEPT_MS,
   LEASE_MS,
-  type ReceivedChange,
   type Traced,
 } from '../protocol/protocol.js';
 import type { Refusal } from '../protocol/message-verifier.js';
@@ -27,7 +26,7 @@ export interface FollowerLinkOptions {
   readonly redisUrl: string;
   readonly deployment: Deployment;
   readonly log: FeedLogger;
-  readonly onChange: (change: ReceivedChange & Head) => void;
+  readonly onChange: (change: Change & Head & Traced) => void;
   readonly onHead: (head: Head) => void;
   /** There is a change that is too large for a message. */
   readonly onLargeChange: (head: Head & Traced) => void;

@@ -1,27 +1,30 @@
 import type { Change, Head } from '@weir/config-model';
-import { Acknowledger } from './acknowledger.js';
-import { fetchChanges } from './fetch-changes.js';
-import type { ImageCounters } from '../client/catalogue-images.js';
-import type { MissingImage } from '../client/image-follower.js';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type FeedClient, FeedError } from '../client/feed-client.js';
+import type { ConfigurationDisk } from '../disk/configuration-disk.js';
+import type { Deployment } from '../protocol/deployment-messages.js';
+import type { Refusal } from '../protocol/message-verifier.js';
+import type { FollowerKind } from '../protocol/protocol.js';
+import type { FeedLogger } from '../runtime/feed-logger.js';
+import { retryDelayMs } from '../runtime/retry-delay.js';
+import { Yielder } from '../runtime/yielder.js';
 import { ChangeSpans, type FollowerTracer } from './change-spans.js';
 import { FollowerLink } from './follower-link.js';
-import { FollowerWaits } from './follower-waits.js';
-import { type FollowerCounters, type LoadCause, newCounters } from './machine/follower-counters.js';
 import { FollowerMachine } from './machine/follower-machine.js';
-import type { FailureKind, FollowerEffect, FollowerEvent } from './machine/follower-state.js';
-import { Yielder } from '../runtime/yielder.js';
+import {
+  type FollowerCounters,
+  type LoadCause,
+  newCounters,
+  type FailureKind,
+  type FollowerEffect,
+  type FollowerEvent,
+} from './machine/follower-state.js';
 import {
   DigestError,
   type FollowerTarget,
   PersistedConfiguration,
 } from './persisted-configuration.js';
-import type { Deployment } from '../protocol/deployment.js';
-import type { Refusal } from '../protocol/message-verifier.js';
-import type { FollowerKind } from '../protocol/protocol.js';
-import type { FeedLogger } from '../runtime/feed-logger.js';
 import { SnapshotLoader } from './snapshot-loader.js';
-import type { ConfigurationDisk } from '../disk/configuration-disk.js';
 
 export interface FollowerOptions {
   /** Unique among all followers, and new at each start. */
@@ -54,8 +57,9 @@ export class Follower {
   private readonly configuration: PersistedConfiguration;
   private readonly snapshots: SnapshotLoader;
   private readonly spans: ChangeSpans;
-  private readonly acknowledger: Acknowledger;
   private readonly waits = new FollowerWaits();
+  /** What is in force and not yet acknowledged. */
+  private unacknowledged: Head | null = null;
   private readonly atHead = Promise.withResolvers<undefined>();
   private readonly stopped = Promise.withResolvers<undefined>();
   private yielder = new Yielder();
@@ -84,9 +88,6 @@ export class Follower {
         this.handle({ type: 'messagesMissed' });
       },
     });
-    const { configuration, link, spans } = this;
-    const { onAcknowledge } = options;
-    this.acknowledger = new Acknowledger({ configuration, link, spans, onAcknowledge });
   }
 
   /**
@@ -150,21 +151,6 @@ export class Follower {
     return this.options.disk?.failures ?? 0;
   }
 
-  /** The catalogue image that is missing; the one before is in use. Null: none is missing. */
-  get missingImage(): MissingImage | null {
-    return this.options.target.missingImage ?? null;
-  }
-
-  /** Attempts to fetch a catalogue image that failed. */
-  get imageFailures(): number {
-    return this.options.target.imageFailures ?? 0;
-  }
-
-  /** Catalogue images that were fetched. */
-  get imageCounters(): ImageCounters {
-    return this.options.target.imageCounters ?? { whole: 0, built: 0, deltaFaults: 0 };
-  }
-
   /** Messages on Redis that were ignored, by reason. */
   get refusedMessages(): Readonly<Record<Refusal, number>> {
     return this.link.refusedMessages;
@@ -205,7 +191,7 @@ export class Follower {
           this.handle({ type: 'awaited' });
         });
       case 'acknowledge':
-        return this.acknowledger.acknowledge(effect.inForce);
+        return this.acknowledge(effect.inForce);
       case 'noteAtHead':
         this.atHeadMs = performance.now();
         return;
@@ -274,9 +260,34 @@ export class Follower {
     return page === null ? { type: 'logPruned' } : { type: 'fetched', page };
   }
 
+  /** The first acknowledgement, which writes the lease. */
   private async announce(inForce: Head): Promise<FollowerEvent> {
-    await this.acknowledger.announce(inForce);
+    await this.stored();
+    await this.link.announce(inForce);
     return { type: 'announced' };
+  }
+
+  /** Once it is on disk, or the disk is late. Of several revisions that wait, only the last is published. */
+  private acknowledge(inForce: Head): void {
+    this.spans.noteInForce(inForce.revision);
+    const isWaiting = this.unacknowledged !== null;
+    this.unacknowledged = inForce;
+    if (!isWaiting) void this.publishStored();
+  }
+
+  private async publishStored(): Promise<void> {
+    while (this.unacknowledged !== null) {
+      const inForce = this.unacknowledged;
+      await this.stored();
+      this.link.acknowledge(inForce);
+      this.spans.end(inForce.revision);
+      if (this.unacknowledged === inForce) this.unacknowledged = null;
+    }
+  }
+
+  private async stored(): Promise<void> {
+    await this.configuration.stored();
+    this.options.onAcknowledge?.();
   }
 }
 
@@ -287,4 +298,67 @@ function failure(error: unknown): FollowerEvent {
 function failureKind(error: unknown): FailureKind {
   if (error instanceof FeedError) return error.isRefusal ? 'refused' : 'unavailable';
   return error instanceof DigestError ? 'wrongDigest' : 'other';
+}
+
+/** How often `isOvertaken` is asked. */
+const POLL_MS = 100;
+
+/**
+ * As `feed.changesAfter`, but gives up as soon as the next change has arrived from Redis: a change must not wait for a
+ * slow feed API.
+ * @param isOvertaken whether the next change has arrived meanwhile.
+ * @returns `overtaken` if the request was given up.
+ */
+async function fetchChanges(
+  feed: FeedClient,
+  revision: number,
+  isOvertaken: () => boolean,
+): Promise<Awaited<ReturnType<FeedClient['changesAfter']>> | 'overtaken'> {
+  const overtaken = new AbortController();
+  const poll = setInterval(() => {
+    if (isOvertaken()) overtaken.abort(new FeedError('a message was quicker'));
+  }, POLL_MS);
+  try {
+    return await feed.changesAfter(revision, overtaken.signal);
+  } catch (error) {
+    if (overtaken.signal.aborted) return 'overtaken';
+    throw error;
+  } finally {
+    clearInterval(poll);
+  }
+}
+
+/** How long a follower waits for the message of a change before it asks the feed API. */
+const LEAST_AWAIT_MS = 50;
+/** Followers wait differently long, so that they do not ask all at once. */
+const AWAIT_JITTER_MS = 200;
+
+/** When a follower waits for messages, and before it tries a step again. */
+class FollowerWaits {
+  private readonly stopping = new AbortController();
+  private awaiting: NodeJS.Timeout | undefined;
+
+  /**
+   * Calls back when the changes up to a newer head should have come: within milliseconds, unless their message is lost.
+   * Then all followers miss them.
+   */
+  awaitChanges(onAwaited: () => void): void {
+    clearTimeout(this.awaiting);
+    this.awaiting = setTimeout(onAwaited, LEAST_AWAIT_MS + Math.random() * AWAIT_JITTER_MS);
+  }
+
+  /** Grows with the failures in a row. Ends early at `stop`. */
+  async pause(failures: number, leastMs: number): Promise<void> {
+    const delayMs = Math.max(leastMs, retryDelayMs(failures, Math.random()));
+    await sleep(delayMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+  }
+
+  stop(): void {
+    this.stopping.abort();
+    clearTimeout(this.awaiting);
+  }
+
+  get isStopped(): boolean {
+    return this.stopping.signal.aborted;
+  }
 }

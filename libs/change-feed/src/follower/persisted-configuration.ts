@@ -1,6 +1,4 @@
 import { type Change, type Head, type LogPoint, RowError } from '@weir/config-model';
-import type { ImageCounters } from '../client/catalogue-images.js';
-import type { MissingImage } from '../client/image-follower.js';
 import type { SnapshotPart } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import type { ConfigurationDisk, Recording } from '../disk/configuration-disk.js';
@@ -26,12 +24,6 @@ export interface FollowerTarget {
    * @returns the digest afterwards: 16 hex digits.
    */
   apply(change: Change): Promise<string> | string;
-  /** The catalogue image that the configuration in force names and that is not in use; null: none is missing. */
-  readonly missingImage?: MissingImage | null;
-  /** Attempts to fetch an image that failed. */
-  readonly imageFailures?: number;
-  /** Images that were fetched. */
-  readonly imageCounters?: ImageCounters;
   /** Resolves when what the configuration names and the log does not carry is there, or could not be fetched. */
   complete?(): Promise<void>;
   /** Ends what the target does beside the log. */

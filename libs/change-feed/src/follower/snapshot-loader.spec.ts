@@ -1,6 +1,6 @@
 import { RowError } from '@weir/config-model';
 import { describe, expect, it } from 'vitest';
-import { StatusError } from '../client/feed-error.js';
+import { StatusError } from '../client/feed-requests.js';
 import { MADE_ANEW } from '../protocol/protocol.js';
 import { MemoryLog } from '../testing/memory-log.js';
 import { SnapshotLoader } from './snapshot-loader.js';

@@ -1,13 +1,13 @@
 import {
+  type Change,
   decodeChange,
   decodeHead,
   type EncodedChange,
   type Head,
   RowError,
 } from '@weir/config-model';
-import { FEED_VERSION } from './feed-version.js';
-import { parseMessage } from './message.js';
-import { type PublishedChange, type ReceivedChange, readTraced, type Traced } from './protocol.js';
+import { FEED_VERSION, parseMessage } from './message.js';
+import { type PublishedChange, readTraced, type Traced } from './protocol.js';
 
 /** Largest message. A larger change is published as its head and fetched from the feed API. */
 export const MAX_PUBLISHED_BYTES = 256 * 1024;
@@ -20,7 +20,7 @@ interface ChangeGroup {
 
 /** What a message on the channel of changes says. */
 export type ChangeMessage =
-  | { readonly type: 'changes'; readonly changes: readonly (ReceivedChange & Head)[] }
+  | { readonly type: 'changes'; readonly changes: readonly (Change & Head & Traced)[] }
   /** There is a change that is too large for a message. */
   | { readonly type: 'head'; readonly head: Head & Traced };
 
@@ -76,4 +76,43 @@ export function parseChangeMessage(text: string): ChangeMessage {
     ...readTraced(change),
   }));
   return { type: 'changes', changes };
+}
+
+/** How many followers may publish every revision. More publish less often, so that their sum stays the same. */
+const FOLLOWERS_PER_MS = 20;
+/** Longest time between two acknowledgements of a follower while changes come. */
+const MAX_ACKNOWLEDGEMENT_INTERVAL_MS = 100;
+
+/** What each replica publishes once a second. */
+interface HeadMessage {
+  readonly head: Head;
+  /** Least time between two acknowledgements of a follower. */
+  readonly acknowledgementIntervalMs: number;
+}
+
+/** How often each of so many followers may acknowledge: a lone change at once, further ones after this time. */
+export function acknowledgementIntervalMs(followers: number): number {
+  return Math.min(MAX_ACKNOWLEDGEMENT_INTERVAL_MS, Math.floor(followers / FOLLOWERS_PER_MS));
+}
+
+export function renderHeadMessage({ head, acknowledgementIntervalMs }: HeadMessage): string {
+  const { lineage, revision, digest } = head;
+  return JSON.stringify({
+    lineage,
+    revision,
+    digest,
+    acknowledgementIntervalMs,
+    feedVersion: FEED_VERSION,
+  });
+}
+
+/** @throws FeedVersionError; RowError when the text is not a head. */
+export function parseHeadMessage(text: string): HeadMessage {
+  const value = parseMessage(text);
+  const head = decodeHead(value);
+  const { acknowledgementIntervalMs: ms } = value as { acknowledgementIntervalMs?: unknown };
+  if (!(typeof ms === 'number' && ms >= 0 && ms <= MAX_ACKNOWLEDGEMENT_INTERVAL_MS)) {
+    throw new RowError('an interval between acknowledgements is a number of milliseconds');
+  }
+  return { head, acknowledgementIntervalMs: ms };
 }

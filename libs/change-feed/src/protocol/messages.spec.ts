@@ -5,8 +5,12 @@ import {
   parseChangeMessage,
   renderChangeMessages,
 } from './change-messages.js';
-import { FEED_VERSION } from './feed-version.js';
-import { acknowledgementIntervalMs, parseHeadMessage, renderHeadMessage } from './head-message.js';
+import { FEED_VERSION } from './message.js';
+import {
+  acknowledgementIntervalMs,
+  parseHeadMessage,
+  renderHeadMessage,
+} from './change-messages.js';
 import type { Traced } from './protocol.js';
 
 const LINEAGE = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01';

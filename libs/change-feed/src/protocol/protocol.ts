@@ -1,5 +1,4 @@
 import {
-  type Change,
   decodeHead,
   type EncodedChange,
   type EntityKind,
@@ -8,7 +7,7 @@ import {
   type Row,
   RowError,
 } from '@weir/config-model';
-import { feedVersionOf } from './feed-version.js';
+import { feedVersionOf } from './message.js';
 import { parseJson } from './message.js';
 
 /** Life of a follower's lease. Writes do not wait for a follower that has not renewed its lease. */
@@ -24,8 +23,11 @@ export const HEARTBEAT_MS = 1_000;
 export const ZSTD = 'application/zstd';
 /** A revision that no log has: asks for a snapshot that is newer than the one that could not be used. */
 export const MADE_ANEW = 999_999_999_999_999;
-/** Most changes in one response of `GET /changes`. */
-export const CHANGES_PAGE = 1_000;
+
+/** Longest delta that is made, sent and read for a base of so many bytes, before compression. */
+export function mostDeltaBytes(baseBytes: number): number {
+  return Math.floor(baseBytes / 3);
+}
 
 export const FOLLOWER_KINDS = ['resolver', 'block-page'] as const;
 export type FollowerKind = (typeof FOLLOWER_KINDS)[number];
@@ -44,9 +46,6 @@ export interface Traced {
 
 /** A change as it is published: with the lineage of its log. */
 export type PublishedChange = EncodedChange & Head & Traced;
-
-/** A change as it is received. */
-export type ReceivedChange = Change & Traced;
 
 /** The state of a follower, as it publishes it. */
 export interface FollowerState {
@@ -87,12 +86,6 @@ export interface SnapshotTrailer {
   /** Rows sent of each kind; kinds without rows may be left out. */
   readonly counts: Readonly<Partial<Record<EntityKind, number>>>;
   readonly digest: string;
-}
-
-/** Response of `GET /changes?after=N`: the next changes in order, and the head of the log at that moment. */
-export interface ChangesPage {
-  readonly head: Head;
-  readonly changes: readonly EncodedChange[];
 }
 
 /**

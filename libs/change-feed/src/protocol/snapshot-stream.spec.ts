@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { plainPart } from '../testing/plain-part.js';
-import { readLines } from './read-lines.js';
+import { readLines } from './snapshot-stream.js';
 import type { SnapshotPart } from './protocol.js';
 import { readSnapshot, writeSnapshot } from './snapshot-stream.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseByteRange } from './byte-range.js';
+import { parseByteRange } from './stored-bytes.js';
 
 describe('parseByteRange', () => {
   it.each([

@@ -12,18 +12,17 @@ import {
   type Server as HttpsServer,
   type ServerOptions,
 } from 'node:https';
-import { FEED_VERSION, FEED_VERSION_HEADER } from '../protocol/feed-version.js';
-import { answerImage, IMAGE_PATH } from './image-response.js';
+import { CHANGES_PAGE, type LoggedChange, renderChangesPage } from '../protocol/changes-page.js';
+import { FEED_VERSION, FEED_VERSION_HEADER } from '../protocol/message.js';
+import type { SnapshotPart, Traced } from '../protocol/protocol.js';
+import type { FeedLogger } from '../runtime/feed-logger.js';
 import { type FeedDownloads, feedDownloads } from './download-pool.js';
+import { answerImage, IMAGE_PATH } from './image-response.js';
+import type { KeptDeltas } from './kept-deltas.js';
+import type { KeptSnapshots } from './kept-snapshots.js';
 import { refuse } from './refuse.js';
 import { answerSnapshot } from './snapshot-response.js';
 import type { StoredBytes } from './stored-bytes.js';
-import type { KeptDeltas } from './kept-deltas.js';
-import type { KeptSnapshots } from './kept-snapshots.js';
-import { CHANGES_PAGE, type SnapshotPart, type Traced } from '../protocol/protocol.js';
-import { type LoggedChange, renderChangesPage } from '../protocol/logged-change.js';
-import { SharedReads } from './shared-reads.js';
-import type { FeedLogger } from '../runtime/feed-logger.js';
 
 /** A page of the change log. */
 export interface LogPage {
@@ -203,4 +202,37 @@ function isAuthorised(request: IncomingMessage, tokens: readonly string[]): bool
 
 function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
+}
+
+/** A read that is under way. */
+interface Read<V> {
+  readonly ended: Promise<unknown>;
+  /** The read after it, for those that have asked meanwhile. */
+  next: Promise<V> | null;
+}
+
+/**
+ * Many that ask for the same at once share a few reads. Each gets a read that began after it asked, so it never sees
+ * less than it would see alone.
+ */
+export class SharedReads<K, V> {
+  private readonly current = new Map<K, Read<V>>();
+
+  constructor(private readonly readNow: (key: K) => Promise<V>) {}
+
+  read(key: K): Promise<V> {
+    const current = this.current.get(key);
+    if (current === undefined) return this.begin(key);
+    current.next ??= current.ended.then(() => this.begin(key));
+    return current.next;
+  }
+
+  private begin(key: K): Promise<V> {
+    const read = this.readNow(key);
+    const end = (): void => {
+      this.current.delete(key);
+    };
+    this.current.set(key, { next: null, ended: read.then(end, end) });
+    return read;
+  }
 }

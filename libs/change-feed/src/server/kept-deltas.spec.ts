@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { HeldFile } from './held-file.js';
+import type { KeptFile } from './kept-file.js';
 import { KeptDeltas } from './kept-deltas.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -49,7 +49,7 @@ describe('KeptDeltas', () => {
     rmSync(join(folder, '..'), { recursive: true });
   });
 
-  const bytesOf = async (delta: HeldFile | null) => {
+  const bytesOf = async (delta: KeptFile | null) => {
     const compressed = await Array.fromAsync(delta!.read(0, delta!.sizeBytes));
     return zstdDecompressSync(Buffer.concat(compressed)).toString('utf8', 0, 4);
   };

@@ -1,7 +1,6 @@
-import { mostDeltaBytes } from '../protocol/image-delta.js';
+import { mostDeltaBytes } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
-import { compressed, HeldFile } from './held-file.js';
-import { KeptFolder } from './kept-file.js';
+import { compressed, type KeptFile, KeptFolder } from './kept-file.js';
 
 /** What makes one catalogue image of another, the base. */
 export interface ImageDelta {
@@ -26,7 +25,7 @@ export interface KeptDeltasOptions {
 
 /** A delta that is there or being made; null: there is none to be had. */
 interface Kept {
-  readonly file: Promise<HeldFile | null>;
+  readonly file: Promise<KeptFile | null>;
   /** When it is made again, because it failed. */
   untilMs: number;
 }
@@ -64,7 +63,7 @@ export class KeptDeltas {
    * The delta, if need be a new one. The caller releases it. Null: there is none, and the whole image is needed.
    * @throws what the source throws in an outage.
    */
-  async get(baseSha256: string, sha256: string): Promise<HeldFile | null> {
+  async get(baseSha256: string, sha256: string): Promise<KeptFile | null> {
     const key = `${baseSha256} ${sha256}`;
     for (;;) {
       const kept = this.find(key) ?? (await this.begin(key, baseSha256, sha256));
@@ -117,7 +116,7 @@ export class KeptDeltas {
     );
   }
 
-  private async make(delta: ImageDelta, kept: Kept): Promise<HeldFile | null> {
+  private async make(delta: ImageDelta, kept: Kept): Promise<KeptFile | null> {
     const { log, isOutage, folder } = this.options;
     const startedMs = this.nowMs();
     try {
@@ -126,7 +125,7 @@ export class KeptDeltas {
       this.counts.made++;
       const fields = { sizeBytes: file.sizeBytes, durationMs: Math.round(this.lastMakingMs) };
       log.info(fields, 'a delta between catalogue images was made');
-      return new HeldFile(file);
+      return file;
     } catch (error) {
       if (error instanceof TooLargeError) {
         this.counts.too_large++;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { crc32 } from 'node:zlib';
+import { pipeline, Readable } from 'node:stream';
+import { constants, crc32, createZstdCompress } from 'node:zlib';
 import { FileThread } from '../files/file-thread.js';
 import type { StoredBytes } from './stored-bytes.js';
 
@@ -42,15 +43,19 @@ export class KeptFolder {
 }
 
 /**
- * A file that only this process reads. It has no name: it is gone when it is closed, or when the process ends in
- * whatever way. So processes may share a folder. A thread of its own reads and writes it, so a disk that does not
- * answer holds nobody else up. A chunk that has changed on the disk is never given out.
+ * A file that this process sends to many. It has no name: it is gone when it is closed, or when the process ends in
+ * whatever way, and several processes may use one folder. A thread of its own reads and writes it, so a disk that does
+ * not answer holds nobody else up. A chunk that has changed on the disk is never given out. It is closed when it is
+ * retired and nobody holds it any more.
  */
 export class KeptFile implements StoredBytes {
+  readonly etag = `"${randomUUID()}"`;
   sizeBytes = 0;
   /** Whether it cannot be read any more. */
   isLost = false;
   private readonly checksums: number[] = [];
+  private holders = 0;
+  private isRetired = false;
 
   private constructor(
     private readonly thread: FileThread,
@@ -93,6 +98,24 @@ export class KeptFile implements StoredBytes {
       yield part;
       at += part.length;
     }
+  }
+
+  /** Keeps it open until `release`. @returns false: it is closed already. */
+  hold(): boolean {
+    if (this.isLost) return false;
+    this.holders++;
+    return true;
+  }
+
+  release(): void {
+    this.holders--;
+    if (this.isRetired) this.retire();
+  }
+
+  /** It will not be sent to others any more. */
+  retire(): void {
+    this.isRetired = true;
+    if (this.holders === 0) void this.close();
   }
 
   async close(): Promise<void> {
@@ -146,4 +169,12 @@ async function* inChunks(
     }
   }
   if (filled > 0) yield chunk.slice(0, filled);
+}
+
+/** The same, compressed with zstd. */
+export function compressed(source: AsyncIterable<string | Uint8Array>): AsyncIterable<Uint8Array> {
+  const compress = createZstdCompress({ params: { [constants.ZSTD_c_checksumFlag]: 1 } });
+  // An error of the source ends the reader of what is compressed.
+  pipeline(Readable.from(source, { objectMode: true }), compress, () => undefined);
+  return compress;
 }

@@ -9,7 +9,7 @@ import { MADE_ANEW } from '../protocol/protocol.js';
 import { HeldDisk } from '../testing/held-disk.js';
 import { MemoryLog } from '../testing/memory-log.js';
 import { KeptFileError, KeptFolder } from './kept-file.js';
-import type { KeptSnapshot } from './kept-snapshot.js';
+import type { KeptSnapshot } from './kept-snapshots.js';
 import { KeptSnapshots } from './kept-snapshots.js';
 
 const WAIT = { timeout: 20_000 };
@@ -194,7 +194,7 @@ describe('KeptSnapshots', () => {
 
   it('is made again, and not sent, when its bytes have changed on the disk', async () => {
     const damaged = await snapshots.get(0);
-    damaged['file']['checksums'][0]++;
+    damaged['checksums'][0]++;
     await expect(textOf(damaged)).rejects.toThrow(KeptFileError);
     damaged.release();
     expect([await revisionFor(0), source.snapshotsRead]).toEqual([5, 2]);

@@ -1,8 +1,31 @@
 import type { Head } from '@weir/config-model';
 import { MADE_ANEW, type SnapshotPart } from '../protocol/protocol.js';
+import { writeSnapshot } from '../protocol/snapshot-stream.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
-import { KeptFileError, KeptFolder } from './kept-file.js';
-import { type KeptSnapshot, makeSnapshot } from './kept-snapshot.js';
+import { compressed, type KeptFile, KeptFileError, KeptFolder } from './kept-file.js';
+
+/** A snapshot on the disk, compressed; and when it began to be made. */
+export type KeptSnapshot = KeptFile & { readonly head: Head; readonly madeMs: number };
+
+/** Makes a snapshot of the parts. @throws KeptFileError; what `parts` throws. */
+async function makeSnapshot(
+  folder: KeptFolder,
+  parts: AsyncIterable<SnapshotPart>,
+  madeMs: number,
+): Promise<KeptSnapshot> {
+  const heads: Head[] = [];
+  async function* noticeHead(): AsyncGenerator<SnapshotPart> {
+    for await (const part of parts) {
+      if (part.type === 'head') heads.push(part);
+      yield part;
+    }
+  }
+  const file = await folder.write(compressed(writeSnapshot(noticeHead())));
+  const [head] = heads;
+  if (head === undefined) throw new Error('a snapshot without a head');
+  const { lineage, revision, digest } = head;
+  return Object.assign(file, { head: { lineage, revision, digest }, madeMs });
+}
 
 /** Where snapshots come from. */
 export interface SnapshotSource {

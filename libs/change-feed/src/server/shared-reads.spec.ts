@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SharedReads } from './shared-reads.js';
+import { SharedReads } from './feed-server.js';
 
 describe('SharedReads', () => {
   const begin = () => {

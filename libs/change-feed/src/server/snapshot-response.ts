@@ -4,11 +4,9 @@ import { type SnapshotPart, ZSTD } from '../protocol/protocol.js';
 import { writeSnapshot } from '../protocol/snapshot-stream.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import type { FeedDownloads } from './download-pool.js';
-import { compressed } from './held-file.js';
-import { KeptFileError } from './kept-file.js';
+import { compressed, KeptFileError } from './kept-file.js';
 import type { KeptSnapshots } from './kept-snapshots.js';
-import { ignoreDisconnect, refuse, refuseForNow } from './refuse.js';
-import { soon } from './soon.js';
+import { ignoreDisconnect, refuse, refuseForNow, soon } from './refuse.js';
 import { sendStored } from './stored-bytes.js';
 
 export interface SnapshotServing {

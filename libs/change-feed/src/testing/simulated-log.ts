@@ -1,5 +1,5 @@
 import type { ActiveCatalogue, Change, Head, Operation } from '@weir/config-model';
-import type { ChangesPage } from '../follower/machine/follower-state.js';
+import type { ChangesPage } from '../protocol/changes-page.js';
 
 /** Changes in one answer of the simulated feed API. */
 const PAGE_SIZE = 3;

@@ -1,5 +1,33 @@
 import type { Change, Head, LogPoint } from '@weir/config-model';
-import type { FollowerCounters, LoadCause } from './follower-counters.js';
+import type { ChangesPage } from '../../protocol/changes-page.js';
+
+/** Why a follower loaded a whole snapshot. */
+export type LoadCause = 'disk' | 'start' | 'replaced' | 'pruned' | 'lineage' | 'digest' | 'failed';
+
+/** Plain counters, read by the process's metrics. */
+export interface FollowerCounters {
+  changesApplied: number;
+  /** Changes received that were in force already. */
+  duplicates: number;
+  /** Requests for changes that had not been received. */
+  gaps: number;
+  /** Steps that failed and were retried. */
+  feedFailures: number;
+  /** Configurations with another digest than the control plane's: in force, or loaded and rejected. */
+  digestMismatches: number;
+  loads: Record<LoadCause, number>;
+}
+
+export function newCounters(): FollowerCounters {
+  return {
+    changesApplied: 0,
+    duplicates: 0,
+    gaps: 0,
+    feedFailures: 0,
+    digestMismatches: 0,
+    loads: { disk: 0, start: 0, replaced: 0, pruned: 0, lineage: 0, digest: 0, failed: 0 },
+  };
+}
 
 /** What a follower is doing now. One step is under way in `loading`, `applying`, `fetching` and `announcing`. */
 export type FollowerPhase =
@@ -48,12 +76,6 @@ export interface FollowerKnowledge {
  * not have its digest (`wrongDigest`), or anything else (`other`).
  */
 export type FailureKind = 'unavailable' | 'refused' | 'wrongDigest' | 'other';
-
-/** An answer of `GET /changes`: the next changes, and where the log stands. */
-export interface ChangesPage {
-  readonly head: Head;
-  readonly changes: readonly Change[];
-}
 
 export type FollowerEvent =
   /** Redis was tried once. */
