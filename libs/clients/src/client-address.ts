@@ -22,7 +22,7 @@ export class ClientAddress implements Client {
     this.words.fill(0);
     if (!address.includes(':')) {
       this.family = 4;
-      const value = readIpv4(address, 0, address.length);
+      const value = readIpv4(address);
       this.words[0] = value;
       return value >= 0;
     }
@@ -63,8 +63,11 @@ export class ClientAddress implements Client {
   }
 }
 
-/** @returns the address as an unsigned number, or −1. */
-function readIpv4(text: string, from: number, to: number): number {
+/**
+ * Reads four decimal numbers without leading zeros. Allocates nothing.
+ * @returns the address as an unsigned number, or −1.
+ */
+export function readIpv4(text: string, from = 0, to = text.length): number {
   let value = 0;
   let part = -1;
   let parts = 1;
@@ -84,10 +87,11 @@ function readIpv4(text: string, from: number, to: number): number {
 }
 
 /**
- * Fills four zeroed words. Groups before `::` are written from the left; groups after it are then shifted to the right
- * end.
+ * Reads any form of RFC 4291 §2.2, up to its zone, into four zeroed words. Allocates nothing. Groups before `::` are
+ * written from the left; groups after it are then shifted to the right end.
+ * @returns false when the text is not an IPv6 address; the words are then undefined
  */
-function readIpv6(text: string, words: Uint32Array): boolean {
+export function readIpv6(text: string, words: Uint32Array): boolean {
   const zone = text.indexOf('%');
   const end = zone < 0 ? text.length : zone;
   let groups = 0;

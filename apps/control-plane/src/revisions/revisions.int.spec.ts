@@ -1,6 +1,6 @@
 import { FeedClient, Follower } from '@weir/change-feed';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { parseIpv4 } from '../resources/networks/addresses/ipv4.js';
+import { parseIpv4 } from '../resources/networks/addresses/addresses.js';
 import { FEED_TOKEN, type Harness, startHarness } from '../testing/harness.js';
 import { type Answer } from '../testing/response.js';
 import { RowReplica } from '../testing/row-replica.js';

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { Database } from '../platform/database/database.js';
-import { WorkingBlockPages } from '../resources/block-pages/working-block-pages.js';
+import { WorkingBlockPages } from '../resources/block-pages/block-page-store.js';
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
 import { RecordedSpan } from '../testing/recorded-spans.js';
 import { GroupCommit } from './group-commit.js';
@@ -10,10 +10,10 @@ import type { GroupedChange } from './grouped-change.js';
 import { WriteQueue } from './write-queue.js';
 
 const page = (id: number): GroupedChange<void> => ({
-  need: (tables) => tables.of(WorkingBlockPages.open).need(id),
+  need: (tables) => tables.of(WorkingBlockPages.open).need({ id }),
   make: (tables) => {
     const pages = tables.of(WorkingBlockPages.open);
-    if (pages.find(id) !== null) throw new Error('it exists already');
+    if (pages.find({ id }) !== null) throw new Error('it exists already');
     const after = { id, type: 0 };
     pages.put(after);
     return { result: undefined, changes: [{ kind: 'blockPage', before: null, after }] };

@@ -1,3 +1,7 @@
+import { Prisma } from '../generated/prisma/client.js';
+import type { Transaction } from '../platform/database/transaction.js';
+import type { WorkingTable } from './working-tables.js';
+
 /** What the changes of a group did to one row. Null: there is no such row. */
 export interface RowChange<R> {
   readonly before: R | null;
@@ -5,25 +9,25 @@ export interface RowChange<R> {
 }
 
 /** Rows by key: as they are stored, and as the changes of a group left them. */
-export class WorkingRows<R, K extends string | number = string> {
+export class WorkingRows<R> {
   /** Every key that was asked for. Null: no such row. */
-  private readonly stored = new Map<K, R | null>();
-  private readonly current = new Map<K, R | null>();
+  private readonly stored = new Map<string, R | null>();
+  private readonly current = new Map<string, R | null>();
 
   /** A key whose row, if there is one, `load` will bring. */
-  need(key: K): void {
+  need(key: string): void {
     this.stored.set(key, null);
   }
 
-  get neededKeys(): K[] {
+  get neededKeys(): string[] {
     return [...this.stored.keys()];
   }
 
-  load(key: K, row: R): void {
+  load(key: string, row: R): void {
     this.stored.set(key, row);
   }
 
-  get(key: K): R | null {
+  get(key: string): R | null {
     const current = this.current.get(key);
     if (current !== undefined) return current;
     const stored = this.stored.get(key);
@@ -32,7 +36,7 @@ export class WorkingRows<R, K extends string | number = string> {
   }
 
   /** @param row null deletes it. */
-  set(key: K, row: R | null): void {
+  set(key: string, row: R | null): void {
     this.current.set(key, row);
   }
 
@@ -42,18 +46,71 @@ export class WorkingRows<R, K extends string | number = string> {
       return { before: this.stored.get(key) ?? null, after };
     }).filter(({ before, after }) => before !== after);
   }
+}
 
-  /** The same rows by what is to be done with them: those to delete as they are stored, the others as they will be. */
-  split(): { deleted: R[]; inserted: R[]; replaced: R[] } {
-    const deleted: R[] = [];
-    const inserted: R[] = [];
-    const replaced: R[] = [];
-    for (const [key, after] of this.current) {
-      const before = this.stored.get(key) ?? null;
-      if (after === before) continue;
-      if (after !== null) (before === null ? inserted : replaced).push(after);
-      else if (before !== null) deleted.push(before);
-    }
-    return { deleted, inserted, replaced };
+/** The statements for the rows of a table. They get at least one key or row. */
+export interface RowStore<R extends K, K> {
+  /** Identifies a row. */
+  textOf(key: K): string;
+  find(tx: Transaction, keys: readonly K[]): Promise<R[]>;
+  /** @param onConflict what is done with a row whose key there is; empty: the statement fails. */
+  insert(tx: Transaction, rows: readonly R[], onConflict: Prisma.Sql): Promise<unknown>;
+  /** The `onConflict` that replaces the row. */
+  readonly replacing: Prisma.Sql;
+  delete(tx: Transaction, keys: readonly K[]): Promise<unknown>;
+}
+
+/** The rows of a table that a group of changes needs. */
+export class RowsTable<R extends K, K> implements WorkingTable {
+  private readonly rows = new WorkingRows<R>();
+  private readonly needed: K[] = [];
+
+  constructor(private readonly store: RowStore<R, K>) {}
+
+  need(key: K): void {
+    this.rows.need(this.store.textOf(key));
+    this.needed.push(key);
+  }
+
+  find(key: K): R | null {
+    return this.rows.get(this.store.textOf(key));
+  }
+
+  put(row: R): void {
+    this.rows.set(this.store.textOf(row), row);
+  }
+
+  delete(key: K): void {
+    this.rows.set(this.store.textOf(key), null);
+  }
+
+  async read(tx: Transaction): Promise<void> {
+    if (this.needed.length === 0) return;
+    for (const row of await this.store.find(tx, this.needed)) this.load(row);
+  }
+
+  async write(tx: Transaction): Promise<void> {
+    await this.writeDeletions(tx);
+    const changes = this.changes();
+    const added = changes.flatMap(({ before, after }) => (before === null && after) || []);
+    const replaced = changes.flatMap(({ before, after }) => (before !== null && after) || []);
+    // A row that somebody else has added meanwhile is not overwritten.
+    if (added.length > 0) await this.store.insert(tx, added, Prisma.empty);
+    if (replaced.length > 0) await this.store.insert(tx, replaced, this.store.replacing);
+  }
+
+  protected load(row: R): void {
+    this.rows.load(this.store.textOf(row), row);
+  }
+
+  protected changes(): RowChange<R>[] {
+    return this.rows.changes();
+  }
+
+  protected async writeDeletions(tx: Transaction): Promise<void> {
+    const deleted = this.changes().flatMap(({ before, after }) =>
+      after === null && before !== null ? [before] : [],
+    );
+    if (deleted.length > 0) await this.store.delete(tx, deleted);
   }
 }

@@ -6,8 +6,10 @@ import { ActiveCatalogueReader } from '../resources/applications/active-catalogu
 import { BlockPagesService } from '../resources/block-pages/block-pages.service.js';
 import { DomainListsService } from '../resources/domain-lists/domain-lists.service.js';
 import { NaptService } from '../resources/networks/napt/napt.service.js';
-import { Ipv4NetworksService } from '../resources/networks/prefixes/ipv4-networks.service.js';
-import { Ipv6NetworksService } from '../resources/networks/prefixes/ipv6-networks.service.js';
+import {
+  Ipv4NetworksService,
+  Ipv6NetworksService,
+} from '../resources/networks/prefixes/networks.service.js';
 import { ProfilesService } from '../resources/profiles/profiles.service.js';
 import { SchedulesService } from '../resources/schedules/schedules.service.js';
 import { ConfigurationReader } from '../revisions/configuration-reader.js';

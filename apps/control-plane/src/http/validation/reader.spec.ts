@@ -10,11 +10,11 @@ import {
   PatchDomainDto,
 } from '../../resources/domain-lists/domain-rule.dto.js';
 import { NaptDto, NaptPath, PatchNaptDto } from '../../resources/networks/napt/napt.dto.js';
-import { Ipv4NetworkDto } from '../../resources/networks/prefixes/ipv4-network.dto.js';
 import {
+  Ipv4NetworkDto,
   Ipv6NetworkDto,
   Ipv6NetworkPath,
-} from '../../resources/networks/prefixes/ipv6-network.dto.js';
+} from '../../resources/networks/prefixes/network.dto.js';
 import { PatchProfileDto, ProfileDto } from '../../resources/profiles/profile.dto.js';
 import { ScheduleDto } from '../../resources/schedules/schedule.dto.js';
 import type { DtoClass } from './dto.js';

@@ -3,11 +3,11 @@ import {
   type AddressFamily,
   IPV4,
   IPV6,
-} from '../../resources/networks/addresses/address-family.js';
-import { formatIpv4 } from '../../resources/networks/addresses/ipv4.js';
+  formatIpv4,
+} from '../../resources/networks/addresses/addresses.js';
 import { masked } from '../../resources/networks/prefixes/network-store.js';
-import type { Draft } from '../draft/draft.js';
 import type { DraftNetworks } from '../draft/draft-networks.js';
+import type { Draft } from '../draft/draft.js';
 import { copyLine } from './copy-lines.js';
 import type { Difference } from './difference.js';
 import type { ComparedTableName } from './tables.js';

@@ -1,9 +1,5 @@
 import { Digest, type Entities, type EntityKind, toRow } from '@weir/config-model';
-import {
-  type AddressFamily,
-  IPV4,
-  IPV6,
-} from '../../resources/networks/addresses/address-family.js';
+import { type AddressFamily, IPV4, IPV6 } from '../../resources/networks/addresses/addresses.js';
 import { masked } from '../../resources/networks/prefixes/network-store.js';
 import { toProfile } from '../../resources/profiles/profile-draft.js';
 import type { Draft } from '../draft/draft.js';

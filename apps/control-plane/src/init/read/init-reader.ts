@@ -8,13 +8,11 @@ import { wrongDomain } from '../../resources/domain-lists/domain-check.js';
 import type { DomainHasher } from '../../resources/domain-lists/domain-hasher.js';
 import { NaptDto, toAssignment } from '../../resources/networks/napt/napt.dto.js';
 import {
+  IPV4_DTO,
+  IPV6_DTO,
   Ipv4NetworkDto,
-  toRecord as toIpv4Record,
-} from '../../resources/networks/prefixes/ipv4-network.dto.js';
-import {
   Ipv6NetworkDto,
-  toRecord as toIpv6Record,
-} from '../../resources/networks/prefixes/ipv6-network.dto.js';
+} from '../../resources/networks/prefixes/network.dto.js';
 import { ProfileDto, toDraft } from '../../resources/profiles/profile.dto.js';
 import { Draft } from '../draft/draft.js';
 import { FaultList } from './fault-list.js';
@@ -77,9 +75,11 @@ class InitSink implements ListSink {
         draft.domainRules.addItem(at, dto.profile_id, RuleVerdict[dto.type]),
       ),
       napts: this.reader('napts', NaptDto, (dto) => draft.napts.add(toAssignment(dto))),
-      nets: this.reader('nets', Ipv4NetworkDto, (dto) => draft.ipv4Networks.add(toIpv4Record(dto))),
+      nets: this.reader('nets', Ipv4NetworkDto, (dto) =>
+        draft.ipv4Networks.add(IPV4_DTO.toRecord(dto)),
+      ),
       nets6: this.reader('nets6', Ipv6NetworkDto, (dto) =>
-        draft.ipv6Networks.add(toIpv6Record(dto)),
+        draft.ipv6Networks.add(IPV6_DTO.toRecord(dto)),
       ),
     };
   }

@@ -3,8 +3,7 @@ import { IsId, IsList, IsNestedList } from '../../http/validation/rules.js';
 import { BlockPageDto } from '../../resources/block-pages/block-page.dto.js';
 import { IsDomain } from '../../resources/domain-lists/domain-check.js';
 import { NaptDto } from '../../resources/networks/napt/napt.dto.js';
-import { Ipv4NetworkDto } from '../../resources/networks/prefixes/ipv4-network.dto.js';
-import { Ipv6NetworkDto } from '../../resources/networks/prefixes/ipv6-network.dto.js';
+import { Ipv4NetworkDto, Ipv6NetworkDto } from '../../resources/networks/prefixes/network.dto.js';
 import { ProfileDto } from '../../resources/profiles/profile.dto.js';
 import { type RuleStatus, IsRuleStatus } from '../../resources/profiles/rule-status.js';
 

@@ -3,6 +3,7 @@ import { Prisma } from '../../generated/prisma/client.js';
 import type { Fault } from '../../http/validation/fault.js';
 import type { EntityTable } from '../../platform/database/entity-table.js';
 import type { Transaction } from '../../revisions/configuration-writer.js';
+import { RowsTable, type RowStore } from '../../revisions/working-rows.js';
 
 export const BLOCK_PAGES: EntityTable<'blockPage', BlockPage> = {
   kind: 'blockPage',
@@ -10,65 +11,77 @@ export const BLOCK_PAGES: EntityTable<'blockPage', BlockPage> = {
   toEntity: ({ id, type }) => ({ id, type }),
 };
 
-/** A profile that shows a page. */
-export interface PageUser {
-  readonly pageId: number;
-  readonly profileId: number;
-}
+export type BlockPageKey = Pick<BlockPage, 'id'>;
 
 export function unknownBlockPage(id: number, loc: readonly string[]): Fault {
   return { loc, msg: `Block page ${id} does not exist`, type: 'reference' };
 }
 
-export function blockPagesOf(ids: readonly number[]): Prisma.Sql {
-  return Prisma.sql`SELECT id, type FROM block_page WHERE id = ANY (${ids}::integer[])`;
+export function blockPagesOf(pages: readonly BlockPageKey[]): Prisma.Sql {
+  return Prisma.sql`SELECT id, type FROM block_page WHERE id = ANY (${idsOf(pages)}::integer[])`;
 }
 
-export function findBlockPages(tx: Transaction, ids: readonly number[]): Promise<BlockPage[]> {
-  return tx.$queryRaw(blockPagesOf(ids));
-}
-
-/** For each page the lowest profile that shows it, if there is one. @param except profiles that do not count. */
-export function findPageUsers(
-  tx: Transaction,
-  pageIds: readonly number[],
-  except: readonly number[],
-): Promise<PageUser[]> {
-  return tx.$queryRaw`
-    SELECT page.id AS "pageId", shown.id AS "profileId"
-    FROM unnest(${pageIds}::integer[]) AS page (id)
-    CROSS JOIN LATERAL (
-      SELECT id FROM profile WHERE page_id = page.id AND id <> ALL (${except}::integer[]) ORDER BY id LIMIT 1
-    ) AS shown`;
-}
-
-/** @throws when there is one with the same id. */
-export function insertBlockPages(tx: Transaction, pages: readonly BlockPage[]): Promise<void> {
-  return write(tx, pages, Prisma.empty);
-}
-
-export function replaceBlockPages(tx: Transaction, pages: readonly BlockPage[]): Promise<void> {
-  return write(tx, pages, Prisma.sql`ON CONFLICT (id) DO UPDATE SET type = EXCLUDED.type`);
-}
-
-export async function deleteBlockPages(
-  tx: Transaction,
-  pages: readonly BlockPage[],
-): Promise<void> {
-  if (pages.length === 0) return;
-  await tx.$executeRaw`
-    DELETE FROM block_page WHERE id = ANY (${pages.map(({ id }) => id)}::integer[])`;
-}
-
-async function write(
-  tx: Transaction,
-  pages: readonly BlockPage[],
-  onConflict: Prisma.Sql,
-): Promise<void> {
-  if (pages.length === 0) return;
-  await tx.$executeRaw`
+const STORE: RowStore<BlockPage, BlockPageKey> = {
+  textOf: ({ id }) => String(id),
+  find: (tx, pages) => tx.$queryRaw(blockPagesOf(pages)),
+  insert: (tx, pages, onConflict) => tx.$executeRaw`
     INSERT INTO block_page (id, type)
-    SELECT * FROM unnest(
-      ${pages.map(({ id }) => id)}::integer[], ${pages.map(({ type }) => type)}::integer[])
-    ${onConflict}`;
+    SELECT * FROM unnest(${idsOf(pages)}::integer[], ${pages.map(({ type }) => type)}::integer[])
+    ${onConflict}`,
+  replacing: Prisma.sql`ON CONFLICT (id) DO UPDATE SET type = EXCLUDED.type`,
+  delete: (tx, pages) => tx.$executeRaw`
+    DELETE FROM block_page WHERE id = ANY (${idsOf(pages)}::integer[])`,
+};
+
+/** The block pages that a group of changes needs, and the profiles that show them. */
+export class WorkingBlockPages extends RowsTable<BlockPage, BlockPageKey> {
+  static readonly open = (): WorkingBlockPages => new WorkingBlockPages(STORE);
+
+  /** The page of each profile that the group may change. Null: none. */
+  private readonly pageOf = new Map<number, number | null>();
+  /** The pages whose users are needed, with the lowest of all other profiles that show them. Null: none. */
+  private readonly otherUsers = new Map<number, number | null>();
+
+  needUser(id: number): void {
+    this.otherUsers.set(id, null);
+  }
+
+  /** The lowest profile that shows a page. */
+  findUser(id: number): number | null {
+    const users = Array.from(this.pageOf, ([user, page]) => (page === id ? user : Infinity));
+    const lowest = Math.min(this.otherUsers.get(id) ?? Infinity, ...users);
+    return lowest === Infinity ? null : lowest;
+  }
+
+  /** A profile that the group may change shows this page. */
+  setPageOf(profileId: number, pageId: number | null): void {
+    this.pageOf.set(profileId, pageId);
+  }
+
+  override async read(tx: Transaction): Promise<void> {
+    await super.read(tx);
+    const pageIds = [...this.otherUsers.keys()];
+    if (pageIds.length === 0) return;
+    const users = await tx.$queryRaw<{ pageId: number; profileId: number }[]>`
+      SELECT page.id AS "pageId", shown.id AS "profileId"
+      FROM unnest(${pageIds}::integer[]) AS page (id)
+      CROSS JOIN LATERAL (
+        SELECT id FROM profile
+        WHERE page_id = page.id AND id <> ALL (${[...this.pageOf.keys()]}::integer[]) ORDER BY id LIMIT 1
+      ) AS shown`;
+    for (const { pageId, profileId } of users) this.otherUsers.set(pageId, profileId);
+  }
+
+  async deleteReferenced(tx: Transaction): Promise<void> {
+    await super.writeDeletions(tx);
+  }
+
+  /** A page is deleted when no profile refers to it any more. */
+  protected override writeDeletions(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+function idsOf(pages: readonly BlockPageKey[]): number[] {
+  return pages.map(({ id }) => id);
 }

@@ -5,8 +5,7 @@ import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import type { Listing } from '../../revisions/listing.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
-import { BLOCK_PAGES, blockPagesOf } from './block-page-store.js';
-import { WorkingBlockPages } from './working-block-pages.js';
+import { BLOCK_PAGES, blockPagesOf, WorkingBlockPages } from './block-page-store.js';
 
 @Injectable()
 export class BlockPagesService {
@@ -22,17 +21,17 @@ export class BlockPagesService {
   }
 
   get(id: number): Promise<WithRevision<BlockPage>> {
-    return this.reader.read(blockPagesOf([id]), ([row]: BlockPage[]) =>
+    return this.reader.read(blockPagesOf([{ id }]), ([row]: BlockPage[]) =>
       existing(id, row && BLOCK_PAGES.toEntity(row)),
     );
   }
 
   create(page: BlockPage): Promise<WithRevision<BlockPage>> {
     return this.writer.write({
-      need: (tables) => tables.of(WorkingBlockPages.open).need(page.id),
+      need: (tables) => tables.of(WorkingBlockPages.open).need(page),
       make: (tables) => {
         const pages = tables.of(WorkingBlockPages.open);
-        if (pages.find(page.id)) throw conflict(`block page ${page.id} already exists`);
+        if (pages.find(page)) throw conflict(`block page ${page.id} already exists`);
         pages.put(page);
         return { result: page, changes: [{ kind: 'blockPage', before: null, after: page }] };
       },
@@ -41,10 +40,10 @@ export class BlockPagesService {
 
   update(page: BlockPage): Promise<WithRevision<BlockPage>> {
     return this.writer.write({
-      need: (tables) => tables.of(WorkingBlockPages.open).need(page.id),
+      need: (tables) => tables.of(WorkingBlockPages.open).need(page),
       make: (tables) => {
         const pages = tables.of(WorkingBlockPages.open);
-        const before = existing(page.id, pages.find(page.id));
+        const before = existing(page.id, pages.find(page));
         pages.put(page);
         return { result: page, changes: [{ kind: 'blockPage', before, after: page }] };
       },
@@ -54,15 +53,15 @@ export class BlockPagesService {
   remove(id: number): Promise<WithRevision<void>> {
     return this.writer.write({
       need: (tables) => {
-        tables.of(WorkingBlockPages.open).need(id);
+        tables.of(WorkingBlockPages.open).need({ id });
         tables.of(WorkingBlockPages.open).needUser(id);
       },
       make: (tables) => {
         const pages = tables.of(WorkingBlockPages.open);
-        const before = existing(id, pages.find(id));
+        const before = existing(id, pages.find({ id }));
         const user = pages.findUser(id);
         if (user !== null) throw conflict(`block page ${id} is used by profile ${user}`);
-        pages.delete(id);
+        pages.delete({ id });
         return { result: undefined, changes: [{ kind: 'blockPage', before, after: null }] };
       },
     });

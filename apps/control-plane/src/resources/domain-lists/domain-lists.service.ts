@@ -1,61 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { DomainRule, RuleVerdict } from '@weir/config-model';
 import { notFound } from '../../http/errors/errors.js';
-import { ConfigurationWriter, type Transaction } from '../../revisions/configuration-writer.js';
+import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import type { EntityChange } from '../../revisions/entity-change.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
-import { WorkingRows } from '../../revisions/working-rows.js';
-import type { WorkingTables, WorkingTable } from '../../revisions/working-tables.js';
+import type { WorkingTables } from '../../revisions/working-tables.js';
 import { WorkingProfiles } from '../profiles/working-profiles.js';
-import {
-  type DomainRuleKey,
-  deleteDomainRules,
-  findDomainRules,
-  putDomainRules,
-} from './domain-rule-store.js';
-
-/** The domain rules that a group of changes needs. */
-class WorkingDomainRules implements WorkingTable {
-  static readonly open = (tables: WorkingTables): WorkingDomainRules => {
-    tables.of(WorkingProfiles.open);
-    return new WorkingDomainRules();
-  };
-
-  private readonly rows = new WorkingRows<DomainRule>();
-  private readonly needed: DomainRuleKey[] = [];
-
-  need(key: DomainRuleKey): void {
-    this.rows.need(textOf(key));
-    this.needed.push(key);
-  }
-
-  find(key: DomainRuleKey): DomainRule | null {
-    return this.rows.get(textOf(key));
-  }
-
-  put(rule: DomainRule): void {
-    this.rows.set(textOf(rule), rule);
-  }
-
-  delete(key: DomainRuleKey): void {
-    this.rows.set(textOf(key), null);
-  }
-
-  async read(tx: Transaction): Promise<void> {
-    if (this.needed.length === 0) return;
-    for (const rule of await findDomainRules(tx, this.needed)) this.rows.load(textOf(rule), rule);
-  }
-
-  async write(tx: Transaction): Promise<void> {
-    const { deleted, inserted, replaced } = this.rows.split();
-    await deleteDomainRules(tx, deleted);
-    await putDomainRules(tx, inserted.concat(replaced));
-  }
-}
-
-function textOf({ profileId, domainHash }: DomainRuleKey): string {
-  return `${profileId} ${domainHash}`;
-}
+import { type DomainRuleKey, openDomainRules } from './domain-rule-store.js';
 
 /** Allow and deny lists of profiles. Domains are known only by their hashes. */
 @Injectable()
@@ -96,7 +47,7 @@ export class DomainListsService {
       need: (tables) => needRules(tables, profileId, [key]),
       make: (tables) => {
         const before = requireRule(tables, key);
-        tables.of(WorkingDomainRules.open).delete(key);
+        tables.of(openDomainRules).delete(key);
         return { result: undefined, changes: [{ kind: 'domainRule', before, after: null }] };
       },
     });
@@ -105,20 +56,20 @@ export class DomainListsService {
 
 function needRules(tables: WorkingTables, profileId: number, keys: readonly DomainRuleKey[]): void {
   tables.of(WorkingProfiles.open).needId(profileId);
-  const rules = tables.of(WorkingDomainRules.open);
+  const rules = tables.of(openDomainRules);
   for (const key of keys) rules.need(key);
 }
 
 function requireRule(tables: WorkingTables, key: DomainRuleKey): DomainRule {
   tables.of(WorkingProfiles.open).require(key.profileId);
-  const rule = tables.of(WorkingDomainRules.open).find(key);
+  const rule = tables.of(openDomainRules).find(key);
   // The message names the profile, but never the domain (decisions §8).
   if (rule === null) throw notFound(`domain rule of profile ${key.profileId}`);
   return rule;
 }
 
 function putRule(tables: WorkingTables, after: DomainRule): EntityChange {
-  const rules = tables.of(WorkingDomainRules.open);
+  const rules = tables.of(openDomainRules);
   const before = rules.find(after);
   rules.put(after);
   return { kind: 'domainRule', before, after };

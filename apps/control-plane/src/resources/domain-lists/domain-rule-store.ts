@@ -1,7 +1,9 @@
 import type { DomainRule, EntityKeys, RuleVerdict } from '@weir/config-model';
 import { Prisma } from '../../generated/prisma/client.js';
 import type { EntityTable } from '../../platform/database/entity-table.js';
-import type { Transaction } from '../../revisions/configuration-writer.js';
+import { RowsTable, type RowStore } from '../../revisions/working-rows.js';
+import type { WorkingTables } from '../../revisions/working-tables.js';
+import { WorkingProfiles } from '../profiles/working-profiles.js';
 
 export type DomainRuleKey = EntityKeys['domainRule'];
 
@@ -23,33 +25,28 @@ export const DOMAIN_RULES: EntityTable<'domainRule', DomainRuleRow> = {
   }),
 };
 
-export async function findDomainRules(
-  tx: Transaction,
-  keys: readonly DomainRuleKey[],
-): Promise<DomainRule[]> {
-  const rows = await tx.$queryRaw<DomainRuleRow[]>`
-    SELECT profile_id, domain_hash::float8 AS domain_hash, verdict FROM domain_rule
-    WHERE (profile_id, domain_hash) IN (SELECT * FROM ${unnest(keys)})`;
-  return rows.map((row) => DOMAIN_RULES.toEntity(row));
-}
-
-/** Adds rules, or replaces those with the same key. */
-export async function putDomainRules(tx: Transaction, rules: readonly DomainRule[]): Promise<void> {
-  if (rules.length === 0) return;
-  const verdicts = Prisma.sql`, ${rules.map(({ verdict }) => verdict)}::integer[]`;
-  await tx.$executeRaw`
+const STORE: RowStore<DomainRule, DomainRuleKey> = {
+  textOf: ({ profileId, domainHash }) => `${profileId} ${domainHash}`,
+  find: async (tx, keys) => {
+    const rows = await tx.$queryRaw<DomainRuleRow[]>`
+      SELECT profile_id, domain_hash::float8 AS domain_hash, verdict FROM domain_rule
+      WHERE (profile_id, domain_hash) IN (SELECT * FROM ${unnest(keys)})`;
+    return rows.map((row) => DOMAIN_RULES.toEntity(row));
+  },
+  insert: (tx, rules, onConflict) => tx.$executeRaw`
     INSERT INTO domain_rule (profile_id, domain_hash, verdict)
-    SELECT * FROM ${unnest(rules, verdicts)}
-    ON CONFLICT (profile_id, domain_hash) DO UPDATE SET verdict = EXCLUDED.verdict`;
-}
+    SELECT * FROM ${unnest(rules, Prisma.sql`, ${rules.map(({ verdict }) => verdict)}::integer[]`)}
+    ${onConflict}`,
+  replacing: Prisma.sql`
+    ON CONFLICT (profile_id, domain_hash) DO UPDATE SET verdict = EXCLUDED.verdict`,
+  delete: (tx, keys) => tx.$executeRaw`
+    DELETE FROM domain_rule WHERE (profile_id, domain_hash) IN (SELECT * FROM ${unnest(keys)})`,
+};
 
-export async function deleteDomainRules(
-  tx: Transaction,
-  keys: readonly DomainRuleKey[],
-): Promise<void> {
-  if (keys.length === 0) return;
-  await tx.$executeRaw`
-    DELETE FROM domain_rule WHERE (profile_id, domain_hash) IN (SELECT * FROM ${unnest(keys)})`;
+/** Opens the domain rules that a group of changes needs. */
+export function openDomainRules(tables: WorkingTables): RowsTable<DomainRule, DomainRuleKey> {
+  tables.of(WorkingProfiles.open);
+  return new RowsTable(STORE);
 }
 
 /** Keys as rows. @param further columns. */

@@ -93,27 +93,11 @@ export function unknownProfile(id: number, loc: readonly string[]): Fault {
   return { loc, msg: `Profile ${id} does not exist`, type: 'reference' };
 }
 
-/** Without their rules. @throws when there is one with the same id. */
-export function insertProfiles(tx: Transaction, profiles: readonly Profile[]): Promise<void> {
-  return write(tx, profiles, Prisma.empty);
-}
-
-/** Without their rules. */
-export function replaceProfiles(tx: Transaction, profiles: readonly Profile[]): Promise<void> {
-  const replace = Prisma.sql`
-    ON CONFLICT (id) DO UPDATE SET
-      page_id = EXCLUDED.page_id,
-      white_list_only = EXCLUDED.white_list_only,
-      empty_dns_answer = EXCLUDED.empty_dns_answer,
-      appaware_priority_over_bwlists = EXCLUDED.appaware_priority_over_bwlists,
-      category_ids = EXCLUDED.category_ids`;
-  return write(tx, profiles, replace);
-}
-
-async function write(
+/** Writes profiles without their rules. @param onConflict empty: it fails when there is one with the same id. */
+export async function insertProfiles(
   tx: Transaction,
   profiles: readonly Profile[],
-  onConflict: Prisma.Sql,
+  onConflict = Prisma.empty,
 ): Promise<void> {
   if (profiles.length === 0) return;
   // As JSON, because `unnest` makes one list of the lists of categories.
@@ -126,3 +110,11 @@ async function write(
       "appawarePriorityOverBwlists" boolean, "categoryIds" integer[])
     ${onConflict}`;
 }
+
+export const REPLACE_PROFILES = Prisma.sql`
+  ON CONFLICT (id) DO UPDATE SET
+    page_id = EXCLUDED.page_id,
+    white_list_only = EXCLUDED.white_list_only,
+    empty_dns_answer = EXCLUDED.empty_dns_answer,
+    appaware_priority_over_bwlists = EXCLUDED.appaware_priority_over_bwlists,
+    category_ids = EXCLUDED.category_ids`;

@@ -8,8 +8,7 @@ import type { Listing } from '../../revisions/listing.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
 import type { WorkingTables } from '../../revisions/working-tables.js';
 import { ActiveCatalogueReader } from '../applications/active-catalogue-reader.js';
-import { unknownBlockPage } from '../block-pages/block-page-store.js';
-import { WorkingBlockPages } from '../block-pages/working-block-pages.js';
+import { unknownBlockPage, WorkingBlockPages } from '../block-pages/block-page-store.js';
 import { applicationFaults } from './application-faults.js';
 import {
   applyPatch,
@@ -83,7 +82,7 @@ export class ProfilesService {
     tables: WorkingTables,
     { pageId, applicationRules }: Partial<ProfilePatch>,
   ): void {
-    if (typeof pageId === 'number') tables.of(WorkingBlockPages.open).need(pageId);
+    if (typeof pageId === 'number') tables.of(WorkingBlockPages.open).need({ id: pageId });
     if (applicationRules !== undefined) tables.of(this.catalogue.open);
   }
 
@@ -94,7 +93,10 @@ export class ProfilesService {
     locations: ProfileLocations,
   ): Fault[] {
     const faults: Fault[] = [];
-    if (typeof pageId === 'number' && tables.of(WorkingBlockPages.open).find(pageId) === null) {
+    if (
+      typeof pageId === 'number' &&
+      tables.of(WorkingBlockPages.open).find({ id: pageId }) === null
+    ) {
       faults.push(unknownBlockPage(pageId, locations.pageId));
     }
     if (applicationRules !== undefined) {

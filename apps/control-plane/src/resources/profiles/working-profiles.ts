@@ -4,13 +4,13 @@ import type { Fault } from '../../http/validation/fault.js';
 import type { Transaction } from '../../revisions/configuration-writer.js';
 import { WorkingRows, type RowChange } from '../../revisions/working-rows.js';
 import type { WorkingTable, WorkingTables } from '../../revisions/working-tables.js';
-import { WorkingBlockPages } from '../block-pages/working-block-pages.js';
+import { WorkingBlockPages } from '../block-pages/block-page-store.js';
 import {
   findProfileIds,
   findProfiles,
-  insertProfiles,
   profileNotFound,
-  replaceProfiles,
+  REPLACE_PROFILES,
+  insertProfiles,
   unknownProfile,
 } from './profile-store.js';
 
@@ -67,7 +67,7 @@ export class WorkingProfiles implements WorkingTable {
   static readonly open = (tables: WorkingTables): WorkingProfiles =>
     new WorkingProfiles(tables.of(WorkingBlockPages.open));
 
-  private readonly rows = new WorkingRows<Profile, number>();
+  private readonly rows = new WorkingRows<Profile>();
   private readonly neededIds = new Set<number>();
   /** The ids that are known to exist. */
   private readonly ids = new Set<number>();
@@ -81,7 +81,7 @@ export class WorkingProfiles implements WorkingTable {
 
   /** Names a profile that may be changed. */
   need(id: number): void {
-    this.rows.need(id);
+    this.rows.need(String(id));
     this.pages.setPageOf(id, null);
   }
 
@@ -102,13 +102,13 @@ export class WorkingProfiles implements WorkingTable {
 
   /** @throws RequestError 404 when the profile does not exist. */
   get(id: number): Profile {
-    const profile = this.rows.get(id);
+    const profile = this.rows.get(String(id));
     if (profile === null) throw profileNotFound(id);
     return profile;
   }
 
   put(profile: Profile): void {
-    this.rows.set(profile.id, profile);
+    this.rows.set(String(profile.id), profile);
     this.note(profile);
   }
 
@@ -116,19 +116,21 @@ export class WorkingProfiles implements WorkingTable {
     if (this.neededIds.size > 0) {
       for (const id of await findProfileIds(tx, [...this.neededIds])) this.ids.add(id);
     }
-    const ids = this.rows.neededKeys;
+    const ids = this.rows.neededKeys.map(Number);
     if (ids.length === 0) return;
     for (const profile of await findProfiles(tx, ids)) {
-      this.rows.load(profile.id, profile);
+      this.rows.load(String(profile.id), profile);
       this.note(profile);
     }
   }
 
   async write(tx: Transaction): Promise<void> {
-    const { inserted, replaced } = this.rows.split();
-    await insertProfiles(tx, inserted);
-    await replaceProfiles(tx, replaced);
-    await writeRules(tx, this.rows.changes());
+    const changes = this.rows.changes();
+    const added = changes.flatMap(({ before, after }) => (before === null && after) || []);
+    const replaced = changes.flatMap(({ before, after }) => (before !== null && after) || []);
+    await insertProfiles(tx, added);
+    await insertProfiles(tx, replaced, REPLACE_PROFILES);
+    await writeRules(tx, changes);
   }
 
   private note({ id, pageId }: Profile): void {

@@ -1,7 +1,9 @@
 import type { Schedule } from '@weir/config-model';
 import { Prisma } from '../../generated/prisma/client.js';
 import type { EntityTable } from '../../platform/database/entity-table.js';
-import type { Transaction } from '../../revisions/configuration-writer.js';
+import { RowsTable, type RowStore } from '../../revisions/working-rows.js';
+import type { WorkingTables } from '../../revisions/working-tables.js';
+import { WorkingProfiles } from '../profiles/working-profiles.js';
 import { type SubmittedPeriod, toPeriod } from './week.js';
 
 /** A schedule as it was submitted: responses return its time points in the same form (decisions §5). */
@@ -40,56 +42,34 @@ export function scheduleOf(profileId: number): Prisma.Sql {
     WHERE profile.id = ${profileId}`;
 }
 
-export async function findSchedules(
-  tx: Transaction,
-  profileIds: readonly number[],
-): Promise<ScheduleRecord[]> {
-  const rows = await tx.$queryRaw<ScheduleRow[]>`
-    SELECT profile_id, target_profile_id, periods FROM schedule
-    WHERE profile_id = ANY (${profileIds}::integer[])`;
-  return rows.map(toRecord);
-}
-
-/** @throws when there is one of the same profile. */
-export function insertSchedules(
-  tx: Transaction,
-  schedules: readonly ScheduleRecord[],
-): Promise<void> {
-  return write(tx, schedules, Prisma.empty);
-}
-
-export function replaceSchedules(
-  tx: Transaction,
-  schedules: readonly ScheduleRecord[],
-): Promise<void> {
-  const replace = Prisma.sql`
-    ON CONFLICT (profile_id) DO UPDATE
-    SET target_profile_id = EXCLUDED.target_profile_id, periods = EXCLUDED.periods`;
-  return write(tx, schedules, replace);
-}
-
-export async function deleteSchedules(
-  tx: Transaction,
-  schedules: readonly ScheduleRecord[],
-): Promise<void> {
-  if (schedules.length === 0) return;
-  const profileIds = schedules.map(({ profileId }) => profileId);
-  await tx.$executeRaw`DELETE FROM schedule WHERE profile_id = ANY (${profileIds}::integer[])`;
-}
-
-async function write(
-  tx: Transaction,
-  schedules: readonly ScheduleRecord[],
-  onConflict: Prisma.Sql,
-): Promise<void> {
-  if (schedules.length === 0) return;
+const STORE: RowStore<ScheduleRecord, Pick<ScheduleRecord, 'profileId'>> = {
+  textOf: ({ profileId }) => String(profileId),
+  find: async (tx, keys) => {
+    const rows = await tx.$queryRaw<ScheduleRow[]>`
+      SELECT profile_id, target_profile_id, periods FROM schedule
+      WHERE profile_id = ANY (${keys.map(({ profileId }) => profileId)}::integer[])`;
+    return rows.map(toRecord);
+  },
   // One text, because the driver takes long to escape the texts of a list.
-  await tx.$executeRaw`
+  insert: (tx, schedules, onConflict) => tx.$executeRaw`
     INSERT INTO schedule (profile_id, target_profile_id, periods)
     SELECT "profileId", "targetProfileId", periods
     FROM jsonb_to_recordset(${JSON.stringify(schedules)}::jsonb) AS schedule (
       "profileId" integer, "targetProfileId" integer, periods jsonb)
-    ${onConflict}`;
+    ${onConflict}`,
+  replacing: Prisma.sql`
+    ON CONFLICT (profile_id) DO UPDATE
+    SET target_profile_id = EXCLUDED.target_profile_id, periods = EXCLUDED.periods`,
+  delete: (tx, keys) => tx.$executeRaw`
+    DELETE FROM schedule WHERE profile_id = ANY (${keys.map(({ profileId }) => profileId)}::integer[])`,
+};
+
+/** Opens the schedules that a group of changes needs, by the profile that has them. */
+export function openSchedules(
+  tables: WorkingTables,
+): RowsTable<ScheduleRecord, Pick<ScheduleRecord, 'profileId'>> {
+  tables.of(WorkingProfiles.open);
+  return new RowsTable(STORE);
 }
 
 export function toRecord(row: ScheduleRow): ScheduleRecord {

@@ -2,64 +2,19 @@ import { Injectable } from '@nestjs/common';
 import { conflict, notFound } from '../../http/errors/errors.js';
 import { type FaultLocation, throwIfFaults } from '../../http/validation/fault.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
-import { ConfigurationWriter, type Transaction } from '../../revisions/configuration-writer.js';
+import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
-import { WorkingRows } from '../../revisions/working-rows.js';
-import type { WorkingTables, WorkingTable } from '../../revisions/working-tables.js';
+import type { WorkingTables } from '../../revisions/working-tables.js';
 import { profileNotFound } from '../profiles/profile-store.js';
 import { WorkingProfiles } from '../profiles/working-profiles.js';
 import {
   type FoundSchedule,
-  toRecord,
+  openSchedules,
   scheduleOf,
   type ScheduleRecord,
   toEntity,
-  deleteSchedules,
-  findSchedules,
-  insertSchedules,
-  replaceSchedules,
+  toRecord,
 } from './schedule-store.js';
-
-/** The schedules that a group of changes needs, by the profile that has them. */
-class WorkingSchedules implements WorkingTable {
-  static readonly open = (tables: WorkingTables): WorkingSchedules => {
-    tables.of(WorkingProfiles.open);
-    return new WorkingSchedules();
-  };
-
-  private readonly rows = new WorkingRows<ScheduleRecord, number>();
-
-  need(profileId: number): void {
-    this.rows.need(profileId);
-  }
-
-  find(profileId: number): ScheduleRecord | null {
-    return this.rows.get(profileId);
-  }
-
-  put(schedule: ScheduleRecord): void {
-    this.rows.set(schedule.profileId, schedule);
-  }
-
-  delete(profileId: number): void {
-    this.rows.set(profileId, null);
-  }
-
-  async read(tx: Transaction): Promise<void> {
-    const profileIds = this.rows.neededKeys;
-    if (profileIds.length === 0) return;
-    for (const schedule of await findSchedules(tx, profileIds)) {
-      this.rows.load(schedule.profileId, schedule);
-    }
-  }
-
-  async write(tx: Transaction): Promise<void> {
-    const { deleted, inserted, replaced } = this.rows.split();
-    await deleteSchedules(tx, deleted);
-    await insertSchedules(tx, inserted);
-    await replaceSchedules(tx, replaced);
-  }
-}
 
 @Injectable()
 export class SchedulesService {
@@ -88,10 +43,10 @@ export class SchedulesService {
         tables.of(WorkingProfiles.open).needId(record.targetProfileId);
       },
       make: (tables) => {
-        const schedules = tables.of(WorkingSchedules.open);
+        const schedules = tables.of(openSchedules);
         tables.of(WorkingProfiles.open).require(profileId);
         checkTarget(tables, record, targetLocation);
-        if (schedules.find(profileId) !== null) {
+        if (schedules.find({ profileId }) !== null) {
           throw conflict(`profile ${profileId} already has a schedule`);
         }
         const after = toEntity(record);
@@ -122,7 +77,7 @@ export class SchedulesService {
           before: toEntity(before),
           after: toEntity(record),
         };
-        tables.of(WorkingSchedules.open).put(record);
+        tables.of(openSchedules).put(record);
         return { result: record, changes: [{ kind: 'schedule', ...change }] };
       },
     });
@@ -133,7 +88,7 @@ export class SchedulesService {
       need: (tables) => need(tables, profileId),
       make: (tables) => {
         const before = toEntity(find(tables, profileId));
-        tables.of(WorkingSchedules.open).delete(profileId);
+        tables.of(openSchedules).delete({ profileId });
         return { result: undefined, changes: [{ kind: 'schedule', before, after: null }] };
       },
     });
@@ -142,13 +97,13 @@ export class SchedulesService {
 
 function need(tables: WorkingTables, profileId: number): void {
   tables.of(WorkingProfiles.open).needId(profileId);
-  tables.of(WorkingSchedules.open).need(profileId);
+  tables.of(openSchedules).need({ profileId });
 }
 
 /** @throws RequestError 404 when there is no such profile, or it has no schedule. */
 function find(tables: WorkingTables, profileId: number): ScheduleRecord {
   tables.of(WorkingProfiles.open).require(profileId);
-  return existing(profileId, tables.of(WorkingSchedules.open).find(profileId));
+  return existing(profileId, tables.of(openSchedules).find({ profileId }));
 }
 
 function existing(profileId: number, record: ScheduleRecord | null | undefined): ScheduleRecord {

@@ -1,6 +1,5 @@
 import { IsInteger, IsText } from '../../../http/validation/rules.js';
-import { parseIpv4 } from './ipv4.js';
-import { parseIpv6 } from './ipv6.js';
+import { parseIpv4, parseIpv6 } from './addresses.js';
 
 export const LAST_PORT = 65535;
 

@@ -2,7 +2,8 @@ import type { EntityKeys, NaptAssignment } from '@weir/config-model';
 import { Prisma } from '../../../generated/prisma/client.js';
 import type { EntityTable } from '../../../platform/database/entity-table.js';
 import type { Transaction } from '../../../revisions/configuration-writer.js';
-import { formatIpv4, parseIpv4 } from '../addresses/ipv4.js';
+import type { RowStore } from '../../../revisions/working-rows.js';
+import { formatIpv4, parseIpv4 } from '../addresses/addresses.js';
 
 export type NaptKey = EntityKeys['naptAssignment'];
 
@@ -41,7 +42,7 @@ export function assignmentOf({ address, lowerPort, upperPort }: NaptKey): Prisma
 }
 
 /** The assignments that share a port with one of the ranges. */
-export async function findOverlapping(
+async function findOverlapping(
   tx: Transaction,
   ranges: readonly NaptKey[],
 ): Promise<NaptAssignment[]> {
@@ -53,45 +54,24 @@ export async function findOverlapping(
   return rows.map((row) => NAPT_ASSIGNMENTS.toEntity(row));
 }
 
-/** @throws when there is one with the same key. */
-export function insertAssignments(
-  tx: Transaction,
-  assignments: readonly NaptAssignment[],
-): Promise<void> {
-  return writeAssignments(tx, assignments, Prisma.empty);
-}
-
-/** Replaces the assignments with the same keys. */
-export function replaceAssignments(
-  tx: Transaction,
-  assignments: readonly NaptAssignment[],
-): Promise<void> {
-  const replace = Prisma.sql`
-    ON CONFLICT (address, lower_port, upper_port) DO UPDATE SET profile_id = EXCLUDED.profile_id`;
-  return writeAssignments(tx, assignments, replace);
-}
-
-async function writeAssignments(
-  tx: Transaction,
-  assignments: readonly NaptAssignment[],
-  onConflict: Prisma.Sql,
-): Promise<void> {
-  if (assignments.length === 0) return;
-  const profileIds = Prisma.sql`, ${assignments.map(({ profileId }) => profileId)}::integer[]`;
-  await tx.$executeRaw`
+export const NAPT_STORE: RowStore<NaptAssignment, NaptKey> = {
+  textOf: naptText,
+  find: findOverlapping,
+  insert: (tx, assignments, onConflict) => tx.$executeRaw`
     INSERT INTO napt_assignment (address, lower_port, upper_port, profile_id)
-    SELECT * FROM ${unnest(assignments, profileIds)}
-    ${onConflict}`;
-}
-
-export async function deleteAssignments(tx: Transaction, keys: readonly NaptKey[]): Promise<void> {
-  if (keys.length === 0) return;
-  await tx.$executeRaw`
+    SELECT * FROM ${unnest(
+      assignments,
+      Prisma.sql`, ${assignments.map(({ profileId }) => profileId)}::integer[]`,
+    )}
+    ${onConflict}`,
+  replacing: Prisma.sql`
+    ON CONFLICT (address, lower_port, upper_port) DO UPDATE SET profile_id = EXCLUDED.profile_id`,
+  delete: (tx, keys) => tx.$executeRaw`
     DELETE FROM napt_assignment AS deleted
     USING ${unnest(keys)} AS key (address, lower_port, upper_port)
     WHERE (deleted.address, deleted.lower_port, deleted.upper_port)
-        = (key.address, key.lower_port, key.upper_port)`;
-}
+        = (key.address, key.lower_port, key.upper_port)`,
+};
 
 /** Keys as rows. @param further columns. */
 function unnest(keys: readonly NaptKey[], further: Prisma.Sql = Prisma.empty): Prisma.Sql {

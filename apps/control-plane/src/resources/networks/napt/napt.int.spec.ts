@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { faultsOf, type Harness, pluck, startHarness } from '../../../testing/harness.js';
 import { type Answer } from '../../../testing/response.js';
-import { parseIpv4 } from '../addresses/ipv4.js';
+import { parseIpv4 } from '../addresses/addresses.js';
 
 describe('NAPT assignments', () => {
   let harness: Harness;

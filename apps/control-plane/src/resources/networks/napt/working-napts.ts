@@ -1,42 +1,30 @@
 import type { NaptAssignment } from '@weir/config-model';
 import type { Transaction } from '../../../revisions/configuration-writer.js';
-import { WorkingRows } from '../../../revisions/working-rows.js';
-import type { WorkingTable, WorkingTables } from '../../../revisions/working-tables.js';
+import { RowsTable } from '../../../revisions/working-rows.js';
+import type { WorkingTables } from '../../../revisions/working-tables.js';
 import { WorkingProfiles } from '../../profiles/working-profiles.js';
-import {
-  deleteAssignments,
-  findOverlapping,
-  insertAssignments,
-  type NaptKey,
-  naptText,
-  replaceAssignments,
-} from './napt-store.js';
+import { NAPT_STORE, type NaptKey, naptText } from './napt-store.js';
 
 /** More needed ranges of an address than this are read as one. */
 const MOST_RANGES = 8;
 
 /** The NAPT ranges that a group of changes needs: all that overlap one of the needed ranges, and maybe others. */
-export class WorkingNapts implements WorkingTable {
+export class WorkingNapts extends RowsTable<NaptAssignment, NaptKey> {
   static readonly open = (tables: WorkingTables): WorkingNapts => {
     tables.of(WorkingProfiles.open);
-    return new WorkingNapts();
+    return new WorkingNapts(NAPT_STORE);
   };
 
-  private readonly rows = new WorkingRows<NaptAssignment>();
   /** By address. */
-  private readonly needed = new Map<number, readonly NaptKey[]>();
+  private readonly ranges = new Map<number, readonly NaptKey[]>();
   /** By address and key. */
   private readonly current = new Map<number, Map<string, NaptAssignment>>();
 
-  need(range: NaptKey): void {
-    this.rows.need(naptText(range));
-    const ranges = [...(this.needed.get(range.address) ?? []), range];
+  override need(range: NaptKey): void {
+    super.need(range);
+    const ranges = [...(this.ranges.get(range.address) ?? []), range];
     // Each of them is compared with the stored ones of the address.
-    this.needed.set(range.address, ranges.length > MOST_RANGES ? [hull(ranges, range)] : ranges);
-  }
-
-  find(key: NaptKey): NaptAssignment | null {
-    return this.rows.get(naptText(key));
+    this.ranges.set(range.address, ranges.length > MOST_RANGES ? [hull(ranges, range)] : ranges);
   }
 
   /** The known ranges of an address. */
@@ -44,29 +32,22 @@ export class WorkingNapts implements WorkingTable {
     return this.current.get(address)?.values() ?? [];
   }
 
-  put(assignment: NaptAssignment): void {
-    this.rows.set(naptText(assignment), assignment);
+  override put(assignment: NaptAssignment): void {
+    super.put(assignment);
     this.show(assignment);
   }
 
-  delete(key: NaptKey): void {
-    this.rows.set(naptText(key), null);
+  override delete(key: NaptKey): void {
+    super.delete(key);
     this.current.get(key.address)?.delete(naptText(key));
   }
 
-  async read(tx: Transaction): Promise<void> {
-    if (this.needed.size === 0) return;
-    for (const assignment of await findOverlapping(tx, [...this.needed.values()].flat())) {
-      this.rows.load(naptText(assignment), assignment);
+  override async read(tx: Transaction): Promise<void> {
+    if (this.ranges.size === 0) return;
+    for (const assignment of await NAPT_STORE.find(tx, [...this.ranges.values()].flat())) {
+      this.load(assignment);
       this.show(assignment);
     }
-  }
-
-  async write(tx: Transaction): Promise<void> {
-    const { deleted, inserted, replaced } = this.rows.split();
-    await deleteAssignments(tx, deleted);
-    await insertAssignments(tx, inserted);
-    await replaceAssignments(tx, replaced);
   }
 
   private show(assignment: NaptAssignment): void {

@@ -4,15 +4,15 @@ import type { Json } from '../../../http/validation/dto.js';
 import type { Listing } from '../../../revisions/listing.js';
 import type { WithRevision } from '../../../revisions/with-revision.js';
 import {
+  IPV4_DTO,
   Ipv4NetworkDto,
   Ipv4NetworkPath,
   PatchIpv4NetworkDto,
   PROFILE_LOCATION,
-  toDto,
-  toPatch,
-  toRecord,
-} from './ipv4-network.dto.js';
-import { Ipv4NetworksService } from './ipv4-networks.service.js';
+} from './network.dto.js';
+import { Ipv4NetworksService } from './networks.service.js';
+
+const { toRecord, toPatch, toDto } = IPV4_DTO;
 
 @Controller()
 export class Ipv4NetworksController {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { faultsOf, type Harness, pluck, startHarness } from '../../../testing/harness.js';
-import { parseIpv4 } from '../addresses/ipv4.js';
+import { parseIpv4 } from '../addresses/addresses.js';
 
 describe('IPv4 networks', () => {
   let harness: Harness;

@@ -4,16 +4,15 @@ import type { Json } from '../../../http/validation/dto.js';
 import type { Listing } from '../../../revisions/listing.js';
 import type { WithRevision } from '../../../revisions/with-revision.js';
 import {
+  IPV6_DTO,
   Ipv6NetworkDto,
   Ipv6NetworkPath,
   PatchIpv6NetworkDto,
   PROFILE_LOCATION,
-  toAddress,
-  toDto,
-  toPatch,
-  toRecord,
-} from './ipv6-network.dto.js';
-import { Ipv6NetworksService } from './ipv6-networks.service.js';
+} from './network.dto.js';
+import { Ipv6NetworksService } from './networks.service.js';
+
+const { toAddress, toRecord, toPatch, toDto } = IPV6_DTO;
 
 @Controller()
 export class Ipv6NetworksController {

@@ -1,7 +1,7 @@
 import { Prisma } from '../../../generated/prisma/client.js';
 import type { EntityTable } from '../../../platform/database/entity-table.js';
 import type { Transaction } from '../../../revisions/configuration-writer.js';
-import { type AddressFamily, IPV4, IPV6 } from '../addresses/address-family.js';
+import { type AddressFamily, IPV4, IPV6 } from '../addresses/addresses.js';
 
 /** A network as it was submitted, with its host bits. The address is its key. */
 export interface NetworkRecord<Address> {

@@ -1,13 +1,15 @@
+import { Injectable } from '@nestjs/common';
+import type { Ipv6Words } from '@weir/config-model';
 import { conflict, notFound } from '../../../http/errors/errors.js';
 import { type FaultLocation, throwIfFaults } from '../../../http/validation/fault.js';
-import type { ConfigurationReader } from '../../../revisions/configuration-reader.js';
-import type { ConfigurationWriter } from '../../../revisions/configuration-writer.js';
+import { ConfigurationReader } from '../../../revisions/configuration-reader.js';
+import { ConfigurationWriter } from '../../../revisions/configuration-writer.js';
 import type { EntityChange } from '../../../revisions/entity-change.js';
 import type { Listing } from '../../../revisions/listing.js';
 import type { WithRevision } from '../../../revisions/with-revision.js';
 import type { OpenTable } from '../../../revisions/working-tables.js';
 import { WorkingProfiles } from '../../profiles/working-profiles.js';
-import type { AddressFamily } from '../addresses/address-family.js';
+import { type AddressFamily, IPV4, IPV6 } from '../addresses/addresses.js';
 import {
   fromRow,
   listing,
@@ -19,7 +21,7 @@ import {
 import { WorkingNetworks } from './working-networks.js';
 
 /** The networks of one address family. */
-export class NetworksService<A> {
+class NetworksService<A> {
   private readonly store: NetworkStore<A>;
   private readonly open: OpenTable<WorkingNetworks<A>>;
 
@@ -162,5 +164,19 @@ export class NetworksService<A> {
 
   private text({ address, prefixLength }: NetworkRecord<A>): string {
     return `${this.family.format(address)}/${prefixLength}`;
+  }
+}
+
+@Injectable()
+export class Ipv4NetworksService extends NetworksService<number> {
+  constructor(reader: ConfigurationReader, writer: ConfigurationWriter) {
+    super(IPV4, reader, writer);
+  }
+}
+
+@Injectable()
+export class Ipv6NetworksService extends NetworksService<Ipv6Words> {
+  constructor(reader: ConfigurationReader, writer: ConfigurationWriter) {
+    super(IPV6, reader, writer);
   }
 }

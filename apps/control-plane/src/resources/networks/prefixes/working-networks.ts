@@ -1,7 +1,7 @@
 import type { Transaction } from '../../../revisions/configuration-writer.js';
 import { WorkingRows } from '../../../revisions/working-rows.js';
 import type { WorkingTable } from '../../../revisions/working-tables.js';
-import type { AddressFamily } from '../addresses/address-family.js';
+import type { AddressFamily } from '../addresses/addresses.js';
 import type { NetworkRecord, NetworkStore } from './network-store.js';
 
 /** The networks of one family that a group of changes needs. Both the address and the masked prefix are unique. */
@@ -63,12 +63,8 @@ export class WorkingNetworks<A> implements WorkingTable {
     const replaced: NetworkRecord<A>[] = [];
     for (const { before, after } of this.byAddress.changes()) {
       const keepsPrefix = before && after && this.prefixOf(before) === this.prefixOf(after);
-      if (keepsPrefix) {
-        replaced.push(after);
-        continue;
-      }
-      if (before !== null) deleted.push(before.address);
-      if (after !== null) inserted.push(after);
+      if (before !== null && !keepsPrefix) deleted.push(before.address);
+      if (after !== null) (keepsPrefix ? replaced : inserted).push(after);
     }
     await this.store.deleteAll(tx, deleted);
     await this.store.insertAll(tx, inserted);
