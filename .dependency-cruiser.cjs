@@ -76,7 +76,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^((apps|libs)/[^/]+|tools)/src',
-        pathNot: '/testing/|^tools/src/migration-check/|^apps/weir-e2e/',
+        pathNot: '/testing/|^apps/weir-e2e/',
       },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm', 'type-only'] },
     },
