@@ -20,7 +20,7 @@ import { integer, optionsOrExit, print, value } from '../command.js';
 import { percentile } from '../percentile.js';
 import type { Compiled, Loaded } from './catalogue-steps.js';
 import { describeMachine, markdownTable } from './figures.js';
-import { randomNumbers } from './scale/policy/names.js';
+import { randomNumbers } from './scale/policy/configuration.js';
 
 const CATEGORIES = 60;
 const SHARED = 10;

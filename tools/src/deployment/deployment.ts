@@ -8,11 +8,24 @@ import { WeirProcess, type WeirProcessOptions } from '../services/weir-process.j
 import { BALANCER_ADDRESS } from './dns-client.js';
 import { startUpstream } from './dns-message.js';
 import { ManagementClient } from './management-client.js';
-import { DEFAULT_PAGE_ADDRESS, renderPageAddresses } from './page-addresses.js';
 import { Random } from './random.js';
 import { RedisProxy } from './redis-proxy.js';
 import { CatalogueFolder, DeploymentPostgres, DeploymentRedis } from './stores.js';
 import { TcpProxy } from './tcp-proxy.js';
+
+/** Each block page has its own address, so a blocked answer identifies the page: page n has 192.0.2.n. */
+export const pageAddress = (page: number): string => `192.0.2.${page}`;
+
+export const MAX_PAGE_ID = 254;
+
+/** Address of the default page. No profile of the suite uses it. */
+const DEFAULT_PAGE_ADDRESS = '192.0.2.255';
+
+/** The variable BLOCK_PAGE_ADDRESSES. */
+function renderPageAddresses(): string {
+  const pages = Array.from({ length: MAX_PAGE_ID }, (_, i) => [i + 1, [pageAddress(i + 1)]]);
+  return JSON.stringify(Object.fromEntries(pages));
+}
 
 type Variables = Readonly<Record<string, string>>;
 

@@ -1,14 +1,21 @@
-import type pg from 'pg';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { restoreBackup } from '../backup/restore-backup.js';
 import { writeBackup } from '../backup/write-backup.js';
 import type { Deployment } from '../deployment/deployment.js';
 import type { AnswerChecker } from './answer-checker.js';
-import { connectDatabase } from './connect-database.js';
 import type { Key } from './keys/key.js';
 import type { SettledKey } from './verify-log.js';
 import type { Writer } from './writer.js';
+
+/** A connection to the database of a run, from which only queries fail: faults and the end of the run break it off. */
+export async function connectDatabase(databaseUrl: string): Promise<pg.Client> {
+  const client = new pg.Client(databaseUrl);
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
 
 export interface RewindOptions {
   readonly deployment: Deployment;

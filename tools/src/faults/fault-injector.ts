@@ -12,7 +12,7 @@ import { breakImage } from './image-fault.js';
 import type { TcpProxy } from '../deployment/tcp-proxy.js';
 import type { WeirProcess } from '../services/weir-process.js';
 import { plantVariables, STUCK_FILE_VARIABLE } from './plant/plants.js';
-import { renewCatalogue } from './catalogue-renewal.js';
+import { renewCatalogue } from './image-fault.js';
 
 /** Lanes of each resolver. */
 export const RESOLVER_THREADS = [2, 1, 1];

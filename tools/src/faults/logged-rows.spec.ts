@@ -1,7 +1,7 @@
 import { type EncodedOperation, fromRow } from '@weir/config-model';
 import { describe, expect, it } from 'vitest';
 import type { LoggedRecords } from './keys/key.js';
-import { isAbout, LoggedRows } from './logged-rows.js';
+import { isAbout, LoggedRows } from './verify-log.js';
 
 const put = (address: number, profileId: number): EncodedOperation => [
   'put',

@@ -4,7 +4,7 @@ import { Deployment } from '../deployment/deployment.js';
 import { DnsClient } from '../deployment/dns-client.js';
 import { DatabaseRewind } from './database-rewind.js';
 import { FaultInjector, type Releases, RESOLVER_THREADS } from './fault-injector.js';
-import { ReadWriteLock } from './read-write-lock.js';
+import { ReadWriteLock } from './writer.js';
 import { FIXED_SETUP, PAGE_SETUP } from './keys/fixed.js';
 import type { Key, Step } from './keys/key.js';
 import { makeKeys } from './keys/make-keys.js';

@@ -5,8 +5,8 @@ import type { Deployment } from '../deployment/deployment.js';
 import type { Key } from './keys/key.js';
 import type { RunStats } from './run-stats.js';
 import type { AnswerChecker } from './answer-checker.js';
-import { renewCatalogue } from './catalogue-renewal.js';
-import { connectDatabase } from './connect-database.js';
+import { renewCatalogue } from './image-fault.js';
+import { connectDatabase } from './database-rewind.js';
 import { readStored } from './database-rewind.js';
 import { type AcknowledgedChanges, type LogState, verifyLog } from './verify-log.js';
 

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { migrate, type MigrateOptions } from './migrate.js';
-import { RUN_LOCK_KEY } from './run-lock.js';
-import { readStatus } from './status.js';
+import { RUN_LOCK_KEY } from './migrate.js';
+import { readStatus } from './migration-log.js';
 
 const REAL_MIGRATIONS = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
 const FIRST = '20260101000000_first';

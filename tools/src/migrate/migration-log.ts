@@ -1,7 +1,32 @@
 import { StartError } from '@weir/ops';
 import { randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
-import type { Migration } from './migration-files.js';
+import { withConnection } from './connection.js';
+import { type Migration, readMigrations } from './migration-files.js';
+
+interface Status {
+  /** One line for each migration, sorted by name. */
+  readonly lines: readonly string[];
+  readonly isUpToDate: boolean;
+}
+
+/**
+ * Lists applied and pending migrations. Changes nothing and takes no lock.
+ * @throws StartError as `migrate` does.
+ */
+export async function readStatus(databaseUrl: string, folder: string): Promise<Status> {
+  const migrations = await readMigrations(folder);
+  return withConnection(databaseUrl, async (client) => {
+    const log = await readLog(client);
+    const { pending, newer } = compare(log, migrations);
+    const applied = log.logged.map(({ name, finishedAt }) => {
+      const state = newer.includes(name) ? 'newer  ' : 'applied';
+      return `${state}  ${name}  ${finishedAt?.toISOString()}`;
+    });
+    const lines = [...applied, ...pending.map(({ name }) => `pending  ${name}`)];
+    return { lines, isUpToDate: pending.length === 0 };
+  });
+}
 
 /** The table of Prisma, so that Prisma's command line and this runner see each other's migrations. */
 const CREATE_TABLE = `

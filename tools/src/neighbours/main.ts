@@ -13,7 +13,8 @@ import {
   runToEnd,
   value,
 } from '../command.js';
-import { ATTACKS, type NamedAttack, OTHER_LOADS } from './attacks/index.js';
+import type { NamedAttack } from './attacks/attack.js';
+import { ATTACKS, OTHER_LOADS } from './attacks/index.js';
 import { renderResult, renderTable } from './report.js';
 import { runNeighbours } from './run.js';
 

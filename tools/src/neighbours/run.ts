@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { NamedAttack } from './attacks/index.js';
+import type { NamedAttack } from './attacks/attack.js';
 import type { AttackOrder } from './attacks/main.js';
-import { nowMs } from './shared/clock.js';
+import { nowMs } from './shared/helper-side.js';
 import { changes, KERNEL_DROPS, readCounters } from './counters.js';
 import { cpuBetween, prefer, Processors, readCpuTimes } from './cpu.js';
 import { HelperProcess } from './helper-process.js';
@@ -13,7 +13,7 @@ import {
   samplesIn,
   type Window,
 } from './measurement.js';
-import { GIVE_UP_MS } from './neighbour/recorder.js';
+import { GIVE_UP_MS } from './neighbour/sample.js';
 import type { Gap, Measurements, Sample } from './neighbour/sample.js';
 import { residentMiB } from '../services/usage.js';
 import { Setting } from './setting.js';

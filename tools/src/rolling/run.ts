@@ -6,7 +6,7 @@ import { TcpProxy } from '../deployment/tcp-proxy.js';
 import type { WeirProcess } from '../services/weir-process.js';
 import type { Child } from '../services/child.js';
 import { findFreePorts } from '../services/ports.js';
-import { type DnsCount, DnsLoad, missingProgram, startDnsdist } from './dns-load.js';
+import { type DnsCount, DnsLoad, missingProgram, startDnsdist } from './loads.js';
 import { PageVisitors, SUBSCRIBER, Writers } from './loads.js';
 
 /** A process behind the balancer. */

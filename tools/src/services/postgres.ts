@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type Child, dieWithParent, runChild, startChild } from './child.js';
 import { createFolder, writeFileAtomically } from './files.js';
-import { ExitedError, startOnPort } from './start-on-port.js';
+import { ExitedError, startOnPort } from './ports.js';
 
 export interface PostgresServer {
   /** URL of the database `weir`, which exists and may be empty. */

@@ -7,7 +7,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Child, startChild } from './child.js';
 import { createFolder } from './files.js';
-import { ExitedError, startOnPort } from './start-on-port.js';
+import { ExitedError, startOnPort } from './ports.js';
 
 export interface RedisServer {
   readonly url: string;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { startPostgres } from './postgres.js';
 import { startRedis } from './redis.js';
-import { startOnPort } from './start-on-port.js';
+import { startOnPort } from './ports.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-ports-'));
 afterAll(() => {

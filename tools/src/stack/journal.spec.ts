@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { isSystemdJournal } from './journal.js';
+import { isSystemdJournal } from './welcome.js';
 
 it('isSystemdJournal compares device and inode of the output with the variable', () => {
   const file = openSync(fileURLToPath(import.meta.url), 'r');

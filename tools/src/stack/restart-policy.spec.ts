@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RestartPolicy } from './restart-policy.js';
+import { RestartPolicy } from './supervised-process.js';
 
 describe('RestartPolicy', () => {
   /**

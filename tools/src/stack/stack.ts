@@ -1,10 +1,12 @@
-import { createLogger, type OpsServer, StartError } from '@weir/ops';
+import { createLogger, OpsServer, StartError, type OpsServerOptions } from '@weir/ops';
 import { join, resolve } from 'node:path';
+import { Counter, Gauge, Registry } from 'prom-client';
 import { migrate } from '../migrate/migrate.js';
 import { runChild, startChild } from '../services/child.js';
 import { lockFolder, createFolder, writeFileAtomically } from '../services/files.js';
 import { checkPortsFree, checkReachable } from '../services/ports.js';
 import { withRuntimeRole } from '../services/postgres.js';
+import { waitUntilReady } from '../services/child.js';
 import { STACK_OPS_OFFSET, type StackConfiguration } from './configuration.js';
 import {
   embeddedPostgres,
@@ -13,10 +15,57 @@ import {
   type EmbeddedStoreOptions,
 } from './embedded-stores.js';
 import { type PlannedProcess, planProcesses, type Stores, requiredPorts } from './plan.js';
-import { waitUntilReady } from '../services/wait-until-ready.js';
 import { readSecrets, type StackSecrets } from './secrets.js';
-import { startStackOps } from './stack-ops.js';
 import { SupervisedProcess, type SupervisedProcessOptions } from './supervised-process.js';
+
+interface StackOpsOptions extends OpsServerOptions {
+  /** The processes that were started so far. */
+  readonly processes: () => readonly SupervisedProcess[];
+  /** Whether the first start is complete. */
+  readonly isStarted: () => boolean;
+}
+
+/**
+ * Health and metrics of the stack itself: which of its processes run. @throws StartError if the port is not available.
+ */
+async function startStackOps(options: StackOpsOptions): Promise<OpsServer> {
+  const { host, port, log, processes, isStarted } = options;
+  const notReady = (): string | null => {
+    if (!isStarted()) return 'starting';
+    const missing = processes()
+      .filter(({ isUp }) => !isUp)
+      .map(({ name }) => name);
+    return missing.length === 0 ? null : `not running: ${missing.join(', ')}`;
+  };
+  const ops = await OpsServer.start({ host, port, log });
+  ops.serve({ notReady, registry: createRegistry(processes) });
+  return ops;
+}
+
+function createRegistry(processes: () => readonly SupervisedProcess[]): Registry {
+  const registry = new Registry();
+  new Counter({
+    name: 'weir_stack_process_restarts_total',
+    help: 'How often a process was started again after it had ended by itself',
+    labelNames: ['process'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { name, restarts } of processes()) this.inc({ process: name }, restarts);
+    },
+  });
+  new Gauge({
+    name: 'weir_stack_process_up',
+    help: 'Whether the process runs',
+    labelNames: ['process'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { name, isUp } of processes()) this.set({ process: name }, isUp ? 1 : 0);
+    },
+  });
+  return registry;
+}
 
 /** Time for a process to exit after it has drained. */
 const STOP_DEADLINE_MS = 10_000;

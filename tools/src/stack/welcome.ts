@@ -1,6 +1,17 @@
+import { fstatSync } from 'node:fs';
 import { STACK_OPS_OFFSET, type StackConfiguration } from './configuration.js';
 import { reachableHost, resolverListeners } from './plan.js';
 import type { StackSecrets } from './secrets.js';
+
+/**
+ * Whether standard output goes to the journal of systemd, which other users may read.
+ * @param journalStream `JOURNAL_STREAM`: device and inode of the journal's socket (systemd.exec(5)).
+ * A child of a service inherits the variable even if its output goes elsewhere, so device and inode are compared.
+ */
+export function isSystemdJournal(journalStream: string | undefined, fileDescriptor = 1): boolean {
+  const { dev, ino } = fstatSync(fileDescriptor);
+  return journalStream === `${dev}:${ino}`;
+}
 
 /**
  * The message when the stack is ready: addresses, token, and commands to try.

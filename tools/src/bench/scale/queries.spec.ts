@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sizeOf } from './policy/configuration.js';
 import { makeLoad } from './queries.js';
-import { RECORD_HEADER_BYTES } from './query-file.js';
+import { RECORD_HEADER_BYTES } from './queries.js';
 
 interface Query {
   readonly family: number;

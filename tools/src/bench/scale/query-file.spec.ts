@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { proxyHeader } from '../../neighbours/attacks/proxy-header.js';
-import { QueryFile, RECORD_HEADER_BYTES } from './query-file.js';
+import { proxyHeader } from '../../neighbours/attacks/udp-sender.js';
+import { QueryFile, RECORD_HEADER_BYTES } from './queries.js';
 
 const NAME = Buffer.from('\x03www\x07example\x00', 'latin1');
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Random } from '../../deployment/random.js';
-import { Zipf } from './zipf.js';
+import { Zipf } from './queries.js';
 
 describe('Zipf', () => {
   it('gives the rank in whose part of the sum the number lies', () => {

@@ -1,5 +1,26 @@
-import { MAX_PAGE_ID, pageAddress } from '../../deployment/page-addresses.js';
+import { MAX_PAGE_ID, pageAddress } from '../../deployment/deployment.js';
 import { type InitPart, post, type Step } from './key.js';
+
+/** A profile with its own block page and one subscriber. */
+interface ProfileFixture {
+  readonly id: number;
+  readonly source: string;
+  readonly blocked: string;
+  readonly setUp: readonly Step[];
+  readonly part: Pick<InitPart, 'profiles' | 'nets'>;
+}
+
+export function profileFixture(id: number, source: string): ProfileFixture {
+  const profile = { profile: { id, page_id: SHARED_PAGE } };
+  const network = { ip: source, profile_id: id };
+  return {
+    id,
+    source,
+    blocked: pageAddress(SHARED_PAGE),
+    setUp: [post('/profiles/', profile), post('/net/', network)],
+    part: { profiles: [profile], nets: [network] },
+  };
+}
 
 /** Versions of a profile's settings use these pages in turn. A run never goes back by a whole turn. */
 export const MAX_VERSION_PAGE = 239;

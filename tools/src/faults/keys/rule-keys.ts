@@ -2,7 +2,7 @@ import { KeyHistory } from '../history.js';
 import { fromRow } from '@weir/config-model';
 import { UPSTREAM_ADDRESS } from '../../deployment/dns-message.js';
 import { type Key, type LoggedRecords, MISSING_PROFILE, post } from './key.js';
-import { profileFixture } from './profile-fixture.js';
+import { profileFixture } from './fixed.js';
 
 /** `verdict` of a stored domain rule. */
 const VERDICTS = { allow: '1', deny: '2' } as const;

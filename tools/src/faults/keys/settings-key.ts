@@ -1,5 +1,5 @@
 import { fromRow, type Row } from '@weir/config-model';
-import { pageAddress } from '../../deployment/page-addresses.js';
+import { pageAddress } from '../../deployment/deployment.js';
 import { type ExpectedAnswers, KeyHistory } from '../history.js';
 import type { Random } from '../../deployment/random.js';
 import { UPSTREAM_ADDRESS } from '../../deployment/dns-message.js';

@@ -1,5 +1,15 @@
 import { fileURLToPath } from 'node:url';
 
+/** @throws Error when the code to replace does not occur exactly once: the product has changed since. */
+export function applyPlants(source: string, plants: readonly Plant[]): string {
+  return plants.reduce((code, { file, find, replace }) => {
+    const parts = code.split(find);
+    if (parts.length !== 2)
+      throw new Error(`${file} has ${parts.length - 1} times instead of once: ${find}`);
+    return parts.join(replace);
+  }, source);
+}
+
 /** A change to the compiled code of one file. */
 export interface Plant {
   /** The file, relative to the repository. */

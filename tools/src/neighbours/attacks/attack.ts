@@ -1,4 +1,5 @@
-import type { Target } from '../shared/target.js';
+import { connect, type Socket } from 'node:net';
+import { SERVER, type Target } from '../shared/target.js';
 
 /** How often each thing happened to an attacker, such as `answered SERVFAIL`. */
 export class Counts {
@@ -28,6 +29,12 @@ export interface AttackContext {
 /** What the attacker does, until its signal is aborted. Its sockets stay open for late answers. */
 export type Attack = (context: AttackContext) => Promise<void>;
 
+export interface NamedAttack {
+  readonly name: string;
+  readonly description: string;
+  readonly run: Attack;
+}
+
 const TICK_MS = 2;
 /** A busy attacker skips what it could not do for this long, rather than do it in a burst. */
 const MAX_OWED_MS = 20;
@@ -54,4 +61,14 @@ export async function pace(
       for (; owed >= 1; owed--) step(n++);
     }, TICK_MS);
   });
+}
+
+/** A connection to the resolver. @param port one of `target` */
+export function openSocket({ counts }: AttackContext, port: number, localAddress: string): Socket {
+  const socket = connect({ host: SERVER, port, localAddress, noDelay: true });
+  socket.on('error', () => {
+    counts.add('failed');
+    socket.destroy();
+  });
+  return socket;
 }

@@ -1,10 +1,9 @@
 /** Attacks by packets: wrong ones, too many, from strangers. */
-import { connect } from 'node:net';
 import { BALANCER_ADDRESS } from '../../deployment/dns-client.js';
 import { encodeQuery, withEdns } from '../../deployment/dns-message.js';
-import { ATTACKER, NEIGHBOUR, POPULAR_ZONE, SERVER, STRANGERS } from '../shared/target.js';
-import { type Attack, pace } from './attack.js';
-import { proxyHeader } from './proxy-header.js';
+import { ATTACKER, NEIGHBOUR, POPULAR_ZONE, STRANGERS } from '../shared/target.js';
+import { type Attack, pace, type NamedAttack, openSocket } from './attack.js';
+import { proxyHeader } from './udp-sender.js';
 import { UdpSender } from './udp-sender.js';
 
 const PACKETS_PER_SECOND = 5_000;
@@ -50,35 +49,6 @@ const flood =
     await pace(context, perSecond, (n) => sender.send(packet(n), n));
   };
 
-export const malformed = flood([ATTACKER], PACKETS_PER_SECOND, damaged);
-export const strangers = flood(STRANGERS, PACKETS_PER_SECOND, popular);
-export const overRate = flood([ATTACKER], FLOOD_PER_SECOND, popular);
-
-/** Cookies of a wrong length, and cookies that this resolver has not signed. */
-export const wrongCookies = flood([ATTACKER], PACKETS_PER_SECOND, (n) => {
-  const isFull = n % 2 === 0;
-  const length = isFull ? FULL_COOKIE_BYTES : (COOKIE_BYTES[n % COOKIE_BYTES.length] ?? 0);
-  const option = Buffer.from(Array.from({ length: 4 + length }, randomByte));
-  option.writeUInt16BE(COOKIE_OPTION, 0);
-  option.writeUInt16BE(length, 2);
-  return withEdns(popular(n), UDP_BYTES, option);
-});
-
-/** Somebody who can send from the address of the load balancer: no header, a damaged one, or one that never ends. */
-export const proxyGarbage: Attack = async (context) => {
-  const sender = await UdpSender.open(context, [BALANCER_ADDRESS]);
-  const datagrams = pace(context, PACKETS_PER_SECOND, (n) => sender.send(headerAt(n), n));
-  const connections = pace(context, CONNECTIONS_PER_SECOND, (n) => {
-    const from = { host: SERVER, port: context.target.dnsPort, localAddress: BALANCER_ADDRESS };
-    const socket = connect(from, () => socket.write(headerAt(n)));
-    context.counts.add('connections');
-    socket.on('error', () => socket.destroy());
-    socket.on('close', () => context.counts.add('connections closed'));
-    socket.resume();
-  });
-  await Promise.all([datagrams, connections]);
-};
-
 function headerAt(n: number): Buffer {
   const header = proxyHeader(NEIGHBOUR, randomByte(), n % 2 === 0 ? 'datagram' : 'stream');
   const at = Math.floor(Math.random() * header.length);
@@ -94,3 +64,51 @@ function headerAt(n: number): Buffer {
       return Buffer.concat([header, garbage()]);
   }
 }
+
+export const PACKET_ATTACKS: readonly NamedAttack[] = [
+  {
+    name: 'malformed',
+    description: '5,000 damaged packets a second',
+    run: flood([ATTACKER], PACKETS_PER_SECOND, damaged),
+  },
+  {
+    name: 'strangers',
+    description: '5,000 queries a second from 64 sources that are refused',
+    run: flood(STRANGERS, PACKETS_PER_SECOND, popular),
+  },
+  {
+    name: 'over-rate',
+    description: '20,000 queries a second, four times the limit of a subscriber',
+    run: flood([ATTACKER], FLOOD_PER_SECOND, popular),
+  },
+  /** Cookies of a wrong length, and cookies that this resolver has not signed. */
+  {
+    name: 'wrong-cookies',
+    description: '5,000 queries a second with wrong DNS cookies',
+    run: flood([ATTACKER], PACKETS_PER_SECOND, (n) => {
+      const isFull = n % 2 === 0;
+      const length = isFull ? FULL_COOKIE_BYTES : (COOKIE_BYTES[n % COOKIE_BYTES.length] ?? 0);
+      const option = Buffer.from(Array.from({ length: 4 + length }, randomByte));
+      option.writeUInt16BE(COOKIE_OPTION, 0);
+      option.writeUInt16BE(length, 2);
+      return withEdns(popular(n), UDP_BYTES, option);
+    }),
+  },
+  /** Somebody who can send from the address of the load balancer: no header, a damaged one, or one that never ends. */
+  {
+    name: 'proxy-garbage',
+    description: '5,000 damaged PROXY headers a second, and connections with them',
+    run: async (context) => {
+      const sender = await UdpSender.open(context, [BALANCER_ADDRESS]);
+      const datagrams = pace(context, PACKETS_PER_SECOND, (n) => sender.send(headerAt(n), n));
+      const connections = pace(context, CONNECTIONS_PER_SECOND, (n) => {
+        const socket = openSocket(context, context.target.dnsPort, BALANCER_ADDRESS);
+        socket.on('connect', () => socket.write(headerAt(n)));
+        context.counts.add('connections');
+        socket.on('close', () => context.counts.add('connections closed'));
+        socket.resume();
+      });
+      await Promise.all([datagrams, connections]);
+    },
+  },
+];

@@ -1,9 +1,9 @@
 /** Attacks by TCP connections. */
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { encodeQuery } from '../../deployment/dns-message.js';
 import { frame, readFrames } from '../shared/frames.js';
-import { ATTACKER, POPULAR_ZONE, SERVER, ZONES } from '../shared/target.js';
-import { type Attack, type AttackContext, pace } from './attack.js';
+import { ATTACKER, POPULAR_ZONE, ZONES } from '../shared/target.js';
+import { type Attack, type AttackContext, pace, type NamedAttack, openSocket } from './attack.js';
 
 const TYPE_TXT = 16;
 /** Connections that the attacker wants to have, and how fast it opens them. */
@@ -33,7 +33,8 @@ const manyConnections =
       if (wanted === 0) return;
       wanted--;
       counts.add('connections');
-      const socket = openConnection(context, () => onOpen(socket, context, n));
+      const socket = openSocket(context, context.target.dnsPort, ATTACKER);
+      socket.on('connect', () => onOpen(socket, context, n));
       socket.on('close', () => {
         counts.add('closed');
         wanted++;
@@ -41,61 +42,65 @@ const manyConnections =
     });
   };
 
-export function openConnection({ target, counts }: AttackContext, onOpen: () => void): Socket {
-  const options = { host: SERVER, port: target.dnsPort, localAddress: ATTACKER, noDelay: true };
-  const socket = connect(options, onOpen);
-  socket.on('error', () => {
-    counts.add('failed');
-    socket.destroy();
-  });
-  return socket;
-}
-
-/** Says nothing. */
-export const idle = manyConnections((socket) => socket.resume());
-
-/** Begins a query and never ends it. */
-export const halfOpen = manyConnections((socket, _, n) => {
-  socket.resume();
-  socket.write(popular(n).subarray(0, 1 + (n % 20)));
-});
-
-/** Sends a query byte by byte. */
-export const slowBytes = manyConnections((socket, { signal }, n) => {
-  socket.resume();
-  const query = popular(n);
-  let at = 0;
-  const timer = setInterval(() => {
-    if (signal.aborted || socket.destroyed) return clearInterval(timer);
-    socket.write(query.subarray(at, at + 1));
-    at = (at + 1) % query.length;
-  }, SLOW_BYTE_MS);
-});
-
-/** Asks for large answers and reads none. After a while it tries again, because it would not see that it was closed. */
-export const unread = manyConnections((socket, { counts }) => {
-  socket.pause();
-  setTimeout(() => socket.destroy(), UNREAD_MS);
-  const query = frame(encodeQuery(1, `one.${ZONES.huge}`, TYPE_TXT));
-  socket.write(Buffer.concat(Array.from({ length: UNREAD_QUERIES }, () => query)));
-  counts.add('queries', UNREAD_QUERIES);
-}, BUSY_CONNECTIONS_PER_SECOND);
-
-/** Hundreds of queries in one piece, over few connections. */
-export const bursts: Attack = async (context) => {
-  const burst = Buffer.concat(Array.from({ length: BURST_QUERIES }, (_, n) => popular(n)));
-  let socket: Socket | null = null;
-  await pace(context, BURSTS_PER_SECOND, () => {
-    if (socket === null) {
-      const opened = openConnection(context, () => undefined);
-      readFrames(opened, () => context.counts.add('answered'));
-      opened.on('close', () => {
-        context.counts.add('closed by the resolver');
-        socket = null;
+export const TCP_ATTACKS: readonly NamedAttack[] = [
+  {
+    name: 'tcp-idle',
+    description: 'TCP connections without a query, as many as it gets',
+    run: manyConnections((socket) => socket.resume()),
+  },
+  {
+    name: 'tcp-half',
+    description: 'TCP connections with the beginning of a query',
+    run: manyConnections((socket, _, n) => {
+      socket.resume();
+      socket.write(popular(n).subarray(0, 1 + (n % 20)));
+    }),
+  },
+  {
+    name: 'tcp-slow',
+    description: 'TCP connections that send a byte now and then',
+    run: manyConnections((socket, { signal }, n) => {
+      socket.resume();
+      const query = popular(n);
+      let at = 0;
+      const timer = setInterval(() => {
+        if (signal.aborted || socket.destroyed) return clearInterval(timer);
+        socket.write(query.subarray(at, at + 1));
+        at = (at + 1) % query.length;
+      }, SLOW_BYTE_MS);
+    }),
+  },
+  /** Asks for large answers and reads none. After a while it tries again, because it would not see that it was closed. */
+  {
+    name: 'tcp-unread',
+    description: 'TCP connections that ask for 60 KB answers and read none',
+    run: manyConnections((socket, { counts }) => {
+      socket.pause();
+      setTimeout(() => socket.destroy(), UNREAD_MS);
+      const query = frame(encodeQuery(1, `one.${ZONES.huge}`, TYPE_TXT));
+      socket.write(Buffer.concat(Array.from({ length: UNREAD_QUERIES }, () => query)));
+      counts.add('queries', UNREAD_QUERIES);
+    }, BUSY_CONNECTIONS_PER_SECOND),
+  },
+  {
+    name: 'tcp-bursts',
+    description: '1,500 queries in one piece over TCP, twice a second',
+    run: async (context) => {
+      const burst = Buffer.concat(Array.from({ length: BURST_QUERIES }, (_, n) => popular(n)));
+      let socket: Socket | null = null;
+      await pace(context, BURSTS_PER_SECOND, () => {
+        if (socket === null) {
+          const opened = openSocket(context, context.target.dnsPort, ATTACKER);
+          readFrames(opened, () => context.counts.add('answered'));
+          opened.on('close', () => {
+            context.counts.add('closed by the resolver');
+            socket = null;
+          });
+          socket = opened;
+        }
+        context.counts.add('queries', BURST_QUERIES);
+        socket.write(burst);
       });
-      socket = opened;
-    }
-    context.counts.add('queries', BURST_QUERIES);
-    socket.write(burst);
-  });
-};
+    },
+  },
+];

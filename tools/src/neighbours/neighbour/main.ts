@@ -5,7 +5,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { readFileSync } from 'node:fs';
 import { encodeQuery, readAnswer, UPSTREAM_ADDRESS } from '../../deployment/dns-message.js';
-import { nowMs } from '../shared/clock.js';
+import { nowMs } from '../shared/helper-side.js';
 import { helperArgument, tellMain } from '../shared/helper-side.js';
 import {
   BLOCK_PAGE,
@@ -17,7 +17,7 @@ import {
   NEIGHBOUR,
   SERVER,
 } from '../shared/target.js';
-import { Recorder, GIVE_UP_MS } from './recorder.js';
+import { Recorder, GIVE_UP_MS } from './sample.js';
 import type { Kind, Measurements } from './sample.js';
 import { askOnNewConnection, HttpsQueries, TlsQueries } from './stream-queries.js';
 

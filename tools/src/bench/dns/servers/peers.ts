@@ -1,5 +1,5 @@
 import { BLOCK_ADDRESS } from '../jobs.js';
-import { peer, responsePolicyZone, map } from './peer.js';
+import { peer, responsePolicyZone, map } from './server.js';
 import type { ServerSetup } from './server.js';
 
 export const dnsdist = peer({

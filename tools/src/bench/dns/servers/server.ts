@@ -1,4 +1,85 @@
-import type { Child } from '../../../services/child.js';
+import { spawnSync } from 'node:child_process';
+import { createWriteStream, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Child, startChild } from '../../../services/child.js';
+
+const SERVER_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** How to start another DNS server. */
+interface Peer {
+  readonly name: string;
+  readonly debianPackage: string;
+  readonly command: string;
+  readonly args: (setup: ServerSetup) => readonly string[];
+  /** File names in the folder, with their lines. */
+  readonly files: (setup: ServerSetup) => Readonly<Record<string, Iterable<string>>>;
+}
+
+export function peer({ name, debianPackage, command, args, files }: Peer): Server {
+  return {
+    name,
+    debianPackage,
+    isInstalled: () => spawnSync('which', [command], { env: { PATH: SERVER_PATH } }).status === 0,
+    prepare: async (setup) => {
+      for (const [file, lines] of Object.entries(files(setup))) {
+        await writeLines(join(setup.folder, file), lines);
+      }
+    },
+    start: (setup) => {
+      // An earlier process may have left its cache.
+      for (const file of readdirSync(setup.folder)) {
+        if (!(file in files(setup))) rmSync(join(setup.folder, file), { recursive: true });
+      }
+      const child = startChild({
+        name,
+        command,
+        args: args(setup),
+        env: { PATH: SERVER_PATH },
+        cwd: setup.folder,
+        logFile: join(setup.folder, 'log'),
+        prefix: setup.prefix,
+      });
+      return Promise.resolve(child);
+    },
+  };
+}
+
+/** Writes lines to a file, however many. */
+export async function writeLines(path: string, lines: Iterable<string>): Promise<void> {
+  writeFileSync(path, '');
+  await pipeline(Readable.from(chunks(lines)), createWriteStream(path));
+}
+
+const CHUNK_LINES = 10_000;
+
+function* chunks(lines: Iterable<string>): Generator<string> {
+  let chunk: string[] = [];
+  for (const line of lines) {
+    chunk.push(line);
+    if (chunk.length < CHUNK_LINES) continue;
+    yield `${chunk.join('\n')}\n`;
+    chunk = [];
+  }
+  if (chunk.length > 0) yield `${chunk.join('\n')}\n`;
+}
+
+/** Passes each value through `make`. */
+export function* map<T, U>(values: Iterable<T>, make: (value: T) => U): Generator<U> {
+  for (const value of values) yield make(value);
+}
+
+/** A response policy zone that gives `BLOCK_ADDRESS` to each domain and the names below it. */
+export function* responsePolicyZone(domains: Iterable<string>, address: string): Generator<string> {
+  yield '$TTL 60';
+  yield '@ IN SOA localhost. root.localhost. 1 3600 600 86400 60';
+  yield '@ IN NS localhost.';
+  for (const domain of domains) {
+    yield `${domain} A ${address}`;
+    yield `*.${domain} A ${address}`;
+  }
+}
 
 /** What a server is started with. The same in all rounds of a job. */
 export interface ServerSetup {

@@ -8,7 +8,7 @@ import { parseHashKey, SuffixHashes } from '@weir/dns-name';
 import { type Client, Decision, Policy } from '@weir/policy';
 import { percentile } from '../../../percentile.js';
 import { compileDomains, makeRows, type Size, sizeOf } from './configuration.js';
-import { randomNumbers } from './names.js';
+import { randomNumbers } from './configuration.js';
 import { makeQueries, NOW_MS, type Queries } from './queries.js';
 
 /** What the process prints. */

@@ -9,7 +9,7 @@ import {
   shareNames,
   type Size,
 } from './configuration.js';
-import { randomNumbers, writeName } from './names.js';
+import { randomNumbers, writeName } from './configuration.js';
 
 /** A time of day at which no schedule switches. */
 export const NOW_MS = Date.UTC(2026, 0, 7);
