@@ -3,7 +3,6 @@ import { CidrSet } from '@weir/ops';
 import { availableParallelism } from 'node:os';
 import type { SetTimes } from './clocks.js';
 import type { DnsConfiguration } from './configuration.js';
-import { createAwakeWords } from './lanes/awake-lanes.js';
 import { laneConfiguration } from './lanes/lane-task.js';
 import { Lanes, type LanesOptions } from './lanes/lanes.js';
 import type { ClientLimits } from './limits/client-limits.js';
@@ -57,7 +56,6 @@ export function createLanes(configuration: DnsConfiguration, parts: LaneParts): 
       loadBalancers: configuration.DNS_PROXY_PROTOCOL_FROM ?? CidrSet.parse([]),
       wake: new Int32Array(new SharedArrayBuffer(4)),
       mainTurns: new Int32Array(new SharedArrayBuffer(4)),
-      awake: createAwakeWords(),
     },
   });
 }

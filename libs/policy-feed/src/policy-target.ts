@@ -185,7 +185,7 @@ export class PolicyTarget implements FollowerTarget {
     await untilTrue(() => this.share.trySwap(policy, PATIENCE_NAPS));
     const before = this.inForce;
     this.inForce = policy;
-    before?.giveWayTo(policy);
+    before?.release(policy);
   }
 
   private async step(policy: Policy, step: () => void): Promise<void> {

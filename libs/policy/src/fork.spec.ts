@@ -182,7 +182,7 @@ describe('a fork of a policy', () => {
         expectRead(alone(before, ofOrigin));
 
         expect(share.trySwap(fork, 1)).toBe(true);
-        origin.giveWayTo(fork);
+        origin.release(fork);
         fork.endFork();
         useSpareMemory(memory);
         const expected = alone(before, ofFork.slice(0, half), ofFork.slice(half));

@@ -57,7 +57,7 @@ describe('a policy that was replaced', () => {
     const [old, inForce] = [build(0), build(10_000)];
     const digest = inForce.digest();
     const places = placesOf(old);
-    old.giveWayTo(inForce);
+    old.release(inForce);
     const next = build(20_000);
     expect(placesOf(next).intersection(places).size).toBeGreaterThan(5);
     expectDenied(next, 20_000);
@@ -70,7 +70,7 @@ describe('a policy that was replaced', () => {
     const origin = build(10_000);
     const fork = origin.fork();
     fork.load('domainRule', [[1, hashes[9_999], RuleVerdict.deny]]);
-    origin.giveWayTo(fork);
+    origin.release(fork);
     fork.endFork();
     const digest = fork.digest();
     // In the chunks that the fork did not take over.
@@ -80,7 +80,7 @@ describe('a policy that was replaced', () => {
   });
 
   it('keeps no more than the policy in force takes', () => {
-    for (let i = 0; i < 15; i++) build(0).giveWayTo(build(RULES));
+    for (let i = 0; i < 15; i++) build(0).release(build(RULES));
     expect(memory.spareBytes).toBeGreaterThan(0);
     expect(memory.spareBytes).toBeLessThanOrEqual(32 * 2 ** 20);
   });
@@ -101,7 +101,7 @@ describe('a policy that was replaced', () => {
 
   it('throws an error when it is asked', () => {
     const old = build(0);
-    old.giveWayTo(build(1));
+    old.release(build(1));
     expect(() => old.decide(ipv4Client(1), namesOf('r0.example'), 0, out)).toThrow(TypeError);
   });
 });
@@ -112,7 +112,7 @@ describe('a policy that was replaced', () => {
     const [old, inForce] = [buildIn(memory, 0), buildIn(memory, 1)];
     const chunks = Object.values(old.spaces).flatMap((space) => space.chunks);
     const bytes = chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    old.giveWayTo(inForce);
+    old.release(inForce);
     setFlagsFromString('--expose-gc');
     (runInNewContext('gc') as () => void)();
     const before = memory.spareBytes;

@@ -71,7 +71,7 @@ export class AnswerCache extends CacheReader {
     this.retry[0] = NEVER;
     this.store = new AnswerStore(memory, this.table, (at) => this.isDisposable(at));
     this.entryWriter = new EntryWriter(this.table);
-    this.readers = new CacheReaders(memory.lock, options.readers ?? 0);
+    this.readers = new CacheReaders(memory.lock);
     this.sweep = new CacheSweep(this.store);
     this.maxTtlSeconds = Math.min(options.maxTtlSeconds ?? MAX_LIFE_SECONDS, MAX_LIFE_SECONDS);
     this.minTtlSeconds = Math.min(options.minTtlSeconds ?? 0, this.maxTtlSeconds);
@@ -98,17 +98,11 @@ export class AnswerCache extends CacheReader {
 
   /**
    * Adds a reader.
-   * @param reader a number from 0 that no other reader has
+   * @param reader a number from 0, below `readers`, that no other reader has
    * @returns what `SharedCache` in its thread is made from
    */
   connect(reader: number): CacheInvitation {
-    this.readers.connect(reader);
     return { memory: this.memory, reader };
-  }
-
-  /** Removes a reader whose thread has ended, wherever it was. */
-  disconnect(reader: number): void {
-    this.readers.disconnect(reader);
   }
 
   /** Stores the answer of an upstream, if it is cacheable. A failure never replaces a useful answer. */

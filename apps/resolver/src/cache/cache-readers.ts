@@ -8,32 +8,12 @@ const MAX_GIVEN_UP = 64;
 /** The readers of a cache in other threads, as its writer sees them. */
 export class CacheReaders {
   private readonly writeSide: WriteSide;
-  private readonly connected = new Set<number>();
   /** Writes to give up without a try after the next one in vain, and now. So a thread that hangs costs little time. */
   private toGiveUp = 0;
   private leftToGiveUp = 0;
 
-  constructor(
-    lock: SharedArrayBuffer,
-    private readonly capacity: number,
-  ) {
+  constructor(lock: SharedArrayBuffer) {
     this.writeSide = new WriteSide(lock);
-  }
-
-  connect(reader: number): void {
-    if (reader >= this.capacity || this.connected.has(reader)) {
-      throw new RangeError(`there is no free reader ${reader}`);
-    }
-    this.connected.add(reader);
-  }
-
-  /** The thread of the reader has ended, wherever it was. */
-  disconnect(reader: number): void {
-    this.connected.delete(reader);
-    this.writeSide.clear(reader);
-    // It may have been the one in whose way the writes were given up.
-    this.toGiveUp = 0;
-    this.leftToGiveUp = 0;
   }
 
   /** Keeps readers out until `admit`. @returns false: one did not leave in time, and nothing may be written */

@@ -24,7 +24,7 @@ function tellState(): void {
   states.postMessage(followed?.state());
 }
 
-function obeyOrders(telemetry: Telemetry | null, { target, follower }: FollowedPolicy): void {
+function takeOrders(telemetry: Telemetry | null, { target, follower }: FollowedPolicy): void {
   const readers = new ShareReaders(target.share);
   const timer = setInterval(tellState, STATE_MS);
   const start = async (): Promise<void> => {
@@ -40,7 +40,6 @@ function obeyOrders(telemetry: Telemetry | null, { target, follower }: FollowedP
   };
   parentPort?.on('message', (order: FeedOrder) => {
     if (order.type === 'connect') readers.connect(order.reader, order.port);
-    else if (order.type === 'disconnect') readers.disconnect(order.reader);
     else if (order.type === 'start') void start();
     else void stop();
   });
@@ -67,7 +66,7 @@ try {
     onAcknowledge: tellState,
   });
   tellState();
-  obeyOrders(telemetry, followed);
+  takeOrders(telemetry, followed);
   report({ type: 'opened' });
 } catch (error) {
   if (!(error instanceof StartError)) throw error;

@@ -31,7 +31,6 @@ export const FEED_WORDS = 2;
 /** What the main thread tells it. */
 export type FeedOrder =
   | { readonly type: 'connect'; readonly reader: number; readonly port: MessagePort }
-  | { readonly type: 'disconnect'; readonly reader: number }
   | { readonly type: 'start' }
   | { readonly type: 'stop' };
 

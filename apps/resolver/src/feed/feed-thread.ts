@@ -54,9 +54,6 @@ export class FeedThread {
     connect: (reader, port) => {
       this.order({ type: 'connect', reader, port }, port);
     },
-    disconnect: (reader) => {
-      this.order({ type: 'disconnect', reader });
-    },
   };
   private readonly words = new Int32Array(new SharedArrayBuffer(4 * FEED_WORDS));
   private readonly states = new MessageChannel();
@@ -99,7 +96,7 @@ export class FeedThread {
       name: 'feed',
     });
     let cause: unknown = 'it was ended';
-    this.thread.on('message', this.hear);
+    this.thread.on('message', this.onReport);
     this.thread.on('error', (error) => {
       cause = error;
     });
@@ -166,7 +163,7 @@ export class FeedThread {
     this.thread.postMessage(order, port === undefined ? [] : [port]);
   }
 
-  private readonly hear = (report: FeedReport): void => {
+  private readonly onReport = (report: FeedReport): void => {
     switch (report.type) {
       case 'opened':
         return this.opened.resolve(null);

@@ -1,18 +1,5 @@
 import type { PortSpread } from '@weir/udp-batch';
 
-/** Words that the main thread and the first lane share. */
-const AwakeWord = {
-  /** Lanes that get queries. */
-  count: 0,
-  /** 1 while these are the first ones, and the first lane says how many. */
-  byLoad: 1,
-} as const;
-const AWAKE_WORDS = 2;
-
-export function createAwakeWords(): Int32Array {
-  return new Int32Array(new SharedArrayBuffer(4 * AWAKE_WORDS));
-}
-
 const WINDOW_MS = 100;
 /** Share of a core that a lane uses from which on there is one more. */
 const BUSY = 0.6;
@@ -26,7 +13,8 @@ const BACKLOG_TURNS = 4;
 /**
  * Which lanes get queries. A turn costs about as much for one query as for many, so few lanes with full batches cost
  * less than many. The queries are spread at random, so the load of the first lane is that of each. It wakes and parks
- * the others, even while the main thread has no time. A parked lane answers what has arrived, and gets nothing more.
+ * the others, even while the main thread has no time. A parked lane answers what has arrived, and gets nothing more. At
+ * first all get queries.
  */
 export class AwakeLanes {
   private windowStartMs = 0;
@@ -35,42 +23,26 @@ export class AwakeLanes {
   private calmWindows = 0;
 
   /**
+   * @param awake one word: how many lanes get queries, which the main thread reads
    * @param lanes how many there are
    * @param cpuMs processor time of this thread
    */
   constructor(
     private readonly spread: PortSpread,
-    private readonly words: Int32Array,
+    private readonly awake: Int32Array,
     private readonly lanes: number,
     private readonly cpuMs: () => number,
   ) {}
 
-  get count(): number {
-    return Atomics.load(this.words, AwakeWord.count);
-  }
-
-  /**
-   * The main thread: these lanes get the queries.
-   * @param byLoad whether from now on the load decides; then these are all lanes
-   */
-  assign(lanes: readonly number[], byLoad: boolean): void {
-    const { words } = this;
-    Atomics.store(words, AwakeWord.byLoad, 0);
-    this.spread.over(lanes);
-    Atomics.store(words, AwakeWord.count, lanes.length);
-    Atomics.store(words, AwakeWord.byLoad, byLoad ? 1 : 0);
-  }
-
-  /** The first lane: it has made a turn. @param isEmptied whether its sockets have no more queries */
+  /** The first lane has made a turn. @param isEmptied whether its sockets have no more queries */
   onTurn(nowMs: number, isEmptied: boolean): void {
-    if (Atomics.load(this.words, AwakeWord.byLoad) === 0) return;
     this.backlogTurns = isEmptied ? 0 : this.backlogTurns + 1;
     if (this.backlogTurns === BACKLOG_TURNS) this.wake(this.lanes);
     if (nowMs - this.windowStartMs >= WINDOW_MS) this.endWindow(nowMs);
   }
 
   private endWindow(nowMs: number): void {
-    const { count } = this;
+    const count = this.awake[0];
     const cpuMs = this.cpuMs();
     const share = (cpuMs - this.cpuStartMs) / (nowMs - this.windowStartMs);
     this.windowStartMs = nowMs;
@@ -84,8 +56,8 @@ export class AwakeLanes {
   private wake(wanted: number): void {
     const count = Math.min(wanted, this.lanes);
     this.calmWindows = 0;
-    if (count === this.count) return;
+    if (count === this.awake[0]) return;
     this.spread.over(Array.from({ length: count }, (_, lane) => lane));
-    Atomics.store(this.words, AwakeWord.count, count);
+    Atomics.store(this.awake, 0, count);
   }
 }

@@ -72,7 +72,7 @@ export class LaneLoop {
     if (received === 0) this.takeChanges();
     words[LaneWord.errno] = this.errno;
     // What had arrived before the order is answered.
-    if (this.order !== this.done && this.isEmptied) this.obey();
+    if (this.order !== this.done && this.isEmptied) this.carryOut();
     Atomics.add(words, LaneWord.turns, 1);
     if (mayWait && received === 0 && this.errno !== 0) this.pause(LANE_WAIT_MS);
     if (mayWait && received >= BUSY_BATCH && this.isEmptied) this.nap();
@@ -130,7 +130,7 @@ export class LaneLoop {
     this.options.leave();
   }
 
-  private obey(): void {
+  private carryOut(): void {
     const { words, sockets } = this.options;
     this.done = this.order;
     for (let i = 0; i < sockets.length; i++) sockets[i].isDraining = true;

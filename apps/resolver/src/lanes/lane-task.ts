@@ -66,8 +66,10 @@ export interface SharedTask {
   readonly wake: Int32Array;
   /** A word that counts turns of the main thread. */
   readonly mainTurns: Int32Array;
-  /** Of `AwakeLanes`. */
+  /** One word: how many lanes get queries. */
   readonly awake: Int32Array;
+  /** Whether lanes that the load does not need get no queries. */
+  readonly parks: boolean;
 }
 
 /** What lanes need of the configuration, in a form that can be sent to them. */

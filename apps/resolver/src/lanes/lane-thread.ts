@@ -96,6 +96,12 @@ function threadCpuMs(): number {
   return (user + system) / 1000;
 }
 
+/** What the first lane does after each turn. */
+function parkingBy(calls: SystemCalls, fds: readonly number[]): AwakeLanes['onTurn'] {
+  const awake = new AwakeLanes(new PortSpread(calls, fds), task.awake, task.lanes, threadCpuMs);
+  return awake.onTurn.bind(awake);
+}
+
 function createLoop(calls: SystemCalls, policy: ReadPolicy): LaneLoop {
   const { configuration, hashKey, words, counts, profileRows } = task;
   const cache = new SharedCache(task.cache);
@@ -151,7 +157,6 @@ function createLoop(calls: SystemCalls, policy: ReadPolicy): LaneLoop {
   const shared = { calls, handler, counters, counts: laneCounts, loadBalancers };
   for (const socket of task.sockets) sockets.push(new LaneSocket({ ...shared, socket }));
   const fds = task.sockets.map(({ fd }) => fd);
-  const awake = new AwakeLanes(new PortSpread(calls, fds), task.awake, task.lanes, threadCpuMs);
   return new LaneLoop({
     calls,
     sockets,
@@ -172,7 +177,7 @@ function createLoop(calls: SystemCalls, policy: ReadPolicy): LaneLoop {
       policy.leave();
     },
     afterBatch: handover.afterBatch,
-    onTurn: task.number === 0 ? awake.onTurn.bind(awake) : () => undefined,
+    onTurn: task.parks && task.number === 0 ? parkingBy(calls, fds) : () => undefined,
   });
 }
 

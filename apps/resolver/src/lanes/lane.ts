@@ -35,7 +35,7 @@ export interface LaneOptions {
   readonly lanes: number;
   readonly calls: SystemCalls;
   readonly readers: PolicyReaders;
-  readonly cache: Pick<AnswerCache, 'connect' | 'disconnect'>;
+  readonly cache: Pick<AnswerCache, 'connect'>;
   readonly sockets: readonly UdpSocketHandle[];
   readonly task: SharedTask;
   /** What the files have now. */
@@ -116,8 +116,6 @@ export class Lane {
       this.thread = null;
       this.isRunning = false;
       files.port1.close();
-      options.readers.disconnect(options.number);
-      options.cache.disconnect(options.number);
       options.onEnd(cause);
     });
   }
@@ -149,11 +147,6 @@ export class Lane {
   /** Why it cannot receive; 0 while it can. */
   get errno(): number {
     return Atomics.load(this.words, LaneWord.errno);
-  }
-
-  /** Whether it takes queries, as far as is known: it runs, can receive, and has made a turn since the last check. */
-  get isAble(): boolean {
-    return this.isRunning && this.errno === 0 && !this.watch.isStuck;
   }
 
   /** To be called each second. @returns whether it hangs */

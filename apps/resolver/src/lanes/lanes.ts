@@ -1,9 +1,8 @@
 import { StartError } from '@weir/ops';
 import { PortSpread, SystemError } from '@weir/udp-batch';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AwakeLanes } from './awake-lanes.js';
 import { Lane, type LaneOptions } from './lane.js';
-import { type LaneFiles, LaneOrder } from './lane-task.js';
+import { type LaneFiles, LaneOrder, type SharedTask } from './lane-task.js';
 
 const CHECK_MS = 1_000;
 const READY_MS = 250;
@@ -15,8 +14,9 @@ const LOOK_MS = 5;
 
 export interface LanesOptions extends Omit<
   LaneOptions,
-  'number' | 'lanes' | 'sockets' | 'onRunning' | 'onEnd'
+  'number' | 'lanes' | 'sockets' | 'task' | 'onRunning' | 'onEnd'
 > {
+  readonly task: Omit<SharedTask, 'awake' | 'parks'>;
   /** The sockets of each lane. */
   readonly sockets: readonly LaneOptions['sockets'][];
   /** Interval between checks whether lanes hang. */
@@ -33,10 +33,8 @@ export class Lanes {
   readonly lost: Promise<never>;
   private readonly end = Promise.withResolvers<never>();
   private readonly starts: PromiseWithResolvers<null>[];
-  /** Null: the kernel spreads the queries, by the addresses of who sends them. */
-  private awake: AwakeLanes | null;
-  /** Whether all lanes were able to answer when they were last assigned. */
-  private isWhole = false;
+  /** One word: how many get queries. */
+  private readonly awake = new Int32Array(new SharedArrayBuffer(4));
   /** Checks in a row at which a lane could not receive, by lane. */
   private readonly faults: number[];
   private readonly timers: NodeJS.Timeout[] = [];
@@ -48,16 +46,17 @@ export class Lanes {
     this.lost = this.end.promise;
     this.lost.catch(() => undefined);
     this.faults = sockets.map(() => 0);
-    this.awake = sockets.length === 1 ? null : this.createAwake();
+    this.awake[0] = sockets.length;
+    const parks = this.spread() && options.parks !== false;
+    const task = { ...options.task, awake: this.awake, parks };
     this.starts = sockets.map(() => Promise.withResolvers<null>());
-    this.all = sockets.map((ofLane, number) => this.create(ofLane, number));
+    this.all = sockets.map((ofLane, number) => this.create(ofLane, number, task));
   }
 
   /** Resolves when all lanes run. @throws StartError when one cannot */
   async start(): Promise<void> {
     for (const lane of this.all) lane.start();
     await Promise.all(this.starts.map(({ promise }) => promise));
-    this.assign();
     this.timers.push(
       setInterval(this.check, this.options.checkMs ?? CHECK_MS),
       setInterval(this.tellReady, READY_MS),
@@ -67,7 +66,7 @@ export class Lanes {
 
   /** Lanes that get queries; the others are parked. */
   get awakeCount(): number {
-    return this.awake?.count ?? this.all.length;
+    return Atomics.load(this.awake, 0);
   }
 
   /** What is wrong now, for people. */
@@ -90,7 +89,7 @@ export class Lanes {
 
   /** No more queries are accepted. Resolves when all that were are handled, or wait for upstreams. */
   async drain(): Promise<void> {
-    await this.obey(LaneOrder.drain);
+    await this.send(LaneOrder.drain);
     this.isStopping = true;
     while (this.all.some(({ handedOver }) => !handedOver.isEmpty)) this.takeSome();
   }
@@ -100,14 +99,15 @@ export class Lanes {
     this.isStopping = true;
     for (const timer of this.timers) clearInterval(timer);
     clearImmediate(this.turn);
-    await this.obey(LaneOrder.stop);
+    await this.send(LaneOrder.stop);
     await Promise.all(this.all.map((lane) => lane.terminate()));
     for (const { handedOver } of this.all) handedOver.close();
   }
 
-  private create(sockets: LaneOptions['sockets'], number: number): Lane {
+  private create(sockets: LaneOptions['sockets'], number: number, task: SharedTask): Lane {
     return new Lane({
       ...this.options,
+      task,
       sockets,
       number,
       lanes: this.options.sockets.length,
@@ -127,7 +127,7 @@ export class Lanes {
     });
   }
 
-  private async obey(order: LaneOrder): Promise<void> {
+  private async send(order: LaneOrder): Promise<void> {
     for (const lane of this.all) lane.order(order);
     const deadlineMs = performance.now() + ORDER_MS;
     while (this.all.some((lane) => !lane.hasDone(order)) && performance.now() < deadlineMs) {
@@ -142,7 +142,6 @@ export class Lanes {
       this.options.log.error({ lane: number }, 'a thread for UDP hangs, and the resolver ends');
       this.end.reject(new Error('a thread for UDP hangs'));
     }
-    this.assign();
   };
 
   private checkSockets({ errno }: Lane, number: number): void {
@@ -157,27 +156,18 @@ export class Lanes {
     if (faults === MAX_FAULTS) this.end.reject(error);
   }
 
-  private createAwake(): AwakeLanes {
-    const { calls, sockets, task } = this.options;
-    const fds = sockets[0].map(({ fd }) => fd);
-    return new AwakeLanes(new PortSpread(calls, fds), task.awake, sockets.length, () => 0);
-  }
-
-  /** While one cannot answer, all others get the queries, and the load does not park them. */
-  private assign(): void {
-    if (this.awake === null || this.isStopping) return;
-    const numbers = [...this.all.keys()];
-    const able = numbers.filter((number) => this.all[number].isAble);
-    const isWhole = able.length === numbers.length;
-    if (isWhole && this.isWhole) return;
-    this.isWhole = isWhole;
+  /** Has the kernel spread the queries over all lanes at random. @returns false: it chooses by who sends them */
+  private spread(): boolean {
+    const { calls, sockets, log } = this.options;
+    if (sockets.length === 1) return false;
     try {
-      const byLoad = isWhole && this.options.parks !== false;
-      this.awake.assign(able.length === 0 ? numbers : able, byLoad);
+      const fds = sockets[0].map(({ fd }) => fd);
+      new PortSpread(calls, fds).over([...sockets.keys()]);
+      return true;
     } catch (error) {
-      this.awake = null;
       const { message: reason } = error as Error;
-      this.options.log.warn({ reason }, 'all queries of one socket go to one thread');
+      log.warn({ reason }, 'all queries of one socket go to one thread');
+      return false;
     }
   }
 

@@ -57,20 +57,6 @@ describe('ReadPolicy', () => {
     expect(read.policy).toBeNull();
     read.leave();
   });
-
-  it('lets changes go on when its thread has ended, and another one take its number', async () => {
-    const { readers, read, tryChange } = await connect();
-    read.enter();
-    expect(tryChange()).toBe(false);
-    readers.disconnect(0);
-    expect(tryChange()).toBe(true);
-    const { port1, port2 } = new MessageChannel();
-    readers.connect(0, port1);
-    const next = await ReadPolicy.connect(port2, parseHashKey(HASH_KEY_HEX));
-    next.enter();
-    expect(next.policy).not.toBeNull();
-    next.leave();
-  });
 });
 
 it('SubscriberKeyInTurns identifies subscribers as the thread that changes the policy does', async () => {

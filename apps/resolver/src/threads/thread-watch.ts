@@ -12,11 +12,6 @@ export class ThreadWatch {
   /** @param patienceSeconds for which it may have a processor, or wait for something else, without making a turn */
   constructor(private readonly patienceSeconds: number) {}
 
-  /** Whether it has made no turn between the last two calls of `hangs`. */
-  get isStuck(): boolean {
-    return this.stuckSeconds >= 1;
-  }
-
   /**
    * To be called once a second.
    * @param turns those that it has made

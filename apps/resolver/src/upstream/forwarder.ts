@@ -240,7 +240,7 @@ export class Forwarder {
   /** The question no longer counts in its zone, unless only this zone is silent. */
   private releaseZone(entry: InFlight, response: Response): void {
     if (hasUsableRcode(response)) {
-      this.zones.forgive(entry.question);
+      this.zones.recordAnswer(entry.question);
       return;
     }
     const isSilent = entry.errorRcode === NO_ERROR && hasAnsweredOthers(this.upstreams, entry);

@@ -11,8 +11,8 @@ const REPORT_MS = 10_000;
 /** Called when an upstream goes down, and when it answers again. */
 export type StateListener = (upstream: Upstream, answers: boolean) => void;
 
-/** What `StateListener` was told last. */
-interface Told {
+/** What was reported about an upstream last. */
+interface Report {
   isDown: boolean;
   quietUntilMs: number;
 }
@@ -24,7 +24,7 @@ interface Told {
 export class Prober {
   /** The probes of each upstream. The attempts of one are the last three probes, so that a late answer counts. */
   private readonly probes: readonly InFlight[];
-  private readonly told: readonly Told[];
+  private readonly reports: readonly Report[];
 
   /** @param send sends an attempt that has begun */
   constructor(
@@ -33,14 +33,14 @@ export class Prober {
     private readonly onStateChange: StateListener,
   ) {
     this.probes = upstreams.map(createProbe);
-    this.told = upstreams.map(() => ({ isDown: false, quietUntilMs: 0 }));
+    this.reports = upstreams.map(() => ({ isDown: false, quietUntilMs: 0 }));
   }
 
   /** Called regularly. */
   tick(nowMs: number): void {
     for (const upstream of this.upstreams) {
       if (upstream.health.isProbeDue(nowMs)) this.probe(upstream, nowMs);
-      this.tell(upstream, nowMs);
+      this.report(upstream, nowMs);
     }
   }
 
@@ -64,12 +64,12 @@ export class Prober {
   }
 
   /** Reports a change. One that follows soon after the last is reported later, unless it is over by then. */
-  private tell(upstream: Upstream, nowMs: number): void {
-    const told = this.told[upstream.index];
+  private report(upstream: Upstream, nowMs: number): void {
+    const last = this.reports[upstream.index];
     const { isDown } = upstream.health;
-    if (told.isDown === isDown || nowMs < told.quietUntilMs) return;
-    told.isDown = isDown;
-    told.quietUntilMs = nowMs + REPORT_MS;
+    if (last.isDown === isDown || nowMs < last.quietUntilMs) return;
+    last.isDown = isDown;
+    last.quietUntilMs = nowMs + REPORT_MS;
     this.onStateChange(upstream, !isDown);
   }
 }

@@ -18,8 +18,8 @@ function zones(maxQuestions: number) {
   let asked = 0;
   return {
     take: (name: string, nowSeconds: number) => subject.take(question(name), nowSeconds),
-    forgive: (name: string) => {
-      subject.forgive(question(name));
+    recordAnswer: (name: string) => {
+      subject.recordAnswer(question(name));
     },
     release: (name: string) => {
       subject.release(question(name));
@@ -46,44 +46,45 @@ describe('ZoneShares', () => {
   });
 
   it('lets some questions through every second, and eight more for each answer', () => {
-    const { flood, forgive } = zones(1024);
+    const { flood, recordAnswer } = zones(1024);
     flood('dead.example', 2_000, 1);
     for (let second = 2; second < 10; second++) {
       expect(flood('dead.example', 100, second)).toBe(16);
     }
-    forgive('www.dead.example');
+    recordAnswer('www.dead.example');
     expect(flood('dead.example', 2_000, 9)).toBe(8);
   });
 
   it('never refuses a question of a zone in which one of eight is answered', () => {
-    const { take, forgive } = zones(1024);
+    const { take, recordAnswer } = zones(1024);
     let refused = 0;
     for (let i = 0; i < 10_000; i++) {
       if (!take(`n${i}.example.co.uk`, 1)) refused++;
-      if (i % 8 === 0) forgive(`www${i}.example.co.uk`);
+      if (i % 8 === 0) recordAnswer(`www${i}.example.co.uk`);
     }
     expect(refused).toBe(0);
   });
 
   it('still limits a zone in which one of five hundred is answered', () => {
-    const { take, forgive } = zones(1024);
+    const { take, recordAnswer } = zones(1024);
     let taken = 0;
     for (let i = 0; i < 10_000; i++) {
       if (take(`n${i}.dead.example`, 1)) taken++;
-      if (i % 500 === 0) forgive(`www${i}.dead.example`);
+      if (i % 500 === 0) recordAnswer(`www${i}.dead.example`);
     }
     expect(taken).toBeLessThan(1024 + 20 * 8 + 1);
   });
 
   it('is not limited any more when all is answered again', () => {
-    const { flood, take, forgive } = zones(1024);
+    const { flood, take, recordAnswer } = zones(1024);
     flood('dead.example', 2_000, 1);
     let second = 2;
     let refused = 0;
     for (; second < 12; second++) {
       refused = 0;
       for (let i = 0; i < 200; i++) {
-        if (take(`n${second}-${i}.dead.example`, second)) forgive(`n${second}-${i}.dead.example`);
+        if (take(`n${second}-${i}.dead.example`, second))
+          recordAnswer(`n${second}-${i}.dead.example`);
         else refused++;
       }
     }
@@ -91,11 +92,11 @@ describe('ZoneShares', () => {
   });
 
   it('refuses no other question below a parent in which others are answered', () => {
-    const { flood, take, forgive } = zones(1024);
+    const { flood, take, recordAnswer } = zones(1024);
     for (let second = 1; second < 20; second++) {
       for (let i = 0; i < 5; i++) {
         const taken = flood(`dead${i}.co.uk`, 1_000, second);
-        for (let n = 0; n < taken; n += 8) forgive('www.example.co.uk');
+        for (let n = 0; n < taken; n += 8) recordAnswer('www.example.co.uk');
       }
       expect(take(`www${second}.alive.co.uk`, second)).toBe(true);
     }
@@ -140,7 +141,7 @@ describe('ZoneShares', () => {
     const label = fc.constantFrom('a', 'b', 'c');
     const name = fc.array(label, { minLength: 1, maxLength: 12 });
     const step = fc.record({
-      what: fc.constantFrom('take', 'take', 'take', 'take', 'release', 'forgive'),
+      what: fc.constantFrom('take', 'take', 'take', 'take', 'release', 'recordAnswer'),
       name,
       waits: fc.constantFrom(0, 0, 0, 0, 0, 0, 1, 3),
     });
@@ -185,7 +186,7 @@ class Model {
     return true;
   }
 
-  forgive(labels: readonly string[]): void {
+  recordAnswer(labels: readonly string[]): void {
     for (const zone of this.zonesOf(labels))
       this.counts.set(zone, Math.max(0, (this.counts.get(zone) ?? 0) - 8));
   }

@@ -81,7 +81,7 @@ export class ZoneShares {
   }
 
   /** An upstream has answered a question, which speaks for the zones of its name. */
-  forgive(question: Question): void {
+  recordAnswer(question: Question): void {
     if (!this.hasLimit) return;
     const labelCount = this.hash(question);
     for (let labels = MIN_LABELS; labels <= Math.min(labelCount, MAX_LABELS); labels++) {

@@ -107,12 +107,6 @@ export class PolicyShare {
     };
   }
 
-  /** Removes a reader whose thread has ended, wherever it was. */
-  disconnect(reader: number): void {
-    this.sends.delete(reader);
-    this.writeSide.clear(reader);
-  }
-
   /**
    * Runs a step that changes the policy in force, while nobody reads. When it throws, readers see what it has done.
    * @param naps most milliseconds to wait for each reader.

@@ -32,14 +32,6 @@ describe('the reader lock', () => {
     expect(isWritten).toBe(true);
   });
 
-  it('writes again when the owner has cleared a reader that never left', () => {
-    const { readers, writer } = setUp();
-    readers[0].enter();
-    expect(writer.tryWrite(() => undefined, 1)).toBe(false);
-    writer.clear(0);
-    expect(writer.tryWrite(() => undefined, 1)).toBe(true);
-  });
-
   it('lets readers enter after a write that threw', () => {
     const { readers, writer } = setUp();
     const fail = (): never => {

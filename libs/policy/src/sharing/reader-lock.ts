@@ -119,8 +119,8 @@ export class WriteSide {
    * Readers that waited for the write before have their turn first. So none waits for longer than one write, however
    * many follow each other.
    * @param naps most sleeps of a millisecond to wait for each reader.
-   * @returns false: a reader did not leave; nothing may be written. It may have died: when its thread has ended,
-   *   `clear` it. The caller must give its event loop the time to hear of that before it tries again.
+   * @returns false: a reader did not leave; nothing may be written. The caller must give its event loop time before it
+   *   tries again: a reader that has died ends the process.
    */
   tryEnter(naps: number): boolean {
     const { words, readers } = this;
@@ -139,11 +139,6 @@ export class WriteSide {
     if (this.readers === 0) return;
     Atomics.store(this.words, WANTED, 0);
     Atomics.notify(this.words, WANTED);
-  }
-
-  /** Makes a reader whose thread has ended count as away. Its number can be used again. */
-  clear(reader: number): void {
-    Atomics.store(this.words, stateOf(reader), AWAY);
   }
 
   /** @returns false: the reader was in that state all the time. */
