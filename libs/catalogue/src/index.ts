@@ -19,9 +19,14 @@ export {
 } from './image/compile.js';
 export { CatalogueImage, type ImageOptions } from './image/image.js';
 export { FORMAT_VERSION, type GroupSummary } from './image/image-format.js';
-export type { ListFormat } from './lists/list-limits.js';
-export { type ByteStream, DEFAULT_LIMITS, type ListLimits } from './lists/list-limits.js';
-export type { ListExample, ListReport } from './lists/list-report.js';
+export {
+  type ByteStream,
+  DEFAULT_LIMITS,
+  type ListExample,
+  type ListFormat,
+  type ListLimits,
+  type ListReport,
+} from './lists/list.js';
 export { NeverBlock } from './lists/never-block.js';
 export {
   type ReadList,

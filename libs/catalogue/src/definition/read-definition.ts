@@ -3,8 +3,7 @@ import { CatalogueError } from '../catalogue-error.js';
 import { openLocation } from '../sources/open-source.js';
 import type { SourceLocation } from '../sources/source.js';
 import type { Definition } from './definition.js';
-import { DEFINITION_FILE, parseDefinition } from './parse-definition.js';
-import { type Base, publicName } from './source-fields.js';
+import { DEFINITION_FILE, parseDefinition, type Base, publicName } from './parse-definition.js';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 const TIMEOUT_MS = 30_000;

@@ -6,7 +6,7 @@ import { type CompiledCatalogue, compileCatalogue, type ListedGroup } from '../i
 import { NameList } from '../names/name-list.js';
 import { buildImage } from './build-image.js';
 import { DeltaReader } from './delta-reader.js';
-import { BLOCK_SLOTS } from './name-cursor.js';
+import { BLOCK_SLOTS } from './stored-image.js';
 import { writeDelta } from './write-delta.js';
 
 const KEY = parseHashKey('000102030405060708090a0b0c0d0e0f');

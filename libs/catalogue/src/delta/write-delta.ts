@@ -1,6 +1,5 @@
-import { deltaHead, ROW_WORDS } from './delta-format.js';
-import { BLOCK_SLOTS, NameCursor } from './name-cursor.js';
-import { type ImageBytes, StoredImage } from './stored-image.js';
+import { deltaHead, ROW_WORDS } from './delta-reader.js';
+import { BLOCK_SLOTS, NameCursor, type ImageBytes, StoredImage } from './stored-image.js';
 
 /**
  * What makes `image` of `base`, as bytes. Both are read once, in order, and never held: memory is a few megabytes. No

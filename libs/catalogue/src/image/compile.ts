@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
 import type { HashKey } from '@weir/dns-name';
+import { createHash } from 'node:crypto';
 import { CatalogueError } from '../catalogue-error.js';
 import type { RewriteDefinition } from '../definition/definition.js';
 import type { NameList } from '../names/name-list.js';
 import { EMPTY, type GroupSummary } from './image-format.js';
-import { writeImage } from './image-writer.js';
-import { MembershipSets } from './membership-sets.js';
+import { writeImage, MembershipSets } from './image-writer.js';
 import { NameMerge } from './name-merge.js';
 
 /** A category or an application with its lists. */

@@ -1,17 +1,21 @@
 import { type HashKey, SuffixHashes, SuffixTable, toWireName } from '@weir/dns-name';
 import { type CatalogueIndex, type CategoryRewrite, countAsHeap } from '@weir/policy';
 import { crc32 } from 'node:zlib';
-import { keyCheck } from '../names/key-check.js';
+import { keyCheck } from '../names/name-list.js';
 import {
   CHECKED_FROM,
   filterBits,
   filterWord,
   type GroupSummary,
+  type HeaderField,
   homeSlot,
   type Names,
   type NameRewrite,
+  check,
+  readHeader,
+  sectionsOf,
+  TWO_TO_32,
 } from './image-format.js';
-import { check, readHeader, sectionsOf } from './image-sections.js';
 
 const NONE: readonly CategoryRewrite[] = [];
 
@@ -49,7 +53,6 @@ class RewriteTable {
   }
 }
 
-const TWO_TO_32 = 4_294_967_296;
 /** A mask has a bit for each of the first 31 suffixes, and one for all others. */
 const LAST_BIT = 31;
 
@@ -72,28 +75,32 @@ export class CatalogueImage implements CatalogueIndex {
   readonly applications: readonly GroupSummary[];
   /** Distinct names listed. */
   readonly domainCount: number;
+  private readonly scale: number;
   private readonly filterScale: number;
+  private readonly hashes: Uint32Array;
+  private readonly setNumbers: Uint16Array | Uint32Array;
+  private readonly setPositions: Uint32Array;
+  private readonly filter: Int32Array;
+  private readonly rewrites: RewriteTable;
   /** Keeps what was prefetched, so that the compiler does not remove the reads. */
   protected sink = 0;
 
-  private constructor(
-    private readonly scale: number,
-    private readonly hashes: Uint32Array,
-    private readonly setNumbers: Uint16Array | Uint32Array,
-    private readonly setPositions: Uint32Array,
-    private readonly filter: Int32Array,
-    memberships: Int32Array,
-    domainCount: number,
-    names: Names,
-    private readonly rewrites: RewriteTable,
-    bytes: Uint8Array,
-  ) {
-    this.filterScale = filter.length / TWO_TO_32;
-    this.memberships = memberships;
-    this.domainCount = domainCount;
+  private constructor(bytes: Uint8Array, field: HeaderField, key: HashKey) {
+    const sections = sectionsOf(bytes, field);
+    // A copy, as TextDecoder does not read shared memory.
+    const names = JSON.parse(new TextDecoder().decode(sections.names.slice())) as Names;
+    this.memberships = sections.memberships;
+    this.shareable = bytes.buffer instanceof SharedArrayBuffer ? bytes : undefined;
     this.categories = names.categories;
     this.applications = names.applications;
-    this.shareable = bytes.buffer instanceof SharedArrayBuffer ? bytes : undefined;
+    this.domainCount = field('domainCount');
+    this.scale = field('homeSlots') / TWO_TO_32;
+    this.filterScale = sections.filter.length / TWO_TO_32;
+    this.hashes = sections.hashes;
+    this.setNumbers = sections.setNumbers;
+    this.setPositions = sections.setPositions;
+    this.filter = sections.filter;
+    this.rewrites = new RewriteTable(names.rewrites, key);
   }
 
   /**
@@ -108,24 +115,7 @@ export class CatalogueImage implements CatalogueIndex {
       check(crc32(bytes.subarray(CHECKED_FROM)) === field('checksum'), 'its checksum is wrong');
     }
     check(field('keyCheck') === keyCheck(key), 'it was compiled under another DOMAIN_HASH_KEY');
-    const { hashes, setNumbers, setPositions, filter, memberships, names } = sectionsOf(
-      bytes,
-      field,
-    );
-    // A copy, as TextDecoder does not read shared memory.
-    const json = JSON.parse(new TextDecoder().decode(names.slice())) as Names;
-    return new CatalogueImage(
-      field('homeSlots') / TWO_TO_32,
-      hashes,
-      setNumbers,
-      setPositions,
-      filter,
-      memberships,
-      field('domainCount'),
-      json,
-      new RewriteTable(json.rewrites, key),
-      bytes,
-    );
+    return new CatalogueImage(bytes, field, key);
   }
 
   candidateMask({ count, high, low }: SuffixHashes): number {

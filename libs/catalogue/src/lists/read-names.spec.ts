@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { NameList } from '../names/name-list.js';
 import { chunksOf, expectNames, KEY, read, tarArchive, tarEntry } from './testing/lists.js';
-import { DEFAULT_LIMITS } from './list-limits.js';
+import { DEFAULT_LIMITS } from './list.js';
 import { readNames } from './read-names.js';
 
 const MIB = 1024 * 1024;

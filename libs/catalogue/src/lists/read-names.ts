@@ -10,16 +10,13 @@ import {
   type ByteStream,
   DEFAULT_LIMITS,
   type ListLimits,
-} from './list-limits.js';
-import {
   type ListExample,
   type ListReport,
   ListReportBuilder,
   MAX_EXAMPLES,
-} from './list-report.js';
+} from './list.js';
 import { NameHasher } from './name-hasher.js';
-import { NeverBlock } from './never-block.js';
-import { isPublicSuffix } from './public-suffix.js';
+import { NeverBlock, isPublicSuffix } from './never-block.js';
 import { readTarHeader, TAR_BLOCK, tarFiles } from './tar-files.js';
 import { peek, unpack } from './unpack.js';
 

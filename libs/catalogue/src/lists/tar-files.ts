@@ -1,5 +1,5 @@
 import { CatalogueError } from '../catalogue-error.js';
-import type { ByteStream } from './list-limits.js';
+import type { ByteStream } from './list.js';
 
 /** The block size of a tar archive (POSIX.1-1988, "ustar"). Each entry begins at a block. */
 export const TAR_BLOCK = 512;

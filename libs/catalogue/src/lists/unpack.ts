@@ -1,7 +1,7 @@
 import { Readable, pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { CatalogueError } from '../catalogue-error.js';
-import { bounded, type ByteStream, type ListLimits } from './list-limits.js';
+import { bounded, type ByteStream, type ListLimits } from './list.js';
 
 /**
  * Reads the first bytes of a stream without consuming them.

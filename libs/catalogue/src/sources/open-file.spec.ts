@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ListFormat } from '../lists/list-limits.js';
+import type { ListFormat } from '../lists/list.js';
 import { openSource } from './open-source.js';
 import type { OpenedSource, OpenOptions } from './source.js';
 

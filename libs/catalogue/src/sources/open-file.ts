@@ -3,7 +3,7 @@ import { type BigIntStats, createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CatalogueError } from '../catalogue-error.js';
-import { bounded, type ByteStream } from '../lists/list-limits.js';
+import { bounded, type ByteStream } from '../lists/list.js';
 import type { OpenedSource, OpenOptions } from './source.js';
 
 const CHUNK_BYTES = 256 * 1024;

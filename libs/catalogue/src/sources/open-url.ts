@@ -1,5 +1,5 @@
 import { CatalogueError } from '../catalogue-error.js';
-import { bounded, type ByteStream } from '../lists/list-limits.js';
+import { bounded, type ByteStream } from '../lists/list.js';
 import type { OpenedSource, OpenOptions } from './source.js';
 
 const IDLE_TIMEOUT_MS = 30_000;

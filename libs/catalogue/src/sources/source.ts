@@ -1,4 +1,4 @@
-import type { ByteStream, ListFormat } from '../lists/list-limits.js';
+import type { ByteStream, ListFormat } from '../lists/list.js';
 
 /** Where a source is: a file or folder of this machine, or an http(s) URL, credentials included. */
 export type SourceLocation = { readonly path: string } | { readonly url: string };

@@ -1,17 +1,19 @@
 import type { ActiveCatalogue } from '@weir/config-model';
-import { readChunks } from './image-files.js';
+import type { FeedLogger } from '../runtime/feed-logger.js';
 import { type FeedClient, FeedError } from './feed-client.js';
 import { type BuildImage, ImageDeltas, type LoadedImage } from './image-deltas.js';
 import {
+  readChunks,
   type ImageFolder,
   isMissing,
   type KeptImage,
   listImages,
   pathOf,
   writeImage,
+  type Allocate,
+  type ImageIdentity,
+  PartialImage,
 } from './image-files.js';
-import { type Allocate, type ImageIdentity, PartialImage } from './image-files.js';
-import type { FeedLogger } from '../runtime/feed-logger.js';
 
 /** Interval between attempts to keep an image. */
 const RETRY_MS = 10_000;

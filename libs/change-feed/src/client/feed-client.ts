@@ -1,13 +1,13 @@
 import { RowError } from '@weir/config-model';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SnapshotPart } from '../protocol/protocol.js';
 import { type ChangesPage, readChangesPage } from '../protocol/changes-page.js';
-import { readLines } from '../protocol/snapshot-stream.js';
-import { readSnapshot } from '../protocol/snapshot-stream.js';
+import type { SnapshotPart } from '../protocol/protocol.js';
+import { readLines, readSnapshot } from '../protocol/snapshot-stream.js';
 import { retryDelayMs } from '../runtime/retry-delay.js';
 import { decompressed } from './decompressed.js';
-import { StatusError, FeedError } from './feed-requests.js';
 import {
+  StatusError,
+  FeedError,
   type FeedFetch,
   type FeedRequest,
   FeedRequests,

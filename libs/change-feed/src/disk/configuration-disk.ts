@@ -1,5 +1,14 @@
-import { type Change, encodeChange, ENTITY_KINDS, FlatRows, KEY_LENGTHS } from '@weir/config-model';
-import { type EntityKind, type Head, RowError, RowsParser } from '@weir/config-model';
+import {
+  type Change,
+  encodeChange,
+  ENTITY_KINDS,
+  FlatRows,
+  KEY_LENGTHS,
+  type EntityKind,
+  type Head,
+  RowError,
+  RowsParser,
+} from '@weir/config-model';
 import { join } from 'node:path';
 import { FileThread, programFile } from '../files/file-thread.js';
 import { FEED_VERSION } from '../protocol/message.js';

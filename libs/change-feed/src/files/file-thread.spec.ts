@@ -2,10 +2,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FileThread } from './file-thread.js';
-import { FileWriter } from '../client/image-files.js';
-import { readChunks } from '../client/image-files.js';
+import { FileWriter, readChunks } from '../client/image-files.js';
 import { HeldDisk } from '../testing/held-disk.js';
+import { FileThread } from './file-thread.js';
 
 const WAIT = { timeout: 20_000 };
 

@@ -1,10 +1,9 @@
 import type { Change, Head } from '@weir/config-model';
 import type { Redis } from 'ioredis';
-import { parseChangeMessage } from '../protocol/change-messages.js';
-import type { Deployment } from '../protocol/deployment-messages.js';
-import { DeploymentMessages } from '../protocol/deployment-messages.js';
+import { parseChangeMessage, parseHeadMessage } from '../protocol/change-messages.js';
+import { type Deployment, DeploymentMessages } from '../protocol/deployment-messages.js';
+import type { Refusal } from '../protocol/message-verifier.js';
 import { FEED_VERSION, FeedVersionError } from '../protocol/message.js';
-import { parseHeadMessage } from '../protocol/change-messages.js';
 import {
   type FollowerKind,
   type FollowerState,
@@ -13,9 +12,8 @@ import {
   LEASE_MS,
   type Traced,
 } from '../protocol/protocol.js';
-import type { Refusal } from '../protocol/message-verifier.js';
-import { connectRedis, startConnecting, subscribe } from '../redis/redis.js';
 import { RedisClock } from '../redis/redis-clock.js';
+import { connectRedis, startConnecting, subscribe } from '../redis/redis.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { AcknowledgementPace } from './acknowledgement-pace.js';
 

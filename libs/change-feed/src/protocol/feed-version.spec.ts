@@ -4,11 +4,15 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FeedClient } from '../client/feed-client.js';
 import { createFeedServer } from '../server/feed-server.js';
-import { FEED_VERSION, feedVersionOf, FeedVersionError } from './message.js';
-import { parseChangeMessage, renderChangeMessages } from './change-messages.js';
-import { parseHeadMessage, renderHeadMessage } from './change-messages.js';
-import { parseFollowerState } from './protocol.js';
 import { MemoryLog } from '../testing/memory-log.js';
+import {
+  parseChangeMessage,
+  renderChangeMessages,
+  parseHeadMessage,
+  renderHeadMessage,
+} from './change-messages.js';
+import { FEED_VERSION, feedVersionOf, FeedVersionError } from './message.js';
+import { parseFollowerState } from './protocol.js';
 
 const TOKEN = 'token-of-the-version-spec';
 const NEWER = FEED_VERSION + 1;

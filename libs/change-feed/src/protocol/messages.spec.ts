@@ -4,13 +4,11 @@ import {
   MAX_PUBLISHED_BYTES,
   parseChangeMessage,
   renderChangeMessages,
-} from './change-messages.js';
-import { FEED_VERSION } from './message.js';
-import {
   acknowledgementIntervalMs,
   parseHeadMessage,
   renderHeadMessage,
 } from './change-messages.js';
+import { FEED_VERSION } from './message.js';
 import type { Traced } from './protocol.js';
 
 const LINEAGE = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01';

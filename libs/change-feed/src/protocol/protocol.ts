@@ -7,8 +7,7 @@ import {
   type Row,
   RowError,
 } from '@weir/config-model';
-import { feedVersionOf } from './message.js';
-import { parseJson } from './message.js';
+import { feedVersionOf, parseJson } from './message.js';
 
 /** Life of a follower's lease. Writes do not wait for a follower that has not renewed its lease. */
 export const LEASE_MS = 3_000;

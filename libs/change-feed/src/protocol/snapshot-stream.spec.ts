@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { plainPart } from '../testing/plain-part.js';
-import { readLines } from './snapshot-stream.js';
 import type { SnapshotPart } from './protocol.js';
-import { readSnapshot, writeSnapshot } from './snapshot-stream.js';
+import { readLines, readSnapshot, writeSnapshot } from './snapshot-stream.js';
 
 const PARTS: readonly SnapshotPart[] = [
   {

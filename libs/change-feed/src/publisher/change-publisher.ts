@@ -1,17 +1,14 @@
 import type { Head, LogPoint } from '@weir/config-model';
 import type { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
-import { renderChangeMessages } from '../protocol/change-messages.js';
-import type { Deployment } from '../protocol/deployment-messages.js';
-import { DeploymentMessages } from '../protocol/deployment-messages.js';
-import { FEED_VERSION } from '../protocol/message.js';
+import {
+  renderChangeMessages,
+  acknowledgementIntervalMs,
+  renderHeadMessage,
+} from '../protocol/change-messages.js';
+import { type Deployment, DeploymentMessages } from '../protocol/deployment-messages.js';
 import type { Refusal } from '../protocol/message-verifier.js';
-import { acknowledgementIntervalMs, renderHeadMessage } from '../protocol/change-messages.js';
-import { FollowerRegistry } from './follower-registry.js';
-import { LeaseReader } from './lease-reader.js';
-import { LogWatch } from './log-watch.js';
-import { RecentTraces } from './recent-traces.js';
-import type { Applied } from './resolver-positions.js';
+import { FEED_VERSION } from '../protocol/message.js';
 import {
   type FollowerState,
   HEARTBEAT_MS,
@@ -21,9 +18,14 @@ import {
   type PublishedChange,
   type Traced,
 } from '../protocol/protocol.js';
-import { connectRedis, startConnecting, subscribe } from '../redis/redis.js';
 import { RedisClock } from '../redis/redis-clock.js';
+import { connectRedis, startConnecting, subscribe } from '../redis/redis.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
+import { FollowerRegistry } from './follower-registry.js';
+import { LeaseReader } from './lease-reader.js';
+import { LogWatch } from './log-watch.js';
+import { RecentTraces } from './recent-traces.js';
+import type { Applied } from './resolver-positions.js';
 
 export interface ChangePublisherOptions {
   readonly redisUrl: string;

@@ -3,8 +3,7 @@ import { ZSTD } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import type { FeedDownloads } from './download-pool.js';
 import type { KeptDeltas } from './kept-deltas.js';
-import { ignoreDisconnect, refuse, refuseForNow } from './refuse.js';
-import { soon } from './refuse.js';
+import { ignoreDisconnect, refuse, refuseForNow, soon } from './refuse.js';
 import { sendStored, type StoredBytes } from './stored-bytes.js';
 
 export interface ImageServing {

@@ -9,8 +9,7 @@ import { MADE_ANEW } from '../protocol/protocol.js';
 import { HeldDisk } from '../testing/held-disk.js';
 import { MemoryLog } from '../testing/memory-log.js';
 import { KeptFileError, KeptFolder } from './kept-file.js';
-import type { KeptSnapshot } from './kept-snapshots.js';
-import { KeptSnapshots } from './kept-snapshots.js';
+import { type KeptSnapshot, KeptSnapshots } from './kept-snapshots.js';
 
 const WAIT = { timeout: 20_000 };
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };

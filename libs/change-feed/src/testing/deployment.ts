@@ -1,5 +1,4 @@
-import type { Deployment } from '../protocol/deployment-messages.js';
-import { DeploymentMessages } from '../protocol/deployment-messages.js';
+import { type Deployment, DeploymentMessages } from '../protocol/deployment-messages.js';
 
 const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 

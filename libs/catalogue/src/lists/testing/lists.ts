@@ -1,8 +1,7 @@
 import { parseHashKey } from '@weir/dns-name';
 import { expect } from 'vitest';
 import { NameList } from '../../names/name-list.js';
-import { type ListFormat, DEFAULT_LIMITS, type ListLimits } from '../list-limits.js';
-import type { ListReport } from '../list-report.js';
+import { type ListFormat, DEFAULT_LIMITS, type ListLimits, type ListReport } from '../list.js';
 import { type ReadList, readNames } from '../read-names.js';
 
 export const KEY = parseHashKey('000102030405060708090a0b0c0d0e0f');
