@@ -1,9 +1,16 @@
-import { type Logger, openDeployment, OpsServer, type Service, TlsIdentity } from '@weir/ops';
+import { CatalogueError, readDefinition } from '@weir/catalogue';
+import {
+  type Logger,
+  openDeployment,
+  OpsServer,
+  type Service,
+  TlsIdentity,
+  StartError,
+} from '@weir/ops';
 import { openTelemetry } from '@weir/telemetry';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ControlPlaneConfiguration } from './configuration.js';
-import { checkDefinition } from './catalogue/check-definition.js';
 import { FeedApi } from './feed/feed-api.js';
 import { openTokens } from './http/callers/open-tokens.js';
 import { createManagementApi } from './management-api.js';
@@ -77,4 +84,19 @@ export async function startControlPlane(
 
 function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
+}
+
+/**
+ * Checks the definition in a folder before anything is started. A URL is not requested, because it may be unreachable
+ * for a while.
+ * @throws StartError, one line, when the definition cannot be used.
+ */
+async function checkDefinition(location: string): Promise<void> {
+  if (/^https?:\/\//i.test(location)) return;
+  try {
+    await readDefinition(location);
+  } catch (error) {
+    if (!(error instanceof CatalogueError)) throw error;
+    throw new StartError(`${error.message} (CATALOGUE)`, { cause: error });
+  }
 }

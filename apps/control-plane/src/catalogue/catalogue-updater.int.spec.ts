@@ -18,8 +18,7 @@ import { type ListServer, startListServer } from '../testing/list-server.js';
 import { CatalogueActivation } from './activate/catalogue-activation.js';
 import { CatalogueGauges } from './catalogue-gauges.js';
 import { CatalogueUpdater } from './catalogue-updater.js';
-import { RefreshMetrics } from './sources/refresh-metrics.js';
-import { SourceRefresh } from './sources/source-refresh.js';
+import { RefreshMetrics, SourceRefresh } from './sources/source-refresh.js';
 import { findImage } from './store/image-store.js';
 
 const KEY = parseHashKey(HASH_KEY);

@@ -8,8 +8,7 @@ import {
 } from '../platform/database/database-errors.js';
 import type { Job } from '../platform/jobs/job.js';
 import type { CatalogueActivation } from './activate/catalogue-activation.js';
-import { type CatalogueInputs, collectInputs } from './compile/catalogue-inputs.js';
-import { compileInputs } from './compile/compile-inputs.js';
+import { type CatalogueInputs, collectInputs, compileInputs } from './compile/catalogue-inputs.js';
 import { isDue } from './sources/source-due.js';
 import type { SourceRefresh } from './sources/source-refresh.js';
 import { readActiveInputsSha256 } from './store/catalogue-store.js';

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { Counter, type Registry } from 'prom-client';
 import { Snapshot } from '../platform/database/snapshot.js';
 import type { Job } from '../platform/jobs/job.js';
-import { digestOfRows } from './rows-digest.js';
+import { digestOfRows } from './entity-tables.js';
 
 const EVERY_MS = 24 * 60 * 60_000;
 const RETRY_MS = 60_000;

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import type { Pool } from 'pg';
 import { SCHEMA } from '../configuration.js';
-import { digestOfRows } from '../feed/rows-digest.js';
+import { digestOfRows } from '../feed/entity-tables.js';
 import { readPages } from '../platform/database/snapshot.js';
 import { withConnection } from '../platform/database/with-connection.js';
 import { lockHead, logChanges, toLogEntries } from '../revisions/change-log.js';

@@ -2,7 +2,7 @@ import type { Head } from '@weir/config-model';
 import type { ClientBase, QueryConfig } from 'pg';
 import type { TransactionIdentity } from '../platform/database/commit-outcome.js';
 import { type AuthoredChange, toRecord } from './change-record.js';
-import { Deadline } from './deadline.js';
+import { Deadline } from './write-queue.js';
 
 /** The head that a change starts from, locked until its transaction ends. */
 export interface LockedHead extends Head {

@@ -9,11 +9,10 @@ import { type LockedHead, lockHead, logChanges, toLogEntries, WAIT_MS } from './
 import { changed, type MadeChange, type WorkResult } from './change-outcome.js';
 import { ALL_PROFILES } from './change-record.js';
 import { ChangeTrace, type CommittedChange, propagateTraced } from './change-trace.js';
-import { Deadline } from './deadline.js';
 import { GroupCommit, LIMITS } from './group-commit.js';
 import type { GroupedChange } from './grouped-change.js';
 import { WithRevision } from './with-revision.js';
-import { WriteQueue } from './write-queue.js';
+import { Deadline, WriteQueue } from './write-queue.js';
 
 export type { LockedHead, Transaction };
 

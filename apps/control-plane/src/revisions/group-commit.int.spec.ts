@@ -1,18 +1,17 @@
 import type { EncodedChange } from '@weir/config-model';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { pino } from 'pino';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { Database } from '../platform/database/database.js';
+import type { Transaction } from '../platform/database/transaction.js';
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
 import { startTcpProxy, type TcpProxy } from '../testing/tcp-proxy.js';
 import type { CommittedChange } from './change-trace.js';
-import { Deadline } from './deadline.js';
 import { GroupCommit, type GroupLimits, LIMITS } from './group-commit.js';
-import type { Transaction } from '../platform/database/transaction.js';
 import type { GroupedChange } from './grouped-change.js';
 import type { WorkingTable } from './working-tables.js';
-import { WriteQueue } from './write-queue.js';
+import { Deadline, WriteQueue } from './write-queue.js';
 
 const adminUrl = inject('databaseUrl');
 const AUTHOR = { origin: 'repair' } as const;

@@ -7,9 +7,8 @@ import { lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
 import type { ChangeOutcome } from './change-outcome.js';
 import type { AuthoredChange } from './change-record.js';
 import { ChangeTrace, type CommittedChange } from './change-trace.js';
-import { Deadline } from './deadline.js';
 import { type GroupedChange, makeTogether } from './grouped-change.js';
-import type { WriteQueue } from './write-queue.js';
+import { Deadline, type WriteQueue } from './write-queue.js';
 
 /** A change that waits to be made. */
 interface PendingChange {

@@ -2,8 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import { DatabaseSilentError } from '../platform/database/database-errors.js';
-import { Deadline } from './deadline.js';
-import { WriteQueueTimeoutError, WriteQueue } from './write-queue.js';
+import { Deadline, WriteQueueTimeoutError, WriteQueue } from './write-queue.js';
 
 const LATER = new Deadline(3_600_000);
 

@@ -1,5 +1,19 @@
 import { DatabaseSilentError, isSilence } from '../platform/database/database-errors.js';
-import type { Deadline } from './deadline.js';
+
+/** When a change has waited long enough for those before it, whatever it waits for. */
+export class Deadline {
+  private readonly endMs: number;
+
+  /** @param waitMs from now. */
+  constructor(waitMs: number) {
+    this.endMs = performance.now() + waitMs;
+  }
+
+  /** Whole milliseconds, at least 1: to PostgreSQL, 0 means no limit. */
+  get leftMs(): number {
+    return Math.max(Math.ceil(this.endMs - performance.now()), 1);
+  }
+}
 
 type Task = () => Promise<unknown>;
 

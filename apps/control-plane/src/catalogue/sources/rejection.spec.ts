@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rejectionOf } from './rejection.js';
+import { rejectionOf } from './source-refresh.js';
 
 describe('rejectionOf', () => {
   it('rejects a list without a domain, whatever the last list was, and nobody may accept it', () => {

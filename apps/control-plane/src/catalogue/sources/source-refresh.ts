@@ -7,6 +7,7 @@ import {
 import type { HashKey } from '@weir/dns-name';
 import type { Logger } from '@weir/ops';
 import type { Pool } from 'pg';
+import { Gauge, Histogram, type Registry } from 'prom-client';
 import {
   recordFailure,
   recordHeld,
@@ -17,9 +18,42 @@ import {
 } from '../store/source-store.js';
 import type { ReadOutcome, SourceLimits } from '../worker/read-source.js';
 import { readInThread } from '../worker/worker-thread.js';
-import type { RefreshMetrics } from './refresh-metrics.js';
-import { rejectionOf } from './rejection.js';
 import { readWith } from './source-due.js';
+
+const DURATION_BUCKETS_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900];
+
+type RefreshResult = 'changed' | 'unchanged' | 'failed';
+
+/** Counts and times the refreshes of sources on this replica. */
+export class RefreshMetrics {
+  private readonly durations: Histogram<'result'>;
+  private readonly running: Gauge;
+
+  constructor(registry: Registry) {
+    this.durations = new Histogram({
+      name: 'weir_catalogue_refresh_seconds',
+      help: 'Time to request and read a source, on this replica',
+      labelNames: ['result'],
+      buckets: DURATION_BUCKETS_SECONDS,
+      registers: [registry],
+    });
+    this.running = new Gauge({
+      name: 'weir_catalogue_refreshing',
+      help: 'Sources that are being requested or read on this replica',
+      registers: [registry],
+    });
+  }
+
+  async measure(refresh: () => Promise<RefreshResult>): Promise<void> {
+    const end = this.durations.startTimer();
+    this.running.inc();
+    try {
+      end({ result: await refresh() });
+    } finally {
+      this.running.dec();
+    }
+  }
+}
 
 export interface SourceRefreshOptions {
   readonly pool: Pool;
@@ -165,4 +199,34 @@ async function isUnchangedFile(
 ): Promise<boolean> {
   if (!('path' in source.location) || etag === null) return false;
   return (await openSource(source, { etag, ...limits })).status === 'unchanged';
+}
+
+/** A list with less than this share of the last accepted one is taken for an error of its source. */
+const MIN_SHARE = 0.5;
+/** A list that has grown beyond this may be in the wrong hands, or another list. */
+const MAX_SHARE = 4;
+
+interface Rejection {
+  readonly problem: string;
+  /** Whether somebody may accept the list. */
+  readonly isHeld: boolean;
+}
+
+/**
+ * Why a list must not replace the last accepted one; null when it may.
+ * @param count domains in the list.
+ * @param lastCount domains in the last accepted list; null: there is none, or the list need not be like it.
+ */
+export function rejectionOf(count: number, lastCount: number | null): Rejection | null {
+  if (count === 0) return { problem: 'lists no domain', isHeld: false };
+  if (lastCount === null || lastCount === 0) return null;
+  const than =
+    count < lastCount * MIN_SHARE
+      ? 'less than half of'
+      : count > lastCount * MAX_SHARE
+        ? 'more than four times'
+        : null;
+  if (than === null) return null;
+  const problem = `lists ${count} domains, ${than} the ${lastCount} before; the last list stays in force`;
+  return { problem, isHeld: true };
 }

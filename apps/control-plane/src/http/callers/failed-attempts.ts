@@ -1,3 +1,5 @@
+import { Counter, type Registry } from 'prom-client';
+
 /** So many failures of a source have no delay: somebody who copies a token may make a mistake. */
 const FREE_FAILURES = 10;
 const FIRST_DELAY_MS = 100;
@@ -36,4 +38,36 @@ export class FailedAttempts {
 function delayOf(count: number): number {
   if (count <= FREE_FAILURES) return 0;
   return Math.min(FIRST_DELAY_MS * 2 ** (count - FREE_FAILURES - 1), LONGEST_DELAY_MS);
+}
+
+/** Metrics of failed attempts, and of the file with the tokens. */
+export function registerCallerMetrics(
+  registry: Registry,
+  attempts: FailedAttempts,
+  file: { readonly faults: number } | null,
+): void {
+  counter(
+    registry,
+    'weir_management_bad_credentials_total',
+    'Requests to the management API with a token that is unknown, has expired, or is not for their source',
+    () => attempts.total,
+  );
+  counter(
+    registry,
+    'weir_management_tokens_file_faults_total',
+    'Checks at which MANAGEMENT_TOKENS_FILE was not usable; the tokens before it stay in force',
+    () => file?.faults ?? 0,
+  );
+}
+
+function counter(registry: Registry, name: string, help: string, value: () => number): void {
+  new Counter({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(value());
+    },
+  });
 }

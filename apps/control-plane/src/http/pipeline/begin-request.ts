@@ -1,8 +1,10 @@
+import { ClientAddress } from '@weir/clients';
+import type { CidrSet } from '@weir/ops';
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import type { Endpoints } from '../routing/endpoints.js';
-import type { Middleware, Request, Response } from '../routing/http.js';
-import { coalesceChunks } from '../../platform/coalesce-chunks.js';
-import { clientAddress } from './client-address.js';
+import type { Middleware, Request, Response, RequestSource } from '../routing/http.js';
 import type { HttpOptions } from './http-options.js';
 import { repairUrl } from './repair-url.js';
 
@@ -55,4 +57,67 @@ function describe({ context, method }: Request, response: Response, route: strin
 function header(request: Request, name: string): string | undefined {
   const value = request.headers[name];
   return Array.isArray(value) ? value.join(',') : value;
+}
+
+/**
+ * The address that a request came from: the peer of the connection, or, when that is a trusted proxy, the rightmost
+ * entry of `X-Forwarded-For` that is not one (decisions §8). When all entries are trusted, it is the leftmost.
+ * @returns null when that entry is not an IP address: no list approves such a source.
+ */
+export function clientAddress(
+  peer: string | undefined,
+  forwardedFor: string | undefined,
+  trustedProxies: CidrSet | undefined,
+): RequestSource | null {
+  const client = new ClientAddress();
+  if (peer === undefined || !client.set(peer, 0)) return null;
+  let text = peer;
+  if (trustedProxies !== undefined && forwardedFor !== undefined) {
+    for (const entry of forwardedFor.split(',').reverse()) {
+      if (!trustedProxies.has(client)) break;
+      text = entry.trim();
+      if (isIP(text) === 0 || !client.set(text, 0)) return null;
+    }
+  }
+  return { address: client, text: normalise(text) };
+}
+
+/** Without a zone, in the form of RFC 5952. An IPv4-mapped address becomes IPv4 (decisions §8). */
+function normalise(address: string): string {
+  const plain = address.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
+  return plain.includes(':') ? new URL(`http://[${plain}]`).hostname.slice(1, -1) : plain;
+}
+
+/** A chunk of this size is passed on as it is. */
+const LARGE_CHUNK_BYTES = 512;
+const BLOCK_BYTES = 4_096;
+
+/**
+ * Puts the small chunks of a body that came in one read of the socket together. A chunk takes some 550 bytes of memory,
+ * and Node holds as many as a request may have unread bytes: 65,536 of one byte. Call it before the body comes.
+ */
+export function coalesceChunks(request: IncomingMessage): void {
+  const push = request.push.bind(request);
+  let block: Buffer | null = null;
+  let used = 0;
+  const flush = (): void => {
+    if (block !== null) push(block.subarray(0, used));
+    block = null;
+  };
+  // An own property: Express replaces the prototype.
+  request.push = (chunk: Buffer | null): boolean => {
+    if (chunk === null || chunk.length >= LARGE_CHUNK_BYTES) {
+      flush();
+      return push(chunk);
+    }
+    if (block !== null && used + chunk.length > BLOCK_BYTES) flush();
+    if (block === null) {
+      block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+      used = 0;
+      setImmediate(flush);
+    }
+    block.set(chunk, used);
+    used += chunk.length;
+    return request.readableLength + used < request.readableHighWaterMark;
+  };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { BodyBlocks } from './body-blocks.js';
+import { BodyBlocks } from './parse-body.js';
 
 it('has the bytes of its chunks, in order, however they were cut', () => {
   const chunks = fc.array(fc.uint8Array({ maxLength: 5_000 }), { maxLength: 40 });

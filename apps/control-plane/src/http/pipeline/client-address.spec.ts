@@ -1,8 +1,8 @@
-import type { RequestSource } from '../routing/request-context.js';
+import type { RequestSource } from '../routing/http.js';
 import { ClientAddress } from '@weir/clients';
 import { CidrSet } from '@weir/ops';
 import { describe, expect, it } from 'vitest';
-import { clientAddress } from './client-address.js';
+import { clientAddress } from './begin-request.js';
 
 const PROXIES = CidrSet.parse(['127.0.0.0/8', '2001:db8::/64']);
 

@@ -1,5 +1,28 @@
+import type { ClientAddress } from '@weir/clients';
+import type { Span } from '@weir/telemetry';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { RequestContext } from './request-context.js';
+import type { Caller } from '../callers/tokens.js';
+
+/** Where a request came from. */
+export interface RequestSource {
+  readonly address: ClientAddress;
+  /** The same address as text. */
+  readonly text: string;
+}
+
+/** What is known about a request besides what Express knows. */
+interface RequestContext {
+  /** Also in `X-Request-Id`, in the log, and in the response to an unexpected error. */
+  readonly id: string;
+  /** Null: not a valid address. */
+  readonly source: RequestSource | null;
+  /** Set by `TokenGuard`. */
+  caller: Caller | null;
+  /** When it came, as `performance.now()` tells it. */
+  readonly startedMs: number;
+  /** Set by `TraceInterceptor`; null when it is not traced. */
+  span: Span | null;
+}
 
 /** The part of an Express request that is used here, with our own context. */
 export interface Request extends IncomingMessage {

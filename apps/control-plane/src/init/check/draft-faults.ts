@@ -2,7 +2,7 @@ import { unknownBlockPage } from '../../resources/block-pages/block-page-store.j
 import { type AddressFamily, IPV4, IPV6 } from '../../resources/networks/addresses/addresses.js';
 import { findClashes } from '../../resources/networks/napt/port-ranges.js';
 import { masked, type NetworkRecord } from '../../resources/networks/prefixes/network-store.js';
-import { applicationFaults } from '../../resources/profiles/application-faults.js';
+import { applicationFaults } from '../../resources/profiles/profile-draft.js';
 import { unknownProfile } from '../../resources/profiles/profile-store.js';
 import type { Column } from '../draft/column.js';
 import type { DraftNetworks } from '../draft/draft-networks.js';

@@ -2,7 +2,7 @@ import type { Operation, Schedule } from '@weir/config-model';
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { digestOfRows } from '../../feed/rows-digest.js';
+import { digestOfRows } from '../../feed/entity-tables.js';
 import { readPages } from '../../platform/database/snapshot.js';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
 import { RowReplica } from '../../testing/row-replica.js';

@@ -4,8 +4,7 @@ import type { DtoClass } from '../../http/validation/dto.js';
 import { type Fault, prefixFaults, throwIfFaults } from '../../http/validation/fault.js';
 import { read, readerOf } from '../../http/validation/reader.js';
 import { BlockPageDto } from '../../resources/block-pages/block-page.dto.js';
-import { wrongDomain } from '../../resources/domain-lists/domain-check.js';
-import type { DomainHasher } from '../../resources/domain-lists/domain-hasher.js';
+import { wrongDomain, type DomainHasher } from '../../resources/domain-lists/domain-check.js';
 import { NaptDto, toAssignment } from '../../resources/networks/napt/napt.dto.js';
 import {
   IPV4_DTO,

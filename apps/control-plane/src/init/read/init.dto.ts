@@ -4,8 +4,7 @@ import { BlockPageDto } from '../../resources/block-pages/block-page.dto.js';
 import { IsDomain } from '../../resources/domain-lists/domain-check.js';
 import { NaptDto } from '../../resources/networks/napt/napt.dto.js';
 import { Ipv4NetworkDto, Ipv6NetworkDto } from '../../resources/networks/prefixes/network.dto.js';
-import { ProfileDto } from '../../resources/profiles/profile.dto.js';
-import { type RuleStatus, IsRuleStatus } from '../../resources/profiles/rule-status.js';
+import { ProfileDto, type RuleStatus, IsRuleStatus } from '../../resources/profiles/profile.dto.js';
 
 /** Domains of one list of one profile. */
 @Example<DomainListDto>({ profile_id: 1, type: 'deny', domains: ['example.com'] })

@@ -8,11 +8,11 @@ import {
   type ActiveApplications,
   namesOf,
 } from '../../resources/applications/active-catalogue-reader.js';
-import type { DomainHasher } from '../../resources/domain-lists/domain-hasher.js';
+import type { DomainHasher } from '../../resources/domain-lists/domain-check.js';
 import type { Author } from '../../revisions/author.js';
 import { lockHead, logChanges, toLogEntries } from '../../revisions/change-log.js';
 import { ALL_PROFILES } from '../../revisions/change-record.js';
-import { Deadline } from '../../revisions/deadline.js';
+import { Deadline } from '../../revisions/write-queue.js';
 import { findDraftFaults } from '../check/draft-faults.js';
 import type { Draft } from '../draft/draft.js';
 import { digestOfDraft } from '../load/draft-digest.js';

@@ -1,12 +1,11 @@
-import pg from 'pg';
 import { parentPort, workerData } from 'node:worker_threads';
+import pg from 'pg';
 import {
   connectionSettings,
   DETECT_LOST_CLIENT,
 } from '../../platform/database/connection-settings.js';
-import { ServerQuestions } from '../../platform/database/server-questions.js';
-import { SilenceWatch } from '../../platform/database/silence-watch.js';
-import { DomainHasher } from '../../resources/domain-lists/domain-hasher.js';
+import { ServerQuestions, SilenceWatch } from '../../platform/database/silence-watch.js';
+import { DomainHasher } from '../../resources/domain-lists/domain-check.js';
 import { type Reply, type Request, type ThreadSettings, toFailure } from './messages.js';
 import { Submission } from './submission.js';
 

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, i
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
 import { type CopyText, copyIn } from './copy-in.js';
 import { Database } from './database.js';
-import { streamOf } from './driver-internals.js';
+import { streamOf } from './silence-watch.js';
 
 const TARGET = 'copied (id)';
 const DEADLINE = { timeout: 20_000 };

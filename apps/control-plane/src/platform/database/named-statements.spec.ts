@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { namedStatements } from './named-statements.js';
+import { namedStatements } from './database.js';
 
 it('gives the same name to the same text, and different names to different texts', () => {
   const name = namedStatements();

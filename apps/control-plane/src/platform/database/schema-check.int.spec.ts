@@ -7,8 +7,7 @@ import {
   dropDatabase,
 } from '../../testing/fresh-database.js';
 import { openPool } from '../../testing/open-pool.js';
-import { SchemaCheck } from './schema-check.js';
-import { SCHEMA_VERSION } from './schema-version.js';
+import { SchemaCheck, SCHEMA_VERSION } from './schema-check.js';
 
 const NEXT = '20990101000000_next';
 

@@ -2,7 +2,9 @@ import { type Logger, StartError } from '@weir/ops';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { isDatabaseUnreachable } from './database-errors.js';
-import { SCHEMA_VERSION } from './schema-version.js';
+
+/** The newest migration of this release. It works with this schema, and with later schemas that allow it. */
+export const SCHEMA_VERSION = '20261124000000_init';
 
 const POLL_MS = 250;
 const UNDEFINED_TABLE = '42P01';

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { SCHEMA_VERSION } from './schema-version.js';
+import { SCHEMA_VERSION } from './schema-check.js';
 
 const MIGRATIONS = fileURLToPath(new URL('../../../../../prisma/migrations', import.meta.url));
 

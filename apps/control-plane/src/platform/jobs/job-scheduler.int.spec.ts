@@ -20,8 +20,7 @@ import {
 } from 'vitest';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
 import { openPool } from '../../testing/open-pool.js';
-import { JobMetrics } from './job-metrics.js';
-import { JobScheduler } from './job-scheduler.js';
+import { JobMetrics, JobScheduler } from './job-scheduler.js';
 import type { Job } from './job.js';
 
 const WAIT = { timeout: 20_000, interval: 20 };

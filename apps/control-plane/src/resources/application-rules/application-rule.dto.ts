@@ -1,7 +1,7 @@
 import { type ApplicationRule, MAX_ID } from '@weir/config-model';
 import { Example, type Json } from '../../http/validation/dto.js';
 import { IsId, IsList, Optional, PathInteger } from '../../http/validation/rules.js';
-import { type RuleStatus, toStatus, IsRuleStatus } from '../profiles/rule-status.js';
+import { type RuleStatus, toStatus, IsRuleStatus } from '../profiles/profile.dto.js';
 
 @Example<AddApplicationsDto>({ app_ids: [3, 4], status: 'deny' })
 export class AddApplicationsDto {

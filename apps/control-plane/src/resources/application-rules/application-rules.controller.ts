@@ -3,8 +3,7 @@ import { RuleVerdict } from '@weir/config-model';
 import { ApiEndpoint } from '../../http/routing/endpoint.js';
 import type { Json } from '../../http/validation/dto.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
-import { ProfilePath } from '../profiles/profile-path.js';
-import { ApplicationRuleDto } from '../profiles/profile.dto.js';
+import { ProfilePath, ApplicationRuleDto } from '../profiles/profile.dto.js';
 import {
   AddApplicationsDto,
   StoredApplicationRuleDto,

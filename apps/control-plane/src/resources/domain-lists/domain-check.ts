@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { DomainError, normaliseDomain } from '@weir/dns-name';
+import { DomainError, normaliseDomain, hashDomain, type HashKey } from '@weir/dns-name';
 import { Convert, Rule, type Wrong } from '../../http/validation/rules.js';
 
 const SCHEMA = { type: 'string', format: 'idn-hostname', maxLength: 1024, example: 'example.com' };
@@ -26,5 +26,15 @@ export function wrongDomain(value: unknown): Wrong | null {
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     return { msg: `Domain ${error.message}`, type: 'value_error' };
+  }
+}
+
+/** Hashes domains with the key of the deployment. Only the hashes are stored. */
+export class DomainHasher {
+  constructor(private readonly key: HashKey) {}
+
+  /** @throws DomainError when the text is not a domain name. */
+  hash(presentationName: string): number {
+    return hashDomain(normaliseDomain(presentationName), this.key);
   }
 }

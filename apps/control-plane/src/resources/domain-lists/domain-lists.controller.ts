@@ -3,8 +3,8 @@ import { RuleVerdict } from '@weir/config-model';
 import { ApiEndpoint } from '../../http/routing/endpoint.js';
 import type { Json } from '../../http/validation/dto.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
-import { ProfilePath } from '../profiles/profile-path.js';
-import { DomainHasher } from './domain-hasher.js';
+import { ProfilePath } from '../profiles/profile.dto.js';
+import { DomainHasher } from './domain-check.js';
 import { DomainListsService } from './domain-lists.service.js';
 import {
   AddDomainDto,

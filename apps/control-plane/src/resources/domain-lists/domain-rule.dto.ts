@@ -8,7 +8,7 @@ import {
   Optional,
   PathInteger,
 } from '../../http/validation/rules.js';
-import { type RuleStatus, IsRuleStatus } from '../profiles/rule-status.js';
+import { type RuleStatus, IsRuleStatus } from '../profiles/profile.dto.js';
 import { IsDomain, IsNormalisedDomain } from './domain-check.js';
 
 @Example<AddDomainDto>({ type: 'deny', domain: 'example.com' })

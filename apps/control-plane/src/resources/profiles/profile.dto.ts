@@ -1,4 +1,4 @@
-import { type ApplicationRule, type Profile, RuleVerdict } from '@weir/config-model';
+import { type ApplicationRule, type Profile, RuleVerdict, MAX_ID } from '@weir/config-model';
 import { IsOptional } from 'class-validator';
 import { Example, type Json } from '../../http/validation/dto.js';
 import {
@@ -8,9 +8,26 @@ import {
   IsNested,
   IsNestedList,
   Optional,
+  PathInteger,
+  IsOneOf,
 } from '../../http/validation/rules.js';
 import type { ProfileDraft, ProfileLocations, ProfilePatch } from './profile-draft.js';
-import { type RuleStatus, toStatus, IsRuleStatus } from './rule-status.js';
+
+/** The verdict of a rule, in the words of the contract. */
+export type RuleStatus = keyof typeof RuleVerdict;
+
+export function toStatus(verdict: RuleVerdict): RuleStatus {
+  return verdict === RuleVerdict.allow ? 'allow' : 'deny';
+}
+
+export const IsRuleStatus = (): PropertyDecorator => IsOneOf(['allow', 'deny']);
+
+/** Path parameter of a profile and of everything below it. */
+@Example<ProfilePath>({ profile_id: 1 })
+export class ProfilePath {
+  @PathInteger(0, MAX_ID)
+  profile_id!: number;
+}
 
 @Example<ProfileSettingsDto>({
   id: 1,

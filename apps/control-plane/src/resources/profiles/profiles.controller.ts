@@ -3,8 +3,8 @@ import { ApiEndpoint } from '../../http/routing/endpoint.js';
 import type { Json } from '../../http/validation/dto.js';
 import type { Listing } from '../../revisions/listing.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
-import { ProfilePath } from './profile-path.js';
 import {
+  ProfilePath,
   PatchProfileDto,
   PROFILE_LOCATIONS,
   ProfileDto,

@@ -9,8 +9,8 @@ import type { WithRevision } from '../../revisions/with-revision.js';
 import type { WorkingTables } from '../../revisions/working-tables.js';
 import { ActiveCatalogueReader } from '../applications/active-catalogue-reader.js';
 import { unknownBlockPage, WorkingBlockPages } from '../block-pages/block-page-store.js';
-import { applicationFaults } from './application-faults.js';
 import {
+  applicationFaults,
   applyPatch,
   type ProfileDraft,
   type ProfileLocations,

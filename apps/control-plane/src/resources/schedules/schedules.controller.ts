@@ -2,7 +2,7 @@ import { Body, Controller, Param } from '@nestjs/common';
 import { ApiEndpoint } from '../../http/routing/endpoint.js';
 import type { Json } from '../../http/validation/dto.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
-import { ProfilePath } from '../profiles/profile-path.js';
+import { ProfilePath } from '../profiles/profile.dto.js';
 import {
   PatchScheduleDto,
   ScheduleDto,

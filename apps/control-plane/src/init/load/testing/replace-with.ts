@@ -1,6 +1,6 @@
 import { parseHashKey } from '@weir/dns-name';
 import type pg from 'pg';
-import { DomainHasher } from '../../../resources/domain-lists/domain-hasher.js';
+import { DomainHasher } from '../../../resources/domain-lists/domain-check.js';
 import { HASH_KEY } from '../../../testing/harness.js';
 import { findDraftFaults } from '../../check/draft-faults.js';
 import { FaultList } from '../../read/fault-list.js';

@@ -2,8 +2,15 @@ import { applyDecorators } from '@nestjs/common';
 import type { NaptAssignment } from '@weir/config-model';
 import { Example, type Json } from '../../../http/validation/dto.js';
 import { IsId, Optional, PathInteger, Rule, type Wrong } from '../../../http/validation/rules.js';
-import { IsIpv4, isPort, IsPort, LAST_PORT, MAX_INT_IP } from '../addresses/address-checks.js';
-import { formatIpv4, parseIpv4 } from '../addresses/addresses.js';
+import {
+  IsIpv4,
+  isPort,
+  IsPort,
+  LAST_PORT,
+  MAX_INT_IP,
+  formatIpv4,
+  parseIpv4,
+} from '../addresses/addresses.js';
 import type { NaptKey } from './napt-store.js';
 import type { NaptLocations } from './napt.service.js';
 import { UPPER_BELOW_LOWER } from './port-ranges.js';

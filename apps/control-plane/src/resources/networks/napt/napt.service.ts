@@ -14,9 +14,9 @@ import {
   type NaptKey,
   type NaptRow,
   naptText,
+  WorkingNapts,
 } from './napt-store.js';
 import { type Clash, UPPER_BELOW_LOWER, findClashes, type OrderedRange } from './port-ranges.js';
-import { WorkingNapts } from './working-napts.js';
 
 type OrderedAssignment = NaptAssignment & OrderedRange;
 

@@ -1,8 +1,14 @@
 import type { Ipv6Words } from '@weir/config-model';
 import { type DtoClass, Example, type Json } from '../../../http/validation/dto.js';
 import { IsId, IsInteger, Optional, PathInteger } from '../../../http/validation/rules.js';
-import { IsIpv4, IsIpv6, MAX_INT_IP } from '../addresses/address-checks.js';
-import { type AddressFamily, IPV4, IPV6 } from '../addresses/addresses.js';
+import {
+  IsIpv4,
+  IsIpv6,
+  MAX_INT_IP,
+  type AddressFamily,
+  IPV4,
+  IPV6,
+} from '../addresses/addresses.js';
 import type { NetworkRecord } from './network-store.js';
 
 /** A network in a body. */

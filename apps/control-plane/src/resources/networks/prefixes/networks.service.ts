@@ -17,8 +17,8 @@ import {
   type NetworkRecord,
   type NetworkRow,
   NetworkStore,
+  WorkingNetworks,
 } from './network-store.js';
-import { WorkingNetworks } from './working-networks.js';
 
 /** The networks of one address family. */
 class NetworksService<A> {

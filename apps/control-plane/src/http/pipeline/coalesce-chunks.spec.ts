@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { coalesceChunks } from './coalesce-chunks.js';
+import { coalesceChunks } from './begin-request.js';
 
 const SIZES = [...Array<number>(5_000).fill(1), 600, 1, 511, 511, 70_000, 3];
 

@@ -1,0 +1,154 @@
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { CallCounter } from '../callers/call-limits.js';
+import { includesScope } from '../callers/scope.js';
+import { checkToken } from '../callers/tokens.js';
+import { RequestError } from '../errors/errors.js';
+import { Docs, endpointOf } from '../routing/endpoint.js';
+import type { Request, RequestSource, Response } from '../routing/http.js';
+import { HTTP_OPTIONS, type HttpOptions } from './http-options.js';
+
+/*
+ * The guards in the order in which they check a request (decisions §8). Nothing is read of the body of a call that one of
+ * them refuses. Only public pages pass `TokenGuard` without a token: they have no caller.
+ */
+
+/** Refuses sources that are not approved, which so learn nothing about tokens. */
+@Injectable()
+export class SourceGuard implements CanActivate {
+  constructor(@Inject(HTTP_OPTIONS) private readonly options: HttpOptions) {}
+
+  canActivate(execution: ExecutionContext): boolean {
+    const { source } = execution.switchToHttp().getRequest<Request>().context;
+    const { allowedSources } = this.options;
+    if (!allowedSources || (source !== null && allowedSources.has(source.address))) return true;
+    throw new RequestError('sourceNotApproved');
+  }
+}
+
+/** Delayed answers at a time. Each holds a connection; further ones are not delayed. */
+const MAX_DELAYED = 1_000;
+
+/**
+ * Finds the caller of a request. All bad credentials get the same answer, later and later. Good ones never wait, so
+ * that nobody can lock out another client behind the same address.
+ */
+@Injectable()
+export class TokenGuard implements CanActivate {
+  private delayed = 0;
+
+  constructor(
+    private readonly reflector: Reflector,
+    @Inject(HTTP_OPTIONS) private readonly options: HttpOptions,
+  ) {}
+
+  canActivate(execution: ExecutionContext): boolean | Promise<boolean> {
+    const http = execution.switchToHttp();
+    const { context, headers } = http.getRequest<Request>();
+    const address = context.source?.address ?? null;
+    const check = checkToken(this.options.tokens(), headers.authorization, address, Date.now());
+    if (check.caller !== null) {
+      context.caller = check.caller;
+      return true;
+    }
+    if (this.isPublic(execution)) return true;
+    const refusal = new RequestError('notAuthenticated', undefined, {
+      'WWW-Authenticate': 'Bearer',
+    });
+    if (check.isMissing) throw refusal;
+    const delayMs = this.countFailure(context.source, check.why);
+    if (delayMs === 0 || this.delayed >= MAX_DELAYED) throw refusal;
+    return this.delay(http.getResponse<Response>(), delayMs, refusal);
+  }
+
+  private isPublic(execution: ExecutionContext): boolean {
+    return this.options.docs === 'public' && this.reflector.get(Docs, execution.getClass());
+  }
+
+  /** @returns how long the answer is delayed. */
+  private countFailure(source: RequestSource | null, reason: string): number {
+    const { attempts, log } = this.options;
+    const { count, delayMs } = attempts.add(keyOf(source), performance.now());
+    // The 1st, 10th, 100th …: an attack must not fill the log.
+    if (Number.isInteger(Math.log10(count))) {
+      log.warn({ source: source?.text, failures: count, reason }, 'bad credentials');
+    }
+    return delayMs;
+  }
+
+  /** Rejects after the delay, or when the client has gone. */
+  private async delay(response: Response, delayMs: number, refusal: RequestError): Promise<never> {
+    this.delayed++;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, delayMs);
+      response.once('close', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+    this.delayed--;
+    throw refusal;
+  }
+}
+
+/** An IPv4 address, or the /64 of an IPv6 address, which one client can have as a whole. */
+function keyOf(source: RequestSource | null): string {
+  if (source === null) return '';
+  const { family, words } = source.address;
+  return family === 4 ? String(words[0]) : `${words[0]}:${words[1]}`;
+}
+
+/** Counts a call of its token until its response is closed. @throws RequestError 429 beyond the limits. */
+function count(execution: ExecutionContext, counter: CallCounter, detail?: string): true {
+  const http = execution.switchToHttp();
+  const { caller } = http.getRequest<Request>().context;
+  if (caller === null) return true;
+  if (!counter.begin(caller.name, performance.now())) {
+    throw new RequestError('tooManyCalls', detail, { 'Retry-After': '1' });
+  }
+  http.getResponse<Response>().once('close', () => counter.end(caller.name));
+  return true;
+}
+
+/** Refuses calls beyond the limits of their token. */
+@Injectable()
+export class CallLimitGuard implements CanActivate {
+  private readonly counter: CallCounter;
+
+  constructor(@Inject(HTTP_OPTIONS) { callLimits }: HttpOptions) {
+    this.counter = new CallCounter(callLimits);
+  }
+
+  canActivate(execution: ExecutionContext): boolean {
+    return count(execution, this.counter);
+  }
+}
+
+/** Refuses a call beyond the scope of its token (decisions §11). */
+@Injectable()
+export class ScopeGuard implements CanActivate {
+  canActivate(execution: ExecutionContext): boolean {
+    const { caller } = execution.switchToHttp().getRequest<Request>().context;
+    const needed = endpointOf(execution.getHandler())?.scope ?? 'read';
+    if (caller === null || includesScope(caller.scope, needed)) return true;
+    throw new RequestError('scopeMissing', `This call needs a token with scope ${needed}`);
+  }
+}
+
+const TOO_MANY_LISTS =
+  'Too many lists are being read with this token. Try again when one has ended';
+
+/** Refuses further lists to a token that reads many already, so that it leaves connections for others. */
+@Injectable()
+export class ListLimitGuard implements CanActivate {
+  private readonly counter: CallCounter;
+
+  constructor(@Inject(HTTP_OPTIONS) { callLimits: { perSecond, listsAtOnce } }: HttpOptions) {
+    this.counter = new CallCounter({ perSecond, atOnce: listsAtOnce });
+  }
+
+  canActivate(execution: ExecutionContext): boolean {
+    if (!endpointOf(execution.getHandler())?.isListing) return true;
+    return count(execution, this.counter, TOO_MANY_LISTS);
+  }
+}
