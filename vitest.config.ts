@@ -40,7 +40,7 @@ const unit: NonNullable<ViteUserConfig['test']> = {
   setupFiles: SETUP_FILES,
   maxWorkers: availableParallelism(),
   // No test is about its own time: these bounds only end what hangs, on a machine that does much else besides.
-  testTimeout: 60_000,
+  testTimeout: 180_000,
   expect: { poll: { timeout: 20_000 } },
 };
 
@@ -99,8 +99,8 @@ export default defineConfig({
       project('images', {
         include: ['compose/src/**/*.images.spec.ts'],
         globalSetup: ['compose/src/images/setup.ts'],
-        testTimeout: 300_000,
-        hookTimeout: 600_000,
+        testTimeout: 900_000,
+        hookTimeout: 900_000,
         expect: { poll: { timeout: 60_000, interval: 250 } },
         fileParallelism: false,
         sequence: { groupOrder: 2 },

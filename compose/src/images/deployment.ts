@@ -38,7 +38,7 @@ export class Deployment {
     const folder = mkdtempSync(join(tmpdir(), 'weir-compose-'));
     const script = `git ls-files -z --cached --others --exclude-standard |
       tar --create --null --files-from=- --ignore-failed-read | tar --extract --directory="$1"
-      cd "$1" && git init --quiet && git remote add origin "$2" && git add --all
+      cd "$1" && git init --quiet --initial-branch=main && git remote add origin "$2" && git add --all
       git -c user.name=test -c user.email=test@example.org commit --quiet --message=test`;
     const remote = SOURCE.replace('//', '//name:password@');
     const dates = { GIT_AUTHOR_DATE: COMMIT_DATE, GIT_COMMITTER_DATE: COMMIT_DATE };

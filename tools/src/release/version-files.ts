@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Files that repeat the version of package.json, because what reads them does not read package.json. */
-export const VERSION_FILES = [
+const VERSION_FILES = [
   '.env.example',
   'Dockerfile',
   'docker-compose.yml',

@@ -4,7 +4,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const LONGEST = [
   'quick-start.e2e',
   'planted-defects.nightly',
-  'faults.e2e',
+  'catalogue-updater.int',
+  'one-machine.e2e',
+  'two-addresses.e2e',
   'policy.property',
   'dns-service.int',
   'change-feed.int',
