@@ -26,7 +26,7 @@ const TARGETS = {
   'block-page': { workspace: 'apps/block-page' },
   migrate: {
     workspace: 'tools',
-    compiled: ['migrate.js', 'migrate', 'output.js'],
+    compiled: ['migrate.js', 'migrate', 'command.js'],
     packages: ['@weir/ops', 'pg'],
     data: ['prisma/migrations'],
   },
