@@ -128,7 +128,7 @@ describe('the feed', () => {
     expect((await get(`/catalogue/${'0'.repeat(64)}`)).status).toBe(404);
   });
 
-  it('serves any range of an image, across its pieces', async () => {
+  it('serves an image from any offset on, across its pieces', async () => {
     const image = randomBytes(3 * 1024 * 1024 + 5);
     const sha256 = createHash('sha256').update(image).digest('hex');
     const database = new Database(harness.environment['DATABASE_URL'], pino({ level: 'silent' }));
@@ -143,8 +143,7 @@ describe('the feed', () => {
       return Buffer.from(await response.arrayBuffer());
     };
     expect((await part('bytes=0-')).equals(image)).toBe(true);
-    expect((await part('bytes=1000000-2500000')).equals(image.subarray(1e6, 2.5e6 + 1))).toBe(true);
-    expect((await part('bytes=-3')).equals(image.subarray(-3))).toBe(true);
+    expect((await part('bytes=1000000-')).equals(image.subarray(1_000_000))).toBe(true);
     await harness.sql(`DELETE FROM catalogue_image WHERE sha256 = '${sha256}'`);
   });
 

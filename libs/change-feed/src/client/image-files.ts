@@ -9,55 +9,6 @@ import type { FileThread } from '../files/file-thread.js';
  */
 const FLUSH_BYTES = 8 * 1024 * 1024;
 
-/** Writes a new file, piece by piece. */
-export class FileWriter {
-  private unflushedBytes = 0;
-  private isClosed = false;
-
-  private constructor(
-    private readonly thread: FileThread,
-    private readonly path: string,
-    private readonly file: number,
-  ) {}
-
-  static async create(thread: FileThread, path: string): Promise<FileWriter> {
-    return new FileWriter(thread, path, await thread.call('create', path));
-  }
-
-  /** @param data bytes are transferred: the caller cannot use them afterwards. */
-  async write(data: string | Uint8Array): Promise<void> {
-    this.unflushedBytes += data.length;
-    await this.thread.call('write', this.file, data);
-    if (this.unflushedBytes > FLUSH_BYTES) await this.flush();
-  }
-
-  /** Flushes and closes the file. */
-  async finish(): Promise<void> {
-    await this.flush();
-    await this.close();
-  }
-
-  /** Closes and removes the file. */
-  async abandon(): Promise<void> {
-    try {
-      await this.close();
-    } finally {
-      await this.thread.call('remove', this.path);
-    }
-  }
-
-  private async flush(): Promise<void> {
-    this.unflushedBytes = 0;
-    await this.thread.call('flush', this.file);
-  }
-
-  private async close(): Promise<void> {
-    if (this.isClosed) return;
-    this.isClosed = true;
-    await this.thread.call('close', this.file);
-  }
-}
-
 const CHUNK_BYTES = 1024 * 1024;
 
 /** The bytes of a file. The next ones are read while the caller uses those before. */
@@ -152,11 +103,17 @@ export async function writeImage(
 ): Promise<void> {
   const path = pathOf(folder, announced);
   await files.call('makeFolder', folder);
-  const writer = await FileWriter.create(files, `${path}.new`);
-  for (let start = 0; start < image.length; start += CHUNK_BYTES) {
-    await writer.write(image.slice(start, start + CHUNK_BYTES));
+  const file = await files.call('create', `${path}.new`);
+  try {
+    for (let start = 0; start < image.length; start += CHUNK_BYTES) {
+      await files.call('write', file, image.slice(start, start + CHUNK_BYTES));
+      if (start % FLUSH_BYTES === 0) await files.call('flush', file);
+    }
+    await files.call('flush', file);
+  } finally {
+    // A thread that has ended has closed the file.
+    await files.call('close', file).catch(() => undefined);
   }
-  await writer.finish();
   await files.call('rename', `${path}.new`, path);
   await removeOthers(folder, files);
 }

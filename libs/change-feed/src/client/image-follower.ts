@@ -1,10 +1,10 @@
 import type { ActiveCatalogue } from '@weir/config-model';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { retryDelayMs } from '../runtime/retry-delay.js';
 import type { CatalogueImages, ImageCounters } from './catalogue-images.js';
 import { FeedError } from './feed-requests.js';
 import type { LoadedImage } from './image-deltas.js';
-import { type ImageEffect, type ImageEvent, ImageMachine } from './image-machine.js';
 
 /** Longest pause before another attempt to fetch an image. */
 const LAST_PAUSE_MS = 60_000;
@@ -22,27 +22,32 @@ export interface MissingImage {
   readonly forMs: number;
 }
 
-/** Fetches the image of the active catalogue beside the change log. `ImageMachine` decides; this carries it out. */
+/**
+ * Fetches the image of the active catalogue beside the change log, which never waits for it. Until the image that is
+ * wanted is in use, the one before stays; at a start, it is one from the disk.
+ */
 export class ImageFollower {
   /** Attempts to fetch an image that failed. */
   failures = 0;
-  private readonly machine = new ImageMachine();
+  private wanted: ActiveCatalogue | null = null;
   /** The next image may be built of it. */
   private inUse: LoadedImage | null = null;
-  private fetching = new AbortController();
-  private pause: NodeJS.Timeout | undefined;
-  private underWay: Promise<void> = Promise.resolve();
   private missingSinceMs = 0;
-  /** The pause that the feed API has asked for when the last attempt failed. */
-  private retryAfterMs = 0;
+  /** Aborted when another image is wanted: a fetch is given up, and a pause ends. */
+  private attempt = new AbortController();
+  private running: Promise<void> | null = null;
+  private isStopped = false;
   private readonly tried = Promise.withResolvers<undefined>();
 
   constructor(private readonly options: ImageFollowerOptions) {}
 
-  /** Call it with the image that the configuration in force names, as soon as it is in force. */
+  /** Call it with the image that the configuration in force names, as soon as it is in force. Null: it names none. */
   want(image: ActiveCatalogue | null): void {
-    if (this.machine.missing === null) this.missingSinceMs = performance.now();
-    this.handle({ type: 'wanted', image });
+    if (this.isStopped || image?.sha256 === this.wanted?.sha256) return;
+    if (this.missing === null) this.missingSinceMs = performance.now();
+    this.wanted = image;
+    this.attempt.abort(new Error('another image is wanted'));
+    this.running ??= this.run();
   }
 
   get counters(): ImageCounters {
@@ -51,95 +56,84 @@ export class ImageFollower {
 
   /** The image that is wanted and not in use; null: nothing is missing. */
   get missing(): MissingImage | null {
-    const { missing } = this.machine;
-    return missing && { sha256: missing.sha256, forMs: performance.now() - this.missingSinceMs };
+    if (this.wanted === null || this.isSettled) return null;
+    return { sha256: this.wanted.sha256, forMs: performance.now() - this.missingSinceMs };
   }
 
   /** Resolves when nothing is missing, the first attempt to fetch what is missing has failed, or at `stop`. */
   async firstAttempt(): Promise<void> {
-    if (this.machine.missing !== null) await this.tried.promise;
+    if (this.missing !== null) await this.tried.promise;
   }
 
   /** Gives up what is under way. */
   async stop(): Promise<void> {
-    this.handle({ type: 'stop' });
-    await this.underWay;
+    this.isStopped = true;
+    this.attempt.abort(new Error('the process stops'));
+    this.tried.resolve(undefined);
+    await this.running;
   }
 
-  private handle(event: ImageEvent): void {
-    for (const effect of this.machine.handle(event)) this.carryOut(effect);
-    const { name } = this.machine.phase;
-    if (name !== 'restoring' && name !== 'fetching') this.tried.resolve(undefined);
+  private get isSettled(): boolean {
+    return this.inUse?.sha256 === this.wanted?.sha256;
   }
 
-  private carryOut(effect: ImageEffect): void {
-    const { log } = this.options;
-    switch (effect.type) {
-      case 'restore':
-        return this.run(() => this.restore(effect.image));
-      case 'fetch': {
-        this.fetching = new AbortController();
-        const { signal } = this.fetching;
-        return this.run(() => this.fetch(effect.image, signal));
-      }
-      case 'abort':
-        return this.fetching.abort(new Error('another image is wanted'));
-      case 'pause':
-        this.pause = setTimeout(
-          () => this.handle({ type: 'resumed' }),
-          Math.max(this.retryAfterMs, retryDelayMs(effect.failures, Math.random(), LAST_PAUSE_MS)),
-        );
-        return;
-      case 'cancelPause':
-        return clearTimeout(this.pause);
-      case 'dismiss':
-        return this.run(async () => {
-          await this.options.use(null);
-          this.inUse = null;
-          return null;
-        });
-      case 'reportFailure': {
-        this.failures++;
-        const { image, reason } = effect;
-        const fields = { version: image.version, sha256: image.sha256, reason };
-        return log.warn(fields, 'cannot fetch the catalogue image; the one before stays in use');
+  private async run(): Promise<void> {
+    let hasLookedOnDisk = false;
+    let failures = 0;
+    while (!this.isSettled && !this.isStopped) {
+      const { wanted } = this;
+      const { signal } = (this.attempt = new AbortController());
+      if (wanted === null) {
+        this.inUse = null;
+        await this.options.use(null);
+      } else if (this.inUse === null && !hasLookedOnDisk) {
+        hasLookedOnDisk = true;
+        await this.restore(wanted);
+      } else {
+        const retryAfterMs = await this.fetch(wanted, signal);
+        if (retryAfterMs === null || signal.aborted) {
+          failures = 0;
+          continue;
+        }
+        this.tried.resolve(undefined);
+        const delayMs = retryDelayMs(failures++, Math.random(), LAST_PAUSE_MS);
+        const pauseMs = Math.max(retryAfterMs, delayMs);
+        await sleep(pauseMs, undefined, { signal }).catch(() => (failures = 0));
       }
     }
+    this.running = null;
+    this.tried.resolve(undefined);
   }
 
-  /** One after the other. */
-  private run(step: () => Promise<ImageEvent | null>): void {
-    this.underWay = this.underWay.then(step).then((event) => {
-      if (event !== null) this.handle(event);
-    });
-  }
-
-  private async restore(image: ActiveCatalogue): Promise<ImageEvent> {
+  /** Uses this image from the disk, or else an older one. */
+  private async restore(image: ActiveCatalogue): Promise<void> {
     const { images, use, log } = this.options;
     try {
       const found = await images.restore(image);
       if (found !== null) await use(found.bytes);
       this.inUse = found;
-      return { type: 'restored', sha256: found?.sha256 ?? null };
     } catch (error) {
       log.warn({ reason: String(error) }, 'the catalogue image on disk cannot be used');
-      return { type: 'restored', sha256: null };
     }
   }
 
-  private async fetch(image: ActiveCatalogue, signal: AbortSignal): Promise<ImageEvent> {
+  /** @returns null: it is in use; or the least pause before another attempt, as the feed API has asked for */
+  private async fetch(image: ActiveCatalogue, signal: AbortSignal): Promise<number | null> {
     const { images, use, log } = this.options;
+    const { version, sha256 } = image;
     try {
-      signal.throwIfAborted();
-      const { version, sha256 } = image;
       const bytes = await images.load(image, signal, this.inUse);
       await use(bytes);
       this.inUse = { sha256, bytes };
       log.info({ version, sha256 }, 'the catalogue image is in use');
-      return { type: 'fetched' };
+      return null;
     } catch (error) {
-      this.retryAfterMs = error instanceof FeedError ? error.retryAfterMs : 0;
-      return { type: 'failed', reason: String(error) };
+      if (!signal.aborted) {
+        this.failures++;
+        const fields = { version, sha256, reason: String(error) };
+        log.warn(fields, 'cannot fetch the catalogue image; the one before stays in use');
+      }
+      return error instanceof FeedError ? error.retryAfterMs : 0;
     }
   }
 }

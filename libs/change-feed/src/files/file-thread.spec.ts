@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FileWriter, readChunks } from '../client/image-files.js';
+import { readChunks } from '../client/image-files.js';
 import { HeldDisk } from '../testing/held-disk.js';
 import { FileThread } from './file-thread.js';
 
@@ -29,9 +29,9 @@ describe('FileThread', () => {
     const path = join(folder, 'file');
     const pieces = [1, 1024, 9 * 1024 * 1024, 5].map((bytes, i) => new Uint8Array(bytes).fill(i));
     const whole = Buffer.concat(pieces);
-    const writer = await FileWriter.create(thread, path);
-    for (const piece of pieces) await writer.write(piece);
-    await writer.finish();
+    const file = await thread.call('create', path);
+    for (const piece of pieces) await thread.call('write', file, piece);
+    await thread.call('close', file);
     expect(whole.equals(readFileSync(path))).toBe(true);
     const read = Buffer.concat(await Array.fromAsync(readChunks(thread, path)));
     expect(whole.equals(read)).toBe(true);

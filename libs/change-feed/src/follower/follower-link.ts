@@ -74,7 +74,7 @@ export class FollowerLink {
       });
     });
     await Promise.all([
-      startConnecting(this.commands, this.clock.told),
+      startConnecting(this.commands, this.clock.asked),
       startConnecting(this.subscriber, subscribed),
     ]);
     // A Redis that comes back may have lost the lease.

@@ -22,7 +22,6 @@ import { RedisClock } from '../redis/redis-clock.js';
 import { connectRedis, startConnecting, subscribe } from '../redis/redis.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { FollowerRegistry } from './follower-registry.js';
-import { LeaseReader } from './lease-reader.js';
 import { LogWatch } from './log-watch.js';
 import { RecentTraces } from './recent-traces.js';
 import type { Applied } from './resolver-positions.js';
@@ -59,7 +58,6 @@ export class ChangePublisher {
   private readonly messages: DeploymentMessages;
   /** A channel that only this publisher uses. */
   private readonly probeChannel: string;
-  private readonly leases: LeaseReader;
   private readonly registry: FollowerRegistry;
   private readonly watch: LogWatch;
   private readonly traces = new RecentTraces();
@@ -81,16 +79,6 @@ export class ChangePublisher {
     this.commands = connectRedis(options.redisUrl, 'publisher', options.log);
     this.clock = new RedisClock(this.commands);
     this.messages = new DeploymentMessages(options.deployment, options.log, this.clock.nowMs);
-    this.leases = new LeaseReader({
-      redis: this.commands,
-      messages: this.messages,
-      onLive: (text) => {
-        this.receive(text);
-      },
-      onEnded: (text, ageMs) => {
-        this.receiveEndedLease(text, ageMs);
-      },
-    });
     this.probeChannel = `${this.messages.names.follower}:${randomUUID()}`;
     this.subscriber = connectRedis(options.redisUrl, 'acknowledgements', options.log);
   }
@@ -106,7 +94,7 @@ export class ChangePublisher {
     this.subscriber.on('ready', () => void this.subscribe());
     this.subscriber.on('close', () => clearTimeout(this.allKnownTimer));
     await Promise.all([
-      startConnecting(this.commands, this.clock.told),
+      startConnecting(this.commands, this.clock.asked),
       startConnecting(this.subscriber),
     ]);
     await this.publishHead();
@@ -184,14 +172,31 @@ export class ChangePublisher {
   }
 
   /**
-   * Learns from the leases which followers are alive, at the start and after each reconnection. A Redis that has just
-   * started may have lost leases, so it is not enough then.
+   * Learns from the leases, which Redis keeps for a day, which followers are alive or missing: at the start and after
+   * each reconnection. A Redis that has just started may have lost leases, so it is not enough then.
    */
   private async readLeases(): Promise<void> {
-    if (this.commands.status !== 'ready') return;
-    await this.leases.read();
+    const { commands: redis, messages } = this;
+    const { names } = messages;
+    if (redis.status !== 'ready') return;
+    const ids = await redis.smembers(names.leases);
+    const leases = ids.length === 0 ? [] : await redis.mget(ids.map((id) => names.lease(id)));
+    for (const lease of leases) if (lease !== null) this.receiveLease(lease);
+    const gone = ids.filter((_id, i) => leases[i] === null);
+    if (gone.length > 0) await redis.srem(names.leases, ...gone);
     if (this.subscriber.status !== 'ready') return;
-    if (await this.leases.hasAllLeases()) this.registry.markComplete();
+    const [, uptimeS] = /^uptime_in_seconds:(\d+)/m.exec(await redis.info('server')) ?? [];
+    if (Number(uptimeS ?? 0) * 1_000 > LEASE_MS) this.registry.markComplete();
+  }
+
+  private receiveLease(lease: string): void {
+    const { names } = this.messages;
+    const kept = this.messages.openKept(names.follower, lease);
+    if (kept !== null && kept.ageMs > LEASE_MS)
+      return this.receiveEndedLease(kept.text, kept.ageMs);
+    // Often the same message was received a moment before.
+    const text = this.messages.openAgain(names.follower, lease);
+    if (text !== null) this.receive(text);
   }
 
   private receiveEndedLease(text: string, ageMs: number): void {

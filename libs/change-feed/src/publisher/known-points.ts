@@ -81,8 +81,9 @@ export interface BegunRead {
  * What one replica of the control plane knows of the log, to tell acknowledgements from claims about commits that a
  * failover of PostgreSQL or a restored volume has lost. Times are parameters.
  *
- * It believes a follower whose lost revision is newer than all that it knows, when it hears of that for the first time
- * after its own first commit: followers say what they have each second, and a failover takes longer.
+ * One lost revision is taken for right: one that is newer than all that the replica knows, and that a follower names
+ * for the first time only after the replica's first commit since the failover. As a rule that does not happen:
+ * followers say what they have each second, and a failover takes longer.
  */
 export class KnownPoints {
   private lineage: string | null = null;
@@ -112,7 +113,7 @@ export class KnownPoints {
     const known = this.digests.get(revision);
     const isOther = known !== undefined && known !== digest;
     if (isOther) this.cut(revision, nowMs);
-    // Now and then another replica has committed since, and this one has heard of that first.
+    // Now and then another replica has committed since, and its change has arrived here first.
     const isBehind = revision <= Math.max(this.newest, this.claims.highest);
     if (isBehind && known === undefined) this.doubts++;
     this.remember({ revision, digest });

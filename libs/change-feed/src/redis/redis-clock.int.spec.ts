@@ -17,7 +17,7 @@ describe('RedisClock', () => {
     const clock = new RedisClock(redis, () => Date.now() + HOUR_MS);
     expect(clock.nowMs()).toBeGreaterThan(Date.now() + HOUR_MS - 60_000);
     await redis.connect();
-    await clock.told;
+    await clock.asked;
     const [seconds] = await redis.time();
     expect(Math.abs(clock.nowMs() - seconds * 1_000)).toBeLessThan(60_000);
     redis.disconnect();
@@ -29,7 +29,7 @@ describe('RedisClock', () => {
     const redis = new Redis(server.url, { lazyConnect: true });
     const clock = new RedisClock(redis, () => 5_000);
     await redis.connect();
-    await clock.told;
+    await clock.asked;
     expect(clock.nowMs()).toBe(5_000);
     await admin.acl('SETUSER', 'default', '+time');
     redis.disconnect();

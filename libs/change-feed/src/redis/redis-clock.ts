@@ -5,15 +5,15 @@ const ASK_INTERVAL_MS = 1_000;
 
 /**
  * The time of Redis, in milliseconds since 1970. All processes of a deployment agree on it, whatever their own clocks
- * say. Until Redis has told it, it is the time of this machine.
+ * say. Until Redis has answered, it is the time of this machine.
  */
 export class RedisClock {
-  /** Resolves when Redis has told its time, or has refused to. */
-  readonly told: Promise<void>;
+  /** Resolves when Redis was asked for the first time, and has answered or refused. */
+  readonly asked: Promise<void>;
   /** Time of Redis minus `performance.now()`. */
   private offsetMs: number | null = null;
   private timer: NodeJS.Timeout | undefined;
-  private readonly onTold: () => void;
+  private readonly onAnswer: () => void;
 
   /** @param redis a connection that sends commands. @param ownMs the time of this machine */
   constructor(
@@ -21,8 +21,8 @@ export class RedisClock {
     private readonly ownMs: () => number = Date.now,
   ) {
     const { promise, resolve } = Promise.withResolvers<undefined>();
-    this.told = promise;
-    this.onTold = () => {
+    this.asked = promise;
+    this.onAnswer = () => {
       resolve(undefined);
     };
     redis.on('ready', () => {
@@ -42,11 +42,11 @@ export class RedisClock {
     const askedMs = performance.now();
     try {
       const [seconds, microseconds] = await this.redis.time();
-      const toldMs = seconds * 1_000 + microseconds / 1_000;
-      this.offsetMs = toldMs - (askedMs + performance.now()) / 2;
+      const redisMs = seconds * 1_000 + microseconds / 1_000;
+      this.offsetMs = redisMs - (askedMs + performance.now()) / 2;
     } catch {
       // The connection is down, or the user of Redis may not ask: the time before, or our own, has to do.
     }
-    this.onTold();
+    this.onAnswer();
   }
 }

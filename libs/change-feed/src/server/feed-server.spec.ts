@@ -149,9 +149,9 @@ describe('GET /catalogue/<sha256>', () => {
     server.close();
   });
 
-  const ask = async (headers: Record<string, string> = {}, method = 'GET') => {
+  const ask = async (headers: Record<string, string> = {}) => {
     const authorization = { Authorization: `Bearer ${TOKEN}` };
-    const response = await fetch(url, { method, headers: { ...headers, ...authorization } });
+    const response = await fetch(url, { headers: { ...headers, ...authorization } });
     const { status } = response;
     const range = response.headers.get('content-range');
     return {
@@ -164,31 +164,24 @@ describe('GET /catalogue/<sha256>', () => {
   };
   const etag = `"${SHA256}"`;
   const whole = { status: 200, range: null, length: '10', etag, body: '0123456789' };
-  const part = { status: 206, range: 'bytes 4-6/10', length: '3', etag, body: '456' };
+  const part = { status: 206, range: 'bytes 4-9/10', length: '6', etag, body: '456789' };
 
   it('sends the whole image with its hash as entity tag', async () => {
     expect(await ask()).toEqual(whole);
   });
 
-  it('sends a range', async () => {
-    expect(await ask({ Range: 'bytes=4-6' })).toEqual(part);
-    expect(await ask({ Range: 'bytes=4-6', 'If-Range': etag })).toEqual(part);
+  it('sends what begins at an offset', async () => {
+    expect(await ask({ Range: 'bytes=4-' })).toEqual(part);
+    expect(await ask({ Range: 'bytes=4-', 'If-Range': etag })).toEqual(part);
   });
 
-  it('sends the whole image when If-Range names another one, or several ranges are asked for', async () => {
-    expect(await ask({ Range: 'bytes=4-6', 'If-Range': '"other"' })).toEqual(whole);
-    expect(await ask({ Range: 'bytes=0-1,4-6' })).toEqual(whole);
+  it('sends the whole image when If-Range names another one, or another range is asked for', async () => {
+    expect(await ask({ Range: 'bytes=4-', 'If-Range': '"other"' })).toEqual(whole);
+    for (const Range of ['bytes=0-1,4-6', 'bytes=4-6', 'bytes=-3', 'lines=4-', 'bytes=x-'])
+      expect(await ask({ Range })).toEqual(whole);
   });
 
   it('answers 416 with the size when the range begins after the end', async () => {
     expect(await ask({ Range: 'bytes=10-' })).toMatchObject({ status: 416, range: 'bytes */10' });
-  });
-
-  it('answers 304 when the client has the image', async () => {
-    expect(await ask({ 'If-None-Match': etag })).toMatchObject({ status: 304, body: '' });
-  });
-
-  it('answers HEAD as GET, without a body', async () => {
-    expect(await ask({ Range: 'bytes=4-6' }, 'HEAD')).toEqual({ ...whole, body: '' });
   });
 });

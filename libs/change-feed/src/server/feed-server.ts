@@ -145,9 +145,8 @@ async function handle(
   if (url === null) return refuse(response, 404, 'Not found');
   const { pathname, searchParams } = url;
   const image = IMAGE_PATH.exec(pathname);
-  const methods = image ? ['GET', 'HEAD'] : ['GET'];
-  if (!methods.includes(request.method ?? '')) {
-    response.setHeader('Allow', methods.join(', '));
+  if (request.method !== 'GET') {
+    response.setHeader('Allow', 'GET');
     return refuse(response, 405, 'Method not allowed');
   }
   if (pathname === '/snapshot') {

@@ -3,7 +3,7 @@ import { ZSTD } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import type { FeedDownloads } from './download-pool.js';
 import type { KeptDeltas } from './kept-deltas.js';
-import { ignoreDisconnect, refuse, refuseForNow, soon } from './refuse.js';
+import { ignoreDisconnect, refuse, refuseForNow, inTime } from './refuse.js';
 import { sendStored, type StoredBytes } from './stored-bytes.js';
 
 export interface ImageServing {
@@ -58,7 +58,7 @@ async function sendDelta(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const delta = deltas === undefined ? null : await soon(deltas.get(base, sha256));
+  const delta = deltas === undefined ? null : await inTime(deltas.get(base, sha256));
   if (delta === undefined) {
     return refuseForNow(response, downloads.images, deltas?.durationMs);
   }

@@ -7,7 +7,7 @@ import type { DownloadPool } from './download-pool.js';
 const HOLD_MS = 5_000;
 
 /** What is being got, if it is there soon. Undefined: it takes longer. It is released then. */
-export async function soon<T extends { release(): void } | null>(
+export async function inTime<T extends { release(): void } | null>(
   getting: Promise<T>,
 ): Promise<T | undefined> {
   if (await endsWithin(getting, HOLD_MS)) return getting;

@@ -124,7 +124,6 @@ describe('GET /snapshot', () => {
     const etag = whole.headers.get('etag') ?? '';
     const part = await get({ Range: 'bytes=100-', 'If-Range': etag });
     expect([part.status, part.body.equals(whole.body.subarray(100))]).toEqual([206, true]);
-    expect((await get({ 'If-None-Match': etag })).status).toBe(304);
     expect((await get({ Range: 'bytes=99999999-' })).status).toBe(416);
     source.commit(1, 2);
     const other = await get({ Range: 'bytes=100-', 'If-Range': etag }, '?atLeast=5001');

@@ -6,7 +6,7 @@ import type { FeedLogger } from '../runtime/feed-logger.js';
 import type { FeedDownloads } from './download-pool.js';
 import { compressed, KeptFileError } from './kept-file.js';
 import type { KeptSnapshots } from './kept-snapshots.js';
-import { ignoreDisconnect, refuse, refuseForNow, soon } from './refuse.js';
+import { ignoreDisconnect, refuse, refuseForNow, inTime } from './refuse.js';
 import { sendStored } from './stored-bytes.js';
 
 export interface SnapshotServing {
@@ -31,7 +31,7 @@ export async function answerSnapshot(
   if (leave === null) return refuseForNow(response, downloads.snapshots);
   try {
     if (snapshots === undefined) return await sendFromSource(serving, response);
-    const snapshot = await soon(snapshots.get(Number(atLeast)));
+    const snapshot = await inTime(snapshots.get(Number(atLeast)));
     if (snapshot === undefined) {
       return refuseForNow(response, downloads.snapshots, snapshots.remainingMs);
     }

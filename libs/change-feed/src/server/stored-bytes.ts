@@ -12,8 +12,11 @@ export interface StoredBytes {
   read(start: number, end: number): AsyncIterable<Uint8Array>;
 }
 
+/** The one form of a Range header that followers send (RFC 9110 §14.1.2). Any other is ignored. */
+const REST = /^bytes=(\d{1,15})-$/;
+
 /**
- * Answers GET and HEAD of stored bytes (RFC 9110): all of them, a range (§14, If-Range §13.1.5), or 304.
+ * Answers GET of stored bytes (RFC 9110): all of them, or those from an offset on (§14, If-Range §13.1.5).
  * @param etag an entity tag that no other bytes have, in quotes.
  */
 export async function sendStored(
@@ -26,51 +29,17 @@ export async function sendStored(
   const { sizeBytes } = stored;
   response.setHeader('ETag', etag);
   response.setHeader('Accept-Ranges', 'bytes');
-  if (request.headers['if-none-match'] === etag) {
-    response.writeHead(304).end();
-    return;
-  }
-  const { range: rangeHeader, 'if-range': ifRange } = request.headers;
-  const isRanged = request.method === 'GET' && (ifRange === undefined || ifRange === etag);
-  const range = parseByteRange(isRanged ? rangeHeader : undefined, sizeBytes);
-  if (range === null) {
+  const { range = '', 'if-range': ifRange } = request.headers;
+  const rest = ifRange === undefined || ifRange === etag ? REST.exec(range) : null;
+  const start = Number(rest?.[1] ?? 0);
+  if (rest !== null && start >= sizeBytes) {
     response.writeHead(416, { 'Content-Range': `bytes */${sizeBytes}` }).end();
     return;
   }
-  const { start, end } = range ?? { start: 0, end: sizeBytes };
-  response.writeHead(range ? 206 : 200, {
+  response.writeHead(rest ? 206 : 200, {
     'Content-Type': contentType,
-    'Content-Length': end - start,
-    ...(range && { 'Content-Range': `bytes ${start}-${end - 1}/${sizeBytes}` }),
+    'Content-Length': sizeBytes - start,
+    ...(rest && { 'Content-Range': `bytes ${start}-${sizeBytes - 1}/${sizeBytes}` }),
   });
-  if (request.method === 'HEAD') response.end();
-  else await pipeline(Readable.from(stored.read(start, end), PIECES), response);
-}
-
-/** Bytes of a representation from `start` up to `end`, exclusive. */
-interface ByteRange {
-  readonly start: number;
-  readonly end: number;
-}
-
-/**
- * The range that a Range header asks for, of a representation of `sizeBytes` (RFC 9110 §14.1.2).
- * @returns undefined: all of it (no header, several ranges, or no valid byte range); null: not satisfiable (416).
- */
-export function parseByteRange(
-  header: string | undefined,
-  sizeBytes: number,
-): ByteRange | null | undefined {
-  const match = /^bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))$/i.exec(header?.trim() ?? '');
-  if (!match) return undefined;
-  const [, first, last, suffix] = match;
-  if (suffix !== undefined) {
-    const length = Math.min(Number(suffix), sizeBytes);
-    return length === 0 ? null : { start: sizeBytes - length, end: sizeBytes };
-  }
-  const start = Number(first);
-  const end = last === undefined ? sizeBytes : Math.min(Number(last) + 1, sizeBytes);
-  // The last byte comes before the first: the range is invalid and ignored (RFC 9110 §14.1.1).
-  if (last !== undefined && Number(last) < start) return undefined;
-  return start < sizeBytes ? { start, end } : null;
+  await pipeline(Readable.from(stored.read(start, sizeBytes), PIECES), response);
 }

@@ -5,8 +5,7 @@ import type {
   FollowerEffect,
   FollowerEvent,
 } from '../follower/machine/follower-state.js';
-import { SimulatedImages } from './simulated-images.js';
-import { activeCatalogue, digestOf, type SimulatedLog } from './simulated-log.js';
+import { digestOf, type SimulatedLog } from './simulated-log.js';
 
 type Step = Extract<
   FollowerEffect,
@@ -19,7 +18,6 @@ type Step = Extract<
  */
 export class SimulatedFollower {
   readonly machine = new FollowerMachine();
-  readonly images = new SimulatedImages();
   /** What the target holds, and which point of the log the target was told that this is. */
   content: readonly number[] = [];
   inForce: Head | null = null;
@@ -84,7 +82,6 @@ export class SimulatedFollower {
     const { head, content } = this.log.snapshot(atLeast);
     this.content = content;
     this.inForce = head;
-    this.images.want(activeCatalogue(this.content));
     this.handle({ type: 'loaded', cause, head: this.inForce });
   }
 
@@ -96,7 +93,6 @@ export class SimulatedFollower {
       if (!this.isNextApplyWrong) this.content = [...this.content, addedBy(operation)];
     }
     this.isNextApplyWrong = false;
-    this.images.want(activeCatalogue(this.content));
     const point = { revision: change.revision, digest: digestOf(this.content) };
     this.inForce = { ...inForce, ...point };
     this.handle({ type: 'applied', point });
@@ -164,8 +160,7 @@ export class SimulatedFollower {
 
 function addedBy(operation: Operation): number {
   assertRule(operation.type === 'put', 'only puts are applied');
-  if (operation.kind === 'catalogue') return -operation.entity.version;
-  assertRule(operation.kind === 'blockPage', 'only these kinds are simulated');
+  assertRule(operation.kind === 'blockPage', 'only this kind is simulated');
   return operation.entity.id;
 }
 

@@ -1,13 +1,10 @@
-import type { ActiveCatalogue, Change, Head, Operation } from '@weir/config-model';
+import type { Change, Head, Operation } from '@weir/config-model';
 import type { ChangesPage } from '../protocol/changes-page.js';
 
 /** Changes in one answer of the simulated feed API. */
 const PAGE_SIZE = 3;
 
-/**
- * What a commit adds to the configuration, or everything that it replaces it with. A negative number is a catalogue:
- * the last one is active.
- */
+/** What a commit adds to the configuration, or everything that it replaces it with. */
 type Entry = { readonly added: number } | { readonly replacedWith: readonly number[] };
 
 /** A configuration and the point of the log that it belongs to. */
@@ -65,11 +62,6 @@ export class SimulatedLog {
 
   commit(): void {
     this.append({ added: this.nextNumber++ });
-  }
-
-  /** Activates a catalogue with a new image. */
-  activate(): void {
-    this.append({ added: -this.nextNumber++ });
   }
 
   replace(): void {
@@ -144,18 +136,7 @@ export class SimulatedLog {
 }
 
 function operationOf(added: number): Operation {
-  if (added < 0) return { type: 'put', kind: 'catalogue', entity: catalogueOf(added) };
   return { type: 'put', kind: 'blockPage', entity: { id: added, type: 0 } };
-}
-
-function catalogueOf(added: number): ActiveCatalogue {
-  return { version: -added, sha256: `image ${-added}`, sizeBytes: 1 };
-}
-
-/** The catalogue that is active in a configuration; null: none. */
-export function activeCatalogue(content: readonly number[]): ActiveCatalogue | null {
-  const last = content.findLast((one) => one < 0);
-  return last === undefined ? null : catalogueOf(last);
 }
 
 export function digestOf(content: readonly number[]): string {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FailureKind } from './follower-state.js';
 import { SimulatedFollower } from '../../testing/simulated-follower.js';
-import { activeCatalogue, SimulatedLog } from '../../testing/simulated-log.js';
+import { SimulatedLog } from '../../testing/simulated-log.js';
 
 type Command = fc.Command<SimulatedLog, SimulatedFollower>;
 
@@ -52,10 +52,6 @@ const COMMANDS: fc.Arbitrary<Command>[] = [
   succeed,
   succeed,
   fail,
-  onLog('activate', (log) => log.activate()),
-  onFollower('image succeeds', ({ images }) => images.succeed()),
-  onFollower('image fails', ({ images }) => images.fail()),
-  onFollower('older image', ({ images }) => images.findOlder()),
   onLog('replace', (log) => log.replace()),
   onLog('prune', (log) => log.prune()),
   onLog('lose newest', (log) => log.loseNewest()),
@@ -85,19 +81,11 @@ describe('FollowerMachine', () => {
         const follower = new SimulatedFollower(log);
         follower.handle({ type: 'started' });
         fc.modelRun(() => ({ model: log, real: follower }), commands);
-        // The image that is wanted does not come meanwhile. The log goes on without it.
         calmDown(log, follower);
         expect(follower.machine.phase).toEqual({ name: 'idle', inForce: log.head });
         expect(follower.content).toEqual(log.contentAt(log.revision));
         expect(follower.acknowledged).toEqual(log.head);
         expect(follower.machine.knowledge).toMatchObject({ isAnnounced: true, isCaughtUp: true });
-        const { images } = follower;
-        // What is under way may be for another image; then the pause; then the image.
-        for (let steps = 0; images.isStepUnderWay; steps++) {
-          if (steps > 4) throw new Error('the image is never in use');
-          images.succeed();
-        }
-        expect(images.inUse).toBe(activeCatalogue(follower.content)?.sha256 ?? null);
       }),
       { numRuns: 1_000 },
     );
@@ -114,15 +102,12 @@ describe('FollowerMachine', () => {
           follower.handle({ type: 'started' });
           fc.modelRun(() => ({ model: log, real: follower }), before);
           follower.handle({ type: 'stop' });
-          follower.images.stop();
           fc.modelRun(() => ({ model: log, real: follower }), after);
           follower.handle({ type: 'stop' });
           follower.succeed();
           expect(follower.machine.phase.name).toBe('stopped');
           expect(follower.stopReports).toBe(1);
           expect(follower.isStepUnderWay).toBe(false);
-          follower.images.succeed();
-          expect(follower.images.isStepUnderWay).toBe(false);
         },
       ),
       { numRuns: 300 },
