@@ -137,8 +137,8 @@ export async function runCommand(
       terminal.printError(`catalogue: ${error.message}; see --help`);
       return USAGE_ERROR;
     }
-    const isMendable = error instanceof CatalogueError || error instanceof VariableError;
-    if (!isMendable) throw error;
+    const isForOperator = error instanceof CatalogueError || error instanceof VariableError;
+    if (!isForOperator) throw error;
     const faults = error instanceof DefinitionFaults ? error.faults : error.message.split('\n');
     for (const fault of faults) terminal.printError(`catalogue: ${fault}`);
     return FAILED;

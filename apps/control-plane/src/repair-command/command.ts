@@ -24,15 +24,15 @@ interface DigestRepair {
 /**
  * Computes the digest of all rows anew. If the head has another one, a change puts the right one in force: it has a
  * revision of its own and makes every follower load the whole configuration. Other changes wait meanwhile.
- * @param mends false: it only looks.
+ * @param isDryRun nothing is changed.
  */
-async function repairDigest(pool: Pool, mends: boolean): Promise<DigestRepair> {
+async function repairDigest(pool: Pool, isDryRun: boolean): Promise<DigestRepair> {
   return withConnection(pool, async (client) => {
     await client.query('BEGIN');
     const { head } = await lockHead(client, { idleInTransactionMs: IDLE_IN_TRANSACTION_MS });
     const { lineage, digest: before } = head;
     const ofRows = await digestOfRows((sql) => readPages(client, sql));
-    if (before === ofRows || !mends) {
+    if (before === ofRows || isDryRun) {
       await client.query('ROLLBACK');
       return { revision: head.revision, before, ofRows };
     }
@@ -98,7 +98,7 @@ async function digest(url: string, isCheck: boolean, output: Output): Promise<nu
   const pool = new pg.Pool({ connectionString: url, max: 1, application_name: 'weir-repair' });
   pool.on('error', () => undefined);
   try {
-    const { revision, before, ofRows } = await repairDigest(pool, !isCheck);
+    const { revision, before, ofRows } = await repairDigest(pool, isCheck);
     if (before === ofRows) {
       output.print(`the digest ${ofRows} fits the rows at revision ${revision}; nothing to do`);
       return DONE;

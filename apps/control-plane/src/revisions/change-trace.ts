@@ -47,8 +47,8 @@ export class ChangeTrace {
   }
 }
 
-/** A change that was committed, with its trace if it has one. */
-export interface CommittedChange {
+/** A change with its trace, if it has one. */
+export interface TracedChange {
   readonly change: PublishedChange;
   readonly trace: ChangeTrace | null;
 }
@@ -61,7 +61,7 @@ interface PropagationSteps {
 
 /** Publishes changes with their traces, and waits for the resolvers at the same time. */
 export async function propagateTraced(
-  committed: readonly CommittedChange[],
+  committed: readonly TracedChange[],
   { publish, wait }: PropagationSteps,
 ): Promise<Applied> {
   const publishing: Span[] = [];

@@ -6,11 +6,16 @@ import type { Database } from '../platform/database/database.js';
 import type { Transaction } from '../platform/database/transaction.js';
 import { type Author, currentAuthor, currentSpan } from './author.js';
 import { type LockedHead, lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
-import { changed, type MadeChange, type WorkResult } from './change-outcome.js';
+import {
+  changed,
+  type ChangeOrigin,
+  type MadeChange,
+  type WorkResult,
+} from './submitted-change.js';
 import { ALL_PROFILES } from './change-record.js';
-import { ChangeTrace, type CommittedChange, propagateTraced } from './change-trace.js';
+import { ChangeTrace, type TracedChange, propagateTraced } from './change-trace.js';
 import { GroupCommit, LIMITS } from './group-commit.js';
-import type { GroupedChange } from './grouped-change.js';
+import type { SubmittedChange } from './submitted-change.js';
 import { WithRevision } from './with-revision.js';
 import { Deadline, WriteQueue } from './write-queue.js';
 
@@ -50,7 +55,7 @@ export interface ChangeTimeouts {
 }
 
 /** Makes a change in a transaction of its own. Null: there was nothing to do. */
-type LoneChange<T> = (author: Author, deadline: Deadline) => Promise<MadeChange<T> | null>;
+type LoneChange<T> = (origin: ChangeOrigin, deadline: Deadline) => Promise<MadeChange<T> | null>;
 
 /**
  * The only way to change the configuration. One transaction locks the head, does the work, logs the operations with a
@@ -74,7 +79,7 @@ export class ConfigurationWriter {
     private readonly admit: () => Promise<void> = () => Promise.resolve(),
   ) {
     this.waitMs = timeouts.waitMs ?? WAIT_MS;
-    const onCommitted = (committed: readonly CommittedChange[]): Promise<Applied> =>
+    const onCommitted = (committed: readonly TracedChange[]): Promise<Applied> =>
       this.propagate(committed, timeouts.changeMs);
     const limits = { ...LIMITS, waitMs: this.waitMs };
     this.commits = new GroupCommit(database, this.queue, onCommitted, limits);
@@ -84,7 +89,7 @@ export class ConfigurationWriter {
    * Makes a change together with those that wait. When it throws, nothing is changed and no revision is taken.
    * @returns the result with the revision of the change, when the resolvers have applied it or the timeout is over.
    */
-  async write<T>(change: GroupedChange<T>): Promise<WithRevision<T>> {
+  async write<T>(change: SubmittedChange<T>): Promise<WithRevision<T>> {
     await this.admit();
     const { outcome, applied } = await this.commits.submit(change, currentAuthor(), currentSpan());
     if (outcome.type === 'failed') throw outcome.reason;
@@ -100,7 +105,7 @@ export class ConfigurationWriter {
     work: (client: PoolClient) => Promise<WorkResult<T> | null>,
   ): Promise<WithRevision<T> | null> {
     const { writes, pool } = this.database;
-    return this.writeLone(this.timeouts.changeMs, (author, deadline) =>
+    return this.writeLone(this.timeouts.changeMs, (origin, deadline) =>
       writes.use((client) =>
         confirmCommit<MadeChange<T> | null>(
           pool,
@@ -108,9 +113,9 @@ export class ConfigurationWriter {
             await client.query('BEGIN');
             const { head, transaction } = await lockHead(client, { deadline });
             const done = await work(client);
-            const made = done && changed(head, done);
+            const made = done && changed(head, done, origin);
             if (made !== null) {
-              await logChanges(client, toLogEntries([{ ...made, author }]));
+              await logChanges(client, toLogEntries([made]));
               beforeCommit(made, transaction);
             }
             await client.query('COMMIT');
@@ -126,16 +131,17 @@ export class ConfigurationWriter {
   async replace(replacement: Replacement): Promise<WithRevision<void>> {
     const replaced = await this.writeLone<undefined>(
       this.timeouts.replacementMs,
-      (author, { leftMs }) =>
+      (origin, { leftMs }) =>
         confirmCommit<MadeChange<undefined>>(
           this.database.pool,
           async (beforeCommit) => {
-            const { change, transaction } = await replacement.load(author, leftMs);
+            const { change, transaction } = await replacement.load(origin.author, leftMs);
             const made = {
               type: 'changed',
               result: undefined,
               change,
               profiles: ALL_PROFILES,
+              ...origin,
             } as const;
             beforeCommit(made, transaction);
             await replacement.commit();
@@ -153,15 +159,15 @@ export class ConfigurationWriter {
     make: LoneChange<T>,
   ): Promise<WithRevision<T> | null> {
     await this.admit();
-    const author = currentAuthor();
     const trace = ChangeTrace.begin(currentSpan());
+    const origin = { author: currentAuthor(), trace };
     const deadline = new Deadline(this.waitMs);
     try {
       const committed = await this.queue.run(async () => {
         trace?.beginTransaction(null);
-        const made = await make(author, deadline);
+        const made = await make(origin, deadline);
         trace?.endTransaction(made === null ? 0 : 1);
-        const applied = made && this.propagate([{ change: made.change, trace }], appliedMs);
+        const applied = made && this.propagate([made], appliedMs);
         return made && applied && { ...made, applied };
       }, deadline);
       if (committed === null) return null;
@@ -176,7 +182,7 @@ export class ConfigurationWriter {
   /**
    * Starts to publish in order, before the next commit, and waits for the resolvers. Publishing never throws.
    */
-  private propagate(committed: readonly CommittedChange[], timeoutMs: number): Promise<Applied> {
+  private propagate(committed: readonly TracedChange[], timeoutMs: number): Promise<Applied> {
     return propagateTraced(committed, {
       publish: (changes) => this.propagation.publish(changes),
       wait: () => {

@@ -7,9 +7,9 @@ import { Database } from '../platform/database/database.js';
 import type { Transaction } from '../platform/database/transaction.js';
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
 import { startTcpProxy, type TcpProxy } from '../testing/tcp-proxy.js';
-import type { CommittedChange } from './change-trace.js';
+import type { TracedChange } from './change-trace.js';
 import { GroupCommit, type GroupLimits, LIMITS } from './group-commit.js';
-import type { GroupedChange } from './grouped-change.js';
+import type { SubmittedChange } from './submitted-change.js';
 import type { WorkingTable } from './working-tables.js';
 import { Deadline, WriteQueue } from './write-queue.js';
 
@@ -42,7 +42,7 @@ describe('GroupCommit', () => {
   let published: EncodedChange[][];
 
   const start = (limits: Partial<GroupLimits>, queue = new WriteQueue()) => {
-    const onCommitted = (committed: readonly CommittedChange[]) => {
+    const onCommitted = (committed: readonly TracedChange[]) => {
       published.push(committed.map(({ change }) => change));
       return Promise.resolve(NOTHING_APPLIED);
     };
@@ -52,11 +52,12 @@ describe('GroupCommit', () => {
       ...limits,
     });
     return {
-      submit: async <T>(change: GroupedChange<T>) => (await commit.submit(change, AUTHOR)).outcome,
+      submit: async <T>(change: SubmittedChange<T>) =>
+        (await commit.submit(change, AUTHOR)).outcome,
     };
   };
   /** Creates a block page. The result is the number of block pages before. */
-  const page = (id: number, type: 0 | 1 = 0): GroupedChange<number> => ({
+  const page = (id: number, type: 0 | 1 = 0): SubmittedChange<number> => ({
     need: (tables) => void tables.of(Pages.open),
     make: (tables) => {
       const table = tables.of(Pages.open);
@@ -65,11 +66,11 @@ describe('GroupCommit', () => {
       return { result, changes: [{ kind: 'blockPage', before: null, after: { id, type } }] };
     },
   });
-  const nothing: GroupedChange<null> = {
+  const nothing: SubmittedChange<null> = {
     need: () => undefined,
     make: () => ({ result: null, changes: [] }),
   };
-  const refused = (reason: Error): GroupedChange<never> => ({
+  const refused = (reason: Error): SubmittedChange<never> => ({
     need: () => undefined,
     make: () => {
       throw reason;

@@ -4,17 +4,13 @@ import { confirmCommit, type TransactionIdentity } from '../platform/database/co
 import type { Database } from '../platform/database/database.js';
 import type { Author } from './author.js';
 import { lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
-import type { ChangeOutcome } from './change-outcome.js';
-import type { AuthoredChange } from './change-record.js';
-import { ChangeTrace, type CommittedChange } from './change-trace.js';
-import { type GroupedChange, makeTogether } from './grouped-change.js';
+import type { ChangeOutcome, MadeChange } from './submitted-change.js';
+import { ChangeTrace } from './change-trace.js';
+import { makeTogether, type Submission, type SubmittedChange } from './submitted-change.js';
 import { Deadline, type WriteQueue } from './write-queue.js';
 
 /** A change that waits to be made. */
-interface PendingChange {
-  readonly change: GroupedChange<unknown>;
-  readonly author: Author;
-  readonly trace: ChangeTrace | null;
+interface PendingChange extends Submission {
   readonly deadline: Deadline;
   readonly resolve: (made: Made<unknown>) => void;
   /** Its task in the queue, which makes it the first change of a group. */
@@ -59,7 +55,7 @@ export class GroupCommit {
   constructor(
     private readonly database: Database,
     private readonly queue: WriteQueue,
-    private readonly onCommitted: (changes: readonly CommittedChange[]) => Promise<Applied>,
+    private readonly onCommitted: (changes: readonly MadeChange<unknown>[]) => Promise<Applied>,
     private readonly limits: GroupLimits = LIMITS,
   ) {
     this.waitMs = limits.waitMs ?? WAIT_MS;
@@ -69,7 +65,11 @@ export class GroupCommit {
    * @param span of the call that makes the change, if it is traced.
    * @returns the final outcome: the transaction has ended.
    */
-  submit<T>(change: GroupedChange<T>, author: Author, span: Span | null = null): Promise<Made<T>> {
+  submit<T>(
+    change: SubmittedChange<T>,
+    author: Author,
+    span: Span | null = null,
+  ): Promise<Made<T>> {
     const { promise, resolve } = Promise.withResolvers<Made<T>>();
     const task = (): Promise<void> => this.commitGroup(pending);
     const pending: PendingChange = {
@@ -104,7 +104,7 @@ export class GroupCommit {
         (beforeCommit) => this.tryGroup(group, first.deadline, beforeCommit),
         this.waitMs,
       );
-      const changes = committedChanges(group, outcomes);
+      const changes = madeOf(outcomes);
       for (const { trace } of group) trace?.endTransaction(group.length);
       const applied = changes.length === 0 ? NOTHING_APPLIED : this.onCommitted(changes);
       group.forEach(({ resolve }, i) => resolve({ outcome: outcomes[i], applied }));
@@ -126,13 +126,8 @@ export class GroupCommit {
     return this.database.writes.use(async (client, tx) => {
       const [, locked] = await Promise.all([client.query('BEGIN'), lockHead(client, { deadline })]);
       this.takeWaiting(group);
-      const { outcomes } = await makeTogether(
-        client,
-        tx,
-        locked.head,
-        group.map(({ change }) => change),
-      );
-      const changes = authoredChanges(group, outcomes);
+      const { outcomes } = await makeTogether(client, tx, locked.head, group);
+      const changes = madeOf(outcomes);
       if (changes.length === 0) {
         await client.query('ROLLBACK');
       } else {
@@ -159,7 +154,7 @@ export class GroupCommit {
   }
 }
 
-function itemsOf({ items = 1 }: GroupedChange<unknown>): number {
+function itemsOf({ items = 1 }: SubmittedChange<unknown>): number {
   return items;
 }
 
@@ -168,16 +163,6 @@ function fail({ resolve, trace }: PendingChange, reason: unknown): void {
   resolve({ outcome: { type: 'failed', reason }, applied: NOTHING_APPLIED });
 }
 
-function authoredChanges(group: readonly PendingChange[], outcomes: Outcomes): AuthoredChange[] {
-  return outcomes.flatMap((one, i) =>
-    one.type === 'changed'
-      ? [{ change: one.change, profiles: one.profiles, author: group[i].author }]
-      : [],
-  );
-}
-
-function committedChanges(group: readonly PendingChange[], outcomes: Outcomes): CommittedChange[] {
-  return outcomes.flatMap((one, i) =>
-    one.type === 'changed' ? [{ change: one.change, trace: group[i].trace }] : [],
-  );
+function madeOf(outcomes: Outcomes): MadeChange<unknown>[] {
+  return outcomes.filter((one) => one.type === 'changed');
 }

@@ -6,10 +6,10 @@ import { WorkingBlockPages } from '../resources/block-pages/block-page-store.js'
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
 import { RecordedSpan } from '../testing/recorded-spans.js';
 import { GroupCommit } from './group-commit.js';
-import type { GroupedChange } from './grouped-change.js';
+import type { SubmittedChange } from './submitted-change.js';
 import { WriteQueue } from './write-queue.js';
 
-const page = (id: number): GroupedChange<void> => ({
+const page = (id: number): SubmittedChange<void> => ({
   need: (tables) => tables.of(WorkingBlockPages.open).need({ id }),
   make: (tables) => {
     const pages = tables.of(WorkingBlockPages.open);

@@ -4,7 +4,7 @@ import type { Logger } from '@weir/ops';
 import type { ClientBase } from 'pg';
 import type { Database } from '../../platform/database/database.js';
 import { actAs } from '../../revisions/author.js';
-import type { WorkResult } from '../../revisions/change-outcome.js';
+import type { WorkResult } from '../../revisions/submitted-change.js';
 import type { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import {
   findActive,

@@ -9,8 +9,8 @@ import type { Request, RequestSource, Response } from '../routing/http.js';
 import { HTTP_OPTIONS, type HttpOptions } from './http-options.js';
 
 /*
- * The guards in the order in which they check a request (decisions §8). Nothing is read of the body of a call that one of
- * them refuses. Only public pages pass `TokenGuard` without a token: they have no caller.
+ * The guards in the order in which they check a request (decisions §8). Nothing is read of the body of a call that one
+ * of them refuses. Only public pages pass `TokenGuard` without a token: they have no caller.
  */
 
 /** Refuses sources that are not approved, which so learn nothing about tokens. */

@@ -125,7 +125,7 @@ describe('the operations of POST /init/', () => {
       }),
       { numRuns: 25, endOnFailure: true },
     );
-  });
+  }, 240_000);
 
   it('are none for the same body, one for each row that differs, and one reload for too many', async () => {
     const profiles = [0, 1].map((id) => ({ profile: { id }, cat_ids: [], apps: [] }));

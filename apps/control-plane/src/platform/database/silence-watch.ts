@@ -102,11 +102,11 @@ const END_TRIES = 60;
 const END_PAUSE_MS = 1_000;
 
 /**
- * Destroys a connection whose query gets no answer: soon when PostgreSQL does not answer on a new connection either
- * (`DatabaseSilentError`), when it waits for us in this session while we wait for it, or has been started after the last
- * byte (`ConnectionLostError`), and after the longest time of the connection in any case. So a long statement may take its
- * time, but a PostgreSQL that hangs and a lost connection hold no request for long. The session is ended as soon as
- * PostgreSQL answers, which frees its locks.
+ * Destroys a connection whose query gets no answer: within seconds when PostgreSQL does not answer on a new connection
+ * either (`DatabaseSilentError`), when it waits for us in this session while we wait for it, or has been started after
+ * the last byte (`ConnectionLostError`), and after the longest time of the connection in any case. So a long statement
+ * may take its time, but a PostgreSQL that hangs and a lost connection hold no request for long. The session is ended
+ * when PostgreSQL answers, which frees its locks.
  */
 export class SilenceWatch {
   private asking: Promise<ServerState | null> | null = null;

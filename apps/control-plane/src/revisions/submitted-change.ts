@@ -1,11 +1,47 @@
 import type { ClientBase } from 'pg';
 import type { Transaction } from '../platform/database/transaction.js';
+import type { Author } from './author.js';
 import type { LockedHead } from './change-log.js';
-import { changed, type ChangeOutcome, type WorkResult } from './change-outcome.js';
+import { type AuthoredChange, concernedProfiles } from './change-record.js';
+import type { ChangeTrace, TracedChange } from './change-trace.js';
+import { encodeEntityChanges, type EntityChange } from './entity-change.js';
 import { WorkingTables } from './working-tables.js';
 
-/** A change that shares its statements with the other changes of its group. */
-export interface GroupedChange<T> {
+/** What a change did inside its transaction. */
+export interface WorkResult<T> {
+  readonly result: T;
+  readonly changes: readonly EntityChange[];
+}
+
+/** A change that has been made. It is final only when its transaction is committed. */
+export interface MadeChange<T> extends AuthoredChange, TracedChange {
+  readonly type: 'changed';
+  readonly result: T;
+}
+
+/** Who makes a change, and its trace. */
+export interface ChangeOrigin {
+  readonly author: Author;
+  readonly trace: ChangeTrace | null;
+}
+
+/** The outcome of a change. It is final only when its transaction is committed. */
+export type ChangeOutcome<T> =
+  MadeChange<T> | { readonly type: 'failed'; readonly reason: unknown };
+
+/** The outcome of a change that has done its work on top of `head`. */
+export function changed<T>(
+  { lineage, revision: before, digest: digestBefore }: LockedHead,
+  { result, changes }: WorkResult<T>,
+  { author, trace }: ChangeOrigin,
+): MadeChange<T> {
+  const { operations, digest } = encodeEntityChanges(digestBefore, changes);
+  const change = { lineage, revision: before + 1, digest, operations };
+  return { type: 'changed', result, change, profiles: concernedProfiles(changes), author, trace };
+}
+
+/** A change as it is submitted. It shares its statements with the other changes of its group. */
+export interface SubmittedChange<T> {
   /** How many items its request lists; 1 unless given. Changes with many share a transaction with few others. */
   readonly items?: number;
   /** Names what its checks need. */
@@ -14,6 +50,11 @@ export interface GroupedChange<T> {
    * Checks, and changes the tables. It sees what the changes before it did. When it throws, it has changed nothing.
    */
   make(tables: WorkingTables): WorkResult<T>;
+}
+
+/** A submitted change of somebody. */
+export interface Submission extends ChangeOrigin {
+  readonly change: SubmittedChange<unknown>;
 }
 
 interface Made {
@@ -32,7 +73,7 @@ export async function makeTogether(
   client: ClientBase,
   tx: Transaction,
   head: LockedHead,
-  changes: readonly GroupedChange<unknown>[],
+  changes: readonly Submission[],
 ): Promise<Made> {
   const [savepoint, made] = await Promise.allSettled([
     client.query('SAVEPOINT change'),
@@ -58,22 +99,22 @@ export async function makeTogether(
 async function make(
   tx: Transaction,
   head: LockedHead,
-  changes: readonly GroupedChange<unknown>[],
+  changes: readonly Submission[],
 ): Promise<Made> {
   const tables = new WorkingTables();
-  for (const change of changes) change.need(tables);
+  for (const { change } of changes) change.need(tables);
   await tables.read(tx, head);
   const outcomes: ChangeOutcome<unknown>[] = [];
   let last = head;
-  for (const change of changes) {
+  for (const one of changes) {
     let done: WorkResult<unknown>;
     try {
-      done = change.make(tables);
+      done = one.change.make(tables);
     } catch (reason) {
       outcomes.push({ type: 'failed', reason });
       continue;
     }
-    const made = changed(last, done);
+    const made = changed(last, done, one);
     outcomes.push(made);
     last = { ...last, revision: made.change.revision, digest: made.change.digest };
   }
