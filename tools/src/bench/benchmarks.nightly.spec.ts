@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { missingPrograms } from './dns/load.js';
+import { missingPrograms } from './dns/servers/upstream.js';
 
 interface Trial {
   readonly args: readonly string[];

@@ -2,17 +2,16 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deployment } from '../deployment/deployment.js';
-import type { Key } from './keys/key.js';
-import type { Fault, MessageFaultKind, ProcessFaultKind } from './script.js';
-import type { RunStats } from './run-stats.js';
+import type { TcpProxy } from '../deployment/tcp-proxy.js';
+import type { WeirProcess } from '../services/weir-process.js';
 import type { AnswerChecker } from './answer-checker.js';
 import type { DatabaseRewind } from './database-rewind.js';
 import { forgeFollowers } from './forged-followers.js';
-import { breakImage } from './image-fault.js';
-import type { TcpProxy } from '../deployment/tcp-proxy.js';
-import type { WeirProcess } from '../services/weir-process.js';
+import { breakImage, renewCatalogue } from './image-fault.js';
+import type { Key } from './keys/key.js';
 import { plantVariables, STUCK_FILE_VARIABLE } from './plant/plants.js';
-import { renewCatalogue } from './image-fault.js';
+import type { RunStats } from './run-stats.js';
+import type { Fault, MessageFaultKind, ProcessFaultKind } from './script.js';
 
 /** Lanes of each resolver. */
 export const RESOLVER_THREADS = [2, 1, 1];

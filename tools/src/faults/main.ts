@@ -14,8 +14,7 @@ import {
   value,
 } from '../command.js';
 import { percentile } from '../percentile.js';
-import { cloneRelease } from '../previous-release/find.js';
-import { findPreviousRelease } from '../previous-release/find.js';
+import { cloneRelease, findPreviousRelease } from '../previous-release/find.js';
 import { type DefectName, DEFECTS } from './plant/plants.js';
 import type { RunStats } from './run-stats.js';
 import { type FaultOptions, runFaults, type RunResult } from './run.js';

@@ -2,14 +2,15 @@ import { StartError } from '@weir/ops';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Deployment } from '../deployment/deployment.js';
 import { DnsClient } from '../deployment/dns-client.js';
+import { Random } from '../deployment/random.js';
+import { AnswerChecker } from './answer-checker.js';
 import { DatabaseRewind } from './database-rewind.js';
 import { FaultInjector, type Releases, RESOLVER_THREADS } from './fault-injector.js';
-import { ReadWriteLock } from './writer.js';
 import { FIXED_SETUP, PAGE_SETUP } from './keys/fixed.js';
 import type { Key, Step } from './keys/key.js';
 import { makeKeys } from './keys/make-keys.js';
-import { Random } from '../deployment/random.js';
 import { type DefectName, plantVariables } from './plant/plants.js';
+import { RunStats } from './run-stats.js';
 import {
   type Fault,
   messageFaults,
@@ -18,11 +19,9 @@ import {
   processFaults,
   shortScript,
 } from './script.js';
-import { RunStats } from './run-stats.js';
-import { countImages, readLogs, verify } from './verify.js';
 import type { LogState } from './verify-log.js';
-import { AnswerChecker } from './answer-checker.js';
-import { Writer, type WriterOptions } from './writer.js';
+import { countImages, readLogs, verify } from './verify.js';
+import { ReadWriteLock, Writer, type WriterOptions } from './writer.js';
 
 const REPLICAS = 2;
 /** As much as shows a planted defect: one resolver that has a change while another one does not. */

@@ -2,12 +2,11 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Deployment } from '../deployment/deployment.js';
+import type { AnswerChecker } from './answer-checker.js';
+import { connectDatabase, readStored } from './database-rewind.js';
+import { renewCatalogue } from './image-fault.js';
 import type { Key } from './keys/key.js';
 import type { RunStats } from './run-stats.js';
-import type { AnswerChecker } from './answer-checker.js';
-import { renewCatalogue } from './image-fault.js';
-import { connectDatabase } from './database-rewind.js';
-import { readStored } from './database-rewind.js';
 import { type AcknowledgedChanges, type LogState, verifyLog } from './verify-log.js';
 
 const CATCH_UP_DEADLINE_MS = 20_000;

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { migrate, type MigrateOptions } from './migrate.js';
-import { RUN_LOCK_KEY } from './migrate.js';
+import { migrate, type MigrateOptions, RUN_LOCK_KEY } from './migrate.js';
 import { readStatus } from './migration-log.js';
 
 const REAL_MIGRATIONS = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { checkMigration } from '../testing/check-migration.js';
-import { cloneRelease } from '../previous-release/find.js';
-import { findPreviousRelease } from '../previous-release/find.js';
+import { cloneRelease, findPreviousRelease } from '../previous-release/find.js';
 import { playBasicCalls, playSharedCalls } from '../testing/basic-calls.js';
+import { checkMigration } from '../testing/check-migration.js';
 import {
   type ControlPlane,
   spawnControlPlane,

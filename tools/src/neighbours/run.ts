@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { residentMiB } from '../services/usage.js';
 import type { NamedAttack } from './attacks/attack.js';
 import type { AttackOrder } from './attacks/main.js';
-import { nowMs } from './shared/helper-side.js';
 import { changes, KERNEL_DROPS, readCounters } from './counters.js';
 import { cpuBetween, prefer, Processors, readCpuTimes } from './cpu.js';
 import { HelperProcess } from './helper-process.js';
@@ -13,10 +13,9 @@ import {
   samplesIn,
   type Window,
 } from './measurement.js';
-import { GIVE_UP_MS } from './neighbour/sample.js';
-import type { Gap, Measurements, Sample } from './neighbour/sample.js';
-import { residentMiB } from '../services/usage.js';
+import { GIVE_UP_MS, type Gap, type Measurements, type Sample } from './neighbour/sample.js';
 import { Setting } from './setting.js';
+import { nowMs } from './shared/helper-side.js';
 import type { Target } from './shared/target.js';
 import { isCrowded, judge, type Observation, type Verdict } from './verdict.js';
 

@@ -1,19 +1,13 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { DnsClient } from '../deployment/dns-client.js';
 import { UPSTREAM_ADDRESS } from '../deployment/dns-message.js';
 import type { ManagementClient } from '../deployment/management-client.js';
 import { type Child, startChild } from '../services/child.js';
-
-const run = promisify(execFile);
-
-interface Output {
-  readonly stdout: string;
-}
+import { load } from '../services/dnsperf.js';
 
 const NAMES = 50;
 const RUN_SECONDS = 2;
@@ -94,42 +88,15 @@ export class DnsLoad {
   private async runWorker(delaySeconds: number): Promise<void> {
     await sleep(delaySeconds * 1_000);
     while (!this.isStopping) {
-      const limits = [
-        '-l',
-        String(RUN_SECONDS),
-        '-Q',
-        String(WORKER_RATE),
-        '-t',
-        String(TIMEOUT_SECONDS),
-      ];
-      const args = [
-        '-s',
-        '127.0.0.1',
-        '-p',
-        String(this.port),
-        '-d',
-        this.file,
-        '-c',
-        '8',
-        ...limits,
-      ];
-      // dnsperf exits with 1 when queries were lost; the output has the number.
-      const { stdout } = await run('dnsperf', args).catch((error: unknown) => error as Output);
-      this.add(stdout);
-    }
-  }
-
-  private add(output: string): void {
-    const numberOf = (label: string): number => {
-      const [, digits] = new RegExp(`${label}:\\s+(\\d+)`).exec(output) ?? [];
-      if (digits === undefined) throw new Error(`dnsperf printed no "${label}":\n${output}`);
-      return Number(digits);
-    };
-    this.count.sent += numberOf('Queries sent');
-    this.count.lost += numberOf('Queries lost');
-    const [, rcodes = ''] = /Response codes:\s+(.*)/.exec(output) ?? [];
-    for (const [, rcode = '', count] of rcodes.matchAll(/([A-Z]+) (\d+)/g)) {
-      this.count.rcodes.set(rcode, (this.count.rcodes.get(rcode) ?? 0) + Number(count));
+      const { sent, answered, rcodes } = await load({
+        ...{ port: this.port, queries: this.file, timeoutSeconds: TIMEOUT_SECONDS },
+        pace: { kind: 'timed', seconds: RUN_SECONDS, rate: WORKER_RATE },
+      });
+      this.count.sent += sent;
+      this.count.lost += sent - answered;
+      for (const [rcode, count] of Object.entries(rcodes)) {
+        this.count.rcodes.set(rcode, (this.count.rcodes.get(rcode) ?? 0) + count);
+      }
     }
   }
 }

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { integer, optionsOrExit, print, runToEnd, value } from '../command.js';
-import { cloneRelease } from '../previous-release/find.js';
-import { findPreviousRelease } from '../previous-release/find.js';
+import { cloneRelease, findPreviousRelease } from '../previous-release/find.js';
 import { renderRolling, runRolling } from './run.js';
 
 const HELP = `Starts two control planes, two resolvers, two block pages, PostgreSQL and Redis. Restarts every process of Weir, one

@@ -3,11 +3,18 @@ import { Deployment } from '../deployment/deployment.js';
 import { ManagementClient } from '../deployment/management-client.js';
 import { Random } from '../deployment/random.js';
 import { TcpProxy } from '../deployment/tcp-proxy.js';
-import type { WeirProcess } from '../services/weir-process.js';
 import type { Child } from '../services/child.js';
 import { findFreePorts } from '../services/ports.js';
-import { type DnsCount, DnsLoad, missingProgram, startDnsdist } from './loads.js';
-import { PageVisitors, SUBSCRIBER, Writers } from './loads.js';
+import type { WeirProcess } from '../services/weir-process.js';
+import {
+  type DnsCount,
+  DnsLoad,
+  missingProgram,
+  startDnsdist,
+  PageVisitors,
+  SUBSCRIBER,
+  Writers,
+} from './loads.js';
 
 /** A process behind the balancer. */
 interface Target {

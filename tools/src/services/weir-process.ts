@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Child, type ExitStatus, startChild } from './child.js';
-import { waitUntilReady } from './child.js';
+import { type Child, type ExitStatus, startChild, waitUntilReady } from './child.js';
 
 export interface WeirProcessOptions {
   readonly name: string;

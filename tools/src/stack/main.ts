@@ -2,9 +2,8 @@ import { runMain } from '@weir/ops';
 import { fileURLToPath } from 'node:url';
 import { print } from '../command.js';
 import { STACK_SCHEMA } from './configuration.js';
-import { isSystemdJournal } from './welcome.js';
 import { Stack } from './stack.js';
-import { renderWelcome } from './welcome.js';
+import { isSystemdJournal, renderWelcome } from './welcome.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 

@@ -1,19 +1,14 @@
 import { createLogger, OpsServer, StartError, type OpsServerOptions } from '@weir/ops';
+import { randomBytes } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { migrate } from '../migrate/migrate.js';
-import { runChild, startChild } from '../services/child.js';
+import { type Child, runChild, startChild, waitUntilReady } from '../services/child.js';
 import { lockFolder, createFolder, writeFileAtomically } from '../services/files.js';
 import { checkPortsFree, checkReachable } from '../services/ports.js';
-import { withRuntimeRole } from '../services/postgres.js';
-import { waitUntilReady } from '../services/child.js';
+import { startPostgres, withRuntimeRole } from '../services/postgres.js';
+import { startRedis } from '../services/redis.js';
 import { STACK_OPS_OFFSET, type StackConfiguration } from './configuration.js';
-import {
-  embeddedPostgres,
-  embeddedRedis,
-  type EmbeddedStore,
-  type EmbeddedStoreOptions,
-} from './embedded-stores.js';
 import { type PlannedProcess, planProcesses, type Stores, requiredPorts } from './plan.js';
 import { readSecrets, type StackSecrets } from './secrets.js';
 import { SupervisedProcess, type SupervisedProcessOptions } from './supervised-process.js';
@@ -167,38 +162,55 @@ export class Stack {
   private async startStores(): Promise<Stores> {
     const { REDIS_URL } = this.options.configuration;
     if (REDIS_URL !== undefined) await checkReachable(REDIS_URL, 'REDIS_URL');
-    const options = {
-      dataDir: this.dataDir,
-      logFile: (name: string) => this.logFile(name),
-      onProgress: (text: string) => {
-        this.progress(text);
-      },
-    };
     const [database, redisUrl] = await Promise.all([
-      this.startDatabase(options),
-      REDIS_URL ?? this.startStore(embeddedRedis(options)),
+      this.startDatabase(),
+      REDIS_URL ?? this.startPrivateRedis(),
     ]);
     return { ...database, redisUrl };
   }
 
-  private async startDatabase(options: EmbeddedStoreOptions): Promise<Omit<Stores, 'redisUrl'>> {
+  private async startDatabase(): Promise<Omit<Stores, 'redisUrl'>> {
     const { DATABASE_URL: databaseUrl, OWNER_DATABASE_URL } = this.options.configuration;
     if (databaseUrl !== undefined) return { databaseUrl, ownerUrl: OWNER_DATABASE_URL };
-    const ownerUrl = await this.startStore(embeddedPostgres(options));
+    const dataDir = join(this.dataDir, 'postgres');
+    const ownerUrl = await this.startStore('postgres', 'PostgreSQL', (port) =>
+      startPostgres({ dataDir, logFile: this.logFile('postgres'), port }),
+    );
     return { databaseUrl: withRuntimeRole(ownerUrl), ownerUrl };
   }
 
-  private async startStore(store: EmbeddedStore): Promise<string> {
-    this.progress(`Starting ${store.title}`);
-    const supervised = this.supervise(store.name, {
-      start: () => store.start(),
+  private startPrivateRedis(): Promise<string> {
+    const options = {
+      dataDir: join(this.dataDir, 'redis'),
+      logFile: this.logFile('redis'),
+      password: randomBytes(24).toString('hex'),
+      onProgress: (text: string) => this.progress(text),
+    };
+    return this.startStore('redis', 'Redis', (port) => startRedis({ ...options, port }));
+  }
+
+  /** @param start with undefined as the port it takes a free one */
+  private async startStore(
+    name: string,
+    title: string,
+    start: (port: number | undefined) => Promise<{ readonly url: string; readonly child: Child }>,
+  ): Promise<string> {
+    this.progress(`Starting ${title}`);
+    let url = '';
+    const supervised = this.supervise(name, {
+      start: async () => {
+        // Other processes get its URL only once, so a restart uses the same port.
+        const server = await start(url === '' ? undefined : Number(new URL(url).port));
+        url = server.url;
+        return server.child;
+      },
       waitUntilReady: () => Promise.resolve(),
       // Fast shutdown of PostgreSQL; Redis accepts SIGINT too.
       stop: (child) => child.stop('SIGINT', 30_000),
     });
     this.stores.push(supervised);
     await supervised.start();
-    return store.url;
+    return url;
   }
 
   /** Lets the process check its variables, so that a wrong one is reported before anything runs. */

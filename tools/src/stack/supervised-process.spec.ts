@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Child, startChild } from '../services/child.js';
-import { RestartPolicy } from './supervised-process.js';
-import { SupervisedProcess, type SupervisedProcessOptions } from './supervised-process.js';
+import {
+  RestartPolicy,
+  SupervisedProcess,
+  type SupervisedProcessOptions,
+} from './supervised-process.js';
 
 const WAIT = { timeout: 20_000, interval: 10 };
 const LIVES = 'console.log("it lives"); setInterval(() => {}, 1000)';

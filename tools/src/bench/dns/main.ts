@@ -14,7 +14,6 @@ import type { Deployment } from '../../deployment/deployment.js';
 import { freePort } from '../../services/ports.js';
 import { describeLoad, describeMachine } from '../figures.js';
 import { JOBS, type Job, type PhaseName, PHASES } from './jobs.js';
-import { missingPrograms } from './load.js';
 import { Contestant } from './measure.js';
 import { renderTable, type ServerRounds } from './report.js';
 import {
@@ -26,7 +25,7 @@ import {
   unbound,
 } from './servers/peers.js';
 import { type Server, map, writeLines } from './servers/server.js';
-import { startUpstream } from './servers/upstream.js';
+import { missingPrograms, startUpstream } from './servers/upstream.js';
 import { weir, withControlPlane } from './servers/weir.js';
 
 /** Who is compared with whom, and on which cores. */

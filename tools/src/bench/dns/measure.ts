@@ -6,7 +6,7 @@ import type { Child } from '../../services/child.js';
 import { readProcessCpu, residentMiB } from '../../services/usage.js';
 import { freePort } from '../../services/ports.js';
 import { type Job, type PhaseName, BLOCK_ADDRESS, UPSTREAM_ADDRESS } from './jobs.js';
-import { load, type LoadResult } from './load.js';
+import { load, type LoadResult } from '../../services/dnsperf.js';
 import type { Server, ServerSetup } from './servers/server.js';
 
 /** What one server did in one round. */

@@ -6,7 +6,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { fail, integer, optionsOrExit, print, progress, share, value } from '../../command.js';
-import { missingPrograms } from '../dns/load.js';
+import { missingPrograms } from '../dns/servers/upstream.js';
 import { describeLoad, describeMachine } from '../figures.js';
 import { renderScale } from './report.js';
 import { runScale } from './run.js';

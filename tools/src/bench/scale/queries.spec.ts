@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sizeOf } from './policy/configuration.js';
-import { makeLoad } from './queries.js';
-import { RECORD_HEADER_BYTES } from './queries.js';
+import { makeLoad, RECORD_HEADER_BYTES } from './queries.js';
 
 interface Query {
   readonly family: number;

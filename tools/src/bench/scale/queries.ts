@@ -6,8 +6,9 @@ import {
   ruleOwner,
   shareNames,
   type Size,
+  randomNumbers,
+  writeName,
 } from './policy/configuration.js';
-import { randomNumbers, writeName } from './policy/configuration.js';
 
 /**
  * Datagrams for the load generator, one after the other: length and offset of the message id as 16 bits each,

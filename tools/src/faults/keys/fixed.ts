@@ -2,7 +2,7 @@ import { MAX_PAGE_ID, pageAddress } from '../../deployment/deployment.js';
 import { type InitPart, post, type Step } from './key.js';
 
 /** A profile with its own block page and one subscriber. */
-interface ProfileFixture {
+export interface ProfileFixture {
   readonly id: number;
   readonly source: string;
   readonly blocked: string;

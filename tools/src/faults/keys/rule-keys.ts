@@ -1,103 +1,77 @@
-import { KeyHistory } from '../history.js';
 import { fromRow } from '@weir/config-model';
 import { UPSTREAM_ADDRESS } from '../../deployment/dns-message.js';
-import { type Key, type LoggedRecords, MISSING_PROFILE, post } from './key.js';
-import { profileFixture } from './fixed.js';
+import type { Random } from '../../deployment/random.js';
+import { KeyHistory } from '../history.js';
+import { type ProfileFixture, profileFixture } from './fixed.js';
+import { type Key, MISSING_PROFILE, post, type Step } from './key.js';
 
 /** `verdict` of a stored domain rule. */
 const VERDICTS = { allow: '1', deny: '2' } as const;
+type Verdict = keyof typeof VERDICTS;
+
+/** A call, and the rules that it leads to; null: none. */
+type Change = Omit<Step, 'answers' | 'stored'> & { readonly to: Verdict | null };
 
 /** One domain that is added to a list, moved to the other list, and removed. */
 export function ruleKey(index: number): Key {
-  const { id, source, setUp, blocked, part } = profileFixture(
-    2_000 + index,
-    `127.2.0.${index + 1}`,
-  );
+  const fixture = profileFixture(2_000 + index, `127.2.0.${index + 1}`);
   const domain = `rule-${index}.example`;
-  let state: 'absent' | 'allow' | 'deny' = 'absent';
-  const path = `/profile/${id}/bw_list/${domain}`;
-  return {
-    name: `domain rule of profile ${id}`,
-    history: new KeyHistory([UPSTREAM_ADDRESS]),
-    probes: [{ source, qname: `www.${domain}` }],
-    setUp,
-    sql: rulesSql(id),
-    logged: loggedRules(id),
-    next: (random) => {
-      const turned = state === 'deny' ? 'allow' : 'deny';
-      const answers = [turned === 'deny' ? blocked : UPSTREAM_ADDRESS];
-      if (state !== 'absent' && random.chance(0.1)) {
-        const body = { type: turned, profile_id: MISSING_PROFILE };
-        return { method: 'PATCH', path, body, answers, refusal: true };
-      }
-      if (state !== 'absent' && random.chance(0.3)) {
-        state = 'absent';
-        const gone = { answers: [UPSTREAM_ADDRESS], stored: null, alreadyDone: 404 };
-        return { method: 'DELETE', path, ...gone };
-      }
-      const isNew = state === 'absent';
-      state = turned;
-      const after = { answers, stored: VERDICTS[turned] };
-      if (isNew) return { ...post(`/profile/${id}/bw_list`, { type: turned, domain }), ...after };
-      return { method: 'PATCH', path, body: { type: turned }, ...after };
-    },
-    replace: (random) => {
-      state = random.pick(['absent', 'allow', 'deny']);
-      const answers = [state === 'deny' ? blocked : UPSTREAM_ADDRESS];
-      if (state === 'absent') return { part, answers, stored: null };
-      const bw_lists = [{ profile_id: id, type: state, domains: [domain] }];
-      return { part: { ...part, bw_lists }, answers, stored: VERDICTS[state] };
-    },
-  };
+  const path = `/profile/${fixture.id}/bw_list/${domain}`;
+  return rulesKey('domain rule', fixture, [domain], (random, to, isNew) => {
+    if (isNew) return { ...post(`/profile/${fixture.id}/bw_list`, { type: to, domain }), to };
+    if (random.chance(0.1)) {
+      const body = { type: to, profile_id: MISSING_PROFILE };
+      return { method: 'PATCH', path, body, refusal: true, to };
+    }
+    if (random.chance(0.3)) return { method: 'DELETE', path, alreadyDone: 404, to: null };
+    return { method: 'PATCH', path, body: { type: to }, to };
+  });
 }
 
 /** Several domains that one call moves to the other list. Either all of them show the change, or none. */
 export function batchKey(index: number): Key {
-  const { id, source, setUp, blocked, part } = profileFixture(
-    3_000 + index,
-    `127.3.0.${index + 1}`,
-  );
+  const fixture = profileFixture(3_000 + index, `127.3.0.${index + 1}`);
   const domains = ['a', 'b', 'c'].map((name) => `${name}-${index}.example`);
-  const path = `/profile/${id}/bw_list/batch`;
-  let deny = false;
+  const path = `/profile/${fixture.id}/bw_list/batch`;
+  return rulesKey('domain batch', fixture, domains, (random, type) => {
+    if (!random.chance(0.1)) return { ...post(path, { type, domains }), to: type };
+    const body = { type, domains: [...domains, 'no domain.example'] };
+    return { ...post(path, body), refusal: true, to: type };
+  });
+}
+
+/** Rules that change together. @param change draws a call that moves them to a list. `isNew`: there are none yet */
+function rulesKey(
+  what: string,
+  { id, source, setUp, blocked, part }: ProfileFixture,
+  domains: readonly string[],
+  change: (random: Random, to: Verdict, isNew: boolean) => Change,
+): Key {
+  let state: Verdict | null = null;
+  const after = (verdict: Verdict | null) => ({
+    answers: domains.map(() => (verdict === 'deny' ? blocked : UPSTREAM_ADDRESS)),
+    stored: verdict === null ? null : domains.map(() => VERDICTS[verdict]).join(' '),
+  });
   return {
-    name: `domain batch of profile ${id}`,
-    history: new KeyHistory(domains.map(() => UPSTREAM_ADDRESS)),
-    probes: domains.map((qname) => ({ source, qname })),
+    name: `${what} of profile ${id}`,
+    history: new KeyHistory(after(null).answers),
+    probes: domains.map((domain) => ({ source, qname: `www.${domain}` })),
     setUp,
-    sql: rulesSql(id),
-    logged: loggedRules(id),
+    sql: `SELECT string_agg(verdict::text, ' ') FROM domain_rule WHERE profile_id = ${id}`,
+    logged: {
+      kind: 'domainRule',
+      prefix: [id],
+      text: (rows) => rows.map((row) => fromRow('domainRule', row).verdict).join(' ') || null,
+    },
     next: (random) => {
-      const turned = deny ? 'allow' : 'deny';
-      const answers = domains.map(() => (turned === 'deny' ? blocked : UPSTREAM_ADDRESS));
-      if (random.chance(0.1)) {
-        const body = { type: turned, domains: [...domains, 'no domain.example'] };
-        return { ...post(path, body), answers, refusal: true };
-      }
-      deny = !deny;
-      const stored = domains.map(() => VERDICTS[turned]).join(' ');
-      return { ...post(path, { type: turned, domains }), answers, stored };
+      const { to, ...step } = change(random, state === 'deny' ? 'allow' : 'deny', state === null);
+      if (step.refusal !== true) state = to;
+      return { ...step, ...after(to) };
     },
     replace: (random) => {
-      deny = random.chance(0.5);
-      const type = deny ? 'deny' : 'allow';
-      return {
-        part: { ...part, bw_lists: [{ profile_id: id, type, domains }] },
-        answers: domains.map(() => (deny ? blocked : UPSTREAM_ADDRESS)),
-        stored: domains.map(() => VERDICTS[type]).join(' '),
-      };
+      state = random.pick([null, 'allow', 'deny'] as const);
+      const bw_lists = state === null ? [] : [{ profile_id: id, type: state, domains }];
+      return { part: { ...part, bw_lists }, ...after(state) };
     },
-  };
-}
-
-function rulesSql(profileId: number): string {
-  return `SELECT string_agg(verdict::text, ' ') FROM domain_rule WHERE profile_id = ${profileId}`;
-}
-
-function loggedRules(profileId: number): LoggedRecords {
-  return {
-    kind: 'domainRule',
-    prefix: [profileId],
-    text: (rows) => rows.map((row) => fromRow('domainRule', row).verdict).join(' ') || null,
   };
 }

@@ -1,8 +1,7 @@
 import { fromRow } from '@weir/config-model';
 import { KeyHistory } from '../history.js';
-import { FIXED_PROFILES, LISTED } from './fixed.js';
+import { FIXED_PROFILES, LISTED, profileFixture } from './fixed.js';
 import { type Key, MISSING_PROFILE, post } from './key.js';
-import { profileFixture } from './fixed.js';
 
 const WHOLE_WEEK = [{ start: { day: 'monday', time: '00:00' }, end: { day: 6, time: '24:00' } }];
 

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { applyPlants } from './plants.js';
-import { PLANTS } from './plants.js';
+import { applyPlants, PLANTS } from './plants.js';
 
 const plant = { file: 'a.js', find: 'a + b', replace: 'a - b' };
 

@@ -1,8 +1,7 @@
 import { type LoadFnOutput, registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
-import { applyPlants } from './plants.js';
-import { type PlantName, PLANTS, PLANTS_VARIABLE } from './plants.js';
+import { applyPlants, type PlantName, PLANTS, PLANTS_VARIABLE } from './plants.js';
 
 const HOUR_MS = 3_600_000;
 /** Each signal steps the clock: an hour ahead, two hours back, and to the right time again. */

@@ -3,8 +3,7 @@ import { BALANCER_ADDRESS } from '../../deployment/dns-client.js';
 import { encodeQuery, withEdns } from '../../deployment/dns-message.js';
 import { ATTACKER, NEIGHBOUR, POPULAR_ZONE, STRANGERS } from '../shared/target.js';
 import { type Attack, pace, type NamedAttack, openSocket } from './attack.js';
-import { proxyHeader } from './udp-sender.js';
-import { UdpSender } from './udp-sender.js';
+import { proxyHeader, UdpSender } from './udp-sender.js';
 
 const PACKETS_PER_SECOND = 5_000;
 /** Four times `QUERY_RATE_LIMIT`. */

@@ -2,8 +2,7 @@
 import type { Socket } from 'node:net';
 import { SERVER, STRANGERS } from '../shared/target.js';
 import { type AttackContext, pace, type NamedAttack, openSocket } from './attack.js';
-import { resetsFrom } from './https-attacks.js';
-import { frame, openSession, POST } from './https-attacks.js';
+import { resetsFrom, frame, openSession, POST } from './https-attacks.js';
 
 /** More than a resolver takes, `DNS_TCP_CONNECTIONS`. */
 const CONNECTIONS = 6_000;

@@ -5,8 +5,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { readFileSync } from 'node:fs';
 import { encodeQuery, readAnswer, UPSTREAM_ADDRESS } from '../../deployment/dns-message.js';
-import { nowMs } from '../shared/helper-side.js';
-import { helperArgument, tellMain } from '../shared/helper-side.js';
+import { nowMs, helperArgument, tellMain } from '../shared/helper-side.js';
 import {
   BLOCK_PAGE,
   BLOCKED_ZONE,
@@ -17,8 +16,7 @@ import {
   NEIGHBOUR,
   SERVER,
 } from '../shared/target.js';
-import { Recorder, GIVE_UP_MS } from './sample.js';
-import type { Kind, Measurements } from './sample.js';
+import { Recorder, GIVE_UP_MS, type Kind, type Measurements } from './sample.js';
 import { askOnNewConnection, HttpsQueries, TlsQueries } from './stream-queries.js';
 
 interface Open {

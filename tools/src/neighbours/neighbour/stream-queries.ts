@@ -1,12 +1,11 @@
 import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import { nowMs } from '../shared/helper-side.js';
 import { readAnswer } from '../../deployment/dns-message.js';
 import { readFrames, writeFrame } from '../shared/frames.js';
+import { nowMs } from '../shared/helper-side.js';
 import { NEIGHBOUR, SERVER, type Target } from '../shared/target.js';
-import { GIVE_UP_MS, type Recorder } from './sample.js';
-import type { Kind } from './sample.js';
+import { GIVE_UP_MS, type Recorder, type Kind } from './sample.js';
 
 /** Opens a connection from the address of the neighbour. */
 const open = {

@@ -1,6 +1,5 @@
 import { BLOCK_ADDRESS } from '../jobs.js';
-import { peer, responsePolicyZone, map } from './server.js';
-import type { ServerSetup } from './server.js';
+import { peer, responsePolicyZone, map, type ServerSetup } from './server.js';
 
 export const dnsdist = peer({
   name: 'dnsdist',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../../services/ports.js';
 import { ORIGIN } from '../jobs.js';
-import { load } from '../load.js';
+import { load } from '../../../services/dnsperf.js';
 import { startUpstream } from './upstream.js';
 
 it(

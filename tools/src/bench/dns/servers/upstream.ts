@@ -1,11 +1,21 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { type Child, startChild } from '../../../services/child.js';
 import { ORIGIN, UPSTREAM_ADDRESS } from '../jobs.js';
 
 const NSD = '/usr/sbin/nsd';
 
-export const hasNsd = (): boolean => existsSync(NSD);
+/** What a comparison needs and this machine lacks. Programs are named by their Debian packages. */
+export function missingPrograms(): string[] {
+  const missing: string[] = [];
+  if (spawnSync('dnsperf', ['-h']).error !== undefined) missing.push('dnsperf');
+  if (spawnSync('taskset', ['--version']).error !== undefined) missing.push('util-linux');
+  if (!existsSync(NSD)) missing.push('nsd');
+  if (cpus().length < 2) missing.push('a second core');
+  return missing;
+}
 
 /** Starts nsd, which gives `UPSTREAM_ADDRESS` to every name below `ORIGIN`. */
 export function startUpstream(folder: string, port: number): Child {

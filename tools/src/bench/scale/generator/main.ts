@@ -6,8 +6,7 @@ import { loadSystemCalls } from '@weir/udp-batch';
 import { readFileSync } from 'node:fs';
 import { percentile } from '../../../percentile.js';
 import type { GeneratorOptions, LoadResult } from '../measure-load.js';
-import { Client } from './client.js';
-import { QueryReader } from './client.js';
+import { Client, QueryReader } from './client.js';
 
 const SOCKETS = 8;
 /** Rest of a turn in which nothing was received or sent. */

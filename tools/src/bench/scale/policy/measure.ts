@@ -7,8 +7,7 @@ import { ENTITY_KINDS, fromRow, type Operation, type Row } from '@weir/config-mo
 import { parseHashKey, SuffixHashes } from '@weir/dns-name';
 import { type Client, Decision, Policy } from '@weir/policy';
 import { percentile } from '../../../percentile.js';
-import { compileDomains, makeRows, type Size, sizeOf } from './configuration.js';
-import { randomNumbers } from './configuration.js';
+import { compileDomains, makeRows, type Size, sizeOf, randomNumbers } from './configuration.js';
 import { makeQueries, NOW_MS, type Queries } from './queries.js';
 
 /** What the process prints. */

@@ -8,8 +8,9 @@ import {
   ruleOwner,
   shareNames,
   type Size,
+  randomNumbers,
+  writeName,
 } from './configuration.js';
-import { randomNumbers, writeName } from './configuration.js';
 
 /** A time of day at which no schedule switches. */
 export const NOW_MS = Date.UTC(2026, 0, 7);

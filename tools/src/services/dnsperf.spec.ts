@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readReport } from './load.js';
+import { readReport } from './dnsperf.js';
 
 const REPORT = `DNS Performance Testing Tool
 > NOERROR www.site-1.example A 0.000100
