@@ -1,5 +1,5 @@
 import { createSocket, type Socket } from 'node:dgram';
-import { encodeQuery, readAnswer } from './dns-message.js';
+import { addressBytes, encodeQuery, proxyHeader, readAnswer } from './dns-message.js';
 
 /** The result of a query: the answer as text, or null if there was none, and the number of retries. */
 export interface Outcome {
@@ -11,6 +11,8 @@ interface Open {
   readonly settle: (seen: string | null) => void;
 }
 
+/** Of IPv6 subscribers. */
+const SOURCE_PORT = 40_000;
 /** Timeout of each attempt. There are two attempts, as with an ordinary client. */
 const WAIT_MS = 1_000;
 
@@ -34,7 +36,7 @@ export class DnsClient {
     const isIpv6 = source.includes(':');
     const socket = await this.socketOf(isIpv6 ? BALANCER_ADDRESS : source);
     const id = this.freeId();
-    const header = isIpv6 ? proxyHeader(source) : Buffer.alloc(0);
+    const header = isIpv6 ? proxyHeader(addressBytes(source), SOURCE_PORT) : Buffer.alloc(0);
     const query = Buffer.concat([header, encodeQuery(id, qname)]);
     const first = await this.sendOnce(socket, port, id, query);
     if (first !== null) return { seen: first, retries: 0 };
@@ -94,20 +96,4 @@ async function bind(address: string): Promise<Socket> {
   // If nobody listens on the port, the query just gets no answer.
   socket.on('error', () => undefined);
   return socket;
-}
-
-/** PROXY protocol v2 for a UDP query of an IPv6 client: signature, PROXY, UDP over IPv6, addresses, ports. */
-function proxyHeader(source: string): Buffer {
-  const head = Buffer.from('0d0a0d0a000d0a515549540a21220024', 'hex');
-  const ports = Buffer.from([0x9c, 0x40, 0, 53]);
-  return Buffer.concat([head, ipv6Bytes(source), ipv6Bytes('::1'), ports]);
-}
-
-function ipv6Bytes(text: string): Buffer {
-  const [front = [], back = []] = text
-    .split('::')
-    .map((half) => half.split(':').filter((group) => group !== ''));
-  const zeros = Array<string>(8 - front.length - back.length).fill('0');
-  const groups = [...front, ...zeros, ...back];
-  return Buffer.concat(groups.map((group) => Buffer.from(group.padStart(4, '0'), 'hex')));
 }

@@ -7,11 +7,14 @@ const TYPE_A = 1;
 const TYPE_OPT = 41;
 const CLASS_IN = 1;
 const FLAG_RD = 0x0100;
-const FLAGS_RESPONSE = 0x8180;
+export const FLAGS_RESPONSE = 0x8180;
 const RCODE_MASK = 0x000f;
-/** A compression pointer to the name of the question. */
-const POINTER_TO_QNAME = 0xc00c;
+/** The flag of a compression pointer. */
+export const POINTER = 0xc000;
+const TTL_SECONDS = 60;
 const NO_OPTIONS = Buffer.alloc(0);
+const PROXY_SIGNATURE = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
+const PROXY = 0x21;
 
 /** A query, by default for the IPv4 addresses of the name. */
 export function encodeQuery(id: number, qname: string, qtype = TYPE_A): Buffer {
@@ -37,22 +40,41 @@ export function withEdns(query: Buffer, udpBytes: number, options: Buffer = NO_O
 }
 
 /** The answer of an upstream: every name has one A record and no others. */
-export function answerQuery(query: Buffer, address: readonly number[], ttlSeconds: number): Buffer {
-  const questionEnd = skipName(query, HEADER_BYTES) + 4;
-  const answers = query.readUInt16BE(questionEnd - 4) === TYPE_A ? 1 : 0;
-  const head = Buffer.from(query.subarray(0, questionEnd));
-  head.writeUInt16BE(FLAGS_RESPONSE, 2);
-  head.writeUInt16BE(answers, 6);
-  head.writeUInt16BE(0, 8);
+export function answerQuery(query: Buffer, address: readonly number[]): Buffer {
+  const isAddress = query.readUInt16BE(questionEnd(query) - 4) === TYPE_A;
+  const answers = isAddress ? [record(HEADER_BYTES, TYPE_A, Buffer.from(address))] : [];
+  return response(query, FLAGS_RESPONSE, { answers });
+}
+
+/** A response to a query with one question. */
+export function response(
+  query: Buffer,
+  flags: number,
+  sections: { readonly answers?: readonly Buffer[]; readonly authorities?: readonly Buffer[] } = {},
+): Buffer {
+  const { answers = [], authorities = [] } = sections;
+  const head = Buffer.from(query.subarray(0, questionEnd(query)));
+  head.writeUInt16BE(flags, 2);
+  head.writeUInt16BE(answers.length, 6);
+  head.writeUInt16BE(authorities.length, 8);
   head.writeUInt16BE(0, 10);
-  if (answers === 0) return head;
-  const record = Buffer.alloc(12);
-  record.writeUInt16BE(POINTER_TO_QNAME, 0);
-  record.writeUInt16BE(TYPE_A, 2);
-  record.writeUInt16BE(CLASS_IN, 4);
-  record.writeUInt32BE(ttlSeconds, 6);
-  record.writeUInt16BE(address.length, 10);
-  return Buffer.concat([head, record, Buffer.from(address)]);
+  return Buffer.concat([head, ...answers, ...authorities]);
+}
+
+/** A record of a minute whose owner is at an offset of the packet (RFC 1035 §4.1.4). */
+export function record(ownerOffset: number, type: number, data: Buffer): Buffer {
+  const fixed = Buffer.alloc(12);
+  fixed.writeUInt16BE(POINTER | ownerOffset, 0);
+  fixed.writeUInt16BE(type, 2);
+  fixed.writeUInt16BE(CLASS_IN, 4);
+  fixed.writeUInt32BE(TTL_SECONDS, 6);
+  fixed.writeUInt16BE(data.length, 10);
+  return Buffer.concat([fixed, data]);
+}
+
+/** Where the only question of a packet ends. */
+export function questionEnd(packet: Buffer): number {
+  return skipName(packet, HEADER_BYTES) + 4;
 }
 
 /** The first address of an answer, `empty` when there is none, or `rcode <n>`. */
@@ -60,9 +82,9 @@ export function readAnswer(answer: Buffer): string {
   const rcode = answer.readUInt16BE(2) & RCODE_MASK;
   if (rcode !== 0) return `rcode ${rcode}`;
   if (answer.readUInt16BE(6) === 0) return 'empty';
-  const record = skipName(answer, skipName(answer, HEADER_BYTES) + 4);
-  if (answer.readUInt16BE(record) !== TYPE_A) return `type ${answer.readUInt16BE(record)}`;
-  return answer.subarray(record + 10, record + 14).join('.');
+  const start = skipName(answer, questionEnd(answer));
+  if (answer.readUInt16BE(start) !== TYPE_A) return `type ${answer.readUInt16BE(start)}`;
+  return answer.subarray(start + 10, start + 14).join('.');
 }
 
 function skipName(bytes: Buffer, offset: number): number {
@@ -74,16 +96,41 @@ function skipName(bytes: Buffer, offset: number): number {
   return at + 1;
 }
 
+/**
+ * The header of the PROXY protocol, version 2, by which a load balancer names a client.
+ * @param source 4 or 16 bytes. The address that was asked is any of the same family.
+ */
+export function proxyHeader(
+  source: Uint8Array,
+  port: number,
+  kind: 'stream' | 'datagram' = 'datagram',
+): Buffer {
+  const family = (source.length === 4 ? 0x10 : 0x20) | (kind === 'stream' ? 1 : 2);
+  const head = Buffer.of(PROXY, family, 0, 2 * source.length + 4);
+  const ports = Buffer.of(port >>> 8, port & 0xff, 0, 53);
+  return Buffer.concat([PROXY_SIGNATURE, head, source, source, ports]);
+}
+
+/** The bytes of an IPv4 or IPv6 address. */
+export function addressBytes(text: string): Buffer {
+  if (!text.includes(':')) return Buffer.from(text.split('.').map(Number));
+  const [front = [], back = []] = text
+    .split('::')
+    .map((half) => half.split(':').filter((group) => group !== ''));
+  const zeros = Array<string>(8 - front.length - back.length).fill('0');
+  const groups = [...front, ...zeros, ...back];
+  return Buffer.concat(groups.map((group) => Buffer.from(group.padStart(4, '0'), 'hex')));
+}
+
 /** The upstream gives this address for every name, so names that are not blocked have it. */
 export const UPSTREAM_ADDRESS = '203.0.113.80';
-const TTL_SECONDS = 60;
 
 /** A DNS server that stands for the internet, on a free port. */
 export async function startUpstream(): Promise<Socket> {
   const address = UPSTREAM_ADDRESS.split('.').map(Number);
   const socket = createSocket('udp4');
   socket.on('message', (query, sender) => {
-    socket.send(answerQuery(query, address, TTL_SECONDS), sender.port, sender.address);
+    socket.send(answerQuery(query, address), sender.port, sender.address);
   });
   await new Promise<void>((resolve, reject) => {
     socket.once('error', reject).bind(0, '127.0.0.1', resolve);

@@ -1,3 +1,4 @@
+import { proxyHeader } from '../../deployment/dns-message.js';
 import {
   naptRow,
   network6Row,
@@ -16,87 +17,42 @@ import {
  */
 export const RECORD_HEADER_BYTES = 4;
 
-/** A client as a load balancer names it. The address is in the order of the network: one word, or four for IPv6. */
+/** A client as a load balancer names it. */
 interface LoadClient {
-  readonly family: 4 | 6;
+  /** One word in the order of the network, or four for IPv6. */
   readonly words: readonly number[];
   readonly port: number;
 }
 
-const SIGNATURE = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
-/** Version 2, PROXY. */
-const VERSION_COMMAND = 0x21;
-/** UDP over IPv4 and over IPv6. */
-const FAMILY = { 4: 0x12, 6: 0x22 } as const;
-const FIXED_BYTES = 16;
-const PORTS_BYTES = 4;
-const DNS_PORT = 53;
-const DNS_HEADER_BYTES = 12;
-const FLAGS_RD = 0x0100;
-const TYPE_A = 1;
-const CLASS_IN = 1;
+/** One question, recursion desired. The id is 0: the sender writes it. */
+const QUERY_HEADER = Buffer.from('000001000001000000000000', 'hex');
+/** Type A, class IN. */
+const QUERY_END = Buffer.from('00010001', 'hex');
 
 /** Collects datagrams: a PROXY header (version 2) with the client, then a query for the A record of a name. */
 export class QueryFile {
-  private bytes = Buffer.alloc(2 ** 20);
-  private end = 0;
-  private records = 0;
+  private readonly records: Buffer[] = [];
 
   /** The records so far. */
   get content(): Uint8Array {
-    return this.bytes.subarray(0, this.end);
+    return Buffer.concat(this.records);
   }
 
   get count(): number {
-    return this.records;
+    return this.records.length;
   }
 
   /** @param name a wire name */
-  add(client: LoadClient, name: Uint8Array): void {
-    const header = FIXED_BYTES + 2 * client.words.length * 4 + PORTS_BYTES;
-    const length = header + DNS_HEADER_BYTES + name.length + 4;
-    this.reserve(RECORD_HEADER_BYTES + length);
-    const { bytes } = this;
-    bytes.writeUInt16LE(length, this.end);
-    bytes.writeUInt16LE(header, this.end + 2);
-    const at = writeProxyHeader(bytes, this.end + RECORD_HEADER_BYTES, client);
-    this.end = writeQuery(bytes, at, name);
-    this.records++;
+  add({ words, port }: LoadClient, name: Uint8Array): void {
+    const address = Buffer.alloc(words.length * 4);
+    for (const [i, word] of words.entries()) address.writeUInt32BE(word, i * 4);
+    const header = proxyHeader(address, port);
+    const datagram = Buffer.concat([header, QUERY_HEADER, name, QUERY_END]);
+    const record = Buffer.alloc(RECORD_HEADER_BYTES);
+    record.writeUInt16LE(datagram.length, 0);
+    record.writeUInt16LE(header.length, 2);
+    this.records.push(Buffer.concat([record, datagram]));
   }
-
-  private reserve(bytes: number): void {
-    if (this.end + bytes <= this.bytes.length) return;
-    const larger = Buffer.alloc(this.bytes.length * 2);
-    larger.set(this.bytes);
-    this.bytes = larger;
-  }
-}
-
-function writeProxyHeader(
-  bytes: Buffer,
-  start: number,
-  { family, words, port }: LoadClient,
-): number {
-  bytes.set(SIGNATURE, start);
-  let at = start + SIGNATURE.length;
-  bytes[at++] = VERSION_COMMAND;
-  bytes[at++] = FAMILY[family];
-  at = bytes.writeUInt16BE(2 * words.length * 4 + PORTS_BYTES, at);
-  for (const word of words) at = bytes.writeUInt32BE(word, at);
-  // The address that was asked: any of the same family.
-  for (const word of words) at = bytes.writeUInt32BE(word, at);
-  at = bytes.writeUInt16BE(port, at);
-  return bytes.writeUInt16BE(DNS_PORT, at);
-}
-
-/** The id is 0: the sender writes it. */
-function writeQuery(bytes: Buffer, start: number, name: Uint8Array): number {
-  bytes.fill(0, start, start + DNS_HEADER_BYTES);
-  bytes.writeUInt16BE(FLAGS_RD, start + 2);
-  bytes.writeUInt16BE(1, start + 4);
-  bytes.set(name, start + DNS_HEADER_BYTES);
-  const at = bytes.writeUInt16BE(TYPE_A, start + DNS_HEADER_BYTES + name.length);
-  return bytes.writeUInt16BE(CLASS_IN, at);
 }
 
 /**
@@ -149,7 +105,7 @@ const NAME_BYTES = 64;
 const DEFAULT_PORT = 40_000;
 
 /** Outside all networks of the configuration. */
-const NOBODY: LoadClient = { family: 6, words: [0x3fff_0000, 0, 0, 1], port: DEFAULT_PORT };
+const NOBODY: LoadClient = { words: [0x3fff_0000, 0, 0, 1], port: DEFAULT_PORT };
 
 /** The same queries at every run, for a configuration of this size. */
 export function makeLoad(size: Size, names: number, count: number): Load {
@@ -186,20 +142,20 @@ function pickClient(
   if (kind % NAPT === 0) {
     const i = random() % size.napt;
     const [address, lower] = naptRow(i, 0);
-    const client: LoadClient = { family: 4, words: [address], port: lower + (random() & 1_023) };
+    const client: LoadClient = { words: [address], port: lower + (random() & 1_023) };
     return { client, profile: ownerOf(i, size.profiles) };
   }
   if ((kind >>> 8) % IPV6 === 0) {
     const i = random() % size.networks6;
     const [first = 0, second = 0] = network6Row(i, 0);
     const words = [first, second, 0, random()];
-    const client: LoadClient = { family: 6, words, port: DEFAULT_PORT };
+    const client: LoadClient = { words, port: DEFAULT_PORT };
     return { client, profile: ownerOf(i, size.profiles) };
   }
   const i = random() % size.networks;
   const [address, length] = networkRow(i, 0);
   const host = length === 32 ? 0 : random() & (0xffff_ffff >>> length);
-  const client: LoadClient = { family: 4, words: [(address | host) >>> 0], port: DEFAULT_PORT };
+  const client: LoadClient = { words: [(address | host) >>> 0], port: DEFAULT_PORT };
   return { client, profile: ownerOf(i, size.profiles) };
 }
 

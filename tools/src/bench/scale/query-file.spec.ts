@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { proxyHeader } from '../../neighbours/attacks/udp-sender.js';
+import { addressBytes, proxyHeader } from '../../deployment/dns-message.js';
 import { QueryFile, RECORD_HEADER_BYTES } from './queries.js';
 
 const NAME = Buffer.from('\x03www\x07example\x00', 'latin1');
@@ -7,9 +7,9 @@ const NAME = Buffer.from('\x03www\x07example\x00', 'latin1');
 describe('QueryFile', () => {
   it('writes a PROXY header with the client and a query for the A record', () => {
     const file = new QueryFile();
-    file.add({ family: 4, words: [0xc612_0001], port: 4_711 }, NAME);
+    file.add({ words: [0xc612_0001], port: 4_711 }, NAME);
     const content = Buffer.from(file.content);
-    const header = proxyHeader('198.18.0.1', 4_711, 'datagram');
+    const header = proxyHeader(addressBytes('198.18.0.1'), 4_711);
     expect(content.readUInt16LE(0)).toBe(content.length - RECORD_HEADER_BYTES);
     expect(content.readUInt16LE(2)).toBe(header.length);
     const datagram = content.subarray(RECORD_HEADER_BYTES);
@@ -21,7 +21,7 @@ describe('QueryFile', () => {
 
   it('has addresses of 16 bytes for IPv6', () => {
     const file = new QueryFile();
-    file.add({ family: 6, words: [0x2001_0db8, 0, 0, 1], port: 1 }, NAME);
+    file.add({ words: [0x2001_0db8, 0, 0, 1], port: 1 }, NAME);
     const content = Buffer.from(file.content);
     expect(content.readUInt16LE(2)).toBe(52);
     expect(content.subarray(17, 36).toString('hex')).toBe('22002420010db8000000000000000000000001');
@@ -29,7 +29,7 @@ describe('QueryFile', () => {
 
   it('grows', () => {
     const file = new QueryFile();
-    for (let i = 0; i < 30_000; i++) file.add({ family: 4, words: [i], port: 1 }, NAME);
+    for (let i = 0; i < 30_000; i++) file.add({ words: [i], port: 1 }, NAME);
     expect(file.count).toBe(30_000);
     expect(file.content).toHaveLength(30_000 * (RECORD_HEADER_BYTES + 28 + 12 + NAME.length + 4));
   });

@@ -1,9 +1,9 @@
 /** Attacks by packets: wrong ones, too many, from strangers. */
 import { BALANCER_ADDRESS } from '../../deployment/dns-client.js';
-import { encodeQuery, withEdns } from '../../deployment/dns-message.js';
+import { addressBytes, encodeQuery, proxyHeader, withEdns } from '../../deployment/dns-message.js';
 import { ATTACKER, NEIGHBOUR, POPULAR_ZONE, STRANGERS } from '../shared/target.js';
 import { type Attack, pace, type NamedAttack, openSocket } from './attack.js';
-import { proxyHeader, UdpSender } from './udp-sender.js';
+import { UdpSender } from './udp-sender.js';
 
 const PACKETS_PER_SECOND = 5_000;
 /** Four times `QUERY_RATE_LIMIT`. */
@@ -49,7 +49,11 @@ const flood =
   };
 
 function headerAt(n: number): Buffer {
-  const header = proxyHeader(NEIGHBOUR, randomByte(), n % 2 === 0 ? 'datagram' : 'stream');
+  const header = proxyHeader(
+    addressBytes(NEIGHBOUR),
+    randomByte(),
+    n % 2 === 0 ? 'datagram' : 'stream',
+  );
   const at = Math.floor(Math.random() * header.length);
   switch (n % 4) {
     case 0:

@@ -1,9 +1,9 @@
 /** Attacks on what all subscribers share behind the cache: questions in flight, waiting clients, upstreams. */
 import { BALANCER_ADDRESS } from '../../deployment/dns-client.js';
-import { encodeQuery, withEdns } from '../../deployment/dns-message.js';
+import { addressBytes, encodeQuery, proxyHeader, withEdns } from '../../deployment/dns-message.js';
 import { ATTACKER, CROWD, NEIGHBOUR, NETWORK_ADDRESSES, ZONES } from '../shared/target.js';
 import { type Attack, type AttackContext, pace, type NamedAttack } from './attack.js';
-import { proxyHeader, UdpSender } from './udp-sender.js';
+import { UdpSender } from './udp-sender.js';
 
 const TYPE_TXT = 16;
 const UDP_BYTES = 1_232;
@@ -52,7 +52,7 @@ export const UPSTREAM_ATTACKS: readonly NamedAttack[] = [
     description: 'the same, from the address of the neighbour, by other ports (NAPT)',
     run: async (context) => {
       const sender = await UdpSender.open(context, [BALANCER_ADDRESS]);
-      const header = proxyHeader(NEIGHBOUR, NAPT_PORT, 'datagram');
+      const header = proxyHeader(addressBytes(NEIGHBOUR), NAPT_PORT);
       await pace(context, MANY_PER_SECOND, (n) => {
         const query = encodeQuery(n & 0xffff, `${randomLabel(context, n)}.${ZONES.dead}`);
         sender.send(Buffer.concat([header, query]), n);
