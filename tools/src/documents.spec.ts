@@ -95,3 +95,19 @@ describe('references to sections of docs/decisions.md', () => {
     expect(numbers.slice(0, 13)).toEqual(Array.from({ length: 13 }, (_, i) => i + 1));
   });
 });
+
+describe('the glossary', () => {
+  const entries = Array.from(read('docs/glossary.md').matchAll(/^- \*\*(.+?)\*\* \((.+?)\):/gm));
+  const code = filesLike('apps/*.ts', 'libs/*.ts', 'prisma/*.sql', ':!*.spec.ts', ':!*/testing/*');
+  const words = new Set(code.flatMap((path) => read(path).match(/\w+/g) ?? []));
+
+  it('has its entries in one form', () => {
+    expect(entries.length).toBe(read('docs/glossary.md').match(/^- /gm)?.length);
+  });
+
+  it.each(entries)('names what the code has: %s', (_entry, _term, list) => {
+    const names = Array.from(list.matchAll(/`(\w+)`/g), ([, name]) => name);
+    expect(names).not.toEqual([]);
+    expect(names.filter((name) => !words.has(name))).toEqual([]);
+  });
+});

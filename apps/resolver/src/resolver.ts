@@ -125,8 +125,8 @@ async function serve(
     drain,
     stop: async () => {
       drain();
-      // Follow the feed until the last answer is out: every answer must obey every change. Writes wait for this
-      // resolver until then.
+      // Follow the feed until the last answer is out: every acknowledged change must apply to it. Until then
+      // writes wait for this resolver.
       await stopInTurn([
         () => service.stop(),
         () => feed.stop(),

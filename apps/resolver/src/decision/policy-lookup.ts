@@ -63,7 +63,7 @@ export class PolicyLookup {
     return reason !== Reason.outsideRanges && this.options.allowedClients.has(client);
   }
 
-  /** The policy has no say about this name: its verdict is neither applied nor counted. */
+  /** Drops the verdict of the policy, which does not apply to this name. It is not counted either. */
   overrule(): void {
     const { decision } = this;
     if (decision.verdict === Verdict.unfiltered) return;

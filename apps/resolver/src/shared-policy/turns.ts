@@ -45,7 +45,7 @@ export class PathInTurns implements QueryHandler, ForwardEvents {
     }
   }
 
-  // The policy has no say in these.
+  // These do not read the policy.
 
   onCompleted(question: Question, response: Response): void {
     this.path.onCompleted(question, response);
