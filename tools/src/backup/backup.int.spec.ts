@@ -17,7 +17,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { migrate } from '../migrate/migrate.js';
 import { restoreBackup } from './restore-backup.js';
-import { HEAD_TABLE, BACKUP_TABLES, OMITTED_TABLES } from './tables.js';
+import { HEAD_TABLE, BACKUP_TABLES, OMITTED_TABLES } from './write-backup.js';
 import { writeBackup } from './write-backup.js';
 
 const MIGRATIONS = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));

@@ -29,34 +29,25 @@ export async function runCommand(
   run: (request: Request) => Promise<string>,
 ): Promise<void> {
   await runToEnd(async () => {
-    const { values, positionals } = parse(isRestore);
-    if (values.help === true) {
-      print(help.trimEnd());
-      return;
-    }
-    const [file, ...more] = positionals;
-    if (file === undefined || more.length > 0) throw new StartError('name one file (see --help)');
+    const { values, positionals } = parseArgs({
+      options: { help: { type: 'boolean' }, replace: { type: 'boolean', default: false } },
+      allowPositionals: true,
+      strict: false,
+    });
+    const { help: isHelp, replace, ...unknown } = values;
+    if (isHelp === true) return print(help.trimEnd());
+    const [file] = positionals;
+    const isKnown = Object.keys(unknown).length === 0 && (isRestore || replace === false);
+    if (file === undefined || positionals.length > 1 || !isKnown)
+      throw new StartError('name one file (see --help)');
     const interrupted = new AbortController();
     abortOnSignal(interrupted, (signal) => `ended by ${signal}; all is as it was`);
     const startedMs = performance.now();
     const { DATABASE_URL, DATA_DIR } = parseVariables(SCHEMA, process.env);
     await withDatabase(DATABASE_URL, resolve(ROOT, DATA_DIR), isRestore, async (databaseUrl) => {
       const { signal } = interrupted;
-      const done = await run({ databaseUrl, file, replace: values.replace === true, signal });
+      const done = await run({ databaseUrl, file, replace: replace === true, signal });
       print(`${done}, ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
     });
   });
-}
-
-function parse(isRestore: boolean) {
-  const replace = isRestore ? ({ replace: { type: 'boolean' } } as const) : {};
-  try {
-    const options: { help: { type: 'boolean' }; replace?: { type: 'boolean' } } = {
-      help: { type: 'boolean' },
-      ...replace,
-    };
-    return parseArgs({ options, allowPositionals: true });
-  } catch (error) {
-    throw new StartError(`${(error as Error).message} (see --help)`);
-  }
 }

@@ -7,7 +7,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { migrate } from '../migrate/migrate.js';
 import { readMigrations } from '../migrate/migration-files.js';
 import { toStartError, withClient } from './database.js';
-import { BACKUP_TABLES, FORMAT, HEAD_TABLE } from './tables.js';
+import { BACKUP_TABLES, FORMAT, HEAD_TABLE } from './write-backup.js';
 
 export interface RestoreOptions {
   readonly databaseUrl: string;

@@ -17,22 +17,6 @@ export class FeedError extends Error {
   readonly retryAfterMs: number = 0;
 }
 
-class IdleTimeoutError extends FeedError {
-  constructor(what: string) {
-    super(`the feed API sent nothing for too long (${what})`);
-  }
-}
-
-/** Worth a retry: during an upgrade another replica of the control plane may answer the next request. */
-class VersionError extends FeedError {
-  constructor(version: string) {
-    super(
-      `the feed API speaks version ${version.slice(0, 20)} of the feed, ` +
-        `this process version ${FEED_VERSION}; what is in force stays`,
-    );
-  }
-}
-
 export class StatusError extends FeedError {
   override readonly isRefusal: boolean;
   override readonly retryAfterMs: number;
@@ -117,7 +101,10 @@ export class FeedRequests {
     const { what, signal: callerSignal, offsetBytes = 0 } = request;
     const idleTimeout = new AbortController();
     const startTimer = (): NodeJS.Timeout =>
-      setTimeout(() => idleTimeout.abort(new IdleTimeoutError(what)), this.idleTimeoutMs);
+      setTimeout(
+        () => idleTimeout.abort(new FeedError(`the feed API sent nothing for too long (${what})`)),
+        this.idleTimeoutMs,
+      );
     const signals = [idleTimeout.signal, this.closed, ...(callerSignal ? [callerSignal] : [])];
     const timer = startTimer();
     let response: Response;
@@ -187,7 +174,11 @@ function problemOf(
 ): FeedError | null {
   const version = headers.get(FEED_VERSION_HEADER) ?? String(FEED_VERSION);
   if (version !== String(FEED_VERSION) || status === NOT_ACCEPTABLE) {
-    return new VersionError(version);
+    // Worth a retry: during an upgrade another replica of the control plane may answer the next request.
+    return new FeedError(
+      `the feed API speaks version ${version.slice(0, 20)} of the feed, ` +
+        `this process version ${FEED_VERSION}; what is in force stays`,
+    );
   }
   if (status === 200) return null;
   const range = headers.get('content-range') ?? '';
