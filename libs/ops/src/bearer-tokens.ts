@@ -1,24 +1,26 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 
-/**
- * The bearer tokens that an API accepts. There may be several, so that one can be replaced without an outage.
- */
-export class BearerTokens {
-  private readonly digests: readonly Buffer[];
-
-  constructor(tokens: readonly string[]) {
-    this.digests = tokens.map(sha256);
-  }
-
-  /** Whether the `Authorization` header has one of the tokens. It compares every token in constant time. */
-  accepts(authorization: string | undefined): boolean {
-    const presented = sha256(/^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? '');
-    let accepted = false;
-    for (const digest of this.digests) accepted = timingSafeEqual(digest, presented) || accepted;
-    return accepted;
-  }
+/** A bearer token, of which only the SHA-256 is known. */
+export interface HashedToken {
+  readonly digest: Buffer;
 }
 
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+export function sha256(text: string): Buffer {
+  return hash('sha256', text, 'buffer');
+}
+
+/** The bearer token of an `Authorization` header (RFC 6750 §2.1); null: it has none. */
+export function bearerToken(authorization: string | undefined): string | null {
+  return /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? null;
+}
+
+/** The token that was presented, if it is one of these. All are compared, in constant time. */
+export function findToken<T extends HashedToken>(
+  tokens: readonly T[],
+  presented: string,
+): T | null {
+  const digest = sha256(presented);
+  let found: T | null = null;
+  for (const token of tokens) if (timingSafeEqual(token.digest, digest)) found = token;
+  return found;
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { BearerTokens } from './bearer-tokens.js';
+import { bearerToken, findToken, type HashedToken, sha256 } from './bearer-tokens.js';
 
 const MAX_BODY_BYTES = 4096;
 
@@ -35,14 +35,14 @@ export interface OpsCall {
  * without that variable they are off. JSON in, JSON out. An error is `{"detail":"…"}`.
  */
 export class OpsCalls {
-  private readonly tokens: BearerTokens | null;
+  private readonly tokens: readonly HashedToken[] | null;
 
   /** @param calls by path */
   constructor(
     tokens: readonly string[] | undefined,
     private readonly calls: Readonly<Record<string, OpsCall>>,
   ) {
-    this.tokens = tokens === undefined ? null : new BearerTokens(tokens);
+    this.tokens = tokens?.map((token) => ({ digest: sha256(token) })) ?? null;
   }
 
   /** @returns false: the path is not that of a call */
@@ -62,7 +62,7 @@ export class OpsCalls {
   private async run({ method, run }: OpsCall, request: IncomingMessage): Promise<unknown> {
     if (this.tokens === null)
       throw new OpsCallError('this call is off; OPS_TOKENS turns it on', 403);
-    if (!this.tokens.accepts(request.headers.authorization)) {
+    if (!findToken(this.tokens, bearerToken(request.headers.authorization) ?? '')) {
       const message = 'the header Authorization needs Bearer and a token of OPS_TOKENS';
       throw new OpsCallError(message, 401, { 'WWW-Authenticate': 'Bearer' });
     }

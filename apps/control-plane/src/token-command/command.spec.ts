@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseTokens } from '../http/callers/tokens-file.js';
-import { sha256 } from '../http/callers/tokens.js';
+import { sha256 } from '@weir/ops';
 import { runCommand } from './command.js';
 
 describe('npm run token', () => {

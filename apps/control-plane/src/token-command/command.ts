@@ -1,8 +1,8 @@
+import { sha256 } from '@weir/ops';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Scope, SCOPES } from '../http/callers/scope.js';
 import { parseTokens } from '../http/callers/tokens-file.js';
-import { sha256 } from '../http/callers/tokens.js';
 
 const USAGE = `usage: npm run token -- NAME [${SCOPES.join(' | ')}]
        npm run token -- --check FILE

@@ -1,14 +1,11 @@
-import { CidrSet, parseDate, parseTime } from '@weir/ops';
-import { hash } from 'node:crypto';
+import { CidrSet, type HashedToken, parseDate, parseTime, sha256 } from '@weir/ops';
 import { parseDocument } from 'yaml';
 import { type Scope, SCOPES } from './scope.js';
 
 /** A bearer token and what it may do. */
-export interface Token {
+export interface Token extends HashedToken {
   /** Names the token in the log and in the records of changes. */
   readonly name: string;
-  /** SHA-256 of the token. */
-  readonly digest: Buffer;
   readonly scope: Scope;
   /** Undefined: from any approved source. */
   readonly sources: CidrSet | undefined;
@@ -23,7 +20,7 @@ const NAME = /^[a-zA-Z][\w.-]{0,63}$/;
 /** Names of the tokens of `MANAGEMENT_TOKENS`. */
 const RESERVED_NAME = /^env-/;
 /** What `sha256sum` writes when the token was empty by mistake. */
-const DIGEST_OF_NOTHING = hash('sha256', '', 'buffer');
+const DIGEST_OF_NOTHING = sha256('');
 
 /**
  * Reads `MANAGEMENT_TOKENS_FILE`: a YAML list of tokens.

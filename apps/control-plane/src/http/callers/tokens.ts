@@ -1,5 +1,4 @@
-import type { AddressWords } from '@weir/ops';
-import { hash, timingSafeEqual } from 'node:crypto';
+import { type AddressWords, bearerToken, findToken, sha256 } from '@weir/ops';
 import type { Scope } from './scope.js';
 import type { Token } from './tokens-file.js';
 
@@ -27,7 +26,7 @@ export function environmentTokens(tokens: readonly string[]): Token[] {
 }
 
 /**
- * Finds the token of an `Authorization` header. It compares all tokens in constant time.
+ * Finds the token of an `Authorization` header.
  * @param source null: unknown; only a token without `sources` is accepted.
  */
 export function checkToken(
@@ -39,19 +38,13 @@ export function checkToken(
   const refuse = (why: string): TokenCheck => {
     return { caller: null, why, isMissing: authorization === undefined };
   };
-  const text = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
-  if (text === undefined) return refuse('no bearer token');
-  const presented = sha256(text);
-  let found: Token | null = null;
-  for (const token of tokens) if (timingSafeEqual(token.digest, presented)) found = token;
+  const presented = bearerToken(authorization);
+  if (presented === null) return refuse('no bearer token');
+  const found = findToken(tokens, presented);
   if (found === null) return refuse('unknown token');
   if (nowMs >= found.expiresMs) return refuse(`token ${found.name} has expired`);
   if (found.sources && (source === null || !found.sources.has(source))) {
     return refuse(`token ${found.name} is not for this source`);
   }
   return { caller: found };
-}
-
-export function sha256(text: string): Buffer {
-  return hash('sha256', text, 'buffer');
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, startHarness, TOKEN } from '../../testing/harness.js';
-import { sha256 } from '../callers/tokens.js';
+import { sha256 } from '@weir/ops';
 
 const EMPTY = { blockpages: [], profiles: [], bw_lists: [], napts: [], nets: [], nets6: [] };
 const NOT_AUTHENTICATED = { detail: 'Not authenticated' };

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, startHarness, TOKEN } from '../../testing/harness.js';
 import { rawRequest } from '../../testing/raw-request.js';
-import { sha256 } from '../callers/tokens.js';
+import { sha256 } from '@weir/ops';
 
 const READ_TOKEN = 'read-token-of-the-tests';
 const HEADERS = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' };

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ControlPlane } from '../../control-plane.js';
 import { type Harness, startHarness, TOKEN } from '../../testing/harness.js';
 import { openApiChecker } from '../../testing/openapi-checker.js';
-import { sha256 } from '../callers/tokens.js';
+import { sha256 } from '@weir/ops';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
 const FEW_METHODS = ['GET', 'HEAD', 'PUT', 'OPTIONS'];
