@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { REPOSITORY_FOLDER } from '../paths.js';
@@ -47,7 +47,8 @@ it('names each series by labels that the query keeps', () => {
 });
 
 it('has every panel that the runbook names', () => {
-  const runbook = readFileSync(join(REPOSITORY_FOLDER, 'docs/operations/runbook.md'), 'utf8');
+  const pages = globSync('docs/operations/{runbook,alerts-*}.md', { cwd: REPOSITORY_FOLDER });
+  const runbook = pages.map((page) => readFileSync(join(REPOSITORY_FOLDER, page), 'utf8')).join();
   const lists = runbook.replaceAll(/\s+/g, ' ').matchAll(/panels? ("[^"]+"(?: and "[^"]+")*)/g);
   const named = [...lists].flatMap(([, list]) => [...list.matchAll(/"([^"]+)"/g)]);
   expect(named.length).toBeGreaterThan(8);

@@ -5,10 +5,8 @@ import { REPOSITORY_FOLDER } from '../paths.js';
 
 const read = (path: string): string => readFileSync(join(REPOSITORY_FOLDER, path), 'utf8');
 
-const [, section] = read('docs/operations/runbook.md').split(
-  '\n## Log messages without an alert\n',
-);
-const messages = [...section.matchAll(/^\| `([^`]+)`/gm)].map(([, message]) => message);
+const page = read('docs/operations/log-messages.md');
+const messages = Array.from(page.matchAll(/^\| `([^`]+)`/gm), ([, message]) => message);
 
 const code = globSync('{apps,libs}/*/src/**/*.ts', { cwd: REPOSITORY_FOLDER })
   .filter((path) => !/\.spec\.ts$|\/testing\//.test(path))
