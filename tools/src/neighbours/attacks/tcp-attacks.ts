@@ -70,7 +70,7 @@ export const TCP_ATTACKS: readonly NamedAttack[] = [
       }, SLOW_BYTE_MS);
     }),
   },
-  /** Asks for large answers and reads none. After a while it tries again, because it would not see that it was closed. */
+  /** After a while it tries again, because it would not see that it was closed. */
   {
     name: 'tcp-unread',
     description: 'TCP connections that ask for 60 KB answers and read none',
