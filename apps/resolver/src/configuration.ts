@@ -8,11 +8,9 @@ import {
 import { FEED_VARIABLES } from '@weir/policy-feed/state';
 import { TELEMETRY_VARIABLES } from '@weir/telemetry';
 import { CACHE_VARIABLES } from './configuration/cache-variables.js';
-import { CLIENT_VARIABLES } from './configuration/client-variables.js';
-import { FILTER_VARIABLES } from './configuration/filter-variables.js';
-import { LIMIT_VARIABLES } from './configuration/limit-variables.js';
+import { FILTER_VARIABLES, LOCAL_ANSWER_VARIABLES } from './configuration/filter-variables.js';
+import { CLIENT_VARIABLES, LIMIT_VARIABLES } from './configuration/limit-variables.js';
 import { LISTENER_VARIABLES } from './configuration/listener-variables.js';
-import { LOCAL_ANSWER_VARIABLES } from './configuration/local-answer-variables.js';
 import { OBSERVABILITY_VARIABLES } from './configuration/observability-variables.js';
 import { UPSTREAM_VARIABLES } from './configuration/upstream-variables.js';
 

@@ -2,11 +2,12 @@ import type { SubscriberKey } from '@weir/clients';
 import { parseHashKey } from '@weir/dns-name';
 import { type Logger, showUpstream, StartError, type UpstreamEndpoint } from '@weir/ops';
 import type { SystemCalls } from '@weir/udp-batch';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createSecureContext, type SecureContext } from 'node:tls';
 import type { DnsConfiguration } from './configuration.js';
 import { type ForwardEvents, Forwarder, type ForwarderOptions } from './upstream/forwarder.js';
 import { openFilesLimit, portsFor } from './upstream/open-files.js';
-import { trustedAuthorities } from './upstream/trusted-authorities.js';
 
 /** Times and capacities in place of the defaults. */
 export type ForwardingLimits = Pick<
@@ -82,4 +83,20 @@ function upstreamPorts(
   const ports = portsFor(wanted, upstreamCount, openFiles);
   if (ports < wanted) log.warn({ ports, openFiles }, 'fewer UPSTREAM_PORTS: too few open files');
   return ports;
+}
+
+/**
+ * TLS for clients that trust only the certificate authorities of the file, or those of Node.js without a file.
+ * @throws StartError when the file cannot be read or has no certificate
+ */
+function trustedAuthorities(file: string | undefined): SecureContext | undefined {
+  if (file === undefined) return undefined;
+  try {
+    const ca = readFileSync(file);
+    // Throws when there is none; the context ignores such a file.
+    new X509Certificate(ca);
+    return createSecureContext({ ca });
+  } catch (error) {
+    throw new StartError(`UPSTREAM_TLS_CA is not usable: ${String(error)}`);
+  }
 }

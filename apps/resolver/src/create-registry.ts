@@ -14,12 +14,11 @@ import { registerLaneMetrics } from './lanes/lane-metrics.js';
 import type { Lanes } from './lanes/lanes.js';
 import type { AllowedClients } from './limits/allowed-clients.js';
 import type { LimitCounts } from './limits/client-limits.js';
-import { histogramMetric } from './metrics/histogram.js';
-import type { LatencyHistogram } from './metrics/latency-histogram.js';
+import { histogramMetric, type LatencyHistogram } from './metrics/histogram.js';
 import type { ProfileCounters } from './metrics/profile-counters.js';
 import type { QueryCounters } from './metrics/query-counters.js';
 import type { QueryLog } from './query-log/query-log.js';
-import { readThread } from './threads/thread-state.js';
+import { readThread } from './threads/thread-watch.js';
 import type { Forwarder } from './upstream/forwarder.js';
 import { registerUpstreamMetrics } from './upstream/upstream-metrics.js';
 

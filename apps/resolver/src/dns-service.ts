@@ -9,13 +9,13 @@ import {
 import { loadSystemCalls } from '@weir/udp-batch';
 import { randomInt, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AnswerCache } from './cache/answer-cache.js';
-import { createCache } from './cache/create-cache.js';
+import { AnswerCache } from './cache/answer-cache.js';
+import { TargetHasher } from './cache/target-hasher.js';
 import { type SetTimes, withTimes } from './clocks.js';
 import type { DnsConfiguration } from './configuration.js';
 import { createForwarder, type ForwardingLimits } from './create-forwarder.js';
 import { createLanes, laneCount } from './create-lanes.js';
-import { createDnstap } from './dnstap/create-dnstap.js';
+import { createDnstap } from './dnstap/dnstap.js';
 import { FrameSender } from './dnstap/frame-sender.js';
 import type { Lanes } from './lanes/lanes.js';
 import type { AllowedClients } from './limits/allowed-clients.js';
@@ -26,14 +26,30 @@ import { LocalRecords } from './local-records/local-records.js';
 import { ProfileRows } from './metrics/profile-counters.js';
 import { CountsOfAll, countersInto, createThreadCounts } from './metrics/thread-counts.js';
 import { OperatorFiles } from './operator-files.js';
-import { openQueryLog } from './query-log/open-query-log.js';
-import type { QueryLog } from './query-log/query-log.js';
+import { openQueryLog, type QueryLog } from './query-log/query-log.js';
 import { createQueryPath } from './query-path/create-query-path.js';
-import type { PolicyReaders } from './shared-policy/policy-readers.js';
-import type { ReadPolicy } from './shared-policy/read-policy.js';
+import type { PolicyReaders, ReadPolicy } from './shared-policy/read-policy.js';
 import { PathInTurns, SubscriberKeyInTurns } from './shared-policy/turns.js';
 import { throttled } from './throttled.js';
 import type { Forwarder } from './upstream/forwarder.js';
+
+const MEBIBYTE = 2 ** 20;
+
+/** @param readers number of other threads that look up in it */
+function createCache(
+  configuration: DnsConfiguration,
+  hashKey: HashKey,
+  readers: number,
+): AnswerCache {
+  const { CACHE_MAX_TTL: maxTtlSeconds } = configuration;
+  return new AnswerCache({
+    sizeBytes: configuration.CACHE_SIZE_MB * MEBIBYTE,
+    minTtlSeconds: configuration.CACHE_MIN_TTL,
+    ...(maxTtlSeconds !== undefined && { maxTtlSeconds }),
+    targetHasher: configuration.INSPECT_CNAME ? new TargetHasher(hashKey) : null,
+    readers,
+  });
+}
 
 /** The keys of `ServerCookies`. Without any given, a random one: cookies then hold until the process ends. */
 function cookieSecrets(given: readonly string[] | undefined): HashKey[] {

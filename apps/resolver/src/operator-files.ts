@@ -1,10 +1,29 @@
 import type { HashKey } from '@weir/dns-name';
-import type { WatchedFile, WatchedFileLog } from '@weir/ops';
+import { WatchedFile, type WatchedFileLog, type WatchedFileOptions } from '@weir/ops';
 import type { DnsConfiguration } from './configuration.js';
 import type { LaneFiles } from './lanes/lane-task.js';
 import { AllowedClients } from './limits/allowed-clients.js';
-import { openLocalRecords } from './local-records/local-records-file.js';
-import type { LocalRecords } from './local-records/local-records.js';
+import { LocalRecords } from './local-records/local-records.js';
+import { readRecords } from './local-records/read-records.js';
+
+/** Enough for `MAX_RECORDS`. */
+const MAX_FILE_BYTES = 2 ** 18;
+
+/** Opens the file of `LOCAL_RECORDS`. @throws StartError when it is not usable. */
+function openLocalRecords(
+  file: string,
+  key: HashKey,
+  options: Pick<WatchedFileOptions<LocalRecords>, 'log' | 'checkMs' | 'onChange'>,
+): WatchedFile<LocalRecords> {
+  return new WatchedFile({
+    variable: 'LOCAL_RECORDS',
+    file,
+    maxBytes: MAX_FILE_BYTES,
+    parse: (text) => LocalRecords.of(readRecords(text), key),
+    content: 'the local records',
+    ...options,
+  });
+}
 
 export interface OperatorFilesOptions {
   readonly configuration: Pick<

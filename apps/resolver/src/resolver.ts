@@ -14,14 +14,12 @@ import { loadSystemCalls } from '@weir/udp-batch';
 import { hostname } from 'node:os';
 import type { ResolverConfiguration } from './configuration.js';
 import { laneCount } from './create-lanes.js';
+import { createRegistry } from './create-registry.js';
 import { DnsService } from './dns-service.js';
 import { FeedThread } from './feed/feed-thread.js';
-import { CacheFlush } from './flush/cache-flush.js';
-import { flushCall } from './flush/flush-call.js';
+import { CacheFlush, flushCall } from './flush/cache-flush.js';
 import type { BoundAddresses } from './listeners/listeners.js';
-import { machineAddresses } from './listeners/machine-addresses.js';
-import { createRegistry } from './create-registry.js';
-import { findOwnAddress } from './upstream/own-address.js';
+import { machineAddresses, findOwnAddress } from './upstream/own-address.js';
 
 export interface Resolver extends Service {
   /** The addresses on which queries are answered. */

@@ -5,8 +5,7 @@ import type { Question } from '../query/question.js';
 import { questionOf, responseTo, soa } from '../query/testing/questions.js';
 import { a, cname, txt } from '../query/testing/records.js';
 import { AnswerCache } from './answer-cache.js';
-import { CacheResult } from './cache-reader.js';
-import { SharedCache } from './shared-cache.js';
+import { CacheResult, SharedCache } from './cache-reader.js';
 
 const DAY = 86_400;
 const NO_CAP = 0x7fff_ffff;

@@ -7,18 +7,51 @@ import {
   Rcode,
   type Response,
 } from '@weir/dns-wire';
+import { WriteSide } from '@weir/policy';
 import type { NameRange } from '../query/name-range.js';
 import { isNameKey, nameKey, type Question, questionKey } from '../query/question.js';
 import { TargetHashes } from '../query/target-hashes.js';
 import { AnswerStore } from './answer-store.js';
 import { type CacheInvitation, type CacheMemory, createCacheMemory } from './cache-memory.js';
 import { CacheReader, RETRY_SECONDS } from './cache-reader.js';
-import { CacheReaders } from './cache-readers.js';
 import { CacheSweep } from './cache-sweep.js';
 import { EntryWriter } from './entry-writer.js';
 import { entryWords, Head } from './entry.js';
 import { type CacheCounters, totalCounters } from './lookup-counters.js';
 import type { TargetHasher } from './target-hasher.js';
+
+/** Milliseconds for which the writer waits for each reader. */
+const MAX_NAPS = 3;
+/** After tries in vain, at most so many writes are given up without a try. */
+const MAX_GIVEN_UP = 64;
+
+/** The readers of a cache in other threads, as its writer sees them. */
+class CacheReaders {
+  private readonly writeSide: WriteSide;
+  /** Writes to give up without a try after the next one in vain, and now. So a thread that hangs costs little time. */
+  private toGiveUp = 0;
+  private leftToGiveUp = 0;
+
+  constructor(lock: SharedArrayBuffer) {
+    this.writeSide = new WriteSide(lock);
+  }
+
+  /** Keeps readers out until `admit`. @returns false: one did not leave in time, and nothing may be written */
+  tryExclude(): boolean {
+    if (this.leftToGiveUp > 0) {
+      this.leftToGiveUp--;
+      return false;
+    }
+    const isDone = this.writeSide.tryEnter(MAX_NAPS);
+    this.leftToGiveUp = isDone ? 0 : this.toGiveUp;
+    this.toGiveUp = isDone ? 0 : Math.min(2 * this.toGiveUp + 1, MAX_GIVEN_UP);
+    return isDone;
+  }
+
+  admit(): void {
+    this.writeSide.leave();
+  }
+}
 
 /**
  * For how long an upstream failure is cached, at first and at most; each one that follows within `MAX_FAILURE_SECONDS`,

@@ -1,5 +1,5 @@
 import { createReaderLock } from '@weir/policy';
-import { SLOT_WORDS } from './hash-lookup.js';
+import { SLOT_WORDS } from './hash-index.js';
 
 /**
  * All that a lookup reads: memory of a fixed size, which other threads can be sent. One thread writes. Memory that was

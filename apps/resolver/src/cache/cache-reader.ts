@@ -1,3 +1,4 @@
+import type { SuffixHashes } from '@weir/dns-name';
 import {
   Ede,
   HEADER_BYTES,
@@ -6,11 +7,10 @@ import {
   Rcode,
   type Response,
 } from '@weir/dns-wire';
-import type { SuffixHashes } from '@weir/dns-name';
+import { ReadSide } from '@weir/policy';
 import { nameKey, type Question, questionKey } from '../query/question.js';
 import type { TargetHashes } from '../query/target-hashes.js';
-import type { CacheMemory } from './cache-memory.js';
-import { countersOf } from './cache-memory.js';
+import { type CacheMemory, countersOf, type CacheInvitation } from './cache-memory.js';
 import { EntryReader } from './entry-reader.js';
 import { EntryTable } from './entry-table.js';
 import { Head } from './entry.js';
@@ -205,5 +205,35 @@ export class CacheReader {
     const expiresAt = words[at + Head.expiresAt];
     if (!this.table.isFailure(at)) return this.nowSeconds >= expiresAt + STALE_SECONDS;
     return this.nowSeconds >= expiresAt || words[at + Head.storedAt] <= this.retry[0];
+  }
+}
+
+/**
+ * The cache of another thread.
+ *
+ *     cache.enter();
+ *     try {
+ *       for (const query of batch) if (cache.find(…) === CacheResult.fresh) use(cache.read(…));
+ *     } finally {
+ *       cache.leave();
+ *     }
+ *
+ * Between the two nothing is written, and the writer waits: no system call belongs there. What was read is a copy.
+ */
+export class SharedCache extends CacheReader {
+  private readonly readSide: ReadSide;
+
+  constructor({ memory, reader }: CacheInvitation) {
+    super(memory, 1 + reader);
+    this.readSide = new ReadSide(memory.lock, reader);
+  }
+
+  /** Begins a batch; waits while the writer writes. */
+  enter(): void {
+    this.readSide.enter();
+  }
+
+  leave(): void {
+    this.readSide.leave();
   }
 }

@@ -2,7 +2,7 @@ import { equalsIgnoringCase, HEADER_BYTES } from '@weir/dns-wire';
 import { questionTag } from '../query/question.js';
 import type { CacheMemory } from './cache-memory.js';
 import { Head, Hits, ttlWords, Use } from './entry.js';
-import { HashLookup } from './hash-lookup.js';
+import { HashLookup } from './hash-index.js';
 
 /** Longer than a question is in flight, with its way to the thread that forwards it. */
 const REFRESH_SECONDS = 10;

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { HashIndex } from './hash-index.js';
-import { SLOT_WORDS } from './hash-lookup.js';
+import { HashIndex, SLOT_WORDS } from './hash-index.js';
 
 const indexOf = (slots: number) => new HashIndex(new Int32Array(slots * SLOT_WORDS));
 

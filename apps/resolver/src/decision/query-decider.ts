@@ -5,12 +5,35 @@ import type { LocalName, Rewrite } from '../local-records/local-name.js';
 import type { LocalRecords } from '../local-records/local-records.js';
 import type { Exchange } from '../query/exchange.js';
 import type { ServerIdentity } from '../special/server-identity.js';
-import { SpecialMatch } from '../special/special-match.js';
-import type { SpecialNameTable } from '../special/special-name-table.js';
+import { SpecialMatch, type SpecialNameTable } from '../special/special-name-table.js';
 import { Special } from '../special/special-names.js';
-import { Action } from './action.js';
 import { Access, type PolicyLookup } from './policy-lookup.js';
 import type { TargetInspector } from './target-inspector.js';
+
+/** What to do with a query. */
+export const Action = {
+  /** REFUSED: the client is not served here, or the question is not one that is answered here. */
+  refuse: 0,
+  /**
+   * SERVFAIL: there is no configuration yet, and no client is served unfiltered because of that. Also the answer to a
+   * health check while the resolver is not ready.
+   */
+  notReady: 1,
+  block: 2,
+  /** The minimal answer to ANY. */
+  answerAny: 3,
+  /** A special name, which is answered here. `SpecialMatch` describes it. */
+  answerSpecial: 4,
+  /** Permitted: answer from the cache or ask an upstream. */
+  resolve: 5,
+  /** The identity of this server. */
+  answerIdentity: 6,
+  /** A name with local records, which are the whole answer. */
+  answerLocal: 7,
+  /** The name leads to another one, which is permitted: resolve that. */
+  rewrite: 8,
+} as const;
+export type Action = (typeof Action)[keyof typeof Action];
 
 /**
  * A name that has only a CNAME record, to where a blocked category sends it (decisions §7). Reused; allocates nothing.

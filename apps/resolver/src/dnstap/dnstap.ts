@@ -1,7 +1,8 @@
 import { cutHash } from '@weir/dns-name';
 import { MAX_MESSAGE_BYTES, writeUint32, HEADER_BYTES, QUESTION_FIXED_BYTES } from '@weir/dns-wire';
-import type { Exchange } from '../query/exchange.js';
-import { Transport } from '../query/transport.js';
+import { readVersion } from '@weir/ops';
+import type { DnsConfiguration } from '../configuration.js';
+import { type Exchange, Transport } from '../query/exchange.js';
 import type { FrameSender } from './frame-sender.js';
 
 const QDCOUNT_OFFSET = 4;
@@ -231,4 +232,20 @@ export class Dnstap {
     envelope.uint(Envelope.type, ENVELOPE_MESSAGE);
     this.options.sender.send(envelope.bytes, envelope.length);
   }
+}
+
+export function createDnstap(
+  configuration: DnsConfiguration,
+  sender: FrameSender,
+  nowMs: () => number,
+): Dnstap {
+  return new Dnstap({
+    sender,
+    sampling: configuration.DNSTAP_SAMPLING,
+    showNames: configuration.DNSTAP_NAMES,
+    showAddresses: configuration.DNSTAP_ADDRESSES,
+    identity: configuration.DNS_SERVER_ID,
+    version: `weir ${readVersion(new URL('../../../../package.json', import.meta.url), {})}`,
+    nowMs,
+  });
 }

@@ -7,7 +7,7 @@ import { type FollowedPolicy, followPolicy } from '@weir/policy-feed';
 import { openTelemetry, type Telemetry } from '@weir/telemetry';
 import { loadSystemCalls } from '@weir/udp-batch';
 import { parentPort, workerData } from 'node:worker_threads';
-import { ShareReaders } from '../shared-policy/policy-readers.js';
+import { ShareReaders } from '../shared-policy/read-policy.js';
 import { type FeedOrder, type FeedReport, type FeedTask, FeedWord } from './feed-task.js';
 
 /** Time between states. There is one before each acknowledgement, too. */

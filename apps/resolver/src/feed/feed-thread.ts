@@ -7,10 +7,8 @@ import {
   receiveMessageOnPort,
   Worker,
 } from 'node:worker_threads';
-import type { PolicyReaders } from '../shared-policy/policy-readers.js';
-import { ReadPolicy } from '../shared-policy/read-policy.js';
-import { readThread } from '../threads/thread-state.js';
-import { ThreadWatch } from '../threads/thread-watch.js';
+import { type PolicyReaders, ReadPolicy } from '../shared-policy/read-policy.js';
+import { readThread, ThreadWatch } from '../threads/thread-watch.js';
 import {
   FEED_WORDS,
   type FeedOrder,

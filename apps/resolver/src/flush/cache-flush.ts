@@ -1,6 +1,9 @@
+import { DomainError, normaliseDomain, toWireName } from '@weir/dns-name';
+import { parseName } from '@weir/dns-wire';
+import { type Logger, type OpsCall, OpsCallError } from '@weir/ops';
 import { setImmediate } from 'node:timers/promises';
 import type { AnswerCache } from '../cache/answer-cache.js';
-import type { NameRange } from '../query/name-range.js';
+import { NameRange } from '../query/name-range.js';
 import type { Forwarder } from '../upstream/forwarder.js';
 
 /**
@@ -44,4 +47,65 @@ export class CacheFlush {
     }
     return removed;
   }
+}
+
+interface FlushCallOptions {
+  readonly flush: CacheFlush;
+  /** Whether NXDOMAIN of a name holds for the names below it (`CACHE_NXDOMAIN_CUT`). */
+  readonly hasNxDomainCut: boolean;
+  readonly log: Pick<Logger, 'info'>;
+}
+
+/**
+ * `POST /cache/flush`: `{"name":"example.com"}`, with `"below":true` for the names below it too, or `{"all":true}`.
+ * Answers `{"removed":2}`. Flushed names are not logged.
+ */
+export function flushCall({ flush, hasNxDomainCut, log }: FlushCallOptions): OpsCall {
+  const run = async (body: unknown): Promise<object> => {
+    const request = readRequest(body);
+    const removed =
+      request === 'all'
+        ? await flush.all()
+        : await flush.names(new NameRange({ ...request, hasNxDomainCut }));
+    log.info({ all: request === 'all', removed }, 'cache flushed');
+    return { removed };
+  };
+  return { method: 'POST', run };
+}
+
+interface FlushRequest {
+  readonly name: Uint8Array;
+  readonly isBelowIncluded: boolean;
+}
+
+function readRequest(body: unknown): 'all' | FlushRequest {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw wrongBody();
+  const { all, name, below = false, ...others } = body as Readonly<Record<string, unknown>>;
+  if (Object.keys(others).length > 0) throw wrongBody();
+  if (all === true && name === undefined && !('below' in body)) return 'all';
+  if (all !== undefined || typeof name !== 'string' || typeof below !== 'boolean')
+    throw wrongBody();
+  return { name: readName(name), isBelowIncluded: below };
+}
+
+/** As the query log shows it, or as a person writes it. */
+function readName(text: string): Uint8Array {
+  const name = parseName(text) ?? internationalName(text);
+  if (name === null) throw new OpsCallError('name must be a domain name, such as example.com');
+  return name;
+}
+
+function internationalName(text: string): Uint8Array | null {
+  try {
+    return toWireName(normaliseDomain(text));
+  } catch (error) {
+    if (error instanceof DomainError) return null;
+    throw error;
+  }
+}
+
+function wrongBody(): OpsCallError {
+  return new OpsCallError(
+    'the body must be {"name":"example.com"}, with "below":true for the names below it too, or {"all":true}',
+  );
 }

@@ -66,7 +66,7 @@ describe('a zone in which nothing is answered', () => {
     await settle();
     server.answer = alive;
     await flood('dead.example');
-    await settle();
+    await expect.poll(() => forwarder.inFlight).toBe(0);
     const { deadZone } = forwarder;
     for (let round = 1; round <= 4; round++) {
       const before = got.length;

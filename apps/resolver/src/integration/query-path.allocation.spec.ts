@@ -16,7 +16,7 @@ import { ClientLimits } from '../limits/client-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
 import { LocalRecords } from '../local-records/local-records.js';
 import { readRecords } from '../local-records/read-records.js';
-import { LatencyHistogram } from '../metrics/latency-histogram.js';
+import { LatencyHistogram } from '../metrics/histogram.js';
 import { ProfileCounters, ProfileRows } from '../metrics/profile-counters.js';
 import { QueryCounters } from '../metrics/query-counters.js';
 import { QueryPath } from '../query-path/query-path.js';

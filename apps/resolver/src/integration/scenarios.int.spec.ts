@@ -9,7 +9,7 @@ import { askUdp } from '../testing/client.js';
 import { respond } from '../testing/respond.js';
 import { type AskedQuery, UpstreamServer } from '../testing/upstream-server.js';
 import { TestClock } from '../testing/test-clock.js';
-import { createService } from '../testing/service.js';
+import { createService, isIdle } from '../testing/service.js';
 
 /*
  * What clients see over time. A scenario is a list of steps: the time (seconds of a clock that the test moves), what
@@ -236,6 +236,7 @@ async function startService(configuration: Partial<DnsConfiguration> = {}) {
   const ask = async ({ ask: name, qtype = 1, flags = 0x0100, edns = true, waits = 0 }: Step) => {
     const packet = encodeQuery(name, qtype, { flags, ...(edns && { udpBytes: 1232 }) });
     const answered = askUdp(server, packet);
+    if (waits > 0) await expect.poll(() => service.forwarder.waiting).toBe(1);
     let waited = 0;
     while (waited < waits && (await Promise.race([answered, sleep(80, 'none')])) === 'none') {
       clock.monotonicMs += 500;
@@ -265,7 +266,7 @@ async function startService(configuration: Partial<DnsConfiguration> = {}) {
     expectAnswer(message, step);
     // A refresh after the answer may not have begun yet, or may still be in flight.
     const end = performance.now() + SETTLE_MS;
-    const isDone = () => asked.length >= step.asks.length && service.forwarder.inFlight === 0;
+    const isDone = () => asked.length >= step.asks.length && isIdle(service);
     while (!isDone() && performance.now() < end) {
       await sleep(80);
       if (does.first === 'silent' || does.second === 'silent') clock.monotonicMs += 500;

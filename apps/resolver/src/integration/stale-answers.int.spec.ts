@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { a } from '../query/testing/records.js';
 import { type ClockedOptions, clockedService } from '../testing/clocked-service.js';
 import { respond } from '../testing/respond.js';
+import { isIdle } from '../testing/service.js';
 import type { Answerer, AskedQuery } from '../testing/upstream-server.js';
 
 const NAME = 'www.example.com';
@@ -37,7 +38,7 @@ async function serveExpired(options?: Options) {
 
 describe('an expired answer', () => {
   it('is what all waiting clients get after 1.8 seconds, once, while the upstream is still asked', async () => {
-    const { server, forwarder, sendInto, answerTo, ask, skip, got } = await serveExpired();
+    const { server, service, forwarder, sendInto, answerTo, ask, skip, got } = await serveExpired();
     const before = got.length;
     const ids = await sendInto(3, NAME, NAME, NAME);
     await expect.poll(() => server.asked.length).toBe(2);
@@ -51,18 +52,18 @@ describe('an expired answer', () => {
     // The answer comes late, and is used.
     const late = server.asked.at(-1) as AskedQuery;
     server.sendTo((await answer(late)) as Uint8Array, late.from!);
-    await expect.poll(() => forwarder.inFlight).toBe(0);
+    await expect.poll(() => isIdle(service)).toBe(true);
     expect(await ask(NAME)).toMatchObject(FRESH);
     expect(got.length).toBe(before + ids.length + 2);
   });
 
   it('comes at once with CACHE_STALE_AFTER_MS=0', async () => {
-    const { server, forwarder, ask } = await serveExpired({
+    const { server, service, ask } = await serveExpired({
       variables: { CACHE_STALE_AFTER_MS: 0 },
     });
     server.answer = answer;
     expect(await ask(NAME)).toMatchObject(STALE);
-    await expect.poll(() => forwarder.inFlight).toBe(0);
+    await expect.poll(() => isIdle(service)).toBe(true);
     expect(await ask(NAME)).toMatchObject(FRESH);
   });
 

@@ -1,3 +1,6 @@
+import { encodeQuery } from '@weir/dns-wire/testing';
+import { TlsIdentity } from '@weir/ops';
+import { makeCertificate } from '@weir/ops/testing';
 import {
   copyFileSync,
   mkdtempSync,
@@ -10,13 +13,9 @@ import { connect as connectPlain } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
-import { encodeQuery } from '@weir/dns-wire/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { TcpConnection } from '../listeners/tcp-connection.js';
-import { TlsIdentity } from '@weir/ops';
-import { Exchange } from '../query/exchange.js';
-import { Transport } from '../query/transport.js';
-import { makeCertificate } from '@weir/ops/testing';
+import { Exchange, Transport } from '../query/exchange.js';
 import { EchoHandler } from '../testing/echo-handler.js';
 import { startTcp } from '../testing/listeners.js';
 import { frame } from '../testing/upstream-server.js';

@@ -1,8 +1,7 @@
 import type { CacheReader } from '../cache/cache-reader.js';
-import type { QueryHandler } from '../query/query-handler.js';
-import type { ReplyPath, Exchange } from '../query/exchange.js';
-import { DropReason } from '../query/drop-reason.js';
 import type { UpstreamAccess } from '../query-path/query-path.js';
+import { DropReason } from '../query/drop-reason.js';
+import type { QueryHandler, ReplyPath, Exchange } from '../query/exchange.js';
 import { ForwardResult } from '../upstream/forward-result.js';
 import { HandoverKind, type HandoverWriter } from './handover-ring.js';
 import type { LaneCounts } from './lane-counts.js';

@@ -3,7 +3,7 @@ import { histogramMetric, type HistogramValue } from '../metrics/histogram.js';
 import type { LaneCounts } from './lane-counts.js';
 import type { Lane } from './lane.js';
 import type { Lanes } from './lanes.js';
-import { readThread } from '../threads/thread-state.js';
+import { readThread } from '../threads/thread-watch.js';
 
 /** Registers what is known about each lane. */
 export function registerLaneMetrics(metrics: ReadMetrics, lanes: Lanes): void {

@@ -10,9 +10,7 @@ import {
 } from '@weir/udp-batch';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import { DropReason } from '../query/drop-reason.js';
-import { Exchange, type ReplyPath } from '../query/exchange.js';
-import type { QueryHandler } from '../query/query-handler.js';
-import { Transport } from '../query/transport.js';
+import { Exchange, type ReplyPath, type QueryHandler, Transport } from '../query/exchange.js';
 import type { LaneCounts } from './lane-counts.js';
 
 export interface LaneSocketOptions {

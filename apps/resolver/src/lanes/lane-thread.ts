@@ -7,7 +7,7 @@ import type { HashKey } from '@weir/dns-name';
 import { CidrSet } from '@weir/ops/cidr-set';
 import { loadSystemCalls, PortSpread, type SystemCalls } from '@weir/udp-batch';
 import { parentPort, workerData, receiveMessageOnPort } from 'node:worker_threads';
-import { SharedCache } from '../cache/shared-cache.js';
+import { SharedCache } from '../cache/cache-reader.js';
 import { withTimes } from '../clocks.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
@@ -24,7 +24,7 @@ import { LaneCounts } from './lane-counts.js';
 import { LaneLoop } from './lane-loop.js';
 import { LaneSocket } from './lane-socket.js';
 import { type LaneReport, type LaneTask, LaneWord, type LaneFiles as Files } from './lane-task.js';
-import { MainWatch } from './main-watch.js';
+import { MainWatch } from '../threads/thread-watch.js';
 
 /** What an operator may replace by changing a file: the main thread reads it, and the lanes get it. */
 class LaneFiles {

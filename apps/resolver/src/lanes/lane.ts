@@ -1,11 +1,10 @@
 import type { SystemCalls, UdpSocketHandle } from '@weir/udp-batch';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import type { AnswerCache } from '../cache/answer-cache.js';
-import { createThreadCounts, sharedNumbers, type ThreadCounts } from '../metrics/thread-counts.js';
 import type { QueryCounters } from '../metrics/query-counters.js';
-import type { PolicyReaders } from '../shared-policy/policy-readers.js';
-import { readThread } from '../threads/thread-state.js';
-import { ThreadWatch } from '../threads/thread-watch.js';
+import { createThreadCounts, sharedNumbers, type ThreadCounts } from '../metrics/thread-counts.js';
+import type { PolicyReaders } from '../shared-policy/read-policy.js';
+import { readThread, ThreadWatch } from '../threads/thread-watch.js';
 import { HandedOver, type HandedOverOptions } from './handed-over.js';
 import { createHandoverRing } from './handover-ring.js';
 import { LaneCounts } from './lane-counts.js';

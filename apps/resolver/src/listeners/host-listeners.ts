@@ -2,9 +2,14 @@ import type { ClientAddress, ConnectionPool } from '@weir/clients';
 import { type CidrSet, explainListenError } from '@weir/ops';
 import type { AddressInfo } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
-import type { ListenerLog } from './listener-log.js';
-import { type Connect, StreamListener } from './stream-listener.js';
 import type { LaneSockets } from './lane-sockets.js';
+import { type Connect, StreamListener } from './stream-listener.js';
+
+/** Where listeners log what an operator should know. */
+export interface ListenerLog {
+  info(details: object, text: string): void;
+  warn(details: object, text: string): void;
+}
 
 /** The stream protocols. Null: TLS or HTTPS is off. */
 export interface Connectors {

@@ -5,18 +5,18 @@ import { isIPv4, isIPv6, type Socket } from 'node:net';
 import type { ClientLimits } from '../limits/client-limits.js';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import { DropReason } from '../query/drop-reason.js';
-import { Exchange } from '../query/exchange.js';
-import type { QueryHandler } from '../query/query-handler.js';
-import { Transport } from '../query/transport.js';
-import { type BoundAddress, type Connectors, HostListeners } from './host-listeners.js';
-import { GlitchLimit } from './https/glitch-limit.js';
-import { Http1Server } from './https/http1-server.js';
-import { HttpsConnection } from './https/https-connection.js';
-import type { ListenerLog } from './listener-log.js';
-import type { Connect } from './stream-listener.js';
+import { Exchange, type QueryHandler, Transport } from '../query/exchange.js';
+import {
+  type BoundAddress,
+  type Connectors,
+  HostListeners,
+  type ListenerLog,
+} from './host-listeners.js';
+import { GlitchLimit, Http1Server, HttpsConnection } from './https/https-connection.js';
 import { InputTurns } from './input-turns.js';
-import { TcpConnection } from './tcp-connection.js';
 import { LaneSockets, RECEIVE_BUFFER_BYTES } from './lane-sockets.js';
+import type { Connect } from './stream-listener.js';
+import { TcpConnection } from './tcp-connection.js';
 import { UnreadBytes } from './unread-bytes.js';
 
 const MEBIBYTE = 2 ** 20;

@@ -3,9 +3,7 @@ import { MAX_MESSAGE_BYTES } from '@weir/dns-wire';
 import type { Socket } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import { DropReason } from '../query/drop-reason.js';
-import type { Exchange, ReplyPath } from '../query/exchange.js';
-import type { QueryHandler } from '../query/query-handler.js';
-import type { Transport } from '../query/transport.js';
+import type { Exchange, ReplyPath, QueryHandler, Transport } from '../query/exchange.js';
 import type { Input, InputTurns } from './input-turns.js';
 import type { UnreadAccount, UnreadBytes } from './unread-bytes.js';
 

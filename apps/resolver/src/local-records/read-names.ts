@@ -1,6 +1,5 @@
 import { MAX_NEGATIVE_TTL_SECONDS, Type } from '@weir/dns-wire';
-import type { LocalName } from './local-name.js';
-import { faultAt, type LocalRecord } from './local-record.js';
+import { type LocalName, faultAt, type LocalRecord } from './local-name.js';
 
 /** A name of the file, with the line of its first record. */
 export interface NameOfFile {

@@ -1,5 +1,5 @@
 import { AnswerSource } from '../query/answer-source.js';
-import type { LatencyHistogram } from './latency-histogram.js';
+import type { LatencyHistogram } from './histogram.js';
 
 /** What is timed. */
 export interface Timed {

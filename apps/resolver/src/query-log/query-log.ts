@@ -1,7 +1,8 @@
 import { cutHash } from '@weir/dns-name';
 import { HEADER_BYTES, formatName } from '@weir/dns-wire';
 import { createLogger, type LineOutput, type Logger, standardOutput } from '@weir/ops';
-import { sourceLabel } from '../metrics/latency-histogram.js';
+import type { DnsConfiguration } from '../configuration.js';
+import { sourceLabel } from '../metrics/histogram.js';
 import { NO_VERDICT, queryLabels } from '../metrics/query-counters.js';
 import type { AnswerSource } from '../query/answer-source.js';
 import type { Exchange } from '../query/exchange.js';
@@ -123,4 +124,14 @@ export class QueryLog {
 /** 0: there was no usable question. */
 function typeLabel(qtype: number): string {
   return qtype === 0 ? 'none' : `TYPE${qtype}`;
+}
+
+/** @returns null when the log is off. */
+export function openQueryLog(
+  configuration: Pick<DnsConfiguration, 'QUERY_LOG_NAMES' | 'QUERY_LOG_SAMPLING'>,
+  output: LineOutput | undefined,
+): QueryLog | null {
+  const { QUERY_LOG_SAMPLING: sampling, QUERY_LOG_NAMES: showNames } = configuration;
+  if (sampling === 0) return null;
+  return new QueryLog({ sampling, showNames, ...(output !== undefined && { output }) });
 }

@@ -10,25 +10,21 @@ import {
 import { LocalAnswers } from '../answer/local-answers.js';
 import type { AnswerCache } from '../cache/answer-cache.js';
 import { type CacheReader, CacheResult } from '../cache/cache-reader.js';
-import { Action } from '../decision/action.js';
-import type { QueryDecider } from '../decision/query-decider.js';
+import { Action, type QueryDecider } from '../decision/query-decider.js';
 import type { RebindingProtection } from '../decision/rebinding-protection.js';
 import { type TargetInspector, TargetVerdict } from '../decision/target-inspector.js';
 import type { ServerCookies } from '../limits/server-cookies.js';
-import type { LatencyHistogram } from '../metrics/latency-histogram.js';
+import type { LatencyHistogram } from '../metrics/histogram.js';
 import { NO_VERDICT } from '../metrics/query-counters.js';
 import { QueryTimer } from '../metrics/query-timer.js';
 import { AnswerSource } from '../query/answer-source.js';
 import { DropReason } from '../query/drop-reason.js';
-import type { Exchange } from '../query/exchange.js';
+import { type Exchange, type QueryHandler, Transport } from '../query/exchange.js';
 import { OwnQuestion } from '../query/own-question.js';
-import type { QueryHandler } from '../query/query-handler.js';
 import type { Question } from '../query/question.js';
-import { Transport } from '../query/transport.js';
 import { ForwardResult } from '../upstream/forward-result.js';
 import type { ForwardEvents } from '../upstream/forwarder.js';
-import { ExtendedErrors } from './extended-errors.js';
-import { Replies, type RepliesOptions } from './replies.js';
+import { ExtendedErrors, Replies, type RepliesOptions } from './replies.js';
 
 /** What the query path needs of `Forwarder`. */
 export interface UpstreamAccess {

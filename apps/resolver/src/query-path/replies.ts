@@ -27,12 +27,34 @@ import type { QueryTimer } from '../metrics/query-timer.js';
 import type { QueryLog } from '../query-log/query-log.js';
 import { AnswerSource } from '../query/answer-source.js';
 import { DropReason } from '../query/drop-reason.js';
-import type { Exchange } from '../query/exchange.js';
-import { Transport } from '../query/transport.js';
-import type { SpecialMatch } from '../special/special-match.js';
+import { type Exchange, Transport } from '../query/exchange.js';
 import type { ServerIdentity } from '../special/server-identity.js';
+import type { SpecialMatch } from '../special/special-name-table.js';
 import { Special } from '../special/special-names.js';
-import { type ExtendedError, ExtendedErrors } from './extended-errors.js';
+
+/** An Extended DNS Error of an answer without records (RFC 8914 §2). */
+interface ExtendedError {
+  /** An INFO-CODE or `Ede.none`. */
+  readonly code: number;
+  /** EXTRA-TEXT. */
+  readonly text: Uint8Array;
+}
+
+const extendedError = (code: number, text = ''): ExtendedError => ({
+  code,
+  text: new TextEncoder().encode(text),
+});
+
+/** Texts are fixed and short: they hold nothing of the query, and the answer always has room for them. */
+export const ExtendedErrors = {
+  none: extendedError(Ede.none),
+  notReady: extendedError(Ede.notReady, 'this resolver is not ready'),
+  prohibited: extendedError(Ede.prohibited, 'not a client of this resolver'),
+  notRecursive: extendedError(Ede.notAuthoritative),
+  deadZone: extendedError(Ede.noReachableAuthority, 'too many queries for this zone wait'),
+  overloaded: extendedError(Ede.other, 'too many queries wait for upstream resolvers'),
+  tooManyTargets: extendedError(Ede.other, 'too many targets in the answer'),
+} as const;
 
 export interface RepliesOptions {
   /** What the policy says about the current query. */

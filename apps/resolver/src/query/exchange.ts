@@ -3,7 +3,10 @@ import { HEADER_BYTES, MAX_NAME_BYTES, Query, QUESTION_FIXED_BYTES } from '@weir
 import { ROUTE_WORDS } from '@weir/udp-batch';
 import type { DropReason } from './drop-reason.js';
 import type { Question } from './question.js';
-import type { Transport } from './transport.js';
+
+/** How a query came in. Transports from `tls` on are encrypted. */
+export const Transport = { udp: 0, tcp: 1, tls: 2, https: 3 } as const;
+export type Transport = (typeof Transport)[keyof typeof Transport];
 
 /** Header and the longest question. */
 const MAX_OWN_BYTES = HEADER_BYTES + MAX_NAME_BYTES + QUESTION_FIXED_BYTES;
@@ -91,4 +94,13 @@ export class Exchange implements Question {
     this.nameHashHigh = other.nameHashHigh;
     this.startedMs = other.startedMs;
   }
+}
+
+/** Handles the queries that listeners have read. */
+export interface QueryHandler {
+  /**
+   * Handles the query in `exchange.bytes`. The answer goes to its `replyPath`, now or later. The exchange may be reused
+   * as soon as this returns.
+   */
+  handle(exchange: Exchange): void;
 }

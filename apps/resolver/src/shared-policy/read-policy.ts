@@ -6,9 +6,10 @@ import {
   type PolicyReader,
   type PolicySource,
   SharedPolicy,
+  type PolicyShare,
 } from '@weir/policy';
-import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 
 /** Time between looks for the invitation. */
 const LOOK_MS = 1;
@@ -59,5 +60,23 @@ export class ReadPolicy implements PolicySource<PolicyReader> {
     if (this.depth > 0) return;
     this.policy = null;
     this.shared.leave();
+  }
+}
+
+/** Lets other threads read the policy in force. Each has a number of its own, from 0. */
+export interface PolicyReaders {
+  /** The reader makes a `ReadPolicy` from the other end of the port. */
+  connect(reader: number, port: MessagePort): void;
+}
+
+/** In the thread that changes the policy. */
+export class ShareReaders implements PolicyReaders {
+  constructor(private readonly share: PolicyShare) {}
+
+  connect(reader: number, port: MessagePort): void {
+    const invitation = this.share.connect(reader, (message) => {
+      port.postMessage(message);
+    });
+    port.postMessage(invitation);
   }
 }

@@ -1,7 +1,6 @@
 import { Ede, parseQuery, Rcode, writeEmptyAnswer } from '@weir/dns-wire';
 import { DropReason } from '../query/drop-reason.js';
-import { Exchange } from '../query/exchange.js';
-import type { QueryHandler } from '../query/query-handler.js';
+import { Exchange, type QueryHandler } from '../query/exchange.js';
 
 /** Answers every query with NXDOMAIN, at once or when `release` is called. Records the clients. */
 export class EchoHandler implements QueryHandler {

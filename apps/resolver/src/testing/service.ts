@@ -54,3 +54,8 @@ export async function startService(...options: Parameters<typeof createService>)
   onTestFinished(() => service.stop());
   return { service, ...bound };
 }
+
+/** Whether no question waits for an upstream, nor on its way from a lane to the main thread. */
+export function isIdle({ forwarder, lanes }: DnsService): boolean {
+  return forwarder.inFlight === 0 && lanes.all.every(({ handedOver }) => handedOver.isEmpty);
+}

@@ -2,8 +2,7 @@ import { parseHashKey } from '@weir/dns-name';
 import { type Invitation, type Policy, PolicyShare } from '@weir/policy';
 import { HASH_KEY_HEX } from '@weir/policy-feed/testing';
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
-import { ShareReaders } from '../shared-policy/policy-readers.js';
-import { ReadPolicy } from '../shared-policy/read-policy.js';
+import { ShareReaders, ReadPolicy } from '../shared-policy/read-policy.js';
 
 /** Readers that a share of a test is made for. */
 const READERS = 4;

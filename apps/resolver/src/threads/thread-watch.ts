@@ -1,4 +1,32 @@
-import type { ThreadState } from './thread-state.js';
+import { readFileSync } from 'node:fs';
+
+/** Columns of proc_pid_stat(5) after the name of the thread, which may have spaces. */
+const STATE = 0;
+const USER_TICKS = 11;
+const SYSTEM_TICKS = 12;
+/** USER_HZ, which is the same on all architectures of Linux that have lanes. */
+const TICKS_PER_SECOND = 100;
+
+interface ThreadState {
+  /** Whether it runs, or waits for a processor only. */
+  readonly isRunnable: boolean;
+  /** Processor time. */
+  readonly cpuSeconds: number;
+}
+
+const ENDED: ThreadState = { isRunnable: false, cpuSeconds: 0 };
+
+/** What a thread of this process does now. */
+export function readThread(threadId: number): ThreadState {
+  try {
+    const stat = readFileSync(`/proc/self/task/${threadId}/stat`, 'latin1');
+    const columns = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const ticks = Number(columns[USER_TICKS]) + Number(columns[SYSTEM_TICKS]);
+    return { isRunnable: columns[STATE] === 'R', cpuSeconds: ticks / TICKS_PER_SECOND };
+  } catch {
+    return ENDED;
+  }
+}
 
 /**
  * Finds a thread that hangs: it makes no turns, although it could. On a busy machine a thread may wait long for a
@@ -25,5 +53,33 @@ export class ThreadWatch {
     if (this.stuckSeconds < this.patienceSeconds) return false;
     this.stuckSeconds = 0;
     return true;
+  }
+}
+
+/** Watches from a lane whether the main thread makes turns. Times are real ones: a clock that was set would not do. */
+export class MainWatch {
+  private turns = 0;
+  private seenMs = Infinity;
+  private nowMs = 0;
+
+  /**
+   * @param word counts its turns
+   * @param patienceMs after so long without a turn it is late; 0: always
+   */
+  constructor(
+    private readonly word: Int32Array,
+    private readonly patienceMs: number,
+  ) {}
+
+  /** To be called in each turn of the lane. */
+  update(nowMs: number): void {
+    const turns = Atomics.load(this.word, 0);
+    if (turns !== this.turns || this.seenMs === Infinity) this.seenMs = nowMs;
+    this.turns = turns;
+    this.nowMs = nowMs;
+  }
+
+  isLate(): boolean {
+    return this.nowMs - this.seenMs >= this.patienceMs;
   }
 }

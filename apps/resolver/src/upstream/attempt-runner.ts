@@ -15,8 +15,7 @@ import {
 import type { UpstreamEndpoint } from '@weir/ops';
 import type { SystemCalls } from '@weir/udp-batch';
 import type { SecureContext } from 'node:tls';
-import { setFailure } from './failure.js';
-import { type InFlight, MAX_ATTEMPTS, NO_ERROR } from './in-flight.js';
+import { setFailure, type InFlight, MAX_ATTEMPTS, NO_ERROR } from './in-flight.js';
 import { Prober, type StateListener } from './prober.js';
 import type { QuerySocket } from './query-socket.js';
 import { RandomIds } from './random-ids.js';

@@ -1,4 +1,12 @@
-import { equalsIgnoringCase, HEADER_BYTES, MAX_UPSTREAM_QUERY_BYTES } from '@weir/dns-wire';
+import {
+  equalsIgnoringCase,
+  HEADER_BYTES,
+  MAX_UPSTREAM_QUERY_BYTES,
+  Ede,
+  Rcode,
+  type Response,
+  setEmptyResponse,
+} from '@weir/dns-wire';
 import { Exchange } from '../query/exchange.js';
 import { OwnQuestion } from '../query/own-question.js';
 import { type Question, questionKey } from '../query/question.js';
@@ -159,4 +167,13 @@ export class InFlight {
       )
     );
   }
+}
+
+/** Makes `response` what clients of a question get when it has no answer: the error of an upstream, or SERVFAIL. */
+export function setFailure(response: Response, entry: InFlight): void {
+  const { bytes, query } = entry.question;
+  const hasError = entry.errorRcode !== NO_ERROR;
+  const rcode = hasError ? entry.errorRcode : Rcode.servFail;
+  const silence = entry.hasOpenAttempt ? Ede.noReachableAuthority : Ede.networkError;
+  setEmptyResponse(response, bytes, query, rcode, hasError ? entry.errorEde : silence);
 }

@@ -1,5 +1,6 @@
 import { ClientAddress } from '@weir/clients';
 import type { Endpoint, UpstreamEndpoint } from '@weir/ops';
+import { networkInterfaces } from 'node:os';
 
 const UNSPECIFIED = ['4:0,0,0,0', '6:0,0,0,0'];
 
@@ -43,4 +44,14 @@ function isLoopback(normal: string): boolean {
   const [family, words = ''] = normal.split(':');
   if (family === '4') return Number(words.split(',')[0]) >>> 24 === 127;
   return words === '0,0,0,1';
+}
+
+/** The addresses of this machine, link-local ones with their zone (RFC 4007 §11). */
+export function machineAddresses(): string[] {
+  return Object.entries(networkInterfaces()).flatMap(([zone, addresses = []]) =>
+    addresses.map((one) => {
+      const isLinkLocal = one.family === 'IPv6' && one.scopeid !== 0;
+      return isLinkLocal ? `${one.address}%${zone}` : one.address;
+    }),
+  );
 }

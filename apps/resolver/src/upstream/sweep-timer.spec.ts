@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { SweepTimer } from './sweep-timer.js';
+import { SweepTimer } from './sweep.js';
 
 let isOutstanding = false;
 let sweeps = 0;

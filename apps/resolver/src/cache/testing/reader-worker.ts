@@ -6,12 +6,12 @@ import { parseQuery, Query, readUint32, type Response } from '@weir/dns-wire';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { CacheInvitation } from '../cache-memory.js';
 import type * as CacheReading from '../cache-reader.js';
-import type * as SharedCaches from '../shared-cache.js';
+import type * as SharedCaches from '../cache-reader.js';
 import type * as Versions from './versions.js';
 
 const compiled = (file: string): string =>
   new URL(`../../../dist/cache/${file}`, import.meta.url).href;
-const { SharedCache } = (await import(compiled('shared-cache.js'))) as typeof SharedCaches;
+const { SharedCache } = (await import(compiled('cache-reader.js'))) as typeof SharedCaches;
 const { CacheResult } = (await import(compiled('cache-reader.js'))) as typeof CacheReading;
 const { addressCount, addressOf, begunAt, claimsAt, CURRENT, isNxDomain, keptAt, STOP, TTL } =
   // A worker thread of a test runs the source of this file, and so cannot name it `.js`.

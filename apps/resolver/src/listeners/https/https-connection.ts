@@ -1,17 +1,63 @@
 import type { ClientAddress, Connection } from '@weir/clients';
 import { freshnessSeconds, MAX_MESSAGE_BYTES, parseResponse, Response } from '@weir/dns-wire';
+import { createServer, type Server } from 'node:http';
 import { constants, performServerHandshake, type ServerHttp2Session } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { QueryCounters } from '../../metrics/query-counters.js';
 import { DropReason } from '../../query/drop-reason.js';
-import type { Exchange, ReplyPath } from '../../query/exchange.js';
-import type { QueryHandler } from '../../query/query-handler.js';
-import { Transport } from '../../query/transport.js';
+import {
+  type Exchange,
+  type ReplyPath,
+  type QueryHandler,
+  Transport,
+} from '../../query/exchange.js';
 import type { UnreadAccount, UnreadBytes } from '../unread-bytes.js';
 import { MAX_QUERY_BYTES, readRequest, answerHeaders, errorHeaders } from './doh-request.js';
-import type { GlitchLimit } from './glitch-limit.js';
-import { Http2Call, type HttpCall, MAX_HEADER_BYTES } from './http-call.js';
+import { Http2Call, type HttpCall, MAX_HEADER_BYTES, Http1Call } from './http-call.js';
 import { type Body, readBody } from './read-body.js';
+
+/** Speaks HTTP/1.1 on connections that are passed to it. It does not listen itself. */
+export class Http1Server {
+  private readonly connections = new WeakMap<object, HttpsConnection>();
+  private readonly server: Server;
+
+  constructor() {
+    this.server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
+      const { socket } = request;
+      // Node goes on with what it has read when the connection is closed.
+      if (!socket.destroyed) this.connections.get(socket)?.take(new Http1Call(request, response));
+    });
+    // The connection has its own idle limit.
+    this.server.keepAliveTimeout = 0;
+  }
+
+  readonly speak = (socket: TLSSocket, connection: HttpsConnection): void => {
+    this.connections.set(socket, connection);
+    this.server.emit('connection', socket);
+  };
+}
+
+/** In one turn of the event loop. */
+const MAX_GLITCHES = 100;
+
+/**
+ * Limits the glitches of all connections together: requests that their client resets (CVE-2023-44487), or that are
+ * refused. Each costs as much time as a query, and hundreds come in one TLS record. Node's own limit of resets ends a
+ * session only when all that was read at once has been handled.
+ */
+export class GlitchLimit {
+  private left = MAX_GLITCHES;
+  private turn: NodeJS.Immediate | undefined;
+
+  /** Counts one. @returns whether they are too many in this turn */
+  isExceeded(): boolean {
+    this.turn ??= setImmediate(() => {
+      this.turn = undefined;
+      this.left = MAX_GLITCHES;
+    });
+    return --this.left < 0;
+  }
+}
 
 const NO_BODY = Buffer.alloc(0);
 /** Memory of the headers of an answer, about. */

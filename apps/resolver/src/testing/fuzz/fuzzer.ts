@@ -9,7 +9,7 @@ import type { BoundAddresses } from '../../listeners/listeners.js';
 import { makeCertificate } from '@weir/ops/testing';
 import { askTcp, type TcpOptions } from '../client.js';
 import { openHttp2, openTls, postHttp2, type SecurePorts } from '../secure-clients.js';
-import { createService } from '../service.js';
+import { createService, isIdle } from '../service.js';
 import { type AskedQuery, frame, UpstreamServer } from '../upstream-server.js';
 import { hexOf } from '@weir/dns-wire/testing';
 import { faultOf } from './oracle.js';
@@ -242,9 +242,7 @@ export class Fuzzer {
 
   /** Waits until nothing is in flight. */
   private async settle(): Promise<void> {
-    const { forwarder, lanes } = this.service;
-    const isHandedOver = (): boolean => !lanes.all.every((one) => one.handedOver.isEmpty);
-    while (isHandedOver() || forwarder.waiting + forwarder.inFlight > 0) {
+    while (!isIdle(this.service)) {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     await this.sendUdp([]);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { MainWatch } from './main-watch.js';
+import { MainWatch } from './thread-watch.js';
 
 it('the main thread is late when it has made no turn for as long as clients wait', () => {
   const word = new Int32Array(1);
