@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { RequestListener, Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -671,10 +671,10 @@ describe('the change feed over a real Redis', () => {
 
   it('starts from the feed API when the disk is damaged, and writes that snapshot to the disk', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'weir-follower-'));
-    writeFileSync(join(folder, 'snapshot'), 'damaged');
-    writeFileSync(join(folder, 'journal'), '');
+    writeFileSync(join(folder, 'configuration'), 'damaged');
     log.commit(1, 1);
     const first = await follow({ folder });
+    expect(existsSync(join(folder, 'configuration.damaged'))).toBe(true);
     expect(first.follower.counters.loads).toMatchObject({ disk: 0, start: 1 });
     await first.follower.stop();
     const second = await follow({ folder });
