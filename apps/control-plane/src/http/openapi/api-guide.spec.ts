@@ -5,19 +5,20 @@ import { describe, expect, it } from 'vitest';
 import { ERRORS } from '../errors/errors.js';
 import { FAULT_TYPES } from '../validation/fault.js';
 
-const file = fileURLToPath(new URL('../../../../../docs/api-guide.md', import.meta.url));
-const guide = readFileSync(file, 'utf8');
+const [guide, answers] = ['api-guide.md', 'api-answers.md'].map((page) =>
+  readFileSync(fileURLToPath(new URL(`../../../../../docs/${page}`, import.meta.url)), 'utf8'),
+);
 
 /** The text below a heading, to the next one. */
-function section(heading: string): string {
-  const [, text = ''] = guide.split(`## ${heading}\n`);
+function section(page: string, heading: string): string {
+  const [, text = ''] = page.split(`## ${heading}\n`);
   return text.split(/^#+ /m, 1)[0];
 }
 
 const firstColumn = (heading: string) =>
-  Array.from(section(heading).matchAll(/^\| ([^|]*?) +\|/gm), ([, cell]) => cell).slice(2);
+  Array.from(section(answers, heading).matchAll(/^\| ([^|]*?) +\|/gm), ([, cell]) => cell).slice(2);
 
-describe('docs/api-guide.md', () => {
+describe('the API guide and its page of answers', () => {
   it('names every type of a fault', () => {
     const named = firstColumn('Faults of a request').map((cell) => cell.replaceAll('`', ''));
     expect(named.toSorted()).toEqual(FAULT_TYPES.toSorted());
@@ -37,7 +38,7 @@ describe('docs/api-guide.md', () => {
     js: [process.execPath, '-e'],
   };
   const snippets = Array.from(
-    section('An IPv4 address in a path').matchAll(/^```(\w+)\n([^]*?)^```$/gm),
+    section(guide, 'An IPv4 address in a path').matchAll(/^```(\w+)\n([^]*?)^```$/gm),
     ([, language, code]) => ({ language, code }),
   );
 
