@@ -54,6 +54,7 @@ describe('npm run release', () => {
       'Dockerfile',
       'docker-compose.yml',
       'docs/openapi.json',
+      'docs/operations/helm-special-cases.md',
       'docs/operations/install-compose.md',
       'docs/operations/install-helm.md',
       'k8s/weir/Chart.yaml',

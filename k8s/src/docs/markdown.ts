@@ -5,6 +5,7 @@ import { REPOSITORY_FOLDER } from '../paths.js';
 /** The pages that are about the chart: every block of YAML in them is values. */
 export const CHART_PAGES: readonly string[] = [
   'docs/operations/install-helm.md',
+  'docs/operations/helm-special-cases.md',
   'k8s/weir/README.md',
 ];
 
