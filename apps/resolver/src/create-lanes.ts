@@ -3,6 +3,7 @@ import { CidrSet } from '@weir/ops';
 import { availableParallelism } from 'node:os';
 import type { SetTimes } from './clocks.js';
 import type { DnsConfiguration } from './configuration.js';
+import { MAX_THREADS } from './configuration/listener-variables.js';
 import { laneConfiguration } from './lanes/lane-task.js';
 import { Lanes, type LanesOptions } from './lanes/lanes.js';
 import type { ClientLimits } from './limits/client-limits.js';
@@ -10,7 +11,7 @@ import type { ProfileRows } from './metrics/profile-counters.js';
 
 /** How many lanes there are. By default one for each core but one, which is for the main thread. */
 export function laneCount({ RESOLVER_THREADS: wanted }: DnsConfiguration): number {
-  return wanted ?? Math.max(1, availableParallelism() - 1);
+  return wanted ?? Math.min(MAX_THREADS, Math.max(1, availableParallelism() - 1));
 }
 
 type LaneParts = Omit<LanesOptions, 'task' | 'checkMs' | 'parks'> & {

@@ -88,7 +88,7 @@ async function serve(
     ...{ configuration, upstreams, log, isReady },
     ...{ source: feed.source, readers: feed.readers },
   });
-  const dns = await service.start();
+  const dns = await Promise.race([service.start(), feed.lost]);
   const registry = createRegistry({
     counts: service.counts,
     lanes: service.lanes,

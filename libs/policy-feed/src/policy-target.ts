@@ -201,7 +201,7 @@ async function applyInSteps(policy: Policy, change: Change, yielder: Yielder): P
   }
 }
 
-/** Tries again until a reader that did not leave has left, or its thread has ended. */
+/** Tries again until a reader that did not leave has left. */
 async function untilTrue(attempt: () => boolean): Promise<void> {
   while (!attempt()) await yieldToEventLoop();
 }

@@ -2,7 +2,7 @@ import { integer, listenAddressList, optional, port, text } from '@weir/ops';
 import { domain, resolverName, serverId } from './value-kinds.js';
 
 const MAX_HOSTS = 16;
-const MAX_THREADS = 64;
+export const MAX_THREADS = 64;
 
 /** Where and how a resolver listens, and how it names itself. */
 export const LISTENER_VARIABLES = {

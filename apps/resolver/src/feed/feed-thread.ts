@@ -1,6 +1,7 @@
 import { parseHashKey } from '@weir/dns-name';
 import { type Logger, StartError } from '@weir/ops';
 import { agedState, type FeedState } from '@weir/policy-feed/state';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   MessageChannel,
   type MessagePort,
@@ -30,6 +31,8 @@ const TURN_MS = 250;
 const CHECK_MS = 1_000;
 /** Seconds without a turn after which it hangs. Its work has many steps, so it makes a turn long before. */
 const PATIENCE_S = 30;
+/** Longest wait for its stop. Less than a process has for its own. */
+const STOP_MS = 5_000;
 
 export interface FeedThreadOptions {
   readonly configuration: FeedThreadConfiguration;
@@ -72,7 +75,7 @@ export class FeedThread {
   static async open(options: FeedThreadOptions): Promise<FeedThread> {
     const feed = new FeedThread(options);
     await feed.opened.promise;
-    await feed.connect();
+    await Promise.race([feed.connect(), feed.lost]);
     return feed;
   }
 
@@ -135,7 +138,8 @@ export class FeedThread {
     for (const timer of this.timers) clearInterval(timer);
     if (this.isStarted) {
       this.order({ type: 'stop' });
-      await this.stopped.promise;
+      // A change may wait for a reader in a lane that was ended.
+      await Promise.race([this.stopped.promise, sleep(STOP_MS, null, { ref: false })]);
     }
     // Its end is not waited for: a thread of its own may write to a disk that hangs.
     void this.thread.terminate();

@@ -13,6 +13,11 @@ import { LaneOrder, LaneWord } from './lane-task.js';
 export const LANE_WAIT_MS = 50;
 /** A lane naps after batches of at least this many queries. */
 const BUSY_BATCH = 4;
+/**
+ * An order is carried out after so many turns also while queries keep coming. A receive buffer of 8 MiB holds about
+ * 11,000 queries, which are 170 batches, so what had arrived before the order is answered.
+ */
+export const MOST_TURNS_TO_EMPTY = 256;
 
 export interface LaneLoopOptions {
   readonly calls: SystemCalls;
@@ -44,6 +49,8 @@ export class LaneLoop {
   private readonly poller: SocketPoller | null;
   private order: LaneOrder = LaneOrder.run;
   private done: LaneOrder = LaneOrder.run;
+  /** Turns since an order that is not carried out yet. */
+  private turnsOfOrder = 0;
   /** Whether no socket had more queries than one batch in this turn. */
   private isEmptied = true;
   /** Why a socket could not be read in this turn; 0 when all could. */
@@ -72,7 +79,10 @@ export class LaneLoop {
     if (received === 0) this.takeChanges();
     words[LaneWord.errno] = this.errno;
     // What had arrived before the order is answered.
-    if (this.order !== this.done && this.isEmptied) this.carryOut();
+    if (this.order !== this.done) {
+      this.turnsOfOrder++;
+      if (this.isEmptied || this.turnsOfOrder === MOST_TURNS_TO_EMPTY) this.carryOut();
+    }
     Atomics.add(words, LaneWord.turns, 1);
     if (mayWait && received === 0 && this.errno !== 0) this.pause(LANE_WAIT_MS);
     if (mayWait && received >= BUSY_BATCH && this.isEmptied) this.nap();
@@ -133,6 +143,7 @@ export class LaneLoop {
   private carryOut(): void {
     const { words, sockets } = this.options;
     this.done = this.order;
+    this.turnsOfOrder = 0;
     for (let i = 0; i < sockets.length; i++) sockets[i].isDraining = true;
     Atomics.store(words, LaneWord.done, this.done);
   }

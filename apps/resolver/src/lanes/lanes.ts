@@ -91,7 +91,12 @@ export class Lanes {
   async drain(): Promise<void> {
     await this.send(LaneOrder.drain);
     this.isStopping = true;
-    while (this.all.some(({ handedOver }) => !handedOver.isEmpty)) this.takeSome();
+    // A lane that has not drained may hand over more and more.
+    const deadlineMs = performance.now() + ORDER_MS;
+    while (this.all.some(({ handedOver }) => !handedOver.isEmpty)) {
+      this.takeSome();
+      if (performance.now() > deadlineMs) return;
+    }
   }
 
   /** The threads end. */

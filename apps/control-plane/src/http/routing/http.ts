@@ -20,7 +20,7 @@ interface RequestContext {
   caller: Caller | null;
   /** When it came, as `performance.now()` tells it. */
   readonly startedMs: number;
-  /** Set by `TraceInterceptor`; null when it is not traced. */
+  /** Set by `RequestInterceptor`; null when it is not traced. */
   span: Span | null;
 }
 

@@ -1,0 +1,25 @@
+import { BATCH } from '@weir/udp-batch';
+import { expect, it } from 'vitest';
+import { createLane } from '../testing/lane-without-thread.js';
+import { MOST_TURNS_TO_EMPTY } from './lane-loop.js';
+import { LaneOrder, LaneWord } from './lane-task.js';
+
+/** @returns after how many turns the order was carried out */
+function turnsUntilDrained(queries: number): number {
+  const { turn, words } = createLane(queries);
+  turn();
+  Atomics.store(words, LaneWord.order, LaneOrder.drain);
+  for (let turns = 1; turns <= 2 * MOST_TURNS_TO_EMPTY; turns++) {
+    turn();
+    if (Atomics.load(words, LaneWord.done) === LaneOrder.drain) return turns;
+  }
+  return Infinity;
+}
+
+it('a lane carries out an order when its sockets are empty', () => {
+  expect(turnsUntilDrained(1)).toBe(1);
+});
+
+it('a lane carries out an order in a flood, after as many batches as its sockets can hold', () => {
+  expect(turnsUntilDrained(BATCH)).toBe(MOST_TURNS_TO_EMPTY);
+});
