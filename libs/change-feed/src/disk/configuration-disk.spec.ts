@@ -236,6 +236,30 @@ describe('ConfigurationDisk', () => {
     rmSync(killed, { recursive: true });
   });
 
+  it('removes what a process that was killed had recorded of a snapshot', async () => {
+    const { disk } = await openDisk();
+    await record(disk, 7);
+    const recording = disk.record(from(snapshotAt(9)));
+    await Array.fromAsync(recording.parts);
+    const killed = `${folder}-killed`;
+    cpSync(folder, killed, { recursive: true });
+    expect(readdirSync(killed)).toContain('configuration.new');
+    expect((await openDisk(killed)).parts).toEqual(expected(7, 7));
+    expect(readdirSync(killed).sort()).toEqual(['configuration', 'configuration-wal']);
+    rmSync(killed, { recursive: true });
+  });
+
+  it('leaves a folder alone that another process uses', async () => {
+    const { disk } = await openDisk();
+    await record(disk, 7);
+    const other = new ConfigurationDisk({ folder, log });
+    disks.push(other);
+    await expect(other.read()).rejects.toThrow('database is locked');
+    expect(await record(other, 9)).toEqual({ parts: snapshotAt(9), isKept: false });
+    await append(disk, 8);
+    expect(await readBack()).toEqual(expected(7, 8));
+  });
+
   it('renames a damaged file, so that it can be examined', async () => {
     const { disk } = await openDisk();
     await record(disk, 7);

@@ -241,7 +241,7 @@ export class ConfigurationDisk {
     await this.call('create', `${this.path}.new`, FORM);
   }
 
-  private async replace(head: Head, changes: readonly string[]): Promise<void> {
+  private async replace(head: Head, changes: string[]): Promise<void> {
     const replaced = this.call('replace', this.path, FORM, head, changes);
     // What is appended from now on follows in the new database.
     this.isContinued = true;
@@ -249,7 +249,8 @@ export class ConfigurationDisk {
       this.isContinued = false;
       throw error;
     });
-    this.sinceRecording = null;
+    // Another recording may have begun meanwhile.
+    if (this.sinceRecording === changes) this.sinceRecording = null;
   }
 
   /** Writes what waits, in one transaction after the other. */

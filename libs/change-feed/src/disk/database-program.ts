@@ -38,7 +38,13 @@ type Row = readonly (number | null)[];
 export const DAMAGED = 'DAMAGED';
 /** SQLITE_ERROR (a table is missing), SQLITE_CORRUPT and SQLITE_NOTADB. */
 const DAMAGE_CODES = [1, 11, 26];
+/** SQLITE_BUSY: another process has the database open. */
+const IN_USE_CODE = 5;
 const ROWS_AT_ONCE = 1_000;
+/** A write-ahead log that a large transaction made longer is cut to this. */
+const MAX_IDLE_LOG_BYTES = 8 * 1024 * 1024;
+/** Where a copy is put. A container without a writable folder for temporary files still has shared memory. */
+const FOLDERS_OF_COPIES = [tmpdir(), '/dev/shm'];
 
 /**
  * A configuration in an SQLite database: a table for each kind with the rows by their key, and one with the head. The
@@ -133,6 +139,16 @@ class Database {
     this.database.close();
   }
 
+  /** Closes a database that is complete. @throws when the disk does not take all of it, which `close` ignores */
+  closeFlushed(): void {
+    try {
+      this.database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    } finally {
+      this.close();
+    }
+    if (existsSync(`${this.path}-wal`)) throw new Error('the write-ahead log is not empty');
+  }
+
   private prepare(): void {
     const { version } = this.get('SELECT user_version AS version FROM pragma_user_version');
     if (version === 0) this.create();
@@ -189,6 +205,7 @@ function openFile(path: string): DatabaseSync {
     database.exec('PRAGMA locking_mode = EXCLUSIVE');
     database.exec('PRAGMA journal_mode = WAL');
     database.exec('PRAGMA synchronous = NORMAL');
+    database.exec(`PRAGMA journal_size_limit = ${MAX_IDLE_LOG_BYTES}`);
     return database;
   } catch (error) {
     database.close();
@@ -198,7 +215,7 @@ function openFile(path: string): DatabaseSync {
 
 /** A disk that cannot be written to may still be readable. Its write-ahead log needs a copy, which takes no change. */
 function openCopy(path: string, form: DatabaseForm): Database {
-  const folder = mkdtempSync(join(tmpdir(), 'weir-configuration-'));
+  const folder = makeFolderOfCopy();
   const copyOf = (file: string): string => join(folder, basename(file));
   try {
     for (const file of filesOf(path)) if (existsSync(file)) copyFileSync(file, copyOf(file));
@@ -208,14 +225,28 @@ function openCopy(path: string, form: DatabaseForm): Database {
   }
 }
 
+function makeFolderOfCopy(): string {
+  const [first, second] = FOLDERS_OF_COPIES.map((folder) => join(folder, 'weir-configuration-'));
+  try {
+    return mkdtempSync(first);
+  } catch {
+    return mkdtempSync(second);
+  }
+}
+
 function damaged(message: string): Error {
   return Object.assign(new Error(message), { code: DAMAGED });
 }
+
+/** The primary result code of an error of SQLite; 0 for others. */
+const codeOf = (error: unknown): number => ((error as { errcode?: number }).errcode ?? 0) & 0xff;
 
 /** A database, and the write-ahead log beside it. */
 const filesOf = (path: string): string[] => [path, `${path}-wal`];
 
 let current: Database | null = null;
+/** Another process has the database open, so this one writes nothing. */
+let isInUse = false;
 let reading: Generator<StoredRows, null> | null = null;
 /** A new one that is being written. */
 let unfinished: { readonly path: string; readonly database: Database } | null = null;
@@ -245,9 +276,11 @@ export const databaseCalls = {
     if (!existsSync(path)) return null;
     try {
       current = new Database(path, form);
+      remove(`${path}.new`);
     } catch (error) {
+      isInUse = codeOf(error) === IN_USE_CODE;
       if ((error as NodeJS.ErrnoException).code !== 'EROFS') throw error;
-      current = openCopy(path, form);
+      current ??= openCopy(path, form);
     }
     reading = current.rows();
     return current.readHead();
@@ -271,6 +304,7 @@ export const databaseCalls = {
 
   /** Begins a new database in this file. */
   create(path: string, form: DatabaseForm): void {
+    if (isInUse) throw new Error('another process uses the folder');
     discardUnfinished();
     remove(path);
     unfinished = { path, database: new Database(path, form) };
@@ -286,14 +320,14 @@ export const databaseCalls = {
     const { database, path: newPath } = unfinished;
     database.setHead(head);
     database.apply(changes);
-    // Flushes it.
-    database.close();
     unfinished = null;
+    database.closeFlushed();
     closeCurrent();
     // The log of the old one must not be taken for one of the new one.
     rmSync(`${path}-wal`, { force: true });
     renameSync(newPath, path);
     current = new Database(path, form);
+    current.readHead();
   },
 
   discard: discardUnfinished,
@@ -318,8 +352,8 @@ parentPort?.on('message', (call: { name: keyof DatabaseCalls; args: readonly unk
     const { json } = (result ?? {}) as Partial<StoredRows>;
     parentPort?.postMessage({ result }, json === undefined ? [] : [json.buffer]);
   } catch (error) {
-    const { code, errcode = 0 } = error as { code?: string; errcode?: number };
-    const isDamaged = DAMAGE_CODES.includes(errcode & 0xff);
+    const isDamaged = DAMAGE_CODES.includes(codeOf(error));
+    const { code } = error as NodeJS.ErrnoException;
     parentPort?.postMessage({ error, code: isDamaged ? DAMAGED : code });
   }
 });

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PersistedConfiguration } from '../follower/persisted-configuration.js';
 import { ConfigurationDisk } from './configuration-disk.js';
 import { MemoryLog, MemoryTarget } from '../testing/memory-log.js';
@@ -73,6 +73,32 @@ describe('a small disk', NEEDS_MOUNT, () => {
     await expectAllAtNextStart(configuration);
   });
 
+  it('has the old configuration or the new one, however much room there is for the new one', async () => {
+    mount('-o', `remount,size=${8 * DISK_BYTES}`, folder);
+    for (let id = 2; id < 2_000; id++) log.commit(id, 1);
+    const ballast = join(folder, 'ballast');
+    /** @returns whether the new one took the place of the old one */
+    const replaceWith = async (freeBlocks: number): Promise<boolean> => {
+      const { configuration } = await start();
+      await configuration.load(log.snapshot());
+      const before = log.currentHead();
+      log.commit(freeBlocks, 2);
+      const { bavail, bsize } = statfsSync(folder);
+      writeFileSync(ballast, Buffer.alloc((bavail - freeBlocks) * bsize));
+      await configuration.load(log.snapshot());
+      await configuration.close();
+      const { head, configuration: next } = await start();
+      await next.close();
+      rmSync(ballast);
+      expect([before, log.currentHead()], `${freeBlocks} blocks`).toContainEqual(head);
+      return head?.revision === log.currentHead().revision;
+    };
+    let enough = 1;
+    while (!(await replaceWith(enough))) enough += 50;
+    expect(enough).toBeGreaterThan(1);
+    for (let blocks = enough - 50; blocks < enough; blocks += 2) await replaceWith(blocks);
+  });
+
   /** Leaves what a process leaves that is killed. */
   const kill = async ({ configuration }: Started) => {
     const copy = `${folder}-copy`;
@@ -94,7 +120,10 @@ describe('a small disk', NEEDS_MOUNT, () => {
       await first.configuration.stored();
       await end(first);
       mount('-o', 'remount,ro', folder);
+      // As in a container with a read-only root file system.
+      vi.stubEnv('TMPDIR', '/nowhere');
       const { configuration, head } = await start();
+      vi.unstubAllEnvs();
       expect(head).toEqual(log.currentHead());
       await configuration.apply(decodeChange(log.commit(3, 2)));
       expect(await configuration.load(log.snapshot())).toEqual(log.currentHead());
