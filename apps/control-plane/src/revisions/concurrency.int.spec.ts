@@ -116,7 +116,9 @@ describe('two replicas, many writers and inits at once', () => {
     const statuses = new Set(answers.map(({ status }) => status));
     const allowed = [200, 201, 204, 404, 409, 422];
     expect([...statuses].filter((status) => !allowed.includes(status))).toEqual([]);
-    expect(allowed.filter((status) => !statuses.has(status))).toEqual([]);
+    // Which of the clashes there are is chance.
+    expect(answers.filter(({ status }) => status < 400).length).toBeGreaterThan(0);
+    expect(answers.filter(({ status }) => status >= 400).length).toBeGreaterThan(0);
     const requests = requestsOf(0, 0).length;
     expect(answers).toHaveLength(WRITERS * ROUNDS * requests + 3 * INITS);
   });
