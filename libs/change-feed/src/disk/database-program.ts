@@ -239,7 +239,8 @@ function damaged(message: string): Error {
 }
 
 /** The primary result code of an error of SQLite; 0 for others. */
-const codeOf = (error: unknown): number => ((error as { errcode?: number }).errcode ?? 0) & 0xff;
+const resultCodeOf = (error: unknown): number =>
+  ((error as { errcode?: number }).errcode ?? 0) & 0xff;
 
 /** A database, and the write-ahead log beside it. */
 const filesOf = (path: string): string[] => [path, `${path}-wal`];
@@ -278,7 +279,7 @@ export const databaseCalls = {
       current = new Database(path, form);
       remove(`${path}.new`);
     } catch (error) {
-      isInUse = codeOf(error) === IN_USE_CODE;
+      isInUse = resultCodeOf(error) === IN_USE_CODE;
       if ((error as NodeJS.ErrnoException).code !== 'EROFS') throw error;
       current ??= openCopy(path, form);
     }
@@ -352,7 +353,7 @@ parentPort?.on('message', (call: { name: keyof DatabaseCalls; args: readonly unk
     const { json } = (result ?? {}) as Partial<StoredRows>;
     parentPort?.postMessage({ result }, json === undefined ? [] : [json.buffer]);
   } catch (error) {
-    const isDamaged = DAMAGE_CODES.includes(codeOf(error));
+    const isDamaged = DAMAGE_CODES.includes(resultCodeOf(error));
     const { code } = error as NodeJS.ErrnoException;
     parentPort?.postMessage({ error, code: isDamaged ? DAMAGED : code });
   }
