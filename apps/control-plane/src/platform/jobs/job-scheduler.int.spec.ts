@@ -186,13 +186,13 @@ describe('JobScheduler', () => {
     await queue.addBulk(
       Array.from({ length: 300 }, (_, i) => ({ name: names[i % 3], data: null })),
     );
-    await sleep(3_000);
-    const left = await queue.getJobCountByTypes('waiting', 'prioritized', 'delayed', 'active');
+    const left = () => queue.getJobCountByTypes('waiting', 'prioritized', 'delayed', 'active');
+    // It takes four in a second.
+    await vi.waitFor(async () => expect(await left()).toBeLessThan(300), WAIT);
+    await sleep(2_000);
+    expect(await left()).toBeGreaterThan(250);
     await queue.close();
     expect([hourly.runs.length, unqueued.runs.length]).toEqual([1, 1]);
-    // It takes four in a second.
-    expect(left).toBeLessThan(300);
-    expect(left).toBeGreaterThan(250);
   });
 
   it('goes on after a Redis that rejects commands', async () => {
@@ -260,8 +260,10 @@ describe('JobScheduler', () => {
     missing.pathname = '/weir_not_yet';
     const late = job('late');
     start([late.job], { databaseUrl: missing.href });
+    const waits = () => logLines.filter((line) => line.includes('wait for the database'));
+    await vi.waitFor(() => expect(waits()).not.toHaveLength(0), WAIT);
     await sleep(500);
-    expect(logLines.filter((line) => line.includes('wait for the database'))).toHaveLength(1);
+    expect(waits()).toHaveLength(1);
     await admin.query(`CREATE DATABASE weir_not_yet TEMPLATE template0`);
     const there = new pg.Client(missing.href);
     await there.connect();
