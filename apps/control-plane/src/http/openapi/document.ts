@@ -1,5 +1,5 @@
 import { readVersion } from '@weir/ops';
-import type { Endpoint } from '../routing/endpoint.js';
+import { type Endpoint, READING } from '../routing/endpoint.js';
 import { type DtoClass, exampleOf } from '../validation/dto.js';
 import { fieldsOf, type Field } from '../validation/fields.js';
 import { type ValueSchema, MAX_ITEMS } from '../validation/rules.js';
@@ -87,9 +87,16 @@ export interface OpenApiDocument {
 }
 
 export interface OpenApiOperation {
-  readonly parameters?: readonly { readonly name: string; readonly example: unknown }[];
+  readonly parameters?: readonly OpenApiParameter[];
   readonly responses: Readonly<Record<string, OpenApiMessage>>;
   readonly requestBody?: OpenApiMessage;
+}
+
+interface OpenApiParameter {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  /** Undefined for one that the example request does not have. */
+  readonly example?: unknown;
 }
 
 /** A request body or a response. */
@@ -125,14 +132,18 @@ export function createDocument(endpoints: readonly Endpoint[]): OpenApiDocument 
 }
 
 function describeOperation(endpoint: Endpoint, components: ComponentSchemas): OpenApiOperation {
-  const { method, pattern, path, summary, status, scope } = endpoint;
+  const { method, pattern, path, query, summary, status, scope, tag } = endpoint;
   const body = endpoint.body ?? endpoint.streamed;
+  const parameters = [
+    ...(path ? describeParameters(path, 'path') : []),
+    ...(query ? describeParameters(query, 'query') : []),
+  ];
   return {
     operationId: operationIdOf(method, pattern),
     summary,
     description: `Needs a token with scope \`${scope}\`.`,
-    tags: [pattern.split('/')[1] ?? ''],
-    ...(path && { parameters: describePath(path) }),
+    tags: [tag ?? pattern.split('/')[1] ?? ''],
+    ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: describeBody(body, components) }),
     responses: {
       [status]: describeSuccess(endpoint, components),
@@ -147,14 +158,15 @@ function operationIdOf(method: string, pattern: string): string {
   return `${method.toLowerCase()}${words.replace(/\W/g, '')}`;
 }
 
-function describePath(path: DtoClass): object[] {
-  const example = exampleOf(path) as Readonly<Record<string, unknown>>;
-  return fieldsOf(path).map(({ name, schema }) => ({
+function describeParameters(type: DtoClass, place: OpenApiParameter['in']): OpenApiParameter[] {
+  const example = exampleOf(type) as Readonly<Record<string, unknown>>;
+  const defaults = new type() as Readonly<Record<string, unknown>>;
+  return fieldsOf(type).map(({ name, schema, required }) => ({
     name,
-    in: 'path',
-    required: true,
-    schema,
-    example: example[name],
+    in: place,
+    required,
+    schema: defaults[name] === undefined ? schema : { ...schema, default: defaults[name] },
+    ...(example[name] !== undefined && { example: example[name] }),
   }));
 }
 
@@ -164,7 +176,7 @@ function describeBody(body: NonNullable<Endpoint['body']>, components: Component
 }
 
 function describeSuccess(
-  { method, summary, answer }: Endpoint,
+  { method, summary, answer, tag }: Endpoint,
   components: ComponentSchemas,
 ): object {
   const integer = { schema: { type: 'integer', minimum: 0 } };
@@ -177,7 +189,7 @@ function describeSuccess(
     schema: { type: 'string', pattern: '^\\d+/\\d+$' },
   };
   const headers = {
-    'X-Config-Revision': revision,
+    ...(tag === READING ? {} : { 'X-Config-Revision': revision }),
     ...(method === 'GET' ? {} : { 'X-Config-Applied': applied }),
   };
   if (answer === undefined) return { description: summary, headers };

@@ -71,6 +71,7 @@ const ENDPOINTS_WITH_BODY: readonly ErrorCode[] = ['bodyStalled', 'bodyTooLarge'
 export function errorResponsesOf({
   method,
   path,
+  query,
   body,
   streamed,
   errors = [],
@@ -84,7 +85,7 @@ export function errorResponsesOf({
   ];
   const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status);
   const refusals = [...byStatus].map(([status, some]) => [status, refusal(status, some)] as const);
-  const faulty = path !== undefined || hasBody;
+  const faulty = path !== undefined || query !== undefined || hasBody;
   return Object.fromEntries([
     ...refusals,
     ...(faulty

@@ -13,41 +13,79 @@ export type SentBody =
   | { readonly state: 'streamed'; readonly bytes: AsyncIterable<Uint8Array> };
 
 /**
- * Reads the path and the body of a request together, so that all faults are reported at once.
+ * Reads the path, the query and the body of a request together, so that all faults are reported at once.
  * @param params of Express, decoded.
- * @throws InvalidRequestError with the faults of both.
+ * @param search the query as sent, without the question mark.
+ * @throws InvalidRequestError with the faults of all three.
  */
 export function readRequest(
   endpoint: Endpoint,
   params: Readonly<Record<string, string>>,
+  search: string,
   sent: SentBody,
-): { readonly path: unknown; readonly body: unknown } {
+): { readonly path: unknown; readonly query: unknown; readonly body: unknown } {
   const path = readPath(endpoint, params);
+  const query = readQuery(endpoint, search);
   const body = readBody(endpoint, sent);
-  const faults = [...prefixFaults(['path'], path.faults), ...prefixFaults(['body'], body.faults)];
+  const faults = [
+    ...prefixFaults(['path'], path.faults),
+    ...prefixFaults(['query'], query.faults),
+    ...prefixFaults(['body'], body.faults),
+  ];
   for (const [name, field] of Object.entries(endpoint.repeats ?? {})) {
     faults.push(...mismatch(path, name, body, field));
   }
   throwIfFaults(faults);
-  return { path: path.value, body: body.value };
+  return { path: path.value, query: query.value, body: body.value };
 }
+
+const NOTHING: ReadResult<object> = { value: {}, faults: [] };
 
 function readPath(
   { path }: Endpoint,
   params: Readonly<Record<string, string>>,
 ): ReadResult<object> {
-  if (path === undefined) return { value: {}, faults: [] };
+  if (path === undefined) return NOTHING;
   const broken = Object.keys(params).filter((name) => params[name] === UNDECODABLE);
-  const reading = read(path, { ...params });
-  const others = reading.faults.filter((fault) => !broken.includes(fault.loc[0] ?? ''));
-  const msg = 'Invalid percent-encoding';
-  return {
-    value: reading.value,
-    faults: [
-      ...broken.map((name): Fault => ({ loc: [name], msg, type: 'value_error' })),
-      ...others,
-    ],
-  };
+  return readTexts(path, { ...params }, broken.map(undecodable));
+}
+
+function readQuery({ query }: Endpoint, search: string): ReadResult<object> {
+  if (query === undefined) return NOTHING;
+  const values = new Map<string, string>();
+  const broken: Fault[] = [];
+  for (const pair of search.split('&').filter((one) => one !== '')) {
+    const [name, value] = pair.split(/=(.*)/s, 2).concat('').map(decode);
+    if (name === null || value === null) broken.push(undecodable(name ?? ''));
+    else if (values.has(name)) {
+      broken.push({ loc: [name], msg: 'Must be given only once', type: 'duplicate' });
+    } else values.set(name, value);
+  }
+  return readTexts(query, Object.fromEntries(values), broken);
+}
+
+/** `+` stands for itself, as in any other place of a URL: a time may end with `+01:00`. @returns null: not possible. */
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
+function undecodable(name: string): Fault {
+  return { loc: [name], msg: 'Invalid percent-encoding', type: 'value_error' };
+}
+
+/** @param broken faults of some texts, of which no other fault is reported. */
+function readTexts(
+  type: DtoClass,
+  texts: Readonly<Record<string, string>>,
+  broken: readonly Fault[],
+): ReadResult<object> {
+  const { value, faults } = read(type, texts);
+  const names = new Set(broken.map(({ loc }) => loc[0]));
+  return { value, faults: [...broken, ...faults.filter(({ loc }) => !names.has(loc[0]))] };
 }
 
 const TOO_LARGE: Fault = {

@@ -28,9 +28,9 @@ const PARSED_BODIES_LIMIT_BYTES = 8 * PARSED_BODY_LIMIT_BYTES;
 const SMALL_BODY_BYTES = 64 * 2 ** 10;
 
 /**
- * Gives `@Param()` and `@Body()` instances of the classes that `@ApiEndpoint` declares, or throws all their faults. It
- * is no pipe, because a pipe gets one parameter at a time. It comes after the guards, so that nothing is read for a
- * call that is refused.
+ * Gives `@Param()`, `@Query()` and `@Body()` instances of the classes that `@ApiEndpoint` declares, or throws all their
+ * faults. It is no pipe, because a pipe gets one parameter at a time. It comes after the guards, so that nothing is read
+ * for a call that is refused.
  */
 @Injectable()
 export class RequestInterceptor implements NestInterceptor {
@@ -70,11 +70,14 @@ export class RequestInterceptor implements NestInterceptor {
   }
 }
 
-/** @throws InvalidRequestError with the faults of path and body. */
+/** @throws InvalidRequestError with the faults of path, query and body. */
 function check(request: Request, endpoint: Endpoint, sent: SentBody): void {
   const params = request.params as Readonly<Record<string, string>>;
-  const { path, body } = readRequest(endpoint, params, sent);
+  const [, search = ''] = request.url.split(/\?(.*)/s);
+  const { path, query, body } = readRequest(endpoint, params, search, sent);
   request.params = path;
+  // Express has only a getter.
+  Object.defineProperty(request, 'query', { value: query });
   request.body = body;
 }
 

@@ -1,12 +1,14 @@
 import { applyDecorators, Delete, Get, HttpCode, Patch, Post, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Scope } from '../callers/scope.js';
-import type { DtoClass } from '../validation/dto.js';
+import { type DtoClass, Example } from '../validation/dto.js';
 
 /** What an endpoint takes and answers. Routing, validation and the OpenAPI document are made from it. */
 export interface EndpointShape {
   /** Class of the path parameters; undefined: the path has none. */
   readonly path?: DtoClass;
+  /** Class of the query parameters, each of which is text; undefined: the query is ignored. */
+  readonly query?: DtoClass;
   /** Class of the body, in brackets for an array; undefined: the body is not read. */
   readonly body?: DtoClass | readonly [DtoClass];
   /** Class of a body that the controller reads as a stream: `@Body()` is an iterable of its bytes. */
@@ -25,6 +27,8 @@ export interface EndpointShape {
   readonly errors?: readonly (404 | 409)[];
   /** What the token must include, where it is not `read` for GET and `write` for any other method. */
   readonly scope?: Scope;
+  /** Where the OpenAPI document lists it; undefined: under the first segment of its path. */
+  readonly tag?: string;
 }
 
 const METHODS = { GET: Get, POST: Post, PATCH: Patch, DELETE: Delete };
@@ -41,7 +45,7 @@ export interface Endpoint extends EndpointShape {
 const ENDPOINT = 'weir:endpoint';
 
 /**
- * Declares a handler as an endpoint. `@Param()` and `@Body()` give instances of the declared classes.
+ * Declares a handler as an endpoint. `@Param()`, `@Query()` and `@Body()` give instances of the declared classes.
  * @param place method and path, as the contract writes them: `GET /net/:int_ip`
  */
 export function ApiEndpoint(
@@ -57,6 +61,20 @@ export function ApiEndpoint(
     HttpCode(status),
     SetMetadata(ENDPOINT, endpoint),
   );
+}
+
+/** The tag of what decisions §12 adds to the contract. */
+export const READING = 'Reading what is';
+
+@Example<NoParameters>({})
+class NoParameters {}
+
+/** Declares an endpoint of decisions §12. It refuses unknown query parameters. */
+export function ReadingEndpoint(
+  place: Parameters<typeof ApiEndpoint>[0],
+  shape: Omit<EndpointShape, 'tag'>,
+): MethodDecorator {
+  return ApiEndpoint(place, { query: NoParameters, ...shape, tag: READING });
 }
 
 /** The endpoint of a handler; undefined: it is no part of the API. */

@@ -36,6 +36,8 @@ export interface Request extends IncomingMessage {
   readonly route?: { readonly path: string };
   /** The value of `@Param()` in controllers. */
   params: unknown;
+  /** The value of `@Query()` in controllers. */
+  readonly query: unknown;
   /** The value of `@Body()` in controllers. */
   body: unknown;
 }

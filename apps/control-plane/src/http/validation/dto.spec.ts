@@ -14,7 +14,7 @@ import {
   IsText,
   MAX_ITEMS,
   Optional,
-  PathInteger,
+  IntegerParameter,
 } from './rules.js';
 import { MAX_FAULTS } from './fault.js';
 import { read, readList } from './reader.js';
@@ -59,7 +59,7 @@ class Outer {
 }
 
 class Path {
-  @PathInteger(0, 9)
+  @IntegerParameter(0, 9)
   part!: number;
 }
 
@@ -232,7 +232,7 @@ describe('a bad body of any size', () => {
   });
 });
 
-describe('PathInteger', () => {
+describe('IntegerParameter', () => {
   it.each([
     ['7', 7, []],
     ['007', 7, []],

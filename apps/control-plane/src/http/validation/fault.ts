@@ -19,7 +19,7 @@ export const FAULT_TYPES = [
 
 export type FaultType = (typeof FAULT_TYPES)[number];
 
-/** Where in a request a fault is: `body` or `path`, then field names; array positions as strings. */
+/** Where in a request a fault is: `body`, `path` or `query`, then field names; array positions as strings. */
 export type FaultLocation = readonly string[];
 
 /** One validation error of a request: an item of `detail` in a 422 response. */

@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { MAX_ID } from '@weir/config-model';
+import { parseTime } from '@weir/ops';
 import { Transform, Type } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -93,6 +94,15 @@ export function IsText(
       schema,
     ),
   );
+}
+
+/** A time of RFC 3339 with its zone. `parseTime` reads it. */
+export function IsTime(): PropertyDecorator {
+  const what = 'a time of RFC 3339 with its zone, such as 2027-01-31T12:00:00Z';
+  // `parseTime` takes more forms than RFC 3339 has.
+  const accepts = (text: string): boolean =>
+    /T\d\d:\d\d:\d\d/i.test(text) && !Number.isNaN(parseTime(text));
+  return IsText(what, accepts, { format: 'date-time' });
 }
 
 /** What is wrong with a value. */
@@ -197,8 +207,8 @@ export function Optional(): PropertyDecorator {
   return ValidateIf(isPresent);
 }
 
-/** An integer path parameter. Any other text is not converted, so that the rule reports it. */
-export function PathInteger(lowest: number, highest: number): PropertyDecorator {
+/** An integer parameter of a path or query. Any other text is not converted, so that the rule reports it. */
+export function IntegerParameter(lowest: number, highest: number): PropertyDecorator {
   return applyDecorators(
     Convert((value) =>
       typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value,

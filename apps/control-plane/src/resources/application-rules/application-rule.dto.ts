@@ -1,6 +1,6 @@
 import { type ApplicationRule, MAX_ID } from '@weir/config-model';
 import { Example, type Json } from '../../http/validation/dto.js';
-import { IsId, IsList, Optional, PathInteger } from '../../http/validation/rules.js';
+import { IsId, IsList, Optional, IntegerParameter } from '../../http/validation/rules.js';
 import { type RuleStatus, toStatus, IsRuleStatus } from '../profiles/profile.dto.js';
 
 @Example<AddApplicationsDto>({ app_ids: [3, 4], status: 'deny' })
@@ -16,11 +16,11 @@ export class AddApplicationsDto {
 
 @Example<ApplicationRulePath>({ profile_id: 1, app_aware_id: 3 })
 export class ApplicationRulePath {
-  @PathInteger(0, MAX_ID)
+  @IntegerParameter(0, MAX_ID)
   profile_id!: number;
 
   /** The id of the application. The name is fixed by the contract. */
-  @PathInteger(0, MAX_ID)
+  @IntegerParameter(0, MAX_ID)
   app_aware_id!: number;
 }
 

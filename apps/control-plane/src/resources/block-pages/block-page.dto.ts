@@ -1,6 +1,6 @@
 import { type BlockPage, MAX_ID } from '@weir/config-model';
 import { Example, type Json } from '../../http/validation/dto.js';
-import { IsId, IsOneOf, Optional, PathInteger } from '../../http/validation/rules.js';
+import { IsId, IsOneOf, Optional, IntegerParameter } from '../../http/validation/rules.js';
 
 /** 0: default block page, 1: custom block page. */
 const IsPageType = (): PropertyDecorator => IsOneOf([0, 1]);
@@ -27,7 +27,7 @@ export class PatchBlockPageDto {
 
 @Example<BlockPagePath>({ page_id: 1 })
 export class BlockPagePath {
-  @PathInteger(0, MAX_ID)
+  @IntegerParameter(0, MAX_ID)
   page_id!: number;
 }
 

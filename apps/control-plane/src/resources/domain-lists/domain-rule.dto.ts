@@ -6,7 +6,7 @@ import {
   IsList,
   IsOneOf,
   Optional,
-  PathInteger,
+  IntegerParameter,
 } from '../../http/validation/rules.js';
 import { type RuleStatus, IsRuleStatus } from '../profiles/profile.dto.js';
 import { IsDomain, IsNormalisedDomain } from './domain-check.js';
@@ -50,7 +50,7 @@ export class PatchDomainDto {
 
 @Example<DomainPath>({ profile_id: 1, domain: 'example.com' })
 export class DomainPath {
-  @PathInteger(0, MAX_ID)
+  @IntegerParameter(0, MAX_ID)
   profile_id!: number;
 
   /** In normal form after validation. */

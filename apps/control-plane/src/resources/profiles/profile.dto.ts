@@ -8,7 +8,7 @@ import {
   IsNested,
   IsNestedList,
   Optional,
-  PathInteger,
+  IntegerParameter,
   IsOneOf,
 } from '../../http/validation/rules.js';
 import type { ProfileDraft, ProfileLocations, ProfilePatch } from './profile-draft.js';
@@ -25,7 +25,7 @@ export const IsRuleStatus = (): PropertyDecorator => IsOneOf(['allow', 'deny']);
 /** Path parameter of a profile and of everything below it. */
 @Example<ProfilePath>({ profile_id: 1 })
 export class ProfilePath {
-  @PathInteger(0, MAX_ID)
+  @IntegerParameter(0, MAX_ID)
   profile_id!: number;
 }
 

@@ -1,7 +1,13 @@
 import { applyDecorators } from '@nestjs/common';
 import type { NaptAssignment } from '@weir/config-model';
 import { Example, type Json } from '../../../http/validation/dto.js';
-import { IsId, Optional, PathInteger, Rule, type Wrong } from '../../../http/validation/rules.js';
+import {
+  IsId,
+  Optional,
+  IntegerParameter,
+  Rule,
+  type Wrong,
+} from '../../../http/validation/rules.js';
 import {
   IsIpv4,
   isPort,
@@ -75,19 +81,19 @@ export class PatchNaptDto {
 
 @Example<NaptAddressPath>({ int_ip: 3_325_256_705 })
 export class NaptAddressPath {
-  @PathInteger(0, MAX_INT_IP)
+  @IntegerParameter(0, MAX_INT_IP)
   int_ip!: number;
 }
 
 @Example<NaptPath>({ int_ip: 3_325_256_705, lower_port_bound: 1024, upper_port_bound: 2047 })
 export class NaptPath {
-  @PathInteger(0, MAX_INT_IP)
+  @IntegerParameter(0, MAX_INT_IP)
   int_ip!: number;
 
-  @PathInteger(0, LAST_PORT)
+  @IntegerParameter(0, LAST_PORT)
   lower_port_bound!: number;
 
-  @PathInteger(0, LAST_PORT)
+  @IntegerParameter(0, LAST_PORT)
   upper_port_bound!: number;
 }
 

@@ -1,6 +1,6 @@
 import type { Ipv6Words } from '@weir/config-model';
 import { type DtoClass, Example, type Json } from '../../../http/validation/dto.js';
-import { IsId, IsInteger, Optional, PathInteger } from '../../../http/validation/rules.js';
+import { IsId, IsInteger, Optional, IntegerParameter } from '../../../http/validation/rules.js';
 import {
   IsIpv4,
   IsIpv6,
@@ -61,7 +61,7 @@ export class PatchIpv4NetworkDto extends ipv4.Patch {}
 
 @Example<Ipv4NetworkPath>({ int_ip: 3_221_225_984 })
 export class Ipv4NetworkPath {
-  @PathInteger(0, MAX_INT_IP)
+  @IntegerParameter(0, MAX_INT_IP)
   int_ip!: number;
 }
 
