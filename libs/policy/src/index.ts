@@ -1,13 +1,14 @@
 export type { CatalogueIndex, CategoryRewrite } from './catalogue-index.js';
 export type { Client } from './client.js';
 export { Decision, NO_TTL_CAP, Reason, Verdict } from './decision.js';
-export type { Explanation } from './explain.js';
+export type { Explanation } from './explanation.js';
 export { ChunkMemory } from './memory/chunk-memory.js';
 export { countAsHeap, sharedBytes } from './memory/heap-weight.js';
 export { Policy } from './policy.js';
 export { PolicyError } from './policy-error.js';
 export { type PolicyOptions, PolicyReader } from './policy-reader.js';
 export type { PolicySource, QueryPolicy } from './policy-source.js';
+export type { StepVerdict } from './rule-evaluator.js';
 export { MatchedBy, SubscriberMatch } from './subscribers/subscriber-match.js';
 export type { Invitation, PolicyMessage } from './sharing/policy-messages.js';
 export { PolicyShare, type Send } from './sharing/policy-share.js';

@@ -2,14 +2,15 @@ import type { SuffixHashes } from '@weir/dns-name';
 import type { CatalogueIndex } from './catalogue-index.js';
 import type { Client } from './client.js';
 import { Decision, NO_TTL_CAP, Reason, Verdict } from './decision.js';
-import { explain, type Explanation } from './explain.js';
+import type { Explanation } from './explanation.js';
 import { Lookups } from './lookups.js';
 import { PolicyError } from './policy-error.js';
 import { PolicyHead } from './policy-head.js';
 import type { PolicySpaces } from './policy-spaces.js';
 import { RuleEvaluator } from './rule-evaluator.js';
+import { LOOK_AHEAD_MS } from './schedules/schedule-lookup.js';
 import { ZoneClock } from './schedules/zone-clock.js';
-import type { SubscriberMatch } from './subscribers/subscriber-match.js';
+import { SubscriberMatch } from './subscribers/subscriber-match.js';
 
 export interface PolicyOptions {
   /** IANA name of the time zone of schedules (decisions §5). */
@@ -92,11 +93,44 @@ export class PolicyReader {
     return out.verdict;
   }
 
-  /** Decides, and explains the decision for people. Allocates. */
+  /** Decides, and tells what the decision was made of. Allocates. */
   explain(client: Client, names: SuffixHashes, nowMs: number): Explanation {
     const decision = new Decision();
     this.decide(client, names, nowMs, decision);
-    return { decision, lines: explain(this.lookups, this.evaluator, client, decision) };
+    const subscriber = new SubscriberMatch();
+    this.match(client, subscriber);
+    const slot = this.lookups.subscribers.find(client);
+    const hasProfile = decision.activeSlot >= 0;
+    return {
+      decision,
+      subscriber,
+      ...(hasProfile ? this.schedule(slot) : { period: null, nextSwitchMs: null }),
+      steps: hasProfile ? this.evaluator.ladder(decision.activeSlot, names) : [],
+    };
+  }
+
+  private schedule(slot: number): Pick<Explanation, 'period' | 'nextSwitchMs'> {
+    const { schedules, profiles } = this.lookups;
+    const { clock } = this;
+    if (!schedules.find(slot)) return { period: null, nextSwitchMs: null };
+    const { isInside, targetSlot, untilMs } = schedules;
+    const nextSwitchMs = Number.isFinite(untilMs) ? untilMs : null;
+    if (!isInside || !profiles.exists(targetSlot)) return { period: null, nextSwitchMs };
+    const targetProfileId = profiles.id(targetSlot);
+    if (nextSwitchMs === null) {
+      return { period: { targetProfileId, sinceMs: null, untilMs: null }, nextSwitchMs };
+    }
+    const { nowMs } = clock;
+    // From before the last switch on, from one switch to the next.
+    let sinceMs = nowMs - LOOK_AHEAD_MS;
+    for (;;) {
+      clock.nowMs = sinceMs;
+      schedules.find(slot);
+      if (schedules.untilMs > nowMs) break;
+      sinceMs = schedules.untilMs;
+    }
+    clock.nowMs = nowMs;
+    return { period: { targetProfileId, sinceMs, untilMs: nextSwitchMs }, nextSwitchMs };
   }
 
   private identifySlot(slot: number, out: Decision): void {

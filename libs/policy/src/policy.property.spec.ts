@@ -1,9 +1,10 @@
-import { type Operation, toRow } from '@weir/config-model';
+import { type Operation, RuleVerdict, toRow } from '@weir/config-model';
 import { SuffixHashes, toWireName } from '@weir/dns-name';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Client } from './client.js';
 import { Decision, NO_TTL_CAP, Reason, Verdict } from './decision.js';
+import type { Explanation } from './explanation.js';
 import { Policy } from './policy.js';
 import type { PolicyReader } from './policy-reader.js';
 import { PolicyShare } from './sharing/policy-share.js';
@@ -122,39 +123,35 @@ function check(
   if (!isRight) expect(out).toEqual({ subscriber, active, judged });
 }
 
-const DECIDED_BY: Record<Judgement['reason'], string> = {
-  domainRule: 'domain rules: ',
-  applicationRule: 'application rules: ',
-  whiteListOnly: 'white_list_only: ',
-  category: 'categories: ',
-  none: 'no rule and no category matches the name',
-};
-
-/** An explanation names subscriber, what decided and the verdict, as the oracle has them. */
-function checkLines(
-  lines: readonly string[],
+/** An explanation has the subscriber and what each step says, as the oracle has them. */
+function checkExplanation(
+  { subscriber: match, period, nextSwitchMs, steps }: Explanation,
   subscriber: Subscriber,
   active: Active | null,
-  judged: Judgement | null,
+  judgements: readonly Judgement[],
+  nowMs: number,
 ): void {
-  const { by, profileId } = subscriber;
-  const who = `subscriber: ${by}, ${profileId === null ? 'no profile' : `profile ${profileId}`}`;
-  const decided = lines.filter(
-    (line) => line.endsWith(': this decides') || line === DECIDED_BY.none,
-  );
+  const said = steps.filter(({ verdict }) => verdict !== 0);
   const isRight =
-    active === null || judged === null
-      ? lines.length === 2 &&
-        lines[0] === (subscriber.profileId === null ? who : `${who}, which does not exist`) &&
-        lines[1].startsWith(
-          subscriber.isOutsideRanges === true ? 'verdict: refused' : 'verdict: unfiltered',
-        )
-      : lines[0] === who &&
-        lines[1].endsWith(`profile ${active.profile.id} decides`) &&
-        decided.length === 1 &&
-        decided[0].startsWith(DECIDED_BY[judged.reason]) &&
-        lines.filter((line) => line.startsWith(`verdict: ${judged.verdict}`)).length === 1;
-  if (!isRight) expect(lines).toEqual({ subscriber, active, judged });
+    Object.entries(subscriber.match).every(([name, value]) => match[name as 'by'] === value) &&
+    steps.length === (active === null ? 0 : 4) &&
+    said.length === judgements.length &&
+    judgements.every(
+      ({ verdict, reason, labels, ids }, i) =>
+        said[i].step === Reason[reason] &&
+        said[i].verdict === (verdict === 'permit' ? RuleVerdict.allow : RuleVerdict.deny) &&
+        said[i].matchedLabels === labels &&
+        (ids.length === 0 ? said[i].matchedId === -1 : ids.includes(said[i].matchedId)),
+    ) &&
+    (active?.switchMs ?? null) === nextSwitchMs &&
+    (period === null
+      ? active === null || active.profile.id === subscriber.profileId
+      : period.targetProfileId === active?.profile.id &&
+        period.untilMs === nextSwitchMs &&
+        (nextSwitchMs === null) === (period.sinceMs === null) &&
+        (period.sinceMs === null || period.sinceMs <= nowMs));
+  if (!isRight)
+    expect({ match, period, nextSwitchMs, steps }).toEqual({ subscriber, active, judgements });
 }
 
 /** How often each reason decided. */
@@ -191,23 +188,23 @@ function compare(
   { clients, names, times }: Questions,
 ): number {
   const out = new Decision();
-  const judgements = new Map<string, Judgement>();
-  const judge = (active: Active, name: string): Judgement => {
+  const judgements = new Map<string, Judgement[]>();
+  const judge = (active: Active, name: string): Judgement[] => {
     const key = `${active.profile.id} ${name}`;
     const known = judgements.get(key);
     if (known !== undefined) return known;
     const all = oracle.judgements(active.profile, name);
-    const judged = decided(all);
-    judgements.set(key, judged);
+    judgements.set(key, all);
     noteOverruled(all);
-    return judged;
+    return all;
   };
   for (const { client, asker } of clients) {
     const subscriber = oracle.subscriber(asker);
     for (const nowMs of times) {
       const active = oracle.active(subscriber.profileId, nowMs);
       for (const { hashes, name } of names) {
-        const judged = active === null ? null : judge(active, name);
+        const all = active === null ? [] : judge(active, name);
+        const judged = active === null ? null : decided(all);
         const rewrittenBy =
           active === null || judged === null
             ? null
@@ -218,9 +215,9 @@ function compare(
         reader.decide(client, hashes, nowMs, out);
         check(out, subscriber, active, judged, rewrittenBy);
         outcomes[out.reason]++;
-        const { decision, lines } = policy.explain(client, hashes, nowMs);
-        check(decision, subscriber, active, judged, rewrittenBy);
-        checkLines(lines, subscriber, active, judged);
+        const explanation = policy.explain(client, hashes, nowMs);
+        check(explanation.decision, subscriber, active, judged, rewrittenBy);
+        checkExplanation(explanation, subscriber, active, all, nowMs);
       }
     }
   }

@@ -87,10 +87,6 @@ describe('Policy.decide', () => {
     expect(reasonAt(1, 1024)).toBe(Reason.none);
     expect(reasonAt(1, 1023)).toBe(Reason.outsideRanges);
     expect(reasonAt(2, 1023)).toBe(Reason.noProfile);
-    expect(policy.explain(ipv4Client(1, 1023), namesOf('www.example.com'), NOW_MS).lines).toEqual([
-      'subscriber: none of the NAPT ranges of its address has its port, no profile',
-      'verdict: refused',
-    ]);
     // The network of the address comes after its ranges.
     put(network(7));
     expect(reasonAt(1, 1023)).toBe(Reason.none);
@@ -159,6 +155,14 @@ describe('Policy.decide', () => {
       matchedLabels: 2,
     });
     expect(decide('com').verdict).toBe(Verdict.permit);
+  });
+
+  it('gives the blocked category with the lowest id as the reason (decisions §12)', () => {
+    list({ 'example.com': { categories: [3, 12] }, 'www.example.com': { categories: [5, 12] } });
+    put({ kind: 'profile', entity: profile(7, { categoryIds: [3, 5, 12] }) }, network(7));
+    expect(decide('a.www.example.com')).toMatchObject({ matchedId: 3, matchedLabels: 2 });
+    put({ kind: 'profile', entity: profile(7, { categoryIds: [12] }) });
+    expect(decide('a.www.example.com')).toMatchObject({ matchedId: 12, matchedLabels: 3 });
   });
 
   it('permits an allowed application in a blocked category', () => {

@@ -17,7 +17,7 @@ import { checkOperation } from './check-operation.js';
 import type { Client } from './client.js';
 import type { Decision, Verdict } from './decision.js';
 import { type EntityStore, EntityStores } from './entity-stores.js';
-import type { Explanation } from './explain.js';
+import type { Explanation } from './explanation.js';
 import { loadRows } from './load-rows.js';
 import { Fork } from './memory/fork.js';
 import type { SpaceOptions } from './memory/space.js';
@@ -207,7 +207,7 @@ export class Policy {
     return this.reader.decide(client, names, nowMs, out);
   }
 
-  /** Decides, and explains the decision for people. Allocates. */
+  /** Decides, and tells what the decision was made of. Allocates. */
   explain(client: Client, names: SuffixHashes, nowMs: number): Explanation {
     return this.reader.explain(client, names, nowMs);
   }

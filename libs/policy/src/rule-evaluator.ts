@@ -1,13 +1,23 @@
 import { RuleVerdict } from '@weir/config-model';
 import type { SuffixHashes } from '@weir/dns-name';
 import type { CatalogueIndex, CategoryRewrite } from './catalogue-index.js';
-import { type Decision, Reason, Verdict } from './decision.js';
+import { Decision, Reason, Verdict } from './decision.js';
 import type { ProfileLookup } from './profiles/profile-lookup.js';
 import type { DomainRuleLookup } from './rules/domain-rule-lookup.js';
 
 /** A step of the evaluation, named by the reason that it gives when it decides. */
 export type RuleStep = (typeof Reason)[
   'domainRule' | 'applicationRule' | 'whiteListOnly' | 'category'];
+
+/** What a step says of a name, whether or not it is the one that decides. */
+export interface StepVerdict {
+  readonly step: RuleStep;
+  /** 0: it says nothing. */
+  readonly verdict: RuleVerdict | 0;
+  /** As `Decision.matchedLabels` and `Decision.matchedId` would be if this step decided. */
+  readonly matchedLabels: number;
+  readonly matchedId: number;
+}
 
 /** The order of precedence (decisions §7). The first step that matches decides; if none does, the name is permitted. */
 const DOMAIN_RULES_FIRST: readonly RuleStep[] = [
@@ -42,8 +52,19 @@ export class RuleEvaluator {
     private readonly domainRules: DomainRuleLookup,
   ) {}
 
+  /** What all steps say of a name, in order of precedence, by the profile of that slot. Allocates. */
+  ladder(slot: number, names: SuffixHashes): StepVerdict[] {
+    this.prefetch(slot, names);
+    const out = new Decision();
+    return this.stepsOf(slot).map((step) => {
+      const verdict = this.evaluate(step, slot, names, out);
+      const { matchedLabels, matchedId } = out;
+      return { step, verdict, matchedLabels, matchedId };
+    });
+  }
+
   /** The steps for a profile in order of precedence. */
-  stepsOf(slot: number): readonly RuleStep[] {
+  private stepsOf(slot: number): readonly RuleStep[] {
     return this.profiles.isAppawarePriority(slot) ? APPLICATION_RULES_FIRST : DOMAIN_RULES_FIRST;
   }
 
@@ -111,13 +132,13 @@ export class RuleEvaluator {
         return this.ruleCandidates !== 0 ? this.matchDomainRules(slot, names, out) : 0;
       case Reason.applicationRule:
         return this.catalogueCandidates !== 0 && profiles.applicationCount(slot) > 0
-          ? this.matchMemberships(step, slot, names, out)
+          ? this.matchApplications(slot, names, out)
           : 0;
       case Reason.whiteListOnly:
         return profiles.isWhiteListOnly(slot) ? RuleVerdict.deny : 0;
       case Reason.category:
         return this.catalogueCandidates !== 0 && profiles.categoryCount(slot) > 0
-          ? this.matchMemberships(step, slot, names, out)
+          ? this.matchCategories(slot, names, out)
           : 0;
     }
   }
@@ -136,40 +157,51 @@ export class RuleEvaluator {
   }
 
   /**
-   * Finds the longest suffix that an application with a rule lists, or a blocked category. Of several at that suffix
-   * the first decides, but an allowed one wins.
+   * Finds the longest suffix that an application with a rule lists. Of several at that suffix the first decides, but an
+   * allowed one wins.
    */
-  private matchMemberships(
-    step: typeof Reason.applicationRule | typeof Reason.category,
-    slot: number,
-    names: SuffixHashes,
-    out: Decision,
-  ): RuleVerdict | 0 {
+  private matchApplications(slot: number, names: SuffixHashes, out: Decision): RuleVerdict | 0 {
     const { catalogue, profiles } = this;
     if (catalogue === null) return 0;
     this.lookUp(catalogue, names);
     const words = catalogue.memberships;
-    const isOfApplications = step === Reason.applicationRule;
     for (let i = names.count - 1; i >= 0; i--) {
       const set = this.memberships[i];
       if (set === 0) continue;
-      const applications = set + 2 + words[set];
-      const first = isOfApplications ? applications : set + 2;
-      const end = isOfApplications ? applications + words[set + 1] : applications;
+      const first = set + 2 + words[set];
+      const end = first + words[set + 1];
       let verdict: RuleVerdict | 0 = 0;
       for (let at = first; at < end && verdict !== RuleVerdict.allow; at++) {
-        const id = words[at];
-        const found = isOfApplications
-          ? profiles.applicationVerdict(slot, id)
-          : profiles.categoryVerdict(slot, id);
+        const found = profiles.applicationVerdict(slot, words[at]);
         if (found === 0 || found === verdict) continue;
         verdict = found;
         out.matchedLabels = i + 1;
-        out.matchedId = id;
+        out.matchedId = words[at];
       }
       if (verdict !== 0) return verdict;
     }
     return 0;
+  }
+
+  /** Of the blocked categories that list the name or a parent the one with the lowest id (decisions §12). */
+  private matchCategories(slot: number, names: SuffixHashes, out: Decision): RuleVerdict | 0 {
+    const { catalogue, profiles } = this;
+    if (catalogue === null) return 0;
+    this.lookUp(catalogue, names);
+    const words = catalogue.memberships;
+    let lowest = -1;
+    for (let i = names.count - 1; i >= 0; i--) {
+      const set = this.memberships[i];
+      if (set === 0) continue;
+      const end = set + 2 + words[set];
+      for (let at = set + 2; at < end && (lowest < 0 || words[at] < lowest); at++) {
+        if (profiles.categoryVerdict(slot, words[at]) === 0) continue;
+        lowest = words[at];
+        out.matchedLabels = i + 1;
+      }
+    }
+    out.matchedId = lowest;
+    return lowest < 0 ? 0 : RuleVerdict.deny;
   }
 
   /** Looks the suffixes up once for each name: applications and categories use the same sets. */

@@ -76,7 +76,7 @@ export const PERIOD_COUNT = 3;
 export const WEEK = SCHEDULE_WORDS - WEEK_WORDS;
 
 /** The next switch is at most a week away, or two weeks when a change of the offset skips one. */
-const LOOK_AHEAD_MS = 15 * 86_400_000;
+export const LOOK_AHEAD_MS = 15 * 86_400_000;
 
 /**
  * Whether the target of a schedule decides now, and until when (decisions §5), by the `Schedules` of any thread.

@@ -2,7 +2,7 @@ import type { Client } from '../client.js';
 import { Ipv4Lookup } from './ipv4-lookup.js';
 import { Ipv6Lookup } from './ipv6-lookup.js';
 import { NaptLookup } from './napt-lookup.js';
-import { MatchedBy, SubscriberMatch } from './subscriber-match.js';
+import { MatchedBy, type SubscriberMatch } from './subscriber-match.js';
 import type { SubscriberSpaces } from './subscriber-spaces.js';
 
 /** Finds the profile slots of clients in `Subscribers`, in any thread. */
@@ -50,21 +50,5 @@ export class SubscriberLookup {
     }
     out.by = MatchedBy.network;
     out.prefixLength = (isIpv6 ? this.ipv6Networks : this.ipv4Networks).matchedLength;
-  }
-
-  /** The record by which `find` finds the client, as text. */
-  describe(client: Client): string {
-    const match = new SubscriberMatch();
-    this.match(client, match);
-    switch (match.by) {
-      case MatchedBy.nothing:
-        return 'no NAPT range and no network';
-      case MatchedBy.outsideRanges:
-        return 'none of the NAPT ranges of its address has its port';
-      case MatchedBy.naptRange:
-        return `NAPT range ${match.lowerPort}–${match.upperPort}`;
-      case MatchedBy.network:
-        return `IPv${client.family} network /${match.prefixLength}`;
-    }
   }
 }

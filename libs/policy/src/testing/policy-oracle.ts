@@ -11,6 +11,7 @@ import {
   toRow,
 } from '@weir/config-model';
 import { hashDomain, type HashKey } from '@weir/dns-name';
+import { MatchedBy, type SubscriberMatch } from '../subscribers/subscriber-match.js';
 import type { Listing } from './map-catalogue.js';
 import type { WallClock } from './wall-clock.js';
 
@@ -21,10 +22,10 @@ export interface OracleClient {
   readonly port: number;
 }
 
-/** The profile of a client and the record that it was found by, in the words of an explanation. */
+/** The profile of a client, and the record that it was found by. */
 export interface Subscriber {
   readonly profileId: number | null;
-  readonly by: string;
+  readonly match: Partial<SubscriberMatch>;
   /** The address has NAPT ranges, but none with the port. */
   readonly isOutsideRanges?: boolean;
 }
@@ -33,6 +34,8 @@ export interface Subscriber {
 export interface Active {
   readonly profile: Profile;
   readonly secondsToSwitch: number | null;
+  /** The same as an instant, in milliseconds. */
+  readonly switchMs: number | null;
 }
 
 /** The verdict of a profile on a name, and the step of decisions §7 that decided. */
@@ -103,8 +106,8 @@ export class PolicyOracle {
         )
         .sort((a, b) => a.upperPort - a.lowerPort - (b.upperPort - b.lowerPort));
       if (narrowest !== undefined) {
-        const by = `NAPT range ${narrowest.lowerPort}–${narrowest.upperPort}`;
-        return { profileId: narrowest.profileId, by };
+        const { profileId, lowerPort, upperPort } = narrowest;
+        return { profileId, match: { by: MatchedBy.naptRange, lowerPort, upperPort } };
       }
     }
     const networks =
@@ -124,12 +127,11 @@ export class PolicyOracle {
     if (longest === undefined) {
       const isShared =
         family === 4 && this.all('naptAssignment').some((one) => BigInt(one.address) === address);
-      const by = isShared
-        ? 'none of the NAPT ranges of its address has its port'
-        : 'no NAPT range and no network';
-      return { profileId: null, by, isOutsideRanges: isShared };
+      const by = isShared ? MatchedBy.outsideRanges : MatchedBy.nothing;
+      return { profileId: null, match: { by }, isOutsideRanges: isShared };
     }
-    return { profileId: longest.profileId, by: `IPv${family} network /${longest.prefixLength}` };
+    const { profileId, prefixLength } = longest;
+    return { profileId, match: { by: MatchedBy.network, prefixLength } };
   }
 
   /** The active profile: the target of the schedule or the own one; null: there is no such profile. */
@@ -137,13 +139,14 @@ export class PolicyOracle {
     const own = this.all('profile').find((one) => one.id === profileId);
     if (own === undefined) return null;
     const schedule = this.all('schedule').find((one) => one.profileId === own.id);
-    if (schedule === undefined) return { profile: own, secondsToSwitch: null };
+    if (schedule === undefined) return { profile: own, secondsToSwitch: null, switchMs: null };
     const { periods, targetProfileId } = schedule;
     const target = this.all('profile').find((one) => one.id === targetProfileId);
     const switchMs = this.clock.nextSwitch(periods, nowMs);
     return {
       profile: this.clock.isInside(periods, nowMs) && target !== undefined ? target : own,
       secondsToSwitch: switchMs === null ? null : Math.floor((switchMs - nowMs) / 1000),
+      switchMs,
     };
   }
 
@@ -193,19 +196,14 @@ export class PolicyOracle {
   }
 
   private askCategories(profile: Profile, name: string): Judgement | null {
-    for (const suffix of suffixes(name)) {
-      const listed = this.listings.get(suffix)?.categories ?? [];
-      const ids = listed.filter((id) => profile.categoryIds.includes(id));
-      if (ids.length === 0) continue;
-      return {
-        verdict: 'block',
-        reason: 'category',
-        explicitAllow: false,
-        labels: labelsOf(suffix),
-        ids,
-      };
-    }
-    return null;
+    const found = suffixes(name).flatMap((suffix) =>
+      (this.listings.get(suffix)?.categories ?? [])
+        .filter((id) => profile.categoryIds.includes(id))
+        .map((id) => ({ id, labels: labelsOf(suffix) })),
+    );
+    if (found.length === 0) return null;
+    const [{ id, labels }] = found.sort((a, b) => a.id - b.id || b.labels - a.labels);
+    return { verdict: 'block', reason: 'category', explicitAllow: false, labels, ids: [id] };
   }
 
   private all<K extends EntityKind>(kind: K): Entities[K][] {
