@@ -19,7 +19,11 @@ import { DnsService } from './dns-service.js';
 import { FeedThread } from './feed/feed-thread.js';
 import { CacheFlush, flushCall } from './flush/cache-flush.js';
 import type { BoundAddresses } from './listeners/listeners.js';
+import { StatusReport } from './status-report.js';
 import { machineAddresses, findOwnAddress } from './upstream/own-address.js';
+
+/** Time between two reports to the control plane of how this resolver does. */
+const STATUS_MS = 2_000;
 
 export interface Resolver extends Service {
   /** The addresses on which queries are answered. */
@@ -110,6 +114,10 @@ async function serve(
   ];
   ops.serve({ notReady, degraded, registry, calls });
   telemetry?.exportMetrics(registry);
+  const status = new StatusReport(dns, service);
+  const tellStatus = (): void => feed.tell(status.read(performance.now()));
+  const statusTimer = setInterval(tellStatus, STATUS_MS);
+  tellStatus();
   const drain = (): void => {
     isDraining = true;
     service.lanes.tellReady();
@@ -123,6 +131,7 @@ async function serve(
     drain,
     stop: async () => {
       drain();
+      clearInterval(statusTimer);
       // Follow the feed until the last answer is out: every acknowledged change must apply to it. Until then
       // writes wait for this resolver.
       await stopInTurn([

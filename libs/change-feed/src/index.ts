@@ -25,6 +25,8 @@ export {
   type Traced,
 } from './protocol/protocol.js';
 export { ChangePublisher } from './publisher/change-publisher.js';
+export type { KnownResolver } from './publisher/follower-registry.js';
+export { type ResolverStatus, UPSTREAM_STATES } from './protocol/resolver-status.js';
 export { logOutages } from './redis/redis.js';
 export type { FeedLogger } from './runtime/feed-logger.js';
 export { Yielder } from './runtime/yielder.js';

@@ -8,6 +8,7 @@ import {
   type FollowerTracer,
   ImageFollower,
   ConfigurationDisk,
+  type ResolverStatus,
 } from '@weir/change-feed';
 import { parseHashKey } from '@weir/dns-name';
 import { openDeployment, openTlsFetch } from '@weir/ops';
@@ -32,7 +33,12 @@ export interface FollowPolicyOptions {
   readonly tracer?: FollowerTracer | undefined;
   /** Called before the control plane is told what is in force. */
   readonly onAcknowledge?: () => void;
+  /** As of `Follower`. */
+  readonly status?: () => OwnStatus | undefined;
 }
+
+/** What a resolver knows without the thread of its feed. */
+export type OwnStatus = Omit<ResolverStatus, 'catalogue'>;
 
 /** The policy in force in this process, and the follower that keeps it up to date. */
 export interface FollowedPolicy {
@@ -55,6 +61,7 @@ export function followPolicy({
   readers = 0,
   tracer,
   onAcknowledge,
+  status,
 }: FollowPolicyOptions): FollowedPolicy {
   const key = parseHashKey(configuration.DOMAIN_HASH_KEY);
   const deployment = openDeployment(configuration, log);
@@ -88,6 +95,10 @@ export function followPolicy({
     ...(disk !== undefined && { disk }),
     tracer,
     onAcknowledge,
+    status: () => {
+      const own = status?.();
+      return own && { ...own, catalogue: target.catalogueVersion };
+    },
     log,
   });
   const state = (): FeedState =>

@@ -27,6 +27,7 @@ const deletes = rules.map((key): Operation => ({ type: 'delete', kind: 'domainRu
 const NO_CATALOGUES: CatalogueSource = {
   want: () => undefined,
   missing: null,
+  version: null,
   failures: 0,
   counters: { whole: 0, built: 0, deltaFaults: 0 },
   firstAttempt: () => Promise.resolve(),

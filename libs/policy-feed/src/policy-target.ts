@@ -21,7 +21,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 /** Fetches the image of the active catalogue, and then calls `useCatalogue`. */
 export type CatalogueSource = Pick<
   ImageFollower,
-  'want' | 'missing' | 'failures' | 'counters' | 'firstAttempt' | 'stop'
+  'want' | 'missing' | 'version' | 'failures' | 'counters' | 'firstAttempt' | 'stop'
 >;
 
 export interface PolicyTargetOptions {
@@ -71,6 +71,11 @@ export class PolicyTarget implements FollowerTarget {
 
   get missingImage(): MissingImage | null {
     return this.catalogues.missing;
+  }
+
+  /** Version of the catalogue image in use; null: there is none, or it is not known. */
+  get catalogueVersion(): number | null {
+    return this.catalogues.version;
   }
 
   get imageFailures(): number {

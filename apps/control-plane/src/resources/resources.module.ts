@@ -14,6 +14,7 @@ import { Ipv6NetworksController } from './networks/prefixes/ipv6-networks.contro
 import { Ipv4NetworksService, Ipv6NetworksService } from './networks/prefixes/networks.service.js';
 import { ProfilesController } from './profiles/profiles.controller.js';
 import { ProfilesService } from './profiles/profiles.service.js';
+import { ResolversController } from './resolvers/resolvers.controller.js';
 import { SchedulesController } from './schedules/schedules.controller.js';
 import { SchedulesService } from './schedules/schedules.service.js';
 
@@ -29,6 +30,7 @@ import { SchedulesService } from './schedules/schedules.service.js';
     Ipv6NetworksController,
     NaptController,
     SchedulesController,
+    ResolversController,
   ],
   providers: [
     ActiveCatalogueReader,

@@ -3,7 +3,7 @@
  * event loop of its own, so nothing that delays queries delays a change.
  */
 import { createLogger, StartError } from '@weir/ops';
-import { type FollowedPolicy, followPolicy } from '@weir/policy-feed';
+import { type FollowedPolicy, followPolicy, type OwnStatus } from '@weir/policy-feed';
 import { openTelemetry, type Telemetry } from '@weir/telemetry';
 import { loadSystemCalls } from '@weir/udp-batch';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -18,6 +18,7 @@ const { configuration, name, readers: mostReaders, states, words } = workerData 
 const report = (message: FeedReport): void => parentPort?.postMessage(message);
 
 let followed: FollowedPolicy | null = null;
+let status: OwnStatus | undefined;
 
 function tellState(): void {
   Atomics.add(words, FeedWord.turns, 1);
@@ -40,6 +41,7 @@ function takeOrders(telemetry: Telemetry | null, { target, follower }: FollowedP
   };
   parentPort?.on('message', (order: FeedOrder) => {
     if (order.type === 'connect') readers.connect(order.reader, order.port);
+    else if (order.type === 'status') ({ status } = order);
     else if (order.type === 'start') void start();
     else void stop();
   });
@@ -64,6 +66,7 @@ try {
     tracer: telemetry?.tracer,
     readers: mostReaders,
     onAcknowledge: tellState,
+    status: () => status,
   });
   tellState();
   takeOrders(telemetry, followed);

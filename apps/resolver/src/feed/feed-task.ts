@@ -1,6 +1,7 @@
 import { type FeedConfiguration, FEED_VARIABLES } from '@weir/policy-feed/state';
 import { TELEMETRY_VARIABLES, type TelemetryConfiguration } from '@weir/telemetry';
 import type { LogLevel } from '@weir/ops';
+import type { OwnStatus } from '@weir/policy-feed';
 import type { MessagePort } from 'node:worker_threads';
 
 /** The part of the configuration that the thread of the feed needs. */
@@ -32,6 +33,8 @@ export const FEED_WORDS = 2;
 export type FeedOrder =
   | { readonly type: 'connect'; readonly reader: number; readonly port: MessagePort }
   | { readonly type: 'start' }
+  /** What the control plane is told of this resolver from now on. */
+  | { readonly type: 'status'; readonly status: OwnStatus }
   | { readonly type: 'stop' };
 
 /** What it tells the main thread. */

@@ -1,5 +1,6 @@
 import { parseHashKey } from '@weir/dns-name';
 import { type Logger, StartError } from '@weir/ops';
+import type { OwnStatus } from '@weir/policy-feed';
 import { agedState, type FeedState } from '@weir/policy-feed/state';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -131,6 +132,11 @@ export class FeedThread {
     this.isStarted = true;
     this.order({ type: 'start' });
     await this.atHead.promise;
+  }
+
+  /** What the control plane is told of this resolver, with the next lease. */
+  tell(status: OwnStatus): void {
+    this.order({ type: 'status', status });
   }
 
   async stop(): Promise<void> {

@@ -124,6 +124,19 @@ export class QueryCounters {
     return this.rebindings[0];
   }
 
+  /** How many queries were answered, and how many of them a policy has blocked. */
+  totals(): { readonly answered: number; readonly blocked: number } {
+    const { answers } = this;
+    const each = REASONS.length * RCODES.length;
+    let answered = 0;
+    let blocked = 0;
+    for (let i = 0; i < answers.length; i++) {
+      answered += answers[i];
+      if (Math.floor(i / each) % VERDICTS.length === Verdict.block) blocked += answers[i];
+    }
+    return { answered, blocked };
+  }
+
   /** Every count that is not zero. */
   *answeredCounts(): Generator<[QueryLabels, number]> {
     for (const [index, count] of this.answers.entries()) {

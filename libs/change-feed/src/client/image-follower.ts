@@ -30,8 +30,8 @@ export class ImageFollower {
   /** Attempts to fetch an image that failed. */
   failures = 0;
   private wanted: ActiveCatalogue | null = null;
-  /** The next image may be built of it. */
-  private inUse: LoadedImage | null = null;
+  /** The next image may be built of it. Its version is null if it is another one from the disk than was wanted. */
+  private inUse: (LoadedImage & { readonly version: number | null }) | null = null;
   private missingSinceMs = 0;
   /** Aborted when another image is wanted: a fetch is given up, and a pause ends. */
   private attempt = new AbortController();
@@ -48,6 +48,11 @@ export class ImageFollower {
     this.wanted = image;
     this.attempt.abort(new Error('another image is wanted'));
     this.running ??= this.run();
+  }
+
+  /** Of the image in use; null: there is none, or it is not known. */
+  get version(): number | null {
+    return this.inUse?.version ?? null;
   }
 
   get counters(): ImageCounters {
@@ -111,7 +116,8 @@ export class ImageFollower {
     try {
       const found = await images.restore(image);
       if (found !== null) await use(found.bytes);
-      this.inUse = found;
+      const version = found?.sha256 === image.sha256 ? image.version : null;
+      this.inUse = found && { ...found, version };
     } catch (error) {
       log.warn({ reason: String(error) }, 'the catalogue image on disk cannot be used');
     }
@@ -124,7 +130,7 @@ export class ImageFollower {
     try {
       const bytes = await images.load(image, signal, this.inUse);
       await use(bytes);
-      this.inUse = { sha256, bytes };
+      this.inUse = { version, sha256, bytes };
       log.info({ version, sha256 }, 'the catalogue image is in use');
       return null;
     } catch (error) {

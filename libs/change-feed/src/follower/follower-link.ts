@@ -12,6 +12,7 @@ import {
   LEASE_MS,
   type Traced,
 } from '../protocol/protocol.js';
+import type { ResolverStatus } from '../protocol/resolver-status.js';
 import { RedisClock } from '../redis/redis-clock.js';
 import { connectRedis, startConnecting, subscribe } from '../redis/redis.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
@@ -23,6 +24,8 @@ export interface FollowerLinkOptions {
   readonly name?: string | undefined;
   readonly redisUrl: string;
   readonly deployment: Deployment;
+  /** What the lease says besides. */
+  readonly status?: (() => ResolverStatus | undefined) | undefined;
   readonly log: FeedLogger;
   readonly onChange: (change: Change & Head & Traced) => void;
   readonly onHead: (head: Head) => void;
@@ -178,8 +181,9 @@ export class FollowerLink {
   private async send(command: 'set' | 'del' | 'publish', id = this.options.id): Promise<void> {
     if (this.commands.status !== 'ready') return;
     const { kind, name = null } = this.options;
+    const status = command === 'set' ? this.options.status?.() : undefined;
     const inForce = command === 'del' ? null : this.inForce;
-    const state: FollowerState = { id, kind, name, inForce, feedVersion: FEED_VERSION };
+    const state: FollowerState = { id, kind, name, inForce, feedVersion: FEED_VERSION, status };
     const text = JSON.stringify(state);
     try {
       const pipeline = this.commands.pipeline();

@@ -5,6 +5,7 @@ import type { ConfigurationDisk } from '../disk/configuration-disk.js';
 import type { Deployment } from '../protocol/deployment-messages.js';
 import type { Refusal } from '../protocol/message-verifier.js';
 import type { FollowerKind } from '../protocol/protocol.js';
+import type { ResolverStatus } from '../protocol/resolver-status.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { retryDelayMs } from '../runtime/retry-delay.js';
 import { Yielder } from '../runtime/yielder.js';
@@ -43,6 +44,8 @@ export interface FollowerOptions {
   readonly tracer?: FollowerTracer | undefined;
   /** Called before it tells the control plane what is in force. */
   readonly onAcknowledge?: (() => void) | undefined;
+  /** What the control plane is told each second besides, for people. */
+  readonly status?: (() => ResolverStatus | undefined) | undefined;
   readonly log: FeedLogger;
 }
 

@@ -8,6 +8,7 @@ import {
   RowError,
 } from '@weir/config-model';
 import { feedVersionOf, parseJson } from './message.js';
+import { readResolverStatus, type ResolverStatus } from './resolver-status.js';
 
 /** Life of a follower's lease. Writes do not wait for a follower that has not renewed its lease. */
 export const LEASE_MS = 3_000;
@@ -56,6 +57,8 @@ export interface FollowerState {
   readonly inForce: Head | null;
   /** The feed version that it reads. */
   readonly feedVersion: number;
+  /** Of a resolver, with its lease: acknowledgements have none. */
+  readonly status?: ResolverStatus | undefined;
 }
 
 /** Longest id and longest name of a follower. */
@@ -103,6 +106,7 @@ export function parseFollowerState(text: string): FollowerState {
     ...{ id, kind, name },
     inForce: inForce === null ? null : decodeHead(inForce),
     feedVersion: feedVersionOf(value),
+    status: readResolverStatus(said.status),
   };
 }
 

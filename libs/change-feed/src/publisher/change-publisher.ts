@@ -21,7 +21,7 @@ import {
 import { RedisClock } from '../redis/redis-clock.js';
 import { connectRedis, startConnecting, subscribe } from '../redis/redis.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
-import { FollowerRegistry } from './follower-registry.js';
+import { FollowerRegistry, type KnownResolver } from './follower-registry.js';
 import { LogWatch } from './log-watch.js';
 import { RecentTraces } from './recent-traces.js';
 import type { Applied } from './resolver-positions.js';
@@ -139,6 +139,11 @@ export class ChangePublisher {
   /** The live followers with the revision each has in force. */
   followers(): readonly FollowerState[] {
     return this.registry.states();
+  }
+
+  /** The resolvers that count in `X-Config-Applied`. Their times are those of `performance.now()`. */
+  resolvers(): readonly KnownResolver[] {
+    return this.registry.resolvers();
   }
 
   /** Resolvers whose lease ended a while ago without a goodbye. They may be answering queries. */

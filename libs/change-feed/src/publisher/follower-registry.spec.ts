@@ -77,6 +77,33 @@ describe('FollowerRegistry', () => {
     expect(registry.applied(at(5))).toEqual({ applied: 1, total: 1 });
   });
 
+  it('lists what resolvers said last, with the last status, and when; no block pages', () => {
+    const registry = new FollowerRegistry(60_000);
+    const upstreams = [{ address: '192.0.2.53:53', state: 'up' }] as const;
+    const status = {
+      ...{ address: '192.0.2.1:53', version: '0.1.0', catalogue: 1, threads: 1, upstreams },
+      ...{ answersPerSecond: 1, cacheHitRatio: null, blockedRatio: null },
+    };
+    registry.update({ ...resolver('a', 5), status }, 10);
+    registry.update(resolver('a', 6), 20);
+    registry.update({ ...resolver('c', 5), kind: 'block-page' }, 20);
+    const said = { state: { ...resolver('a', 6), status }, isWrong: false, seenMs: 20 };
+    expect(registry.resolvers()).toEqual([{ ...said, isMissing: false }]);
+    registry.renewAll(30);
+    registry.removeExpired(30 + LEASE_MS);
+    expect(registry.resolvers()).toMatchObject([{ ...said, isMissing: true }]);
+    registry.removeExpired(30 + LEASE_MS + 60_000);
+    expect(registry.resolvers()).toEqual([]);
+  });
+
+  it('lists one that has another configuration than the log as wrong, until it is right', () => {
+    const registry = known();
+    registry.update(resolver('a', 5), 0, 'wrong');
+    expect(registry.resolvers()).toMatchObject([{ isWrong: true }]);
+    registry.update(resolver('a', 6), 0, 'unknown');
+    expect(registry.resolvers()).toMatchObject([{ isWrong: false }]);
+  });
+
   it('removes a follower that is stopping', () => {
     const registry = known();
     registry.update(resolver('a', 5), 0);

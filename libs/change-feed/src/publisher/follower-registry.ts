@@ -12,14 +12,25 @@ interface LiveFollower {
   /** Null: no write waits for it, because it is no resolver. */
   readonly resolver: ResolverPosition | null;
   readonly expiresAtMs: number;
+  /** When it last said something. */
+  readonly seenMs: number;
   /** Another one that came under its name, and since then this one has said nothing: it has died. */
   readonly successor: FollowerState | null;
 }
 
-interface MissingResolver {
-  readonly name: string | null;
+interface MissingResolver extends KnownResolver {
   /** Until when it counts. */
   readonly untilMs: number;
+}
+
+/** A resolver that counts: a live one, or one whose lease has ended without a goodbye. */
+export interface KnownResolver {
+  /** What it said last, with the last status that it has told. */
+  readonly state: FollowerState;
+  /** What it says is in force is not what the log has there. */
+  readonly isWrong: boolean;
+  readonly isMissing: boolean;
+  readonly seenMs: number;
 }
 
 /** Called when two live followers claim one name. */
@@ -80,9 +91,11 @@ export class FollowerRegistry {
       const claimed = isUnknown ? (earlier?.claimed ?? state) : null;
       const resolver = positionOf(state, proven);
       this.move(before?.resolver ?? null, resolver);
-      const expiresAtMs = nowMs + LEASE_MS;
-      const live = { state, proven, claimed, resolver, expiresAtMs, successor: null };
-      this.followers.set(state.id, live);
+      this.followers.set(state.id, {
+        state: { ...state, status: state.status ?? before?.state.status },
+        ...{ proven, claimed, resolver, seenMs: nowMs, expiresAtMs: nowMs + LEASE_MS },
+        successor: null,
+      });
     }
     this.waits.endFinished();
   }
@@ -108,23 +121,27 @@ export class FollowerRegistry {
 
   /** Removes the followers whose lease has expired. No wait lasts for them, but resolvers count for a while. */
   removeExpired(nowMs: number): void {
-    for (const [id, { state, resolver, expiresAtMs, successor }] of this.followers) {
+    for (const [id, follower] of this.followers) {
+      const { resolver, expiresAtMs, successor } = follower;
       if (expiresAtMs > nowMs) continue;
       this.move(resolver, null);
       this.followers.delete(id);
       if (resolver === null || successor !== null) continue;
-      this.missing.set(id, { name: state.name, untilMs: expiresAtMs + this.missingMs });
+      const untilMs = expiresAtMs + this.missingMs;
+      this.missing.set(id, { ...known(follower), isMissing: true, untilMs });
     }
     for (const [id, { untilMs }] of this.missing) if (untilMs <= nowMs) this.missing.delete(id);
     this.waits.endFinished();
   }
 
   /** Takes a resolver whose lease had ended before this replica could know of it. */
-  addMissing({ id, name }: FollowerState, endedMs: number, nowMs: number): void {
+  addMissing(state: FollowerState, endedMs: number, nowMs: number): void {
+    const { id, name } = state;
     const untilMs = endedMs + this.missingMs;
     if (untilMs <= nowMs || this.followers.has(id) || this.missing.has(id)) return;
     if (name !== null && this.states().some((one) => one.name === name)) return;
-    this.missing.set(id, { name, untilMs });
+    const seenMs = endedMs - LEASE_MS;
+    this.missing.set(id, { state, isWrong: false, isMissing: true, seenMs, untilMs });
   }
 
   /** Renews every lease: no message could arrive for a while. */
@@ -166,6 +183,12 @@ export class FollowerRegistry {
     return Array.from(this.followers.values(), ({ state }) => state);
   }
 
+  /** All that count: as many as `applied` has in total. */
+  resolvers(): readonly KnownResolver[] {
+    const live = [...this.followers.values()].filter(({ resolver }) => resolver !== null);
+    return [...live.map(known), ...this.missing.values()];
+  }
+
   get size(): number {
     return this.followers.size;
   }
@@ -174,7 +197,7 @@ export class FollowerRegistry {
   private takePlace(state: FollowerState): void {
     const { name, inForce, kind } = state;
     if (name === null || inForce === null || kind !== 'resolver') return;
-    for (const [id, one] of this.missing) if (one.name === name) this.missing.delete(id);
+    for (const [id, one] of this.missing) if (one.state.name === name) this.missing.delete(id);
     for (const [id, one] of this.followers) {
       if (one.state.name === name) this.followers.set(id, { ...one, successor: state });
     }
@@ -197,6 +220,10 @@ export class FollowerRegistry {
     if (this.hasEndedWaits) return Infinity;
     return this.isComplete && !this.isHeld ? this.positions.common(lineage) : -1;
   }
+}
+
+function known({ state, proven, claimed, seenMs }: LiveFollower): KnownResolver {
+  return { state, isWrong: proven === null && claimed === null, isMissing: false, seenMs };
 }
 
 /** Whether the resolver has gone on in the same log. One that went back has lost what it said before. */

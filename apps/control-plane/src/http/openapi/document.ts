@@ -102,6 +102,7 @@ interface OpenApiParameter {
 /** A request body or a response. */
 export interface OpenApiMessage {
   readonly description?: string;
+  readonly headers?: Readonly<Record<string, object>>;
   readonly content?: Readonly<Record<string, { readonly schema: ValueSchema }>>;
 }
 

@@ -1,3 +1,5 @@
+import { speakerOf } from '@weir/change-feed/testing';
+import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Harness, startHarness } from '../../testing/harness.js';
 import { openApiChecker } from '../../testing/openapi-checker.js';
@@ -44,6 +46,7 @@ const STORY = [
   'PATCH /blockpage/{page_id}',
   'DELETE /blockpage/{page_id}',
   'POST /init/',
+  'GET /resolvers/',
 ];
 
 let harness: Harness;
@@ -52,8 +55,22 @@ beforeAll(async () => {
   harness = await startHarness();
   // The examples move subscribers and schedules to a second profile.
   await harness.call('POST', '/profiles/', { profile: { id: 2 } });
+  await announceResolver();
 });
 afterAll(() => harness.stop());
+
+/** Of another log: no change waits for what it acknowledges. */
+async function announceResolver(): Promise<void> {
+  const redis = new Redis(harness.environment['REDIS_URL']);
+  const inForce = {
+    lineage: '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01',
+    revision: 1,
+    digest: 'f'.repeat(16),
+  };
+  const state = { id: 'a', kind: 'resolver', name: 'a', inForce, feedVersion: 1 };
+  await speakerOf(harness.deployment)(redis, 'follower', JSON.stringify(state));
+  redis.disconnect();
+}
 
 it('the sequence of the examples has every endpoint', () => {
   const documented = openApiChecker()!

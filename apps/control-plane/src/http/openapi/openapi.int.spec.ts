@@ -46,6 +46,11 @@ PATCH /profile/{profile_id}/schedule 200
 DELETE /profile/{profile_id}/schedule 204`
   .trim()
   .split('\n');
+/** The same of what decisions §12 adds. */
+const READING_ENDPOINTS = `
+GET /resolvers/ 200`
+  .trim()
+  .split('\n');
 
 const authorization = { Authorization: `Bearer ${TOKEN}` };
 
@@ -67,14 +72,14 @@ describe('the OpenAPI document', () => {
     await expect(text).toMatchFileSnapshot('../../../../../docs/openapi.json');
   });
 
-  it('has exactly the endpoints of the contract, with their success statuses', () => {
+  it('has exactly the endpoints of the contract and of decisions §12, with their success statuses', () => {
     const documented = openApiChecker()!
       .operations()
       .map(({ method, path, operation }) => {
         const success = Object.keys(operation.responses).find((status) => status.startsWith('2'));
         return `${method} ${path} ${success}`;
       });
-    expect(documented.sort()).toEqual(ENDPOINTS.toSorted());
+    expect(documented.sort()).toEqual([...ENDPOINTS, ...READING_ENDPOINTS].sort());
   });
 
   it('describes every error response of an endpoint', () => {
@@ -135,7 +140,7 @@ describe('the OpenAPI document', () => {
       expect(document.components.schemas).toHaveProperty([reference.split('/').at(-1)!]);
     }
     const ids = JSON.stringify(document).match(/"operationId":"\w+"/g)!;
-    expect(new Set(ids).size).toBe(ENDPOINTS.length);
+    expect(new Set(ids).size).toBe(ENDPOINTS.length + READING_ENDPOINTS.length);
   });
 });
 

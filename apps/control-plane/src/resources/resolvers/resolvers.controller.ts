@@ -1,0 +1,91 @@
+import { Controller } from '@nestjs/common';
+import type { KnownResolver } from '@weir/change-feed';
+import { Prisma } from '../../generated/prisma/client.js';
+import { ReadingEndpoint } from '../../http/routing/endpoint.js';
+import type { Json } from '../../http/validation/dto.js';
+import { Database } from '../../platform/database/database.js';
+import { ConfigurationReader } from '../../revisions/configuration-reader.js';
+import { MeasuredPropagation } from '../../revisions/propagation-metrics.js';
+import { ResolverDto } from './resolver.dto.js';
+
+const NOTHING = Prisma.sql`SELECT 1 LIMIT 0`;
+
+/** The resolvers, as they say themselves over Redis that they are. */
+@Controller()
+export class ResolversController {
+  constructor(
+    private readonly database: Database,
+    private readonly reader: ConfigurationReader,
+    private readonly propagation: MeasuredPropagation,
+  ) {}
+
+  /** What is acknowledged while the head is read counts, so a resolver is not shown behind without need. */
+  @ReadingEndpoint('GET /resolvers/', {
+    summary: 'The resolvers that count in `X-Config-Applied`, by name',
+    answer: [ResolverDto],
+  })
+  async list(): Promise<Json<ResolverDto>[]> {
+    const { result: lineage, revision } = await this.reader.read(
+      NOTHING,
+      (_rows, head) => head.lineage,
+    );
+    const resolvers = this.propagation.publisher.resolvers().map((resolver) => ({
+      resolver,
+      behind: revisionsBehind(resolver, lineage, revision),
+    }));
+    const firstLacking = resolvers.map(({ behind }) => revision - (behind ?? 0) + 1);
+    const ages = await this.agesOf(firstLacking.filter((one) => one <= revision));
+    const listed = resolvers.map(({ resolver, behind }, i) => {
+      const seconds = behind === 0 ? 0 : (ages.get(firstLacking[i]) ?? null);
+      return toDto(resolver, behind, seconds);
+    });
+    return listed.sort((a, b) => order(a.name, b.name) || order(a.id, b.id));
+  }
+
+  /** Seconds since these changes, by revision. */
+  private async agesOf(revisions: readonly number[]): Promise<ReadonlyMap<number, number>> {
+    if (revisions.length === 0) return new Map();
+    const rows = await this.database.prisma.$queryRaw<{ revision: number; seconds: number }[]>`
+      SELECT revision::float8 AS revision, extract(epoch FROM now() - created_at)::float8 AS seconds
+      FROM change_record WHERE revision = ANY (${[...new Set(revisions)]}::bigint[])`;
+    return new Map(rows.map(({ revision, seconds }) => [revision, Math.max(0, seconds)]));
+  }
+}
+
+/** Null: what it has in force is not of this log. */
+function revisionsBehind(
+  { state: { inForce }, isWrong }: KnownResolver,
+  lineage: string,
+  revision: number,
+): number | null {
+  if (inForce === null || isWrong || inForce.lineage !== lineage) return null;
+  return Math.max(0, revision - inForce.revision);
+}
+
+function toDto(
+  { state: { id, name, inForce, status }, isMissing, seenMs }: KnownResolver,
+  behind: number | null,
+  behindSeconds: number | null,
+): Json<ResolverDto> {
+  return {
+    id,
+    name: name ?? id,
+    address: status?.address ?? null,
+    version: status?.version ?? null,
+    state: isMissing ? 'missing' : behind === 0 ? 'live' : 'catching_up',
+    revision: inForce?.revision ?? 0,
+    behind_revisions: behind,
+    behind_seconds: behindSeconds,
+    catalogue: status?.catalogue ?? null,
+    last_seen: new Date(Date.now() - (performance.now() - seenMs)).toISOString(),
+    threads: status?.threads ?? null,
+    answers_per_second: status?.answersPerSecond ?? null,
+    cache_hit_ratio: status?.cacheHitRatio ?? null,
+    blocked_ratio: status?.blockedRatio ?? null,
+    upstreams: (status?.upstreams ?? []).map(({ address, state }) => ({ address, state })),
+  };
+}
+
+function order(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
