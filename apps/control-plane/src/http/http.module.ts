@@ -13,6 +13,7 @@ import {
 import { HTTP_OPTIONS, type HttpOptions } from './pipeline/http-options.js';
 import { RequestInterceptor } from './pipeline/request.interceptor.js';
 import { RevisionInterceptor } from './pipeline/revision.interceptor.js';
+import { TokenController } from './pipeline/token.controller.js';
 import { UnknownPathController } from './pipeline/unknown-path.controller.js';
 import { Endpoints } from './routing/endpoints.js';
 
@@ -26,7 +27,11 @@ export class HttpModule {
     return {
       module: HttpModule,
       imports: [DiscoveryModule],
-      controllers: [...(options.docs === 'off' ? [] : [DocsController]), UnknownPathController],
+      controllers: [
+        ...(options.docs === 'off' ? [] : [DocsController]),
+        TokenController,
+        UnknownPathController,
+      ],
       providers: [
         { provide: HTTP_OPTIONS, useValue: options },
         Endpoints,

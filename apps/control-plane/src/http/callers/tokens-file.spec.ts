@@ -14,7 +14,7 @@ describe('parseTokens', () => {
     );
     expect(token).toMatchObject({ name: 'billing', scope: 'write' });
     expect(token.digest.toString('hex')).toBe(HASH);
-    expect(token.sources?.has({ family: 4, words: Uint32Array.of(0xc0000207, 0, 0, 0) })).toBe(
+    expect(token.sources?.set.has({ family: 4, words: Uint32Array.of(0xc0000207, 0, 0, 0) })).toBe(
       true,
     );
     expect(new Date(token.expiresMs).toISOString()).toBe('2027-01-31T10:00:00.000Z');

@@ -2,13 +2,19 @@ import { CidrSet, type HashedToken, parseDate, parseTime, sha256 } from '@weir/o
 import { parseDocument } from 'yaml';
 import { type Scope, SCOPES } from './scope.js';
 
+/** The networks from which a token is accepted. */
+interface Sources {
+  readonly set: CidrSet;
+  readonly texts: readonly string[];
+}
+
 /** A bearer token and what it may do. */
 export interface Token extends HashedToken {
   /** Names the token in the log and in the records of changes. */
   readonly name: string;
   readonly scope: Scope;
   /** Undefined: from any approved source. */
-  readonly sources: CidrSet | undefined;
+  readonly sources: Sources | undefined;
   /** From this time on it is refused; Infinity: never. */
   readonly expiresMs: number;
 }
@@ -87,13 +93,13 @@ function readToken(entry: unknown, where: string): Token {
   };
 }
 
-function readSources(sources: unknown, fault: (what: string) => Error): CidrSet {
+function readSources(sources: unknown, fault: (what: string) => Error): Sources {
   const isList = Array.isArray(sources) && sources.length > 0;
   if (!isList || !sources.every((one) => typeof one === 'string')) {
     throw fault('sources must be a list of networks');
   }
   try {
-    return CidrSet.parse(sources);
+    return { set: CidrSet.parse(sources), texts: sources };
   } catch {
     throw fault('sources must be a list of networks such as 192.0.2.0/24');
   }

@@ -1,16 +1,8 @@
 import { type AddressWords, bearerToken, findToken, sha256 } from '@weir/ops';
-import type { Scope } from './scope.js';
 import type { Token } from './tokens-file.js';
 
-/** Whose token a request has. */
-export interface Caller {
-  /** Of the token. */
-  readonly name: string;
-  readonly scope: Scope;
-}
-
 export type TokenCheck =
-  | { readonly caller: Caller }
+  | { readonly caller: Token }
   /** `why` is for the log only. `isMissing`: the request has no credentials at all. */
   | { readonly caller: null; readonly why: string; readonly isMissing: boolean };
 
@@ -43,7 +35,7 @@ export function checkToken(
   const found = findToken(tokens, presented);
   if (found === null) return refuse('unknown token');
   if (nowMs >= found.expiresMs) return refuse(`token ${found.name} has expired`);
-  if (found.sources && (source === null || !found.sources.has(source))) {
+  if (found.sources && (source === null || !found.sources.set.has(source))) {
     return refuse(`token ${found.name} is not for this source`);
   }
   return { caller: found };

@@ -87,6 +87,7 @@ export interface OpenApiDocument {
 }
 
 export interface OpenApiOperation {
+  readonly tags: readonly string[];
   readonly parameters?: readonly OpenApiParameter[];
   readonly responses: Readonly<Record<string, OpenApiMessage>>;
   readonly requestBody?: OpenApiMessage;

@@ -60,10 +60,8 @@ const ANY_ENDPOINT: readonly ErrorCode[] = [
   'sourceNotApproved',
   'scopeMissing',
   'tooManyCalls',
-  'internal',
-  'databaseUnreachable',
-  'busy',
 ];
+const ENDPOINTS_WITH_DATABASE: readonly ErrorCode[] = ['internal', 'databaseUnreachable', 'busy'];
 const ENDPOINTS_THAT_CHANGE: readonly ErrorCode[] = ['commitUnknown'];
 const ENDPOINTS_WITH_BODY: readonly ErrorCode[] = ['bodyStalled', 'bodyTooLarge', 'notJson'];
 
@@ -74,11 +72,13 @@ export function errorResponsesOf({
   query,
   body,
   streamed,
+  isLocal,
   errors = [],
 }: Endpoint): Record<string, object> {
   const hasBody = body !== undefined || streamed !== undefined;
   const codes = [
     ...ANY_ENDPOINT,
+    ...(isLocal ? [] : ENDPOINTS_WITH_DATABASE),
     ...(method === 'GET' ? [] : ENDPOINTS_THAT_CHANGE),
     ...(hasBody ? ENDPOINTS_WITH_BODY : []),
     ...errors.map((status): ErrorCode => (status === 404 ? 'notFound' : 'conflict')),

@@ -175,6 +175,7 @@ const REQUESTS: Readonly<Record<string, Requests>> = {
     success: ['/profile/1/schedule'],
     404: ['/profile/2/schedule'],
   },
+  'GET /token/': { success: ['/token/'] },
 };
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Harness, startHarness, TOKEN } from '../../testing/harness.js';
+import { faultsOf, type Harness, startHarness, TOKEN } from '../../testing/harness.js';
 import { sha256 } from '@weir/ops';
 
 const EMPTY = { blockpages: [], profiles: [], bw_lists: [], napts: [], nets: [], nets6: [] };
@@ -12,7 +12,7 @@ const entry = (name: string, scope: string, more = ''): string =>
   `- { name: ${name}, sha256: '${sha256(`token-of-${name}`).toString('hex')}', scope: ${scope}${more && `, ${more}`} }\n`;
 
 const TOKENS = [
-  entry('reader', 'read'),
+  entry('reader', 'read', 'expires: 2126-01-31T13:00:00+01:00'),
   entry('billing', 'write'),
   entry('sync', 'replace'),
   entry('old', 'replace', 'expires: 2020-01-01'),
@@ -81,6 +81,37 @@ describe('a call with a named token', () => {
     expect((await call('reader', 'POST', '/blockpage/', { id: 'x' })).status).toBe(403);
     expect((await call('reader', 'GET', '/nowhere')).status).toBe(404);
     expect((await harness.call('POST', '/init/', EMPTY, from('198.51.100.7'))).status).toBe(204);
+  });
+
+  it('is told what its token may do, from where and until when', async () => {
+    const told = async (name: string, headers = {}) =>
+      (await call(name, 'GET', '/token/', undefined, headers)).body as object;
+    expect(await told('reader')).toEqual({
+      name: 'reader',
+      scope: 'read',
+      sources: null,
+      expires: '2126-01-31T12:00:00.000Z',
+    });
+    expect(await told('office', from('192.0.2.9'))).toEqual({
+      name: 'office',
+      scope: 'write',
+      sources: ['192.0.2.0/24'],
+      expires: null,
+    });
+    const own = await harness.call('GET', '/token', undefined, from('198.51.100.7'));
+    expect(own.body).toEqual({ name: 'env-1', scope: 'replace', sources: null, expires: null });
+  });
+
+  it('is refused with an unknown query parameter, and its query is not logged', async () => {
+    const answer = await call('reader', 'GET', '/token/?secret.example=1&x=hidden.example');
+    expect([answer.status, faultsOf(answer)]).toEqual([
+      422,
+      ['query.secret.example: extra_forbidden', 'query.x: extra_forbidden'],
+    ]);
+    await expect
+      .poll(() => requestLines().at(-1))
+      .toMatchObject({ route: '/token/', status: 422, token: 'reader' });
+    expect(harness.logLines.join('')).not.toMatch(/secret\.example|hidden\.example/);
   });
 
   it('gets one answer to every bad credential', async () => {

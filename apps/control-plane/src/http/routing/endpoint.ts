@@ -23,6 +23,8 @@ export interface EndpointShape {
   readonly answer?: DtoClass | readonly [DtoClass];
   /** It reads a list from the database while the client reads the response, and holds a connection meanwhile. */
   readonly isListing?: true;
+  /** It is answered without the database. */
+  readonly isLocal?: true;
   /** Errors besides those that any request may have. */
   readonly errors?: readonly (404 | 409)[];
   /** What the token must include, where it is not `read` for GET and `write` for any other method. */

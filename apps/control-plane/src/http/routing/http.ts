@@ -1,7 +1,7 @@
 import type { ClientAddress } from '@weir/clients';
 import type { Span } from '@weir/telemetry';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Caller } from '../callers/tokens.js';
+import type { Token } from '../callers/tokens-file.js';
 
 /** Where a request came from. */
 export interface RequestSource {
@@ -16,8 +16,8 @@ interface RequestContext {
   readonly id: string;
   /** Null: not a valid address. */
   readonly source: RequestSource | null;
-  /** Set by `TokenGuard`. */
-  caller: Caller | null;
+  /** Its token. Set by `TokenGuard`. */
+  caller: Token | null;
   /** When it came, as `performance.now()` tells it. */
   readonly startedMs: number;
   /** Set by `RequestInterceptor`; null when it is not traced. */

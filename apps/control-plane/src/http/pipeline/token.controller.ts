@@ -1,0 +1,49 @@
+import { Controller, Req } from '@nestjs/common';
+import { IsOptional } from 'class-validator';
+import { SCOPES } from '../callers/scope.js';
+import { ReadingEndpoint } from '../routing/endpoint.js';
+import type { Request } from '../routing/http.js';
+import { Example, type Json } from '../validation/dto.js';
+import { IsList, IsOneOf, IsText, IsTime, Rule } from '../validation/rules.js';
+
+@Example<OwnTokenDto>({
+  name: 'billing',
+  scope: 'write',
+  sources: ['192.0.2.0/24'],
+  expires: '2027-01-31T12:00:00.000Z',
+})
+class OwnTokenDto {
+  @IsText('a name', () => true)
+  name!: string;
+
+  @IsOneOf(SCOPES)
+  scope!: string;
+
+  @IsOptional()
+  @IsList()
+  @Rule(() => null, { type: 'string' }, { each: true })
+  sources!: readonly string[] | null;
+
+  @IsOptional()
+  @IsTime()
+  expires!: string | null;
+}
+
+@Controller()
+export class TokenController {
+  @ReadingEndpoint('GET /token/', {
+    summary: 'What the token of this call may do, from where and until when',
+    answer: OwnTokenDto,
+    isLocal: true,
+  })
+  get(@Req() { context: { caller } }: Request): Json<OwnTokenDto> {
+    if (caller === null) throw new Error('a call without a token');
+    const { name, scope, sources, expiresMs } = caller;
+    return {
+      name,
+      scope,
+      sources: sources ? [...sources.texts] : null,
+      expires: expiresMs === Infinity ? null : new Date(expiresMs).toISOString(),
+    };
+  }
+}
