@@ -3,7 +3,10 @@
  * from any folder, so tests and benchmarks are not part of the graph.
  */
 
-/** Arrows point down: the libraries that each library may import. Apps and tools may import all, and never an app. */
+/**
+ * Arrows point down: the libraries that each library may import. Apps and tools may import all, and never an app. Only
+ * the command line may: its commands are those of the control plane and of the tools.
+ */
 const LIBRARIES = {
   'config-model': [],
   'dns-name': [],
@@ -40,8 +43,14 @@ module.exports = {
     {
       name: 'app-imports-app',
       severity: 'error',
-      from: { path: '^apps/([^/]+)/' },
+      from: { path: '^apps/([^/]+)/', pathNot: '^apps/cli/' },
       to: { path: '^(apps|tools|k8s|compose)/', pathNot: '^apps/$1/' },
+    },
+    {
+      name: 'boundary-of-the-command-line',
+      severity: 'error',
+      from: { path: '^apps/cli/' },
+      to: { path: '^(apps|tools|k8s|compose)/', pathNot: '^(apps/cli|apps/control-plane|tools)/' },
     },
     {
       // The chart and the compose file stand above all: they read what processes can be configured with. A release is

@@ -61,7 +61,7 @@ LABEL org.opencontainers.image.title="Weir control plane" \
   org.opencontainers.image.description="Management API, feed API and catalogue"
 COPY --from=build /images/control-plane .
 ENV MANAGEMENT_HOST=:: MANAGEMENT_PORT=8080 FEED_HOST=:: FEED_PORT=8090 FEED_DIR=/data \
-  CATALOGUE=/app/catalogue
+  CATALOGUE=/app/catalogue PATH=/app/apps/cli:$PATH
 EXPOSE 8080/tcp 8090/tcp
 VOLUME /data
 ENTRYPOINT ["node", "apps/control-plane/dist/main.js"]

@@ -15,18 +15,28 @@ import { fileURLToPath } from 'node:url';
 
 const LOCK = 'package-lock.json';
 
+/** Of the tools, what a backup needs to start a PostgreSQL. */
+const SERVICES = ['child', 'files', 'ports', 'postgres'];
+
 /**
- * Target → its workspace, the compiled files and packages that it needs (default: all), optional packages that it needs
- * all the same, and data that it reads.
+ * Target → its workspace, the packages that it needs (default: all), the compiled files of a workspace that it needs
+ * (default: all), optional packages that it needs all the same, and data that it reads.
  */
 const TARGETS = {
-  'control-plane': { workspace: 'apps/control-plane', data: ['catalogue'] },
+  // The command line has the control plane among its packages.
+  'control-plane': {
+    workspace: 'apps/cli',
+    compiled: {
+      tools: ['backup', 'migrate', ...SERVICES.map((name) => `services/${name}.js`)],
+    },
+    data: ['apps/cli/weir', 'catalogue', 'prisma/migrations'],
+  },
   // koffi is called without its install script: the compiled part for each platform is an optional package.
   resolver: { workspace: 'apps/resolver', copied: ['node_modules/@koromix'] },
   'block-page': { workspace: 'apps/block-page' },
   migrate: {
     workspace: 'tools',
-    compiled: ['migrate.js', 'migrate', 'command.js'],
+    compiled: { tools: ['migrate.js', 'migrate', 'command.js'] },
     packages: ['@weir/ops', 'pg'],
     data: ['prisma/migrations'],
   },
@@ -62,7 +72,7 @@ if (!Object.hasOwn(TARGETS, target ?? '') || folder === undefined) {
   process.stderr.write(`usage: image-tree.mjs ${Object.keys(TARGETS).join('|')} <folder>\n`);
   process.exit(1);
 }
-const { workspace, compiled, packages, copied = [], data = [] } = TARGETS[target];
+const { workspace, compiled = {}, packages, copied = [], data = [] } = TARGETS[target];
 
 const copy = (path) => cpSync(join(root, path), join(folder, path), { recursive: true });
 
@@ -112,8 +122,7 @@ function linkedWorkspaces() {
 
 function addCompiledCode() {
   for (const path of linkedWorkspaces()) {
-    if (path !== workspace || compiled === undefined) copy(join(path, 'dist'));
-    else for (const name of compiled) copy(join(path, 'dist', name));
+    for (const name of compiled[path] ?? ['']) copy(join(path, 'dist', name));
   }
 }
 

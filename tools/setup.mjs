@@ -27,7 +27,7 @@ const environment = {
 
 function run(title, command, args) {
   const startedMs = Date.now();
-  process.stdout.write(`${title} … `);
+  process.stderr.write(`${title} … `);
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     cwd: root,
     env: environment,
@@ -35,12 +35,12 @@ function run(title, command, args) {
     maxBuffer: 2 ** 28,
   });
   if (error || status !== 0) {
-    process.stdout.write('failed\n');
+    process.stderr.write('failed\n');
     process.stderr.write(`${stdout ?? ''}${stderr ?? ''}${error ? `${error.message}\n` : ''}`);
     process.stderr.write(`setup: "${[command, ...args].join(' ')}" failed\n`);
     process.exit(1);
   }
-  process.stdout.write(`${((Date.now() - startedMs) / 1000).toFixed(1)} s\n`);
+  process.stderr.write(`${((Date.now() - startedMs) / 1000).toFixed(1)} s\n`);
 }
 
 const hashOf = (...files) => {

@@ -48,7 +48,7 @@ export const SCHEMA = {
   MANAGEMENT_TOKENS_FILE: optional(
     text('a YAML file', {
       description:
-        'More tokens: a YAML list with name, sha256 (see npm run token), scope (read, write or replace), and ' +
+        'More tokens: a YAML list with name, sha256 (see weir token), scope (read, write or replace), and ' +
         'optionally sources and expires. A changed file is used within two seconds, without a restart. A bad one ' +
         'is logged and changes nothing; at the start it ends the process.',
     }),

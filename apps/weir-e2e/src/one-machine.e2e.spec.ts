@@ -10,6 +10,7 @@ import { PORTS } from './ports.js';
 import { ask } from './resolver-client.js';
 import { startUpstream, UPSTREAM_ADDRESS } from './upstream.js';
 
+const WEIR = 'apps/cli/dist/main.js';
 const BLOCKED = '127.0.0.1';
 const DNS = [PORTS.dns, PORTS.dns + 1] as const;
 const WAIT = { timeout: 60_000, interval: 20 };
@@ -154,7 +155,7 @@ describe('Weir on one machine', () => {
   it('restores a backup while everything runs and the configuration changes', async () => {
     const file = join(stack.folder, 'weir.backup');
     expect(await deny('kept.example')).toMatchObject({ applied: '2/2' });
-    const backup = stack.run('tools/dist/backup.js', file);
+    const backup = stack.run(WEIR, 'backup', file);
     expect([await backup.exitCode(), backup.output]).toEqual([
       0,
       expect.stringMatching(/revision \d+ is in .*weir\.backup: [\d,]+ bytes/),
@@ -165,12 +166,12 @@ describe('Weir on one machine', () => {
     const writer = new Writer(api, answers);
     const writing = writer.run();
     const watches = DNS.map((port) => new DnsWatch(port, UPSTREAM_ADDRESS));
-    const refused = stack.run('tools/dist/restore.js', file);
+    const refused = stack.run(WEIR, 'restore', file);
     expect([await refused.exitCode(), refused.output]).toEqual([
       1,
       expect.stringContaining('the database holds a configuration; --replace says that it may go'),
     ]);
-    const restore = stack.run('tools/dist/restore.js', file, '--replace');
+    const restore = stack.run(WEIR, 'restore', file, '--replace');
     expect([await restore.exitCode(), restore.output]).toEqual([
       0,
       expect.stringMatching(/^the database is at revision \d+ again/m),
@@ -238,10 +239,10 @@ describe('Weir on one machine', () => {
     expect(await stack.terminal.interrupt('SIGTERM')).toBe(0);
     const data = join(stack.folder, 'data');
     const file = join(stack.folder, 'stopped.backup');
-    const backup = stack.run('tools/dist/backup.js', file);
+    const backup = stack.run(WEIR, 'backup', file);
     expect([await backup.exitCode(), backup.output]).toEqual([0, expect.stringContaining(file)]);
     renameSync(join(data, 'postgres'), join(data, 'postgres.before'));
-    const restore = stack.run('tools/dist/restore.js', file);
+    const restore = stack.run(WEIR, 'restore', file);
     expect([await restore.exitCode(), restore.output]).toEqual([
       0,
       expect.stringMatching(/^the database is at revision \d+ again/m),

@@ -49,7 +49,7 @@ export class DatabaseRewind {
     await this.rewind(() => deployment.postgres.revert());
   }
 
-  /** `npm run backup`, and later `npm run restore`: the log has another lineage and begins after the backup. */
+  /** `weir backup`, and later `weir restore`: the log has another lineage and begins after the backup. */
   async restore(durationMs: number): Promise<void> {
     const { deployment, folder, root } = this.options;
     const file = join(folder, 'backup.gz');

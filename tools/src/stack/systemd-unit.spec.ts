@@ -46,6 +46,9 @@ describe('the systemd unit', () => {
       true,
     );
     expect(values('WorkingDirectory')).toEqual([INSTALLED]);
+    const scripts = [...read('weir').matchAll(/\/opt\/\S+/g)].map(([path]) => path);
+    expect(scripts).toHaveLength(2);
+    for (const path of scripts) accessSync(path.replace(INSTALLED, root), constants.X_OK);
     const [documentation] = values('Documentation');
     expect(existsSync(documentation.replace(`file://${INSTALLED}`, root))).toBe(true);
   });
@@ -53,6 +56,7 @@ describe('the systemd unit', () => {
   it('keeps the data where the service may write', () => {
     expect(values('Environment')).toEqual([`DATA_DIR=/var/lib/${values('StateDirectory')[0]}`]);
     expect(read('weir.logrotate')).toContain('/var/lib/weir/logs/*.log {');
+    expect(read('weir')).toContain(`export ${values('Environment')[0]}\n`);
   });
 
   it('sets only variables that exist', () => {

@@ -8,8 +8,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { runCommand } from '../catalogue-command/command.js';
-import { Terminal } from '../catalogue-command/terminal.js';
+import { runWeir } from '../../../cli/src/testing/run-weir.js';
 import { Database } from '../platform/database/database.js';
 import { ConfigurationWriter } from '../revisions/configuration-writer.js';
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
@@ -87,18 +86,9 @@ describe('CatalogueUpdater', () => {
     (await query(`SELECT last_error FROM catalogue_source WHERE name = '${name}'`))[0]?.[
       'last_error'
     ];
-  /** Runs `npm run catalogue -- …` beside the control plane. */
-  const command = async (...argv: string[]) => {
-    const out: string[] = [];
-    const errors: string[] = [];
-    const into = (to: string[]) => ({
-      isTTY: false as const,
-      write: (text: string) => to.push(text.trimEnd()) > 0,
-    });
-    const environment = { CATALOGUE: folder, DATABASE_URL: databaseUrl };
-    const code = await runCommand(argv, environment, new Terminal(into(out), into(errors)));
-    return { code, out, errors };
-  };
+  /** Runs `weir catalogue …` beside the control plane. */
+  const command = (...argv: string[]) =>
+    runWeir(['catalogue', ...argv], { CATALOGUE: folder, DATABASE_URL: databaseUrl });
   const revision = async () =>
     Number((await query('SELECT revision FROM config_head'))[0]['revision']);
   /** The image in force. */
@@ -302,7 +292,7 @@ describe('CatalogueUpdater', () => {
     const { out } = await command('check');
     expect(out).toContainEqual(expect.stringContaining(`held: ${name} lists ${changed.length} `));
     expect((await command('accept', `${name}x`)).errors).toEqual([
-      `catalogue: no list of ${name}x is held`,
+      `weir: no list of ${name}x is held`,
     ]);
     // It need not be there any more: what is taken is the list that was held.
     lists.serve('/a', (_request, response) => response.writeHead(500).end());

@@ -17,7 +17,7 @@ export interface DigestScrubOptions {
 
 /**
  * The job that computes the digest of all rows anew and compares it with that of the head. They differ when somebody
- * has changed the tables directly, or the disk of the database has. It changes nothing: see `npm run repair`.
+ * has changed the tables directly, or the disk of the database has. It changes nothing: see `weir repair`.
  */
 export function digestScrub({ snapshots, registry, log }: DigestScrubOptions): Job {
   const scrubs = new Counter({

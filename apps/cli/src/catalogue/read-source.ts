@@ -6,7 +6,7 @@ import {
   type SourceDefinition,
 } from '@weir/catalogue';
 import { type HashKey, parseHashKey } from '@weir/dns-name';
-import type { Terminal } from './terminal.js';
+import type { Terminal } from '../terminal.js';
 
 const TIMEOUT_MS = 30 * 60_000;
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Harness, startHarness } from '../testing/harness.js';
-import { runRepair, USAGE } from './command.js';
+import { type Harness, startHarness } from '../../../control-plane/src/testing/harness.js';
+import { runWeir } from '../testing/run-weir.js';
 
-describe('npm run repair', () => {
+describe('weir repair', () => {
   let harness: Harness;
   beforeAll(async () => {
     harness = await startHarness();
@@ -12,16 +12,7 @@ describe('npm run repair', () => {
   });
   afterAll(() => harness.stop());
 
-  const run = async (...argv: string[]) => {
-    const out: string[] = [];
-    const errors: string[] = [];
-    const output = {
-      print: (line: string) => void out.push(line),
-      printError: (line: string) => void errors.push(line),
-    };
-    const code = await runRepair(argv, harness.environment, output);
-    return { code, out, errors };
-  };
+  const run = (...argv: string[]) => runWeir(['repair', ...argv], harness.environment);
   const head = async () => {
     const [[revision, digest]] = await harness.sql('SELECT revision, digest FROM config_head');
     return { revision: Number(revision), digest: String(digest) };
@@ -71,24 +62,16 @@ describe('npm run repair', () => {
     expect((await head()).digest).toBe(before.digest);
   });
 
-  it('explains itself, and refuses what it does not know', async () => {
-    expect(await run('--help')).toEqual({ code: 0, out: [USAGE], errors: [] });
-    expect(await run()).toEqual({ code: 2, out: [], errors: ['repair: no command; see --help'] });
-    expect((await run('everything')).errors).toEqual([
-      'repair: unknown command everything; see --help',
-    ]);
-    expect((await run('digest', '--force')).code).toBe(2);
-  });
-
   it('names the variable that is missing, and the database that cannot be reached', async () => {
-    const errors: string[] = [];
-    const output = { print: () => undefined, printError: (line: string) => void errors.push(line) };
-    expect(await runRepair(['digest'], {}, output)).toBe(1);
+    const DATA_DIR = '/nowhere';
     const DATABASE_URL = 'postgresql://nobody@127.0.0.1:1/none';
-    expect(await runRepair(['digest'], { DATABASE_URL }, output)).toBe(1);
-    expect(errors).toEqual([
-      expect.stringContaining('DATABASE_URL'),
-      expect.stringContaining('ECONNREFUSED'),
-    ]);
+    expect(await runWeir(['repair', 'digest'], { DATA_DIR })).toMatchObject({
+      code: 1,
+      errors: [expect.stringContaining('DATABASE_URL')],
+    });
+    expect(await runWeir(['repair', 'digest'], { DATABASE_URL })).toMatchObject({
+      code: 1,
+      errors: [expect.stringContaining('ECONNREFUSED')],
+    });
   });
 });

@@ -10,7 +10,7 @@ import {
 } from '@weir/catalogue';
 import { SuffixHashes, toWireName } from '@weir/dns-name';
 import { ANY_KEY, withSource } from './read-source.js';
-import { table, type Terminal } from './terminal.js';
+import { table, type Terminal } from '../terminal.js';
 
 /** A line that lists the domain or a parent of it. */
 interface Mention {
@@ -36,7 +36,7 @@ export async function show(
       bySource.set(source.name, await mentionsIn(source, domain, definition, terminal));
     } catch (error) {
       if (!(error instanceof CatalogueError)) throw error;
-      terminal.printError(`catalogue: ${error.message}`);
+      terminal.printError(`weir: ${error.message}`);
       allRead = false;
     }
   }

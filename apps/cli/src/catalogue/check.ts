@@ -9,7 +9,7 @@ import {
 } from '@weir/catalogue';
 import { SuffixHashes, toWireName } from '@weir/dns-name';
 import { ANY_KEY, withSource } from './read-source.js';
-import { grouped, table, type Terminal } from './terminal.js';
+import { grouped, table, type Terminal } from '../terminal.js';
 
 const HEADINGS = ['source', 'format', 'names', 'skipped', 'invalid lines', 'protected', 'seconds'];
 const LEFT_COLUMNS = 2;
@@ -52,7 +52,7 @@ export async function check(definition: Definition, terminal: Terminal): Promise
     terminal.print('lines with a protected name, the first ten of each source:');
   for (const line of protectedLines) terminal.print(line);
   for (const line of inlineLines(definition)) terminal.print(line);
-  for (const fault of faults) terminal.printError(`catalogue: ${fault}`);
+  for (const fault of faults) terminal.printError(`weir: ${fault}`);
   const usable = grouped(sources.length - faults.length);
   if (sources.length === 0)
     terminal.print('no sources: only the domains in catalogue.yaml are listed');

@@ -1,0 +1,69 @@
+import {
+  CatalogueError,
+  compileCatalogue,
+  type Definition,
+  type GroupDefinition,
+  type ListedGroup,
+  NameList,
+  type ReadList,
+  readNames,
+  type SourceDefinition,
+  sourcesOf,
+} from '@weir/catalogue';
+import type { HashKey } from '@weir/dns-name';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { grouped, type Terminal } from '../terminal.js';
+import { withSource } from './read-source.js';
+
+/** Compiles an image and writes it to a file atomically. */
+export async function build(
+  definition: Definition,
+  file: string,
+  key: HashKey,
+  terminal: Terminal,
+): Promise<void> {
+  const { neverBlock } = definition;
+  const lists = new Map<SourceDefinition, ReadList>();
+  for (const source of sourcesOf(definition)) {
+    const list = await withSource(source, terminal, (body) =>
+      readNames(body, source.format, key, { sha256: source.sha256, neverBlock }),
+    );
+    if (list.names.count === 0) {
+      throw new CatalogueError(`${source.declaredAt}: ${source.name} lists no domain`);
+    }
+    lists.set(source, list);
+  }
+  const listed = (group: GroupDefinition): ListedGroup => {
+    const { id, name, domains, sources, isGuarded, rewrites } = group;
+    const taken = sources.map((source) => {
+      const { names, protectedNames } = lists.get(source) as ReadList;
+      return isGuarded ? names.without(protectedNames) : names;
+    });
+    return { id, name, lists: [NameList.of(domains, key), ...taken], rewrites };
+  };
+  const { image, sha256, domainCount } = compileCatalogue(
+    {
+      categories: definition.categories.map(listed),
+      applications: definition.applications.map(listed),
+    },
+    key,
+  );
+  await writeWhole(file, image);
+  const bytesEach =
+    domainCount === 0 ? '' : `, ${(image.length / domainCount).toFixed(1)} a domain`;
+  terminal.print(`${file}: ${grouped(domainCount)} domains`);
+  terminal.print(`${grouped(image.length)} bytes${bytesEach}`);
+  terminal.print(`sha256 ${sha256}`);
+}
+
+async function writeWhole(file: string, bytes: Uint8Array): Promise<void> {
+  const partial = `${file}.part`;
+  try {
+    await writeFile(partial, bytes);
+    await rename(partial, file);
+  } catch (cause) {
+    await rm(partial, { force: true });
+    const { code, message } = cause as NodeJS.ErrnoException;
+    throw new CatalogueError(`${file} cannot be written: ${code ?? message}`, { cause });
+  }
+}

@@ -1,0 +1,37 @@
+import { type Scope } from '@weir/control-plane/http/callers/scope';
+import { parseTokens } from '@weir/control-plane/http/callers/tokens-file';
+import { sha256 } from '@weir/ops';
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type Context, Failure } from '../context.js';
+
+/** Makes a token, and prints it with its entry for MANAGEMENT_TOKENS_FILE. */
+export function createToken({ terminal }: Context, name: string, scope: Scope): void {
+  const token = randomBytes(32).toString('base64url');
+  const entry = `- name: ${name}
+  sha256: '${sha256(token).toString('hex')}'
+  scope: ${scope}`;
+  parse(entry);
+  terminal.print(`The token, which is shown only now:
+
+${token}
+
+Its entry for MANAGEMENT_TOKENS_FILE. It may also have sources (a list of networks) and expires (a date):
+
+${entry}`);
+}
+
+/** Checks a file of tokens. */
+export function checkTokens({ terminal }: Context, file: string): void {
+  const tokens = parse(readFileSync(file, 'utf8'));
+  const listed = tokens.map(({ name, scope }) => `${name} (${scope})`).join(', ');
+  terminal.print(`${file} is good: ${listed === '' ? 'no tokens' : listed}`);
+}
+
+function parse(text: string): ReturnType<typeof parseTokens> {
+  try {
+    return parseTokens(text);
+  } catch (error) {
+    throw new Failure((error as Error).message);
+  }
+}

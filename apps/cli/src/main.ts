@@ -1,0 +1,25 @@
+import { run } from './run.js';
+import { Terminal } from './terminal.js';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+let interrupted: AbortController | undefined;
+function interruptedSignal(): AbortSignal {
+  if (interrupted === undefined) {
+    const controller = new AbortController();
+    for (const signal of SIGNALS) process.once(signal, () => controller.abort(signal));
+    interrupted = controller;
+  }
+  return interrupted.signal;
+}
+
+// `weir changes | head` ends when head does.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === 'EPIPE' ? 0 : 1);
+});
+process.exitCode = await run(process.argv.slice(2), {
+  environment: process.env,
+  terminal: new Terminal(process.stdout, process.stderr),
+  input: process.stdin,
+  interrupted: interruptedSignal,
+});

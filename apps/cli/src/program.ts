@@ -1,0 +1,138 @@
+import { SCOPES, type Scope } from '@weir/control-plane/http/callers/scope';
+import { readVersion } from '@weir/ops/version';
+import { Argument, Command } from 'commander';
+import { pathToFileURL } from 'node:url';
+import type { Context } from './context.js';
+import { ROOT } from './stack.js';
+
+/**
+ * All commands. What a command does is loaded when it runs: `--help` and completions are there at once.
+ * @throws CommanderError when a command line is not valid, or only help was asked for; what it says has been printed.
+ */
+export function createProgram(context: Context): Command {
+  const { terminal } = context;
+  const program = new Command('weir')
+    .description('The command line of Weir, the DNS filter.')
+    .helpCommand(false)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.print(text.trimEnd()),
+      writeErr: (text) => terminal.printError(text.trimEnd()),
+      outputError: (text, write) => write(text.replace(/^error: /, 'weir: ')),
+      getOutHelpWidth: () => HELP_COLUMNS,
+      getErrHelpWidth: () => HELP_COLUMNS,
+    })
+    .showHelpAfterError('weir COMMAND --help tells how')
+    .version(
+      readVersion(pathToFileURL(`${ROOT}package.json`), context.environment),
+      '--version',
+      'print the version',
+    )
+    .helpOption('--help', 'print this text')
+    .addHelpText('after', NOTES);
+  addCatalogue(program, context);
+  addToken(program, context);
+  addDatabase(program, context);
+  return program;
+}
+
+const HELP_COLUMNS = 100;
+const NOTES = `
+Exit status: 0 done, 1 failed, 2 the command line is not valid.`;
+
+function addCatalogue(program: Command, context: Context): void {
+  const load = () => import('./commands/catalogue.js');
+  const catalogue = program
+    .command('catalogue')
+    .description('the lists of names behind categories and applications');
+  const definition = [
+    '--catalogue <place>',
+    'folder or URL of a catalogue.yaml [CATALOGUE]',
+  ] as const;
+  catalogue
+    .command('check')
+    .description('read the definition and all its sources, and report what each one lists')
+    .option(...definition)
+    .action(async (options: object) => (await load()).checkCatalogue(context, options));
+  catalogue
+    .command('show')
+    .description('print the categories and applications of a domain, and the lines that list it')
+    .argument('<domain>')
+    .option(...definition)
+    .action(async (domain: string, options: object) =>
+      (await load()).showDomain(context, domain, options),
+    );
+  catalogue
+    .command('build')
+    .description('compile the image under DOMAIN_HASH_KEY')
+    .argument('<file>', 'where to write it')
+    .option(...definition)
+    .action(async (file: string, options: object) =>
+      (await load()).buildImage(context, file, options),
+    );
+  catalogue
+    .command('accept')
+    .description('take a list that is held back because it is much shorter or longer than the last')
+    .argument('<source>', 'as `check` names it')
+    .action(async (source: string) => (await load()).acceptList(context, source));
+}
+
+function addToken(program: Command, context: Context): void {
+  const load = () => import('./commands/token.js');
+  const token = program.command('token').description('tokens of the management API');
+  token
+    .command('create')
+    .description('make a token and its entry for MANAGEMENT_TOKENS_FILE')
+    .argument('<name>')
+    .addArgument(new Argument('[scope]').choices(SCOPES).default('read'))
+    .action(async (name: string, scope: Scope) => (await load()).createToken(context, name, scope));
+  token
+    .command('check')
+    .description('check a file for MANAGEMENT_TOKENS_FILE')
+    .argument('<file>')
+    .action(async (file: string) => (await load()).checkTokens(context, file));
+}
+
+function addDatabase(program: Command, context: Context): void {
+  const load = () => import('./commands/backup.js');
+  program
+    .command('backup')
+    .description('write the contents of the database into one file')
+    .argument('<file>')
+    .addHelpText('after', BACKUP_NOTES)
+    .action(async (file: string) => (await load()).backup(context, file));
+  program
+    .command('restore')
+    .description('replace the contents of the database by a backup')
+    .argument('<file>')
+    .option('--replace', 'overwrite a configuration; by default only an empty database is accepted')
+    .addHelpText('after', RESTORE_NOTES)
+    .action(async (file: string, options: object) =>
+      (await load()).restore(context, file, options),
+    );
+  program
+    .command('repair')
+    .description('mend what the database says about itself')
+    .command('digest')
+    .description('put a digest in force that fits the rows, if somebody changed tables directly')
+    .option('--check', 'change nothing; exit status 1 if the digest does not fit')
+    .addHelpText('after', REPAIR_NOTES)
+    .action(async (options: object) =>
+      (await import('./commands/repair.js')).repair(context, options),
+    );
+}
+
+const DATABASE_NOTE = `The database is that of DATABASE_URL. If it is unset, it is that of the local stack (npm start), which may be
+running or not; DATA_DIR [.weir] is the folder of the stack.`;
+const BACKUP_NOTES = `
+${DATABASE_NOTE} Everything may keep running. Only the owner may
+read the file. It appears only when it is complete. It does not contain DOMAIN_HASH_KEY: keep the key elsewhere,
+because without it the domain rules match nothing. The local stack has the key in secrets.json in DATA_DIR.`;
+const RESTORE_NOTES = `
+${DATABASE_NOTE} Everything may keep running: changes wait for a
+moment, and resolvers and block pages load the restored configuration by themselves. A backup of a newer release is
+refused. If it fails, the configuration is unchanged.`;
+const REPAIR_NOTES = `
+A change with a revision of its own puts the digest in force, and every resolver and block page loads the whole
+configuration. The rows stay as they are. Changes wait meanwhile, about a second for 100,000 rows. The database is
+that of DATABASE_URL, or of the local stack that runs from this folder.`;

@@ -1,0 +1,73 @@
+import { stripVTControlCharacters, styleText } from 'node:util';
+
+/** What is used of a stream of the process. */
+export interface Output {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  hasColors?(): boolean;
+}
+type Style = Parameters<typeof styleText>[0];
+
+const MIB = 1024 * 1024;
+const PROGRESS_EVERY_MS = 200;
+const ERASE_LINE = '\r\u001b[K';
+
+/** The output of a command: results on stdout, progress and errors on stderr. */
+export class Terminal {
+  private lastProgressMs = 0;
+
+  constructor(
+    private readonly output: Output,
+    private readonly errors: Output,
+  ) {}
+
+  print(line: string): void {
+    this.clear();
+    this.output.write(`${line}\n`);
+  }
+
+  printError(line: string): void {
+    this.clear();
+    this.errors.write(`${line}\n`);
+  }
+
+  /** Text in a colour, if stdout is a terminal that shows it and NO_COLOR is not set. */
+  style(style: Style, text: string): string {
+    return this.output.hasColors?.() === true
+      ? styleText(style, text, { validateStream: false })
+      : text;
+  }
+
+  /** Shows how much was read. Prints nothing unless stderr is a terminal. */
+  progress(name: string, bytes: number): void {
+    const nowMs = performance.now();
+    if (this.errors.isTTY !== true || nowMs - this.lastProgressMs < PROGRESS_EVERY_MS) return;
+    this.lastProgressMs = nowMs;
+    this.errors.write(`${ERASE_LINE}${name}: ${(bytes / MIB).toFixed(1)} MiB`);
+  }
+
+  private clear(): void {
+    if (this.errors.isTTY === true && this.lastProgressMs > 0) this.errors.write(ERASE_LINE);
+    this.lastProgressMs = 0;
+  }
+}
+
+/** Rows in columns; the first `left` columns are aligned to the left, the others to the right. Cells may have a style. */
+export function table(rows: readonly (readonly string[])[], left: number): string[] {
+  const lengths = rows.map((row) => row.map((cell) => stripVTControlCharacters(cell).length));
+  const widths = (rows[0] ?? []).map((_, i) => Math.max(...lengths.map((row) => row[i])));
+  return rows.map((row, r) =>
+    row
+      .map((cell, i) => {
+        const blanks = ' '.repeat(widths[i] - lengths[r][i]);
+        return i < left ? cell + blanks : blanks + cell;
+      })
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+/** As `1,234,567`. */
+export function grouped(count: number): string {
+  return count.toLocaleString('en-US');
+}
