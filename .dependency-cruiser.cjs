@@ -14,11 +14,19 @@ const LIBRARIES = {
   ops: [],
   'udp-batch': [],
   telemetry: ['ops'],
-  policy: ['config-model', 'dns-name'],
+  policy: ['config-model', 'dns-name', 'dns-wire'],
   clients: ['dns-wire', 'policy'],
   'change-feed': ['config-model'],
   catalogue: ['config-model', 'dns-name', 'policy'],
-  'policy-feed': ['ops', 'change-feed', 'catalogue', 'policy', 'config-model', 'dns-name'],
+  'policy-feed': [
+    'ops',
+    'change-feed',
+    'catalogue',
+    'policy',
+    'config-model',
+    'dns-name',
+    'dns-wire',
+  ],
 };
 
 const boundaries = Object.entries(LIBRARIES).map(([name, others]) => ({

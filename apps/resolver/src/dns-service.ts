@@ -22,7 +22,7 @@ import type { AllowedClients } from './limits/allowed-clients.js';
 import { ClientLimits } from './limits/client-limits.js';
 import { ServerCookies } from './limits/server-cookies.js';
 import { type BoundAddresses, Listeners } from './listeners/listeners.js';
-import { LocalRecords } from './local-records/local-records.js';
+import { LocalRecords } from '@weir/policy/answers';
 import { ProfileRows } from './metrics/profile-counters.js';
 import { CountsOfAll, countersInto, createThreadCounts } from './metrics/thread-counts.js';
 import { OperatorFiles } from './operator-files.js';

@@ -1,10 +1,10 @@
 import type { HashKey } from '@weir/dns-name';
 import { WatchedFile, type WatchedFileLog, type WatchedFileOptions } from '@weir/ops';
+import { readRecords } from './local-records/read-records.js';
+import { LocalRecords } from '@weir/policy/answers';
 import type { DnsConfiguration } from './configuration.js';
 import type { LaneFiles } from './lanes/lane-task.js';
 import { AllowedClients } from './limits/allowed-clients.js';
-import { LocalRecords } from './local-records/local-records.js';
-import { readRecords } from './local-records/read-records.js';
 
 /** Enough for `MAX_RECORDS`. */
 const MAX_FILE_BYTES = 2 ** 18;

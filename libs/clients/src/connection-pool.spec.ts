@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ClientAddress } from './client-address.js';
+import { ClientAddress } from '@weir/policy';
 import { ConnectionPool, type PooledConnection } from './connection-pool.js';
 import { SubscriberKey } from './subscriber-key.js';
 

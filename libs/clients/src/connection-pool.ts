@@ -1,5 +1,4 @@
-import { MatchedBy } from '@weir/policy';
-import type { ClientAddress } from './client-address.js';
+import { MatchedBy, type ClientAddress } from '@weir/policy';
 import type { SubscriberKey } from './subscriber-key.js';
 
 /** Of this many connections, clients that are not served may have one. */

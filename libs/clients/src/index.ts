@@ -1,4 +1,4 @@
-export { ClientAddress, readIpv4, readIpv6 } from './client-address.js';
+export { ClientAddress, readIpv4, readIpv6 } from '@weir/policy';
 export { ClientConnections } from './client-connections.js';
 export {
   ConnectionPool,

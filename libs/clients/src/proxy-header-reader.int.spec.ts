@@ -2,7 +2,7 @@ import { concat } from '@weir/dns-wire/testing';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ClientAddress } from './client-address.js';
+import { ClientAddress } from '@weir/policy';
 import { ProxyHeaderReader } from './proxy-header-reader.js';
 import { proxyHeader } from './testing/proxy-header.js';
 

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { ClientAddress } from './client-address.js';
+import type { ClientAddress } from '@weir/policy';
 import type { Connection } from './connection.js';
 import { canBeProxyHeader, PARTIAL_PROXY_HEADER, readProxyHeader } from './proxy-header.js';
 

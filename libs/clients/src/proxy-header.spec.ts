@@ -1,7 +1,7 @@
 import { concat } from '@weir/dns-wire/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ClientAddress } from './client-address.js';
+import { ClientAddress } from '@weir/policy';
 import {
   BAD_PROXY_HEADER,
   canBeProxyHeader,

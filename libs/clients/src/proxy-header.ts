@@ -1,5 +1,5 @@
 import { readUint16, readUint32 } from '@weir/dns-wire';
-import type { ClientAddress } from './client-address.js';
+import type { ClientAddress } from '@weir/policy';
 import { crc32c } from './crc32c.js';
 
 /*

@@ -1,6 +1,5 @@
-import { Policy } from '@weir/policy';
+import { Policy, ClientAddress } from '@weir/policy';
 import { describe, expect, it } from 'vitest';
-import { ClientAddress } from './client-address.js';
 import { RateTable } from './rate-table.js';
 import { SubscriberKey } from './subscriber-key.js';
 

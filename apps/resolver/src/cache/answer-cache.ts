@@ -10,7 +10,7 @@ import {
 import { WriteSide } from '@weir/policy';
 import type { NameRange } from '../query/name-range.js';
 import { isNameKey, nameKey, type Question, questionKey } from '../query/question.js';
-import { TargetHashes } from '../query/target-hashes.js';
+import { TargetHashes } from '@weir/policy/answers';
 import { AnswerStore } from './answer-store.js';
 import { type CacheInvitation, type CacheMemory, createCacheMemory } from './cache-memory.js';
 import { CacheReader, RETRY_SECONDS } from './cache-reader.js';

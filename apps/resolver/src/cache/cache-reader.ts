@@ -9,7 +9,7 @@ import {
 } from '@weir/dns-wire';
 import { ReadSide } from '@weir/policy';
 import { nameKey, type Question, questionKey } from '../query/question.js';
-import type { TargetHashes } from '../query/target-hashes.js';
+import type { TargetHashes } from '@weir/policy/answers';
 import { type CacheMemory, countersOf, type CacheInvitation } from './cache-memory.js';
 import { EntryReader } from './entry-reader.js';
 import { EntryTable } from './entry-table.js';

@@ -10,7 +10,7 @@ import {
   writeUint32,
 } from '@weir/dns-wire';
 import type { Question } from '../query/question.js';
-import { TargetHashes } from '../query/target-hashes.js';
+import { TargetHashes } from '@weir/policy/answers';
 import { Head, Use } from './entry.js';
 import { type EntryTable, useAt } from './entry-table.js';
 

@@ -7,7 +7,7 @@ import {
   writeUint16,
   writeUint32,
 } from '@weir/dns-wire';
-import type { TargetHashes } from '../query/target-hashes.js';
+import type { TargetHashes } from '@weir/policy/answers';
 import { Head, Use } from './entry.js';
 import { type EntryTable, useAt } from './entry-table.js';
 

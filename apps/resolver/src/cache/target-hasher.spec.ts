@@ -1,7 +1,7 @@
 import { parseHashKey, SuffixHashes, toWireName } from '@weir/dns-name';
 import { pointerTo } from '@weir/dns-wire/testing';
 import { describe, expect, it } from 'vitest';
-import { TargetHashes } from '../query/target-hashes.js';
+import { TargetHashes } from '@weir/policy/answers';
 import { questionOf, responseTo } from '../query/testing/questions.js';
 import { a, cname, https } from '../query/testing/records.js';
 import { AnswerCache } from './answer-cache.js';

@@ -1,6 +1,6 @@
 import { type HashKey, SuffixHashes } from '@weir/dns-name';
 import { AnswerChain, ChainStatus, type Response } from '@weir/dns-wire';
-import { TargetHashes } from '../query/target-hashes.js';
+import { TargetHashes } from '@weir/policy/answers';
 
 /** Computes the hashes of the targets of an answer, to be kept with it. Allocates nothing. */
 export class TargetHasher {

@@ -92,25 +92,8 @@ export const LIMIT_VARIABLES = {
   ),
 } as const;
 
-/** Loopback, private, shared (RFC 6598) and unique local networks (decisions §7). */
-const PRIVATE_NETWORKS = [
-  '127.0.0.0/8',
-  '10.0.0.0/8',
-  '172.16.0.0/12',
-  '192.168.0.0/16',
-  '100.64.0.0/10',
-  '::1/128',
-  'fc00::/7',
-];
-
 /** Who is served, and through which load balancers. */
 export const CLIENT_VARIABLES = {
-  DNS_ALLOWED_CLIENTS: cidrList({
-    description:
-      'Networks whose clients are served unfiltered when no profile is assigned to them. Other ' +
-      'clients without a profile are refused.',
-    default: PRIVATE_NETWORKS.join(','),
-  }),
   DNS_ALLOWED_CLIENTS_FILE: optional(
     text('a file of networks', {
       description:

@@ -1,5 +1,4 @@
-import { boolean, upstreamList, integer, optional, text } from '@weir/ops';
-import { atMost } from './value-kinds.js';
+import { atMost, boolean, upstreamList, integer, optional, text } from '@weir/ops';
 
 const MAX_UPSTREAMS = 16;
 const MAX_UPSTREAM_PORTS = 1024;

@@ -71,12 +71,3 @@ export function serverId(options: VariableOptions): Variable<string> {
   };
   return { ...text('1 to 63 printable ASCII characters without spaces', options), parse };
 }
-
-export function atMost<T>(maxItems: number, list: Variable<readonly T[]>): Variable<readonly T[]> {
-  const parse = (text: string): readonly T[] => {
-    const items = list.parse(text);
-    if (items.length > maxItems) throw new VariableFault(`at most ${maxItems}`);
-    return items;
-  };
-  return { ...list, valueSchema: { ...list.valueSchema, maxItems }, parse };
-}

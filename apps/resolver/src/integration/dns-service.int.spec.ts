@@ -18,7 +18,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
 import { a, cname, https, txt } from '../query/testing/records.js';
 import { askOneTcp, askUdp, type Server } from '../testing/client.js';
-import { LOCAL_ZONES } from '../special/special-names.js';
+import { LOCAL_ZONES } from '@weir/policy/answers';
 import { respond } from '../testing/respond.js';
 import { createService, type TestServiceOptions } from '../testing/service.js';
 import { SharedSource } from '../testing/shared-source.js';

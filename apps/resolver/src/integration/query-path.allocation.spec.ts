@@ -1,32 +1,35 @@
 import { SubscriberKey } from '@weir/clients';
+import { parseHashKey } from '@weir/dns-name';
 import { parseResponse, Response } from '@weir/dns-wire';
 import { encodeMessage, encodeQuery, hexOf, opt, wireName } from '@weir/dns-wire/testing';
-import { parseHashKey } from '@weir/dns-name';
 import { domainRule, HASH_KEY_HEX, loopback, policyOf, profile } from '@weir/policy-feed/testing';
+import {
+  BlockPages,
+  PolicyLookup,
+  QueryDecider,
+  TargetInspector,
+  LocalRecords,
+  ServerIdentity,
+  SpecialNameTable,
+  DISCOVERY_ZONES,
+  LOCAL_ZONES,
+} from '@weir/policy/answers';
+import { recordsFile } from '../testing/records-file.js';
 import { getHeapStatistics } from 'node:v8';
 import { describe, expect, it } from 'vitest';
-import { BlockPages } from '../answer/block-pages.js';
 import { AnswerCache } from '../cache/answer-cache.js';
 import { TargetHasher } from '../cache/target-hasher.js';
-import { PolicyLookup } from '../decision/policy-lookup.js';
-import { QueryDecider } from '../decision/query-decider.js';
-import { RebindingProtection } from '../decision/rebinding-protection.js';
-import { TargetInspector } from '../decision/target-inspector.js';
+import { readRecords } from '../local-records/read-records.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
-import { LocalRecords } from '../local-records/local-records.js';
-import { readRecords } from '../local-records/read-records.js';
 import { LatencyHistogram } from '../metrics/histogram.js';
 import { ProfileCounters, ProfileRows } from '../metrics/profile-counters.js';
 import { QueryCounters } from '../metrics/query-counters.js';
 import { QueryPath } from '../query-path/query-path.js';
+import { RebindingProtection } from '../query-path/rebinding-protection.js';
 import { Exchange, type ReplyPath } from '../query/exchange.js';
 import { a, cname } from '../query/testing/records.js';
-import { ServerIdentity } from '../special/server-identity.js';
-import { SpecialNameTable } from '../special/special-name-table.js';
-import { DISCOVERY_ZONES, LOCAL_ZONES } from '../special/special-names.js';
 import { CONFIGURATION } from '../testing/configuration.js';
-import { recordsFile } from '../testing/records-file.js';
 import { ForwardResult } from '../upstream/forward-result.js';
 
 const hashKey = parseHashKey(HASH_KEY_HEX);

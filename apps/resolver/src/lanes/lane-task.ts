@@ -5,7 +5,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { CacheInvitation } from '../cache/cache-memory.js';
 import type { SetTimes } from '../clocks.js';
 import type { LimitsMemory } from '../limits/client-limits.js';
-import type { LocalRecord } from '../local-records/local-name.js';
+import type { LocalRecord } from '@weir/policy/answers';
 import type { ThreadCounts } from '../metrics/thread-counts.js';
 import type { AnswerConfiguration } from '../query-path/create-query-path.js';
 

@@ -11,7 +11,7 @@ import { SharedCache } from '../cache/cache-reader.js';
 import { withTimes } from '../clocks.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
-import { LocalRecords } from '../local-records/local-records.js';
+import { LocalRecords } from '@weir/policy/answers';
 import { ProfileRows } from '../metrics/profile-counters.js';
 import { countersInto } from '../metrics/thread-counts.js';
 import { createQueryPath } from '../query-path/create-query-path.js';

@@ -1,17 +1,17 @@
 import { parseHashKey, SuffixHashes } from '@weir/dns-name';
 import { formatName } from '@weir/dns-wire';
 import { wireName } from '@weir/dns-wire/testing';
+import { LocalRecords } from '@weir/policy/answers';
 import { HASH_KEY_HEX } from '@weir/policy-feed/testing';
 import { describe, expect, it } from 'vitest';
 import { recordsFile } from '../testing/records-file.js';
-import { LocalRecords } from './local-records.js';
 import { readRecords } from './read-records.js';
 
-const key = parseHashKey(HASH_KEY_HEX);
-const hashes = new SuffixHashes(key);
+const KEY = parseHashKey(HASH_KEY_HEX);
+const hashes = new SuffixHashes(KEY);
 
 function load(...lines: string[]) {
-  const records = LocalRecords.of(readRecords(recordsFile(...lines)), key);
+  const records = LocalRecords.of(readRecords(recordsFile(...lines)), KEY);
   const find = (name: string) => {
     hashes.compute(wireName(name), 0);
     return records.find(hashes);

@@ -1,8 +1,8 @@
 import { hexOf, wireName } from '@weir/dns-wire/testing';
+import { MAX_RECORDS } from '@weir/policy/answers';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { recordsFile } from '../testing/records-file.js';
-import { MAX_RECORDS } from './local-name.js';
 import { readRecords } from './read-records.js';
 
 const rdataOf = (yaml: string) => readRecords(yaml).map(({ rdata }) => hexOf(rdata));

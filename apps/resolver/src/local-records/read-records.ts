@@ -1,8 +1,7 @@
 import { DomainError, normaliseDomain, toWireName } from '@weir/dns-name';
 import { MAX_NAME_BYTES, Type } from '@weir/dns-wire';
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml';
-import { addressRdata } from '../query/address-rdata.js';
-import { faultAt, type LocalRecord, MAX_RECORDS } from './local-name.js';
+import { addressRdata, faultAt, type LocalRecord, MAX_RECORDS } from '@weir/policy/answers';
 
 const FIELDS = ['name', 'type', 'data', 'ttl'] as const;
 type Field = (typeof FIELDS)[number];

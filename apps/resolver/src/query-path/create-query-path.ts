@@ -1,21 +1,23 @@
 import type { HashKey } from '@weir/dns-name';
 import type { PolicySource, QueryPolicy } from '@weir/policy';
-import { BlockPages } from '../answer/block-pages.js';
-import { designatedResolvers } from '../answer/designated-resolvers.js';
-import type { ResolverConfiguration } from '../configuration.js';
-import { PolicyLookup, type PolicyLookupOptions } from '../decision/policy-lookup.js';
-import { QueryDecider, type QueryDeciderOptions } from '../decision/query-decider.js';
-import { RebindingProtection } from '../decision/rebinding-protection.js';
-import { TargetInspector } from '../decision/target-inspector.js';
-import { ServerIdentity } from '../special/server-identity.js';
-import { SpecialNameTable } from '../special/special-name-table.js';
 import {
+  BlockPages,
+  PolicyLookup,
+  type PolicyLookupOptions,
+  QueryDecider,
+  type QueryDeciderOptions,
+  TargetInspector,
+  ServerIdentity,
+  SpecialNameTable,
   DESIGNATION_ZONES,
   DISCOVERY_ZONES,
   LOCAL_ZONES,
   READINESS_ZONES,
-} from '../special/special-names.js';
+} from '@weir/policy/answers';
+import type { ResolverConfiguration } from '../configuration.js';
+import { designatedResolvers } from './designated-resolvers.js';
 import { QueryPath, type QueryPathOptions } from './query-path.js';
+import { RebindingProtection } from './rebinding-protection.js';
 
 /** The variables that say how queries are answered. All of them can be sent to another thread. */
 export type AnswerConfiguration = Pick<

@@ -7,12 +7,15 @@ import {
   Rcode,
   type Response,
 } from '@weir/dns-wire';
-import { LocalAnswers } from '../answer/local-answers.js';
+import {
+  LocalAnswers,
+  Action,
+  type QueryDecider,
+  type TargetInspector,
+  TargetVerdict,
+} from '@weir/policy/answers';
 import type { AnswerCache } from '../cache/answer-cache.js';
 import { type CacheReader, CacheResult } from '../cache/cache-reader.js';
-import { Action, type QueryDecider } from '../decision/query-decider.js';
-import type { RebindingProtection } from '../decision/rebinding-protection.js';
-import { type TargetInspector, TargetVerdict } from '../decision/target-inspector.js';
 import type { ServerCookies } from '../limits/server-cookies.js';
 import type { LatencyHistogram } from '../metrics/histogram.js';
 import { NO_VERDICT } from '../metrics/query-counters.js';
@@ -24,6 +27,7 @@ import { OwnQuestion } from '../query/own-question.js';
 import type { Question } from '../query/question.js';
 import { ForwardResult } from '../upstream/forward-result.js';
 import type { ForwardEvents } from '../upstream/forwarder.js';
+import type { RebindingProtection } from './rebinding-protection.js';
 import { ExtendedErrors, Replies, type RepliesOptions } from './replies.js';
 
 /** What the query path needs of `Forwarder`. */

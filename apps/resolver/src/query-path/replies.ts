@@ -3,22 +3,22 @@ import {
   Flag,
   FLAGS_OFFSET,
   MAX_MESSAGE_BYTES,
-  HEADER_BYTES,
   Rcode,
   Ede,
   type Response,
-  Type,
-  writeAddressAnswer,
-  writeAnyAnswer,
-  writeBlockAnswer,
   writeEmptyAnswer,
   writeForwardedAnswer,
   writeRecordsAnswer,
   writeTruncatedAnswer,
 } from '@weir/dns-wire';
 import { type Decision, Reason, Verdict } from '@weir/policy';
-import type { BlockPages } from '../answer/block-pages.js';
-import { writeSpecialAnswer } from '../answer/special-answer.js';
+import {
+  OwnAnswers,
+  type OwnAnswersOptions,
+  PROHIBITED,
+  type ServerIdentity,
+  type SpecialMatch,
+} from '@weir/policy/answers';
 import type { Dnstap } from '../dnstap/dnstap.js';
 import type { ClientLimits } from '../limits/client-limits.js';
 import type { ProfileCounters } from '../metrics/profile-counters.js';
@@ -28,9 +28,6 @@ import type { QueryLog } from '../query-log/query-log.js';
 import { AnswerSource } from '../query/answer-source.js';
 import { DropReason } from '../query/drop-reason.js';
 import { type Exchange, Transport } from '../query/exchange.js';
-import type { ServerIdentity } from '../special/server-identity.js';
-import type { SpecialMatch } from '../special/special-name-table.js';
-import { Special } from '../special/special-names.js';
 
 /** An Extended DNS Error of an answer without records (RFC 8914 §2). */
 interface ExtendedError {
@@ -49,24 +46,20 @@ const extendedError = (code: number, text = ''): ExtendedError => ({
 export const ExtendedErrors = {
   none: extendedError(Ede.none),
   notReady: extendedError(Ede.notReady, 'this resolver is not ready'),
-  prohibited: extendedError(Ede.prohibited, 'not a client of this resolver'),
+  prohibited: PROHIBITED,
   notRecursive: extendedError(Ede.notAuthoritative),
   deadZone: extendedError(Ede.noReachableAuthority, 'too many queries for this zone wait'),
   overloaded: extendedError(Ede.other, 'too many queries wait for upstream resolvers'),
   tooManyTargets: extendedError(Ede.other, 'too many targets in the answer'),
 } as const;
 
-export interface RepliesOptions {
+export interface RepliesOptions extends OwnAnswersOptions {
   /** What the policy says about the current query. */
   readonly decision: Decision;
   /** The special name that the current query asks for. */
   readonly specialMatch: SpecialMatch;
-  readonly pages: BlockPages;
-  readonly blockTtlSeconds: number;
   /** Highest TTL of records from upstream. */
   readonly maxTtlSeconds: number;
-  /** Rdata of the SVCB records of the designated resolvers. */
-  readonly designatedResolvers: readonly Uint8Array[];
   readonly serverIdentity: ServerIdentity;
   readonly limits: ClientLimits;
   readonly counters: QueryCounters;
@@ -79,42 +72,30 @@ export interface RepliesOptions {
   readonly queryLog: QueryLog | null;
 }
 
-const ANY_TTL_SECONDS = 3600;
-const DESIGNATION_TTL_SECONDS = 300;
-const NO_ADDRESSES = new Uint8Array(0);
-
 /** The last step of every query: write the answer, count it and send it, or drop the query. Allocates nothing. */
 export class Replies {
   /** For answers whose way back has no place of its own for them. */
   private readonly ownSpace = new Uint8Array(MAX_MESSAGE_BYTES);
 
-  constructor(private readonly options: RepliesOptions) {}
+  private readonly ownAnswers: OwnAnswers;
+
+  constructor(private readonly options: RepliesOptions) {
+    this.ownAnswers = new OwnAnswers(options);
+  }
 
   sendBlock(exchange: Exchange): void {
     const out = exchange.replyPath.space ?? this.ownSpace;
-    const { decision, pages, blockTtlSeconds, timer } = this.options;
+    const { decision, timer } = this.options;
     if (timer.source !== AnswerSource.upstream) timer.source = AnswerSource.blocked;
-    const page = pages.addressesOf(decision.pageId);
-    const isEmpty = decision.emptyDnsAnswer;
-    const length = writeBlockAnswer(
-      out,
-      exchange.bytes,
-      exchange.query,
-      isEmpty ? NO_ADDRESSES : page.ipv4,
-      isEmpty ? NO_ADDRESSES : page.ipv6,
-      Math.min(blockTtlSeconds, decision.ttlCapSeconds),
-    );
+    const length = this.ownAnswers.writeBlock(out, exchange, decision);
     this.send(exchange, out, length, decision.verdict, Rcode.noError);
   }
 
   /** NODATA with EDE 15, in place of private addresses. */
   sendNoAddress(exchange: Exchange): void {
     const out = exchange.replyPath.space ?? this.ownSpace;
-    const { bytes, query } = exchange;
-    const { decision, blockTtlSeconds } = this.options;
-    const ttlSeconds = Math.min(blockTtlSeconds, decision.ttlCapSeconds);
-    const none = NO_ADDRESSES;
-    const length = writeAddressAnswer(out, bytes, query, none, none, ttlSeconds, Ede.blocked);
+    const { decision } = this.options;
+    const length = this.ownAnswers.writeNoAddress(out, exchange, decision);
     this.send(exchange, out, length, decision.verdict, Rcode.noError);
   }
 
@@ -122,39 +103,24 @@ export class Replies {
   sendAny(exchange: Exchange): void {
     const out = exchange.replyPath.space ?? this.ownSpace;
     const { decision } = this.options;
-    const ttlSeconds = Math.min(ANY_TTL_SECONDS, decision.ttlCapSeconds);
-    const length = writeAnyAnswer(out, exchange.bytes, exchange.query, ttlSeconds);
+    const length = this.ownAnswers.writeAny(out, exchange, decision);
     this.send(exchange, out, length, decision.verdict, Rcode.noError);
   }
 
   sendSpecial(exchange: Exchange): void {
-    const { decision, specialMatch } = this.options;
-    const { special, zoneOffset } = specialMatch;
-    if (special === Special.none) throw new Error('an answer for a name that is not special');
-    const { bytes, query } = exchange;
-    const isItself = zoneOffset === HEADER_BYTES;
-    if (special === Special.designated && isItself && query.qtype === Type.svcb) {
-      return this.sendDesignation(exchange);
-    }
     const out = exchange.replyPath.space ?? this.ownSpace;
-    const { ttlCapSeconds } = decision;
-    const length = writeSpecialAnswer(out, bytes, query, special, zoneOffset, ttlCapSeconds);
+    const { decision, specialMatch } = this.options;
+    const limit = exchange.replyPath.maxAnswerBytes(exchange.query);
+    const length = this.ownAnswers.writeSpecial(out, exchange, specialMatch, decision, limit);
     this.send(exchange, out, length, decision.verdict, out[FLAGS_OFFSET + 1] & Flag.rcode);
   }
 
-  private sendDesignation(exchange: Exchange): void {
-    this.sendRecords(exchange, this.options.designatedResolvers, DESIGNATION_TTL_SECONDS);
-  }
-
   sendIdentity(exchange: Exchange): void {
-    this.sendRecords(exchange, this.options.serverIdentity.rdatas, 0);
-  }
-
-  private sendRecords(exchange: Exchange, rdatas: readonly Uint8Array[], ttlSeconds: number): void {
+    const { rdatas } = this.options.serverIdentity;
     const out = exchange.replyPath.space ?? this.ownSpace;
     const { bytes, query, replyPath } = exchange;
     const limit = replyPath.maxAnswerBytes(query);
-    const length = writeRecordsAnswer(out, bytes, query, rdatas, ttlSeconds, limit);
+    const length = writeRecordsAnswer(out, bytes, query, rdatas, 0, limit);
     this.send(exchange, out, length, this.options.decision.verdict, Rcode.noError);
   }
 

@@ -112,3 +112,13 @@ function parseInteger(value: string, lowest: number, highest: number): number {
   if (!(parsed >= lowest && parsed <= highest)) throw new VariableFault();
   return parsed;
 }
+
+/** A list of at most so many items. */
+export function atMost<T>(maxItems: number, list: Variable<readonly T[]>): Variable<readonly T[]> {
+  const parse = (text: string): readonly T[] => {
+    const items = list.parse(text);
+    if (items.length > maxItems) throw new VariableFault(`at most ${maxItems}`);
+    return items;
+  };
+  return { ...list, valueSchema: { ...list.valueSchema, maxItems }, parse };
+}

@@ -1,7 +1,8 @@
 import type { SuffixHashes } from '@weir/dns-name';
 import { AnswerChain, ChainStatus, type Response } from '@weir/dns-wire';
-import { type PolicySource, type QueryPolicy, type Reason, Verdict } from '@weir/policy';
-import { TargetHashes } from '../query/target-hashes.js';
+import { type Reason, Verdict } from '../decision.js';
+import type { PolicySource, QueryPolicy } from '../policy-source.js';
+import { TargetHashes } from './target-hashes.js';
 import type { PolicyLookup } from './policy-lookup.js';
 
 /** What the inspection of a response says. */

@@ -1,4 +1,4 @@
-import { addressRdata } from '../query/address-rdata.js';
+import { ClientAddress } from '../client-address.js';
 
 /**
  * Addresses that a blocked name is answered with, as consecutive rdata: 4 bytes each and 16 bytes each. Either may be
@@ -43,4 +43,14 @@ export function toRdata(addresses: readonly string[]): PageAddresses {
     (rdata.length === 4 ? ipv4 : ipv6).push(...rdata);
   }
   return { ipv4: Uint8Array.from(ipv4), ipv6: Uint8Array.from(ipv6) };
+}
+
+/** The rdata of an A or AAAA record: 4 or 16 bytes. Null: the text is not an address. An IPv4-mapped one is IPv4. */
+export function addressRdata(text: string): Uint8Array | null {
+  const address = new ClientAddress();
+  if (!address.set(text, 0)) return null;
+  const words = address.family === 4 ? address.words.subarray(0, 1) : address.words;
+  return Uint8Array.from(
+    [...words].flatMap((word) => [word >>> 24, word >>> 16, word >>> 8, word]),
+  );
 }

@@ -8,7 +8,7 @@ import {
   writeNegativeAnswer,
   writeZoneAnswer,
 } from '@weir/dns-wire';
-import { Special } from '../special/special-names.js';
+import { Special } from './special-names.js';
 
 /** TTL of all answers made here (RFC 6303 §3). */
 const TTL_SECONDS = 10_800;

@@ -1,13 +1,15 @@
 import { type Response, ResponseBuilder, Type } from '@weir/dns-wire';
-import { findSet, type LocalName, type Rewrite } from '../local-records/local-name.js';
-import type { Exchange } from '../query/exchange.js';
+import { findSet, type LocalName, type Rewrite } from './local-name.js';
+import type { AskedQuery } from './asked-query.js';
+
+type AskedMessage = Pick<AskedQuery, 'bytes' | 'query'>;
 
 /** Makes responses from local records. Each is valid until the next one. Allocates nothing. */
 export class LocalAnswers {
   private readonly builder = new ResponseBuilder();
 
   /** All that the file has for the question. A target outside of the file is not resolved. */
-  answer({ bytes, query }: Exchange, name: LocalName): Response {
+  answer({ bytes, query }: AskedMessage, name: LocalName): Response {
     this.builder.start(bytes, query);
     const { rewrite } = name;
     if (rewrite === null || query.qtype === Type.cname) {
@@ -23,7 +25,7 @@ export class LocalAnswers {
    * The records that lead to the target, and the response to the question for the target.
    * @returns null when that response is malformed, or does not fit
    */
-  rewritten({ bytes, query }: Exchange, rewrite: Rewrite, response: Response): Response | null {
+  rewritten({ bytes, query }: AskedMessage, rewrite: Rewrite, response: Response): Response | null {
     this.builder.start(bytes, query);
     this.addLinks(rewrite);
     return this.builder.append(response) ? this.builder.response : null;

@@ -1,6 +1,6 @@
-import { hashDomain, parseHashKey, SuffixHashes, toWireName } from '@weir/dns-name';
-import { HASH_KEY_HEX } from '@weir/policy-feed/testing';
+import { hashDomain, SuffixHashes, toWireName } from '@weir/dns-name';
 import { describe, expect, it } from 'vitest';
+import { KEY } from '../testing/fixtures.js';
 import { SpecialNameTable } from './special-name-table.js';
 import {
   DISCOVERY_ZONES,
@@ -10,11 +10,10 @@ import {
   type SpecialZone,
 } from './special-names.js';
 
-const key = parseHashKey(HASH_KEY_HEX);
-const hashes = new SuffixHashes(key);
+const hashes = new SuffixHashes(KEY);
 
 function find(name: string, zones: readonly SpecialZone[] = [...LOCAL_ZONES, ...DISCOVERY_ZONES]) {
-  const names = new SpecialNameTable(key, zones);
+  const names = new SpecialNameTable(KEY, zones);
   hashes.compute(toWireName(name), 0);
   const special = names.find(hashes);
   return special === Special.none ? null : [special, names.labels];
@@ -89,7 +88,7 @@ describe('SpecialNameTable', () => {
   });
 
   it('has no duplicate zones', () => {
-    const names = [...LOCAL_ZONES, ...DISCOVERY_ZONES].map(([name]) => hashDomain(name, key));
+    const names = [...LOCAL_ZONES, ...DISCOVERY_ZONES].map(([name]) => hashDomain(name, KEY));
     expect(new Set(names).size).toBe(names.length);
   });
 });

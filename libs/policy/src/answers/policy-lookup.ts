@@ -1,8 +1,9 @@
-import type { CidrSet } from '@weir/ops';
 import { type HashKey, SuffixHashes } from '@weir/dns-name';
 import { CLASS_IN, HEADER_BYTES } from '@weir/dns-wire';
-import { Decision, type PolicySource, type QueryPolicy, Reason, Verdict } from '@weir/policy';
-import type { Exchange } from '../query/exchange.js';
+import type { Client } from '../client.js';
+import { Decision, Reason, Verdict } from '../decision.js';
+import type { PolicySource, QueryPolicy } from '../policy-source.js';
+import type { AskedQuery } from './asked-query.js';
 
 /** Whether a client is served. */
 export const Access = {
@@ -19,7 +20,7 @@ export interface PolicyLookupOptions {
   readonly source: PolicySource<QueryPolicy>;
   readonly hashKey: HashKey;
   /** Clients that are served without a profile. */
-  readonly allowedClients: Pick<CidrSet, 'has'>;
+  readonly allowedClients: { has(client: Client): boolean };
   /** Wall clock in milliseconds: schedules follow it. */
   readonly nowMs: () => number;
 }
@@ -39,7 +40,7 @@ export class PolicyLookup {
    * Decides about client and qname, and sets the exchange's hash of the qname.
    * @param anyClass whether the question is answered here although its class is not IN
    */
-  lookUp(exchange: Exchange, anyClass = false): Access {
+  lookUp(exchange: AskedQuery, anyClass = false): Access {
     const { bytes, query, client } = exchange;
     exchange.nameHashLow = 0;
     exchange.nameHashHigh = 0;
@@ -57,7 +58,7 @@ export class PolicyLookup {
   }
 
   /** An address with NAPT ranges has subscribers, and is never unfiltered (decisions §7). */
-  private isServed(client: Exchange['client']): boolean {
+  private isServed(client: Client): boolean {
     const { verdict, reason } = this.decision;
     if (verdict !== Verdict.unfiltered) return true;
     return reason !== Reason.outsideRanges && this.options.allowedClients.has(client);

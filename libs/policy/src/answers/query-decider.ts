@@ -1,12 +1,12 @@
 import type { SuffixHashes } from '@weir/dns-name';
 import { type Query, Type } from '@weir/dns-wire';
-import { type Decision, Verdict } from '@weir/policy';
-import type { LocalName, Rewrite } from '../local-records/local-name.js';
-import type { LocalRecords } from '../local-records/local-records.js';
-import type { Exchange } from '../query/exchange.js';
-import type { ServerIdentity } from '../special/server-identity.js';
-import { SpecialMatch, type SpecialNameTable } from '../special/special-name-table.js';
-import { Special } from '../special/special-names.js';
+import { type Decision, Verdict } from '../decision.js';
+import type { LocalName, Rewrite } from './local-name.js';
+import type { LocalRecords } from './local-records.js';
+import type { AskedQuery } from './asked-query.js';
+import type { ServerIdentity } from './server-identity.js';
+import { SpecialMatch, type SpecialNameTable } from './special-name-table.js';
+import { Special } from './special-names.js';
 import { Access, type PolicyLookup } from './policy-lookup.js';
 import type { TargetInspector } from './target-inspector.js';
 
@@ -107,7 +107,7 @@ export class QueryDecider {
    * The order of the checks is that of decisions §7, §8 and §9: first clients that are refused, then names that no
    * policy answers, then the filter, then questions that are not for an upstream. Sets the exchange's name hash.
    */
-  decide(exchange: Exchange): Action {
+  decide(exchange: AskedQuery): Action {
     const { policyLookup, specialMatch, options } = this;
     this.rewrite = null;
     const isIdentity = options.serverIdentity.isAsked(exchange.bytes, exchange.query);

@@ -1,5 +1,5 @@
 import { toWireName } from '@weir/dns-name';
-import { toRdata } from './block-pages.js';
+import { toRdata } from '@weir/policy/answers';
 
 /** The variables that describe the encrypted transports of this resolver. */
 export interface DesignationConfiguration {

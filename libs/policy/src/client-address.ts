@@ -1,5 +1,5 @@
 import { readUint32 } from '@weir/dns-wire';
-import type { Client } from '@weir/policy';
+import type { Client } from './client.js';
 
 const DOT = 0x2e;
 const COLON = 0x3a;

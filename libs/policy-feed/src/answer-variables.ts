@@ -1,0 +1,120 @@
+import { MAX_ID } from '@weir/config-model';
+import { MAX_ADDRESSES } from '@weir/dns-wire';
+import {
+  addressList,
+  atMost,
+  boolean,
+  cidrList,
+  integer,
+  json,
+  type ValueSchema,
+  VariableFault,
+} from '@weir/ops';
+import { isIP, isIPv4 } from 'node:net';
+
+/** Loopback, private, shared (RFC 6598) and unique local networks (decisions §7). */
+const PRIVATE_NETWORKS = [
+  '127.0.0.0/8',
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '100.64.0.0/10',
+  '::1/128',
+  'fc00::/7',
+];
+
+const PAGE_ADDRESSES: ValueSchema = {
+  type: 'object',
+  additionalProperties: false,
+  patternProperties: {
+    '^(?:0|[1-9][0-9]{0,9})$': {
+      type: 'array',
+      items: { type: 'string', pattern: '^[0-9a-fA-F:.]+$' },
+      minItems: 1,
+      maxItems: 2 * MAX_ADDRESSES,
+    },
+  },
+};
+
+/** @throws VariableFault */
+function readPageAddresses(value: unknown): ReadonlyMap<number, readonly string[]> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new VariableFault();
+  }
+  return new Map(
+    Object.entries(value).map(([id, addresses]) => [readPageId(id), readAddresses(id, addresses)]),
+  );
+}
+
+function readPageId(text: string): number {
+  const id = /^(0|[1-9]\d{0,9})$/.test(text) ? Number(text) : Number.NaN;
+  if (!(id <= MAX_ID)) throw new VariableFault(`"${text.slice(0, 20)}" is not a block page id`);
+  return id;
+}
+
+function readAddresses(id: string, value: unknown): readonly string[] {
+  const isAddress = (one: unknown): one is string =>
+    typeof one === 'string' && isIP(one) !== 0 && !one.includes('%');
+  if (!Array.isArray(value) || value.length === 0 || !value.every(isAddress)) {
+    throw new VariableFault(`page ${id} needs a list of addresses`);
+  }
+  const ipv4Count = value.filter((one) => isIPv4(one)).length;
+  if (Math.max(ipv4Count, value.length - ipv4Count) > MAX_ADDRESSES) {
+    throw new VariableFault(`page ${id} has more than ${MAX_ADDRESSES} addresses of one family`);
+  }
+  return value;
+}
+
+const MAX_BLOCK_TTL = 86_400;
+
+/** What clients are answered without an upstream: resolvers answer by it, and the control plane explains by it. */
+export const ANSWER_VARIABLES = {
+  DNS_ALLOWED_CLIENTS: cidrList({
+    description:
+      'Networks whose clients are served unfiltered when no profile is assigned to them. Other ' +
+      'clients without a profile are refused.',
+    default: PRIVATE_NETWORKS.join(','),
+  }),
+  BLOCK_PAGE_IPV4: atMost(
+    MAX_ADDRESSES,
+    addressList(4, {
+      description: 'IPv4 addresses of the default block page.',
+      default: '127.0.0.1',
+    }),
+  ),
+  BLOCK_PAGE_IPV6: atMost(
+    MAX_ADDRESSES,
+    addressList(6, { description: 'IPv6 addresses of the default block page.', default: '::1' }),
+  ),
+  BLOCK_PAGE_ADDRESSES: json(
+    `a JSON object of block page ids and their addresses, at most ${MAX_ADDRESSES} per family, ` +
+      'such as {"7":["192.0.2.7","2001:db8::7"]}',
+    readPageAddresses,
+    {
+      description: 'Addresses of block pages that have addresses of their own, by block page id.',
+      default: '{}',
+      valueSchema: PAGE_ADDRESSES,
+    },
+  ),
+  BLOCK_TTL: integer(0, MAX_BLOCK_TTL, {
+    description: 'TTL of the answer for a blocked name, in seconds.',
+    default: '10',
+  }),
+  INSPECT_CNAME: boolean({
+    description: 'Whether the filter also applies to the targets of CNAME, HTTPS and SVCB records.',
+    default: 'true',
+  }),
+  LOCAL_ZONES: boolean({
+    description:
+      'Whether special-use names are answered here and never sent to an upstream: localhost, test, ' +
+      'invalid, local, onion, alt, home.arpa and the reverse zones of private addresses.',
+    default: 'true',
+  }),
+  BLOCK_RESOLVER_DISCOVERY: boolean({
+    description:
+      'Whether clients are kept from switching to another resolver, which would bypass the filter. ' +
+      'use-application-dns.net, mask.icloud.com and mask-h2.icloud.com do not exist, and ' +
+      '_dns.resolver.arpa is empty (without DNS_DESIGNATED_NAME), whatever the profile says.',
+    default: 'true',
+  }),
+} as const;

@@ -1,0 +1,19 @@
+export type { AskedQuery } from './asked-query.js';
+export { addressRdata, BlockPages, toRdata } from './block-pages.js';
+export { LocalAnswers } from './local-answers.js';
+export { faultAt, type LocalRecord, MAX_RECORDS } from './local-name.js';
+export { LocalRecords } from './local-records.js';
+export { OwnAnswers, type OwnAnswersOptions, PROHIBITED } from './own-answers.js';
+export { PolicyLookup, type PolicyLookupOptions } from './policy-lookup.js';
+export { Action, QueryDecider, type QueryDeciderOptions } from './query-decider.js';
+export { ServerIdentity } from './server-identity.js';
+export { SpecialMatch, SpecialNameTable } from './special-name-table.js';
+export {
+  DESIGNATION_ZONES,
+  DISCOVERY_ZONES,
+  LOCAL_ZONES,
+  READINESS_ZONES,
+  Special,
+} from './special-names.js';
+export { TargetHashes } from './target-hashes.js';
+export { TargetInspector, TargetVerdict } from './target-inspector.js';

@@ -1,0 +1,103 @@
+import {
+  Ede,
+  HEADER_BYTES,
+  Rcode,
+  Type,
+  writeAddressAnswer,
+  writeAnyAnswer,
+  writeBlockAnswer,
+  writeEmptyAnswer,
+  writeRecordsAnswer,
+} from '@weir/dns-wire';
+import type { Decision } from '../decision.js';
+import type { AskedQuery } from './asked-query.js';
+import type { BlockPages } from './block-pages.js';
+import { writeSpecialAnswer } from './special-answer.js';
+import type { SpecialMatch } from './special-name-table.js';
+import { Special } from './special-names.js';
+
+const ANY_TTL_SECONDS = 3600;
+const DESIGNATION_TTL_SECONDS = 300;
+const NO_ADDRESSES = new Uint8Array(0);
+
+/** The Extended DNS Error for a client that is not served (RFC 8914 §4.19). */
+export const PROHIBITED = {
+  code: Ede.prohibited,
+  text: new TextEncoder().encode('not a client of this resolver'),
+} as const;
+
+export interface OwnAnswersOptions {
+  readonly pages: BlockPages;
+  readonly blockTtlSeconds: number;
+  /** Rdata of the SVCB records of the designated resolvers. */
+  readonly designatedResolvers: readonly Uint8Array[];
+}
+
+type AskedMessage = Pick<AskedQuery, 'bytes' | 'query'>;
+
+/**
+ * Writes the answers that a resolver makes itself because of a decision. Each writer returns the length of the answer
+ * in bytes. Allocates nothing.
+ */
+export class OwnAnswers {
+  constructor(private readonly options: OwnAnswersOptions) {}
+
+  /** For a client that is not served. */
+  writeRefusal(out: Uint8Array, { bytes, query }: AskedMessage): number {
+    const { code, text } = PROHIBITED;
+    return writeEmptyAnswer(out, bytes, query, Rcode.refused, code, text);
+  }
+
+  /** The block page of the active profile, or no records. */
+  writeBlock(out: Uint8Array, { bytes, query }: AskedMessage, decision: Decision): number {
+    const page = this.options.pages.addressesOf(decision.pageId);
+    const isEmpty = decision.emptyDnsAnswer;
+    return writeBlockAnswer(
+      out,
+      bytes,
+      query,
+      isEmpty ? NO_ADDRESSES : page.ipv4,
+      isEmpty ? NO_ADDRESSES : page.ipv6,
+      this.blockTtl(decision),
+    );
+  }
+
+  /** NODATA with EDE 15, in place of private addresses. */
+  writeNoAddress(out: Uint8Array, { bytes, query }: AskedMessage, decision: Decision): number {
+    const none = NO_ADDRESSES;
+    return writeAddressAnswer(out, bytes, query, none, none, this.blockTtl(decision), Ede.blocked);
+  }
+
+  /** The minimal answer to ANY. */
+  writeAny(out: Uint8Array, { bytes, query }: AskedMessage, decision: Decision): number {
+    return writeAnyAnswer(out, bytes, query, Math.min(ANY_TTL_SECONDS, decision.ttlCapSeconds));
+  }
+
+  /** @param limit size in bytes of the largest answer that the client accepts */
+  writeSpecial(
+    out: Uint8Array,
+    { bytes, query }: AskedMessage,
+    { special, zoneOffset }: SpecialMatch,
+    { ttlCapSeconds }: Decision,
+    limit: number,
+  ): number {
+    if (special === Special.none) throw new Error('an answer for a name that is not special');
+    const isItself = zoneOffset === HEADER_BYTES;
+    if (special === Special.designated && isItself && query.qtype === Type.svcb) {
+      const { designatedResolvers } = this.options;
+      return writeRecordsAnswer(
+        out,
+        bytes,
+        query,
+        designatedResolvers,
+        DESIGNATION_TTL_SECONDS,
+        limit,
+      );
+    }
+    return writeSpecialAnswer(out, bytes, query, special, zoneOffset, ttlCapSeconds);
+  }
+
+  private blockTtl({ ttlCapSeconds }: Decision): number {
+    return Math.min(this.options.blockTtlSeconds, ttlCapSeconds);
+  }
+}
