@@ -14,7 +14,7 @@ import { digestScrub } from './feed/digest-scrub.js';
 import { FeedApi } from './feed/feed-api.js';
 import type { Tokens } from './http/callers/open-tokens.js';
 import { HeldBodies } from './http/pipeline/held-bodies.js';
-import { InitThread } from './init/thread/init-thread.js';
+import { DryRunThread, InitThread } from './init/thread/init-thread.js';
 import { DatabaseCheck } from './operations/database-check.js';
 import { Readiness } from './operations/readiness.js';
 import { Database } from './platform/database/database.js';
@@ -154,6 +154,7 @@ function initProviders({ configuration }: Process): Factories {
     { provide: DomainHasher, useFactory: () => new DomainHasher(hashKey) },
     { provide: HeldBodies, useFactory: () => new HeldBodies(limitBytes) },
     { provide: InitThread, useFactory: () => new InitThread({ databaseUrl, hashKey }) },
+    { provide: DryRunThread, useFactory: () => new DryRunThread({ databaseUrl, hashKey }) },
   ];
 }
 

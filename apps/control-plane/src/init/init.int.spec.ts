@@ -225,6 +225,8 @@ describe('POST /init/', () => {
       const before = await contents();
       const answer = await init(body);
       expect([answer.status, faultsOf(answer)]).toEqual([422, [...expected].sort()]);
+      const dryRun = await call('POST', '/init/?dry_run=true', body);
+      expect([dryRun.status, dryRun.body]).toEqual([422, answer.body]);
       const head = await call('GET', '/net/');
       expect(await contents()).toEqual(before);
       expect(revision(head)).toBe(revision(await call('GET', '/net/')));

@@ -1,37 +1,78 @@
-import { Body, Controller, Injectable, Module } from '@nestjs/common';
+import { Body, Controller, Injectable, Module, Query, Res } from '@nestjs/common';
+import { RequestError } from '../http/errors/errors.js';
 import { HeldBodies } from '../http/pipeline/held-bodies.js';
 import { ApiEndpoint } from '../http/routing/endpoint.js';
+import type { Response } from '../http/routing/http.js';
 import { readApplications } from '../resources/applications/active-catalogue-reader.js';
 import { ConfigurationReader } from '../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../revisions/configuration-writer.js';
-import type { WithRevision } from '../revisions/with-revision.js';
-import { InitDto } from './read/init.dto.js';
-import { InitThread } from './thread/init-thread.js';
+import { WithRevision } from '../revisions/with-revision.js';
+import { DryRunDto } from './load/dry-run.dto.js';
+import { InitDto, InitQuery } from './read/init.dto.js';
+import { DryRunThread, InitThread, type RemoteSteps } from './thread/init-thread.js';
 
 /** Replaces the whole configuration with a submitted one. */
 @Injectable()
 export class InitService {
+  private isDryRunning = false;
+
   constructor(
     private readonly reader: ConfigurationReader,
     private readonly writer: ConfigurationWriter,
     private readonly bodies: HeldBodies,
     private readonly thread: InitThread,
+    private readonly dryRunThread: DryRunThread,
   ) {}
 
   /** It waits for other changes only when the body is there and has been checked. */
   replace(body: AsyncIterable<Uint8Array>): Promise<WithRevision<void>> {
     return this.bodies.hold(body, (counted) =>
       this.thread.use(async (steps) => {
-        let goesOn = true;
-        // Also of a faulty body: one that is too large gets 413 first.
-        for await (const bytes of counted) {
-          // A copy of its own: only the whole memory behind the bytes could be passed on.
-          if (goesOn) goesOn = await steps.push(Uint8Array.from(bytes));
-        }
-        await steps.check((await readApplications(this.reader)).result);
+        await this.check(steps, counted);
         return this.writer.replace(steps);
       }),
     );
+  }
+
+  /**
+   * What a replacement would change. One is made at a time, so its body needs not be counted, and holds up nobody's
+   * replacement.
+   * @param gone aborts when nobody waits for the result any more.
+   * @throws RequestError 503 while another one is made.
+   */
+  async dryRun(
+    body: AsyncIterable<Uint8Array>,
+    gone: AbortSignal,
+  ): Promise<WithRevision<DryRunDto>> {
+    if (this.isDryRunning) {
+      const detail = 'Another dry run is being made. Try again when it has ended';
+      throw new RequestError('tooManyBodies', detail, { 'Retry-After': '1' });
+    }
+    this.isDryRunning = true;
+    // It ends the work wherever it is.
+    gone.onabort = () => void this.dryRunThread.end();
+    try {
+      return await this.dryRunThread.use(async (steps) => {
+        await this.check(steps, body);
+        const result = await steps.compare();
+        return new WithRevision(result, result.revision);
+      });
+    } catch (error) {
+      throw gone.aborted ? new RequestError('notJson') : error;
+    } finally {
+      gone.onabort = null;
+      this.isDryRunning = false;
+    }
+  }
+
+  private async check(steps: RemoteSteps, body: AsyncIterable<Uint8Array>): Promise<void> {
+    let goesOn = true;
+    // Also of a faulty body: one that is too large gets 413 first.
+    for await (const bytes of body) {
+      // A copy of its own: only the whole memory behind the bytes could be passed on.
+      if (goesOn) goesOn = await steps.push(Uint8Array.from(bytes));
+    }
+    await steps.check((await readApplications(this.reader)).result);
   }
 }
 
@@ -41,11 +82,21 @@ export class InitController {
 
   @ApiEndpoint('POST /init/', {
     scope: 'replace',
+    query: InitQuery,
     streamed: InitDto,
+    dryRun: DryRunDto,
     summary: 'Replaces the whole configuration',
   })
-  replace(@Body() body: AsyncIterable<Uint8Array>): Promise<WithRevision<void>> {
-    return this.init.replace(body);
+  replace(
+    @Body() body: AsyncIterable<Uint8Array>,
+    @Query() { dry_run: isDryRun }: InitQuery,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<WithRevision<DryRunDto> | WithRevision<void>> {
+    if (!isDryRun) return this.init.replace(body);
+    response.status(200);
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    return this.init.dryRun(body, gone.signal);
   }
 }
 

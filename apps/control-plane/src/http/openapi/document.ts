@@ -134,7 +134,7 @@ export function createDocument(endpoints: readonly Endpoint[]): OpenApiDocument 
 }
 
 function describeOperation(endpoint: Endpoint, components: ComponentSchemas): OpenApiOperation {
-  const { method, pattern, path, query, summary, status, scope, tag } = endpoint;
+  const { method, pattern, path, query, summary, status, scope, tag, dryRun } = endpoint;
   const body = endpoint.body ?? endpoint.streamed;
   const parameters = [
     ...(path ? describeParameters(path, 'path') : []),
@@ -143,12 +143,13 @@ function describeOperation(endpoint: Endpoint, components: ComponentSchemas): Op
   return {
     operationId: operationIdOf(method, pattern),
     summary,
-    description: `Needs a token with scope \`${scope}\`.`,
+    description: `Needs a token with scope \`${scope}\`${dryRun ? ', or `read` for a dry run' : ''}.`,
     tags: [tag ?? pattern.split('/')[1] ?? ''],
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: describeBody(body, components) }),
     responses: {
       [status]: describeSuccess(endpoint, components),
+      ...(dryRun && { 200: describeDryRun(dryRun, components) }),
       ...errorResponsesOf(endpoint),
     },
   } as OpenApiOperation;
@@ -177,21 +178,29 @@ function describeBody(body: NonNullable<Endpoint['body']>, components: Component
   return { required: true, content: { 'application/json': { schema } } };
 }
 
+function describeDryRun(dryRun: DtoClass, components: ComponentSchemas): object {
+  return {
+    description: 'With `dry_run=true`: what the call would change',
+    headers: { 'X-Config-Revision': REVISION },
+    content: { 'application/json': { schema: components.refer(dryRun, 'answer') } },
+  };
+}
+
+const REVISION = {
+  description: 'The revision that the change made, or that was read',
+  schema: { type: 'integer', minimum: 0 },
+};
+
 function describeSuccess(
   { method, summary, answer, tag }: Endpoint,
   components: ComponentSchemas,
 ): object {
-  const integer = { schema: { type: 'integer', minimum: 0 } };
-  const revision = {
-    description: 'The revision that the change made, or that was read',
-    ...integer,
-  };
   const applied = {
     description: 'Live resolvers that have applied the change, of all live resolvers: 3/3',
     schema: { type: 'string', pattern: '^\\d+/\\d+$' },
   };
   const headers = {
-    ...(tag === READING ? {} : { 'X-Config-Revision': revision }),
+    ...(tag === READING ? {} : { 'X-Config-Revision': REVISION }),
     ...(method === 'GET' ? {} : { 'X-Config-Applied': applied }),
   };
   if (answer === undefined) return { description: summary, headers };

@@ -12,6 +12,7 @@ type Sent = readonly [path: string, body?: unknown];
 /** The requests of an endpoint: one that succeeds, and one for each of its own errors. */
 interface Requests {
   readonly success: Sent;
+  readonly dryRun?: Sent;
   readonly 404?: Sent;
   readonly 409?: Sent;
 }
@@ -54,7 +55,7 @@ const napt = (lower_port_bound: number, upper_port_bound: number) => ({
 const rule = { type: 'allow', domain: 'example.net' };
 
 const REQUESTS: Readonly<Record<string, Requests>> = {
-  'POST /init/': { success: ['/init/', EMPTY] },
+  'POST /init/': { success: ['/init/', EMPTY], dryRun: ['/init/?dry_run=true', EMPTY] },
   'GET /profiles/': { success: ['/profiles/'] },
   'GET /resolvers/': { success: ['/resolvers/'] },
   'POST /profiles/': {
@@ -257,6 +258,8 @@ async function provoke(endpoint: string, status: string): Promise<Answer> {
         const url = `http://127.0.0.1:${hasty.managementPort}`;
         return send(text, { ...authorization, ...JSON_TYPE }, url);
       });
+    case '200':
+      return harness.call(method, ...(requests.dryRun ?? requests.success));
     default:
       return harness.call(method, path, body);
   }

@@ -47,10 +47,14 @@ const STORY = [
   'DELETE /blockpage/{page_id}',
   'GET /token/',
   'POST /init/',
+  'POST /init/?dry_run=false',
   'GET /resolvers/',
 ];
 
 let harness: Harness;
+
+/** Without the query. */
+const endpointOf = (call: string): string => call.replace(/\?.*/, '');
 
 beforeAll(async () => {
   harness = await startHarness();
@@ -77,25 +81,30 @@ it('the sequence of the examples has every endpoint', () => {
   const documented = openApiChecker()!
     .operations()
     .map(({ method, path }) => `${method} ${path}`);
-  expect(STORY.toSorted()).toEqual(documented.sort());
+  expect([...new Set(STORY.map(endpointOf))].sort()).toEqual(documented.sort());
 });
 
-it.each(STORY)('%s succeeds with its example, and responds as documented', async (endpoint) => {
+it.each(STORY)('%s succeeds with its example, and responds as documented', async (call) => {
   const contract = openApiChecker()!;
-  const { method, path, operation } = contract
+  const { method, operation } = contract
     .operations()
-    .find((one) => `${one.method} ${one.path}` === endpoint)!;
+    .find((one) => `${one.method} ${one.path}` === endpointOf(call))!;
   const filled = (operation.parameters ?? [])
-    .filter(({ example }) => example !== undefined)
-    .reduce((url, { name, in: place, example }) => {
-      const value = encodeURIComponent(String(example));
-      if (place === 'path') return url.replace(`{${name}}`, value);
-      return `${url}${url.includes('?') ? '&' : '?'}${name}=${value}`;
-    }, path);
+    .filter(
+      ({ in: place, example }) =>
+        place === 'path' || (example !== undefined && !call.includes('?')),
+    )
+    .reduce(
+      (url, { name, in: place, example }) => {
+        const value = encodeURIComponent(String(example));
+        if (place === 'path') return url.replace(`{${name}}`, value);
+        return `${url}${url.includes('?') ? '&' : '?'}${name}=${value}`;
+      },
+      call.replace(`${method} `, ''),
+    );
   const answer = await harness.call(method, filled, contract.exampleOf(operation.requestBody));
-  const [status, success] = Object.entries(operation.responses).find(([code]) => code[0] === '2')!;
-  expect([endpoint, answer.status]).toEqual([endpoint, Number(status)]);
-  const example = contract.exampleOf(success);
-  contract.checkValue(`the example of ${endpoint}`, success.content, example);
+  expect([call, String(answer.status)]).toEqual([call, expect.stringMatching(/^2/)]);
+  const success = operation.responses[answer.status];
+  contract.checkValue(`the example of ${call}`, success.content, contract.exampleOf(success));
   if (Array.isArray(answer.body)) expect(answer.body.length).toBeGreaterThan(0);
 });

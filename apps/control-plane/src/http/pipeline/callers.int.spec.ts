@@ -60,6 +60,8 @@ describe('a call with a named token', () => {
       ['GET', '/blockpage/', undefined],
       ['POST', '/blockpage/', { id: 1, type: 0 }],
       ['DELETE', '/blockpage/1', undefined],
+      ['POST', '/init/?dry_run=true', EMPTY],
+      ['POST', '/init/?dry_run=false', EMPTY],
       ['POST', '/init/', EMPTY],
     ] as const;
     const seen: Record<string, unknown> = {};
@@ -71,9 +73,9 @@ describe('a call with a named token', () => {
       seen[name] = answers;
     }
     expect(seen).toEqual({
-      reader: [200, 403, 403, 403],
-      billing: [200, 201, 204, 403],
-      sync: [200, 201, 204, 204],
+      reader: [200, 403, 403, 200, 403, 403],
+      billing: [200, 201, 204, 200, 403, 403],
+      sync: [200, 201, 204, 200, 204, 204],
     });
     const refused = await call('billing', 'POST', '/init/', EMPTY);
     expect(refused.body).toEqual({ detail: 'This call needs a token with scope replace' });

@@ -7,6 +7,7 @@ import { RequestError } from '../errors/errors.js';
 import { Docs, endpointOf } from '../routing/endpoint.js';
 import type { Request, RequestSource, Response } from '../routing/http.js';
 import { HTTP_OPTIONS, type HttpOptions } from './http-options.js';
+import { isDryRun } from './read-request.js';
 
 /*
  * The guards in the order in which they check a request (decisions §8). Nothing is read of the body of a call that one
@@ -128,8 +129,10 @@ export class CallLimitGuard implements CanActivate {
 @Injectable()
 export class ScopeGuard implements CanActivate {
   canActivate(execution: ExecutionContext): boolean {
-    const { caller } = execution.switchToHttp().getRequest<Request>().context;
-    const needed = endpointOf(execution.getHandler())?.scope ?? 'read';
+    const request = execution.switchToHttp().getRequest<Request>();
+    const { caller } = request.context;
+    const endpoint = endpointOf(execution.getHandler());
+    const needed = !endpoint || isDryRun(endpoint, request) ? 'read' : endpoint.scope;
     if (caller === null || includesScope(caller.scope, needed)) return true;
     throw new RequestError('scopeMissing', `This call needs a token with scope ${needed}`);
   }

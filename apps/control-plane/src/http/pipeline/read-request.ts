@@ -1,4 +1,5 @@
 import type { Endpoint } from '../routing/endpoint.js';
+import type { Request } from '../routing/http.js';
 import type { DtoClass } from '../validation/dto.js';
 import { type Fault, prefixFaults, throwIfFaults } from '../validation/fault.js';
 import { read, readList, type ReadResult } from '../validation/reader.js';
@@ -52,6 +53,12 @@ function readPath(
 
 function readQuery({ query }: Endpoint, search: string): ReadResult<object> {
   if (query === undefined) return NOTHING;
+  const { values, broken } = parseQuery(search);
+  return readTexts(query, Object.fromEntries(values), broken);
+}
+
+/** @returns the parameters by name, and what is wrong with others. */
+function parseQuery(search: string): { values: ReadonlyMap<string, string>; broken: Fault[] } {
   const values = new Map<string, string>();
   const broken: Fault[] = [];
   for (const pair of search.split('&').filter((one) => one !== '')) {
@@ -61,7 +68,17 @@ function readQuery({ query }: Endpoint, search: string): ReadResult<object> {
       broken.push({ loc: [name], msg: 'Must be given only once', type: 'duplicate' });
     } else values.set(name, value);
   }
-  return readTexts(query, Object.fromEntries(values), broken);
+  return { values, broken };
+}
+
+/** Whether a request, if it has no fault, is a dry run. */
+export function isDryRun({ dryRun }: Endpoint, request: Pick<Request, 'url'>): boolean {
+  return dryRun !== undefined && parseQuery(searchOf(request)).values.get('dry_run') === 'true';
+}
+
+/** The query as sent, without the question mark. */
+export function searchOf({ url }: Pick<Request, 'url'>): string {
+  return url.split(/\?(.*)/s)[1] ?? '';
 }
 
 /** `+` stands for itself, as in any other place of a URL: a time may end with `+01:00`. @returns null: not possible. */

@@ -13,7 +13,7 @@ import { type BodyLimits, hasBody, streamBody } from './body-stream.js';
 import { HeldBodies } from './held-bodies.js';
 import { HTTP_OPTIONS, type HttpOptions } from './http-options.js';
 import { parseBody } from './parse-body.js';
-import { readRequest, type SentBody } from './read-request.js';
+import { readRequest, searchOf, type SentBody } from './read-request.js';
 
 /**
  * A body that is parsed as a whole. The largest list that is accepted (`MAX_ITEMS`) is smaller. Only the body of
@@ -73,8 +73,7 @@ export class RequestInterceptor implements NestInterceptor {
 /** @throws InvalidRequestError with the faults of path, query and body. */
 function check(request: Request, endpoint: Endpoint, sent: SentBody): void {
   const params = request.params as Readonly<Record<string, string>>;
-  const [, search = ''] = request.url.split(/\?(.*)/s);
-  const { path, query, body } = readRequest(endpoint, params, search, sent);
+  const { path, query, body } = readRequest(endpoint, params, searchOf(request), sent);
   request.params = path;
   // Express has only a getter.
   Object.defineProperty(request, 'query', { value: query });

@@ -207,6 +207,18 @@ export function Optional(): PropertyDecorator {
   return ValidateIf(isPresent);
 }
 
+/** A parameter of a query that is `true` or `false`. */
+export function FlagParameter(): PropertyDecorator {
+  const flags = new Map<unknown, boolean>([
+    ['true', true],
+    ['false', false],
+  ]);
+  return applyDecorators(
+    Convert((value) => flags.get(value) ?? value),
+    IsFlag(),
+  );
+}
+
 /** An integer parameter of a path or query. Any other text is not converted, so that the rule reports it. */
 export function IntegerParameter(lowest: number, highest: number): PropertyDecorator {
   return applyDecorators(

@@ -7,7 +7,7 @@ import { unknownProfile } from '../../resources/profiles/profile-store.js';
 import type { Column } from '../draft/column.js';
 import type { DraftNetworks } from '../draft/draft-networks.js';
 import type { Draft } from '../draft/draft.js';
-import { hashWords, RowIndex } from '../draft/row-index.js';
+import { hashWords, type IdIndex, indexIds, RowIndex } from '../draft/row-index.js';
 import type { FaultList } from '../read/fault-list.js';
 import { type InitList, locationOf } from '../read/init.dto.js';
 
@@ -29,7 +29,8 @@ export function findDraftFaults(
   const checkProfileIds = (list: InitList, ids: Column): void => {
     for (let row = 0; row < ids.length; row++) {
       const id = ids.at(row);
-      if (!profiles.has(id)) faults.add(unknownProfile(id, locationOf(list, row, 'profile_id')));
+      if (profiles.find(id) === null)
+        faults.add(unknownProfile(id, locationOf(list, row, 'profile_id')));
     }
   };
   checkProfileIds('bw_lists', draft.domainRules.profileIds);
@@ -42,27 +43,9 @@ export function findDraftFaults(
   checkNetworks('nets6', IPV6, draft.ipv6Networks, faults);
 }
 
-/** The submitted ids of one kind. */
-export interface IdSet {
-  has(id: number): boolean;
-}
-
-function indexIds(ids: Column, onDuplicate: (row: number) => void): IdSet {
-  const index = new RowIndex(ids.length);
-  const isSame =
-    (id: number) =>
-    (other: number): boolean =>
-      ids.at(other) === id;
-  for (let row = 0; row < ids.length; row++) {
-    const id = ids.at(row);
-    if (index.add(row, id, isSame(id)) !== null) onDuplicate(row);
-  }
-  return { has: (id) => index.find(id, isSame(id)) !== null };
-}
-
 function checkProfiles(
   { profiles }: Draft,
-  pages: IdSet,
+  pages: IdIndex,
   applications: ReadonlyMap<number, string>,
   faults: FaultList,
 ): void {
@@ -72,7 +55,7 @@ function checkProfiles(
   }
   for (let row = 0; row < profiles.ids.length; row++) {
     const { pageId, applicationRules } = profiles.at(row);
-    if (pageId !== null && !pages.has(pageId)) {
+    if (pageId !== null && pages.find(pageId) === null) {
       faults.add(unknownBlockPage(pageId, locationOf('profiles', row, 'profile', 'page_id')));
     }
     const place = (i: number): string[] => locationOf('profiles', row, 'apps', String(i), 'app_id');

@@ -1,3 +1,5 @@
+import type { Column } from './column.js';
+
 const EMPTY = -1;
 
 /**
@@ -47,6 +49,25 @@ export class RowIndex {
     }
     return 2 * at;
   }
+}
+
+/** Finds the rows of ids. */
+export interface IdIndex {
+  find(id: number): number | null;
+}
+
+/** @param onDuplicate gets each row whose id an earlier row has. */
+export function indexIds(ids: Column, onDuplicate?: (row: number) => void): IdIndex {
+  const index = new RowIndex(ids.length);
+  const isSame =
+    (id: number) =>
+    (other: number): boolean =>
+      ids.at(other) === id;
+  for (let row = 0; row < ids.length; row++) {
+    const id = ids.at(row);
+    if (index.add(row, id, isSame(id)) !== null) onDuplicate?.(row);
+  }
+  return { find: (id) => index.find(id, isSame(id)) };
 }
 
 /** One hash of several 32-bit words. */

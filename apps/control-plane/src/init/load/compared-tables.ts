@@ -1,3 +1,4 @@
+import type { Entities, NaptAssignment, RuleVerdict } from '@weir/config-model';
 import { FixedColumns } from '../../platform/database/copy-out.js';
 import {
   type AddressFamily,
@@ -5,11 +6,9 @@ import {
   IPV6,
   formatIpv4,
 } from '../../resources/networks/addresses/addresses.js';
-import { masked } from '../../resources/networks/prefixes/network-store.js';
 import type { DraftNetworks } from '../draft/draft-networks.js';
 import type { Draft } from '../draft/draft.js';
 import { copyLine } from './copy-lines.js';
-import type { Difference } from './difference.js';
 import type { ComparedTableName } from './tables.js';
 
 /*
@@ -20,8 +19,15 @@ const SIZES = { tid: 6, smallint: 2, integer: 4, bigint: 8, ipv4: 8, ipv6: 20 } 
 const ADDRESS_AT = 4;
 const TWO_TO_32 = 4_294_967_296;
 
+/** The records of the compared tables. Those of networks have their host bits. */
+export type ComparedRecords = Pick<
+  Entities,
+  'domainRule' | 'naptAssignment' | 'ipv4Network' | 'ipv6Network'
+> & { readonly applicationRule: { readonly profileId: number } };
+
 /** The stored rows of a table that nothing refers to are compared with the rows of the draft. */
-export interface ComparedTable {
+export interface ComparedTable<K extends keyof ComparedRecords = keyof ComparedRecords> {
+  readonly kind: K;
   readonly name: ComparedTableName;
   readonly columns: string;
   /** What is read of a stored row: its place in the table, then the columns. */
@@ -33,12 +39,14 @@ export interface ComparedTable {
   isEqual(row: number, stored: Buffer, at: number): boolean;
   /** The row of the draft with the key of a stored row; null: there is none. */
   find(stored: Buffer, at: number): number | null;
-  /** The text of a row of the draft for COPY; empty when it repeats an earlier one. */
+  /** Whether a row of the draft repeats an earlier one. Undefined: none does. */
+  isRepeated?(row: number): boolean;
+  /** The text for COPY of a row of the draft that repeats no other. */
   line(row: number): string;
-  /** A stored row is deleted. */
-  noteDeleted(difference: Difference, stored: Buffer, at: number): void;
-  /** A row of the draft is inserted. */
-  noteInserted(difference: Difference, row: number): void;
+  /** The record of such a row. */
+  recordOf(row: number): ComparedRecords[K];
+  /** The record of a stored row. */
+  storedRecord(stored: Buffer, at: number): ComparedRecords[K];
 }
 
 /** In the order in which they are filled. */
@@ -71,10 +79,11 @@ function columns(
 const NETWORK = { prefix_length: 'smallint', profile_id: 'integer' } as const;
 
 /** Rules of applications are part of their profiles. */
-function applicationRules({ profiles }: Draft): ComparedTable {
+function applicationRules({ profiles }: Draft): ComparedTable<'applicationRule'> {
   const own = columns({ profile_id: 'integer', application_id: 'integer', verdict: 'smallint' });
   const [, profile, application, verdict] = own.stored.offsets;
   return {
+    kind: 'applicationRule',
     name: 'application_rule',
     ...own,
     count: profiles.applications.length,
@@ -94,22 +103,19 @@ function applicationRules({ profiles }: Draft): ComparedTable {
         profiles.applications.at(row),
         profiles.verdictOf(row),
       ),
-    noteDeleted: (difference, bytes, at) => {
-      difference.changeProfile(bytes.readInt32BE(at + profile));
-    },
-    noteInserted: (difference, row) => {
-      difference.changeProfile(profiles.applicationProfiles.at(row));
-    },
+    recordOf: (row) => ({ profileId: profiles.applicationProfiles.at(row) }),
+    storedRecord: (bytes, at) => ({ profileId: bytes.readInt32BE(at + profile) }),
   };
 }
 
-function domainRules({ domainRules: rules }: Draft): ComparedTable {
+function domainRules({ domainRules: rules }: Draft): ComparedTable<'domainRule'> {
   const own = columns({ profile_id: 'integer', domain_hash: 'bigint', verdict: 'smallint' });
   const [, profile, hash, verdict] = own.stored.offsets;
   // It has 53 bits at most.
   const hashAt = (bytes: Buffer, at: number): number =>
     bytes.readUInt32BE(at + hash) * TWO_TO_32 + bytes.readUInt32BE(at + hash + 4);
   return {
+    kind: 'domainRule',
     name: 'domain_rule',
     ...own,
     count: rules.hashes.length,
@@ -118,21 +124,18 @@ function domainRules({ domainRules: rules }: Draft): ComparedTable {
       rules.is(row, bytes.readInt32BE(at + profile), hashAt(bytes, at)) &&
       rules.verdictOf(row) === bytes.readInt16BE(at + verdict),
     find: (bytes, at) => rules.find(bytes.readInt32BE(at + profile), hashAt(bytes, at)),
-    line: (row) => {
-      if (rules.isRepeated(row)) return '';
-      return copyLine(rules.profileIdOf(row), rules.hashes.at(row), rules.verdictOf(row));
-    },
-    noteDeleted: (difference, bytes, at) => {
-      const profileId = bytes.readInt32BE(at + profile);
-      difference.delete('domainRule', { profileId, domainHash: hashAt(bytes, at) });
-    },
-    noteInserted: (difference, row) => {
-      if (!rules.isRepeated(row)) difference.put('domainRule', rules.at(row));
-    },
+    isRepeated: (row) => rules.isRepeated(row),
+    line: (row) => copyLine(rules.profileIdOf(row), rules.hashes.at(row), rules.verdictOf(row)),
+    recordOf: (row) => rules.at(row),
+    storedRecord: (bytes, at) => ({
+      profileId: bytes.readInt32BE(at + profile),
+      domainHash: hashAt(bytes, at),
+      verdict: bytes.readInt16BE(at + verdict) as RuleVerdict,
+    }),
   };
 }
 
-function naptAssignments({ napts }: Draft): ComparedTable {
+function naptAssignments({ napts }: Draft): ComparedTable<'naptAssignment'> {
   const own = columns({
     address: 'ipv4',
     lower_port: 'integer',
@@ -140,35 +143,32 @@ function naptAssignments({ napts }: Draft): ComparedTable {
     profile_id: 'integer',
   });
   const [, address, lower, upper, profile] = own.stored.offsets;
-  const keyAt = (bytes: Buffer, at: number) => ({
+  const storedRecord = (bytes: Buffer, at: number): NaptAssignment => ({
     address: bytes.readUInt32BE(at + address + ADDRESS_AT),
     lowerPort: bytes.readInt32BE(at + lower),
     upperPort: bytes.readInt32BE(at + upper),
+    profileId: bytes.readInt32BE(at + profile),
   });
   return {
+    kind: 'naptAssignment',
     name: 'napt_assignment',
     ...own,
     count: napts.addresses.length,
     distinctCount: napts.addresses.length,
     isEqual: (row, bytes, at) => {
-      const { address, lowerPort, upperPort } = keyAt(bytes, at);
-      const profileId = bytes.readInt32BE(at + profile);
+      const { address, lowerPort, upperPort, profileId } = storedRecord(bytes, at);
       return napts.is(row, address, lowerPort, upperPort) && napts.profileIds.at(row) === profileId;
     },
     find: (bytes, at) => {
-      const { address, lowerPort, upperPort } = keyAt(bytes, at);
+      const { address, lowerPort, upperPort } = storedRecord(bytes, at);
       return napts.find(address, lowerPort, upperPort);
     },
     line: (row) => {
       const napt = napts.at(row);
       return copyLine(formatIpv4(napt.address), napt.lowerPort, napt.upperPort, napt.profileId);
     },
-    noteDeleted: (difference, bytes, at) => {
-      difference.delete('naptAssignment', keyAt(bytes, at));
-    },
-    noteInserted: (difference, row) => {
-      difference.put('naptAssignment', napts.at(row));
-    },
+    recordOf: (row) => napts.at(row),
+    storedRecord,
   };
 }
 
@@ -182,6 +182,7 @@ function networks<A>(
   const own = columns({ address: type, ...NETWORK });
   const [, address, length, profile] = own.stored.offsets;
   return {
+    kind: family.kind,
     name: family.table,
     ...own,
     count: draft.profileIds.length,
@@ -198,14 +199,12 @@ function networks<A>(
       const network = draft.at(row);
       return copyLine(family.format(network.address), network.prefixLength, network.profileId);
     },
-    noteDeleted: (difference, bytes, at) => {
-      const prefixLength = bytes.readInt16BE(at + length);
-      const words = wordsAt(bytes, at + address + ADDRESS_AT);
-      const prefix = family.mask(draft.join(words), prefixLength);
-      difference.delete(family.kind, { address: prefix, prefixLength } as never);
-    },
-    noteInserted: (difference, row) => {
-      difference.put(family.kind, masked(family, draft.at(row)) as never);
-    },
+    recordOf: (row) => draft.at(row),
+    storedRecord: (bytes, at) =>
+      ({
+        address: draft.join(wordsAt(bytes, at + address + ADDRESS_AT)),
+        prefixLength: bytes.readInt16BE(at + length),
+        profileId: bytes.readInt32BE(at + profile),
+      }) as never,
   };
 }

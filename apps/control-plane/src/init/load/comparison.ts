@@ -6,7 +6,32 @@ import type { ComparedTable } from './compared-tables.js';
 import { copyLines } from './copy-lines.js';
 import type { Difference } from './difference.js';
 
-/** The stored rows of one table, compared with those of the draft. */
+/**
+ * Takes a stored row, which is valid during the call only.
+ * @param row of the draft, with the same key; null: there is none.
+ * @param isEqual whether its other values are the same too.
+ */
+type StoredVisitor = (bytes: Buffer, at: number, row: number | null, isEqual: boolean) => void;
+
+/** Reads every stored row of a table once. */
+export function readStored(
+  client: ClientBase,
+  table: ComparedTable,
+  visit: StoredVisitor,
+): Promise<void> {
+  // Most rows are stored in the order of the draft.
+  let next = 0;
+  const query = `SELECT ctid, ${table.columns} FROM ${table.name}`;
+  return copyOut(client, query, table.stored, (bytes, at) => {
+    const isNext = next < table.count && table.isEqual(next, bytes, at);
+    const row = isNext ? next : table.find(bytes, at);
+    const isEqual = isNext || (row !== null && table.isEqual(row, bytes, at));
+    if (isEqual && row !== null) next = row + 1;
+    visit(bytes, at, row, isEqual);
+  });
+}
+
+/** What is to be written to one table, so that it has the rows of the draft. */
 export class Comparison {
   /** Where the stored rows are that the draft does not have: block, and number within it. */
   private readonly blocks = Column.uint32();
@@ -14,8 +39,6 @@ export class Comparison {
   /** By row of the draft: 1 when it is stored. */
   private readonly isStored: Uint8Array;
   private storedRows = 0;
-  /** The row after the last one that was found: most rows are stored in the order of the draft. */
-  private nextRow = 0;
 
   private constructor(
     private readonly client: ClientBase,
@@ -32,8 +55,7 @@ export class Comparison {
     difference: Difference,
   ): Promise<Comparison> {
     const comparison = new Comparison(client, table, difference);
-    const query = `SELECT ctid, ${table.columns} FROM ${table.name}`;
-    await copyOut(client, query, table.stored, comparison.visit);
+    await readStored(client, table, comparison.visit);
     return comparison;
   }
 
@@ -60,8 +82,8 @@ export class Comparison {
     if (this.missingRows === 0) return;
     const { client, table, difference, isStored } = this;
     const lines = copyLines(table.count, (row) => {
-      if (isStored[row] === 1) return '';
-      if (!difference.isTooLarge) table.noteInserted(difference, row);
+      if (isStored[row] === 1 || table.isRepeated?.(row)) return '';
+      if (!difference.isTooLarge) difference.put(table.kind, table.recordOf(row));
       return table.line(row);
     });
     await copyIn(client, `${table.name} (${table.columns})`, lines);
@@ -71,26 +93,16 @@ export class Comparison {
     return this.table.distinctCount - this.storedRows;
   }
 
-  /** The row of the draft that is equal to a stored row; null: there is none. */
-  private find(bytes: Buffer, at: number): number | null {
-    const { table, nextRow } = this;
-    if (nextRow < table.count && table.isEqual(nextRow, bytes, at)) return nextRow;
-    const row = table.find(bytes, at);
-    return row !== null && table.isEqual(row, bytes, at) ? row : null;
-  }
-
-  private readonly visit = (bytes: Buffer, at: number): void => {
+  private readonly visit: StoredVisitor = (bytes, at, row, isEqual) => {
     const { table, difference } = this;
-    const row = this.find(bytes, at);
-    if (row !== null) {
+    if (row !== null && isEqual) {
       this.isStored[row] = 1;
       this.storedRows++;
-      this.nextRow = row + 1;
       return;
     }
     const [place] = table.stored.offsets;
     this.blocks.push(bytes.readUInt32BE(at + place));
     this.numbers.push(bytes.readUInt16BE(at + place + 4));
-    if (!difference.isTooLarge) table.noteDeleted(difference, bytes, at);
+    if (!difference.isTooLarge) difference.delete(table.kind, table.storedRecord(bytes, at));
   };
 }

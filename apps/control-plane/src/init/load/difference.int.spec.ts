@@ -7,67 +7,11 @@ import { readPages } from '../../platform/database/snapshot.js';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
 import { RowReplica } from '../../testing/row-replica.js';
 import { MAX_LOGGED_ROWS } from './difference.js';
+import { bodies } from './testing/bodies.js';
 import { replaceWith } from './testing/replace-with.js';
 
 const adminUrl = inject('databaseUrl');
 const EMPTY = { blockpages: [], profiles: [], bw_lists: [], napts: [], nets: [], nets6: [] };
-
-/** A few of many possible items, each key once. */
-const some = <T>(items: readonly fc.Arbitrary<T>[]): fc.Arbitrary<T[]> =>
-  fc
-    .tuple(...items.map((item) => fc.option(item, { nil: null })))
-    .map((all) => all.filter((one) => one !== null));
-const each = <T>(count: number, make: (i: number) => fc.Arbitrary<T>) =>
-  some(Array.from({ length: count }, (_, i) => make(i)));
-
-/** Few keys with few values, so that two bodies have much in common. */
-const bodies = fc
-  .tuple(
-    each(2, (id) => fc.record({ id: fc.constant(id), type: fc.nat({ max: 1 }) })),
-    fc.integer({ min: 1, max: 4 }),
-  )
-  .chain(([blockpages, profiles]) => {
-    const profileId = fc.nat({ max: profiles - 1 });
-    const page = fc.constantFrom(null, ...blockpages.map(({ id }) => id));
-    const apps = each(3, (app) =>
-      fc.constantFrom('allow', 'deny').map((status) => ({ app_id: app, status })),
-    );
-    const network = (ips: readonly string[], prefixLength: fc.Arbitrary<number>) =>
-      some(
-        ips.map((ip) =>
-          fc.record({ ip: fc.constant(ip), prefix_len: prefixLength, profile_id: profileId }),
-        ),
-      );
-    return fc.record({
-      blockpages: fc.constant(blockpages),
-      profiles: fc.tuple(
-        ...Array.from({ length: profiles }, (_, id) =>
-          fc.record({
-            profile: fc.record({ id: fc.constant(id), page_id: page }),
-            cat_ids: fc.array(fc.nat({ max: 3 }), { maxLength: 2 }),
-            apps,
-          }),
-        ),
-      ),
-      bw_lists: each(6, (i) =>
-        fc.record({
-          profile_id: fc.constant(i % profiles),
-          type: fc.constantFrom('allow', 'deny'),
-          domains: fc.constant([`host-${i}.example.com`]),
-        }),
-      ),
-      napts: each(4, (i) =>
-        fc.record({
-          ip: fc.constant(i < 2 ? '192.0.2.1' : '255.255.255.255'),
-          lower_port_bound: fc.constant(i * 10),
-          upper_port_bound: fc.constant(i * 10 + 9),
-          profile_id: profileId,
-        }),
-      ),
-      nets: network(['10.0.0.1', '203.0.113.9'], fc.constantFrom(24, 32)),
-      nets6: network(['2001:db8::1', 'fdff:ffff:ffff:ffff::ffff'], fc.constantFrom(64, 128)),
-    });
-  });
 
 describe('the operations of POST /init/', () => {
   let url: string;
@@ -90,7 +34,7 @@ describe('the operations of POST /init/', () => {
   /** Of what is stored. */
   const storedDigest = async (): Promise<string> => {
     await client.query('BEGIN');
-    const digest = await digestOfRows((sql) => readPages(client as unknown as pg.PoolClient, sql));
+    const digest = await digestOfRows((sql) => readPages(client, sql));
     await client.query('ROLLBACK');
     return digest;
   };

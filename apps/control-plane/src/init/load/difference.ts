@@ -2,8 +2,9 @@ import {
   type DeleteOperation,
   type Entities,
   ENTITY_KINDS,
-  type EntityKeys,
   type EntityKind,
+  type Ipv4Network,
+  type Ipv6Network,
   type Operation,
   type PutOperation,
   toKeyRow,
@@ -11,7 +12,10 @@ import {
 import type { ClientBase, QueryConfig } from 'pg';
 import type { EntityTable } from '../../platform/database/entity-table.js';
 import { BLOCK_PAGES } from '../../resources/block-pages/block-page-store.js';
+import { IPV4, IPV6 } from '../../resources/networks/addresses/addresses.js';
+import { masked } from '../../resources/networks/prefixes/network-store.js';
 import { PROFILES, profilesOf } from '../../resources/profiles/profile-store.js';
+import type { ComparedRecords } from './compared-tables.js';
 import type { ReferredTableName } from './tables.js';
 
 /** Most rows written and deleted that are logged one by one. After more of them followers load a snapshot. */
@@ -45,22 +49,16 @@ export class Difference {
     return this.rows > MAX_LOGGED_ROWS;
   }
 
-  /** The row of an entity is deleted. */
-  delete<K extends EntityKind>(kind: K, key: EntityKeys[K]): void {
-    this.rows++;
-    this.deletes.push({ type: 'delete', kind, key } as DeleteOperation);
+  /** A record is deleted. */
+  delete<K extends keyof ComparedRecords>(kind: K, record: ComparedRecords[K]): void {
+    const key = this.count(kind, record);
+    if (key !== null) this.deletes.push({ type: 'delete', kind, key } as DeleteOperation);
   }
 
-  /** The row of an entity is inserted. */
-  put<K extends EntityKind>(kind: K, entity: Entities[K]): void {
-    this.rows++;
-    this.puts.push({ type: 'put', kind, entity } as PutOperation);
-  }
-
-  /** A row that is part of a profile is deleted or inserted. */
-  changeProfile(id: number): void {
-    this.rows++;
-    this.ids.profile.written.add(id);
+  /** A record is inserted. */
+  put<K extends keyof ComparedRecords>(kind: K, record: ComparedRecords[K]): void {
+    const entity = this.count(kind, record);
+    if (entity !== null) this.puts.push({ type: 'put', kind, entity } as PutOperation);
   }
 
   /** Runs a statement that deletes rows of a table. */
@@ -78,7 +76,10 @@ export class Difference {
     const { rows } = await this.client.query<{ profile_id: number }>(
       `${statement} RETURNING profile_id`,
     );
-    for (const { profile_id: profileId } of rows) this.delete('schedule', { profileId });
+    this.rows += rows.length;
+    for (const { profile_id: profileId } of rows) {
+      this.deletes.push({ type: 'delete', kind: 'schedule', key: { profileId } });
+    }
   }
 
   /** The operations of the log: those of the difference, or `reload` when they are too many. Call it at the end. */
@@ -101,6 +102,16 @@ export class Difference {
       ...deleted.sort((a, b) => rankOf(b) - rankOf(a)),
       ...put.sort((a, b) => rankOf(a) - rankOf(b)),
     ];
+  }
+
+  /** @returns the record as followers know it; null: it is part of its profile. */
+  private count(kind: keyof ComparedRecords, record: ComparedRecords[typeof kind]): object | null {
+    this.rows++;
+    if (kind === 'ipv4Network') return masked(IPV4, record as Ipv4Network);
+    if (kind === 'ipv6Network') return masked(IPV6, record as Ipv6Network);
+    if (kind !== 'applicationRule') return record;
+    this.ids.profile.written.add(record.profileId);
+    return null;
   }
 
   /** @returns the ids of the rows that were written or deleted. */

@@ -1,5 +1,11 @@
 import { Example, exampleOf } from '../../http/validation/dto.js';
-import { IsId, IsList, IsNestedList } from '../../http/validation/rules.js';
+import {
+  FlagParameter,
+  IsId,
+  IsList,
+  IsNestedList,
+  Optional,
+} from '../../http/validation/rules.js';
 import { BlockPageDto } from '../../resources/block-pages/block-page.dto.js';
 import { IsDomain } from '../../resources/domain-lists/domain-check.js';
 import { NaptDto } from '../../resources/networks/napt/napt.dto.js';
@@ -47,6 +53,14 @@ export class InitDto {
 
   @IsNestedList(() => Ipv6NetworkDto, Infinity)
   nets6!: Ipv6NetworkDto[];
+}
+
+@Example<InitQuery>({ dry_run: true })
+export class InitQuery {
+  /** Nothing is changed: the response says what would be. */
+  @Optional()
+  @FlagParameter()
+  dry_run = false;
 }
 
 export type InitList = keyof InitDto;

@@ -2,6 +2,7 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import { Worker } from 'node:worker_threads';
 import type { ActiveApplications } from '../../resources/applications/active-catalogue-reader.js';
 import type { Author } from '../../revisions/author.js';
+import type { DryRunDto } from '../load/dry-run.dto.js';
 import {
   type LoadedChange,
   type Reply,
@@ -36,6 +37,7 @@ export interface RemoteSteps {
   check(applications: ActiveApplications): Promise<void>;
   load(author: Author, waitMs: number): Promise<LoadedChange>;
   commit(): Promise<void>;
+  compare(): Promise<DryRunDto>;
 }
 
 /**
@@ -66,16 +68,21 @@ export class InitThread implements OnApplicationShutdown {
         check: (applications) => ask('check', applications),
         load: (author, waitMs) => ask('load', author, waitMs),
         commit: () => ask('commit'),
+        compare: () => ask('compare'),
       });
     } finally {
       await ask('close').catch(() => undefined);
       this.open--;
-      if (this.open === 0)
-        this.idle = setTimeout(() => void this.onApplicationShutdown(), IDLE_MS).unref();
+      if (this.open === 0) this.idle = setTimeout(() => void this.end(), IDLE_MS).unref();
     }
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  onApplicationShutdown(): Promise<void> {
+    return this.end();
+  }
+
+  /** Its bodies fail, and their connections are closed. The next body starts it again. */
+  async end(): Promise<void> {
     clearTimeout(this.idle);
     const { thread } = this;
     this.thread = null;
@@ -119,3 +126,6 @@ export class InitThread implements OnApplicationShutdown {
     return thread;
   }
 }
+
+/** Another one for dry runs: they delay no replacement, which holds the lock of all changes while it is loaded. */
+export class DryRunThread extends InitThread {}

@@ -5,6 +5,7 @@ import { InvalidRequestError } from '../../http/validation/fault.js';
 import type { TransactionIdentity } from '../../platform/database/commit-outcome.js';
 import type { ActiveApplications } from '../../resources/applications/active-catalogue-reader.js';
 import type { Author } from '../../revisions/author.js';
+import type { DryRunDto } from '../load/dry-run.dto.js';
 
 /** What the thread is started with. */
 export interface ThreadSettings {
@@ -32,6 +33,11 @@ export interface Steps {
    */
   load(author: Author, waitMs: number): Promise<LoadedChange>;
   commit(): Promise<void>;
+  /**
+   * Compares it with what is stored, in place of `load` and `commit`.
+   * @throws as `load`
+   */
+  compare(): Promise<DryRunDto>;
   /** Also ends a transaction that was not committed. */
   close(): Promise<void>;
 }

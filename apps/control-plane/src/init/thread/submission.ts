@@ -16,6 +16,8 @@ import { Deadline } from '../../revisions/write-queue.js';
 import { findDraftFaults } from '../check/draft-faults.js';
 import type { Draft } from '../draft/draft.js';
 import { digestOfDraft } from '../load/draft-digest.js';
+import { compareConfiguration } from '../load/dry-run.js';
+import type { DryRunDto } from '../load/dry-run.dto.js';
 import { replaceConfiguration } from '../load/replace-configuration.js';
 import { FaultList } from '../read/fault-list.js';
 import { InitReader } from '../read/init-reader.js';
@@ -34,7 +36,7 @@ interface CheckedDraft {
 /** Connects to PostgreSQL, for one transaction. */
 export type Connect = () => Promise<ClientBase & { end(): Promise<void> }>;
 
-/** One body of POST /init/, from its first byte to the COMMIT. */
+/** One body of POST /init/, from its first byte to the COMMIT, or to the result of a dry run. */
 export class Submission implements Steps {
   private readonly reader: InitReader;
   private checked: CheckedDraft | null = null;
@@ -58,21 +60,34 @@ export class Submission implements Steps {
     this.checked = { draft, digest: digestOfDraft(draft), checkedWith: head };
   }
 
-  async load(author: Author, waitMs: number): Promise<LoadedChange> {
-    if (this.checked === null) throw new Error('a body is checked before it is loaded');
+  load(author: Author, waitMs: number): Promise<LoadedChange> {
     const deadline = new Deadline(waitMs);
-    this.client = await this.connect();
-    try {
-      return await write(this.client, this.checked, author, deadline);
-    } catch (error) {
-      await this.close();
-      throw error;
-    }
+    return this.begin((client, checked) => write(client, checked, author, deadline));
+  }
+
+  async compare(): Promise<DryRunDto> {
+    const result = await this.begin(compare);
+    await this.close();
+    return result;
   }
 
   async commit(): Promise<void> {
     await this.client?.query('COMMIT');
     await this.close();
+  }
+
+  /** Begins the transaction. It ends when the work fails. */
+  private async begin<T>(
+    work: (client: ClientBase, checked: CheckedDraft) => Promise<T>,
+  ): Promise<T> {
+    if (this.checked === null) throw new Error('a body is checked first');
+    this.client = await this.connect();
+    try {
+      return await work(this.client, this.checked);
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
@@ -84,22 +99,41 @@ export class Submission implements Steps {
 
 async function write(
   client: ClientBase,
-  { draft, digest: draftDigest, checkedWith }: CheckedDraft,
+  checked: CheckedDraft,
   author: Author,
   deadline: Deadline,
 ): Promise<LoadedChange> {
   await client.query('BEGIN');
   const idleInTransactionMs = IDLE_IN_TRANSACTION_MS;
   const { head, transaction } = await lockHead(client, { deadline, idleInTransactionMs });
-  const { lineage, catalogueVersion } = head;
-  const isSame =
-    lineage === checkedWith.lineage && catalogueVersion === checkedWith.catalogueVersion;
-  if (!isSame) findFaults(draft, await readNames(client));
-  const { digest, operations } = await replaceConfiguration(client, draft, draftDigest);
+  await checkAgain(client, checked, head);
+  const { lineage } = head;
+  const { digest, operations } = await replaceConfiguration(client, checked.draft, checked.digest);
   const encoded = encodeChange({ revision: head.revision + 1, digest, operations });
   const change = { lineage, ...encoded };
   await logChanges(client, toLogEntries([{ change, author, profiles: ALL_PROFILES }]));
   return { change, transaction };
+}
+
+async function compare(client: ClientBase, checked: CheckedDraft): Promise<DryRunDto> {
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  const { rows } = await client.query<ActiveApplications['head'] & { revision: number }>(`
+    SELECT lineage, revision::float8, catalogue_version::float8 AS "catalogueVersion" FROM config_head`);
+  const [head] = rows;
+  if (head === undefined) throw new Error('config_head has lost its row');
+  await checkAgain(client, checked, head);
+  return { revision: head.revision, ...(await compareConfiguration(client, checked.draft)) };
+}
+
+/** Another catalogue may have come in force since the check. @throws InvalidRequestError */
+async function checkAgain(
+  client: ClientBase,
+  { draft, checkedWith }: CheckedDraft,
+  { lineage, catalogueVersion }: ActiveApplications['head'],
+): Promise<void> {
+  const isSame =
+    lineage === checkedWith.lineage && catalogueVersion === checkedWith.catalogueVersion;
+  if (!isSame) findFaults(draft, await readNames(client));
 }
 
 /** @throws InvalidRequestError */
