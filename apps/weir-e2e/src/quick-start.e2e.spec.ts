@@ -403,7 +403,7 @@ describe('npm start with a wrong setting', () => {
     const terminal = npmStart();
     expect(await terminal.exitCode()).toBe(1);
     expect(terminal.output).toContain(
-      `TCP port 127.0.0.1:${PORTS.management} is in use by another process; set MANAGEMENT_PORT to another`,
+      `127.0.0.1:${PORTS.management} is in use by another process (MANAGEMENT_PORT)`,
     );
     await new Promise((resolve) => squatter.close(resolve));
   });

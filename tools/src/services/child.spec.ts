@@ -1,13 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { createSocket } from 'node:dgram';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { describeExit, startChild } from './child.js';
-import { checkPortsFree, checkReachable, freePort } from './ports.js';
+import { checkReachable, freePort } from './ports.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-child-'));
 afterAll(() => {
@@ -75,85 +73,6 @@ describe('startChild', () => {
     });
     expect(await child.exited).toEqual({ code: 127 });
     expect(child.lastLines().join()).toContain('cannot start /no/such/command');
-  });
-});
-
-describe('checkPortsFree', () => {
-  const host = '127.0.0.1';
-
-  it('accepts free ports', async () => {
-    const port = await freePort();
-    await checkPortsFree([
-      { host, port, protocol: 'tcp', variable: 'MANAGEMENT_PORT', hostVariable: 'MANAGEMENT_HOST' },
-      { host, port, protocol: 'udp', variable: 'DNS_PORT', hostVariable: 'DNS_HOST' },
-    ]);
-  });
-
-  it('names both variables when they give the same port', async () => {
-    const port = await freePort();
-    const tcp = { host, port, protocol: 'tcp', hostVariable: 'MANAGEMENT_HOST' } as const;
-    await expect(
-      checkPortsFree([
-        { ...tcp, variable: 'MANAGEMENT_PORT' },
-        { ...tcp, variable: 'FEED_PORT' },
-      ]),
-    ).rejects.toThrow(`MANAGEMENT_PORT and FEED_PORT both come to TCP port ${port}`);
-  });
-
-  it('accepts one port on several addresses, but not beside all addresses', async () => {
-    const port = await freePort();
-    const dns = { port, protocol: 'udp', variable: 'DNS_PORT', hostVariable: 'DNS_HOST' } as const;
-    const on = (...hosts: string[]) => checkPortsFree(hosts.map((host) => ({ ...dns, host })));
-    await on('127.0.0.1', '127.0.0.2', '::1');
-    await on('0.0.0.0', '::');
-    await expect(on('127.0.0.2', '0.0.0.0')).rejects.toThrow(`come to UDP port ${port}`);
-    await expect(on('::', '::1')).rejects.toThrow(`come to UDP port ${port}`);
-  });
-
-  it('names the variable when the address does not belong to this machine', async () => {
-    const elsewhere = {
-      host: '192.0.2.1',
-      port: 5300,
-      protocol: 'udp',
-      variable: 'DNS_PORT',
-    } as const;
-    await expect(checkPortsFree([{ ...elsewhere, hostVariable: 'DNS_HOST' }])).rejects.toThrow(
-      '192.0.2.1 is not an address of this machine; set DNS_HOST to one',
-    );
-  });
-
-  it('names a TCP port that is in use, and its variable', async () => {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, host, resolve));
-    const { port } = server.address() as AddressInfo;
-    await expect(
-      checkPortsFree([
-        {
-          host,
-          port,
-          protocol: 'tcp',
-          variable: 'MANAGEMENT_PORT',
-          hostVariable: 'MANAGEMENT_HOST',
-        },
-      ]),
-    ).rejects.toThrow(
-      `TCP port 127.0.0.1:${port} is in use by another process; set MANAGEMENT_PORT to another`,
-    );
-    server.close();
-  });
-
-  it('names a UDP port that is in use, and its variable', async () => {
-    const socket = createSocket('udp4');
-    await new Promise<void>((resolve) => socket.bind(0, host, resolve));
-    const { port } = socket.address();
-    await expect(
-      checkPortsFree([
-        { host, port, protocol: 'udp', variable: 'DNS_PORT', hostVariable: 'DNS_HOST' },
-      ]),
-    ).rejects.toThrow(
-      `UDP port 127.0.0.1:${port} is in use by another process; set DNS_PORT to another`,
-    );
-    socket.close();
   });
 });
 

@@ -1,7 +1,7 @@
 import { isBlockedPort, StartError } from '@weir/ops';
 import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
-import { connect, createServer, isIP } from 'node:net';
+import { connect, createServer } from 'node:net';
 
 const ATTEMPTS = 5;
 
@@ -30,16 +30,6 @@ export async function startOnPort<S>(
 const CONNECT_TIMEOUT_MS = 3_000;
 const DEFAULT_REDIS_PORT = 6379;
 
-/** A port that a process of the stack needs. */
-export interface RequiredPort {
-  readonly host: string;
-  readonly port: number;
-  readonly protocol: 'tcp' | 'udp';
-  /** The variables of the port and of the address, for the message. */
-  readonly variable: string;
-  readonly hostVariable: string;
-}
-
 /**
  * Below the kernel's range for outgoing connections, so no connection takes the port of a server that restarts. A
  * deployment has a range of its own, so that tests that run at the same time leave its ports alone.
@@ -47,6 +37,7 @@ export interface RequiredPort {
 const FREE_PORTS = [15_000, 19_999] as const;
 const DEPLOYMENT_PORTS = [2_000, 9_999] as const;
 const TRIES = 1_000;
+const LOOPBACK = '127.0.0.1';
 
 /** A loopback port that is free for TCP and UDP now. */
 export async function freePort(): Promise<number> {
@@ -64,26 +55,9 @@ export async function findFreePorts(
     if (tries > TRIES) throw new StartError(`there are no free ports from ${lowest} to ${highest}`);
     const port = randomInt(lowest, highest + 1);
     if (isBlockedPort(port)) continue;
-    const one = { host: '127.0.0.1', port };
-    if ((await tryTcp(one)) === null && (await tryUdp(one)) === null) chosen.add(port);
+    if (await isFree(port)) chosen.add(port);
   }
   return [...chosen];
-}
-
-/**
- * Checks that all ports are free. @throws StartError that names the first port that two processes need, or that is
- * not available, and its variable.
- */
-export async function checkPortsFree(wanted: readonly RequiredPort[]): Promise<void> {
-  for (const [index, one] of wanted.entries()) {
-    const other = wanted.slice(0, index).find((earlier) => isSamePort(earlier, one));
-    if (other) {
-      const name = `${one.protocol.toUpperCase()} port ${one.port}`;
-      throw new StartError(`${other.variable} and ${one.variable} both come to ${name}`);
-    }
-    const error = await (one.protocol === 'tcp' ? tryTcp(one) : tryUdp(one));
-    if (error !== null) throw new StartError(explain(one, error));
-  }
 }
 
 /** Checks that something listens at the URL. @throws StartError that names the variable. */
@@ -108,55 +82,13 @@ export async function checkReachable(url: string, variable: string): Promise<voi
   }
 }
 
-function isSamePort(a: RequiredPort, b: RequiredPort): boolean {
-  return a.port === b.port && a.protocol === b.protocol && overlap(a.host, b.host);
-}
-
-/** Whether both cannot be listened on with one port: they are the same, or one stands for all of its family. */
-function overlap(a: string, b: string): boolean {
-  const isAny = [a, b].some((host) => host === '0.0.0.0' || host === '::');
-  return a === b || (isAny && isIP(a) === isIP(b));
-}
-
-function explain(one: RequiredPort, error: NodeJS.ErrnoException): string {
-  const host = one.host.includes(':') ? `[${one.host}]` : one.host;
-  const port = `${one.protocol.toUpperCase()} port ${host}:${one.port}`;
-  switch (error.code) {
-    case 'EADDRINUSE':
-      return `${port} is in use by another process; set ${one.variable} to another`;
-    case 'EADDRNOTAVAIL':
-      return `${host} is not an address of this machine; set ${one.hostVariable} to one`;
-    default:
-      return `${port} cannot be used (${error.code ?? error.message}); set ${one.variable} to another`;
-  }
-}
-
-function tryTcp({
-  host,
-  port,
-}: Pick<RequiredPort, 'host' | 'port'>): Promise<NodeJS.ErrnoException | null> {
+/** For TCP and UDP. */
+function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', resolve);
-    server.listen(port, host, () =>
-      server.close(() => {
-        resolve(null);
-      }),
-    );
-  });
-}
-
-function tryUdp({
-  host,
-  port,
-}: Pick<RequiredPort, 'host' | 'port'>): Promise<NodeJS.ErrnoException | null> {
-  return new Promise((resolve) => {
-    const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
-    socket.once('error', resolve);
-    socket.bind(port, host, () =>
-      socket.close(() => {
-        resolve(null);
-      }),
-    );
+    const tcp = createServer().once('error', () => resolve(false));
+    tcp.listen(port, LOOPBACK, () => {
+      const udp = createSocket('udp4').once('error', () => tcp.close(() => resolve(false)));
+      udp.bind(port, LOOPBACK, () => udp.close(() => tcp.close(() => resolve(true))));
+    });
   });
 }

@@ -1,7 +1,7 @@
 import { parseVariables } from '@weir/ops';
 import { describe, expect, it } from 'vitest';
 import { STACK_SCHEMA } from './configuration.js';
-import { planProcesses, reachableHost, requiredPorts } from './plan.js';
+import { planProcesses, reachableHost } from './plan.js';
 
 const configuration = parseVariables(STACK_SCHEMA, { RESOLVERS: '3', DNS_HOST: '::1' });
 const secrets = {
@@ -36,8 +36,6 @@ describe('the plan of the local stack', () => {
       { DNS_TLS_PORT: '8853', DNS_HTTPS_PORT: '8443' },
       { DNS_TLS_PORT: '8854', DNS_HTTPS_PORT: '8444' },
     ]);
-    const ports = requiredPorts(wanted).map(({ port }) => port);
-    expect(ports).toEqual(expect.arrayContaining([8853, 8854, 8443, 8444]));
     const [, plain] = planProcesses(configuration, secrets, '/data', stores);
     expect(plain.environment).not.toHaveProperty('DNS_TLS_PORT');
   });
@@ -79,15 +77,6 @@ describe('the plan of the local stack', () => {
       { DNS_HOST: '127.0.0.1,::1', DNS_PORT: '5300' },
       { DNS_HOST: '127.0.0.1,::1', DNS_PORT: '5301' },
     ]);
-    const dns = requiredPorts(wanted).filter(({ variable }) => variable === 'DNS_PORT');
-    expect(dns.map(({ protocol, host, port }) => `${protocol} ${host} ${port}`).sort()).toEqual(
-      ['tcp', 'udp'].flatMap((protocol) =>
-        ['127.0.0.1', '::1'].flatMap((host) => [
-          `${protocol} ${host} 5300`,
-          `${protocol} ${host} 5301`,
-        ]),
-      ),
-    );
   });
 
   it('gives each resolver its own addresses and all of them the same ports', () => {
@@ -109,7 +98,7 @@ describe('the plan of the local stack', () => {
       DNS_HOST: '192.0.2.53;192.0.2.54',
       RESOLVERS: '3',
     });
-    expect(() => requiredPorts(wanted)).toThrow(
+    expect(() => resolversOf(wanted)).toThrow(
       'DNS_HOST has 2 lists of addresses for 3 resolvers; set RESOLVERS to 2, or give each resolver a list',
     );
   });
@@ -135,14 +124,6 @@ describe('the plan of the local stack', () => {
         FEED_URL: 'http://127.0.0.1:8090',
       },
     });
-  });
-
-  it('requires each port only once', () => {
-    const wanted = requiredPorts(configuration).map(
-      ({ host, port, protocol }) => `${protocol} ${host} ${port}`,
-    );
-    expect(new Set(wanted).size).toBe(wanted.length);
-    expect(wanted).toHaveLength(3 + 3 * 3 + 2 + 1);
   });
 
   it('connects to wildcard listeners over loopback', () => {

@@ -1,11 +1,9 @@
 import { StartError } from '@weir/ops';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { RequiredPort } from '../services/ports.js';
 import {
   BLOCK_PAGE_OPS_OFFSET,
   FIRST_RESOLVER_OPS_OFFSET,
-  STACK_OPS_OFFSET,
   type StackConfiguration,
 } from './configuration.js';
 import type { StackSecrets } from './secrets.js';
@@ -71,36 +69,6 @@ export function resolverListeners(configuration: StackConfiguration): readonly R
     });
     return { hosts: groups[isShared ? 0 : index], ports: Object.fromEntries(ports) };
   });
-}
-
-/** The ports that the processes need. */
-export function requiredPorts(configuration: StackConfiguration): readonly RequiredPort[] {
-  const { OPS_PORT } = configuration;
-  const tcp = (
-    hostVariable: 'MANAGEMENT_HOST' | 'FEED_HOST' | 'BLOCK_PAGE_HOST' | 'OPS_HOST',
-    port: number,
-    variable: string,
-  ): RequiredPort => {
-    return { host: configuration[hostVariable], port, variable, hostVariable, protocol: 'tcp' };
-  };
-  const resolvers = resolverListeners(configuration).map(({ hosts, ports }, index) => {
-    const dns = hosts.flatMap((host) =>
-      Object.entries(ports).flatMap(([variable, port]): RequiredPort[] => {
-        const one = { host, port, variable, hostVariable: 'DNS_HOST', protocol: 'tcp' } as const;
-        return variable === 'DNS_PORT' ? [one, { ...one, protocol: 'udp' }] : [one];
-      }),
-    );
-    return [...dns, tcp('OPS_HOST', resolverOpsPort(OPS_PORT, index), 'OPS_PORT')];
-  });
-  return [
-    tcp('MANAGEMENT_HOST', configuration.MANAGEMENT_PORT, 'MANAGEMENT_PORT'),
-    tcp('FEED_HOST', configuration.FEED_PORT, 'FEED_PORT'),
-    tcp('OPS_HOST', OPS_PORT, 'OPS_PORT'),
-    ...resolvers.flat(),
-    tcp('BLOCK_PAGE_HOST', configuration.BLOCK_PAGE_PORT, 'BLOCK_PAGE_PORT'),
-    tcp('OPS_HOST', OPS_PORT + BLOCK_PAGE_OPS_OFFSET, 'OPS_PORT'),
-    tcp('OPS_HOST', OPS_PORT + STACK_OPS_OFFSET, 'OPS_PORT'),
-  ];
 }
 
 /** The address for connecting to a listener of this machine: loopback for a wildcard address. */

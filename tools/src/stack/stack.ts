@@ -5,11 +5,11 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import { migrate } from '../migrate/migrate.js';
 import { type Child, runChild, startChild, waitUntilReady } from '../services/child.js';
 import { lockFolder, createFolder, writeFileAtomically } from '../services/files.js';
-import { checkPortsFree, checkReachable } from '../services/ports.js';
+import { checkReachable } from '../services/ports.js';
 import { startPostgres, withRuntimeRole } from '../services/postgres.js';
 import { startRedis } from '../services/redis.js';
 import { STACK_OPS_OFFSET, type StackConfiguration } from './configuration.js';
-import { type PlannedProcess, planProcesses, type Stores, requiredPorts } from './plan.js';
+import { type PlannedProcess, planProcesses, type Stores } from './plan.js';
 import { readSecrets, type StackSecrets } from './secrets.js';
 import { SupervisedProcess, type SupervisedProcessOptions } from './supervised-process.js';
 
@@ -126,7 +126,6 @@ export class Stack {
 
   private async startAll(): Promise<StackSecrets> {
     const { configuration } = this.options;
-    await checkPortsFree(requiredPorts(configuration));
     createFolder(this.dataDir);
     this.lock = lockFolder(this.dataDir);
     createFolder(join(this.dataDir, 'logs'));
