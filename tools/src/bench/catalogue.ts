@@ -3,15 +3,7 @@
  * compiled and loaded in fresh processes.
  */
 import { execFile } from 'node:child_process';
-import {
-  mkdtempSync,
-  rmSync,
-  closeSync,
-  mkdirSync,
-  openSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,55 +11,42 @@ import { promisify } from 'node:util';
 import { integer, optionsOrExit, print, value } from '../command.js';
 import { percentile } from '../percentile.js';
 import type { Compiled, Loaded } from './catalogue-steps.js';
-import { describeMachine, markdownTable } from './figures.js';
-import { randomNumbers } from './scale/policy/configuration.js';
+import { writeLines } from './dns/servers/server.js';
+import { markdownTable } from '../markdown-table.js';
+import { describeMachine } from './figures.js';
+import { Random } from '../deployment/random.js';
 
 const CATEGORIES = 60;
 const SHARED = 10;
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const ENDS = ['com', 'net', 'org', 'de', 'info', 'ru', 'top', 'xyz', 'co.uk', 'com.br'];
-const BUFFER_BYTES = 1 << 20;
-const MAX_LINE_BYTES = 64;
 
 /** Writes a catalogue folder of so many names, the same at every run. @returns the size of its lists in bytes. */
-function writeLists(folder: string, domains: number): number {
+async function writeLists(folder: string, domains: number): Promise<number> {
   mkdirSync(join(folder, 'lists'));
   let bytes = 0;
   let yaml = 'categories:\n';
   for (let category = 0; category < CATEGORIES; category++) {
     const file = `lists/${category}.txt`;
-    bytes += writeList(join(folder, file), category, domains);
+    await writeLines(join(folder, file), namesOf(category, domains));
+    bytes += statSync(join(folder, file)).size;
     yaml += `  - { id: ${category}, name: category ${category}, sources: [{ file: ${file}, format: domains }] }\n`;
   }
   writeFileSync(join(folder, 'catalogue.yaml'), yaml);
   return bytes;
 }
 
-/** Writes one category's list: every 60th name, and every 600th of its neighbour's. @returns its size in bytes. */
-function writeList(path: string, category: number, domains: number): number {
-  const file = openSync(path, 'w');
-  const bytes = Buffer.alloc(BUFFER_BYTES);
-  let [total, used] = [0, 0];
-  const flush = (): void => {
-    writeSync(file, bytes, 0, used);
-    total += used;
-    used = 0;
-  };
-  const write = (n: number): void => {
-    if (used + MAX_LINE_BYTES > BUFFER_BYTES) flush();
-    used += bytes.write(nameOf(n), used, 'latin1');
-  };
-  for (let n = category; n < domains; n += CATEGORIES) write(n);
+/** One category's list: every 60th name, and every 600th of its neighbour's. */
+function* namesOf(category: number, domains: number): Generator<string> {
+  for (let n = category; n < domains; n += CATEGORIES) yield nameOf(n);
   const neighbour = (category + 1) % CATEGORIES;
-  for (let n = neighbour; n < domains; n += CATEGORIES * SHARED) write(n);
-  flush();
-  closeSync(file);
-  return total;
+  for (let n = neighbour; n < domains; n += CATEGORIES * SHARED) yield nameOf(n);
 }
 
-/** A line: 6 to 13 characters before the end, of which the last five count `n`; every fifth has a label more. */
+/** A name: 6 to 13 characters before the end, of which the last five count `n`; every fifth has a label more. */
 function nameOf(n: number): string {
-  const random = randomNumbers(n * 2_654_435_761);
+  const generator = new Random(n * 2_654_435_761);
+  const random = (): number => generator.integer(0, 0xffff_ffff);
   const letters = (length: number): string => {
     let text = '';
     for (let i = 0; i < length; i++) text += ALPHABET.charAt(random() % 26);
@@ -78,7 +57,7 @@ function nameOf(n: number): string {
   for (let rest = n, digit = 0; digit < 5; digit++, rest = Math.floor(rest / 36)) {
     name += ALPHABET.charAt(rest % 36);
   }
-  return `${name}.${ENDS[random() % ENDS.length] ?? ''}\n`;
+  return `${name}.${ENDS[random() % ENDS.length] ?? ''}`;
 }
 
 const STEPS = fileURLToPath(new URL('catalogue-steps.js', import.meta.url));
@@ -101,7 +80,7 @@ async function step<T>(...args: readonly string[]): Promise<T> {
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-catalogue-'));
 try {
-  const listBytes = writeLists(folder, domains);
+  const listBytes = await writeLists(folder, domains);
   const image = join(folder, 'image');
   const compiled: Compiled[] = [];
   const loaded: Loaded[] = [];

@@ -1,68 +1,16 @@
+import type { Head } from '@weir/config-model';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { integer, list, optionsOrExit, print, value } from '../command.js';
 import type { Deployment } from '../deployment/deployment.js';
+import type { ManagementClient } from '../deployment/management-client.js';
 import { cpuMs } from '../services/usage.js';
 import { withDeployment } from './deployment.js';
 import { describeLoad, describeMachine, measureLatencies, summarise } from './figures.js';
 import { initBody } from './init-body.js';
-
-interface RawAnswer {
-  readonly status: number;
-  /** The header `X-Config-Applied`; empty if there is none. */
-  readonly applied: string;
-}
-
-/**
- * One client of the management API on one connection, one request at a time. It does so little that many of them take
- * little of the processor that they share with what is measured.
- */
-class RawClient {
-  private readonly socket: Socket;
-  private received = '';
-  private waiting: ((answer: RawAnswer) => void) | null = null;
-
-  constructor(
-    port: number,
-    private readonly token: string,
-  ) {
-    this.socket = connect(port, '127.0.0.1').setNoDelay(true);
-    this.socket.setEncoding('latin1').on('data', (text: string) => this.receive(text));
-  }
-
-  /** @throws Error when the status is not 2xx. */
-  async send(method: string, path: string, body: unknown): Promise<RawAnswer> {
-    const text = JSON.stringify(body);
-    this.socket.write(
-      `${method} ${path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer ${this.token}\r\n` +
-        `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
-    );
-    const answer = await new Promise<RawAnswer>((resolve) => {
-      this.waiting = resolve;
-    });
-    if (answer.status >= 300) throw new Error(`${method} ${path} was answered ${answer.status}`);
-    return answer;
-  }
-
-  close(): void {
-    this.socket.destroy();
-  }
-
-  private receive(text: string): void {
-    this.received += text;
-    const end = this.received.indexOf('\r\n\r\n');
-    if (end < 0) return;
-    const length = Number(/\r\ncontent-length: (\d+)/i.exec(this.received)?.[1] ?? 0);
-    if (this.received.length < end + 4 + length) return;
-    const applied = /\r\nx-config-applied: (\S+)/i.exec(this.received)?.[1] ?? '';
-    const answer = { status: Number(this.received.slice(9, 12)), applied };
-    this.received = '';
-    this.waiting?.(answer);
-  }
-}
+import type { SimulatedResolvers } from './simulated-resolvers.js';
 
 const NETWORKS = 100_000;
 const SIZE = { networks: NETWORKS, profiles: 1_000, domains: 10_000, portRanges: 1_000 };
@@ -93,8 +41,12 @@ const flags = { NODE_OPTIONS: process.env['CONTROL_PLANE_FLAGS'] ?? '' };
 
 await withDeployment({ replicas, replicaVariables: () => flags }, async (deployment, client) => {
   await client.upload('POST', '/init/', initBody(SIZE, 0));
-  const { redisUrl, secrets } = deployment;
-  const simulated = spawn(process.execPath, [PROGRAM, redisUrl, String(resolvers)], {
+  const { redisUrl, secrets, deploymentId, feedUrl } = deployment;
+  const headers = { Authorization: `Bearer ${secrets.feedToken}` };
+  const page = await fetch(new URL('/changes?after=0', feedUrl), { headers });
+  const { head } = (await page.json()) as { readonly head: Head };
+  const order = { redisUrl, deploymentId, head, count: resolvers } satisfies SimulatedResolvers;
+  const simulated = spawn(process.execPath, [PROGRAM, JSON.stringify(order)], {
     env: { ...process.env, FEED_TOKENS: secrets.feedToken },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -109,27 +61,23 @@ await withDeployment({ replicas, replicaVariables: () => flags }, async (deploym
 });
 
 async function measure(deployment: Deployment, count: number): Promise<void> {
-  const { managementPorts, secrets } = deployment;
-  const connections = Array.from(
-    { length: count },
-    (_, i) => new RawClient(managementPorts[i % replicas] ?? 0, secrets.token),
-  );
+  const planes = Array.from({ length: count }, (_, i) => deployment.clients[i % replicas]);
   let n = 0;
   let incomplete = 0;
-  const change = async (connection: RawClient): Promise<void> => {
+  const change = async (client: ManagementClient | undefined): Promise<void> => {
     const at = n++;
     const address = 0x0a00_0000 + (at % NETWORKS) * 4;
     const body = { profile_id: (at * 7) % SIZE.profiles };
-    const { applied } = await connection.send('PATCH', `/net/${address}`, body);
-    if (applied !== `${resolvers}/${resolvers}`) incomplete++;
+    const answer = await client?.change('PATCH', `/net/${address}`, body);
+    if (answer?.applied !== resolvers || answer.total !== resolvers) incomplete++;
   };
   const runFor = async (ms: number): Promise<number[]> => {
     const startedMs = performance.now();
     const endMs = startedMs + ms;
     let begun = 0;
-    const each = connections.map((connection) =>
+    const each = planes.map((client) =>
       measureLatencies(
-        () => change(connection),
+        () => change(client),
         async () => {
           const dueMs = startedMs + (begun++ * 1_000) / rate;
           if (dueMs > performance.now()) await sleep(dueMs - performance.now());
@@ -157,5 +105,4 @@ async function measure(deployment: Deployment, count: number): Promise<void> {
       `${((planesMs ?? 0) / latencies.length).toFixed(2)} ms a change, ${share(planesMs)} of a core, ` +
       `Redis ${share(redisMs)} (${describeLoad()})`,
   );
-  for (const connection of connections) connection.close();
 }

@@ -1,21 +1,33 @@
 /*
  * Simulates resolvers for `npm run bench:changes`: each has its own connection to Redis, receives every change,
- * acknowledges as a real one does and renews its lease. It applies nothing.
- *
- * Arguments: URL of Redis, number of followers. FEED_TOKENS signs their messages. It prints a line when all of them
- * follow.
+ * acknowledges as a real one does and renews its lease. It applies nothing. FEED_TOKENS signs their messages. It prints
+ * a line when all of them follow.
  */
-import { messageKey, MessageSigner } from '@weir/change-feed';
+import { messageKey, MessageSigner, redisNames } from '@weir/change-feed';
+import type { Head } from '@weir/config-model';
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
+
+/** Its argument, as JSON. */
+export interface SimulatedResolvers {
+  readonly redisUrl: string;
+  readonly deploymentId: string;
+  /** What they have in force at first. */
+  readonly head: Head;
+  readonly count: number;
+}
 
 const HEARTBEAT_MS = 1_000;
 const LEASE_MS = 3_000;
 /** Longer than what stands before the revision in any message. */
 const CARRIED_CHARACTERS = 400;
+/** A revision and its digest, as a message of a change or a head has them. */
+const POINT = /"revision":(\d+),"digest":"([0-9a-f]{16})"/;
+const POINT_CHARACTERS = 60;
 
-const [redisUrl = '', count = '0'] = process.argv.slice(2);
-const { hostname, port, password } = new URL(redisUrl);
+const order = JSON.parse(process.argv[2] ?? '') as SimulatedResolvers;
+const { hostname, port, password } = new URL(order.redisUrl);
+const names = redisNames(order.deploymentId);
 const key = messageKey(process.env['FEED_TOKENS'] ?? '');
 
 /** A command of the protocol of Redis. */
@@ -37,43 +49,6 @@ function openConnection(onText: (text: string) => void): Socket {
   return socket;
 }
 
-interface Point {
-  readonly revision: number;
-  readonly digest: string;
-}
-
-/** Names and values of the deployment, from the first head that is published. */
-interface Deployment {
-  readonly prefix: string;
-  readonly lineage: string;
-  readonly point: Point;
-}
-
-/** A revision and its digest, as a message of a change or a head has them. */
-const POINT = /"revision":(\d+),"digest":"([0-9a-f]{16})"/;
-const POINT_CHARACTERS = 60;
-
-function pointOf(text: string): Point | null {
-  const [found, revision, digest = ''] = POINT.exec(text) ?? [];
-  return found === undefined ? null : { revision: Number(revision), digest };
-}
-
-function findDeployment(): Promise<Deployment> {
-  return new Promise((resolve) => {
-    let seen = '';
-    const socket = openConnection((text) => {
-      seen += text;
-      const prefix = /(weir:[0-9a-f]{16}):head/.exec(seen)?.[1];
-      const lineage = /"lineage":"([^"]+)"/.exec(seen)?.[1];
-      const point = pointOf(seen);
-      if (prefix === undefined || lineage === undefined || point === null) return;
-      socket.destroy();
-      resolve({ prefix, lineage, point });
-    });
-    socket.write(command('PSUBSCRIBE', 'weir:*:head'));
-  });
-}
-
 class SimulatedFollower {
   private readonly id = `simulated-${randomUUID()}`;
   private readonly signer = new MessageSigner(() => key, Date.now);
@@ -83,13 +58,11 @@ class SimulatedFollower {
   private lastMs = -Infinity;
   private isDue = false;
 
-  constructor(
-    private readonly deployment: Deployment,
-    private point: Point = deployment.point,
-  ) {
+  private head = order.head;
+
+  constructor() {
     this.socket = openConnection((text) => this.receive(text));
-    const { prefix } = deployment;
-    this.socket.write(command('SUBSCRIBE', `${prefix}:change`, `${prefix}:head`));
+    this.socket.write(command('SUBSCRIBE', names.change, names.head));
     this.renew();
     setTimeout(() => setInterval(() => this.renew(), HEARTBEAT_MS), Math.random() * HEARTBEAT_MS);
   }
@@ -100,9 +73,9 @@ class SimulatedFollower {
     const interval = /"acknowledgementIntervalMs":(\d+),/.exec(all)?.[1];
     if (interval !== undefined) this.intervalMs = Number(interval);
     const at = all.lastIndexOf('"revision":');
-    const point = at < 0 ? null : pointOf(all.slice(at, at + POINT_CHARACTERS));
-    if (point === null || point.revision <= this.point.revision) return;
-    this.point = point;
+    const [found, revision, digest = ''] = POINT.exec(all.slice(at, at + POINT_CHARACTERS)) ?? [];
+    if (found === undefined || Number(revision) <= this.head.revision) return;
+    this.head = { ...this.head, revision: Number(revision), digest };
     this.acknowledgeSoon();
   }
 
@@ -120,22 +93,20 @@ class SimulatedFollower {
   }
 
   private renew(): void {
-    const lease = `${this.deployment.prefix}:lease:${this.id}`;
-    this.socket.write(command('SET', lease, this.message(), 'PX', String(LEASE_MS)));
+    const expiry = ['PX', String(LEASE_MS)];
+    this.socket.write(command('SET', names.lease(this.id), this.message(), ...expiry));
     this.publish();
   }
 
   private publish(): void {
-    this.socket.write(command('PUBLISH', `${this.deployment.prefix}:follower`, this.message()));
+    this.socket.write(command('PUBLISH', names.follower, this.message()));
   }
 
   private message(): string {
-    const inForce = { lineage: this.deployment.lineage, ...this.point };
-    const state = { id: this.id, kind: 'resolver', name: null, inForce, feedVersion: 1 };
-    return this.signer.sign(`${this.deployment.prefix}:follower`, JSON.stringify(state));
+    const state = { id: this.id, kind: 'resolver', name: null, inForce: this.head, feedVersion: 1 };
+    return this.signer.sign(names.follower, JSON.stringify(state));
   }
 }
 
-const deployment = await findDeployment();
-for (let i = 0; i < Number(count); i++) new SimulatedFollower(deployment);
+for (let i = 0; i < order.count; i++) new SimulatedFollower();
 process.stdout.write('following\n');

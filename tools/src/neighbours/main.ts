@@ -13,37 +13,23 @@ import {
   runToEnd,
   value,
 } from '../command.js';
-import type { NamedAttack } from './attacks/attack.js';
-import { ATTACKS, OTHER_LOADS } from './attacks/index.js';
-import type { Latencies, Measurement } from './measurement.js';
-import { runNeighbours, type AttackResult, type RunResult } from './run.js';
+import { markdownTable } from '../markdown-table.js';
+import { ATTACKS } from './attacks.js';
+import { LAYOUT } from './cpu.js';
+import type { Latencies } from './sample.js';
+import { type AttackResult, runNeighbours } from './run.js';
 import { type Group, limitMs } from './verdict.js';
 
-type Row = readonly (string | number)[];
-
-const HEADINGS: Row = [
-  'Attack',
-  'Queries',
-  'Lost',
-  'UDP p99 quiet',
-  'attacked',
-  'allowed',
-  'longest',
-  'Stream p99 quiet',
-  'attacked',
-  'allowed',
-  'longest',
-  'CPU',
-  'Result',
-];
+const ms = (value: number): string => value.toFixed(1);
+const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
 
 /** What one attack did, in detail. */
 function renderResult(result: AttackResult): string {
-  const { observation, after, attacker, counters, verdict, cpuShare } = result;
-  const { quiet, attack, waitingShare } = observation;
+  const { observation, attacker, counters, verdict, cpuShare } = result;
+  const { attack, waitingShare } = observation;
   return [
-    `  UDP        ${times(quiet, attack, after, 'udp')}`,
-    `  streams    ${times(quiet, attack, after, 'stream')}`,
+    `  UDP        ${times(result, 'udp')}`,
+    `  streams    ${times(result, 'stream')}`,
     `  p99        attacked: ${listOf(attack.p99MsByKind, ms)}`,
     `  attacker   ${listOf(attacker, String)}`,
     `  resolver   ${listOf(counters, String)}`,
@@ -54,36 +40,7 @@ function renderResult(result: AttackResult): string {
   ].join('\n');
 }
 
-/** The results of a run as a Markdown table. All times are in milliseconds. */
-function renderTable({ results }: RunResult): string {
-  const rows = [HEADINGS, HEADINGS.map(() => '---'), ...results.map(toRow)];
-  const widths = HEADINGS.map((_, column) =>
-    Math.max(...rows.map((row) => String(row[column]).length)),
-  );
-  const line = (row: Row): string =>
-    `| ${row.map((cell, column) => String(cell).padEnd(widths[column] ?? 0)).join(' | ')} |`;
-  return rows.map(line).join('\n');
-}
-
-function toRow({ attack, observation, verdict, cpuShare }: AttackResult): Row {
-  const { samples, quiet, attack: attacked } = observation;
-  return [
-    attack.name,
-    samples.length,
-    samples.filter(({ fault }) => fault !== null).length,
-    ...latencyCells(quiet, attacked, 'udp'),
-    ...latencyCells(quiet, attacked, 'stream'),
-    percent(cpuShare),
-    verdict.result,
-  ];
-}
-
-function latencyCells(quiet: Measurement, attacked: Measurement, group: Group): Row {
-  const { p99Ms, maxMs } = attacked[group];
-  return [ms(quiet[group].p99Ms), ms(p99Ms), ms(limitMs(quiet, group)), ms(maxMs)];
-}
-
-function times(quiet: Measurement, attack: Measurement, after: Measurement, group: Group): string {
+function times({ observation: { quiet, attack }, after }: AttackResult, group: Group): string {
   const three = ({ p50Ms, p99Ms, maxMs }: Latencies): string =>
     [p50Ms, p99Ms, maxMs].map(ms).join(' / ');
   return (
@@ -100,20 +57,29 @@ function listOf(
   return entries.length === 0 ? 'nothing' : entries.join(', ');
 }
 
-function ms(value: number): string {
-  return value.toFixed(1);
+const LATENCIES = ['p99 quiet', 'attacked', 'allowed', 'longest'];
+const HEADINGS = [
+  ...['attack', 'queries', 'lost', ...LATENCIES.map((what) => `UDP ${what}`)],
+  ...[...LATENCIES.map((what) => `stream ${what}`), 'CPU', 'result'],
+];
+
+/** All times are in milliseconds. */
+function rowOf({ attack, observation, verdict, cpuShare }: AttackResult): string[] {
+  const { samples, quiet, attack: attacked } = observation;
+  const latencies = (['udp', 'stream'] as const).flatMap((group) => {
+    const { p99Ms, maxMs } = attacked[group];
+    return [quiet[group].p99Ms, p99Ms, limitMs(quiet, group), maxMs].map(ms);
+  });
+  const lost = samples.filter(({ fault }) => fault !== null).length;
+  const counts = [samples.length, lost].map(String);
+  return [attack, ...counts, ...latencies, percent(cpuShare), verdict.result];
 }
 
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
-}
-
-const LONGEST_NAME = Math.max(...ATTACKS.map(({ name }) => name.length));
-const describe = ({ name, description }: NamedAttack): string =>
-  `  ${name.padEnd(LONGEST_NAME)}  ${description}`;
+const NAMES = Object.keys(ATTACKS);
+const LONGEST_NAME = Math.max(...NAMES.map(({ length }) => length));
 
 const HELP = `One subscriber attacks a resolver in each of the ways below, one after the other, while another subscriber measures
-whether its queries are answered, and how fast (docs/neighbour-suite.md).
+whether its queries are answered, and how fast (docs/neighbour-suite.md). It needs Linux, taskset and openssl.
 
   npm run test:neighbours -- [options]
 
@@ -124,52 +90,40 @@ whether its queries are answered, and how fast (docs/neighbour-suite.md).
   --keep          keep data and logs even if the run succeeds
   --help          this text
 
-${ATTACKS.map(describe).join('\n')}
-
-Only with --only:
-
-${OTHER_LOADS.map(describe).join('\n')}
+${Object.entries(ATTACKS)
+  .map(([attack, [description]]) => `  ${attack.padEnd(LONGEST_NAME)}  ${description}`)
+  .join('\n')}
 `;
 
-const ALL = [...ATTACKS, ...OTHER_LOADS];
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 async function main(): Promise<void> {
-  const { only, quiet, ...options } = optionsOrExit(HELP, {
-    only: value(
-      list(name(ALL.map((attack) => attack.name))),
-      ATTACKS.map((attack) => attack.name),
-    ),
+  const { only, quiet, seconds, repeats, keep } = optionsOrExit(HELP, {
+    only: value(list(name(NAMES)), NAMES),
     seconds: value(integer(1, 3_600), 8),
     quiet: value(integer(1, 3_600), 5),
     repeats: value(integer(0, 100), 2),
     keep: flag,
   });
-  const attacks = only.flatMap((one) => ALL.find((attack) => attack.name === one) ?? []);
   const folder = mkdtempSync(join(tmpdir(), 'weir-neighbours-'));
   print(`logs in ${folder}`);
-  const interrupted = new AbortController();
-  abortOnSignal(interrupted, (signal) => `ended by ${signal}, logs in ${folder}`);
-  const result = await runNeighbours(
-    { ...options, attacks, quietSeconds: quiet },
-    {
-      root,
-      folder,
-      signal: interrupted.signal,
-      onAttack: ({ name, description }) => print(`\n${name}: ${description}`),
-      onResult: (one) => print(renderResult(one)),
-    },
-  );
-  print(`\n${result.processors}\n${renderTable(result)}`);
-  const bad = result.results.filter(({ verdict }) => verdict.result !== 'ok');
+  const failed = new AbortController();
+  abortOnSignal(failed, (signal) => `ended by ${signal}, logs in ${folder}`);
+  const results = await runNeighbours({
+    ...{ root, folder, failed, attacks: only, seconds, repeats, quietSeconds: quiet },
+    onAttack: (attack) => print(`\n${attack}: ${ATTACKS[attack]?.[0]}`),
+    onResult: (one) => print(renderResult(one)),
+  });
+  print(`\n${LAYOUT}\n${markdownTable(HEADINGS, results.map(rowOf))}`);
+  const bad = results.filter(({ verdict }) => verdict.result !== 'ok');
   if (bad.length === 0) {
-    if (!options.keep) rmSync(folder, { recursive: true, force: true });
+    if (!keep) rmSync(folder, { recursive: true, force: true });
     print('OK');
     return;
   }
-  print(`FAILED: ${bad.length} of ${result.results.length} attacks. Logs in ${folder}`);
+  print(`FAILED: ${bad.length} of ${results.length} attacks. Logs in ${folder}`);
   print(
-    `To repeat: npm run test:neighbours -- --only ${bad.map(({ attack }) => attack.name).join(',')}`,
+    `To repeat: npm run test:neighbours -- --only ${bad.map(({ attack }) => attack).join(',')}`,
   );
   process.exitCode = 1;
 }

@@ -1,48 +1,55 @@
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Deployment } from '../deployment/deployment.js';
+import { findFreePorts } from '../services/ports.js';
 import { residentMiB } from '../services/usage.js';
-import type { NamedAttack } from './attacks/attack.js';
-import type { AttackOrder } from './attacks/main.js';
-import { changes, KERNEL_DROPS, readCounters } from './counters.js';
-import { cpuBetween, prefer, Processors, readCpuTimes } from './cpu.js';
-import { HelperProcess } from './helper-process.js';
+import type { WeirProcess } from '../services/weir-process.js';
+import type { AttackOrder } from './attacker.js';
+import { cpuBetween, keepLoadAway, pinResolver, prefer, readCpuTimes } from './cpu.js';
+import { Helper, type HelperContext } from './helper.js';
 import {
+  type Gap,
+  GIVE_UP_MS,
   measure,
   type Measurement,
-  type ObservedWindow,
+  type Report,
+  type Sample,
   samplesIn,
-  type Window,
-} from './measurement.js';
-import { GIVE_UP_MS, type Gap, type Measurements, type Sample } from './neighbour/sample.js';
-import { Setting } from './setting.js';
-import { nowMs } from './shared/helper-side.js';
-import type { Target } from './shared/target.js';
+} from './sample.js';
+import {
+  ATTACKER,
+  BLOCK_PAGE,
+  BLOCKED_ZONE,
+  NEIGHBOUR,
+  NEIGHBOUR_PORTS,
+  NETWORK,
+  nowMs,
+  SERVED_CLIENTS,
+  SERVER,
+  type Target,
+} from './target.js';
 import { isCrowded, judge, type Observation, type Verdict } from './verdict.js';
 
-export interface NeighbourOptions {
-  readonly attacks: readonly NamedAttack[];
+/** Its `failed` is also aborted when the run is to end before its time. */
+export interface RunOptions extends HelperContext {
+  /** The repository, compiled. */
+  readonly root: string;
+  /** By name, one after the other. */
+  readonly attacks: readonly string[];
   /** Length of each attack. */
   readonly seconds: number;
   /** Length of each quiet time. */
   readonly quietSeconds: number;
   /** How often an attack is repeated that could not be measured, because other processes were in the way. */
   readonly repeats: number;
-}
-
-export interface RunContext {
-  /** The repository, compiled. */
-  readonly root: string;
-  /** An empty folder for data and logs. */
-  readonly folder: string;
-  /** Aborted when the run is to end before its time; its reason is an Error. */
-  readonly signal: AbortSignal;
-  readonly onAttack: (attack: NamedAttack) => void;
+  readonly onAttack: (name: string) => void;
   readonly onResult: (result: AttackResult) => void;
 }
 
 /** One attack, and what it did to the neighbour. */
 export interface AttackResult {
-  readonly attack: NamedAttack;
+  readonly attack: string;
   readonly observation: Observation;
   /** The quiet time after the attack. */
   readonly after: Measurement;
@@ -51,15 +58,23 @@ export interface AttackResult {
   readonly attacker: Readonly<Record<string, number>>;
   /** Counters of the resolver that changed. */
   readonly counters: Readonly<Record<string, number>>;
-  /** Share of the attack in which the main thread of the resolver ran. */
+  /** Share of the attack in which the threads of the resolver that answer ran. */
   readonly cpuShare: number;
 }
 
-export interface RunResult {
-  readonly processors: string;
-  readonly results: readonly AttackResult[];
+/** A time, and what the resolver did in it, as shares of the time. */
+interface ObservedWindow extends Gap {
+  readonly runningShare: number;
+  /** It could have run, but other processes had its processor. */
+  readonly waitingShare: number;
+  /** The most memory that the resolver had. */
+  readonly memoryMiB: number;
 }
 
+/** Queries a second that one subscriber gets answers to. Above the rates of all attacks but `over-rate`. */
+const QUERY_RATE_LIMIT = 5_000;
+const [NEIGHBOUR_PROFILE, ATTACKER_PROFILE] = [1, 2];
+const [LOWEST_PORT, HIGHEST_PORT] = [1_024, 65_535];
 /** The compiler has met the hot functions of all processes. */
 const WARM_UP_MS = 8_000;
 /** After an attack: questions in flight end within three seconds. */
@@ -67,39 +82,65 @@ const SETTLE_MS = 4_000;
 /** A sample is reported at most this long after it ended. */
 const REPORT_DELAY_MS = 600;
 const MEMORY_SAMPLE_MS = 100;
-/** Before everything else, so that it measures the resolver and not itself. */
-const NEIGHBOUR_PRIORITY = 20;
-/** On a processor of its own: only before what is not of the suite. */
-const RESOLVER_PRIORITY = 5;
-/** It hardly does anything, but on time. */
-const MAIN_PRIORITY = 5;
-/** Before everything that is not of the suite, so that it makes the load that it should. */
-const ATTACKER_PRIORITY = 1;
+const PRIORITIES = {
+  /** Before everything else, so that it measures the resolver and not itself. */
+  neighbour: 20,
+  /** Below the neighbour: both answer at once, and neither has much to do. */
+  upstream: 10,
+  /** On a processor of its own: only before what is not of the suite. */
+  resolver: 5,
+  /** It hardly does anything, but on time. */
+  main: 5,
+  /** Before everything that is not of the suite, so that it makes the load that it should. */
+  attacker: 1,
+};
 
-/** Makes the attacks one after the other. */
-export async function runNeighbours(
-  options: NeighbourOptions,
-  context: RunContext,
-): Promise<RunResult> {
-  const processors = Processors.read();
-  processors.keepLoadAway();
-  const failed = new AbortController();
-  const onUnexpectedExit = (explanation: string): void => failed.abort(new Error(explanation));
-  const setting = await Setting.start({ ...context, onUnexpectedExit });
+/** Starts PostgreSQL, Redis, a control plane, a resolver, its upstreams and the neighbour, and makes the attacks. */
+export async function runNeighbours(options: RunOptions): Promise<readonly AttackResult[]> {
+  const { root, folder, failed } = options;
+  keepLoadAway();
+  const [tlsPort = 0, httpsPort = 0, ...upstreamPorts] = await findFreePorts(4);
+  const certificate = makeCertificate(folder);
+  const deployment = await Deployment.create({
+    ...{ root, folder, replicas: 1, resolvers: 1, withoutProxies: true },
+    resolverVariables: () => ({
+      UPSTREAMS: upstreamPorts.map((port) => `${SERVER}:${port}`).join(','),
+      BLOCK_PAGE_IPV4: BLOCK_PAGE,
+      DNS_ALLOWED_CLIENTS: SERVED_CLIENTS,
+      DNS_TLS_PORT: String(tlsPort),
+      DNS_HTTPS_PORT: String(httpsPort),
+      CLIENT_QUERY_RATE: String(QUERY_RATE_LIMIT),
+      ...certificate,
+    }),
+    onUnexpectedExit: (explanation) => failed.abort(new Error(explanation)),
+  });
+  const helpers: Helper[] = [];
+  const start = async (script: 'upstream' | 'neighbour', argument: unknown): Promise<Helper> => {
+    const helper = await Helper.start(script, argument, PRIORITIES[script], options);
+    helpers.push(helper);
+    return helper;
+  };
   try {
-    const resolverPid = setting.resolver.pid;
-    processors.pinResolver(resolverPid);
-    prefer(resolverPid, RESOLVER_PRIORITY);
-    prefer(process.pid, MAIN_PRIORITY);
-    const signal = AbortSignal.any([context.signal, failed.signal]);
-    const run = new Run(options, { ...context, signal }, setting, onUnexpectedExit);
-    return { processors: processors.description, results: await run.attackAll() };
+    await start('upstream', upstreamPorts);
+    await deployment.start();
+    await configure(deployment);
+    const [resolver] = deployment.resolvers;
+    if (resolver === undefined) throw new RangeError('no resolver');
+    pinResolver(resolver.pid);
+    prefer(resolver.pid, PRIORITIES.resolver);
+    prefer(process.pid, PRIORITIES.main);
+    const seed = Math.floor(Math.random() * 2 ** 32);
+    const target = { dnsPort: deployment.dnsPorts[0] ?? 0, tlsPort, httpsPort, seed };
+    const run = new Run(options, resolver, target);
+    const neighbour = await start('neighbour', target);
+    neighbour.onMessage((message) => run.take(message as Report));
+    return await run.attackAll();
   } catch (error) {
-    context.signal.throwIfAborted();
     failed.signal.throwIfAborted();
     throw error;
   } finally {
-    await setting.stop();
+    await Promise.all(helpers.map((helper) => helper.stop()));
+    await deployment.stop();
   }
 }
 
@@ -111,61 +152,53 @@ class Run {
   private judgedUntilMs = 0;
 
   constructor(
-    private readonly options: NeighbourOptions,
-    private readonly context: RunContext,
-    private readonly setting: Setting,
-    private readonly onUnexpectedExit: (explanation: string) => void,
+    private readonly options: RunOptions,
+    private readonly resolver: WeirProcess,
+    private readonly target: Target,
   ) {}
 
+  take({ samples, gaps, unreadAnswers }: Report): void {
+    this.samples.push(...samples);
+    this.gaps.push(...gaps);
+    this.unreadAnswers = unreadAnswers;
+  }
+
   async attackAll(): Promise<readonly AttackResult[]> {
-    const neighbour = await this.startNeighbour();
-    try {
-      await this.pause(WARM_UP_MS);
-      let quiet = await this.quietTime();
-      const results: AttackResult[] = [];
-      for (const attack of this.options.attacks) {
-        this.context.onAttack(attack);
-        let attempt = await this.attackOnce(attack, quiet);
-        for (
-          let i = 0;
-          i < this.options.repeats && attempt.result.verdict.result === 'disturbed';
-          i++
-        ) {
-          this.context.onResult(attempt.result);
-          attempt = await this.attackOnce(attack, attempt.quiet);
-        }
-        this.context.onResult(attempt.result);
-        results.push(attempt.result);
+    const { attacks, repeats, onAttack, onResult } = this.options;
+    await this.pause(WARM_UP_MS);
+    let quiet = await this.quietTime();
+    const results: AttackResult[] = [];
+    for (const attack of attacks) {
+      onAttack(attack);
+      for (let i = 0; i <= repeats; i++) {
+        const attempt = await this.attackOnce(attack, quiet);
         ({ quiet } = attempt);
+        onResult(attempt.result);
+        if (i < repeats && attempt.result.verdict.result === 'disturbed') continue;
+        results.push(attempt.result);
+        break;
       }
-      return results;
-    } finally {
-      await neighbour.stop();
     }
+    return results;
   }
 
   /** @param quiet the quiet time before. @returns also the quiet time after */
   private async attackOnce(
-    attack: NamedAttack,
+    attack: string,
     quiet: ObservedWindow,
   ): Promise<{ readonly result: AttackResult; readonly quiet: ObservedWindow }> {
-    const { resolver } = this.setting;
-    const countersBefore = await readCounters(resolver.opsUrl);
+    const { resolver, options, target } = this;
+    const countersBefore = await readCounters(resolver);
     const unreadBefore = this.unreadAnswers;
-    const attacker = await HelperProcess.start({
-      script: './attacks/main.js',
-      argument: { name: attack.name, target: this.setting.target } satisfies AttackOrder,
-      logFile: join(this.context.folder, 'attacker.log'),
-      priority: ATTACKER_PRIORITY,
-    });
-    attacker.onUnexpectedExit(this.onUnexpectedExit);
-    const during = await this.observe(this.options.seconds * 1_000);
+    const order: AttackOrder = { name: attack, target };
+    const attacker = await Helper.start('attacker', order, PRIORITIES.attacker, options);
+    const during = await this.observe(options.seconds * 1_000);
     const done = attacker.next();
     attacker.send('stop');
     const counts = (await done) as Record<string, number>;
     await this.pause(SETTLE_MS);
     await attacker.stop();
-    const counters = changes(countersBefore, await readCounters(resolver.opsUrl));
+    const counters = changes(countersBefore, await readCounters(resolver));
     const after = await this.quietTime();
     const judged = { fromMs: this.judgedUntilMs, toMs: after.toMs - GIVE_UP_MS - REPORT_DELAY_MS };
     this.judgedUntilMs = judged.toMs;
@@ -173,17 +206,14 @@ class Run {
       quiet: this.measure(quiet),
       attack: this.measure(during),
       samples: samplesIn(this.samples, judged),
-      kernelDrops: (counters[KERNEL_DROPS] ?? 0) + this.unreadAnswers - unreadBefore,
+      kernelDrops: (counters['udp_kernel_drops'] ?? 0) + this.unreadAnswers - unreadBefore,
       waitingShare: during.waitingShare,
       growthMiB: during.memoryMiB - quiet.memoryMiB,
     };
     const result = {
-      attack,
-      observation,
+      ...{ attack, observation, counters, attacker: counts },
       after: this.measure(after),
       verdict: judge(observation),
-      attacker: counts,
-      counters,
       cpuShare: during.runningShare,
     };
     return { result, quiet: after };
@@ -191,15 +221,16 @@ class Run {
 
   /** A time without an attack, in which other processes were not in the way either, if possible. */
   private async quietTime(): Promise<ObservedWindow> {
-    let window = await this.observe(this.options.quietSeconds * 1_000);
-    for (let i = 0; i < this.options.repeats && isCrowded(window.waitingShare); i++) {
-      window = await this.observe(this.options.quietSeconds * 1_000);
+    const { quietSeconds, repeats } = this.options;
+    let window = await this.observe(quietSeconds * 1_000);
+    for (let i = 0; i < repeats && isCrowded(window.waitingShare); i++) {
+      window = await this.observe(quietSeconds * 1_000);
     }
     return window;
   }
 
   private async observe(lengthMs: number): Promise<ObservedWindow> {
-    const pid = this.setting.resolver.pid;
+    const { pid } = this.resolver;
     const [fromMs, before] = [nowMs(), readCpuTimes(pid)];
     let memoryMiB = 0;
     const sampler = setInterval(() => {
@@ -214,35 +245,69 @@ class Run {
     const { runningMs, waitingMs } = cpuBetween(before, after);
     const spanMs = toMs - fromMs;
     return {
-      ...{ fromMs, toMs },
+      ...{ fromMs, toMs, memoryMiB },
       runningShare: runningMs / spanMs,
       waitingShare: waitingMs / spanMs,
-      memoryMiB,
     };
   }
 
-  private measure(window: Window): Measurement {
+  private measure(window: Gap): Measurement {
     return measure(samplesIn(this.samples, window), this.gaps);
   }
 
-  private async startNeighbour(): Promise<HelperProcess> {
-    const neighbour = await HelperProcess.start({
-      script: './neighbour/main.js',
-      argument: this.setting.target satisfies Target,
-      logFile: join(this.context.folder, 'neighbour.log'),
-      priority: NEIGHBOUR_PRIORITY,
-    });
-    neighbour.onUnexpectedExit(this.onUnexpectedExit);
-    neighbour.onMessage((message) => {
-      const { samples, gaps, unreadAnswers } = message as Measurements;
-      this.samples.push(...samples);
-      this.gaps.push(...gaps);
-      this.unreadAnswers = unreadAnswers;
-    });
-    return neighbour;
-  }
-
   private pause(ms: number): Promise<void> {
-    return sleep(ms, undefined, { signal: this.context.signal });
+    return sleep(ms, undefined, { signal: this.options.failed.signal });
   }
+}
+
+async function configure({ clients }: Deployment): Promise<void> {
+  const post = (path: string, body: unknown) => clients[0]?.change('POST', path, body);
+  await post('/blockpage/', { id: 1, type: 0 });
+  for (const id of [NEIGHBOUR_PROFILE, ATTACKER_PROFILE]) {
+    await post('/profiles/', { profile: { id, page_id: null } });
+    await post(`/profile/${id}/bw_list`, { type: 'deny', domain: BLOCKED_ZONE });
+  }
+  await post('/net/', { ip: ATTACKER, profile_id: ATTACKER_PROFILE });
+  await post('/net/', { ip: NETWORK, prefix_len: 24, profile_id: ATTACKER_PROFILE });
+  const ranges = [
+    [NEIGHBOUR_PORTS, HIGHEST_PORT, NEIGHBOUR_PROFILE],
+    [LOWEST_PORT, NEIGHBOUR_PORTS - 1, ATTACKER_PROFILE],
+  ];
+  for (const [lower_port_bound, upper_port_bound, profile_id] of ranges) {
+    await post('/napt/', { ip: NEIGHBOUR, lower_port_bound, upper_port_bound, profile_id });
+  }
+}
+
+/** Writes a self-signed certificate and its key. @returns the variables that name them */
+function makeCertificate(folder: string): Readonly<Record<string, string>> {
+  const [certificate, key] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')];
+  const keyOptions = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+  const files = ['-keyout', key, '-out', certificate];
+  const subject = ['-subj', '/CN=dns.example.com', '-days', '2'];
+  execFileSync('openssl', ['req', '-x509', ...keyOptions, ...subject, ...files], { stdio: 'pipe' });
+  return { DNS_TLS_CERT: certificate, DNS_TLS_KEY: key };
+}
+
+/** Counters of ordinary work, which goes on during the attack too. */
+const ORDINARY =
+  /^(queries|cache_|upstream_(queries|results|tcp)|coalesced|feed|query_log|upstream_probes)/;
+
+/** Values of the counters of a resolver, by name and labels, without `weir_resolver_` and `_total`. */
+async function readCounters({ opsUrl }: WeirProcess): Promise<ReadonlyMap<string, number>> {
+  const page = await (await fetch(`${opsUrl}/metrics`)).text();
+  const counters = page.matchAll(/^weir_resolver_(\w+)_total(\{.*\})? (\S+)$/gm);
+  return new Map(
+    [...counters].map(([, name, labels = '', value]) => [name + labels, Number(value)]),
+  );
+}
+
+/** What changed, apart from ordinary work. */
+function changes(
+  before: ReadonlyMap<string, number>,
+  after: ReadonlyMap<string, number>,
+): Readonly<Record<string, number>> {
+  const changed = [...after]
+    .map(([name, value]) => [name, value - (before.get(name) ?? 0)] as const)
+    .filter(([name, difference]) => difference !== 0 && !ORDINARY.test(name));
+  return Object.fromEntries(changed);
 }

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Latencies } from './measurement.js';
-import type { Kind, Sample } from './neighbour/sample.js';
+import type { Kind, Latencies, Sample } from './sample.js';
 import { judge, limitMs, type Observation } from './verdict.js';
 
-const latencies = (p99Ms: number): Latencies => ({ count: 100, p50Ms: 0.1, p99Ms, maxMs: 50 });
+const latencies = (p99Ms: number): Latencies => ({ p50Ms: 0.1, p99Ms, maxMs: 50 });
 const measured = (udpMs: number, streamMs = 1, excludedShare = 0) => ({
   udp: latencies(udpMs),
   stream: latencies(streamMs),

@@ -1,5 +1,4 @@
-import { isUdp, type Measurement } from './measurement.js';
-import type { Sample } from './neighbour/sample.js';
+import { isUdp, type Measurement, type Sample } from './sample.js';
 
 /**
  * A quiet p99 below this counts as this. What is faster is a matter of the scheduler and the garbage collector, and is

@@ -16,14 +16,7 @@ import { describeLoad, describeMachine } from '../figures.js';
 import { JOBS, type Job, type PhaseName, PHASES } from './jobs.js';
 import { Contestant } from './measure.js';
 import { renderTable, type ServerRounds } from './report.js';
-import {
-  bind,
-  dnsdist,
-  dnsmasq,
-  knotResolver,
-  powerdnsRecursor,
-  unbound,
-} from './servers/peers.js';
+import { dnsdist, powerdnsRecursor, unbound } from './servers/peers.js';
 import { type Server, map, writeLines } from './servers/server.js';
 import { missingPrograms, startUpstream } from './servers/upstream.js';
 import { weir, withControlPlane } from './servers/weir.js';
@@ -117,7 +110,7 @@ function rotate<T>(values: readonly T[], by: number): T[] {
   return [...values.slice(at), ...values.slice(0, at)];
 }
 
-const PEERS: readonly Server[] = [unbound, dnsdist, dnsmasq, knotResolver, bind, powerdnsRecursor];
+const PEERS: readonly Server[] = [unbound, dnsdist, powerdnsRecursor];
 const WEIR = 'Weir';
 const SERVERS = [WEIR, ...PEERS.map(({ name }) => name)];
 const JOB_NAMES = JOBS.map(({ name }) => name);
@@ -130,7 +123,7 @@ servers: ${SERVERS.join(', ')}
 lanes: instead of other servers, resolvers with these numbers of lanes, such as 1,2. The ratio is to the first. With less
   than four cores the load generator shares theirs: then processor times mean something, and throughput does not
 seconds: of each of the two phases, full load and the steady rate (queries per second)
-A round takes 15 s a server, in the job million up to a minute: most of all BIND, which loads a million names.`;
+A round takes 15 s a server, in the job million up to a minute.`;
 
 const options = optionsOrExit(HELP, {
   jobs: value(list(name(JOB_NAMES)), JOB_NAMES),

@@ -32,7 +32,7 @@ describe('renderTable', () => {
           failures: [],
         },
         {
-          server: 'dnsmasq',
+          server: 'dnsdist',
           rounds: [12, 12, 12].map((cpuUs) => measurement(cpuUs)),
           failures: [],
         },
@@ -43,7 +43,7 @@ describe('renderTable', () => {
     expect(rows).toEqual([
       '| Weir | 50.0 | 25.0 (20.0–30.0) | 2.50 | 80 % | 50.0 (40.0–60.0) | 2.50 | 0.25 | 1.50 | 30 | 6 | 0 |  |',
       '| unbound | 50.0 | 10.0 (10.0–11.0) | 1.00 | 80 % | 20.0 (20.0–22.0) | 1.00 | 0.25 | 1.50 | 10 | 6 | 0 |  |',
-      '| dnsmasq | 50.0 | 12.0 (12.0–12.0) | 1.20 | 80 % | 24.0 (24.0–24.0) | 1.20 | 0.25 | 1.50 | 10 | 6 | 0 |  |',
+      '| dnsdist | 50.0 | 12.0 (12.0–12.0) | 1.20 | 80 % | 24.0 (24.0–24.0) | 1.20 | 0.25 | 1.50 | 10 | 6 | 0 |  |',
     ]);
   });
 
@@ -51,7 +51,7 @@ describe('renderTable', () => {
     const table = renderTable(
       [
         { server: 'Weir', rounds: [measurement(20)], failures: ['round 2: it ended'] },
-        { server: 'BIND', rounds: [], failures: ['round 1: a | b\nc', 'round 2: late'] },
+        { server: 'unbound', rounds: [], failures: ['round 1: a | b\nc', 'round 2: late'] },
         { server: 'unbound', rounds: [measurement(10)], failures: [] },
       ],
       isPeer,
@@ -60,7 +60,7 @@ describe('renderTable', () => {
     expect(weir).toContain('| 20.0 (20.0–20.0) | 2.00 |');
     expect(weir).toMatch(/\| round 2: it ended \|$/);
     expect(bind).toBe(
-      '| BIND |  |  |  |  |  |  |  |  |  |  |  | round 1: a / b c; round 2: late |',
+      '| unbound |  |  |  |  |  |  |  |  |  |  |  | round 1: a / b c; round 2: late |',
     );
   });
 

@@ -1,5 +1,5 @@
 import { percentile } from '../../percentile.js';
-import { markdownTable } from '../figures.js';
+import { markdownTable } from '../../markdown-table.js';
 import type { Measurement, Phase } from './measure.js';
 
 /** The rounds of one server in one job. */

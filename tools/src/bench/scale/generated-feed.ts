@@ -15,7 +15,6 @@ import {
   Digest,
   encodeChange,
   ENTITY_KINDS,
-  type EntityKind,
   type Head,
   type Operation,
   type Row,
@@ -26,11 +25,8 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import type { Rows } from './configuration.js';
 
-export type Rows = Readonly<Partial<Record<EntityKind, () => Iterable<Row>>>>;
-
-/** `DOMAIN_HASH_KEY` of the deployment. */
-export const HASH_KEY = '000102030405060708090a0b0c0d0e0f';
 const FIRST_REVISION = 1;
 const PART_ROWS = 1_000;
 const POLL_MS = 50;
@@ -45,8 +41,6 @@ const LOG: FeedLogger = { info: () => undefined, warn: loud, error: loud };
  * real Redis, no database.
  */
 export class GeneratedFeed implements FeedSource {
-  /** Token of the feed API, and id of the deployment: it keeps feeds apart that share a Redis. */
-  readonly token: string;
   private readonly lineage = randomUUID();
   private readonly digest = new Digest();
   private readonly changes: Change[] = [];
@@ -56,12 +50,11 @@ export class GeneratedFeed implements FeedSource {
 
   private constructor(
     redisUrl: string,
-    name: string,
+    /** Token of the feed API, and id of the deployment: it keeps feeds apart that share a Redis. */
+    readonly token: string,
     rows: Rows,
     private readonly catalogue: CompiledCatalogue,
   ) {
-    this.token = `token-of-the-feed-${name}`;
-    const { token } = this;
     const { sha256, image } = catalogue;
     const catalogueRow = toRow('catalogue', { version: 1, sha256, sizeBytes: image.length });
     this.rows = { ...rows, catalogue: () => [catalogueRow] };
@@ -81,11 +74,11 @@ export class GeneratedFeed implements FeedSource {
 
   static async start(
     redisUrl: string,
-    name: string,
+    token: string,
     rows: Rows,
     catalogue: CompiledCatalogue,
   ): Promise<GeneratedFeed> {
-    const feed = new GeneratedFeed(redisUrl, name, rows, catalogue);
+    const feed = new GeneratedFeed(redisUrl, token, rows, catalogue);
     for (const kind of ENTITY_KINDS) {
       for (const row of feed.rows[kind]?.() ?? []) feed.digest.add(kind, row);
     }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { LoadRound } from './measure-load.js';
 import { renderScale } from './report.js';
+import type { LoadRound } from './resolver.js';
 
 const SIZE = { networks: 10, networks6: 10, napt: 10, profiles: 10, rules: 100, domains: 50 };
 const round = (cpuUs: number): LoadRound => {
-  const counts = { sent: 1_001, answered: 1_000, blocked: 100, rcodes: { NOERROR: 1_000 } };
+  const counts = { sent: 1_001, answered: 1_000, blocked: 100, good: 1_000 };
   const full = { ...counts, cpuUs, perSecond: 50_000, p50Ms: 0.1, p99Ms: 2 };
   return { full, steady: { ...full, cpuUs: cpuUs * 2 }, residentMiB: 100 };
 };
@@ -26,7 +26,9 @@ describe('renderScale', () => {
       catalogueBytes: 600,
       changeUs: { p50: 1.94, p99: 3.2 },
     },
-    startMs: { feed: 21_000, disk: [6_000, 7_000, 8_000], smallDisk: [1_600] },
+    feedMs: 21_000,
+    diskMs: [6_000, 7_000, 8_000],
+    smallDiskMs: [1_600],
     changeMs: [1, 2, 3],
   });
 

@@ -1,60 +1,56 @@
 import { percentile } from '../../percentile.js';
-import { markdownTable } from '../figures.js';
-import type { LoadPhase, LoadRound } from './measure-load.js';
-import type { PolicyFigures } from './policy/measure.js';
+import { markdownTable } from '../../markdown-table.js';
+import type { PolicyFigures } from './policy.js';
+import type { LoadPhase, LoadRound } from './resolver.js';
 
-/** All that bench:scale measures. */
+/** All that bench:scale measures. Times are in ms. */
 export interface ScaleFigures {
   readonly empty: readonly LoadRound[];
   readonly full: readonly LoadRound[];
   readonly policy: PolicyFigures;
-  /** Starts of the process until it is ready, in ms. */
-  readonly startMs: {
-    /** At full size, from the feed and from disk. */
-    readonly feed: number;
-    readonly disk: readonly number[];
-    /** With the networks of full size and as many rules, from disk. */
-    readonly smallDisk: readonly number[];
-  };
-  /** From the commit of a change until its acknowledgement, in ms. */
+  /** Starts of the process until it is ready, at full size, from the feed and from disk. */
+  readonly feedMs: number;
+  readonly diskMs: readonly number[];
+  /** With the networks of full size and as many rules, from disk. */
+  readonly smallDiskMs: readonly number[];
+  /** From the commit of a change until its acknowledgement. */
   readonly changeMs: readonly number[];
 }
 
 const median = (values: readonly number[]): number => percentile(values, 0.5);
 const percent = (share: number): string => `${(share * 100).toFixed(0)} %`;
 
+const LOAD_FIGURES = [
+  'CPU µs',
+  'steady CPU µs',
+  'kq/s',
+  'p50 ms',
+  'p99 ms',
+  'blocked',
+  'lost',
+  'MiB',
+];
+
 export function renderScale(figures: ScaleFigures): string {
   const { empty, full, policy } = figures;
+  const load = [
+    ['empty', ...loadCells(empty)],
+    ['full size', ...loadCells(full)],
+    [
+      'ratio',
+      ratio(empty, full, 'full'),
+      ratio(empty, full, 'steady'),
+      ...Array<string>(6).fill(''),
+    ],
+  ];
+  const decisions = Object.entries(policy.decide).map(([outcome, { decideNs, hashNs }]) => [
+    ...[outcome, (decideNs + hashNs).toFixed(0), hashNs.toFixed(0), '600'],
+  ]);
   return [
     'A resolver process, by its configuration:',
-    markdownTable(
-      [
-        'configuration',
-        'CPU µs',
-        'steady CPU µs',
-        'kq/s',
-        'p50 ms',
-        'p99 ms',
-        'blocked',
-        'lost',
-        'MiB',
-      ],
-      [
-        ['empty', ...loadCells(empty)],
-        ['full size', ...loadCells(full)],
-        ['ratio', ...ratios(empty, full)],
-      ],
-    ),
+    markdownTable(['configuration', ...LOAD_FIGURES], load),
     'A decision by itself, hashing of the name included:',
-    markdownTable(
-      ['outcome', 'ns', 'of that hashing', 'goal'],
-      Object.entries(policy.decide).map(([outcome, { decideNs, hashNs }]) => [
-        outcome,
-        (decideNs + hashNs).toFixed(0),
-        hashNs.toFixed(0),
-        '600',
-      ]),
-    ),
+    markdownTable(['outcome', 'ns', 'of that hashing', 'goal'], decisions),
     'Memory:',
     markdownTable(['entries', 'number', 'bytes each', 'goal'], memoryRows(policy)),
     'Start and change:',
@@ -78,13 +74,13 @@ function loadCells(rounds: readonly LoadRound[]): string[] {
   ];
 }
 
-function ratios(empty: readonly LoadRound[], full: readonly LoadRound[]): string[] {
-  const ratio = (phase: 'full' | 'steady'): string => {
-    const of = (rounds: readonly LoadRound[]): number =>
-      median(rounds.map((round) => round[phase].cpuUs));
-    return `${(of(full) / of(empty)).toFixed(2)} (goal 1.15)`;
-  };
-  return [ratio('full'), ratio('steady'), '', '', '', '', '', ''];
+function ratio(
+  empty: readonly LoadRound[],
+  full: readonly LoadRound[],
+  phase: 'full' | 'steady',
+): string {
+  const of = (rounds: readonly LoadRound[]) => median(rounds.map((round) => round[phase].cpuUs));
+  return `${(of(full) / of(empty)).toFixed(2)} (goal 1.15)`;
 }
 
 function total(phases: readonly LoadPhase[], figure: 'sent' | 'answered' | 'blocked'): number {
@@ -108,12 +104,12 @@ function memoryRows({ size, memory, catalogueBytes }: PolicyFigures): string[][]
   ];
 }
 
-function otherRows({ startMs, changeMs, policy }: ScaleFigures): string[][] {
+function otherRows({ feedMs, diskMs, smallDiskMs, changeMs, policy }: ScaleFigures): string[][] {
   const seconds = (values: readonly number[]): string => `${(median(values) / 1_000).toFixed(1)} s`;
   return [
-    ['process ready, full size, over the feed', seconds([startMs.feed]), ''],
-    ['process ready, full size, from disk', seconds(startMs.disk), ''],
-    ['process ready, as many rules as IPv4 networks, from disk', seconds(startMs.smallDisk), '2 s'],
+    ['process ready, full size, over the feed', seconds([feedMs]), ''],
+    ['process ready, full size, from disk', seconds(diskMs), ''],
+    ['process ready, as many rules as IPv4 networks, from disk', seconds(smallDiskMs), '2 s'],
     ['one domain rule, applied, p50', `${policy.changeUs.p50.toFixed(1)} µs`, '50 µs'],
     ['… p99', `${policy.changeUs.p99.toFixed(1)} µs`, ''],
     ['… committed until acknowledged, p50', `${median(changeMs).toFixed(2)} ms`, ''],

@@ -1,5 +1,5 @@
 import { BLOCK_ADDRESS } from '../jobs.js';
-import { peer, responsePolicyZone, map, type ServerSetup } from './server.js';
+import { peer, responsePolicyZone, type ServerSetup } from './server.js';
 
 export const dnsdist = peer({
   name: 'dnsdist',
@@ -18,82 +18,6 @@ export const dnsdist = peer({
       'blocked = newSuffixMatchNode()',
       `for name in io.lines('${folder}/blocked.txt') do blocked:add(newDNSName(name)) end`,
       `addAction(SuffixMatchNodeRule(blocked), SpoofAction('${BLOCK_ADDRESS}'))`,
-    ],
-  }),
-});
-
-export const bind = peer({
-  name: 'BIND',
-  debianPackage: 'bind9',
-  command: 'named',
-  args: () => ['-g', '-n', '1', '-c', 'named.conf'],
-  files: ({ port, upstreamPort, folder, blockedDomains }) => ({
-    'blocked.rpz': responsePolicyZone(blockedDomains(), BLOCK_ADDRESS),
-    'named.conf': [
-      'options {',
-      `directory "${folder}";`,
-      'pid-file none;',
-      'session-keyfile none;',
-      `listen-on port ${port} { 127.0.0.1; };`,
-      'listen-on-v6 { none; };',
-      'allow-query { 127.0.0.0/8; };',
-      'recursion yes;',
-      'dnssec-validation no;',
-      'empty-zones-enable no;',
-      'max-cache-size 512m;',
-      'recursive-clients 8192;',
-      `forwarders { 127.0.0.1 port ${upstreamPort}; };`,
-      'forward only;',
-      'response-policy { zone "blocked.rpz"; } qname-wait-recurse no;',
-      '};',
-      'zone "blocked.rpz" { type primary; file "blocked.rpz"; };',
-      'controls { };',
-      'logging { category default { null; }; };',
-    ],
-  }),
-});
-
-export const dnsmasq = peer({
-  name: 'dnsmasq',
-  debianPackage: 'dnsmasq-base',
-  command: 'dnsmasq',
-  args: ({ port, upstreamPort, folder }) => [
-    '--keep-in-foreground',
-    '--log-facility=-',
-    '--no-resolv',
-    '--no-hosts',
-    '--user=root',
-    '--pid-file=',
-    '--listen-address=127.0.0.1',
-    '--bind-interfaces',
-    `--port=${port}`,
-    `--server=127.0.0.1#${upstreamPort}`,
-    '--cache-size=500000',
-    '--dns-forward-max=8192',
-    '--local-ttl=60',
-    `--conf-file=${folder}/dnsmasq.conf`,
-  ],
-  files: ({ blockedDomains }) => ({
-    'dnsmasq.conf': map(blockedDomains(), (domain) => `address=/${domain}/${BLOCK_ADDRESS}`),
-  }),
-});
-
-export const knotResolver = peer({
-  name: 'knot-resolver',
-  debianPackage: 'knot-resolver',
-  command: 'kresd',
-  args: ({ folder }) => ['--noninteractive', '-c', 'kresd.conf', folder],
-  files: ({ port, upstreamPort, folder, blockedDomains }) => ({
-    'blocked.rpz': responsePolicyZone(blockedDomains(), BLOCK_ADDRESS),
-    'kresd.conf': [
-      "log_level('err')",
-      `net.listen('127.0.0.1', ${port}, { kind = 'dns' })`,
-      "modules.unload('ta_sentinel')",
-      "modules.unload('ta_signal_query')",
-      "modules.unload('priming')",
-      'cache.size = 200 * MB',
-      `policy.add(policy.rpz(policy.DENY, '${folder}/blocked.rpz'))`,
-      `policy.add(policy.all(policy.STUB('127.0.0.1@${upstreamPort}')))`,
     ],
   }),
 });

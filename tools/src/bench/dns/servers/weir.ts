@@ -1,8 +1,5 @@
-import { join } from 'node:path';
-import { freePort } from '../../../services/ports.js';
-import { WeirProcess } from '../../../services/weir-process.js';
 import type { Deployment } from '../../../deployment/deployment.js';
-import { ROOT, withDeployment } from '../../deployment.js';
+import { startResolver, withDeployment } from '../../deployment.js';
 import { BLOCK_ADDRESS } from '../jobs.js';
 import type { Server } from './server.js';
 
@@ -48,33 +45,23 @@ export function weir(deployment: Deployment, name: string, lanes: number): Serve
     isInstalled: () => true,
     // Its configuration comes from the control plane.
     prepare: () => Promise.resolve(),
-    start: async ({ folder, port, upstreamPort, prefix }) => {
-      const resolver = new WeirProcess({
-        ...{ name, app: 'resolver', root: ROOT, prefix, opsPort: await freePort() },
-        logFile: join(folder, 'log'),
-        // It is stopped by itself.
-        onUnexpectedExit: () => undefined,
-        environment: () => ({
-          LOG_LEVEL: 'warn',
+    start: (setup) =>
+      startResolver(
+        { name, ...setup },
+        {
           DOMAIN_HASH_KEY: deployment.secrets.hashKey,
           DEPLOYMENT_ID: deployment.deploymentId,
           REDIS_URL: deployment.redisUrl,
           FEED_URL: deployment.feedUrl,
           FEED_TOKENS: deployment.secrets.feedToken,
           RESOLVER_THREADS: String(lanes),
-          DNS_HOST: '127.0.0.1',
-          DNS_PORT: String(port),
-          UPSTREAMS: `127.0.0.1:${upstreamPort}`,
           BLOCK_PAGE_IPV4: BLOCK_ADDRESS,
           // dnsperf is one client. A real one has a share.
           CLIENT_QUERY_RATE: '0',
           CLIENT_UDP_BYTE_RATE: String(2 ** 30),
           CLIENT_UPSTREAM_QUERIES: '8192',
           CLIENT_WAITING_QUERIES: '16384',
-        }),
-      });
-      await resolver.start();
-      return resolver.running;
-    },
+        },
+      ),
   };
 }

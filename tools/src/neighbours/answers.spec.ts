@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { encodeQuery, readAnswer, UPSTREAM_ADDRESS } from '../../deployment/dns-message.js';
-import { HEALTHY_ZONE, ZONES } from '../shared/target.js';
+import { encodeQuery, readAnswer, UPSTREAM_ADDRESS } from '../deployment/dns-message.js';
+import { HEALTHY_ZONE, ZONES } from './target.js';
 import { answerFor } from './answers.js';
 
 const ask = (qname: string) => answerFor(encodeQuery(1, qname));

@@ -6,8 +6,8 @@ import {
   record,
   response,
   UPSTREAM_ADDRESS,
-} from '../../deployment/dns-message.js';
-import { ZONES } from '../shared/target.js';
+} from '../deployment/dns-message.js';
+import { ZONES } from './target.js';
 
 /** What the upstream sends for a query: at once, late, over TCP only, or never. */
 export type Answer =

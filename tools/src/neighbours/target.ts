@@ -1,10 +1,10 @@
-/** The resolver under attack, and the API behind it. */
+import type { Duplex } from 'node:stream';
+
+/** The resolver under attack. */
 export interface Target {
   readonly dnsPort: number;
   readonly tlsPort: number;
   readonly httpsPort: number;
-  readonly managementPort: number;
-  readonly managementToken: string;
   /** Makes the names of this run different from those of other runs. */
   readonly seed: number;
 }
@@ -15,13 +15,15 @@ export const SERVER = '127.0.0.1';
 export const NEIGHBOUR = '127.0.1.1';
 export const NEIGHBOUR_PORTS = 2_048;
 export const ATTACKER = '127.0.2.1';
+const addresses = (prefix: string): readonly string[] =>
+  Array.from({ length: 64 }, (_, i) => `${prefix}.${i + 1}`);
 /** Subscribers that attack together. */
-export const CROWD = Array.from({ length: 64 }, (_, i) => `127.0.3.${i + 1}`);
+export const CROWD = addresses('127.0.3');
 /** A subscriber who has a network, and some addresses of it. */
 export const NETWORK = '127.0.4.0';
-export const NETWORK_ADDRESSES = Array.from({ length: 64 }, (_, i) => `127.0.4.${i + 1}`);
+export const NETWORK_ADDRESSES = addresses('127.0.4');
 /** Sources that are nobody's subscribers: they are refused. */
-export const STRANGERS = Array.from({ length: 64 }, (_, i) => `127.9.0.${i}`);
+export const STRANGERS = addresses('127.9.0');
 /** Who is served: the subscribers, and the load balancer `BALANCER_ADDRESS`. */
 export const SERVED_CLIENTS = '127.0.0.0/16,127.7.0.1/32';
 
@@ -46,9 +48,32 @@ export const BLOCKED_ZONE = 'blocked.example.com';
 /** The address of a blocked name. */
 export const BLOCK_PAGE = '192.0.2.80';
 
-/** Queries a second that one subscriber gets answers to. Above the rates of all attacks but `over-rate`. */
-export const QUERY_RATE_LIMIT = 5_000;
-/** Profiles of the neighbour, of the attackers, and of nobody. */
-export const NEIGHBOUR_PROFILE = 1;
-export const ATTACKER_PROFILE = 2;
-export const OTHER_PROFILE = 3;
+/** Milliseconds of a clock that all processes of this machine share. */
+export const nowMs = (): number => Number(process.hrtime.bigint()) / 1e6;
+
+/** In a helper process: the argument from the main process, which this process must not outlive. */
+export function helperArgument(): unknown {
+  process.once('disconnect', () => process.exit());
+  return JSON.parse(process.argv[2] ?? 'null');
+}
+
+export function tellMain(message: unknown): void {
+  process.send?.(message);
+}
+
+/** A message over TCP: it comes after its length in two bytes (RFC 1035 §4.2.2). */
+export function frame(message: Buffer): Buffer {
+  return Buffer.concat([Buffer.of(message.length >>> 8, message.length & 0xff), message]);
+}
+
+export function readFrames(stream: Duplex, take: (message: Buffer) => void): void {
+  let received: Buffer = Buffer.alloc(0);
+  stream.on('data', (chunk: Buffer) => {
+    received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
+    while (received.length >= 2 && received.length >= 2 + received.readUInt16BE(0)) {
+      const end = 2 + received.readUInt16BE(0);
+      take(received.subarray(2, end));
+      received = received.subarray(end);
+    }
+  });
+}

@@ -1,0 +1,74 @@
+import { proxyHeader } from '../../deployment/dns-message.js';
+import { Random } from '../../deployment/random.js';
+import { draw, NOBODY, type Question, type Size, writeName } from './configuration.js';
+
+/**
+ * Datagrams for the load generator, one after the other: length and offset of the message id as 16 bits each,
+ * little-endian; then the bytes.
+ */
+export const RECORD_HEADER_BYTES = 4;
+
+/** What the load generator reads from its command line. */
+export interface GeneratorOptions {
+  /** Datagrams in the format above. */
+  readonly file: string;
+  readonly port: number;
+  /** Null: once through the file. */
+  readonly seconds: number | null;
+  /** Queries per second; null: as fast as answers come. */
+  readonly rate: number | null;
+  /** Most queries without an answer. */
+  readonly window: number;
+}
+
+/** What it prints. */
+export interface LoadResult {
+  readonly sent: number;
+  readonly answered: number;
+  /** Answers with NOERROR. */
+  readonly good: number;
+  /** Answers with the block page. */
+  readonly blocked: number;
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** The load balancer: the resolver accepts PROXY headers from this address only. */
+export const BALANCER = '127.0.0.2';
+
+/** One question, recursion desired. The id is 0: the sender writes it. */
+const QUERY_HEADER = Buffer.from('000001000001000000000000', 'hex');
+/** Type A, class IN. */
+const QUERY_END = Buffer.from('00010001', 'hex');
+const NAME_BYTES = 64;
+
+/**
+ * The same queries at every run, for a configuration of this size. The warm-up has each name once, from a client
+ * without a profile: after it all answers are cached.
+ */
+export function makeLoad(
+  size: Size,
+  names: number,
+  count: number,
+): { readonly queries: Buffer; readonly warmUp: Buffer } {
+  const random = new Random(4_711);
+  const questions = Array.from({ length: count }, () => draw(size, names, random));
+  const first = new Map(questions.map((one) => [`${one.letter}${one.n} ${one.depth}`, one]));
+  const warmUp = [...first.values()].map((one) => recordOf({ ...one, ...NOBODY }));
+  return { queries: Buffer.concat(questions.map(recordOf)), warmUp: Buffer.concat(warmUp) };
+}
+
+/** A PROXY header (version 2) with the client, then a query for the A record of the name. */
+function recordOf({ words, port, letter, n, depth }: Question): Buffer {
+  const address = Buffer.alloc(words.length * 4);
+  for (const [i, word] of words.entries()) address.writeUInt32BE(word, i * 4);
+  const header = proxyHeader(address, port);
+  const name = Buffer.alloc(NAME_BYTES);
+  const qname = name.subarray(0, writeName(name, 0, letter, n, depth));
+  const datagram = Buffer.concat([header, QUERY_HEADER, qname, QUERY_END]);
+  const record = Buffer.alloc(RECORD_HEADER_BYTES);
+  record.writeUInt16LE(datagram.length, 0);
+  record.writeUInt16LE(header.length, 2);
+  return Buffer.concat([record, datagram]);
+}

@@ -1,0 +1,190 @@
+/*
+ * The policy by itself, with the share of the full size that is the argument: memory, decisions and changes. A process
+ * of its own, which bench:scale starts; it prints one JSON object.
+ */
+import { CatalogueImage } from '@weir/catalogue';
+import { ENTITY_KINDS, fromRow, type Operation, type Row } from '@weir/config-model';
+import { parseHashKey, SuffixHashes } from '@weir/dns-name';
+import { type Client, Decision, Policy, Reason } from '@weir/policy';
+import { Random } from '../../deployment/random.js';
+import { percentile } from '../../percentile.js';
+import {
+  compileDomains,
+  draw,
+  drawName,
+  HASH_KEY,
+  makeRows,
+  type Question,
+  type Size,
+  sizeOf,
+  writeName,
+} from './configuration.js';
+
+/** What the process prints. */
+export interface PolicyFigures {
+  readonly size: Size;
+  /** Processor time by outcome, in ns. Hashing the name comes on top of a decision. */
+  readonly decide: Readonly<Record<string, { readonly decideNs: number; readonly hashNs: number }>>;
+  /** Bytes by part. */
+  readonly memory: Readonly<Record<string, number>>;
+  readonly catalogueBytes: number;
+  /** Changes that put a domain rule, by wall time. */
+  readonly changeUs: { readonly p50: number; readonly p99: number };
+}
+
+/** A time of day at which no schedule switches. */
+const NOW_MS = Date.UTC(2026, 0, 7);
+const NAME_BYTES = 64;
+const LABELS = 5;
+const NAMES = 1_000_000;
+const MAX_TRIES = 500;
+const ROUNDS = 5;
+const PART_ROWS = 1_000;
+
+/** What decides a query, by the name that reports have for it, with the letter of its names. Null: all queries. */
+const OUTCOMES = {
+  'no profile': [Reason.noProfile, 'n'],
+  'nothing matches': [Reason.none, 'n'],
+  'domain rule': [Reason.domainRule, 'r'],
+  'application rule': [Reason.applicationRule, 'a'],
+  category: [Reason.category, 'c'],
+  white_list_only: [Reason.whiteListOnly, 'n'],
+  'Zipf names, a third behind NAPT': [null, null],
+} as const;
+type Outcome = (typeof OUTCOMES)[keyof typeof OUTCOMES];
+
+/** Queries: wire names in one buffer, addresses beside them, read in order as packets are. */
+class Queries {
+  readonly names: Uint8Array;
+  private readonly words: Uint32Array;
+  private readonly families: Uint8Array;
+  private readonly ports: Uint16Array;
+
+  constructor(readonly count: number) {
+    this.names = new Uint8Array(count * NAME_BYTES);
+    this.words = new Uint32Array(count * 4);
+    this.families = new Uint8Array(count);
+    this.ports = new Uint16Array(count);
+  }
+
+  set(i: number, { words, port, letter, n }: Question): void {
+    writeName(this.names, i * NAME_BYTES, letter, n, LABELS);
+    this.families[i] = words.length === 1 ? 4 : 6;
+    this.words.fill(0, i * 4, i * 4 + 4).set(words, i * 4);
+    this.ports[i] = port;
+  }
+
+  /** Fills `client` with query i. @returns the offset of its name. */
+  load(i: number): number {
+    client.family = this.families[i] === 4 ? 4 : 6;
+    for (let word = 0; word < 4; word++) client.words[word] = this.words[i * 4 + word] ?? 0;
+    client.port = this.ports[i] ?? 0;
+    return i * NAME_BYTES;
+  }
+}
+
+const share = Number(process.argv[2]);
+const size = sizeOf(share);
+const random = new Random(4_711);
+const client: Client = { family: 4, words: new Uint32Array(4), port: 0 };
+const KEY = parseHashKey(HASH_KEY);
+const hashes = new SuffixHashes(KEY);
+const out = new Decision();
+const policy = new Policy({ timeZone: 'Europe/Berlin' });
+load();
+const { image } = compileDomains(size.domains);
+policy.setCatalogue(CatalogueImage.open(image, KEY));
+const figures: PolicyFigures = {
+  size,
+  decide: measureDecisions(Math.max(4_096, Math.round(131_072 * share))),
+  memory: { ...policy.memory() },
+  catalogueBytes: image.length,
+  changeUs: measureChanges(Math.max(200, Math.round(20_000 * share))),
+};
+process.stdout.write(JSON.stringify(figures));
+
+function load(): void {
+  const rows = makeRows(size);
+  for (const kind of ENTITY_KINDS) {
+    let part: Row[] = [];
+    for (const row of rows[kind]?.() ?? []) {
+      part.push(row);
+      if (part.length < PART_ROWS) continue;
+      policy.load(kind, part);
+      part = [];
+    }
+    policy.load(kind, part);
+  }
+  policy.setRevision(1);
+}
+
+function hashAll(queries: Queries): void {
+  for (let i = 0; i < queries.count; i++) hashes.compute(queries.names, queries.load(i));
+}
+
+function decideAll(queries: Queries): void {
+  for (let i = 0; i < queries.count; i++) {
+    hashes.compute(queries.names, queries.load(i));
+    policy.decide(client, hashes, NOW_MS, out);
+  }
+}
+
+/** So many queries with this outcome. */
+function drawQueries([wanted, letter]: Outcome, count: number): Queries {
+  const queries = new Queries(count);
+  for (let i = 0, tries = 0; i < count; tries++) {
+    if (tries > count * MAX_TRIES) throw new Error(`no queries with the outcome ${wanted}`);
+    const question = draw(size, NAMES, random);
+    if (letter !== null && letter !== 'r') {
+      Object.assign(question, { letter, n: drawName(letter, size, random) });
+    }
+    if (wanted === Reason.noProfile) question.words = [0x0b00_0000 | random.integer(0, 0xff_ffff)];
+    queries.set(i, question);
+    hashes.compute(queries.names, queries.load(i));
+    policy.decide(client, hashes, NOW_MS, out);
+    if (wanted === null || out.reason === wanted) i++;
+  }
+  return queries;
+}
+
+function measureDecisions(count: number): PolicyFigures['decide'] {
+  const pools = Object.entries<Outcome>(OUTCOMES).map(
+    ([name, outcome]) => [name, drawQueries(outcome, count)] as const,
+  );
+  // Before anything is measured, all of it is compiled for every kind of query.
+  for (const [, queries] of pools) decideAll(queries);
+  const figures = pools.map(([name, queries]) => {
+    const rounds = Array.from({ length: ROUNDS }, () => {
+      const hashNs = nsEach(hashAll, queries);
+      return { hashNs, decideNs: nsEach(decideAll, queries) - hashNs };
+    });
+    const [hashNs, decideNs] = (['hashNs', 'decideNs'] as const).map((figure) =>
+      percentile(
+        rounds.map((round) => round[figure]),
+        0.5,
+      ),
+    );
+    return [name, { hashNs, decideNs }];
+  });
+  return Object.fromEntries(figures) as PolicyFigures['decide'];
+}
+
+function nsEach(run: (queries: Queries) => void, queries: Queries): number {
+  const before = process.threadCpuUsage();
+  run(queries);
+  const { user, system } = process.threadCpuUsage(before);
+  return ((user + system) / queries.count) * 1_000;
+}
+
+function measureChanges(count: number): PolicyFigures['changeUs'] {
+  const changes = Array.from({ length: count }, (): Operation => {
+    const row = [random.integer(0, size.profiles - 1), random.integer(0, 2 ** 52), 2];
+    return { type: 'put', kind: 'domainRule', entity: fromRow('domainRule', row) };
+  });
+  const tookUs = changes.map((operation) => {
+    const startedMs = performance.now();
+    policy.apply({ revision: policy.revision + 1, digest: '', operations: [operation] });
+    return (performance.now() - startedMs) * 1_000;
+  });
+  return { p50: percentile(tookUs, 0.5), p99: percentile(tookUs, 0.99) };
+}
