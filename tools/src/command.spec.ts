@@ -5,7 +5,7 @@ const OPTIONS = {
   keep: flag,
   rounds: value(integer(1, 10), 3),
   lanes: value(list(integer(0, 64)), undefined),
-  servers: value(list(name(['Weir', 'BIND'])), ['Weir']),
+  servers: value(list(name(['Weir', 'unbound'])), ['Weir']),
   scale: value(share, 1),
 };
 const parse = (...args: string[]) => parseOptions(OPTIONS, args);
@@ -16,10 +16,10 @@ describe('parseOptions', () => {
   });
 
   it('converts values, and finds names in any case', () => {
-    const args = ['--keep', '--rounds', '10', '--lanes', '1,2', '--servers=bind,weir'];
+    const args = ['--keep', '--rounds', '10', '--lanes', '1,2', '--servers=UNBOUND,weir'];
     expect(parse(...args, '--scale', '0.5')).toEqual({
       ...{ keep: true, rounds: 10, lanes: [1, 2] },
-      ...{ servers: ['BIND', 'Weir'], scale: 0.5 },
+      ...{ servers: ['unbound', 'Weir'], scale: 0.5 },
     });
   });
 

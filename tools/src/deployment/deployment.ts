@@ -77,7 +77,7 @@ export class Deployment {
   readonly feedProxy: TcpProxy;
   /** Between each replica and PostgreSQL. */
   readonly postgresProxies: readonly TcpProxy[];
-  /** Between each resolver and all that it hears of the control plane: Redis and the feed. */
+  /** Between each resolver and what it follows: Redis and the feed. */
   readonly resolverLinks: readonly ResolverLinks[];
   private upstream: Socket | null = null;
   readonly deploymentId = 'test';

@@ -1,6 +1,5 @@
-import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { Pool } from 'undici';
 
 /** The result of a call: its status, or the reason why there is none. */
 export type Reply = Answer | { readonly status: null; readonly reason: string };
@@ -17,19 +16,22 @@ export interface Answer {
 /** Upper bound of any response, including the pauses that the suite makes. */
 const RESPONSE_DEADLINE_MS = 120_000;
 
+const TIMEOUTS = { headersTimeout: RESPONSE_DEADLINE_MS, bodyTimeout: RESPONSE_DEADLINE_MS };
+
 /** Calls one replica of the management API, as a back office does. */
 export class ManagementClient {
-  private readonly agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  private readonly pool: Pool;
 
   constructor(
-    private readonly port: number,
+    port: number,
     private readonly token: string,
-  ) {}
+    private readonly origin = `http://127.0.0.1:${port}`,
+  ) {
+    this.pool = new Pool(origin, TIMEOUTS);
+  }
 
   call(method: string, path: string, body?: unknown): Promise<Reply> {
-    return this.send(method, path, (sent) =>
-      sent.end(body === undefined ? undefined : JSON.stringify(body)),
-    );
+    return this.send(this.pool, method, path, body === undefined ? null : JSON.stringify(body));
   }
 
   /** A call that must succeed. */
@@ -37,57 +39,45 @@ export class ManagementClient {
     return successOf(`${method} ${path}`, await this.call(method, path, body));
   }
 
-  /** The same with a body whose text is sent piece by piece. */
+  /** The same with a body whose text is sent piece by piece, on a connection of its own: it cannot be sent again. */
   async upload(method: string, path: string, text: Iterable<string>): Promise<Answer> {
-    const reply = await this.send(method, path, (sent) => {
-      // An error is one of the call, too.
-      pipeline(Readable.from(text), sent).catch(() => undefined);
-    });
-    return successOf(`${method} ${path}`, reply);
-  }
-
-  private send(method: string, path: string, write: (sent: ClientRequest) => void): Promise<Reply> {
-    return new Promise((resolve) => {
-      const fail = (error: Error): void => {
-        resolve({ status: null, reason: error.message });
-      };
-      const sent = request(
-        {
-          host: '127.0.0.1',
-          port: this.port,
-          method,
-          path,
-          agent: this.agent,
-          timeout: RESPONSE_DEADLINE_MS,
-          headers: { Authorization: `Bearer ${this.token}`, 'Content-Type': 'application/json' },
-        },
-        (response) => {
-          readReply(response).then(resolve, fail);
-        },
+    const pool = new Pool(this.origin, TIMEOUTS);
+    try {
+      return successOf(
+        `${method} ${path}`,
+        await this.send(pool, method, path, Readable.from(text)),
       );
-      sent.on('error', fail);
-      sent.on('timeout', () =>
-        sent.destroy(new Error(`no answer within ${RESPONSE_DEADLINE_MS} ms`)),
-      );
-      write(sent);
-    });
+    } finally {
+      await pool.destroy();
+    }
   }
 
   close(): void {
-    this.agent.destroy();
+    void this.pool.destroy();
   }
-}
 
-async function readReply(response: IncomingMessage): Promise<Reply> {
-  const chunks = await Array.fromAsync(response as AsyncIterable<Buffer>);
-  const [applied, total] = String(response.headers['x-config-applied'] ?? '').split('/');
-  return {
-    status: response.statusCode ?? 0,
-    revision: Number(response.headers['x-config-revision'] ?? Number.NaN),
-    applied: total === undefined ? null : Number(applied),
-    total: total === undefined ? null : Number(total),
-    text: Buffer.concat(chunks).toString('utf8'),
-  };
+  private async send(
+    pool: Pool,
+    method: string,
+    path: string,
+    body: string | Readable | null,
+  ): Promise<Reply> {
+    const authorization = `Bearer ${this.token}`;
+    const headers = { authorization, ...(body !== null && { 'content-type': 'application/json' }) };
+    try {
+      const response = await pool.request({ method, path, body, headers });
+      const [applied, total] = String(response.headers['x-config-applied'] ?? '').split('/');
+      return {
+        status: response.statusCode,
+        revision: Number(response.headers['x-config-revision'] ?? Number.NaN),
+        applied: total === undefined ? null : Number(applied),
+        total: total === undefined ? null : Number(total),
+        text: await response.body.text(),
+      };
+    } catch (error) {
+      return { status: null, reason: (error as Error).message };
+    }
+  }
 }
 
 function successOf(call: string, reply: Reply): Answer {

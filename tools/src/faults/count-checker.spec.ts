@@ -61,7 +61,7 @@ describe('CountChecker', () => {
     nowMs += 4_000;
     const during = { applied: 2, total: 2, sentMs: nowMs, replica: 0 };
     expect(checker.judge(during).violation).toContain('3 resolvers were live or missing');
-    expect(checker.judge({ ...during, applied: 3, total: 3 }).violation).toContain('heard nothing');
+    expect(checker.judge({ ...during, applied: 3, total: 3 }).violation).toContain('unreachable');
     expect(checker.judge({ ...during, total: 3 }).violation).toBeNull();
   });
 

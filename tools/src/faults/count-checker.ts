@@ -128,10 +128,10 @@ export class CountChecker {
     const expected = Math.max(live, this.knownTo(reply, nowMs));
     if (total < expected)
       return `${said} while ${expected} resolvers were live or missing, and may be asked`;
-    const deaf = [...resolvers.keys()].filter((i) => this.isDeaf(i, sentMs));
+    const unreachable = [...resolvers.keys()].filter((i) => this.isUnreachable(i, sentMs));
     const isSteady = resolvers.every((one) => one.aliveForMs(nowMs) > nowMs - sentMs);
-    if (isSteady && applied > resolvers.length - deaf.length)
-      return `${said} while ${deaf.length} of ${resolvers.length} resolvers heard nothing`;
+    if (isSteady && applied > resolvers.length - unreachable.length)
+      return `${said} while ${unreachable.length} of ${resolvers.length} resolvers were unreachable`;
     return null;
   }
 
@@ -144,8 +144,8 @@ export class CountChecker {
     );
   }
 
-  /** Hears nothing since before the call, so it cannot have the change; its clients may still ask it. */
-  private isDeaf(resolver: number, sentMs: number): boolean {
+  /** Nothing has reached it since before the call, so it cannot have the change; its clients may still ask it. */
+  private isUnreachable(resolver: number, sentMs: number): boolean {
     const isolation = this.isolations[resolver];
     const isolatedAtMs = isolation?.toMs === Infinity ? isolation.fromMs : Infinity;
     const pausedAtMs = this.process(resolver).pausedAtMs ?? Infinity;

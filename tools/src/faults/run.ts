@@ -5,20 +5,20 @@ import { DnsClient } from '../deployment/dns-client.js';
 import { Random } from '../deployment/random.js';
 import { AnswerChecker } from './answer-checker.js';
 import { DatabaseRewind } from './database-rewind.js';
-import { FaultInjector, type Releases, RESOLVER_THREADS } from './fault-injector.js';
+import {
+  type Fault,
+  type FaultContext,
+  faultsOf,
+  injectAll,
+  type ProcessFaultKind,
+  RESOLVER_THREADS,
+} from './faults.js';
 import { FIXED_SETUP, PAGE_SETUP } from './keys/fixed.js';
 import type { Key, Step } from './keys/key.js';
 import { makeKeys } from './keys/make-keys.js';
 import { type DefectName, plantVariables } from './plant/plants.js';
 import { RunStats } from './run-stats.js';
-import {
-  type Fault,
-  messageFaults,
-  plantScript,
-  type ProcessFaultKind,
-  processFaults,
-  shortScript,
-} from './script.js';
+import { messageScript, plantScript, processScript, shortScript } from './script.js';
 import type { LogState } from './verify-log.js';
 import { countImages, readLogs, verify } from './verify.js';
 import { ReadWriteLock, Writer, type WriterOptions } from './writer.js';
@@ -151,26 +151,17 @@ async function runOn(
   if (replacer === undefined) throw new RangeError('no writers');
   const rewind = new DatabaseRewind({ ...shared, keys, replacer, folder, root });
   const releases = { own: root, previous };
-  const actors = { deployment, checker, rewind, keys, stats, writers, replacer, releases };
-  await runUnderFaults(options, random, actors, print);
+  const logFault = (text: string): void => {
+    print(`  ${stats.seconds(performance.now()).padStart(6)} s  ${text}`);
+  };
+  const context = { deployment, checker, rewind, keys, stats, releases, log: logFault };
+  await runUnderFaults(options, random, context, writers, replacer);
   const log = await verify({ ...shared, keys });
   const loads = readLogs(deployment, stats);
   const images = await countImages(deployment);
   const { redisProxy } = deployment;
   const messages = { ...redisProxy.messages, ...redisProxy.counts };
   return { stats, log, loads, images, messages };
-}
-
-interface Actors {
-  readonly deployment: Deployment;
-  readonly checker: AnswerChecker;
-  readonly keys: readonly Key[];
-  readonly stats: RunStats;
-  readonly writers: readonly Writer[];
-  readonly rewind: DatabaseRewind;
-  readonly releases: Releases;
-  /** Replaces the whole configuration. */
-  readonly replacer: Writer;
 }
 
 /** First block pages, then the profiles that refer to them, then the keys. */
@@ -192,18 +183,17 @@ async function inParallel(
   );
 }
 
+/** @param replacer replaces the whole configuration */
 async function runUnderFaults(
   options: FaultOptions,
   random: Random,
-  { deployment, checker, rewind, keys, stats, writers, replacer, releases }: Actors,
-  print: (text: string) => void,
+  context: FaultContext,
+  writers: readonly Writer[],
+  replacer: Writer,
 ): Promise<void> {
-  const log = (text: string): void => {
-    print(`  ${stats.seconds(performance.now()).padStart(6)} s  ${text}`);
-  };
+  const { deployment, checker, keys, stats, releases } = context;
   const { counts } = stats;
   const setUpChanges = counts.acknowledged;
-  const injector = new FaultInjector(deployment, checker, rewind, keys, stats, log, releases);
   const writing = writers.map((writer) => writer.run());
   writing.push(replacer.replacePeriodically(keys));
   const asking = deployment.resolvers.flatMap((_, resolver) =>
@@ -215,11 +205,14 @@ async function runUnderFaults(
   await sleep(1_000);
   const isRandom = !options.short && options.plant === null;
   const endMs = performance.now() + (isRandom ? options.seconds * 1_000 : FIXED_LIMIT_MS);
-  const processes = scriptOf(options, random.fork('script'), releases.previous !== null);
-  const breaking = [injector.run(processes, endMs, (fault) => injector.injectProcessFault(fault))];
+  const { ofProcesses, ofMessages } = faultsOf(context);
+  const kinds = Object.keys(ofProcesses) as ProcessFaultKind[];
+  const hasPrevious = releases.previous !== null;
+  const script = scriptOf(options, random.fork('script'), kinds, hasPrevious);
+  const breaking = [injectAll(script, ofProcesses, endMs, context)];
   if (isRandom) {
-    const messages = messageFaults(random.fork('message script'));
-    breaking.push(injector.run(messages, endMs, (fault) => injector.injectMessageFault(fault)));
+    const messages = messageScript(random.fork('message script'));
+    breaking.push(injectAll(messages, ofMessages, endMs, context));
   }
   await Promise.all(breaking);
   const enough = options.plant === null ? 0 : PLANTED_CHANGES;
@@ -235,8 +228,9 @@ async function runUnderFaults(
 function scriptOf(
   { short, plant }: FaultOptions,
   random: Random,
+  kinds: readonly ProcessFaultKind[],
   hasPrevious: boolean,
 ): Iterable<Fault<ProcessFaultKind>> {
   if (plant !== null) return plantScript(random, plant);
-  return short ? shortScript(random) : processFaults(random, hasPrevious);
+  return short ? shortScript(random) : processScript(random, kinds, hasPrevious);
 }

@@ -1,68 +1,24 @@
 import type { Random } from '../deployment/random.js';
+import type { Fault, MessageFaultKind, ProcessFaultKind } from './faults.js';
 import type { DefectName } from './plant/plants.js';
 
-export const PROCESS_FAULTS = [
-  'kill replica',
-  'kill replica after commit',
-  'kill resolver',
-  'stop resolver',
-  'stop replica',
-  'restart resolver',
-  'restart replica',
-  'release of a replica changed',
-  'Redis killed and empty',
-  'PostgreSQL stopped',
-  'PostgreSQL crashed',
-  'PostgreSQL killed',
-  'resolver alone',
-  'resolver started from its disk',
-  'feed thread of a resolver stuck',
-  'resolver isolated',
-  'resolver disk full',
-  'clock of a resolver stepped',
-  'clock of a replica stepped',
-  'Redis failed over',
-  'PostgreSQL failed over with lost commits',
-  'database restored from a backup',
-  'forged followers',
-  'catalogue image bad',
-  'catalogue image missing',
-  'catalogue image slow',
-  'Redis gone while a catalogue is due',
-  'feed silent',
-  'replica cut off from PostgreSQL',
-] as const;
 /** To the previous release, and back again the next time. */
 const RELEASE_CHANGED: ProcessFaultKind = 'release of a replica changed';
 const FAULTS_OF_A_RELEASE = 6;
-export const MESSAGE_FAULTS = ['drop', 'duplicate', 'cut', 'stall', 'silence'] as const;
-
-export type ProcessFaultKind = (typeof PROCESS_FAULTS)[number];
-export type MessageFaultKind = (typeof MESSAGE_FAULTS)[number];
-
-/** One fault of the script. */
-export interface Fault<K> {
-  readonly kind: K;
-  /** Which replica or resolver, modulo their number. */
-  readonly target: number;
-  /** How long the fault lasts. */
-  readonly durationMs: number;
-  /** From 0 to 1; 1 is the worst. */
-  readonly strength: number;
-  /** Time without a fault before the next one. */
-  readonly calmMs: number;
-}
-
-/** A stop that is longer than the lease of a resolver (3 s) makes the control plane go on without it. */
-const STOP_RESOLVER_MS = [300, 5_500] as const;
-
-/** The lease ends (3 s), and the resolver still counts in "m" of `X-Config-Applied` all the time. */
-const ISOLATE_RESOLVER_MS = [2_000, 8_000] as const;
+const MESSAGE_FAULTS: readonly MessageFaultKind[] = [
+  'drop',
+  'duplicate',
+  'cut',
+  'stall',
+  'silence',
+];
 
 /** How long faults of some kinds last; others last 50 ms to 3 s. */
 const DURATIONS_MS: Partial<Record<ProcessFaultKind, readonly [number, number]>> = {
-  'stop resolver': STOP_RESOLVER_MS,
-  'resolver isolated': ISOLATE_RESOLVER_MS,
+  // A stop that is longer than the lease of a resolver (3 s) makes the control plane go on without it.
+  'stop resolver': [300, 5_500],
+  // The lease ends (3 s), and the resolver still counts in "m" of `X-Config-Applied` all the time.
+  'resolver isolated': [2_000, 8_000],
 };
 
 /**
@@ -70,11 +26,12 @@ const DURATIONS_MS: Partial<Record<ProcessFaultKind, readonly [number, number]>>
  * @param hasPrevious there is a previous release: a replica is exchanged for one of it, and back again, every few
  * faults.
  */
-export function* processFaults(
+export function* processScript(
   random: Random,
+  all: readonly ProcessFaultKind[],
   hasPrevious = false,
 ): Generator<Fault<ProcessFaultKind>> {
-  const kinds = PROCESS_FAULTS.filter((kind) => kind !== RELEASE_CHANGED);
+  const kinds = all.filter((kind) => kind !== RELEASE_CHANGED);
   for (let n = 0; ;) {
     for (const kind of random.shuffle(kinds)) {
       if (hasPrevious && n++ % FAULTS_OF_A_RELEASE === 0) {
@@ -91,7 +48,7 @@ function drawProcessFault(kind: ProcessFaultKind, random: Random): Fault<Process
 }
 
 /** The same for messages. The pauses are long enough for leases to be renewed. */
-export function* messageFaults(random: Random): Generator<Fault<MessageFaultKind>> {
+export function* messageScript(random: Random): Generator<Fault<MessageFaultKind>> {
   for (;;) {
     for (const kind of random.shuffle(MESSAGE_FAULTS)) {
       yield draw(kind, random, random.integer(200, 2_500), random.integer(1_000, 12_000));
@@ -118,9 +75,9 @@ export function* shortScript(random: Random): Generator<Fault<ProcessFaultKind>>
 const SHOWN_BY: Partial<Record<DefectName, readonly [ProcessFaultKind, number]>> = {
   'what is on the disk is put in force bit by bit': ['resolver started from its disk', 0],
   // It lags behind for longer than its lease (3 s).
-  'k is told as large as m': ['stop resolver', 5_500],
-  'm is told without missing resolvers': ['stop resolver', 5_500],
-  'messages are believed without a signature': ['forged followers', 4_000],
+  'k is as large as m': ['stop resolver', 5_500],
+  'm lacks missing resolvers': ['stop resolver', 5_500],
+  'messages are accepted without a signature': ['forged followers', 4_000],
 };
 
 /** No more than shows the planted defect. */

@@ -10,7 +10,7 @@ import type { RunStats } from './run-stats.js';
 import { type AcknowledgedChanges, type LogState, verifyLog } from './verify-log.js';
 
 const CATCH_UP_DEADLINE_MS = 20_000;
-/** Jobs whose Redis was emptied may have to wait for their next turn. */
+/** Jobs whose Redis was emptied may have to wait for their next time. */
 const CATALOGUE_DEADLINE_MS = 60_000;
 /** The head is published every second, so every resolver compares its digest within this time. */
 const DIGEST_MS = 2_500;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Deployment } from '../deployment/deployment.js';
+import { DnsClient } from '../deployment/dns-client.js';
 import { ManagementClient } from '../deployment/management-client.js';
 import { Random } from '../deployment/random.js';
 import { TcpProxy } from '../deployment/tcp-proxy.js';
@@ -8,12 +9,12 @@ import { findFreePorts } from '../services/ports.js';
 import type { WeirProcess } from '../services/weir-process.js';
 import {
   type DnsCount,
-  DnsLoad,
   missingProgram,
   startDnsdist,
-  PageVisitors,
+  startDnsLoad,
+  startVisitors,
+  startWriters,
   SUBSCRIBER,
-  Writers,
 } from './loads.js';
 
 /** A process behind the balancer. */
@@ -32,12 +33,12 @@ class Balancer {
   private readonly proxy: TcpProxy;
   private readonly stopping = new AbortController();
   private probing: Promise<unknown> = Promise.resolve();
-  private turn = 0;
+  private next = 0;
 
   constructor(private readonly targets: readonly Target[]) {
     this.proxy = new TcpProxy(() => {
       const ready = this.targets.filter((target) => this.ready.has(target));
-      return ready[this.turn++ % ready.length]?.port;
+      return ready[this.next++ % ready.length]?.port;
     });
   }
 
@@ -142,28 +143,27 @@ async function runOn(
   const api = new Balancer(targets(replicas, managementPorts));
   const pages = new Balancer(targets(blockPages, pagePorts));
   const client = new ManagementClient(apiPort, deployment.secrets.token);
+  const dns = new DnsClient();
   const dnsdist = missing === null ? startDnsdist(folder, dnsPort, dnsPorts) : null;
   try {
     await api.start(apiPort);
     await pages.start(pagePort);
-    await waitFor(
-      'every load balancer uses all of its targets',
-      () => api.areAllReady && pages.areAllReady,
-    );
+    await waitUntilBalanced(deployment, api, pages, null);
     await setUp(client);
-    const load = dnsdist === null ? null : new DnsLoad(folder, dnsPort);
+    const stopDnsLoad = dnsdist === null ? null : startDnsLoad(folder, dnsPort);
     await waitUntilBalanced(deployment, api, pages, dnsdist);
-    const writers = new Writers(client, dnsdist === null ? null : dnsPort).start(WRITERS);
-    const readers = new PageVisitors(pagePort).start(READERS);
+    const writers = startWriters(WRITERS, client, dns, dnsdist === null ? null : dnsPort);
+    const readers = startVisitors(READERS, pagePort);
     const restarts = await restartAll(deployment, options, violations, () =>
       waitUntilBalanced(deployment, api, pages, dnsdist),
     );
     await Promise.all([writers.stop(), readers.stop()]);
-    const queries = (await load?.stop()) ?? null;
+    const queries = (await stopDnsLoad?.()) ?? null;
     violations.push(...writers.violations, ...readers.violations, ...faultsOf(queries));
     return { restarts, changes: writers.made, pages: readers.made, queries, violations };
   } finally {
     client.close();
+    await dns.close();
     await Promise.all([api.stop(), pages.stop(), dnsdist?.stop('SIGKILL')]);
   }
 }
@@ -188,8 +188,8 @@ async function restartAll(
   settle: () => Promise<void>,
 ): Promise<number> {
   let restarts = 0;
-  for (let turn = 0; turn < 2 * rounds; turn++) {
-    const group = [replicas, resolvers, blockPages].flatMap((kind) => kind[turn % 2] ?? []);
+  for (let i = 0; i < 2 * rounds; i++) {
+    const group = [replicas, resolvers, blockPages].flatMap((kind) => kind[i % 2] ?? []);
     await Promise.all(group.map((process) => restart(process, root, violations)));
     restarts += group.length;
     await settle();
@@ -239,7 +239,7 @@ async function waitFor(what: string, condition: () => boolean | Promise<boolean>
 function faultsOf(queries: DnsCount | null): readonly string[] {
   if (queries === null) return [];
   const faults = queries.lost > 0 ? [`${queries.lost} of ${queries.sent} queries were lost`] : [];
-  for (const [rcode, count] of queries.rcodes) {
+  for (const [rcode, count] of Object.entries(queries.rcodes)) {
     if (rcode !== 'NOERROR') faults.push(`${count} queries were answered ${rcode}`);
   }
   return faults;

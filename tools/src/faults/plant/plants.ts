@@ -47,12 +47,12 @@ export const DEFECTS = {
     find: 'AS entry (revision bigint, digest text, operations jsonb)',
     replace: 'AS entry (revision bigint, digest text, operations jsonb) WHERE revision <> 100',
   },
-  'k is told as large as m': {
+  'k is as large as m': {
     file: 'libs/change-feed/dist/publisher/follower-registry.js',
     find: 'return { applied: isKnown ? applied : 0, total: total + this.missing.size };',
     replace: 'return { applied: total + this.missing.size, total: total + this.missing.size };',
   },
-  'm is told without missing resolvers': {
+  'm lacks missing resolvers': {
     file: 'libs/change-feed/dist/publisher/follower-registry.js',
     find: 'return { applied: isKnown ? applied : 0, total: total + this.missing.size };',
     replace: 'return { applied: isKnown ? applied : 0, total };',
@@ -77,7 +77,7 @@ export const DEFECTS = {
       await new Promise((resolve) => setTimeout(resolve, 1_000));
       const head = await this.buildAndSwapIn(all);`,
   },
-  'messages are believed without a signature': {
+  'messages are accepted without a signature': {
     file: 'libs/change-feed/dist/protocol/deployment-messages.js',
     find: 'return this.verifier.verify(channel, message);',
     replace: `{
@@ -109,7 +109,7 @@ const AIDS = {
       if (Math.random() < 0.01) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
       current.apply(changes);`,
   },
-  /** The thread of the feed neither writes nor hears anything any more, and all lanes wait for it. */
+  /** The thread of the feed neither reads nor writes any more, and all lanes wait for it. */
   'the writer is stuck while a file exists': {
     file: 'libs/policy/dist/sharing/reader-lock.js',
     find: 'write();',

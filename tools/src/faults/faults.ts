@@ -1,0 +1,312 @@
+import { redisNames } from '@weir/change-feed';
+import { Redis } from 'ioredis';
+import { randomUUID } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Deployment } from '../deployment/deployment.js';
+import type { TcpProxy } from '../deployment/tcp-proxy.js';
+import type { WeirProcess } from '../services/weir-process.js';
+import type { AnswerChecker } from './answer-checker.js';
+import type { DatabaseRewind } from './database-rewind.js';
+import { breakImage, renewCatalogue } from './image-fault.js';
+import type { Key } from './keys/key.js';
+import { plantVariables, STUCK_FILE_VARIABLE } from './plant/plants.js';
+import type { RunStats } from './run-stats.js';
+
+/** Lanes of each resolver. */
+export const RESOLVER_THREADS = [2, 1, 1];
+const FORGED_FOLLOWERS = 200;
+const HEARTBEAT_MS = 500;
+const LEASE_MS = 3_000;
+/** Weir replaces a Redis connection that loses everything within this time. */
+const RECONNECT_MS = 4_000;
+/** A resolver gives up a stuck thread after two seconds; the machine may be busy. */
+const STUCK_DEADLINE_MS = 20_000;
+/** A job that is queued is run without the queue after 15 seconds. */
+const REFRESH_DEADLINE_MS = 45_000;
+/** A follower gives up a feed connection after ten seconds without data. */
+const FEED_TIMEOUT_MS = 11_000;
+
+/** The folders of the releases that replicas are started from. */
+export interface Releases {
+  readonly own: string;
+  /** Null: the run is without a previous release. */
+  readonly previous: string | null;
+}
+
+/** What the faults work on. */
+export interface FaultContext {
+  readonly deployment: Deployment;
+  readonly checker: AnswerChecker;
+  readonly rewind: DatabaseRewind;
+  readonly keys: readonly Key[];
+  readonly stats: RunStats;
+  readonly releases: Releases;
+  readonly log: (text: string) => void;
+}
+
+/** One fault of the script. */
+export interface Fault<K> {
+  readonly kind: K;
+  /** Which replica or resolver, modulo their number. */
+  readonly target: number;
+  /** How long the fault lasts. */
+  readonly durationMs: number;
+  /** From 0 to 1; 1 is the worst. */
+  readonly strength: number;
+  /** Time without a fault before the next one. */
+  readonly calmMs: number;
+}
+
+/** Injects a fault, and repairs it. */
+type Inject = (fault: Omit<Fault<unknown>, 'kind'>) => unknown;
+
+export type ProcessFaultKind = keyof ReturnType<typeof processFaults>;
+export type MessageFaultKind = keyof ReturnType<typeof messageFaults>;
+
+/** All faults by kind. */
+export function faultsOf(context: FaultContext): {
+  readonly ofProcesses: Readonly<Record<ProcessFaultKind, Inject>>;
+  readonly ofMessages: Readonly<Record<MessageFaultKind, Inject>>;
+} {
+  return { ofProcesses: processFaults(context), ofMessages: messageFaults(context) };
+}
+
+/** Faults of processes, PostgreSQL, Redis and the feed. Everything is up again when one resolves. */
+function processFaults(context: FaultContext) {
+  const { deployment, checker, rewind, keys, stats, releases } = context;
+  const { postgres, redis } = deployment;
+  const replica = ({ target }: { target: number }) => pick(deployment.replicas, target);
+  const resolver = ({ target }: { target: number }) => pick(deployment.resolvers, target);
+  const indexOf = ({ target }: { target: number }) => target % deployment.resolvers.length;
+  const restart = async (process: WeirProcess): Promise<void> => {
+    const status = await process.terminate();
+    if (!('code' in status) || status.code !== 0)
+      stats.violation(`${process.name} ended with ${JSON.stringify(status)} at SIGTERM`);
+    await process.start();
+  };
+  const stopPostgres = (stop: () => Promise<unknown>, durationMs: number): Promise<void> =>
+    during(checker.disturbDatabase(), async () => {
+      await stop();
+      await sleep(durationMs);
+      await postgres.start();
+    });
+  return {
+    'kill replica': (fault) => killAndStart(replica(fault), fault.durationMs),
+    'kill replica after commit': async (fault) => {
+      // A replica that pauses after each commit is nearly always between a commit and its publication.
+      await replica(fault).kill();
+      await replica(fault).start(plantVariables(['pause after a commit']));
+      await sleep(1_000);
+      await killAndStart(replica(fault), fault.durationMs);
+    },
+    'kill resolver': (fault) => killAndStart(resolver(fault), fault.durationMs),
+    'stop resolver': (fault) => stopAndContinue(resolver(fault), fault.durationMs),
+    'stop replica': (fault) => stopAndContinue(replica(fault), fault.durationMs),
+    'restart resolver': (fault) => restart(resolver(fault)),
+    'restart replica': (fault) => restart(replica(fault)),
+    /** As in a rolling upgrade, and in one that is rolled back: to the previous release, and back the next time. */
+    'release of a replica changed': () => {
+      const upgraded = pick(deployment.replicas, 1);
+      const isUpgraded = upgraded.releaseRoot !== releases.own;
+      upgraded.releaseRoot = isUpgraded ? releases.own : (releases.previous ?? releases.own);
+      context.log(`${upgraded.name} is of ${isUpgraded ? 'this' : 'the previous'} release`);
+      return restart(upgraded);
+    },
+    'Redis killed and empty': ({ durationMs }) =>
+      during(checker.disturb(), async () => {
+        await redis.kill();
+        await sleep(durationMs);
+        await redis.start();
+      }),
+    'PostgreSQL stopped': ({ durationMs }) =>
+      stopPostgres(() => postgres.stop('SIGINT'), durationMs),
+    'PostgreSQL crashed': ({ durationMs }) =>
+      stopPostgres(() => postgres.stop('SIGQUIT'), durationMs),
+    'PostgreSQL killed': ({ durationMs }) => stopPostgres(() => postgres.kill(), durationMs),
+    /** A resolver that starts with nothing but its disk must know every change that it acknowledged. */
+    'resolver alone': (fault) =>
+      during(checker.disturb(), async () => {
+        await Promise.all(deployment.replicas.map((one) => one.kill()));
+        await Promise.all([redis.kill(), postgres.stop('SIGQUIT')]);
+        await killAndStart(resolver(fault), 0);
+        await checker.expectAcknowledged(indexOf(fault), keys);
+        await Promise.all([redis.start(), postgres.start()]);
+        await Promise.all(deployment.replicas.map((one) => one.start()));
+      }),
+    /** It may not answer yet, but it must never answer by a part of what it has, or by anything older. */
+    'resolver started from its disk': async (fault) => {
+      await resolver(fault).kill();
+      await checker.askWhile(indexOf(fault), keys, () => resolver(fault).start());
+    },
+    'feed thread of a resolver stuck': (fault) => stickFeedThread(context, indexOf(fault)),
+    /** Neither Redis nor the feed reaches the resolver, and its clients still do. */
+    'resolver isolated': (fault) => {
+      const links = pick(deployment.resolverLinks, fault.target);
+      return during(checker.isolate(indexOf(fault)), () =>
+        cutOff([links.redis, links.feed], fault.durationMs),
+      );
+    },
+    /** No file of the process may grow, as on a disk without space. */
+    'resolver disk full': async (fault) => {
+      resolver(fault).limitFileSize('0');
+      await sleep(fault.durationMs);
+      resolver(fault).limitFileSize('unlimited');
+    },
+    'clock of a resolver stepped': (fault) => resolver(fault).stepClock(),
+    'clock of a replica stepped': (fault) => replica(fault).stepClock(),
+    'Redis failed over': () => during(checker.disturb(), () => deployment.failOverRedis()),
+    'PostgreSQL failed over with lost commits': ({ durationMs }) => rewind.failOver(durationMs),
+    'database restored from a backup': ({ durationMs }) => rewind.restore(durationMs),
+    'forged followers': ({ durationMs }) => forgeFollowers(deployment, durationMs),
+    'catalogue image bad': ({ durationMs }) => breakImage(deployment, 'bad', durationMs),
+    'catalogue image missing': ({ durationMs }) => breakImage(deployment, 'missing', durationMs),
+    'catalogue image slow': ({ durationMs }) => breakImage(deployment, 'slow', durationMs),
+    /** Redis is only the fast path: a catalogue that is due is compiled and activated without it. */
+    'Redis gone while a catalogue is due': () =>
+      during(checker.disturb(), async () => {
+        await redis.kill();
+        if (!(await renewCatalogue(deployment, REFRESH_DEADLINE_MS)))
+          stats.violation('without Redis, a new catalogue is not activated');
+        await redis.start();
+      }),
+    'feed silent': async ({ durationMs }) => {
+      const endDisturbance = checker.disturb();
+      await cutOff([deployment.feedProxy], durationMs);
+      // Not awaited: a resolver that asked during the blackhole may lag until its request times out.
+      void sleep(FEED_TIMEOUT_MS).then(endDisturbance);
+    },
+    'replica cut off from PostgreSQL': ({ target, durationMs }) =>
+      during(checker.disturbDatabase(), () =>
+        cutOff([pick(deployment.postgresProxies, target)], durationMs),
+      ),
+  } satisfies Record<string, Inject>;
+}
+
+/** Faults of Redis messages and connections. */
+function messageFaults({ deployment, checker }: FaultContext) {
+  const { redisProxy } = deployment;
+  const disturbed = (start: () => void, durationMs: number): Promise<void> =>
+    during(checker.disturb(), async () => {
+      start();
+      await sleep(durationMs);
+      redisProxy.clearFaults();
+    });
+  return {
+    drop: ({ strength, durationMs }) =>
+      disturbed(() => {
+        // A third of these faults drops every message.
+        redisProxy.faults = { drop: strength > 0.66 ? 1 : strength, duplicate: 0 };
+      }, durationMs),
+    duplicate: async ({ strength, durationMs }) => {
+      redisProxy.faults = { drop: 0, duplicate: strength };
+      await sleep(durationMs);
+      redisProxy.clearFaults();
+    },
+    cut: ({ strength, durationMs }) => disturbed(() => redisProxy.cut(strength), durationMs),
+    stall: ({ strength, durationMs }) =>
+      disturbed(() => redisProxy.stall(strength, durationMs), durationMs),
+    silence: ({ strength }) => disturbed(() => redisProxy.blackhole(strength), RECONNECT_MS),
+  } satisfies Record<string, Inject>;
+}
+
+/** Injects faults one after the other until `endMs`. Everything is up again when this resolves. */
+export async function injectAll<K extends string>(
+  script: Iterable<Fault<K>>,
+  faults: Readonly<Record<K, Inject>>,
+  endMs: number,
+  { stats, log }: FaultContext,
+): Promise<void> {
+  for (const fault of script) {
+    if (performance.now() >= endMs) return;
+    const { kind, target, durationMs, calmMs } = fault;
+    stats.fault(kind);
+    log(`${kind} (${target}), ${durationMs} ms`);
+    await faults[kind](fault);
+    await sleep(Math.min(calmMs, Math.max(0, endMs - performance.now())));
+  }
+}
+
+function pick<T>(list: readonly T[], target: number): T {
+  const picked = list[target % list.length];
+  if (picked === undefined) throw new RangeError('there is none');
+  return picked;
+}
+
+/** @param end notes the end of the disturbance */
+async function during(end: () => void, work: () => Promise<unknown>): Promise<void> {
+  await work();
+  end();
+}
+
+async function killAndStart(process: WeirProcess, pauseMs: number): Promise<void> {
+  await process.kill();
+  await sleep(pauseMs);
+  await process.start();
+}
+
+async function stopAndContinue(process: WeirProcess, durationMs: number): Promise<void> {
+  process.pause();
+  await sleep(durationMs);
+  process.resume();
+}
+
+async function cutOff(proxies: readonly TcpProxy[], durationMs: number): Promise<void> {
+  for (const proxy of proxies) proxy.startBlackhole();
+  await sleep(durationMs);
+  for (const proxy of proxies) proxy.stopBlackhole();
+}
+
+/**
+ * A thread that is stuck in the middle of a change takes no messages. The process must end, and must not answer by
+ * an older configuration meanwhile.
+ */
+async function stickFeedThread(
+  { deployment, checker, keys, stats }: FaultContext,
+  index: number,
+): Promise<void> {
+  const resolver = pick(deployment.resolvers, index);
+  const file = join(deployment.dataFolder(index), 'stuck');
+  await resolver.kill();
+  await resolver.start({
+    ...plantVariables(['the writer is stuck while a file exists']),
+    [STUCK_FILE_VARIABLE]: file,
+  });
+  writeFileSync(file, '');
+  await checker.askWhile(index, keys, async () => {
+    const status = await resolver.endOfItself(STUCK_DEADLINE_MS);
+    if (status === null) stats.violation(`${resolver.name} does not end with a stuck thread`);
+    else if (!('code' in status) || status.code !== 1)
+      stats.violation(`${resolver.name} ended with ${JSON.stringify(status)}, not with 1`);
+  });
+  rmSync(file);
+  await resolver.start();
+}
+
+/** Somebody who can write to Redis and has no token announces resolvers that never apply anything. */
+async function forgeFollowers(deployment: Deployment, durationMs: number): Promise<void> {
+  const names = redisNames(deployment.deploymentId);
+  const inForce = { lineage: randomUUID(), revision: 0, digest: '0'.repeat(16) };
+  const redis = new Redis(deployment.redisUrl, { retryStrategy: () => 100 });
+  redis.on('error', () => undefined);
+  const endMs = performance.now() + durationMs;
+  // Also ends a pipeline on a connection that was blackholed meanwhile.
+  const ending = setTimeout(() => redis.disconnect(), durationMs);
+  try {
+    while (performance.now() < endMs) {
+      const pipeline = redis.pipeline();
+      for (let i = 0; i < FORGED_FOLLOWERS; i++) {
+        const id = `forged-${i}`;
+        const state = JSON.stringify({ id, kind: 'resolver', name: null, inForce, feedVersion: 1 });
+        pipeline.set(names.lease(id), state, 'PX', LEASE_MS).publish(names.follower, state);
+      }
+      // Redis may be away at the moment.
+      await pipeline.exec().catch(() => undefined);
+      await sleep(HEARTBEAT_MS);
+    }
+  } finally {
+    clearTimeout(ending);
+    redis.disconnect();
+  }
+}
