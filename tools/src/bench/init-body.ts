@@ -72,10 +72,20 @@ export function* initBody(
 /** Applications of the default catalogue. */
 const APPLICATION_IDS = Array.from({ length: APPLICATIONS }, (_, i) => i + 1);
 
-function* values(count: number, make: (i: number) => unknown): Generator<string> {
+function values(count: number, make: (i: number) => unknown): Generator<string> {
+  const made = function* (): Generator {
+    for (let i = 0; i < count; i++) yield make(i);
+  };
+  return jsonItems(made());
+}
+
+/** What stands between the brackets of a list, in pieces. */
+export function* jsonItems(items: Iterable<unknown>): Generator<string> {
   let piece = '';
-  for (let i = 0; i < count; i++) {
-    piece += (i === 0 ? '' : ',') + JSON.stringify(make(i));
+  let separator = '';
+  for (const item of items) {
+    piece += separator + JSON.stringify(item);
+    separator = ',';
     if (piece.length < PIECE_CHARACTERS) continue;
     yield piece;
     piece = '';

@@ -29,16 +29,58 @@ export function planProcesses(
   configuration: StackConfiguration,
   secrets: StackSecrets,
   dataDir: string,
-  stores: Stores,
+  { databaseUrl, redisUrl }: Stores,
 ): readonly PlannedProcess[] {
-  const resolvers = resolverListeners(configuration).map((listeners, index) =>
-    planResolver(configuration, secrets, dataDir, stores, listeners, index),
-  );
-  return [
-    planControlPlane(configuration, secrets, stores),
-    ...resolvers,
-    planBlockPage(configuration, secrets, dataDir, stores),
-  ];
+  const { OPS_HOST, OPS_PORT, FEED_HOST, FEED_PORT } = configuration;
+  const plan = (
+    name: string,
+    app: string,
+    opsPort: number,
+    environment: Readonly<Record<string, string>>,
+  ): PlannedProcess => ({
+    name,
+    script: `apps/${app}/dist/main.js`,
+    environment: {
+      REDIS_URL: redisUrl,
+      FEED_TOKENS: secrets.feedTokens.join(','),
+      DOMAIN_HASH_KEY: secrets.domainHashKey,
+      OPS_HOST,
+      OPS_PORT: String(opsPort),
+      ...environment,
+    },
+    readyUrl: `http://${reachableHost(OPS_HOST)}:${opsPort}/readyz`,
+  });
+  /** Variables that the stack has, too. */
+  const same = (...names: (keyof StackConfiguration)[]): Record<string, string> =>
+    Object.fromEntries(names.map((name) => [name, String(configuration[name])]));
+  /** Of those that read the feed. */
+  const following = (name: string): Record<string, string> => ({
+    FEED_URL: `http://${reachableHost(FEED_HOST)}:${FEED_PORT}`,
+    DATA_DIR: join(dataDir, name),
+  });
+  const controlPlane = plan('control-plane', 'control-plane', OPS_PORT, {
+    DATABASE_URL: databaseUrl,
+    MANAGEMENT_TOKENS: secrets.managementTokens.join(','),
+    ...same('MANAGEMENT_HOST', 'MANAGEMENT_PORT', 'MANAGEMENT_DOCS', 'FEED_HOST', 'FEED_PORT'),
+  });
+  const resolvers = resolverListeners(configuration).map(({ hosts, ports }, index) => {
+    const name = `resolver-${index}`;
+    return plan(name, 'resolver', OPS_PORT + FIRST_RESOLVER_OPS_OFFSET + index, {
+      ...following(name),
+      // Their ports may be the same.
+      RESOLVER_NAME: `${hostname()}:${name}`,
+      DNS_HOST: hosts.join(','),
+      ...Object.fromEntries(Object.entries(ports).map(([port, number]) => [port, String(number)])),
+      ...same('RESOLVER_THREADS'),
+      DNS_COOKIE_SECRETS: secrets.dnsCookieSecrets.join(','),
+      OPS_TOKENS: secrets.opsTokens.join(','),
+    });
+  });
+  const blockPage = plan('block-page', 'block-page', OPS_PORT + BLOCK_PAGE_OPS_OFFSET, {
+    ...following('block-page'),
+    ...same('BLOCK_PAGE_HOST', 'BLOCK_PAGE_PORT'),
+  });
+  return [controlPlane, ...resolvers, blockPage];
 }
 
 const DNS_PORTS = ['DNS_PORT', 'DNS_TLS_PORT', 'DNS_HTTPS_PORT'] as const;
@@ -76,104 +118,4 @@ export function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
   return host.includes(':') ? `[${host}]` : host;
-}
-
-function planControlPlane(
-  configuration: StackConfiguration,
-  secrets: StackSecrets,
-  stores: Stores,
-): PlannedProcess {
-  return {
-    name: 'control-plane',
-    script: 'apps/control-plane/dist/main.js',
-    environment: {
-      DATABASE_URL: stores.databaseUrl,
-      REDIS_URL: stores.redisUrl,
-      MANAGEMENT_HOST: configuration.MANAGEMENT_HOST,
-      MANAGEMENT_PORT: String(configuration.MANAGEMENT_PORT),
-      MANAGEMENT_TOKENS: secrets.managementTokens.join(','),
-      MANAGEMENT_DOCS: configuration.MANAGEMENT_DOCS,
-      DOMAIN_HASH_KEY: secrets.domainHashKey,
-      FEED_HOST: configuration.FEED_HOST,
-      FEED_PORT: String(configuration.FEED_PORT),
-      FEED_TOKENS: secrets.feedTokens.join(','),
-      OPS_HOST: configuration.OPS_HOST,
-      OPS_PORT: String(configuration.OPS_PORT),
-    },
-    readyUrl: readyUrl(configuration.OPS_HOST, configuration.OPS_PORT),
-  };
-}
-
-function planResolver(
-  configuration: StackConfiguration,
-  secrets: StackSecrets,
-  dataDir: string,
-  stores: Stores,
-  { hosts, ports }: ResolverListeners,
-  index: number,
-): PlannedProcess {
-  const opsPort = resolverOpsPort(configuration.OPS_PORT, index);
-  return {
-    name: `resolver-${index}`,
-    script: 'apps/resolver/dist/main.js',
-    environment: {
-      ...followerEnvironment(configuration, secrets, stores),
-      DATA_DIR: join(dataDir, `resolver-${index}`),
-      // Their ports may be the same.
-      RESOLVER_NAME: `${hostname()}:resolver-${index}`,
-      DNS_HOST: hosts.join(','),
-      ...Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, String(port)])),
-      RESOLVER_THREADS: String(configuration.RESOLVER_THREADS),
-      DNS_COOKIE_SECRETS: secrets.dnsCookieSecrets.join(','),
-      OPS_TOKENS: secrets.opsTokens.join(','),
-      OPS_HOST: configuration.OPS_HOST,
-      OPS_PORT: String(opsPort),
-    },
-    readyUrl: readyUrl(configuration.OPS_HOST, opsPort),
-  };
-}
-
-function planBlockPage(
-  configuration: StackConfiguration,
-  secrets: StackSecrets,
-  dataDir: string,
-  stores: Stores,
-): PlannedProcess {
-  const { BLOCK_PAGE_HOST: host, OPS_HOST: opsHost } = configuration;
-  const opsPort = configuration.OPS_PORT + BLOCK_PAGE_OPS_OFFSET;
-  return {
-    name: 'block-page',
-    script: 'apps/block-page/dist/main.js',
-    environment: {
-      ...followerEnvironment(configuration, secrets, stores),
-      DATA_DIR: join(dataDir, 'block-page'),
-      BLOCK_PAGE_HOST: host,
-      BLOCK_PAGE_PORT: String(configuration.BLOCK_PAGE_PORT),
-      OPS_HOST: opsHost,
-      OPS_PORT: String(opsPort),
-    },
-    readyUrl: readyUrl(opsHost, opsPort),
-  };
-}
-
-/** Variables of every process that reads the feed. */
-function followerEnvironment(
-  configuration: StackConfiguration,
-  secrets: StackSecrets,
-  stores: Stores,
-): Record<string, string> {
-  return {
-    REDIS_URL: stores.redisUrl,
-    FEED_URL: `http://${reachableHost(configuration.FEED_HOST)}:${configuration.FEED_PORT}`,
-    FEED_TOKENS: secrets.feedTokens.join(','),
-    DOMAIN_HASH_KEY: secrets.domainHashKey,
-  };
-}
-
-function readyUrl(host: string, port: number): string {
-  return `http://${reachableHost(host)}:${port}/readyz`;
-}
-
-function resolverOpsPort(opsPort: number, index: number): number {
-  return opsPort + FIRST_RESOLVER_OPS_OFFSET + index;
 }

@@ -63,19 +63,22 @@ function parse(file: string): unknown {
   }
 }
 
+const TOKEN = /^\S{16,}$/;
+const KEY = /^[0-9a-f]{32}$/i;
+const LISTS = {
+  managementTokens: TOKEN,
+  feedTokens: TOKEN,
+  opsTokens: TOKEN,
+  dnsCookieSecrets: KEY,
+};
+
 function isSecrets(value: unknown): value is StackSecrets {
   if (typeof value !== 'object' || value === null) return false;
-  const secrets = value as Partial<Record<keyof StackSecrets, unknown>>;
-  const isText = (form: RegExp) => (item: unknown) => typeof item === 'string' && form.test(item);
-  const isToken = isText(/^\S{16,}$/);
-  const isKey = isText(/^[0-9a-f]{32}$/i);
-  const isListOf = (list: unknown, isOne: (item: unknown) => boolean): boolean =>
-    Array.isArray(list) && list.length > 0 && list.every(isOne);
-  return (
-    isListOf(secrets.managementTokens, isToken) &&
-    isListOf(secrets.feedTokens, isToken) &&
-    isListOf(secrets.opsTokens, isToken) &&
-    isListOf(secrets.dnsCookieSecrets, isKey) &&
-    isKey(secrets.domainHashKey)
-  );
+  const secrets = value as Readonly<Record<string, unknown>>;
+  const isText = (item: unknown, form: RegExp) => typeof item === 'string' && form.test(item);
+  const areLists = Object.entries(LISTS).every(([name, form]) => {
+    const list = secrets[name];
+    return Array.isArray(list) && list.length > 0 && list.every((item) => isText(item, form));
+  });
+  return areLists && isText(secrets['domainHashKey'], KEY);
 }

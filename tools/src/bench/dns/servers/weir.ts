@@ -1,5 +1,6 @@
 import type { Deployment } from '../../../deployment/deployment.js';
 import { startResolver, withDeployment } from '../../deployment.js';
+import { jsonItems } from '../../init-body.js';
 import { BLOCK_ADDRESS } from '../jobs.js';
 import type { Server } from './server.js';
 
@@ -14,23 +15,12 @@ export function withControlPlane<T>(
   });
 }
 
-const PIECE_DOMAINS = 10_000;
-
 function* initBody(blockedDomains: Iterable<string>): Generator<string> {
   yield '{"blockpages":[{"id":1,"type":1}],"napts":[],"nets6":[]';
   yield ',"nets":[{"ip":"127.0.0.0","prefix_len":10,"profile_id":1}]';
   yield ',"profiles":[{"profile":{"id":1,"page_id":1},"cat_ids":[],"apps":[]}]';
   yield ',"bw_lists":[{"profile_id":1,"type":"deny","domains":[';
-  let piece: string[] = [];
-  let separator = '';
-  for (const domain of blockedDomains) {
-    piece.push(JSON.stringify(domain));
-    if (piece.length < PIECE_DOMAINS) continue;
-    yield separator + piece.join(',');
-    piece = [];
-    separator = ',';
-  }
-  if (piece.length > 0) yield separator + piece.join(',');
+  yield* jsonItems(blockedDomains);
   yield ']}]}';
 }
 
