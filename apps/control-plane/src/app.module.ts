@@ -12,6 +12,7 @@ import { Registry } from 'prom-client';
 import { CatalogueUpdater } from './catalogue/catalogue-updater.js';
 import { CoreModule, PROCESS, type Process } from './core.module.js';
 import { DatabaseFeedSource } from './feed/database-feed-source.js';
+import { ExplainModule } from './explain/explain.module.js';
 import { FeedApi } from './feed/feed-api.js';
 import { HttpModule } from './http/http.module.js';
 import type { HttpOptions } from './http/pipeline/http-options.js';
@@ -33,6 +34,7 @@ export class AppModule implements OnApplicationBootstrap, BeforeApplicationShutd
       HttpModule.with(http),
       ResourcesModule,
       InitModule,
+      ExplainModule,
     ];
     return { module: AppModule, imports };
   }

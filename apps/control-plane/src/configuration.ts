@@ -14,9 +14,21 @@ import {
   secretList,
   text,
   url,
+  type VariableSchema,
 } from '@weir/ops';
 import { TELEMETRY_VARIABLES } from '@weir/telemetry';
+import { ANSWER_VARIABLES, FEED_VARIABLES } from '@weir/policy-feed/state';
 import { DOCS_ACCESS } from './http/openapi/docs-access.js';
+
+/** Variables of resolvers, by which `GET /explain/` says what they answer. */
+function likeResolvers<S extends VariableSchema>(schema: S): S {
+  const note = 'GET /explain/ follows it: use the same value as for the resolvers.';
+  const described = Object.entries(schema).map(([name, variable]) => [
+    name,
+    { ...variable, description: `${variable.description} ${note}` },
+  ]);
+  return Object.fromEntries(described) as S;
+}
 
 /** All variables of the control plane. */
 export const SCHEMA = {
@@ -157,6 +169,7 @@ export const SCHEMA = {
       'Port of the feed API, from which resolvers and block pages read the configuration.',
     default: '8090',
   }),
+  ...likeResolvers({ SCHEDULE_TIMEZONE: FEED_VARIABLES.SCHEDULE_TIMEZONE, ...ANSWER_VARIABLES }),
   ...DEPLOYMENT_VARIABLES,
   FEED_TLS_CERT: optional(
     text('a PEM file', {

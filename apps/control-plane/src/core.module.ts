@@ -9,6 +9,9 @@ import { CatalogueGauges } from './catalogue/catalogue-gauges.js';
 import { CatalogueUpdater } from './catalogue/catalogue-updater.js';
 import { RefreshMetrics, SourceRefresh } from './catalogue/sources/source-refresh.js';
 import type { ControlPlaneConfiguration } from './configuration.js';
+import { ActiveImage } from './explain/active-image.js';
+import { ExplainService } from './explain/explain.service.js';
+import { ModelResolver } from './explain/model-resolver.js';
 import { DatabaseFeedSource } from './feed/database-feed-source.js';
 import { digestScrub } from './feed/digest-scrub.js';
 import { FeedApi } from './feed/feed-api.js';
@@ -57,6 +60,7 @@ export class CoreModule {
       ...databaseProviders(process),
       ...changeProviders(process, registry),
       ...initProviders(process),
+      explainProvider(process),
       ...backgroundProviders(process, registry),
     ];
     const exports = providers.map(({ provide }) => provide);
@@ -156,6 +160,21 @@ function initProviders({ configuration }: Process): Factories {
     { provide: InitThread, useFactory: () => new InitThread({ databaseUrl, hashKey }) },
     { provide: DryRunThread, useFactory: () => new DryRunThread({ databaseUrl, hashKey }) },
   ];
+}
+
+function explainProvider({ configuration }: Process): Factories[number] {
+  const hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
+  return {
+    provide: ExplainService,
+    inject: [Database, ConfigurationReader],
+    useFactory: ({ pool }: Database, reader: ConfigurationReader) =>
+      new ExplainService({
+        ...{ reader, pool, hashKey },
+        image: new ActiveImage(pool, hashKey),
+        resolver: new ModelResolver(configuration, hashKey),
+        timeZone: configuration.SCHEDULE_TIMEZONE,
+      }),
+  };
 }
 
 function backgroundProviders(

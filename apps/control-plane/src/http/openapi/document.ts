@@ -8,6 +8,9 @@ import { ERROR_SCHEMAS, errorResponsesOf } from './error-responses.js';
 /** Whether a schema describes a request or a response. In a response, every field is present. */
 type Direction = 'request' | 'answer';
 
+/** OpenAPI 3.0 has no type of its own for null. */
+const NULL = { type: 'object', nullable: true, enum: [null] };
+
 /** The named schemas of classes, made from the fields that validation reads. */
 class ComponentSchemas {
   readonly schemas: Record<string, ValueSchema> = {};
@@ -36,7 +39,9 @@ class ComponentSchemas {
   private describe(type: DtoClass, direction: Direction): ValueSchema {
     const fields = fieldsOf(type);
     const defaults = new type() as Record<string, unknown>;
-    const required = fields.filter((field) => field.required || direction === 'answer');
+    const required = fields.filter((field) =>
+      direction === 'answer' ? !field.maybeAbsent : field.required,
+    );
     return {
       type: 'object',
       additionalProperties: false,
@@ -61,7 +66,10 @@ class ComponentSchemas {
     defaultValue: unknown,
   ): ValueSchema {
     if (type !== undefined && isList) return { ...schema, items: this.refer(type, direction) };
-    if (type !== undefined) return this.refer(type, direction);
+    if (type !== undefined) {
+      const one = this.refer(type, direction);
+      return schema['nullable'] === true ? { anyOf: [one, NULL] } : one;
+    }
     return defaultValue === undefined ? schema : { ...schema, default: defaultValue };
   }
 }

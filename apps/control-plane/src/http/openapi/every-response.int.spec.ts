@@ -57,6 +57,7 @@ const rule = { type: 'allow', domain: 'example.net' };
 const REQUESTS: Readonly<Record<string, Requests>> = {
   'POST /init/': { success: ['/init/', EMPTY], dryRun: ['/init/?dry_run=true', EMPTY] },
   'GET /profiles/': { success: ['/profiles/'] },
+  'GET /explain/': { success: ['/explain/?client=192.0.2.1&domain=a.example'] },
   'GET /resolvers/': { success: ['/resolvers/'] },
   'POST /profiles/': {
     success: ['/profiles/', { profile: { id: 3 } }],

@@ -23,6 +23,7 @@ const STORY = [
   'DELETE /profile/{profile_id}/bw_list/{domain}',
   'POST /net/',
   'GET /net/',
+  'GET /explain/',
   'GET /net/{int_ip}',
   'PATCH /net/{int_ip}',
   'DELETE /net/{int_ip}',

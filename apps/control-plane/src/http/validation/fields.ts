@@ -10,6 +10,7 @@ import type { Fault } from './fault.js';
 import {
   type Conversion,
   conversionOf,
+  isAbsence,
   isPresent,
   nestedTypeOf,
   type RuleContext,
@@ -20,6 +21,8 @@ import {
 export interface Field {
   readonly name: string;
   readonly required: boolean;
+  /** In an answer it is there only where it applies. */
+  readonly maybeAbsent: boolean;
   /** Null needs not keep the rules. */
   readonly nullable: boolean;
   /** In the order in which they are checked. */
@@ -54,7 +57,9 @@ function toField(owner: DtoClass, name: string, metadata: readonly Metadata[]): 
   const byType = Map.groupBy(metadata, ({ type }) => type);
   const conditions = byType.get(ValidationTypes.CONDITIONAL_VALIDATION) ?? [];
   const nullable = conditions.some((one) => one.name === IS_OPTIONAL);
-  if (!nullable && conditions.some(({ constraints }) => constraints[0] !== isPresent)) {
+  const maybeAbsent = conditions.some(({ constraints }) => isAbsence(constraints[0]));
+  const isOptional = conditions.every(({ constraints }) => constraints[0] === isPresent);
+  if (!nullable && !maybeAbsent && !isOptional) {
     throw new Error(`${owner.name}.${name}: a field is optional by @Optional() or @IsOptional()`);
   }
   const custom = byType.get(ValidationTypes.CUSTOM_VALIDATION) ?? [];
@@ -64,6 +69,7 @@ function toField(owner: DtoClass, name: string, metadata: readonly Metadata[]): 
   return {
     name,
     required: conditions.length === 0,
+    maybeAbsent,
     nullable,
     rules,
     itemRules,

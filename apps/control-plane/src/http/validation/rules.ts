@@ -219,6 +219,18 @@ export function FlagParameter(): PropertyDecorator {
   );
 }
 
+const ABSENT = (): boolean => true;
+
+/** In an answer, the field is there only where it applies. @param where it does not, for the reader of the class. */
+export function AbsentWhere(_where: string): PropertyDecorator {
+  return ValidateIf(ABSENT);
+}
+
+/** Whether a condition is that of `AbsentWhere`. */
+export function isAbsence(condition: unknown): boolean {
+  return condition === ABSENT;
+}
+
 /** An integer parameter of a path or query. Any other text is not converted, so that the rule reports it. */
 export function IntegerParameter(lowest: number, highest: number): PropertyDecorator {
   return applyDecorators(

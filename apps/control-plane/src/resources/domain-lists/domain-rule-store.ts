@@ -7,7 +7,7 @@ import { WorkingProfiles } from '../profiles/working-profiles.js';
 
 export type DomainRuleKey = EntityKeys['domainRule'];
 
-interface DomainRuleRow {
+export interface DomainRuleRow {
   profile_id: number;
   domain_hash: number;
   verdict: RuleVerdict;

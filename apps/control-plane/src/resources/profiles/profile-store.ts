@@ -7,7 +7,7 @@ import type { ConfigurationReader } from '../../revisions/configuration-reader.j
 import type { Transaction } from '../../revisions/configuration-writer.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
 
-interface ProfileRow {
+export interface ProfileRow {
   id: number;
   page_id: number | null;
   white_list_only: boolean;
@@ -50,6 +50,11 @@ export const PROFILES: EntityTable<'profile', ProfileRow> = {
 
 /** Reads the profiles with these ids, which may be thousands. */
 export function profilesOf(ids: readonly number[]): Prisma.Sql {
+  return profilesIn(Prisma.sql`${ids}::integer[]`);
+}
+
+/** @param ids an expression for an array of ids. */
+export function profilesIn(ids: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`
   SELECT profile.id, page_id, white_list_only, empty_dns_answer, appaware_priority_over_bwlists,
          ${Prisma.raw(CATEGORY_IDS)}, COALESCE(application_ids, '{}') AS application_ids,
@@ -57,9 +62,9 @@ export function profilesOf(ids: readonly number[]): Prisma.Sql {
   FROM profile LEFT JOIN (
     SELECT profile_id, array_agg(application_id ORDER BY application_id) AS application_ids,
            array_agg(verdict ORDER BY application_id) AS verdicts
-    FROM application_rule WHERE profile_id = ANY (${ids}::integer[]) GROUP BY profile_id
+    FROM application_rule WHERE profile_id = ANY (${ids}) GROUP BY profile_id
   ) AS rules ON rules.profile_id = profile.id
-  WHERE profile.id = ANY (${ids}::integer[])`;
+  WHERE profile.id = ANY (${ids})`;
 }
 
 export async function findProfiles(tx: Transaction, ids: readonly number[]): Promise<Profile[]> {

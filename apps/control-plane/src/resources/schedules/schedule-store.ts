@@ -13,7 +13,7 @@ export interface ScheduleRecord {
   readonly periods: readonly SubmittedPeriod[];
 }
 
-interface ScheduleRow {
+export interface ScheduleRow {
   profile_id: number;
   target_profile_id: number;
   periods: SubmittedPeriod[];

@@ -1,0 +1,50 @@
+import { CatalogueImage } from '@weir/catalogue';
+import type { HashKey } from '@weir/dns-name';
+import type { Pool } from 'pg';
+import { findImage } from '../catalogue/store/image-store.js';
+import type { ConfigurationHead } from '../revisions/configuration-reader.js';
+
+/** The catalogue image in force, read when it is first needed. */
+export class ActiveImage {
+  private loaded: {
+    readonly head: ConfigurationHead;
+    readonly image: Promise<CatalogueImage>;
+  } | null = null;
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly key: HashKey,
+  ) {}
+
+  /** @returns null while there is no catalogue. */
+  async at(head: ConfigurationHead): Promise<CatalogueImage | null> {
+    if (head.catalogueVersion === null) return null;
+    const { loaded } = this;
+    const isLoaded =
+      loaded?.head.catalogueVersion === head.catalogueVersion &&
+      loaded.head.lineage === head.lineage;
+    if (isLoaded) return loaded.image;
+    const image = this.load(head.catalogueVersion);
+    this.loaded = { head, image };
+    image.catch(() => {
+      if (this.loaded?.image === image) this.loaded = null;
+    });
+    return image;
+  }
+
+  private async load(version: number): Promise<CatalogueImage> {
+    const { rows } = await this.pool.query<{ sha256: string }>(
+      'SELECT sha256 FROM catalogue_image WHERE version = $1',
+      [version],
+    );
+    const stored = rows[0] && (await findImage(this.pool, rows[0].sha256));
+    if (!stored) throw new Error(`catalogue ${version} is active but not stored`);
+    const bytes = new Uint8Array(stored.sizeBytes);
+    let at = 0;
+    for await (const piece of stored.read(0, stored.sizeBytes)) {
+      bytes.set(piece, at);
+      at += piece.length;
+    }
+    return CatalogueImage.open(bytes, this.key);
+  }
+}

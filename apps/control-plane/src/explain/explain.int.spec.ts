@@ -1,0 +1,353 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { faultsOf, type Harness, startHarness } from '../testing/harness.js';
+import type { ExplanationDto, StepDto } from './explain.dto.js';
+
+const CATALOGUE = `
+categories:
+  - { id: 5, name: Games, domains: [play.example] }
+  - { id: 12, name: Gambling, domains: [bet.example, casino.play.example] }
+  - id: 20
+    name: Search
+    rewrites: [{ to: safe.search.example, names: [www.search.example] }]
+applications:
+  - { id: 3, name: Video, domains: [video.example] }
+  - { id: 4, name: Clips, domains: [video.example] }
+`;
+/** A Wednesday. */
+const AT = '2026-11-25T12:00:00Z';
+
+let harness: Harness;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-explain-'));
+  await writeFile(join(folder, 'catalogue.yaml'), CATALOGUE);
+  harness = await startHarness({ CATALOGUE: folder, BLOCK_PAGE_IPV4: '192.0.2.80' });
+  await change('POST', '/profiles/', { profile: { id: 1 }, cat_ids: [5, 12, 20] });
+  await change('POST', '/profiles/', { profile: { id: 2, white_list_only: true } });
+  await change('POST', '/profiles/', {
+    profile: { id: 3, empty_dns_answer: true, appaware_priority_over_bwlists: true },
+    apps: [
+      { app_id: 3, status: 'allow' },
+      { app_id: 4, status: 'allow' },
+    ],
+  });
+  await change('POST', '/net/', { ip: '203.0.113.9', prefix_len: 24, profile_id: 1 });
+  await change('POST', '/net6/', { ip: '2001:db8::1', prefix_len: 56, profile_id: 2 });
+  const range = { ip: '198.51.100.1', lower_port_bound: 1024, upper_port_bound: 2047 };
+  await change('POST', '/napt/', { ...range, profile_id: 3 });
+  await change('POST', '/profile/1/bw_list', { type: 'deny', domain: 'bad.example' });
+  await change('POST', '/profile/3/bw_list', { type: 'deny', domain: 'video.example' });
+}, 120_000);
+afterAll(async () => {
+  await harness.stop();
+  await rm(folder, { recursive: true });
+});
+
+async function change(method: string, path: string, body?: unknown): Promise<Headers> {
+  const answer = await harness.call(method, path, body ?? undefined);
+  expect([method, path, answer.status < 300, answer.body]).toEqual([
+    method,
+    path,
+    true,
+    answer.body,
+  ]);
+  return answer.headers;
+}
+
+async function explain(
+  client: string,
+  domain: string,
+  more: Record<string, string> = {},
+): Promise<ExplanationDto> {
+  const query = new URLSearchParams({ client, domain, ...more });
+  const answer = await harness.call('GET', `/explain/?${query.toString()}`);
+  expect([answer.status, answer.body]).toEqual([200, answer.body]);
+  return answer.body as ExplanationDto;
+}
+
+/** The ladder as text: the step that decided has a star. */
+const ladder = ({ steps }: ExplanationDto): string =>
+  steps.map(({ step, verdict, decided }) => `${step} ${verdict}${decided ? '*' : ''}`).join(', ');
+const decided = ({ steps }: ExplanationDto): StepDto[] => steps.filter((one) => one.decided);
+
+describe('GET /explain/', () => {
+  it('tells subscriber, profile, steps, answer, the change that decided, and the call that undoes it', async () => {
+    const headers = await change('POST', '/profile/1/bw_list', {
+      type: 'deny',
+      domain: 'x.example',
+    });
+    const revision = Number(headers.get('x-config-revision'));
+    expect(await explain('203.0.113.77', 'WWW.x.example.', { at: AT })).toEqual({
+      client: { address: '203.0.113.77', port: null },
+      domain: 'www.x.example',
+      type: 'A',
+      at: '2026-11-25T12:00:00.000Z',
+      revision,
+      subscriber: { kind: 'net', ip: '203.0.113.9', prefix_len: 24, profile_id: 1 },
+      profile: { id: 1, active_id: 1, schedule: null, next_switch: null },
+      steps: [
+        { step: 'order', verdict: 'none', matched: null, decided: false },
+        { step: 'grant', verdict: 'none', matched: null, decided: false },
+        { step: 'domain_rule', verdict: 'deny', matched: 'x.example', decided: true },
+        { step: 'application', verdict: 'none', matched: null, decided: false },
+        { step: 'white_list_only', verdict: 'none', matched: null, decided: false },
+        { step: 'category', verdict: 'none', matched: null, decided: false },
+        { step: 'default', verdict: 'allow', matched: null, decided: false },
+      ],
+      verdict: 'deny',
+      rewrite: null,
+      targets_judged: false,
+      answer: {
+        rcode: 'NOERROR',
+        records: [{ type: 'A', ttl: 10, data: '192.0.2.80' }],
+        ede: { code: 17, text: '' },
+      },
+      since: {
+        revision,
+        time: expect.any(String) as string,
+        token: 'env-1',
+        request_id: headers.get('x-request-id'),
+      },
+      flip: {
+        method: 'POST',
+        path: '/profile/1/bw_list',
+        body: { type: 'allow', domain: 'www.x.example' },
+      },
+    });
+  });
+
+  it('lists the steps after the one that decided too, in the order of the profile', async () => {
+    const named = await explain('198.51.100.1', 'www.video.example', { port: '1500' });
+    expect(ladder(named)).toBe(
+      'order none, grant none, application allow*, domain_rule deny, white_list_only none, ' +
+        'category none, default allow',
+    );
+    expect(decided(named)).toEqual([
+      {
+        step: 'application',
+        verdict: 'allow',
+        matched: 'video.example',
+        decided: true,
+        app_id: 3,
+        name: 'Video',
+      },
+    ]);
+    expect([named.verdict, named.targets_judged, named.answer]).toEqual(['allow', false, null]);
+    const listed = await explain('2001:db8:0:77::1', 'www.video.example');
+    expect(ladder(listed)).toBe(
+      'order none, grant none, domain_rule none, application none, white_list_only deny*, category none, default allow',
+    );
+  });
+
+  it('names the category with the lowest id', async () => {
+    const { answer, ...found } = await explain('203.0.113.1', 'a.casino.play.example', {
+      type: 'https',
+    });
+    expect(decided(found as ExplanationDto)).toEqual([
+      {
+        step: 'category',
+        verdict: 'deny',
+        matched: 'play.example',
+        decided: true,
+        cat_id: 5,
+        name: 'Games',
+      },
+    ]);
+    expect(found.type).toBe('HTTPS');
+    expect(answer).toEqual({ rcode: 'NOERROR', records: [], ede: { code: 17, text: '' } });
+  });
+
+  it('says that the targets of a permitted name are still judged, and by which step it is permitted', async () => {
+    const found = await explain('203.0.113.1', 'good.example');
+    expect(ladder(found)).toMatch(/default allow\*$/);
+    expect([found.verdict, found.targets_judged, found.answer, found.since]).toEqual([
+      'allow',
+      true,
+      null,
+      null,
+    ]);
+  });
+
+  it('finds a subscriber by its port, by no range without one, and refuses a port outside of all ranges', async () => {
+    const within = await explain('198.51.100.1', 'good.example', { port: '2047' });
+    expect(within.client).toEqual({ address: '198.51.100.1', port: 2047 });
+    expect(within.subscriber).toEqual({
+      kind: 'napt',
+      ip: '198.51.100.1',
+      lower_port_bound: 1024,
+      upper_port_bound: 2047,
+      profile_id: 3,
+    });
+    const ports: Record<string, string>[] = [{ port: '2048' }, {}];
+    for (const more of ports) {
+      const outside = await explain('198.51.100.1', 'good.example', more);
+      expect(outside).toMatchObject({
+        subscriber: null,
+        profile: null,
+        verdict: 'refused',
+        flip: null,
+      });
+      expect(outside.answer).toEqual({
+        rcode: 'REFUSED',
+        records: [],
+        ede: { code: 18, text: 'not a client of this resolver' },
+      });
+      expect(ladder(outside)).toBe('order none, default deny*');
+    }
+    expect((await explain('2001:db8:0:99::', 'good.example')).subscriber).toEqual({
+      kind: 'net6',
+      ip: '2001:db8::1',
+      prefix_len: 56,
+      profile_id: 2,
+    });
+  });
+
+  it('tells clients that are served unfiltered from those that are refused', async () => {
+    const home = await explain('192.168.1.1', 'bad.example');
+    expect(home).toMatchObject({
+      subscriber: null,
+      profile: null,
+      verdict: 'unfiltered',
+      answer: null,
+      since: null,
+      flip: null,
+    });
+    expect(ladder(home)).toBe('order none, default allow*');
+    expect((await explain('198.51.100.200', 'bad.example')).verdict).toBe('refused');
+  });
+
+  it('begins with the special name that decides, whatever the profile says', async () => {
+    const found = await explain('2001:db8::5', 'x.use-application-dns.net');
+    expect(ladder(found)).toMatch(/^special deny\*, order none, .*white_list_only deny, /);
+    expect(found.steps[0].matched).toBe('use-application-dns.net');
+    expect([found.verdict, found.answer?.rcode, found.flip, found.since]).toEqual([
+      'deny',
+      'NXDOMAIN',
+      null,
+      null,
+    ]);
+    const local = await explain('203.0.113.1', 'localhost', { type: 'AAAA' });
+    expect(ladder(local)).toMatch(/^special allow\*/);
+    expect(local.answer?.records).toEqual([{ type: 'AAAA', ttl: 10_800, data: '::1' }]);
+  });
+
+  it('says where safe search sends a name', async () => {
+    const found = await explain('203.0.113.1', 'www.search.example');
+    expect([found.verdict, found.rewrite, found.answer]).toEqual([
+      'allow',
+      'safe.search.example',
+      null,
+    ]);
+    const { answer } = await explain('203.0.113.1', 'www.search.example', { type: 'CNAME' });
+    expect(answer?.records).toEqual([{ type: 'CNAME', ttl: 10, data: 'safe.search.example' }]);
+  });
+
+  it('follows the schedule at the time asked for', async () => {
+    await change('POST', '/profiles/', { profile: { id: 10 } });
+    await change('POST', '/net/', { ip: '203.0.113.200', prefix_len: 32, profile_id: 10 });
+    const point = (day: string, time: string) => ({ day, time });
+    await change('POST', '/profile/10/schedule', {
+      target_profile_id: 2,
+      periods: [{ start: point('wednesday', '20:00'), end: point('thursday', '06:00') }],
+    });
+    const before = await explain('203.0.113.200', 'good.example', { at: AT });
+    expect(before.profile).toEqual({
+      id: 10,
+      active_id: 10,
+      schedule: null,
+      next_switch: '2026-11-25T20:00:00.000Z',
+    });
+    const inside = await explain('203.0.113.200', 'good.example', {
+      at: '2026-11-26T06:59:57+01:00',
+    });
+    expect(inside.profile).toEqual({
+      id: 10,
+      active_id: 2,
+      schedule: {
+        target_profile_id: 2,
+        since: '2026-11-25T20:00:00.000Z',
+        until: '2026-11-26T06:00:00.000Z',
+      },
+      next_switch: '2026-11-26T06:00:00.000Z',
+    });
+    expect([inside.verdict, inside.answer?.records[0].ttl]).toEqual(['deny', 3]);
+    expect(inside.flip?.path).toBe('/profile/2/bw_list');
+  });
+
+  it('gives the change that wrote what decided, also a replacement of everything and a long batch', async () => {
+    const domains = Array.from({ length: 150 }, (_, i) => `n${i}.example.net`);
+    const batch = await change('POST', '/profile/1/bw_list/batch', { type: 'deny', domains });
+    const revisionOf = (headers: Headers): number => Number(headers.get('x-config-revision'));
+    const found = await explain('203.0.113.1', 'n149.example.net');
+    expect(found.since).toMatchObject({
+      revision: revisionOf(batch),
+      request_id: batch.get('x-request-id'),
+    });
+    await change('POST', '/profile/1/bw_list', { type: 'deny', domain: 'another.example' });
+    expect((await explain('203.0.113.1', 'n149.example.net')).since).toEqual(found.since);
+    const patched = await change('PATCH', '/profiles/1', { cat_ids: [5, 12, 20] });
+    expect((await explain('203.0.113.1', 'bet.example')).since?.revision).toBe(revisionOf(patched));
+  });
+
+  it('reports every fault of the query', async () => {
+    const faults = async (query: string) => {
+      const answer = await harness.call('GET', `/explain/?${query}`);
+      expect(answer.status).toBe(422);
+      return faultsOf(answer);
+    };
+    expect(await faults('')).toEqual(['query.client: missing', 'query.domain: missing']);
+    expect(
+      await faults('client=203.0.113.256&domain=*.example&type=AXFR&port=65536&at=now&zone=1'),
+    ).toEqual([
+      'query.at: value_error',
+      'query.client: value_error',
+      'query.domain: value_error',
+      'query.port: less_than_equal',
+      'query.type: value_error',
+      'query.zone: extra_forbidden',
+    ]);
+    for (const client of ['::ffff:192.0.2.1', 'fe80::1%eth0', '192.0.2.01']) {
+      expect(await faults(`client=${encodeURIComponent(client)}&domain=a.example`)).toEqual([
+        'query.client: value_error',
+      ]);
+    }
+  });
+
+  it('keeps the domain out of log and metrics', async () => {
+    await explain('203.0.113.1', 'very-private.example');
+    await harness.call('GET', '/explain/?client=203.0.113.1&domain=very-private..example');
+    const { opsPort } = harness.controlPlane;
+    const metrics = await (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text();
+    expect(metrics).toContain('route="/explain/"');
+    const records = JSON.stringify(await harness.sql('SELECT * FROM change_record'));
+    expect(metrics + harness.logLines.join() + records).not.toContain('very-private');
+    expect(harness.logLines.join()).toContain('"route":"/explain/"');
+  });
+});
+
+describe('the flip of an explanation', () => {
+  const cases: [string, string, Record<string, string>?][] = [
+    ['203.0.113.1', 'bad.example'],
+    ['203.0.113.1', 'www.bad.example'],
+    ['203.0.113.1', 'bet.example'],
+    ['203.0.113.1', 'other.example'],
+    ['2001:db8::5', 'other.example'],
+    ['198.51.100.1', 'www.video.example', { port: '1024' }],
+    ['198.51.100.1', 'other.example', { port: '1024' }],
+  ];
+
+  it.each(cases)('turns the verdict for %s and %s over, and back', async (client, domain, more) => {
+    const before = await explain(client, domain, more);
+    const { flip } = before;
+    expect(flip).not.toBeNull();
+    await change(flip!.method, flip!.path, flip!.body ?? undefined);
+    const after = await explain(client, domain, more);
+    expect([before.verdict, after.verdict].sort()).toEqual(['allow', 'deny']);
+    await change(after.flip!.method, after.flip!.path, after.flip!.body ?? undefined);
+    expect((await explain(client, domain, more)).verdict).toBe(before.verdict);
+  });
+});

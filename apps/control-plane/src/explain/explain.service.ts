@@ -1,0 +1,241 @@
+import { Injectable } from '@nestjs/common';
+import { type PutOperation, RuleVerdict } from '@weir/config-model';
+import { cutHash, hashDomain, type HashKey, SuffixHashes, toWireName } from '@weir/dns-name';
+import { formatName } from '@weir/dns-wire';
+import {
+  type CatalogueIndex,
+  ClientAddress,
+  type Explanation,
+  Reason,
+  type StepVerdict,
+} from '@weir/policy';
+import type { Pool } from 'pg';
+import type { Json } from '../http/validation/dto.js';
+import {
+  formatIpv4,
+  formatIpv6,
+  parseIpv4,
+  parseIpv6,
+} from '../resources/networks/addresses/addresses.js';
+import type { ConfigurationReader } from '../revisions/configuration-reader.js';
+import type { ActiveImage } from './active-image.js';
+import type { ExplainedProfileDto, ExplanationDto, StepDto, StepName } from './explain.dto.js';
+import { possibleCalls } from './flip.js';
+import type { ModelResolver, QueryOutcome } from './model-resolver.js';
+import { type Deciding, originOf } from './origin.js';
+import { formatType } from './record-types.js';
+import {
+  entitiesOf,
+  policyOf,
+  subscriberDto,
+  subscriberRows,
+  type SubscriberRows,
+} from './subscriber-rows.js';
+
+export interface ExplainOptions {
+  readonly reader: ConfigurationReader;
+  readonly pool: Pool;
+  readonly image: ActiveImage;
+  readonly resolver: ModelResolver;
+  readonly hashKey: HashKey;
+  readonly timeZone: string;
+}
+
+/** A question that is valid in itself. */
+export interface Question {
+  /** Text of an address. */
+  readonly client: string;
+  /** Null: that of no NAPT range. */
+  readonly port: number | null;
+  /** In normal form. */
+  readonly domain: string;
+  readonly qtype: number;
+  readonly atMs: number;
+}
+
+/** A port that no NAPT range has. */
+const NO_PORT = -1;
+
+/**
+ * Explains what a client gets for a name (decisions §12). It reads the rows of one subscriber and has them decide by
+ * the code of resolvers. Neither the client nor the name is kept or logged.
+ */
+@Injectable()
+export class ExplainService {
+  constructor(private readonly options: ExplainOptions) {}
+
+  async explain(question: Question): Promise<Json<ExplanationDto>> {
+    const { reader, image, resolver, hashKey, timeZone } = this.options;
+    const { port, domain, qtype, atMs } = question;
+    const client = new ClientAddress();
+    client.set(question.client, port ?? NO_PORT);
+    const address = addressText(question.client);
+    const names = hashesOf(toWireName(domain), hashKey);
+    const hashes = Array.from({ length: names.count }, (_, i) =>
+      cutHash(names.low[i], names.high[i]),
+    );
+    const { result, revision } = await reader.read(
+      subscriberRows(client, address, hashes),
+      ([rows]: SubscriberRows[], head) => ({ rows, head }),
+    );
+    const catalogue = await image.at(result.head);
+    const entities = entitiesOf(result.rows, client.family);
+    const policy = policyOf(entities, catalogue, timeZone);
+    const ask = (asked: readonly PutOperation[]): QueryOutcome =>
+      resolver.ask(policyOf(asked, catalogue, timeZone), client, toWireName(domain), qtype, atMs);
+    const outcome = ask(entities);
+    const { rewrite, verdict } = outcome;
+    const isOfTarget = rewrite !== null && verdict === 'deny';
+    const judged = isOfTarget ? hashesOf(rewrite, hashKey) : names;
+    const judgedName = isOfTarget ? formatName(rewrite, 0) : domain;
+    const explanation = policy.explain(client, judged, atMs);
+    const deciding = decidingOf(explanation, outcome, judgedName, hashKey);
+    const hasFlip = explanation.steps.length > 0 && outcome.special === null;
+    const flip = !hasFlip
+      ? undefined
+      : possibleCalls({
+          domain,
+          domainHash: hashDomain(domain, hashKey),
+          names: judged,
+          catalogue,
+          entities,
+          explanation,
+          isDenied: verdict === 'deny',
+        }).find((one) => ask(one.entities).verdict !== verdict);
+    return {
+      client: { address, port },
+      domain,
+      type: formatType(qtype),
+      at: timeText(atMs),
+      revision,
+      subscriber: subscriberDto(result.rows, client.family, explanation.subscriber),
+      profile: profileDto(explanation),
+      steps: stepsOf(explanation, outcome, judgedName, catalogue),
+      verdict,
+      rewrite: rewrite === null ? null : formatName(rewrite, 0),
+      targets_judged: outcome.areTargetsJudged,
+      answer: outcome.answer,
+      since: deciding && (await originOf(this.options.pool, deciding, revision)),
+      flip: flip?.call ?? null,
+    };
+  }
+}
+
+function hashesOf(name: Uint8Array, key: HashKey): SuffixHashes {
+  const hashes = new SuffixHashes(key);
+  hashes.compute(name, 0);
+  return hashes;
+}
+
+/** The one form of an address. */
+function addressText(text: string): string {
+  const ipv4 = parseIpv4(text);
+  if (ipv4 !== null) return formatIpv4(ipv4);
+  const ipv6 = parseIpv6(text);
+  if (ipv6 === null) throw new Error('not an address');
+  return formatIpv6(ipv6);
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+const orNull = (ms: number | null): string | null => (ms === null ? null : timeText(ms));
+
+function profileDto({
+  decision,
+  period,
+  nextSwitchMs,
+}: Explanation): Json<ExplainedProfileDto> | null {
+  if (decision.profileId < 0) return null;
+  return {
+    id: decision.profileId,
+    active_id: decision.activeProfileId,
+    schedule: period && {
+      target_profile_id: period.targetProfileId,
+      since: orNull(period.sinceMs),
+      until: orNull(period.untilMs),
+    },
+    next_switch: orNull(nextSwitchMs),
+  };
+}
+
+const STEP_NAMES: Readonly<Record<StepVerdict['step'], StepName>> = {
+  [Reason.domainRule]: 'domain_rule',
+  [Reason.applicationRule]: 'application',
+  [Reason.whiteListOnly]: 'white_list_only',
+  [Reason.category]: 'category',
+};
+
+/** The ladder of decisions §12. */
+function stepsOf(
+  { steps }: Explanation,
+  { special, verdict }: QueryOutcome,
+  name: string,
+  catalogue: CatalogueIndex | null,
+): Json<StepDto>[] {
+  const decided = steps.find((one) => one.verdict !== 0);
+  const none = { verdict: 'none', matched: null, decided: false } as const;
+  const isRefused = verdict === 'refused';
+  return [
+    ...(special === null
+      ? []
+      : [
+          {
+            step: 'special',
+            verdict: verdict === 'deny' ? 'deny' : 'allow',
+            matched: special,
+            decided: true,
+          } as const,
+        ]),
+    { step: 'order', ...none },
+    ...(steps.length === 0 ? [] : [{ step: 'grant', ...none } as const]),
+    ...steps.map((one) => ({
+      step: STEP_NAMES[one.step],
+      verdict: verdictOf(one),
+      matched: suffixOf(name, one.matchedLabels),
+      decided: one === decided && special === null,
+      ...groupOf(one, catalogue),
+    })),
+    {
+      step: 'default',
+      verdict: isRefused ? 'deny' : 'allow',
+      matched: null,
+      decided: decided === undefined && special === null,
+    },
+  ];
+}
+
+function verdictOf({ verdict }: StepVerdict): StepDto['verdict'] {
+  if (verdict === 0) return 'none';
+  return verdict === RuleVerdict.allow ? 'allow' : 'deny';
+}
+
+function suffixOf(name: string, labels: number): string | null {
+  return labels === 0 ? null : name.split('.').slice(-labels).join('.');
+}
+
+function groupOf(
+  { step, matchedId }: StepVerdict,
+  catalogue: CatalogueIndex | null,
+): Pick<StepDto, 'app_id' | 'cat_id' | 'name'> {
+  if (matchedId < 0) return {};
+  return step === Reason.applicationRule
+    ? { app_id: matchedId, name: catalogue?.applicationName(matchedId) ?? '' }
+    : { cat_id: matchedId, name: catalogue?.categoryName(matchedId) ?? '' };
+}
+
+/** The entity that decided; null: none did. */
+function decidingOf(
+  { decision, steps }: Explanation,
+  { special }: QueryOutcome,
+  name: string,
+  key: HashKey,
+): Deciding | null {
+  const step = steps.find(({ verdict }) => verdict !== 0);
+  if (step === undefined || special !== null) return null;
+  const profileId = decision.activeProfileId;
+  if (step.step !== Reason.domainRule) return { profileId, kind: 'profile', key: [profileId] };
+  const hash = hashDomain(suffixOf(name, step.matchedLabels) ?? '', key);
+  return { profileId, kind: 'domainRule', key: [profileId, hash] };
+}

@@ -1,0 +1,167 @@
+import type { HashKey } from '@weir/dns-name';
+import {
+  EDNS_UDP_BYTES,
+  formatName,
+  parseQuery,
+  Query,
+  writeForwardedAnswer,
+} from '@weir/dns-wire';
+import type { Configuration } from '@weir/ops';
+import { type Client, type Policy, Verdict } from '@weir/policy';
+import {
+  Action,
+  type AskedQuery,
+  BlockPages,
+  DISCOVERY_ZONES,
+  LOCAL_ZONES,
+  LocalAnswers,
+  LocalRecords,
+  OwnAnswers,
+  PolicyLookup,
+  QueryDecider,
+  READINESS_ZONES,
+  ServerIdentity,
+  Special,
+  SpecialNameTable,
+  TargetInspector,
+} from '@weir/policy/answers';
+import type { ANSWER_VARIABLES } from '@weir/policy-feed/state';
+import type { DnsAnswerDto, ExplanationDto } from './explain.dto.js';
+import { encodeQuery, readAnswer } from './messages.js';
+
+/** What a resolver does with a query. */
+export interface QueryOutcome {
+  readonly verdict: ExplanationDto['verdict'];
+  /** The special name that decided. Null: the policy decided. */
+  readonly special: string | null;
+  /** The wire name that safe search sends the name to; null: nowhere. */
+  readonly rewrite: Uint8Array | null;
+  readonly areTargetsJudged: boolean;
+  /** Null: it comes from an upstream. */
+  readonly answer: DnsAnswerDto | null;
+}
+
+const ANSWER_BYTES = 4096;
+
+/**
+ * Decides and answers one query by the code and the variables of resolvers, without an upstream. What resolvers have in
+ * files (LOCAL_RECORDS, DNS_ALLOWED_CLIENTS_FILE), and designated resolvers, are not known here.
+ */
+export class ModelResolver {
+  private readonly source: { policy: Policy | null } = { policy: null };
+  private nowMs = 0;
+  private readonly discoveryNames: SpecialNameTable;
+  private readonly decider: QueryDecider;
+  private readonly ownAnswers: OwnAnswers;
+  private readonly localAnswers = new LocalAnswers();
+  private readonly out = new Uint8Array(ANSWER_BYTES);
+
+  constructor(
+    private readonly configuration: Configuration<typeof ANSWER_VARIABLES>,
+    hashKey: HashKey,
+  ) {
+    const { source } = this;
+    const policyLookup = new PolicyLookup({
+      source,
+      hashKey,
+      allowedClients: configuration.DNS_ALLOWED_CLIENTS,
+      nowMs: () => this.nowMs,
+    });
+    const { INSPECT_CNAME: isEnabled } = configuration;
+    this.discoveryNames = new SpecialNameTable(
+      hashKey,
+      configuration.BLOCK_RESOLVER_DISCOVERY ? DISCOVERY_ZONES : [],
+    );
+    this.decider = new QueryDecider({
+      policyLookup,
+      discoveryNames: this.discoveryNames,
+      localNames: new SpecialNameTable(hashKey, [
+        ...READINESS_ZONES,
+        ...(configuration.LOCAL_ZONES ? LOCAL_ZONES : []),
+      ]),
+      localRecords: { value: LocalRecords.none },
+      targetInspector: new TargetInspector({ source, policyLookup, isEnabled }),
+      rewriteTtlSeconds: configuration.BLOCK_TTL,
+      serverIdentity: new ServerIdentity(),
+      isReady: () => true,
+    });
+    this.ownAnswers = new OwnAnswers({
+      pages: new BlockPages(
+        [...configuration.BLOCK_PAGE_IPV4, ...configuration.BLOCK_PAGE_IPV6],
+        configuration.BLOCK_PAGE_ADDRESSES,
+      ),
+      blockTtlSeconds: configuration.BLOCK_TTL,
+      designatedResolvers: [],
+    });
+  }
+
+  /** @param name a wire name. */
+  ask(
+    policy: Policy,
+    client: Client,
+    name: Uint8Array,
+    qtype: number,
+    nowMs: number,
+  ): QueryOutcome {
+    const bytes = encodeQuery(name, qtype);
+    const query = new Query();
+    parseQuery(bytes, bytes.length, query);
+    this.source.policy = policy;
+    this.nowMs = nowMs;
+    const asked = { bytes, query, client, nameHashLow: 0, nameHashHigh: 0 };
+    return this.outcomeOf(this.decider.decide(asked), asked);
+  }
+
+  private outcomeOf(action: Action, asked: AskedQuery): QueryOutcome {
+    const { decider } = this;
+    const answer = this.answerTo(action, asked);
+    const plain = { special: null, rewrite: null, areTargetsJudged: false, answer };
+    if (action === Action.refuse) return { ...plain, verdict: 'refused' };
+    const { special, zoneOffset } = decider.specialMatch;
+    if (
+      action === Action.answerSpecial ||
+      (action === Action.answerAny && special !== Special.none)
+    ) {
+      const isDiscovery = this.discoveryNames.find(decider.hashes) !== Special.none;
+      const verdict = isDiscovery ? 'deny' : 'allow';
+      return { ...plain, verdict, special: formatName(asked.bytes, zoneOffset) };
+    }
+    const { verdict, explicitAllow } = decider.decision;
+    const rewrite = decider.localName?.rewrite?.target ?? null;
+    if (action === Action.block) return { ...plain, verdict: 'deny', rewrite };
+    if (verdict === Verdict.unfiltered) return { ...plain, verdict: 'unfiltered' };
+    const areTargetsJudged = answer === null && !explicitAllow && this.configuration.INSPECT_CNAME;
+    return { ...plain, verdict: 'allow', rewrite, areTargetsJudged };
+  }
+
+  private answerTo(action: Action, asked: AskedQuery): DnsAnswerDto | null {
+    const { out, ownAnswers } = this;
+    const { decision, specialMatch, localName } = this.decider;
+    switch (action) {
+      case Action.refuse:
+        return readAnswer(out, ownAnswers.writeRefusal(out, asked));
+      case Action.block:
+        return readAnswer(out, ownAnswers.writeBlock(out, asked, decision));
+      case Action.answerAny:
+        return readAnswer(out, ownAnswers.writeAny(out, asked, decision));
+      case Action.answerSpecial: {
+        const limit = EDNS_UDP_BYTES;
+        const length = ownAnswers.writeSpecial(out, asked, specialMatch, decision, limit);
+        return readAnswer(out, length);
+      }
+      case Action.answerLocal: {
+        if (localName === null) throw new Error('an answer for a name without local records');
+        const response = this.localAnswers.answer(asked, localName);
+        const { bytes, query } = asked;
+        const ttl = decision.ttlCapSeconds;
+        const limit = EDNS_UDP_BYTES;
+        return readAnswer(
+          out,
+          writeForwardedAnswer(out, response, bytes, query, limit, ttl, false),
+        );
+      }
+      default:
+        return null;
+    }
+  }
+}

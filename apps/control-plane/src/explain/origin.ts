@@ -1,0 +1,52 @@
+import { type EncodedOperation, type EntityKind } from '@weir/config-model';
+import type { Pool } from 'pg';
+import { MAX_RECORDED } from '../revisions/change-record.js';
+import type { Json } from '../http/validation/dto.js';
+import type { OriginDto } from './explain.dto.js';
+
+/** What decided: an entity of a profile, by its key. */
+export interface Deciding {
+  readonly profileId: number;
+  readonly kind: EntityKind;
+  readonly key: readonly number[];
+}
+
+interface OriginRow {
+  readonly revision: number;
+  readonly time: Date;
+  readonly token: string | null;
+  readonly requestId: string | null;
+}
+
+/**
+ * The last record of a change that has written an entity. A record has no more than a hundred keys; whether a longer
+ * change has written the entity is in the log, as long as that is kept.
+ */
+const LAST_WRITER = `
+  SELECT revision::float8 AS revision, created_at AS time, token, request_id AS "requestId"
+  FROM change_record AS record
+  WHERE revision <= $1 AND (all_profiles OR profile_ids @> ARRAY[$2::integer])
+    AND (keys @> '[["reload"]]' OR keys @> $3::jsonb OR key_count > ${MAX_RECORDED} AND EXISTS (
+      SELECT FROM change WHERE change.revision = record.revision AND operations @> $3::jsonb))
+  ORDER BY record.revision DESC LIMIT 1`;
+
+/**
+ * The last change up to a revision that wrote what decided.
+ * @returns null when there is no record of it: it is older than AUDIT_DAYS.
+ */
+export async function originOf(
+  pool: Pool,
+  { profileId, kind, key }: Deciding,
+  revision: number,
+): Promise<Json<OriginDto> | null> {
+  const operation = ['put', kind, [...key]] satisfies EncodedOperation;
+  const { rows } = await pool.query<OriginRow>({
+    name: 'weir_last_writer',
+    text: LAST_WRITER,
+    values: [revision, profileId, JSON.stringify([operation])],
+  });
+  const [row] = rows;
+  if (row === undefined) return null;
+  const { time, token, requestId } = row;
+  return { revision: row.revision, time: time.toISOString(), token, request_id: requestId };
+}

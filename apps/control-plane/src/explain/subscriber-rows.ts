@@ -1,0 +1,147 @@
+import type { EntityKind, PutOperation } from '@weir/config-model';
+import {
+  type CatalogueIndex,
+  type Client,
+  MatchedBy,
+  Policy,
+  type SubscriberMatch,
+} from '@weir/policy';
+import { Prisma } from '../generated/prisma/client.js';
+import type { Json } from '../http/validation/dto.js';
+import type { EntityTable } from '../platform/database/entity-table.js';
+import { DOMAIN_RULES, type DomainRuleRow } from '../resources/domain-lists/domain-rule-store.js';
+import { IPV4, IPV6 } from '../resources/networks/addresses/addresses.js';
+import { NAPT_ASSIGNMENTS, type NaptRow } from '../resources/networks/napt/napt-store.js';
+import { toDto as toNaptDto } from '../resources/networks/napt/napt.dto.js';
+import {
+  fromRow,
+  IPV4_NETWORKS,
+  IPV6_NETWORKS,
+  type NetworkRow,
+} from '../resources/networks/prefixes/network-store.js';
+import { IPV4_DTO, IPV6_DTO } from '../resources/networks/prefixes/network.dto.js';
+import { type ProfileRow, PROFILES, profilesIn } from '../resources/profiles/profile-store.js';
+import { type ScheduleRow, SCHEDULES } from '../resources/schedules/schedule-store.js';
+import type { SubscriberDto } from './explain.dto.js';
+
+/** The part of the configuration that decides about one client and one name. */
+export interface SubscriberRows {
+  /** Ranges that have the port of the client, and any one range of its address. */
+  readonly napts: readonly NaptRow[];
+  /** Networks that hold the client. */
+  readonly networks: readonly NetworkRow[];
+  /** Of the profiles of those. */
+  readonly schedules: readonly ScheduleRow[];
+  /** The profiles of those, and the targets of their schedules. */
+  readonly profiles: readonly ProfileRow[];
+  /** Of these profiles, for the name and its parents. */
+  readonly domainRules: readonly DomainRuleRow[];
+}
+
+/**
+ * Reads the `SubscriberRows` of a client as one row, all at one revision. Every look-up is by an index.
+ * @param address text of the client's address.
+ * @param domainHashes of the name and its parents.
+ */
+export function subscriberRows(
+  { family, words, port }: Client,
+  address: string,
+  domainHashes: readonly number[],
+): Prisma.Sql {
+  const table = Prisma.raw(family === 4 ? IPV4.table : IPV6.table);
+  const range = Prisma.sql`
+    SELECT host(address) AS address, lower_port, upper_port, profile_id FROM napt_assignment
+    WHERE address = ${address}::inet`;
+  return Prisma.sql`
+    WITH napts AS MATERIALIZED (
+      (${range} AND lower_port <= ${port} AND upper_port >= ${port}) UNION (${range} LIMIT 1)
+    ), networks AS MATERIALIZED (
+      SELECT host(address) AS address, prefix_length, profile_id FROM ${table}
+      WHERE network = ANY (${prefixesOf(family, words)}::cidr[])
+    ), owners AS MATERIALIZED (
+      SELECT profile_id FROM napts UNION SELECT profile_id FROM networks
+    ), schedules AS MATERIALIZED (
+      SELECT profile_id, target_profile_id, periods FROM schedule
+      WHERE profile_id = ANY (ARRAY (SELECT profile_id FROM owners))
+    ), ids AS MATERIALIZED (
+      SELECT profile_id FROM owners UNION SELECT target_profile_id FROM schedules
+    ), profiles AS (${profilesIn(Prisma.sql`ARRAY (SELECT profile_id FROM ids)`)}
+    ), rules AS (
+      SELECT profile_id, domain_hash, verdict FROM domain_rule
+      WHERE profile_id = ANY (ARRAY (SELECT profile_id FROM ids))
+        AND domain_hash = ANY (${domainHashes.map(String)}::bigint[])
+    )
+    SELECT (SELECT coalesce(json_agg(napts), '[]') FROM napts) AS napts,
+           (SELECT coalesce(json_agg(networks), '[]') FROM networks) AS networks,
+           (SELECT coalesce(json_agg(schedules), '[]') FROM schedules) AS schedules,
+           (SELECT coalesce(json_agg(profiles), '[]') FROM profiles) AS profiles,
+           (SELECT coalesce(json_agg(rules), '[]') FROM rules) AS "domainRules"`;
+}
+
+/** The prefixes that a network with the client may have. */
+function prefixesOf(family: 4 | 6, words: Uint32Array): string[] {
+  const [a, b, c, d] = words;
+  const { prefixLengths } = family === 4 ? IPV4 : IPV6;
+  const [shortest, longest] = prefixLengths;
+  return Array.from({ length: longest - shortest + 1 }, (_, i) => {
+    const length = shortest + i;
+    const prefix =
+      family === 4
+        ? IPV4.format(IPV4.mask(a, length))
+        : IPV6.format(IPV6.mask([a, b, c, d], length));
+    return `${prefix}/${length}`;
+  });
+}
+
+/** All entities of the rows. */
+export function entitiesOf(rows: SubscriberRows, family: 4 | 6): PutOperation[] {
+  const { napts, networks, schedules, profiles, domainRules } = rows;
+  return [
+    ...putAll(NAPT_ASSIGNMENTS, napts),
+    ...(family === 4 ? putAll(IPV4_NETWORKS, networks) : putAll(IPV6_NETWORKS, networks)),
+    ...putAll(SCHEDULES, schedules),
+    ...putAll(PROFILES, profiles),
+    ...putAll(DOMAIN_RULES, domainRules),
+  ];
+}
+
+function putAll<K extends EntityKind, Row>(
+  table: EntityTable<K, Row>,
+  rows: readonly Row[],
+): PutOperation[] {
+  const { kind } = table;
+  return rows.map((row) => ({ type: 'put', kind, entity: table.toEntity(row) }) as PutOperation);
+}
+
+/** The policy that a resolver would have if there were no other subscriber. */
+export function policyOf(
+  entities: readonly PutOperation[],
+  catalogue: CatalogueIndex | null,
+  timeZone: string,
+): Policy {
+  const policy = new Policy({ timeZone });
+  for (const entity of entities) policy.put(entity);
+  policy.setCatalogue(catalogue);
+  return policy;
+}
+
+/** The record by which the client was found, as its resource shows it; null: none. */
+export function subscriberDto(
+  { napts, networks }: SubscriberRows,
+  family: 4 | 6,
+  match: SubscriberMatch,
+): Json<SubscriberDto> | null {
+  if (match.by === MatchedBy.naptRange) {
+    const { lowerPort, upperPort } = match;
+    const row = napts.find((one) => one.lower_port === lowerPort && one.upper_port === upperPort);
+    return row === undefined
+      ? null
+      : { kind: 'napt', ...toNaptDto(NAPT_ASSIGNMENTS.toEntity(row)) };
+  }
+  if (match.by !== MatchedBy.network) return null;
+  const row = networks.find((one) => one.prefix_length === match.prefixLength);
+  if (row === undefined) return null;
+  return family === 4
+    ? { kind: 'net', ...IPV4_DTO.toDto(fromRow(IPV4, row)) }
+    : { kind: 'net6', ...IPV6_DTO.toDto(fromRow(IPV6, row)) };
+}
