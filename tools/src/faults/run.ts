@@ -13,9 +13,11 @@ import {
   type ProcessFaultKind,
   RESOLVER_THREADS,
 } from './faults.js';
-import { FIXED_SETUP, PAGE_SETUP } from './keys/fixed.js';
-import type { Key, Step } from './keys/key.js';
-import { makeKeys } from './keys/make-keys.js';
+import { FIXED_SETUP, type Key, PAGE_SETUP, type Step } from './keys/key.js';
+import { batchKey, ruleKey } from './keys/rule-keys.js';
+import { scheduleKey } from './keys/schedule-key.js';
+import { settingsKey } from './keys/settings-key.js';
+import { ipv4NetworkKey, ipv6NetworkKey, naptKey } from './keys/subscriber-keys.js';
 import { type DefectName, plantVariables } from './plant/plants.js';
 import { RunStats } from './run-stats.js';
 import { messageScript, plantScript, processScript, shortScript } from './script.js';
@@ -26,6 +28,15 @@ import { ReadWriteLock, Writer, type WriterOptions } from './writer.js';
 const REPLICAS = 2;
 /** As much as shows a planted defect: one resolver that has a change while another one does not. */
 const PLANTED_RESOLVER_THREADS = [1, 1];
+const KEY_KINDS = [
+  settingsKey,
+  ruleKey,
+  batchKey,
+  ipv4NetworkKey,
+  ipv6NetworkKey,
+  naptKey,
+  scheduleKey,
+];
 /** Keys of each kind for each writer. */
 const KEYS_PER_WRITER = 2;
 const QUERY_LOOPS_PER_RESOLVER = 2;
@@ -162,6 +173,15 @@ async function runOn(
   const { redisProxy } = deployment;
   const messages = { ...redisProxy.messages, ...redisProxy.counts };
   return { stats, log, loads, images, messages };
+}
+
+/** Keys of every kind, each with its own subscribers. Every writer has `each` keys of every kind. */
+function makeKeys(writers: number, each: number): Key[][] {
+  return Array.from({ length: writers }, (_, writer) =>
+    Array.from({ length: each }, (_each, i) =>
+      KEY_KINDS.map((makeKey) => makeKey(writer * each + i)),
+    ).flat(),
+  );
 }
 
 /** First block pages, then the profiles that refer to them, then the keys. */

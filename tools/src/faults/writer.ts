@@ -3,8 +3,7 @@ import type { Deployment } from '../deployment/deployment.js';
 import type { Answer as ManagementAnswer } from '../deployment/management-client.js';
 import type { Random } from '../deployment/random.js';
 import type { AnswerChecker } from './answer-checker.js';
-import { FIXED_PART } from './keys/fixed.js';
-import { INIT_LISTS, type Key, type Step } from './keys/key.js';
+import { FIXED_PART, INIT_LISTS, type Key, type Step } from './keys/key.js';
 import type { RunStats } from './run-stats.js';
 import type { SettledKey } from './verify-log.js';
 

@@ -2,8 +2,14 @@ import { fromRow } from '@weir/config-model';
 import { UPSTREAM_ADDRESS } from '../../deployment/dns-message.js';
 import type { Random } from '../../deployment/random.js';
 import { KeyHistory } from '../history.js';
-import { type ProfileFixture, profileFixture } from './fixed.js';
-import { type Key, MISSING_PROFILE, post, type Step } from './key.js';
+import {
+  type Key,
+  MISSING_PROFILE,
+  post,
+  profileFixture,
+  type ProfileFixture,
+  type Step,
+} from './key.js';
 
 /** `verdict` of a stored domain rule. */
 const VERDICTS = { allow: '1', deny: '2' } as const;

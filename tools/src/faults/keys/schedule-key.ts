@@ -1,7 +1,13 @@
-import { fromRow } from '@weir/config-model';
 import { KeyHistory } from '../history.js';
-import { FIXED_PROFILES, LISTED, profileFixture } from './fixed.js';
-import { type Key, MISSING_PROFILE, post } from './key.js';
+import {
+  FIXED_PROFILES,
+  type Key,
+  LISTED,
+  loggedRecord,
+  MISSING_PROFILE,
+  post,
+  profileFixture,
+} from './key.js';
 
 const WHOLE_WEEK = [{ start: { day: 'monday', time: '00:00' }, end: { day: 6, time: '24:00' } }];
 
@@ -20,15 +26,9 @@ export function scheduleKey(index: number): Key {
     probes: [{ source, qname: LISTED }],
     setUp: [...setUp, post(`/profile/${id}/bw_list`, { type: 'deny', domain: LISTED })],
     sql: `SELECT concat_ws(' ', target_profile_id, jsonb_array_length(periods)) FROM schedule WHERE profile_id = ${id}`,
-    logged: {
-      kind: 'schedule',
-      prefix: [id],
-      text: ([row]) => {
-        if (row === undefined) return null;
-        const { targetProfileId, periods } = fromRow('schedule', row);
-        return `${targetProfileId} ${periods.length}`;
-      },
-    },
+    logged: loggedRecord('schedule', [id], ({ targetProfileId, periods }) => {
+      return `${targetProfileId} ${periods.length}`;
+    }),
     next: (random) => {
       const isNew = current.stored === null;
       if (!isNew && random.chance(0.3)) {

@@ -1,10 +1,8 @@
-import { fromRow, type Row } from '@weir/config-model';
 import { pageAddress } from '../../deployment/deployment.js';
 import { type ExpectedAnswers, KeyHistory } from '../history.js';
 import type { Random } from '../../deployment/random.js';
 import { UPSTREAM_ADDRESS } from '../../deployment/dns-message.js';
-import { MAX_VERSION_PAGE, LISTED, MISSING_PAGE } from './fixed.js';
-import { type Key, post } from './key.js';
+import { type Key, LISTED, loggedRecord, MAX_VERSION_PAGE, MISSING_PAGE, post } from './key.js';
 
 const CATEGORY = 12;
 const PLAIN = 'plain.example';
@@ -42,8 +40,16 @@ export function settingsKey(index: number): Key {
       post(`/profile/${id}/bw_list`, { type: 'deny', domain: LISTED }),
       post('/net/', { ip: source, profile_id: id }),
     ],
-    sql: `SELECT concat_ws(' ', page_id, empty_dns_answer, white_list_only, category_ids) FROM profile WHERE id = ${id}`,
-    logged: { kind: 'profile', prefix: [id], text: ([row]) => (row ? profileText(row) : null) },
+    sql: `SELECT replace(json_build_array(page_id, empty_dns_answer, white_list_only, category_ids)::text, ' ', '')
+          FROM profile WHERE id = ${id}`,
+    logged: loggedRecord('profile', [id], (profile) =>
+      JSON.stringify([
+        profile.pageId,
+        profile.emptyDnsAnswer,
+        profile.whiteListOnly,
+        profile.categoryIds,
+      ]),
+    ),
     next: (random) => {
       const refusal = random.chance(0.1);
       const { settings, ...after } = draw(random, refusal ? MISSING_PAGE : nextPage());
@@ -78,24 +84,6 @@ function version(page: number, empty: boolean, listOnly: boolean, category: bool
       listOnly ? blocked : UPSTREAM_ADDRESS,
       listOnly || category ? blocked : UPSTREAM_ADDRESS,
     ],
-    stored: storedText(page, empty, listOnly, categories),
+    stored: JSON.stringify([page, empty, listOnly, categories]),
   };
-}
-
-function profileText(row: Row): string {
-  const { pageId, emptyDnsAnswer, whiteListOnly, categoryIds } = fromRow('profile', row);
-  return storedText(pageId, emptyDnsAnswer, whiteListOnly, categoryIds);
-}
-
-function storedText(
-  page: number | null,
-  empty: boolean,
-  listOnly: boolean,
-  categories: readonly number[],
-): string {
-  return [page, sqlBoolean(empty), sqlBoolean(listOnly), `{${categories.join()}}`].join(' ');
-}
-
-function sqlBoolean(value: boolean): string {
-  return value ? 't' : 'f';
 }

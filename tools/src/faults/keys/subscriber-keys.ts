@@ -1,11 +1,12 @@
-import { fromRow } from '@weir/config-model';
 import { KeyHistory } from '../history.js';
 import type { Random } from '../../deployment/random.js';
 import { UPSTREAM_ADDRESS } from '../../deployment/dns-message.js';
-import { FIXED_PROFILES, LISTED } from './fixed.js';
 import {
+  FIXED_PROFILES,
   type InitPart,
   type Key,
+  LISTED,
+  loggedRecord,
   type LoggedRecords,
   MISSING_PROFILE,
   post,
@@ -32,11 +33,7 @@ export function ipv4NetworkKey(index: number): Key {
     draw: () => ({ ip }),
     path: () => `/net/${toInteger(ip)}`,
     stored: (_, profileId) => String(profileId),
-    logged: {
-      kind: 'ipv4Network',
-      prefix: [toInteger(ip)],
-      text: ([row]) => (row ? String(fromRow('ipv4Network', row).profileId) : null),
-    },
+    logged: loggedRecord('ipv4Network', [toInteger(ip)], ({ profileId }) => String(profileId)),
   });
 }
 
@@ -50,15 +47,9 @@ export function ipv6NetworkKey(index: number): Key {
     draw: (random) => ({ ip, prefix_len: random.integer(64, 128) }),
     path: () => `/net6/${ip}`,
     stored: ({ prefix_len }, profileId) => `${String(prefix_len)} ${profileId}`,
-    logged: {
-      kind: 'ipv6Network',
-      prefix: [0x2001_0db8, 0x0006_0000 + index + 1],
-      text: ([row]) => {
-        if (row === undefined) return null;
-        const { prefixLength, profileId } = fromRow('ipv6Network', row);
-        return `${prefixLength} ${profileId}`;
-      },
-    },
+    logged: loggedRecord('ipv6Network', [0x2001_0db8, 0x0006_0000 + index + 1], (network) => {
+      return `${network.prefixLength} ${network.profileId}`;
+    }),
   });
 }
 
@@ -78,15 +69,9 @@ export function naptKey(index: number): Key {
       `/napt/${toInteger(ip)}/${String(lower_port_bound)}/${String(upper_port_bound)}`,
     stored: ({ lower_port_bound, upper_port_bound }, profileId) =>
       `${String(lower_port_bound)} ${String(upper_port_bound)} ${profileId}`,
-    logged: {
-      kind: 'naptAssignment',
-      prefix: [toInteger(ip)],
-      text: ([row]) => {
-        if (row === undefined) return null;
-        const { lowerPort, upperPort, profileId } = fromRow('naptAssignment', row);
-        return `${lowerPort} ${upperPort} ${profileId}`;
-      },
-    },
+    logged: loggedRecord('naptAssignment', [toInteger(ip)], (range) => {
+      return `${range.lowerPort} ${range.upperPort} ${range.profileId}`;
+    }),
   });
 }
 
