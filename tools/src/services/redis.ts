@@ -1,8 +1,8 @@
 import { StartError } from '@weir/ops';
+import { Redis } from 'ioredis';
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Child, startChild } from './child.js';
@@ -30,6 +30,7 @@ export interface RedisOptions {
 }
 
 const READY_DEADLINE_MS = 15_000;
+const RETRY_MS = 30;
 const SERVERS = ['redis-server', 'valkey-server'];
 
 /** Starts a private Redis on loopback. It writes nothing to disk: Weir can lose everything in Redis. */
@@ -56,9 +57,10 @@ async function startServer(
     env: process.env,
     logFile: options.logFile,
   });
-  await waitUntilListening(child, port);
+  const url = `redis://:${password}@127.0.0.1:${port}`;
+  await waitUntilListening(child, url);
   return {
-    url: `redis://:${password}@127.0.0.1:${port}`,
+    url,
     port,
     child,
     stop: async () => {
@@ -126,35 +128,19 @@ function install(onProgress?: (text: string) => void): string {
   return found;
 }
 
-async function waitUntilListening(child: Child, port: number): Promise<void> {
-  let failed = false;
-  void child.exited.then(() => {
-    failed = true;
-  });
-  const deadlineMs = performance.now() + READY_DEADLINE_MS;
-  while (!(await answersPing(port))) {
+/** @throws ExitedError, or StartError when it does not answer in time */
+async function waitUntilListening(child: Child, url: string): Promise<void> {
+  const client = new Redis(url, { retryStrategy: () => RETRY_MS, maxRetriesPerRequest: null });
+  client.on('error', () => undefined);
+  const exited = child.exited.then(() => 'exited');
+  const late = sleep(READY_DEADLINE_MS, 'late', { ref: false });
+  try {
+    // Another server on this port refuses the password; then this one exits.
+    const first = await Promise.race([client.ping().catch(() => exited), exited, late]);
+    if (first === 'PONG') return;
     const explain = ['Redis does not start:', ...child.lastLines()].join('\n  ');
-    if (failed) throw new ExitedError(explain);
-    if (performance.now() > deadlineMs) throw new StartError(explain);
-    await sleep(30);
+    throw first === 'exited' ? new ExitedError(explain) : new StartError(explain);
+  } finally {
+    client.disconnect();
   }
-}
-
-function answersPing(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.setTimeout(1_000, () => socket.destroy());
-    socket.once('connect', () => socket.write('PING\r\n'));
-    socket.once('data', () => {
-      // Any answer will do: without the password it is -NOAUTH.
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => {
-      resolve(false);
-    });
-    socket.once('close', () => {
-      resolve(false);
-    });
-  });
 }
