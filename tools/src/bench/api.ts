@@ -6,9 +6,9 @@ import { ROOT, withDeployment } from './deployment.js';
 import { measureLatencies, summarise } from './figures.js';
 import { FULL_SIZE, initBody, SMALL_SIZE } from './init-body.js';
 
-/** The pause between two reads beside a large body. */
-const READ_PAUSE_MS = 5;
-const PARTS = ['empty', 'replace', 'list'] as const;
+/** The pause between two other calls beside a large body. */
+const PAUSE_MS = 5;
+const PARTS = ['empty', 'dry-run', 'replace', 'list'] as const;
 
 const HELP = `npm run bench:api -- [--parts NAMES] [--root FOLDER]
 
@@ -16,6 +16,7 @@ Measures the management API with the configuration of a large provider: 1 M netw
 5 applications, 1 M domains, 100 k port ranges. It starts PostgreSQL, Redis and a control plane, as the local stack does.
 parts: ${PARTS.join(', ')}; all of them if not given. Names are separated by commas
   empty: POST /init/ into an empty database, which each of the others needs and begins with
+  dry-run: POST /init/?dry_run=true of the same, and of other networks and domains
   replace: POST /init/ of the same again, of another one, of a small one, and after that
   list: GET /net/
 root: another checkout, built, to compare with`;
@@ -29,12 +30,19 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 await withDeployment({ root }, async (deployment, client) => {
   await benchInit(deployment, client, 'on an empty database');
+  if (parts.includes('dry-run')) {
+    await benchInit(deployment, client, 'of the same', { isDryRun: true });
+    await benchInit(deployment, client, 'with other networks and domains', {
+      isDryRun: true,
+      variant: 1,
+    });
+  }
   if (parts.includes('replace')) {
     await benchInit(deployment, client, 'again, the same');
-    await benchInit(deployment, client, 'with other networks and domains', 1);
-    await benchInit(deployment, client, 'of a small configuration', 0, SMALL_SIZE);
+    await benchInit(deployment, client, 'with other networks and domains', { variant: 1 });
+    await benchInit(deployment, client, 'of a small configuration', { size: SMALL_SIZE });
     // The networks of variant 0 stay for what follows.
-    await benchInit(deployment, client, 'after a small configuration', 0);
+    await benchInit(deployment, client, 'after a small configuration');
   }
   if (!parts.includes('list')) return;
   const [replica] = deployment.replicas;
@@ -47,15 +55,18 @@ async function benchInit(
   deployment: Deployment,
   client: ManagementClient,
   title: string,
-  variant = 0,
-  size = FULL_SIZE,
+  { variant = 0, size = FULL_SIZE, isDryRun = false } = {},
 ): Promise<void> {
   let done = false;
-  // Other clients meanwhile: reads, one after the other.
-  const reads = measureLatencies(
-    () => client.call('GET', '/profiles/1'),
+  const path = isDryRun ? '/init/?dry_run=true' : '/init/';
+  // Other clients meanwhile, one after the other: changes do not wait for a dry run.
+  const others = measureLatencies(
+    () =>
+      isDryRun
+        ? client.change('PATCH', '/blockpage/1', { type: 0 })
+        : client.call('GET', '/profiles/1'),
     () => !done,
-    READ_PAUSE_MS,
+    PAUSE_MS,
   );
   let bytes = 0;
   const counted = function* (): Generator<string> {
@@ -67,14 +78,14 @@ async function benchInit(
   const pid = deployment.replicas[0]?.pid ?? 0;
   const cpu = (): [number, number] => [cpuMs(pid), familyCpuMs(deployment.postgres.pid)];
   const [before, startedMs] = [cpu(), performance.now()];
-  const { status } = await client.upload('POST', '/init/', counted());
+  const { status } = await client.upload('POST', path, counted());
   const tookMs = performance.now() - startedMs;
   done = true;
   const [controlPlane, postgres] = cpu().map((ms, i) => seconds(ms - (before[i] ?? 0)));
   print(
-    `POST /init/ ${title}: ${status} in ${seconds(tookMs)}, body ${(bytes / 1e6).toFixed(0)} MB, ` +
+    `POST ${path} ${title}: ${status} in ${seconds(tookMs)}, body ${(bytes / 1e6).toFixed(0)} MB, ` +
       `control plane at most ${residentMiB(pid, 'peak')} MiB; processor time: control plane ${controlPlane}, ` +
-      `PostgreSQL ${postgres}; reads meanwhile: ${summarise(await reads)}`,
+      `PostgreSQL ${postgres}; ${isDryRun ? 'changes' : 'reads'} meanwhile: ${summarise(await others)}`,
   );
 }
 
