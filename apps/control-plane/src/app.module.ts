@@ -9,6 +9,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { registerFeedFileMetrics, registerTlsMetrics } from '@weir/ops';
 import type { Server } from 'node:http';
 import { Registry } from 'prom-client';
+import { ChangesModule } from './changes/changes.module.js';
 import { CatalogueUpdater } from './catalogue/catalogue-updater.js';
 import { CoreModule, PROCESS, type Process } from './core.module.js';
 import { DatabaseFeedSource } from './feed/database-feed-source.js';
@@ -35,6 +36,7 @@ export class AppModule implements OnApplicationBootstrap, BeforeApplicationShutd
       ResourcesModule,
       InitModule,
       ExplainModule,
+      ChangesModule,
     ];
     return { module: AppModule, imports };
   }

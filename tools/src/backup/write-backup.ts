@@ -31,13 +31,15 @@ export const BACKUP_TABLES = [
 
 /**
  * Tables that a backup omits: those of the schema, which the migrations create again, the change log, because
- * followers of a restored database load a snapshot, and when background jobs last ran: they run once more.
+ * followers of a restored database load a snapshot, when background jobs last ran: they run once more, and what
+ * triggers write.
  */
 export const OMITTED_TABLES = [
   '_prisma_migrations',
   'schema_compatibility',
   'change',
   'job_run',
+  'change_record_profile',
 ] as const;
 
 const IMAGE_IN_FORCE = `WHERE version = (SELECT catalogue_version FROM ${HEAD_TABLE})`;

@@ -26,6 +26,8 @@ export class HttpModule {
   static with(options: HttpOptions): DynamicModule {
     return {
       module: HttpModule,
+      global: true,
+      exports: [HTTP_OPTIONS],
       imports: [DiscoveryModule],
       controllers: [
         ...(options.docs === 'off' ? [] : [DocsController]),

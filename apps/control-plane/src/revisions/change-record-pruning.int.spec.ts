@@ -11,7 +11,7 @@ let url: string;
 let pool: pg.Pool;
 /** Creates this many records. The first `old` of them expired a minute ago. */
 const fill = async (records: number, old: number) => {
-  await pool.query('TRUNCATE change_record');
+  await pool.query('TRUNCATE change_record, change_record_profile');
   await pool.query(`
     INSERT INTO change_record (revision, created_at, origin, keys, key_count, profile_ids, all_profiles)
     SELECT revision, now() - interval '${DAYS} days' + CASE WHEN revision <= ${old}

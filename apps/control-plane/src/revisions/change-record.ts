@@ -3,13 +3,13 @@ import { type EncodedOperation, KEY_LENGTHS } from '@weir/config-model';
 import type { Author } from './author.js';
 import type { EntityChange } from './entity-change.js';
 
-/** Most keys, and most profiles, in one record: a change may have millions. */
+/** Most keys in one record: a change may have millions. */
 export const MAX_RECORDED = 100;
 
 /** The profiles that a change concerns. */
 export interface ConcernedProfiles {
   readonly ids: readonly number[];
-  /** It may concern others too. */
+  /** It concerns all, whatever their ids. */
   readonly all: boolean;
 }
 
@@ -54,10 +54,7 @@ function withoutValues(operation: EncodedOperation): unknown {
 /** The profiles that the entities belonged to before the change, or belong to after it. */
 export function concernedProfiles(changes: readonly EntityChange[]): ConcernedProfiles {
   const ids = new Set<number>();
-  for (const change of changes) {
-    addProfiles(change, ids);
-    if (ids.size > MAX_RECORDED) return { ids: [...ids].slice(0, MAX_RECORDED), all: true };
-  }
+  for (const change of changes) addProfiles(change, ids);
   return { ids: [...ids], all: false };
 }
 

@@ -52,6 +52,9 @@ const ANSWER_OVERDUE_MS = 2_500;
  * Nothing here can fail a write: followers fetch from the feed API what Redis loses.
  */
 export class ChangePublisher {
+  /** Is called with each revision that this process has committed, has read, or has heard of from a follower. */
+  onRevision: (revision: number) => void = () => undefined;
+
   private readonly commands: Redis;
   private readonly subscriber: Redis;
   private readonly clock: RedisClock;
@@ -117,6 +120,7 @@ export class ChangePublisher {
     for (const change of changes) {
       this.watch.committed(change);
       this.traces.add(change);
+      this.onRevision(change.revision);
     }
     await Promise.all(renderChangeMessages(changes).map((text) => this.send('change', text)));
   }
@@ -221,6 +225,7 @@ export class ChangePublisher {
       this.reportVersion(state);
       const judgement = this.watch.judge(state);
       this.registry.update(state, performance.now(), judgement);
+      if (state.inForce !== null) this.onRevision(state.inForce.revision);
       if (judgement === 'unknown') void this.watch.resolveDoubts();
       if (judgement === 'wrong') this.reportWrong(state);
     } catch (error) {
@@ -275,6 +280,7 @@ export class ChangePublisher {
         this.lastAnswerMs = performance.now();
       }
       const head = await this.watch.readHead();
+      this.onRevision(head.revision);
       const message = {
         head,
         acknowledgementIntervalMs: acknowledgementIntervalMs(this.registry.size),

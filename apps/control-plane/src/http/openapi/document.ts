@@ -200,7 +200,7 @@ const REVISION = {
 };
 
 function describeSuccess(
-  { method, summary, answer, tag }: Endpoint,
+  { method, summary, answer, tag, streams }: Endpoint,
   components: ComponentSchemas,
 ): object {
   const applied = {
@@ -213,5 +213,10 @@ function describeSuccess(
   };
   if (answer === undefined) return { description: summary, headers };
   const schema = components.refer(answer, 'answer');
-  return { description: summary, headers, content: { 'application/json': { schema } } };
+  const events = { schema: { type: 'string' } };
+  const content = {
+    'application/json': { schema },
+    ...(streams && { 'text/event-stream': events }),
+  };
+  return { description: summary, headers, content };
 }

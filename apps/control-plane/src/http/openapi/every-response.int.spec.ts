@@ -178,6 +178,7 @@ const REQUESTS: Readonly<Record<string, Requests>> = {
     404: ['/profile/2/schedule'],
   },
   'GET /token/': { success: ['/token/'] },
+  'GET /changes/': { success: ['/changes/?last=1'] },
 };
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
@@ -290,7 +291,8 @@ function stall(endpoint: string): Promise<Answer> {
  * unknown query parameter.
  */
 function wrong(method: string, endpoint: string, path: string): Promise<Answer> {
-  if (method === 'GET' && !endpoint.includes('{')) return harness.call(method, `${path}?unknown=7`);
+  if (method === 'GET' && !endpoint.includes('{'))
+    return harness.call(method, `${path.replace(/\?.*/, '')}?unknown=7`);
   if (!endpoint.includes('{')) return harness.call(method, path, 7);
   const parts = endpoint.split(' ')[1].split('/');
   const first = parts.findIndex((part) => part.startsWith('{'));

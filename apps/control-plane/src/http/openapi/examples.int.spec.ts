@@ -47,6 +47,7 @@ const STORY = [
   'PATCH /blockpage/{page_id}',
   'DELETE /blockpage/{page_id}',
   'GET /token/',
+  'GET /changes/',
   'POST /init/',
   'POST /init/?dry_run=false',
   'GET /resolvers/',

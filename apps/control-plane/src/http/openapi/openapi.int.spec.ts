@@ -50,6 +50,7 @@ DELETE /profile/{profile_id}/schedule 204`
 /** Those of decisions §12, under their own tag. */
 const READING_ENDPOINTS = `
 GET /explain/ 200
+GET /changes/ 200
 GET /resolvers/ 200
 GET /token/ 200`
   .trim()

@@ -23,6 +23,8 @@ export interface EndpointShape {
   readonly answer?: DtoClass | readonly [DtoClass];
   /** It reads a list from the database while the client reads the response, and holds a connection meanwhile. */
   readonly isListing?: true;
+  /** It also answers as a stream of events, to clients that accept `text/event-stream`. */
+  readonly streams?: true;
   /** It is answered without the database. */
   readonly isLocal?: true;
   /** Errors besides those that any request may have. */

@@ -32,6 +32,8 @@ export interface Request extends IncomingMessage {
   readonly path: string;
   method: string;
   url: string;
+  /** Which of these types the client prefers, by its `Accept`. */
+  accepts(types: readonly string[]): string | false;
   /** The route that Express has found. */
   readonly route?: { readonly path: string };
   /** The value of `@Param()` in controllers. */
