@@ -22,6 +22,17 @@ const ENTRIES = [
 /** A file that a compiled one names by its URL, such as the code of a thread. */
 const OWN_URL = /new URL\('(\.[^']+\.js)', import\.meta\.url\)/g;
 
+/** The folder of the Node that runs this. */
+const PATH = `${dirname(process.execPath)}:/usr/bin:/bin`;
+/** Commands of `weir` that load all of their modules, and why they end where nothing runs. */
+const WITHOUT_SERVERS = {
+  'repair digest': 'DATABASE_URL',
+  'backup /tmp/nowhere/file': 'there is no database',
+  'catalogue show *.example': 'the domain may hold letters',
+  'token check /nowhere': 'ENOENT',
+  resolvers: 'set WEIR_URL and WEIR_TOKEN',
+};
+
 interface Component {
   readonly group?: string;
   readonly name: string;
@@ -55,6 +66,16 @@ describe.each(ENTRIES)('the files of the image %s', (target, entry) => {
     expect(stdout).toContain(
       argument === '--help' ? 'Arguments: none to run' : `${target} ${version}\n`,
     );
+  });
+
+  it.runIf(target === 'control-plane')('are enough for the command line', async () => {
+    const weir = join(folder, 'apps/cli/weir');
+    const call = (...argv: string[]) => run(weir, argv, { cwd: '/', env: { PATH } });
+    expect((await call('--version')).stdout).toBe(`${version}\n`);
+    // Everything that a command loads is there: these load all, and end for want of a database or of a control plane.
+    for (const [line, reason] of Object.entries(WITHOUT_SERVERS)) {
+      await expect(call(...line.split(' '))).rejects.toThrow(reason);
+    }
   });
 
   it('have every module that they import', () => {

@@ -30,15 +30,66 @@ export function createProgram(context: Context): Command {
     )
     .helpOption('--help', 'print this text')
     .addHelpText('after', NOTES);
+  addQuestions(program, context);
+  addInit(program, context);
   addCatalogue(program, context);
   addToken(program, context);
   addDatabase(program, context);
+  program
+    .command('completion')
+    .description('print the completions for a shell: source <(weir completion bash)')
+    .addArgument(new Argument('<shell>').choices(['bash', 'zsh']))
+    .action(async (shell: 'bash' | 'zsh') => {
+      terminal.print((await import('./commands/completion.js')).completion(program, shell));
+    });
   return program;
 }
 
-const HELP_COLUMNS = 100;
+const HELP_COLUMNS = 120;
 const NOTES = `
+Commands that ask a control plane take its URL and a token from WEIR_URL and WEIR_TOKEN. In the container of a control
+plane, and where a local stack runs from this folder (npm start; DATA_DIR [.weir]), they know both. With NO_COLOR they
+print no colours. \`weir COMMAND --help\` tells more about a command.
+
 Exit status: 0 done, 1 failed, 2 the command line is not valid.`;
+
+const JSON_OPTION = ['--json', 'print what the API said'] as const;
+
+function addQuestions(program: Command, context: Context): void {
+  program
+    .command('explain')
+    .description(
+      'why is this name blocked for this client, since when, and what would turn it over',
+    )
+    .argument('<address[:port]>', 'of the client: 192.0.2.1, 192.0.2.1:4000, [2001:db8::1]:4000')
+    .argument('<domain>')
+    .option('--type <type>', 'record type, such as AAAA or HTTPS [A]')
+    .option('--at <time>', 'RFC 3339: by the schedule of that time [now]')
+    .option(...JSON_OPTION)
+    .action(async (client: string, domain: string, options: object) =>
+      (await import('./commands/explain.js')).explain(context, client, domain, options),
+    );
+  program
+    .command('resolvers')
+    .description('which resolvers there are, how far each is behind, and what it does')
+    .option('--watch', 'again each second, until Ctrl-C')
+    .option(...JSON_OPTION)
+    .action(async (options: object) =>
+      (await import('./commands/resolvers.js')).resolvers(context, options),
+    );
+}
+
+function addInit(program: Command, context: Context): void {
+  program
+    .command('init')
+    .description('replace the whole configuration by a file: POST /init/')
+    .argument('<file>', '- for standard input')
+    .option('--dry-run', 'only say what would change')
+    .option(...JSON_OPTION)
+    .action(async (file: string, options: object) =>
+      (await import('./commands/init.js')).init(context, file, options),
+    );
+}
 
 function addCatalogue(program: Command, context: Context): void {
   const load = () => import('./commands/catalogue.js');
@@ -80,6 +131,11 @@ function addCatalogue(program: Command, context: Context): void {
 function addToken(program: Command, context: Context): void {
   const load = () => import('./commands/token.js');
   const token = program.command('token').description('tokens of the management API');
+  token
+    .command('show')
+    .description('print name, scope, sources and end of the token that this command uses')
+    .option(...JSON_OPTION)
+    .action(async (options: object) => (await load()).showToken(context, options));
   token
     .command('create')
     .description('make a token and its entry for MANAGEMENT_TOKENS_FILE')

@@ -11,6 +11,7 @@ type Style = Parameters<typeof styleText>[0];
 const MIB = 1024 * 1024;
 const PROGRESS_EVERY_MS = 200;
 const ERASE_LINE = '\r\u001b[K';
+const CLEAR_SCREEN = '\u001b[H\u001b[2J';
 
 /** The output of a command: results on stdout, progress and errors on stderr. */
 export class Terminal {
@@ -38,12 +39,20 @@ export class Terminal {
       : text;
   }
 
-  /** Shows how much was read. Prints nothing unless stderr is a terminal. */
-  progress(name: string, bytes: number): void {
+  /** Before what is shown again and again. Does nothing unless stdout is a terminal. */
+  clearScreen(): void {
+    if (this.output.isTTY === true) this.output.write(CLEAR_SCREEN);
+  }
+
+  /** Shows how much was read, and of how much. Prints nothing unless stderr is a terminal. */
+  progress(name: string, bytes: number, size?: number): void {
     const nowMs = performance.now();
-    if (this.errors.isTTY !== true || nowMs - this.lastProgressMs < PROGRESS_EVERY_MS) return;
+    const isDone = bytes === size;
+    const isEarly = nowMs - this.lastProgressMs < PROGRESS_EVERY_MS && !isDone;
+    if (this.errors.isTTY !== true || isEarly) return;
     this.lastProgressMs = nowMs;
-    this.errors.write(`${ERASE_LINE}${name}: ${(bytes / MIB).toFixed(1)} MiB`);
+    const of = size === undefined ? '' : ` of ${(size / MIB).toFixed(1)}`;
+    this.errors.write(`${ERASE_LINE}${name}: ${(bytes / MIB).toFixed(1)}${of} MiB`);
   }
 
   private clear(): void {
@@ -65,6 +74,13 @@ export function table(rows: readonly (readonly string[])[], left: number): strin
       .join('  ')
       .trimEnd(),
   );
+}
+
+/** A value of the API: `-` for none. Control characters, which a terminal would act on, are replaced. */
+export function textOf(value: unknown): string {
+  if (value === null || value === undefined || value === '') return '-';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.replace(/[\p{Cc}\p{Cf}]/gu, '\ufffd');
 }
 
 /** As `1,234,567`. */

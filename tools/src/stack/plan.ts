@@ -62,6 +62,8 @@ export function planProcesses(
     DATABASE_URL: databaseUrl,
     MANAGEMENT_TOKENS: secrets.managementTokens.join(','),
     ...same('MANAGEMENT_HOST', 'MANAGEMENT_PORT', 'MANAGEMENT_DOCS', 'FEED_HOST', 'FEED_PORT'),
+    // For the command line, which knows only what is here.
+    ...(configuration.MANAGEMENT_TLS_CERT !== undefined && same('MANAGEMENT_TLS_CERT')),
   });
   const resolvers = resolverListeners(configuration).map(({ hosts, ports }, index) => {
     const name = `resolver-${index}`;

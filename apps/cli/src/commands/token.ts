@@ -3,7 +3,9 @@ import { parseTokens } from '@weir/control-plane/http/callers/tokens-file';
 import { sha256 } from '@weir/ops';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { Api } from '../api/api.js';
 import { type Context, Failure } from '../context.js';
+import { table, textOf } from '../terminal.js';
 
 /** Makes a token, and prints it with its entry for MANAGEMENT_TOKENS_FILE. */
 export function createToken({ terminal }: Context, name: string, scope: Scope): void {
@@ -19,6 +21,16 @@ ${token}
 Its entry for MANAGEMENT_TOKENS_FILE. It may also have sources (a list of networks) and expires (a date):
 
 ${entry}`);
+}
+
+/** Prints what the token of this command may do. */
+export async function showToken(
+  { environment, terminal }: Context,
+  { json }: { readonly json?: true },
+): Promise<void> {
+  const own = await new Api(environment).get<Readonly<Record<string, unknown>>>('/token/');
+  const facts = Object.entries(own).map(([name, value]) => [name, textOf(value)]);
+  for (const line of json === true ? [JSON.stringify(own)] : table(facts, 2)) terminal.print(line);
 }
 
 /** Checks a file of tokens. */

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { Environment } from '../context.js';
 import { run } from '../run.js';
 import { Terminal } from '../terminal.js';
@@ -9,19 +10,24 @@ export interface Ended {
   readonly errors: readonly string[];
 }
 
-/** Runs a command of `weir` in this process. */
+/** Runs a command of `weir` in this process. @param input chunks of its standard input */
 export async function runWeir(
   argv: readonly string[],
   environment: Environment = {},
-  interrupted: AbortSignal = new AbortController().signal,
+  input: readonly string[] = [],
 ): Promise<Ended> {
   let [out, errors] = ['', ''];
   const terminal = new Terminal(
     { write: (text) => (out += text) },
     { write: (text) => (errors += text) },
   );
-  const input = (async function* () {})();
-  const code = await run(argv, { environment, terminal, input, interrupted: () => interrupted });
+  const { signal } = new AbortController();
+  const code = await run(argv, {
+    environment,
+    terminal,
+    input: Readable.from(input.map((text) => Buffer.from(text))),
+    interrupted: () => signal,
+  });
   const lines = (text: string) => text.split('\n').slice(0, -1);
   return { code, out: lines(out), errors: lines(errors) };
 }

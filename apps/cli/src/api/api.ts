@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps, type RequestOptions } from 'node:https';
+import { resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { type Environment, Failure } from '../context.js';
+import { controlPlaneVariables, ROOT } from '../stack.js';
+import { reasonsOf } from './reasons-of.js';
+
+/** The control plane could not be reached, or is not able to answer now. */
+export class Unreachable extends Failure {}
+
+/** Parameters of a query; those that are undefined are left out. */
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+interface Call {
+  readonly method?: 'GET' | 'POST';
+  readonly query?: Query;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: AsyncIterable<Uint8Array> | string;
+  readonly signal?: AbortSignal;
+}
+
+/** The management API, as a caller with one token. */
+export class Api {
+  private readonly url: string;
+  private readonly token: string;
+  private readonly options: RequestOptions;
+
+  /**
+   * By `WEIR_URL` and `WEIR_TOKEN`, or by the variables of the control plane in this container, or of the stack that
+   * runs from this folder. @throws Failure when there are none.
+   */
+  constructor(environment: Environment) {
+    const { WEIR_URL, WEIR_TOKEN } = environment;
+    const own = WEIR_URL === undefined ? controlPlaneVariables(environment, 'MANAGEMENT_PORT') : {};
+    const certificate = own['MANAGEMENT_TLS_CERT'];
+    const token = WEIR_TOKEN ?? own['MANAGEMENT_TOKENS']?.split(',')[0].trim();
+    if (WEIR_URL === undefined && own['MANAGEMENT_PORT'] === undefined) {
+      throw new Failure('set WEIR_URL and WEIR_TOKEN, or start the local stack (npm start)');
+    }
+    // A token of the stack is for its own control plane only.
+    if (!token) throw new Failure('set WEIR_TOKEN to a token of the management API');
+    this.token = token;
+    this.url = (WEIR_URL ?? ownUrl(own)).replace(/\/+$/, '');
+    if (!/^https?:\/\//.test(this.url))
+      throw new Failure('WEIR_URL must begin with https:// or http://');
+    // It may be for a name that this machine is reached by from elsewhere: it is the certificate itself that counts.
+    this.options =
+      certificate === undefined
+        ? {}
+        : {
+            ca: readFileSync(resolve(ROOT, certificate)),
+            allowPartialTrustChain: true,
+            checkServerIdentity: () => undefined,
+          };
+  }
+
+  /** @returns what the API said. @throws Failure with its `detail`. */
+  async get<T>(path: string, query: Query = {}): Promise<T> {
+    return JSON.parse(await text(await this.call(path, { query }))) as T;
+  }
+
+  /** @returns the answer to a call that succeeded. @throws Failure with its `detail`. */
+  async call(path: string, call: Call): Promise<IncomingMessage> {
+    const answer = await this.send(path, call);
+    const { statusCode = 0, statusMessage = '' } = answer;
+    if (statusCode >= 200 && statusCode < 300) return answer;
+    const reasons = reasonsOf(await text(answer), `${statusCode} ${statusMessage}`);
+    throw statusCode >= 502 ? new Unreachable(reasons) : new Failure(reasons);
+  }
+
+  private send(
+    path: string,
+    { method = 'GET', query = {}, headers, body, signal }: Call,
+  ): Promise<IncomingMessage> {
+    const url = new URL(`${this.url}${path}`);
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    }
+    return new Promise((done, fail) => {
+      const request = url.protocol === 'https:' ? requestHttps : requestHttp;
+      const sent = request(
+        url,
+        {
+          ...this.options,
+          method,
+          agent: false,
+          headers: {
+            Authorization: `Bearer ${this.token}`,
+            ...(body !== undefined && { 'Content-Type': 'application/json' }),
+            ...headers,
+          },
+          ...(signal !== undefined && { signal }),
+        },
+        done,
+      );
+      sent.on('error', (error: NodeJS.ErrnoException) => {
+        const reason = error.message === '' ? String(error.code) : error.message;
+        fail(new Unreachable(`${this.url} cannot be reached: ${reason}`));
+      });
+      // An answer may come before the whole body is sent; then the rest is not needed.
+      pipeline(Readable.from(body ?? []), sent).catch(fail);
+    });
+  }
+}
+
+function ownUrl(own: Environment): string {
+  const { MANAGEMENT_HOST: host = '127.0.0.1', MANAGEMENT_PORT: port, MANAGEMENT_TLS_CERT } = own;
+  const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
+  const scheme = MANAGEMENT_TLS_CERT === undefined ? 'http' : 'https';
+  return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}

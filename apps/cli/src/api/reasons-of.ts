@@ -1,0 +1,21 @@
+interface Fault {
+  readonly loc: readonly string[];
+  readonly msg: string;
+}
+
+/** The lines of the API's `detail`: a text, or a list of faults (decisions §1). @param otherwise where there is none */
+export function reasonsOf(body: string, otherwise: string): string {
+  try {
+    const { detail, request_id: id } = JSON.parse(body) as {
+      detail?: string | Fault[];
+      request_id?: string;
+    };
+    if (Array.isArray(detail)) {
+      return detail.map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`).join('\n');
+    }
+    if (detail === undefined) return otherwise;
+    return id === undefined ? detail : `${detail} (request ${id})`;
+  } catch {
+    return otherwise; // A proxy says it in HTML.
+  }
+}

@@ -1,0 +1,79 @@
+import type { DifferenceDto, DryRunDto } from '@weir/control-plane/init/load/dry-run.dto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { Api } from '../api/api.js';
+import type { Context } from '../context.js';
+import { grouped, table, type Terminal, textOf } from '../terminal.js';
+
+const KINDS = ['added', 'changed', 'removed'] as const;
+const KEYS_SHOWN = 5;
+
+/** Replaces the whole configuration, or says what that would change. @param file `-`: standard input */
+export async function init(
+  { environment, terminal, input }: Context,
+  file: string,
+  { dryRun, json }: { readonly dryRun?: true; readonly json?: true },
+): Promise<void> {
+  const isInput = file === '-';
+  const size = isInput ? undefined : (await stat(file)).size;
+  const body = withProgress(isInput ? input : createReadStream(file), size, terminal);
+  const headers = size === undefined ? {} : { 'Content-Length': String(size) };
+  const query = { dry_run: dryRun === true ? 'true' : undefined };
+  const answer = await new Api(environment).call('/init/', {
+    method: 'POST',
+    query,
+    headers,
+    body,
+  });
+  if (dryRun === true) {
+    const said = await text(answer);
+    const lines = json === true ? [said] : render(JSON.parse(said) as DryRunDto, terminal);
+    for (const line of lines) terminal.print(line);
+  } else {
+    const { 'x-config-revision': revision, 'x-config-applied': applied } = answer.headers;
+    terminal.print(
+      json === true
+        ? JSON.stringify({ revision: Number(revision), applied })
+        : `revision ${textOf(revision)}, in force on ${textOf(applied)} resolvers`,
+    );
+  }
+}
+
+async function* withProgress(
+  body: AsyncIterable<Uint8Array>,
+  size: number | undefined,
+  terminal: Terminal,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    terminal.progress('sent', bytes, size);
+    yield chunk;
+  }
+  terminal.progress('checking what was sent', bytes, size);
+}
+
+function render(
+  { revision, resources, subscribers_affected }: DryRunDto,
+  terminal: Terminal,
+): string[] {
+  const entries = Object.entries(resources) as [string, DifferenceDto][];
+  const rows = entries.map(([name, { added, changed, removed, unchanged }]) => [
+    textOf(name),
+    ...[added, changed, removed, unchanged].map(grouped),
+  ]);
+  const [headings, ...lines] = table([['', ...KINDS, 'unchanged'], ...rows], 1);
+  const samples = entries.flatMap(([name, { samples: of }]) =>
+    KINDS.filter((kind) => of[kind].length > 0).map((kind) => {
+      const more = of[kind].length > KEYS_SHOWN ? ', …' : '';
+      return `${textOf(name)} ${kind}: ${of[kind].slice(0, KEYS_SHOWN).map(textOf).join(', ')}${more}`;
+    }),
+  );
+  return [
+    terminal.style('bold', headings),
+    ...lines,
+    ...samples,
+    `${grouped(subscribers_affected)} subscribers would be affected, at revision ${revision}; nothing was changed`,
+  ];
+}

@@ -1,0 +1,56 @@
+import type { ResolverDto } from '@weir/control-plane/resources/resolvers/resolver.dto';
+import { Api } from '../api/api.js';
+import { untilInterrupted } from '../api/events.js';
+import type { Context } from '../context.js';
+import { table, type Terminal, textOf } from '../terminal.js';
+
+const HEADINGS = [
+  ...['name', 'state', 'address', 'version', 'last seen', 'upstreams'],
+  ...['revision', 'behind', 'catalogue', 'threads', 'answers/s', 'cache', 'blocked'],
+];
+const LEFT_COLUMNS = 6;
+const COLOURS: Readonly<Record<string, 'green' | 'yellow' | 'red'>> = {
+  ...{ live: 'green', catching_up: 'yellow', missing: 'red' },
+};
+
+/** Prints the resolvers, with --watch again each second. */
+export async function resolvers(
+  context: Context,
+  { watch, json }: { readonly watch?: true; readonly json?: true },
+): Promise<void> {
+  const { environment, terminal } = context;
+  const api = new Api(environment);
+  const show = async (): Promise<void> => {
+    const all = await api.get<readonly ResolverDto[]>('/resolvers/');
+    const lines = json === true ? [JSON.stringify(all)] : render(all, terminal);
+    if (watch === true && json !== true) terminal.clearScreen();
+    for (const line of lines) terminal.print(line);
+  };
+  await (watch === true ? untilInterrupted(context, show) : show());
+}
+
+function render(all: readonly ResolverDto[], terminal: Terminal): string[] {
+  const rows = all.map((one) => [
+    ...[one.name, one.state, one.address, one.version, one.last_seen].map(textOf),
+    upstreamsOf(one),
+    String(one.revision),
+    one.behind_revisions === 0
+      ? '0'
+      : `${textOf(one.behind_revisions)} (${textOf(one.behind_seconds)} s)`,
+    ...[one.catalogue, one.threads, one.answers_per_second].map(textOf),
+    ...[one.cache_hit_ratio, one.blocked_ratio].map(percent),
+  ]);
+  const [headings, ...lines] = table([HEADINGS, ...rows], LEFT_COLUMNS);
+  const coloured = lines.map((line, i) => terminal.style(COLOURS[all[i].state] ?? 'none', line));
+  return [terminal.style('bold', headings), ...coloured];
+}
+
+function upstreamsOf({ upstreams }: ResolverDto): string {
+  const down = upstreams.filter(({ state }) => state !== 'up');
+  const names = down.map(({ address, state }) => `${textOf(address)} ${textOf(state)}`).join(', ');
+  return `${upstreams.length - down.length} of ${upstreams.length} up${names === '' ? '' : `: ${names}`}`;
+}
+
+function percent(ratio: number | null): string {
+  return ratio === null ? '-' : `${(ratio * 100).toFixed(1)}%`;
+}

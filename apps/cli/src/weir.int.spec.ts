@@ -1,0 +1,169 @@
+import { makeCertificate } from '@weir/ops/testing';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Harness, startHarness, TOKEN } from '../../control-plane/src/testing/harness.js';
+import { runWeir } from './testing/run-weir.js';
+
+const BODY = {
+  blockpages: [{ id: 1, type: 0 }],
+  profiles: [{ profile: { id: 1, page_id: 1 }, cat_ids: [12], apps: [] }],
+  bw_lists: [],
+  napts: [],
+  nets: [{ ip: '192.0.2.0', prefix_len: 24, profile_id: 1 }],
+  nets6: [],
+};
+
+describe('weir beside a control plane', () => {
+  let harness: Harness;
+  let folder: string;
+  let environment: Record<string, string>;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'weir-cli-'));
+    harness = await startHarness();
+    environment = { WEIR_URL: `${harness.baseUrl}/`, WEIR_TOKEN: TOKEN };
+    await harness.call('POST', '/blockpage/', { id: 1, type: 0 });
+    await harness.call('POST', '/profiles/', { profile: { id: 1, page_id: 1 }, cat_ids: [12] });
+    await harness.call('POST', '/profiles/', { profile: { id: 2 } });
+    await harness.call('POST', '/net/', { ip: '192.0.2.0', prefix_len: 24, profile_id: 1 });
+    await harness.call('POST', '/profile/1/bw_list', { type: 'deny', domain: 'example.com' });
+  });
+  afterAll(async () => {
+    await harness.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  const run = (...argv: string[]) => runWeir(argv, environment);
+  const json = async <T>(...argv: string[]) => {
+    const { code, out, errors } = await run(...argv, '--json');
+    expect([code, errors, out.length]).toEqual([0, [], 1]);
+    return JSON.parse(out[0]) as T;
+  };
+  it('says what its token may do', async () => {
+    const own = { name: 'env-1', scope: 'replace', sources: null, expires: null };
+    expect(await json('token', 'show')).toEqual(own);
+    expect(await run('token', 'show')).toEqual({
+      code: 0,
+      out: ['name     env-1', 'scope    replace', 'sources  -', 'expires  -'],
+      errors: [],
+    });
+  });
+
+  it.each([
+    [
+      'why a name is blocked',
+      ['192.0.2.7:4000', 'www.example.com', '--type', 'AAAA'],
+      [/^client +192\.0\.2\.7 port 4000$/, /^subscriber +net: ip 192\.0\.2\.0, /],
+      [
+        /^=> +domain_rule +deny +example\.com/,
+        /^verdict +deny$/,
+        /^flip +POST \/profile\/1\/bw_list \{/,
+      ],
+    ],
+    [
+      'by which category',
+      ['192.0.2.7', 'casino.example.com'],
+      [/^domain +casino\.example\.com A$/],
+      [/^ +category +deny +casino\.example\.com +cat_id 12, name Gambling/],
+    ],
+    [
+      'that nobody knows the client',
+      ['[2001:db8::7]:53', 'www.example.com'],
+      [/^client +2001:db8::7 port 53$/, /^subscriber +none$/],
+      [/^profile +none$/, /^verdict +refused$/, /^flip +-$/],
+    ],
+  ])('explains %s', async (_what, argv, ...patterns) => {
+    const { code, out, errors } = await run('explain', ...argv);
+    expect([code, errors]).toEqual([0, []]);
+    for (const pattern of patterns.flat()) {
+      expect(out).toContainEqual(expect.stringMatching(pattern));
+    }
+  });
+
+  it('prints the explanation of the API as it is', async () => {
+    const at = '2026-11-24T12:00:00Z';
+    const said = await json('explain', '192.0.2.7', 'www.example.com', '--at', at);
+    const path = `/explain/?client=192.0.2.7&domain=www.example.com&at=${at}`;
+    expect(said).toEqual((await harness.call('GET', path)).body);
+  });
+
+  it('lists resolvers, and none', async () => {
+    expect(await json('resolvers')).toEqual([]);
+    expect((await run('resolvers')).out).toEqual([expect.stringMatching(/^name +state +address/)]);
+  });
+
+  it('says what an init would change, makes it, and lists every fault of a body', async () => {
+    const file = join(folder, 'body.json');
+    writeFileSync(file, JSON.stringify(BODY));
+    const dry = await run('init', '--dry-run', file);
+    expect([dry.code, dry.errors]).toEqual([0, []]);
+    expect(dry.out[0].split(/ +/)).toEqual(['', 'added', 'changed', 'removed', 'unchanged']);
+    expect(dry.out).toContainEqual(expect.stringMatching(/^profiles +0 +0 +1 +1$/));
+    expect(dry.out).toContain('profiles removed: 2');
+    expect(dry.out.at(-1)).toMatch(/^\d+ subscribers would be affected, at revision \d+; nothing/);
+    const { revision } = await json<{ revision: number }>('init', '--dry-run', file);
+
+    const text = JSON.stringify(BODY);
+    const made = await runWeir(['init', '-', '--json'], environment, [
+      text.slice(0, 9),
+      text.slice(9),
+    ]);
+    expect(JSON.parse(made.out[0])).toEqual({ revision: revision + 1, applied: '0/0' });
+    expect((await run('init', '--dry-run', file)).out).toContainEqual(
+      expect.stringMatching(/^0 subscribers would be affected/),
+    );
+    writeFileSync(file, '{"nets":[]}');
+    const refused = await run('init', file);
+    expect([refused.code, refused.out]).toEqual([1, []]);
+    expect(refused.errors).toContain('weir: profiles: Field is required');
+    expect(await run('init', join(folder, 'absent'))).toMatchObject({
+      code: 1,
+      errors: [expect.stringContaining('ENOENT')],
+    });
+  });
+});
+
+describe('weir', () => {
+  it('finds the stack of its folder, and trusts the certificate of its control plane', async () => {
+    const DATA_DIR = mkdtempSync(join(tmpdir(), 'weir-cli-stack-'));
+    const [cert, key] = ['api.crt', 'api.key'].map((name) => join(DATA_DIR, name));
+    makeCertificate(cert, key);
+    const harness = await startHarness();
+    const tls = { MANAGEMENT_TLS_CERT: cert, MANAGEMENT_TLS_KEY: key };
+    const secure = await harness.startReplica(tls);
+    const own = {
+      ...{ MANAGEMENT_HOST: '0.0.0.0', MANAGEMENT_PORT: String(secure.managementPort) },
+      ...{ MANAGEMENT_TOKENS: `${TOKEN},another-token`, MANAGEMENT_TLS_CERT: cert },
+    };
+    writeFileSync(join(DATA_DIR, 'stack.json'), JSON.stringify({ 'control-plane': own }));
+    expect(await runWeir(['resolvers', '--json'], { DATA_DIR })).toMatchObject({ out: ['[]'] });
+    makeCertificate(cert, key);
+    expect(await runWeir(['resolvers', '--json'], { DATA_DIR })).toMatchObject({
+      code: 1,
+      errors: [expect.stringContaining('self-signed certificate')],
+    });
+    await secure.stop();
+    await harness.stop();
+    rmSync(DATA_DIR, { recursive: true });
+  });
+
+  it('says why it failed, and ends with 1', async () => {
+    const WEIR_URL = 'http://127.0.0.1:1';
+    const refused = { WEIR_URL, WEIR_TOKEN: 'x' };
+    expect(await runWeir(['resolvers'], refused)).toMatchObject({
+      code: 1,
+      errors: [expect.stringContaining(`${WEIR_URL} cannot be reached: connect ECONNREFUSED`)],
+    });
+    expect(await runWeir(['resolvers', '--watch'], refused)).toMatchObject({ code: 1 });
+    expect(await runWeir(['resolvers'], { WEIR_URL })).toMatchObject({
+      code: 1,
+      errors: ['weir: set WEIR_TOKEN to a token of the management API'],
+    });
+    expect(await runWeir(['resolvers'], { DATA_DIR: '/nowhere' })).toMatchObject({
+      code: 1,
+      errors: [expect.stringContaining('set WEIR_URL and WEIR_TOKEN')],
+    });
+  });
+});
