@@ -7,7 +7,7 @@ import { unknownProfile } from '../../resources/profiles/profile-store.js';
 import type { Column } from '../draft/column.js';
 import type { DraftNetworks } from '../draft/draft-networks.js';
 import type { Draft } from '../draft/draft.js';
-import { hashWords, type IdIndex, indexIds, RowIndex } from '../draft/row-index.js';
+import { hashWords, KeyIndex, RowIndex } from '../draft/row-index.js';
 import type { FaultList } from '../read/fault-list.js';
 import { type InitList, locationOf } from '../read/init.dto.js';
 
@@ -17,19 +17,20 @@ export function findDraftFaults(
   applications: ReadonlyMap<number, string>,
   faults: FaultList,
 ): void {
-  const pages = indexIds(draft.blockPages.ids, (row) => {
-    const msg = `Block page ${draft.blockPages.ids.at(row)} is a duplicate`;
+  const { blockPages, profiles } = draft;
+  blockPages.keys.fill(blockPages.ids.length, (row) => {
+    const msg = `Block page ${blockPages.ids.at(row)} is a duplicate`;
     faults.add({ loc: locationOf('blockpages', row, 'id'), msg, type: 'duplicate' });
   });
-  const profiles = indexIds(draft.profiles.ids, (row) => {
-    const msg = `Profile ${draft.profiles.ids.at(row)} is a duplicate`;
+  profiles.keys.fill(profiles.ids.length, (row) => {
+    const msg = `Profile ${profiles.ids.at(row)} is a duplicate`;
     faults.add({ loc: locationOf('profiles', row, 'profile', 'id'), msg, type: 'duplicate' });
   });
-  checkProfiles(draft, pages, applications, faults);
+  checkProfiles(draft, applications, faults);
   const checkProfileIds = (list: InitList, ids: Column): void => {
     for (let row = 0; row < ids.length; row++) {
       const id = ids.at(row);
-      if (profiles.find(id) === null)
+      if (profiles.keys.find(id) === null)
         faults.add(unknownProfile(id, locationOf(list, row, 'profile_id')));
     }
   };
@@ -44,18 +45,14 @@ export function findDraftFaults(
 }
 
 function checkProfiles(
-  { profiles }: Draft,
-  pages: IdIndex,
+  { blockPages, profiles }: Draft,
   applications: ReadonlyMap<number, string>,
   faults: FaultList,
 ): void {
-  profiles.clearApplicationKeys();
-  for (let application = 0; application < profiles.applications.length; application++) {
-    profiles.addApplicationKey(application);
-  }
+  profiles.applicationKeys.fill(profiles.applications.length);
   for (let row = 0; row < profiles.ids.length; row++) {
     const { pageId, applicationRules } = profiles.at(row);
-    if (pageId !== null && pages.find(pageId) === null) {
+    if (pageId !== null && blockPages.keys.find(pageId) === null) {
       faults.add(unknownBlockPage(pageId, locationOf('profiles', row, 'profile', 'page_id')));
     }
     const place = (i: number): string[] => locationOf('profiles', row, 'apps', String(i), 'app_id');
@@ -65,15 +62,12 @@ function checkProfiles(
 
 /** Marks rules that repeat an earlier one. A domain with both types is a fault (decisions §8). */
 function checkDomainRules({ domainRules }: Draft, faults: FaultList): void {
-  domainRules.clearKeys();
-  for (let row = 0; row < domainRules.hashes.length; row++) {
+  domainRules.keys.fill(domainRules.hashes.length, (row, earlier) => {
     // It was marked when the draft was checked before.
-    if (domainRules.isRepeated(row)) continue;
-    const earlier = domainRules.addKey(row);
-    if (earlier === null) continue;
+    if (domainRules.isRepeated(row)) return;
     if (domainRules.verdictOf(earlier) === domainRules.verdictOf(row)) {
       domainRules.markRepeated(row);
-      continue;
+      return;
     }
     const position = String(domainRules.positionOf(row));
     faults.add({
@@ -81,23 +75,19 @@ function checkDomainRules({ domainRules }: Draft, faults: FaultList): void {
       msg: `The request has this domain of profile ${domainRules.profileIdOf(row)} with the other type too`,
       type: 'duplicate',
     });
-  }
+  });
 }
 
 function checkNapts({ napts }: Draft, faults: FaultList): void {
   // The rows of an address form a linked list from the last one to the first.
   const { addresses } = napts;
-  const index = new RowIndex(addresses.length);
-  const lastOf = new Int32Array(addresses.length);
-  const previous = new Int32Array(addresses.length);
-  napts.clearKeys();
-  for (let row = 0; row < addresses.length; row++) {
-    napts.addKey(row);
-    const address = addresses.at(row);
-    const first = index.add(row, address, (other) => addresses.at(other) === address);
-    previous[row] = first === null ? -1 : lastOf[first];
-    lastOf[first ?? row] = row;
-  }
+  const lastOf = Int32Array.from({ length: addresses.length }, (_, row) => row);
+  const previous = new Int32Array(addresses.length).fill(-1);
+  new KeyIndex([addresses]).fill(addresses.length, (row, first) => {
+    previous[row] = lastOf[first];
+    lastOf[first] = row;
+  });
+  napts.keys.fill(addresses.length);
   const clashing: { row: number; msg: string }[] = [];
   for (let row = 0; row < addresses.length; row++) {
     // Each address is checked once, at its first row.
@@ -142,9 +132,10 @@ function checkNetworks<A>(
       return isAsLong && same(masked(family, record), prefix);
     });
   };
-  networks.clearKeys();
+  const firstOf = new Map<number, number>();
+  networks.keys.fill(count, (row, first) => firstOf.set(row, first));
   for (let row = 0; row < count; row++) {
-    const sameAddress = networks.addKey(row);
+    const sameAddress = firstOf.get(row) ?? null;
     const samePrefix = hasHostBits ? prefixBefore(row) : null;
     const earlier = sameAddress ?? samePrefix;
     if (earlier === null) continue;

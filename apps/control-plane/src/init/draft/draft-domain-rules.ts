@@ -1,10 +1,9 @@
 import type { DomainRule, RuleVerdict } from '@weir/config-model';
 import { Column } from './column.js';
-import { hashWords, RowIndex } from './row-index.js';
+import { KeyIndex } from './row-index.js';
 
 /** Instead of a hash: the rule repeats an earlier one. */
 const REPEATED = -1;
-const TWO_TO_32 = 4_294_967_296;
 
 /** Domain rules. A row is one domain; it belongs to an item of `bw_lists`. */
 export class DraftDomainRules {
@@ -16,7 +15,7 @@ export class DraftDomainRules {
   /** By row. */
   readonly hashes = Column.float64();
   private readonly items = Column.uint32();
-  private keys = new RowIndex(0);
+  readonly keys = new KeyIndex([{ at: (row) => this.profileIdOf(row) }, this.hashes]);
   private repeated = 0;
 
   /** Call it for the domains of an item in order, before `addItem`. */
@@ -76,32 +75,4 @@ export class DraftDomainRules {
   isRepeated(row: number): boolean {
     return this.hashes.at(row) === REPEATED;
   }
-
-  clearKeys(): void {
-    this.keys = new RowIndex(this.hashes.length);
-  }
-
-  /** @returns the earlier row with the key of this one; null: there was none. */
-  addKey(row: number): number | null {
-    const profileId = this.profileIdOf(row);
-    const hash = this.hashes.at(row);
-    return this.keys.add(row, hashOfRule(profileId, hash), this.isRule(profileId, hash));
-  }
-
-  find(profileId: number, hash: number): number | null {
-    return this.keys.find(hashOfRule(profileId, hash), this.isRule(profileId, hash));
-  }
-
-  /** Whether a row is the rule with this key. */
-  is(row: number, profileId: number, hash: number): boolean {
-    return this.hashes.at(row) === hash && this.profileIdOf(row) === profileId;
-  }
-
-  private isRule(profileId: number, hash: number): (row: number) => boolean {
-    return (row) => this.is(row, profileId, hash);
-  }
-}
-
-function hashOfRule(profileId: number, hash: number): number {
-  return hashWords(hash | 0, (hash / TWO_TO_32) | 0, profileId);
 }

@@ -1,14 +1,14 @@
 import type { Ipv6Words } from '@weir/config-model';
 import type { NetworkRecord } from '../../resources/networks/prefixes/network-store.js';
 import { Column } from './column.js';
-import { hashWords, RowIndex } from './row-index.js';
+import { hashWords, KeyIndex } from './row-index.js';
 
 /** Networks of one address family. An address is stored as 32-bit words. */
 export class DraftNetworks<A> {
   private readonly words: readonly Column[];
   private readonly prefixLengths = Column.int32();
   readonly profileIds = Column.int32();
-  private keys = new RowIndex(0);
+  readonly keys: KeyIndex;
 
   constructor(
     words: number,
@@ -16,6 +16,7 @@ export class DraftNetworks<A> {
     readonly join: (words: readonly number[]) => A,
   ) {
     this.words = Array.from({ length: words }, () => Column.uint32());
+    this.keys = new KeyIndex(this.words);
   }
 
   static ofIpv4(): DraftNetworks<number> {
@@ -53,29 +54,10 @@ export class DraftNetworks<A> {
     return hashWords(...this.split(address));
   }
 
-  clearKeys(): void {
-    this.keys = new RowIndex(this.profileIds.length);
-  }
-
-  /** @returns the earlier row with the address of this one; null: there was none. */
-  addKey(row: number): number | null {
-    const words = this.words.map((word) => word.at(row));
-    return this.keys.add(row, hashWords(...words), this.isAddress(words));
-  }
-
-  /** The row of an address. */
-  find(words: readonly number[]): number | null {
-    return this.keys.find(hashWords(...words), this.isAddress(words));
-  }
-
   /** Whether a row is this record. */
   is(row: number, words: readonly number[], prefixLength: number, profileId: number): boolean {
     const isSame =
       this.prefixLengths.at(row) === prefixLength && this.profileIds.at(row) === profileId;
-    return isSame && this.isAddress(words)(row);
-  }
-
-  private isAddress(words: readonly number[]): (row: number) => boolean {
-    return (row) => words.every((word, i) => this.words[i].at(row) === word);
+    return isSame && this.keys.is(row, words);
   }
 }

@@ -5,7 +5,7 @@ import {
   type RuleVerdict,
 } from '@weir/config-model';
 import { Column } from './column.js';
-import { hashWords, RowIndex } from './row-index.js';
+import { KeyIndex } from './row-index.js';
 
 const NO_PAGE = -1;
 
@@ -21,7 +21,8 @@ export class DraftProfiles {
   /** By application: its profile. */
   readonly applicationProfiles = Column.int32();
   private readonly verdicts = Column.int32();
-  private applicationKeys = new RowIndex(0);
+  readonly keys = new KeyIndex([this.ids]);
+  readonly applicationKeys = new KeyIndex([this.applicationProfiles, this.applications]);
 
   add(profile: Profile): void {
     this.ids.push(profile.id);
@@ -54,31 +55,6 @@ export class DraftProfiles {
 
   verdictOf(application: number): RuleVerdict {
     return this.verdicts.at(application) as RuleVerdict;
-  }
-
-  clearApplicationKeys(): void {
-    this.applicationKeys = new RowIndex(this.applications.length);
-  }
-
-  addApplicationKey(application: number): void {
-    const profileId = this.applicationProfiles.at(application);
-    const id = this.applications.at(application);
-    this.applicationKeys.add(
-      application,
-      hashWords(profileId, id),
-      this.isApplication(profileId, id),
-    );
-  }
-
-  /** The place of an application of a profile in `applications`; null: there is none. */
-  findApplication(profileId: number, id: number): number | null {
-    return this.applicationKeys.find(hashWords(profileId, id), this.isApplication(profileId, id));
-  }
-
-  private isApplication(profileId: number, id: number): (application: number) => boolean {
-    return (application) =>
-      this.applications.at(application) === id &&
-      this.applicationProfiles.at(application) === profileId;
   }
 }
 

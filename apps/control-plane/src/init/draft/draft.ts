@@ -3,14 +3,14 @@ import { Column } from './column.js';
 import { DraftDomainRules } from './draft-domain-rules.js';
 import { DraftNetworks } from './draft-networks.js';
 import { DraftProfiles } from './draft-profiles.js';
-import { hashWords, RowIndex } from './row-index.js';
+import { KeyIndex } from './row-index.js';
 
 class DraftNapts {
   readonly addresses = Column.uint32();
   private readonly lowerPorts = Column.int32();
   private readonly upperPorts = Column.int32();
   readonly profileIds = Column.int32();
-  private keys = new RowIndex(0);
+  readonly keys = new KeyIndex([this.addresses, this.lowerPorts, this.upperPorts]);
 
   add(assignment: NaptAssignment): void {
     this.addresses.push(assignment.address);
@@ -27,44 +27,12 @@ class DraftNapts {
       profileId: this.profileIds.at(row),
     };
   }
-
-  clearKeys(): void {
-    this.keys = new RowIndex(this.addresses.length);
-  }
-
-  addKey(row: number): void {
-    const { address, lowerPort, upperPort } = this.at(row);
-    this.keys.add(
-      row,
-      hashWords(address, lowerPort, upperPort),
-      this.isRange(address, lowerPort, upperPort),
-    );
-  }
-
-  find(address: number, lowerPort: number, upperPort: number): number | null {
-    return this.keys.find(
-      hashWords(address, lowerPort, upperPort),
-      this.isRange(address, lowerPort, upperPort),
-    );
-  }
-
-  /** Whether a row is the range with this key. */
-  is(row: number, address: number, lowerPort: number, upperPort: number): boolean {
-    return (
-      this.addresses.at(row) === address &&
-      this.lowerPorts.at(row) === lowerPort &&
-      this.upperPorts.at(row) === upperPort
-    );
-  }
-
-  private isRange(address: number, lowerPort: number, upperPort: number): (row: number) => boolean {
-    return (row) => this.is(row, address, lowerPort, upperPort);
-  }
 }
 
 class DraftBlockPages {
   private readonly types = Column.int32();
   readonly ids = Column.int32();
+  readonly keys = new KeyIndex([this.ids]);
 
   add({ id, type }: BlockPage): void {
     this.ids.push(id);

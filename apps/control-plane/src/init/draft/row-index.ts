@@ -51,26 +51,36 @@ export class RowIndex {
   }
 }
 
-/** Finds the rows of ids. */
-export interface IdIndex {
-  find(id: number): number | null;
-}
+/** Finds rows by their keys: the values of some columns. */
+export class KeyIndex {
+  private rows = new RowIndex(0);
 
-/** @param onDuplicate gets each row whose id an earlier row has. */
-export function indexIds(ids: Column, onDuplicate?: (row: number) => void): IdIndex {
-  const index = new RowIndex(ids.length);
-  const isSame =
-    (id: number) =>
-    (other: number): boolean =>
-      ids.at(other) === id;
-  for (let row = 0; row < ids.length; row++) {
-    const id = ids.at(row);
-    if (index.add(row, id, isSame(id)) !== null) onDuplicate?.(row);
+  constructor(private readonly columns: readonly Pick<Column, 'at'>[]) {}
+
+  /**
+   * Takes so many rows, in place of those before. Each key leads to its first row.
+   * @param onDuplicate gets each further one, and the first.
+   */
+  fill(count: number, onDuplicate?: (row: number, first: number) => void): void {
+    this.rows = new RowIndex(count);
+    for (let row = 0; row < count; row++) {
+      const key = this.columns.map((column) => column.at(row));
+      const first = this.rows.add(row, hashWords(...key), (other) => this.is(other, key));
+      if (first !== null) onDuplicate?.(row, first);
+    }
   }
-  return { find: (id) => index.find(id, isSame(id)) };
+
+  /** @returns null: no row has the key. */
+  find(...key: readonly number[]): number | null {
+    return this.rows.find(hashWords(...key), (row) => this.is(row, key));
+  }
+
+  is(row: number, key: readonly number[]): boolean {
+    return this.columns.every((column, i) => column.at(row) === key[i]);
+  }
 }
 
-/** One hash of several 32-bit words. */
+/** One hash of several numbers, of whose integers it takes the lowest 32 bits. */
 export function hashWords(...words: readonly number[]): number {
   let hash = 0;
   for (const word of words) hash = mix(Math.imul(hash, 31) ^ word);

@@ -93,7 +93,7 @@ function applicationRules({ profiles }: Draft): ComparedTable<'applicationRule'>
       profiles.applicationProfiles.at(row) === bytes.readInt32BE(at + profile) &&
       profiles.verdictOf(row) === bytes.readInt16BE(at + verdict),
     find: (bytes, at) =>
-      profiles.findApplication(
+      profiles.applicationKeys.find(
         bytes.readInt32BE(at + profile),
         bytes.readInt32BE(at + application),
       ),
@@ -121,9 +121,9 @@ function domainRules({ domainRules: rules }: Draft): ComparedTable<'domainRule'>
     count: rules.hashes.length,
     distinctCount: rules.distinctCount,
     isEqual: (row, bytes, at) =>
-      rules.is(row, bytes.readInt32BE(at + profile), hashAt(bytes, at)) &&
+      rules.keys.is(row, [bytes.readInt32BE(at + profile), hashAt(bytes, at)]) &&
       rules.verdictOf(row) === bytes.readInt16BE(at + verdict),
-    find: (bytes, at) => rules.find(bytes.readInt32BE(at + profile), hashAt(bytes, at)),
+    find: (bytes, at) => rules.keys.find(bytes.readInt32BE(at + profile), hashAt(bytes, at)),
     isRepeated: (row) => rules.isRepeated(row),
     line: (row) => copyLine(rules.profileIdOf(row), rules.hashes.at(row), rules.verdictOf(row)),
     recordOf: (row) => rules.at(row),
@@ -157,11 +157,14 @@ function naptAssignments({ napts }: Draft): ComparedTable<'naptAssignment'> {
     distinctCount: napts.addresses.length,
     isEqual: (row, bytes, at) => {
       const { address, lowerPort, upperPort, profileId } = storedRecord(bytes, at);
-      return napts.is(row, address, lowerPort, upperPort) && napts.profileIds.at(row) === profileId;
+      return (
+        napts.keys.is(row, [address, lowerPort, upperPort]) &&
+        napts.profileIds.at(row) === profileId
+      );
     },
     find: (bytes, at) => {
       const { address, lowerPort, upperPort } = storedRecord(bytes, at);
-      return napts.find(address, lowerPort, upperPort);
+      return napts.keys.find(address, lowerPort, upperPort);
     },
     line: (row) => {
       const napt = napts.at(row);
@@ -194,7 +197,7 @@ function networks<A>(
         bytes.readInt16BE(at + length),
         bytes.readInt32BE(at + profile),
       ),
-    find: (bytes, at) => draft.find(wordsAt(bytes, at + address + ADDRESS_AT)),
+    find: (bytes, at) => draft.keys.find(...wordsAt(bytes, at + address + ADDRESS_AT)),
     line: (row) => {
       const network = draft.at(row);
       return copyLine(family.format(network.address), network.prefixLength, network.profileId);

@@ -7,7 +7,7 @@ import { formatIpv4, formatIpv6 } from '../../resources/networks/addresses/addre
 import { toProfile } from '../../resources/profiles/profile-draft.js';
 import { PROFILES } from '../../resources/profiles/profile-store.js';
 import type { Draft } from '../draft/draft.js';
-import { type IdIndex, indexIds } from '../draft/row-index.js';
+import type { KeyIndex } from '../draft/row-index.js';
 import { comparedTables } from './compared-tables.js';
 import { readStored } from './comparison.js';
 import { type DifferenceDto, type DryRunDto, MAX_SAMPLES, type SampleKey } from './dry-run.dto.js';
@@ -61,7 +61,7 @@ export async function compareConfiguration(
   client: ClientBase,
   draft: Draft,
 ): Promise<Omit<DryRunDto, 'revision'>> {
-  const profiles = indexIds(draft.profiles.ids);
+  const { keys: profiles } = draft.profiles;
   /** By profile of the draft: 1 when what it decides by differs. */
   const differs = new Uint8Array(draft.profiles.ids.length);
   const mark = (profileId: number): void => {
@@ -83,21 +83,21 @@ export async function compareConfiguration(
     } else if (!isSame || differs[profiles.find(record.profileId) ?? -1] === 1) affected++;
   };
   const resources: Partial<Record<(typeof LISTS)[Kind], DifferenceDto>> = {};
-  for (const list of listsOf(client, draft, profiles)) {
+  for (const list of listsOf(client, draft)) {
     resources[LISTS[list.kind]] = await differenceOf(list, note);
   }
   return { resources: resources as DryRunDto['resources'], subscribers_affected: affected };
 }
 
 /** Those of profiles and their rules come before those of networks. */
-function listsOf(client: ClientBase, draft: Draft, profileRows: IdIndex): Compared[] {
+function listsOf(client: ClientBase, draft: Draft): Compared[] {
   const { blockPages, profiles } = draft;
   const lists: Compared[] = [
-    byId(client, BLOCK_PAGES, indexIds(blockPages.ids), {
+    byId(client, BLOCK_PAGES, blockPages.keys, {
       count: blockPages.ids.length,
       recordOf: (row) => blockPages.at(row),
     }),
-    byId(client, PROFILES, profileRows, {
+    byId(client, PROFILES, profiles.keys, {
       count: profiles.ids.length,
       recordOf: (row) => toProfile(profiles.at(row)),
     }),
@@ -118,7 +118,7 @@ function listsOf(client: ClientBase, draft: Draft, profileRows: IdIndex): Compar
 function byId<K extends 'blockPage' | 'profile', Stored>(
   client: ClientBase,
   table: EntityTable<K, Stored>,
-  rows: IdIndex,
+  rows: KeyIndex,
   draft: Pick<Compared, 'count'> & { recordOf(row: number): Entities[K] },
 ): Compared {
   const { kind } = table;
