@@ -1,8 +1,11 @@
 export { CatalogueError, DefinitionFaults } from './catalogue-error.js';
 export {
+  COMMERCIAL_USES,
+  type CommercialUse,
   type Definition,
   type GroupDefinition,
   type Purpose,
+  PURPOSES,
   type SourceDefinition,
   sourcesOf,
 } from './definition/definition.js';
@@ -22,6 +25,7 @@ export { FORMAT_VERSION, type GroupSummary } from './image/image-format.js';
 export {
   type ByteStream,
   DEFAULT_LIMITS,
+  LIST_FORMATS,
   type ListExample,
   type ListFormat,
   type ListLimits,

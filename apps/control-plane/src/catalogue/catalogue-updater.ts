@@ -12,6 +12,7 @@ import { type CatalogueInputs, collectInputs, compileInputs } from './compile/ca
 import { isDue } from './sources/source-due.js';
 import type { SourceRefresh } from './sources/source-refresh.js';
 import { readActiveInputsSha256 } from './store/catalogue-store.js';
+import { recordDefinition } from './store/definition-store.js';
 import { readStates, recordFailure, recordNamed, recordUnchanged } from './store/source-store.js';
 import { readDefinitionInThread } from './worker/worker-thread.js';
 
@@ -127,6 +128,7 @@ export class CatalogueUpdater {
       if (isFile) await sources.refresh(source, states.get(source.name), definition, signal);
     }
     await this.activate(collectInputs(definition, await readStates(pool)), signal);
+    await recordDefinition(pool, definition);
     await recordNamed(pool, [DEFINITION, ...named.map(({ name }) => name)]);
   }
 

@@ -54,9 +54,12 @@ export class ChangesQuery {
   last?: number;
 }
 
-/** How each kind of the configuration is called here, and how its key is written. */
+/** How each kind is called here, and how its key is written. */
 const RESOURCES: {
-  readonly [K in EntityKind]: readonly [name: string, key: (row: readonly number[]) => unknown];
+  readonly [K in EntityKind | 'catalogueSource']: readonly [
+    name: string,
+    key: (row: readonly number[]) => unknown,
+  ];
 } = {
   blockPage: ['blockpage', ([id]) => id],
   profile: ['profile', ([id]) => id],
@@ -69,6 +72,8 @@ const RESOURCES: {
   naptAssignment: ['napt', ([address, lower, upper]) => `${formatIpv4(address)}:${lower}-${upper}`],
   schedule: ['schedule', ([profile]) => profile],
   catalogue: ['catalogue', () => null],
+  // A list that was held; its key is a text.
+  catalogueSource: ['catalogue_source', ([name]) => name],
 };
 /** Everything, and what is beyond the keys of a record. */
 const OTHER_RESOURCES = ['configuration', 'more'] as const;

@@ -5,6 +5,8 @@ import { ActiveCatalogueReader } from './applications/active-catalogue-reader.js
 import { ApplicationsController } from './applications/applications.controller.js';
 import { BlockPagesController } from './block-pages/block-pages.controller.js';
 import { BlockPagesService } from './block-pages/block-pages.service.js';
+import { CatalogueController } from './catalogue/catalogue.controller.js';
+import { CatalogueService } from './catalogue/catalogue.service.js';
 import { DomainListsController } from './domain-lists/domain-lists.controller.js';
 import { DomainListsService } from './domain-lists/domain-lists.service.js';
 import { NaptController } from './networks/napt/napt.controller.js';
@@ -31,6 +33,7 @@ import { SchedulesService } from './schedules/schedules.service.js';
     NaptController,
     SchedulesController,
     ResolversController,
+    CatalogueController,
   ],
   providers: [
     ActiveCatalogueReader,
@@ -42,6 +45,7 @@ import { SchedulesService } from './schedules/schedules.service.js';
     Ipv6NetworksService,
     NaptService,
     SchedulesService,
+    CatalogueService,
   ],
 })
 export class ResourcesModule {}

@@ -20,12 +20,14 @@ export interface AuthoredChange {
   readonly change: PublishedChange;
   readonly author: Author;
   readonly profiles: ConcernedProfiles;
+  /** As of `WorkResult`. */
+  readonly besides?: readonly (readonly unknown[])[];
 }
 
 /** A row of `change_record`, without its time. Columns that are missing are null. */
 export type ChangeRecord = Readonly<Record<string, unknown>>;
 
-export function toRecord({ change, author, profiles }: AuthoredChange): ChangeRecord {
+export function toRecord({ change, author, profiles, besides = [] }: AuthoredChange): ChangeRecord {
   const { revision, operations } = change;
   const call = author.origin === 'api' ? author : null;
   return {
@@ -38,8 +40,8 @@ export function toRecord({ change, author, profiles }: AuthoredChange): ChangeRe
       method: call.method,
       route: call.route,
     }),
-    keys: operations.slice(0, MAX_RECORDED).map(withoutValues),
-    key_count: operations.length,
+    keys: [...operations.slice(0, MAX_RECORDED).map(withoutValues), ...besides],
+    key_count: operations.length + besides.length,
     profile_ids: profiles.ids,
     all_profiles: profiles.all,
   };

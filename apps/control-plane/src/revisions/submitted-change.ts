@@ -11,6 +11,8 @@ import { WorkingTables } from './working-tables.js';
 export interface WorkResult<T> {
   readonly result: T;
   readonly changes: readonly EntityChange[];
+  /** What it changed beside the configuration, in the form of its record. */
+  readonly besides?: readonly (readonly ['put', 'catalogueSource', readonly [string]])[];
 }
 
 /** A change that has been made. It is final only when its transaction is committed. */
@@ -32,12 +34,13 @@ export type ChangeOutcome<T> =
 /** The outcome of a change that has done its work on top of `head`. */
 export function changed<T>(
   { lineage, revision: before, digest: digestBefore }: LockedHead,
-  { result, changes }: WorkResult<T>,
+  { result, changes, besides = [] }: WorkResult<T>,
   { author, trace }: ChangeOrigin,
 ): MadeChange<T> {
   const { operations, digest } = encodeEntityChanges(digestBefore, changes);
   const change = { lineage, revision: before + 1, digest, operations };
-  return { type: 'changed', result, change, profiles: concernedProfiles(changes), author, trace };
+  const profiles = concernedProfiles(changes);
+  return { type: 'changed', result, change, profiles, besides, author, trace };
 }
 
 /** A change as it is submitted. It shares its statements with the other changes of its group. */

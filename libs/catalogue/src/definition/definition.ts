@@ -9,9 +9,16 @@ export interface SourceDefinition extends Source {
   readonly name: string;
   /** How often a URL is requested again; null: whenever the definition is read. */
   readonly refreshMs: number | null;
+  /** An SPDX id or a text; null: the definition does not say. */
+  readonly licence: string | null;
+  /** Whether the list may be used by who earns with it; null: the definition does not say. */
+  readonly commercialUse: CommercialUse | null;
   /** Where the definition names it first, such as `catalogue.yaml:14: categories[3].sources[0]`. */
   readonly declaredAt: string;
 }
+
+export const COMMERCIAL_USES = ['true', 'false', 'unknown'] as const;
+export type CommercialUse = (typeof COMMERCIAL_USES)[number];
 
 /** What a category is for. */
 export const PURPOSES = ['security', 'legal', 'parental', 'productivity', 'other'] as const;

@@ -8,6 +8,8 @@ import { isPublicSuffix } from '../lists/never-block.js';
 import { isProtected } from '../sources/open-url.js';
 import type { SourceLocation } from '../sources/source.js';
 import {
+  COMMERCIAL_USES,
+  type CommercialUse,
   type Definition,
   type GroupDefinition,
   type Purpose,
@@ -155,19 +157,18 @@ class GroupReader {
   }
 
   /**
-   * Several groups may name one source, with equal format, refresh and digest: its state and its list are stored by
-   * name.
+   * Several groups may name one source, with all else equal: its state and its list are stored by name.
    */
   private source(place: Place): SourceDefinition {
     const source = readSource(this.yaml, place, this.base);
     const known = this.sources.get(source.name) ?? source;
     this.sources.set(source.name, known);
-    const equal = (['format', 'refreshMs', 'sha256'] as const).every(
+    const equal = (['format', 'refreshMs', 'sha256', 'licence', 'commercialUse'] as const).every(
       (field) => known[field] === source[field],
     );
     if (!equal) {
-      const problem = `${source.name} has another format, refresh or sha256 at ${known.declaredAt}`;
-      throw this.yaml.fail(place, problem);
+      const fields = 'format, refresh, sha256, licence or commercial_use';
+      throw this.yaml.fail(place, `${source.name} has another ${fields} at ${known.declaredAt}`);
     }
     return known;
   }
@@ -183,15 +184,30 @@ const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 /** The base of the file names of a definition: the path of a folder, or an http(s) URL that ends with a slash. */
 export type Base = SourceLocation;
 
+const SOURCE_FIELDS = [
+  'file',
+  'url',
+  'format',
+  'refresh',
+  'sha256',
+  'licence',
+  'commercial_use',
+] as const;
+
 /** Reads one item of `sources`. */
 function readSource(yaml: YamlReader, place: Place, base: Base): SourceDefinition {
-  const fields = yaml.fields(place, ['file', 'url', 'format', 'refresh', 'sha256']);
+  const fields = yaml.fields(place, SOURCE_FIELDS);
   const { file, url, refresh, sha256 } = fields;
   if ((file === undefined) === (url === undefined)) {
     throw yaml.fail(place, 'must have either file or url');
   }
   const format = readFormat(yaml, yaml.required(place, fields, 'format'));
-  const declaredAt = yaml.where(place);
+  const about = {
+    declaredAt: yaml.where(place),
+    licence: fields.licence === undefined ? null : yaml.text(fields.licence, MAX_WORD),
+    commercialUse:
+      fields.commercial_use === undefined ? null : readCommercialUse(yaml, fields.commercial_use),
+  };
   if (file !== undefined) {
     if (refresh !== undefined) {
       throw yaml.fail(refresh, 'is for a url only: files are read with the definition');
@@ -199,7 +215,7 @@ function readSource(yaml: YamlReader, place: Place, base: Base): SourceDefinitio
     if (sha256 !== undefined) throw yaml.fail(sha256, 'is for a url only');
     const name = readPath(yaml, file);
     const location = 'path' in base ? { path: join(base.path, name) } : resolved(base.url, name);
-    return { name, location, format, sha256: null, refreshMs: null, declaredAt };
+    return { name, location, format, sha256: null, refreshMs: null, ...about };
   }
   const address = readUrl(yaml, url as Place);
   if (sha256 === undefined && !isProtected(address)) {
@@ -212,8 +228,14 @@ function readSource(yaml: YamlReader, place: Place, base: Base): SourceDefinitio
     format,
     sha256: sha256 === undefined ? null : readDigest(yaml, sha256),
     refreshMs: refresh === undefined ? DEFAULT_REFRESH_MS : readRefresh(yaml, refresh),
-    declaredAt,
+    ...about,
   };
+}
+
+function readCommercialUse(yaml: YamlReader, place: Place): CommercialUse {
+  const use = COMMERCIAL_USES.find((known) => known === yaml.word(place));
+  if (use === undefined) throw yaml.fail(place, `must be one of ${COMMERCIAL_USES.join(', ')}`);
+  return use;
 }
 
 function readFormat(yaml: YamlReader, place: Place): ListFormat {

@@ -28,6 +28,8 @@ categories:
     sources:
       - file: lists/gambling.txt
         format: domains
+        licence: CC-BY-SA-4.0
+        commercial_use: true
       - url: https://me:secret@lists.example/gambling?key=secret
         format: hosts
         refresh: 90m
@@ -60,6 +62,8 @@ describe('readDefinition', () => {
             format: 'domains',
             sha256: null,
             refreshMs: null,
+            licence: 'CC-BY-SA-4.0',
+            commercialUse: 'true',
             declaredAt: 'catalogue.yaml:7: categories[0].sources[0]',
           },
           {
@@ -68,7 +72,9 @@ describe('readDefinition', () => {
             format: 'hosts',
             sha256: null,
             refreshMs: 90 * 60_000,
-            declaredAt: 'catalogue.yaml:9: categories[0].sources[1]',
+            licence: null,
+            commercialUse: null,
+            declaredAt: 'catalogue.yaml:11: categories[0].sources[1]',
           },
         ],
         rewrites: [],
@@ -81,7 +87,7 @@ describe('readDefinition', () => {
         ...GUARDED,
         isGuarded: false,
         domains: ['video.example'],
-        domainLines: [17],
+        domainLines: [19],
         sources: [],
         rewrites: [],
       },
@@ -267,8 +273,16 @@ never_block: [Portal.Example., bücher.example]
       /sources\[0\]\.refresh: must be a number with s, m, h or d, from 10s to 30d$/,
     ],
     [
+      'categories:\n  - {id: 1, name: a, sources: [{file: a, format: domains, commercial_use: 1}]}',
+      /sources\[0\]\.commercial_use: must be one of true, false, unknown$/,
+    ],
+    [
+      'categories:\n  - {id: 1, name: a, sources: [{file: a, format: domains, licence: [MIT]}]}',
+      /sources\[0\]\.licence: must be a text of 1 to 200 characters$/,
+    ],
+    [
       'categories:\n  - {id: 1, name: a, sources: [{file: a, format: domains}, {file: a, format: hosts}]}',
-      /sources\[1\]: a has another format, refresh or sha256 at catalogue\.yaml:2: categories\[0\]\.sources\[0\]$/,
+      /sources\[1\]: a has another format, .* or commercial_use at catalogue\.yaml:2: categories\[0\]\.sources\[0\]$/,
     ],
     ['a: 1\na: 2', /^catalogue\.yaml:2: /],
   ])('refuses %j', async (text, message) => {

@@ -93,6 +93,11 @@ export class YamlReader {
     return value;
   }
 
+  /** A scalar as it reads: `true` is a text then. */
+  word(place: Place): string {
+    return String(this.scalar(place));
+  }
+
   private scalar(place: Place): unknown {
     return isScalar(place.node) ? place.node.value : undefined;
   }

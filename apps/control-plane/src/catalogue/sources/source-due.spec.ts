@@ -11,6 +11,8 @@ const source = (refreshMs: number | null): SourceDefinition => ({
   format: 'domains',
   sha256: null,
   refreshMs,
+  licence: null,
+  commercialUse: null,
   declaredAt: 'catalogue.yaml:1',
 });
 const state = (agoMs: number, failures = 0): SourceState => ({
@@ -20,6 +22,7 @@ const state = (agoMs: number, failures = 0): SourceState => ({
   lastModified: null,
   secondsSinceAttempt: agoMs / 1000,
   secondsSinceSuccess: null,
+  lastSuccessAt: null,
   lastError: null,
   failures,
   domainCount: 1,

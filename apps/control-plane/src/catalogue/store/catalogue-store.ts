@@ -76,9 +76,24 @@ export async function findActiveMetadata(pool: Pool): Promise<CatalogueMetadata>
   return rows[0]?.metadata ?? { categories: [], applications: [] };
 }
 
+/** Version of the image in force, and since when it is. */
+export async function findActivation(
+  pool: Pool,
+): Promise<{ readonly version: number; readonly since: Date | null } | null> {
+  const { rows } = await pool.query<{ version: number; since: Date | null }>(
+    `SELECT version::float8 AS version, activated_at AS since
+     FROM config_head JOIN catalogue_image ON version = catalogue_version`,
+  );
+  return rows[0] ?? null;
+}
+
 /** Makes this image the one in force. */
 export async function setActive(client: ClientBase, version: number): Promise<void> {
-  await client.query('UPDATE config_head SET catalogue_version = $1', [version]);
+  await client.query(
+    `WITH activated AS (UPDATE catalogue_image SET activated_at = now() WHERE version = $1)
+     UPDATE config_head SET catalogue_version = $1`,
+    [version],
+  );
 }
 
 /** Applications that have rules but are not in `known`, by id, with the number of their rules. */

@@ -1,5 +1,5 @@
 import type { ListFormat } from '@weir/catalogue';
-import type { Pool } from 'pg';
+import type { ClientBase, Pool } from 'pg';
 
 /** What is stored of a source, without the names in its list. */
 export interface SourceState {
@@ -12,6 +12,8 @@ export interface SourceState {
   readonly secondsSinceAttempt: number;
   /** By the clock of the database; null: it never succeeded. */
   readonly secondsSinceSuccess: number | null;
+  /** The same as a time. */
+  readonly lastSuccessAt: Date | null;
   /** Of the last attempt; null: it succeeded. */
   readonly lastError: string | null;
   /** Attempts since the last success. */
@@ -65,6 +67,7 @@ export async function readStates(pool: Pool): Promise<ReadonlyMap<string, Source
     SELECT name, format, etag, last_modified AS "lastModified", last_error AS "lastError", failures,
            extract(epoch FROM now() - last_attempt_at)::float8 AS "secondsSinceAttempt",
            extract(epoch FROM now() - last_success_at)::float8 AS "secondsSinceSuccess",
+           last_success_at AS "lastSuccessAt",
            domain_count AS "domainCount", invalid_count AS "invalidCount",
            names_sha256 AS "namesSha256", coalesce(octet_length(names), 0) AS "namesBytes",
            is_named AS "isNamed", protected_count AS "protectedCount", read_with AS "readWith",
@@ -165,8 +168,8 @@ export async function readHeld(pool: Pool): Promise<HeldList[]> {
 }
 
 /** Accepts the held list of a source. @returns its number of domains; null: no list of it is held. */
-export async function acceptHeld(pool: Pool, name: string): Promise<number | null> {
-  const { rows } = await pool.query<{ domains: number }>(
+export async function acceptHeld(client: Pool | ClientBase, name: string): Promise<number | null> {
+  const { rows } = await client.query<{ domains: number }>(
     `WITH held AS (DELETE FROM catalogue_held WHERE name = $1 RETURNING *)
      UPDATE catalogue_source AS source SET (${LIST_COLUMNS}) =
          ROW(held.format, held.etag, held.last_modified, held.domain_count, held.invalid_count,

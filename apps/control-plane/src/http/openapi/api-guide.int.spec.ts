@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Harness, startHarness, TOKEN } from '../../testing/harness.js';
+import { holdList } from '../../testing/hold-list.js';
 import { openApiChecker } from '../../testing/openapi-checker.js';
 
 const ROOT = fileURLToPath(new URL('../../../../../', import.meta.url));
@@ -31,6 +32,7 @@ function play(script: string): Promise<{ output: string; failed: boolean }> {
 }
 
 it('docs/api-guide.md has an example of every call, and each succeeds', async () => {
+  await holdList(harness, 2, 'https://lists.example/gambling.txt');
   const { output, failed } = await play(guideScript());
   expect({ output, failed }).toEqual({ output, failed: false });
   const called = new Set(

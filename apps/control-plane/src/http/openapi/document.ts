@@ -207,9 +207,10 @@ function describeSuccess(
     description: 'Live resolvers that have applied the change, of all live resolvers: 3/3',
     schema: { type: 'string', pattern: '^\\d+/\\d+$' },
   };
+  const isChange = method !== 'GET';
   const headers = {
-    ...(tag === READING ? {} : { 'X-Config-Revision': REVISION }),
-    ...(method === 'GET' ? {} : { 'X-Config-Applied': applied }),
+    ...(tag === READING && !isChange ? {} : { 'X-Config-Revision': REVISION }),
+    ...(isChange && { 'X-Config-Applied': applied }),
   };
   if (answer === undefined) return { description: summary, headers };
   const schema = components.refer(answer, 'answer');

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startHarness, TOKEN } from '../../testing/harness.js';
 import { holdCall } from '../../testing/hold-call.js';
+import { holdList } from '../../testing/hold-list.js';
 import { openApiChecker } from '../../testing/openapi-checker.js';
 import { rawRequest } from '../../testing/raw-request.js';
 import { type Answer } from '../../testing/response.js';
@@ -53,6 +54,8 @@ const napt = (lower_port_bound: number, upper_port_bound: number) => ({
   upper_port_bound,
 });
 const rule = { type: 'allow', domain: 'example.net' };
+const HELD = 'https://lists.example/held.txt';
+const ACCEPTED = 'https://lists.example/accepted.txt';
 
 const REQUESTS: Readonly<Record<string, Requests>> = {
   'POST /init/': { success: ['/init/', EMPTY], dryRun: ['/init/?dry_run=true', EMPTY] },
@@ -179,6 +182,12 @@ const REQUESTS: Readonly<Record<string, Requests>> = {
   },
   'GET /token/': { success: ['/token/'] },
   'GET /changes/': { success: ['/changes/?last=1'] },
+  'GET /categories/': { success: ['/categories/'] },
+  'GET /catalogue/': { success: ['/catalogue/'] },
+  'POST /catalogue/accept': {
+    success: ['/catalogue/accept', { cat_id: 2, source: HELD }],
+    409: ['/catalogue/accept', { cat_id: 5, source: ACCEPTED }],
+  },
 };
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
@@ -331,7 +340,12 @@ async function restore(): Promise<void> {
 }
 
 describe('every documented response', () => {
-  beforeAll(restore);
+  beforeAll(async () => {
+    await holdList(harness, 2, HELD);
+    await holdList(harness, 5, ACCEPTED);
+    await harness.call('POST', '/catalogue/accept', { cat_id: 5, source: ACCEPTED });
+    await restore();
+  });
   afterAll(async () => {
     release();
     await crowded.stop();

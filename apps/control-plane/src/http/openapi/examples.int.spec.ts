@@ -2,6 +2,7 @@ import { speakerOf } from '@weir/change-feed/testing';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Harness, startHarness } from '../../testing/harness.js';
+import { holdList } from '../../testing/hold-list.js';
 import { openApiChecker } from '../../testing/openapi-checker.js';
 
 /** All endpoints, in an order in which each example finds what it needs. */
@@ -48,6 +49,9 @@ const STORY = [
   'DELETE /blockpage/{page_id}',
   'GET /token/',
   'GET /changes/',
+  'GET /categories/',
+  'GET /catalogue/',
+  'POST /catalogue/accept',
   'POST /init/',
   'POST /init/?dry_run=false',
   'GET /resolvers/',
@@ -63,6 +67,7 @@ beforeAll(async () => {
   // The examples move subscribers and schedules to a second profile.
   await harness.call('POST', '/profiles/', { profile: { id: 2 } });
   await announceResolver();
+  await holdList(harness, 2, 'https://lists.example/gambling.txt');
 });
 afterAll(() => harness.stop());
 

@@ -52,7 +52,10 @@ const READING_ENDPOINTS = `
 GET /explain/ 200
 GET /changes/ 200
 GET /resolvers/ 200
-GET /token/ 200`
+GET /token/ 200
+GET /categories/ 200
+GET /catalogue/ 200
+POST /catalogue/accept 201`
   .trim()
   .split('\n');
 

@@ -156,7 +156,7 @@ function describeAnswer({ statusCode, headers }: IncomingMessage, body: Buffer):
     .sort();
   // The pages of the documentation are long, and change with the library that shows them.
   const isShown = headers['content-type']?.startsWith('application/json') && body.length < 1_000;
-  const shownBody = String(body).replace(/"time":"[^"]*"/g, '"time":"…"');
+  const shownBody = String(body).replace(/"(time|active_since)":"[^"]*"/g, '"$1":"…"');
   const text = isShown === true ? shownBody : body.length > 0 ? '(content)' : '';
   return [statusCode, ...shown, text].join(' | ').trimEnd();
 }

@@ -1,0 +1,133 @@
+import { LIST_FORMATS, PURPOSES } from '@weir/catalogue';
+import { IsOptional } from 'class-validator';
+import { Example, type Json } from '../../http/validation/dto.js';
+import {
+  IsFlag,
+  IsId,
+  IsInteger,
+  IsNestedList,
+  IsOneOf,
+  IsText,
+  IsTime,
+  Rule,
+} from '../../http/validation/rules.js';
+
+const MAX = Number.MAX_SAFE_INTEGER;
+const MAX_SOURCE = 2048;
+
+@Example<CategoryDto>({
+  ...{ id: 2, name: 'Gambling', group: 'Adults', purpose: 'parental', mandatory: null },
+  domains: 51204,
+})
+export class CategoryDto {
+  @IsId()
+  id!: number;
+
+  @IsText('a name', () => true)
+  name!: string;
+
+  @IsOptional()
+  @IsText('a group', () => true)
+  group!: string | null;
+
+  @IsOptional()
+  @IsOneOf(PURPOSES)
+  purpose!: string | null;
+
+  @IsOptional()
+  @IsFlag()
+  mandatory!: boolean | null;
+
+  @IsInteger(0, MAX)
+  domains!: number;
+}
+
+const SOURCE: Json<CatalogueSourceDto> = {
+  ...{ cat_id: 2, app_id: null, source: 'https://lists.example/gambling.txt', format: 'domains' },
+  ...{ state: 'held', names: 1200, bytes: 9632, licence: 'MIT', commercial_use: true },
+  last_good: '2026-11-23T04:00:00.000Z',
+  reason: 'lists 5120 domains, more than four times the 1200 before; the last list stays in force',
+};
+
+/** A list that a category or an application names. */
+@Example<CatalogueSourceDto>(SOURCE)
+export class CatalogueSourceDto {
+  /** Null: it is of an application. */
+  @IsOptional()
+  @IsId()
+  cat_id!: number | null;
+
+  /** Null: it is of a category. */
+  @IsOptional()
+  @IsId()
+  app_id!: number | null;
+
+  @IsText('a source', () => true)
+  source!: string;
+
+  @IsOneOf(LIST_FORMATS)
+  format!: string;
+
+  @IsOneOf(['good', 'held', 'failing', 'never'])
+  state!: string;
+
+  @IsInteger(0, MAX)
+  names!: number;
+
+  @IsInteger(0, MAX)
+  bytes!: number;
+
+  @IsOptional()
+  @IsText('a licence', () => true)
+  licence!: string | null;
+
+  /** Null: the definition does not say. */
+  @Rule(() => null, {
+    oneOf: [
+      { type: 'boolean', nullable: true },
+      { type: 'string', enum: ['unknown'] },
+    ],
+  })
+  commercial_use!: boolean | string | null;
+
+  @IsOptional()
+  @IsTime()
+  last_good!: string | null;
+
+  @IsOptional()
+  @IsText('a reason', () => true)
+  reason!: string | null;
+}
+
+@Example<CatalogueDto>({
+  ...{ version: 17, active_since: '2026-11-24T04:00:12.000Z' },
+  sources: [SOURCE],
+})
+export class CatalogueDto {
+  /** Null: there is none yet. */
+  @IsOptional()
+  @IsInteger(0, MAX)
+  version!: number | null;
+
+  @IsOptional()
+  @IsTime()
+  active_since!: string | null;
+
+  @IsNestedList(() => CatalogueSourceDto)
+  sources!: CatalogueSourceDto[];
+}
+
+/** Either `cat_id` or `app_id`. */
+@Example<AcceptDto>({ cat_id: 2, source: 'https://lists.example/gambling.txt' })
+export class AcceptDto {
+  @IsOptional()
+  @IsId()
+  cat_id?: number | null;
+
+  @IsOptional()
+  @IsId()
+  app_id?: number | null;
+
+  @IsText('the source of a held list', (text) => text !== '' && text.length <= MAX_SOURCE)
+  source!: string;
+}

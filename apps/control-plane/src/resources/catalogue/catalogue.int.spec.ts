@@ -1,0 +1,155 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { faultsOf, type Harness, startHarness } from '../../testing/harness.js';
+
+const WAIT = { timeout: 60_000 };
+
+let harness: Harness;
+let folder: string;
+
+const names = (count: number) =>
+  Array.from({ length: count }, (_, i) => `n${i}.example.net\n`).join('');
+const write = (file: string, text: string) => writeFile(join(folder, file), text);
+const get = async <T extends object>(path: string) => (await harness.call('GET', path)).body as T;
+interface Catalogue {
+  readonly version: number;
+  readonly sources: readonly Readonly<Record<string, unknown>>[];
+}
+/** The sources, by name, with some of their fields. */
+const sources = async (...fields: string[]) => {
+  const { sources: all } = await get<Catalogue>('/catalogue/');
+  return all.map((one) => fields.map((field) => one[field]));
+};
+const accept = (body: object) => harness.call('POST', '/catalogue/accept', body);
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-catalogue-'));
+  await write('bets.txt', names(10));
+  await write(
+    'catalogue.yaml',
+    `categories:
+  - id: 12
+    name: Gambling
+    group: Adults
+    purpose: parental
+    domains: [casino.example.com]
+    sources:
+      - { file: bets.txt, format: domains, licence: MIT, commercial_use: unknown }
+      - { file: later.txt, format: hosts, commercial_use: false }
+  - { id: 13, name: Adverts, domains: [] }
+applications:
+  - { id: 3, name: Video, sources: [{ file: bets.txt, format: domains, licence: MIT, commercial_use: unknown }] }
+`,
+  );
+  harness = await startHarness({ CATALOGUE: folder, CATALOGUE_INTERVAL_MS: '1000' });
+});
+afterAll(async () => {
+  await harness.stop();
+  await rm(folder, { recursive: true });
+});
+
+it('lists the categories in force, with group and purpose, and the number of their domains', async () => {
+  expect(await get('/categories/')).toEqual([
+    {
+      id: 12,
+      name: 'Gambling',
+      group: 'Adults',
+      purpose: 'parental',
+      mandatory: null,
+      domains: 11,
+    },
+    { id: 13, name: 'Adverts', group: null, purpose: 'other', mandatory: null, domains: 0 },
+  ]);
+});
+
+it('tells which catalogue is in force since when, and how each list of each group is', async () => {
+  const [[version, since]] = await harness.sql(
+    'SELECT version, activated_at FROM config_head JOIN catalogue_image ON version = catalogue_version',
+  );
+  const bets = {
+    ...{ source: 'bets.txt', format: 'domains', state: 'good', names: 10, bytes: 112 },
+    ...{ licence: 'MIT', commercial_use: 'unknown', reason: null },
+    last_good: expect.stringMatching(/^20.*Z$/),
+  };
+  expect(await get('/catalogue/')).toEqual({
+    version: Number(version),
+    active_since: (since as Date).toISOString(),
+    sources: [
+      { cat_id: 12, app_id: null, ...bets },
+      {
+        ...{ cat_id: 12, app_id: null, source: 'later.txt', format: 'hosts', state: 'never' },
+        ...{ names: 0, bytes: 0, licence: null, commercial_use: false, last_good: null },
+        reason: expect.stringContaining('cannot be read'),
+      },
+      { cat_id: null, app_id: 3, ...bets },
+    ],
+  });
+});
+
+it('a list that fails is in force as it was last good', async () => {
+  const [[good]] = await sources('last_good');
+  const isLater = (time: unknown) => String(time) >= String(good);
+  await rm(join(folder, 'bets.txt'));
+  const failing = ['failing', 10];
+  const states = () => sources('state', 'names');
+  await expect.poll(states, WAIT).toEqual([failing, ['never', 0], failing]);
+  expect((await sources('last_good'))[0][0]).toSatisfy(isLater);
+  await write('bets.txt', names(10));
+  await expect.poll(states, WAIT).toEqual([
+    ['good', 10],
+    ['never', 0],
+    ['good', 10],
+  ]);
+});
+
+it('a held list is taken when somebody accepts it, which is a change with a record', async () => {
+  await write('bets.txt', names(41));
+  const states = () => sources('state', 'names');
+  await expect.poll(states, WAIT).toEqual([
+    ['held', 10],
+    ['never', 0],
+    ['held', 10],
+  ]);
+  expect((await sources('reason'))[0]).toEqual([expect.stringContaining('lists 41 domains')]);
+  const before = (await get<Catalogue>('/catalogue/')).version;
+  const answer = await accept({ cat_id: 12, source: 'bets.txt' });
+  expect(answer).toMatchObject({
+    status: 201,
+    body: { cat_id: 12, source: 'bets.txt', state: 'good', names: 41, reason: null },
+  });
+  const revision = answer.headers.get('X-Config-Revision');
+  expect(answer.headers.get('X-Config-Applied')).toBe('0/0');
+  expect(
+    await harness.sql(
+      `SELECT origin, token, method, route, keys, key_count FROM change_record WHERE revision = ${revision}`,
+    ),
+  ).toEqual([
+    ['api', 'env-1', 'POST', '/catalogue/accept', [['put', 'catalogueSource', ['bets.txt']]], 1],
+  ]);
+  const domains = async () => (await get<{ domains: number }[]>('/categories/'))[0].domains;
+  await expect.poll(domains, WAIT).toBe(42);
+  expect((await get<Catalogue>('/catalogue/')).version).toBeGreaterThan(before);
+});
+
+it.each([
+  [{ source: 'bets.txt' }, 'body.cat_id: missing'],
+  [{ cat_id: 12, app_id: 3, source: 'bets.txt' }, 'body.app_id: value_error'],
+  [{ cat_id: 3, source: 'bets.txt' }, 'body.source: reference'],
+  [{ app_id: 3, source: 'later.txt' }, 'body.source: reference'],
+  [{ cat_id: 12, source: '' }, 'body.source: value_error'],
+  [{ cat_id: '12', source: 'bets.txt' }, 'body.cat_id: int_type'],
+])('%j is 422 with %s, and no change', async (body, fault) => {
+  const [[before]] = await harness.sql('SELECT revision FROM config_head');
+  const answer = await accept(body);
+  expect([answer.status, faultsOf(answer)]).toEqual([422, [fault]]);
+  expect(await harness.sql('SELECT revision FROM config_head')).toEqual([[before]]);
+});
+
+it('where no list is held there is nothing to accept', async () => {
+  expect(await accept({ cat_id: 12, app_id: null, source: 'later.txt' })).toMatchObject({
+    status: 409,
+    body: { detail: 'no list of later.txt is held' },
+  });
+});

@@ -1,0 +1,141 @@
+import type { CommercialUse } from '@weir/catalogue';
+import { Injectable } from '@nestjs/common';
+import { findActiveMetadata, findActivation } from '../../catalogue/store/catalogue-store.js';
+import {
+  type NamedGroup,
+  type NamedSource,
+  readDefinitionGroups,
+} from '../../catalogue/store/definition-store.js';
+import {
+  acceptHeld,
+  readHeld,
+  readStates,
+  type SourceState,
+} from '../../catalogue/store/source-store.js';
+import { conflict } from '../../http/errors/errors.js';
+import type { Json } from '../../http/validation/dto.js';
+import { type Fault, InvalidRequestError, throwIfFaults } from '../../http/validation/fault.js';
+import { Database } from '../../platform/database/database.js';
+import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
+import type { WithRevision } from '../../revisions/with-revision.js';
+import type { AcceptDto, CatalogueDto, CatalogueSourceDto, CategoryDto } from './catalogue.dto.js';
+
+type OfGroup = Pick<CatalogueSourceDto, 'cat_id' | 'app_id'>;
+
+/** The catalogue as the definition says it, and how its lists fare. Any replica tells the same. */
+@Injectable()
+export class CatalogueService {
+  constructor(
+    private readonly database: Database,
+    private readonly writer: ConfigurationWriter,
+  ) {}
+
+  async categories(): Promise<Json<CategoryDto>[]> {
+    const { pool } = this.database;
+    const { categories } = await findActiveMetadata(pool);
+    const defined = new Map(
+      (await readDefinitionGroups(pool)).categories.map((one) => [one.id, one]),
+    );
+    return categories.map(({ id, name, domains }) => ({
+      ...{ id, name, domains },
+      group: defined.get(id)?.group ?? null,
+      purpose: defined.get(id)?.purpose ?? null,
+      mandatory: null,
+    }));
+  }
+
+  async get(): Promise<Json<CatalogueDto>> {
+    const active = await findActivation(this.database.pool);
+    return {
+      version: active?.version ?? null,
+      active_since: active?.since?.toISOString() ?? null,
+      sources: await this.sources(),
+    };
+  }
+
+  /** Takes the held list of a source, for all groups that name it. It is in force when a replica has compiled it. */
+  async accept({
+    cat_id,
+    app_id,
+    source,
+  }: AcceptDto): Promise<WithRevision<Json<CatalogueSourceDto>>> {
+    const group = { cat_id: cat_id ?? null, app_id: app_id ?? null };
+    throwIfFaults(groupFaults(group));
+    const isOfGroup = (one: OfGroup): boolean =>
+      one.cat_id === group.cat_id && one.app_id === group.app_id;
+    const known = (await this.sources()).filter(isOfGroup);
+    if (!known.some((one) => one.source === source)) {
+      throw new InvalidRequestError([
+        {
+          loc: ['body', 'source'],
+          msg: 'The catalogue has no such source there',
+          type: 'reference',
+        },
+      ]);
+    }
+    const taken = await this.writer.writeAlone(async (client) => {
+      const names = await acceptHeld(client, source);
+      if (names === null) return null;
+      const besides = [['put', 'catalogueSource', [source]] as const];
+      return { result: names, changes: [], besides };
+    });
+    if (taken === null) throw conflict(`no list of ${source} is held`);
+    const now = (await this.sources()).find((one) => isOfGroup(one) && one.source === source);
+    return taken.map(() => now ?? known[0]);
+  }
+
+  private async sources(): Promise<Json<CatalogueSourceDto>[]> {
+    const { pool } = this.database;
+    const { categories, applications } = await readDefinitionGroups(pool);
+    const states = await readStates(pool);
+    const held = new Set((await readHeld(pool)).map(({ name }) => name));
+    const listed = (groups: readonly NamedGroup[], of: (id: number) => OfGroup) =>
+      groups.flatMap(({ id, sources }) =>
+        sources.map((source) =>
+          toDto(of(id), source, states.get(source.name), held.has(source.name)),
+        ),
+      );
+    return [
+      ...listed(categories, (id) => ({ cat_id: id, app_id: null })),
+      ...listed(applications, (id) => ({ cat_id: null, app_id: id })),
+    ];
+  }
+}
+
+function groupFaults({ cat_id, app_id }: OfGroup): Fault[] {
+  if (cat_id === null && app_id === null) {
+    return [{ loc: ['body', 'cat_id'], msg: 'cat_id or app_id is required', type: 'missing' }];
+  }
+  if (cat_id === null || app_id === null) return [];
+  return [{ loc: ['body', 'app_id'], msg: 'Must not be given with cat_id', type: 'value_error' }];
+}
+
+const COMMERCIAL_USE: Readonly<Record<CommercialUse, boolean | string>> = {
+  true: true,
+  false: false,
+  unknown: 'unknown',
+};
+
+function toDto(
+  group: OfGroup,
+  { name, format, licence, commercialUse }: NamedSource,
+  state: SourceState | undefined,
+  isHeld: boolean,
+): Json<CatalogueSourceDto> {
+  return {
+    ...group,
+    ...{ source: name, format, licence },
+    state: stateOf(state, isHeld),
+    names: state?.domainCount ?? 0,
+    bytes: state?.namesBytes ?? 0,
+    commercial_use: commercialUse && COMMERCIAL_USE[commercialUse],
+    last_good: state?.lastSuccessAt?.toISOString() ?? null,
+    reason: state?.lastError ?? null,
+  };
+}
+
+function stateOf(state: SourceState | undefined, isHeld: boolean): string {
+  if (isHeld) return 'held';
+  if (!state?.namesSha256) return 'never';
+  return state.lastError === null ? 'good' : 'failing';
+}
