@@ -37,6 +37,15 @@ describe('resolvers and block pages', () => {
     expect(environmentOf('minimal')('block-page')['UPSTREAMS']).toBe('192.0.2.53');
   });
 
+  it('are explained by a control plane with the variables of the resolvers', () => {
+    const environment = environmentOf('full');
+    const ofResolver = environment('resolver');
+    for (const name of ['SCHEDULE_TIMEZONE', 'BLOCK_PAGE_IPV4', 'INSPECT_CNAME']) {
+      expect([name, ofResolver[name]]).toEqual([name, expect.any(String)]);
+      expect([name, environment('control-plane')[name]]).toEqual([name, ofResolver[name]]);
+    }
+  });
+
   it('have different values when blockPage.env overrides them', () => {
     expect(environmentOf('full')('block-page')['UPSTREAMS']).toBe('192.0.2.55');
     const values = {

@@ -3,12 +3,13 @@ import type { ManagementClient } from '../deployment/management-client.js';
 import { list, name, optionsOrExit, print, value } from '../command.js';
 import { cpuMs, familyCpuMs, residentMiB } from '../services/usage.js';
 import { ROOT, withDeployment } from './deployment.js';
-import { measureLatencies, summarise } from './figures.js';
+import { measureLatencies, shareOf, summarise } from './figures.js';
 import { FULL_SIZE, initBody, SMALL_SIZE } from './init-body.js';
 
 /** The pause between two other calls beside a large body. */
 const PAUSE_MS = 5;
-const PARTS = ['empty', 'dry-run', 'replace', 'list'] as const;
+const EXPLANATIONS = shareOf(2000);
+const PARTS = ['empty', 'dry-run', 'replace', 'list', 'explain'] as const;
 
 const HELP = `npm run bench:api -- [--parts NAMES] [--root FOLDER]
 
@@ -19,6 +20,7 @@ parts: ${PARTS.join(', ')}; all of them if not given. Names are separated by com
   dry-run: POST /init/?dry_run=true of the same, and of other networks and domains
   replace: POST /init/ of the same again, of another one, of a small one, and after that
   list: GET /net/
+  explain: GET /explain/ of one client after the other
 root: another checkout, built, to compare with`;
 
 const { parts, root } = optionsOrExit(HELP, {
@@ -44,6 +46,7 @@ await withDeployment({ root }, async (deployment, client) => {
     // The networks of variant 0 stay for what follows.
     await benchInit(deployment, client, 'after a small configuration');
   }
+  if (parts.includes('explain')) await benchExplain(deployment, client);
   if (!parts.includes('list')) return;
   const [replica] = deployment.replicas;
   await replica?.terminate();
@@ -86,6 +89,30 @@ async function benchInit(
     `POST ${path} ${title}: ${status} in ${seconds(tookMs)}, body ${(bytes / 1e6).toFixed(0)} MB, ` +
       `control plane at most ${residentMiB(pid, 'peak')} MiB; processor time: control plane ${controlPlane}, ` +
       `PostgreSQL ${postgres}; ${isDryRun ? 'changes' : 'reads'} meanwhile: ${summarise(await others)}`,
+  );
+}
+
+/** A client of each kind of subscriber, and a name in a list of its profile and one in none. */
+async function benchExplain({ replicas }: Deployment, client: ManagementClient): Promise<void> {
+  const pid = replicas[0]?.pid ?? 0;
+  const before = [residentMiB(pid, 'now'), cpuMs(pid)] as const;
+  let asked = 0;
+  const latencies = await measureLatencies(
+    async () => {
+      const i = (asked * 7919) % FULL_SIZE.networks;
+      const profile = i % FULL_SIZE.profiles;
+      const isListed = asked % 2 === 0;
+      const domain = isListed ? `www.host-1.site-${profile}-0.example.com` : 'www.example.org';
+      const at = 0x0a00_0000 + i * 4 + 1;
+      const address = [at >>> 24, (at >>> 16) & 255, (at >>> 8) & 255, at & 255].join('.');
+      await client.call('GET', `/explain/?client=${address}&domain=${domain}`);
+    },
+    () => asked++ < EXPLANATIONS,
+  );
+  const cpu = ((cpuMs(pid) - before[1]) / EXPLANATIONS).toFixed(1);
+  print(
+    `GET /explain/: ${summarise(latencies)}; processor time of the control plane ${cpu} ms each, ` +
+      `${residentMiB(pid, 'now')} MiB after ${before[0]} MiB`,
   );
 }
 

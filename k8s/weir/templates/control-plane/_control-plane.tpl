@@ -3,6 +3,13 @@
 {{- $values := .Values.controlPlane -}}
 {{- $settings := dict "MANAGEMENT_HOST" .Values.listen "FEED_HOST" .Values.listen "OPS_HOST" .Values.listen -}}
 {{- $_ := set $settings "FEED_DIR" "/data" -}}
+{{- /* It explains what resolvers answer. */ -}}
+{{- range $name := list "SCHEDULE_TIMEZONE" "BLOCK_PAGE_IPV4" "BLOCK_PAGE_IPV6" "BLOCK_PAGE_ADDRESSES" "BLOCK_TTL"
+  "INSPECT_CNAME" "LOCAL_ZONES" "BLOCK_RESOLVER_DISCOVERY" "DNS_ALLOWED_CLIENTS" -}}
+{{- if hasKey $.Values.resolver.env $name -}}
+{{- $_ := set $settings $name (get $.Values.resolver.env $name) -}}
+{{- end -}}
+{{- end -}}
 {{- $folder := dict "sizeLimit" $values.snapshotSizeLimit -}}
 {{- $volumes := list (dict "name" "data" "emptyDir" $folder) -}}
 {{- $mounts := list (dict "name" "data" "mountPath" "/data") -}}
