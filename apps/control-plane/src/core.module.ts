@@ -25,6 +25,7 @@ import { SchemaCheck } from './platform/database/schema-check.js';
 import { JobMetrics, JobScheduler } from './platform/jobs/job-scheduler.js';
 import type { Job } from './platform/jobs/job.js';
 import { DomainHasher } from './resources/domain-lists/domain-check.js';
+import { TIME_ZONE } from './resources/schedules/switches.controller.js';
 import { changeLogPruning } from './revisions/change-log-pruning.js';
 import { changeRecordPruning } from './revisions/change-record-pruning.js';
 import { ConfigurationReader } from './revisions/configuration-reader.js';
@@ -155,6 +156,7 @@ function initProviders({ configuration }: Process): Factories {
   const { DATABASE_URL: databaseUrl, MANAGEMENT_BODY_LIMIT: limitBytes } = configuration;
   const hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
   return [
+    { provide: TIME_ZONE, useFactory: () => configuration.SCHEDULE_TIMEZONE },
     { provide: DomainHasher, useFactory: () => new DomainHasher(hashKey) },
     { provide: HeldBodies, useFactory: () => new HeldBodies(limitBytes) },
     { provide: InitThread, useFactory: () => new InitThread({ databaseUrl, hashKey }) },

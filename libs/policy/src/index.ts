@@ -9,6 +9,7 @@ export { Policy } from './policy.js';
 export { PolicyError } from './policy-error.js';
 export { type PolicyOptions, PolicyReader } from './policy-reader.js';
 export type { PolicySource, QueryPolicy } from './policy-source.js';
+export { activeTimes } from './schedules/active-times.js';
 export type { StepVerdict } from './rule-evaluator.js';
 export { MatchedBy, SubscriberMatch } from './subscribers/subscriber-match.js';
 export type { Invitation, PolicyMessage } from './sharing/policy-messages.js';

@@ -19,6 +19,7 @@ import { ProfilesService } from './profiles/profiles.service.js';
 import { ResolversController } from './resolvers/resolvers.controller.js';
 import { SchedulesController } from './schedules/schedules.controller.js';
 import { SchedulesService } from './schedules/schedules.service.js';
+import { SwitchesController } from './schedules/switches.controller.js';
 
 /** The resources of the management API. */
 @Module({
@@ -32,6 +33,7 @@ import { SchedulesService } from './schedules/schedules.service.js';
     Ipv6NetworksController,
     NaptController,
     SchedulesController,
+    SwitchesController,
     ResolversController,
     CatalogueController,
   ],

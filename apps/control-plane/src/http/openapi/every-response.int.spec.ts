@@ -180,6 +180,10 @@ const REQUESTS: Readonly<Record<string, Requests>> = {
     success: ['/profile/1/schedule'],
     404: ['/profile/2/schedule'],
   },
+  'GET /profile/{profile_id}/switches': {
+    success: ['/profile/1/switches'],
+    404: ['/profile/9/switches'],
+  },
   'GET /token/': { success: ['/token/'] },
   'GET /changes/': { success: ['/changes/?last=1'] },
   'GET /categories/': { success: ['/categories/'] },

@@ -42,6 +42,7 @@ const STORY = [
   'DELETE /napt/batch',
   'POST /profile/{profile_id}/schedule',
   'GET /profile/{profile_id}/schedule',
+  'GET /profile/{profile_id}/switches',
   'PATCH /profile/{profile_id}/schedule',
   'DELETE /profile/{profile_id}/schedule',
   'PATCH /profiles/{profile_id}',
