@@ -24,9 +24,9 @@ import { possibleCalls } from './flip.js';
 import type { ModelResolver, QueryOutcome } from './model-resolver.js';
 import { type Deciding, originOf } from './origin.js';
 import { formatType } from './record-types.js';
+import { SmallPolicy } from './small-policy.js';
 import {
   entitiesOf,
-  policyOf,
   subscriberDto,
   subscriberRows,
   type SubscriberRows,
@@ -62,10 +62,14 @@ const NO_PORT = -1;
  */
 @Injectable()
 export class ExplainService {
-  constructor(private readonly options: ExplainOptions) {}
+  private readonly policy: SmallPolicy;
+
+  constructor(private readonly options: ExplainOptions) {
+    this.policy = new SmallPolicy(options.timeZone);
+  }
 
   async explain(question: Question): Promise<Json<ExplanationDto>> {
-    const { reader, image, resolver, hashKey, timeZone } = this.options;
+    const { reader, image, resolver, hashKey } = this.options;
     const { port, domain, qtype, atMs } = question;
     const client = new ClientAddress();
     client.set(question.client, port ?? NO_PORT);
@@ -80,15 +84,18 @@ export class ExplainService {
     );
     const catalogue = await image.at(result.head);
     const entities = entitiesOf(result.rows, client.family);
-    const policy = policyOf(entities, catalogue, timeZone);
     const ask = (asked: readonly PutOperation[]): QueryOutcome =>
-      resolver.ask(policyOf(asked, catalogue, timeZone), client, toWireName(domain), qtype, atMs);
+      this.policy.with(asked, catalogue, (policy) =>
+        resolver.ask(policy, client, toWireName(domain), qtype, atMs),
+      );
     const outcome = ask(entities);
     const { rewrite, verdict } = outcome;
     const isOfTarget = rewrite !== null && verdict === 'deny';
     const judged = isOfTarget ? hashesOf(rewrite, hashKey) : names;
     const judgedName = isOfTarget ? formatName(rewrite, 0) : domain;
-    const explanation = policy.explain(client, judged, atMs);
+    const explanation = this.policy.with(entities, catalogue, (policy) =>
+      policy.explain(client, judged, atMs),
+    );
     const deciding = decidingOf(explanation, outcome, judgedName, hashKey);
     const hasFlip = explanation.steps.length > 0 && outcome.special === null;
     const flip = !hasFlip

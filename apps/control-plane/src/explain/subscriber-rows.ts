@@ -1,11 +1,5 @@
 import type { EntityKind, PutOperation } from '@weir/config-model';
-import {
-  type CatalogueIndex,
-  type Client,
-  MatchedBy,
-  Policy,
-  type SubscriberMatch,
-} from '@weir/policy';
+import { type Client, MatchedBy, type SubscriberMatch } from '@weir/policy';
 import { Prisma } from '../generated/prisma/client.js';
 import type { Json } from '../http/validation/dto.js';
 import type { EntityTable } from '../platform/database/entity-table.js';
@@ -111,18 +105,6 @@ function putAll<K extends EntityKind, Row>(
 ): PutOperation[] {
   const { kind } = table;
   return rows.map((row) => ({ type: 'put', kind, entity: table.toEntity(row) }) as PutOperation);
-}
-
-/** The policy that a resolver would have if there were no other subscriber. */
-export function policyOf(
-  entities: readonly PutOperation[],
-  catalogue: CatalogueIndex | null,
-  timeZone: string,
-): Policy {
-  const policy = new Policy({ timeZone });
-  for (const entity of entities) policy.put(entity);
-  policy.setCatalogue(catalogue);
-  return policy;
 }
 
 /** The record by which the client was found, as its resource shows it; null: none. */
