@@ -77,6 +77,18 @@ function addQuestions(program: Command, context: Context): void {
     .action(async (options: object) =>
       (await import('./commands/resolvers.js')).resolvers(context, options),
     );
+  program
+    .command('changes')
+    .description('who changed what: the newest changes, oldest first')
+    .option('--follow', 'go on as they come, until Ctrl-C; with --json one object a line')
+    .option('--after <revision>', 'those after this revision')
+    .option('--limit <count>', 'at most so many, up to 1000 [100]')
+    .option('--profile <id>', 'what names this profile, and every POST /init/')
+    .option('--token <name>', 'by this token')
+    .option(...JSON_OPTION)
+    .action(async (options: object) =>
+      (await import('./commands/changes.js')).changes(context, options),
+    );
 }
 
 function addInit(program: Command, context: Context): void {

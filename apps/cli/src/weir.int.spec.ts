@@ -2,10 +2,14 @@ import { makeCertificate } from '@weir/ops/testing';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Terminal } from '../../weir-e2e/src/terminal.js';
 import { type Harness, startHarness, TOKEN } from '../../control-plane/src/testing/harness.js';
 import { runWeir } from './testing/run-weir.js';
 
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const WAIT_MS = 50_000;
 const BODY = {
   blockpages: [{ id: 1, type: 0 }],
   profiles: [{ profile: { id: 1, page_id: 1 }, cat_ids: [12], apps: [] }],
@@ -94,6 +98,31 @@ describe('weir beside a control plane', () => {
     expect((await run('resolvers')).out).toEqual([expect.stringMatching(/^name +state +address/)]);
   });
 
+  it('lists the newest changes, those after a revision, and those of a profile', async () => {
+    await harness.call('POST', '/profile/1/bw_list', { type: 'deny', domain: 'gone.example' });
+    await harness.call('DELETE', '/profile/1/bw_list/gone.example');
+    const { code, out } = await run('changes');
+    expect(code).toBe(0);
+    expect(out.at(-1)).toContain(' deleted bw_list profile_id 1 domain_hash ');
+    expect(out.at(-2)).toMatch(
+      /^ +\d+ {2}2\S+Z {2}env-1 +POST \/profile\/\S+ bw_list profile_id 1 domain_hash \d+/,
+    );
+    interface Page {
+      readonly changes: { revision: number }[];
+      readonly next: number;
+    }
+    const { changes } = await json<Page>('changes');
+    const [first] = changes;
+    const after = String(first.revision);
+    const page = await json<Page>('changes', '--after', after, '--limit', '2');
+    expect(page.changes.map(({ revision }) => revision)).toEqual(
+      [2, 3].map((i) => first.revision + i - 1),
+    );
+    const ofTwo = await json<Page>('changes', '--profile', '2');
+    expect(ofTwo.changes).toHaveLength(1);
+    expect((await json<Page>('changes', '--token', 'nobody')).changes).toEqual([]);
+  });
+
   it('says what an init would change, makes it, and lists every fault of a body', async () => {
     const file = join(folder, 'body.json');
     writeFileSync(file, JSON.stringify(BODY));
@@ -123,6 +152,67 @@ describe('weir beside a control plane', () => {
       errors: [expect.stringContaining('ENOENT')],
     });
   });
+});
+
+describe('weir --follow and --watch', () => {
+  let harness: Harness;
+  const opened: Terminal[] = [];
+  beforeAll(async () => {
+    harness = await startHarness();
+    await harness.call('POST', '/profiles/', { profile: { id: 1 } });
+  });
+  afterAll(async () => {
+    await Promise.all(opened.map((one) => one.interrupt()));
+    await harness.stop();
+  });
+
+  /** The program in a process of its own. */
+  const open = (...argv: string[]) => {
+    const env = { PATH: process.env['PATH'] ?? '', WEIR_URL: harness.baseUrl, WEIR_TOKEN: TOKEN };
+    const terminal = new Terminal('apps/cli/weir', argv, { cwd: ROOT, env });
+    opened.push(terminal);
+    return terminal;
+  };
+
+  it('goes on with changes and resolvers while the control plane restarts, and ends with 0', async () => {
+    const following = open('changes', '--follow', '--json', '--limit', '1');
+    const watching = open('resolvers', '--watch', '--json');
+    const revisions = () =>
+      following.output
+        .split('\n')
+        .filter((line) => line.startsWith('{'))
+        .map((line) => (JSON.parse(line) as { revision: number }).revision);
+    await expect.poll(revisions, { timeout: WAIT_MS }).toHaveLength(1);
+    await watching.waitFor('[]', WAIT_MS);
+    const one = { type: 'deny', domain: 'one.example' };
+    const made = await harness.call('POST', '/profile/1/bw_list', one);
+    await expect.poll(revisions, { timeout: WAIT_MS }).toHaveLength(2);
+
+    const port = harness.controlPlane.managementPort;
+    const other = await harness.startReplica();
+    await harness.controlPlane.stop();
+    for (const terminal of [following, watching]) await terminal.waitFor('trying again', WAIT_MS);
+    const before = watching.output.length;
+    const call = (domain: string) =>
+      fetch(`http://127.0.0.1:${other.managementPort}/profile/1/bw_list`, {
+        method: 'POST',
+        headers: { ...harness.authorization, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ type: 'deny', domain }),
+      });
+    // Nobody follows while these are made.
+    for (const domain of ['two.example', 'three.example']) {
+      expect((await call(domain)).status).toBe(201);
+    }
+    const again = await harness.startReplica({ MANAGEMENT_PORT: String(port) });
+    await expect.poll(revisions, { timeout: WAIT_MS }).toHaveLength(4);
+    await expect.poll(() => watching.output.slice(before), { timeout: WAIT_MS }).toContain('[]');
+    const first = Number(made.headers.get('x-config-revision'));
+    expect(revisions()).toEqual([first - 1, first, first + 1, first + 2]);
+    for (const terminal of [following, watching]) expect(await terminal.interrupt()).toBe(0);
+    expect(following.output + watching.output).not.toContain(TOKEN);
+    await other.stop();
+    await again.stop();
+  }, 120_000);
 });
 
 describe('weir', () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context.js';
-import { Unreachable } from './api.js';
+import { type Api, type Query, Unreachable } from './api.js';
 
 const PAUSE_MS = 1000;
 
@@ -24,5 +24,27 @@ export async function untilInterrupted(
       isLost = true;
     }
     await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** An event stream. It ends when its connection does. @param onEvent gets the data of each event */
+export async function readEvents(
+  api: Api,
+  path: string,
+  { query, signal }: { readonly query: Query; readonly signal: AbortSignal },
+  onEvent: (data: string) => void,
+): Promise<void> {
+  const headers = { Accept: 'text/event-stream' };
+  const answer = await api.call(path, { query, headers, signal });
+  answer.setEncoding('utf8');
+  let rest = '';
+  try {
+    for await (const chunk of answer as AsyncIterable<string>) {
+      const lines = (rest + chunk).split(/\r?\n/);
+      rest = lines.pop() ?? '';
+      for (const line of lines) if (line.startsWith('data:')) onEvent(line.slice(5).trimStart());
+    }
+  } catch {
+    // The connection broke.
   }
 }
