@@ -1,13 +1,10 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { Worker } from 'node:worker_threads';
-import type { ActiveApplications } from '../../resources/applications/active-catalogue-reader.js';
-import type { Author } from '../../revisions/author.js';
-import type { DryRunDto } from '../load/dry-run.dto.js';
 import {
-  type LoadedChange,
   type Reply,
   type Request,
   type StepName,
+  type Steps,
   type ThreadSettings,
   toError,
 } from './messages.js';
@@ -32,13 +29,11 @@ interface Thread {
 }
 
 /** `Steps` in the thread. */
-export interface RemoteSteps {
-  push(bytes: Uint8Array): Promise<boolean>;
-  check(applications: ActiveApplications): Promise<void>;
-  load(author: Author, waitMs: number): Promise<LoadedChange>;
-  commit(): Promise<void>;
-  compare(): Promise<DryRunDto>;
-}
+export type RemoteSteps = {
+  readonly [K in Exclude<StepName, 'close'>]: (
+    ...values: Parameters<Steps[K]>
+  ) => Promise<Awaited<ReturnType<Steps[K]>>>;
+};
 
 /**
  * The thread in which the bodies of POST /init/ are read, checked and loaded, so that none of it delays other calls. It
