@@ -4,6 +4,7 @@ import { ReadingEndpoint } from '../http/routing/endpoint.js';
 import type { Json } from '../http/validation/dto.js';
 import { ExplainQuery, ExplanationDto } from './explain.dto.js';
 import { ExplainService } from './explain.service.js';
+import { SubscribersController } from './subscribers.controller.js';
 import { readType } from './record-types.js';
 
 @Controller()
@@ -23,5 +24,5 @@ export class ExplainController {
   }
 }
 
-@Module({ controllers: [ExplainController] })
+@Module({ controllers: [ExplainController, SubscribersController] })
 export class ExplainModule {}

@@ -184,6 +184,10 @@ const REQUESTS: Readonly<Record<string, Requests>> = {
     success: ['/profile/1/switches'],
     404: ['/profile/9/switches'],
   },
+  'GET /profile/{profile_id}/subscribers': {
+    success: ['/profile/1/subscribers'],
+    404: ['/profile/9/subscribers'],
+  },
   'GET /token/': { success: ['/token/'] },
   'GET /changes/': { success: ['/changes/?last=1'] },
   'GET /categories/': { success: ['/categories/'] },

@@ -43,6 +43,7 @@ const STORY = [
   'POST /profile/{profile_id}/schedule',
   'GET /profile/{profile_id}/schedule',
   'GET /profile/{profile_id}/switches',
+  'GET /profile/{profile_id}/subscribers',
   'PATCH /profile/{profile_id}/schedule',
   'DELETE /profile/{profile_id}/schedule',
   'PATCH /profiles/{profile_id}',

@@ -51,6 +51,7 @@ DELETE /profile/{profile_id}/schedule 204`
 const READING_ENDPOINTS = `
 GET /explain/ 200
 GET /changes/ 200
+GET /profile/{profile_id}/subscribers 200
 GET /profile/{profile_id}/switches 200
 GET /resolvers/ 200
 GET /token/ 200
