@@ -89,6 +89,24 @@ function addQuestions(program: Command, context: Context): void {
     .action(async (options: object) =>
       (await import('./commands/changes.js')).changes(context, options),
     );
+  program
+    .command('profile')
+    .description('what is known of a profile')
+    .argument('<id>')
+    .addArgument(new Argument('<what>', 'week: which profile is active when').choices(['week']))
+    .option('--from <time>', 'RFC 3339 [now]')
+    .option('--days <count>', 'at most 31 [7]')
+    .option(...JSON_OPTION)
+    .action(async (id: string, _what: string, options: object) =>
+      (await import('./commands/profile.js')).week(context, id, options),
+    );
+  program
+    .command('categories')
+    .description('the categories that profiles can block')
+    .option(...JSON_OPTION)
+    .action(async (options: object) =>
+      (await import('./commands/lists.js')).categories(context, options),
+    );
 }
 
 function addInit(program: Command, context: Context): void {
@@ -113,6 +131,13 @@ function addCatalogue(program: Command, context: Context): void {
     'folder or URL of a catalogue.yaml [CATALOGUE]',
   ] as const;
   catalogue
+    .command('sources')
+    .description('print the catalogue in force, and how each of its lists does')
+    .option(...JSON_OPTION)
+    .action(async (options: object) =>
+      (await import('./commands/lists.js')).sources(context, options),
+    );
+  catalogue
     .command('check')
     .description('read the definition and all its sources, and report what each one lists')
     .option(...definition)
@@ -136,8 +161,11 @@ function addCatalogue(program: Command, context: Context): void {
   catalogue
     .command('accept')
     .description('take a list that is held back because it is much shorter or longer than the last')
-    .argument('<source>', 'as `check` names it')
-    .action(async (source: string) => (await load()).acceptList(context, source));
+    .argument('<source>', 'as `sources` names it')
+    .option(...JSON_OPTION)
+    .action(async (source: string, options: object) =>
+      (await import('./commands/lists.js')).acceptList(context, source, options),
+    );
 }
 
 function addToken(program: Command, context: Context): void {

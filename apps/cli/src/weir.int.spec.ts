@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Terminal } from '../../weir-e2e/src/terminal.js';
+import { holdList } from '../../control-plane/src/testing/hold-list.js';
 import { type Harness, startHarness, TOKEN } from '../../control-plane/src/testing/harness.js';
 import { runWeir } from './testing/run-weir.js';
 
@@ -121,6 +122,45 @@ describe('weir beside a control plane', () => {
     const ofTwo = await json<Page>('changes', '--profile', '2');
     expect(ofTwo.changes).toHaveLength(1);
     expect((await json<Page>('changes', '--token', 'nobody')).changes).toEqual([]);
+  });
+
+  it('shows a week of a profile, in local time', async () => {
+    await harness.call('POST', '/profile/1/schedule', {
+      target_profile_id: 2,
+      periods: [
+        { start: { day: 'monday', time: '20:00' }, end: { day: 'tuesday', time: '06:00' } },
+      ],
+    });
+    const argv = ['profile', '1', 'week', '--from', '2026-11-23T12:00:00Z', '--days', '3'];
+    const { out } = await run(...argv);
+    expect(out[0]).toMatch(/^from +until +active profile$/);
+    expect(out[2]).toMatch(/^Mon 2026-11-23T20:00:00\S+ +Tue 2026-11-24T06:00:00\S+ +2$/);
+    const week = await json<{ active_id: number }[]>(...argv);
+    expect(week.map(({ active_id }) => active_id)).toEqual([1, 2, 1]);
+    expect(await run('profile', '9', 'week')).toMatchObject({
+      code: 1,
+      errors: ['weir: profile 9 not found'],
+    });
+  });
+
+  it('lists categories and sources of the catalogue, and accepts a held list', async () => {
+    expect((await run('categories')).out).toContainEqual(expect.stringMatching(/^12 +Gambling /));
+    const source = 'https://lists.example/held.txt';
+    await holdList(harness, 12, source);
+    const { out } = await run('catalogue', 'sources');
+    expect(out[0]).toMatch(/^version \d+, in force since 2/);
+    expect(out).toContainEqual(
+      expect.stringMatching(/^category 12 +https:\/\/lists\.example\/held\.txt +domains +held /),
+    );
+    expect(await run('catalogue', 'accept', source)).toEqual({
+      code: 0,
+      out: [`${source}: a list of 5 names is taken`],
+      errors: [],
+    });
+    expect(await run('catalogue', 'accept', source)).toMatchObject({
+      code: 1,
+      errors: [`weir: no list of ${source} is held`],
+    });
   });
 
   it('says what an init would change, makes it, and lists every fault of a body', async () => {

@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { runWeir } from '../../../cli/src/testing/run-weir.js';
 import { Database } from '../platform/database/database.js';
 import { ConfigurationWriter } from '../revisions/configuration-writer.js';
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
@@ -19,6 +18,7 @@ import { CatalogueGauges } from './catalogue-gauges.js';
 import { CatalogueUpdater } from './catalogue-updater.js';
 import { RefreshMetrics, SourceRefresh } from './sources/source-refresh.js';
 import { findImage } from './store/image-store.js';
+import { acceptHeld, readHeld } from './store/source-store.js';
 
 const KEY = parseHashKey(HASH_KEY);
 const NEVER = new AbortController().signal;
@@ -86,9 +86,7 @@ describe('CatalogueUpdater', () => {
     (await query(`SELECT last_error FROM catalogue_source WHERE name = '${name}'`))[0]?.[
       'last_error'
     ];
-  /** Runs `weir catalogue …` beside the control plane. */
-  const command = (...argv: string[]) =>
-    runWeir(['catalogue', ...argv], { CATALOGUE: folder, DATABASE_URL: databaseUrl });
+  const accept = (name: string) => acceptHeld(database.pool, name);
   const revision = async () =>
     Number((await query('SELECT revision FROM config_head'))[0]['revision']);
   /** The image in force. */
@@ -289,21 +287,16 @@ describe('CatalogueUpdater', () => {
     const name = `${lists.url}/a`;
     const before = await revision();
     expect(await listed(...ONE_TO_TEN)).toEqual(ONE_TO_TEN);
-    const { out } = await command('check');
-    expect(out).toContainEqual(expect.stringContaining(`held: ${name} lists ${changed.length} `));
-    expect((await command('accept', `${name}x`)).errors).toEqual([
-      `weir: no list of ${name}x is held`,
-    ]);
+    const problem = expect.stringContaining(`lists ${changed.length} `);
+    expect(await readHeld(database.pool)).toEqual([{ name, problem }]);
+    expect(await accept(`${name}x`)).toBeNull();
     // It need not be there any more: what is taken is the list that was held.
     lists.serve('/a', (_request, response) => response.writeHead(500).end());
-    expect(await command('accept', name)).toMatchObject({
-      code: 0,
-      out: [`${name}: a list of ${changed.length} domains is taken`],
-    });
+    expect(await accept(name)).toBe(changed.length);
     await updater.update(NEVER);
     expect(await listed(...changed)).toEqual(changed);
     expect([await revision(), await errorOf(name)]).toEqual([before + 1, null]);
-    expect((await command('accept', name)).code).toBe(1);
+    expect(await accept(name)).toBeNull();
     // The next list is compared with the accepted one.
     lists.serve('/a', changed.slice(1));
     await later(3600);
@@ -322,7 +315,7 @@ describe('CatalogueUpdater', () => {
     lists.serve('/a', ONE_TO_TEN);
     await later(3600);
     await refresh();
-    expect((await command('accept', `${lists.url}/a`)).code).toBe(1);
+    expect(await accept(`${lists.url}/a`)).toBeNull();
     expect(await errorOf(`${lists.url}/a`)).toBeNull();
   });
 

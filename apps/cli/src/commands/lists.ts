@@ -1,0 +1,89 @@
+import type {
+  CatalogueDto,
+  CatalogueSourceDto,
+  CategoryDto,
+} from '@weir/control-plane/resources/catalogue/catalogue.dto';
+import { text } from 'node:stream/consumers';
+import { Api } from '../api/api.js';
+import { type Context, Failure } from '../context.js';
+import { grouped, table, textOf } from '../terminal.js';
+
+interface Options {
+  readonly json?: true;
+}
+
+const COLOURS: Readonly<Record<string, 'green' | 'yellow' | 'red'>> = {
+  ...{ good: 'green', held: 'yellow', failing: 'red', never: 'red' },
+};
+
+/** Prints the categories. */
+export async function categories(
+  { environment, terminal }: Context,
+  { json }: Options,
+): Promise<void> {
+  const all = await new Api(environment).get<readonly CategoryDto[]>('/categories/');
+  if (json === true) {
+    terminal.print(JSON.stringify(all));
+    return;
+  }
+  const rows = all.map(({ id, name, group, purpose, mandatory, domains }) => [
+    ...[id, name, group, purpose].map(textOf),
+    mandatory === true ? 'yes' : '-',
+    grouped(domains),
+  ]);
+  const headings = ['id', 'name', 'group', 'purpose', 'mandatory', 'domains'];
+  const [first, ...lines] = table([headings, ...rows], 5);
+  terminal.print(terminal.style('bold', first));
+  for (const line of lines) terminal.print(line);
+}
+
+/** Prints the catalogue in force, and how each of its sources does. */
+export async function sources(
+  { environment, terminal }: Context,
+  { json }: Options,
+): Promise<void> {
+  const catalogue = await new Api(environment).get<CatalogueDto>('/catalogue/');
+  if (json === true) {
+    terminal.print(JSON.stringify(catalogue));
+    return;
+  }
+  const { version, active_since, sources: all } = catalogue;
+  terminal.print(`version ${textOf(version)}, in force since ${textOf(active_since)}`);
+  const rows = all.map((one) => [
+    groupOf(one),
+    ...[one.source, one.format, one.state, one.licence, one.last_good].map(textOf),
+    grouped(one.names),
+  ]);
+  const headings = ['of', 'source', 'format', 'state', 'licence', 'last good', 'names'];
+  const [first, ...lines] = table([headings, ...rows], 6);
+  terminal.print(terminal.style('bold', first));
+  for (const [i, line] of lines.entries()) {
+    terminal.print(terminal.style(COLOURS[all[i].state] ?? 'none', line));
+  }
+  for (const { source, state, reason } of all) {
+    if (reason !== null) terminal.print(`${state}: ${textOf(source)} ${textOf(reason)}`);
+  }
+}
+
+/** Takes the held list of a source. */
+export async function acceptList(
+  { environment, terminal }: Context,
+  source: string,
+  { json }: Options,
+): Promise<void> {
+  const api = new Api(environment);
+  const { sources: all } = await api.get<CatalogueDto>('/catalogue/');
+  const held = all.find((one) => one.source === source && one.state === 'held');
+  if (held === undefined) throw new Failure(`no list of ${textOf(source)} is held`);
+  const { cat_id, app_id } = held;
+  const body = JSON.stringify(cat_id === null ? { app_id, source } : { cat_id, source });
+  const answer = await text(await api.call('/catalogue/accept', { method: 'POST', body }));
+  const { names } = JSON.parse(answer) as CatalogueSourceDto;
+  terminal.print(
+    json === true ? answer : `${textOf(source)}: a list of ${grouped(names)} names is taken`,
+  );
+}
+
+function groupOf({ cat_id, app_id }: CatalogueSourceDto): string {
+  return typeof cat_id === 'number' ? `category ${cat_id}` : `application ${textOf(app_id)}`;
+}
