@@ -177,6 +177,11 @@ export class StepDto {
   @AbsentWhere('neither matched')
   @IsAnyText({ example: 'Gambling' })
   name?: string;
+
+  /** The file or URL of the list of the category that holds the name, or `inline`. */
+  @AbsentWhere('no category matched')
+  @IsAnyText({ example: 'lists/gambling.txt' })
+  source?: string;
 }
 
 @Example<AnswerRecordDto>({ type: 'A', ttl: 10, data: '127.0.0.1' })

@@ -8,7 +8,7 @@ import type { ExplanationDto, StepDto } from './explain.dto.js';
 const CATALOGUE = `
 categories:
   - { id: 5, name: Games, domains: [play.example] }
-  - { id: 12, name: Gambling, domains: [bet.example, casino.play.example] }
+  - { id: 12, name: Gambling, domains: [casino.play.example], sources: [{ file: bets.txt, format: domains }] }
   - id: 20
     name: Search
     rewrites: [{ to: safe.search.example, names: [www.search.example] }]
@@ -25,6 +25,8 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'weir-explain-'));
   await writeFile(join(folder, 'catalogue.yaml'), CATALOGUE);
+  const listed = Array.from({ length: 40_000 }, (_, i) => `n${i}.bets.example\n`);
+  await writeFile(join(folder, 'bets.txt'), `${listed.join('')}bet.example\n`);
   harness = await startHarness({ CATALOGUE: folder, BLOCK_PAGE_IPV4: '192.0.2.80' });
   await change('POST', '/profiles/', { profile: { id: 1 }, cat_ids: [5, 12, 20] });
   await change('POST', '/profiles/', { profile: { id: 2, white_list_only: true } });
@@ -143,7 +145,7 @@ describe('GET /explain/', () => {
     );
   });
 
-  it('names the category with the lowest id', async () => {
+  it('names the category with the lowest id, and the list that holds the name', async () => {
     const { answer, ...found } = await explain('203.0.113.1', 'a.casino.play.example', {
       type: 'https',
     });
@@ -155,8 +157,13 @@ describe('GET /explain/', () => {
         decided: true,
         cat_id: 5,
         name: 'Games',
+        source: 'inline',
       },
     ]);
+    for (const domain of ['www.bet.example', 'n0.bets.example', 'n39999.bets.example']) {
+      const [step] = decided(await explain('203.0.113.1', domain));
+      expect(step).toMatchObject({ step: 'category', cat_id: 12, source: 'bets.txt' });
+    }
     expect(found.type).toBe('HTTPS');
     expect(answer).toEqual({ rcode: 'NOERROR', records: [], ede: { code: 17, text: '' } });
   });

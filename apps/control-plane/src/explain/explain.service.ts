@@ -24,6 +24,7 @@ import { possibleCalls } from './flip.js';
 import type { ModelResolver, QueryOutcome } from './model-resolver.js';
 import { type Deciding, originOf } from './origin.js';
 import { formatType } from './record-types.js';
+import { listedBy } from './listed-by.js';
 import { SmallPolicy } from './small-policy.js';
 import {
   entitiesOf,
@@ -117,7 +118,13 @@ export class ExplainService {
       revision,
       subscriber: subscriberDto(result.rows, client.family, explanation.subscriber),
       profile: profileDto(explanation),
-      steps: stepsOf(explanation, outcome, judgedName, catalogue),
+      steps: stepsOf(
+        explanation,
+        outcome,
+        judgedName,
+        catalogue,
+        await this.sourceOf(explanation, judged),
+      ),
       verdict,
       rewrite: rewrite === null ? null : formatName(rewrite, 0),
       targets_judged: outcome.areTargetsJudged,
@@ -125,6 +132,13 @@ export class ExplainService {
       since: deciding && (await originOf(this.options.pool, deciding, revision)),
       flip: flip?.call ?? null,
     };
+  }
+
+  /** What brings the name into the category that matched; null: none did. */
+  private async sourceOf({ steps }: Explanation, names: SuffixHashes): Promise<string | null> {
+    const step = steps.find((one) => one.step === Reason.category && one.verdict !== 0);
+    if (step === undefined) return null;
+    return listedBy(this.options.pool, step.matchedId, names, step.matchedLabels - 1);
   }
 }
 
@@ -180,6 +194,7 @@ function stepsOf(
   { special, verdict }: QueryOutcome,
   name: string,
   catalogue: CatalogueIndex | null,
+  source: string | null,
 ): Json<StepDto>[] {
   const decided = steps.find((one) => one.verdict !== 0);
   const none = { verdict: 'none', matched: null, decided: false } as const;
@@ -202,7 +217,7 @@ function stepsOf(
       verdict: verdictOf(one),
       matched: suffixOf(name, one.matchedLabels),
       decided: one === decided && special === null,
-      ...groupOf(one, catalogue),
+      ...groupOf(one, catalogue, source),
     })),
     {
       step: 'default',
@@ -225,11 +240,15 @@ function suffixOf(name: string, labels: number): string | null {
 function groupOf(
   { step, matchedId }: StepVerdict,
   catalogue: CatalogueIndex | null,
-): Pick<StepDto, 'app_id' | 'cat_id' | 'name'> {
+  source: string | null,
+): Pick<StepDto, 'app_id' | 'cat_id' | 'name' | 'source'> {
   if (matchedId < 0) return {};
   return step === Reason.applicationRule
     ? { app_id: matchedId, name: catalogue?.applicationName(matchedId) ?? '' }
-    : { cat_id: matchedId, name: catalogue?.categoryName(matchedId) ?? '' };
+    : {
+        ...{ cat_id: matchedId, name: catalogue?.categoryName(matchedId) ?? '' },
+        ...(source !== null && { source }),
+      };
 }
 
 /** The entity that decided; null: none did. */
