@@ -39,6 +39,7 @@ export {
   type VisitName,
   visitNames,
 } from './lists/read-names.js';
-export { NameList } from './names/name-list.js';
+export { HASH_BYTES, HEADER_BYTES, NameList } from './names/name-list.js';
+export { type PlacedNames, placeNames, searchNames } from './names/name-places.js';
 export { openSource } from './sources/open-source.js';
 export type { OpenedSource, OpenOptions, Source, SourceLocation } from './sources/source.js';

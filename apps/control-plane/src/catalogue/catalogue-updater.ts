@@ -128,7 +128,7 @@ export class CatalogueUpdater {
       if (isFile) await sources.refresh(source, states.get(source.name), definition, signal);
     }
     await this.activate(collectInputs(definition, await readStates(pool)), signal);
-    await recordDefinition(pool, definition);
+    await recordDefinition(pool, definition, this.options.key);
     await recordNamed(pool, [DEFINITION, ...named.map(({ name }) => name)]);
   }
 

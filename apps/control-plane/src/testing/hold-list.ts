@@ -11,7 +11,7 @@ export async function holdList(
   const look = `SELECT failures FROM job_run WHERE name = 'catalogue-look'`;
   await vi.waitFor(async () => expect(await sql(look)).toEqual([[0]]), { timeout: 60_000 });
   const named = { name: source, format: 'domains', licence: null, commercialUse: null };
-  const group = { id: categoryId, group: null, purpose: 'other', sources: [named] };
+  const group = { id: categoryId, name: 'Held', purpose: 'other', sources: [named], inline: [] };
   await sql(`
     UPDATE catalogue_definition
     SET groups = jsonb_set(groups, '{categories}', groups -> 'categories' || '[${JSON.stringify(group)}]'::jsonb);

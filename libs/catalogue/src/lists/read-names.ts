@@ -23,6 +23,8 @@ import { peek, unpack } from './unpack.js';
 /** The names of a list. */
 export interface ReadList {
   readonly names: NameList;
+  /** Of each of `names` the first line that lists it. */
+  readonly lines: Uint32Array<ArrayBuffer>;
   readonly report: ListReport;
   /** Those of `names` that would block a domain of `never_block`. */
   readonly protectedNames: NameList;
@@ -60,7 +62,7 @@ export async function readNames(
   const never = new NeverBlock(neverBlock, key);
   const visit: VisitName = (hashes, line) => {
     if (names.count === maxNames) throw new CatalogueError(`lists more than ${maxNames} names`);
-    names.add(hashes, hashes.count - 1);
+    names.add(hashes, hashes.count - 1, line);
     const domain = never.blockedBy(hashes);
     if (domain === undefined) return;
     protectedNames.add(hashes, hashes.count - 1);
@@ -69,7 +71,7 @@ export async function readNames(
   };
   const report = await visitNames(stream, format, key, visit, options);
   return {
-    names: names.finish(),
+    ...names.finishWithLines(),
     report,
     protectedNames: protectedNames.finish(),
     protectedLines,

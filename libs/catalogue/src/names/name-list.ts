@@ -1,6 +1,7 @@
 import { type HashKey, SuffixHashes, toWireName } from '@weir/dns-name';
 import { crc32 } from 'node:zlib';
 import { CatalogueError } from '../catalogue-error.js';
+import { linesOf } from './name-places.js';
 
 /**
  * Identifies a hash key without revealing it: 32 bits of the hash of a fixed name. An image compiled
@@ -14,11 +15,13 @@ export function keyCheck(key: HashKey): number {
 /** `WEIRNAM\n` */
 const MAGIC = Uint8Array.of(0x57, 0x45, 0x49, 0x52, 0x4e, 0x41, 0x4d, 0x0a);
 const VERSION = 1;
-const HEADER_BYTES = 32;
+/** In front of the names in the stored form of a list. */
+export const HEADER_BYTES = 32;
 /** Offsets of the header's unsigned 32-bit little-endian fields. */
 const Header = { version: 8, checksum: 12, keyCheck: 16, count: 20 } as const;
 const CHECKED_FROM = 16;
-const HASH_BYTES = 8;
+/** Of a name in the stored form of a list. */
+export const HASH_BYTES = 8;
 const FIRST_CAPACITY = 1024;
 
 /**
@@ -120,9 +123,10 @@ export class NameList {
   }
 }
 
-/** Collects names for a list, 8 bytes each. */
+/** Collects names for a list, 8 bytes each, and 4 for its line. */
 export class NameListBuilder {
   private words = new Uint32Array(FIRST_CAPACITY * 2);
+  private lines = new Uint32Array(FIRST_CAPACITY);
   private used = 0;
 
   /** Names added so far, duplicates included. */
@@ -131,10 +135,12 @@ export class NameListBuilder {
   }
 
   /** Adds the name whose hash has that index in `hashes`. */
-  add(hashes: SuffixHashes, suffix: number): void {
+  add(hashes: SuffixHashes, suffix: number, line = 0): void {
     if (this.used === this.words.length) {
       this.words = new Uint32Array(this.words.buffer.transfer(this.words.byteLength * 2));
+      this.lines = new Uint32Array(this.lines.buffer.transfer(this.lines.byteLength * 2));
     }
+    this.lines[this.used / 2] = line;
     this.words[this.used++] = hashes.low[suffix];
     this.words[this.used++] = hashes.high[suffix];
   }
@@ -143,8 +149,17 @@ export class NameListBuilder {
   finish(): NameList {
     const words = new Uint32Array(this.words.buffer.transfer(this.used * 4));
     this.words = new Uint32Array(FIRST_CAPACITY * 2);
+    this.lines = new Uint32Array(FIRST_CAPACITY);
     this.used = 0;
     return NameList.ofUnsorted(words);
+  }
+
+  /** The same with the first line of each name, in the order of the list. */
+  finishWithLines(): { readonly names: NameList; readonly lines: Uint32Array<ArrayBuffer> } {
+    const collected = this.words.slice(0, this.used);
+    const lines = this.lines.subarray(0, this.used / 2);
+    const names = this.finish();
+    return { names, lines: linesOf(names, collected, lines) };
   }
 }
 

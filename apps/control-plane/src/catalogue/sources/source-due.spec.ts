@@ -29,6 +29,7 @@ const state = (agoMs: number, failures = 0): SourceState => ({
   invalidCount: 0,
   namesSha256: null,
   namesBytes: 0,
+  placesBytes: 0,
   protectedCount: 0,
   protectedBytes: 0,
   readWith: '',

@@ -9,6 +9,8 @@ import type { Logger } from '@weir/ops';
 import type { Pool } from 'pg';
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import {
+  readNames,
+  readPlaces,
   recordFailure,
   recordHeld,
   recordList,
@@ -100,7 +102,11 @@ export class SourceRefresh {
     const { etag = null, lastModified = null } = (isSameReading ? last : undefined) ?? {};
     try {
       if (await isUnchangedFile(source, etag, limits)) return { status: 'unchanged' };
-      const task = { source, key, etag, lastModified, neverBlock, limits };
+      const { pool } = this.options;
+      const before = last?.placesBytes
+        ? { names: await readNames(pool, last), places: await readPlaces(pool, last) }
+        : null;
+      const task = { source, key, etag, lastModified, neverBlock, before, limits };
       return await readInThread(task, signal);
     } catch (error) {
       signal.throwIfAborted();
@@ -148,7 +154,8 @@ export class SourceRefresh {
     }
     this.logProtected(source, definition, outcome);
     if (last?.namesSha256 === list.namesSha256 && last.readWith === stored.readWith) {
-      await recordUnchanged(pool, { name, etag: list.etag, lastModified: list.lastModified });
+      // Its lines may have moved.
+      await recordList(pool, name, stored);
       return 'unchanged';
     }
     await recordList(pool, name, stored);

@@ -1,5 +1,6 @@
 import type { CommercialUse, Definition, ListFormat, Purpose } from '@weir/catalogue';
-import type { Pool } from 'pg';
+import { type HashKey, SuffixHashes, toWireName } from '@weir/dns-name';
+import type { ClientBase, Pool } from 'pg';
 
 /** A list that a group names. */
 export interface NamedSource {
@@ -12,10 +13,18 @@ export interface NamedSource {
 /** A category or an application, as the definition describes it. */
 export interface NamedGroup {
   readonly id: number;
+  readonly name: string;
   readonly group: string | null;
   readonly purpose: Purpose;
   readonly sources: readonly NamedSource[];
+  readonly inline: readonly InlineName[];
 }
+
+/**
+ * A domain that stands in the definition itself: low and high 32 bits of its hash, its line, and the time at which the
+ * definition was first read with it there, in seconds since 1970.
+ */
+export type InlineName = readonly [low: number, high: number, line: number, since: number];
 
 /** The definition that was read last, on whichever replica. */
 export type DefinitionGroups = Readonly<
@@ -25,15 +34,13 @@ export type DefinitionGroups = Readonly<
 export async function recordDefinition(
   pool: Pool,
   { categories, applications }: Definition,
+  key: HashKey,
 ): Promise<void> {
-  const named = (groups: Definition['categories']): NamedGroup[] =>
-    groups.map(({ id, group, purpose, sources }) => ({
-      ...{ id, group, purpose },
-      sources: sources.map(({ name, format, licence, commercialUse }) => ({
-        ...{ name, format, licence, commercialUse },
-      })),
-    }));
-  const groups = { categories: named(categories), applications: named(applications) };
+  const before = await readDefinitionGroups(pool);
+  const groups: DefinitionGroups = {
+    categories: toNamed(categories, before.categories, key),
+    applications: toNamed(applications, before.applications, key),
+  };
   await pool.query(
     `INSERT INTO catalogue_definition AS known (groups) VALUES ($1)
      ON CONFLICT (id) DO UPDATE SET groups = excluded.groups WHERE known.groups <> excluded.groups`,
@@ -42,9 +49,35 @@ export async function recordDefinition(
 }
 
 /** Empty before the first definition was read. */
-export async function readDefinitionGroups(pool: Pool): Promise<DefinitionGroups> {
+export async function readDefinitionGroups(pool: Pool | ClientBase): Promise<DefinitionGroups> {
   const { rows } = await pool.query<{ groups: DefinitionGroups }>(
     'SELECT groups FROM catalogue_definition',
   );
   return rows[0]?.groups ?? { categories: [], applications: [] };
+}
+
+function toNamed(
+  groups: Definition['categories'],
+  before: readonly NamedGroup[],
+  key: HashKey,
+): NamedGroup[] {
+  const nowSeconds = Math.floor(Date.now() / 1000);
+  const hashes = new SuffixHashes(key);
+  return groups.map(({ id, name, group, purpose, sources, domains, domainLines }) => {
+    const known = new Map<string, number>();
+    for (const [low, high, , since] of before.find((one) => one.id === id)?.inline ?? []) {
+      known.set(`${low} ${high}`, since);
+    }
+    return {
+      ...{ id, name, group, purpose },
+      sources: sources.map(({ name: source, format, licence, commercialUse }) => ({
+        ...{ name: source, format, licence, commercialUse },
+      })),
+      inline: domains.map((domain, i): InlineName => {
+        const last = hashes.compute(toWireName(domain), 0) - 1;
+        const [low, high] = [hashes.low[last], hashes.high[last]];
+        return [low, high, domainLines[i], known.get(`${low} ${high}`) ?? nowSeconds];
+      }),
+    };
+  });
 }

@@ -32,6 +32,7 @@ describe('readNames', () => {
       protectedNames: null,
       readWith: '',
       names,
+      places: Buffer.alloc(0),
       namesSha256: createHash('sha256').update(names).digest('hex'),
     });
   }

@@ -23,6 +23,7 @@ export interface SourceState {
   /** Of the bytes of the last accepted list, protected names behind them; null: there is none. */
   readonly namesSha256: string | null;
   readonly namesBytes: number;
+  readonly placesBytes: number;
   /** Names of the list that would block a domain of `never_block`. */
   readonly protectedCount: number | null;
   readonly protectedBytes: number;
@@ -41,6 +42,8 @@ export interface StoredList {
   readonly invalidCount: number;
   /** Serialised by `NameList.toBytes`. */
   readonly names: Uint8Array;
+  /** Bytes of `NamePlaces`. */
+  readonly places: Uint8Array;
   readonly namesSha256: string;
   readonly protectedCount: number;
   /** Serialised in the same way; null: there are none. */
@@ -70,6 +73,7 @@ export async function readStates(pool: Pool): Promise<ReadonlyMap<string, Source
            last_success_at AS "lastSuccessAt",
            domain_count AS "domainCount", invalid_count AS "invalidCount",
            names_sha256 AS "namesSha256", coalesce(octet_length(names), 0) AS "namesBytes",
+           coalesce(octet_length(places), 0) AS "placesBytes",
            is_named AS "isNamed", protected_count AS "protectedCount", read_with AS "readWith",
            coalesce(octet_length(protected), 0) AS "protectedBytes"
     FROM catalogue_source`);
@@ -84,6 +88,14 @@ export function readNames(
   return readBytes(pool, 'names', namesSha256, namesBytes);
 }
 
+/** The places of its names. @throws Error when it was replaced meanwhile. */
+export function readPlaces(
+  pool: Pool,
+  { namesSha256, placesBytes }: Pick<SourceState, 'namesSha256' | 'placesBytes'>,
+): Promise<Uint8Array<ArrayBuffer>> {
+  return readBytes(pool, 'places', namesSha256, placesBytes);
+}
+
 /** Those of its protected names; empty: there are none. @throws Error when it was replaced meanwhile. */
 export function readProtectedNames(
   pool: Pool,
@@ -94,7 +106,7 @@ export function readProtectedNames(
 
 async function readBytes(
   pool: Pool,
-  column: 'names' | 'protected',
+  column: 'names' | 'protected' | 'places',
   namesSha256: string | null,
   size: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
@@ -113,7 +125,7 @@ async function readBytes(
 }
 
 const LIST_COLUMNS = `format, etag, last_modified, domain_count, invalid_count, protected_count, names, names_sha256,
-  protected, read_with`;
+  protected, read_with, places`;
 
 function listValues(name: string, list: StoredList): unknown[] {
   return [
@@ -128,6 +140,7 @@ function listValues(name: string, list: StoredList): unknown[] {
     list.namesSha256,
     list.protectedNames,
     list.readWith,
+    list.places,
   ];
 }
 
@@ -136,10 +149,11 @@ export async function recordList(pool: Pool, name: string, list: StoredList): Pr
   await pool.query(
     `WITH held AS (DELETE FROM catalogue_held WHERE name = $1)
      INSERT INTO catalogue_source (name, ${LIST_COLUMNS}, last_attempt_at, last_success_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now(), now())
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now(), now())
      ON CONFLICT (name) DO UPDATE SET (${LIST_COLUMNS}) =
          ROW(excluded.format, excluded.etag, excluded.last_modified, excluded.domain_count, excluded.invalid_count,
-             excluded.protected_count, excluded.names, excluded.names_sha256, excluded.protected, excluded.read_with),
+             excluded.protected_count, excluded.names, excluded.names_sha256, excluded.protected, excluded.read_with,
+             excluded.places),
        last_attempt_at = now(), last_success_at = now(), last_error = NULL, failures = 0`,
     listValues(name, list),
   );
@@ -149,10 +163,11 @@ export async function recordList(pool: Pool, name: string, list: StoredList): Pr
 export async function recordHeld(pool: Pool, name: string, list: StoredList): Promise<void> {
   await pool.query(
     `INSERT INTO catalogue_held AS held (name, ${LIST_COLUMNS})
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
      ON CONFLICT (name) DO UPDATE SET (${LIST_COLUMNS}) =
          ROW(excluded.format, excluded.etag, excluded.last_modified, excluded.domain_count, excluded.invalid_count,
-             excluded.protected_count, excluded.names, excluded.names_sha256, excluded.protected, excluded.read_with)
+             excluded.protected_count, excluded.names, excluded.names_sha256, excluded.protected, excluded.read_with,
+             excluded.places)
        WHERE (held.names_sha256, held.read_with) <> (excluded.names_sha256, excluded.read_with)`,
     listValues(name, list),
   );
@@ -173,7 +188,7 @@ export async function acceptHeld(client: Pool | ClientBase, name: string): Promi
     `WITH held AS (DELETE FROM catalogue_held WHERE name = $1 RETURNING *)
      UPDATE catalogue_source AS source SET (${LIST_COLUMNS}) =
          ROW(held.format, held.etag, held.last_modified, held.domain_count, held.invalid_count,
-             held.protected_count, held.names, held.names_sha256, held.protected, held.read_with),
+             held.protected_count, held.names, held.names_sha256, held.protected, held.read_with, held.places),
        last_success_at = now(), last_error = NULL, failures = 0
      FROM held WHERE source.name = held.name RETURNING source.domain_count AS domains`,
     [name],

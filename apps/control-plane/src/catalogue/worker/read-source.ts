@@ -3,7 +3,10 @@ import {
   DEFAULT_LIMITS,
   type ListExample,
   type ListReport,
+  NameList,
   openSource,
+  type PlacedNames,
+  placeNames,
   readNames,
   type SourceDefinition,
 } from '@weir/catalogue';
@@ -25,6 +28,8 @@ export interface ReadTask {
   readonly etag: string | null;
   readonly lastModified: string | null;
   readonly neverBlock: readonly string[];
+  /** The last accepted list as it is stored, with its places; null: there is none. */
+  readonly before: { readonly names: Uint8Array; readonly places: Uint8Array } | null;
   readonly limits: SourceLimits;
 }
 
@@ -59,6 +64,8 @@ export async function readSource(task: ReadTask): Promise<ReadOutcome> {
     });
     const { report, protectedLines } = read;
     const names = read.names.toBytes(key);
+    const nowSeconds = Math.floor(Date.now() / 1000);
+    const places = placeNames(read.names, read.lines, nowSeconds, listBefore(task));
     const { count: protectedCount } = read.protectedNames;
     const protectedNames = protectedCount === 0 ? null : read.protectedNames.toBytes(key);
     const digest = createHash('sha256').update(names);
@@ -71,6 +78,7 @@ export async function readSource(task: ReadTask): Promise<ReadOutcome> {
         domainCount: read.names.count,
         invalidCount: report.invalidLines,
         names,
+        places: new Uint8Array(places.buffer),
         namesSha256: digest.digest('hex'),
         protectedCount,
         protectedNames,
@@ -81,5 +89,18 @@ export async function readSource(task: ReadTask): Promise<ReadOutcome> {
   } catch (error) {
     if (!(error instanceof CatalogueError)) throw error;
     return { status: 'failed', problem: error.message };
+  }
+}
+
+/** Null also where what is stored cannot be used: the names of the new list are new then. */
+function listBefore({ before, key }: ReadTask): PlacedNames | null {
+  if (before === null) return null;
+  try {
+    const names = NameList.fromBytes(before.names, key);
+    const places = new Uint32Array(before.places.slice().buffer);
+    return places.length === names.words.length ? { names, places } : null;
+  } catch (error) {
+    if (!(error instanceof CatalogueError)) throw error;
+    return null;
   }
 }

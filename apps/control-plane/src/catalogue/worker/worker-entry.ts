@@ -9,8 +9,9 @@ if (task.kind === 'definition') {
   parentPort?.postMessage(await loadDefinition(task.input));
 } else if (task.kind === 'read') {
   const outcome = await readSource(task.input);
-  const names = outcome.status === 'read' ? [outcome.list.names.buffer as ArrayBuffer] : [];
-  parentPort?.postMessage(outcome, names);
+  const { list } = outcome.status === 'read' ? outcome : {};
+  const buffers = list === undefined ? [] : [list.names.buffer, list.places.buffer];
+  parentPort?.postMessage(outcome, buffers as ArrayBuffer[]);
 } else {
   const outcome = compileGroups(task.input);
   const transferList = outcome.status === 'compiled' ? [outcome.compiled.image.buffer] : [];

@@ -32,9 +32,14 @@ export async function readDefinitionInThread(
   return outcome.definition;
 }
 
-/** Runs `readSource` in a worker thread: parsing millions of lines does not delay requests. */
+/**
+ * Runs `readSource` in a worker thread: parsing millions of lines does not delay requests. The list before is
+ * transferred: the caller cannot use it afterwards.
+ */
 export function readInThread(input: ReadTask, signal: AbortSignal): Promise<ReadOutcome> {
-  return run({ kind: 'read', input }, [], signal);
+  const { names, places } = input.before ?? {};
+  const buffers = [names, places].flatMap((bytes) => bytes?.buffer ?? []);
+  return run({ kind: 'read', input }, buffers as ArrayBuffer[], signal);
 }
 
 /** Runs `compileGroups` in a worker thread. The lists are transferred: the caller cannot use them afterwards. */

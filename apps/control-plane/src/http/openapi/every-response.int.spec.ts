@@ -192,6 +192,7 @@ const REQUESTS: Readonly<Record<string, Requests>> = {
   'GET /changes/': { success: ['/changes/?last=1'] },
   'GET /categories/': { success: ['/categories/'] },
   'GET /catalogue/': { success: ['/catalogue/'] },
+  'GET /catalogue/search/': { success: ['/catalogue/search/?domain=casino.example.com'] },
   'POST /catalogue/accept': {
     success: ['/catalogue/accept', { cat_id: 2, source: HELD }],
     409: ['/catalogue/accept', { cat_id: 5, source: ACCEPTED }],
@@ -318,9 +319,14 @@ function wrong(method: string, endpoint: string, path: string): Promise<Answer> 
 }
 
 async function unforeseen(send: () => Promise<Answer>): Promise<Answer> {
-  await harness.sql('ALTER TABLE config_head RENAME TO mislaid');
+  // What every other call reads, and what a search of the catalogue reads.
+  for (const table of ['config_head', 'catalogue_definition']) {
+    await harness.sql(`ALTER TABLE ${table} RENAME TO ${table}_mislaid`);
+  }
   const answer = await send();
-  await harness.sql('ALTER TABLE mislaid RENAME TO config_head');
+  for (const table of ['config_head', 'catalogue_definition']) {
+    await harness.sql(`ALTER TABLE ${table}_mislaid RENAME TO ${table}`);
+  }
   return answer;
 }
 

@@ -53,6 +53,7 @@ const STORY = [
   'GET /changes/',
   'GET /categories/',
   'GET /catalogue/',
+  'GET /catalogue/search/?domain=www.casino.example.com',
   'POST /catalogue/accept',
   'POST /init/',
   'POST /init/?dry_run=false',

@@ -57,6 +57,7 @@ GET /resolvers/ 200
 GET /token/ 200
 GET /categories/ 200
 GET /catalogue/ 200
+GET /catalogue/search/ 200
 POST /catalogue/accept 201`
   .trim()
   .split('\n');

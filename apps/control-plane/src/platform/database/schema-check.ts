@@ -4,7 +4,7 @@ import type { Pool } from 'pg';
 import { isDatabaseUnreachable } from './database-errors.js';
 
 /** The newest migration of this release. It works with this schema, and with later schemas that allow it. */
-export const SCHEMA_VERSION = '20261124140500_last_writer';
+export const SCHEMA_VERSION = '20261124150000_catalogue_places';
 
 const POLL_MS = 250;
 const UNDEFINED_TABLE = '42P01';

@@ -1,8 +1,15 @@
-import { Body, Controller } from '@nestjs/common';
+import { Body, Controller, Query } from '@nestjs/common';
 import { ReadingEndpoint } from '../../http/routing/endpoint.js';
 import type { Json } from '../../http/validation/dto.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
-import { AcceptDto, CatalogueDto, CatalogueSourceDto, CategoryDto } from './catalogue.dto.js';
+import {
+  AcceptDto,
+  CatalogueDto,
+  CatalogueSourceDto,
+  CategoryDto,
+  ListedNameDto,
+  SearchQuery,
+} from './catalogue.dto.js';
 import { CatalogueService } from './catalogue.service.js';
 
 @Controller()
@@ -23,6 +30,15 @@ export class CatalogueController {
   })
   get(): Promise<Json<CatalogueDto>> {
     return this.catalogue.get();
+  }
+
+  @ReadingEndpoint('GET /catalogue/search/', {
+    summary: 'The lists that have a domain, or one above it',
+    query: SearchQuery,
+    answer: [ListedNameDto],
+  })
+  search(@Query() { domain }: SearchQuery): Promise<Json<ListedNameDto>[]> {
+    return this.catalogue.search(domain);
   }
 
   @ReadingEndpoint('POST /catalogue/accept', {

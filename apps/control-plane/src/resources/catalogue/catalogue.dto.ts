@@ -11,6 +11,7 @@ import {
   IsTime,
   Rule,
 } from '../../http/validation/rules.js';
+import { IsNormalisedDomain } from '../domain-lists/domain-check.js';
 
 const MAX = Number.MAX_SAFE_INTEGER;
 const MAX_SOURCE = 2048;
@@ -115,6 +116,44 @@ export class CatalogueDto {
 
   @IsNestedList(() => CatalogueSourceDto)
   sources!: CatalogueSourceDto[];
+}
+
+@Example<SearchQuery>({ domain: 'www.casino.example.com' })
+export class SearchQuery {
+  @IsNormalisedDomain()
+  domain!: string;
+}
+
+/** A list that has a name. */
+@Example<ListedNameDto>({
+  ...{ cat_id: 12, app_id: null, name: 'Gambling', source: 'inline' },
+  ...{ matched: 'casino.example.com', line: 4, since: '2026-11-20T04:00:00.000Z' },
+})
+export class ListedNameDto {
+  @IsOptional()
+  @IsId()
+  cat_id!: number | null;
+
+  @IsOptional()
+  @IsId()
+  app_id!: number | null;
+
+  @IsText('a name', () => true)
+  name!: string;
+
+  /** `inline`: the definition itself. */
+  @IsText('a source', () => true)
+  source!: string;
+
+  /** What the list has: the name that was asked for, or one above it. */
+  @IsText('a domain', () => true)
+  matched!: string;
+
+  @IsInteger(1, MAX)
+  line!: number;
+
+  @IsTime()
+  since!: string;
 }
 
 /** Either `cat_id` or `app_id`. */

@@ -133,6 +133,35 @@ it('a held list is taken when somebody accepts it, which is a change with a reco
   expect((await get<Catalogue>('/catalogue/')).version).toBeGreaterThan(before);
 });
 
+it('finds the lists that have a name or one above it, with the line, and since when', async () => {
+  const search = (domain: string) => get<object[]>(`/catalogue/search/?domain=${domain}`);
+  const bets = {
+    source: 'bets.txt',
+    matched: 'n40.example.net',
+    line: 41,
+    since: expect.any(String),
+  };
+  expect(await search('WWW.N40.example.net.')).toEqual([
+    { cat_id: 12, app_id: null, name: 'Gambling', ...bets },
+    { cat_id: null, app_id: 3, name: 'Video', ...bets },
+  ]);
+  expect(await search('casino.example.com')).toMatchObject([
+    { cat_id: 12, source: 'inline', matched: 'casino.example.com', line: 6 },
+  ]);
+  expect(await search('example.net')).toEqual([]);
+  expect(harness.logLines.join('').toLowerCase()).not.toContain('n40');
+  expect(harness.logLines.join('')).not.toContain('casino');
+});
+
+it('a name stays since when it was first listed, wherever its line moves', async () => {
+  const search = () =>
+    get<{ line: number; since: string }[]>('/catalogue/search/?domain=n7.example.net');
+  const [before] = await search();
+  await write('bets.txt', `new.example.net\n${names(41)}`);
+  await expect.poll(async () => (await search())[0].line, WAIT).toBe(before.line + 1);
+  expect((await search())[0].since).toBe(before.since);
+});
+
 it.each([
   [{ source: 'bets.txt' }, 'body.cat_id: missing'],
   [{ cat_id: 12, app_id: 3, source: 'bets.txt' }, 'body.app_id: value_error'],

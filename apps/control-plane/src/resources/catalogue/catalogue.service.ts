@@ -6,6 +6,7 @@ import {
   type NamedSource,
   readDefinitionGroups,
 } from '../../catalogue/store/definition-store.js';
+import { findListed } from '../../catalogue/store/name-search.js';
 import {
   acceptHeld,
   readHeld,
@@ -16,9 +17,17 @@ import { conflict } from '../../http/errors/errors.js';
 import type { Json } from '../../http/validation/dto.js';
 import { type Fault, InvalidRequestError, throwIfFaults } from '../../http/validation/fault.js';
 import { Database } from '../../platform/database/database.js';
+import { inTransaction } from '../../platform/database/in-transaction.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
-import type { AcceptDto, CatalogueDto, CatalogueSourceDto, CategoryDto } from './catalogue.dto.js';
+import { DomainHasher } from '../domain-lists/domain-check.js';
+import type {
+  AcceptDto,
+  CatalogueDto,
+  CatalogueSourceDto,
+  CategoryDto,
+  ListedNameDto,
+} from './catalogue.dto.js';
 
 type OfGroup = Pick<CatalogueSourceDto, 'cat_id' | 'app_id'>;
 
@@ -28,6 +37,7 @@ export class CatalogueService {
   constructor(
     private readonly database: Database,
     private readonly writer: ConfigurationWriter,
+    private readonly hasher: DomainHasher,
   ) {}
 
   async categories(): Promise<Json<CategoryDto>[]> {
@@ -51,6 +61,26 @@ export class CatalogueService {
       active_since: active?.since?.toISOString() ?? null,
       sources: await this.sources(),
     };
+  }
+
+  /** @param domain in normal form. It is told to nobody but the caller. */
+  async search(domain: string): Promise<Json<ListedNameDto>[]> {
+    const hashes = this.hasher.suffixes(domain);
+    const listed = await inTransaction(
+      this.database,
+      this.database.silenceTimeoutMs,
+      async (client) => {
+        await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
+        return findListed(client, hashes);
+      },
+    );
+    const labels = domain.split('.');
+    return listed.map(({ kind, group: { id, name }, source, labels: count, line, since }) => ({
+      cat_id: kind === 'categories' ? id : null,
+      app_id: kind === 'applications' ? id : null,
+      ...{ name, source: source ?? 'inline', matched: labels.slice(-count).join('.') },
+      ...{ line, since: since.toISOString() },
+    }));
   }
 
   /** Takes the held list of a source, for all groups that name it. It is in force when a replica has compiled it. */

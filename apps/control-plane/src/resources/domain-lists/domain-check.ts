@@ -1,5 +1,12 @@
 import { applyDecorators } from '@nestjs/common';
-import { DomainError, normaliseDomain, hashDomain, type HashKey } from '@weir/dns-name';
+import {
+  DomainError,
+  hashDomain,
+  type HashKey,
+  normaliseDomain,
+  SuffixHashes,
+  toWireName,
+} from '@weir/dns-name';
 import { Convert, Rule, type Wrong } from '../../http/validation/rules.js';
 
 const SCHEMA = { type: 'string', format: 'idn-hostname', maxLength: 1024, example: 'example.com' };
@@ -36,5 +43,12 @@ export class DomainHasher {
   /** @throws DomainError when the text is not a domain name. */
   hash(presentationName: string): number {
     return hashDomain(normaliseDomain(presentationName), this.key);
+  }
+
+  /** The hashes of a domain in normal form, and of all above it, as the catalogue has them. */
+  suffixes(domain: string): SuffixHashes {
+    const hashes = new SuffixHashes(this.key);
+    hashes.compute(toWireName(domain), 0);
+    return hashes;
   }
 }

@@ -1,0 +1,105 @@
+import type { NameList } from './name-list.js';
+
+/**
+ * Where a list has each of its names, and since when: two words a name, in the order of the list. The first is the
+ * line, the second the time at which the list was first read with it, in seconds since 1970.
+ */
+export type NamePlaces = Uint32Array<ArrayBuffer>;
+
+/** A list with its places. */
+export interface PlacedNames {
+  readonly names: NameList;
+  readonly places: NamePlaces;
+}
+
+/**
+ * @param lines one for each name.
+ * @param before the list before: the times of the names that it has stay.
+ */
+export function placeNames(
+  names: NameList,
+  lines: Uint32Array,
+  nowSeconds: number,
+  before: PlacedNames | null,
+): NamePlaces {
+  const { words } = names;
+  const known = before?.names.words ?? new Uint32Array(0);
+  const places = new Uint32Array(words.length);
+  let old = 0;
+  for (let at = 0; at < words.length; at += 2) {
+    while (old < known.length && compare(known, old, words[at], words[at + 1]) < 0) old += 2;
+    const isKnown = old < known.length && compare(known, old, words[at], words[at + 1]) === 0;
+    places[at] = lines[at / 2];
+    places[at + 1] = before !== null && isKnown ? before.places[old + 1] : nowSeconds;
+  }
+  return places;
+}
+
+/** The line of each name: the first of those with which it was collected. */
+export function linesOf(
+  { words, count }: NameList,
+  collected: Uint32Array,
+  lines: Uint32Array,
+): Uint32Array<ArrayBuffer> {
+  // Hashes are spread evenly, so a bucket has about one name.
+  const shift = 32 - Math.max(1, Math.ceil(Math.log2(count + 1)));
+  const starts = new Uint32Array(2 ** (32 - shift) + 1);
+  for (let at = 1; at < words.length; at += 2) starts[(words[at] >>> shift) + 1]++;
+  for (let i = 1; i < starts.length; i++) starts[i] += starts[i - 1];
+  const found = new Uint32Array(count);
+  for (let i = 0; i < lines.length; i++) {
+    const low = collected[i * 2];
+    const high = collected[i * 2 + 1];
+    let at = starts[high >>> shift];
+    while (compare(words, at * 2, low, high) !== 0) at++;
+    if (found[at] === 0) found[at] = lines[i];
+  }
+  return found;
+}
+
+/** Names that are read at once: with the spread of hashes, one piece of a list of millions is enough as a rule. */
+const PIECE = 8_192;
+
+/**
+ * Finds a name in a stored list without the whole list.
+ * @param count names of the list.
+ * @param read so many names from a position on: two words each.
+ * @returns its position; -1: the list does not have it.
+ */
+export async function searchNames(
+  count: number,
+  low: number,
+  high: number,
+  read: (from: number, names: number) => Promise<Uint32Array>,
+): Promise<number> {
+  let first = 0;
+  let end = count;
+  while (first < end) {
+    const guess = Math.floor((high / 2 ** 32) * count) - PIECE / 2;
+    const from = Math.max(first, Math.min(guess, end - PIECE));
+    const words = await read(from, Math.min(PIECE, end - from));
+    const names = words.length / 2;
+    const at = lowerBound(words, low, high);
+    if (at < names && compare(words, at * 2, low, high) === 0) return from + at;
+    if (at === 0) end = from;
+    else if (at === names) first = from + names;
+    else return -1;
+  }
+  return -1;
+}
+
+/** Position of the first name that is not below the hash. */
+function lowerBound(words: Uint32Array, low: number, high: number): number {
+  let from = 0;
+  let to = words.length / 2;
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (compare(words, middle * 2, low, high) < 0) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+function compare(words: Uint32Array, at: number, low: number, high: number): number {
+  return words[at + 1] - high || words[at] - low;
+}
