@@ -24,6 +24,8 @@ CREATE TABLE catalogue_image (
   created_at    timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   -- Tells whether anything is to be compiled without compiling it.
   inputs_sha256 char(64),
+  -- When it was last put in force.
+  activated_at  timestamptz,
   CONSTRAINT catalogue_image_sha256_hex CHECK (sha256 ~ '^[0-9a-f]{64}$'),
   CONSTRAINT catalogue_image_inputs_hex CHECK (inputs_sha256 ~ '^[0-9a-f]{64}$')
 );
@@ -62,6 +64,8 @@ CREATE TABLE catalogue_source (
   protected_count integer,
   -- What the list was compared with when it was read: a digest of never_block and of its pin; empty: nothing.
   read_with       text NOT NULL DEFAULT '',
+  -- Of each name, in the order of the names, the line that lists it, and since when the list has it.
+  places          bytea,
   CONSTRAINT catalogue_source_counts CHECK (domain_count >= 0 AND invalid_count >= 0),
   CONSTRAINT catalogue_source_names_whole CHECK ((names IS NULL) = (names_sha256 IS NULL)),
   CONSTRAINT catalogue_source_sha256_hex CHECK (names_sha256 ~ '^[0-9a-f]{64}$'),
@@ -83,10 +87,18 @@ CREATE TABLE catalogue_held (
   names           bytea NOT NULL,
   names_sha256    char(64) NOT NULL,
   protected       bytea,
-  read_with       text NOT NULL
+  read_with       text NOT NULL,
+  places          bytea
 );
 ALTER TABLE catalogue_held ALTER COLUMN names SET STORAGE EXTERNAL;
 ALTER TABLE catalogue_held ALTER COLUMN protected SET STORAGE EXTERNAL;
+
+-- The groups of the definition that was read last, and which lists they name.
+CREATE TABLE catalogue_definition (
+  id     smallint PRIMARY KEY DEFAULT 1,
+  groups jsonb NOT NULL,
+  CONSTRAINT catalogue_definition_single CHECK (id = 1)
+);
 
 -- The revision log. Every change locks the one row of config_head.
 
@@ -143,6 +155,46 @@ CREATE TABLE change_record (
                 ELSE num_nonnulls(token, source, request_id, method, route) = 0 END),
   CONSTRAINT change_record_keys CHECK (jsonb_array_length(keys) <= least(key_count, 100))
 );
+CREATE INDEX change_record_token_revision_idx ON change_record (token, revision);
+-- Who wrote an entity last. Without a list of pending entries, which every look-up would read.
+CREATE INDEX change_record_keys_idx ON change_record USING gin (keys jsonb_path_ops) WITH (fastupdate = off);
+-- The changes that may have written more than their keys tell.
+CREATE INDEX change_record_long_idx ON change_record (revision) WHERE key_count > 100;
+
+-- The profiles that each change concerns: an index of change_record, which its triggers keep, whatever writes records.
+CREATE TABLE change_record_profile (
+  -- -1: every profile.
+  profile_id integer NOT NULL,
+  revision   bigint NOT NULL,
+  token      text,
+  PRIMARY KEY (profile_id, revision)
+);
+CREATE INDEX change_record_profile_profile_id_token_revision_idx
+  ON change_record_profile (profile_id, token, revision);
+
+CREATE FUNCTION change_record_added() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO change_record_profile (profile_id, revision, token)
+  SELECT profile_id, revision, token
+  FROM added, unnest(CASE WHEN all_profiles THEN ARRAY[-1] ELSE profile_ids END) AS profile_id;
+  RETURN NULL;
+END $$;
+
+CREATE FUNCTION change_record_deleted() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM change_record_profile AS one
+  USING deleted, unnest(CASE WHEN all_profiles THEN ARRAY[-1] ELSE profile_ids END) AS its
+  WHERE one.profile_id = its AND one.revision = deleted.revision;
+  RETURN NULL;
+END $$;
+
+CREATE TRIGGER change_record_added AFTER INSERT ON change_record REFERENCING NEW TABLE AS added
+  FOR EACH STATEMENT EXECUTE FUNCTION change_record_added();
+CREATE TRIGGER change_record_deleted AFTER DELETE ON change_record REFERENCING OLD TABLE AS deleted
+  FOR EACH STATEMENT EXECUTE FUNCTION change_record_deleted();
+-- POST /init/ turns off all other triggers.
+ALTER TABLE change_record ENABLE ALWAYS TRIGGER change_record_added;
+ALTER TABLE change_record ENABLE ALWAYS TRIGGER change_record_deleted;
 
 -- When each background job last began. Its advisory lock says whether it runs now.
 CREATE TABLE job_run (
@@ -211,7 +263,7 @@ CREATE INDEX schedule_target_profile_id_idx ON schedule (target_profile_id);
 
 -- Who belongs to which profile. When a profile goes, PostgreSQL looks for what still refers to it: without the
 -- indexes on profile_id it reads the whole table for each profile, which takes hours when a configuration of ten
--- thousand profiles is replaced.
+-- thousand profiles is replaced. With the address, they give the pages of what a profile has.
 
 CREATE TABLE ipv4_network (
   address       inet PRIMARY KEY,
@@ -222,7 +274,7 @@ CREATE TABLE ipv4_network (
   CONSTRAINT ipv4_network_prefix_length CHECK (prefix_length BETWEEN 10 AND 32)
 );
 CREATE UNIQUE INDEX ipv4_network_network_key ON ipv4_network (network);
-CREATE INDEX ipv4_network_profile_id_idx ON ipv4_network (profile_id);
+CREATE INDEX ipv4_network_profile_id_address_idx ON ipv4_network (profile_id, address);
 
 CREATE TABLE ipv6_network (
   address       inet PRIMARY KEY,
@@ -235,7 +287,7 @@ CREATE TABLE ipv6_network (
   CONSTRAINT ipv6_network_prefix_length CHECK (prefix_length BETWEEN 16 AND 128)
 );
 CREATE UNIQUE INDEX ipv6_network_network_key ON ipv6_network (network);
-CREATE INDEX ipv6_network_profile_id_idx ON ipv6_network (profile_id);
+CREATE INDEX ipv6_network_profile_id_address_idx ON ipv6_network (profile_id, address);
 
 CREATE TABLE napt_assignment (
   address    inet NOT NULL,
@@ -246,4 +298,5 @@ CREATE TABLE napt_assignment (
   CONSTRAINT napt_assignment_address CHECK (family(address) = 4 AND masklen(address) = 32),
   CONSTRAINT napt_assignment_ports CHECK (0 <= lower_port AND lower_port <= upper_port AND upper_port <= 65535)
 );
-CREATE INDEX napt_assignment_profile_id_idx ON napt_assignment (profile_id);
+CREATE INDEX napt_assignment_profile_id_address_lower_port_upper_port_idx
+  ON napt_assignment (profile_id, address, lower_port, upper_port);

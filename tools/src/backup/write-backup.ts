@@ -14,6 +14,7 @@ export const HEAD_TABLE = 'config_head';
 
 /** The tables of a backup. Each comes after the tables that it refers to. */
 export const BACKUP_TABLES = [
+  'catalogue_definition',
   'catalogue_source',
   'catalogue_held',
   'catalogue_image',
