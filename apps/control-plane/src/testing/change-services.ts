@@ -94,7 +94,7 @@ export class ChangeServices {
 
   async empty(): Promise<void> {
     await this.sql.query(`
-      TRUNCATE ${TABLES.map(([name]) => name).join()}, change, change_record;
+      TRUNCATE ${TABLES.map(([name]) => name).join()}, change, change_record, change_record_profile;
       UPDATE config_head SET revision = 0, digest = '0000000000000000';
       INSERT INTO profile (id) SELECT generate_series(1, ${STORED_PROFILES})`);
   }
