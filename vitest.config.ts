@@ -76,9 +76,9 @@ export default defineConfig({
         setupFiles: SETUP_FILES,
         globalSetup: ['tools/src/testing/compile.ts', 'tools/src/testing/services.ts'],
         ...waiting,
-        testTimeout: 60_000,
-        hookTimeout: 120_000,
-        expect: { poll: { timeout: 20_000 } },
+        testTimeout: 180_000,
+        hookTimeout: 180_000,
+        expect: { poll: { timeout: 60_000 } },
       }),
       project('e2e', {
         include: ['apps/weir-e2e/src/**/*.e2e.spec.ts'],
