@@ -43,7 +43,7 @@ export class ChangesQuery {
   profile_id?: number;
 
   @Optional()
-  @IsText('a name of a token', () => true)
+  @IsText('a name of a token', (text) => /^[\w.-]+$/.test(text))
   token?: string;
 
   /** So many of the newest. */
