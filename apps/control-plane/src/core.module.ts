@@ -169,10 +169,10 @@ function explainProvider({ configuration }: Process): Factories[number] {
   return {
     provide: ExplainService,
     inject: [Database, ConfigurationReader],
-    useFactory: ({ pool }: Database, reader: ConfigurationReader) =>
+    useFactory: (database: Database, reader: ConfigurationReader) =>
       new ExplainService({
-        ...{ reader, pool, hashKey },
-        image: new ActiveImage(pool, hashKey),
+        ...{ reader, database, hashKey },
+        image: new ActiveImage(database.pool, hashKey),
         resolver: new ModelResolver(configuration, hashKey),
         timeZone: configuration.SCHEDULE_TIMEZONE,
       }),

@@ -178,10 +178,15 @@ export class StepDto {
   @IsAnyText({ example: 'Gambling' })
   name?: string;
 
-  /** The file or URL of the list of the category that holds the name, or `inline`. */
-  @AbsentWhere('no category matched')
+  /** The file or URL of the list of the category that holds `matched`, or `inline`. */
+  @AbsentWhere('no category matched, or its lists no longer hold the name')
   @IsAnyText({ example: 'lists/gambling.txt' })
   source?: string;
+
+  /** When that list was first read with it. */
+  @AbsentWhere('there is no source')
+  @IsTime()
+  listed_since?: string;
 }
 
 @Example<AnswerRecordDto>({ type: 'A', ttl: 10, data: '127.0.0.1' })

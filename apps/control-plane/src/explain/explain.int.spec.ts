@@ -145,7 +145,7 @@ describe('GET /explain/', () => {
     );
   });
 
-  it('names the category with the lowest id, and the list that holds the name', async () => {
+  it('names the category with the lowest id, the list that holds the name, and since when', async () => {
     const { answer, ...found } = await explain('203.0.113.1', 'a.casino.play.example', {
       type: 'https',
     });
@@ -158,11 +158,15 @@ describe('GET /explain/', () => {
         cat_id: 5,
         name: 'Games',
         source: 'inline',
+        listed_since: expect.any(String) as string,
       },
     ]);
     for (const domain of ['www.bet.example', 'n0.bets.example', 'n39999.bets.example']) {
       const [step] = decided(await explain('203.0.113.1', domain));
       expect(step).toMatchObject({ step: 'category', cat_id: 12, source: 'bets.txt' });
+      const search = await harness.call('GET', `/catalogue/search/?domain=${domain}`);
+      const [{ since }] = search.body as { since: string }[];
+      expect(step.listed_since).toBe(since);
     }
     expect(found.type).toBe('HTTPS');
     expect(answer).toEqual({ rcode: 'NOERROR', records: [], ede: { code: 17, text: '' } });

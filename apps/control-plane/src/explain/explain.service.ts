@@ -9,8 +9,9 @@ import {
   Reason,
   type StepVerdict,
 } from '@weir/policy';
-import type { Pool } from 'pg';
+import { findListed, type ListedName } from '../catalogue/store/name-search.js';
 import type { Json } from '../http/validation/dto.js';
+import type { Database } from '../platform/database/database.js';
 import {
   formatIpv4,
   formatIpv6,
@@ -24,7 +25,6 @@ import { possibleCalls } from './flip.js';
 import type { ModelResolver, QueryOutcome } from './model-resolver.js';
 import { type Deciding, originOf } from './origin.js';
 import { formatType } from './record-types.js';
-import { listedBy } from './listed-by.js';
 import { SmallPolicy } from './small-policy.js';
 import {
   entitiesOf,
@@ -35,7 +35,7 @@ import {
 
 export interface ExplainOptions {
   readonly reader: ConfigurationReader;
-  readonly pool: Pool;
+  readonly database: Database;
   readonly image: ActiveImage;
   readonly resolver: ModelResolver;
   readonly hashKey: HashKey;
@@ -123,22 +123,26 @@ export class ExplainService {
         outcome,
         judgedName,
         catalogue,
-        await this.sourceOf(explanation, judged),
+        await this.listingOf(explanation, judgedName),
       ),
       verdict,
       rewrite: rewrite === null ? null : formatName(rewrite, 0),
       targets_judged: outcome.areTargetsJudged,
       answer: outcome.answer,
-      since: deciding && (await originOf(this.options.pool, deciding, revision)),
+      since: deciding && (await originOf(this.options.database.pool, deciding, revision)),
       flip: flip?.call ?? null,
     };
   }
 
-  /** What brings the name into the category that matched; null: none did. */
-  private async sourceOf({ steps }: Explanation, names: SuffixHashes): Promise<string | null> {
+  /** What brings the name into the category that matched; undefined: none did, or the lists have changed since. */
+  private async listingOf({ steps }: Explanation, name: string): Promise<ListedName | undefined> {
     const step = steps.find((one) => one.step === Reason.category && one.verdict !== 0);
-    if (step === undefined) return null;
-    return listedBy(this.options.pool, step.matchedId, names, step.matchedLabels - 1);
+    const matched = suffixOf(name, step?.matchedLabels ?? 0);
+    if (step === undefined || matched === null) return undefined;
+    const { database, hashKey } = this.options;
+    const hashes = hashesOf(toWireName(matched), hashKey);
+    const listed = await findListed(database, hashes, step.matchedId);
+    return listed.find(({ labels }) => labels === step.matchedLabels);
   }
 }
 
@@ -194,7 +198,7 @@ function stepsOf(
   { special, verdict }: QueryOutcome,
   name: string,
   catalogue: CatalogueIndex | null,
-  source: string | null,
+  listing: ListedName | undefined,
 ): Json<StepDto>[] {
   const decided = steps.find((one) => one.verdict !== 0);
   const none = { verdict: 'none', matched: null, decided: false } as const;
@@ -217,7 +221,7 @@ function stepsOf(
       verdict: verdictOf(one),
       matched: suffixOf(name, one.matchedLabels),
       decided: one === decided && special === null,
-      ...groupOf(one, catalogue, source),
+      ...groupOf(one, catalogue, listing),
     })),
     {
       step: 'default',
@@ -240,14 +244,17 @@ function suffixOf(name: string, labels: number): string | null {
 function groupOf(
   { step, matchedId }: StepVerdict,
   catalogue: CatalogueIndex | null,
-  source: string | null,
-): Pick<StepDto, 'app_id' | 'cat_id' | 'name' | 'source'> {
+  listing: ListedName | undefined,
+): Pick<StepDto, 'app_id' | 'cat_id' | 'name' | 'source' | 'listed_since'> {
   if (matchedId < 0) return {};
   return step === Reason.applicationRule
     ? { app_id: matchedId, name: catalogue?.applicationName(matchedId) ?? '' }
     : {
         ...{ cat_id: matchedId, name: catalogue?.categoryName(matchedId) ?? '' },
-        ...(source !== null && { source }),
+        ...(listing && {
+          source: listing.source ?? 'inline',
+          listed_since: listing.since.toISOString(),
+        }),
       };
 }
 

@@ -1,6 +1,8 @@
 import { HASH_BYTES, HEADER_BYTES, searchNames } from '@weir/catalogue';
 import type { SuffixHashes } from '@weir/dns-name';
 import type { ClientBase } from 'pg';
+import type { Database } from '../../platform/database/database.js';
+import { inTransaction } from '../../platform/database/in-transaction.js';
 import {
   type DefinitionGroups,
   type NamedGroup,
@@ -25,10 +27,30 @@ type Place = Pick<ListedName, 'labels' | 'line' | 'since'>;
 /**
  * Finds the lists that have a name, or a name above it: the accepted list of each source, and the domains in the
  * definition. Of each list it reads a few pieces.
- * @param client in a transaction that sees one state of the database.
+ * @param categoryId of the only group to look at; null: all.
  */
-export async function findListed(client: ClientBase, hashes: SuffixHashes): Promise<ListedName[]> {
-  const groups = await readDefinitionGroups(client);
+export async function findListed(
+  database: Database,
+  hashes: SuffixHashes,
+  categoryId: number | null,
+): Promise<ListedName[]> {
+  return inTransaction(database, database.silenceTimeoutMs, async (client) => {
+    await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const groups = await readDefinitionGroups(client);
+    const { categories } = groups;
+    const searched =
+      categoryId === null
+        ? groups
+        : { categories: categories.filter(({ id }) => id === categoryId), applications: [] };
+    return findIn(client, searched, hashes);
+  });
+}
+
+async function findIn(
+  client: ClientBase,
+  groups: DefinitionGroups,
+  hashes: SuffixHashes,
+): Promise<ListedName[]> {
   const bySource = new Map<string, Place[]>();
   const listed: ListedName[] = [];
   for (const kind of ['categories', 'applications'] as const) {

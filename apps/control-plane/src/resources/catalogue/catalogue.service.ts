@@ -17,7 +17,6 @@ import { conflict } from '../../http/errors/errors.js';
 import type { Json } from '../../http/validation/dto.js';
 import { type Fault, InvalidRequestError, throwIfFaults } from '../../http/validation/fault.js';
 import { Database } from '../../platform/database/database.js';
-import { inTransaction } from '../../platform/database/in-transaction.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
 import { DomainHasher } from '../domain-lists/domain-check.js';
@@ -66,14 +65,7 @@ export class CatalogueService {
   /** @param domain in normal form. It is told to nobody but the caller. */
   async search(domain: string): Promise<Json<ListedNameDto>[]> {
     const hashes = this.hasher.suffixes(domain);
-    const listed = await inTransaction(
-      this.database,
-      this.database.silenceTimeoutMs,
-      async (client) => {
-        await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
-        return findListed(client, hashes);
-      },
-    );
+    const listed = await findListed(this.database, hashes, null);
     const labels = domain.split('.');
     return listed.map(({ kind, group: { id, name }, source, labels: count, line, since }) => ({
       cat_id: kind === 'categories' ? id : null,
