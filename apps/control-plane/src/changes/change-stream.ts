@@ -15,7 +15,7 @@ export interface StreamOptions {
   readonly place: RecordPlace;
   /** How many of the newest, where that is the place. */
   readonly last: number | undefined;
-  /** After so long without an event the client gets a comment, and the log is read in any case. */
+  /** After so long without an event for it the client gets a comment, and the log is read in any case. */
   readonly heartbeatMs: number;
   /** Whether its token is still accepted. */
   readonly isAllowed: () => boolean;
@@ -62,10 +62,11 @@ export class ChangeStream {
   async *text(): AsyncGenerator<string, undefined> {
     yield `retry: ${RETRY_MS}\n\n`;
     const { lineage } = this.page.result;
-    const { filter, place, isAllowed } = this.options;
+    const { filter, place, heartbeatMs, isAllowed } = this.options;
     this.after = place === 'newest' ? 0 : place.after;
     // Nothing is newer than the newest.
     let size = place === 'newest' ? Infinity : PAGE;
+    let sentMs = performance.now();
     for (;;) {
       const { result, revision } = this.page;
       if (result.lineage !== lineage || revision < this.after) return undefined;
@@ -77,10 +78,16 @@ export class ChangeStream {
       // What the filter has passed over is done with too.
       this.after = isWhole ? revision : (result.records.at(-1)?.revision ?? revision);
       size = PAGE;
+      if (result.records.length > 0) sentMs = performance.now();
       if (isWhole) {
         await sleep(PAUSE_MS);
-        const isQuiet = this.heard <= this.after && !this.isOver;
-        if (isQuiet && !(await this.news())) yield ':\n\n';
+        const dueMs = sentMs + heartbeatMs;
+        if (this.heard <= this.after && !this.isOver) await this.news(dueMs - performance.now());
+        // Also while all that comes is passed over.
+        if (performance.now() >= dueMs) {
+          yield ':\n\n';
+          sentMs = performance.now();
+        }
       }
       if (this.isOver || !isAllowed()) return undefined;
       this.heard = 0;
@@ -88,13 +95,13 @@ export class ChangeStream {
     }
   }
 
-  /** Waits until something was heard. @returns false when that took too long. */
-  private news(): Promise<boolean> {
+  /** Waits until something was heard, at most so long. */
+  private news(timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), this.options.heartbeatMs);
+      const timer = setTimeout(resolve, Math.max(timeoutMs, 0));
       this.wake = () => {
         clearTimeout(timer);
-        resolve(true);
+        resolve();
       };
     });
   }

@@ -356,6 +356,15 @@ describe('GET /changes/', () => {
       expect(await stream.ended).toBe(true);
     });
 
+    it('has comments too while all changes are such as it passes over', async () => {
+      const replica = await harness.startReplica({ MANAGEMENT_STALL_S: '8' });
+      const stream = await follow('token=nobody', {}, replica);
+      const comments = async () => (await touch(), stream.comments);
+      await expect.poll(comments, { interval: 200 }).toBeGreaterThan(0);
+      await stream.close();
+      await replica.stop();
+    });
+
     it('is refused with 429 when a token has sixteen', async () => {
       const streams = await Promise.all(Array.from({ length: 16 }, () => follow('last=1')));
       expect(streams.map(({ status }) => status)).toEqual(Array<number>(16).fill(200));
