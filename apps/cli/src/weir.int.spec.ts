@@ -1,4 +1,4 @@
-import { makeCertificate } from '@weir/ops/testing';
+import { freePort, makeCertificate } from '@weir/ops/testing';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -198,7 +198,8 @@ describe('weir --follow and --watch', () => {
   let harness: Harness;
   const opened: Terminal[] = [];
   beforeAll(async () => {
-    harness = await startHarness();
+    // Still free when it starts again: none of those that the kernel gives away.
+    harness = await startHarness({ MANAGEMENT_PORT: String(await freePort()) });
     await harness.call('POST', '/profiles/', { profile: { id: 1 } });
   });
   afterAll(async () => {
@@ -229,7 +230,7 @@ describe('weir --follow and --watch', () => {
     await expect.poll(revisions, { timeout: WAIT_MS }).toHaveLength(2);
 
     const port = harness.controlPlane.managementPort;
-    const other = await harness.startReplica();
+    const other = await harness.startReplica({ MANAGEMENT_PORT: '0' });
     await harness.controlPlane.stop();
     for (const terminal of [following, watching]) await terminal.waitFor('trying again', WAIT_MS);
     const before = watching.output.length;
