@@ -289,7 +289,7 @@ describe('GET /explain/', () => {
     expect(inside.flip?.path).toBe('/profile/2/bw_list');
   });
 
-  it('gives the change that wrote what decided, also a replacement of everything and a long batch', async () => {
+  it('gives the change that wrote what decided, also a long batch', async () => {
     const domains = Array.from({ length: 150 }, (_, i) => `n${i}.example.net`);
     const batch = await change('POST', '/profile/1/bw_list/batch', { type: 'deny', domains });
     const revisionOf = (headers: Headers): number => Number(headers.get('x-config-revision'));
@@ -361,4 +361,29 @@ describe('the flip of an explanation', () => {
     await change(after.flip!.method, after.flip!.path, after.flip!.body ?? undefined);
     expect((await explain(client, domain, more)).verdict).toBe(before.verdict);
   });
+});
+
+// The last test of this file: it replaces what the others ask about.
+it('POST /init/ is the change that wrote all that decides, until a later change', async () => {
+  const replaced = await change('POST', '/init/', {
+    blockpages: [],
+    profiles: [{ profile: { id: 1 }, cat_ids: [12] }],
+    bw_lists: [{ profile_id: 1, type: 'deny', domains: ['bad.example', 'worse.example'] }],
+    napts: [],
+    nets: [{ ip: '203.0.113.9', prefix_len: 24, profile_id: 1 }],
+    nets6: [],
+  });
+  const origin = (headers: Headers): object => ({
+    revision: Number(headers.get('x-config-revision')),
+    token: 'env-1',
+    request_id: headers.get('x-request-id'),
+  });
+  for (const domain of ['www.bad.example', 'worse.example', 'bet.example']) {
+    const { verdict, since } = await explain('203.0.113.1', domain);
+    expect([domain, verdict, since]).toMatchObject([domain, 'deny', origin(replaced)]);
+  }
+  expect((await explain('203.0.113.1', 'other.example')).since).toBeNull();
+  const later = await change('POST', '/profile/1/bw_list', { type: 'deny', domain: 'bad.example' });
+  expect((await explain('203.0.113.1', 'bad.example')).since).toMatchObject(origin(later));
+  expect((await explain('203.0.113.1', 'worse.example')).since).toMatchObject(origin(replaced));
 });

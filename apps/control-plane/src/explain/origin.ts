@@ -19,17 +19,18 @@ interface OriginRow {
 }
 
 /**
- * The last record of a change that has written an entity. A record has no more than a hundred keys; whether a longer
- * change has written the entity is in the log, as long as that is kept. Each condition has its index.
+ * The last record of a change that has written an entity. One that concerns all profiles, such as POST /init/, writes
+ * everything, also what it finds as it is. A record has no more than a hundred keys; whether a longer change has
+ * written the entity is in the log, as long as that is kept. Each condition has its index.
  */
 const LAST_WRITER = `
   WITH written AS MATERIALIZED (
     SELECT revision FROM change_record WHERE keys @> $3::jsonb AND revision <= $1
-    UNION ALL SELECT revision FROM change_record WHERE keys @> '[["reload"]]' AND revision <= $1
+    UNION ALL SELECT max(revision) FROM change_record_profile WHERE profile_id = -1 AND revision <= $1
   ), last AS (SELECT coalesce(max(revision), 0) AS revision FROM written), longer AS (
     SELECT max(record.revision) AS revision FROM change_record AS record JOIN change USING (revision), last
     WHERE key_count > ${MAX_RECORDED} AND record.revision > last.revision AND record.revision <= $1
-      AND (all_profiles OR profile_ids @> ARRAY[$2::integer]) AND operations @> $3::jsonb
+      AND profile_ids @> ARRAY[$2::integer] AND operations @> $3::jsonb
   )
   SELECT record.revision::float8 AS revision, created_at AS time, token, request_id AS "requestId"
   FROM change_record AS record, last, longer
