@@ -37,6 +37,7 @@ export class ChangesController implements OnModuleDestroy {
   private readonly streams = new Map<ChangeStream, Response>();
   /** The name of the token of each stream. */
   private readonly owners: string[] = [];
+  private isStopping = false;
 
   constructor(
     private readonly records: ChangeRecords,
@@ -94,7 +95,7 @@ export class ChangesController implements OnModuleDestroy {
       stream.end();
       this.streams.delete(stream);
     };
-    if (response.closed) close();
+    if (response.closed || this.isStopping) close();
     else response.once('close', close);
     return new StreamableFile(Readable.from(stream.text(), { objectMode: false }), {
       type: EVENTS,
@@ -114,6 +115,7 @@ export class ChangesController implements OnModuleDestroy {
 
   /** A stop begins, which does not wait for the streams. */
   onModuleDestroy(): void {
+    this.isStopping = true;
     for (const [stream, response] of this.streams) {
       stream.end();
       setTimeout(() => response.destroy(), STOP_DEADLINE_MS).unref();
