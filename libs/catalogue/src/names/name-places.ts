@@ -1,4 +1,8 @@
-import type { NameList } from './name-list.js';
+/** What is needed here of a `NameList`. */
+interface Names {
+  readonly words: Uint32Array;
+  readonly count: number;
+}
 
 /**
  * Where a list has each of its names, and since when: two words a name, in the order of the list. The first is the
@@ -8,7 +12,7 @@ export type NamePlaces = Uint32Array<ArrayBuffer>;
 
 /** A list with its places. */
 export interface PlacedNames {
-  readonly names: NameList;
+  readonly names: Names;
   readonly places: NamePlaces;
 }
 
@@ -17,7 +21,7 @@ export interface PlacedNames {
  * @param before the list before: the times of the names that it has stay.
  */
 export function placeNames(
-  names: NameList,
+  names: Names,
   lines: Uint32Array,
   nowSeconds: number,
   before: PlacedNames | null,
@@ -37,7 +41,7 @@ export function placeNames(
 
 /** The line of each name: the first of those with which it was collected. */
 export function linesOf(
-  { words, count }: NameList,
+  { words, count }: Names,
   collected: Uint32Array,
   lines: Uint32Array,
 ): Uint32Array<ArrayBuffer> {
