@@ -136,6 +136,18 @@ describe('a new user who runs npm start in a fresh clone', () => {
     }
   });
 
+  it('is told why by the command of the README: the deny rule, since when, and the call that lifts it', async () => {
+    const readme = readFileSync(join(clone.folder, 'README.md'), 'utf8');
+    const command = /^npm run weir -- explain [^#]+/m.exec(readme)![0];
+    const env = freshUserEnvironment({});
+    const weir = new Terminal('sh', ['-c', command], { cwd: clone.folder, env });
+    expect([await weir.exitCode(), weir.output]).toEqual([0, expect.any(String)]);
+    expect(weir.output).toMatch(/^=> +domain_rule +deny +example\.com$/m);
+    expect(weir.output).toMatch(/^verdict +deny$/m);
+    expect(weir.output).toMatch(/^since +2\S+Z, revision \d+, token env-1, request \S+$/m);
+    expect(weir.output).toMatch(/^flip +POST \/profile\/1\/bw_list \{"type":"allow",/m);
+  });
+
   it('sees the block page when visiting the blocked name', async () => {
     const page = await fetchPage('www.example.com');
     expect(page.status).toBe(403);
