@@ -12,11 +12,11 @@ export function stackFolder({ DATA_DIR }: Environment): string {
 }
 
 /**
- * Variables of the control plane: of this environment if it has the one that is needed, as in the container of a
+ * Variables of the control plane: of this environment if it has all that are needed, as in the container of a
  * control plane, else of the stack that runs from this folder.
  */
-export function controlPlaneVariables(environment: Environment, needed: string): Environment {
-  if (environment[needed] !== undefined) return environment;
+export function controlPlaneVariables(environment: Environment, ...needed: string[]): Environment {
+  if (needed.every((name) => environment[name] !== undefined)) return environment;
   const file = join(stackFolder(environment), 'stack.json');
   try {
     const stack = JSON.parse(readFileSync(file, 'utf8')) as Record<string, Environment>;

@@ -1,5 +1,7 @@
 import { freePort, makeCertificate } from '@weir/ops/testing';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -187,6 +189,8 @@ describe('weir beside a control plane', () => {
     const refused = await run('init', file);
     expect([refused.code, refused.out]).toEqual([1, []]);
     expect(refused.errors).toContain('weir: profiles: Field is required');
+    writeFileSync(file, 'nets');
+    expect(await run('init', file)).toMatchObject({ code: 1, errors: ['weir: Not JSON'] });
     expect(await run('init', join(folder, 'absent'))).toMatchObject({
       code: 1,
       errors: [expect.stringContaining('ENOENT')],
@@ -229,7 +233,6 @@ describe('weir --follow and --watch', () => {
     const made = await harness.call('POST', '/profile/1/bw_list', one);
     await expect.poll(revisions, { timeout: WAIT_MS }).toHaveLength(2);
 
-    const port = harness.controlPlane.managementPort;
     const other = await harness.startReplica({ MANAGEMENT_PORT: '0' });
     await harness.controlPlane.stop();
     for (const terminal of [following, watching]) await terminal.waitFor('trying again', WAIT_MS);
@@ -244,7 +247,7 @@ describe('weir --follow and --watch', () => {
     for (const domain of ['two.example', 'three.example']) {
       expect((await call(domain)).status).toBe(201);
     }
-    const again = await harness.startReplica({ MANAGEMENT_PORT: String(port) });
+    const again = await harness.startReplica();
     await expect.poll(revisions, { timeout: WAIT_MS }).toHaveLength(4);
     await expect.poll(() => watching.output.slice(before), { timeout: WAIT_MS }).toContain('[]');
     const first = Number(made.headers.get('x-config-revision'));
@@ -257,6 +260,24 @@ describe('weir --follow and --watch', () => {
 });
 
 describe('weir', () => {
+  it('watches on after an answer that broke off', async () => {
+    let answers = 0;
+    const server = createServer((_request, response) => {
+      if (++answers !== 2) response.end('[]');
+      else response.write('[', () => response.destroy());
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const { port } = server.address() as AddressInfo;
+    const WEIR_URL = `http://127.0.0.1:${port}`;
+    const env = { PATH: process.env['PATH'] ?? '', WEIR_URL, WEIR_TOKEN: TOKEN };
+    const argv = ['resolvers', '--watch', '--json'];
+    const watching = new Terminal('apps/cli/weir', argv, { cwd: ROOT, env });
+    await watching.waitFor('trying again', WAIT_MS);
+    await expect.poll(() => watching.output, { timeout: WAIT_MS }).toMatch(/again\n\[\]/);
+    expect(await watching.interrupt()).toBe(0);
+    server.close();
+  });
+
   it('finds the stack of its folder, and trusts the certificate of its control plane', async () => {
     const DATA_DIR = mkdtempSync(join(tmpdir(), 'weir-cli-stack-'));
     const [cert, key] = ['api.crt', 'api.key'].map((name) => join(DATA_DIR, name));
@@ -269,7 +290,10 @@ describe('weir', () => {
       ...{ MANAGEMENT_TOKENS: `${TOKEN},another-token`, MANAGEMENT_TLS_CERT: cert },
     };
     writeFileSync(join(DATA_DIR, 'stack.json'), JSON.stringify({ 'control-plane': own }));
-    expect(await runWeir(['resolvers', '--json'], { DATA_DIR })).toMatchObject({ out: ['[]'] });
+    for (const exported of [{}, { MANAGEMENT_PORT: '1' }, { MANAGEMENT_TOKENS: 'x' }]) {
+      const environment = { DATA_DIR, ...exported };
+      expect(await runWeir(['resolvers', '--json'], environment)).toMatchObject({ out: ['[]'] });
+    }
     makeCertificate(cert, key);
     expect(await runWeir(['resolvers', '--json'], { DATA_DIR })).toMatchObject({
       code: 1,

@@ -35,7 +35,9 @@ export class Api {
    */
   constructor(environment: Environment) {
     const { WEIR_URL, WEIR_TOKEN } = environment;
-    const own = WEIR_URL === undefined ? controlPlaneVariables(environment, 'MANAGEMENT_PORT') : {};
+    // Somebody may have exported one of them for `npm start`.
+    const needed = ['MANAGEMENT_PORT', ...(WEIR_TOKEN === undefined ? ['MANAGEMENT_TOKENS'] : [])];
+    const own = WEIR_URL === undefined ? controlPlaneVariables(environment, ...needed) : {};
     const certificate = own['MANAGEMENT_TLS_CERT'];
     const token = WEIR_TOKEN ?? own['MANAGEMENT_TOKENS']?.split(',')[0].trim();
     if (WEIR_URL === undefined && own['MANAGEMENT_PORT'] === undefined) {
@@ -60,7 +62,11 @@ export class Api {
 
   /** @returns what the API said. @throws Failure with its `detail`. */
   async get<T>(path: string, query: Query = {}): Promise<T> {
-    return JSON.parse(await text(await this.call(path, { query }))) as T;
+    const answer = await this.call(path, { query });
+    const body = await text(answer).catch((error: unknown) => {
+      throw new Unreachable(`the answer of ${this.url} broke off: ${(error as Error).message}`);
+    });
+    return JSON.parse(body) as T;
   }
 
   /** @returns the answer to a call that succeeded. @throws Failure with its `detail`. */

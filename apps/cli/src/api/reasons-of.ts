@@ -11,11 +11,16 @@ export function reasonsOf(body: string, otherwise: string): string {
       request_id?: string;
     };
     if (Array.isArray(detail)) {
-      return detail.map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`).join('\n');
+      return detail.map(({ loc: [, ...place], msg }) => lineOf(place, msg)).join('\n');
     }
     if (detail === undefined) return otherwise;
     return id === undefined ? detail : `${detail} (request ${id})`;
   } catch {
     return otherwise; // A proxy says it in HTML.
   }
+}
+
+/** @param place none: it is about the whole body */
+function lineOf(place: readonly string[], msg: string): string {
+  return place.length === 0 ? msg : `${place.join('.')}: ${msg}`;
 }
