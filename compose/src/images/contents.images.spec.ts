@@ -36,7 +36,7 @@ const WORKSPACES: Readonly<Record<string, readonly string[]>> = {
   'control-plane': [
     ...['apps/cli', 'apps/control-plane', 'tools'],
     ...['catalogue', 'change-feed', 'clients', 'config-model', 'dns-name', 'dns-wire'].map(inLibs),
-    ...['ops', 'policy', 'telemetry'].map(inLibs),
+    ...['ops', 'policy', 'policy-feed', 'telemetry'].map(inLibs),
   ],
   resolver: ['apps/resolver', ...followerLibs(), ...['dns-wire', 'udp-batch'].map(inLibs)],
   'block-page': ['apps/block-page', ...followerLibs(), 'libs/dns-wire'],
