@@ -61,7 +61,7 @@ export class Terminal {
   }
 }
 
-/** Rows in columns; the first `left` columns are aligned to the left, the others to the right. Cells may have a style. */
+/** Rows in columns: the first `left` are aligned to the left, the others to the right. Cells may have a style. */
 export function table(rows: readonly (readonly string[])[], left: number): string[] {
   const lengths = rows.map((row) => row.map((cell) => stripVTControlCharacters(cell).length));
   const widths = (rows[0] ?? []).map((_, i) => Math.max(...lengths.map((row) => row[i])));

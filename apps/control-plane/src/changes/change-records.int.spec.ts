@@ -39,7 +39,8 @@ describe('the records of changes', () => {
     url = await createFreshDatabase(inject('databaseUrl'));
     pool = openPool({ connectionString: url, max: 1 });
     await pool.query(`
-      INSERT INTO change_record (revision, origin, token, request_id, method, route, keys, key_count, profile_ids, all_profiles)
+      INSERT INTO change_record
+        (revision, origin, token, request_id, method, route, keys, key_count, profile_ids, all_profiles)
       SELECT revision, 'api', half, 'request', 'POST', '/net/', '[["put", "profile", [1]]]', 1,
              ARRAY[CASE half WHEN 'old' THEN 1 ELSE 2 END], revision % 1000 = 0
       FROM generate_series(1, ${RECORDS}) AS revision,

@@ -120,23 +120,23 @@ export class ChangeDto {
 
   /** This and the next four are null when no call made the change. */
   @IsOptional()
-  @IsText('a name', () => true)
+  @IsText('a name')
   token!: string | null;
 
   @IsOptional()
-  @IsText('an address', () => true)
+  @IsText('an address')
   source!: string | null;
 
   @IsOptional()
-  @IsText('an id', () => true)
+  @IsText('an id')
   request_id!: string | null;
 
   @IsOptional()
-  @IsText('a method', () => true)
+  @IsText('a method')
   method!: string | null;
 
   @IsOptional()
-  @IsText('a pattern of a path', () => true)
+  @IsText('a pattern of a path')
   route!: string | null;
 
   @IsNestedList(() => ChangedDto)

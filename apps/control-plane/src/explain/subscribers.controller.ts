@@ -50,7 +50,7 @@ class SubscribersDto {
 
   /** Null: there are no more. */
   @IsOptional()
-  @IsText('a place', () => true)
+  @IsText('a place')
   next!: string | null;
 }
 

@@ -13,7 +13,7 @@ import { IsList, IsOneOf, IsText, IsTime, Rule } from '../validation/rules.js';
   expires: '2027-01-31T12:00:00.000Z',
 })
 class OwnTokenDto {
-  @IsText('a name', () => true)
+  @IsText('a name')
   name!: string;
 
   @IsOneOf(SCOPES)

@@ -31,7 +31,7 @@ export interface EndpointShape {
   readonly errors?: readonly (404 | 409)[];
   /** What the token must include, where it is not `read` for GET and `write` for any other method. */
   readonly scope?: Scope;
-  /** Class of the response to the same call with `dry_run=true`. That changes nothing, so it needs scope `read` only. */
+  /** Class of the response to the same call with `dry_run=true`. It changes nothing, so scope `read` is enough. */
   readonly dryRun?: DtoClass;
   /** Where the OpenAPI document lists it; undefined: under the first segment of its path. */
   readonly tag?: string;

@@ -79,10 +79,10 @@ export function IsOneOf(choices: readonly string[] | readonly number[]): Propert
   return applyDecorators(type, IsIn(choices, says(msg, 'enum', { enum: choices })));
 }
 
-/** A string that `accepts` allows. @param what completes the message "Must be …". */
+/** A string that `accepts` allows; any, if it is not given. @param what completes the message "Must be …". */
 export function IsText(
   what: string,
-  accepts: (text: string) => boolean,
+  accepts: (text: string) => boolean = () => true,
   schema: ValueSchema = {},
 ): PropertyDecorator {
   const msg = `Must be ${what}`;

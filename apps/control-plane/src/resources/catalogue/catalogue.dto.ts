@@ -24,11 +24,11 @@ export class CategoryDto {
   @IsId()
   id!: number;
 
-  @IsText('a name', () => true)
+  @IsText('a name')
   name!: string;
 
   @IsOptional()
-  @IsText('a group', () => true)
+  @IsText('a group')
   group!: string | null;
 
   @IsOptional()
@@ -63,7 +63,7 @@ export class CatalogueSourceDto {
   @IsId()
   app_id!: number | null;
 
-  @IsText('a source', () => true)
+  @IsText('a source')
   source!: string;
 
   @IsOneOf(LIST_FORMATS)
@@ -79,7 +79,7 @@ export class CatalogueSourceDto {
   bytes!: number;
 
   @IsOptional()
-  @IsText('a licence', () => true)
+  @IsText('a licence')
   licence!: string | null;
 
   /** Null: the definition does not say. */
@@ -96,7 +96,7 @@ export class CatalogueSourceDto {
   last_good!: string | null;
 
   @IsOptional()
-  @IsText('a reason', () => true)
+  @IsText('a reason')
   reason!: string | null;
 }
 
@@ -138,15 +138,15 @@ export class ListedNameDto {
   @IsId()
   app_id!: number | null;
 
-  @IsText('a name', () => true)
+  @IsText('a name')
   name!: string;
 
   /** `inline`: the definition itself. */
-  @IsText('a source', () => true)
+  @IsText('a source')
   source!: string;
 
   /** What the list has: the name that was asked for, or one above it. */
-  @IsText('a domain', () => true)
+  @IsText('a domain')
   matched!: string;
 
   @IsInteger(1, MAX)

@@ -14,7 +14,7 @@ const UPSTREAM: Json<UpstreamDto> = { address: '192.0.2.53:53', state: 'up' };
 
 @Example<UpstreamDto>(UPSTREAM)
 export class UpstreamDto {
-  @IsText('an address', () => true)
+  @IsText('an address')
   address!: string;
 
   @IsOneOf(UPSTREAM_STATES)
@@ -43,18 +43,18 @@ const MAX = Number.MAX_SAFE_INTEGER;
   upstreams: [UPSTREAM],
 })
 export class ResolverDto {
-  @IsText('an id', () => true)
+  @IsText('an id')
   id!: string;
 
-  @IsText('a name', () => true)
+  @IsText('a name')
   name!: string;
 
   @IsOptional()
-  @IsText('an address', () => true)
+  @IsText('an address')
   address!: string | null;
 
   @IsOptional()
-  @IsText('a version', () => true)
+  @IsText('a version')
   version!: string | null;
 
   @IsOneOf(['live', 'catching_up', 'missing'])
