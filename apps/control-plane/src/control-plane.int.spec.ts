@@ -55,14 +55,23 @@ describe('the control plane', () => {
   );
 
   it('closes everything that a failed start has opened', async () => {
+    // The pools of the other control plane grow and shrink meanwhile.
+    const databaseUrl = new URL(harness.environment['DATABASE_URL']!);
+    databaseUrl.searchParams.set('application_name', 'failed-start');
     const connections = () =>
-      harness.sql('SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()');
-    const before = await connections();
+      harness.sql(
+        "SELECT count(*)::int FROM pg_stat_activity WHERE application_name = 'failed-start'",
+      );
+    const own = { DATABASE_URL: databaseUrl.href };
+    const replica = await harness.startReplica(own);
+    expect(await connections()).not.toEqual([[0]]);
+    await replica.stop();
+    await expect.poll(connections).toEqual([[0]]);
     const opsPort = await freePort();
     const taken = { FEED_PORT: String(harness.controlPlane.feedPort), OPS_PORT: String(opsPort) };
-    await expect(harness.startReplica(taken)).rejects.toThrow('(FEED_PORT)');
+    await expect(harness.startReplica({ ...own, ...taken })).rejects.toThrow('(FEED_PORT)');
     await expect(fetch(`http://127.0.0.1:${opsPort}/livez`)).rejects.toThrow('fetch failed');
-    await expect.poll(connections).toEqual(before);
+    await expect.poll(connections).toEqual([[0]]);
     expect(harness.logLines.join('')).not.toContain('"source":"nest"');
   });
 
