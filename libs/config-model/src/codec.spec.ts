@@ -58,6 +58,11 @@ describe('rows', () => {
     ['schedule', [1, 2, 1, 336, 0]],
     ['profile', [1, null, 8, 0, 0]],
     ['blockPage', [1, 2]],
+    ['order', [1, 2, null, 0, 1, 65]],
+    ['order', [1, 2, null, 1, 0xd800, 1, 65]],
+    ['order', [1, 2, 253402300800, 1, 65, 1, 65]],
+    ['order', [1, 2, null, 1, 65, 201, ...Array<number>(201).fill(65)]],
+    ['grant', [1, 2, 1, null]],
   ] as const)('of a %s out of its bounds are refused: %j', (kind, row) => {
     expect(() => fromRow(kind, row)).toThrow(RowError);
   });

@@ -9,6 +9,12 @@ export const MAX_ID = 2_147_483_647;
 /** Largest stored domain hash: 53 bits, so that every JSON reader keeps it exactly (decisions §4). */
 export const MAX_DOMAIN_HASH = Number.MAX_SAFE_INTEGER;
 
+/** Latest end of an order or a grant, in Unix seconds: the last second of the year 9999. */
+export const MAX_UNTIL = 253_402_300_799;
+
+/** Most code points of a text of an order (decisions §14). */
+export const MAX_ORDER_TEXT = 200;
+
 /** Half hours in a week; a week point is 0 (Monday 00:00) … 335 (Sunday 23:30), local time (decisions §5). */
 export const WEEK_POINTS = 336;
 
@@ -95,6 +101,27 @@ export interface ActiveCatalogue {
   readonly sizeBytes: number;
 }
 
+/** A name that is denied to everybody, with all below it (decisions §14). */
+export interface Order {
+  readonly id: number;
+  readonly domainHash: number;
+  /** Unix seconds from which on it has no effect; null: it has no end. */
+  readonly until: number | null;
+  /** Who has ordered it: 1 to 200 code points. */
+  readonly authority: string;
+  /** How that authority refers to it: 1 to 200 code points. */
+  readonly reference: string;
+}
+
+/** A name that a profile allows or denies for a while, with all below it (decisions §15). */
+export interface Grant {
+  readonly profileId: number;
+  readonly domainHash: number;
+  readonly verdict: RuleVerdict;
+  /** Unix seconds from which on it has no effect. */
+  readonly until: number;
+}
+
 /** Every kind of entity with its form. */
 export interface Entities {
   blockPage: BlockPage;
@@ -105,6 +132,8 @@ export interface Entities {
   naptAssignment: NaptAssignment;
   schedule: Schedule;
   catalogue: ActiveCatalogue;
+  order: Order;
+  grant: Grant;
 }
 
 export type EntityKind = keyof Entities;
@@ -121,6 +150,8 @@ export interface EntityKeys {
   naptAssignment: Pick<NaptAssignment, 'address' | 'lowerPort' | 'upperPort'>;
   schedule: Pick<Schedule, 'profileId'>;
   catalogue: object;
+  order: Pick<Order, 'id'>;
+  grant: Pick<Grant, 'profileId' | 'domainHash'>;
 }
 
 /**
@@ -136,4 +167,6 @@ export const ENTITY_KINDS = [
   'naptAssignment',
   'schedule',
   'catalogue',
+  'order',
+  'grant',
 ] as const satisfies readonly EntityKind[];

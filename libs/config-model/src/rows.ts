@@ -7,9 +7,16 @@ import type {
   Ipv6Words,
   Period,
 } from './entities.js';
-import { MAX_DOMAIN_HASH, MAX_ID, RuleVerdict, WEEK_POINTS } from './entities.js';
+import {
+  MAX_DOMAIN_HASH,
+  MAX_ID,
+  MAX_ORDER_TEXT,
+  MAX_UNTIL,
+  RuleVerdict,
+  WEEK_POINTS,
+} from './entities.js';
 import { ALL_PROFILE_FLAGS, decodeProfileFlags, encodeProfileFlags } from './profile-flags.js';
-import { RowReader } from './row-reader.js';
+import { RowError, RowReader } from './row-reader.js';
 
 /**
  * An entity on the wire, on disk and in the digest: a flat list of integers. A list is its length and then its items;
@@ -25,6 +32,8 @@ import { RowReader } from './row-reader.js';
  * | naptAssignment | address, lowerPort, upperPort, profileId                                                  |
  * | schedule       | profileId, targetProfileId, n, n × (start, end)                                           |
  * | catalogue      | version, 8 words of the sha256, sizeBytes                                                 |
+ * | order          | id, domainHash, until, n, n × code point of authority, m, m × code point of reference     |
+ * | grant          | profileId, domainHash, verdict, until                                                     |
  *
  * The flags of a profile are the bits of `ProfileFlag`.
  */
@@ -38,6 +47,7 @@ interface RowCodec<K extends EntityKind> {
 }
 
 const WORD = 0xffff_ffff;
+const MAX_CODE_POINT = 0x10_ffff;
 
 const CODECS: { readonly [K in EntityKind]: RowCodec<K> } = {
   blockPage: {
@@ -118,6 +128,30 @@ const CODECS: { readonly [K in EntityKind]: RowCodec<K> } = {
     toKeyRow: () => [],
     readKey: () => ({}),
   },
+  order: {
+    toRow: ({ id, domainHash, until, authority, reference }) => {
+      return [id, domainHash, until, ...textValues(authority), ...textValues(reference)];
+    },
+    read: (r) => ({
+      id: r.integer('id', 0, MAX_ID),
+      domainHash: r.integer('domainHash', 0, MAX_DOMAIN_HASH),
+      until: r.integerOrNull('until', 0, MAX_UNTIL),
+      authority: readText(r, 'authority'),
+      reference: readText(r, 'reference'),
+    }),
+    toKeyRow: (key) => [key.id],
+    readKey: (r) => ({ id: r.integer('id', 0, MAX_ID) }),
+  },
+  grant: {
+    toRow: (grant) => [grant.profileId, grant.domainHash, grant.verdict, grant.until],
+    read: (r) => ({
+      ...readDomainRuleKey(r),
+      verdict: readVerdict(r),
+      until: r.integer('until', 0, MAX_UNTIL),
+    }),
+    toKeyRow: (key) => [key.profileId, key.domainHash],
+    readKey: readDomainRuleKey,
+  },
 };
 
 /** A row begins with the row of its key. So many values at its beginning are the key. */
@@ -130,6 +164,8 @@ export const KEY_LENGTHS: Readonly<Record<EntityKind, number>> = {
   naptAssignment: 3,
   schedule: 1,
   catalogue: 0,
+  order: 1,
+  grant: 2,
 };
 
 /** The row of an entity. */
@@ -204,4 +240,18 @@ function readCatalogue(r: RowReader): ActiveCatalogue {
 function sha256Words(sha256: string): number[] {
   if (!/^[0-9a-f]{64}$/.test(sha256)) throw new RangeError('a sha256 is 64 hex digits');
   return Array.from({ length: 8 }, (_, i) => Number.parseInt(sha256.slice(i * 8, i * 8 + 8), 16));
+}
+
+/** A list of code points. */
+function textValues(text: string): number[] {
+  const codePoints = Array.from(text, (character) => character.codePointAt(0) ?? 0);
+  return [codePoints.length, ...codePoints];
+}
+
+function readText(r: RowReader, name: string): string {
+  const codePoints = r.list(name, () => r.integer(name, 0, MAX_CODE_POINT));
+  const text = String.fromCodePoint(...codePoints);
+  if (codePoints.length > 0 && codePoints.length <= MAX_ORDER_TEXT && text.isWellFormed())
+    return text;
+  throw new RowError(`order: ${name} is a text of 1 to ${MAX_ORDER_TEXT} code points`);
 }

@@ -25,6 +25,8 @@ export function checkOperation(operation: Operation): void {
     case 'naptAssignment':
     case 'schedule':
     case 'catalogue':
+    case 'order':
+    case 'grant':
       return;
   }
 }

@@ -14,6 +14,8 @@ import { Space } from './memory/space.js';
 import { WordMap } from './memory/word-map.js';
 import { Profiles } from './profiles/profiles.js';
 import { DomainRules } from './rules/domain-rules.js';
+import { Orders } from './rules/orders.js';
+import { TimedRules } from './rules/timed-rules.js';
 import { Schedules, type SlotRow } from './schedules/schedules.js';
 import { Subscribers } from './subscribers/subscribers.js';
 
@@ -33,6 +35,9 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
   readonly subscribers: Subscribers;
   /** By the slot of the profile that has the schedule. */
   readonly schedules: Schedules;
+  readonly orders: Orders;
+  /** Owned by the slot of the profile that has the grant. */
+  readonly grants: TimedRules;
 
   private readonly words = new Uint32Array(4);
   /** Id → type. */
@@ -52,6 +57,9 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
     this.domainRules = new DomainRules(records, domainRules, from?.domainRules);
     this.subscribers = new Subscribers(spaces, from?.subscribers);
     this.schedules = new Schedules(spaces, from?.schedules);
+    this.orders = new Orders(spaces, from?.orders);
+    const grantSpaces = { tables: spaces.grantTables, records: spaces.grants };
+    this.grants = new TimedRules(grantSpaces, true, from?.grants);
     this.pageSpace = from?.pageSpace.forkFor(profiles.fork) ?? new Space();
     this.pages = new WordMap(this.pageSpace, from?.pages);
     this.pageCount = from?.pageCount ?? 0;
@@ -170,6 +178,34 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
     (catalogue) => this.replaceCatalogue(catalogue),
     () => this.replaceCatalogue(null),
   );
+
+  readonly order: EntityStore<'order'> = storeOf(
+    () => this.orders.size,
+    (order) => this.orders.set(order),
+    ({ id }) => this.orders.delete(id),
+  );
+
+  readonly grant: EntityStore<'grant'> = storeOf(
+    () => this.grants.size,
+    (grant) => {
+      const previous = this.removeGrant(grant);
+      const { domainHash, verdict, until } = grant;
+      const owner = this.profiles.slotOf(grant.profileId);
+      this.grants.add({ owner, domainHash, verdict, until });
+      this.profiles.setGranted(owner);
+      return previous;
+    },
+    (key) => this.removeGrant(key),
+  );
+
+  private removeGrant({ profileId, domainHash }: EntityKeys['grant']): Row | null {
+    const slot = this.profiles.findSlot(profileId);
+    const rule = slot < 0 ? -1 : this.grants.find(slot, domainHash);
+    if (rule < 0) return null;
+    const { verdict, until } = this.grants.read(rule);
+    this.grants.remove(rule);
+    return [profileId, domainHash, verdict, until];
+  }
 
   private replaceCatalogue(next: ActiveCatalogue | null): Row | null {
     const previous = this.activeCatalogue;

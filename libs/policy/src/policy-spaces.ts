@@ -15,6 +15,11 @@ const NAMES = [
   'ipv6Long',
   'scheduleSlots',
   'schedules',
+  'orderTables',
+  'orders',
+  'orderTexts',
+  'grantTables',
+  'grants',
 ] as const;
 type SpaceName = (typeof NAMES)[number];
 

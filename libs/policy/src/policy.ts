@@ -29,7 +29,14 @@ import type { SubscriberMatch } from './subscribers/subscriber-match.js';
 /** Bytes of each structure. */
 export type PolicyMemory = Readonly<
   Record<
-    'profiles' | 'domainRules' | 'ipv4Networks' | 'ipv6Networks' | 'naptRanges' | 'schedules',
+    | 'profiles'
+    | 'domainRules'
+    | 'ipv4Networks'
+    | 'ipv6Networks'
+    | 'naptRanges'
+    | 'schedules'
+    | 'orders'
+    | 'grants',
     number
   >
 >;
@@ -118,7 +125,7 @@ export class Policy {
    * each) and block pages (about 100), which are ordinary objects, and the catalogue image, which its owner counts.
    */
   memory(): PolicyMemory {
-    const { profiles, domainRules, subscribers, schedules } = this.stores;
+    const { profiles, domainRules, subscribers, schedules, orders, grants } = this.stores;
     return {
       profiles: profiles.bytes,
       domainRules: domainRules.bytes,
@@ -126,6 +133,8 @@ export class Policy {
       ipv6Networks: subscribers.ipv6Networks.bytes,
       naptRanges: subscribers.naptRanges.bytes,
       schedules: schedules.bytes,
+      orders: orders.bytes,
+      grants: grants.bytes,
     };
   }
 

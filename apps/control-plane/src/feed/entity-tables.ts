@@ -15,8 +15,14 @@ export interface SnapshotTable {
   toRow(databaseRow: unknown): Row;
 }
 
-/** The table of each entity kind. */
-export const SNAPSHOT_TABLES: { readonly [K in EntityKind]: SnapshotTable } = {
+/** The kinds that the database has a table for; it has none of orders and grants yet. */
+export type StoredKind = Exclude<EntityKind, 'order' | 'grant'>;
+
+/** In the order of a snapshot. */
+export const STORED_KINDS = ENTITY_KINDS.filter((kind) => kind !== 'order' && kind !== 'grant');
+
+/** The table of each of these kinds. */
+export const SNAPSHOT_TABLES: { readonly [K in StoredKind]: SnapshotTable } = {
   blockPage: snapshotTable(BLOCK_PAGES),
   profile: snapshotTable(PROFILES),
   domainRule: snapshotTable(DOMAIN_RULES),
@@ -46,7 +52,7 @@ export async function digestOfRows(
   signal?: AbortSignal,
 ): Promise<string> {
   const digest = new Digest();
-  for (const kind of ENTITY_KINDS) {
+  for (const kind of STORED_KINDS) {
     const table = SNAPSHOT_TABLES[kind];
     for await (const page of pages(table.sql)) {
       signal?.throwIfAborted();

@@ -4,6 +4,8 @@ import {
   type EntityKind,
   MAX_DOMAIN_HASH,
   MAX_ID,
+  MAX_ORDER_TEXT,
+  MAX_UNTIL,
   WEEK_POINTS,
 } from '../entities.js';
 import type { Change, Operation } from '../operations.js';
@@ -12,6 +14,9 @@ const hexDigit = fc.constantFrom(...Array.from('0123456789abcdef'));
 const id = fc.integer({ min: 0, max: MAX_ID });
 const word = fc.integer({ min: 0, max: 0xffff_ffff });
 const verdict = fc.constantFrom(1 as const, 2 as const);
+const domainHash = fc.integer({ min: 0, max: MAX_DOMAIN_HASH });
+const until = fc.integer({ min: 0, max: MAX_UNTIL });
+const orderText = fc.string({ unit: 'binary', minLength: 1, maxLength: MAX_ORDER_TEXT });
 const point = fc.integer({ min: 0, max: WEEK_POINTS - 1 });
 const ports = fc.tuple(fc.integer({ min: 0, max: 65535 }), fc.integer({ min: 0, max: 65535 }));
 const ascending = (ids: number[]): number[] => ids.toSorted((a, b) => a - b);
@@ -28,11 +33,7 @@ export const entityArbitraries: { readonly [K in EntityKind]: fc.Arbitrary<Entit
     categoryIds: fc.uniqueArray(id, { maxLength: 5 }).map(ascending),
     applicationRules: fc.array(fc.record({ applicationId: id, verdict }), { maxLength: 5 }),
   }),
-  domainRule: fc.record({
-    profileId: id,
-    domainHash: fc.integer({ min: 0, max: MAX_DOMAIN_HASH }),
-    verdict,
-  }),
+  domainRule: fc.record({ profileId: id, domainHash, verdict }),
   ipv4Network: fc.record({
     address: word,
     prefixLength: fc.integer({ min: 10, max: 32 }),
@@ -63,6 +64,14 @@ export const entityArbitraries: { readonly [K in EntityKind]: fc.Arbitrary<Entit
     }),
     sizeBytes: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
   }),
+  order: fc.record({
+    id,
+    domainHash,
+    until: fc.option(until),
+    authority: orderText,
+    reference: orderText,
+  }),
+  grant: fc.record({ profileId: id, domainHash, verdict, until }),
 };
 
 /** A kind with an entity of that kind. */

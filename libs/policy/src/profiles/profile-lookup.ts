@@ -23,7 +23,8 @@ export const RULES = 6;
 export const WHITE_LIST_ONLY = ProfileFlag.whiteListOnly;
 export const EMPTY_DNS_ANSWER = ProfileFlag.emptyDnsAnswer;
 export const APPAWARE_PRIORITY = ProfileFlag.appawarePriorityOverBwlists;
-/** The high bits are of the slot. */
+/** The high bits are of the slot. It stays granted when its last grant is removed. */
+export const GRANTED = 1 << 28;
 export const EXISTS = 1 << 29;
 export const SCHEDULED = 1 << 30;
 
@@ -103,6 +104,11 @@ export class ProfileLookup {
   /** Whether the profile has a schedule. Kept here so that a profile without one needs no lookup. */
   isScheduled(slot: number): boolean {
     return (this.records.read(slot, FLAGS) & SCHEDULED) !== 0;
+  }
+
+  /** Whether the profile has, or once had, a grant. */
+  isGranted(slot: number): boolean {
+    return (this.records.read(slot, FLAGS) & GRANTED) !== 0;
   }
 }
 

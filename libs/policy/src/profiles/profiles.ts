@@ -8,6 +8,7 @@ import {
   CATEGORY_COUNT,
   EXISTS,
   FLAGS,
+  GRANTED,
   ID,
   LISTS,
   PAGE_ID,
@@ -16,6 +17,8 @@ import {
 } from './profile-lookup.js';
 
 const MAX_LIST_WORDS = 4096;
+/** The flags that do not depend on the profile. */
+const OF_SLOT = SCHEDULED | GRANTED;
 
 /**
  * Profiles by slot. An id gets a slot when it is first mentioned, and keeps it: slots count from 0 and are never
@@ -79,7 +82,7 @@ export class Profiles {
     this.records.write(
       slot,
       FLAGS,
-      (this.records.read(slot, FLAGS) & SCHEDULED) | EXISTS | (flags ?? 0),
+      (this.records.read(slot, FLAGS) & OF_SLOT) | EXISTS | (flags ?? 0),
     );
     this.records.write(slot, CATEGORY_COUNT, categoryIds.length);
     this.records.write(slot, APPLICATION_COUNT, applicationRules.length);
@@ -107,6 +110,10 @@ export class Profiles {
     this.records.write(slot, FLAGS, isScheduled ? others | SCHEDULED : others);
   }
 
+  setGranted(slot: number): void {
+    this.records.write(slot, FLAGS, this.records.read(slot, FLAGS) | GRANTED);
+  }
+
   /** Empties the slot of its profile. @returns the profile's row. */
   private remove(slot: number): Row {
     const address = this.records.read(slot, LISTS);
@@ -128,7 +135,7 @@ export class Profiles {
     ];
     if (address !== 0) this.lists.release(address, words);
     this.records.write(slot, LISTS, 0);
-    this.records.write(slot, FLAGS, flags & SCHEDULED);
+    this.records.write(slot, FLAGS, flags & OF_SLOT);
     this.count--;
     return row;
   }

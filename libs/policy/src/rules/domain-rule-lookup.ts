@@ -10,7 +10,7 @@ export const HIGH_BITS = 0x1f_ffff;
 /** The verdict is above them. */
 export const VERDICT_SHIFT = 21;
 /** A mask has a bit for each of the first 31 suffixes, and one for all others. */
-const LAST_BIT = 31;
+export const LAST_BIT = 31;
 
 /** Searches `DomainRules`, in any thread. */
 export class DomainRuleLookup {

@@ -55,6 +55,7 @@ export class DomainRules {
   }
 }
 
-function highHalf(domainHash: number): number {
+/** The high 21 bits of a hash. */
+export function highHalf(domainHash: number): number {
   return Math.floor(domainHash / TWO_TO_32);
 }

@@ -1,4 +1,4 @@
-import { type Operation, RuleVerdict } from '@weir/config-model';
+import { MAX_UNTIL, type Operation, RuleVerdict } from '@weir/config-model';
 import { hashDomain } from '@weir/dns-name';
 import fc from 'fast-check';
 import { KEY, wordsOf } from './fixtures.js';
@@ -9,6 +9,12 @@ import type { OracleClient } from './policy-oracle.js';
  * Small worlds in which things meet: few profiles, addresses that share long and short prefixes, names below one
  * another. So networks and ranges nest, categories overlap, and applications share names and lie within each other.
  */
+
+/** When the weeks begin that are asked about. */
+export const WEEKS = [
+  ...[Date.UTC(2026, 0, 3), Date.UTC(2026, 2, 28), Date.UTC(2026, 9, 24)],
+  ...[Date.UTC(2026, 2, 7), Date.UTC(2026, 3, 4), Date.UTC(2026, 6, 1)],
+] as const;
 
 const profileId = fc.constantFrom(0, 1, 2, 7, 2_147_483_647);
 const verdict = fc.constantFrom(RuleVerdict.allow, RuleVerdict.deny);
@@ -116,9 +122,27 @@ const schedule = fc
     periods: fc.array(fc.record({ start: weekPoint, end: weekPoint }), { maxLength: 4 }),
   })
   .filter((one) => one.profileId !== one.targetProfileId);
-const domainRule = fc
-  .record({ profileId, domain: name, verdict })
-  .map(({ domain, ...rest }) => ({ ...rest, domainHash: hashDomain(domain, KEY) }));
+const domainHash = name.map((domain) => hashDomain(domain, KEY));
+const domainRule = fc.record({ profileId, domainHash, verdict });
+/** In or near the weeks that are asked about, or far from them. */
+const until = fc.oneof(
+  fc
+    .tuple(fc.constantFrom(...WEEKS), fc.nat({ max: 7 * 86_400 }))
+    .map(([fromMs, seconds]) => fromMs / 1000 + seconds),
+  fc.constantFrom(0, 2 ** 31, 2 ** 32 - 1, 2 ** 32, MAX_UNTIL),
+);
+const orderText = fc.oneof(
+  fc.constantFrom('x', 'District Court of Example', 'Az. 1\u{1f600}'),
+  fc.string({ unit: 'grapheme', minLength: 1, maxLength: 5 }),
+);
+const order = fc.record({
+  id: fc.constantFrom(0, 1, 2, 3, 2_147_483_647),
+  domainHash,
+  until: fc.option(until),
+  authority: orderText,
+  reference: orderText,
+});
+const grant = fc.record({ profileId, domainHash, verdict, until });
 const catalogue = fc.record({
   version: fc.nat(),
   sha256: fc.constantFrom('0'.repeat(64), 'f'.repeat(64)),
@@ -138,6 +162,8 @@ export const operation: fc.Arbitrary<Operation> = fc
       { weight: 2, arbitrary: fc.tuple(fc.constant('schedule'), schedule) },
       { weight: 1, arbitrary: fc.tuple(fc.constant('catalogue'), catalogue) },
       { weight: 1, arbitrary: fc.tuple(fc.constant('blockPage'), blockPage) },
+      { weight: 2, arbitrary: fc.tuple(fc.constant('order'), order) },
+      { weight: 3, arbitrary: fc.tuple(fc.constant('grant'), grant) },
     ),
     fc.nat({ max: 3 }),
   )

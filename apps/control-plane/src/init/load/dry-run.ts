@@ -13,7 +13,7 @@ import { readStored } from './comparison.js';
 import { type DifferenceDto, type DryRunDto, MAX_SAMPLES, type SampleKey } from './dry-run.dto.js';
 
 /** The records of a body. Networks have their host bits. */
-type Records = Omit<Entities, 'schedule' | 'catalogue'>;
+type Records = Omit<Entities, 'schedule' | 'catalogue' | 'order' | 'grant'>;
 type Kind = keyof Records;
 type AnyRecord = Records[Kind];
 
