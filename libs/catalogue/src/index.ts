@@ -4,8 +4,6 @@ export {
   type CommercialUse,
   type Definition,
   type GroupDefinition,
-  type Purpose,
-  PURPOSES,
   type SourceDefinition,
   sourcesOf,
 } from './definition/definition.js';

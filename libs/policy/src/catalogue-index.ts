@@ -1,5 +1,16 @@
 import type { SuffixHashes } from '@weir/dns-name';
 
+/** What a category is for. */
+export const PURPOSES = ['security', 'legal', 'parental', 'productivity', 'other'] as const;
+export type Purpose = (typeof PURPOSES)[number];
+
+/** What clients are told of a category. */
+export interface CategoryInfo {
+  readonly name: string;
+  /** Undefined: `other`. */
+  readonly purpose?: Purpose | undefined;
+}
+
 /** Where a category sends a name. */
 export interface CategoryRewrite {
   readonly categoryId: number;
@@ -35,8 +46,8 @@ export interface CatalogueIndex {
    * never throws.
    */
   rewritesOf(names: SuffixHashes): readonly CategoryRewrite[];
-  /** The display name of a category; undefined: the catalogue does not have it. */
-  categoryName(id: number): string | undefined;
+  /** Undefined: the catalogue does not have it. */
+  category(id: number): CategoryInfo | undefined;
   /** The display name of an application; undefined: the catalogue does not have it. */
   applicationName(id: number): string | undefined;
 }

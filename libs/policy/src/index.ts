@@ -1,4 +1,10 @@
-export type { CatalogueIndex, CategoryRewrite } from './catalogue-index.js';
+export {
+  type CatalogueIndex,
+  type CategoryInfo,
+  type CategoryRewrite,
+  type Purpose,
+  PURPOSES,
+} from './catalogue-index.js';
 export type { Client } from './client.js';
 export { ClientAddress, readIpv4, readIpv6 } from './client-address.js';
 export { Decision, NO_TTL_CAP, Reason, Verdict } from './decision.js';

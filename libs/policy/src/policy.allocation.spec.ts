@@ -56,7 +56,7 @@ function fullPolicy(): Policy {
     find: (asked, suffix) => (asked.high[suffix] === high && asked.low[suffix] === low ? 1 : 0),
     rewritesOf: () => REWRITES,
     candidateMask: () => -1,
-    categoryName: () => undefined,
+    category: () => undefined,
     applicationName: () => undefined,
   });
   return policy;

@@ -120,7 +120,7 @@ export class RequestEvaluator {
 function reasonOf({ catalogue }: Policy, { reason, matchedId }: Decision): BlockReason {
   switch (reason) {
     case Reason.category:
-      return { code: 'category', name: catalogue?.categoryName(matchedId) };
+      return { code: 'category', name: catalogue?.category(matchedId)?.name };
     case Reason.applicationRule:
       return { code: 'application', name: catalogue?.applicationName(matchedId) };
     case Reason.whiteListOnly:

@@ -34,12 +34,12 @@ export async function build(
     lists.set(source, list);
   }
   const listed = (group: GroupDefinition): ListedGroup => {
-    const { id, name, domains, sources, isGuarded, rewrites } = group;
+    const { id, name, purpose, domains, sources, isGuarded, rewrites } = group;
     const taken = sources.map((source) => {
       const { names, protectedNames } = lists.get(source) as ReadList;
       return isGuarded ? names.without(protectedNames) : names;
     });
-    return { id, name, lists: [NameList.of(domains, key), ...taken], rewrites };
+    return { id, name, purpose, lists: [NameList.of(domains, key), ...taken], rewrites };
   };
   const { image, sha256, domainCount } = compileCatalogue(
     {

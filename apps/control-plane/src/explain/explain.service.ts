@@ -250,7 +250,7 @@ function groupOf(
   return step === Reason.applicationRule
     ? { app_id: matchedId, name: catalogue?.applicationName(matchedId) ?? '' }
     : {
-        ...{ cat_id: matchedId, name: catalogue?.categoryName(matchedId) ?? '' },
+        ...{ cat_id: matchedId, name: catalogue?.category(matchedId)?.name ?? '' },
         ...(listing && {
           source: listing.source ?? 'inline',
           listed_since: listing.since.toISOString(),

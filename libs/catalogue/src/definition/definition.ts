@@ -1,3 +1,4 @@
+import type { Purpose } from '@weir/policy';
 import type { Source } from '../sources/source.js';
 
 /** A list that a category or an application takes its domains from. */
@@ -19,10 +20,6 @@ export interface SourceDefinition extends Source {
 
 export const COMMERCIAL_USES = ['true', 'false', 'unknown'] as const;
 export type CommercialUse = (typeof COMMERCIAL_USES)[number];
-
-/** What a category is for. */
-export const PURPOSES = ['security', 'legal', 'parental', 'productivity', 'other'] as const;
-export type Purpose = (typeof PURPOSES)[number];
 
 /** Names that a blocked category sends to another name. */
 export interface RewriteDefinition {

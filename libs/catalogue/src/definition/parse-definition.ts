@@ -1,5 +1,6 @@
 import { MAX_ID } from '@weir/config-model';
 import { DomainError, normaliseDomain } from '@weir/dns-name';
+import { type Purpose, PURPOSES } from '@weir/policy';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { CatalogueError, DefinitionFaults } from '../catalogue-error.js';
@@ -12,8 +13,6 @@ import {
   type CommercialUse,
   type Definition,
   type GroupDefinition,
-  type Purpose,
-  PURPOSES,
   type RewriteDefinition,
   type SourceDefinition,
 } from './definition.js';

@@ -1,4 +1,5 @@
 import type { HashKey } from '@weir/dns-name';
+import type { Purpose } from '@weir/policy';
 import { createHash } from 'node:crypto';
 import { CatalogueError } from '../catalogue-error.js';
 import type { RewriteDefinition } from '../definition/definition.js';
@@ -13,7 +14,8 @@ export interface ListedGroup {
   readonly name: string;
   /** Its inline domains, and the names of each of its sources. */
   readonly lists: readonly NameList[];
-  /** For a category only. */
+  /** For a category only, as `rewrites`. */
+  readonly purpose?: Purpose;
   readonly rewrites?: readonly RewriteDefinition[];
 }
 
@@ -57,7 +59,10 @@ export function compileCatalogue(listed: ListedGroups, key: HashKey): CompiledCa
     categories.length,
   );
   const { count, countOf } = countNames(merge, sets, groups.length);
-  const summaries = groups.map(({ id, name }, i) => ({ id, name, domains: countOf[i] }));
+  const summaries = groups.map(({ id, name, purpose }, i) => ({
+    ...{ id, name, domains: countOf[i] },
+    ...(purpose && { purpose }),
+  }));
   const names = {
     categories: summaries.slice(0, categories.length),
     applications: summaries.slice(categories.length),

@@ -1,3 +1,4 @@
+import type { CategoryInfo } from '@weir/policy';
 import { CatalogueError } from '../catalogue-error.js';
 
 /**
@@ -67,9 +68,8 @@ export function filterBits(high: number): number {
 }
 
 /** A category or an application as the image describes it. */
-export interface GroupSummary {
+export interface GroupSummary extends CategoryInfo {
   readonly id: number;
-  readonly name: string;
   /** Distinct domains that it lists. */
   readonly domains: number;
 }

@@ -58,10 +58,11 @@ describe('CatalogueImage', () => {
     expect(lookUp(image, 'example')).toEqual({ categories: [], applications: [] });
   });
 
-  it('has the names of its categories and applications', () => {
-    const image = openCompiled(groups([group(12, 'bet.example')], [group(7, 'app.example')]));
-    expect(image.categoryName(12)).toBe(image.categories[0].name);
-    expect(image.categoryName(7)).toBeUndefined();
+  it('has the names of its categories and applications, and what a category is for', () => {
+    const bets: ListedGroup = { ...group(12, 'bet.example'), purpose: 'parental' };
+    const image = openCompiled(groups([bets], [group(7, 'app.example')]));
+    expect(image.category(12)).toMatchObject({ name: bets.name, purpose: 'parental' });
+    expect(image.category(7)).toBeUndefined();
     expect(image.applicationName(7)).toBe(image.applications[0].name);
     expect(image.applicationName(12)).toBeUndefined();
   });

@@ -1,5 +1,10 @@
 import { type HashKey, SuffixHashes, SuffixTable, toWireName } from '@weir/dns-name';
-import { type CatalogueIndex, type CategoryRewrite, countAsHeap } from '@weir/policy';
+import {
+  type CatalogueIndex,
+  type CategoryInfo,
+  type CategoryRewrite,
+  countAsHeap,
+} from '@weir/policy';
 import { crc32 } from 'node:zlib';
 import { keyCheck } from '../names/name-list.js';
 import {
@@ -146,8 +151,8 @@ export class CatalogueImage implements CatalogueIndex {
     return this.rewrites.find(names);
   }
 
-  categoryName(id: number): string | undefined {
-    return this.categories.find((category) => category.id === id)?.name;
+  category(id: number): CategoryInfo | undefined {
+    return this.categories.find((category) => category.id === id);
   }
 
   applicationName(id: number): string | undefined {

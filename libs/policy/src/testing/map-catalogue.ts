@@ -1,5 +1,10 @@
 import { type HashKey, SuffixHashes, toWireName } from '@weir/dns-name';
-import type { CatalogueIndex, CategoryRewrite } from '../catalogue-index.js';
+import {
+  type CatalogueIndex,
+  type CategoryInfo,
+  type CategoryRewrite,
+  PURPOSES,
+} from '../catalogue-index.js';
 
 export interface Listing {
   readonly categories: readonly number[];
@@ -52,8 +57,8 @@ export class MapCatalogue implements CatalogueIndex {
     return mask;
   }
 
-  categoryName(id: number): string | undefined {
-    return `Category ${id}`;
+  category(id: number): CategoryInfo {
+    return { name: `Category ${id}`, purpose: PURPOSES[id % PURPOSES.length] };
   }
 
   applicationName(id: number): string | undefined {

@@ -1,5 +1,6 @@
-import type { CommercialUse, Definition, ListFormat, Purpose } from '@weir/catalogue';
+import type { CommercialUse, Definition, ListFormat } from '@weir/catalogue';
 import { type HashKey, SuffixHashes, toWireName } from '@weir/dns-name';
+import type { Purpose } from '@weir/policy';
 import type { ClientBase, Pool } from 'pg';
 
 /** A list that a group names. */

@@ -7,11 +7,13 @@ import {
   NameList,
 } from '@weir/catalogue';
 import type { HashKey } from '@weir/dns-name';
+import type { Purpose } from '@weir/policy';
 
 /** A category or an application with what it is compiled from. */
 export interface GroupInputs {
   readonly id: number;
   readonly name: string;
+  readonly purpose: Purpose;
   /** Domains written in the definition itself. */
   readonly domains: readonly string[];
   /** Positions in `CompileTask.lists`. */
@@ -60,6 +62,7 @@ function compile(task: CompileTask): CompiledCatalogue {
   const listed = (group: GroupInputs): ListedGroup => ({
     id: group.id,
     name: group.name,
+    purpose: group.purpose,
     lists: [
       NameList.of(group.domains, key),
       ...group.lists.map((i) => (group.isGuarded ? guarded : whole)[i]),

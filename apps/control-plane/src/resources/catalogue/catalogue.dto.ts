@@ -1,4 +1,5 @@
-import { LIST_FORMATS, PURPOSES } from '@weir/catalogue';
+import { LIST_FORMATS } from '@weir/catalogue';
+import { PURPOSES } from '@weir/policy';
 import { IsOptional } from 'class-validator';
 import { Example, type Json } from '../../http/validation/dto.js';
 import {
