@@ -12,13 +12,14 @@ export const PROCESS_SCHEMAS: Readonly<Record<string, VariableSchema>> = {
   'control-plane': {
     ...CONTROL_PLANE,
     MANAGEMENT_TOKENS: required(CONTROL_PLANE.MANAGEMENT_TOKENS),
+    INCIDENT_KEYS: required(CONTROL_PLANE.INCIDENT_KEYS),
   },
   resolver: {
     ...RESOLVER,
     OPS_TOKENS: required(RESOLVER.OPS_TOKENS),
     DNS_COOKIE_SECRETS: required(RESOLVER.DNS_COOKIE_SECRETS),
   },
-  'block-page': BLOCK_PAGE,
+  'block-page': { ...BLOCK_PAGE, INCIDENT_KEYS: required(BLOCK_PAGE.INCIDENT_KEYS) },
   migrate: MIGRATE,
 };
 

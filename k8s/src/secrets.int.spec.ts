@@ -33,6 +33,7 @@ describe('the Secret of the release', () => {
     expect(texts).toMatchObject(STORES);
     expect(texts['DOMAIN_HASH_KEY']).toMatch(/^[0-9a-f]{32}$/);
     expect(texts['DNS_COOKIE_SECRETS']).toMatch(/^[0-9a-f]{32}$/);
+    expect(texts['INCIDENT_KEYS']).toMatch(/^[0-9a-f]{32}$/);
     expect(texts['FEED_TOKENS']).toMatch(/^\w{40}$/);
     expect(texts['MANAGEMENT_TOKENS']).toMatch(/^\w{40}$/);
     expect(texts['OPS_TOKENS']).toMatch(/^\w{40}$/);
@@ -44,6 +45,7 @@ describe('the Secret of the release', () => {
     for (const key of [
       'DOMAIN_HASH_KEY',
       'DNS_COOKIE_SECRETS',
+      'INCIDENT_KEYS',
       'FEED_TOKENS',
       'MANAGEMENT_TOKENS',
       'OPS_TOKENS',

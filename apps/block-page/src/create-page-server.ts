@@ -1,4 +1,10 @@
-import { ClientConnections, ConnectionPool, RateTable, SubscriberKey } from '@weir/clients';
+import {
+  ClientConnections,
+  ConnectionPool,
+  IncidentSeal,
+  RateTable,
+  SubscriberKey,
+} from '@weir/clients';
 import { parseHashKey } from '@weir/dns-name';
 import { CidrSet, type Logger } from '@weir/ops';
 import type { PolicySource } from '@weir/policy';
@@ -65,9 +71,11 @@ export function createPageServer(
   const subscriber = new SubscriberKey(source, randomInt(2 ** 32));
   const targets = openTargets(configuration, subscriber, log);
   const hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
+  const { INCIDENT_KEYS: keys } = configuration;
+  const seal = keys && new IncidentSeal(keys);
   const handler = new PageHandler({
     ...content,
-    evaluator: new RequestEvaluator({ source, hashKey, targets, nowMs }),
+    evaluator: new RequestEvaluator({ source, hashKey, targets, seal, nowMs }),
     trustedProxies,
     subscriber,
     rates: new RateTable(RATE_SLOTS),

@@ -1,3 +1,4 @@
+import { ClientAddress, IncidentSeal, UNKNOWN_PORT } from '@weir/clients';
 import { RuleVerdict } from '@weir/config-model';
 import { domainRule, loopback, profile, put } from '@weir/policy-feed/testing';
 import { describe, expect, it } from 'vitest';
@@ -140,6 +141,53 @@ describe('the page of a blocked name', () => {
     await around.plane.commit(profile(1, { whiteListOnly: true }), loopback(1));
     const page = await around.start();
     expect((await ask(page, { host: 'xn--bcher-kva.example' })).body).toContain('bücher.example');
+  });
+});
+
+describe('the incident number', () => {
+  const KEYS = ['000102030405060708090a0b0c0d0e0f', '101112131415161718191a1b1c1d1e1f'];
+  const AT = Date.UTC(2026, 10, 24, 12);
+  const numberIn = (body: string) => /<code dir="ltr">(.*)<\/code>/.exec(body)?.[1];
+  const variables = { INCIDENT_KEYS: KEYS.join(), BLOCK_PAGE_TRUSTED_PROXIES: '127.0.0.1' };
+
+  it.each([
+    ['192.0.2.7:4000', '192.0.2.7', 4000],
+    ['192.0.2.7', '192.0.2.7', UNKNOWN_PORT],
+    ['[2001:db8::7]:4000', '2001:db8::7', 4000],
+  ])(
+    'tells of %s, the name and the time, to who has the first key',
+    async (from, address, port) => {
+      const client = new ClientAddress();
+      client.set(address, port);
+      await around.plane.commit(
+        profile(1, { whiteListOnly: true }),
+        put('ipv4Network', { address: 0xc000_0200, prefixLength: 24, profileId: 1 }),
+        put('ipv6Network', { address: [0x2001_0db8, 0, 0, 0], prefixLength: 32, profileId: 1 }),
+      );
+      const page = await around.start(variables, { nowMs: () => AT });
+      const headers = { 'X-Forwarded-For': from };
+      const { status, body } = await ask(page, { host: 'WWW.blocked.example', headers });
+      expect(status).toBe(403);
+      const incident = { client, domain: 'www.blocked.example', atMs: AT };
+      expect(new IncidentSeal([KEYS[0]]).open(numberIn(body)!)).toEqual(incident);
+      expect(new IncidentSeal([KEYS[1]]).open(numberIn(body)!)).toBeNull();
+    },
+  );
+
+  it('is on pages of blocked names only, and only with a key', async () => {
+    await around.plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
+    const page = await around.start(variables);
+    const preview = await fetch(`http://127.0.0.1:${page.opsPort}/__preview/default`);
+    const bodies = [
+      (await ask(page)).body,
+      (await ask(page, { host: 'other.example' })).body,
+      (await ask(page, { host: null })).body,
+      await preview.text(),
+      (await ask(await around.start())).body,
+    ];
+    const numbers = bodies.map((body) => numberIn(body) !== undefined);
+    expect(numbers).toEqual([true, false, false, false, false]);
+    expect(bodies.slice(1).join()).not.toContain('Incident');
   });
 });
 

@@ -61,12 +61,13 @@ function addQuestions(program: Command, context: Context): void {
     .description(
       'why is this name blocked for this client, since when, and what would turn it over',
     )
-    .argument('<address[:port]>', 'of the client: 192.0.2.1, 192.0.2.1:4000, [2001:db8::1]:4000')
-    .argument('<domain>')
+    .argument('[address[:port]]', 'of the client: 192.0.2.1, 192.0.2.1:4000, [2001:db8::1]:4000')
+    .argument('[domain]')
+    .option('--incident <number>', 'of a block page, in place of address, domain and time')
     .option('--type <type>', 'record type, such as AAAA or HTTPS [A]')
     .option('--at <time>', 'RFC 3339: by the schedule of that time [now]')
     .option(...JSON_OPTION)
-    .action(async (client: string, domain: string, options: object) =>
+    .action(async (client: string | undefined, domain: string | undefined, options: object) =>
       (await import('./commands/explain.js')).explain(context, client, domain, options),
     );
   program

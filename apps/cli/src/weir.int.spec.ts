@@ -1,3 +1,4 @@
+import { ClientAddress, IncidentSeal } from '@weir/clients';
 import { freePort, makeCertificate } from '@weir/ops/testing';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -12,6 +13,7 @@ import { type Harness, startHarness, TOKEN } from '../../control-plane/src/testi
 import { runWeir } from './testing/run-weir.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const INCIDENT_KEYS = '000102030405060708090a0b0c0d0e0f';
 const WAIT_MS = 50_000;
 const BODY = {
   blockpages: [{ id: 1, type: 0 }],
@@ -29,7 +31,7 @@ describe('weir beside a control plane', () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'weir-cli-'));
-    harness = await startHarness();
+    harness = await startHarness({ INCIDENT_KEYS });
     environment = { WEIR_URL: `${harness.baseUrl}/`, WEIR_TOKEN: TOKEN };
     await harness.call('POST', '/blockpage/', { id: 1, type: 0 });
     await harness.call('POST', '/profiles/', { profile: { id: 1, page_id: 1 }, cat_ids: [12] });
@@ -94,6 +96,36 @@ describe('weir beside a control plane', () => {
     const said = await json('explain', '192.0.2.7', 'www.example.com', '--at', at);
     const path = `/explain/?client=192.0.2.7&domain=www.example.com&at=${at}`;
     expect(said).toEqual((await harness.call('GET', path)).body);
+  });
+
+  it('explains what a block page has shown, by its incident number alone', async () => {
+    const client = new ClientAddress();
+    client.set('192.0.2.7', 4000);
+    const incident = new IncidentSeal([INCIDENT_KEYS]).seal({
+      ...{ client, domain: 'www.example.com', atMs: Date.now() },
+    });
+    const { code, out } = await run('explain', '--incident', incident);
+    expect(code).toBe(0);
+    expect(out[0]).toMatch(/^client +192\.0\.2\.7 port 4000$/);
+    const wrong = [
+      [],
+      ['192.0.2.7'],
+      ['192.0.2.7', '--incident', incident],
+      ['192.0.2.7', 'www.example.com', '--incident', incident],
+      ['--incident', incident, '--at', '2026-11-24T12:00:00Z'],
+    ];
+    for (const argv of wrong) {
+      expect(await run('explain', ...argv)).toEqual({
+        code: 2,
+        out: [],
+        errors: ['weir: explain needs an address and a domain, or an incident number alone'],
+      });
+    }
+    const { code: refused, errors } = await run('explain', '--incident', '-x');
+    expect([refused, errors]).toEqual([
+      1,
+      [expect.stringMatching(/incident: Must be an incident number/)],
+    ]);
   });
 
   it('lists resolvers, and none', async () => {

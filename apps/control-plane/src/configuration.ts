@@ -6,6 +6,7 @@ import {
   type Configuration,
   DEPLOYMENT_VARIABLES,
   hexKey,
+  INCIDENT_VARIABLES,
   integer,
   LOG_LEVELS,
   OPS_VARIABLES,
@@ -171,6 +172,7 @@ export const SCHEMA = {
   }),
   ...likeResolvers({ SCHEDULE_TIMEZONE: FEED_VARIABLES.SCHEDULE_TIMEZONE, ...ANSWER_VARIABLES }),
   ...DEPLOYMENT_VARIABLES,
+  ...INCIDENT_VARIABLES,
   FEED_TLS_CERT: optional(
     text('a PEM file', {
       description:

@@ -1,5 +1,6 @@
 import { type DynamicModule, Global, Module, type Provider } from '@nestjs/common';
 import { ChangePublisher } from '@weir/change-feed';
+import { IncidentSeal } from '@weir/clients';
 import { parseHashKey } from '@weir/dns-name';
 import { type Logger, type OpenDeployment, type OpsServer, type TlsIdentity } from '@weir/ops';
 import type { Telemetry } from '@weir/telemetry';
@@ -166,6 +167,7 @@ function initProviders({ configuration }: Process): Factories {
 
 function explainProvider({ configuration }: Process): Factories[number] {
   const hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
+  const { INCIDENT_KEYS: incidentKeys, SCHEDULE_TIMEZONE: timeZone } = configuration;
   return {
     provide: ExplainService,
     inject: [Database, ConfigurationReader],
@@ -174,7 +176,8 @@ function explainProvider({ configuration }: Process): Factories[number] {
         ...{ reader, database, hashKey },
         image: new ActiveImage(database.pool, hashKey),
         resolver: new ModelResolver(configuration, hashKey),
-        timeZone: configuration.SCHEDULE_TIMEZONE,
+        timeZone,
+        seal: incidentKeys && new IncidentSeal(incidentKeys),
       }),
   };
 }

@@ -81,6 +81,7 @@ All templates of one rendering get the same data. Takes the root.
 {{- toJson (dict
   "DOMAIN_HASH_KEY" (randAlphaNum 64 | sha256sum | trunc 32)
   "DNS_COOKIE_SECRETS" (randAlphaNum 64 | sha256sum | trunc 32)
+  "INCIDENT_KEYS" (randAlphaNum 64 | sha256sum | trunc 32)
   "FEED_TOKENS" (randAlphaNum 40)
   "MANAGEMENT_TOKENS" (randAlphaNum 40)
   "OPS_TOKENS" (randAlphaNum 40)

@@ -1,4 +1,4 @@
-export { ClientAddress, readIpv4, readIpv6 } from '@weir/policy';
+export { ClientAddress, readIpv4, readIpv6, UNKNOWN_PORT } from '@weir/policy';
 export { ClientConnections } from './client-connections.js';
 export {
   ConnectionPool,
@@ -6,6 +6,7 @@ export {
   type PooledConnection,
 } from './connection-pool.js';
 export type { Connection } from './connection.js';
+export { type Incident, IncidentSeal } from './incident.js';
 export {
   BAD_PROXY_HEADER,
   canBeProxyHeader,

@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type Configuration, optional, replacedBy, secretList, text } from './variables/index.js';
+import {
+  type Configuration,
+  hexKeyList,
+  optional,
+  replacedBy,
+  secretList,
+  text,
+} from './variables/index.js';
 import { WatchedFile, type WatchedFileLog } from './watched-file.js';
 
 const SHORTEST_TOKEN = 16;
@@ -30,6 +37,19 @@ export const DEPLOYMENT_VARIABLES = {
       description:
         'File with such tokens, one in each line, in place of FEED_TOKENS. A changed file is used within two ' +
         'seconds, without a restart. A bad one is logged and changes nothing.',
+    }),
+  ),
+} as const;
+
+/** Variables that control planes and block pages share. */
+export const INCIDENT_VARIABLES = {
+  INCIDENT_KEYS: optional(
+    hexKeyList(16, 2, {
+      description:
+        'Keys of the incident numbers on block pages, the same for control planes and block pages. The first one ' +
+        'makes incident numbers, and all open them. To change the key, add the new one in second place, then move it ' +
+        'to first place, and remove the old one a day later. Unset: pages have no incident number, and ' +
+        'GET /explain/ takes none.',
     }),
   ),
 } as const;

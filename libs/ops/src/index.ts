@@ -1,6 +1,11 @@
 export * from './bearer-tokens.js';
 export * from './cidr-set.js';
-export { DEPLOYMENT_VARIABLES, openDeployment, type OpenDeployment } from './deployment.js';
+export {
+  DEPLOYMENT_VARIABLES,
+  INCIDENT_VARIABLES,
+  openDeployment,
+  type OpenDeployment,
+} from './deployment.js';
 export { type FeedFileFaults, registerFeedFileMetrics } from './feed-file-metrics.js';
 export { LineOutput, standardOutput } from './line-output.js';
 export * from './log.js';

@@ -6,6 +6,9 @@ const COLON = 0x3a;
 /** Third word of `::ffff:0:0/96`, the IPv4-mapped addresses (RFC 4291 §2.5.5.2). */
 const MAPPED = 0x0000_ffff;
 
+/** Port of a client of which only the address is known. It is outside of every port range. */
+export const UNKNOWN_PORT = -1;
+
 /** The address and port of a client, parsed from the text that a socket gives. Reused; allocates nothing. */
 export class ClientAddress implements Client {
   family: 4 | 6 = 4;

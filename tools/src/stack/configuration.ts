@@ -104,6 +104,12 @@ export const STACK_SCHEMA = {
         'Secrets for DNS cookies, the same for all resolvers. Unset: one is generated and kept in `DATA_DIR`.',
     }),
   ),
+  INCIDENT_KEYS: optional(
+    hexKeyList(16, 2, {
+      description:
+        'Keys of the incident numbers on block pages. Unset: one is generated and kept in `DATA_DIR`.',
+    }),
+  ),
   DNS_HOST: listenAddressGroups(MAX_DNS_HOSTS, {
     description:
       'Addresses of the resolvers. All resolvers listen on all of them, on ports of their own. With a ; between ' +

@@ -9,6 +9,7 @@ const secrets = {
   feedTokens: ['f'],
   opsTokens: ['o'],
   dnsCookieSecrets: ['c', 'd'],
+  incidentKeys: ['i', 'j'],
   domainHashKey: '00',
 };
 const stores = { databaseUrl: 'postgresql://database', redisUrl: 'redis://redis' };

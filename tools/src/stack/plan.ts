@@ -61,6 +61,7 @@ export function planProcesses(
   const controlPlane = plan('control-plane', 'control-plane', OPS_PORT, {
     DATABASE_URL: databaseUrl,
     MANAGEMENT_TOKENS: secrets.managementTokens.join(','),
+    INCIDENT_KEYS: secrets.incidentKeys.join(','),
     ...same('MANAGEMENT_HOST', 'MANAGEMENT_PORT', 'MANAGEMENT_DOCS', 'FEED_HOST', 'FEED_PORT'),
     // For the command line, which knows only what is here.
     ...(configuration.MANAGEMENT_TLS_CERT !== undefined && same('MANAGEMENT_TLS_CERT')),
@@ -80,6 +81,7 @@ export function planProcesses(
   });
   const blockPage = plan('block-page', 'block-page', OPS_PORT + BLOCK_PAGE_OPS_OFFSET, {
     ...following('block-page'),
+    INCIDENT_KEYS: secrets.incidentKeys.join(','),
     ...same('BLOCK_PAGE_HOST', 'BLOCK_PAGE_PORT'),
   });
   return [controlPlane, ...resolvers, blockPage];

@@ -31,12 +31,14 @@ describe('readSecrets', () => {
       FEED_TOKENS: 'a-token-of-this-test,another-token-of-it',
       OPS_TOKENS: 'an-ops-token-of-this-test,another-one-of-this-test',
       DNS_COOKIE_SECRETS: key,
+      INCIDENT_KEYS: `${key},${key}`,
     };
     expect(read(environment)).toMatchObject({
       domainHashKey: key,
       feedTokens: ['a-token-of-this-test', 'another-token-of-it'],
       opsTokens: ['an-ops-token-of-this-test', 'another-one-of-this-test'],
       dnsCookieSecrets: [key],
+      incidentKeys: [key, key],
     });
   });
 

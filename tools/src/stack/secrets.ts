@@ -11,6 +11,8 @@ export interface StackSecrets {
   readonly opsTokens: readonly string[];
   /** 32 hex digits each, the same for all resolvers. */
   readonly dnsCookieSecrets: readonly string[];
+  /** 32 hex digits each, the same for control plane and block page. */
+  readonly incidentKeys: readonly string[];
   /** 32 hex digits. With another key the stored domain rules match nothing, so the key is kept with the data. */
   readonly domainHashKey: string;
 }
@@ -23,6 +25,7 @@ export function readSecrets(configuration: StackConfiguration, dataDir: string):
     feedTokens: configuration.FEED_TOKENS ?? kept.feedTokens,
     opsTokens: configuration.OPS_TOKENS ?? kept.opsTokens,
     dnsCookieSecrets: configuration.DNS_COOKIE_SECRETS ?? kept.dnsCookieSecrets,
+    incidentKeys: configuration.INCIDENT_KEYS ?? kept.incidentKeys,
     domainHashKey: configuration.DOMAIN_HASH_KEY ?? kept.domainHashKey,
   };
 }
@@ -50,6 +53,7 @@ function makeSecrets(): StackSecrets {
     feedTokens: [token()],
     opsTokens: [token()],
     dnsCookieSecrets: [key()],
+    incidentKeys: [key()],
     domainHashKey: key(),
   };
 }
@@ -70,6 +74,7 @@ const LISTS = {
   feedTokens: TOKEN,
   opsTokens: TOKEN,
   dnsCookieSecrets: KEY,
+  incidentKeys: KEY,
 };
 
 function isSecrets(value: unknown): value is StackSecrets {

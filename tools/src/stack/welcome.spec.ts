@@ -8,6 +8,7 @@ const secrets = {
   feedTokens: ['f'],
   opsTokens: ['the-ops-token'],
   dnsCookieSecrets: ['c'],
+  incidentKeys: ['i'],
   domainHashKey: '00',
 };
 const welcome = (variables: Record<string, string>) =>

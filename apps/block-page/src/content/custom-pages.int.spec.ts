@@ -56,6 +56,15 @@ describe('a custom block page', () => {
     expect(policy).not.toContain('script');
   });
 
+  it('has an incident number where its content asks for one, and there is a key', async () => {
+    write('7/index.html', 'incident: {{incident}}');
+    const variables = { BLOCK_PAGE_CONTENT: content };
+    const INCIDENT_KEYS = '000102030405060708090a0b0c0d0e0f';
+    const page = await around.start({ ...variables, INCIDENT_KEYS });
+    expect((await ask(page)).body).toMatch(/^incident: [\w-]{60,}$/);
+    expect((await ask(await around.start(variables))).body).toBe('incident: ');
+  });
+
   it('is shown with the next request after the type of the block page or the page of the profile changes', async () => {
     write('7/index.html', 'custom');
     const page = await around.start({ BLOCK_PAGE_CONTENT: content });

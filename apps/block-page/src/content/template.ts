@@ -10,6 +10,7 @@ export const PLACEHOLDERS = [
   'target',
   'next_switch',
   'schedule',
+  'incident',
   'language',
   'direction',
   'page_id',

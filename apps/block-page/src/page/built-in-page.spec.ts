@@ -15,6 +15,7 @@ const blocked: PageSubject = {
   target: undefined,
   nextSwitch: undefined,
   pageId: -1,
+  incident: undefined,
 };
 
 describe('BuiltInPage', () => {
@@ -72,6 +73,23 @@ describe('BuiltInPage', () => {
     expect(html).toContain('<img src="data:image/png;base64,AAAA" alt="Example Net">');
     expect(html).toContain('<a href="mailto:help@example.net"><bdi>help@example.net</bdi></a>');
     expect(html).toContain('<a href="tel:+4912345"><bdi>+49 12345</bdi></a>');
+  });
+
+  it('shows the incident number, tells what it is for, and puts it into a mail to support', () => {
+    const helpOf = (href: string, incident: string | undefined) => {
+      const page = new BuiltInPage({ ...brand, support: { href, text: 'help' } });
+      const html = page.render({ ...blocked, incident }, english);
+      expect(html.includes('Incident number')).toBe(incident !== undefined);
+      expect(html.includes('<code dir="ltr">AbC-_9</code>')).toBe(incident !== undefined);
+      expect(html.includes('Copy the incident number')).toBe(incident !== undefined);
+      return /href="([^"]*)"><bdi>help/.exec(html)?.[1];
+    };
+    const body = 'body=Incident%20number%3A%20AbC-_9';
+    const mail = 'mailto:help@example.net';
+    expect(helpOf(mail, 'AbC-_9')).toBe(`${mail}?${body}`);
+    expect(helpOf(`${mail}?subject=Filter`, 'AbC-_9')).toBe(`${mail}?subject=Filter&amp;${body}`);
+    expect(helpOf('https://help.example/', 'AbC-_9')).toBe('https://help.example/');
+    expect(helpOf(mail, undefined)).toBe(mail);
   });
 });
 

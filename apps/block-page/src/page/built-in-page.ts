@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Brand } from '../brand/brand.js';
 import { markup, Markup } from '../html/markup.js';
-import type { Message } from '../texts/index.js';
+import type { Message, Texts } from '../texts/index.js';
 import type { BlockedSubject, PageSubject } from './subject.js';
 import { displayName, type Wording } from './wording.js';
 
@@ -47,6 +47,7 @@ dl { margin: 1.5rem 0; border-top: 1px solid var(--line) }
 dl div { display: flex; flex-wrap: wrap; gap: .25rem 1rem; padding: .75rem 0; border-bottom: 1px solid var(--line) }
 dt { flex: 0 0 8rem; color: var(--soft) }
 dd { flex: 1 1 14rem; margin: 0; font-weight: 600 }
+code { user-select: all; font-size: .875rem; font-weight: 400 }
 a { color: var(--link); text-underline-offset: .2em }
 a:focus-visible { outline: 3px solid var(--link); outline-offset: 3px; border-radius: .25rem }
 .button {
@@ -109,7 +110,7 @@ ${isBlocked ? STOP_SIGN : INFO_SIGN}
 ${nameOf(subject)}
 <p>${message.text}</p>
 ${details}
-${this.help(texts.helpLabel)}
+${this.help(texts, isBlocked ? subject.incident : undefined)}
 </div>
 </main>
 <footer>${texts.privacy}</footer>
@@ -126,12 +127,17 @@ ${this.help(texts.helpLabel)}
     return markup`<header class="bare"></header>`;
   }
 
-  private help(label: string): Markup | undefined {
+  private help(texts: Texts, incident: string | undefined): Markup | undefined {
     const { support, phone } = this.brand;
     const links = [support, phone].flatMap((link) => (link === undefined ? [] : [link]));
     if (links.length === 0) return undefined;
-    const anchors = links.map(({ href, text }) => markup`<a href="${href}"><bdi>${text}</bdi></a>`);
-    return markup`<p class="help">${label}: ${anchors}</p>`;
+    const body = incident && encodeURIComponent(`${texts.incidentLabel}: ${incident}`);
+    const anchors = links.map(({ href, text }) => {
+      const isMail = body !== undefined && href.startsWith('mailto:');
+      const target = isMail ? `${href}${href.includes('?') ? '&' : '?'}body=${body}` : href;
+      return markup`<a href="${target}"><bdi>${text}</bdi></a>`;
+    });
+    return markup`<p class="help">${texts.helpLabel}: ${anchors}</p>`;
   }
 }
 
@@ -153,7 +159,8 @@ function nameOf(subject: PageSubject): Markup | undefined {
   return markup`<p class="name"><bdi>${displayName(subject.name)}</bdi></p>`;
 }
 
-function detailsOf({ reason, target, nextSwitch }: BlockedSubject, wording: Wording): Markup {
+function detailsOf(subject: BlockedSubject, wording: Wording): Markup {
+  const { reason, target, nextSwitch, incident } = subject;
   const { texts } = wording;
   const rows = [row(texts.reasonLabel, markup`${wording.reason(reason)}`)];
   if (target !== undefined) {
@@ -162,8 +169,12 @@ function detailsOf({ reason, target, nextSwitch }: BlockedSubject, wording: Word
   if (nextSwitch !== undefined) {
     rows.push(row(texts.scheduleLabel, markup`${wording.schedule(nextSwitch)}`));
   }
+  if (incident !== undefined) {
+    rows.push(row(texts.incidentLabel, markup`<code dir="ltr">${incident}</code>`));
+  }
   return markup`<dl>${rows}</dl>
-<p>${texts.advice}</p>`;
+<p>${texts.advice}</p>
+${incident && markup`<p>${texts.incidentHint}</p>`}`;
 }
 
 function row(label: string, value: Markup): Markup {

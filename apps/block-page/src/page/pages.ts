@@ -39,7 +39,7 @@ export class Pages {
 }
 
 function fill(template: Template, subject: BlockedSubject, wording: Wording): string {
-  const { name, reason, target, nextSwitch, pageId } = subject;
+  const { name, reason, target, nextSwitch, pageId, incident } = subject;
   const values: PlaceholderValues = {
     name: displayName(name),
     reason: wording.reason(reason),
@@ -48,6 +48,7 @@ function fill(template: Template, subject: BlockedSubject, wording: Wording): st
     direction: wording.texts.direction,
     page_id: String(pageId),
     assets: `${ASSETS_PATH}${pageId}`,
+    ...(incident !== undefined && { incident }),
     ...(target !== undefined && { target: displayName(target) }),
     ...(nextSwitch !== undefined && {
       schedule: wording.schedule(nextSwitch),

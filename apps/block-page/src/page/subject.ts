@@ -24,6 +24,8 @@ export type PageSubject =
       readonly nextSwitch: NextSwitch | undefined;
       /** Block page of the active profile; −1: the default page. */
       readonly pageId: number;
+      /** Tells support what happened. Undefined: there is none. */
+      readonly incident: string | undefined;
     }
   | { readonly kind: 'not_blocked'; readonly name: string }
   /** The request has no name: somebody opened the address itself. */

@@ -93,7 +93,8 @@ export class Preview {
       schedule === 'none'
         ? undefined
         : { atMs: this.options.nowMs() + TWO_HOURS_MS, isInPeriod: schedule === 'until' };
-    return { kind: 'blocked', name: NAME, reason, target: undefined, nextSwitch, pageId };
+    const none = { target: undefined, incident: undefined };
+    return { kind: 'blocked', name: NAME, reason, nextSwitch, pageId, ...none };
   }
 
   private languageOf(parameters: URLSearchParams, accepted: string | undefined): Language | null {

@@ -31,6 +31,9 @@ export const ar: Texts = {
   scheduleLabel: 'الجدول الزمني',
   scheduleUntil: (time) => `تسري هذه الإعدادات حتى: ${time}`,
   scheduleFrom: (time) => `التغيير القادم للإعدادات: ${time}`,
+  incidentLabel: 'رقم الحادثة',
+  incidentHint:
+    'انسخ رقم الحادثة إذا طلبت المساعدة. لا يستطيع قراءته إلا مزوّد الخدمة، ولمدة يوم واحد.',
   advice: 'يمكن لمن يدير إعدادات التصفية السماح بهذا الموقع.',
   tryAgain: 'حاول مرة أخرى',
   helpLabel: 'المساعدة',

@@ -33,6 +33,9 @@ export const de: Texts = {
   scheduleLabel: 'Zeitplan',
   scheduleUntil: (time) => `Diese Einstellungen gelten bis: ${time}`,
   scheduleFrom: (time) => `Nächster Wechsel der Einstellungen: ${time}`,
+  incidentLabel: 'Vorgangsnummer',
+  incidentHint:
+    'Kopieren Sie die Vorgangsnummer, wenn Sie um Hilfe bitten. Nur Ihr Anbieter kann sie lesen, einen Tag lang.',
   advice: 'Wer die Filtereinstellungen verwaltet, kann diese Website erlauben.',
   tryAgain: 'Erneut versuchen',
   helpLabel: 'Hilfe',

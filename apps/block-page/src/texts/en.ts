@@ -32,6 +32,9 @@ export const en: Texts = {
   scheduleLabel: 'Schedule',
   scheduleUntil: (time) => `These settings apply until: ${time}`,
   scheduleFrom: (time) => `These settings change: ${time}`,
+  incidentLabel: 'Incident number',
+  incidentHint:
+    'Copy the incident number if you ask for help. Only your provider can read it, for one day.',
   advice: 'The person who manages the filter settings can allow this site.',
   tryAgain: 'Try again',
   helpLabel: 'Help',

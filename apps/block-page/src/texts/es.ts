@@ -34,6 +34,9 @@ export const es: Texts = {
   scheduleLabel: 'Horario',
   scheduleUntil: (time) => `Estos ajustes se aplican hasta: ${time}`,
   scheduleFrom: (time) => `Próximo cambio de ajustes: ${time}`,
+  incidentLabel: 'Número de incidencia',
+  incidentHint:
+    'Copie el número de incidencia si pide ayuda. Solo su proveedor puede leerlo, durante un día.',
   advice: 'La persona que administra los ajustes de filtrado puede permitir este sitio.',
   tryAgain: 'Volver a intentarlo',
   helpLabel: 'Ayuda',

@@ -33,6 +33,9 @@ export const fr: Texts = {
   scheduleLabel: 'Plage horaire',
   scheduleUntil: (time) => `Ces réglages s’appliquent jusqu’à : ${time}`,
   scheduleFrom: (time) => `Prochain changement de réglages : ${time}`,
+  incidentLabel: 'Numéro d’incident',
+  incidentHint:
+    'Copiez le numéro d’incident si vous demandez de l’aide. Seul votre fournisseur peut le lire, pendant un jour.',
   advice: 'La personne qui gère les réglages de filtrage peut autoriser ce site.',
   tryAgain: 'Réessayer',
   helpLabel: 'Aide',

@@ -33,6 +33,9 @@ export const it: Texts = {
   scheduleLabel: 'Programmazione',
   scheduleUntil: (time) => `Queste impostazioni valgono fino a: ${time}`,
   scheduleFrom: (time) => `Prossimo cambio delle impostazioni: ${time}`,
+  incidentLabel: 'Numero di segnalazione',
+  incidentHint:
+    'Copi il numero di segnalazione se chiede assistenza. Solo il Suo fornitore può leggerlo, per un giorno.',
   advice: 'Chi gestisce le impostazioni di filtro può consentire questo sito.',
   tryAgain: 'Riprova',
   helpLabel: 'Assistenza',

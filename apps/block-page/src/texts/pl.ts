@@ -33,6 +33,9 @@ export const pl: Texts = {
   scheduleLabel: 'Harmonogram',
   scheduleUntil: (time) => `Koniec obowiązywania tych ustawień: ${time}`,
   scheduleFrom: (time) => `Następna zmiana ustawień: ${time}`,
+  incidentLabel: 'Numer zdarzenia',
+  incidentHint:
+    'Skopiuj numer zdarzenia, jeśli prosisz o pomoc. Może go odczytać tylko Twój dostawca, przez jeden dzień.',
   advice: 'Osoba, która zarządza ustawieniami filtra, może zezwolić na tę stronę.',
   tryAgain: 'Spróbuj ponownie',
   helpLabel: 'Pomoc',

@@ -36,6 +36,9 @@ export const pt: Texts = {
   scheduleLabel: 'Horário',
   scheduleUntil: (time) => `Estas configurações valem até: ${time}`,
   scheduleFrom: (time) => `Próxima mudança de configurações: ${time}`,
+  incidentLabel: 'Número do incidente',
+  incidentHint:
+    'Copie o número do incidente se pedir ajuda. Só o seu provedor pode lê-lo, durante um dia.',
   advice: 'A pessoa que administra as configurações de filtro pode permitir este site.',
   tryAgain: 'Tentar de novo',
   helpLabel: 'Ajuda',

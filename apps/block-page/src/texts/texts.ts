@@ -54,6 +54,8 @@ export interface Texts {
   readonly scheduleUntil: (time: string) => string;
   /** The next period has not begun. */
   readonly scheduleFrom: (time: string) => string;
+  readonly incidentLabel: string;
+  readonly incidentHint: string;
   readonly advice: string;
   readonly tryAgain: string;
   readonly helpLabel: string;

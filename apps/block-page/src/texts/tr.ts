@@ -34,6 +34,9 @@ export const tr: Texts = {
   scheduleLabel: 'Zaman çizelgesi',
   scheduleUntil: (time) => `Bu ayarların bitişi: ${time}`,
   scheduleFrom: (time) => `Ayarların bir sonraki değişimi: ${time}`,
+  incidentLabel: 'Olay numarası',
+  incidentHint:
+    'Yardım isterseniz olay numarasını kopyalayın. Onu yalnızca sağlayıcınız, bir gün boyunca okuyabilir.',
   advice: 'Filtre ayarlarını yöneten kişi bu siteye izin verebilir.',
   tryAgain: 'Yeniden dene',
   helpLabel: 'Yardım',

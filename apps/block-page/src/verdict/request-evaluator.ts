@@ -1,4 +1,4 @@
-import type { ClientAddress } from '@weir/clients';
+import { type ClientAddress, type IncidentSeal, UNKNOWN_PORT } from '@weir/clients';
 import {
   type HashKey,
   SuffixHashes,
@@ -18,7 +18,6 @@ import {
 } from '@weir/policy';
 import { isIP } from 'node:net';
 import type { BlockReason, NextSwitch, PageSubject } from '../page/subject.js';
-import { UNKNOWN_PORT } from '../visitor/forwarded-for.js';
 import type { CnameTargets } from './cname-targets.js';
 
 /** Longer than any spelling of a name (253 octets, RFC 1035 §3.1) with a port. */
@@ -51,6 +50,8 @@ export interface RequestEvaluatorOptions {
   readonly hashKey: HashKey;
   /** Null: CNAME targets are not checked (`INSPECT_CNAME` is false). */
   readonly targets: Pick<CnameTargets, 'of'> | null;
+  /** Undefined: pages have no incident number (`INCIDENT_KEYS` is unset). */
+  readonly seal: IncidentSeal | undefined;
   /** Wall clock in milliseconds, for schedules. */
   readonly nowMs: () => number;
 }
@@ -99,6 +100,7 @@ export class RequestEvaluator {
       target: candidate === name ? undefined : candidate,
       nextSwitch: nextSwitchOf(decision, nowMs),
       pageId: decision.pageId,
+      incident: this.options.seal?.seal({ client, domain: name, atMs: nowMs }),
     };
   }
 

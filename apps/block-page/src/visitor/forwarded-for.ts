@@ -1,8 +1,5 @@
-import type { ClientAddress } from '@weir/clients';
+import { type ClientAddress, UNKNOWN_PORT } from '@weir/clients';
 import type { CidrSet } from '@weir/ops';
-
-/** Port of a client whose proxy names only the address. It is outside of every port range. */
-export const UNKNOWN_PORT = -1;
 
 /** `address`, `address:port`, `[v6]` or `[v6]:port`, as proxies write it. */
 const ENTRY = /^(?:\[([^\]]*)\]|([\d.]+)|([^\]]*))(?::(\d{1,5}))?$/;

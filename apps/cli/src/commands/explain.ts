@@ -7,6 +7,7 @@ import { table, type Terminal, textOf } from '../terminal.js';
 interface Options {
   readonly type?: string;
   readonly at?: string;
+  readonly incident?: string;
   readonly json?: true;
 }
 
@@ -17,15 +18,18 @@ const COLOURS: Readonly<Record<string, 'green' | 'red' | 'dim'>> = {
 /** Prints why a name is blocked for a client, or why it is not. */
 export async function explain(
   { environment, terminal }: Context,
-  address: string,
-  domain: string,
-  { type, at, json }: Options,
+  address: string | undefined,
+  domain: string | undefined,
+  { type, at, incident, json }: Options,
 ): Promise<void> {
-  const client = parseClient(address);
+  if (incident === undefined ? domain === undefined : (address ?? at) !== undefined) {
+    throw new UsageError('explain needs an address and a domain, or an incident number alone');
+  }
+  const client = address === undefined ? {} : parseClient(address);
   if (client === null) {
     throw new UsageError(`${textOf(address)} is no address: 192.0.2.1:4000 or [2001:db8::1]:4000`);
   }
-  const query = { ...client, domain, type, at };
+  const query = { ...client, domain, type, at, incident };
   const answer = await new Api(environment).get<ExplanationDto>('/explain/', query);
   if (json === true) terminal.print(JSON.stringify(answer));
   else for (const line of render(answer, terminal)) terminal.print(line);

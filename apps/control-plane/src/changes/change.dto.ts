@@ -2,6 +2,7 @@ import { type EncodedOperation, type EntityKind, type Ipv6Words, MAX_ID } from '
 import { IsOptional } from 'class-validator';
 import { Example, type Json } from '../http/validation/dto.js';
 import {
+  InPlaceOf,
   IntegerParameter,
   IsInteger,
   IsNestedList,
@@ -18,14 +19,6 @@ const MAX_REVISION = Number.MAX_SAFE_INTEGER;
 const MAX_CHANGES = 1_000;
 
 const IsRevision = (): PropertyDecorator => IntegerParameter(0, 10 ** 15 - 1);
-
-/** A parameter that stands in place of another one. */
-const isNotWith = (other: string): PropertyDecorator =>
-  Rule((_value, owner) =>
-    other in owner
-      ? { type: 'value_error', msg: `Must not be given together with ${other}` }
-      : null,
-  );
 
 @Example<ChangesQuery>({ after: 0, limit: 100 })
 export class ChangesQuery {
@@ -48,8 +41,7 @@ export class ChangesQuery {
 
   /** So many of the newest. */
   @Optional()
-  @isNotWith('after')
-  @isNotWith('limit')
+  @InPlaceOf('after', 'limit')
   @IntegerParameter(1, MAX_CHANGES)
   last?: number;
 }

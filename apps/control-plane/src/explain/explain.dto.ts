@@ -5,6 +5,7 @@ import { Example } from '../http/validation/dto.js';
 import {
   AbsentWhere,
   Convert,
+  InPlaceOf,
   IntegerParameter,
   IsFlag,
   IsId,
@@ -15,6 +16,7 @@ import {
   IsText,
   IsTime,
   Optional,
+  RequiredWithout,
   Rule,
 } from '../http/validation/rules.js';
 import { IsNormalisedDomain } from '../resources/domain-lists/domain-check.js';
@@ -48,12 +50,14 @@ function IsType(): PropertyDecorator {
 
 @Example<ExplainQuery>({ client: '192.0.2.1', domain: 'www.example.com', type: 'A' })
 export class ExplainQuery {
+  @RequiredWithout('incident')
   @IsAddress()
-  client!: string;
+  client?: string;
 
   /** In normal form after validation. */
+  @RequiredWithout('incident')
   @IsNormalisedDomain()
-  domain!: string;
+  domain?: string;
 
   @Optional()
   @IntegerParameter(0, LAST_PORT)
@@ -66,6 +70,15 @@ export class ExplainQuery {
   @Optional()
   @IsTime()
   at?: string;
+
+  /** What a block page has shown. */
+  @Optional()
+  @InPlaceOf('client', 'port', 'domain', 'at')
+  @IsText('an incident number', () => true, {
+    description:
+      'As a block page shows it, for a day. In place of client and domain, which are required otherwise, port and at.',
+  })
+  incident?: string;
 }
 
 @Example<ExplainedClientDto>({ address: '192.0.2.1', port: null })

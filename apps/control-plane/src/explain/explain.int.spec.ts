@@ -1,3 +1,4 @@
+import { ClientAddress, IncidentSeal, UNKNOWN_PORT } from '@weir/clients';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,6 +20,9 @@ applications:
 /** A Wednesday. */
 const AT = '2026-11-25T12:00:00Z';
 
+const NEW_KEY = '000102030405060708090a0b0c0d0e0f';
+const OLD_KEY = '101112131415161718191a1b1c1d1e1f';
+
 let harness: Harness;
 let folder: string;
 
@@ -27,7 +31,11 @@ beforeAll(async () => {
   await writeFile(join(folder, 'catalogue.yaml'), CATALOGUE);
   const listed = Array.from({ length: 40_000 }, (_, i) => `n${i}.bets.example\n`);
   await writeFile(join(folder, 'bets.txt'), `${listed.join('')}bet.example\n`);
-  harness = await startHarness({ CATALOGUE: folder, BLOCK_PAGE_IPV4: '192.0.2.80' });
+  harness = await startHarness({
+    CATALOGUE: folder,
+    BLOCK_PAGE_IPV4: '192.0.2.80',
+    INCIDENT_KEYS: `${NEW_KEY},${OLD_KEY}`,
+  });
   await change('POST', '/profiles/', { profile: { id: 1 }, cat_ids: [5, 12, 20] });
   await change('POST', '/profiles/', { profile: { id: 2, white_list_only: true } });
   await change('POST', '/profiles/', {
@@ -337,6 +345,81 @@ describe('GET /explain/', () => {
     const records = JSON.stringify(await harness.sql('SELECT * FROM change_record'));
     expect(metrics + harness.logLines.join() + records).not.toContain('very-private');
     expect(harness.logLines.join()).toContain('"route":"/explain/"');
+  });
+});
+
+describe('GET /explain/?incident=', () => {
+  const DAY_MS = 86_400_000;
+  const number = (atMs: number, address = '203.0.113.1', port = UNKNOWN_PORT, key = NEW_KEY) => {
+    const client = new ClientAddress();
+    client.set(address, port);
+    return new IncidentSeal([key]).seal({ client, domain: 'www.bad.example', atMs });
+  };
+  const refused = async (incident: string, more = '', at = harness.baseUrl) => {
+    const query = `incident=${encodeURIComponent(incident)}${more}`;
+    const { authorization: headers } = harness;
+    const answer = await fetch(`${at}/explain/?${query}`, { headers });
+    const { detail } = (await answer.json()) as { detail: { loc: string[]; msg: string }[] };
+    expect([answer.status, detail[0].loc]).toEqual([422, ['query', 'incident']]);
+    expect(detail).toHaveLength(1);
+    return detail[0].msg;
+  };
+
+  it.each([
+    ['203.0.113.1', UNKNOWN_PORT, NEW_KEY],
+    ['198.51.100.1', 2047, OLD_KEY],
+    ['2001:db8:0:99::', 53, NEW_KEY],
+  ])('says what is said for the client %s, port %i, name and time', async (address, port, key) => {
+    const atMs = Math.floor(Date.now() / 1000) * 1000 - 3_600_000;
+    const incident = number(atMs, address, port, key);
+    const answer = await harness.call('GET', `/explain/?incident=${incident}&type=AAAA`);
+    const more = { type: 'AAAA', at: new Date(atMs).toISOString() };
+    const same = port === UNKNOWN_PORT ? more : { ...more, port: String(port) };
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual(await explain(address, 'www.bad.example', same));
+  });
+
+  it('refuses an incident number that is older than a day', async () => {
+    const now = Date.now();
+    const young = await harness.call('GET', `/explain/?incident=${number(now - DAY_MS + 300_000)}`);
+    expect(young.status).toBe(200);
+    expect(await refused(number(now - DAY_MS - 1000))).toMatch(/^Has expired/);
+  });
+
+  it('refuses one that is changed, cut, of another key, or none', async () => {
+    const good = number(Date.now());
+    const changed = good.replace(/.$/, (last) => (last === 'A' ? 'Q' : 'A'));
+    const other = number(Date.now(), '203.0.113.1', 53, '0'.repeat(32));
+    for (const text of [changed, good.slice(0, -8), other, '', 'bad.example', 'ä'.repeat(999)]) {
+      expect(await refused(text)).toMatch(/^Must be an incident number of a block page, whole/);
+    }
+  });
+
+  it.each(['client=203.0.113.1', 'port=53', 'domain=a.example', 'at=2026-11-24T12:00:00Z'])(
+    'refuses it together with %s',
+    async (other) => {
+      const name = other.replace(/=.*/, '');
+      const said = await refused(number(Date.now()), `&${other}`);
+      expect(said).toBe(`Must not be given together with ${name}`);
+    },
+  );
+
+  it('refuses all of them without INCIDENT_KEYS, and says so', async () => {
+    const replica = await harness.startReplica({ INCIDENT_KEYS: '' });
+    const at = `http://127.0.0.1:${replica.managementPort}`;
+    const said = await refused(number(Date.now()), '', at);
+    await replica.stop();
+    expect(said).toBe('This control plane has no INCIDENT_KEYS');
+  });
+
+  it('keeps the incident number and what it tells out of the log', async () => {
+    const incident = number(Date.now());
+    await harness.call('GET', `/explain/?incident=${incident}`);
+    await refused(`${incident}AAAA`);
+    const lines = harness.logLines.join();
+    expect(lines).toContain('"route":"/explain/"');
+    expect(lines).not.toContain(incident.slice(0, 20));
+    expect(lines).not.toContain('bad.example');
   });
 });
 

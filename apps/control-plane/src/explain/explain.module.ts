@@ -1,4 +1,5 @@
 import { Controller, Module, Query } from '@nestjs/common';
+import { ClientAddress, type Incident, UNKNOWN_PORT } from '@weir/clients';
 import { parseTime } from '@weir/ops';
 import { ReadingEndpoint } from '../http/routing/endpoint.js';
 import type { Json } from '../http/validation/dto.js';
@@ -17,11 +18,17 @@ export class ExplainController {
     answer: ExplanationDto,
   })
   explain(@Query() query: ExplainQuery): Promise<Json<ExplanationDto>> {
-    const { client, domain, port = null, type, at } = query;
-    const qtype = readType(type) ?? 0;
-    const atMs = at === undefined ? Date.now() : parseTime(at);
-    return this.service.explain({ client, domain, port, qtype, atMs });
+    const { incident, type } = query;
+    const asked = incident === undefined ? askedIn(query) : this.service.incidentOf(incident);
+    return this.service.explain({ ...asked, qtype: readType(type) ?? 0 });
   }
+}
+
+/** Validation has seen that client and domain are there. */
+function askedIn({ client: address = '', domain = '', port, at }: ExplainQuery): Incident {
+  const client = new ClientAddress();
+  client.set(address, port ?? UNKNOWN_PORT);
+  return { client, domain, atMs: at === undefined ? Date.now() : parseTime(at) };
 }
 
 @Module({ controllers: [ExplainController, SubscribersController] })

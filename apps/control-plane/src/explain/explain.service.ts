@@ -1,23 +1,21 @@
 import { Injectable } from '@nestjs/common';
+import type { Incident, IncidentSeal } from '@weir/clients';
 import { type PutOperation, RuleVerdict } from '@weir/config-model';
 import { cutHash, hashDomain, type HashKey, SuffixHashes, toWireName } from '@weir/dns-name';
 import { formatName } from '@weir/dns-wire';
 import {
   type CatalogueIndex,
-  ClientAddress,
+  type Client,
   type Explanation,
   Reason,
   type StepVerdict,
+  UNKNOWN_PORT,
 } from '@weir/policy';
 import { findListed, type ListedName } from '../catalogue/store/name-search.js';
 import type { Json } from '../http/validation/dto.js';
+import { InvalidRequestError } from '../http/validation/fault.js';
 import type { Database } from '../platform/database/database.js';
-import {
-  formatIpv4,
-  formatIpv6,
-  parseIpv4,
-  parseIpv6,
-} from '../resources/networks/addresses/addresses.js';
+import { formatIpv4, formatIpv6 } from '../resources/networks/addresses/addresses.js';
 import type { ConfigurationReader } from '../revisions/configuration-reader.js';
 import type { ActiveImage } from './active-image.js';
 import type { ExplainedProfileDto, ExplanationDto, StepDto, StepName } from './explain.dto.js';
@@ -40,22 +38,17 @@ export interface ExplainOptions {
   readonly resolver: ModelResolver;
   readonly hashKey: HashKey;
   readonly timeZone: string;
+  /** Undefined: incident numbers are refused (`INCIDENT_KEYS` is unset). */
+  readonly seal: IncidentSeal | undefined;
 }
 
-/** A question that is valid in itself. */
-export interface Question {
-  /** Text of an address. */
-  readonly client: string;
-  /** Null: that of no NAPT range. */
-  readonly port: number | null;
-  /** In normal form. */
-  readonly domain: string;
+/** A question that is valid in itself: who asks for what, and when. */
+export interface Question extends Incident {
   readonly qtype: number;
-  readonly atMs: number;
 }
 
-/** A port that no NAPT range has. */
-const NO_PORT = -1;
+/** How long an incident number is good. */
+const INCIDENT_MS = 86_400_000;
 
 /**
  * Explains what a client gets for a name (decisions §12). It reads the rows of one subscriber and has them decide by
@@ -69,12 +62,23 @@ export class ExplainService {
     this.policy = new SmallPolicy(options.timeZone);
   }
 
-  async explain(question: Question): Promise<Json<ExplanationDto>> {
+  /** What an incident number tells. @throws InvalidRequestError when it is none, or is too old. */
+  incidentOf(text: string): Incident {
+    const { seal } = this.options;
+    const incident = seal?.open(text);
+    if (incident && Date.now() - incident.atMs <= INCIDENT_MS) return incident;
+    const msg =
+      seal === undefined
+        ? 'This control plane has no INCIDENT_KEYS'
+        : incident
+          ? 'Has expired: an incident number is good for a day'
+          : 'Must be an incident number of a block page, whole, made with a key of INCIDENT_KEYS';
+    throw new InvalidRequestError([{ loc: ['query', 'incident'], msg, type: 'value_error' }]);
+  }
+
+  async explain({ client, domain, qtype, atMs }: Question): Promise<Json<ExplanationDto>> {
     const { reader, image, resolver, hashKey } = this.options;
-    const { port, domain, qtype, atMs } = question;
-    const client = new ClientAddress();
-    client.set(question.client, port ?? NO_PORT);
-    const address = addressText(question.client);
+    const address = addressText(client);
     const names = hashesOf(toWireName(domain), hashKey);
     const hashes = Array.from({ length: names.count }, (_, i) =>
       cutHash(names.low[i], names.high[i]),
@@ -111,7 +115,7 @@ export class ExplainService {
           isDenied: verdict === 'deny',
         }).find((one) => ask(one.entities).verdict !== verdict);
     return {
-      client: { address, port },
+      client: { address, port: client.port === UNKNOWN_PORT ? null : client.port },
       domain,
       type: formatType(qtype),
       at: timeText(atMs),
@@ -152,13 +156,8 @@ function hashesOf(name: Uint8Array, key: HashKey): SuffixHashes {
   return hashes;
 }
 
-/** The one form of an address. */
-function addressText(text: string): string {
-  const ipv4 = parseIpv4(text);
-  if (ipv4 !== null) return formatIpv4(ipv4);
-  const ipv6 = parseIpv6(text);
-  if (ipv6 === null) throw new Error('not an address');
-  return formatIpv6(ipv6);
+function addressText({ family, words: [a, b, c, d] }: Client): string {
+  return family === 4 ? formatIpv4(a) : formatIpv6([a, b, c, d]);
 }
 
 function timeText(ms: number): string {

@@ -1,9 +1,13 @@
 import { speakerOf } from '@weir/change-feed/testing';
+import { ClientAddress, IncidentSeal, UNKNOWN_PORT } from '@weir/clients';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Harness, startHarness } from '../../testing/harness.js';
 import { holdList } from '../../testing/hold-list.js';
 import { openApiChecker } from '../../testing/openapi-checker.js';
+
+const INCIDENT_KEYS = '000102030405060708090a0b0c0d0e0f';
+const EXPLAIN_INCIDENT = 'GET /explain/?incident=';
 
 /** All endpoints, in an order in which each example finds what it needs. */
 const STORY = [
@@ -25,6 +29,7 @@ const STORY = [
   'POST /net/',
   'GET /net/',
   'GET /explain/',
+  EXPLAIN_INCIDENT,
   'GET /net/{int_ip}',
   'PATCH /net/{int_ip}',
   'DELETE /net/{int_ip}',
@@ -62,11 +67,19 @@ const STORY = [
 
 let harness: Harness;
 
+/** What the block page would show for the example of GET /explain/. */
+function incidentNumber(): string {
+  const client = new ClientAddress();
+  client.set('192.0.2.1', UNKNOWN_PORT);
+  const incident = { client, domain: 'www.example.com', atMs: Date.now() };
+  return new IncidentSeal([INCIDENT_KEYS]).seal(incident);
+}
+
 /** Without the query. */
 const endpointOf = (call: string): string => call.replace(/\?.*/, '');
 
 beforeAll(async () => {
-  harness = await startHarness();
+  harness = await startHarness({ INCIDENT_KEYS });
   // The examples move subscribers and schedules to a second profile.
   await harness.call('POST', '/profiles/', { profile: { id: 2 } });
   await announceResolver();
@@ -110,7 +123,7 @@ it.each(STORY)('%s succeeds with its example, and responds as documented', async
         if (place === 'path') return url.replace(`{${name}}`, value);
         return `${url}${url.includes('?') ? '&' : '?'}${name}=${value}`;
       },
-      call.replace(`${method} `, ''),
+      call.replace(`${method} `, '') + (call === EXPLAIN_INCIDENT ? incidentNumber() : ''),
     );
   const answer = await harness.call(method, filled, contract.exampleOf(operation.requestBody));
   expect([call, String(answer.status)]).toEqual([call, expect.stringMatching(/^2/)]);

@@ -13,6 +13,7 @@ import {
   isAbsence,
   isPresent,
   nestedTypeOf,
+  replacementOf,
   type RuleContext,
   type ValueSchema,
 } from './rules.js';
@@ -21,6 +22,8 @@ import {
 export interface Field {
   readonly name: string;
   readonly required: boolean;
+  /** It is required where that other field is not. */
+  readonly requiredWithout: string | undefined;
   /** In an answer it is there only where it applies. */
   readonly maybeAbsent: boolean;
   /** Null needs not keep the rules. */
@@ -69,6 +72,7 @@ function toField(owner: DtoClass, name: string, metadata: readonly Metadata[]): 
   return {
     name,
     required: conditions.length === 0,
+    requiredWithout: replacementOf(owner, name),
     maybeAbsent,
     nullable,
     rules,

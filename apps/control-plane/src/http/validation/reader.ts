@@ -102,7 +102,9 @@ class FieldReader {
     const { name, field, item } = this;
     const value = convert(field, source);
     if (value === undefined) {
-      if (field.required) faults.push({ loc: this.loc, msg: 'Field is required', type: 'missing' });
+      const { required, requiredWithout: other } = field;
+      const isMissing = required || (other !== undefined && source[other] === undefined);
+      if (isMissing) faults.push({ loc: this.loc, msg: 'Field is required', type: 'missing' });
       return;
     }
     dto[name] = value;

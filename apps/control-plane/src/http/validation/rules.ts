@@ -207,6 +207,26 @@ export function Optional(): PropertyDecorator {
   return ValidateIf(isPresent);
 }
 
+const REPLACEMENT = 'weir:replacement';
+
+/** The field must be there, unless the other one is. */
+export function RequiredWithout(other: string): PropertyDecorator {
+  return applyDecorators(Optional(), Reflect.metadata(REPLACEMENT, other));
+}
+
+export function replacementOf(owner: DtoClass, field: string): string | undefined {
+  return Reflect.getMetadata(REPLACEMENT, owner.prototype as object, field) as string | undefined;
+}
+
+/** The field stands in place of others, which must not be there. */
+export function InPlaceOf(...others: readonly string[]): PropertyDecorator {
+  return Rule((_value, owner) => {
+    const other = others.find((name) => name in owner);
+    const msg = `Must not be given together with ${other}`;
+    return other === undefined ? null : { type: 'value_error', msg };
+  });
+}
+
 /** A parameter of a query that is `true` or `false`. */
 export function FlagParameter(): PropertyDecorator {
   const flags = new Map<unknown, boolean>([
