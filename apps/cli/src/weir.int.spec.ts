@@ -228,6 +228,21 @@ describe('weir beside a control plane', () => {
       errors: [expect.stringContaining('ENOENT')],
     });
   });
+
+  it('gives the changes of a profile as before when a backup is restored', async () => {
+    const file = join(folder, 'weir.backup');
+    const database = { DATABASE_URL: harness.environment['DATABASE_URL'] };
+    const ofTwo = async () =>
+      ((await harness.call('GET', '/changes/?profile_id=2')).body as { changes: object[] }).changes;
+    const before = await ofTwo();
+    // It was made, and the body above has it no more.
+    expect(before).toHaveLength(2);
+    expect(await runWeir(['backup', file], database)).toMatchObject({ code: 0 });
+    await harness.call('POST', '/profiles/', { profile: { id: 2 } });
+    expect(await ofTwo()).toHaveLength(3);
+    expect(await runWeir(['restore', '--replace', file], database)).toMatchObject({ code: 0 });
+    expect(await ofTwo()).toEqual(before);
+  });
 });
 
 describe('weir --follow and --watch', () => {

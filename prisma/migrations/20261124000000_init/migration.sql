@@ -146,8 +146,8 @@ CREATE TABLE change_record (
   -- At most 100 of the keys that it changed, and how many there are.
   keys         jsonb NOT NULL,
   key_count    integer NOT NULL,
+  -- The profiles that it concerns; {-1}: every one.
   profile_ids  integer[] NOT NULL,
-  all_profiles boolean NOT NULL,
   CONSTRAINT change_record_revision CHECK (revision > 0),
   CONSTRAINT change_record_origin CHECK (origin IN ('api', 'catalogue', 'repair')),
   CONSTRAINT change_record_call CHECK (
@@ -156,14 +156,15 @@ CREATE TABLE change_record (
   CONSTRAINT change_record_keys CHECK (jsonb_array_length(keys) <= least(key_count, 100))
 );
 CREATE INDEX change_record_token_revision_idx ON change_record (token, revision);
--- Who wrote an entity last. Without a list of pending entries, which every look-up would read.
-CREATE INDEX change_record_keys_idx ON change_record USING gin (keys jsonb_path_ops) WITH (fastupdate = off);
+-- Who wrote an entity last. Every look-up reads the list of pending entries, so it is the shortest that there is.
+CREATE INDEX change_record_keys_idx ON change_record USING gin (keys jsonb_path_ops)
+  WITH (gin_pending_list_limit = 64);
 -- The changes that may have written more than their keys tell.
 CREATE INDEX change_record_long_idx ON change_record (revision) WHERE key_count > 100;
 
--- The profiles that each change concerns: an index of change_record, which its triggers keep, whatever writes records.
+-- The profiles that each change concerns: an index of change_record. The statement that writes or deletes a record
+-- does the same here. There is no foreign key, because PostgreSQL would check it row by row.
 CREATE TABLE change_record_profile (
-  -- -1: every profile.
   profile_id integer NOT NULL,
   revision   bigint NOT NULL,
   token      text,
@@ -171,30 +172,6 @@ CREATE TABLE change_record_profile (
 );
 CREATE INDEX change_record_profile_profile_id_token_revision_idx
   ON change_record_profile (profile_id, token, revision);
-
-CREATE FUNCTION change_record_added() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  INSERT INTO change_record_profile (profile_id, revision, token)
-  SELECT profile_id, revision, token
-  FROM added, unnest(CASE WHEN all_profiles THEN ARRAY[-1] ELSE profile_ids END) AS profile_id;
-  RETURN NULL;
-END $$;
-
-CREATE FUNCTION change_record_deleted() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  DELETE FROM change_record_profile AS one
-  USING deleted, unnest(CASE WHEN all_profiles THEN ARRAY[-1] ELSE profile_ids END) AS its
-  WHERE one.profile_id = its AND one.revision = deleted.revision;
-  RETURN NULL;
-END $$;
-
-CREATE TRIGGER change_record_added AFTER INSERT ON change_record REFERENCING NEW TABLE AS added
-  FOR EACH STATEMENT EXECUTE FUNCTION change_record_added();
-CREATE TRIGGER change_record_deleted AFTER DELETE ON change_record REFERENCING OLD TABLE AS deleted
-  FOR EACH STATEMENT EXECUTE FUNCTION change_record_deleted();
--- POST /init/ turns off all other triggers.
-ALTER TABLE change_record ENABLE ALWAYS TRIGGER change_record_added;
-ALTER TABLE change_record ENABLE ALWAYS TRIGGER change_record_deleted;
 
 -- When each background job last began. Its advisory lock says whether it runs now.
 CREATE TABLE job_run (

@@ -43,8 +43,9 @@ const SAMPLE = `
   INSERT INTO napt_assignment VALUES ('198.51.100.1', 0, 65535, 11);
   INSERT INTO schedule VALUES (10, 11, '[{"start": {"day": "friday", "time": "18:30"}}]');
   INSERT INTO change_record VALUES
-    (41, '2026-01-02 03:04:05.678+00', 'catalogue', NULL, NULL, NULL, NULL, NULL, '[["put", "catalogue", []]]', 1, '{}', false),
-    (42, now(), 'api', 'billing', '2001:db8::1', 'id', 'POST', '/net/', '[]', 0, '{7}', true);`;
+    (41, '2026-01-02 03:04:05.678+00', 'catalogue', NULL, NULL, NULL, NULL, NULL, '[["put", "catalogue", []]]', 1, '{}'),
+    (42, now(), 'api', 'billing', '2001:db8::1', 'id', 'POST', '/net/', '[]', 0, '{10,11}');
+  INSERT INTO change_record_profile VALUES (10, 42, 'billing'), (11, 42, 'billing');`;
 
 /** The first domain rule of the sample, as a backup has it. */
 const RULE = '{"verdict": 2, "profile_id": 10, "domain_hash": 1}';

@@ -28,19 +28,18 @@ export const BACKUP_TABLES = [
   'napt_assignment',
   'schedule',
   'change_record',
+  'change_record_profile',
 ] as const;
 
 /**
  * Tables that a backup omits: those of the schema, which the migrations create again, the change log, because
- * followers of a restored database load a snapshot, when background jobs last ran: they run once more, and what
- * triggers write.
+ * followers of a restored database load a snapshot, and when background jobs last ran: they run once more.
  */
 export const OMITTED_TABLES = [
   '_prisma_migrations',
   'schema_compatibility',
   'change',
   'job_run',
-  'change_record_profile',
 ] as const;
 
 const IMAGE_IN_FORCE = `WHERE version = (SELECT catalogue_version FROM ${HEAD_TABLE})`;

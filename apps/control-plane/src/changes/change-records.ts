@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Prisma } from '../generated/prisma/client.js';
 import { ConfigurationReader } from '../revisions/configuration-reader.js';
+import { EVERY_PROFILE } from '../revisions/change-record.js';
 import type { WithRevision } from '../revisions/with-revision.js';
 import type { RecordRow } from './change.dto.js';
 
@@ -22,9 +23,6 @@ interface FoundRecords {
   /** Of the log: with another one, the same revision is another change. */
   readonly lineage: string;
 }
-
-/** Stands in `change_record_profile` for every profile. */
-const EVERY_PROFILE = -1;
 
 @Injectable()
 export class ChangeRecords {

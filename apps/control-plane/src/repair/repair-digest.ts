@@ -4,7 +4,7 @@ import { digestOfRows } from '../feed/entity-tables.js';
 import { readPages } from '../platform/database/snapshot.js';
 import { withConnection } from '../platform/database/with-connection.js';
 import { lockHead, logChanges, toLogEntries } from '../revisions/change-log.js';
-import { ALL_PROFILES } from '../revisions/change-record.js';
+import { EVERY_PROFILE } from '../revisions/change-record.js';
 
 /** Longest time between two statements while the rows are read. */
 const IDLE_IN_TRANSACTION_MS = 60_000;
@@ -35,7 +35,7 @@ export async function repairDigest(pool: Pool, isDryRun: boolean): Promise<Diges
     const revision = head.revision + 1;
     const change = encodeChange({ revision, digest: ofRows, operations: [{ type: 'reload' }] });
     const entries = toLogEntries([
-      { change: { lineage, ...change }, author: { origin: 'repair' }, profiles: ALL_PROFILES },
+      { change: { lineage, ...change }, author: { origin: 'repair' }, profiles: [EVERY_PROFILE] },
     ]);
     await logChanges(client, entries);
     await client.query('COMMIT');

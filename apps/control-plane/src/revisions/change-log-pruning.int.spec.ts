@@ -72,7 +72,7 @@ describe('pruneChangeLog', () => {
       const { head } = await lockHead(changing);
       const change = { ...head, revision: head.revision + 1, operations: [] };
       const author = { origin: 'repair' } as const;
-      const profiles = { ids: [], all: false };
+      const profiles: number[] = [];
       await logChanges(changing, toLogEntries([{ change, author, profiles }]));
       await changing.query('COMMIT');
     } finally {

@@ -89,11 +89,15 @@ const LOG_CHANGES = `
     FROM jsonb_to_recordset($1::jsonb) AS entry (revision bigint, digest text, operations jsonb)
   ), recorded AS (
     INSERT INTO change_record
-      (revision, origin, token, source, request_id, method, route, keys, key_count, profile_ids, all_profiles)
-    SELECT revision, origin, token, source, request_id, method, route, keys, key_count, profile_ids, all_profiles
+      (revision, origin, token, source, request_id, method, route, keys, key_count, profile_ids)
+    SELECT revision, origin, token, source, request_id, method, route, keys, key_count, profile_ids
     FROM jsonb_to_recordset($4::jsonb) AS entry (
       revision bigint, origin text, token text, source inet, request_id text, method text, route text,
-      keys jsonb, key_count integer, profile_ids integer[], all_profiles boolean)
+      keys jsonb, key_count integer, profile_ids integer[])
+    RETURNING revision, token, profile_ids
+  ), concerned AS (
+    INSERT INTO change_record_profile (profile_id, revision, token)
+    SELECT unnest(profile_ids), revision, token FROM recorded
   )
   UPDATE config_head SET revision = $2::bigint, digest = $3`;
 

@@ -13,16 +13,18 @@ let pool: pg.Pool;
 const fill = async (records: number, old: number) => {
   await pool.query('TRUNCATE change_record, change_record_profile');
   await pool.query(`
-    INSERT INTO change_record (revision, created_at, origin, keys, key_count, profile_ids, all_profiles)
+    INSERT INTO change_record (revision, created_at, origin, keys, key_count, profile_ids)
     SELECT revision, now() - interval '${DAYS} days' + CASE WHEN revision <= ${old}
-      THEN interval '-1 minute' ELSE interval '1 minute' END, 'repair', '[]', 0, '{}', true
-    FROM generate_series(1, ${records}) AS revision`);
+      THEN interval '-1 minute' ELSE interval '1 minute' END, 'repair', '[]', 0, ARRAY[-1, 7, 8]
+    FROM generate_series(1, ${records}) AS revision;
+    INSERT INTO change_record_profile SELECT unnest(profile_ids), revision FROM change_record`);
 };
+/** What is left of the records, and of the index of their profiles. */
 const left = async () => {
-  const { rows } = await pool.query<object>(
-    'SELECT min(revision)::int, count(*)::int FROM change_record',
-  );
-  return rows[0];
+  const { rows } = await pool.query<object>(`
+    SELECT min(revision)::int, count(*)::int FROM change_record
+    UNION ALL SELECT min(revision)::int, count(*)::int FROM change_record_profile`);
+  return rows;
 };
 
 beforeAll(async () => {
@@ -37,7 +39,10 @@ afterAll(async () => {
 
 it('deletes the records that are older than so many days, and no others', async () => {
   expect(await pruneChangeRecords(pool, DAYS, NEVER)).toBe(2_500);
-  expect(await left()).toEqual({ min: 2_501, count: 2_500 });
+  expect(await left()).toEqual([
+    { min: 2_501, count: 2_500 },
+    { min: 2_501, count: 7_500 },
+  ]);
   expect(await pruneChangeRecords(pool, DAYS, NEVER)).toBe(0);
   expect(await pruneChangeRecords(pool, DAYS + 1, NEVER)).toBe(0);
 });
@@ -48,5 +53,8 @@ it('ends between two batches when its signal is aborted', async () => {
     stop.abort(new Error('stopped'));
   });
   await expect(pruneChangeRecords(pool, DAYS, stop.signal)).rejects.toThrow('stopped');
-  expect(await left()).toEqual({ min: 1_001, count: 4_000 });
+  expect(await left()).toEqual([
+    { min: 1_001, count: 4_000 },
+    { min: 1_001, count: 12_000 },
+  ]);
 });

@@ -9,10 +9,14 @@ const BATCH = 1_000;
 /** The oldest records are those of the lowest revisions, so no index on the time is needed. */
 const DELETE_BATCH = `
   WITH oldest AS (
-    SELECT revision, created_at FROM change_record ORDER BY revision LIMIT ${BATCH}
+    SELECT revision, created_at, profile_ids FROM change_record ORDER BY revision LIMIT ${BATCH}
+  ), expired AS (
+    SELECT * FROM oldest WHERE created_at < now() - make_interval(days => $1)
+  ), profiles AS (
+    DELETE FROM change_record_profile
+    WHERE (profile_id, revision) IN (SELECT unnest(profile_ids), revision FROM expired)
   )
-  DELETE FROM change_record WHERE revision IN (
-    SELECT revision FROM oldest WHERE created_at < now() - make_interval(days => $1))`;
+  DELETE FROM change_record WHERE revision IN (SELECT revision FROM expired)`;
 
 /** The job that deletes the records of changes that are older than `days`. */
 export function changeRecordPruning(pool: Pool, days: number, log: Logger): Job {

@@ -6,20 +6,15 @@ import type { EntityChange } from './entity-change.js';
 /** Most keys in one record: a change may have millions. */
 export const MAX_RECORDED = 100;
 
-/** The profiles that a change concerns. */
-export interface ConcernedProfiles {
-  readonly ids: readonly number[];
-  /** It concerns all, whatever their ids. */
-  readonly all: boolean;
-}
-
-export const ALL_PROFILES: ConcernedProfiles = { ids: [], all: true };
+/** Stands for every profile among the ids of those that a change concerns. */
+export const EVERY_PROFILE = -1;
 
 /** A change, and what its record needs besides. */
 export interface AuthoredChange {
   readonly change: PublishedChange;
   readonly author: Author;
-  readonly profiles: ConcernedProfiles;
+  /** The ids of those that it concerns. */
+  readonly profiles: readonly number[];
   /** As of `WorkResult`. */
   readonly besides?: readonly (readonly unknown[])[];
 }
@@ -42,8 +37,7 @@ export function toRecord({ change, author, profiles, besides = [] }: AuthoredCha
     }),
     keys: [...operations.slice(0, MAX_RECORDED).map(withoutValues), ...besides],
     key_count: operations.length + besides.length,
-    profile_ids: profiles.ids,
-    all_profiles: profiles.all,
+    profile_ids: profiles,
   };
 }
 
@@ -54,10 +48,10 @@ function withoutValues(operation: EncodedOperation): unknown {
 }
 
 /** The profiles that the entities belonged to before the change, or belong to after it. */
-export function concernedProfiles(changes: readonly EntityChange[]): ConcernedProfiles {
+export function concernedProfiles(changes: readonly EntityChange[]): readonly number[] {
   const ids = new Set<number>();
   for (const change of changes) addProfiles(change, ids);
-  return { ids: [...ids], all: false };
+  return [...ids];
 }
 
 function addProfiles(change: EntityChange, ids: Set<number>): void {

@@ -49,7 +49,6 @@ describe('every change', () => {
       keys: [['put', 'ipv4Network', [0xc0_00_02_00, 24]]],
       key_count: 1,
       profile_ids: [7],
-      all_profiles: false,
     });
     expect(
       await harness.sql(`
@@ -118,7 +117,6 @@ describe('every change', () => {
       route: null,
       keys: [['put', 'catalogue', []]],
       profile_ids: [],
-      all_profiles: false,
     });
   });
 
@@ -134,7 +132,7 @@ describe('every change', () => {
       nets: nets.slice(0, 150),
     });
     const small = await recordOf(difference);
-    expect(small).toMatchObject({ route: '/init/', profile_ids: [], all_profiles: true });
+    expect(small).toMatchObject({ route: '/init/', profile_ids: [-1] });
     expect(small['keys']).toHaveLength(MAX_RECORDED);
     expect(small['key_count']).toBeGreaterThan(150);
 
@@ -142,7 +140,7 @@ describe('every change', () => {
     expect(await recordOf(reload)).toMatchObject({
       keys: [['reload']],
       key_count: 1,
-      all_profiles: true,
+      profile_ids: [-1],
     });
   });
 
@@ -162,6 +160,11 @@ describe('every change', () => {
         SELECT count(*)::int FROM change JOIN change_record USING (revision, created_at)`),
     ).toEqual([[changes]]);
     expect(await harness.sql('SELECT count(*)::int FROM change_record')).toEqual([[changes]]);
+    const profiles = 'SELECT profile_id, revision::int, token FROM change_record_profile';
+    const ofRecords = 'SELECT unnest(profile_ids), revision::int, token FROM change_record';
+    expect(await harness.sql(`${profiles} ORDER BY 2, 1`)).toEqual(
+      await harness.sql(`${ofRecords} ORDER BY 2, 1`),
+    );
   });
 });
 

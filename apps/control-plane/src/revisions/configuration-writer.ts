@@ -12,7 +12,7 @@ import {
   type MadeChange,
   type WorkResult,
 } from './submitted-change.js';
-import { ALL_PROFILES } from './change-record.js';
+import { EVERY_PROFILE } from './change-record.js';
 import { ChangeTrace, type TracedChange, propagateTraced } from './change-trace.js';
 import { GroupCommit, LIMITS } from './group-commit.js';
 import type { SubmittedChange } from './submitted-change.js';
@@ -140,7 +140,7 @@ export class ConfigurationWriter {
               type: 'changed',
               result: undefined,
               change,
-              profiles: ALL_PROFILES,
+              profiles: [EVERY_PROFILE],
               ...origin,
             } as const;
             beforeCommit(made, transaction);

@@ -11,7 +11,7 @@ import {
 import type { DomainHasher } from '../../resources/domain-lists/domain-check.js';
 import type { Author } from '../../revisions/author.js';
 import { lockHead, logChanges, toLogEntries } from '../../revisions/change-log.js';
-import { ALL_PROFILES } from '../../revisions/change-record.js';
+import { EVERY_PROFILE } from '../../revisions/change-record.js';
 import { Deadline } from '../../revisions/write-queue.js';
 import { findDraftFaults } from '../check/draft-faults.js';
 import type { Draft } from '../draft/draft.js';
@@ -111,7 +111,7 @@ async function write(
   const { digest, operations } = await replaceConfiguration(client, checked.draft, checked.digest);
   const encoded = encodeChange({ revision: head.revision + 1, digest, operations });
   const change = { lineage, ...encoded };
-  await logChanges(client, toLogEntries([{ change, author, profiles: ALL_PROFILES }]));
+  await logChanges(client, toLogEntries([{ change, author, profiles: [EVERY_PROFILE] }]));
   return { change, transaction };
 }
 
