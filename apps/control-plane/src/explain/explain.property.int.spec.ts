@@ -15,7 +15,7 @@ import { FEED_TOKEN, type Harness, HASH_KEY, startHarness } from '../testing/har
 import type { DnsAnswerDto, ExplanationDto } from './explain.dto.js';
 import { encodeQuery, readAnswer } from './messages.js';
 
-/** Ten thousand at night: `EXPLAIN_QUESTIONS=10000 npm test -- --project integration` with this file. */
+/** Ten thousand at night: `explain.property.nightly.spec.ts`. */
 const QUESTIONS = Number(process.env['EXPLAIN_QUESTIONS'] ?? 210);
 const QUESTIONS_EACH = 30;
 
