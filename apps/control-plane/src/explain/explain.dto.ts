@@ -202,7 +202,7 @@ export class StepDto {
   listed_since?: string;
 }
 
-@Example<AnswerRecordDto>({ type: 'A', ttl: 10, data: '127.0.0.1' })
+@Example<AnswerRecordDto>({ type: 'A', ttl: 10, data: '192.0.2.80' })
 export class AnswerRecordDto {
   @IsAnyText({ example: 'A' })
   type!: string;
@@ -211,7 +211,7 @@ export class AnswerRecordDto {
   ttl!: number;
 
   /** In presentation format; of a type without one as RFC 3597 §5 writes it. */
-  @IsAnyText({ example: '127.0.0.1' })
+  @IsAnyText({ example: '192.0.2.80' })
   data!: string;
 }
 
@@ -226,7 +226,7 @@ export class ExtendedErrorDto {
 
 @Example<DnsAnswerDto>({
   rcode: 'NOERROR',
-  records: [{ type: 'A', ttl: 10, data: '127.0.0.1' }],
+  records: [{ type: 'A', ttl: 10, data: '192.0.2.80' }],
   ede: { code: 17, text: '' },
 })
 export class DnsAnswerDto {
@@ -298,7 +298,7 @@ export class FlipDto {
   targets_judged: false,
   answer: {
     rcode: 'NOERROR',
-    records: [{ type: 'A', ttl: 10, data: '127.0.0.1' }],
+    records: [{ type: 'A', ttl: 10, data: '192.0.2.80' }],
     ede: { code: 17, text: '' },
   },
   since: {

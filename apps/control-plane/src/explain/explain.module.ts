@@ -8,6 +8,9 @@ import { ExplainService } from './explain.service.js';
 import { SubscribersController } from './subscribers.controller.js';
 import { readType } from './record-types.js';
 
+const UNKNOWN = `It asks no upstream, and knows neither LOCAL_RECORDS nor DNS_ALLOWED_CLIENTS_FILE nor the designated
+resolvers: a name with local records is answered by these, whatever it says here.`;
+
 @Controller()
 export class ExplainController {
   constructor(private readonly service: ExplainService) {}
@@ -15,6 +18,7 @@ export class ExplainController {
   @ReadingEndpoint('GET /explain/', {
     query: ExplainQuery,
     summary: 'What a client gets for a name, and why',
+    description: UNKNOWN,
     answer: ExplanationDto,
   })
   explain(@Query() query: ExplainQuery): Promise<Json<ExplanationDto>> {

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Incident, IncidentSeal } from '@weir/clients';
-import { type PutOperation, RuleVerdict } from '@weir/config-model';
+import { RuleVerdict } from '@weir/config-model';
 import { cutHash, hashDomain, type HashKey, SuffixHashes, toWireName } from '@weir/dns-name';
 import { formatName } from '@weir/dns-wire';
 import {
   type CatalogueIndex,
   type Client,
   type Explanation,
+  type Policy,
   Reason,
   type StepVerdict,
   UNKNOWN_PORT,
@@ -79,9 +80,10 @@ export class ExplainService {
   async explain({ client, domain, qtype, atMs }: Question): Promise<Json<ExplanationDto>> {
     const { reader, image, resolver, hashKey } = this.options;
     const address = addressText(client);
-    const names = hashesOf(toWireName(domain), hashKey);
-    const hashes = Array.from({ length: names.count }, (_, i) =>
-      cutHash(names.low[i], names.high[i]),
+    const name = toWireName(domain);
+    const suffixes = hashesOf(name, hashKey);
+    const hashes = Array.from({ length: suffixes.count }, (_, i) =>
+      cutHash(suffixes.low[i], suffixes.high[i]),
     );
     const { result, revision } = await reader.read(
       subscriberRows(client, address, hashes),
@@ -89,18 +91,16 @@ export class ExplainService {
     );
     const catalogue = await image.at(result.head);
     const entities = entitiesOf(result.rows, client.family);
-    const ask = (asked: readonly PutOperation[]): QueryOutcome =>
-      this.policy.with(asked, catalogue, (policy) =>
-        resolver.ask(policy, client, toWireName(domain), qtype, atMs),
-      );
-    const outcome = ask(entities);
+    const ask = (policy: Policy): QueryOutcome => resolver.ask(policy, client, name, qtype, atMs);
+    const { outcome, judged, explanation } = this.policy.with(entities, catalogue, (policy) => {
+      const asked = ask(policy);
+      // The target of safe search may be denied by itself.
+      const target = (asked.verdict === 'deny' ? asked.rewrite : null) ?? name;
+      const names = hashesOf(target, hashKey);
+      return { outcome: asked, judged: target, explanation: policy.explain(client, names, atMs) };
+    });
     const { rewrite, verdict } = outcome;
-    const isOfTarget = rewrite !== null && verdict === 'deny';
-    const judged = isOfTarget ? hashesOf(rewrite, hashKey) : names;
-    const judgedName = isOfTarget ? formatName(rewrite, 0) : domain;
-    const explanation = this.policy.with(entities, catalogue, (policy) =>
-      policy.explain(client, judged, atMs),
-    );
+    const judgedName = formatName(judged, 0);
     const deciding = decidingOf(explanation, outcome, judgedName, hashKey);
     const hasFlip = explanation.steps.length > 0 && outcome.special === null;
     const flip = !hasFlip
@@ -108,12 +108,12 @@ export class ExplainService {
       : possibleCalls({
           domain,
           domainHash: hashDomain(domain, hashKey),
-          names: judged,
+          names: hashesOf(judged, hashKey),
           catalogue,
           entities,
           explanation,
           isDenied: verdict === 'deny',
-        }).find((one) => ask(one.entities).verdict !== verdict);
+        }).find((one) => this.policy.with(one.entities, catalogue, ask).verdict !== verdict);
     return {
       client: { address, port: client.port === UNKNOWN_PORT ? null : client.port },
       domain,

@@ -144,6 +144,7 @@ export function createDocument(endpoints: readonly Endpoint[]): OpenApiDocument 
 function describeOperation(endpoint: Endpoint, components: ComponentSchemas): OpenApiOperation {
   const { method, pattern, path, query, summary, status, scope, tag, dryRun } = endpoint;
   const body = endpoint.body ?? endpoint.streamed;
+  const about = endpoint.description === undefined ? '' : `${endpoint.description} `;
   const parameters = [
     ...(path ? describeParameters(path, 'path') : []),
     ...(query ? describeParameters(query, 'query') : []),
@@ -151,7 +152,7 @@ function describeOperation(endpoint: Endpoint, components: ComponentSchemas): Op
   return {
     operationId: operationIdOf(method, pattern),
     summary,
-    description: `Needs a token with scope \`${scope}\`${dryRun ? ', or `read` for a dry run' : ''}.`,
+    description: `${about}Needs a token with scope \`${scope}\`${dryRun ? ', or `read` for a dry run' : ''}.`,
     tags: [tag ?? pattern.split('/')[1] ?? ''],
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: describeBody(body, components) }),

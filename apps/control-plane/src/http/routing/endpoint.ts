@@ -19,6 +19,8 @@ export interface EndpointShape {
   readonly repeats?: Readonly<Record<string, readonly string[]>>;
   /** One line for people. */
   readonly summary: string;
+  /** What people must know besides: one sentence or more. */
+  readonly description?: string;
   /** Class of the response body, in brackets for an array; undefined: the response has no body. */
   readonly answer?: DtoClass | readonly [DtoClass];
   /** It reads a list from the database while the client reads the response, and holds a connection meanwhile. */
