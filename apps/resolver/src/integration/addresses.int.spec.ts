@@ -1,4 +1,5 @@
 import { decodeMessage, encodeQuery, hexOf } from '@weir/dns-wire/testing';
+import { freePort } from '@weir/ops/testing';
 import { loopback, policyOf, profile, put } from '@weir/policy-feed/testing';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -58,10 +59,11 @@ describe('a resolver with several addresses', () => {
   });
 
   it('names the address whose port is taken, and listens on none', async () => {
+    // Free on the first address.
+    const port = await freePort();
     const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.3', resolve));
+    await new Promise<void>((resolve) => taken.listen(port, '127.0.0.3', resolve));
     onTestFinished(() => void taken.close());
-    const { port } = taken.address() as { port: number };
     const DNS_HOST = ['127.0.0.1', '127.0.0.3'];
     const service = createService({ DNS_HOST, DNS_PORT: port }, { source: { policy } });
     await expect(service.start()).rejects.toThrow(

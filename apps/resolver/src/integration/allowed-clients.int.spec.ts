@@ -12,10 +12,11 @@ import { startService, createService } from '../testing/service.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-allowed-'));
 const file = join(folder, 'allowed.txt');
+/** Below the ports that tests look for, and above those of the stacks of e2e tests. */
 const NAPT_RANGE = put('naptAssignment', {
   address: 0x7f00_0001,
-  lowerPort: 20_000,
-  upperPort: 20_099,
+  lowerPort: 15_000,
+  upperPort: 15_099,
   profileId: 1,
 });
 
@@ -52,9 +53,9 @@ describe('an address with NAPT ranges', () => {
       { source: { policy: policyOf(profile(1), NAPT_RANGE) } },
     );
     const ask = async (port: number) =>
-      decodeMessage((await askUdp(server, encodeQuery('localhost', 1), 5_000, port))!);
-    expect(await ask(20_001)).toMatchObject({ rcode: 0 });
-    expect(await ask(20_500)).toMatchObject({ rcode: 5 });
+      decodeMessage((await askUdp(server, encodeQuery('localhost', 1), undefined, port))!);
+    expect(await ask(15_001)).toMatchObject({ rcode: 0 });
+    expect(await ask(15_500)).toMatchObject({ rcode: 5 });
     const refused = [...service.counts.queries.answeredCounts()].filter(
       ([{ rcode }]) => rcode === 'REFUSED',
     );

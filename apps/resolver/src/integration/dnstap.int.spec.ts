@@ -25,7 +25,6 @@ import { respond } from '../testing/respond.js';
 import { createService } from '../testing/service.js';
 import { UpstreamServer } from '../testing/upstream-server.js';
 
-const TIMEOUT = { timeout: 20_000 };
 const log = createLogger({ name: 'resolver', level: 'silent' });
 const hashOf = (name: string) => hashDomain(name, parseHashKey(HASH_KEY_HEX));
 
@@ -77,7 +76,7 @@ async function capture(
     DNSTAP_ENDPOINT: receiver.endpoint,
     ...configuration,
   });
-  await expect.poll(() => service.dnstapSender?.isConnected, TIMEOUT).toBe(true);
+  await expect.poll(() => service.dnstapSender?.isConnected).toBe(true);
   await askUdp(server, encodeQuery('www.Example.com', 1, { udpBytes: 1232 }));
   await askOneTcp(server, encodeQuery('x.blocked.example', 1));
   await askUdp(server, encodeQuery('www.example.com', 1, { flags: 0x2000 }));
@@ -176,7 +175,7 @@ describe('FrameSender', () => {
     const path = join(folder(), 'socket');
     const { sockets } = await listen(path);
     const sender = openSender(path);
-    await expect.poll(() => sender.isConnected, TIMEOUT).toBe(true);
+    await expect.poll(() => sender.isConnected).toBe(true);
     const frame = new Uint8Array(1000);
     let asked = 0;
     for (; sender.lost < 100 && asked < 1_000_000; asked++) {
@@ -189,7 +188,7 @@ describe('FrameSender', () => {
     sockets[0].on('data', (data: Buffer) => (bytes += data.length));
     sockets[0].resume();
     const startBytes = writeControlFrame(Control.start, DNSTAP_CONTENT).length;
-    await expect.poll(() => bytes, TIMEOUT).toBe(startBytes + sender.sent * (4 + frame.length));
+    await expect.poll(() => bytes).toBe(startBytes + sender.sent * (4 + frame.length));
   });
 
   it('connects again after the receiver was away, and counts what is lost meanwhile', async () => {
@@ -198,10 +197,10 @@ describe('FrameSender', () => {
     sender.send(new Uint8Array(1), 1);
     expect([sender.sent, sender.lost]).toEqual([0, 1]);
     const { sockets } = await listen(path);
-    await expect.poll(() => sender.isConnected, TIMEOUT).toBe(true);
+    await expect.poll(() => sender.isConnected).toBe(true);
     sockets[0].destroy();
-    await expect.poll(() => sockets.length, TIMEOUT).toBe(2);
-    await expect.poll(() => sender.isConnected, TIMEOUT).toBe(true);
+    await expect.poll(() => sockets.length).toBe(2);
+    await expect.poll(() => sender.isConnected).toBe(true);
     sender.send(new Uint8Array(1), 1);
     expect([sender.sent, sender.lost]).toEqual([1, 1]);
   });
@@ -224,7 +223,7 @@ describe('FrameSender', () => {
       server.close();
     });
     const sender = openSender(path);
-    await expect.poll(() => attempts, TIMEOUT).toBeGreaterThan(2);
+    await expect.poll(() => attempts).toBeGreaterThan(2);
     expect(sender.isConnected).toBe(false);
   });
 });

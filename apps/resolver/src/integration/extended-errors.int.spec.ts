@@ -20,8 +20,7 @@ async function serve(
   const service = createService(configuration, { source: { policy: policyOf() }, ...options });
   const server = await service.start();
   onTestFinished(() => service.stop());
-  const dig = (name: string) =>
-    run('dig', ['+tries=1', '+time=10', `@${server.address}`, '-p', String(server.port), name]);
+  const dig = (name: string) => run('dig', [`@${server.address}`, '-p', String(server.port), name]);
   return { server, service, dig };
 }
 

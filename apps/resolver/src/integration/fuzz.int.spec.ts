@@ -60,7 +60,7 @@ it(
       await fuzzer.stop();
     }
   },
-  60_000 + (COUNT / PACKETS_PER_SECOND) * 1000,
+  180_000 + (COUNT / PACKETS_PER_SECOND) * 1000,
 );
 
 it(
@@ -89,5 +89,5 @@ it(
       await fuzzer.stop();
     }
   },
-  60_000 + (STREAMS / STREAMS_PER_SECOND) * 1000,
+  180_000 + (STREAMS / STREAMS_PER_SECOND) * 1000,
 );

@@ -37,7 +37,7 @@ async function start(variables: Readonly<Record<string, string>>) {
   const started = run(variables);
   const { dns, opsPort } = await started.ready();
   const ask = async () => {
-    const answer = await askUdp(dns, encodeQuery('www.blocked.example', 1), 1_000);
+    const answer = await askUdp(dns, encodeQuery('www.blocked.example', 1));
     return answer && hexOf(answer.subarray(-4));
   };
   const read = async (path: string): Promise<string> =>

@@ -50,7 +50,7 @@ describe('while the main thread does nothing, a lane', () => {
       const answer = await askUdp(dns, query(NAME, 1), timeoutMs);
       return answer && decodeMessage(answer);
     };
-    expect(await ask(10_000)).toMatchObject({ answers: [{ ttl: TTL }] });
+    expect(await ask(60_000)).toMatchObject({ answers: [{ ttl: TTL }] });
     await sleep((TTL + 1) * 1000);
     writeFileSync(STALL_FILE, '');
     child.kill('SIGUSR2');
@@ -63,7 +63,7 @@ describe('while the main thread does nothing, a lane', () => {
 
   it('serves expired answers after as long as clients wait for new ones (RFC 8767 §5)', async () => {
     const { ask, goOn } = await start();
-    await expect.poll(() => ask(500), { timeout: 10_000 }).toMatchObject(STALE);
+    await expect.poll(() => ask(500)).toMatchObject(STALE);
     goOn();
     // What was handed over meanwhile brings the new one.
     await expect.poll(() => ask(2_000)).toMatchObject({ answers: [{ ttl: TTL }], ede: [] });

@@ -96,8 +96,10 @@ describe('queries that memory can answer are answered by a lane', () => {
     }
     await busy;
     expect(client.right()).toBe(ANSWERS);
-    expect(await metric(opsPort, 'lane_answers_total{lane="0"}')).toBe(before + ANSWERS);
     expect(await metric(opsPort, 'lane_handed_over_total{lane="0"}')).toBe(handedOver);
+    // The client asks again after a stall.
+    const answers = (await metric(opsPort, 'lane_answers_total{lane="0"}')) - before;
+    expect(answers).toBeGreaterThanOrEqual(ANSWERS);
     expect(await readLosses(opsPort)).toBe('none');
     await client.ended;
   }

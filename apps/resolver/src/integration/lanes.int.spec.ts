@@ -45,7 +45,7 @@ describe('a lane', () => {
     Atomics.notify(words, 0);
     // From here on this thread, which is the main thread of the service, is blocked.
     for (let seen = 0; seen < 900; seen = Atomics.load(words, 1)) {
-      if (Atomics.wait(words, 1, seen, 30_000) === 'timed-out') break;
+      if (Atomics.wait(words, 1, seen, 120_000) === 'timed-out') break;
     }
     expect([...words.subarray(1)]).toEqual([900, 0]);
     expect(upstream.asked).toHaveLength(1);

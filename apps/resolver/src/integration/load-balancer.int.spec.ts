@@ -23,7 +23,7 @@ describe('behind dnsdist', needs('dnsdist', 'dig'), () => {
 
   /** @param source address, and `#` with a port; without one any port but that of the subscriber */
   const dig = (source: string, ...more: string[]) =>
-    run('dig', ['@127.0.0.1', '-p', `${balancer.endpoint.port}`, '-b', source, '+tries=3', '+time=2', 'host.localhost', ...more]); // prettier-ignore
+    run('dig', ['@127.0.0.1', '-p', `${balancer.endpoint.port}`, '-b', source, '+retry=2', '+time=15', 'host.localhost', ...more]); // prettier-ignore
 
   beforeAll(async () => {
     port = await freePort();

@@ -1,12 +1,11 @@
 import { decodeMessage, encodeQuery, hexOf } from '@weir/dns-wire/testing';
 import { needs } from '@weir/ops/testing';
 import { domainRule, FEED_TOKEN, HASH_KEY_HEX, loopback, profile } from '@weir/policy-feed/testing';
-import { execFile } from 'node:child_process';
 import { createServer, type AddressInfo } from 'node:net';
-import { promisify } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { a } from '../query/testing/records.js';
 import { askUdp } from '../testing/client.js';
+import { run as runProgram } from '../testing/programs.js';
 import { activateCatalogue, useResolverEnvironment } from '../testing/resolver-environment.js';
 import { startResolverProcess } from '../testing/resolver-process.js';
 import { respond } from '../testing/respond.js';
@@ -51,7 +50,7 @@ describe('the resolver process', () => {
         return null;
       };
       const answer = ask(server, 'www.example.com');
-      await expect.poll(() => upstream.asked.length).toBe(1);
+      await expect.poll(() => upstream.asked.length).toBeGreaterThan(0);
       child.kill(signal);
       expect(await exited).toBe(0);
       expect(await answer).not.toBeNull();
@@ -74,7 +73,7 @@ describe('the resolver process', () => {
       const response = await fetch(`http://127.0.0.1:${opsPort}/readyz`);
       return [rcode, ede, response.status, await response.text()];
     };
-    expect(await readiness()).toEqual([0, [], 200, 'ok\n']);
+    await expect.poll(readiness).toEqual([0, [], 200, 'ok\n']);
     child.kill('SIGTERM');
     await expect.poll(readiness).toEqual([2, [14], 503, 'stopping\n']);
     expect((await fetch(`http://127.0.0.1:${opsPort}/livez`)).status).toBe(200);
@@ -151,10 +150,8 @@ describe('the resolver process', () => {
 });
 
 describe('asked by dig', needs('dig'), () => {
-  const digs = async (server: { port: number }, ...args: string[]) => {
-    const all = ['@127.0.0.1', '-p', String(server.port), '+tries=1', '+time=5', ...args];
-    return (await promisify(execFile)('dig', all)).stdout;
-  };
+  const digs = (server: { port: number }, ...args: string[]) =>
+    runProgram('dig', ['@127.0.0.1', '-p', String(server.port), ...args]);
 
   it('answers DNS queries', async () => {
     const { ready } = run({ BLOCK_PAGE_IPV4: '192.0.2.80', BLOCK_PAGE_IPV6: '2001:db8::80' });

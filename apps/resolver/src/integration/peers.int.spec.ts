@@ -137,7 +137,7 @@ describe('among real name servers', NEEDS_SERVERS, () => {
   const ask = async (program: string, at: number, question: string) => {
     const args = question.split(' ').filter((arg) => program === 'dig' || arg !== '+nocookie');
     const server = ['@127.0.0.1', '-p', String(at)];
-    return normalised(await run(program, [...server, '+retry=1', '+time=5', ...args]));
+    return normalised(await run(program, [...server, ...args]));
   };
 
   describe.each(['dig', 'kdig'])('%s sees no difference', (program) => {
@@ -206,7 +206,7 @@ describe('among real name servers', NEEDS_SERVERS, () => {
     const wild = Array.from({ length: 500 }, (_, i) => `n${i}.wild.zone.example A`);
     const blocked = Array.from({ length: 50 }, (_, i) => `n${i}.blocked.example AAAA`);
     const absent = Array.from({ length: 50 }, (_, i) => `n${i}.zone.example A`);
-    const load = ['-s', '127.0.0.1', '-c', '8', '-q', '64', '-e', '-n', '10', '-D'];
+    const load = ['-s', '127.0.0.1', '-c', '8', '-q', '64', '-e', '-n', '10', '-t', '60', '-D'];
     const perform = (queries: readonly string[], ...more: string[]) => {
       const file = join(folder, 'queries');
       writeFileSync(file, [...queries, ''].join('\n'));

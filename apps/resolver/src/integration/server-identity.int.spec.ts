@@ -38,7 +38,7 @@ async function serve(configuration: Partial<DnsConfiguration> = {}, policy = SER
   const server = await service.start();
   cleanups.push(() => service.stop());
   const digs = (...args: string[]) =>
-    run('dig', ['@127.0.0.1', '-p', String(server.port), '+tries=1', ...args]);
+    run('dig', ['@127.0.0.1', '-p', String(server.port), ...args]);
   return { server, digs };
 }
 

@@ -10,7 +10,6 @@ import { activateCatalogue, useResolverEnvironment } from '../testing/resolver-e
 import { startResolverProcess } from '../testing/resolver-process.js';
 
 const PAGE = 'c0000250';
-const WAIT = { timeout: 30_000 };
 
 const volume = FreezableVolume.mount();
 const NEEDS_VOLUME = needsThat(volume !== null, 'the right to mount a file system');
@@ -66,7 +65,7 @@ describe('a resolver whose volume hangs', NEEDS_VOLUME, () => {
     await plane.commit(profile(1, { categoryIds: [12] }), loopback(1), activateCatalogue(plane));
     const first = start();
     const { dns: server, opsPort } = await first.ready();
-    await expect.poll(() => ops(opsPort, '/readyz'), WAIT).toBe('ok\n');
+    await expect.poll(() => ops(opsPort, '/readyz')).toBe('ok\n');
     const asked = keepAsking(server);
 
     expect(volume!.freeze()).toBe(true);
@@ -75,9 +74,11 @@ describe('a resolver whose volume hangs', NEEDS_VOLUME, () => {
       expect(applied).toEqual({ applied: 1, total: 1 });
       expect(await isBlocked(server, `n${i}.example`)).toBe(true);
     }
-    expect(await ops(opsPort, '/readyz')).toBe(
-      'ok\ndegraded: the configuration in force is not on disk: the disk fails, or does not answer\n',
-    );
+    await expect
+      .poll(() => ops(opsPort, '/readyz'))
+      .toBe(
+        'ok\ndegraded: the configuration in force is not on disk: the disk fails, or does not answer\n',
+      );
     expect(await ops(opsPort, '/metrics')).toMatch(/^weir_resolver_disk_current 0$/m);
 
     // Its image can be neither read from this volume nor written to it.
@@ -86,12 +87,12 @@ describe('a resolver whose volume hangs', NEEDS_VOLUME, () => {
     const { image, sha256 } = compileCatalogue({ categories: [gambling], applications: [] }, key);
     plane.images.set(sha256, image);
     await plane.commit(put('catalogue', { version: 2, sha256, sizeBytes: image.length }));
-    await expect.poll(() => isBlocked(server, 'bet.example'), WAIT).toBe(true);
+    await expect.poll(() => isBlocked(server, 'bet.example')).toBe(true);
     await plane.commit(domainRule(1, 'deny', 'late.example'));
     expect(await isBlocked(server, 'late.example')).toBe(true);
 
     expect(volume!.thaw()).toBe(true);
-    await expect.poll(() => ops(opsPort, '/readyz'), WAIT).toBe('ok\n');
+    await expect.poll(() => ops(opsPort, '/readyz')).toBe('ok\n');
     expect(await ops(opsPort, '/metrics')).toMatch(/^weir_resolver_disk_current 1$/m);
     const { answered, lost } = await asked.stop();
     expect(answered).toBeGreaterThan(0);
@@ -100,11 +101,11 @@ describe('a resolver whose volume hangs', NEEDS_VOLUME, () => {
     await first.exited;
 
     const again = start({ REDIS_URL: 'redis://127.0.0.1:1', FEED_URL: 'http://127.0.0.1:2' });
-    await expect.poll(() => again.output.text, WAIT).toContain('listening');
+    await expect.poll(() => again.output.text).toContain('listening');
     const listening = again.output.text.split('\n').find((line) => line.includes('listening'));
     const { dns, opsPort: port } = JSON.parse(listening!) as { dns: Server; opsPort: number };
     // The image of the catalogue is read from the disk after the snapshot.
-    await expect.poll(() => ops(port, '/readyz'), WAIT).toMatch(/^ok\n/);
+    await expect.poll(() => ops(port, '/readyz')).toMatch(/^ok\n/);
     for (const name of ['n0.example', 'n4.example', 'late.example']) {
       expect(await isBlocked(dns, name)).toBe(true);
     }

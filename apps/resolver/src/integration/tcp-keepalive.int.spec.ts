@@ -16,7 +16,7 @@ async function serve() {
     { source: { policy: policyOf(profile(1), loopback(1)) }, upstreams: [endpoint] },
   );
   const ask = (at: number | undefined, ...args: string[]) =>
-    run('dig', ['@127.0.0.1', '-p', String(at), '+tries=1', 'www.example.com', ...args]);
+    run('dig', ['@127.0.0.1', '-p', String(at), 'www.example.com', ...args]);
   return { ask, port, tlsPort, httpsPort };
 }
 

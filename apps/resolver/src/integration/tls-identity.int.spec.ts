@@ -58,7 +58,7 @@ async function start() {
   const handler = new EchoHandler();
   const exchange = new Exchange();
   const { server, listener, counters, unread, turns } = await startTcp({
-    idleMs: 2000,
+    idleMs: 60_000,
     connect: (socket, client, idleMs) =>
       new TcpConnection({
         socket: identity.accept(socket, ['dot']),

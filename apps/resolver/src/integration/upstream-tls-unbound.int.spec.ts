@@ -73,7 +73,7 @@ describe('UPSTREAMS with tls://, in front of unbound', needs('nsd', 'unbound'), 
   ])('answers when the %s is right', async (_what, variables) => {
     const { ask, metrics } = await start(variables());
     // On a busy machine unbound may fail while its cache is empty.
-    await expect.poll(ask, { timeout: 20_000, interval: 1_000 }).toEqual(['c0000201']);
+    await expect.poll(ask, { interval: 1_000 }).toEqual(['c0000201']);
     const upstream = `{upstream="${variables().UPSTREAMS}"}`;
     expect(await metrics()).toContain(`weir_resolver_upstream_tls_errors_total${upstream} 0`);
   });
@@ -88,7 +88,8 @@ describe('UPSTREAMS with tls://, in front of unbound', needs('nsd', 'unbound'), 
   ])('gives SERVFAIL when the %s is wrong, and says why', async (_what, upstream, reason) => {
     const UPSTREAM_TLS_CA = authority.caFile;
     const { ask, metrics, log } = await start({ UPSTREAMS: upstream(), UPSTREAM_TLS_CA });
-    expect(await ask()).toEqual([2, 23]);
+    // After a stall it may be silence at first, for as long as SERVFAIL is cached.
+    await expect.poll(ask, { interval: 1_000 }).toEqual([2, 23]);
     expect(log()).toContain('upstream is not trusted: TLS has failed');
     expect(log()).toContain(reason);
     expect(await metrics()).toMatch(/^weir_resolver_upstream_tls_errors_total\{.*\} [1-9]/m);

@@ -1,5 +1,6 @@
 import { decodeOptions } from '@weir/dns-wire/testing';
 import { showUpstream } from '@weir/ops';
+import { freePort } from '@weir/ops/testing';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,6 +38,8 @@ const trusting = (upstreams: ForwarderOptions['upstreams'], options = {}) =>
     ...options,
   });
 const noError = { rcode: 0 };
+/** Soon notices a silent upstream, and soon tries again. */
+const EAGER = { attemptTimeoutMs: 2_000, queryTimeoutMs: 6_000 };
 
 describe('an upstream over TLS', () => {
   it.each([
@@ -47,7 +50,7 @@ describe('an upstream over TLS', () => {
     const { ask, subject } = await trusting([endpoint(server)], {
       hasCookies: true,
     });
-    await expect.poll(() => subject.upstreams[0].counters.probeAnswers).toBe(1);
+    await expect.poll(() => subject.upstreams[0].counters.probeAnswers).toBeGreaterThan(0);
     expect(await ask('www.example')).toMatchObject(noError);
     expect(server.asked.map(({ transport }) => transport)).toEqual(['tls']);
     const [{ bytes, message }] = server.asked;
@@ -59,9 +62,9 @@ describe('an upstream over TLS', () => {
   });
 
   it.each([
-    ['another name', (server: UpstreamServer) => trusting([byName(server, 'not.example')])],
-    ['another key', (server: UpstreamServer) => trusting([byPin(server, other)])],
-    ['an unknown authority', (server: UpstreamServer) => forwarder([byName(server)])],
+    ['another name', (server: UpstreamServer) => trusting([byName(server, 'not.example')], EAGER)],
+    ['another key', (server: UpstreamServer) => trusting([byPin(server, other)], EAGER)],
+    ['an unknown authority', (server: UpstreamServer) => forwarder([byName(server)], EAGER)],
   ])('with %s is not asked, not even in clear text', async (_what, start) => {
     const server = await overTls((query) => respond(query));
     const { ask, subject } = await start(server);
@@ -77,6 +80,7 @@ describe('an upstream over TLS', () => {
     const server = await overTls((query) => respond(query));
     const reasons: string[] = [];
     const { subject } = await trusting([byPin(server, other)], {
+      ...EAGER,
       onTlsError: (_upstream: unknown, { message }: Error) => reasons.push(message),
     });
     await expect.poll(() => subject.upstreams[0].counters.tlsErrors).toBeGreaterThan(1);
@@ -85,7 +89,10 @@ describe('an upstream over TLS', () => {
 
   it('that speaks no TLS gets no query', async () => {
     const server = await upstream((query) => respond(query));
-    const { ask } = await trusting([byName(server)], { attemptTimeoutMs: 100 });
+    const { ask } = await trusting([byName(server)], {
+      attemptTimeoutMs: 100,
+      queryTimeoutMs: 1_000,
+    });
     expect(await ask('www.example')).toMatchObject({ rcode: 2 });
     expect([...server.asked, ...server.probes]).toEqual([]);
   });
@@ -135,30 +142,31 @@ describe('an upstream over TLS', () => {
       return null;
     });
     const { ask, subject } = await trusting([byName(server)]);
-    await expect.poll(() => subject.upstreams[0].counters.probeAnswers).toBe(1);
+    await expect.poll(() => subject.upstreams[0].counters.probeAnswers).toBeGreaterThan(0);
     expect(await ask('www.example')).toMatchObject(noError);
     expect(server.asked).toHaveLength(2);
     expect(subject.upstreams[0].counters.queries).toBe(1);
   });
 
   it('that was restarted is asked again', async () => {
-    const first = await overTls((query) => respond(query));
-    const { ask, subject } = await trusting([byName(first)]);
+    // Nobody else is given this port meanwhile.
+    const first = await overTls((query) => respond(query), await freePort());
+    const { ask, subject } = await trusting([byName(first)], EAGER);
     expect(await ask('a.example')).toMatchObject(noError);
     await first.stop();
     await overTls((query) => respond(query), first.endpoint.port);
-    await expect.poll(() => ask('b.example'), { timeout: 20_000 }).toMatchObject(noError);
+    await expect.poll(() => ask('b.example')).toMatchObject(noError);
     await expect.poll(() => subject.upstreams[0].health.isSound).toBe(true);
   });
 
   it('that falls silent gets another connection', async () => {
     const server = await overTls((query) => respond(query));
-    const { ask } = await trusting([byName(server)]);
+    const { ask } = await trusting([byName(server)], EAGER);
     expect(await ask('a.example')).toMatchObject(noError);
     server.fallSilent();
-    await expect.poll(() => server.connectionCount, { timeout: 20_000 }).toBeGreaterThan(1);
+    await expect.poll(() => server.connectionCount).toBeGreaterThan(1);
     server.answer = (query) => respond(query);
-    await expect.poll(() => ask('b.example'), { timeout: 20_000 }).toMatchObject(noError);
+    await expect.poll(() => ask('b.example')).toMatchObject(noError);
   });
 
   it.each([

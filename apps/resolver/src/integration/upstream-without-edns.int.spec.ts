@@ -1,7 +1,7 @@
 import { encodeMessage, wireName } from '@weir/dns-wire/testing';
 import { describe, expect, it } from 'vitest';
 import { a } from '../query/testing/records.js';
-import { forwarder, upstream } from '../testing/forwarding.js';
+import { forwarder, NEVER, upstream } from '../testing/forwarding.js';
 import { respond } from '../testing/respond.js';
 import type { Answerer, AskedQuery } from '../testing/upstream-server.js';
 
@@ -21,13 +21,8 @@ const old =
 describe('an upstream that answers EDNS queries with a header only', () => {
   it.each([1, 4])('(RCODE %i) is asked again without EDNS, at once', async (rcode) => {
     const server = await upstream(old(rcode));
-    const { ask, subject } = await forwarder([server.endpoint], {
-      attemptTimeoutMs: 30_000,
-      queryTimeoutMs: 40_000,
-    });
-    const startMs = performance.now();
+    const { ask, subject } = await forwarder([server.endpoint], NEVER);
     expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
-    expect(performance.now() - startMs).toBeLessThan(25_000);
     expect(server.asked.map(asked)).toEqual(['udp+edns', 'tcp+edns', 'tcp']);
     expect(subject.upstreams[0].counters).toMatchObject({ strays: 0, errors: 0, failures: 0 });
   });

@@ -4,10 +4,12 @@ import { hasUsableRcode, parseQuery, type Response } from '@weir/dns-wire';
 import { decodeMessage, type DecodedMessage, encodeQuery } from '@weir/dns-wire/testing';
 import { HASH_KEY_HEX } from '@weir/policy-feed/testing';
 import { loadSystemCalls } from '@weir/udp-batch';
+import { createSocket } from 'node:dgram';
 import { afterEach } from 'vitest';
 import { Exchange } from '../query/exchange.js';
 import { ForwardResult } from '../upstream/forward-result.js';
 import { Forwarder, type ForwarderOptions } from '../upstream/forwarder.js';
+import { PATIENT } from './patient.js';
 import { type Answerer, type ServerOptions, UpstreamServer } from './upstream-server.js';
 
 const cleanups: (() => unknown)[] = [];
@@ -33,10 +35,16 @@ export async function silentUpstream(): Promise<UpstreamServer> {
   return server;
 }
 
-/** An endpoint on which nothing listens. */
+/** An endpoint on which nothing listens, until the end of the test. */
 export async function deadEndpoint() {
   const server = await UpstreamServer.start(() => null);
   await server.stop();
+  const { address, port } = server.endpoint;
+  // Nobody else gets the port for UDP meanwhile. The socket takes packets of itself only, so the kernel refuses others.
+  const keeper = createSocket('udp4');
+  cleanups.push(() => new Promise<void>((resolve) => keeper.close(resolve)));
+  await new Promise<void>((resolve) => keeper.bind(port, address, resolve));
+  await new Promise<void>((resolve) => keeper.connect(port, address, resolve));
   return server.endpoint;
 }
 
@@ -55,6 +63,9 @@ function messageOf({ bytes, recordsEnd, additionalCount }: Response): Uint8Array
   message.writeUInt16BE(additionalCount, ARCOUNT_OFFSET);
   return message;
 }
+
+/** Timeouts that no test can wait for. */
+export const NEVER = { attemptTimeoutMs: 3_600_000, queryTimeoutMs: 3_600_000 };
 
 /** The outcome when no upstream answers, and when none can be reached. */
 export const SILENCE = { rcode: 2, ede: 22 };
@@ -80,8 +91,7 @@ export async function forwarder(
     portsPerUpstream: 4,
     hasCookies: false,
     calls: loadSystemCalls(),
-    attemptTimeoutMs: 2_000,
-    queryTimeoutMs: 6_000,
+    ...PATIENT,
     share: {
       subscriber: new SubscriberKey({ policy: null }, 1),
       maxQuestions: 8192,

@@ -18,7 +18,7 @@ export interface LaneClient {
 const { address, port, queries, rounds, words } = workerData as LaneClient;
 
 /** A datagram may be lost. */
-const AGAIN_MS = 1_000;
+const AGAIN_MS = 10_000;
 
 const socket = createSocket('udp4');
 const total = queries.length * rounds;

@@ -42,7 +42,7 @@ export async function serveByLanes(
   onTestFinished(() => service.stop());
   const ask = async (name: string): Promise<string> => {
     for (;;) {
-      const answer = await askUdp(server, encodeQuery(name, 1), 1_000);
+      const answer = await askUdp(server, encodeQuery(name, 1), 10_000);
       // The one that a lane which ends has taken may be lost.
       if (answer !== null) return hexOf(answer.subarray(-4));
     }

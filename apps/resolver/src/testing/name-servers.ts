@@ -142,7 +142,9 @@ export function startDnsdist(folder: string, serverPort: number): Promise<NameSe
   const settings = (port: number): string[] => [
     `setLocal("${LOOPBACK}:${port}")`,
     'setSecurityPollSuffix("")',
-    `newServer({address="${LOOPBACK}:${serverPort}", useProxyProtocol=true, checkName="localhost."})`,
+    `newServer({address="${LOOPBACK}:${serverPort}", useProxyProtocol=true, checkName="localhost.", ` +
+      // A server that stalls for some seconds is not down.
+      'maxCheckFailures=60})',
   ];
   return start(
     'dnsdist',
@@ -175,7 +177,7 @@ async function start(
     const endpoint = { address: LOOPBACK, port };
     while (performance.now() < deadlineMs && !server.hasEnded) {
       // There is no answer until it listens.
-      const answer = await askUdp(endpoint, encodeQuery(question, 6), 300).catch(() => null);
+      const answer = await askUdp(endpoint, encodeQuery(question, 6), 1_000).catch(() => null);
       if (answer !== null && !server.hasEnded) return { endpoint, stop: () => server.stop() };
     }
     await server.stop();

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
 import { DnsService, type DnsServiceOptions } from '../dns-service.js';
 import { CONFIGURATION } from './configuration.js';
+import { PATIENT } from './patient.js';
 import { SharedSource } from './shared-source.js';
 
 /** A certificate and its key, as variables, for all tests of the file. */
@@ -31,16 +32,22 @@ export interface TestServiceOptions extends Partial<
   readonly source: SharedSource | { readonly policy: Policy | null };
 }
 
-/** A service with these variables and a silent log, not started. */
+/**
+ * A service with these variables and a silent log, not started. While its time is the real one, it waits for upstreams
+ * longer than the product does.
+ */
 export function createService(
   configuration: Partial<DnsConfiguration>,
-  { source, ...options }: TestServiceOptions,
+  { source, forwarding, ...options }: TestServiceOptions,
 ): DnsService {
+  const isClocked = options.times !== undefined && !Number.isNaN(options.times[1]);
+  const limits = isClocked ? forwarding : { ...PATIENT, ...forwarding };
   const shared = source instanceof SharedSource ? source : new SharedSource(source.policy);
   return new DnsService({
     upstreams: [],
     log: createLogger({ name: 'resolver', level: 'silent' }),
     ...options,
+    ...(limits && { forwarding: limits }),
     source: shared.main,
     readers: shared.readers,
     configuration: { ...CONFIGURATION, ...configuration },

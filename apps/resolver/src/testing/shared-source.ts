@@ -9,7 +9,7 @@ const READERS = 4;
 /** The number of the main thread among them. */
 const MAIN_READER = 2;
 /** Milliseconds for which a step waits for each lane. */
-const PATIENCE_NAPS = 1_000;
+const PATIENCE_NAPS = 60_000;
 
 /** A policy that the threads of a service read, as that of the feed. */
 export class SharedSource {

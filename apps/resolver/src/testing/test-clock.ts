@@ -1,5 +1,14 @@
 import type { SetTimes } from '../clocks.js';
 
+/** A clock that only `skip` moves. */
+export function skippedClock() {
+  let elapsedMs = 0;
+  const skip = (ms: number): void => {
+    elapsedMs += ms;
+  };
+  return { nowMs: () => elapsedMs, skip };
+}
+
 /** Clocks that a test moves, for all threads of a service. What is not set is real. */
 export class TestClock {
   readonly times: SetTimes = new Float64Array(new SharedArrayBuffer(16)).fill(NaN);

@@ -40,6 +40,9 @@ const DEPLOYMENT = parseVariables(
   { ...DEPLOYMENT_VARIABLES, DOMAIN_HASH_KEY: FEED_VARIABLES.DOMAIN_HASH_KEY },
   { FEED_TOKENS: FEED_TOKEN, DOMAIN_HASH_KEY: HASH_KEY_HEX },
 );
+/** Ends a wait that hangs. A resolver that was killed is waited for only until its lease has ended. */
+const WAIT_MS = 60_000;
+
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** The control plane's end of the change feed with its log in memory: real feed API, real Redis. */
@@ -178,6 +181,6 @@ export class ControlPlane implements FeedSource {
     this.changes.push(change);
     const { lineage } = this;
     await this.publisher.publish([{ lineage, ...encodeChange({ ...change, operations: told }) }]);
-    return this.publisher.waitApplied({ lineage, revision }, 5_000);
+    return this.publisher.waitApplied({ lineage, revision }, WAIT_MS);
   }
 }

@@ -12,7 +12,7 @@ import { frame } from '../upstream-server.js';
 import { queryAt } from './names.js';
 
 /** A query without an answer after this time is lost. Longer than the query timeout of the resolver. */
-const LOST_MS = 8_000;
+const LOST_MS = 30_000;
 const TICK_MS = 10;
 /** What a tick that comes late counts at most: meanwhile this process had no processor and read no answers. */
 const MAX_TICK_MS = 100;
