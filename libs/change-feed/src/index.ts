@@ -28,5 +28,6 @@ export { ChangePublisher } from './publisher/change-publisher.js';
 export type { KnownResolver } from './publisher/follower-registry.js';
 export { type ResolverStatus, UPSTREAM_STATES } from './protocol/resolver-status.js';
 export { logOutages } from './redis/redis.js';
+export { endsWithin } from './runtime/ends-within.js';
 export type { FeedLogger } from './runtime/feed-logger.js';
 export { Yielder } from './runtime/yielder.js';

@@ -33,6 +33,15 @@ describe('Readiness', () => {
     expect([await again, asked]).toEqual([null, 2]);
   });
 
+  it('does not take the database for hanging when the process itself was held up', async () => {
+    const probe = async () => {
+      for (let turns = 0; turns < 2; turns++) await new Promise(setImmediate);
+    };
+    const ready = of({ database: { probe }, timeoutMs: 100 }).notReady();
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+    expect(await ready).toBeNull();
+  });
+
   it('reports why this process must not work with the database', async () => {
     const databaseProblem = () => Promise.resolve('another key');
     expect(await of({ databaseProblem }).notReady()).toBe('another key');

@@ -68,8 +68,14 @@ export function discardRest(request: IncomingMessage): void {
   const end = (): void => {
     request.socket.destroy();
   };
-  const timer = setTimeout(end, PATIENCE_MS);
   let bytes = 0;
+  const timer = setTimeout(() => {
+    // After a pause of the process a timer comes before what has arrived meanwhile.
+    const before = bytes;
+    setImmediate(() => {
+      if (bytes === before) end();
+    });
+  }, PATIENCE_MS);
   const framing = new BodyFraming(request);
   request.on('data', (chunk: Buffer) => {
     timer.refresh();

@@ -4,6 +4,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import pg from 'pg';
 import type { ClientBase } from 'pg';
 import { ConnectionLostError, DatabaseSilentError } from './database-errors.js';
+import { withTimeout } from './with-timeout.js';
 
 /** Properties of the driver's clients that its types do not declare. */
 interface ClientInternals {
@@ -88,7 +89,7 @@ export class ServerQuestions {
       ({ rows }) => rows,
       (error: unknown) => (error instanceof pg.DatabaseError ? [] : null),
     );
-    const answer = await Promise.race([answered, sleep(ANSWER_TIMEOUT_MS, null, { ref: false })]);
+    const answer = await withTimeout(answered, null, ANSWER_TIMEOUT_MS);
     if (answer === null) streamOf(client).destroy();
     else client.end().catch(() => undefined);
     return answer;

@@ -8,8 +8,10 @@ import { type Harness, startHarness, TOKEN } from '../../testing/harness.js';
 import { openPool } from '../../testing/open-pool.js';
 import { startTcpProxy, type TcpProxy } from '../../testing/tcp-proxy.js';
 import { confirmCommit } from './commit-outcome.js';
+import { connectionSettings } from './connection-settings.js';
 import { isDatabaseUnreachable } from './database-errors.js';
 import { Database } from './database.js';
+import { ServerQuestions } from './silence-watch.js';
 
 const NOBODY = {
   publish: () => Promise.resolve(),
@@ -33,10 +35,10 @@ describe('a replica that loses PostgreSQL without a closed connection', () => {
   });
 
   /** @returns a function that makes an empty change on a new replica. */
-  const replica = (port: string, idleTimeoutMs?: number) => {
+  const replica = (port: string) => {
     const own = new URL(url);
     own.port = port;
-    const database = new Database(own.href, pino({ level: 'silent' }), idleTimeoutMs);
+    const database = new Database(own.href, pino({ level: 'silent' }));
     databases.push(database);
     const writer = new ConfigurationWriter(database, NOBODY, { changeMs: 0, replacementMs: 0 });
     return () =>
@@ -46,7 +48,7 @@ describe('a replica that loses PostgreSQL without a closed connection', () => {
   };
 
   it('blocks the other replicas for seconds, not until TCP gives up', async () => {
-    const cutOff = replica(String(proxy.port), 300);
+    const cutOff = replica(String(proxy.port));
     const other = replica(new URL(url).port);
     expect((await cutOff()).revision).toBe(1);
     proxy.freezeAt('SAVEPOINT change');
@@ -62,6 +64,20 @@ describe('a statement that takes long', () => {
     expect(rows).toEqual([{ value: 7 }]);
     await database.close();
   });
+
+  it('is not waited for any more after the longest time of its connection', async () => {
+    const database = new Database(inject('databaseUrl'), pino({ level: 'silent' }), 3_000);
+    const query = database.pool.query('SELECT FROM pg_sleep(30)');
+    await expect(query).rejects.toSatisfy(isDatabaseUnreachable);
+    await database.close();
+  });
+});
+
+it('a process that was itself held up does not take PostgreSQL for silent', async () => {
+  const questions = new ServerQuestions(connectionSettings(inject('databaseUrl')));
+  const asked = questions.state();
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_000);
+  expect(await asked).not.toBeNull();
 });
 
 it('PostgreSQL ends the session of a client whose host is gone', async () => {
@@ -76,16 +92,10 @@ it('PostgreSQL ends the session of a client whose host is gone', async () => {
 describe('a COMMIT whose answer was lost', () => {
   const lose = (connectionString: string, id: string) => {
     const pool = openPool({ connectionString });
-    // A connection may report an error after the database was dropped.
-    pool.on('connect', (client) => client.on('error', () => undefined));
-    return confirmCommit<null>(
-      pool,
-      (beforeCommit) => {
-        beforeCommit(null, { id, revision: 1, beganMs: 0 });
-        return Promise.reject(new Error('the connection broke'));
-      },
-      300,
-    ).finally(() => void pool.end());
+    return confirmCommit<null>(pool, (beforeCommit) => {
+      beforeCommit(null, { id, revision: 1, beganMs: 0 });
+      return Promise.reject(new Error('the connection broke'));
+    }).finally(() => void pool.end());
   };
 
   it('counts as undone when the database has not assigned its id yet, as after a crash', async () => {
@@ -139,9 +149,9 @@ describe('a request that exceeds a timeout of the database', () => {
     async (setting) => {
       expect((await harness.call('POST', '/blockpage/', { id: 1, type: 0 })).status).toBe(201);
       const databaseUrl = harness.environment['DATABASE_URL'];
-      const name = new URL(databaseUrl).pathname.slice(1);
-      await harness.sql(`ALTER DATABASE "${name}" SET ${setting} = '200ms'`);
-      const replica = await harness.startReplica();
+      const own = new URL(databaseUrl);
+      own.searchParams.set('application_name', 'impatient');
+      const replica = await harness.startReplica({ DATABASE_URL: own.href });
       const holder = new pg.Client(databaseUrl);
       await holder.connect();
       // After a failed test, the client stays connected until the database is dropped.
@@ -152,6 +162,11 @@ describe('a request that exceeds a timeout of the database', () => {
           headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
           ...(body && { body: JSON.stringify(body) }),
         });
+      // For its connections from now on: its start, and that of the holder, may take longer.
+      await harness.sql(`ALTER DATABASE "${own.pathname.slice(1)}" SET ${setting} = '200ms'`);
+      await harness.sql(`
+        SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'impatient'`);
       await holder.query('BEGIN');
       await holder.query('LOCK TABLE block_page IN ACCESS EXCLUSIVE MODE');
       for (const [method, path, body] of [
