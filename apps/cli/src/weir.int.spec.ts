@@ -14,7 +14,7 @@ import { runWeir } from './testing/run-weir.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const INCIDENT_KEYS = '000102030405060708090a0b0c0d0e0f';
-const WAIT_MS = 50_000;
+const WAIT_MS = 120_000;
 const BODY = {
   blockpages: [{ id: 1, type: 0 }],
   profiles: [{ profile: { id: 1, page_id: 1 }, cat_ids: [12], apps: [] }],
@@ -303,7 +303,7 @@ describe('weir --follow and --watch', () => {
     expect(following.output + watching.output).not.toContain(TOKEN);
     await other.stop();
     await again.stop();
-  }, 120_000);
+  }, 600_000);
 });
 
 describe('weir', () => {
@@ -341,7 +341,10 @@ describe('weir', () => {
       const environment = { DATA_DIR, ...exported };
       expect(await runWeir(['resolvers', '--json'], environment)).toMatchObject({ out: ['[]'] });
     }
-    makeCertificate(cert, key);
+    // Of another key than the control plane has.
+    makeCertificate(join(DATA_DIR, 'other.crt'), join(DATA_DIR, 'other.key'));
+    const wrong = { ...own, MANAGEMENT_TLS_CERT: join(DATA_DIR, 'other.crt') };
+    writeFileSync(join(DATA_DIR, 'stack.json'), JSON.stringify({ 'control-plane': wrong }));
     expect(await runWeir(['resolvers', '--json'], { DATA_DIR })).toMatchObject({
       code: 1,
       errors: [expect.stringContaining('self-signed certificate')],

@@ -2,7 +2,6 @@ import { StartError } from '@weir/ops';
 import { freePort } from '@weir/ops/testing';
 import { Agent, request } from 'node:http';
 import pg from 'pg';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Harness, startHarness } from './testing/harness.js';
 
@@ -56,7 +55,7 @@ describe('the control plane', () => {
 
   it('closes everything that a failed start has opened', async () => {
     // The pools of the other control plane grow and shrink meanwhile.
-    const databaseUrl = new URL(harness.environment['DATABASE_URL']!);
+    const databaseUrl = new URL(harness.environment['DATABASE_URL']);
     databaseUrl.searchParams.set('application_name', 'failed-start');
     const connections = () =>
       harness.sql(
@@ -81,10 +80,13 @@ describe('the control plane', () => {
     await blocker.query('BEGIN');
     await blocker.query('SELECT FROM config_head FOR UPDATE');
     const inFlight = harness.call('POST', '/blockpage/', { id: 1, type: 0 });
-    await sleep(200);
+    const waiting = `
+      SELECT FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    await expect.poll(async () => (await harness.sql(waiting)).length).toBe(1);
     const stopped = harness.controlPlane.stop();
-    await sleep(200);
-    await expect(harness.call('GET', '/blockpage/')).rejects.toThrow('fetch failed');
+    const other = async () => harness.call('GET', '/blockpage/').catch(String);
+    await expect.poll(other).toContain('fetch failed');
     await blocker.query('COMMIT');
     await blocker.end();
     expect((await inFlight).status).toBe(201);

@@ -1,6 +1,5 @@
 import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { closeServer, listen } from './server-lifecycle.js';
 
@@ -10,6 +9,8 @@ it('a server that closes answers everything that comes on connections that were 
   const server = createServer((_request, response) => {
     setTimeout(() => response.end('done'), 5);
   });
+  // Also while the machine stalls.
+  server.keepAliveTimeout = 60_000;
   const port = await listen(server, { host: '127.0.0.1', port: 0, variable: 'PORT' });
   expect((server.address() as AddressInfo).port).toBe(port);
   const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
@@ -22,12 +23,15 @@ it('a server that closes answers everything that comes on connections that were 
       sent.end();
     });
   const outcomes = new Set<string>();
-  const clients = Array.from({ length: CLIENTS }, async () => {
-    for (let outcome = ''; outcome !== 'ECONNREFUSED'; outcomes.add(outcome))
+  const connected = new Set<number>();
+  const clients = Array.from({ length: CLIENTS }, async (_, client) => {
+    for (let outcome = ''; outcome !== 'ECONNREFUSED'; outcomes.add(outcome)) {
       outcome = await call();
+      connected.add(client);
+    }
   });
-  await sleep(200);
-  await closeServer(server, 5_000);
+  await expect.poll(() => connected.size).toBe(CLIENTS);
+  await closeServer(server, 60_000);
   await Promise.all(clients);
   agent.destroy();
   expect([...outcomes]).toEqual(['answered', 'ECONNREFUSED']);

@@ -34,13 +34,10 @@ it('a read has the revision of its rows, whatever is committed meanwhile', async
       SELECT pg_advisory_xact_lock_shared(${KEY})::text, (SELECT count(*)::integer FROM block_page) AS pages`,
     ([row]: { pages: number }[]) => row.pages,
   );
-  await expect
-    .poll(
-      async () =>
-        (await gate.query("SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"))
-          .rowCount,
-    )
-    .toBe(1);
+  const waiting = `
+    SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+    WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted`;
+  await expect.poll(async () => (await gate.query(waiting)).rowCount).toBe(1);
   await gate.query(
     'INSERT INTO block_page (id, type) VALUES (1, 0); UPDATE config_head SET revision = 1',
   );

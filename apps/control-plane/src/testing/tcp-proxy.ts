@@ -33,8 +33,11 @@ export interface TcpProxy {
 /** Time in which the server can still read the last bytes. */
 const FLUSH_MS = 200;
 
-/** A TCP proxy in front of a server, for tests of failures. */
-export async function startTcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
+/** A TCP proxy in front of a server, for tests of failures. @param onSent gets what clients send */
+export async function startTcpProxy(
+  target: { host: string; port: number },
+  onSent: (bytes: Buffer) => void = () => undefined,
+): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let state: 'open' | 'closed' | 'frozen' = 'open';
   let pendingBreak: {
@@ -57,10 +60,15 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
       state = 'closed';
       for (const other of sockets) if (other !== near && other !== far) other.resetAndDestroy();
     }
-    far.removeAllListeners('data');
+    // The server reads the last bytes, finds the end of the connection, and closes it.
+    near.removeAllListeners('data').resume();
+    far.removeAllListeners('data').removeAllListeners('close').resume();
+    far.once('close', () => {
+      sockets.delete(far);
+      near.resetAndDestroy();
+    });
     if (when === 'after') far.write(bytes);
-    setTimeout(() => far.destroy(), FLUSH_MS);
-    setTimeout(() => near.resetAndDestroy(), FLUSH_MS / 2);
+    far.end();
   };
   const lose = (near: Socket, far: Socket): void => {
     losesAt = null;
@@ -75,6 +83,7 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     }
     const far = track(connect(target.port, target.host));
     near.on('data', (bytes: Buffer) => {
+      onSent(bytes);
       if (freezesAt !== null && bytes.includes(freezesAt)) {
         [state, isCut, freezesAt] = ['frozen', true, null];
       }

@@ -23,6 +23,8 @@ const sources = async (...fields: string[]) => {
   return all.map((one) => fields.map((field) => one[field]));
 };
 const accept = (body: object) => harness.call('POST', '/catalogue/accept', body);
+/** Of the first category in force. */
+const domains = async () => (await get<{ domains: number }[]>('/categories/'))[0].domains;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'weir-catalogue-'));
@@ -128,7 +130,6 @@ it('a held list is taken when somebody accepts it, which is a change with a reco
   ).toEqual([
     ['api', 'env-1', 'POST', '/catalogue/accept', [['put', 'catalogueSource', ['bets.txt']]], 1],
   ]);
-  const domains = async () => (await get<{ domains: number }[]>('/categories/'))[0].domains;
   await expect.poll(domains, WAIT).toBe(42);
   expect((await get<Catalogue>('/catalogue/')).version).toBeGreaterThan(before);
 });
@@ -160,6 +161,8 @@ it('a name stays since when it was first listed, wherever its line moves', async
   await write('bets.txt', `new.example.net\n${names(41)}`);
   await expect.poll(async () => (await search())[0].line, WAIT).toBe(before.line + 1);
   expect((await search())[0].since).toBe(before.since);
+  // The list is stored before the image with it is in force.
+  await expect.poll(domains, WAIT).toBe(43);
 });
 
 it.each([
