@@ -39,5 +39,5 @@ export {
 } from './lists/read-names.js';
 export { HASH_BYTES, HEADER_BYTES, NameList } from './names/name-list.js';
 export { type PlacedNames, placeNames, searchNames } from './names/name-places.js';
-export { openSource } from './sources/open-source.js';
+export { openSource, tryMirrors } from './sources/open-source.js';
 export type { OpenedSource, OpenOptions, Source, SourceLocation } from './sources/source.js';

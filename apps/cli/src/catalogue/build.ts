@@ -26,7 +26,7 @@ export async function build(
   const lists = new Map<SourceDefinition, ReadList>();
   for (const source of sourcesOf(definition)) {
     const list = await withSource(source, terminal, (body) =>
-      readNames(body, source.format, key, { sha256: source.sha256, neverBlock }),
+      readNames(body, source.format, key, { sha256: source.sha256, list: source.list, neverBlock }),
     );
     if (list.names.count === 0) {
       throw new CatalogueError(`${source.declaredAt}: ${source.name} lists no domain`);

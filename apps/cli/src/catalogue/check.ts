@@ -72,12 +72,13 @@ function takenBy(source: SourceDefinition, { categories }: Definition): string {
 function inlineLines({ categories, neverBlock }: Definition): string[] {
   const never = new NeverBlock(neverBlock, ANY_KEY);
   const hashes = new SuffixHashes(ANY_KEY);
-  return categories.flatMap(({ domains, domainLines }) =>
+  return categories.flatMap(({ domains, domainPlaces }) =>
     domains.flatMap((domain, i) => {
       hashes.compute(toWireName(domain), 0);
       const blocked = never.blockedBy(hashes);
       if (blocked === undefined) return [];
-      return [`catalogue.yaml:${domainLines[i]}: ${domain} blocks ${blocked} of never_block`];
+      const { file, line } = domainPlaces[i];
+      return [`${file}:${line}: ${domain} blocks ${blocked} of never_block`];
     }),
   );
 }
@@ -88,10 +89,10 @@ function readWhole(
   terminal: Terminal,
 ): Promise<ReadList> {
   return withSource(source, terminal, async (body) => {
-    const { format, sha256 } = source;
-    const list = await readNames(body, format, ANY_KEY, { sha256, neverBlock });
-    if (list.names.count === 0) throw new CatalogueError(`lists no domain ${reasonOf(list)}`);
-    return list;
+    const { format, sha256, list } = source;
+    const read = await readNames(body, format, ANY_KEY, { sha256, list, neverBlock });
+    if (read.names.count === 0) throw new CatalogueError(`lists no domain ${reasonOf(read)}`);
+    return read;
   });
 }
 

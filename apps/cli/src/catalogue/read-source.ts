@@ -4,6 +4,7 @@ import {
   DEFAULT_LIMITS,
   openSource,
   type SourceDefinition,
+  tryMirrors,
 } from '@weir/catalogue';
 import { type HashKey, parseHashKey } from '@weir/dns-name';
 import type { Terminal } from '../terminal.js';
@@ -14,7 +15,7 @@ const TIMEOUT_MS = 30 * 60_000;
 export const ANY_KEY: HashKey = parseHashKey('0'.repeat(32));
 
 /**
- * Opens a source and passes its bytes to `read`.
+ * Opens a source, or its mirrors if that fails, and passes the bytes to `read`.
  * @throws CatalogueError with the place of its declaration, its name, and the problem.
  */
 export async function withSource<T>(
@@ -23,11 +24,13 @@ export async function withSource<T>(
   read: (body: ByteStream) => Promise<T>,
 ): Promise<T> {
   try {
-    const { maxBytes } = DEFAULT_LIMITS;
-    const opened = await openSource(source, { maxBytes, timeoutMs: TIMEOUT_MS });
-    if (opened.status === 'unchanged')
-      throw new CatalogueError('answered 304 to a request without a condition');
-    return await read(withProgress(opened.body, source.name, terminal));
+    return await tryMirrors(source, async (location) => {
+      const { maxBytes } = DEFAULT_LIMITS;
+      const opened = await openSource({ ...source, location }, { maxBytes, timeoutMs: TIMEOUT_MS });
+      if (opened.status === 'unchanged')
+        throw new CatalogueError('answered 304 to a request without a condition');
+      return read(withProgress(opened.body, source.name, terminal));
+    });
   } catch (cause) {
     if (!(cause instanceof CatalogueError)) throw cause;
     throw new CatalogueError(`${source.declaredAt}: ${source.name} ${cause.message}`, { cause });

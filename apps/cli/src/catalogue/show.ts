@@ -57,12 +57,15 @@ export async function show(
 }
 
 function mentions(
-  { domains, domainLines, sources, isGuarded, rewrites }: GroupDefinition,
+  { domains, domainPlaces, sources, isGuarded, rewrites }: GroupDefinition,
   domain: string,
   bySource: ReadonlyMap<string, readonly Mention[]>,
 ): Mention[] {
   const inline = domains
-    .map((listed, i) => ({ domain: listed, where: `catalogue.yaml:${domainLines[i]}` }))
+    .map((listed, i) => {
+      const { file, line } = domainPlaces[i];
+      return { domain: listed, where: `${file}:${line}` };
+    })
     .filter((mention) => domain === mention.domain || domain.endsWith(`.${mention.domain}`));
   const rewritten = rewrites
     .filter(({ names }) => names.includes(domain))
@@ -99,7 +102,10 @@ function mentionsIn(
         blocked: never.blockedBy(hashes),
       });
     };
-    await visitNames(body, source.format, ANY_KEY, visit, { sha256: source.sha256 });
+    await visitNames(body, source.format, ANY_KEY, visit, {
+      sha256: source.sha256,
+      list: source.list,
+    });
     return found;
   });
 }

@@ -3,7 +3,9 @@ import {
   compileCatalogue,
   type GroupDefinition,
   NameList,
+  openSource,
   readDefinition,
+  readNames,
 } from '@weir/catalogue';
 import { parseHashKey } from '@weir/dns-name';
 import { decodeMessage, encodeQuery, wireName } from '@weir/dns-wire/testing';
@@ -21,14 +23,20 @@ import { inSharedMemory } from '../testing/shared-source.js';
 const key = parseHashKey(HASH_KEY_HEX);
 const FOLDER = fileURLToPath(new URL('../../../../catalogue', import.meta.url));
 const definition = await readDefinition(FOLDER);
-const listed = ({ id, name, domains, rewrites }: GroupDefinition) => ({
-  id,
-  name,
-  lists: [NameList.of(domains, key)],
-  rewrites,
-});
+const LIMITS = { maxBytes: 1e7, timeoutMs: 60_000 };
+
+async function listed({ sources, domains, ...group }: GroupDefinition) {
+  const lists = [NameList.of(domains, key)];
+  for (const source of sources) {
+    const opened = await openSource(source, LIMITS);
+    if (opened.status === 'unchanged') throw new Error('unchanged');
+    lists.push((await readNames(opened.body, source.format, key)).names);
+  }
+  return { ...group, lists };
+}
+
 const { image } = compileCatalogue(
-  { categories: definition.categories.map(listed), applications: [] },
+  { categories: await Promise.all(definition.categories.map(listed)), applications: [] },
   key,
 );
 const categoryOf = (id: number) => definition.categories.find((category) => category.id === id)!;

@@ -29,6 +29,13 @@ export interface RewriteDefinition {
   readonly names: readonly string[];
 }
 
+/** A line of a file of the definition, from 1. */
+export interface FilePlace {
+  /** Relative to the folder. */
+  readonly file: string;
+  readonly line: number;
+}
+
 /** A category or an application of the definition. */
 export interface GroupDefinition {
   /** 0 … 2147483647, unique among categories and among applications. */
@@ -42,14 +49,14 @@ export interface GroupDefinition {
   readonly isGuarded: boolean;
   /** Inline domains in normal form; each also stands for all names below it. May have duplicates. */
   readonly domains: readonly string[];
-  /** For each of `domains` its line in `catalogue.yaml`. */
-  readonly domainLines: readonly number[];
+  /** For each of `domains` where it stands. */
+  readonly domainPlaces: readonly FilePlace[];
   readonly sources: readonly SourceDefinition[];
   /** None for an application. */
   readonly rewrites: readonly RewriteDefinition[];
 }
 
-/** The content of `catalogue.yaml`. Sources are not read. */
+/** The content of `catalogue.yaml` and of the files that it includes. Sources are not read. */
 export interface Definition {
   /** Ascending by id. */
   readonly categories: readonly GroupDefinition[];

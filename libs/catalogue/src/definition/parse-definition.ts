@@ -3,6 +3,7 @@ import { DomainError, normaliseDomain } from '@weir/dns-name';
 import { type Purpose, PURPOSES } from '@weir/policy';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { CatalogueError, DefinitionFaults } from '../catalogue-error.js';
 import { LIST_FORMATS, type ListFormat } from '../lists/list.js';
 import { isPublicSuffix } from '../lists/never-block.js';
@@ -12,6 +13,7 @@ import {
   COMMERCIAL_USES,
   type CommercialUse,
   type Definition,
+  type FilePlace,
   type GroupDefinition,
   type RewriteDefinition,
   type SourceDefinition,
@@ -22,46 +24,81 @@ export const DEFINITION_FILE = 'catalogue.yaml';
 const MAX_NAME = 200;
 const MAX_DOMAIN = 1024;
 
+/** The text of a file of the definition, by its path relative to the folder. @throws CatalogueError as `readDefinition`. */
+export type ReadText = (path: string) => Promise<string>;
+
 /**
- * Reads the text of a definition; its sources are named, not opened.
+ * Reads a definition: `catalogue.yaml`, then the files that it includes; sources are named, not opened. A file that is
+ * included may add domains, sources and rewrites to categories and applications of the files before it.
  * @param base the folder or URL that file names are relative to.
  * @throws CatalogueError for a fault, as `catalogue.yaml:line: field: problem`; DefinitionFaults for several.
  */
-export function parseDefinition(text: string, base: Base): Definition {
-  const yaml = new YamlReader(DEFINITION_FILE, text);
-  const top = yaml.fields(yaml.root, ['categories', 'applications', 'never_block']);
-  const reader = new GroupReader(yaml, base);
-  const categories = reader.read(top.categories, CATEGORY_FIELDS, true);
-  const applications = reader.read(top.applications, APPLICATION_FIELDS, false);
-  const neverBlock = reader.neverBlock(top.never_block);
-  reader.check();
-  return { categories, applications, neverBlock };
+export async function parseDefinition(read: ReadText, base: Base): Promise<Definition> {
+  const yaml = new YamlReader(DEFINITION_FILE, await read(DEFINITION_FILE));
+  const reader = new DefinitionReader(base);
+  const included = reader.file(yaml, [...FILE_FIELDS, 'include', 'never_block']);
+  for (const path of included) reader.file(new YamlReader(path, await read(path)), FILE_FIELDS);
+  return reader.finish();
 }
 
+type FileField = 'categories' | 'applications' | 'include' | 'never_block';
+const FILE_FIELDS = ['categories', 'applications'] as const satisfies FileField[];
 const APPLICATION_FIELDS = ['id', 'name', 'domains', 'sources'] as const;
 const CATEGORY_FIELDS = [...APPLICATION_FIELDS, 'rewrites', 'group', 'purpose'] as const;
 type GroupField = (typeof CATEGORY_FIELDS)[number];
 
-class GroupReader {
-  private readonly faults: CatalogueError[] = [];
-  private readonly sources = new Map<string, SourceDefinition>();
+/** A group, and where its id was first. */
+type Groups = Map<number, { readonly group: GroupDefinition; readonly place: FilePlace }>;
 
+/** Reads the files of a definition, one after the other. */
+class DefinitionReader {
+  readonly faults: CatalogueError[] = [];
+  readonly sources = new Map<string, SourceDefinition>();
+  private readonly categories: Groups = new Map();
+  private readonly applications: Groups = new Map();
+  private neverBlock: string[] = [];
+
+  constructor(readonly base: Base) {}
+
+  /** @returns the files that it includes. */
+  file(yaml: YamlReader, known: readonly FileField[]): string[] {
+    const reader = new GroupReader(yaml, this);
+    const top = yaml.fields(yaml.root, known);
+    reader.read(top.categories, CATEGORY_FIELDS, this.categories);
+    reader.read(top.applications, APPLICATION_FIELDS, this.applications);
+    if (top.never_block !== undefined) this.neverBlock = reader.neverBlock(top.never_block);
+    return reader.includes(top.include);
+  }
+
+  /** @throws CatalogueError when anything that was read has a fault. */
+  finish(): Definition {
+    const { faults, neverBlock } = this;
+    if (faults.length === 1) throw faults[0];
+    if (faults.length > 1) throw new DefinitionFaults(faults.map(({ message }) => message));
+    const sorted = (groups: Groups): GroupDefinition[] =>
+      [...groups.values()].map(({ group }) => group).sort((a, b) => a.id - b.id);
+    const categories = sorted(this.categories).map((group) => ({
+      ...group,
+      isGuarded: group.purpose !== 'legal',
+    }));
+    return { categories, applications: sorted(this.applications), neverBlock };
+  }
+}
+
+/** Reads the groups of one file. */
+class GroupReader {
   constructor(
     private readonly yaml: YamlReader,
-    private readonly base: Base,
+    private readonly whole: DefinitionReader,
   ) {}
 
-  /** @returns groups ascending by id, without those that have a fault. */
-  read(
-    list: Place | undefined,
-    known: readonly GroupField[],
-    areCategories: boolean,
-  ): GroupDefinition[] {
-    const lineOfId = new Map<number, number>();
-    const groups = this.each(list, (place) => this.group(place, known, lineOfId));
-    return groups
-      .map((group) => ({ ...group, isGuarded: areCategories && group.purpose !== 'legal' }))
-      .sort((a, b) => a.id - b.id);
+  /** Adds to `groups` those that have no fault. */
+  read(list: Place | undefined, known: readonly GroupField[], groups: Groups): void {
+    this.each(list, (item) => this.group(item, known, groups));
+  }
+
+  includes(list: Place | undefined): string[] {
+    return this.each(list, (item) => readPath(this.yaml, item));
   }
 
   neverBlock(list: Place | undefined): string[] {
@@ -73,14 +110,6 @@ class GroupReader {
     });
   }
 
-  /** @throws CatalogueError when anything that was read has a fault. */
-  check(): void {
-    if (this.faults.length === 1) throw this.faults[0];
-    if (this.faults.length > 1) {
-      throw new DefinitionFaults(this.faults.map(({ message }) => message));
-    }
-  }
-
   /** The items of a list; a fault in one does not hide those in others. */
   private each<T>(list: Place | undefined, read: (item: Place) => T): T[] {
     return this.yaml.items(list).flatMap((item) => {
@@ -88,39 +117,60 @@ class GroupReader {
         return [read(item)];
       } catch (error) {
         if (!(error instanceof CatalogueError)) throw error;
-        this.faults.push(error);
+        this.whole.faults.push(error);
         return [];
       }
     });
   }
 
-  private group(
-    place: Place,
-    known: readonly GroupField[],
-    lineOfId: Map<number, number>,
-  ): Omit<GroupDefinition, 'isGuarded'> {
+  private group(place: Place, known: readonly GroupField[], groups: Groups): void {
     const { yaml } = this;
     const fields = yaml.fields(place, known);
     const idPlace = yaml.required(place, fields, 'id');
     const id = yaml.integer(idPlace, 0, MAX_ID);
-    const taken = lineOfId.get(id);
-    if (taken !== undefined) {
-      throw yaml.fail(idPlace, `id ${id} stands in line ${taken} already`);
+    const before = groups.get(id);
+    const isAddition = before !== undefined && before.place.file !== yaml.file;
+    if (before !== undefined && !(isAddition && fields.name === undefined)) {
+      const where = isAddition
+        ? `${before.place.file}:${before.place.line}`
+        : `line ${before.place.line}`;
+      throw yaml.fail(idPlace, `id ${id} stands in ${where} already`);
     }
-    lineOfId.set(id, yaml.line(idPlace));
+    const group = before?.group ?? this.newGroup(place, fields, id);
     const domains = this.each(fields.domains, (item) => ({
       domain: this.domain(item),
-      line: yaml.line(item),
+      place: yaml.filePlace(item),
     }));
+    const sources = this.each(fields.sources, (item) => this.source(item));
+    const rewrites = this.each(fields.rewrites, (item) => this.rewrite(item));
+    groups.set(id, {
+      place: before?.place ?? yaml.filePlace(idPlace),
+      group: {
+        ...group,
+        domains: [...group.domains, ...domains.map(({ domain }) => domain)],
+        domainPlaces: [...group.domainPlaces, ...domains.map((one) => one.place)],
+        sources: [...group.sources, ...sources],
+        rewrites: [...group.rewrites, ...rewrites],
+      },
+    });
+  }
+
+  private newGroup(
+    place: Place,
+    fields: Partial<Record<GroupField, Place>>,
+    id: number,
+  ): GroupDefinition {
+    const { yaml } = this;
     return {
       id,
       name: yaml.text(yaml.required(place, fields, 'name'), MAX_NAME),
       group: fields.group === undefined ? null : yaml.text(fields.group, MAX_NAME),
       purpose: fields.purpose === undefined ? 'other' : this.purpose(fields.purpose),
-      domains: domains.map(({ domain }) => domain),
-      domainLines: domains.map(({ line }) => line),
-      sources: this.each(fields.sources, (item) => this.source(item)),
-      rewrites: this.each(fields.rewrites, (item) => this.rewrite(item)),
+      isGuarded: false,
+      domains: [],
+      domainPlaces: [],
+      sources: [],
+      rewrites: [],
     };
   }
 
@@ -159,14 +209,13 @@ class GroupReader {
    * Several groups may name one source, with all else equal: its state and its list are stored by name.
    */
   private source(place: Place): SourceDefinition {
-    const source = readSource(this.yaml, place, this.base);
-    const known = this.sources.get(source.name) ?? source;
-    this.sources.set(source.name, known);
-    const equal = (['format', 'refreshMs', 'sha256', 'licence', 'commercialUse'] as const).every(
-      (field) => known[field] === source[field],
-    );
+    const { sources, base } = this.whole;
+    const source = readSource(this.yaml, place, base);
+    const known = sources.get(source.name) ?? source;
+    sources.set(source.name, known);
+    const equal = isDeepStrictEqual({ ...known, declaredAt: '' }, { ...source, declaredAt: '' });
     if (!equal) {
-      const fields = 'format, refresh, sha256, licence or commercial_use';
+      const fields = 'format, mirrors, refresh, sha256, licence or commercial_use';
       throw this.yaml.fail(place, `${source.name} has another ${fields} at ${known.declaredAt}`);
     }
     return known;
@@ -186,7 +235,9 @@ export type Base = SourceLocation;
 const SOURCE_FIELDS = [
   'file',
   'url',
+  'mirrors',
   'format',
+  'list',
   'refresh',
   'sha256',
   'licence',
@@ -201,7 +252,12 @@ function readSource(yaml: YamlReader, place: Place, base: Base): SourceDefinitio
     throw yaml.fail(place, 'must have either file or url');
   }
   const format = readFormat(yaml, yaml.required(place, fields, 'format'));
+  const list = readList(yaml, place, fields.list, format);
+  // Several lists of one archive are several sources.
+  const part = list === null ? '' : `#${list}`;
   const about = {
+    format,
+    list,
     declaredAt: yaml.where(place),
     licence: fields.licence === undefined ? null : yaml.text(fields.licence, MAX_WORD),
     commercialUse:
@@ -211,20 +267,24 @@ function readSource(yaml: YamlReader, place: Place, base: Base): SourceDefinitio
     if (refresh !== undefined) {
       throw yaml.fail(refresh, 'is for a url only: files are read with the definition');
     }
-    if (sha256 !== undefined) throw yaml.fail(sha256, 'is for a url only');
-    const name = readPath(yaml, file);
-    const location = 'path' in base ? { path: join(base.path, name) } : resolved(base.url, name);
-    return { name, location, format, sha256: null, refreshMs: null, ...about };
+    for (const place of [sha256, fields.mirrors]) {
+      if (place !== undefined) throw yaml.fail(place, 'is for a url only');
+    }
+    const path = readPath(yaml, file);
+    const location = resolveFile(base, path);
+    return { name: path + part, location, mirrors: [], sha256: null, refreshMs: null, ...about };
   }
-  const address = readUrl(yaml, url as Place);
-  if (sha256 === undefined && !isProtected(address)) {
+  const addresses = [url as Place, ...yaml.items(fields.mirrors)].map((place) => {
+    const address = readUrl(yaml, place);
+    if (sha256 !== undefined || isProtected(address)) return address;
     const problem = 'must be an https URL, or have the sha256 of its list: others could change it';
-    throw yaml.fail(url as Place, problem);
-  }
+    throw yaml.fail(place, problem);
+  });
+  const [location, ...mirrors] = addresses.map(({ href }) => ({ url: href }));
   return {
-    name: publicName(address),
-    location: { url: address.href },
-    format,
+    name: publicName(addresses[0]) + part,
+    location,
+    mirrors,
     sha256: sha256 === undefined ? null : readDigest(yaml, sha256),
     refreshMs: refresh === undefined ? DEFAULT_REFRESH_MS : readRefresh(yaml, refresh),
     ...about,
@@ -244,6 +304,24 @@ function readFormat(yaml: YamlReader, place: Place): ListFormat {
   return format;
 }
 
+function readList(
+  yaml: YamlReader,
+  source: Place,
+  place: Place | undefined,
+  format: ListFormat,
+): string | null {
+  if (format !== 'dlc') {
+    if (place !== undefined) throw yaml.fail(place, 'is for format dlc only');
+    return null;
+  }
+  if (place === undefined) throw yaml.fail(source, 'list is missing: which list of the archive');
+  const list = yaml.text(place, MAX_WORD);
+  if (!/^[\w!-]+(?:@-?[\w!]+)*$/.test(list)) {
+    throw yaml.fail(place, 'must be the name of a list, such as google or google@ads');
+  }
+  return list;
+}
+
 function readPath(yaml: YamlReader, place: Place): string {
   const path = yaml.text(place, MAX_LOCATION);
   if (path.startsWith('/') || path.includes('\\') || path.split('/').includes('..')) {
@@ -252,8 +330,10 @@ function readPath(yaml: YamlReader, place: Place): string {
   return path;
 }
 
-function resolved(base: string, path: string): SourceLocation {
-  return { url: new URL(path.split('/').map(encodeURIComponent).join('/'), base).href };
+/** Where the file with that path relative to the folder is. */
+export function resolveFile(base: Base, path: string): SourceLocation {
+  if ('path' in base) return { path: join(base.path, path) };
+  return { url: new URL(path.split('/').map(encodeURIComponent).join('/'), base.url).href };
 }
 
 function readUrl(yaml: YamlReader, place: Place): URL {

@@ -42,24 +42,35 @@ applications:
 `;
 
 const GUARDED = { group: null, purpose: 'other', isGuarded: true };
+const at = (line: number) => ({ file: 'catalogue.yaml', line });
 const SHA256 = 'ab'.repeat(32);
 
 describe('readDefinition', () => {
   it('reads groups by id, with inline domains in normal form and sources by name', async () => {
     const { categories, applications } = await read({ 'catalogue.yaml': VALID });
     expect(categories).toEqual([
-      { id: 2, name: 'Empty', ...GUARDED, domains: [], domainLines: [], sources: [], rewrites: [] },
+      {
+        id: 2,
+        name: 'Empty',
+        ...GUARDED,
+        domains: [],
+        domainPlaces: [],
+        sources: [],
+        rewrites: [],
+      },
       {
         id: 12,
         name: 'Gambling',
         ...GUARDED,
         domains: ['bet.example', 'xn--bcher-kva.example'],
-        domainLines: [5, 5],
+        domainPlaces: [at(5), at(5)],
         sources: [
           {
             name: 'lists/gambling.txt',
             location: { path: join(folder, 'lists/gambling.txt') },
+            mirrors: [],
             format: 'domains',
+            list: null,
             sha256: null,
             refreshMs: null,
             licence: 'CC-BY-SA-4.0',
@@ -69,7 +80,9 @@ describe('readDefinition', () => {
           {
             name: 'https://lists.example/gambling?c28002e9',
             location: { url: 'https://me:secret@lists.example/gambling?key=secret' },
+            mirrors: [],
             format: 'hosts',
+            list: null,
             sha256: null,
             refreshMs: 90 * 60_000,
             licence: null,
@@ -87,10 +100,78 @@ describe('readDefinition', () => {
         ...GUARDED,
         isGuarded: false,
         domains: ['video.example'],
-        domainLines: [19],
+        domainPlaces: [at(19)],
         sources: [],
         rewrites: [],
       },
+    ]);
+  });
+
+  it('adds what included files say to the groups of the files before them', async () => {
+    const { categories, applications } = await read({
+      'catalogue.yaml': `include: [apps.yaml, sets/threats.yaml]
+categories:
+  - { id: 3, name: Malware, purpose: security, domains: [a.example] }
+never_block: [bank.example]
+`,
+      'apps.yaml': 'applications:\n  - { id: 1, name: Video, domains: [video.example] }\n',
+      'sets/threats.yaml': `categories:
+  - id: 3
+    domains: [b.example]
+    sources: [{ file: lists/threats.txt, format: domains }]
+`,
+    });
+    expect(categories).toEqual([
+      {
+        ...{ id: 3, name: 'Malware', group: null, purpose: 'security', isGuarded: true },
+        domains: ['a.example', 'b.example'],
+        domainPlaces: [at(3), { file: 'sets/threats.yaml', line: 3 }],
+        sources: [
+          expect.objectContaining({
+            location: { path: join(folder, 'lists/threats.txt') },
+            declaredAt: 'sets/threats.yaml:4: categories[0].sources[0]',
+          }),
+        ],
+        rewrites: [],
+      },
+    ]);
+    expect(applications.map(({ name, domainPlaces }) => [name, domainPlaces])).toEqual([
+      ['Video', [{ file: 'apps.yaml', line: 2 }]],
+    ]);
+  });
+
+  it.each([
+    [
+      '{ id: 1, name: b }',
+      /^more\.yaml:1: categories\[0\]\.id: id 1 stands in catalogue\.yaml:2 already$/,
+    ],
+    ['{ id: 2 }', /^more\.yaml:1: categories\[0\]: name is missing$/],
+    ['{ id: 1, domains: [b..example] }', /^more\.yaml:1: categories\[0\]\.domains\[0\]: /],
+  ])('refuses %s in a file that is included', async (group, message) => {
+    const main = 'include: [more.yaml]\ncategories: [{ id: 1, name: a }]';
+    const files = { 'catalogue.yaml': main, 'more.yaml': `categories: [${group}]` };
+    await expect(read(files)).rejects.toThrow(message);
+  });
+
+  it('includes files of the folder only, and none from an included one', async () => {
+    await expect(read({ 'catalogue.yaml': 'include: [../a.yaml]' })).rejects.toThrow(
+      /include\[0\]: must be a path within the folder$/,
+    );
+    await expect(read({ 'catalogue.yaml': 'include: [absent.yaml]' })).rejects.toThrow(
+      /absent\.yaml: cannot be read: ENOENT$/,
+    );
+    const nested = { 'catalogue.yaml': 'include: [a.yaml]', 'a.yaml': 'include: [b.yaml]' };
+    await expect(read(nested)).rejects.toThrow(/^a\.yaml:1: include: unknown field/);
+  });
+
+  it('reads mirrors, and which list of an archive a source is', async () => {
+    const source = (list: string): string =>
+      `{ url: "https://a.example/d", mirrors: ["https://b.example/d?k=1"], format: dlc, list: ${list} }`;
+    const text = `categories: [{ id: 1, name: a, sources: [${source('google')}, ${source('google@ads')}] }]`;
+    const { categories } = await read({ 'catalogue.yaml': text });
+    expect(categories[0].sources.map(({ name, mirrors, list }) => [name, mirrors, list])).toEqual([
+      ['https://a.example/d#google', [{ url: 'https://b.example/d?k=1' }], 'google'],
+      ['https://a.example/d#google@ads', [{ url: 'https://b.example/d?k=1' }], 'google@ads'],
     ]);
   });
 
@@ -188,11 +269,11 @@ never_block: [Portal.Example., bücher.example]
     ],
     ['categories: [', /^catalogue\.yaml:1: /],
     ['categories: 7', /^catalogue\.yaml:1: categories: must be a list$/],
-    ['- 1', /^catalogue\.yaml:1: must be a map of categories, applications, never_block$/],
+    ['- 1', /^catalogue\.yaml:1: must be a map of categories, applications, include, never_block$/],
     ['', /^catalogue\.yaml:1: must be a map/],
     [
       'category: []',
-      /^catalogue\.yaml:1: category: unknown field, known are categories, applications, never_block$/,
+      /^catalogue\.yaml:1: category: unknown field, known are categories, applications, include, never_block$/,
     ],
     ['categories:\n  - name: a', /^catalogue\.yaml:2: categories\[0\]: id is missing$/],
     ['categories:\n  - id: 1', /^catalogue\.yaml:2: categories\[0\]: name is missing$/],
@@ -243,6 +324,26 @@ never_block: [Portal.Example., bücher.example]
     [
       'categories:\n  - {id: 1, name: a, sources: [{file: a, format: domains, refresh: 1h}]}',
       /sources\[0\]\.refresh: is for a url only/,
+    ],
+    [
+      'categories:\n  - {id: 1, name: a, sources: [{file: a, format: domains, mirrors: ["https://a.example"]}]}',
+      /sources\[0\]\.mirrors: is for a url only$/,
+    ],
+    [
+      'categories:\n  - {id: 1, name: a, sources: [{url: "https://a.example", mirrors: ["http://b.example"], format: rpz}]}',
+      /sources\[0\]\.mirrors\[0\]: must be an https URL, /,
+    ],
+    [
+      'categories:\n  - {id: 1, name: a, sources: [{file: a, format: domains, list: b}]}',
+      /sources\[0\]\.list: is for format dlc only$/,
+    ],
+    [
+      'categories:\n  - {id: 1, name: a, sources: [{file: a, format: dlc}]}',
+      /sources\[0\]: list is missing: which list of the archive$/,
+    ],
+    [
+      'categories:\n  - {id: 1, name: a, sources: [{file: a, format: dlc, list: a/b}]}',
+      /sources\[0\]\.list: must be the name of a list, such as google or google@ads$/,
     ],
     [
       'categories:\n  - {id: 1, name: a, sources: [{url: "ftp://a.example", format: domains}]}',

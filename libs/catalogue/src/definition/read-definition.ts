@@ -1,24 +1,20 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { CatalogueError } from '../catalogue-error.js';
 import { openLocation } from '../sources/open-source.js';
 import type { SourceLocation } from '../sources/source.js';
 import type { Definition } from './definition.js';
-import { DEFINITION_FILE, parseDefinition, type Base, publicName } from './parse-definition.js';
+import { parseDefinition, type Base, publicName, resolveFile } from './parse-definition.js';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 const TIMEOUT_MS = 30_000;
 
 /**
- * Reads `catalogue.yaml` from a folder, or from an http(s) URL of such a folder. Sources are named, not opened.
+ * Reads `catalogue.yaml` and what it includes from a folder, or from an http(s) URL of such a folder.
  * @throws CatalogueError in one line: what cannot be read, or the first fault as `catalogue.yaml:line: field: problem`.
  */
 export async function readDefinition(folderOrUrl: string): Promise<Definition> {
   const base = baseOf(folderOrUrl);
-  const location =
-    'path' in base
-      ? { path: join(base.path, DEFINITION_FILE) }
-      : { url: new URL(DEFINITION_FILE, base.url).href };
-  return parseDefinition(await readText(location), base);
+  return parseDefinition((path) => readText(resolveFile(base, path)), base);
 }
 
 function baseOf(folderOrUrl: string): Base {

@@ -1,5 +1,6 @@
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml';
 import { CatalogueError } from '../catalogue-error.js';
+import type { FilePlace } from './definition.js';
 
 /** A node of the file with its path, such as `categories[3].domains[0]`. */
 export interface Place {
@@ -14,7 +15,7 @@ export class YamlReader {
 
   /** @throws CatalogueError when `text` is not YAML. */
   constructor(
-    private readonly file: string,
+    readonly file: string,
     text: string,
   ) {
     const document = parseDocument(text, { lineCounter: this.lines, prettyErrors: false });
@@ -32,6 +33,10 @@ export class YamlReader {
 
   line(place: Place): number {
     return this.lines.linePos(place.node?.range?.[0] ?? 0).line;
+  }
+
+  filePlace(place: Place): FilePlace {
+    return { file: this.file, line: this.line(place) };
   }
 
   /** Such as `catalogue.yaml:14: categories[3].name`. */

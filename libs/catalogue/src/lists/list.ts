@@ -1,7 +1,7 @@
 import { CatalogueError } from '../catalogue-error.js';
 
 /** Formats of public lists that can be read. */
-export const LIST_FORMATS = ['domains', 'hosts', 'adblock', 'rpz', 'ut1'] as const;
+export const LIST_FORMATS = ['domains', 'hosts', 'adblock', 'rpz', 'ut1', 'dlc'] as const;
 export type ListFormat = (typeof LIST_FORMATS)[number];
 
 /** Limits of a list. `maxNames` bounds the memory. */

@@ -2,6 +2,7 @@ import type { HashKey, SuffixHashes } from '@weir/dns-name';
 import { createHash, type Hash } from 'node:crypto';
 import { CatalogueError } from '../catalogue-error.js';
 import { type NameList, NameListBuilder } from '../names/name-list.js';
+import { DLC, readDlcLists, resolveDlc } from './formats/dlc.js';
 import { ADBLOCK, DOMAINS, HOSTS, type EntrySink, type LineFormat } from './formats/line-format.js';
 import { RpzFormat } from './formats/rpz.js';
 import { LineSplitter } from './line-splitter.js';
@@ -37,6 +38,8 @@ export interface ReadOptions {
   readonly limits?: ListLimits;
   /** The only digest that the bytes of the list may have, 64 lower-case hex digits; null: any. */
   readonly sha256?: string | null;
+  /** Of format `dlc`: which list of an archive, see `resolveDlc`. */
+  readonly list?: string | null;
   /** In normal form; by default none. */
   readonly neverBlock?: readonly string[];
 }
@@ -84,7 +87,7 @@ export async function visitNames(
   format: ListFormat,
   key: HashKey,
   visit: VisitName,
-  { limits = DEFAULT_LIMITS, sha256 = null }: ReadOptions = {},
+  { limits = DEFAULT_LIMITS, sha256 = null, list = null }: ReadOptions = {},
 ): Promise<ListReport> {
   const reader = new ListReader(lineFormat(format), new NameHasher(key), visit, limits);
   const splitter = new LineSplitter(
@@ -94,7 +97,7 @@ export async function visitNames(
   );
   const digest = createHash('sha256');
   const bytes = unpack(sha256 === null ? stream : hashed(stream, digest), limits);
-  for await (const chunk of format === 'ut1' ? ut1Domains(bytes) : bytes) splitter.push(chunk);
+  for await (const chunk of linesOf(format, bytes, list)) splitter.push(chunk);
   splitter.end();
   reader.end();
   if (sha256 !== null) checkDigest(digest.digest('hex'), sha256);
@@ -124,14 +127,26 @@ function lineFormat(format: ListFormat): LineFormat {
       return ADBLOCK;
     case 'rpz':
       return new RpzFormat();
+    case 'dlc':
+      return DLC;
   }
 }
 
-/** The files `<name>/domains` of a tar archive. Anything else is read as the text of such a file. */
-async function* ut1Domains(stream: ByteStream): AsyncGenerator<Uint8Array> {
+/** What the format reads line by line: of an archive its files, or else all bytes. */
+async function* linesOf(
+  format: ListFormat,
+  stream: ByteStream,
+  list: string | null,
+): AsyncGenerator<Uint8Array> {
+  if (format !== 'ut1' && format !== 'dlc') {
+    yield* stream;
+    return;
+  }
   const { head, whole } = await peek(stream, TAR_BLOCK);
   const isArchive = readTarHeader(head) !== null;
-  yield* isArchive ? tarFiles(whole, /(?:^|\/)domains$/) : whole;
+  if (!isArchive) yield* whole;
+  else if (format === 'ut1') yield* tarFiles(whole, /(?:^|\/)domains$/);
+  else yield Buffer.from(resolveDlc(await readDlcLists(whole), list ?? ''));
 }
 
 /** The state of one list while it is read. */

@@ -19,9 +19,14 @@ interface Entry {
  * The content of an archive's files whose path matches, one after the other, with a line feed behind each. Holds one
  * block at most, whatever the archive says; extended headers are passed over: a path longer than a header holds does
  * not match.
+ * @param begin is called before the content of each of these files.
  * @throws CatalogueError while iterated: invalid or incomplete.
  */
-export async function* tarFiles(stream: ByteStream, path: RegExp): AsyncGenerator<Uint8Array> {
+export async function* tarFiles(
+  stream: ByteStream,
+  path: RegExp,
+  begin?: (path: string) => void,
+): AsyncGenerator<Uint8Array> {
   const header = new Uint8Array(TAR_BLOCK);
   let headerBytes = 0;
   /** Bytes left of the current entry: its content, then the padding up to the next block. */
@@ -56,6 +61,7 @@ export async function* tarFiles(stream: ByteStream, path: RegExp): AsyncGenerato
         const entry = readTarHeader(header);
         if (entry === null) throw new CatalogueError('is not a valid tar archive');
         isSelected = entry.isFile && path.test(entry.path);
+        if (isSelected) begin?.(entry.path);
         content = entry.size;
         padding = (TAR_BLOCK - (content % TAR_BLOCK)) % TAR_BLOCK;
       }

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ListFormat } from '../lists/list.js';
-import { openSource } from './open-source.js';
+import { CatalogueError } from '../catalogue-error.js';
+import { openSource, tryMirrors } from './open-source.js';
 import type { OpenedSource, OpenOptions } from './source.js';
 
 const LIMITS = { maxBytes: 1000, timeoutMs: 1000 };
@@ -20,14 +21,8 @@ function open(
   options: Partial<OpenOptions> = {},
 ): Promise<OpenedSource> {
   const location = { path: join(folder, file) };
-  const source = {
-    name: file,
-    location,
-    format,
-    refreshMs: null,
-    sha256: null,
-    declaredAt: 'catalogue.yaml:1',
-  };
+  const list = format === 'dlc' ? 'google' : null;
+  const source = { location, mirrors: [], format, list, sha256: null };
   return openSource(source, { ...LIMITS, ...options });
 }
 
@@ -78,5 +73,51 @@ describe('openSource of a ut1 folder', () => {
     expect(await read(await open('adult.tar.gz', 'ut1'))).toBe('packed');
     await expect(open('.', 'ut1')).rejects.toThrow(/^is a folder without a file domains$/);
     await expect(open('.', 'domains')).rejects.toThrow(/^is not a file$/);
+  });
+});
+
+describe('openSource of a dlc folder', () => {
+  it.each(['data', '.'])(
+    'reads one of the lists in its %s, with what it includes',
+    async (inner) => {
+      await mkdir(join(folder, inner), { recursive: true });
+      await writeFile(join(folder, inner, 'google'), 'google.example\ninclude:youtube\n');
+      await writeFile(join(folder, inner, 'youtube'), 'youtube.example @ads # videos\n');
+      const opened = await open('.', 'dlc');
+      expect(await read(opened)).toBe('google.example\nyoutube.example @ads');
+      const { etag } = opened as { etag: string };
+      expect(await open('.', 'dlc', { etag })).toEqual({ status: 'unchanged' });
+      await utimes(join(folder, inner, 'youtube'), 1, 1);
+      expect((await open('.', 'dlc', { etag })).status).toBe('opened');
+    },
+  );
+
+  it('reads an archive too, and refuses a folder without the list', async () => {
+    await writeFile(join(folder, 'lists.tar.gz'), 'packed');
+    expect(await read(await open('lists.tar.gz', 'dlc'))).toBe('packed');
+    await expect(open('.', 'dlc')).rejects.toThrow(/^has no list google$/);
+  });
+});
+
+describe('tryMirrors', () => {
+  const [first, second] = [{ url: 'https://a.example/' }, { url: 'https://b.example/' }];
+  const source = { location: first, mirrors: [second] };
+  const failing =
+    (...locations: object[]) =>
+    (location: { url: string }) =>
+      locations.includes(location)
+        ? Promise.reject(new CatalogueError(`cannot be read at ${location.url}`))
+        : Promise.resolve(location.url);
+
+  it('takes the first location that can be read', async () => {
+    const attempt = failing(first) as Parameters<typeof tryMirrors<string>>[1];
+    expect(await tryMirrors(source, attempt)).toBe('https://b.example/');
+  });
+
+  it('tells what is wrong with each of them', async () => {
+    const attempt = failing(first, second) as Parameters<typeof tryMirrors<string>>[1];
+    await expect(tryMirrors(source, attempt)).rejects.toThrow(
+      /^cannot be read at https:\/\/a\.example\/; a mirror cannot be read at https:\/\/b\.example\/$/,
+    );
   });
 });

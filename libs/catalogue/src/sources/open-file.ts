@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { Readable } from 'node:stream';
 import { CatalogueError } from '../catalogue-error.js';
+import { resolveDlc } from '../lists/formats/dlc.js';
 import { bounded, type ByteStream } from '../lists/list.js';
 import type { OpenedSource, OpenOptions } from './source.js';
 
@@ -10,6 +12,8 @@ const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = Uint8Array.of(0x0a);
 /** The name of the file of a list in UT1 archives and folders. */
 const UT1_FILE = 'domains';
+/** The folder of the lists of domain-list-community. */
+const DLC_FOLDER = 'data';
 
 interface File {
   readonly path: string;
@@ -33,6 +37,30 @@ export async function openUt1(path: string, options: OpenOptions): Promise<Opene
   const files = found.filter((file) => file?.stats.isFile() === true) as File[];
   if (files.length === 0) throw new CatalogueError(`is a folder without a file ${UT1_FILE}`);
   return openFiles(files, options);
+}
+
+/** Opens a folder of format dlc, with its lists in it or in its `data`, as the rules of one list; or opens a file. */
+export async function openDlc(
+  path: string,
+  list: string,
+  options: OpenOptions,
+): Promise<OpenedSource> {
+  const { stats } = await statFile(path);
+  if (!stats.isDirectory()) return openFile(path, options);
+  const inner = join(path, DLC_FOLDER);
+  const folder = (await statFile(inner).catch(nullIfMissing)) === null ? path : inner;
+  const paths = (await readdir(folder).catch(fail)).sort().map((name) => join(folder, name));
+  const files = (await Promise.all(paths.map(statFile))).filter((file) => file.stats.isFile());
+  const opened = openFiles(files, options);
+  if (opened.status === 'unchanged') return opened;
+  const texts = new Map<string, string>();
+  for (const file of files) {
+    const chunks = await Array.fromAsync(
+      bounded(readAll([file], options.signal), options.maxBytes),
+    );
+    texts.set(basename(file.path), Buffer.concat(chunks).toString());
+  }
+  return { ...opened, body: Readable.from([Buffer.from(resolveDlc(texts, list))]) };
 }
 
 function openFiles(files: readonly File[], options: OpenOptions): OpenedSource {

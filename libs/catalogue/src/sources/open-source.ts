@@ -1,14 +1,18 @@
-import { openFile, openUt1 } from './open-file.js';
+import { CatalogueError } from '../catalogue-error.js';
+import { openDlc, openFile, openUt1 } from './open-file.js';
 import { openUrl } from './open-url.js';
 import type { OpenedSource, OpenOptions, Source, SourceLocation } from './source.js';
 
 /**
- * Opens a source: a file, a folder of format ut1, or an http(s) URL, whose redirects are followed.
+ * Opens a source: a file, a folder of format ut1 or dlc, or an http(s) URL, whose redirects are followed.
  * @throws CatalogueError in one line that holds neither the source's name nor credentials.
  */
 export function openSource(source: Source, options: OpenOptions): Promise<OpenedSource> {
-  const { location, format, sha256 } = source;
-  if (format === 'ut1' && 'path' in location) return openUt1(location.path, options);
+  const { location, format, sha256, list } = source;
+  if ('path' in location) {
+    if (format === 'ut1') return openUt1(location.path, options);
+    if (format === 'dlc') return openDlc(location.path, list ?? '', options);
+  }
   return openLocation(location, { ...options, isPinned: sha256 !== null });
 }
 
@@ -18,4 +22,24 @@ export function openLocation(
   options: OpenOptions,
 ): Promise<OpenedSource> {
   return 'url' in location ? openUrl(location.url, options) : openFile(location.path, options);
+}
+
+/**
+ * Does `attempt` with the location of a source, and with its mirrors one after the other as long as it fails.
+ * @throws CatalogueError with the problem of the first location, and those of the mirrors.
+ */
+export async function tryMirrors<T>(
+  { location, mirrors }: Pick<Source, 'location' | 'mirrors'>,
+  attempt: (location: SourceLocation) => Promise<T>,
+): Promise<T> {
+  const problems: string[] = [];
+  for (const one of [location, ...mirrors]) {
+    try {
+      return await attempt(one);
+    } catch (error) {
+      if (!(error instanceof CatalogueError)) throw error;
+      problems.push(error.message);
+    }
+  }
+  throw new CatalogueError(problems.join('; a mirror '));
 }

@@ -6,7 +6,11 @@ export type SourceLocation = { readonly path: string } | { readonly url: string 
 /** A list that can be opened. */
 export interface Source {
   readonly location: SourceLocation;
+  /** Other URLs of the same list, in the order in which they are tried after `location`. */
+  readonly mirrors: readonly SourceLocation[];
   readonly format: ListFormat;
+  /** Of format `dlc`: which of its lists, see `resolveDlc`; null of other formats. */
+  readonly list: string | null;
   /** The only digest that its bytes may have, 64 lower-case hex digits; null: any. */
   readonly sha256: string | null;
 }

@@ -8,7 +8,9 @@ const HOUR_MS = 3_600_000;
 const source = (refreshMs: number | null): SourceDefinition => ({
   name: 'list',
   location: { url: 'https://lists.example/list' },
+  mirrors: [],
   format: 'domains',
+  list: null,
   sha256: null,
   refreshMs,
   licence: null,

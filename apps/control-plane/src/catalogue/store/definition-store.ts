@@ -22,8 +22,8 @@ export interface NamedGroup {
 }
 
 /**
- * A domain that stands in the definition itself: low and high 32 bits of its hash, its line, and the time at which the
- * definition was first read with it there, in seconds since 1970.
+ * A domain that stands in the definition itself: low and high 32 bits of its hash, its line in its file, and the time
+ * at which the definition was first read with it there, in seconds since 1970.
  */
 export type InlineName = readonly [low: number, high: number, line: number, since: number];
 
@@ -64,7 +64,7 @@ function toNamed(
 ): NamedGroup[] {
   const nowSeconds = Math.floor(Date.now() / 1000);
   const hashes = new SuffixHashes(key);
-  return groups.map(({ id, name, group, purpose, sources, domains, domainLines }) => {
+  return groups.map(({ id, name, group, purpose, sources, domains, domainPlaces }) => {
     const known = new Map<string, number>();
     for (const [low, high, , since] of before.find((one) => one.id === id)?.inline ?? []) {
       known.set(`${low} ${high}`, since);
@@ -77,7 +77,7 @@ function toNamed(
       inline: domains.map((domain, i): InlineName => {
         const last = hashes.compute(toWireName(domain), 0) - 1;
         const [low, high] = [hashes.low[last], hashes.high[last]];
-        return [low, high, domainLines[i], known.get(`${low} ${high}`) ?? nowSeconds];
+        return [low, high, domainPlaces[i].line, known.get(`${low} ${high}`) ?? nowSeconds];
       }),
     };
   });

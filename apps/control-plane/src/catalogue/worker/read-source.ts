@@ -9,6 +9,8 @@ import {
   placeNames,
   readNames,
   type SourceDefinition,
+  type SourceLocation,
+  tryMirrors,
 } from '@weir/catalogue';
 import type { HashKey } from '@weir/dns-name';
 import { createHash } from 'node:crypto';
@@ -47,49 +49,57 @@ export type ReadOutcome =
 /** An unpacked source may be this many times as large as `maxBytes`. */
 const MAX_UNPACK_RATIO = 4;
 
-/** Reads the list of a source, unless the source says that it has not changed. */
+/** Reads the list of a source, or of its mirrors if that fails, unless the source says that it has not changed. */
 export async function readSource(task: ReadTask): Promise<ReadOutcome> {
-  const { source, key, etag, lastModified, neverBlock, limits } = task;
   try {
-    const opened = await openSource(source, { etag, lastModified, ...limits });
-    if (opened.status === 'unchanged') return opened;
-    const read = await readNames(opened.body, source.format, key, {
-      limits: {
-        ...DEFAULT_LIMITS,
-        maxBytes: limits.maxBytes,
-        maxUnpackedBytes: limits.maxBytes * MAX_UNPACK_RATIO,
-      },
-      sha256: source.sha256,
-      neverBlock,
-    });
-    const { report, protectedLines } = read;
-    const names = read.names.toBytes(key);
-    const nowSeconds = Math.floor(Date.now() / 1000);
-    const places = placeNames(read.names, read.lines, nowSeconds, listBefore(task));
-    const { count: protectedCount } = read.protectedNames;
-    const protectedNames = protectedCount === 0 ? null : read.protectedNames.toBytes(key);
-    const digest = createHash('sha256').update(names);
-    if (protectedNames !== null) digest.update(protectedNames);
-    return {
-      status: 'read',
-      list: {
-        etag: opened.etag,
-        lastModified: opened.lastModified,
-        domainCount: read.names.count,
-        invalidCount: report.invalidLines,
-        names,
-        places: new Uint8Array(places.buffer),
-        namesSha256: digest.digest('hex'),
-        protectedCount,
-        protectedNames,
-      },
-      report: { ...report },
-      protectedLines,
-    };
+    return await tryMirrors(task.source, (location) => readFrom(location, task));
   } catch (error) {
     if (!(error instanceof CatalogueError)) throw error;
     return { status: 'failed', problem: error.message };
   }
+}
+
+async function readFrom(location: SourceLocation, task: ReadTask): Promise<ReadOutcome> {
+  const { source, key, neverBlock, limits } = task;
+  // A mirror cannot compare what another server said about its list.
+  const isMirror = location !== source.location;
+  const { etag, lastModified } = isMirror ? { etag: null, lastModified: null } : task;
+  const opened = await openSource({ ...source, location }, { etag, lastModified, ...limits });
+  if (opened.status === 'unchanged') return opened;
+  const read = await readNames(opened.body, source.format, key, {
+    limits: {
+      ...DEFAULT_LIMITS,
+      maxBytes: limits.maxBytes,
+      maxUnpackedBytes: limits.maxBytes * MAX_UNPACK_RATIO,
+    },
+    sha256: source.sha256,
+    list: source.list,
+    neverBlock,
+  });
+  const { report, protectedLines } = read;
+  const names = read.names.toBytes(key);
+  const nowSeconds = Math.floor(Date.now() / 1000);
+  const places = placeNames(read.names, read.lines, nowSeconds, listBefore(task));
+  const { count: protectedCount } = read.protectedNames;
+  const protectedNames = protectedCount === 0 ? null : read.protectedNames.toBytes(key);
+  const digest = createHash('sha256').update(names);
+  if (protectedNames !== null) digest.update(protectedNames);
+  return {
+    status: 'read',
+    list: {
+      etag: isMirror ? null : opened.etag,
+      lastModified: isMirror ? null : opened.lastModified,
+      domainCount: read.names.count,
+      invalidCount: report.invalidLines,
+      names,
+      places: new Uint8Array(places.buffer),
+      namesSha256: digest.digest('hex'),
+      protectedCount,
+      protectedNames,
+    },
+    report: { ...report },
+    protectedLines,
+  };
 }
 
 /** Null also where what is stored cannot be used: the names of the new list are new then. */

@@ -1,0 +1,101 @@
+import { normaliseDomain } from '@weir/dns-name';
+import { stringify } from 'yaml';
+import { type DlcLists, dlcNames } from '../lists/formats/dlc.js';
+import { isPublicSuffix } from '../lists/never-block.js';
+
+/** `catalogue/upstream/groups.yaml`. */
+export interface Groups {
+  readonly categories: readonly CategoryPlan[];
+  readonly not_third_party: { readonly lists: readonly string[] };
+  readonly applications: readonly ApplicationPlan[];
+}
+
+interface CategoryPlan {
+  readonly id: number;
+  /** Its file is `lists/<file>.txt`. */
+  readonly file: string;
+  readonly lists: readonly string[];
+  readonly third_party?: string;
+  readonly except?: readonly string[];
+}
+
+interface ApplicationPlan {
+  readonly id: number;
+  readonly name: string;
+  readonly categories?: readonly number[];
+  readonly lists?: readonly string[];
+  readonly domains?: readonly string[];
+}
+
+export interface Upstream {
+  readonly groups: Groups;
+  /** Of domain-list-community. */
+  readonly lists: DlcLists;
+  /** Domains of third-party-web by category. */
+  readonly thirdParty: Readonly<Record<string, readonly string[]>>;
+}
+
+interface Application extends ApplicationPlan {
+  readonly names: readonly string[];
+}
+
+/** What is made of them, by path in the folder of the catalogue. */
+export function buildCatalogue(upstream: Upstream): ReadonlyMap<string, string> {
+  const { groups } = upstream;
+  const applications = groups.applications.map((plan): Application => ({
+    ...plan,
+    names: covering([...(plan.domains ?? []), ...namesOf(upstream, plan.lists ?? [])]),
+  }));
+  const others = groups.not_third_party.lists.map((list) => `${list}@-ads`);
+  const kept = applications.flatMap(({ names }) => names).concat(namesOf(upstream, others));
+  const [same, above] = [new Set(kept), new Set(kept.flatMap(parentsOf))];
+  const isFree = (name: string): boolean =>
+    !above.has(name) && ![name, ...parentsOf(name)].some((one) => same.has(one));
+  const files = groups.categories.map(
+    ({ id, file, lists, third_party, except = [] }): [string, string] => {
+      const ofApplications = applications.filter(({ categories }) => categories?.includes(id));
+      const advertisers = third_party === undefined ? [] : upstream.thirdParty[third_party];
+      const names = [
+        ...namesOf(upstream, lists),
+        ...ofApplications.flatMap((application) => application.names),
+        ...advertisers.filter(isFree),
+      ];
+      return [
+        `lists/${file}.txt`,
+        listFile(covering(names).filter((name) => !except.includes(name))),
+      ];
+    },
+  );
+  return new Map([...files, ['applications.yaml', applicationsFile(applications)]]);
+}
+
+function namesOf({ lists }: Upstream, selectors: readonly string[]): string[] {
+  return selectors.flatMap((selector) => dlcNames(lists, selector));
+}
+
+/** Sorted, without public suffixes, duplicates, and names that another one covers. */
+function covering(names: readonly string[]): string[] {
+  const all = new Set(
+    names.map((name) => normaliseDomain(name)).filter((name) => !isPublicSuffix(name)),
+  );
+  return [...all].filter((name) => !parentsOf(name).some((parent) => all.has(parent))).sort();
+}
+
+/** `a.b.example`: `b.example`, `example`. */
+function parentsOf(name: string): string[] {
+  const labels = name.split('.');
+  return labels.slice(1).map((_, i) => labels.slice(i + 1).join('.'));
+}
+
+const ORIGIN = `# Made of the lists in upstream/, as upstream/groups.yaml says. Both are under the MIT licence:
+# domain-list-community of v2fly, third-party-web of Patrick Hulce.
+`;
+
+function listFile(names: readonly string[]): string {
+  return `${ORIGIN}${names.map((name) => `${name}\n`).join('')}`;
+}
+
+function applicationsFile(applications: readonly Application[]): string {
+  const entries = applications.map(({ id, name, names }) => ({ id, name, domains: names }));
+  return `${ORIGIN}${stringify({ applications: entries }, { singleQuote: true })}`;
+}

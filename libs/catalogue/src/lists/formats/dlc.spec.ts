@@ -1,0 +1,91 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { NameList } from '../../names/name-list.js';
+import { readNames } from '../read-names.js';
+import { chunksOf, expectNames, KEY, read, tarArchive, tarEntry } from '../testing/lists.js';
+import { dlcNames, readDlcLists, resolveDlc } from './dlc.js';
+
+const lists = new Map([
+  ['google', 'google.example # search\ninclude:youtube\ninclude:ads @ads\n\n'],
+  ['youtube', 'full:youtube.example\ndomain:video.example @cn\nregexp:^v[0-9]+\\.example$'],
+  [
+    'ads',
+    'INCLUDE:youtube @-cn\nads.example @ads\ntracking.example @ads @cn\nkeyword:doubleclick @ads',
+  ],
+  ['circle', 'include:round'],
+  ['round', 'include:circle'],
+  ['broken', 'include:absent'],
+]);
+
+describe('resolveDlc', () => {
+  it('has the rules of a list and of those that it includes, by their attributes', () => {
+    expect(resolveDlc(lists, 'google').split('\n')).toEqual([
+      'google.example',
+      'full:youtube.example',
+      'domain:video.example @cn',
+      'regexp:^v[0-9]+\\.example$',
+      'ads.example @ads',
+      'tracking.example @ads @cn',
+      'keyword:doubleclick @ads',
+    ]);
+    expect(resolveDlc(lists, 'google@ads@-cn').split('\n')).toEqual([
+      'ads.example @ads',
+      'keyword:doubleclick @ads',
+    ]);
+    expect(resolveDlc(lists, 'ads@-ads').split('\n')).toEqual([
+      'full:youtube.example',
+      'regexp:^v[0-9]+\\.example$',
+    ]);
+  });
+
+  it.each([
+    ['absent', /^has no list absent$/],
+    ['broken', /^has no list absent, which broken includes$/],
+    ['circle', /^has a list circle that includes itself$/],
+  ])('refuses the list %s', (list, message) => {
+    expect(() => resolveDlc(lists, list)).toThrow(message);
+  });
+
+  it('has names without kinds, attributes and patterns', () => {
+    expect(dlcNames(lists, 'google')).toEqual([
+      ...['google.example', 'youtube.example', 'video.example', 'ads.example', 'tracking.example'],
+    ]);
+  });
+});
+
+describe('format dlc', () => {
+  const archive = tarArchive(
+    tarEntry('dlc/data/', '', '5'),
+    ...[...lists].map(([name, text]) => tarEntry(`dlc/data/${name}`, text)),
+    tarEntry('dlc/README', 'no list'),
+  );
+
+  it('reads one list of an archive, packed or not', async () => {
+    for (const bytes of [archive, gzipSync(archive)]) {
+      const options = { list: 'google' };
+      const { names, report } = await readNames(chunksOf(bytes, 1000), 'dlc', KEY, options);
+      expect(names.words).toEqual(NameList.of(dlcNames(lists, 'google'), KEY).words);
+      expect(report).toMatchObject({ domains: 5, skipped: 2, invalidLines: 0 });
+    }
+    const texts = await readDlcLists(chunksOf(archive, 1000));
+    expect([...texts]).toEqual([...lists].map(([name, text]) => [name, `${text}\n`]));
+  });
+
+  it('refuses an archive without the list', async () => {
+    const options = { list: 'youtub' };
+    await expect(readNames(chunksOf(archive), 'dlc', KEY, options)).rejects.toThrow(
+      /^has no list youtub$/,
+    );
+  });
+
+  it('reads the text of one list, and reports what it cannot read', async () => {
+    const text = 'a.example @ads\nfull:b.example#\n  DOMAIN:c.example\nkeyword:d\n# e.example\n';
+    await expectNames(text, 'dlc', ['a.example', 'b.example', 'c.example']);
+    const { report } = await read('include:google\nip:192.0.2.1\na..example', 'dlc');
+    expect(report.examples).toEqual([
+      { line: 1, problem: 'includes a list: name the whole folder or archive' },
+      { line: 2, problem: 'is a rule of an unknown kind' },
+      { line: 3, problem: 'has an empty label' },
+    ]);
+  });
+});

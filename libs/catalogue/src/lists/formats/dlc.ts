@@ -1,0 +1,105 @@
+import { basename } from 'node:path';
+import { CatalogueError } from '../../catalogue-error.js';
+import { bounded, type ByteStream } from '../list.js';
+import { tarFiles } from '../tar-files.js';
+import {
+  asciiText,
+  HASH,
+  indexOfByte,
+  type LineFormat,
+  skipSpace,
+  skipWord,
+  trimEnd,
+} from './line-format.js';
+
+/** The text of each list of a folder `data` of domain-list-community, by the name of its file. */
+export type DlcLists = ReadonlyMap<string, string>;
+
+const COLON = 0x3a;
+/** Kinds of rules that no name stands for. */
+const PATTERNS = new Set(['keyword', 'regexp']);
+const KIND = /^(?:(\w+):)?(.*)$/;
+
+/**
+ * A rule of domain-list-community: `name`, `domain:name` or `full:name`, with attributes behind it; `#` begins a
+ * comment. A name covers all below it, also that of `full:`. Rules `keyword:` and `regexp:` are skipped.
+ */
+export const DLC: LineFormat = {
+  line(bytes, start, end, entries) {
+    const from = skipSpace(bytes, start, end);
+    const to = trimEnd(bytes, from, indexOfByte(bytes, HASH, from, end));
+    if (to === from) return;
+    const wordEnd = skipWord(bytes, from, to);
+    const colon = indexOfByte(bytes, COLON, from, wordEnd);
+    const kind = colon === wordEnd ? 'domain' : asciiText(bytes, from, colon).toLowerCase();
+    if (PATTERNS.has(kind)) entries.skipped();
+    else if (kind === 'include')
+      entries.invalid('includes a list: name the whole folder or archive');
+    else if (kind !== 'domain' && kind !== 'full') entries.invalid('is a rule of an unknown kind');
+    else entries.name(bytes, colon === wordEnd ? from : colon + 1, wordEnd);
+  },
+};
+
+/** Of the text of all lists: it is held while one of them is read. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** The lists of a tar archive with a folder `data`. @throws CatalogueError when it is too large or incomplete. */
+export async function readDlcLists(archive: ByteStream): Promise<DlcLists> {
+  const chunks: Uint8Array[] = [];
+  const files: { readonly name: string; readonly first: number }[] = [];
+  const begin = (path: string) => files.push({ name: basename(path), first: chunks.length });
+  const texts = tarFiles(archive, /(?:^|\/)data\/[^/]+$/, begin);
+  for await (const chunk of bounded(texts, MAX_BYTES)) chunks.push(chunk);
+  return new Map(
+    files.map(({ name, first }, i) => {
+      const own = chunks.slice(first, files.at(i + 1)?.first);
+      return [name, Buffer.concat(own).toString()];
+    }),
+  );
+}
+
+/** The names of one list, as `resolveDlc` finds it; those for which no name stands are left out. */
+export function dlcNames(lists: DlcLists, selector: string): string[] {
+  return resolveDlc(lists, selector)
+    .split('\n')
+    .map(
+      (rule) => KIND.exec(rule.split(/\s/)[0]) as unknown as [string, string | undefined, string],
+    )
+    .flatMap(([, kind, name]) => (PATTERNS.has(kind ?? '') || name === '' ? [] : [name]));
+}
+
+/**
+ * The rules of one list, those of the lists that it includes among them.
+ * @param selector the name of the list, with attributes that a rule must have or must not have: `google@ads@-cn`.
+ * @throws CatalogueError when there is no such list, or lists include each other.
+ */
+export function resolveDlc(lists: DlcLists, selector: string): string {
+  const [name, ...attributes] = selector.split('@');
+  const rules = rulesOf(lists, name, []);
+  return rules.filter((rule) => matches(rule, attributes)).join('\n');
+}
+
+function rulesOf(lists: DlcLists, name: string, including: readonly string[]): string[] {
+  const text = lists.get(name);
+  if (text === undefined) {
+    const by = including.length === 0 ? '' : `, which ${including.at(-1)} includes`;
+    throw new CatalogueError(`has no list ${name}${by}`);
+  }
+  if (including.includes(name)) throw new CatalogueError(`has a list ${name} that includes itself`);
+  return text.split('\n').flatMap((line) => {
+    const rule = line.replace(/#.*/s, '').trim();
+    const [, kind, rest] = KIND.exec(rule) as unknown as [string, string | undefined, string];
+    if (kind?.toLowerCase() !== 'include') return rule === '' ? [] : [rule];
+    const [included, ...attributes] = rest.trim().split(/\s+@/);
+    const rules = rulesOf(lists, included.toLowerCase(), [...including, name]);
+    return rules.filter((one) => matches(one, attributes));
+  });
+}
+
+/** Whether the rule has each of these attributes, and none that is written `-attribute`. */
+function matches(rule: string, attributes: readonly string[]): boolean {
+  const own = rule.split(/\s+@/).slice(1);
+  return attributes.every((attribute) =>
+    attribute.startsWith('-') ? !own.includes(attribute.slice(1)) : own.includes(attribute),
+  );
+}
