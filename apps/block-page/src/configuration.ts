@@ -8,6 +8,7 @@ import {
   INCIDENT_VARIABLES,
   integer,
   LOG_LEVELS,
+  matching,
   OPS_VARIABLES,
   optional,
   port,
@@ -16,17 +17,15 @@ import {
   VariableFault,
 } from '@weir/ops';
 import { FEED_VARIABLES } from '@weir/policy-feed';
+import { BRAND_VARIABLES } from '@weir/policy-feed/state';
 import { TELEMETRY_VARIABLES } from '@weir/telemetry';
 import { LANGUAGES } from './texts/index.js';
 
 const MAX_CONNECTIONS = 65_536;
 const MAX_RATE = 1_000_000;
-const MAX_NAME_LENGTH = 100;
 const MAX_DATA_URI_LENGTH = 100_000;
 
 const IMAGE_DATA_URI = /^data:image\/(?:png|jpeg|gif|webp|svg\+xml)[;,][\x21-\x7e]*$/;
-const SUPPORT = /^(?:https?:\/\/[^\s"<>]+|[^\s@"<>:]+@[^\s@"<>:]+)$/i;
-const PHONE = /^(?=.*\d)\+?[\d ()/.-]{3,40}$/;
 
 /** Environment variables of a block page. */
 export const SCHEMA = {
@@ -79,11 +78,6 @@ export const SCHEMA = {
     description: 'Language of the page for visitors whose browser accepts none of these.',
     default: 'en',
   }),
-  BLOCK_PAGE_BRAND_NAME: optional(
-    matching(/^[^\p{Cc}]+$/u, MAX_NAME_LENGTH, 'a name of at most 100 characters', {
-      description: 'Name of the provider on the built-in page.',
-    }),
-  ),
   BLOCK_PAGE_BRAND_LOGO: optional(
     logo({
       description: 'Logo of the provider on the built-in page; a file is read at the start.',
@@ -94,16 +88,7 @@ export const SCHEMA = {
       'Colour of the header and the button; text on it is black or white, whichever has more contrast.',
     default: '#1f4e79',
   }),
-  BLOCK_PAGE_BRAND_SUPPORT: optional(
-    matching(SUPPORT, 300, 'an e-mail address, or a URL that begins with https:// or http://', {
-      description: 'Where subscribers get help.',
-    }),
-  ),
-  BLOCK_PAGE_BRAND_PHONE: optional(
-    matching(PHONE, 40, 'a phone number such as +44 20 7946 0000', {
-      description: 'Phone number at which subscribers get help.',
-    }),
-  ),
+  ...BRAND_VARIABLES,
   INSPECT_CNAME: boolean({
     description:
       'Whether a name with a blocked CNAME target is blocked; use the same value as for the ' +
@@ -140,21 +125,4 @@ function logo(options: { readonly description: string }): Variable<string> {
   const allowed =
     'a file, or a data URI of at most 100000 characters, of a PNG, JPEG, GIF, WebP or SVG image';
   return { ...text(allowed, options), parse };
-}
-
-function matching(
-  pattern: RegExp,
-  longest: number,
-  allowed: string,
-  options: { readonly description: string; readonly default?: string },
-): Variable<string> {
-  const parse = (value: string): string => {
-    if (value.length > longest || !pattern.test(value)) throw new VariableFault();
-    return value;
-  };
-  // JSON Schema has no flags and RE2 has no lookahead, so only the process checks such patterns.
-  const isPortable = !pattern.ignoreCase && !pattern.source.includes('(?=');
-  const portable = isPortable ? { pattern: pattern.source } : {};
-  const valueSchema = { type: 'string', minLength: 1, maxLength: longest, ...portable };
-  return { ...text(allowed, options), valueSchema, parse };
 }

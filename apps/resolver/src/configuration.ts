@@ -5,7 +5,7 @@ import {
   OPS_CALL_VARIABLES,
   OPS_VARIABLES,
 } from '@weir/ops';
-import { ANSWER_VARIABLES, FEED_VARIABLES } from '@weir/policy-feed/state';
+import { ANSWER_VARIABLES, BRAND_VARIABLES, FEED_VARIABLES } from '@weir/policy-feed/state';
 import { TELEMETRY_VARIABLES } from '@weir/telemetry';
 import { CACHE_VARIABLES } from './configuration/cache-variables.js';
 import { FILTER_VARIABLES, LOCAL_ANSWER_VARIABLES } from './configuration/filter-variables.js';
@@ -20,6 +20,7 @@ const DNS_SCHEMA = {
   ...UPSTREAM_VARIABLES,
   ...CLIENT_VARIABLES,
   ...ANSWER_VARIABLES,
+  ...BRAND_VARIABLES,
   ...FILTER_VARIABLES,
   ...CACHE_VARIABLES,
   ...LIMIT_VARIABLES,

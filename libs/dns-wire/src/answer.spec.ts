@@ -2,13 +2,14 @@ import { describe, expect, it } from 'vitest';
 import {
   MAX_ADDRESSES,
   writeAnyAnswer,
-  writeBlockAnswer,
+  writeAddressAnswer,
   MAX_EDE_TEXT_BYTES,
   writeEmptyAnswer,
   writeNegativeAnswer,
   writeTruncatedAnswer,
   writeZoneAnswer,
 } from './answer.js';
+import { extendedError, NO_EXTENDED_ERROR } from './opt.js';
 import { Ede, Rcode, Type } from './protocol.js';
 import { parseQuery, Query } from './query.js';
 import { decodeMessage, decodeOptions } from './testing/decode.js';
@@ -17,6 +18,7 @@ import { bytesOf, encodeMessage, encodeQuery, hexOf } from './testing/message.js
 const query = new Query();
 const out = new Uint8Array(1232);
 const NO_ADDRESS = new Uint8Array(0);
+const FILTERED = extendedError(Ede.filtered);
 const IPV4 = Uint8Array.of(192, 0, 2, 1, 192, 0, 2, 2);
 const IPV6 = bytesOf('20010db8000000000000000000000001');
 
@@ -30,9 +32,9 @@ function answer(
 }
 
 const block = (packet: Uint8Array, ipv4 = IPV4, ipv6 = IPV6) =>
-  answer(packet, (...to) => writeBlockAnswer(...to, ipv4, ipv6, 10));
+  answer(packet, (...to) => writeAddressAnswer(...to, ipv4, ipv6, 10, FILTERED));
 
-describe('writeBlockAnswer', () => {
+describe('writeAddressAnswer', () => {
   it('answers an A query with the IPv4 addresses of the page, byte for byte', () => {
     expect(hexOf(block(encodeQuery('WwW.example.com', 1, { udpBytes: 4096 })))).toBe(
       [
@@ -75,7 +77,7 @@ describe('writeBlockAnswer', () => {
     }
   });
 
-  it('fits the longest name and the most addresses into 512 bytes', () => {
+  it('fits the longest name and the most addresses into 512 bytes, without the text', () => {
     const name = [1, 2, 3].map((n) => String(n).repeat(63)).join('.') + '.' + '4'.repeat(61);
     const addresses = new Uint8Array(16 * MAX_ADDRESSES);
     const asked = new Query();
@@ -83,11 +85,24 @@ describe('writeBlockAnswer', () => {
     parseQuery(packet, packet.length, asked);
     asked.hasAnswerCookie = true;
     const out = new Uint8Array(600);
-    const length = writeBlockAnswer(out, packet, asked, IPV4, addresses, 10);
+    const texted = extendedError(Ede.filtered, 'no room for this');
+    const length = writeAddressAnswer(out, packet, asked, IPV4, addresses, 10, texted);
     expect(length).toBe(512);
     const message = decodeMessage(out.subarray(0, length));
     expect(message).toMatchObject({ trailing: 0, ede: [17] });
     expect(message.answers).toHaveLength(7);
+  });
+
+  it('has the text of the error where the whole answer is not larger than the limit', () => {
+    const packet = encodeQuery('example.com', 1, { udpBytes: 1232 });
+    const error = extendedError(Ede.filtered, 'category Glücksspiel');
+    const written = (limit: number) =>
+      answer(packet, (...to) => writeAddressAnswer(...to, IPV4, IPV6, 10, error, limit));
+    const whole = written(1232);
+    const [{ data }] = decodeOptions(decodeMessage(whole).opt!.rdata);
+    expect(data).toEqual(Buffer.from('\0\u0011category Glücksspiel'));
+    expect(written(whole.length)).toEqual(whole);
+    expect(written(whole.length - 1)).toEqual(block(packet));
   });
 
   it('answers DO with DO (RFC 3225 §3)', () => {
@@ -99,18 +114,20 @@ describe('writeBlockAnswer', () => {
 describe('writeEmptyAnswer', () => {
   it('has no question when there is no usable one', () => {
     const packet = encodeMessage({ id: 7, flags: 0x0100 });
-    const bytes = answer(packet, (...to) => writeEmptyAnswer(...to, Rcode.formErr, Ede.none));
+    const bytes = answer(packet, (...to) =>
+      writeEmptyAnswer(...to, Rcode.formErr, NO_EXTENDED_ERROR),
+    );
     expect(hexOf(bytes)).toBe('000781810000000000000000');
   });
 
   it('contains the cookies of the answer, with and without an Extended DNS Error', () => {
     const packet = encodeQuery('example.com', 1, { udpBytes: 1232 });
     const cookie = Uint8Array.from({ length: 24 }, (_, i) => i);
-    for (const ede of [Ede.none, Ede.other]) {
+    for (const error of [NO_EXTENDED_ERROR, extendedError(Ede.other)]) {
       const bytes = answer(packet, (out, from, asked) => {
         asked.hasAnswerCookie = true;
         asked.cookie.set(cookie);
-        return writeEmptyAnswer(out, from, asked, Rcode.badCookie, ede);
+        return writeEmptyAnswer(out, from, asked, Rcode.badCookie, error);
       });
       const { rcode, opt, trailing } = decodeMessage(bytes);
       expect({ rcode, trailing }).toEqual({ rcode: 23, trailing: 0 });
@@ -121,18 +138,19 @@ describe('writeEmptyAnswer', () => {
   it('has room for the longest text of an error after the longest name, within 512 bytes', () => {
     const name = [63, 63, 63, 61].map((length) => 'x'.repeat(length)).join('.');
     const packet = encodeQuery(name, 1, { udpBytes: 512 });
-    const text = Buffer.from('t'.repeat(MAX_EDE_TEXT_BYTES));
+    const text = 't'.repeat(MAX_EDE_TEXT_BYTES);
+    const error = extendedError(Ede.other, text);
     const bytes = answer(packet, (out, from, asked) => {
       asked.hasAnswerCookie = true;
       asked.keepaliveUnits = 100;
-      return writeEmptyAnswer(out, from, asked, Rcode.servFail, Ede.other, text);
+      return writeEmptyAnswer(out, from, asked, Rcode.servFail, error);
     });
     expect(bytes.length).toBeLessThanOrEqual(512);
     const { opt, trailing } = decodeMessage(bytes);
     expect(trailing).toBe(0);
     expect(decodeOptions(opt!.rdata)[0]).toEqual({
       code: 15,
-      data: Buffer.concat([Buffer.from([0, 0]), text]),
+      data: Buffer.from(`\0\0${text}`),
     });
   });
 
@@ -142,27 +160,31 @@ describe('writeEmptyAnswer', () => {
     query.isAnswerPadded = true;
     query.hasAnswerCookie = true;
     out.fill(0xee);
-    expect(writeEmptyAnswer(out, packet, query, Rcode.noError, Ede.other)).toBe(468);
+    expect(writeEmptyAnswer(out, packet, query, Rcode.noError, extendedError(Ede.other))).toBe(468);
     const { opt, trailing, ede } = decodeMessage(out.subarray(0, 468));
     expect({ trailing, ede }).toEqual({ trailing: 0, ede: [0] });
     const options = decodeOptions(opt!.rdata);
     expect(options.map(({ code }) => code)).toEqual([15, 10, 12]);
     expect(options[2].data.every((byte) => byte === 0)).toBe(true);
     const small = new Uint8Array(467);
-    const length = writeEmptyAnswer(small, packet, query, Rcode.noError, Ede.other);
+    const length = writeEmptyAnswer(small, packet, query, Rcode.noError, extendedError(Ede.other));
     expect(length).toBe(468 - options[2].data.length - 4);
     expect(decodeMessage(small.subarray(0, length)).trailing).toBe(0);
   });
 
   it('copies an opcode that is not implemented', () => {
     const packet = encodeQuery('example.com', 6, { flags: 0x2800 });
-    const bytes = answer(packet, (...to) => writeEmptyAnswer(...to, Rcode.notImp, Ede.none));
+    const bytes = answer(packet, (...to) =>
+      writeEmptyAnswer(...to, Rcode.notImp, NO_EXTENDED_ERROR),
+    );
     expect(hexOf(bytes)).toBe('1234a8840000000000000000');
   });
 
   it('splits BADVERS over header and OPT (RFC 6891 §6.1.3)', () => {
     const packet = encodeQuery('example.com', 1, { udpBytes: 1232, ednsTtl: 0x0001_0000 });
-    const bytes = answer(packet, (...to) => writeEmptyAnswer(...to, Rcode.badVers, Ede.none));
+    const bytes = answer(packet, (...to) =>
+      writeEmptyAnswer(...to, Rcode.badVers, NO_EXTENDED_ERROR),
+    );
     expect(bytes[3] & 15).toBe(0);
     expect(decodeMessage(bytes)).toMatchObject({ rcode: 16, opt: { ttl: 0x0100_0000 } });
   });
@@ -171,7 +193,7 @@ describe('writeEmptyAnswer', () => {
     const write = (udpBytes?: number) =>
       decodeMessage(
         answer(encodeQuery('example.com', 1, { ...(udpBytes && { udpBytes }) }), (...to) =>
-          writeEmptyAnswer(...to, Rcode.servFail, Ede.notReady),
+          writeEmptyAnswer(...to, Rcode.servFail, extendedError(Ede.notReady)),
         ),
       );
     expect(write(1232)).toMatchObject({ rcode: 2, ede: [14] });

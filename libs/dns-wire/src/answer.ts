@@ -1,8 +1,9 @@
 import { copyBytes, readUint16, writeUint16, writeUint32 } from './bytes.js';
-import { NO_EDE_TEXT, writeOpt } from './opt.js';
+import { type ExtendedError, optBytes, writeOpt } from './opt.js';
 import {
   ANCOUNT_OFFSET,
   ARCOUNT_OFFSET,
+  CLASSIC_UDP_BYTES,
   CLASS_IN,
   Ede,
   Flag,
@@ -25,7 +26,7 @@ import { SOA_BYTES, writeSoaRdata } from './soa.js';
  * takes as `end`. With at most `MAX_ADDRESSES` addresses every answer fits 512 bytes, so none is ever truncated.
  */
 
-/** Maximum number of addresses in a block answer: head 271 + 7 × 28 + OPT with EDE 17 and cookies 28 = 512 bytes. */
+/** Maximum number of addresses in a block answer: head 271 + 7 × 28 + OPT with EDE and cookies 28 = 512 bytes. */
 export const MAX_ADDRESSES = 7;
 
 /**
@@ -42,31 +43,17 @@ const ANY_HINFO = Uint8Array.of(7, 0x52, 0x46, 0x43, 0x38, 0x34, 0x38, 0x32, 0);
 
 /**
  * An answer without records: an error, NODATA or a refusal.
- * @param ede an INFO-CODE or `Ede.none`
- * @param edeText its EXTRA-TEXT (RFC 8914 §2), at most `MAX_EDE_TEXT_BYTES`
+ * @param error its EXTRA-TEXT has at most `MAX_EDE_TEXT_BYTES`
  */
 export function writeEmptyAnswer(
   out: Uint8Array,
   bytes: Uint8Array,
   query: Query,
   rcode: number,
-  ede: number,
-  edeText: Uint8Array = NO_EDE_TEXT,
+  { code, text, textBytes }: ExtendedError,
 ): number {
   const end = writeHeaderAndQuestion(out, bytes, query, rcode);
-  return writeOpt(out, end, query, rcode, ede, edeText);
-}
-
-/** `writeAddressAnswer` with EDE 17 Filtered. */
-export function writeBlockAnswer(
-  out: Uint8Array,
-  bytes: Uint8Array,
-  query: Query,
-  ipv4: Uint8Array,
-  ipv6: Uint8Array,
-  ttlSeconds: number,
-): number {
-  return writeAddressAnswer(out, bytes, query, ipv4, ipv6, ttlSeconds, Ede.filtered);
+  return writeOpt(out, end, query, rcode, code, text, textBytes);
 }
 
 /**
@@ -74,6 +61,7 @@ export function writeBlockAnswer(
  * the queried name, so that the client caches the answer for as long (RFC 2308 §5).
  * @param ipv4 addresses, 4 bytes each; may be empty
  * @param ipv6 addresses, 16 bytes each; may be empty
+ * @param limit the EXTRA-TEXT is left out of an answer that would become larger than this
  */
 export function writeAddressAnswer(
   out: Uint8Array,
@@ -82,7 +70,8 @@ export function writeAddressAnswer(
   ipv4: Uint8Array,
   ipv6: Uint8Array,
   ttlSeconds: number,
-  ede: number,
+  { code, text, textBytes }: ExtendedError,
+  limit = CLASSIC_UDP_BYTES,
 ): number {
   let end = writeHeaderAndQuestion(out, bytes, query, Rcode.noError);
   if (query.qtype === Type.a && ipv4.length > 0) {
@@ -93,7 +82,8 @@ export function writeAddressAnswer(
     end = writeSoa(out, end, HEADER_BYTES, ttlSeconds);
     writeUint16(out, NSCOUNT_OFFSET, 1);
   }
-  return writeOpt(out, end, query, Rcode.noError, ede);
+  const hasText = end + optBytes(query, code) + textBytes <= limit;
+  return writeOpt(out, end, query, Rcode.noError, code, text, hasText ? textBytes : 0);
 }
 
 /**

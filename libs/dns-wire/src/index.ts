@@ -1,6 +1,7 @@
 export * from './answer.js';
 export { AnswerChain, ChainStatus, MAX_TARGETS } from './answer-chain.js';
 export { copyBytes, readUint16, readUint32, writeUint16, writeUint32 } from './bytes.js';
+export { hasOption } from './edns.js';
 export { lengthenQuestion } from './descendant.js';
 export * from './forwarding.js';
 export * from './cache-ttl.js';

@@ -18,11 +18,27 @@ import {
 import type { Query } from './query.js';
 
 const EDE_BYTES = OPTION_HEADER_BYTES + 2;
-export const NO_EDE_TEXT = new Uint8Array(0);
+const NO_TEXT = new Uint8Array(0);
 const KEEPALIVE_BYTES = OPTION_HEADER_BYTES + 2;
 const COOKIE_BYTES = OPTION_HEADER_BYTES + ANSWER_COOKIE_BYTES;
 
-/** Bytes that `writeOpt` adds, without NSID and padding, which it skips where there is no room. */
+/** An Extended DNS Error (RFC 8914 §2). */
+export interface ExtendedError {
+  /** An INFO-CODE or `Ede.none`. */
+  readonly code: number;
+  /** EXTRA-TEXT: the first `textBytes` of it, in UTF-8. */
+  readonly text: Uint8Array;
+  readonly textBytes: number;
+}
+
+export function extendedError(code: number, extraText = ''): ExtendedError {
+  const text = new TextEncoder().encode(extraText);
+  return { code, text, textBytes: text.length };
+}
+
+export const NO_EXTENDED_ERROR = extendedError(Ede.none);
+
+/** Bytes that `writeOpt` adds, without EXTRA-TEXT, NSID and padding. */
 export function optBytes(query: Query, ede: number): number {
   return query.hasEdns ? OPT_FIXED_BYTES + optionBytes(query, ede) : 0;
 }
@@ -44,7 +60,8 @@ export function writeOpt(
   query: Query,
   rcode: number,
   ede: number,
-  edeText: Uint8Array = NO_EDE_TEXT,
+  edeText: Uint8Array = NO_TEXT,
+  edeTextBytes = 0,
 ): number {
   if (!query.hasEdns) return end;
   out[end] = 0;
@@ -56,11 +73,11 @@ export function writeOpt(
   writeUint16(out, ARCOUNT_OFFSET, readUint16(out, ARCOUNT_OFFSET) + 1);
   let at = end + OPT_FIXED_BYTES;
   if (ede !== Ede.none) {
-    at = writeOptionHeader(out, at, OPTION_EDE, EDE_BYTES + edeText.length);
+    at = writeOptionHeader(out, at, OPTION_EDE, EDE_BYTES + edeTextBytes);
     writeUint16(out, at, ede);
     at += EDE_BYTES - OPTION_HEADER_BYTES;
-    copyBytes(edeText, 0, out, at, edeText.length);
-    at += edeText.length;
+    copyBytes(edeText, 0, out, at, edeTextBytes);
+    at += edeTextBytes;
   }
   if (query.hasAnswerCookie) {
     at = writeOptionHeader(out, at, OPTION_COOKIE, COOKIE_BYTES);

@@ -67,6 +67,7 @@ export const Type = {
   nxname: 128,
   axfr: 252,
   any: 255,
+  resinfo: 261,
 } as const;
 
 /** Types 128 … 255 are question types and meta types (RFC 6895 §3.1). */
@@ -136,6 +137,7 @@ export const Ede = {
   cachedError: 13,
   notReady: 14,
   blocked: 15,
+  censored: 16,
   filtered: 17,
   prohibited: 18,
   staleNxDomainAnswer: 19,

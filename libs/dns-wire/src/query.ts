@@ -84,6 +84,11 @@ export class Query {
   hasKeepalive = false;
   /** TIMEOUT of that option in the answer, in units of 100 ms; the caller sets it. Negative: no option. */
   keepaliveUnits = -1;
+  /** Where the options of the OPT record begin and end in the message; equal without any. */
+  optionsStart = 0;
+  optionsEnd = 0;
+  /** Whether EXTRA-TEXTs for this client are JSON (draft-ietf-dnsop-structured-dns-error); the caller sets it. */
+  wantsStructuredErrors = false;
   /** Whether the server cookie was issued to this client, which proves its address. */
   hasValidCookie = false;
 
@@ -111,6 +116,7 @@ export class Query {
     this.hasNsid = other.hasNsid;
     this.nsid = other.nsid;
     this.nsidLimit = other.nsidLimit;
+    this.wantsStructuredErrors = other.wantsStructuredErrors;
     copyBytes(other.cookie, 0, this.cookie, 0, other.cookieBytes === 0 ? 0 : MAX_COOKIES_BYTES);
   }
 }
@@ -147,6 +153,9 @@ export function parseQuery(bytes: Uint8Array, length: number, out: Query): Query
   out.keepaliveUnits = -1;
   out.hasNsid = false;
   out.nsid = NO_BYTES;
+  out.optionsStart = 0;
+  out.optionsEnd = 0;
+  out.wantsStructuredErrors = false;
   if ((flags & Flag.opcode) >>> OPCODE_SHIFT !== OPCODE_QUERY) return QueryStatus.notImp;
   if (!parseQuestion(bytes, length, out)) return withoutQuestion(bytes, length, out);
   const status = parseAdditional(bytes, length, out);
@@ -191,6 +200,8 @@ function parseAdditional(bytes: Uint8Array, length: number, out: Query): QuerySt
       if (out.hasEdns || nameEnd !== at + 1) return QueryStatus.formErr;
       if (!areOptionsValid(bytes, rdata, end)) return QueryStatus.formErr;
       version = readOpt(bytes, nameEnd, out);
+      out.optionsStart = rdata;
+      out.optionsEnd = end;
       out.hasPadding = hasOption(bytes, rdata, end, OPTION_PADDING);
       out.hasKeepalive = hasOption(bytes, rdata, end, OPTION_KEEPALIVE);
       out.hasNsid = hasOption(bytes, rdata, end, OPTION_NSID);

@@ -1,14 +1,22 @@
 import { writeHeaderAndQuestion, writeTruncatedAnswer } from './answer.js';
-import { copyBytes, writeUint16, writeUint32 } from './bytes.js';
+import { copyBytes, readUint16, writeUint16, writeUint32 } from './bytes.js';
 import { optBytes, writeOpt } from './opt.js';
-import { ANCOUNT_OFFSET, Ede, QNAME_POINTER, Rcode, RECORD_FIXED_BYTES } from './protocol.js';
+import {
+  ANCOUNT_OFFSET,
+  Ede,
+  Flag,
+  FLAGS_OFFSET,
+  QNAME_POINTER,
+  Rcode,
+  RECORD_FIXED_BYTES,
+} from './protocol.js';
 import type { Query } from './query.js';
 
 const OWNER_POINTER_BYTES = 2;
 
 /**
- * NOERROR with one record for each rdata: owner, type and class are those of the question. An answer larger than
- * `limit` is truncated.
+ * NOERROR and AA with one record for each rdata: owner, type and class are those of the question. An answer larger than
+ * `limit` is truncated. Without AA a client would discard RESINFO (RFC 9606 §3).
  * @returns the length of the answer in bytes
  */
 export function writeRecordsAnswer(
@@ -26,6 +34,7 @@ export function writeRecordsAnswer(
   if (end + optBytes(query, Ede.none) > limit) {
     return writeTruncatedAnswer(out, bytes, query, Rcode.noError);
   }
+  writeUint16(out, FLAGS_OFFSET, readUint16(out, FLAGS_OFFSET) | Flag.aa);
   writeUint16(out, ANCOUNT_OFFSET, rdatas.length);
   return writeOpt(out, end, query, Rcode.noError, Ede.none);
 }

@@ -7,6 +7,8 @@ import {
   cidrList,
   integer,
   json,
+  matching,
+  optional,
   type ValueSchema,
   VariableFault,
 } from '@weir/ops';
@@ -100,6 +102,18 @@ export const ANSWER_VARIABLES = {
     description: 'TTL of the answer for a blocked name, in seconds.',
     default: '10',
   }),
+  BLOCK_EDE_TEXT: boolean({
+    description:
+      'Whether the Extended DNS Error of a blocked name (RFC 8914) says in words what blocks it, such as ' +
+      '"category Gambling". Its code says it in any case: 15, 16 or 17.',
+    default: 'true',
+  }),
+  RESOLVER_INFO_URL: optional(
+    matching(/^https:\/\/[!-~]+$/, 247, 'a URL that begins with https://', {
+      description:
+        'Page on which the provider describes its resolvers, for RESINFO (RFC 9606). Unset: there is none.',
+    }),
+  ),
   INSPECT_CNAME: boolean({
     description: 'Whether the filter also applies to the targets of CNAME, HTTPS and SVCB records.',
     default: 'true',

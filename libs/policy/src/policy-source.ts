@@ -2,7 +2,9 @@ import type { Policy } from './policy.js';
 import type { PolicyReader } from './policy-reader.js';
 
 /** What answering a query needs of a policy: in the thread that changes it, or in one that only reads. */
-export type QueryPolicy = Pick<PolicyReader, 'decide' | 'identify' | 'judge' | 'match'>;
+export type QueryPolicy = Readonly<
+  Pick<PolicyReader, 'catalogue' | 'decide' | 'identify' | 'judge' | 'match'>
+>;
 
 /** Holds the policy in force; null before the first snapshot. */
 export interface PolicySource<P extends QueryPolicy = Policy> {

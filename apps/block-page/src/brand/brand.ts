@@ -1,4 +1,5 @@
 import { StartError } from '@weir/ops';
+import { phoneUri, supportUri } from '@weir/policy-feed/state';
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { BlockPageConfiguration } from '../configuration.js';
@@ -106,14 +107,10 @@ function readLogoFile(file: string): Buffer {
 
 function supportLink(support: string | undefined): Link | undefined {
   if (support === undefined) return undefined;
-  const isUrl = /^https?:\/\//i.test(support);
-  return isUrl
-    ? { href: support, text: support.replace(/^https?:\/\/|\/$/gi, '') }
-    : { href: `mailto:${support}`, text: support };
+  const href = supportUri(support);
+  return { href, text: href === support ? support.replace(/^https?:\/\/|\/$/gi, '') : support };
 }
 
 function phoneLink(phone: string | undefined): Link | undefined {
-  return phone === undefined
-    ? undefined
-    : { href: `tel:${phone.replace(/[^+\d]/g, '')}`, text: phone };
+  return phone === undefined ? undefined : { href: phoneUri(phone), text: phone };
 }

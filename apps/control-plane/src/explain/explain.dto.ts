@@ -215,7 +215,7 @@ export class AnswerRecordDto {
   data!: string;
 }
 
-@Example<ExtendedErrorDto>({ code: 17, text: '' })
+@Example<ExtendedErrorDto>({ code: 17, text: 'deny list' })
 export class ExtendedErrorDto {
   @IsInteger(0, 0xffff)
   code!: number;
@@ -227,7 +227,7 @@ export class ExtendedErrorDto {
 @Example<DnsAnswerDto>({
   rcode: 'NOERROR',
   records: [{ type: 'A', ttl: 10, data: '192.0.2.80' }],
-  ede: { code: 17, text: '' },
+  ede: { code: 17, text: 'deny list' },
 })
 export class DnsAnswerDto {
   @IsAnyText({ example: 'NOERROR' })
@@ -299,7 +299,7 @@ export class FlipDto {
   answer: {
     rcode: 'NOERROR',
     records: [{ type: 'A', ttl: 10, data: '192.0.2.80' }],
-    ede: { code: 17, text: '' },
+    ede: { code: 17, text: 'deny list' },
   },
   since: {
     revision: 5,

@@ -14,6 +14,7 @@ categories:
   - id: 20
     name: Search
     rewrites: [{ to: safe.search.example, names: [www.search.example] }]
+  - { id: 21, name: Malware, purpose: security, domains: [evil.example] }
 applications:
   - { id: 3, name: Video, domains: [video.example] }
   - { id: 4, name: Clips, domains: [video.example] }
@@ -37,7 +38,7 @@ beforeAll(async () => {
     BLOCK_PAGE_IPV4: '192.0.2.80',
     INCIDENT_KEYS: `${NEW_KEY},${OLD_KEY}`,
   });
-  await change('POST', '/profiles/', { profile: { id: 1 }, cat_ids: [5, 12, 20] });
+  await change('POST', '/profiles/', { profile: { id: 1 }, cat_ids: [5, 12, 20, 21] });
   await change('POST', '/profiles/', { profile: { id: 2, white_list_only: true } });
   await change('POST', '/profiles/', {
     profile: { id: 3, empty_dns_answer: true, appaware_priority_over_bwlists: true },
@@ -152,7 +153,12 @@ describe('GET /explain/', () => {
       expect(step.listed_since).toBe(since);
     }
     expect(found.type).toBe('HTTPS');
-    expect(answer).toEqual({ rcode: 'NOERROR', records: [], ede: { code: 17, text: '' } });
+    const ede = { code: 17, text: 'category Games' };
+    expect(answer).toEqual({ rcode: 'NOERROR', records: [], ede });
+    expect((await explain('203.0.113.1', 'evil.example')).answer?.ede).toEqual({
+      code: 15,
+      text: 'category Malware',
+    });
   });
 
   it('says that the targets of a permitted name are still judged, and by which step it is permitted', async () => {
@@ -226,6 +232,9 @@ describe('GET /explain/', () => {
     ]);
     const local = await explain('203.0.113.1', 'localhost', { type: 'AAAA' });
     expect(ladder(local)).toMatch(/^special allow\*/);
+    const info = await explain('2001:db8::', 'resolver.arpa', { type: 'RESINFO' });
+    expect(ladder(info)).toMatch(/^special allow\*, order none, .*white_list_only deny, /);
+    expect(info.answer?.records).toMatchObject([{ type: 'RESINFO', ttl: 300 }]);
     expect(local.answer?.records).toEqual([{ type: 'AAAA', ttl: 10_800, data: '::1' }]);
   });
 

@@ -2,15 +2,18 @@ import type { HashKey } from '@weir/dns-name';
 import {
   EDNS_UDP_BYTES,
   formatName,
+  HEADER_BYTES,
   parseQuery,
   Query,
   writeForwardedAnswer,
+  writeRecordsAnswer,
 } from '@weir/dns-wire';
 import type { Configuration } from '@weir/ops';
 import { type Client, type Policy, Verdict } from '@weir/policy';
 import {
   Action,
   type AskedQuery,
+  BlockErrors,
   BlockPages,
   DISCOVERY_ZONES,
   LOCAL_ZONES,
@@ -20,7 +23,7 @@ import {
   PolicyLookup,
   QueryDecider,
   READINESS_ZONES,
-  ServerIdentity,
+  ServerInformation,
   Special,
   SpecialNameTable,
   TargetInspector,
@@ -82,7 +85,7 @@ export class ModelResolver {
       localRecords: { value: LocalRecords.none },
       targetInspector: new TargetInspector({ source, policyLookup, isEnabled }),
       rewriteTtlSeconds: configuration.BLOCK_TTL,
-      serverIdentity: new ServerIdentity(),
+      serverInformation: new ServerInformation({ infoUrl: configuration.RESOLVER_INFO_URL }),
       isReady: () => true,
     });
     this.ownAnswers = new OwnAnswers({
@@ -90,6 +93,11 @@ export class ModelResolver {
         [...configuration.BLOCK_PAGE_IPV4, ...configuration.BLOCK_PAGE_IPV6],
         configuration.BLOCK_PAGE_ADDRESSES,
       ),
+      blockErrors: new BlockErrors({
+        source,
+        hasText: configuration.BLOCK_EDE_TEXT,
+        provider: { name: undefined, contacts: [] },
+      }),
       blockTtlSeconds: configuration.BLOCK_TTL,
       designatedResolvers: [],
     });
@@ -118,6 +126,9 @@ export class ModelResolver {
     const plain = { special: null, rewrite: null, areTargetsJudged: false, answer };
     if (action === Action.refuse) return { ...plain, verdict: 'refused' };
     const { special, zoneOffset } = decider.specialMatch;
+    if (action === Action.answerServer) {
+      return { ...plain, verdict: 'allow', special: formatName(asked.bytes, HEADER_BYTES) };
+    }
     if (
       action === Action.answerSpecial ||
       (action === Action.answerAny && special !== Special.none)
@@ -136,18 +147,25 @@ export class ModelResolver {
 
   private answerTo(action: Action, asked: AskedQuery): DnsAnswerDto | null {
     const { out, ownAnswers } = this;
-    const { decision, specialMatch, localName } = this.decider;
+    const { decision, specialMatch, localName, serverRecords } = this.decider;
     switch (action) {
       case Action.refuse:
         return readAnswer(out, ownAnswers.writeRefusal(out, asked));
       case Action.block:
-        return readAnswer(out, ownAnswers.writeBlock(out, asked, decision));
+        return readAnswer(out, ownAnswers.writeBlock(out, asked, decision, EDNS_UDP_BYTES));
       case Action.answerAny:
         return readAnswer(out, ownAnswers.writeAny(out, asked, decision));
       case Action.answerSpecial: {
         const limit = EDNS_UDP_BYTES;
         const length = ownAnswers.writeSpecial(out, asked, specialMatch, decision, limit);
         return readAnswer(out, length);
+      }
+      case Action.answerServer: {
+        if (serverRecords === null) throw new Error('an answer about a resolver without records');
+        const { rdatas, ttlSeconds } = serverRecords;
+        const { bytes, query } = asked;
+        const limit = EDNS_UDP_BYTES;
+        return readAnswer(out, writeRecordsAnswer(out, bytes, query, rdatas, ttlSeconds, limit));
       }
       case Action.answerLocal: {
         if (localName === null) throw new Error('an answer for a name without local records');

@@ -33,6 +33,7 @@ const NUMBERS = {
   ANY: Type.any,
   URI: 256,
   CAA: 257,
+  RESINFO: Type.resinfo,
 } as const;
 
 const NAMES = new Map(Object.entries(NUMBERS).map(([name, number]) => [number as number, name]));

@@ -1,5 +1,7 @@
-import { boolean, optional, text } from '@weir/ops';
+import { boolean, integer, optional, text } from '@weir/ops';
 import { domainList } from './value-kinds.js';
+
+const MAX_OPTION = 65_534;
 
 /** What the filter does besides `ANSWER_VARIABLES`. */
 export const FILTER_VARIABLES = {
@@ -17,6 +19,14 @@ export const FILTER_VARIABLES = {
       'services with such addresses, plex.direct, lists that mail servers ask (DNSBL).',
     default: 'home.arpa,internal,local',
   }),
+  STRUCTURED_ERRORS_OPTION: optional(
+    integer(1, MAX_OPTION, {
+      description:
+        'Code of the EDNS option by which clients ask for structured errors ' +
+        '(draft-ietf-dnsop-structured-dns-error; it has no code yet). Over DNS over TLS and HTTPS, such a client ' +
+        'gets the reason of a block as JSON, with the name and the contacts of the provider. Unset: nobody does.',
+    }),
+  ),
 } as const;
 
 /** Names that are answered without an upstream. */

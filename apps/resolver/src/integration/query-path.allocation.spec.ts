@@ -4,12 +4,13 @@ import { parseResponse, Response } from '@weir/dns-wire';
 import { encodeMessage, encodeQuery, hexOf, opt, wireName } from '@weir/dns-wire/testing';
 import { domainRule, HASH_KEY_HEX, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import {
+  BlockErrors,
   BlockPages,
   PolicyLookup,
   QueryDecider,
   TargetInspector,
   LocalRecords,
-  ServerIdentity,
+  ServerInformation,
   SpecialNameTable,
   DISCOVERY_ZONES,
   LOCAL_ZONES,
@@ -70,7 +71,7 @@ function createPath() {
       localRecords: { value: LocalRecords.of(readRecords(RECORDS), hashKey) },
       targetInspector,
       rewriteTtlSeconds: 10,
-      serverIdentity: new ServerIdentity(),
+      serverInformation: new ServerInformation(),
       isReady: () => true,
     }),
     rebindingProtection: new RebindingProtection({
@@ -79,10 +80,16 @@ function createPath() {
       hashKey,
       decision: policyLookup.decision,
     }),
+    structuredErrorsOption: 65_001,
+    blockErrors: new BlockErrors({
+      source: { policy },
+      hasText: true,
+      provider: { name: undefined, contacts: [] },
+    }),
     pages: new BlockPages(['192.0.2.80'], new Map()),
     blockTtlSeconds: 10,
     designatedResolvers: [],
-    serverIdentity: new ServerIdentity(),
+    serverInformation: new ServerInformation(),
     maxTtlSeconds: Infinity,
     queryLog: null,
     dnstap: null,

@@ -78,7 +78,11 @@ export function laneConfiguration(
 ): SharedTask['configuration'] {
   const { DNS_PROXY_PROTOCOL_FROM: loadBalancers } = configuration;
   return {
+    BLOCK_EDE_TEXT: configuration.BLOCK_EDE_TEXT,
     BLOCK_PAGE_ADDRESSES: configuration.BLOCK_PAGE_ADDRESSES,
+    BLOCK_PAGE_BRAND_NAME: configuration.BLOCK_PAGE_BRAND_NAME,
+    BLOCK_PAGE_BRAND_PHONE: configuration.BLOCK_PAGE_BRAND_PHONE,
+    BLOCK_PAGE_BRAND_SUPPORT: configuration.BLOCK_PAGE_BRAND_SUPPORT,
     BLOCK_PAGE_IPV4: configuration.BLOCK_PAGE_IPV4,
     BLOCK_PAGE_IPV6: configuration.BLOCK_PAGE_IPV6,
     BLOCK_REBINDING: configuration.BLOCK_REBINDING,
@@ -101,6 +105,8 @@ export function laneConfiguration(
     INSPECT_CNAME: configuration.INSPECT_CNAME,
     LOCAL_ZONES: configuration.LOCAL_ZONES,
     REBINDING_ALLOWED_ZONES: configuration.REBINDING_ALLOWED_ZONES,
+    RESOLVER_INFO_URL: configuration.RESOLVER_INFO_URL,
+    STRUCTURED_ERRORS_OPTION: configuration.STRUCTURED_ERRORS_OPTION,
     UDP_NAP_US: configuration.UDP_NAP_US,
   };
 }

@@ -1,19 +1,21 @@
 import type { HashKey } from '@weir/dns-name';
 import type { PolicySource, QueryPolicy } from '@weir/policy';
 import {
+  BlockErrors,
   BlockPages,
   PolicyLookup,
   type PolicyLookupOptions,
   QueryDecider,
   type QueryDeciderOptions,
   TargetInspector,
-  ServerIdentity,
+  ServerInformation,
   SpecialNameTable,
   DESIGNATION_ZONES,
   DISCOVERY_ZONES,
   LOCAL_ZONES,
   READINESS_ZONES,
 } from '@weir/policy/answers';
+import { contactUris } from '@weir/policy-feed/state';
 import type { ResolverConfiguration } from '../configuration.js';
 import { designatedResolvers } from './designated-resolvers.js';
 import { QueryPath, type QueryPathOptions } from './query-path.js';
@@ -22,7 +24,11 @@ import { RebindingProtection } from './rebinding-protection.js';
 /** The variables that say how queries are answered. All of them can be sent to another thread. */
 export type AnswerConfiguration = Pick<
   ResolverConfiguration,
+  | 'BLOCK_EDE_TEXT'
   | 'BLOCK_PAGE_ADDRESSES'
+  | 'BLOCK_PAGE_BRAND_NAME'
+  | 'BLOCK_PAGE_BRAND_PHONE'
+  | 'BLOCK_PAGE_BRAND_SUPPORT'
   | 'BLOCK_PAGE_IPV4'
   | 'BLOCK_PAGE_IPV6'
   | 'BLOCK_REBINDING'
@@ -40,6 +46,8 @@ export type AnswerConfiguration = Pick<
   | 'INSPECT_CNAME'
   | 'LOCAL_ZONES'
   | 'REBINDING_ALLOWED_ZONES'
+  | 'RESOLVER_INFO_URL'
+  | 'STRUCTURED_ERRORS_OPTION'
 > & { readonly DNS_PROXY_PROTOCOL_FROM: object | undefined };
 
 /** What else the path of a thread is made from. */
@@ -84,7 +92,11 @@ export function createQueryPath(
     policyLookup,
     isEnabled: configuration.INSPECT_CNAME,
   });
-  const serverIdentity = new ServerIdentity(configuration.DNS_SERVER_ID);
+  const serverInformation = new ServerInformation({
+    identity: configuration.DNS_SERVER_ID,
+    name: configuration.DNS_DESIGNATED_NAME,
+    infoUrl: configuration.RESOLVER_INFO_URL,
+  });
   const designated = designatedResolvers(configuration);
   return new QueryPath({
     // First what the policy says about the client and the name …
@@ -101,17 +113,23 @@ export function createQueryPath(
       localRecords: parts.localRecords,
       targetInspector,
       rewriteTtlSeconds: configuration.BLOCK_TTL,
-      serverIdentity,
+      serverInformation,
       isReady: parts.isReady,
     }),
-    // … then, for a blocked name, the block page …
+    // … then, for a blocked name, the block page and the reason …
     pages: new BlockPages(
       [...configuration.BLOCK_PAGE_IPV4, ...configuration.BLOCK_PAGE_IPV6],
       configuration.BLOCK_PAGE_ADDRESSES,
     ),
+    blockErrors: new BlockErrors({
+      source,
+      hasText: configuration.BLOCK_EDE_TEXT,
+      provider: { name: configuration.BLOCK_PAGE_BRAND_NAME, contacts: contactUris(configuration) },
+    }),
+    structuredErrorsOption: configuration.STRUCTURED_ERRORS_OPTION ?? 0,
     blockTtlSeconds: configuration.BLOCK_TTL,
     designatedResolvers: designated,
-    serverIdentity,
+    serverInformation,
     // … and for a permitted name, the cache and the upstreams. The targets of either answer are inspected, and its
     // addresses.
     targetInspector,

@@ -1,6 +1,7 @@
 import {
   answersQuestion,
   CLASS_IN,
+  hasOption,
   hasUsableRcode,
   parseQuery,
   QueryStatus,
@@ -11,6 +12,7 @@ import {
   LocalAnswers,
   Action,
   type QueryDecider,
+  type ServerInformation,
   type TargetInspector,
   TargetVerdict,
 } from '@weir/policy/answers';
@@ -44,6 +46,9 @@ export interface QueryPathOptions extends Omit<
   readonly decider: QueryDecider;
   readonly targetInspector: TargetInspector;
   readonly rebindingProtection: RebindingProtection;
+  readonly serverInformation: ServerInformation;
+  /** The option of clients that read EXTRA-TEXT as JSON; 0: none. */
+  readonly structuredErrorsOption: number;
   readonly cookies: ServerCookies;
   readonly cache: CacheReader;
   /** Caches the response of an upstream: in the thread that forwards. */
@@ -139,16 +144,23 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     const { query } = exchange;
     const status = parseQuery(exchange.bytes, exchange.length, query);
     if (status === QueryStatus.drop) return replies.drop(exchange, DropReason.malformed);
-    query.isAnswerPadded = query.hasPadding && exchange.replyPath.transport >= Transport.tls;
+    const isEncrypted = exchange.replyPath.transport >= Transport.tls;
+    query.isAnswerPadded = query.hasPadding && isEncrypted;
+    query.wantsStructuredErrors = isEncrypted && this.asksForStructuredErrors(exchange);
     if (query.hasKeepalive) query.keepaliveUnits = exchange.replyPath.keepaliveUnits();
     if (query.hasNsid) {
-      query.nsid = this.options.serverIdentity.nsid;
+      query.nsid = this.options.serverInformation.nsid;
       query.nsidLimit = exchange.replyPath.maxAnswerBytes(query);
     }
     if (query.cookieBytes > 0) this.options.cookies.process(query, exchange.client);
     if (status === QueryStatus.ok) this.answer(exchange);
     else if (status === QueryStatus.cookieOnly) replies.sendCookie(exchange);
     else replies.sendError(exchange, status, ExtendedErrors.none, NO_VERDICT);
+  }
+
+  private asksForStructuredErrors({ bytes, query }: Exchange): boolean {
+    const { structuredErrorsOption: option } = this.options;
+    return option > 0 && hasOption(bytes, query.optionsStart, query.optionsEnd, option);
   }
 
   private refreshAnswer(exchange: Exchange): void {
@@ -209,13 +221,19 @@ export class QueryPath implements QueryHandler, ForwardEvents {
         return replies.sendBlock(exchange);
       case Action.answerAny:
         return replies.sendAny(exchange);
-      case Action.answerIdentity:
-        return replies.sendIdentity(exchange);
+      case Action.answerServer:
+        return this.answerServer(exchange);
       case Action.answerSpecial:
         return replies.sendSpecial(exchange);
       case Action.answerLocal:
         return this.answerLocal(exchange);
     }
+  }
+
+  private answerServer(exchange: Exchange): void {
+    const { serverRecords } = this.options.decider;
+    if (serverRecords === null) throw new Error('an answer about this server without records');
+    this.replies.sendServerRecords(exchange, serverRecords);
   }
 
   private answerLocal(exchange: Exchange): void {

@@ -5,6 +5,9 @@ import {
   MAX_MESSAGE_BYTES,
   Rcode,
   Ede,
+  type ExtendedError,
+  extendedError,
+  NO_EXTENDED_ERROR,
   type Response,
   writeEmptyAnswer,
   writeForwardedAnswer,
@@ -16,7 +19,7 @@ import {
   OwnAnswers,
   type OwnAnswersOptions,
   PROHIBITED,
-  type ServerIdentity,
+  type ServerRecords,
   type SpecialMatch,
 } from '@weir/policy/answers';
 import type { Dnstap } from '../dnstap/dnstap.js';
@@ -29,22 +32,12 @@ import { AnswerSource } from '../query/answer-source.js';
 import { DropReason } from '../query/drop-reason.js';
 import { type Exchange, Transport } from '../query/exchange.js';
 
-/** An Extended DNS Error of an answer without records (RFC 8914 §2). */
-interface ExtendedError {
-  /** An INFO-CODE or `Ede.none`. */
-  readonly code: number;
-  /** EXTRA-TEXT. */
-  readonly text: Uint8Array;
-}
-
-const extendedError = (code: number, text = ''): ExtendedError => ({
-  code,
-  text: new TextEncoder().encode(text),
-});
-
-/** Texts are fixed and short: they hold nothing of the query, and the answer always has room for them. */
+/**
+ * Errors of answers without records. Texts are fixed and short: they hold nothing of the query, and the answer always
+ * has room for them.
+ */
 export const ExtendedErrors = {
-  none: extendedError(Ede.none),
+  none: NO_EXTENDED_ERROR,
   notReady: extendedError(Ede.notReady, 'this resolver is not ready'),
   prohibited: PROHIBITED,
   notRecursive: extendedError(Ede.notAuthoritative),
@@ -60,7 +53,6 @@ export interface RepliesOptions extends OwnAnswersOptions {
   readonly specialMatch: SpecialMatch;
   /** Highest TTL of records from upstream. */
   readonly maxTtlSeconds: number;
-  readonly serverIdentity: ServerIdentity;
   readonly limits: ClientLimits;
   readonly counters: QueryCounters;
   /** Null: queries are not counted by profile. */
@@ -87,7 +79,8 @@ export class Replies {
     const out = exchange.replyPath.space ?? this.ownSpace;
     const { decision, timer } = this.options;
     if (timer.source !== AnswerSource.upstream) timer.source = AnswerSource.blocked;
-    const length = this.ownAnswers.writeBlock(out, exchange, decision);
+    const limit = exchange.replyPath.maxAnswerBytes(exchange.query);
+    const length = this.ownAnswers.writeBlock(out, exchange, decision, limit);
     this.send(exchange, out, length, decision.verdict, Rcode.noError);
   }
 
@@ -115,12 +108,11 @@ export class Replies {
     this.send(exchange, out, length, decision.verdict, out[FLAGS_OFFSET + 1] & Flag.rcode);
   }
 
-  sendIdentity(exchange: Exchange): void {
-    const { rdatas } = this.options.serverIdentity;
+  sendServerRecords(exchange: Exchange, { rdatas, ttlSeconds }: ServerRecords): void {
     const out = exchange.replyPath.space ?? this.ownSpace;
     const { bytes, query, replyPath } = exchange;
     const limit = replyPath.maxAnswerBytes(query);
-    const length = writeRecordsAnswer(out, bytes, query, rdatas, 0, limit);
+    const length = writeRecordsAnswer(out, bytes, query, rdatas, ttlSeconds, limit);
     this.send(exchange, out, length, this.options.decision.verdict, Rcode.noError);
   }
 
@@ -205,7 +197,7 @@ export class Replies {
   ): void {
     const out = exchange.replyPath.space ?? this.ownSpace;
     const { bytes, query } = exchange;
-    const length = writeEmptyAnswer(out, bytes, query, rcode, error.code, error.text);
+    const length = writeEmptyAnswer(out, bytes, query, rcode, error);
     this.send(exchange, out, length, verdict, rcode);
   }
 

@@ -3,7 +3,11 @@ import { HASH_KEY_HEX } from '@weir/policy-feed/testing';
 import type { DnsConfiguration } from '../configuration.js';
 
 export const CONFIGURATION: DnsConfiguration = {
+  BLOCK_EDE_TEXT: true,
   BLOCK_PAGE_ADDRESSES: new Map([[7, ['192.0.2.7']]]),
+  BLOCK_PAGE_BRAND_NAME: undefined,
+  BLOCK_PAGE_BRAND_PHONE: undefined,
+  BLOCK_PAGE_BRAND_SUPPORT: undefined,
   BLOCK_PAGE_IPV4: ['192.0.2.80'],
   BLOCK_PAGE_IPV6: ['2001:db8::80'],
   BLOCK_REBINDING: false,
@@ -49,8 +53,10 @@ export const CONFIGURATION: DnsConfiguration = {
   QUERY_LOG_NAMES: false,
   QUERY_LOG_SAMPLING: 0,
   REBINDING_ALLOWED_ZONES: [],
+  RESOLVER_INFO_URL: undefined,
   RESOLVER_NAME: undefined,
   RESOLVER_THREADS: 1,
+  STRUCTURED_ERRORS_OPTION: undefined,
   UDP_NAP_US: 200,
   UPSTREAM_COOKIES: true,
   UPSTREAM_PORTS: 4,

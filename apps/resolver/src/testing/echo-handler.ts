@@ -1,4 +1,4 @@
-import { Ede, parseQuery, Rcode, writeEmptyAnswer } from '@weir/dns-wire';
+import { NO_EXTENDED_ERROR, parseQuery, Rcode, writeEmptyAnswer } from '@weir/dns-wire';
 import { DropReason } from '../query/drop-reason.js';
 import { Exchange, type QueryHandler } from '../query/exchange.js';
 
@@ -38,7 +38,7 @@ export class EchoHandler implements QueryHandler {
 
   private answer(exchange: Exchange): void {
     const { bytes, query } = exchange;
-    const length = writeEmptyAnswer(this.out, bytes, query, Rcode.nxDomain, Ede.none);
+    const length = writeEmptyAnswer(this.out, bytes, query, Rcode.nxDomain, NO_EXTENDED_ERROR);
     exchange.replyPath.reply(exchange, this.out, Math.max(length, this.padding));
   }
 }

@@ -89,6 +89,25 @@ export function startNamed(folder: string, origin: string): Promise<NameServer> 
   return start('named', ['-g', '-n', '1', '-c'], folder, settings, origin);
 }
 
+/** BIND, which forwards all queries to a server. */
+export function startNamedForwarder(folder: string, server: NameServer): Promise<NameServer> {
+  const { address, port: serverPort } = server.endpoint;
+  const settings = (port: number): string[] => [
+    'options {',
+    `  directory "${folder}";`,
+    `  listen-on port ${port} { ${LOOPBACK}; };`,
+    '  listen-on-v6 { none; };',
+    '  pid-file none;',
+    '  session-keyfile none;',
+    '  dnssec-validation no;',
+    '  forward only;',
+    `  forwarders { ${address} port ${serverPort}; };`,
+    '};',
+    'controls {};',
+  ];
+  return start('named', ['-g', '-n', '1', '-c'], folder, settings, 'example');
+}
+
 /**
  * unbound, which validates with the keys of those names, forwards `example` to the authority and knows nothing else.
  */

@@ -5,7 +5,7 @@
 {{- $_ := set $settings "FEED_DIR" "/data" -}}
 {{- /* It explains what resolvers answer. */ -}}
 {{- range $name := list "SCHEDULE_TIMEZONE" "BLOCK_PAGE_IPV4" "BLOCK_PAGE_IPV6" "BLOCK_PAGE_ADDRESSES" "BLOCK_TTL"
-  "INSPECT_CNAME" "LOCAL_ZONES" "BLOCK_RESOLVER_DISCOVERY" "DNS_ALLOWED_CLIENTS" -}}
+  "BLOCK_EDE_TEXT" "RESOLVER_INFO_URL" "INSPECT_CNAME" "LOCAL_ZONES" "BLOCK_RESOLVER_DISCOVERY" "DNS_ALLOWED_CLIENTS" -}}
 {{- if hasKey $.Values.resolver.env $name -}}
 {{- $_ := set $settings $name (get $.Values.resolver.env $name) -}}
 {{- end -}}

@@ -44,6 +44,23 @@ export function text(allowed: string, options: VariableOptions): Variable<string
   return defineVariable(options, allowed, valueSchemas.TEXT, (value) => value);
 }
 
+/** A text of at most `longest` characters that matches a pattern. */
+export function matching(
+  pattern: RegExp,
+  longest: number,
+  allowed: string,
+  options: VariableOptions,
+): Variable<string> {
+  // JSON Schema has no flags and RE2 has no lookahead, so only the process checks such patterns.
+  const isPortable = !pattern.ignoreCase && !pattern.source.includes('(?=');
+  const portable = isPortable ? { pattern: pattern.source } : {};
+  const valueSchema = { type: 'string', minLength: 1, maxLength: longest, ...portable };
+  return defineVariable(options, allowed, valueSchema, (value) => {
+    if (value.length > longest || !pattern.test(value)) throw new VariableFault();
+    return value;
+  });
+}
+
 /** `true` or `false`. */
 export function boolean(options: VariableOptions): Variable<boolean> {
   return defineVariable(options, 'true or false', valueSchemas.BOOLEAN, (value) => {

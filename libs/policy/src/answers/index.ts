@@ -1,4 +1,5 @@
 export type { AskedQuery } from './asked-query.js';
+export { BlockErrors, type FilteringProvider } from './block-errors.js';
 export { addressRdata, BlockPages, toRdata } from './block-pages.js';
 export { LocalAnswers } from './local-answers.js';
 export { faultAt, type LocalRecord, MAX_RECORDS } from './local-name.js';
@@ -6,7 +7,7 @@ export { LocalRecords } from './local-records.js';
 export { OwnAnswers, type OwnAnswersOptions, PROHIBITED } from './own-answers.js';
 export { PolicyLookup, type PolicyLookupOptions } from './policy-lookup.js';
 export { Action, QueryDecider, type QueryDeciderOptions } from './query-decider.js';
-export { ServerIdentity } from './server-identity.js';
+export { ServerInformation, type ServerRecords } from './server-information.js';
 export { SpecialMatch, SpecialNameTable } from './special-name-table.js';
 export {
   DESIGNATION_ZONES,

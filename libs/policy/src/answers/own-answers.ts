@@ -1,16 +1,17 @@
 import {
   Ede,
+  extendedError,
   HEADER_BYTES,
   Rcode,
   Type,
   writeAddressAnswer,
   writeAnyAnswer,
-  writeBlockAnswer,
   writeEmptyAnswer,
   writeRecordsAnswer,
 } from '@weir/dns-wire';
 import type { Decision } from '../decision.js';
 import type { AskedQuery } from './asked-query.js';
+import type { BlockErrors } from './block-errors.js';
 import type { BlockPages } from './block-pages.js';
 import { writeSpecialAnswer } from './special-answer.js';
 import type { SpecialMatch } from './special-name-table.js';
@@ -21,13 +22,12 @@ const DESIGNATION_TTL_SECONDS = 300;
 const NO_ADDRESSES = new Uint8Array(0);
 
 /** The Extended DNS Error for a client that is not served (RFC 8914 §4.19). */
-export const PROHIBITED = {
-  code: Ede.prohibited,
-  text: new TextEncoder().encode('not a client of this resolver'),
-} as const;
+export const PROHIBITED = extendedError(Ede.prohibited, 'not a client of this resolver');
+const PRIVATE_ADDRESS = extendedError(Ede.blocked);
 
 export interface OwnAnswersOptions {
   readonly pages: BlockPages;
+  readonly blockErrors: BlockErrors;
   readonly blockTtlSeconds: number;
   /** Rdata of the SVCB records of the designated resolvers. */
   readonly designatedResolvers: readonly Uint8Array[];
@@ -44,28 +44,38 @@ export class OwnAnswers {
 
   /** For a client that is not served. */
   writeRefusal(out: Uint8Array, { bytes, query }: AskedMessage): number {
-    const { code, text } = PROHIBITED;
-    return writeEmptyAnswer(out, bytes, query, Rcode.refused, code, text);
+    return writeEmptyAnswer(out, bytes, query, Rcode.refused, PROHIBITED);
   }
 
-  /** The block page of the active profile, or no records. */
-  writeBlock(out: Uint8Array, { bytes, query }: AskedMessage, decision: Decision): number {
+  /**
+   * The block page of the active profile, or no records.
+   * @param limit size in bytes of the largest answer that the client accepts
+   */
+  writeBlock(
+    out: Uint8Array,
+    { bytes, query }: AskedMessage,
+    decision: Decision,
+    limit: number,
+  ): number {
     const page = this.options.pages.addressesOf(decision.pageId);
     const isEmpty = decision.emptyDnsAnswer;
-    return writeBlockAnswer(
+    return writeAddressAnswer(
       out,
       bytes,
       query,
       isEmpty ? NO_ADDRESSES : page.ipv4,
       isEmpty ? NO_ADDRESSES : page.ipv6,
       this.blockTtl(decision),
+      this.options.blockErrors.of(decision, query.wantsStructuredErrors),
+      limit,
     );
   }
 
   /** NODATA with EDE 15, in place of private addresses. */
   writeNoAddress(out: Uint8Array, { bytes, query }: AskedMessage, decision: Decision): number {
     const none = NO_ADDRESSES;
-    return writeAddressAnswer(out, bytes, query, none, none, this.blockTtl(decision), Ede.blocked);
+    const ttl = this.blockTtl(decision);
+    return writeAddressAnswer(out, bytes, query, none, none, ttl, PRIVATE_ADDRESS);
   }
 
   /** The minimal answer to ANY. */

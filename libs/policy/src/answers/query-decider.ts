@@ -4,7 +4,7 @@ import { type Decision, Verdict } from '../decision.js';
 import type { LocalName, Rewrite } from './local-name.js';
 import type { LocalRecords } from './local-records.js';
 import type { AskedQuery } from './asked-query.js';
-import type { ServerIdentity } from './server-identity.js';
+import type { ServerInformation, ServerRecords } from './server-information.js';
 import { SpecialMatch, type SpecialNameTable } from './special-name-table.js';
 import { Special } from './special-names.js';
 import { Access, type PolicyLookup } from './policy-lookup.js';
@@ -26,8 +26,8 @@ export const Action = {
   answerSpecial: 4,
   /** Permitted: answer from the cache or ask an upstream. */
   resolve: 5,
-  /** The identity of this server. */
-  answerIdentity: 6,
+  /** Records about this server. */
+  answerServer: 6,
   /** A name with local records, which are the whole answer. */
   answerLocal: 7,
   /** The name leads to another one, which is permitted: resolve that. */
@@ -74,7 +74,7 @@ export interface QueryDeciderOptions {
   readonly targetInspector: Pick<TargetInspector, 'blocks'>;
   /** TTL of the CNAME record by which a blocked category rewrites a name. */
   readonly rewriteTtlSeconds: number;
-  readonly serverIdentity: ServerIdentity;
+  readonly serverInformation: ServerInformation;
   /** Whether the resolver is ready, for health checks that ask for the readiness name. */
   readonly isReady: () => boolean;
 }
@@ -85,6 +85,8 @@ export class QueryDecider {
   readonly decision: Decision;
   /** After `Action.answerSpecial`: the special name. */
   readonly specialMatch = new SpecialMatch();
+  /** After `Action.answerServer`: the records. Otherwise null. */
+  serverRecords: ServerRecords | null = null;
   /** After `Action.answerLocal`: the name with its records, or with the CNAME record of a category. */
   localName: LocalName | null = null;
   /** After `Action.rewrite`: where the name leads to. Otherwise null. */
@@ -110,13 +112,14 @@ export class QueryDecider {
   decide(exchange: AskedQuery): Action {
     const { policyLookup, specialMatch, options } = this;
     this.rewrite = null;
-    const isIdentity = options.serverIdentity.isAsked(exchange.bytes, exchange.query);
-    const access = policyLookup.lookUp(exchange, isIdentity);
+    this.serverRecords = options.serverInformation.find(exchange.bytes, exchange.query);
+    const isAboutServer = this.serverRecords !== null;
+    const access = policyLookup.lookUp(exchange, isAboutServer);
     if (access === Access.refused) return Action.refuse;
     if (access === Access.notReady) return Action.notReady;
-    if (isIdentity) {
+    if (isAboutServer) {
       policyLookup.overrule();
-      return Action.answerIdentity;
+      return Action.answerServer;
     }
     const { bytes, query } = exchange;
     if (specialMatch.find(options.discoveryNames, bytes, policyLookup.hashes)) {

@@ -1,6 +1,6 @@
 import {
-  Ede,
   HEADER_BYTES,
+  NO_EXTENDED_ERROR,
   type Query,
   Rcode,
   Type,
@@ -29,12 +29,13 @@ export function writeSpecialAnswer(
   ttlCapSeconds: number,
 ): number {
   const ttl = Math.min(TTL_SECONDS, ttlCapSeconds);
+  const [ipv4, ipv6, none] = [IPV4_LOOPBACK, IPV6_LOOPBACK, NO_EXTENDED_ERROR];
   switch (special) {
     case Special.ready:
-      return writeAddressAnswer(out, bytes, query, IPV4_LOOPBACK, IPV6_LOOPBACK, 0, Ede.none);
+      return writeAddressAnswer(out, bytes, query, ipv4, ipv6, 0, none);
     case Special.localhost:
       if (query.qtype === Type.a || query.qtype === Type.aaaa) {
-        return writeAddressAnswer(out, bytes, query, IPV4_LOOPBACK, IPV6_LOOPBACK, ttl, Ede.none);
+        return writeAddressAnswer(out, bytes, query, ipv4, ipv6, ttl, none);
       }
       return writeNegativeAnswer(out, bytes, query, Rcode.noError, zoneOffset, ttl);
     case Special.nonexistent:

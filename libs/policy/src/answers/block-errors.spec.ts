@@ -1,0 +1,95 @@
+import { parseHashKey } from '@weir/dns-name';
+import { describe, expect, it } from 'vitest';
+import type { CategoryInfo } from '../catalogue-index.js';
+import { Decision, Reason } from '../decision.js';
+import { Policy } from '../policy.js';
+import { MapCatalogue } from '../testing/map-catalogue.js';
+import { BlockErrors, type BlockErrorsOptions } from './block-errors.js';
+
+const KEY = parseHashKey('000102030405060708090a0b0c0d0e0f');
+const PROVIDER = {
+  name: 'Example Net',
+  contacts: ['mailto:help@example.net', 'tel:+442079460000'],
+};
+
+class Catalogue extends MapCatalogue {
+  constructor(private readonly categories: Readonly<Record<number, CategoryInfo>>) {
+    super(KEY, new Map());
+  }
+
+  override category(id: number): CategoryInfo {
+    return this.categories[id];
+  }
+}
+
+const GAMBLING = new Catalogue({
+  2: { name: 'Glücksspiel', purpose: 'parental' },
+  3: { name: 'Malware', purpose: 'security' },
+  4: { name: 'Court list', purpose: 'legal' },
+});
+
+function setUp(options: Partial<BlockErrorsOptions> = {}) {
+  const policy = new Policy({ timeZone: 'UTC' });
+  policy.setCatalogue(GAMBLING);
+  const errors = new BlockErrors({
+    ...{ source: { policy }, hasText: true, provider: PROVIDER },
+    ...options,
+  });
+  const say = (reason: Reason, matchedId = -1, isStructured = false): [number, string] => {
+    const decision = Object.assign(new Decision(), { reason, matchedId });
+    const { code, text, textBytes } = errors.of(decision, isStructured);
+    return [code, new TextDecoder().decode(text.subarray(0, textBytes))];
+  };
+  return { policy, say };
+}
+
+describe('BlockErrors', () => {
+  it('says what blocks: 15 for security, else 17', () => {
+    const { say } = setUp();
+    expect(say(Reason.category, 2)).toEqual([17, 'category Glücksspiel']);
+    expect(say(Reason.category, 3)).toEqual([15, 'category Malware']);
+    expect(say(Reason.category, 4)).toEqual([17, 'category Court list']);
+    expect(say(Reason.applicationRule, 7)).toEqual([17, 'application Application 7']);
+    expect(say(Reason.domainRule)).toEqual([17, 'deny list']);
+    expect(say(Reason.whiteListOnly)).toEqual([17, 'allow list only']);
+  });
+
+  it('follows the catalogue in force', () => {
+    const { policy, say } = setUp();
+    expect(say(Reason.category, 2)).toEqual([17, 'category Glücksspiel']);
+    policy.setCatalogue(new Catalogue({ 2: { name: 'Bets', purpose: 'security' } }));
+    expect(say(Reason.category, 2)).toEqual([15, 'category Bets']);
+    policy.setCatalogue(null);
+    expect(say(Reason.category, 2)).toEqual([17, 'category 2']);
+  });
+
+  it('is JSON for clients that ask for it, with a sub-error only for security', () => {
+    const { say } = setUp();
+    const { name: o, contacts: c } = PROVIDER;
+    const json = (...of: Parameters<typeof say>) => JSON.parse(say(...of)[1]) as unknown;
+    expect(say(Reason.category, 2, true)[0]).toBe(17);
+    expect(json(Reason.category, 2, true)).toEqual({ c, j: 'category Glücksspiel', o, l: 'en' });
+    expect(json(Reason.category, 3, true)).toEqual({ c, j: 'category Malware', s: 1, o, l: 'en' });
+    expect(json(Reason.domainRule, -1, true)).toEqual({ c, j: 'deny list', o, l: 'en' });
+  });
+
+  it('has no empty fields in JSON when nothing is known of the provider', () => {
+    const { say } = setUp({ provider: { name: undefined, contacts: [] } });
+    expect(say(Reason.domainRule, -1, true)).toEqual([17, '{"j":"deny list","l":"en"}']);
+  });
+
+  it('has only its code without texts', () => {
+    const { say } = setUp({ hasText: false });
+    expect(say(Reason.category, 3)).toEqual([15, '']);
+    expect(say(Reason.category, 3, true)).toEqual([15, '']);
+    expect(say(Reason.whiteListOnly)).toEqual([17, '']);
+  });
+
+  it('encodes each cause once', () => {
+    const { policy } = setUp();
+    const errors = new BlockErrors({ source: { policy }, hasText: true, provider: PROVIDER });
+    const decision = Object.assign(new Decision(), { reason: Reason.category, matchedId: 2 });
+    const { text } = errors.of(decision, false);
+    expect(errors.of(decision, false).text).toBe(text);
+  });
+});
