@@ -7,6 +7,7 @@ export {
   type OpenDeployment,
 } from './deployment.js';
 export { type FeedFileFaults, registerFeedFileMetrics } from './feed-file-metrics.js';
+export { findFreePort } from './free-port.js';
 export { LineOutput, standardOutput } from './line-output.js';
 export * from './log.js';
 export * from './ops-calls.js';

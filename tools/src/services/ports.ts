@@ -1,7 +1,5 @@
-import { isBlockedPort, StartError } from '@weir/ops';
-import { randomInt } from 'node:crypto';
-import { createSocket } from 'node:dgram';
-import { connect, createServer } from 'node:net';
+import { findFreePort, StartError } from '@weir/ops';
+import { connect } from 'node:net';
 
 const ATTEMPTS = 5;
 
@@ -36,29 +34,12 @@ const DEFAULT_REDIS_PORT = 6379;
  */
 const FREE_PORTS = [15_000, 19_999] as const;
 const DEPLOYMENT_PORTS = [2_000, 9_999] as const;
-const TRIES = 1_000;
-const LOOPBACK = '127.0.0.1';
 
-/** A loopback port that is free for TCP and UDP now. */
-export async function freePort(): Promise<number> {
-  const [port = 0] = await findFreePorts(1, FREE_PORTS);
-  return port;
-}
+export const freePort = (): Promise<number> => findFreePort(FREE_PORTS);
 
-/** Several of them, to which `fetch` connects. @param range lowest and highest */
-export async function findFreePorts(
-  count: number,
-  [lowest, highest]: readonly [number, number] = DEPLOYMENT_PORTS,
-): Promise<number[]> {
-  const chosen = new Set<number>();
-  for (let tries = 0; chosen.size < count; tries++) {
-    if (tries > TRIES) throw new StartError(`there are no free ports from ${lowest} to ${highest}`);
-    const port = randomInt(lowest, highest + 1);
-    if (isBlockedPort(port)) continue;
-    if (await isFree(port)) chosen.add(port);
-  }
-  return [...chosen];
-}
+/** Ports of a deployment. */
+export const findFreePorts = (count: number): Promise<number[]> =>
+  Promise.all(Array.from({ length: count }, () => findFreePort(DEPLOYMENT_PORTS)));
 
 /** Checks that something listens at the URL. @throws StartError that names the variable. */
 export async function checkReachable(url: string, variable: string): Promise<void> {
@@ -80,15 +61,4 @@ export async function checkReachable(url: string, variable: string): Promise<voi
       `nothing answers at ${hostname}:${port || DEFAULT_REDIS_PORT} (${variable}): ${reason}`,
     );
   }
-}
-
-/** For TCP and UDP. */
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const tcp = createServer().once('error', () => resolve(false));
-    tcp.listen(port, LOOPBACK, () => {
-      const udp = createSocket('udp4').once('error', () => tcp.close(() => resolve(false)));
-      udp.bind(port, LOOPBACK, () => udp.close(() => tcp.close(() => resolve(true))));
-    });
-  });
 }

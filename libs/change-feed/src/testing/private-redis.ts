@@ -11,8 +11,8 @@ export interface PrivateRedis {
 }
 
 /** Below the kernel's range for outgoing connections, which would take the port of a Redis that comes back. */
-const [MIN_PORT, MAX_PORT] = [20_000, 31_999];
-/** Another process may have the port. */
+const [MIN_PORT, MAX_PORT] = [10_000, 14_999];
+/** Another Redis may have the port. */
 const ATTEMPTS = 20;
 const READY = 'Ready to accept connections';
 
