@@ -67,7 +67,8 @@ export class ChangePublisher {
   /** Other feed versions of followers that were logged already. */
   private readonly otherVersions = new Set<number>();
   private timers: NodeJS.Timeout[] = [];
-  private allKnownTimer: NodeJS.Timeout | undefined;
+  /** A probe that is sent after this and is not late ends the search for followers. */
+  private allKnownMs = Infinity;
   private lastAnswerMs = 0;
   private lastProbeMs = 0;
 
@@ -95,7 +96,7 @@ export class ChangePublisher {
       else this.receive(text);
     });
     this.subscriber.on('ready', () => void this.subscribe());
-    this.subscriber.on('close', () => clearTimeout(this.allKnownTimer));
+    this.subscriber.on('close', () => (this.allKnownMs = Infinity));
     await Promise.all([
       startConnecting(this.commands, this.clock.asked),
       startConnecting(this.subscriber),
@@ -109,7 +110,6 @@ export class ChangePublisher {
 
   stop(): Promise<void> {
     for (const timer of this.timers) clearInterval(timer);
-    clearTimeout(this.allKnownTimer);
     this.commands.disconnect();
     this.subscriber.disconnect();
     return Promise.resolve();
@@ -171,8 +171,7 @@ export class ChangePublisher {
     if (!(await subscribe(this.subscriber, channels, this.options.log))) return;
     // States that were published meanwhile are lost.
     this.registry.renewAll(performance.now());
-    clearTimeout(this.allKnownTimer);
-    this.allKnownTimer = setTimeout(() => this.registry.markComplete(), ALL_FOLLOWERS_KNOWN_MS);
+    this.allKnownMs = performance.now() + ALL_FOLLOWERS_KNOWN_MS;
     try {
       await this.readLeases();
     } catch (error) {
@@ -269,8 +268,9 @@ export class ChangePublisher {
     const gapMs = nowMs - Math.min(sentMs, this.lastProbeMs);
     this.lastProbeMs = nowMs;
     // The probe is late, so messages of followers may be late too, and still arrive.
-    if (gapMs > PROBE_LATE_MS) this.registry.renewAll(nowMs);
-    else this.registry.removeExpired(sentMs);
+    if (gapMs > PROBE_LATE_MS) return this.registry.renewAll(nowMs);
+    if (sentMs > this.allKnownMs) this.registry.markComplete();
+    this.registry.removeExpired(sentMs);
   }
 
   private async publishHead(): Promise<void> {
