@@ -45,12 +45,12 @@ describe('openDeployment', () => {
     writeFileSync(file, ONE);
     const { tokens, tokenFileFaults } = open({ FEED_TOKENS_FILE: file });
     writeFileSync(file, 'short');
-    await expect.poll(tokenFileFaults, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(tokenFileFaults).toBeGreaterThan(0);
     expect(tokens()).toEqual([ONE]);
     expect(events.join()).toContain('line 1: a token has 16 to 1000 characters');
     expect(events.join()).not.toContain('short');
     writeFileSync(file, `${TWO}\n${ONE}\n`);
-    await expect.poll(tokens, { timeout: 20_000 }).toEqual([TWO, ONE]);
+    await expect.poll(tokens).toEqual([TWO, ONE]);
   });
 
   it('fails at the start without a token, or with a file that has none', () => {

@@ -4,8 +4,11 @@ import { writevSync } from 'node:fs';
 const RETRY_MS = 20;
 /** While the process ends. */
 const FINAL_RETRY_MS = 5;
-/** The end of the process waits no longer for a reader that reads nothing. */
-const FINAL_WAIT_MS = 1_000;
+/**
+ * So often in a row, for a second, the end of the process tries a reader that reads nothing. Attempts are counted and
+ * not time, because a machine that stands still for a while stops the reader, too.
+ */
+const FINAL_ATTEMPTS = 200;
 /** Pieces of one system call. Linux takes 1,024. */
 const MAX_PIECES = 256;
 
@@ -46,13 +49,13 @@ export class LineOutput {
 
   /** Writes all that waits, unless nobody reads. For the end of the process: meanwhile nothing else runs. */
   finish(): void {
-    let lastReadMs = performance.now();
+    let inVain = 0;
     this.attempt();
-    while (this.waitingBytes > 0 && performance.now() < lastReadMs + FINAL_WAIT_MS) {
+    while (this.waitingBytes > 0 && inVain < FINAL_ATTEMPTS) {
       const before = this.waitingBytes;
       Atomics.wait(SLEEP_CELL, 0, 0, FINAL_RETRY_MS);
       this.attempt();
-      if (this.waitingBytes < before) lastReadMs = performance.now();
+      inVain = this.waitingBytes < before ? 0 : inVain + 1;
     }
   }
 

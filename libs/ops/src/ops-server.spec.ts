@@ -37,9 +37,9 @@ describe('OpsServer', () => {
         .resume(),
     );
     const open = () => sockets.filter(({ closed }) => !closed).length;
-    await expect.poll(open, { timeout: 20_000 }).toBeLessThanOrEqual(1_024);
+    await expect.poll(open).toBeLessThanOrEqual(1_024);
     for (const socket of sockets) socket.destroy();
-    await expect.poll(() => get('/livez'), { timeout: 20_000 }).toEqual([200, 'ok\n']);
+    await expect.poll(() => get('/livez')).toEqual([200, 'ok\n']);
   });
 
   it('says what the start is waiting for', async () => {

@@ -6,6 +6,7 @@ const SCHEMA = {
   ...OPS_VARIABLES,
   START_MS: integer(0, 60_000, { description: 'How long it takes to start.', default: '0' }),
   STOP_MS: integer(0, 60_000, { description: 'How long it takes to stop.', default: '0' }),
+  DEADLINE_MS: integer(0, 60_000, { description: 'How long it may take.', default: '60000' }),
 };
 
 async function start(ms, log) {
@@ -24,7 +25,7 @@ runMain(
     argv: process.argv.slice(2),
     environment: process.env,
   },
-  async ({ START_MS, STOP_MS, DRAIN_S }) => {
+  async ({ START_MS, STOP_MS, DRAIN_S, DEADLINE_MS }) => {
     const log = createLogger({ name: 'example', level: 'info' });
     const say = (message) => log.info({ atMs: performance.now() }, message);
     const alive = setInterval(() => undefined, 1_000);
@@ -37,7 +38,7 @@ runMain(
       },
     };
     const starting = start(START_MS, log).then(() => service);
-    stopOnSignal(starting, { drainSeconds: DRAIN_S, log, deadlineMs: 1_000 });
+    stopOnSignal(starting, { drainSeconds: DRAIN_S, log, deadlineMs: DEADLINE_MS });
     await starting;
     log.info({}, 'up');
   },
