@@ -41,7 +41,8 @@ const unit: NonNullable<ViteUserConfig['test']> = {
   maxWorkers: availableParallelism(),
   // No test is about its own time: these bounds only end what hangs, on a machine that does much else besides.
   testTimeout: 180_000,
-  expect: { poll: { timeout: 20_000 } },
+  hookTimeout: 180_000,
+  expect: { poll: { timeout: 60_000 } },
 };
 
 const shared: ViteUserConfig = defineConfig({

@@ -1,12 +1,14 @@
 import { freePort } from '@weir/ops/testing';
 import { execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, vi } from 'vitest';
 import { REPOSITORY_FOLDER } from '../paths.js';
 
 export const TOKEN = 'token-of-the-metrics-test';
-const SECRETS = { FEED_TOKENS: 'token-of-the-feed-test', DOMAIN_HASH_KEY: '0'.repeat(32) };
+/** Of this deployment alone: others are on the same Redis. */
+const SECRETS = { FEED_TOKENS: randomBytes(16).toString('hex'), DOMAIN_HASH_KEY: '0'.repeat(32) };
 
 /** The three processes of Weir, compiled as for production, on free ports of this machine. */
 export interface WeirProcesses {
@@ -103,5 +105,5 @@ async function waitUntilReady(opsPort: number): Promise<void> {
     const { status } = await fetch(`http://127.0.0.1:${opsPort}/readyz`);
     expect(status).toBe(200);
   };
-  await vi.waitFor(check, { timeout: 60_000, interval: 200 });
+  await vi.waitFor(check, { timeout: 120_000, interval: 200 });
 }

@@ -12,7 +12,7 @@ import { type PrivateRedis, startPrivateRedis } from './testing/private-redis.js
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const [OLD, NEW] = ['the-old-token-of-the-feed', 'the-new-token-of-the-feed'];
-const WAIT_MS = 20_000;
+const WAIT_MS = 60_000;
 const EVERYWHERE = { applied: 1, total: 1 };
 
 describe('messages on Redis', () => {

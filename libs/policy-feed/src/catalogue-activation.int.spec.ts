@@ -12,7 +12,7 @@ import { type FollowedPolicy, followPolicy } from './follow-policy.js';
 import { ControlPlane, FEED_TOKEN } from './testing/control-plane.js';
 import { domainRule, HASH_KEY_HEX, loopback, profile, put } from './testing/policies.js';
 
-const WAIT = { timeout: 20_000 };
+const WAIT = { timeout: 60_000 };
 const key = parseHashKey(HASH_KEY_HEX);
 const log = createLogger({ name: 'test', level: 'silent' });
 const ALL = { applied: 1, total: 1 };

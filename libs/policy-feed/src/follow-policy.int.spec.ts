@@ -126,7 +126,6 @@ it('applies a large change, and those that come meanwhile after it', async () =>
     plane.commit(...many.slice(5000)),
     plane.commit(domainRule(1, 'allow', 'large9.example')),
   ]);
-  // A commit returns without the acknowledgement when it takes too long.
   await expect.poll(() => target.policy!.revision).toBe(before + 4);
   isDone = true;
   await watching;

@@ -141,7 +141,7 @@ describe(
       };
       const base = `postgresql://weir@127.0.0.1:${port}`;
       await vi.waitFor(() => query(`${base}/postgres`, 'SELECT 1'), {
-        timeout: 30_000,
+        timeout: 120_000,
         interval: 50,
       });
       expect(readFileSync(join(data, 'PG_VERSION'), 'utf8').trim()).toBe(debianMajor);

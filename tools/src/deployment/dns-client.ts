@@ -13,7 +13,7 @@ interface Open {
 
 /** Of IPv6 subscribers. */
 const SOURCE_PORT = 40_000;
-/** Timeout of each attempt. There are two attempts, as with an ordinary client. */
+/** Timeout of each attempt, unless another one is given. There are two attempts, as with an ordinary client. */
 const WAIT_MS = 1_000;
 
 /**
@@ -31,6 +31,8 @@ export class DnsClient {
   private readonly open = new Map<number, Open>();
   private lastId = 0;
   private isClosed = false;
+
+  constructor(private readonly waitMs = WAIT_MS) {}
 
   async ask(source: string, port: number, qname: string): Promise<Outcome> {
     const isIpv6 = source.includes(':');
@@ -62,7 +64,7 @@ export class DnsClient {
         resolve(seen);
       };
       // This process may have been too busy to read an answer that has arrived: read the socket first.
-      const timer = setTimeout(() => setTimeout(() => setImmediate(settle, null), 5), WAIT_MS);
+      const timer = setTimeout(() => setTimeout(() => setImmediate(settle, null), 5), this.waitMs);
       this.open.set(id, { settle });
       if (!this.isClosed) socket.send(query, port, '127.0.0.1');
     });

@@ -7,8 +7,8 @@ import { Deployment } from './deployment.js';
 import { Random } from './random.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-/** Less than half of the longest time for which a statement may be silent, and well above what a lost one takes. */
-const NOTICED_MS = 14_000;
+/** Less than the longest time for which a statement may be silent, and far above what a lost one takes. */
+const NOTICED_MS = 28_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-lost-database-'));
 let deployment: Deployment;

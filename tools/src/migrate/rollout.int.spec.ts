@@ -140,7 +140,7 @@ else {
       clone = await cloneRelease(ROOT, (previous as { commit: string }).commit);
     }, 900_000);
 
-    it('serves', { timeout: 120_000 }, async () => {
+    it('serves', async () => {
       await migrate({ databaseUrl, folder: MIGRATIONS });
       expect(await playBasicCalls(await start(clone))).toEqual([]);
     });
@@ -151,6 +151,6 @@ else {
       expect(await playBasicCalls(old)).toEqual([]);
       await migrate({ databaseUrl, folder: MIGRATIONS });
       expect(await playSharedCalls(old, await start())).toEqual([]);
-    }, 120_000);
+    });
   });
 }

@@ -14,7 +14,7 @@ const RUN_SECONDS = 2;
 /** Queries a second of each worker. */
 const WORKER_RATE = 150;
 /** Long, because a slow answer of a busy machine is not a lost one. */
-const TIMEOUT_SECONDS = 15;
+export const TIMEOUT_SECONDS = 15;
 
 /** The first program that the DNS load needs and that is not installed; null if all are installed. */
 export function missingProgram(): string | null {

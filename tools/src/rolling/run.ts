@@ -15,6 +15,7 @@ import {
   startVisitors,
   startWriters,
   SUBSCRIBER,
+  TIMEOUT_SECONDS,
 } from './loads.js';
 
 /** A process behind the balancer. */
@@ -97,7 +98,7 @@ export interface RollingResult {
 
 const WRITERS = 3;
 const READERS = 2;
-const BALANCED_DEADLINE_MS = 60_000;
+const BALANCED_DEADLINE_MS = 120_000;
 const POLL_INTERVAL_MS = 100;
 /** A resolver with this many new queries gets real ones from dnsdist: health checks are far fewer. */
 const MIN_NEW_QUERIES = 30;
@@ -143,7 +144,7 @@ async function runOn(
   const api = new Balancer(targets(replicas, managementPorts));
   const pages = new Balancer(targets(blockPages, pagePorts));
   const client = new ManagementClient(apiPort, deployment.secrets.token);
-  const dns = new DnsClient();
+  const dns = new DnsClient(TIMEOUT_SECONDS * 1_000);
   const dnsdist = missing === null ? startDnsdist(folder, dnsPort, dnsPorts) : null;
   try {
     await api.start(apiPort);

@@ -23,9 +23,12 @@ const SOURCE = '127.1.0.1';
 /** Of a resolver that starts. */
 const SERVFAIL = 'rcode 2';
 
-/** A subscriber with the addresses of both resolvers: it asks the second one where the first has no answer. */
+/**
+ * A subscriber with the addresses of both resolvers: it asks the second one where the first has no answer, and, as
+ * resolv.conf(5) does, each one twice.
+ */
 async function subscriber(client: DnsClient, ports: readonly number[], qname: string) {
-  for (const port of ports) {
+  for (const port of [...ports, ...ports]) {
     const { seen } = await client.ask(SOURCE, port, qname);
     if (seen !== null && seen !== SERVFAIL) return seen;
   }

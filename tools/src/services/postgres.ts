@@ -26,7 +26,8 @@ export interface PostgresOptions {
   readonly settings?: readonly string[];
 }
 
-const READY_DEADLINE_MS = 30_000;
+/** Long, because a busy machine may starve a process that starts. */
+const READY_DEADLINE_MS = 90_000;
 /** Another process that does not answer may have the port. */
 const CONNECT_TIMEOUT_MS = 5_000;
 const SUPERUSER = 'weir';

@@ -29,7 +29,8 @@ export interface RedisOptions {
   readonly onProgress?: (text: string) => void;
 }
 
-const READY_DEADLINE_MS = 15_000;
+/** Long, because a busy machine may starve a process that starts. */
+const READY_DEADLINE_MS = 90_000;
 const RETRY_MS = 30;
 const SERVERS = ['redis-server', 'valkey-server'];
 

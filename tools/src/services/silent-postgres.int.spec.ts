@@ -11,8 +11,8 @@ import { type PostgresServer, startPostgres } from './postgres.js';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** A call takes at most ten seconds. The rest is for a machine that does much else besides. */
-const ANSWERED_MS = 30_000;
-const RECOVERED = { timeout: 30_000, interval: 250 };
+const ANSWERED_MS = 60_000;
+const RECOVERED = { interval: 250 };
 
 const EMPTY = { blockpages: [], profiles: [], bw_lists: [], napts: [], nets: [], nets6: [] };
 const CALLS = [
@@ -57,7 +57,11 @@ afterAll(async () => {
 /** Sends a signal to the server and to all of its sessions. */
 function signal(name: 'SIGSTOP' | 'SIGCONT'): void {
   for (const pid of [postgres.child.pid, ...childrenOf(postgres.child.pid)]) {
-    process.kill(pid, name);
+    try {
+      process.kill(pid, name);
+    } catch {
+      // This session has ended meanwhile.
+    }
   }
 }
 

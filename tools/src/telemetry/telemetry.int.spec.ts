@@ -21,6 +21,7 @@ async function start(options: Partial<DeploymentOptions>) {
       throw new Error(explanation);
     },
     ...options,
+    variables: { PROPAGATION_TIMEOUT_MS: '60000', ...options.variables },
   });
   const stop = async () => {
     await deployment.stop();

@@ -27,6 +27,5 @@ describe('a turn of a lane', () => {
       // words a turn; one small object for each query would be 16 bytes.
       expect(grown.sort((x, y) => x - y)[ROUNDS >> 1] / (TURNS * BATCH)).toBeLessThan(8);
     },
-    60_000,
   );
 });

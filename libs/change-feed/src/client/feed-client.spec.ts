@@ -9,7 +9,7 @@ const SHA256_OF_ABC = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f
 describe('FeedClient', () => {
   let server: Server | undefined;
 
-  const serve = async (answer: RequestListener, idleTimeoutMs = 5_000) => {
+  const serve = async (answer: RequestListener, idleTimeoutMs = 60_000) => {
     server = createServer(answer);
     await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
@@ -37,11 +37,10 @@ describe('FeedClient', () => {
     const client = await serve((_request, response) => {
       response.write('a');
       setTimeout(() => response.end('bc'), 20);
-    }, 1_000);
+    }, 5_000);
     const chunks = [];
     for await (const chunk of client.catalogueImage(SHA256_OF_ABC)) {
-      chunks.push(chunk);
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      if (chunks.push(chunk) === 1) await new Promise((resolve) => setTimeout(resolve, 5_500));
     }
     expect(Buffer.concat(chunks).toString()).toBe('abc');
   });

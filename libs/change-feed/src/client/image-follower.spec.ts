@@ -73,7 +73,7 @@ describe('ImageFollower', () => {
     const failedMs = performance.now();
     await follower.firstAttempt();
     expect([follower.failures, follower.missing?.sha256]).toEqual([1, 'image 7']);
-    await expect.poll(() => fetches.length, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => fetches.length).toBe(2);
     // Timers may fire a millisecond early.
     expect(performance.now() - failedMs).toBeGreaterThan(retryAfterMs - 2);
     fetches[1].end.resolve(bytesOf(7));
@@ -124,7 +124,7 @@ describe('ImageFollower', () => {
             await untilIdle();
           }
           const isSettled = () => (arrive(), follower.missing === null);
-          await expect.poll(isSettled, { timeout: 20_000, interval: 5 }).toBe(true);
+          await expect.poll(isSettled, { interval: 5 }).toBe(true);
           await untilIdle();
           expect(used.at(-1) ?? null).toBe(steps.at(-1)![0]);
           await follower.stop();

@@ -110,7 +110,7 @@ describe('ConfigurationDisk', () => {
     for (const revision of revisions) disk.append(change(revision));
     await disk.stored();
     // A busy machine's disk may be late.
-    await expect.poll(() => disk['isBehind'], { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => disk['isBehind']).toBe(false);
   };
   /** What a start would find if the process were killed now. */
   const readBack = async (at = folder) => {

@@ -11,7 +11,7 @@ import { ConfigurationDisk } from './configuration-disk.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-const WAIT = { timeout: 20_000 };
+const WAIT = { timeout: 60_000 };
 
 describe('a disk that hangs', () => {
   let folder: string;
@@ -38,7 +38,7 @@ describe('a disk that hangs', () => {
     const disk = new ConfigurationDisk({
       folder: join(folder, 'data'),
       log: silent,
-      files: new FileThread({ patienceMs: 2_000, program: held.program }),
+      files: new FileThread({ patienceMs: 5_000, program: held.program }),
       database: new FileThread({ patienceMs: Infinity, program: held.databaseProgram }),
     });
     disks.push(disk);

@@ -6,7 +6,7 @@ import { readChunks } from '../client/image-files.js';
 import { HeldDisk } from '../testing/held-disk.js';
 import { FileThread } from './file-thread.js';
 
-const WAIT = { timeout: 20_000 };
+const WAIT = { timeout: 60_000 };
 
 describe('FileThread', () => {
   let folder: string;
@@ -18,7 +18,7 @@ describe('FileThread', () => {
     folder = mkdtempSync(join(tmpdir(), 'weir-files-'));
     mkdirSync(join(folder, 'data'));
     disk = new HeldDisk(join(folder, 'held'));
-    thread = new FileThread({ patienceMs: 2_000, program: disk.program });
+    thread = new FileThread({ patienceMs: 5_000, program: disk.program });
   });
   afterEach(async () => {
     await thread.close();

@@ -33,7 +33,7 @@ describe('AcknowledgementPace', () => {
 
     pace.intervalMs = 20;
     pace.request();
-    await vi.waitFor(() => expect(publish).toHaveBeenCalledTimes(2), 10_000);
+    await vi.waitFor(() => expect(publish).toHaveBeenCalledTimes(2), 60_000);
   });
 
   it('publishes nothing after it was stopped', async () => {

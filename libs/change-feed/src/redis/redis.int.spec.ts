@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connectRedis, subscribe } from './redis.js';
 import { type PrivateRedis, startPrivateRedis } from '../testing/private-redis.js';
 
-const WAIT = { timeout: 10_000, interval: 20 };
+const WAIT = { timeout: 60_000, interval: 20 };
 
 describe('a subscription that Redis is slow to answer after a reconnection', () => {
   let redis: PrivateRedis;

@@ -115,7 +115,7 @@ describe('GET /snapshot', () => {
     socket.on('error', () => undefined);
     const head = `Host: feed\r\nAuthorization: Bearer ${TOKEN}\r\n`;
     socket.write(`GET /snapshot?atLeast=0 HTTP/1.1\r\n${head}\r\n`);
-    await vi.waitFor(() => expect(isClosed).toBe(true), 10_000);
+    await vi.waitFor(() => expect(isClosed).toBe(true), 60_000);
     socket.destroy();
     await new Promise((resolve) => server.close(resolve));
   });

@@ -63,7 +63,7 @@ describe('KeptDeltas', () => {
     const opened = Promise.withResolvers<undefined>();
     gate = opened.promise;
     const asking = Array.from({ length: 20 }, () => deltas.get('a', 'b'));
-    await expect.poll(() => read, { timeout: 10_000 }).toEqual(['ab']);
+    await expect.poll(() => read).toEqual(['ab']);
     opened.resolve(undefined);
     const got = await Promise.all([...asking, deltas.get('a', 'b')]);
     expect(new Set(got).size).toBe(1);
@@ -78,12 +78,12 @@ describe('KeptDeltas', () => {
     const opened = Promise.withResolvers<undefined>();
     gate = opened.promise;
     const slow = ['b', 'c', 'd'].map((image) => get('a', image));
-    await expect.poll(() => read, { timeout: 10_000 }).toHaveLength(3);
+    await expect.poll(() => read).toHaveLength(3);
     gate = undefined;
     expect(await get('a', 'e')).not.toBeNull();
     gate = opened.promise;
     slow.push(get('a', 'f'));
-    await expect.poll(() => read, { timeout: 10_000 }).toHaveLength(5);
+    await expect.poll(() => read).toHaveLength(5);
     expect(await get('b', 'a')).toBeNull();
     opened.resolve(undefined);
     expect(await Promise.all(slow)).not.toContain(null);
@@ -94,7 +94,7 @@ describe('KeptDeltas', () => {
     const opened = Promise.withResolvers<undefined>();
     gate = opened.promise;
     const asking = get('a', 'b');
-    await expect.poll(() => read, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(() => read).toHaveLength(1);
     expect(deltas.durationMs).toBe(1_000);
     nowMs += 20_000;
     expect(deltas.durationMs).toBe(20_000);

@@ -11,7 +11,7 @@ import { MemoryLog } from '../testing/memory-log.js';
 import { KeptFileError, KeptFolder } from './kept-file.js';
 import { type KeptSnapshot, KeptSnapshots } from './kept-snapshots.js';
 
-const WAIT = { timeout: 20_000 };
+const WAIT = { timeout: 60_000 };
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const MAX_AGE_MS = 60_000;
 const MAX_REVISIONS = 100;

@@ -13,7 +13,7 @@ import { createFeedServer } from './feed-server.js';
 import { KeptSnapshots } from './kept-snapshots.js';
 
 const TOKEN = 'token-of-the-snapshot-spec';
-const WAIT = { timeout: 20_000 };
+const WAIT = { timeout: 60_000 };
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 const mount = (folder: string): boolean =>
