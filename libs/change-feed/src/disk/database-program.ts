@@ -82,7 +82,7 @@ class Database {
     for (const { name: kind } of this.form.kinds) {
       const next = this.database.prepare(
         `SELECT max(key) AS last, CAST('[' || group_concat(key || rest) || ']' AS BLOB) AS json
-        FROM (SELECT key, rest FROM ${kind} WHERE key > ? ORDER BY key LIMIT ${ROWS_AT_ONCE})`,
+        FROM (SELECT key, rest FROM "${kind}" WHERE key > ? ORDER BY key LIMIT ${ROWS_AT_ONCE})`,
       );
       for (let after = ''; ;) {
         const { last, json } = next.get(after) ?? {};
@@ -155,8 +155,8 @@ class Database {
     else if (version !== this.form.version) throw damaged('a database of another version');
     for (const { name } of this.form.kinds) {
       this.statements.set(name, {
-        put: this.database.prepare(`INSERT OR REPLACE INTO ${name} VALUES (?, ?)`),
-        remove: this.database.prepare(`DELETE FROM ${name} WHERE key = ?`),
+        put: this.database.prepare(`INSERT OR REPLACE INTO "${name}" VALUES (?, ?)`),
+        remove: this.database.prepare(`DELETE FROM "${name}" WHERE key = ?`),
       });
     }
   }
@@ -167,7 +167,7 @@ class Database {
       this.database.exec('CREATE TABLE head (json TEXT NOT NULL, checksum INTEGER NOT NULL)');
       for (const { name } of kinds) {
         this.database.exec(
-          `CREATE TABLE ${name} (key TEXT PRIMARY KEY, rest TEXT NOT NULL) WITHOUT ROWID`,
+          `CREATE TABLE "${name}" (key TEXT PRIMARY KEY, rest TEXT NOT NULL) WITHOUT ROWID`,
         );
       }
       this.database.exec(`PRAGMA user_version = ${version}`);
