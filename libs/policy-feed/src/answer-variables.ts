@@ -98,6 +98,13 @@ export const ANSWER_VARIABLES = {
       valueSchema: PAGE_ADDRESSES,
     },
   ),
+  ORDERS_PAGE: optional(
+    integer(0, MAX_ID, {
+      description:
+        'Id of the block page for names that are denied to everybody, by an order or a mandatory ' +
+        'category. Unset: the default page.',
+    }),
+  ),
   BLOCK_TTL: integer(0, MAX_BLOCK_TTL, {
     description: 'TTL of the answer for a blocked name, in seconds.',
     default: '10',
@@ -115,7 +122,9 @@ export const ANSWER_VARIABLES = {
     }),
   ),
   INSPECT_CNAME: boolean({
-    description: 'Whether the filter also applies to the targets of CNAME, HTTPS and SVCB records.',
+    description:
+      'Whether the filter also applies to the targets of CNAME, HTTPS and SVCB records. Orders and ' +
+      'mandatory categories always do.',
     default: 'true',
   }),
   LOCAL_ZONES: boolean({

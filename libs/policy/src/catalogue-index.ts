@@ -9,6 +9,10 @@ export interface CategoryInfo {
   readonly name: string;
   /** Undefined: `other`. */
   readonly purpose?: Purpose | undefined;
+  /** It is denied to everybody (decisions §14). */
+  readonly mandatory?: boolean | undefined;
+  /** Only of a mandatory one: nobody is told that it decided. Its name is empty. */
+  readonly secret?: boolean | undefined;
 }
 
 /** Where a category sends a name. */
@@ -28,6 +32,8 @@ export interface CatalogueIndex {
    * number of applications a, then c category ids and a application ids, each ascending. Offset 0 is no set.
    */
   readonly memberships: Int32Array;
+  /** The ids of the categories that are denied to everybody. */
+  readonly mandatoryIds: readonly number[];
   /** What the same index can be opened from in another thread, when it was sent there; undefined: nothing. */
   readonly shareable?: unknown;
   /**

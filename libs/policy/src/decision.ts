@@ -9,7 +9,7 @@ export const Verdict = {
 } as const;
 export type Verdict = (typeof Verdict)[keyof typeof Verdict];
 
-/** What decided, in the order of precedence (decisions §7). */
+/** What decided; by a profile in the order of precedence (decisions §7). */
 export const Reason = {
   noProfile: 0,
   domainRule: 1,
@@ -20,10 +20,21 @@ export const Reason = {
   none: 5,
   /** In place of `noProfile`: the address has NAPT ranges, but none has the port. The client is not served. */
   outsideRanges: 6,
+  /** Before all others: an order denies the name to everybody (decisions §14). */
+  order: 7,
+  /** Next: a mandatory category does. */
+  mandatoryCategory: 8,
+  /** Next: the profile of the subscriber has a grant for the name (decisions §15). */
+  grant: 9,
 } as const;
 export type Reason = (typeof Reason)[keyof typeof Reason];
 
-/** The value of `ttlCapSeconds` when no schedule will switch. */
+/** Whether it is what everybody is denied (decisions §14). */
+export function isOfOrders(reason: Reason): boolean {
+  return reason === Reason.order || reason === Reason.mandatoryCategory;
+}
+
+/** The value of `ttlCapSeconds` when nothing will end. */
 export const NO_TTL_CAP = 0x7fff_ffff;
 
 /**
@@ -38,11 +49,10 @@ export class Decision {
   profileId = -1;
   /** The profile that decides now: the subscriber's, or the target of its schedule; −1: none. */
   activeProfileId = -1;
-  /** The block page of the active profile; −1: the default page of the deployment. */
-  pageId = -1;
-  /** Whether a name that the active profile blocks gets an empty answer instead of the block page. */
-  emptyDnsAnswer = false;
-  /** Seconds to the next schedule switch, which no answer may outlive: at least 1. `NO_TTL_CAP`: there is none. */
+  /**
+   * Seconds to the next schedule switch, and to the end of the orders and grants that `judge` found: no answer may
+   * outlive them. At least 1. `NO_TTL_CAP`: there is none.
+   */
   ttlCapSeconds: number = NO_TTL_CAP;
 
   /** Whether the client has no profile because its port is in none of the NAPT ranges of its address. */
@@ -52,16 +62,24 @@ export class Decision {
 
   verdict: Verdict = Verdict.unfiltered;
   reason: Reason = Reason.noProfile;
-  /** Whether a domain or application rule allows the name. Then its CNAME targets are not judged (decisions §7). */
+  /** When blocked: the block page of the profile that blocks; −1: the default page, or that of orders. */
+  pageId = -1;
+  /** When blocked: whether the answer is empty instead of the block page. */
+  emptyDnsAnswer = false;
+  /** Whether a grant or a rule allows the name. Then only orders are asked about its targets (decisions §7, §14). */
   explicitAllow = false;
   /** Labels of the suffix that decided (1: the top-level domain); 0: no suffix did (noProfile, whiteListOnly, none). */
   matchedLabels = 0;
-  /** The application or category that decided; −1: none. */
+  /** The order, application or category that decided; −1: none. */
   matchedId = -1;
+  /** When an order decided: its number, for its texts (`OrderLookup`). Valid only in the policy that set it. */
+  orderNumber = -1;
 
   /** Where a blocked category sends the name, which is permitted (decisions §7). Null: it stays as it is. */
   rewrite: CategoryRewrite | null = null;
 
+  /** The slot of the subscriber's profile; −1: none. It is valid only in the policy that set it. */
+  ownSlot = -1;
   /** The slot of the active profile; −1: none. It is valid only in the policy that set it. */
   activeSlot = -1;
 }

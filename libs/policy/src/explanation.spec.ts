@@ -9,6 +9,9 @@ import { MapCatalogue } from './testing/map-catalogue.js';
 
 const { allow, deny } = RuleVerdict;
 const NETWORK = 0xc000_0200;
+const NO_ORDER_OR_GRANT = [Reason.order, Reason.grant].map((step) => {
+  return { step, verdict: 0, matchedLabels: 0, matchedId: -1 };
+});
 
 function policyOf(
   timeZone: string,
@@ -44,12 +47,14 @@ describe('Policy.explain', () => {
     const { decision, steps } = policy.explain(ipv4Client(9), namesOf('www.bad.example'), 0);
     expect(decision).toMatchObject({ reason: Reason.applicationRule, matchedId: 3 });
     expect(steps).toEqual([
+      ...NO_ORDER_OR_GRANT,
       { step: Reason.applicationRule, verdict: allow, matchedLabels: 2, matchedId: 3 },
       { step: Reason.domainRule, verdict: deny, matchedLabels: 2, matchedId: -1 },
       { step: Reason.whiteListOnly, verdict: deny, matchedLabels: 0, matchedId: -1 },
       { step: Reason.category, verdict: deny, matchedLabels: 2, matchedId: 12 },
     ]);
     expect(policy.explain(ipv4Client(9), namesOf('a.example'), 0).steps).toEqual([
+      ...NO_ORDER_OR_GRANT,
       { step: Reason.applicationRule, verdict: 0, matchedLabels: 0, matchedId: -1 },
       { step: Reason.domainRule, verdict: 0, matchedLabels: 0, matchedId: -1 },
       { step: Reason.whiteListOnly, verdict: deny, matchedLabels: 0, matchedId: -1 },
@@ -57,7 +62,7 @@ describe('Policy.explain', () => {
     ]);
   });
 
-  it('names the record by which the client is found, and asks no step without a profile', () => {
+  it('names the record by which the client is found, and asks for no more than orders without a profile', () => {
     const names = namesOf('a.example');
     expect(policy.explain(ipv4Client(1, 1500), names, 0).subscriber).toMatchObject({
       by: MatchedBy.naptRange,
@@ -74,7 +79,7 @@ describe('Policy.explain', () => {
       subscriber: { by: MatchedBy.outsideRanges },
       period: null,
       nextSwitchMs: null,
-      steps: [],
+      steps: [{ step: Reason.order, verdict: 0 }],
     });
   });
 });

@@ -19,8 +19,9 @@ export interface Explanation {
   /** The next switch of its schedule; null: there will be none. */
   readonly nextSwitchMs: number | null;
   /**
-   * What each step of the active profile says, in order of precedence. The first that says anything has decided; if
-   * none does, the name is permitted. Empty for a client without a profile.
+   * What each step says, in order of precedence. The first that says anything has decided; if none does, the name is
+   * permitted. The first step is `order` or `mandatoryCategory`; for a client without a profile there are no others. Of
+   * a secret category neither the suffix nor the id is known.
    */
   readonly steps: readonly StepVerdict[];
 }

@@ -7,7 +7,7 @@ export {
 } from './catalogue-index.js';
 export type { Client } from './client.js';
 export { ClientAddress, readIpv4, readIpv6, UNKNOWN_PORT } from './client-address.js';
-export { Decision, NO_TTL_CAP, Reason, Verdict } from './decision.js';
+export { Decision, isOfOrders, NO_TTL_CAP, Reason, Verdict } from './decision.js';
 export type { Explanation } from './explanation.js';
 export { ChunkMemory } from './memory/chunk-memory.js';
 export { countAsHeap, sharedBytes } from './memory/heap-weight.js';

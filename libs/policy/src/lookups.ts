@@ -1,6 +1,8 @@
 import type { PolicySpaces } from './policy-spaces.js';
 import { ProfileLookup } from './profiles/profile-lookup.js';
 import { DomainRuleLookup } from './rules/domain-rule-lookup.js';
+import { OrderLookup } from './rules/order-lookup.js';
+import { TimedRuleLookup } from './rules/timed-rule-lookup.js';
 import { ScheduleLookup } from './schedules/schedule-lookup.js';
 import type { ZoneClock } from './schedules/zone-clock.js';
 import { SubscriberLookup } from './subscribers/subscriber-lookup.js';
@@ -11,6 +13,8 @@ export class Lookups {
   readonly domainRules: DomainRuleLookup;
   readonly subscribers: SubscriberLookup;
   readonly schedules: ScheduleLookup;
+  readonly orders: OrderLookup;
+  readonly grants: TimedRuleLookup;
 
   /** @param spaces of which the structures have been created. */
   constructor(spaces: PolicySpaces, clock: ZoneClock) {
@@ -18,5 +22,7 @@ export class Lookups {
     this.domainRules = new DomainRuleLookup(spaces.domainRules, this.profiles.records);
     this.subscribers = new SubscriberLookup(spaces);
     this.schedules = new ScheduleLookup(spaces, clock);
+    this.orders = new OrderLookup(spaces);
+    this.grants = new TimedRuleLookup({ tables: spaces.grantTables, records: spaces.grants });
   }
 }

@@ -1,12 +1,13 @@
 import type { SuffixHashes } from '@weir/dns-name';
 import type { CatalogueIndex } from './catalogue-index.js';
 import type { Client } from './client.js';
-import { Decision, NO_TTL_CAP, Reason, Verdict } from './decision.js';
+import { Decision, NO_TTL_CAP, Reason, type Verdict } from './decision.js';
 import type { Explanation } from './explanation.js';
 import { Lookups } from './lookups.js';
 import { PolicyError } from './policy-error.js';
 import { PolicyHead } from './policy-head.js';
 import type { PolicySpaces } from './policy-spaces.js';
+import type { OrderLookup } from './rules/order-lookup.js';
 import { RuleEvaluator } from './rule-evaluator.js';
 import { LOOK_AHEAD_MS } from './schedules/schedule-lookup.js';
 import { ZoneClock } from './schedules/zone-clock.js';
@@ -22,7 +23,7 @@ export interface PolicyOptions {
  * (decisions §5, §7, §8). The policy itself has a reader, and so can have every other thread: one for each thread, as
  * it has room for one query.
  *
- * `identify`, `judge`, `decide` and `match` allocate nothing and never throw.
+ * `identify`, `judge`, `judgeOrders`, `decide` and `match` allocate nothing and never throw.
  */
 export class PolicyReader {
   private readonly head: PolicyHead;
@@ -42,7 +43,7 @@ export class PolicyReader {
     }
     this.head = new PolicyHead(spaces.head);
     this.lookups = new Lookups(spaces, this.clock);
-    this.evaluator = new RuleEvaluator(this.lookups.profiles, this.lookups.domainRules);
+    this.evaluator = new RuleEvaluator(this.lookups, this.clock);
   }
 
   get revision(): number {
@@ -74,16 +75,24 @@ export class PolicyReader {
 
   /** Judges a name, the queried one or a CNAME target, by the active profile that `identify` of this policy found. */
   judge(names: SuffixHashes, out: Decision): void {
-    if (out.activeSlot >= 0 && this.lookups.profiles.exists(out.activeSlot)) {
-      this.evaluator.judge(out.activeSlot, names, out);
-      return;
-    }
-    out.verdict = Verdict.unfiltered;
-    out.reason = out.isOutsideRanges ? Reason.outsideRanges : Reason.noProfile;
-    out.explicitAllow = false;
-    out.matchedLabels = 0;
-    out.matchedId = -1;
-    out.rewrite = null;
+    const { activeSlot } = out;
+    const hasProfile = activeSlot >= 0 && this.lookups.profiles.exists(activeSlot);
+    this.evaluator.judge(hasProfile ? activeSlot : -1, names, out);
+  }
+
+  /** The same by orders and mandatory categories alone: what they do not block is `unfiltered`. */
+  judgeOrders(names: SuffixHashes, out: Decision): void {
+    this.evaluator.judge(-1, names, out);
+  }
+
+  /** Whether `judgeOrders` may block anything. */
+  get hasOrders(): boolean {
+    return this.evaluator.hasOrders;
+  }
+
+  /** The texts of orders, by `Decision.orderNumber`. */
+  get orders(): OrderLookup {
+    return this.lookups.orders;
   }
 
   /** `identify`, then `judge`. */
@@ -99,13 +108,14 @@ export class PolicyReader {
     this.decide(client, names, nowMs, decision);
     const subscriber = new SubscriberMatch();
     this.match(client, subscriber);
-    const slot = this.lookups.subscribers.find(client);
     const hasProfile = decision.activeSlot >= 0;
+    const steps = this.evaluator.ladder(decision, names);
+    if (decision.reason === Reason.mandatoryCategory) this.evaluator.hideSecret(decision);
     return {
       decision,
       subscriber,
-      ...(hasProfile ? this.schedule(slot) : { period: null, nextSwitchMs: null }),
-      steps: hasProfile ? this.evaluator.ladder(decision.activeSlot, names) : [],
+      ...(hasProfile ? this.schedule(decision.ownSlot) : { period: null, nextSwitchMs: null }),
+      steps,
     };
   }
 
@@ -142,10 +152,9 @@ export class PolicyReader {
     }
     const activeSlot = profiles.isScheduled(slot) ? this.activeSlot(slot, out) : slot;
     out.profileId = profiles.id(slot);
+    out.ownSlot = slot;
     out.activeSlot = activeSlot;
     out.activeProfileId = profiles.id(activeSlot);
-    out.pageId = profiles.pageId(activeSlot);
-    out.emptyDnsAnswer = profiles.isEmptyDnsAnswer(activeSlot);
   }
 
   /** The target of the schedule during its periods, if that profile exists; else `slot`. Caps the TTL. */
@@ -162,7 +171,6 @@ export class PolicyReader {
 function clear(out: Decision): void {
   out.profileId = -1;
   out.activeProfileId = -1;
+  out.ownSlot = -1;
   out.activeSlot = -1;
-  out.pageId = -1;
-  out.emptyDnsAnswer = false;
 }

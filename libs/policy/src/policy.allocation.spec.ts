@@ -12,6 +12,8 @@ const QUERIES = 50_000;
 const ROUNDS = 9;
 const NOW_MS = Date.UTC(2026, 2, 2, 10);
 const NETWORK = 0xc000_0200;
+/** Beyond 32 bits, so that no small integer has it. */
+const LATER = 2 ** 33;
 
 /** No profile blocks the last category. */
 const REWRITES = [1, 999_999].map((categoryId) => ({ categoryId, target: new Uint8Array(1) }));
@@ -28,6 +30,16 @@ function fullPolicy(): Policy {
     domainHash: hashDomain('bad.example', KEY),
     verdict: RuleVerdict.deny,
   };
+  const { allow, deny } = RuleVerdict;
+  const hash = (domain: string): number => hashDomain(domain, KEY);
+  const texts = { authority: 'District Court', reference: '1 A 23' };
+  const orders = Array.from({ length: 2000 }, (_, id) => {
+    const domain = id % 3 === 0 ? 'denied.example' : `denied-${id}.example`;
+    return [
+      'order',
+      { id, domainHash: hash(domain), until: id === 9 ? LATER : 1, ...texts },
+    ] as const;
+  });
   const entities = [
     ['profile', profile(1, lists)],
     ['profile', profile(2, { ...lists, appawarePriorityOverBwlists: true })],
@@ -37,6 +49,9 @@ function fullPolicy(): Policy {
     ['naptAssignment', { address: NETWORK + 1, lowerPort: 0, upperPort: 100, profileId: 2 }],
     ['ipv6Network', { address: wordsOf(6, 0x2001_0db8n << 96n), prefixLength: 32, profileId: 2 }],
     ['schedule', { profileId: 1, targetProfileId: 2, periods: hours }],
+    ...orders,
+    ['grant', { profileId: 1, domainHash: hash('b.c.example'), verdict: allow, until: LATER }],
+    ['grant', { profileId: 2, domainHash: hash('bad.example'), verdict: deny, until: LATER }],
   ] as const;
   for (const [kind, entity] of entities) policy.put({ type: 'put', kind, entity } as PutOperation);
   // More than one block of memory holds.
@@ -53,6 +68,7 @@ function fullPolicy(): Policy {
   policy.setCatalogue({
     shareable: 'this one',
     memberships: Int32Array.of(0, 1, 1, 2, 1),
+    mandatoryIds: [7],
     find: (asked, suffix) => (asked.high[suffix] === high && asked.low[suffix] === low ? 1 : 0),
     rewritesOf: () => REWRITES,
     candidateMask: () => -1,
@@ -90,7 +106,12 @@ describe.each([
   it('allocates nothing when it decides', () => {
     const policy: Decider = create();
     const names = new SuffixHashes(KEY);
-    const wireNames = ['www.bad.example', 'www.listed.example', 'a.b.c.example'].map(toWireName);
+    const wireNames = [
+      'www.bad.example',
+      'www.listed.example',
+      'a.b.c.example',
+      'www.denied.example',
+    ].map(toWireName);
     const clients = [
       ipv4Client(1),
       ipv4Client(1, 50),
@@ -104,7 +125,7 @@ describe.each([
       // One number for all: a caller that makes a new one a query may have it boxed.
       const nowMs = NOW_MS;
       for (let i = 0; i < QUERIES; i++) {
-        names.compute(wireNames[i % 3], 0);
+        names.compute(wireNames[i % wireNames.length], 0);
         if (policy.decide(clients[i % clients.length], names, nowMs, out) === Verdict.block)
           blocked++;
       }

@@ -100,8 +100,6 @@ describe('Policy.decide', () => {
       explicitAllow: false,
       profileId: 7,
       activeProfileId: 7,
-      pageId: 3,
-      emptyDnsAnswer: true,
     });
   });
 
@@ -344,7 +342,6 @@ describe('Policy.identify', () => {
     expect(decide('example.com', ipv4Client(1), NOW_MS + 1_800_000)).toMatchObject({
       verdict: Verdict.permit,
       activeProfileId: 1,
-      pageId: 11,
       ttlCapSeconds: 7 * 86_400 - 1800,
     });
   });

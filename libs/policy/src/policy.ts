@@ -24,6 +24,7 @@ import type { SpaceOptions } from './memory/space.js';
 import { PolicyHead } from './policy-head.js';
 import { type PolicyOptions, PolicyReader } from './policy-reader.js';
 import { createSpaces, forkSpaces, giveAwaySpaces, type PolicySpaces } from './policy-spaces.js';
+import type { OrderLookup } from './rules/order-lookup.js';
 import type { SubscriberMatch } from './subscribers/subscriber-match.js';
 
 /** Bytes of each structure. */
@@ -209,6 +210,21 @@ export class Policy {
   /** Judges a name, the queried one or a CNAME target, by the active profile that `identify` of this policy found. */
   judge(names: SuffixHashes, out: Decision): void {
     this.reader.judge(names, out);
+  }
+
+  /** The same by orders and mandatory categories alone: what they do not block is `unfiltered`. */
+  judgeOrders(names: SuffixHashes, out: Decision): void {
+    this.reader.judgeOrders(names, out);
+  }
+
+  /** Whether `judgeOrders` may block anything. */
+  get hasOrders(): boolean {
+    return this.reader.hasOrders;
+  }
+
+  /** The texts of orders, by `Decision.orderNumber`. */
+  get orders(): OrderLookup {
+    return this.reader.orders;
   }
 
   /** `identify`, then `judge`. */

@@ -1,13 +1,20 @@
 import { RuleVerdict } from '@weir/config-model';
 import type { SuffixHashes } from '@weir/dns-name';
 import type { CatalogueIndex, CategoryRewrite } from './catalogue-index.js';
-import { Decision, Reason, Verdict } from './decision.js';
-import type { ProfileLookup } from './profiles/profile-lookup.js';
-import type { DomainRuleLookup } from './rules/domain-rule-lookup.js';
+import { Decision, isOfOrders, Reason, Verdict } from './decision.js';
+import type { Lookups } from './lookups.js';
+import type { TimedRuleLookup } from './rules/timed-rule-lookup.js';
+import type { ZoneClock } from './schedules/zone-clock.js';
 
 /** A step of the evaluation, named by the reason that it gives when it decides. */
 export type RuleStep = (typeof Reason)[
-  'domainRule' | 'applicationRule' | 'whiteListOnly' | 'category'];
+  | 'order'
+  | 'mandatoryCategory'
+  | 'grant'
+  | 'domainRule'
+  | 'applicationRule'
+  | 'whiteListOnly'
+  | 'category'];
 
 /** What a step says of a name, whether or not it is the one that decides. */
 export interface StepVerdict {
@@ -19,14 +26,23 @@ export interface StepVerdict {
   readonly matchedId: number;
 }
 
-/** The order of precedence (decisions §7). The first step that matches decides; if none does, the name is permitted. */
+/** What everybody is denied (decisions §14). */
+const ORDERS: readonly RuleStep[] = [Reason.order, Reason.mandatoryCategory];
+/**
+ * The order of precedence (decisions §14, §15, §7). The first step that matches decides; if none does, the name is
+ * permitted.
+ */
 const DOMAIN_RULES_FIRST: readonly RuleStep[] = [
+  ...ORDERS,
+  Reason.grant,
   Reason.domainRule,
   Reason.applicationRule,
   Reason.whiteListOnly,
   Reason.category,
 ];
 const APPLICATION_RULES_FIRST: readonly RuleStep[] = [
+  ...ORDERS,
+  Reason.grant,
   Reason.applicationRule,
   Reason.domainRule,
   Reason.whiteListOnly,
@@ -34,6 +50,7 @@ const APPLICATION_RULES_FIRST: readonly RuleStep[] = [
 ];
 
 const MAX_LABELS = 127;
+const NO_IDS: readonly number[] = [];
 
 /** Judges names by the rules of profiles. One evaluator serves all queries; `judge` allocates nothing. */
 export class RuleEvaluator {
@@ -44,31 +61,53 @@ export class RuleEvaluator {
   /** Suffixes that the catalogue may list, and those that the profile may have rules for: see `candidateMask`. */
   private catalogueCandidates = 0;
   private ruleCandidates = 0;
+  private orderCandidates = 0;
   /** Keeps what was prefetched, so that the compiler does not remove the reads. */
   protected sink = 0;
 
   constructor(
-    private readonly profiles: ProfileLookup,
-    private readonly domainRules: DomainRuleLookup,
+    private readonly lookups: Lookups,
+    private readonly clock: ZoneClock,
   ) {}
 
-  /** What all steps say of a name, in order of precedence, by the profile of that slot. Allocates. */
-  ladder(slot: number, names: SuffixHashes): StepVerdict[] {
-    this.prefetch(slot, names);
+  /** Whether anything is denied to everybody. */
+  get hasOrders(): boolean {
+    return !this.lookups.orders.rules.isEmpty || this.mandatoryIds.length > 0;
+  }
+
+  /** What all steps say of a name, in order of precedence, for the client of a decision. Allocates. */
+  ladder({ activeSlot, ownSlot }: Decision, names: SuffixHashes): StepVerdict[] {
+    this.prefetch(activeSlot, names);
     const out = new Decision();
-    return this.stepsOf(slot).map((step) => {
-      const verdict = this.evaluate(step, slot, names, out);
+    out.ownSlot = ownSlot;
+    const [order, category, ...others] = this.stepsOf(activeSlot).map((step) => {
+      const verdict = this.evaluate(step, activeSlot, names, out);
+      if (step === Reason.mandatoryCategory) this.hideSecret(out);
       const { matchedLabels, matchedId } = out;
       return { step, verdict, matchedLabels, matchedId };
     });
+    // Together they are one step.
+    return [order.verdict === 0 && category.verdict !== 0 ? category : order, ...others];
+  }
+
+  /** Nobody is told which suffix and which category it was, if it is a secret one. */
+  hideSecret(out: Decision): void {
+    if (this.catalogue?.category(out.matchedId)?.secret !== true) return;
+    out.matchedLabels = 0;
+    out.matchedId = -1;
   }
 
   /** The steps for a profile in order of precedence. */
   private stepsOf(slot: number): readonly RuleStep[] {
-    return this.profiles.isAppawarePriority(slot) ? APPLICATION_RULES_FIRST : DOMAIN_RULES_FIRST;
+    const { profiles } = this.lookups;
+    if (slot < 0) return ORDERS;
+    return profiles.isAppawarePriority(slot) ? APPLICATION_RULES_FIRST : DOMAIN_RULES_FIRST;
   }
 
-  /** Sets the fields of `out` that `Policy.judge` sets, by the profile of that slot. */
+  /**
+   * Sets the fields of `out` that `Policy.judge` sets.
+   * @param slot of the profile that is active; −1: none, or its rules do not matter.
+   */
   judge(slot: number, names: SuffixHashes, out: Decision): void {
     this.judgeSteps(slot, names, out);
     out.rewrite = out.verdict === Verdict.permit ? this.rewriteOf(slot, names) : null;
@@ -76,7 +115,8 @@ export class RuleEvaluator {
 
   /** The first of the blocked categories that rewrite this name; null: there is none. */
   private rewriteOf(slot: number, names: SuffixHashes): CategoryRewrite | null {
-    const { catalogue, profiles } = this;
+    const { catalogue } = this;
+    const { profiles } = this.lookups;
     if (catalogue === null || profiles.categoryCount(slot) === 0) return null;
     const rewrites = catalogue.rewritesOf(names);
     for (let i = 0; i < rewrites.length; i++) {
@@ -96,12 +136,25 @@ export class RuleEvaluator {
         out.verdict = verdict === RuleVerdict.allow ? Verdict.permit : Verdict.block;
         // Only rules can allow. The other steps deny, or do not match.
         out.explicitAllow = verdict === RuleVerdict.allow;
+        if (verdict === RuleVerdict.deny) this.setPage(step, slot, out);
         return;
       }
     }
-    out.reason = Reason.none;
-    out.verdict = Verdict.permit;
     out.explicitAllow = false;
+    if (slot >= 0) {
+      out.reason = Reason.none;
+      out.verdict = Verdict.permit;
+    } else {
+      out.reason = out.isOutsideRanges ? Reason.outsideRanges : Reason.noProfile;
+      out.verdict = Verdict.unfiltered;
+    }
+  }
+
+  private setPage(step: RuleStep, slot: number, out: Decision): void {
+    const { profiles } = this.lookups;
+    const blocking = step === Reason.grant ? out.ownSlot : slot;
+    out.pageId = isOfOrders(step) ? -1 : profiles.pageId(blocking);
+    out.emptyDnsAnswer = !isOfOrders(step) && profiles.isEmptyDnsAnswer(blocking);
   }
 
   /**
@@ -110,9 +163,13 @@ export class RuleEvaluator {
    */
   private prefetch(slot: number, names: SuffixHashes): void {
     this.isLookedUp = false;
-    this.catalogueCandidates = this.catalogue === null ? 0 : this.catalogue.candidateMask(names);
-    this.ruleCandidates = this.domainRules.candidateMask(slot, names);
-    if (this.catalogueCandidates !== 0) this.sink = this.profiles.prefetchLists(slot);
+    const isListed = slot >= 0 || this.mandatoryIds.length > 0;
+    this.catalogueCandidates =
+      this.catalogue !== null && isListed ? this.catalogue.candidateMask(names) : 0;
+    this.orderCandidates = this.lookups.orders.rules.candidateMask(names);
+    if (slot < 0) return;
+    this.ruleCandidates = this.lookups.domainRules.candidateMask(slot, names);
+    if (this.catalogueCandidates !== 0) this.sink = this.lookups.profiles.prefetchLists(slot);
   }
 
   /**
@@ -124,10 +181,18 @@ export class RuleEvaluator {
     names: SuffixHashes,
     out: Decision,
   ): RuleVerdict | 0 {
-    const { profiles } = this;
+    const { profiles } = this.lookups;
     out.matchedLabels = 0;
     out.matchedId = -1;
     switch (step) {
+      case Reason.order:
+        return this.orderCandidates !== 0 ? this.matchOrders(names, out) : 0;
+      case Reason.mandatoryCategory:
+        return this.catalogueCandidates !== 0 && this.mandatoryIds.length > 0
+          ? this.matchCategories(-1, names, out)
+          : 0;
+      case Reason.grant:
+        return profiles.isGranted(out.ownSlot) ? this.matchGrants(names, out) : 0;
       case Reason.domainRule:
         return this.ruleCandidates !== 0 ? this.matchDomainRules(slot, names, out) : 0;
       case Reason.applicationRule:
@@ -143,11 +208,48 @@ export class RuleEvaluator {
     }
   }
 
+  /** The order for the longest suffix, and of several for it that with the lowest id. */
+  private matchOrders(names: SuffixHashes, out: Decision): RuleVerdict | 0 {
+    const { rules } = this.lookups.orders;
+    for (let i = names.count - 1; i >= 0; i--) {
+      if (!isCandidate(this.orderCandidates, i)) continue;
+      const order = rules.find(-1, names, i, this.clock);
+      if (order < 0) continue;
+      out.orderNumber = order;
+      out.matchedId = rules.owner(order);
+      return this.matchTimed(rules, order, i, out);
+    }
+    return 0;
+  }
+
+  /** The grant for the longest suffix. */
+  private matchGrants(names: SuffixHashes, out: Decision): RuleVerdict | 0 {
+    const { grants } = this.lookups;
+    for (let i = names.count - 1; i >= 0; i--) {
+      const grant = grants.find(out.ownSlot, names, i, this.clock);
+      if (grant >= 0) return this.matchTimed(grants, grant, i, out);
+    }
+    return 0;
+  }
+
+  /** No answer may outlive the rule. */
+  private matchTimed(
+    rules: TimedRuleLookup,
+    rule: number,
+    suffix: number,
+    out: Decision,
+  ): RuleVerdict {
+    const seconds = rules.secondsLeft(rule, this.clock);
+    out.ttlCapSeconds = Math.max(1, Math.min(out.ttlCapSeconds, seconds));
+    out.matchedLabels = suffix + 1;
+    return rules.verdict(rule);
+  }
+
   /** The rule for the longest suffix. */
   private matchDomainRules(slot: number, names: SuffixHashes, out: Decision): RuleVerdict | 0 {
     for (let i = names.count - 1; i >= 0; i--) {
       if (!isCandidate(this.ruleCandidates, i)) continue;
-      const verdict = this.domainRules.findSuffix(slot, names, i);
+      const verdict = this.lookups.domainRules.findSuffix(slot, names, i);
       if (verdict !== 0) {
         out.matchedLabels = i + 1;
         return verdict;
@@ -161,7 +263,8 @@ export class RuleEvaluator {
    * allowed one wins.
    */
   private matchApplications(slot: number, names: SuffixHashes, out: Decision): RuleVerdict | 0 {
-    const { catalogue, profiles } = this;
+    const { catalogue } = this;
+    const { profiles } = this.lookups;
     if (catalogue === null) return 0;
     this.lookUp(catalogue, names);
     const words = catalogue.memberships;
@@ -183,9 +286,12 @@ export class RuleEvaluator {
     return 0;
   }
 
-  /** Of the blocked categories that list the name or a parent the one with the lowest id (decisions §12). */
+  /**
+   * Of the blocked categories that list the name or a parent the one with the lowest id (decisions §12).
+   * @param slot of the profile that blocks them; −1: those that are mandatory.
+   */
   private matchCategories(slot: number, names: SuffixHashes, out: Decision): RuleVerdict | 0 {
-    const { catalogue, profiles } = this;
+    const { catalogue } = this;
     if (catalogue === null) return 0;
     this.lookUp(catalogue, names);
     const words = catalogue.memberships;
@@ -195,13 +301,22 @@ export class RuleEvaluator {
       if (set === 0) continue;
       const end = set + 2 + words[set];
       for (let at = set + 2; at < end && (lowest < 0 || words[at] < lowest); at++) {
-        if (profiles.categoryVerdict(slot, words[at]) === 0) continue;
+        if (!this.isBlocked(slot, words[at])) continue;
         lowest = words[at];
         out.matchedLabels = i + 1;
       }
     }
     out.matchedId = lowest;
     return lowest < 0 ? 0 : RuleVerdict.deny;
+  }
+
+  private isBlocked(slot: number, categoryId: number): boolean {
+    if (slot >= 0) return this.lookups.profiles.categoryVerdict(slot, categoryId) !== 0;
+    return this.mandatoryIds.includes(categoryId);
+  }
+
+  private get mandatoryIds(): readonly number[] {
+    return this.catalogue === null ? NO_IDS : this.catalogue.mandatoryIds;
   }
 
   /** Looks the suffixes up once for each name: applications and categories use the same sets. */

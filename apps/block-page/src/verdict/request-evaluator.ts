@@ -128,6 +128,9 @@ function reasonOf({ catalogue }: Policy, { reason, matchedId }: Decision): Block
     case Reason.whiteListOnly:
       return { code: 'allow_list_only' };
     case Reason.domainRule:
+    case Reason.order:
+    case Reason.mandatoryCategory:
+    case Reason.grant:
       return { code: 'list' };
     case Reason.none:
     case Reason.noProfile:
@@ -138,10 +141,11 @@ function reasonOf({ catalogue }: Policy, { reason, matchedId }: Decision): Block
 
 /** Schedules switch at whole minutes. The decision has the seconds until then, rounded down, at least 1. */
 function nextSwitchOf(
-  { ttlCapSeconds, profileId, activeProfileId }: Decision,
+  { ttlCapSeconds, profileId, activeProfileId, reason }: Decision,
   nowMs: number,
 ): NextSwitch | undefined {
-  if (ttlCapSeconds === NO_TTL_CAP) return undefined;
+  const hasOwnEnd = reason === Reason.order || reason === Reason.grant;
+  if (ttlCapSeconds === NO_TTL_CAP || hasOwnEnd) return undefined;
   return {
     atMs: Math.round((nowMs + ttlCapSeconds * 1000) / MINUTE_MS) * MINUTE_MS,
     isInPeriod: activeProfileId !== profileId,

@@ -34,12 +34,13 @@ export async function build(
     lists.set(source, list);
   }
   const listed = (group: GroupDefinition): ListedGroup => {
-    const { id, name, purpose, domains, sources, isGuarded, rewrites } = group;
+    const { id, name, purpose, mandatory, secret, domains, sources, isGuarded, rewrites } = group;
     const taken = sources.map((source) => {
       const { names, protectedNames } = lists.get(source) as ReadList;
       return isGuarded ? names.without(protectedNames) : names;
     });
-    return { id, name, purpose, lists: [NameList.of(domains, key), ...taken], rewrites };
+    const named = [NameList.of(domains, key), ...taken];
+    return { id, name, purpose, mandatory, secret, lists: named, rewrites };
   };
   const { image, sha256, domainCount } = compileCatalogue(
     {

@@ -239,6 +239,9 @@ function oracleOf({ profiles, bw_lists, napts, nets, nets6 }: Configuration): Po
 }
 
 const STEPS = {
+  order: 'order',
+  mandatoryCategory: 'order',
+  grant: 'grant',
   domainRule: 'domain_rule',
   applicationRule: 'application',
   whiteListOnly: 'white_list_only',

@@ -7,6 +7,7 @@ import {
   type CatalogueIndex,
   type Client,
   type Explanation,
+  isOfOrders,
   type Policy,
   Reason,
   type StepVerdict,
@@ -102,7 +103,9 @@ export class ExplainService {
     const { rewrite, verdict } = outcome;
     const judgedName = formatName(judged, 0);
     const deciding = decidingOf(explanation, outcome, judgedName, hashKey);
-    const hasFlip = explanation.steps.length > 0 && outcome.special === null;
+    const { profileId, reason } = explanation.decision;
+    const isOfProfile = profileId >= 0 && !isOfOrders(reason);
+    const hasFlip = isOfProfile && outcome.special === null;
     const flip = !hasFlip
       ? undefined
       : possibleCalls({
@@ -185,6 +188,9 @@ function profileDto({
 }
 
 const STEP_NAMES: Readonly<Record<StepVerdict['step'], StepName>> = {
+  [Reason.order]: 'order',
+  [Reason.mandatoryCategory]: 'order',
+  [Reason.grant]: 'grant',
   [Reason.domainRule]: 'domain_rule',
   [Reason.applicationRule]: 'application',
   [Reason.whiteListOnly]: 'white_list_only',
@@ -200,7 +206,6 @@ function stepsOf(
   listing: ListedName | undefined,
 ): Json<StepDto>[] {
   const decided = steps.find((one) => one.verdict !== 0);
-  const none = { verdict: 'none', matched: null, decided: false } as const;
   const isRefused = verdict === 'refused';
   return [
     ...(special === null
@@ -213,8 +218,6 @@ function stepsOf(
             decided: true,
           } as const,
         ]),
-    { step: 'order', ...none },
-    ...(steps.length === 0 ? [] : [{ step: 'grant', ...none } as const]),
     ...steps.map((one) => ({
       step: STEP_NAMES[one.step],
       verdict: verdictOf(one),
@@ -245,7 +248,7 @@ function groupOf(
   catalogue: CatalogueIndex | null,
   listing: ListedName | undefined,
 ): Pick<StepDto, 'app_id' | 'cat_id' | 'name' | 'source' | 'listed_since'> {
-  if (matchedId < 0) return {};
+  if (matchedId < 0 || step === Reason.order) return {};
   return step === Reason.applicationRule
     ? { app_id: matchedId, name: catalogue?.applicationName(matchedId) ?? '' }
     : {
@@ -267,7 +270,12 @@ function decidingOf(
   const step = steps.find(({ verdict }) => verdict !== 0);
   if (step === undefined || special !== null) return null;
   const profileId = decision.activeProfileId;
-  if (step.step !== Reason.domainRule) return { profileId, kind: 'profile', key: [profileId] };
   const hash = hashDomain(suffixOf(name, step.matchedLabels) ?? '', key);
+  if (isOfOrders(step.step)) return null;
+  if (step.step === Reason.grant) {
+    const own = decision.profileId;
+    return { profileId: own, kind: 'grant', key: [own, hash] };
+  }
+  if (step.step !== Reason.domainRule) return { profileId, kind: 'profile', key: [profileId] };
   return { profileId, kind: 'domainRule', key: [profileId, hash] };
 }

@@ -93,6 +93,7 @@ export class ModelResolver {
         [...configuration.BLOCK_PAGE_IPV4, ...configuration.BLOCK_PAGE_IPV6],
         configuration.BLOCK_PAGE_ADDRESSES,
       ),
+      ordersPageId: configuration.ORDERS_PAGE ?? -1,
       blockErrors: new BlockErrors({
         source,
         hasText: configuration.BLOCK_EDE_TEXT,

@@ -9,7 +9,7 @@ export const OBSERVABILITY_VARIABLES = {
   METRICS_PROFILES: integer(0, MAX_METRICS_PROFILES, {
     description:
       'Number of profiles whose queries are counted one by one in the metrics: the first that are active for a ' +
-      'query; all others share the label other. Each profile has up to ten time series for each resolver. 0: ' +
+      'query; all others share the label other. Each profile has up to fourteen time series for each resolver. 0: ' +
       'queries are not counted by profile.',
     default: '0',
   }),

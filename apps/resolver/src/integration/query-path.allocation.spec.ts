@@ -87,6 +87,7 @@ function createPath() {
       provider: { name: undefined, contacts: [] },
     }),
     pages: new BlockPages(['192.0.2.80'], new Map()),
+    ordersPageId: -1,
     blockTtlSeconds: 10,
     designatedResolvers: [],
     serverInformation: new ServerInformation(),

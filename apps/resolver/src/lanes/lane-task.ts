@@ -104,6 +104,7 @@ export function laneConfiguration(
     DNS_TLS_PORT: configuration.DNS_TLS_PORT,
     INSPECT_CNAME: configuration.INSPECT_CNAME,
     LOCAL_ZONES: configuration.LOCAL_ZONES,
+    ORDERS_PAGE: configuration.ORDERS_PAGE,
     REBINDING_ALLOWED_ZONES: configuration.REBINDING_ALLOWED_ZONES,
     RESOLVER_INFO_URL: configuration.RESOLVER_INFO_URL,
     STRUCTURED_ERRORS_OPTION: configuration.STRUCTURED_ERRORS_OPTION,

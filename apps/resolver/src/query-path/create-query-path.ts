@@ -45,6 +45,7 @@ export type AnswerConfiguration = Pick<
   | 'DNS_TLS_PORT'
   | 'INSPECT_CNAME'
   | 'LOCAL_ZONES'
+  | 'ORDERS_PAGE'
   | 'REBINDING_ALLOWED_ZONES'
   | 'RESOLVER_INFO_URL'
   | 'STRUCTURED_ERRORS_OPTION'
@@ -121,6 +122,7 @@ export function createQueryPath(
       [...configuration.BLOCK_PAGE_IPV4, ...configuration.BLOCK_PAGE_IPV6],
       configuration.BLOCK_PAGE_ADDRESSES,
     ),
+    ordersPageId: configuration.ORDERS_PAGE ?? -1,
     blockErrors: new BlockErrors({
       source,
       hasText: configuration.BLOCK_EDE_TEXT,

@@ -52,6 +52,7 @@ export const CONFIGURATION: DnsConfiguration = {
   METRICS_PROFILES: 0,
   QUERY_LOG_NAMES: false,
   QUERY_LOG_SAMPLING: 0,
+  ORDERS_PAGE: undefined,
   REBINDING_ALLOWED_ZONES: [],
   RESOLVER_INFO_URL: undefined,
   RESOLVER_NAME: undefined,

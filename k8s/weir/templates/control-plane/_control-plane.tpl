@@ -4,8 +4,8 @@
 {{- $settings := dict "MANAGEMENT_HOST" .Values.listen "FEED_HOST" .Values.listen "OPS_HOST" .Values.listen -}}
 {{- $_ := set $settings "FEED_DIR" "/data" -}}
 {{- /* It explains what resolvers answer. */ -}}
-{{- range $name := list "SCHEDULE_TIMEZONE" "BLOCK_PAGE_IPV4" "BLOCK_PAGE_IPV6" "BLOCK_PAGE_ADDRESSES" "BLOCK_TTL"
-  "BLOCK_EDE_TEXT" "RESOLVER_INFO_URL" "INSPECT_CNAME" "LOCAL_ZONES" "BLOCK_RESOLVER_DISCOVERY" "DNS_ALLOWED_CLIENTS" -}}
+{{- range $name := list "SCHEDULE_TIMEZONE" "BLOCK_PAGE_IPV4" "BLOCK_PAGE_IPV6" "BLOCK_PAGE_ADDRESSES" "ORDERS_PAGE"
+  "BLOCK_TTL" "BLOCK_EDE_TEXT" "RESOLVER_INFO_URL" "INSPECT_CNAME" "LOCAL_ZONES" "BLOCK_RESOLVER_DISCOVERY" "DNS_ALLOWED_CLIENTS" -}}
 {{- if hasKey $.Values.resolver.env $name -}}
 {{- $_ := set $settings $name (get $.Values.resolver.env $name) -}}
 {{- end -}}

@@ -45,6 +45,10 @@ export interface GroupDefinition {
   readonly group: string | null;
   /** `other` for an application. */
   readonly purpose: Purpose;
+  /** Whether it is denied to everybody (decisions §14); false for an application. */
+  readonly mandatory: boolean;
+  /** Whether nobody is told its names, and that it decided. Then it is mandatory. */
+  readonly secret: boolean;
   /** Whether its lists are taken without the names that would block a domain of `never_block`. */
   readonly isGuarded: boolean;
   /** Inline domains in normal form; each also stands for all names below it. May have duplicates. */

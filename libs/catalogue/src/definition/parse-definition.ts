@@ -44,7 +44,14 @@ export async function parseDefinition(read: ReadText, base: Base): Promise<Defin
 type FileField = 'categories' | 'applications' | 'include' | 'never_block';
 const FILE_FIELDS = ['categories', 'applications'] as const satisfies FileField[];
 const APPLICATION_FIELDS = ['id', 'name', 'domains', 'sources'] as const;
-const CATEGORY_FIELDS = [...APPLICATION_FIELDS, 'rewrites', 'group', 'purpose'] as const;
+const CATEGORY_FIELDS = [
+  ...APPLICATION_FIELDS,
+  'rewrites',
+  'group',
+  'purpose',
+  'mandatory',
+  'secret',
+] as const;
 type GroupField = (typeof CATEGORY_FIELDS)[number];
 
 /** A group, and where its id was first. */
@@ -166,12 +173,24 @@ class GroupReader {
       name: yaml.text(yaml.required(place, fields, 'name'), MAX_NAME),
       group: fields.group === undefined ? null : yaml.text(fields.group, MAX_NAME),
       purpose: fields.purpose === undefined ? 'other' : this.purpose(fields.purpose),
+      ...this.mandatory(fields),
       isGuarded: false,
       domains: [],
       domainPlaces: [],
       sources: [],
       rewrites: [],
     };
+  }
+
+  private mandatory({
+    mandatory,
+    secret,
+  }: Partial<Record<GroupField, Place>>): Pick<GroupDefinition, 'mandatory' | 'secret'> {
+    const { yaml } = this;
+    const isMandatory = mandatory !== undefined && yaml.flag(mandatory);
+    const isSecret = secret !== undefined && yaml.flag(secret);
+    if (isSecret && !isMandatory) throw yaml.fail(secret, 'must be with mandatory: true');
+    return { mandatory: isMandatory, secret: isSecret };
   }
 
   private purpose(place: Place): Purpose {

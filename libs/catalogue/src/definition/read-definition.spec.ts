@@ -41,7 +41,10 @@ applications:
       - video.example
 `;
 
-const GUARDED = { group: null, purpose: 'other', isGuarded: true };
+const GUARDED = {
+  ...{ group: null, purpose: 'other', isGuarded: true },
+  ...{ mandatory: false, secret: false },
+};
 const at = (line: number) => ({ file: 'catalogue.yaml', line });
 const SHA256 = 'ab'.repeat(32);
 
@@ -123,7 +126,8 @@ never_block: [bank.example]
     });
     expect(categories).toEqual([
       {
-        ...{ id: 3, name: 'Malware', group: null, purpose: 'security', isGuarded: true },
+        ...GUARDED,
+        ...{ id: 3, name: 'Malware', purpose: 'security', isGuarded: true },
         domains: ['a.example', 'b.example'],
         domainPlaces: [at(3), { file: 'sets/threats.yaml', line: 3 }],
         sources: [
@@ -200,13 +204,13 @@ categories:
     const text = `
 categories:
   - { id: 1, name: a, group: Safety, purpose: security }
-  - { id: 2, name: b, purpose: legal }
+  - { id: 2, name: b, purpose: legal, mandatory: true, secret: true }
 never_block: [Portal.Example., bücher.example]
 `;
     const { categories, neverBlock } = await read({ 'catalogue.yaml': text });
     expect(categories).toMatchObject([
-      { group: 'Safety', purpose: 'security', isGuarded: true },
-      { group: null, purpose: 'legal', isGuarded: false },
+      { group: 'Safety', purpose: 'security', isGuarded: true, mandatory: false, secret: false },
+      { group: null, purpose: 'legal', isGuarded: false, mandatory: true, secret: true },
     ]);
     expect(neverBlock).toEqual(['portal.example', 'xn--bcher-kva.example']);
   });
@@ -239,6 +243,14 @@ never_block: [Portal.Example., bücher.example]
     [
       'categories: [{id: 1, name: a, sources: [{file: a, format: domains, sha256: ab}]}]',
       /sources\[0\]\.sha256: is for a url only$/,
+    ],
+    [
+      'categories: [{id: 1, name: a, mandatory: yes}]',
+      /categories\[0\]\.mandatory: must be true or false$/,
+    ],
+    [
+      'categories: [{id: 1, name: a, secret: true}]',
+      /categories\[0\]\.secret: must be with mandatory: true$/,
     ],
     [
       'categories: [{id: 1, name: a, purpose: family}]',

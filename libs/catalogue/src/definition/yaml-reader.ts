@@ -98,6 +98,12 @@ export class YamlReader {
     return value;
   }
 
+  flag(place: Place): boolean {
+    const value = this.scalar(place);
+    if (typeof value !== 'boolean') throw this.fail(place, 'must be true or false');
+    return value;
+  }
+
   /** A scalar as it reads: `true` is a text then. */
   word(place: Place): string {
     return String(this.scalar(place));

@@ -16,6 +16,8 @@ export interface ListedGroup {
   readonly lists: readonly NameList[];
   /** For a category only, as `rewrites`. */
   readonly purpose?: Purpose;
+  readonly mandatory?: boolean;
+  readonly secret?: boolean;
   readonly rewrites?: readonly RewriteDefinition[];
 }
 
@@ -59,9 +61,11 @@ export function compileCatalogue(listed: ListedGroups, key: HashKey): CompiledCa
     categories.length,
   );
   const { count, countOf } = countNames(merge, sets, groups.length);
-  const summaries = groups.map(({ id, name, purpose }, i) => ({
-    ...{ id, name, domains: countOf[i] },
+  const summaries = groups.map(({ id, name, purpose, mandatory, secret }, i) => ({
+    ...{ id, name: secret === true ? '' : name, domains: countOf[i] },
     ...(purpose && { purpose }),
+    ...(mandatory === true && { mandatory }),
+    ...(secret === true && { secret }),
   }));
   const names = {
     categories: summaries.slice(0, categories.length),

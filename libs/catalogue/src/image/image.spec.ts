@@ -58,11 +58,22 @@ describe('CatalogueImage', () => {
     expect(lookUp(image, 'example')).toEqual({ categories: [], applications: [] });
   });
 
+  it('has the ids of mandatory categories, and no name of a secret one', () => {
+    const open: ListedGroup = { ...group(3, 'bet.example'), mandatory: true };
+    const hidden: ListedGroup = { ...group(12, 'bad.example'), mandatory: true, secret: true };
+    const image = openCompiled(groups([hidden, group(1, 'a.example'), open]));
+    expect(image.mandatoryIds).toEqual([3, 12]);
+    expect(image.category(3)).toMatchObject({ name: open.name, mandatory: true });
+    expect(image.category(12)).toMatchObject({ name: '', secret: true });
+    expect(image.categories.map(({ name }) => name)).not.toContain(hidden.name);
+  });
+
   it('has the names of its categories and applications, and what a category is for', () => {
     const bets: ListedGroup = { ...group(12, 'bet.example'), purpose: 'parental' };
     const image = openCompiled(groups([bets], [group(7, 'app.example')]));
     expect(image.category(12)).toMatchObject({ name: bets.name, purpose: 'parental' });
     expect(image.category(7)).toBeUndefined();
+    expect(image.mandatoryIds).toEqual([]);
     expect(image.applicationName(7)).toBe(image.applications[0].name);
     expect(image.applicationName(12)).toBeUndefined();
   });

@@ -76,6 +76,7 @@ export class CatalogueImage implements CatalogueIndex {
   readonly shareable: Uint8Array | undefined;
   /** Ascending by id. */
   readonly categories: readonly GroupSummary[];
+  readonly mandatoryIds: readonly number[];
   /** Ascending by id. */
   readonly applications: readonly GroupSummary[];
   /** Distinct names listed. */
@@ -97,6 +98,8 @@ export class CatalogueImage implements CatalogueIndex {
     this.memberships = sections.memberships;
     this.shareable = bytes.buffer instanceof SharedArrayBuffer ? bytes : undefined;
     this.categories = names.categories;
+    const mandatory = names.categories.filter((category) => category.mandatory === true);
+    this.mandatoryIds = mandatory.map(({ id }) => id);
     this.applications = names.applications;
     this.domainCount = field('domainCount');
     this.scale = field('homeSlots') / TWO_TO_32;

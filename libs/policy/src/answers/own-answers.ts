@@ -9,7 +9,7 @@ import {
   writeEmptyAnswer,
   writeRecordsAnswer,
 } from '@weir/dns-wire';
-import type { Decision } from '../decision.js';
+import { type Decision, isOfOrders } from '../decision.js';
 import type { AskedQuery } from './asked-query.js';
 import type { BlockErrors } from './block-errors.js';
 import type { BlockPages } from './block-pages.js';
@@ -27,6 +27,8 @@ const PRIVATE_ADDRESS = extendedError(Ede.blocked);
 
 export interface OwnAnswersOptions {
   readonly pages: BlockPages;
+  /** The page of orders and mandatory categories; −1: the default page. */
+  readonly ordersPageId: number;
   readonly blockErrors: BlockErrors;
   readonly blockTtlSeconds: number;
   /** Rdata of the SVCB records of the designated resolvers. */
@@ -57,7 +59,8 @@ export class OwnAnswers {
     decision: Decision,
     limit: number,
   ): number {
-    const page = this.options.pages.addressesOf(decision.pageId);
+    const { pages, ordersPageId } = this.options;
+    const page = pages.addressesOf(isOfOrders(decision.reason) ? ordersPageId : decision.pageId);
     const isEmpty = decision.emptyDnsAnswer;
     return writeAddressAnswer(
       out,

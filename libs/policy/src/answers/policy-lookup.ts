@@ -53,23 +53,24 @@ export class PolicyLookup {
       exchange.nameHashLow = hashes.low[labels - 1] | 0;
       exchange.nameHashHigh = hashes.high[labels - 1] | 0;
     }
-    policy.decide(client, hashes, this.options.nowMs(), decision);
-    return this.isServed(client) ? Access.served : Access.refused;
+    policy.identify(client, this.options.nowMs(), decision);
+    if (!this.isServed(client)) return this.withoutPolicy(Access.refused);
+    policy.judge(hashes, decision);
+    return Access.served;
   }
 
   /** An address with NAPT ranges has subscribers, and is never unfiltered (decisions §7). */
   private isServed(client: Client): boolean {
-    const { verdict, reason } = this.decision;
-    if (verdict !== Verdict.unfiltered) return true;
-    return reason !== Reason.outsideRanges && this.options.allowedClients.has(client);
+    const { profileId, isOutsideRanges } = this.decision;
+    return profileId >= 0 || (!isOutsideRanges && this.options.allowedClients.has(client));
   }
 
   /** Drops the verdict of the policy, which does not apply to this name. It is not counted either. */
   overrule(): void {
     const { decision } = this;
-    if (decision.verdict === Verdict.unfiltered) return;
-    decision.verdict = Verdict.permit;
-    decision.reason = Reason.none;
+    const hasProfile = decision.profileId >= 0;
+    decision.verdict = hasProfile ? Verdict.permit : Verdict.unfiltered;
+    decision.reason = hasProfile ? Reason.none : Reason.noProfile;
   }
 
   /** Resets the decision for a query that is answered without the policy. */

@@ -28,6 +28,10 @@ export class PairLookup {
     return sum;
   }
 
+  isEmpty(references: Int32Array, at: number): boolean {
+    return references[at + 1] === 0;
+  }
+
   /** Word b of the entry with that key in the table whose reference is at `at`; 0: there is none. */
   find(references: Int32Array, at: number, a: number, b: number): number {
     const shape = references[at + 1];

@@ -4,6 +4,8 @@ import { PairLookup } from '../memory/pair-lookup.js';
 import { SlotRecords } from '../memory/slot-records.js';
 import type { Space } from '../memory/space.js';
 import { mix } from '../memory/word-map-lookup.js';
+import type { ZoneClock } from '../schedules/zone-clock.js';
+import { NO_TTL_CAP } from '../decision.js';
 import { HIGH_BITS, LAST_BIT, verdictOf } from './domain-rule-lookup.js';
 
 /** The words of a rule. */
@@ -44,10 +46,16 @@ export class TimedRuleLookup {
     this.records = new SlotRecords(RULE_WORDS, records);
   }
 
+  /** Whether there is no rule at all. */
+  get isEmpty(): boolean {
+    return this.heads.isEmpty(this.chunks[0], 0);
+  }
+
   /** Which suffixes of a name may have an order, as bits: see `CatalogueIndex.candidateMask`. */
   candidateMask({ count, low }: SuffixHashes): number {
+    if (this.isEmpty) return 0;
     const mask = this.heads.candidateMask(this.chunks[0], 0, low, Math.min(count, LAST_BIT));
-    return count > LAST_BIT && mask !== 0 ? mask | (1 << LAST_BIT) : mask;
+    return count > LAST_BIT ? mask | (1 << LAST_BIT) : mask;
   }
 
   /** The number of the first rule of a chain; −1: there is none. */
@@ -60,7 +68,7 @@ export class TimedRuleLookup {
    * orders that with the lowest id.
    * @param slot of the profile that has the grant; −1: an order.
    */
-  find(slot: number, { high, low }: SuffixHashes, suffix: number, nowMs: number): number {
+  find(slot: number, { high, low }: SuffixHashes, suffix: number, clock: ZoneClock): number {
     const { records } = this;
     const a = low[suffix] | 0;
     const b = high[suffix] & HIGH_BITS;
@@ -68,7 +76,7 @@ export class TimedRuleLookup {
       const isOfSuffix =
         records.read(rule, HASH_LOW) === a && (records.read(rule, HASH_HIGH) & HIGH_BITS) === b;
       const isOwn = slot < 0 || records.read(rule, OWNER) === slot;
-      if (isOfSuffix && isOwn && this.until(rule) * 1000 > nowMs) return rule;
+      if (isOfSuffix && isOwn && this.secondsLeft(rule, clock) >= 0) return rule;
     }
     return -1;
   }
@@ -79,6 +87,14 @@ export class TimedRuleLookup {
 
   verdict(rule: number): RuleVerdict {
     return verdictOf(this.records.read(rule, HASH_HIGH)) as RuleVerdict;
+  }
+
+  /** Whole seconds to its end; `NO_TTL_CAP`: it has none, or a late one; −1: it has ended. */
+  secondsLeft(rule: number, { nowMs }: ZoneClock): number {
+    const high = this.records.read(rule, UNTIL_HIGH);
+    if (high === NO_END) return NO_TTL_CAP;
+    const leftMs = (high * TWO_TO_32 + (this.records.read(rule, UNTIL_LOW) >>> 0)) * 1000 - nowMs;
+    return leftMs <= 0 ? -1 : Math.min(NO_TTL_CAP, Math.floor(leftMs / 1000));
   }
 
   /** Unix seconds; Infinity: it has no end. */

@@ -171,12 +171,18 @@ export const operation: fc.Arbitrary<Operation> = fc
     dice === 0 ? { type: 'delete', kind, key: entity } : { type: 'put', kind, entity },
   ) as fc.Arbitrary<Operation>;
 
-/** Who lists which name. */
+/** Who lists which name: some in a category that is mandatory (`MANDATORY_IDS`). */
 export const listings: fc.Arbitrary<ReadonlyMap<string, Listing>> = fc
   .array(
     fc.tuple(
       name,
-      fc.record({ categories: ascending, applications: ascending, rewrites: ascending }),
+      fc.record({
+        categories: fc
+          .tuple(ascending, fc.constantFrom([], [], [], [], [50], [60], [50, 60]))
+          .map((ids) => ids.flat().sort((a, b) => a - b)),
+        applications: ascending,
+        rewrites: ascending,
+      }),
     ),
     {
       maxLength: 14,

@@ -13,11 +13,16 @@ export interface Listing {
   readonly rewrites?: readonly number[];
 }
 
+/** The categories that are denied to everybody, and the secret one of them. */
+export const MANDATORY_IDS = [50, 60] as const;
+export const SECRET_ID = 60;
+
 const NO_REWRITES: readonly CategoryRewrite[] = [];
 
 /** A catalogue as a plain map, for tests: domain → the categories and applications that list it. */
 export class MapCatalogue implements CatalogueIndex {
   readonly memberships: Int32Array;
+  readonly mandatoryIds = MANDATORY_IDS;
   readonly shareable: ReadonlyMap<string, Listing>;
   private readonly positions = new Map<string, number>();
   private readonly rewrites = new Map<string, readonly CategoryRewrite[]>();
@@ -58,7 +63,11 @@ export class MapCatalogue implements CatalogueIndex {
   }
 
   category(id: number): CategoryInfo {
-    return { name: `Category ${id}`, purpose: PURPOSES[id % PURPOSES.length] };
+    return {
+      name: `Category ${id}`,
+      purpose: PURPOSES[id % PURPOSES.length],
+      secret: id === SECRET_ID,
+    };
   }
 
   applicationName(id: number): string | undefined {

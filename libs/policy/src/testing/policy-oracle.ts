@@ -12,7 +12,8 @@ import {
 } from '@weir/config-model';
 import { hashDomain, type HashKey } from '@weir/dns-name';
 import { MatchedBy, type SubscriberMatch } from '../subscribers/subscriber-match.js';
-import type { Listing } from './map-catalogue.js';
+import type { Reason } from '../decision.js';
+import { type Listing, MANDATORY_IDS } from './map-catalogue.js';
 import type { WallClock } from './wall-clock.js';
 
 export interface OracleClient {
@@ -38,29 +39,33 @@ export interface Active {
   readonly switchMs: number | null;
 }
 
-/** The verdict of a profile on a name, and the step of decisions §7 that decided. */
+/** The verdict on a name, and the step of decisions §14, §15 or §7 that decided. */
 export interface Judgement {
   readonly verdict: 'permit' | 'block';
-  readonly reason: 'domainRule' | 'applicationRule' | 'whiteListOnly' | 'category' | 'none';
+  readonly reason: Exclude<keyof typeof Reason, 'noProfile' | 'outsideRanges'>;
   readonly explicitAllow: boolean;
   /** Labels of the suffix that matched; 0: none. */
   readonly labels: number;
   /** The applications or categories of which any may be given as the reason. */
   readonly ids: readonly number[];
+  /** When it ends, in milliseconds; undefined: it does not end by itself. */
+  readonly untilMs?: number;
 }
 
 /** A judgement without a suffix. */
 const NOTHING = { explicitAllow: false, labels: 0, ids: [] } as const;
 
 /**
- * The filtering semantics of decisions §5 and §7, in the most direct form: every entity is in a map, every lookup is a
- * scan.
+ * The filtering semantics of decisions §5, §7, §14 and §15, in the most direct form: every entity is in a map, every
+ * lookup is a scan.
  */
 export class PolicyOracle {
   listings: ReadonlyMap<string, Listing> = new Map();
   private readonly entities = new Map<EntityKind, Map<string, unknown>>(
     ENTITY_KINDS.map((kind) => [kind, new Map()]),
   );
+
+  private readonly hashes = new Map<string, number>();
 
   constructor(
     private readonly key: HashKey,
@@ -134,10 +139,14 @@ export class PolicyOracle {
     return { profileId, match: { by: MatchedBy.network, prefixLength } };
   }
 
+  profile(id: number | null): Profile | null {
+    return this.all('profile').find((one) => one.id === id) ?? null;
+  }
+
   /** The active profile: the target of the schedule or the own one; null: there is no such profile. */
   active(profileId: number | null, nowMs: number): Active | null {
-    const own = this.all('profile').find((one) => one.id === profileId);
-    if (own === undefined) return null;
+    const own = this.profile(profileId);
+    if (own === null) return null;
     const schedule = this.all('schedule').find((one) => one.profileId === own.id);
     if (schedule === undefined) return { profile: own, secondsToSwitch: null, switchMs: null };
     const { periods, targetProfileId } = schedule;
@@ -150,7 +159,40 @@ export class PolicyOracle {
     };
   }
 
-  /** The judgements of all steps on a name in the order of precedence of the profile: the first decides. */
+  /** What everybody is denied: an order, or else a mandatory category; null: the name is not. */
+  everybody(name: string, nowMs: number): Judgement | null {
+    for (const suffix of suffixes(name)) {
+      const [order] = this.all('order')
+        .filter((one) => one.domainHash === this.hash(suffix) && isLater(one.until, nowMs))
+        .sort((a, b) => a.id - b.id);
+      if (order === undefined) continue;
+      const said = ruleSays('order', RuleVerdict.deny, suffix, [order.id]);
+      return order.until === null ? said : { ...said, untilMs: order.until * 1000 };
+    }
+    return this.askCategories('mandatoryCategory', MANDATORY_IDS, name);
+  }
+
+  /** The grant of a profile; null: it has none for the name. */
+  granted(profileId: number, name: string, nowMs: number): Judgement | null {
+    const grants = this.all('grant').filter((one) => one.profileId === profileId);
+    for (const suffix of suffixes(name)) {
+      const grant = grants.find(
+        (one) => one.domainHash === this.hash(suffix) && isLater(one.until, nowMs),
+      );
+      if (grant === undefined) continue;
+      const said = ruleSays('grant', grant.verdict, suffix, []);
+      return { ...said, untilMs: grant.until * 1000 };
+    }
+    return null;
+  }
+
+  /** When orders and grants end, in milliseconds. */
+  ends(): number[] {
+    const all = [...this.all('order'), ...this.all('grant')].map(({ until }) => until);
+    return all.filter((until) => until !== null).map((until) => until * 1000);
+  }
+
+  /** The judgements of all other steps on a name in the order of precedence of the profile: the first decides. */
   judgements(profile: Profile, name: string): Judgement[] {
     const lists = this.matchDomainRules(profile, name);
     const applications = this.askApplications(profile, name);
@@ -160,7 +202,11 @@ export class PolicyOracle {
     const whiteListOnly = profile.whiteListOnly
       ? ({ ...NOTHING, verdict: 'block', reason: 'whiteListOnly' } as const)
       : null;
-    const all = [...rules, whiteListOnly, this.askCategories(profile, name)];
+    const all = [
+      ...rules,
+      whiteListOnly,
+      this.askCategories('category', profile.categoryIds, name),
+    ];
     return all.filter((one) => one !== null);
   }
 
@@ -174,8 +220,7 @@ export class PolicyOracle {
   private matchDomainRules(profile: Profile, name: string): Judgement | null {
     const rules = this.all('domainRule').filter((one) => one.profileId === profile.id);
     for (const suffix of suffixes(name)) {
-      const hash = hashDomain(suffix, this.key);
-      const rule = rules.find((one) => one.domainHash === hash);
+      const rule = rules.find((one) => one.domainHash === this.hash(suffix));
       if (rule === undefined) continue;
       return ruleSays('domainRule', rule.verdict, suffix, []);
     }
@@ -195,15 +240,25 @@ export class PolicyOracle {
     return null;
   }
 
-  private askCategories(profile: Profile, name: string): Judgement | null {
+  private askCategories(
+    reason: Judgement['reason'],
+    ids: readonly number[],
+    name: string,
+  ): Judgement | null {
     const found = suffixes(name).flatMap((suffix) =>
       (this.listings.get(suffix)?.categories ?? [])
-        .filter((id) => profile.categoryIds.includes(id))
+        .filter((id) => ids.includes(id))
         .map((id) => ({ id, labels: labelsOf(suffix) })),
     );
     if (found.length === 0) return null;
     const [{ id, labels }] = found.sort((a, b) => a.id - b.id || b.labels - a.labels);
-    return { verdict: 'block', reason: 'category', explicitAllow: false, labels, ids: [id] };
+    return { verdict: 'block', reason, explicitAllow: false, labels, ids: [id] };
+  }
+
+  private hash(suffix: string): number {
+    const known = this.hashes.get(suffix) ?? hashDomain(suffix, this.key);
+    this.hashes.set(suffix, known);
+    return known;
   }
 
   private all<K extends EntityKind>(kind: K): Entities[K][] {
@@ -214,6 +269,10 @@ export class PolicyOracle {
 /** The first judgement; without one the name is permitted. */
 export function decided([first]: readonly Judgement[]): Judgement {
   return first ?? { ...NOTHING, verdict: 'permit', reason: 'none' };
+}
+
+function isLater(until: number | null, nowMs: number): boolean {
+  return until === null || until * 1000 > nowMs;
 }
 
 function ruleSays(

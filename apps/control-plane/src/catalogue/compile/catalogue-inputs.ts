@@ -33,9 +33,9 @@ export function collectInputs(
     return [positions.get(name) as number];
   };
   const inputsOf = ({ sources, ...group }: GroupDefinition): GroupInputs => {
-    const { id, name, purpose, domains, isGuarded, rewrites } = group;
+    const { id, name, purpose, mandatory, secret, domains, isGuarded, rewrites } = group;
     const lists = sources.flatMap((source) => listOf(source.name));
-    return { id, name, purpose, domains, lists, isGuarded, rewrites };
+    return { id, name, purpose, mandatory, secret, domains, lists, isGuarded, rewrites };
   };
   const groups = { categories: categories.map(inputsOf), applications: applications.map(inputsOf) };
   const neverListed = [...new Set(neverBlock.flatMap(withParents))].sort();

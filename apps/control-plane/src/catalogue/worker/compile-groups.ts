@@ -14,6 +14,8 @@ export interface GroupInputs {
   readonly id: number;
   readonly name: string;
   readonly purpose: Purpose;
+  readonly mandatory: boolean;
+  readonly secret: boolean;
   /** Domains written in the definition itself. */
   readonly domains: readonly string[];
   /** Positions in `CompileTask.lists`. */
@@ -63,6 +65,8 @@ function compile(task: CompileTask): CompiledCatalogue {
     id: group.id,
     name: group.name,
     purpose: group.purpose,
+    mandatory: group.mandatory,
+    secret: group.secret,
     lists: [
       NameList.of(group.domains, key),
       ...group.lists.map((i) => (group.isGuarded ? guarded : whole)[i]),
