@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { freshUserEnvironment } from './fresh-clone.js';
 import { ManagementClient } from './management-client.js';
 import { portVariables, PORTS } from './ports.js';
+import { PATIENT } from './patient.js';
 import { Terminal } from './terminal.js';
 
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -20,6 +21,7 @@ export class LocalStack {
     this.environment = freshUserEnvironment({
       ...portVariables(PORTS),
       DATA_DIR: join(this.folder, 'data'),
+      ...PATIENT,
       ...variables,
     });
   }

@@ -13,7 +13,7 @@ import { startUpstream, UPSTREAM_ADDRESS } from './upstream.js';
 const WEIR = 'apps/cli/dist/main.js';
 const BLOCKED = '127.0.0.1';
 const DNS = [PORTS.dns, PORTS.dns + 1] as const;
-const WAIT = { timeout: 60_000, interval: 20 };
+const WAIT = { timeout: 120_000, interval: 20 };
 
 /**
  * Blocks and permits a name in turn. After each acknowledgement by all resolvers it queries all of them at once.
@@ -82,8 +82,8 @@ describe('Weir on one machine', () => {
 
   beforeAll(async () => {
     upstream = await startUpstream();
-    // A resolver that was killed is known to answer nobody.
-    stack = new LocalStack({ UPSTREAMS: upstream.endpoint, MISSING_RESOLVER_S: '0' });
+    // A resolver that was killed is known to answer nobody. One that stalls for some seconds is waited for.
+    stack = new LocalStack({ UPSTREAMS: upstream.endpoint, MISSING_RESOLVER_S: '10' });
     api = await stack.start();
     await api.call('POST', '/blockpage/', { id: 1, type: 0 });
     await api.call('POST', '/profiles/', { profile: { id: 1, page_id: 1 } });
