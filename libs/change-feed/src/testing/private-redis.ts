@@ -1,5 +1,5 @@
+import { freePort } from '@weir/ops/testing';
 import { spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,9 +10,7 @@ export interface PrivateRedis {
   stop(): Promise<void>;
 }
 
-/** Below the kernel's range for outgoing connections, which would take the port of a Redis that comes back. */
-const [MIN_PORT, MAX_PORT] = [10_000, 14_999];
-/** Another Redis may have the port. */
+/** A process that does not ask for a free port may have taken it. */
 const ATTEMPTS = 20;
 const READY = 'Ready to accept connections';
 
@@ -25,7 +23,7 @@ export async function startPrivateRedis(port?: number): Promise<PrivateRedis> {
   if (port !== undefined) return startOn(port);
   for (let attempt = 1; ; attempt++) {
     try {
-      return await startOn(randomInt(MIN_PORT, MAX_PORT + 1));
+      return await startOn(await freePort());
     } catch (error) {
       if (attempt === ATTEMPTS) throw error;
     }
