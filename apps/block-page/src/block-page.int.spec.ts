@@ -1,6 +1,6 @@
 import { domainRule, loopback, profile } from '@weir/policy-feed/testing';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -35,7 +35,9 @@ describe('a block page', () => {
       return [response.status, await response.text()];
     };
     expect(await readiness()).toEqual([503, 'no catalogue yet\n']);
-    await expect(get(page.opsPort, '/livez')).rejects.toThrow('fetch failed');
+    // What listens on all addresses listens on this one too, which no other test uses.
+    const elsewhere = fetch(`http://127.0.0.4:${page.opsPort}/livez`);
+    await expect(elsewhere).rejects.toThrow('fetch failed');
     await around.plane.commit(activateCatalogue(around.plane), profile(1), loopback(1));
     await expect.poll(readiness).toEqual([200, 'ok\n']);
     page.drain();
@@ -61,6 +63,10 @@ describe('a block page', () => {
     );
     const first = await around.start({ DATA_DIR: folder });
     expect((await ask(first)).status).toBe(403);
+    // A disk that is late is tried again after a minute at most.
+    await expect
+      .poll(() => readdirSync(folder), { timeout: 150_000 })
+      .toEqual(expect.arrayContaining(['configuration', expect.stringMatching(/^catalogue-/)]));
     await first.stop();
     const nowhere = { FEED_URL: 'http://127.0.0.1:2', REDIS_URL: 'redis://127.0.0.1:1' };
     const again = await around.start({ DATA_DIR: folder, ...nowhere }, { isReady: false });

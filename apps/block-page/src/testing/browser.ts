@@ -16,6 +16,9 @@ const QUIET = [
   '--disable-sync',
 ];
 
+/** Longest wait for the browser, on a machine that stalls. */
+const PATIENCE_MS = 120_000;
+
 /** Tags of the rules of axe-core. */
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
@@ -26,6 +29,7 @@ export const SCREENSHOTS = join(tmpdir(), 'weir-block-page-screenshots');
 export async function openBrowser(port: number, securePort = port): Promise<Browser> {
   mkdirSync(SCREENSHOTS, { recursive: true });
   return chromium.launch({
+    timeout: PATIENCE_MS,
     executablePath: CHROMIUM,
     args: [
       ...QUIET,
@@ -51,6 +55,7 @@ export async function visit(
   options: BrowserContextOptions = {},
 ): Promise<Visit> {
   const context = await browser.newContext({ viewport: { width: 1200, height: 800 }, ...options });
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const requested: string[] = [];
   const complaints: string[] = [];

@@ -7,7 +7,7 @@ import { faultsOf, type Harness, startHarness } from '../testing/harness.js';
 import { startListServer } from '../testing/list-server.js';
 import { writeCatalogue } from '../testing/write-catalogue.js';
 
-const WAIT = { timeout: 20_000, interval: 100 };
+const WAIT = { timeout: 60_000, interval: 100 };
 
 describe('the catalogue of the deployment', () => {
   let harness: Harness;

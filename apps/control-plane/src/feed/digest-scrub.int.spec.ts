@@ -52,7 +52,7 @@ describe('the scrub of the digest', () => {
           /weir_job_runs_total\{job="scrub-digest",result="completed"\} [1-9]/,
         );
       },
-      { timeout: 20_000, interval: 50 },
+      { timeout: 60_000, interval: 50 },
     );
   });
 });

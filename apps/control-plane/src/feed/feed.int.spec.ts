@@ -245,11 +245,13 @@ describe('the feed', () => {
     const profile = (on: boolean) => ({ profile: { white_list_only: on } });
     const { sql, call } = harness;
     const before = Number((await sql('SELECT revision FROM config_head'))[0][0]);
-    const writing = (async () => {
-      for (let i = 0; i < 60; i++) await call('PATCH', '/profiles/2', profile(i % 2 === 0));
-    })();
     const pages: { head: number; last: number }[] = [];
-    for (let after = before; after < before + 60;) {
+    let made = 0;
+    const writing = (async () => {
+      for (; made < 60 || pages.length < 4; made++)
+        await call('PATCH', '/profiles/2', profile(made % 2 === 0));
+    })();
+    for (let after = before; pages.length < 4 || made < 60 || after < before + made;) {
       const response = await get(`/changes?after=${after}`);
       expect(response.status).toBe(200);
       const page = (await response.json()) as LogPage;

@@ -45,7 +45,7 @@ const OTHER = {
   nets6: [{ ip: '2001:db8::1', prefix_len: 56, profile_id: 3 }],
 };
 const PATH = '/init/?dry_run=true';
-const WAIT = { timeout: 20_000 };
+const WAIT = { timeout: 60_000 };
 
 let harness: Harness;
 let other: pg.Client;

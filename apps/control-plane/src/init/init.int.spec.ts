@@ -472,7 +472,7 @@ describe('POST /init/', () => {
     const log = pino({ level: 'silent' });
     const replica = await harness.startReplica({
       PROPAGATION_TIMEOUT_MS: '1',
-      INIT_PROPAGATION_TIMEOUT_MS: '20000',
+      INIT_PROPAGATION_TIMEOUT_MS: '60000',
     });
     const target = new RowReplica();
     const follower = new Follower({
@@ -530,7 +530,8 @@ describe('POST /init/', () => {
       }
     }
     expect((await running).status).toBe(204);
-    expect(statuses.length).toBeGreaterThan(30);
+    // Each that waited for it would be one of three.
+    expect(statuses.length).toBeGreaterThan(12);
     expect(new Set(statuses)).toEqual(new Set([200]));
     expect(await harness.sql('SELECT count(*) FROM domain_rule')).toEqual([['60000']]);
     await replica.stop();

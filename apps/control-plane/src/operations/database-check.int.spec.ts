@@ -50,7 +50,7 @@ describe('a control plane on a database that was used with a hash key', () => {
     proxy.restore();
     // Otherwise the lists of all replicas would have hashes of another key, and block nothing.
     const refusal = /DOMAIN_HASH_KEY is not the key[^\n]*"msg":"the catalogue /;
-    await expect.poll(() => harness.logLines.join(''), { timeout: 20_000 }).toMatch(refusal);
+    await expect.poll(() => harness.logLines.join('')).toMatch(refusal);
     const call = (path: string, body: object) =>
       fetch(`http://127.0.0.1:${replica.managementPort}${path}`, {
         method: 'POST',

@@ -150,9 +150,7 @@ describe('changes that are made together', () => {
     const waiting = `
       SELECT FROM pg_stat_activity
       WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    await expect
-      .poll(async () => (await together.sql.query(waiting)).rowCount, { timeout: 20_000 })
-      .toBe(1);
+    await expect.poll(async () => (await together.sql.query(waiting)).rowCount).toBe(1);
     await other.query('COMMIT');
     await other.end();
     const [refused, made] = await Promise.all(all);

@@ -20,7 +20,7 @@ describe('pruneChangeLog', () => {
     await sql(`
       INSERT INTO change (revision, digest, operations, created_at)
       SELECT revision, repeat('0', 16), '[]', now() - CASE WHEN revision <= ${old}
-        THEN interval '${HOURS_KEPT} hours 1 minute' ELSE interval '${HOURS_KEPT - 1} hours 59 minutes' END
+        THEN interval '${HOURS_KEPT} hours 1 minute' ELSE interval '${HOURS_KEPT - 1} hours 30 minutes' END
       FROM generate_series(1, ${changes}) AS revision`);
     await sql(`UPDATE config_head SET revision = ${changes}`);
   };
@@ -103,7 +103,7 @@ it('runs as a background job of the control plane', async () => {
         /weir_job_runs_total\{job="prune-change-log",result="completed"\} [1-9]/,
       );
     },
-    { timeout: 20_000, interval: 50 },
+    { timeout: 60_000, interval: 50 },
   );
   await harness.stop();
 });

@@ -189,7 +189,7 @@ describe('GroupCommit', () => {
       while (!ends) await busy.submit(nothing, AUTHOR);
     };
     const writers = Array.from({ length: 6 }, writer);
-    await vi.waitFor(() => expect(groups).toBeGreaterThan(40), { timeout: 20_000 });
+    await vi.waitFor(() => expect(groups).toBeGreaterThan(40), { timeout: 60_000 });
     const before = groups;
     const waited = await queue.run(() => Promise.resolve(groups - before), new Deadline(60_000));
     ends = true;

@@ -4,7 +4,7 @@ import { Database } from '../platform/database/database.js';
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
 import { ConfigurationReader } from './configuration-reader.js';
 
-const WAIT = { timeout: 20_000 };
+const WAIT = { timeout: 60_000 };
 
 let url: string;
 let database: Database;

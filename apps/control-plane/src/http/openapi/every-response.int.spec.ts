@@ -212,7 +212,7 @@ const crowded = await harness.startReplica({
   MANAGEMENT_STALL_S: '300',
 });
 const release = await holdCall(crowded.managementPort, TOKEN);
-const impatient = await harness.startReplica({ MANAGEMENT_STALL_S: '1' });
+const impatient = await harness.startReplica({ MANAGEMENT_STALL_S: '3' });
 const hasty = await harness.startReplica({ CHANGE_WAIT_MS: '100' });
 const restricted = await startHarness({ MANAGEMENT_ALLOWED_SOURCES: '192.0.2.0/24' });
 

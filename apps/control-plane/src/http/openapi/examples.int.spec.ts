@@ -1,7 +1,7 @@
 import { speakerOf } from '@weir/change-feed/testing';
 import { ClientAddress, IncidentSeal, UNKNOWN_PORT } from '@weir/clients';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type Harness, startHarness } from '../../testing/harness.js';
 import { holdList } from '../../testing/hold-list.js';
 import { openApiChecker } from '../../testing/openapi-checker.js';
@@ -79,7 +79,8 @@ function incidentNumber(): string {
 const endpointOf = (call: string): string => call.replace(/\?.*/, '');
 
 beforeAll(async () => {
-  harness = await startHarness({ INCIDENT_KEYS });
+  // The resolver that says nothing more stays in the list.
+  harness = await startHarness({ INCIDENT_KEYS, MISSING_RESOLVER_S: '86400' });
   // The examples move subscribers and schedules to a second profile.
   await harness.call('POST', '/profiles/', { profile: { id: 2 } });
   await announceResolver();
@@ -96,7 +97,13 @@ async function announceResolver(): Promise<void> {
     digest: 'f'.repeat(16),
   };
   const state = { id: 'a', kind: 'resolver', name: 'a', inForce, feedVersion: 1 };
-  await speakerOf(harness.deployment)(redis, 'follower', JSON.stringify(state));
+  await vi.waitFor(
+    async () => {
+      await speakerOf(harness.deployment)(redis, 'follower', JSON.stringify(state));
+      expect((await harness.call('GET', '/resolvers/')).body).toHaveLength(1);
+    },
+    { timeout: 60_000 },
+  );
   redis.disconnect();
 }
 

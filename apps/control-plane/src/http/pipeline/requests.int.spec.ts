@@ -253,13 +253,10 @@ describe('every request', () => {
     it('which is returned in the response and logged', async () => {
       const answer = await raw('GET', '/net/', { 'X-Request-Id': 'my-id.7' });
       expect(answer.headers.get('x-request-id')).toBe('my-id.7');
-      const line = harness.logLines.find((one) => one.includes('my-id.7')) ?? '{}';
-      expect(JSON.parse(line)).toMatchObject({
-        request_id: 'my-id.7',
-        method: 'GET',
-        route: '/net/',
-        status: 200,
-      });
+      const line = () => harness.logLines.find((one) => one.includes('my-id.7')) ?? '{}';
+      await expect
+        .poll(() => JSON.parse(line()) as object)
+        .toMatchObject({ request_id: 'my-id.7', method: 'GET', route: '/net/', status: 200 });
     });
 
     it('which is created when it is missing or not safe to log', async () => {

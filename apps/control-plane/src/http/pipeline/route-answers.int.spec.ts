@@ -74,7 +74,7 @@ describe('every path, method and token', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('have the recorded answers', { timeout: 120_000 }, async () => {
+  it('have the recorded answers', { timeout: 600_000 }, async () => {
     const documented = openApiChecker()!.operations();
     const paths = new Set(documented.map(({ path }) => path.replaceAll(/\{\w+\}/g, 'x')));
     const port = harness.controlPlane.managementPort;

@@ -7,7 +7,7 @@ import { Database } from './database.js';
 import { streamOf } from './silence-watch.js';
 
 const TARGET = 'copied (id)';
-const DEADLINE = { timeout: 20_000 };
+const DEADLINE = { timeout: 60_000 };
 const MEGABYTE = 1024 * 1024;
 
 describe('copyIn', () => {
