@@ -17,7 +17,7 @@ import { DatabaseFeedSource } from './feed/database-feed-source.js';
 import { digestScrub } from './feed/digest-scrub.js';
 import { FeedApi } from './feed/feed-api.js';
 import type { Tokens } from './http/callers/open-tokens.js';
-import { HeldBodies } from './http/pipeline/held-bodies.js';
+import { DryRunBodies, HeldBodies } from './http/pipeline/held-bodies.js';
 import { DryRunThread, InitThread } from './init/thread/init-thread.js';
 import { DatabaseCheck } from './operations/database-check.js';
 import { Readiness } from './operations/readiness.js';
@@ -160,6 +160,7 @@ function initProviders({ configuration }: Process): Factories {
     { provide: TIME_ZONE, useFactory: () => configuration.SCHEDULE_TIMEZONE },
     { provide: DomainHasher, useFactory: () => new DomainHasher(hashKey) },
     { provide: HeldBodies, useFactory: () => new HeldBodies(limitBytes) },
+    { provide: DryRunBodies, useFactory: () => new DryRunBodies(limitBytes) },
     { provide: InitThread, useFactory: () => new InitThread({ databaseUrl, hashKey }) },
     { provide: DryRunThread, useFactory: () => new DryRunThread({ databaseUrl, hashKey }) },
   ];

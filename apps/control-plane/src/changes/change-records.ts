@@ -26,6 +26,9 @@ interface FoundRecords {
 
 @Injectable()
 export class ChangeRecords {
+  /** The last of the reads that wait for each other. */
+  private last: Promise<unknown> = Promise.resolve();
+
   constructor(private readonly reader: ConfigurationReader) {}
 
   /** @param limit so many at most. It reads at most twice as many rows, whatever the filter. */
@@ -45,6 +48,19 @@ export class ChangeRecords {
         lineage,
       }),
     );
+  }
+
+  /**
+   * As `find`, one after the other: all streams together take one connection. Those that wait for one that fails fail
+   * with it.
+   */
+  findForStream(...values: Parameters<ChangeRecords['find']>): ReturnType<ChangeRecords['find']> {
+    const found = this.last.then(() => this.find(...values));
+    this.last = found;
+    found.catch(() => {
+      if (this.last === found) this.last = Promise.resolve();
+    });
+    return found;
   }
 }
 

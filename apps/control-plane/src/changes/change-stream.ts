@@ -91,7 +91,7 @@ export class ChangeStream {
       }
       if (this.isOver || !isAllowed()) return undefined;
       this.heard = 0;
-      this.page = await this.records.find(filter, { after: this.after }, PAGE);
+      this.page = await this.records.findForStream(filter, { after: this.after }, PAGE);
     }
   }
 

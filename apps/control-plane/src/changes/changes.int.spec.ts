@@ -280,6 +280,17 @@ describe('GET /changes/', () => {
       await stream.close();
     });
 
+    it('is counted as a request, but its time is that of its client', async () => {
+      const replica = await harness.startReplica();
+      await (await follow('last=1', {}, replica)).close();
+      const metrics = async () =>
+        (await fetch(`http://127.0.0.1:${replica.opsPort}/metrics`)).text();
+      const counted = '{method="GET",route="/changes/",status="200"} 1';
+      await expect.poll(metrics).toContain(`weir_management_requests_total${counted}`);
+      expect(await metrics()).not.toMatch(/request_duration_seconds_count.*changes/);
+      await replica.stop();
+    });
+
     it('goes on after Last-Event-ID, whatever the query says', async () => {
       const start = await touch();
       const stream = await follow('after=0', { 'Last-Event-ID': String(start) });

@@ -11,6 +11,7 @@ import {
 import { Readable } from 'node:stream';
 import { checkToken } from '../http/callers/tokens.js';
 import { RequestError } from '../http/errors/errors.js';
+import { EVENTS } from '../http/pipeline/begin-request.js';
 import { HTTP_OPTIONS, type HttpOptions } from '../http/pipeline/http-options.js';
 import { ReadingEndpoint } from '../http/routing/endpoint.js';
 import type { Request, Response } from '../http/routing/http.js';
@@ -21,7 +22,6 @@ import { ChangesDto, ChangesQuery, toDto } from './change.dto.js';
 import { ChangeRecords, type RecordPlace } from './change-records.js';
 import { ChangeStream } from './change-stream.js';
 
-const EVENTS = 'text/event-stream';
 /** Streams at a time, of all tokens and of one. */
 const MAX_STREAMS = 64;
 const MAX_STREAMS_OF_TOKEN = 16;

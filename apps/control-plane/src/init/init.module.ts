@@ -1,6 +1,6 @@
 import { Body, Controller, Injectable, Module, Query, Res } from '@nestjs/common';
 import { RequestError } from '../http/errors/errors.js';
-import { HeldBodies } from '../http/pipeline/held-bodies.js';
+import { DryRunBodies, HeldBodies } from '../http/pipeline/held-bodies.js';
 import { ApiEndpoint } from '../http/routing/endpoint.js';
 import type { Response } from '../http/routing/http.js';
 import { readApplications } from '../resources/applications/active-catalogue-reader.js';
@@ -21,6 +21,7 @@ export class InitService {
     private readonly writer: ConfigurationWriter,
     private readonly bodies: HeldBodies,
     private readonly thread: InitThread,
+    private readonly dryRunBodies: DryRunBodies,
     private readonly dryRunThread: DryRunThread,
   ) {}
 
@@ -28,50 +29,54 @@ export class InitService {
   replace(body: AsyncIterable<Uint8Array>): Promise<WithRevision<void>> {
     return this.bodies.hold(body, (counted) =>
       this.thread.use(async (steps) => {
-        await this.check(steps, counted);
+        await this.read(steps, counted);
+        await this.check(steps);
         return this.writer.replace(steps);
       }),
     );
   }
 
   /**
-   * What a replacement would change. One is made at a time, so its body needs not be counted, and holds up nobody's
-   * replacement.
+   * What a replacement would change. One is made at a time; one whose body is on its way delays no other one. Its bytes
+   * count apart from those of replacements, which it does not delay either.
    * @param gone aborts when nobody waits for the result any more.
    * @throws RequestError 503 while another one is made.
    */
-  async dryRun(
-    body: AsyncIterable<Uint8Array>,
-    gone: AbortSignal,
-  ): Promise<WithRevision<DryRunDto>> {
-    if (this.isDryRunning) {
-      const detail = 'Another dry run is being made. Try again when it has ended';
-      throw new RequestError('tooManyBodies', detail, { 'Retry-After': '1' });
-    }
-    this.isDryRunning = true;
-    // It ends the work wherever it is.
-    gone.onabort = () => void this.dryRunThread.end();
-    try {
-      return await this.dryRunThread.use(async (steps) => {
-        await this.check(steps, body);
-        const result = await steps.compare();
-        return new WithRevision(result, result.revision);
-      });
-    } catch (error) {
-      throw gone.aborted ? new RequestError('notJson') : error;
-    } finally {
-      gone.onabort = null;
-      this.isDryRunning = false;
-    }
+  dryRun(body: AsyncIterable<Uint8Array>, gone: AbortSignal): Promise<WithRevision<DryRunDto>> {
+    return this.dryRunBodies.hold(body, (counted) =>
+      this.dryRunThread.use(async (steps) => {
+        await this.read(steps, counted);
+        if (this.isDryRunning) {
+          const detail = 'Another dry run is being made. Try again when it has ended';
+          throw new RequestError('tooManyBodies', detail, { 'Retry-After': '1' });
+        }
+        this.isDryRunning = true;
+        // It ends the work wherever it is.
+        gone.onabort = () => void steps.close();
+        try {
+          await this.check(steps);
+          const result = await steps.compare();
+          return new WithRevision(result, result.revision);
+        } catch (error) {
+          throw gone.aborted ? new RequestError('notJson') : error;
+        } finally {
+          gone.onabort = null;
+          this.isDryRunning = false;
+        }
+      }),
+    );
   }
 
-  private async check(steps: RemoteSteps, body: AsyncIterable<Uint8Array>): Promise<void> {
+  private async read(steps: RemoteSteps, body: AsyncIterable<Uint8Array>): Promise<void> {
     let goesOn = true;
     // Also of a faulty body: one that is too large gets 413 first.
     for await (const bytes of body) {
       // A copy of its own: only the whole memory behind the bytes could be passed on.
       if (goesOn) goesOn = await steps.push(Uint8Array.from(bytes));
     }
+  }
+
+  private async check(steps: RemoteSteps): Promise<void> {
     await steps.check((await readApplications(this.reader)).result);
   }
 }

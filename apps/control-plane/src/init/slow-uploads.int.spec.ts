@@ -84,6 +84,20 @@ describe('a client that sends its body slowly', () => {
     expect((await harness.call('GET', '/blockpage/')).body).toEqual([]);
   });
 
+  it('holds up no dry run, and is made when it is there', async () => {
+    const path = '/init/?dry_run=true';
+    const slow = await begin(path, padded(100), 50);
+    const gone = await begin(path, padded(100), 50);
+    const whole = () => harness.call('POST', path, EMPTY);
+    expect((await whole()).status).toBe(200);
+    gone.close();
+    const cutOff = () => harness.logLines.filter((line) => line.includes('cut_off'));
+    await expect.poll(cutOff, WAIT).toHaveLength(1);
+    expect((await whole()).status).toBe(200);
+    expect(await slow.end()).toBe(200);
+    expect(harness.logLines.join('')).not.toContain('request failed');
+  });
+
   it('makes others wait when all bodies together are larger than the largest one may be', async () => {
     const other = () =>
       fetch(`${harness.baseUrl}/init/`, {

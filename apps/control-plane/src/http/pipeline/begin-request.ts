@@ -8,6 +8,9 @@ import type { Middleware, Request, Response, RequestSource } from '../routing/ht
 import type { HttpOptions } from './http-options.js';
 import { repairUrl } from './repair-url.js';
 
+/** The media type of a stream of events. */
+export const EVENTS = 'text/event-stream';
+
 /**
  * The only middleware: it runs before the router, so that every response has an id and a log line, whatever its path
  * and method.
@@ -29,7 +32,9 @@ export function beginRequest(
     response.once('close', () => {
       const route = endpoints.patternOf(request);
       log.info(describe(request, response, route), 'request');
-      metrics.observe(request.method, route ?? 'none', response.statusCode, startedMs);
+      const isStream = response.getHeader('content-type') === EVENTS;
+      const { method } = request;
+      metrics.observe(method, route ?? 'none', response.statusCode, isStream ? null : startedMs);
     });
     repairUrl(request);
     next();

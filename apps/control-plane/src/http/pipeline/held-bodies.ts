@@ -62,3 +62,6 @@ export class HeldBodies {
     return undefined;
   }
 }
+
+/** Those of dry runs, which count by themselves. */
+export class DryRunBodies extends HeldBodies {}

@@ -92,6 +92,8 @@ describe('query parameters', () => {
       '2027-01-31T12:00Z',
       '2027-01-31%2012:00:00Z',
       '2027-02-30T12:00:00Z',
+      '0000-01-01T00:00:00%2B01:00',
+      '9999-12-31T23:59:59-01:00',
     ].map((text) => [`sort=year&since=${text}`, ['query.since: value_error']]),
   ])('%s is 422 with %j', (search, faults) => {
     expect(readQuery(search as string)).toEqual(faults);

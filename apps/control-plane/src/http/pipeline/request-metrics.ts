@@ -31,10 +31,12 @@ export class RequestMetrics {
     this.refusedConnections.inc();
   }
 
-  observe(method: string, route: string, status: number, startedMs: number): void {
+  /** @param startedMs null: the response is a stream, which lasts as long as its client wants. */
+  observe(method: string, route: string, status: number, startedMs: number | null): void {
     // Clients may send any method. Only methods that a route has get their own series.
     const label = route === 'none' ? 'other' : method;
     this.requests.inc({ method: label, route, status });
+    if (startedMs === null) return;
     this.durations.observe({ method: label, route }, (performance.now() - startedMs) / 1000);
   }
 }

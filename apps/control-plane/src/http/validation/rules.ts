@@ -60,6 +60,18 @@ export function IsInteger(lowest: number, highest: number, each?: Each): Propert
   );
 }
 
+/** A number from `lowest` to `highest`, of an answer. */
+export function IsNumber(lowest: number, highest = Infinity): PropertyDecorator {
+  const isRight = (value: unknown): boolean =>
+    typeof value === 'number' && value >= lowest && value <= highest;
+  const msg = `Must be a number from ${lowest} to ${highest}`;
+  return Rule((value) => (isRight(value) ? null : { type: 'value_error', msg }), {
+    type: 'number',
+    minimum: lowest,
+    ...(Number.isFinite(highest) && { maximum: highest }),
+  });
+}
+
 /** Id of a profile, block page, application or category. */
 export function IsId(each?: Each): PropertyDecorator {
   return IsInteger(0, MAX_ID, each);
@@ -99,9 +111,9 @@ export function IsText(
 /** A time of RFC 3339 with its zone. `parseTime` reads it. */
 export function IsTime(): PropertyDecorator {
   const what = 'a time of RFC 3339 with its zone, such as 2027-01-31T12:00:00Z';
-  // `parseTime` takes more forms than RFC 3339 has.
+  // `parseTime` takes more forms than RFC 3339 has. An answer may have it in another zone, or a month later.
   const accepts = (text: string): boolean =>
-    /T\d\d:\d\d:\d\d/i.test(text) && !Number.isNaN(parseTime(text));
+    /^(?!0000|9999).*T\d\d:\d\d:\d\d/i.test(text) && !Number.isNaN(parseTime(text));
   return IsText(what, accepts, { format: 'date-time' });
 }
 

@@ -30,7 +30,7 @@ interface Thread {
 
 /** `Steps` in the thread. */
 export type RemoteSteps = {
-  readonly [K in Exclude<StepName, 'close'>]: (
+  readonly [K in StepName]: (
     ...values: Parameters<Steps[K]>
   ) => Promise<Awaited<ReturnType<Steps[K]>>>;
 };
@@ -64,6 +64,7 @@ export class InitThread implements OnApplicationShutdown {
         load: (author, waitMs) => ask('load', author, waitMs),
         commit: () => ask('commit'),
         compare: () => ask('compare'),
+        close: () => ask('close'),
       });
     } finally {
       await ask('close').catch(() => undefined);

@@ -4,10 +4,10 @@ import { Example, type Json } from '../../http/validation/dto.js';
 import {
   IsInteger,
   IsNestedList,
+  IsNumber,
   IsOneOf,
   IsText,
   IsTime,
-  Rule,
 } from '../../http/validation/rules.js';
 
 const UPSTREAM: Json<UpstreamDto> = { address: '192.0.2.53:53', state: 'up' };
@@ -21,7 +21,6 @@ export class UpstreamDto {
   state!: string;
 }
 
-const isAnything = (): null => null;
 const MAX = Number.MAX_SAFE_INTEGER;
 
 /** Null where nothing was said: by a resolver of another version, or of a ratio of nothing. */
@@ -68,7 +67,7 @@ export class ResolverDto {
   behind_revisions!: number | null;
 
   @IsOptional()
-  @Rule(isAnything, { type: 'number', minimum: 0 })
+  @IsNumber(0)
   behind_seconds!: number | null;
 
   @IsOptional()
@@ -83,15 +82,15 @@ export class ResolverDto {
   threads!: number | null;
 
   @IsOptional()
-  @Rule(isAnything, { type: 'number', minimum: 0 })
+  @IsNumber(0)
   answers_per_second!: number | null;
 
   @IsOptional()
-  @Rule(isAnything, { type: 'number', minimum: 0, maximum: 1 })
+  @IsNumber(0, 1)
   cache_hit_ratio!: number | null;
 
   @IsOptional()
-  @Rule(isAnything, { type: 'number', minimum: 0, maximum: 1 })
+  @IsNumber(0, 1)
   blocked_ratio!: number | null;
 
   @IsNestedList(() => UpstreamDto)

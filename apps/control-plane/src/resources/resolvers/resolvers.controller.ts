@@ -8,6 +8,9 @@ import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import { MeasuredPropagation } from '../../revisions/propagation-metrics.js';
 import { ResolverDto } from './resolver.dto.js';
 
+/** A change is in force everywhere after milliseconds. One that takes longer than this is not on its way any more. */
+const MOMENT_S = 1;
+
 const NOTHING = Prisma.sql`SELECT 1 LIMIT 0`;
 
 /** The resolvers, as they say themselves over Redis that they are. */
@@ -67,12 +70,13 @@ function toDto(
   behind: number | null,
   behindSeconds: number | null,
 ): Json<ResolverDto> {
+  const isCurrent = behind !== null && behindSeconds !== null && behindSeconds <= MOMENT_S;
   return {
     id,
     name: name ?? id,
     address: status?.address ?? null,
     version: status?.version ?? null,
-    state: isMissing ? 'missing' : behind === 0 ? 'live' : 'catching_up',
+    state: isMissing ? 'missing' : isCurrent ? 'live' : 'catching_up',
     revision: inForce?.revision ?? 0,
     behind_revisions: behind,
     behind_seconds: behindSeconds,

@@ -99,6 +99,21 @@ it('lists by name what resolvers say, and how far they are behind', async () => 
   await expect.poll(behindSeconds).toBeGreaterThanOrEqual(3_600);
 });
 
+it('is live until what it lacks is a moment old', async () => {
+  const stateOf = async (revision: number, age: string) => {
+    await harness.sql(
+      `UPDATE change_record SET created_at = now() + interval '${age}' WHERE revision = ${revision + 1}`,
+    );
+    const all = await listed([{ id: 'of-e', name: 'e', inForce: await headOf(revision) }]);
+    return all.find(({ id }) => id === 'of-e');
+  };
+  const last = Number((await harness.call('GET', '/net/')).headers.get('X-Config-Revision'));
+  await expect
+    .poll(() => stateOf(last - 1, '1 minute'), { timeout: 60_000 })
+    .toMatchObject({ state: 'live', behind_revisions: 1, behind_seconds: 0 });
+  expect(await stateOf(last - 1, '-2 seconds')).toMatchObject({ state: 'catching_up' });
+});
+
 it('of two that claim one name, both are listed', async () => {
   const inForce = await headOf(1);
   const states = ['one', 'two'].map((id) => ({ id, name: 'shared', inForce }));
