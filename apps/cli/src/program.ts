@@ -152,6 +152,18 @@ function addCatalogue(program: Command, context: Context): void {
       (await load()).showDomain(context, domain, options),
     );
   catalogue
+    .command('sets')
+    .description('print the sets of public lists that can be turned on, and which are on')
+    .option(...definition)
+    .option(...JSON_OPTION)
+    .action(async (options: object) => (await load()).printSets(context, options));
+  catalogue
+    .command('enable')
+    .description('turn a set on: its line is added to `include` of catalogue.yaml')
+    .argument('<set>', 'as `sets` names it')
+    .option(...definition)
+    .action(async (set: string, options: object) => (await load()).enable(context, set, options));
+  catalogue
     .command('build')
     .description('compile the image under DOMAIN_HASH_KEY')
     .argument('<file>', 'where to write it')

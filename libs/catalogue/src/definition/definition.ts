@@ -68,6 +68,8 @@ export interface Definition {
   readonly applications: readonly GroupDefinition[];
   /** Domains in normal form that no list may bring into a category, unless its purpose is `legal`. */
   readonly neverBlock: readonly string[];
+  /** Paths of the files that `catalogue.yaml` includes. */
+  readonly included: readonly string[];
 }
 
 /** The sources of a definition, each once, in the order of first mention. Groups share the object of a source. */

@@ -31,14 +31,21 @@ export type ReadText = (path: string) => Promise<string>;
  * Reads a definition: `catalogue.yaml`, then the files that it includes; sources are named, not opened. A file that is
  * included may add domains, sources and rewrites to categories and applications of the files before it.
  * @param base the folder or URL that file names are relative to.
+ * @param further files that are read as if they were included.
  * @throws CatalogueError for a fault, as `catalogue.yaml:line: field: problem`; DefinitionFaults for several.
  */
-export async function parseDefinition(read: ReadText, base: Base): Promise<Definition> {
+export async function parseDefinition(
+  read: ReadText,
+  base: Base,
+  further: readonly string[] = [],
+): Promise<Definition> {
   const yaml = new YamlReader(DEFINITION_FILE, await read(DEFINITION_FILE));
   const reader = new DefinitionReader(base);
   const included = reader.file(yaml, [...FILE_FIELDS, 'include', 'never_block']);
-  for (const path of included) reader.file(new YamlReader(path, await read(path)), FILE_FIELDS);
-  return reader.finish();
+  for (const path of [...included, ...further]) {
+    reader.file(new YamlReader(path, await read(path)), FILE_FIELDS);
+  }
+  return { ...reader.finish(), included };
 }
 
 type FileField = 'categories' | 'applications' | 'include' | 'never_block';
@@ -78,7 +85,7 @@ class DefinitionReader {
   }
 
   /** @throws CatalogueError when anything that was read has a fault. */
-  finish(): Definition {
+  finish(): Omit<Definition, 'included'> {
     const { faults, neverBlock } = this;
     if (faults.length === 1) throw faults[0];
     if (faults.length > 1) throw new DefinitionFaults(faults.map(({ message }) => message));

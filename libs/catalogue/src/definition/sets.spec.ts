@@ -1,0 +1,144 @@
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { expectNames } from '../lists/testing/lists.js';
+import { readDefinition } from './read-definition.js';
+import { enableSet, readSets } from './sets.js';
+
+const DEFAULT = fileURLToPath(new URL('../../../../catalogue', import.meta.url));
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-sets-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const SET = `# Bad names
+# of somebody.
+categories:
+  - id: 1
+    sources: [{ file: bad.txt, format: domains }]
+`;
+const CATEGORY = 'categories: [{ id: 1, name: Bad }]\n';
+
+async function write(files: Record<string, string>): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+}
+
+describe('readSets', () => {
+  it('tells what each set is, and whether it is on', async () => {
+    await write({
+      'catalogue.yaml': `include: [sets/good.yaml]\n${CATEGORY}`,
+      'sets/bad.yaml': SET,
+      'sets/good.yaml': SET.replaceAll('bad', 'good').replace('Bad', 'Good'),
+      'sets/README': 'no set',
+    });
+    const sets = await readSets(folder);
+    expect(sets.map(({ sources, ...set }) => [set, sources.map(({ name }) => name)])).toEqual([
+      [{ name: 'bad', about: 'Bad names of somebody.', isEnabled: false }, ['bad.txt']],
+      [{ name: 'good', about: 'Good names of somebody.', isEnabled: true }, ['good.txt']],
+    ]);
+  });
+
+  it('finds none in a folder without sets, and refuses one with a fault', async () => {
+    await write({ 'catalogue.yaml': CATEGORY });
+    expect(await readSets(folder)).toEqual([]);
+    await write({ 'sets/bad.yaml': 'categories: [{ id: 2 }]' });
+    await expect(readSets(folder)).rejects.toThrow(/^sets\/bad\.yaml:1: categories\[0\]: name is/);
+  });
+});
+
+describe('enableSet', () => {
+  it.each([
+    [CATEGORY, `include: [sets/bad.yaml]\n\n${CATEGORY}`],
+    [`# Ours\n\n${CATEGORY}`, `# Ours\n\ninclude: [sets/bad.yaml]\n\n${CATEGORY}`],
+    [`include: []\n${CATEGORY}`, `include: [sets/bad.yaml]\n${CATEGORY}`],
+    [
+      `include: [own.yaml] # ours\n${CATEGORY}`,
+      `include: [own.yaml, sets/bad.yaml] # ours\n${CATEGORY}`,
+    ],
+    [
+      `${CATEGORY}include:\n  - own.yaml # ours\n`,
+      `${CATEGORY}include:\n  - own.yaml\n  - sets/bad.yaml # ours\n`,
+    ],
+  ])('adds one line to %j', async (before, after) => {
+    await write({ 'catalogue.yaml': before, 'own.yaml': 'categories: []\n', 'sets/bad.yaml': SET });
+    expect(await enableSet(folder, 'bad')).toBe(true);
+    expect(await readFile(join(folder, 'catalogue.yaml'), 'utf8')).toBe(after);
+    const { included, categories } = await readDefinition(folder);
+    expect(included).toContain('sets/bad.yaml');
+    expect(categories[0].sources.map(({ name }) => name)).toEqual(['bad.txt']);
+    expect(await enableSet(folder, 'bad')).toBe(false);
+  });
+
+  it('refuses a set that is not there', async () => {
+    await write({ 'catalogue.yaml': CATEGORY });
+    await expect(enableSet(folder, 'bad')).rejects.toThrow(/sets has no set bad$/);
+  });
+});
+
+describe('the sets of the default catalogue', () => {
+  it('are off, and each says its licence and whether a provider may use it', async () => {
+    const sets = await readSets(DEFAULT);
+    expect(sets.length).toBeGreaterThan(10);
+    for (const { name, about, isEnabled, sources } of sets) {
+      expect([name, isEnabled, about.length > 15]).toEqual([name, false, true]);
+      expect(sources.length, name).toBeGreaterThan(0);
+      for (const { location, licence, commercialUse } of sources) {
+        expect(location, name).toHaveProperty('url');
+        expect(licence, name).not.toBeNull();
+        expect(commercialUse, name).not.toBeNull();
+      }
+    }
+  });
+
+  it('can be turned on one after the other', async () => {
+    await cp(DEFAULT, folder, { recursive: true });
+    const names = (await readSets(folder)).map(({ name }) => name);
+    for (const name of names) expect(await enableSet(folder, name)).toBe(true);
+    expect((await readDefinition(folder)).included).toEqual([
+      'applications.yaml',
+      ...names.map((name) => `sets/${name}.yaml`),
+    ]);
+  });
+
+  // As these lists began on the day that is named.
+  it.each([
+    [
+      'hagezi-threats, 21 May 2026',
+      'domains',
+      "# Title: HaGeZi's Threat Intelligence Feeds DNS Blocklist\n# Expires: 6 hours\n" +
+        '# Syntax: Domains (without subdomains)\n# Number of entries: 1265360\n#\ntz.0-0.site\nvideo-call.0-1h.com\n',
+      ['tz.0-0.site', 'video-call.0-1h.com'],
+    ],
+    [
+      'urlhaus, 14 March 2022',
+      'hosts',
+      '# Title: Online Malicious Hosts Blocklist\n# Source: https://urlhaus.abuse.ch/api/\n' +
+        '0.0.0.0 0-24bpautomentes.hu\n0.0.0.0 1008691.com\n',
+      ['0-24bpautomentes.hu', '1008691.com'],
+    ],
+    [
+      'stevenblack, 10 April 2025',
+      'hosts',
+      '# Title: StevenBlack/hosts extension gambling\n#\n# Number of unique domains: 6,490\n\n' +
+        '# Custom host records are listed here.\n\n0.0.0.0 0000130.com\n0.0.0.0 0066130.com\n',
+      ['0000130.com', '0066130.com'],
+    ],
+    [
+      'oisd, 12 May 2026',
+      'domains',
+      '# Version: 202605121406\n# Title: oisd small\n# Syntax: Domains (wildcards) without *.\n' +
+        '# Entry: "example.com" should block access to "example.com"\n0-02.net\n0.myikas.com\n',
+      ['0-02.net', '0.myikas.com'],
+    ],
+  ] as const)('lists like %s can be read', async (_when, format, text, names) => {
+    const report = await expectNames(text, format, names);
+    expect(report).toMatchObject({ invalidLines: 0 });
+  });
+});
