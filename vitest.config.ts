@@ -24,13 +24,13 @@ const OF_A_PROCESS = [
   '**/*.allocation.spec.ts',
   'apps/control-plane/src/http/pipeline/body-memory.spec.ts',
   'apps/control-plane/src/revisions/write-queue.spec.ts',
+  'apps/resolver/src/listeners/https/read-body.spec.ts',
   'apps/resolver/src/testing/soak/memory.spec.ts',
   'apps/resolver/src/upstream/open-files.spec.ts',
   'libs/catalogue/src/lists/read-names.spec.ts',
-  'libs/change-feed/src/disk/snapshot-disk.spec.ts',
+  'libs/change-feed/src/disk/configuration-disk.spec.ts',
   'libs/ops/src/runtime-metrics.spec.ts',
   'libs/policy/src/memory/heap-weight.spec.ts',
-  'libs/policy/src/memory/slabs.spec.ts',
   'libs/policy/src/replaced-policy.spec.ts',
 ];
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { JsonLists, JsonSizeError, JsonSyntaxError } from './json-lists.js';
 
 /** Reads a text in chunks, and puts the lists back into the body. */
@@ -127,6 +127,7 @@ describe('JsonLists', () => {
 
   it('decodes each byte of a body a few times at most, whatever is repeated in it', () => {
     const decode = vi.spyOn(TextDecoder.prototype, 'decode');
+    onTestFinished(() => decode.mockRestore());
     const token = fc.constantFrom('{', '}', '[', ']', ',', ':', ' ', '1', '"a"', '"domains"');
     const tokens = fc.array(token, { maxLength: 6 }).map((all) => all.join(''));
     const start = fc.constantFrom(
