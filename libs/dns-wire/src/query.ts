@@ -116,6 +116,8 @@ export class Query {
     this.hasNsid = other.hasNsid;
     this.nsid = other.nsid;
     this.nsidLimit = other.nsidLimit;
+    this.optionsStart = other.optionsStart;
+    this.optionsEnd = other.optionsEnd;
     this.wantsStructuredErrors = other.wantsStructuredErrors;
     copyBytes(other.cookie, 0, this.cookie, 0, other.cookieBytes === 0 ? 0 : MAX_COOKIES_BYTES);
   }
