@@ -40,8 +40,8 @@ const unit: NonNullable<ViteUserConfig['test']> = {
   setupFiles: SETUP_FILES,
   maxWorkers: availableParallelism(),
   // No test is about its own time: these bounds only end what hangs, on a machine that does much else besides.
-  testTimeout: 180_000,
-  hookTimeout: 180_000,
+  testTimeout: 900_000,
+  hookTimeout: 900_000,
   expect: { poll: { timeout: 60_000 } },
 };
 

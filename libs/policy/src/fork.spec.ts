@@ -202,7 +202,7 @@ describe('a fork of a policy', () => {
       }),
       { numRuns: 12 },
     );
-  }, 120_000);
+  });
 });
 
 describe('a fork of a policy', () => {

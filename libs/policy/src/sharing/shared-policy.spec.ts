@@ -151,7 +151,6 @@ describe('SharedPolicy', () => {
       }
     },
     // Three readers and a writer on few processors, beside other work.
-    900_000,
   );
 
   it('makes no change while a thread is in the middle of a batch', async () => {

@@ -144,6 +144,5 @@ describe('the memory of networks', () => {
       expect(networks.size).toBeGreaterThan(count * 0.7);
       expect(networks.bytes / networks.size).toBeLessThan(MOST_BYTES);
     },
-    120_000,
   );
 });
