@@ -206,12 +206,7 @@ const { hostname, port } = new URL(inject('databaseUrl'));
 const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
 // Runs before the tests are defined, because the document defines the tests.
 const harness = await startHarness({ MANAGEMENT_BODY_LIMIT: '4kb' }, { databasePort: proxy.port });
-const crowded = await harness.startReplica({
-  MANAGEMENT_CALLS_AT_ONCE: '1',
-  // The call that is held must not stall.
-  MANAGEMENT_STALL_S: '300',
-});
-const release = await holdCall(crowded.managementPort, TOKEN);
+const crowded = await harness.startReplica({ MANAGEMENT_CALLS_AT_ONCE: '1' });
 const impatient = await harness.startReplica({ MANAGEMENT_STALL_S: '3' });
 const hasty = await harness.startReplica({ CHANGE_WAIT_MS: '100' });
 const restricted = await startHarness({ MANAGEMENT_ALLOWED_SOURCES: '192.0.2.0/24' });
@@ -255,8 +250,9 @@ async function provoke(endpoint: string, status: string): Promise<Answer> {
     case '403':
       return send(text, { ...authorization, ...JSON_TYPE }, restricted.baseUrl);
     case '429': {
+      const release = await holdCall(crowded.managementPort, TOKEN);
       const url = `http://127.0.0.1:${crowded.managementPort}`;
-      return send(text, { ...authorization, ...JSON_TYPE }, url);
+      return send(text, { ...authorization, ...JSON_TYPE }, url).finally(release);
     }
     case '408':
       return stall(endpoint);
@@ -361,7 +357,6 @@ describe('every documented response', () => {
     await restore();
   });
   afterAll(async () => {
-    release();
     await crowded.stop();
     await impatient.stop();
     await hasty.stop();
