@@ -5,6 +5,7 @@ import {
   type SourceDefinition,
 } from '@weir/catalogue';
 import type { HashKey } from '@weir/dns-name';
+import { stat } from 'node:fs/promises';
 import type { Logger } from '@weir/ops';
 import type { Pool } from 'pg';
 import { Gauge, Histogram, type Registry } from 'prom-client';
@@ -18,7 +19,7 @@ import {
   type SourceState,
   type StoredList,
 } from '../store/source-store.js';
-import type { ReadOutcome, SourceLimits } from '../worker/read-source.js';
+import { type ReadOutcome, readSource, type SourceLimits } from '../worker/read-source.js';
 import { readInThread } from '../worker/worker-thread.js';
 import { readWith } from './source-due.js';
 
@@ -107,7 +108,7 @@ export class SourceRefresh {
         ? { names: await readNames(pool, last), places: await readPlaces(pool, last) }
         : null;
       const task = { source, key, etag, lastModified, neverBlock, before, limits };
-      return await readInThread(task, signal);
+      return await ((await isSmallFile(source)) ? readSource(task) : readInThread(task, signal));
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof CatalogueError)) {
@@ -196,6 +197,15 @@ export class SourceRefresh {
     }
     await recordFailure(this.options.pool, name, problem);
   }
+}
+
+/** A thread takes longer to start than such a list takes to read. */
+const SMALL_BYTES = 256 * 1024;
+
+async function isSmallFile({ location }: SourceDefinition): Promise<boolean> {
+  if (!('path' in location) || location.path.endsWith('.gz')) return false;
+  const stats = await stat(location.path).catch(() => null);
+  return stats !== null && stats.isFile() && stats.size <= SMALL_BYTES;
 }
 
 /** Checks a file without starting a worker thread, because this runs every few seconds. */
