@@ -249,6 +249,24 @@ describe('GET /explain/', () => {
     expect(answer?.records).toEqual([{ type: 'CNAME', ttl: 10, data: 'safe.search.example' }]);
   });
 
+  it('judges where safe search sends a name, and says what denies that', async () => {
+    const rule = { type: 'deny', domain: 'safe.search.example' };
+    await change('POST', '/profile/1/bw_list', rule);
+    const found = await explain('203.0.113.1', 'www.search.example');
+    expect([found.verdict, found.rewrite]).toEqual(['deny', 'safe.search.example']);
+    const [step] = decided(found);
+    expect([step.step, step.matched]).toEqual(['domain_rule', 'safe.search.example']);
+    expect([found.answer?.rcode, found.answer?.records[0].data]).toEqual(['NOERROR', '192.0.2.80']);
+    expect(found.since?.revision).toBe(found.revision);
+    const { method, path, body } = found.flip!;
+    await change(method, path, body);
+    const allowed = await explain('203.0.113.1', 'www.search.example');
+    expect([allowed.verdict, allowed.rewrite]).toEqual(['allow', 'safe.search.example']);
+    for (const domain of ['safe.search.example', 'www.search.example']) {
+      await change('DELETE', `/profile/1/bw_list/${domain}`);
+    }
+  });
+
   it('follows the schedule at the time asked for', async () => {
     await change('POST', '/profiles/', { profile: { id: 10 } });
     await change('POST', '/net/', { ip: '203.0.113.200', prefix_len: 32, profile_id: 10 });

@@ -49,6 +49,13 @@ export interface Question extends Incident {
   readonly qtype: number;
 }
 
+/** What decides, at one revision. */
+interface Situation {
+  readonly rows: SubscriberRows;
+  readonly revision: number;
+  readonly catalogue: CatalogueIndex | null;
+}
+
 /** How long an incident number is good. */
 const INCIDENT_MS = 86_400_000;
 
@@ -79,19 +86,10 @@ export class ExplainService {
   }
 
   async explain({ client, domain, qtype, atMs }: Question): Promise<Json<ExplanationDto>> {
-    const { reader, image, resolver, hashKey } = this.options;
-    const address = addressText(client);
+    const { resolver, hashKey } = this.options;
     const name = toWireName(domain);
-    const suffixes = hashesOf(name, hashKey);
-    const hashes = Array.from({ length: suffixes.count }, (_, i) =>
-      cutHash(suffixes.low[i], suffixes.high[i]),
-    );
-    const { result, revision } = await reader.read(
-      subscriberRows(client, address, hashes),
-      ([rows]: SubscriberRows[], head) => ({ rows, head }),
-    );
-    const catalogue = await image.at(result.head);
-    const entities = entitiesOf(result.rows, client.family);
+    const { rows, revision, catalogue } = await this.read(client, [name]);
+    const entities = entitiesOf(rows, client.family);
     const ask = (policy: Policy): QueryOutcome => resolver.ask(policy, client, name, qtype, atMs);
     const { outcome, judged, explanation } = this.policy.with(entities, catalogue, (policy) => {
       const asked = ask(policy);
@@ -118,12 +116,12 @@ export class ExplainService {
           isDenied: verdict === 'deny',
         }).find((one) => this.policy.with(one.entities, catalogue, ask).verdict !== verdict);
     return {
-      client: { address, port: client.port === UNKNOWN_PORT ? null : client.port },
+      client: { address: addressText(client), port: client.port === UNKNOWN_PORT ? null : client.port },
       domain,
       type: formatType(qtype),
       at: timeText(atMs),
       revision,
-      subscriber: subscriberDto(result.rows, client.family, explanation.subscriber),
+      subscriber: subscriberDto(rows, client.family, explanation.subscriber),
       profile: profileDto(explanation),
       steps: stepsOf(
         explanation,
@@ -139,6 +137,28 @@ export class ExplainService {
       since: deciding && (await originOf(this.options.database.pool, deciding, revision)),
       flip: flip?.call ?? null,
     };
+  }
+
+  /** What decides about a name, the first one, and about where safe search sends it: others that are to be read for. */
+  private async read(
+    client: Client,
+    names: readonly Uint8Array[],
+  ): Promise<Situation> {
+    const { reader, image, hashKey } = this.options;
+    const suffixes = names.map((one) => hashesOf(one, hashKey));
+    const hashes = suffixes.flatMap(({ count, low, high }) =>
+      Array.from({ length: count }, (_, i) => cutHash(low[i], high[i])),
+    );
+    const { result, revision } = await reader.read(
+      subscriberRows(client, addressText(client), hashes),
+      ([rows]: SubscriberRows[], head) => ({ rows, head }),
+    );
+    const catalogue = await image.at(result.head);
+    const others = (catalogue?.rewritesOf(suffixes[0]) ?? [])
+      .map(({ target }) => target)
+      .filter((target) => !names.some((one) => Buffer.compare(one, target) === 0));
+    if (others.length > 0) return this.read(client, [...names, ...others]);
+    return { rows: result.rows, revision, catalogue };
   }
 
   /** What brings the name into the category that matched; undefined: none did, or the lists have changed since. */
