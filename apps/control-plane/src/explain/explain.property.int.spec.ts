@@ -19,12 +19,18 @@ import { encodeQuery, readAnswer } from './messages.js';
 const QUESTIONS = Number(process.env['EXPLAIN_QUESTIONS'] ?? 210);
 const QUESTIONS_EACH = 30;
 
-const LISTINGS = new Map([
-  ['a.example', { categories: [5, 12], applications: [3] }],
+const LISTINGS: PolicyOracle['listings'] = new Map([
+  ['a.example', { categories: [5, 12], applications: [3], rewrites: [20] }],
+  ['a.a.example', { categories: [], applications: [], rewrites: [20] }],
   ['b.a.example', { categories: [12], applications: [3, 4] }],
   ['b.example', { categories: [20], applications: [4] }],
   ['a.b.example', { categories: [5], applications: [] }],
 ]);
+/** Where category 20 sends names. */
+const TARGETS: Readonly<Record<string, string>> = {
+  'a.example': 'b.a.example',
+  'a.a.example': 'b.b.example',
+};
 const ALLOWED = '198.51.100.0/24,fc00::/7';
 const UPSTREAM_ADDRESS = '192.0.2.53';
 
@@ -90,7 +96,10 @@ const question = fc.record({
   port: fc.constantFrom(0, 1023, 1024, 1100, 1535, 1536, 2048, 40_000),
   domain: fc.oneof(
     { weight: 9, arbitrary: name },
-    { weight: 1, arbitrary: fc.constantFrom('localhost', 'mask.icloud.com', 'safe.b.example') },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom('localhost', 'mask.icloud.com', ...Object.keys(TARGETS)),
+    },
   ),
   type: fc.constantFrom('A', 'AAAA', 'HTTPS', 'ANY'),
 });
@@ -114,7 +123,12 @@ beforeAll(async () => {
       return { id, name: `N${id}`, domains };
     });
   const catalogue = {
-    categories: groups('categories', [5, 12, 20]),
+    categories: groups('categories', [5, 12, 20]).map((one) => ({
+      ...one,
+      ...(one.id === 20 && {
+        rewrites: Object.entries(TARGETS).map(([from, to]) => ({ to, names: [from] })),
+      }),
+    })),
     applications: groups('applications', [3, 4]),
   };
   await writeFile(join(folder, 'catalogue.yaml'), JSON.stringify(catalogue));
@@ -169,6 +183,7 @@ function upstreamAnswer(query: Buffer): Buffer {
 }
 
 let lastId = 0;
+let deniedTargets = 0;
 
 /** Answers that an upstream did not come in time for, one after the other: more are no stall of the machine. */
 const MOST_FAILURES = 5;
@@ -256,8 +271,15 @@ const STEPS = {
   none: 'default',
 } as const;
 
+interface Asked {
+  readonly client: string;
+  readonly port: number;
+  readonly domain: string;
+  readonly type: string;
+}
+
 /** What the oracle expects of an explanation. */
-function expected(oracle: PolicyOracle, client: string, port: number, domain: string): unknown {
+function expected(oracle: PolicyOracle, { client, port, domain, type }: Asked): unknown {
   const address = new ClientAddress();
   address.set(client, port);
   const { family, words } = address;
@@ -268,15 +290,24 @@ function expected(oracle: PolicyOracle, client: string, port: number, domain: st
   if (active === null) {
     const isServed = /^(198\.51\.100|fd00)/.test(client) && subscriber.isOutsideRanges !== true;
     const verdict = isServed ? 'unfiltered' : 'refused';
-    return { id: undefined, active: undefined, verdict, step: 'default', matched: null };
+    const nothing = { id: undefined, active: undefined, matched: null, rewrite: null };
+    return { ...nothing, verdict, step: 'default' };
   }
-  const { verdict, reason, labels } = decided(oracle.judgements(active.profile, domain));
+  const own = decided(oracle.judgements(active.profile, domain));
+  const isRewritten = oracle.rewriteOf(active.profile, domain, own) !== null;
+  const rewrite = isRewritten ? TARGETS[domain] : null;
+  const target = rewrite === null ? null : decided(oracle.judgements(active.profile, rewrite));
+  const isOfTarget = target?.verdict === 'block' && !own.explicitAllow && type !== 'ANY';
+  const { verdict, reason, labels } = isOfTarget ? target : own;
+  const judged = isOfTarget ? TARGETS[domain] : domain;
+  if (isOfTarget) deniedTargets++;
   return {
     id: subscriber.profileId,
     active: active.profile.id,
     verdict: verdict === 'permit' ? 'allow' : 'deny',
+    rewrite,
     step: STEPS[reason],
-    matched: labels === 0 ? null : domain.split('.').slice(-labels).join('.'),
+    matched: labels === 0 ? null : judged.split('.').slice(-labels).join('.'),
   };
 }
 
@@ -309,17 +340,20 @@ describe('GET /explain/', () => {
           asked++;
           const step = said.steps.find((one) => one.decided);
           if (step?.step !== 'special') {
-            const { profile, verdict } = said;
+            const { profile, verdict, rewrite } = said;
             const { step: by, matched } = step!;
             expect({
               ...{ id: profile?.id, active: profile?.active_id },
-              ...{ verdict, step: by, matched },
-            }).toEqual(expected(oracle, client, port, domain));
+              ...{ verdict, rewrite, step: by, matched },
+            }).toEqual(expected(oracle, { client, port, domain, type }));
           }
           const isA = type === 'A';
           const fromUpstream = {
             rcode: 'NOERROR',
-            records: isA ? [{ type: 'A', ttl: 60, data: UPSTREAM_ADDRESS }] : [],
+            records: [
+              ...(said.rewrite === null ? [] : [{ type: 'CNAME', ttl: 60, data: said.rewrite }]),
+              ...(isA ? [{ type: 'A', ttl: 60, data: UPSTREAM_ADDRESS }] : []),
+            ],
             ede: null,
           };
           const found = said.answer === null ? withTtl(answered, 60) : answered;
@@ -336,6 +370,7 @@ describe('GET /explain/', () => {
       endOnFailure: true,
     });
     expect(asked).toBeGreaterThanOrEqual(QUESTIONS);
+    if (QUESTIONS >= 10_000) expect(deniedTargets).toBeGreaterThan(20);
   }, 3_600_000);
 });
 

@@ -116,7 +116,10 @@ export class ExplainService {
           isDenied: verdict === 'deny',
         }).find((one) => this.policy.with(one.entities, catalogue, ask).verdict !== verdict);
     return {
-      client: { address: addressText(client), port: client.port === UNKNOWN_PORT ? null : client.port },
+      client: {
+        address: addressText(client),
+        port: client.port === UNKNOWN_PORT ? null : client.port,
+      },
       domain,
       type: formatType(qtype),
       at: timeText(atMs),
@@ -140,10 +143,7 @@ export class ExplainService {
   }
 
   /** What decides about a name, the first one, and about where safe search sends it: others that are to be read for. */
-  private async read(
-    client: Client,
-    names: readonly Uint8Array[],
-  ): Promise<Situation> {
+  private async read(client: Client, names: readonly Uint8Array[]): Promise<Situation> {
     const { reader, image, hashKey } = this.options;
     const suffixes = names.map((one) => hashesOf(one, hashKey));
     const hashes = suffixes.flatMap(({ count, low, high }) =>
