@@ -111,7 +111,7 @@ it('is live until what it lacks is a moment old', async () => {
   await expect
     .poll(() => stateOf(last - 1, '1 minute'), { timeout: 60_000 })
     .toMatchObject({ state: 'live', behind_revisions: 1, behind_seconds: 0 });
-  expect(await stateOf(last - 1, '-2 seconds')).toMatchObject({ state: 'catching_up' });
+  await expect.poll(() => stateOf(last - 1, '-2 seconds')).toMatchObject({ state: 'catching_up' });
 });
 
 it('of two that claim one name, both are listed', async () => {
