@@ -26,6 +26,7 @@ import { SchemaCheck } from './platform/database/schema-check.js';
 import { JobMetrics, JobScheduler } from './platform/jobs/job-scheduler.js';
 import type { Job } from './platform/jobs/job.js';
 import { DomainHasher } from './resources/domain-lists/domain-check.js';
+import { grantExpiry } from './resources/grants/grant-expiry.js';
 import { TIME_ZONE } from './resources/schedules/switches.controller.js';
 import { changeLogPruning } from './revisions/change-log-pruning.js';
 import { changeRecordPruning } from './revisions/change-record-pruning.js';
@@ -211,11 +212,12 @@ function backgroundProviders(
     },
     {
       provide: JobScheduler,
-      inject: [Database, CatalogueUpdater],
-      useFactory: (database: Database, updater: CatalogueUpdater) => {
+      inject: [Database, CatalogueUpdater, ConfigurationWriter],
+      useFactory: (database: Database, updater: CatalogueUpdater, writer: ConfigurationWriter) => {
         const jobs: readonly Job[] = [
           changeLogPruning(database.pool, log),
           changeRecordPruning(database.pool, configuration.AUDIT_DAYS, log),
+          grantExpiry(database.pool, writer, log),
           digestScrub({ snapshots: database.snapshots, registry, log }),
           ...updater.jobs(configuration.CATALOGUE_INTERVAL_MS),
         ];

@@ -149,7 +149,7 @@ CREATE TABLE change_record (
   -- The profiles that it concerns; {-1}: every one.
   profile_ids  integer[] NOT NULL,
   CONSTRAINT change_record_revision CHECK (revision > 0),
-  CONSTRAINT change_record_origin CHECK (origin IN ('api', 'catalogue', 'repair')),
+  CONSTRAINT change_record_origin CHECK (origin IN ('api', 'catalogue', 'repair', 'expiry')),
   CONSTRAINT change_record_call CHECK (
     CASE origin WHEN 'api' THEN num_nulls(token, request_id, method, route) = 0
                 ELSE num_nonnulls(token, source, request_id, method, route) = 0 END),

@@ -27,6 +27,8 @@ export const BACKUP_TABLES = [
   'ipv6_network',
   'napt_assignment',
   'schedule',
+  'domain_grant',
+  'domain_order',
   'change_record',
   'change_record_profile',
 ] as const;

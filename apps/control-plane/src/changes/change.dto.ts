@@ -64,8 +64,8 @@ const RESOURCES: {
   naptAssignment: ['napt', ([address, lower, upper]) => `${formatIpv4(address)}:${lower}-${upper}`],
   schedule: ['schedule', ([profile]) => profile],
   catalogue: ['catalogue', () => null],
-  order: ['order', ([id]) => id],
-  grant: ['grant', ([profile, hash]) => ({ profile_id: profile, domain_hash: hash })],
+  order: ['orders', ([id]) => id],
+  grant: ['grants', ([profile, hash]) => ({ profile_id: profile, domain_hash: hash })],
   // A list that was held; its key is a text.
   catalogueSource: ['catalogue_source', ([name]) => name],
 };

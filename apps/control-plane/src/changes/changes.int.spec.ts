@@ -77,6 +77,10 @@ describe('GET /changes/', () => {
     await change('POST', '/profile/7/bw_list', { type: 'deny', domain: 'secret.example' });
     await change('POST', '/profile/7/schedule', SCHEDULE);
     await change('DELETE', '/profile/7/schedule');
+    const order = { id: 3, domain: 'secret.example', authority: 'court', reference: '1' };
+    await change('POST', '/orders/', order);
+    const grant = { domain: 'secret.example', verdict: 'allow', minutes: 30 };
+    await change('POST', '/profile/7/grants', grant);
     const { changes, next } = await read(`after=${first - 1}`, READER);
     expect(changes[0]).toEqual({
       revision: first,
@@ -100,8 +104,15 @@ describe('GET /changes/', () => {
       },
       { resource: 'schedule', key: 7, action: 'set', count: 1 },
       { resource: 'schedule', key: 7, action: 'deleted', count: 1 },
+      { resource: 'orders', key: 3, action: 'set', count: 1 },
+      {
+        resource: 'grants',
+        key: { profile_id: 7, domain_hash: expect.any(Number) },
+        action: 'set',
+        count: 1,
+      },
     ]);
-    expect(next).toBe(first + 5);
+    expect(next).toBe(first + 7);
     expect(JSON.stringify(changes)).not.toContain('secret');
   });
 

@@ -7,11 +7,11 @@ import type {
   SnapshotSource,
   StoredBytes,
 } from '@weir/change-feed';
-import { type Head, type LogPoint } from '@weir/config-model';
+import { ENTITY_KINDS, type Head, type LogPoint } from '@weir/config-model';
 import { findImage } from '../catalogue/store/image-store.js';
 import type { Database } from '../platform/database/database.js';
 import { Snapshot } from '../platform/database/snapshot.js';
-import { SNAPSHOT_TABLES, STORED_KINDS } from './entity-tables.js';
+import { SNAPSHOT_TABLES } from './entity-tables.js';
 
 /** A page of changes ends when the stored size of its operations exceeds this. It has at least one change. */
 const PAGE_BYTES = 1024 * 1024;
@@ -106,7 +106,7 @@ export class DatabaseFeedSource implements FeedSource, SnapshotSource {
     const snapshot = await Snapshot.open(this.database.snapshots);
     try {
       yield { type: 'head', ...snapshot.head };
-      for (const kind of STORED_KINDS) {
+      for (const kind of ENTITY_KINDS) {
         const table = SNAPSHOT_TABLES[kind];
         for await (const page of snapshot.pages(table.sql)) {
           yield { type: 'rows', kind, rows: page.map((row) => table.toRow(row)) };

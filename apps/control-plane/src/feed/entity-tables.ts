@@ -4,8 +4,10 @@ import { CATALOGUE } from '../catalogue/store/catalogue-store.js';
 import type { EntityTable } from '../platform/database/entity-table.js';
 import { BLOCK_PAGES } from '../resources/block-pages/block-page-store.js';
 import { DOMAIN_RULES } from '../resources/domain-lists/domain-rule-store.js';
+import { GRANTS } from '../resources/grants/grant-store.js';
 import { NAPT_ASSIGNMENTS } from '../resources/networks/napt/napt-store.js';
 import { IPV4_NETWORKS, IPV6_NETWORKS } from '../resources/networks/prefixes/network-store.js';
+import { ORDERS } from '../resources/orders/order-store.js';
 import { PROFILES } from '../resources/profiles/profile-store.js';
 import { SCHEDULES } from '../resources/schedules/schedule-store.js';
 
@@ -15,14 +17,8 @@ export interface SnapshotTable {
   toRow(databaseRow: unknown): Row;
 }
 
-/** The kinds that the database has a table for; it has none of orders and grants yet. */
-export type StoredKind = Exclude<EntityKind, 'order' | 'grant'>;
-
-/** In the order of a snapshot. */
-export const STORED_KINDS = ENTITY_KINDS.filter((kind) => kind !== 'order' && kind !== 'grant');
-
-/** The table of each of these kinds. */
-export const SNAPSHOT_TABLES: { readonly [K in StoredKind]: SnapshotTable } = {
+/** The table of each entity kind. */
+export const SNAPSHOT_TABLES: { readonly [K in EntityKind]: SnapshotTable } = {
   blockPage: snapshotTable(BLOCK_PAGES),
   profile: snapshotTable(PROFILES),
   domainRule: snapshotTable(DOMAIN_RULES),
@@ -31,6 +27,8 @@ export const SNAPSHOT_TABLES: { readonly [K in StoredKind]: SnapshotTable } = {
   naptAssignment: snapshotTable(NAPT_ASSIGNMENTS),
   schedule: snapshotTable(SCHEDULES),
   catalogue: snapshotTable(CATALOGUE),
+  order: snapshotTable(ORDERS),
+  grant: snapshotTable(GRANTS),
 };
 
 function snapshotTable<K extends EntityKind, DatabaseRow>(
@@ -52,7 +50,7 @@ export async function digestOfRows(
   signal?: AbortSignal,
 ): Promise<string> {
   const digest = new Digest();
-  for (const kind of STORED_KINDS) {
+  for (const kind of ENTITY_KINDS) {
     const table = SNAPSHOT_TABLES[kind];
     for await (const page of pages(table.sql)) {
       signal?.throwIfAborted();

@@ -163,11 +163,16 @@ describe('POST /init/', () => {
     expect((await call('GET', '/profile/3/schedule')).status).toBe(404);
   });
 
-  it('leaves a digest of the whole configuration, with the kept schedules and the catalogue', async () => {
+  it('leaves a digest of all that is there: schedules and orders that stay, the catalogue, and no grants', async () => {
     await init(FULL);
     await call('POST', '/profile/1/schedule', { target_profile_id: 2, periods: [] });
     await call('POST', '/profile/2/schedule', { target_profile_id: 1, periods: [] });
+    const order = { id: 7, domain: 'example.com', authority: 'a court', reference: '1 O 2/26' };
+    expect((await call('POST', '/orders/', order)).status).toBe(201);
+    const grant = { domain: 'example.com', verdict: 'deny', minutes: 30 };
+    expect((await call('POST', '/profile/1/grants', grant)).status).toBe(201);
     await init(FULL);
+    expect((await call('GET', '/profile/1/grants')).body).toEqual([]);
     const digest = new Digest();
     const kinds = new Set<string>();
     for (const line of await snapshotLines(harness)) {
@@ -176,7 +181,7 @@ describe('POST /init/', () => {
       kinds.add(part.kind);
       for (const row of part.rows) digest.add(part.kind, toRow(part.kind, fromRow(part.kind, row)));
     }
-    expect(kinds.size).toBe(8);
+    expect(kinds.size).toBe(9);
     expect(await harness.sql('SELECT digest FROM config_head')).toEqual([[digest.toString()]]);
   });
 

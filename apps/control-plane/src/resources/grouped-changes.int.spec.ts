@@ -89,6 +89,7 @@ describe('changes that are made together', () => {
       (s) => s.schedules.create({ profileId: 10 + n, targetProfileId: 1, periods: [] }, LOCATION),
       (s) => s.ipv4.create({ address: n, prefixLength: 32, profileId: 10 + n }, LOCATION),
       (s) => s.rules.put(10 + n, [1, 2], 1),
+      (s) => s.grants.put({ profileId: 10 + n, domainHash: n, verdict: 1, until: 4_000_000_000 }),
     ]).flat();
     // The first change may be made before the others wait.
     const network = { address: [0, 0, 0, 1], prefixLength: 128, profileId: 1 } as const;
@@ -105,6 +106,7 @@ describe('changes that are made together', () => {
       'ipv4_network INSERT': 1,
       'ipv6_network INSERT': 1,
       'domain_rule INSERT': 1,
+      'domain_grant INSERT': 1,
     });
   });
 

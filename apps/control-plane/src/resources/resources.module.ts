@@ -9,11 +9,15 @@ import { CatalogueController } from './catalogue/catalogue.controller.js';
 import { CatalogueService } from './catalogue/catalogue.service.js';
 import { DomainListsController } from './domain-lists/domain-lists.controller.js';
 import { DomainListsService } from './domain-lists/domain-lists.service.js';
+import { GrantsController } from './grants/grants.controller.js';
+import { GrantsService } from './grants/grants.service.js';
 import { NaptController } from './networks/napt/napt.controller.js';
 import { NaptService } from './networks/napt/napt.service.js';
 import { Ipv4NetworksController } from './networks/prefixes/ipv4-networks.controller.js';
 import { Ipv6NetworksController } from './networks/prefixes/ipv6-networks.controller.js';
 import { Ipv4NetworksService, Ipv6NetworksService } from './networks/prefixes/networks.service.js';
+import { OrdersController } from './orders/orders.controller.js';
+import { OrdersService } from './orders/orders.service.js';
 import { ProfilesController } from './profiles/profiles.controller.js';
 import { ProfilesService } from './profiles/profiles.service.js';
 import { ResolversController } from './resolvers/resolvers.controller.js';
@@ -34,6 +38,8 @@ import { SwitchesController } from './schedules/switches.controller.js';
     NaptController,
     SchedulesController,
     SwitchesController,
+    OrdersController,
+    GrantsController,
     ResolversController,
     CatalogueController,
   ],
@@ -47,6 +53,8 @@ import { SwitchesController } from './schedules/switches.controller.js';
     Ipv6NetworksService,
     NaptService,
     SchedulesService,
+    OrdersService,
+    GrantsService,
     CatalogueService,
   ],
 })

@@ -15,7 +15,7 @@ export interface Call {
 }
 
 /** Who makes a change: a call, or Weir itself. */
-export type Author = Call | { readonly origin: 'catalogue' | 'repair' };
+export type Author = Call | { readonly origin: 'catalogue' | 'repair' | 'expiry' };
 
 const storage = new AsyncLocalStorage<{ readonly author: Author; readonly span: Span | null }>();
 

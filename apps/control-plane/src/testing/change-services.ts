@@ -5,11 +5,13 @@ import { ApplicationRulesService } from '../resources/application-rules/applicat
 import { ActiveCatalogueReader } from '../resources/applications/active-catalogue-reader.js';
 import { BlockPagesService } from '../resources/block-pages/block-pages.service.js';
 import { DomainListsService } from '../resources/domain-lists/domain-lists.service.js';
+import { GrantsService } from '../resources/grants/grants.service.js';
 import { NaptService } from '../resources/networks/napt/napt.service.js';
 import {
   Ipv4NetworksService,
   Ipv6NetworksService,
 } from '../resources/networks/prefixes/networks.service.js';
+import { OrdersService } from '../resources/orders/orders.service.js';
 import { ProfilesService } from '../resources/profiles/profiles.service.js';
 import { SchedulesService } from '../resources/schedules/schedules.service.js';
 import { ConfigurationReader } from '../revisions/configuration-reader.js';
@@ -31,6 +33,8 @@ const TABLES = [
   ['ipv6_network', '1'],
   ['napt_assignment', '1, 2, 3'],
   ['schedule', '1'],
+  ['domain_order', '1'],
+  ['domain_grant', '1, 2'],
 ] as const;
 
 /** The services that change the configuration, on one database. */
@@ -43,6 +47,9 @@ export class ChangeServices {
   readonly napts: NaptService;
   readonly ipv4: Ipv4NetworksService;
   readonly ipv6: Ipv6NetworksService;
+  readonly orders: OrdersService;
+  readonly grants: GrantsService;
+  readonly writer: ConfigurationWriter;
 
   private constructor(
     private readonly adminUrl: string,
@@ -56,16 +63,18 @@ export class ChangeServices {
       waitApplied: () => Promise.resolve({ applied: 0, total: 0 }),
     };
     const timeouts = { changeMs: 0, replacementMs: 0 };
-    const writer = new ConfigurationWriter(database, propagation, timeouts);
+    this.writer = new ConfigurationWriter(database, propagation, timeouts);
     const catalogue = new ActiveCatalogueReader();
-    this.pages = new BlockPagesService(reader, writer);
-    this.profiles = new ProfilesService(reader, writer, catalogue);
-    this.applications = new ApplicationRulesService(reader, writer, catalogue);
-    this.schedules = new SchedulesService(reader, writer);
-    this.rules = new DomainListsService(writer);
-    this.napts = new NaptService(reader, writer);
-    this.ipv4 = new Ipv4NetworksService(reader, writer);
-    this.ipv6 = new Ipv6NetworksService(reader, writer);
+    this.pages = new BlockPagesService(reader, this.writer);
+    this.profiles = new ProfilesService(reader, this.writer, catalogue);
+    this.applications = new ApplicationRulesService(reader, this.writer, catalogue);
+    this.schedules = new SchedulesService(reader, this.writer);
+    this.rules = new DomainListsService(this.writer);
+    this.napts = new NaptService(reader, this.writer);
+    this.ipv4 = new Ipv4NetworksService(reader, this.writer);
+    this.ipv6 = new Ipv6NetworksService(reader, this.writer);
+    this.orders = new OrdersService(reader, this.writer, database);
+    this.grants = new GrantsService(reader, this.writer);
   }
 
   static async start(adminUrl: string): Promise<ChangeServices> {
@@ -103,7 +112,10 @@ export class ChangeServices {
   async rows(): Promise<Record<string, unknown[]>> {
     const all: Record<string, unknown[]> = {};
     for (const [name, order] of TABLES) {
-      all[name] = (await this.sql.query<object>(`SELECT * FROM ${name} ORDER BY ${order}`)).rows;
+      // When an order was acknowledged differs from run to run.
+      const rows = `SELECT * FROM ${name} ORDER BY ${order}`;
+      const query = `SELECT to_jsonb(one) #- '{in_force,at}' AS row FROM (${rows}) AS one`;
+      all[name] = (await this.sql.query<object>(query)).rows;
     }
     const log = 'SELECT revision, digest, operations FROM change ORDER BY 1';
     all['change'] = (await this.sql.query<object>(log)).rows;

@@ -196,6 +196,33 @@ const schedules = fc.oneof(
   request(profileId, (id) => (s) => s.schedules.remove(id)),
 );
 
+const text = fc.constantFrom('a', 'b');
+const until = fc.constantFrom(4_000_000_000, 4_000_000_001);
+const order = { domainHash: few, authority: text, reference: text, until: fc.option(until) };
+const orders = fc.oneof(
+  request(fc.record({ id: few, ...order }), (one) => (s) => withoutTime(s.orders.create(one))),
+  request(
+    fc.tuple(few, fc.record(order, { requiredKeys: [] })),
+    ([id, patch]) =>
+      (s) =>
+        withoutTime(s.orders.update(id, patch)),
+  ),
+  request(few, (id) => (s) => s.orders.remove(id)),
+);
+
+/** Of an acknowledgement. */
+async function withoutTime(made: ReturnType<ChangeServices['orders']['create']>) {
+  return (await made).map(({ inForce, ...one }) => ({ ...one, inForce: inForce?.revision }));
+}
+
+const grants = fc.oneof(
+  request(
+    fc.record({ profileId, domainHash: few, verdict, until }),
+    (grant) => (s) => s.grants.put(grant),
+  ),
+  request(fc.record({ profileId, domainHash: few }), (key) => (s) => s.grants.remove(key)),
+);
+
 /** Any change, with so few different keys that changes often meet. */
 export const changeRequests: fc.Arbitrary<ChangeRequest> = fc.oneof(
   { weight: 4, arbitrary: ipv4 },
@@ -206,4 +233,6 @@ export const changeRequests: fc.Arbitrary<ChangeRequest> = fc.oneof(
   { weight: 4, arbitrary: profiles },
   { weight: 3, arbitrary: applications },
   { weight: 4, arbitrary: schedules },
+  { weight: 3, arbitrary: orders },
+  { weight: 3, arbitrary: grants },
 );

@@ -54,6 +54,10 @@ const napt = (lower_port_bound: number, upper_port_bound: number) => ({
   upper_port_bound,
 });
 const rule = { type: 'allow', domain: 'example.net' };
+const ORDER = { domain: 'example.net', authority: 'a court', reference: '1 O 2/26' };
+const grant = { domain: 'example.com', verdict: 'allow', minutes: 30 };
+/** The id of a grant of example.com under the key of the harness. */
+const GRANT = 2_447_438_395_659_416;
 const HELD = 'https://lists.example/held.txt';
 const ACCEPTED = 'https://lists.example/accepted.txt';
 
@@ -187,6 +191,29 @@ const REQUESTS: Readonly<Record<string, Requests>> = {
   'GET /profile/{profile_id}/subscribers': {
     success: ['/profile/1/subscribers'],
     404: ['/profile/9/subscribers'],
+  },
+  'GET /orders/': { success: ['/orders/'] },
+  'POST /orders/': {
+    success: ['/orders/', { id: 2, ...ORDER }],
+    409: ['/orders/', { id: 1, ...ORDER }],
+  },
+  'GET /orders/{id}': { success: ['/orders/1'], 404: ['/orders/9'] },
+  'PATCH /orders/{id}': {
+    success: ['/orders/1', { reference: '2' }],
+    404: ['/orders/9', {}],
+  },
+  'DELETE /orders/{id}': { success: ['/orders/1'], 404: ['/orders/9'] },
+  'GET /profile/{profile_id}/grants': {
+    success: ['/profile/1/grants'],
+    404: ['/profile/9/grants'],
+  },
+  'POST /profile/{profile_id}/grants': {
+    success: ['/profile/1/grants', grant],
+    404: ['/profile/9/grants', grant],
+  },
+  'DELETE /profile/{profile_id}/grants/{id}': {
+    success: [`/profile/1/grants/${GRANT}`],
+    404: ['/profile/1/grants/7'],
   },
   'GET /token/': { success: ['/token/'] },
   'GET /changes/': { success: ['/changes/?last=1'] },
@@ -346,7 +373,15 @@ async function restore(): Promise<void> {
   for (const body of [EMPTY, STORED_ORDER]) {
     expect((await harness.call('POST', '/init/', body)).status).toBe(204);
   }
-  expect((await harness.call('POST', '/profile/1/schedule', SCHEDULE)).status).toBe(201);
+  // An init leaves orders as they are.
+  for (const id of [1, 2]) await harness.call('DELETE', `/orders/${id}`);
+  for (const [path, body] of [
+    ['/profile/1/schedule', SCHEDULE],
+    ['/orders/', { id: 1, ...ORDER }],
+    ['/profile/1/grants', grant],
+  ] as const) {
+    expect((await harness.call('POST', path, body)).status).toBe(201);
+  }
 }
 
 describe('every documented response', () => {

@@ -3,7 +3,7 @@ import { type Harness, startHarness, TOKEN } from '../../testing/harness.js';
 import { READING } from '../routing/endpoint.js';
 import { openApiChecker } from '../../testing/openapi-checker.js';
 
-/** Method, path and success status of every endpoint in the contract. */
+/** Method, path and success status of every endpoint in the contract, and of decisions §14 and §15. */
 const ENDPOINTS = `
 POST /init/ 200 204
 GET /profiles/ 200
@@ -44,7 +44,15 @@ DELETE /napt/batch 204
 GET /profile/{profile_id}/schedule 200
 POST /profile/{profile_id}/schedule 201
 PATCH /profile/{profile_id}/schedule 200
-DELETE /profile/{profile_id}/schedule 204`
+DELETE /profile/{profile_id}/schedule 204
+GET /orders/ 200
+POST /orders/ 201
+GET /orders/{id} 200
+PATCH /orders/{id} 200
+DELETE /orders/{id} 204
+GET /profile/{profile_id}/grants 200
+POST /profile/{profile_id}/grants 201
+DELETE /profile/{profile_id}/grants/{id} 204`
   .trim()
   .split('\n');
 /** Those of decisions §12, under their own tag. */
@@ -82,7 +90,7 @@ describe('the OpenAPI document', () => {
     await expect(text).toMatchFileSnapshot('../../../../../docs/openapi.json');
   });
 
-  it('has exactly the endpoints of the contract and of decisions §12, with their success statuses', () => {
+  it('has exactly the endpoints of the contract and of decisions §12, §14 and §15, with their success statuses', () => {
     const documented = openApiChecker()!
       .operations()
       .map(({ method, path, operation }) => {

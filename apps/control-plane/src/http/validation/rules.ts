@@ -267,7 +267,7 @@ export function isAbsence(condition: unknown): boolean {
 export function IntegerParameter(lowest: number, highest: number): PropertyDecorator {
   return applyDecorators(
     Convert((value) =>
-      typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value,
+      typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : value,
     ),
     IsInteger(lowest, highest),
   );

@@ -43,6 +43,7 @@ describe('the operations of POST /init/', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(bodies, { minLength: 2, maxLength: 6 }), async (steps) => {
         const replica = new RowReplica();
+        await client.query('DELETE FROM domain_order');
         await replace(EMPTY);
         for (const body of steps) {
           const { digest, operations } = await replace(body);
@@ -53,6 +54,17 @@ describe('the operations of POST /init/', () => {
           );
           expect(new Set(changed).size).toBe(changed.length);
           if (body.profiles.length < 2) continue;
+          // Orders stay, and grants go.
+          await client.query(`
+            INSERT INTO domain_order (id, domain_hash, authority, reference) VALUES (1, 2, 'a', 'b')
+            ON CONFLICT DO NOTHING;
+            INSERT INTO domain_grant VALUES (0, 2, 1, to_timestamp(4000000000))`);
+          const order = { id: 1, domainHash: 2, authority: 'a', reference: 'b', until: null };
+          const grant = { profileId: 0, domainHash: 2, verdict: 1, until: 4_000_000_000 } as const;
+          await apply(replica, [
+            { type: 'put', kind: 'order', entity: order },
+            { type: 'put', kind: 'grant', entity: grant },
+          ]);
           // Schedules are not part of a body. They go with their profiles.
           const schedule: Schedule = {
             profileId: body.profiles.length - 1,

@@ -2,6 +2,7 @@ import {
   type DeleteOperation,
   type Entities,
   ENTITY_KINDS,
+  type EntityKeys,
   type EntityKind,
   type Ipv4Network,
   type Ipv6Network,
@@ -71,15 +72,11 @@ export class Difference {
     for (const id of await this.run(statement, table)) this.ids[table].written.add(id);
   }
 
-  /** Runs a statement that deletes schedules. */
-  async deleteSchedulesBy(statement: string): Promise<void> {
-    const { rows } = await this.client.query<{ profile_id: number }>(
-      `${statement} RETURNING profile_id`,
-    );
+  /** Runs a statement that deletes schedules or grants, and returns their keys. */
+  async deleteKeysBy(kind: 'schedule' | 'grant', statement: string): Promise<void> {
+    const { rows } = await this.client.query<EntityKeys[typeof kind]>(statement);
     this.rows += rows.length;
-    for (const { profile_id: profileId } of rows) {
-      this.deletes.push({ type: 'delete', kind: 'schedule', key: { profileId } });
-    }
+    for (const key of rows) this.deletes.push({ type: 'delete', kind, key } as DeleteOperation);
   }
 
   /** The operations of the log: those of the difference, or `reload` when they are too many. Call it at the end. */

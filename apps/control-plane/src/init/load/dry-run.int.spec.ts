@@ -191,6 +191,16 @@ describe('a dry run of POST /init/', () => {
     },
   );
 
+  it('counts the subscribers of a profile with a grant that holds: the replacement removes it', async () => {
+    await replaceWith(client, EMPTY);
+    await replaceWith(client, BASE);
+    await client.query(`
+      INSERT INTO domain_grant VALUES (1, 2, 1, now() + interval '1 day'), (2, 2, 1, now() - interval '1 day')`);
+    expect((await dryRunOf(client, BASE)).subscribers_affected).toBe(2);
+    await replaceWith(client, BASE);
+    expect((await dryRunOf(client, BASE)).subscribers_affected).toBe(0);
+  });
+
   it('counts all, and names at most a hundred of each', async () => {
     const profiles = [{ profile: { id: 1 }, cat_ids: [], apps: [] }];
     const nets = (first: number, count: number) =>

@@ -73,6 +73,11 @@ export async function compareConfiguration(
     'SELECT profile_id AS id, target_profile_id AS target FROM schedule',
   );
   for (const { id, target } of schedules.rows) if (profiles.find(target) === null) mark(id);
+  // Grants that hold go with every replacement (decisions §15).
+  const grants = await client.query<{ id: number }>(
+    'SELECT DISTINCT profile_id AS id FROM domain_grant WHERE until > now()',
+  );
+  for (const { id } of grants.rows) mark(id);
   let affected = 0;
   const note = (kind: Kind, record: AnyRecord, fate: Fate): void => {
     const isSame = fate === 'unchanged';

@@ -1,11 +1,12 @@
 import { Digest, type Operation } from '@weir/config-model';
 import type { ClientBase } from 'pg';
 import { SNAPSHOT_TABLES } from '../../feed/entity-tables.js';
+import { readPages } from '../../platform/database/snapshot.js';
 import type { Draft } from '../draft/draft.js';
 import { comparedTables } from './compared-tables.js';
 import { Comparison } from './comparison.js';
 import { Difference, MAX_LOGGED_ROWS } from './difference.js';
-import { DELETE_SCHEDULES, deleteOthers, putsOf, stage, stagedTables } from './staged-tables.js';
+import { DELETE_KEYS, deleteOthers, putsOf, stage, stagedTables } from './staged-tables.js';
 import { REFERENCES, type TableName } from './tables.js';
 
 /** What a replacement of the whole configuration leads to. */
@@ -17,7 +18,8 @@ export interface Replacement {
 
 /**
  * Replaces the whole configuration with a draft, in a transaction that holds the lock of the head. The draft must have
- * been checked. Schedules stay if both of their profiles are in the draft (decisions §2).
+ * been checked. Schedules stay if both of their profiles are in the draft (decisions §2), orders stay, grants go
+ * (decisions §14, §15).
  *
  * Only differences are written: most replacements repeat the stored configuration. They are found here, not in
  * PostgreSQL: the keys of the draft are in memory, so each stored row is read once, and no row of the draft needs to be
@@ -43,7 +45,7 @@ export async function replaceConfiguration(
     compared.push(comparison);
   }
   const checksDisabled = differentRows > MAX_LOGGED_ROWS && (await disableReferenceChecks(client));
-  for (const statement of DELETE_SCHEDULES) await difference.deleteSchedulesBy(statement);
+  for (const { kind, sql } of DELETE_KEYS) await difference.deleteKeysBy(kind, sql);
   for (const comparison of compared) await comparison.deleteOthers();
   for (const table of staged) {
     for (const statement of putsOf(table)) await difference.putBy(statement, table.name);
@@ -62,11 +64,13 @@ export async function replaceConfiguration(
   return { digest: digest.toString(), operations: await difference.operations() };
 }
 
-/** Adds what is not part of a draft to its digest: schedules and the catalogue. */
+/** Adds what is not part of a draft to its digest: schedules, the catalogue and orders. */
 async function addKept(client: ClientBase, digest: Digest): Promise<Digest> {
-  for (const kind of ['schedule', 'catalogue'] as const) {
-    const kept = await client.query<object>(SNAPSHOT_TABLES[kind].sql);
-    for (const row of kept.rows) digest.add(kind, SNAPSHOT_TABLES[kind].toRow(row));
+  for (const kind of ['schedule', 'catalogue', 'order'] as const) {
+    const table = SNAPSHOT_TABLES[kind];
+    for await (const page of readPages(client, table.sql)) {
+      for (const row of page) digest.add(kind, table.toRow(row));
+    }
   }
   return digest;
 }

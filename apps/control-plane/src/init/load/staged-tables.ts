@@ -86,11 +86,18 @@ export function deleteOthers(table: StagedTable): string {
     WHERE NOT EXISTS (SELECT FROM ${stagingTableOf(table)} AS new WHERE new.id = ${name}.id)`;
 }
 
-/** The statements that delete the schedules of which a profile is not in the draft. */
-export const DELETE_SCHEDULES = ['profile_id', 'target_profile_id'].map(
-  (column) =>
-    `DELETE FROM schedule WHERE NOT EXISTS (SELECT FROM new_profile WHERE id = ${column})`,
-);
+/** The statements that delete the schedules of which a profile is not in the draft, and all grants. */
+export const DELETE_KEYS = [
+  ...['profile_id', 'target_profile_id'].map((column) => {
+    const isGone = `NOT EXISTS (SELECT FROM new_profile WHERE id = ${column})`;
+    const sql = `DELETE FROM schedule WHERE ${isGone} RETURNING profile_id AS "profileId"`;
+    return { kind: 'schedule', sql } as const;
+  }),
+  {
+    kind: 'grant',
+    sql: `DELETE FROM domain_grant RETURNING profile_id AS "profileId", domain_hash::float8 AS "domainHash"`,
+  },
+] as const;
 
 function stagingTableOf({ name }: StagedTable): string {
   return `new_${name}`;

@@ -30,17 +30,17 @@ const STORE: RowStore<DomainRule, DomainRuleKey> = {
   find: async (tx, keys) => {
     const rows = await tx.$queryRaw<DomainRuleRow[]>`
       SELECT profile_id, domain_hash::float8 AS domain_hash, verdict FROM domain_rule
-      WHERE (profile_id, domain_hash) IN (SELECT * FROM ${unnest(keys)})`;
+      WHERE (profile_id, domain_hash) IN (SELECT * FROM ${unnestKeys(keys)})`;
     return rows.map((row) => DOMAIN_RULES.toEntity(row));
   },
   insert: (tx, rules, onConflict) => tx.$executeRaw`
     INSERT INTO domain_rule (profile_id, domain_hash, verdict)
-    SELECT * FROM ${unnest(rules, Prisma.sql`, ${rules.map(({ verdict }) => verdict)}::integer[]`)}
+    SELECT * FROM ${unnestKeys(rules, Prisma.sql`, ${rules.map(({ verdict }) => verdict)}::integer[]`)}
     ${onConflict}`,
   replacing: Prisma.sql`
     ON CONFLICT (profile_id, domain_hash) DO UPDATE SET verdict = EXCLUDED.verdict`,
   delete: (tx, keys) => tx.$executeRaw`
-    DELETE FROM domain_rule WHERE (profile_id, domain_hash) IN (SELECT * FROM ${unnest(keys)})`,
+    DELETE FROM domain_rule WHERE (profile_id, domain_hash) IN (SELECT * FROM ${unnestKeys(keys)})`,
 };
 
 /** Opens the domain rules that a group of changes needs. */
@@ -49,8 +49,8 @@ export function openDomainRules(tables: WorkingTables): RowsTable<DomainRule, Do
   return new RowsTable(STORE);
 }
 
-/** Keys as rows. @param further columns. */
-function unnest(keys: readonly DomainRuleKey[], further: Prisma.Sql = Prisma.empty): Prisma.Sql {
+/** Keys of rules or grants as rows. @param further columns. */
+export function unnestKeys(keys: readonly DomainRuleKey[], further = Prisma.empty): Prisma.Sql {
   return Prisma.sql`unnest(
     ${keys.map(({ profileId }) => profileId)}::integer[],
     ${keys.map(({ domainHash }) => String(domainHash))}::bigint[]${further})`;

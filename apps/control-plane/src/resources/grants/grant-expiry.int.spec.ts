@@ -1,0 +1,75 @@
+import { decodeChange } from '@weir/config-model';
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest';
+import { actAs } from '../../revisions/author.js';
+import { ChangeServices } from '../../testing/change-services.js';
+import { RowReplica } from '../../testing/row-replica.js';
+import { grantExpiry } from './grant-expiry.js';
+import { removal } from './grants.service.js';
+
+const LATER_S = 4_000_000_000;
+const author = { origin: 'repair' } as const;
+let services: ChangeServices;
+
+beforeAll(async () => {
+  services = await ChangeServices.start(inject('databaseUrl'));
+});
+afterAll(() => services.stop());
+beforeEach(() => services.empty());
+
+const grant = (domainHash: number, until: number) => {
+  const one = { profileId: 1, domainHash, verdict: 1, until } as const;
+  return actAs(author, () => services.grants.put(one));
+};
+const run = (signal = new AbortController().signal) =>
+  grantExpiry(services.database.pool, services.writer, pino({ level: 'silent' })).run(signal);
+const stored = async () =>
+  (await services.sql.query<{ hash: string }>('SELECT domain_hash AS hash FROM domain_grant')).rows;
+
+it('removes the grants that have ended, by changes that every follower can follow', async () => {
+  for (let hash = 0; hash < 1_002; hash++) void grant(hash, 1_700_000_000 + hash);
+  await grant(2_000, LATER_S);
+  await run();
+  expect(await stored()).toEqual([{ hash: '2000' }]);
+  const replica = new RowReplica();
+  const { rows } = await services.sql.query<{ revision: string }>(
+    'SELECT revision, digest, operations FROM change ORDER BY revision',
+  );
+  for (const row of rows) {
+    const change = decodeChange({ ...row, revision: Number(row.revision) });
+    expect(await replica.apply(change)).toBe(change.digest);
+  }
+  const { rows: records } = await services.sql.query(
+    'SELECT origin, token, key_count, profile_ids FROM change_record ORDER BY revision DESC LIMIT 2',
+  );
+  expect(records).toEqual(
+    [2, 1_000].map((key_count) => ({
+      ...{ origin: 'expiry', token: null, key_count },
+      profile_ids: [1],
+    })),
+  );
+});
+
+it('takes no revision when none has ended', async () => {
+  await grant(1, LATER_S);
+  await run();
+  const { rows } = await services.sql.query('SELECT count(*)::int AS n FROM change');
+  expect(rows).toEqual([{ n: 1 }]);
+});
+
+it('leaves a grant alone that was given anew meanwhile', async () => {
+  const found = (await grant(1, 1_700_000_000)).result;
+  await grant(1, LATER_S);
+  const { result } = await actAs(author, () => services.writer.write(removal([found])));
+  expect([result, await stored()]).toEqual([0, [{ hash: '1' }]]);
+});
+
+it('leaves a grant alone for a minute after its end, for resolvers with a slow clock', async () => {
+  await grant(1, Math.floor(Date.now() / 1_000) - 1);
+  await run();
+  expect(await stored()).toEqual([{ hash: '1' }]);
+});
+
+it('ends when the process stops', async () => {
+  await expect(run(AbortSignal.abort(new Error('stopped')))).rejects.toThrow('stopped');
+});

@@ -1,0 +1,76 @@
+import type { EntityKeys, Grant, RuleVerdict } from '@weir/config-model';
+import { Prisma } from '../../generated/prisma/client.js';
+import type { EntityTable } from '../../platform/database/entity-table.js';
+import { RowsTable, type RowStore } from '../../revisions/working-rows.js';
+import type { WorkingTables } from '../../revisions/working-tables.js';
+import { unnestKeys } from '../domain-lists/domain-rule-store.js';
+import { WorkingProfiles } from '../profiles/working-profiles.js';
+
+/** The hash of its domain is the id of a grant in its profile. */
+export type GrantKey = EntityKeys['grant'];
+
+export interface GrantRow {
+  profile_id: number;
+  domain_hash: number;
+  verdict: RuleVerdict;
+  until: number;
+}
+
+/** A profile, with a grant if it has one. */
+export type FoundGrant = GrantRow | { domain_hash: null };
+
+const COLUMNS = `
+  profile_id, domain_hash::float8 AS domain_hash, verdict, extract(epoch FROM until)::float8 AS until`;
+
+export const GRANTS: EntityTable<'grant', GrantRow> = {
+  kind: 'grant',
+  sql: `SELECT ${COLUMNS} FROM domain_grant ORDER BY profile_id, domain_grant.domain_hash`,
+  toEntity: ({ profile_id: profileId, domain_hash: domainHash, verdict, until }) => {
+    return { profileId, domainHash, verdict, until };
+  },
+};
+
+/** Reads a profile with its grants that hold, each as a `FoundGrant`. */
+export function grantsOf(profileId: number): Prisma.Sql {
+  return Prisma.sql`
+    SELECT ${Prisma.raw(COLUMNS)}
+    FROM profile LEFT JOIN domain_grant ON profile_id = profile.id AND until > now()
+    WHERE profile.id = ${profileId}`;
+}
+
+/** Grants that ended a minute ago: it is each resolver that ends a grant, by its own clock. @param limit so many. */
+export function endedGrants(limit: number): string {
+  return `
+    SELECT ${COLUMNS} FROM domain_grant
+    WHERE until < now() - interval '1 minute' ORDER BY domain_grant.until LIMIT ${limit}`;
+}
+
+const STORE: RowStore<Grant, GrantKey> = {
+  textOf: ({ profileId, domainHash }) => `${profileId} ${domainHash}`,
+  find: async (tx, keys) => {
+    const rows = await tx.$queryRaw<GrantRow[]>`
+      SELECT ${Prisma.raw(COLUMNS)} FROM domain_grant
+      WHERE (profile_id, domain_hash) IN (SELECT * FROM ${unnestKeys(keys)})`;
+    return rows.map((row) => GRANTS.toEntity(row));
+  },
+  insert: (tx, grants, onConflict) => {
+    const verdicts = grants.map(({ verdict }) => verdict);
+    const ends = grants.map(({ until }) => String(until));
+    const more = Prisma.sql`, ${verdicts}::integer[], ${ends}::bigint[]`;
+    return tx.$executeRaw`
+      INSERT INTO domain_grant (profile_id, domain_hash, verdict, until)
+      SELECT profile_id, domain_hash, verdict, to_timestamp(until)
+      FROM ${unnestKeys(grants, more)} AS submitted (profile_id, domain_hash, verdict, until)
+      ${onConflict}`;
+  },
+  replacing: Prisma.sql`
+    ON CONFLICT (profile_id, domain_hash) DO UPDATE SET verdict = EXCLUDED.verdict, until = EXCLUDED.until`,
+  delete: (tx, keys) => tx.$executeRaw`
+    DELETE FROM domain_grant WHERE (profile_id, domain_hash) IN (SELECT * FROM ${unnestKeys(keys)})`,
+};
+
+/** Opens the grants that a group of changes needs. */
+export function openGrants(tables: WorkingTables): RowsTable<Grant, GrantKey> {
+  tables.of(WorkingProfiles.open);
+  return new RowsTable(STORE);
+}

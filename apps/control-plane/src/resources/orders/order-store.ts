@@ -1,0 +1,92 @@
+import type { EntityKeys, Order } from '@weir/config-model';
+import { Prisma } from '../../generated/prisma/client.js';
+import type { EntityTable } from '../../platform/database/entity-table.js';
+import { RowsTable, type RowStore } from '../../revisions/working-rows.js';
+
+type OrderKey = EntityKeys['order'];
+
+/** What the resolvers acknowledged of a change of an order. */
+export interface InForce {
+  readonly revision: number;
+  /** How many resolvers had it in force, of how many that may have been answering. */
+  readonly k: number;
+  readonly m: number;
+  /** When that was known: RFC 3339, UTC. */
+  readonly at: string;
+}
+
+/** An order, with what is known of its last change. Null: nothing. */
+export interface OrderState extends Order {
+  readonly inForce: InForce | null;
+}
+
+export interface OrderRow {
+  id: number;
+  domain_hash: number;
+  authority: string;
+  reference: string;
+  until: number | null;
+}
+
+export interface OrderStateRow extends OrderRow {
+  in_force: InForce | null;
+}
+
+const COLUMNS = `
+  id, domain_hash::float8 AS domain_hash, authority, reference, extract(epoch FROM until)::float8 AS until`;
+
+export const ORDERS: EntityTable<'order', OrderRow> = {
+  kind: 'order',
+  sql: `SELECT ${COLUMNS} FROM domain_order ORDER BY id`,
+  toEntity: ({ id, domain_hash: domainHash, authority, reference, until }) => {
+    return { id, domainHash, authority, reference, until };
+  },
+};
+
+/** Reads all orders, each as an `OrderStateRow`. */
+export const ORDER_STATES = `SELECT ${COLUMNS}, in_force FROM domain_order ORDER BY id`;
+
+/** Reads an order as an `OrderStateRow`. */
+export function orderOf(id: number): Prisma.Sql {
+  return Prisma.sql`SELECT ${Prisma.raw(COLUMNS)}, in_force FROM domain_order WHERE id = ${id}`;
+}
+
+export function toState(row: OrderStateRow): OrderState {
+  return { ...ORDERS.toEntity(row), inForce: row.in_force };
+}
+
+/** Keeps what was acknowledged of a change, unless that of a later one is kept. Followers never see it. */
+export const KEEP_IN_FORCE = `
+  UPDATE domain_order SET in_force = $2::jsonb
+  WHERE id = $1 AND coalesce((in_force ->> 'revision')::bigint, 0) < ($2::jsonb ->> 'revision')::bigint`;
+
+const STORE: RowStore<Order, OrderKey> = {
+  textOf: ({ id }) => String(id),
+  find: async (tx, keys) => {
+    const rows = await tx.$queryRaw<OrderRow[]>`
+      SELECT ${Prisma.raw(COLUMNS)} FROM domain_order WHERE id = ANY (${idsOf(keys)}::integer[])`;
+    return rows.map((row) => ORDERS.toEntity(row));
+  },
+  // One text, because the driver takes long to escape the texts of a list.
+  insert: (tx, orders, onConflict) => tx.$executeRaw`
+    INSERT INTO domain_order (id, domain_hash, authority, reference, until)
+    SELECT id, "domainHash", authority, reference, to_timestamp(until)
+    FROM jsonb_to_recordset(${JSON.stringify(orders)}::jsonb) AS submitted (
+      id integer, "domainHash" bigint, authority text, reference text, until bigint)
+    ${onConflict}`,
+  replacing: Prisma.sql`
+    ON CONFLICT (id) DO UPDATE SET
+      domain_hash = EXCLUDED.domain_hash, authority = EXCLUDED.authority, reference = EXCLUDED.reference,
+      until = EXCLUDED.until, in_force = NULL`,
+  delete: (tx, keys) => tx.$executeRaw`
+    DELETE FROM domain_order WHERE id = ANY (${idsOf(keys)}::integer[])`,
+};
+
+/** Opens the orders that a group of changes needs. */
+export function openOrders(): RowsTable<Order, OrderKey> {
+  return new RowsTable(STORE);
+}
+
+function idsOf(keys: readonly OrderKey[]): number[] {
+  return keys.map(({ id }) => id);
+}

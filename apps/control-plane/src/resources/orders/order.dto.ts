@@ -1,0 +1,169 @@
+import { MAX_DOMAIN_HASH, MAX_ID, MAX_ORDER_TEXT, type Order } from '@weir/config-model';
+import { IsOptional } from 'class-validator';
+import { Example, type Json } from '../../http/validation/dto.js';
+import {
+  IntegerParameter,
+  IsId,
+  IsInteger,
+  IsNested,
+  IsText,
+  IsTime,
+  Optional,
+} from '../../http/validation/rules.js';
+import { IsNormalisedDomain } from '../domain-lists/domain-check.js';
+import type { OrderState } from './order-store.js';
+import { IsUntil, toSeconds, toTimeText } from './until.js';
+
+/** A text that the block page shows as it is. */
+const IsShownText = (): PropertyDecorator =>
+  IsText(
+    `a text of 1 to ${MAX_ORDER_TEXT} characters, none of them a control character`,
+    (text) => {
+      const { length } = Array.from(text);
+      return (
+        length >= 1 && length <= MAX_ORDER_TEXT && text.isWellFormed() && !/\p{Cc}/u.test(text)
+      );
+    },
+    { minLength: 1, maxLength: MAX_ORDER_TEXT },
+  );
+
+const TEXTS = { authority: 'District Court of Exampleton', reference: '12 O 345/26' };
+const UNTIL = '2099-12-31T23:00:00Z';
+
+@Example<OrderDto>({ id: 7, domain: 'example.org', ...TEXTS, until: UNTIL })
+export class OrderDto {
+  @IsId()
+  id!: number;
+
+  /** In normal form after validation. The order covers it and all names below it. */
+  @IsNormalisedDomain()
+  domain!: string;
+
+  @IsShownText()
+  authority!: string;
+
+  @IsShownText()
+  reference!: string;
+
+  /** Null: no end. */
+  @IsOptional()
+  @IsUntil()
+  until: string | null = null;
+}
+
+@Example<PatchOrderDto>({ until: null })
+export class PatchOrderDto {
+  /** Must be equal to the path parameter. */
+  @Optional()
+  @IsId()
+  id?: number;
+
+  @Optional()
+  @IsNormalisedDomain()
+  domain?: string;
+
+  @Optional()
+  @IsShownText()
+  authority?: string;
+
+  @Optional()
+  @IsShownText()
+  reference?: string;
+
+  @IsOptional()
+  @IsUntil()
+  until?: string | null;
+}
+
+@Example<OrderPath>({ id: 7 })
+export class OrderPath {
+  @IntegerParameter(0, MAX_ID)
+  id!: number;
+}
+
+const STORED: Json<StoredOrderDto> = {
+  id: 7,
+  domain_hash: 4_503_599_627_370_495,
+  ...TEXTS,
+  until: UNTIL,
+};
+
+/** A stored order. The domain itself is not stored. */
+@Example<StoredOrderDto>(STORED)
+export class StoredOrderDto {
+  @IsId()
+  id!: number;
+
+  @IsInteger(0, MAX_DOMAIN_HASH)
+  domain_hash!: number;
+
+  @IsShownText()
+  authority!: string;
+
+  @IsShownText()
+  reference!: string;
+
+  /** It has ended when this time is over. */
+  @IsOptional()
+  @IsTime()
+  until!: string | null;
+}
+
+const IN_FORCE = { revision: 42, k: 3, m: 3, at: '2026-11-24T12:00:00.000Z' };
+
+@Example<InForceDto>(IN_FORCE)
+class InForceDto {
+  @IsInteger(1, Number.MAX_SAFE_INTEGER)
+  revision!: number;
+
+  /** Resolvers that had the change in force. */
+  @IsInteger(0, MAX_ID)
+  k!: number;
+
+  /** Of so many. */
+  @IsInteger(0, MAX_ID)
+  m!: number;
+
+  @IsTime()
+  at!: string;
+}
+
+@Example<OrderStateDto>({ ...STORED, in_force: IN_FORCE })
+export class OrderStateDto extends StoredOrderDto {
+  /** What `X-Config-Applied` said of its last change, and when; null: it is not known. */
+  @IsOptional()
+  @IsNested(() => InForceDto)
+  in_force!: InForceDto | null;
+}
+
+/** @param hash of a domain in normal form. */
+export function toOrder(dto: OrderDto, hash: (domain: string) => number): Order {
+  const { id, domain, authority, reference, until } = dto;
+  return { id, domainHash: hash(domain), authority, reference, until: toEnd(until) };
+}
+
+function toEnd(until: string | null): number | null {
+  return until === null ? null : toSeconds(until);
+}
+
+export function toPatch(
+  { domain, authority, reference, until }: PatchOrderDto,
+  hash: (domain: string) => number,
+): Partial<Omit<Order, 'id'>> {
+  return {
+    ...(domain !== undefined && { domainHash: hash(domain) }),
+    ...(authority !== undefined && { authority }),
+    ...(reference !== undefined && { reference }),
+    ...(until !== undefined && { until: toEnd(until) }),
+  };
+}
+
+export function toDto(order: Order): Json<StoredOrderDto> {
+  const { id, domainHash, authority, reference, until } = order;
+  const untilText = until === null ? null : toTimeText(until);
+  return { id, domain_hash: domainHash, authority, reference, until: untilText };
+}
+
+export function toStateDto(order: OrderState): Json<OrderStateDto> {
+  return { ...toDto(order), in_force: order.inForce };
+}

@@ -1,0 +1,98 @@
+import { Injectable } from '@nestjs/common';
+import type { Order } from '@weir/config-model';
+import { conflict, notFound } from '../../http/errors/errors.js';
+import { Database } from '../../platform/database/database.js';
+import { ConfigurationReader } from '../../revisions/configuration-reader.js';
+import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
+import type { Listing } from '../../revisions/listing.js';
+import type { SubmittedChange } from '../../revisions/submitted-change.js';
+import type { WithRevision } from '../../revisions/with-revision.js';
+import type { WorkingTables } from '../../revisions/working-tables.js';
+import {
+  type InForce,
+  KEEP_IN_FORCE,
+  openOrders,
+  ORDER_STATES,
+  orderOf,
+  type OrderState,
+  type OrderStateRow,
+  toState,
+} from './order-store.js';
+
+/** Orders: what everybody is denied (decisions §14). Domains are known only by their hashes. */
+@Injectable()
+export class OrdersService {
+  constructor(
+    private readonly reader: ConfigurationReader,
+    private readonly writer: ConfigurationWriter,
+    private readonly database: Database,
+  ) {}
+
+  list<T>(convert: (order: OrderState) => T): Promise<WithRevision<Listing<T>>> {
+    return this.reader.list(ORDER_STATES, (row: OrderStateRow) => convert(toState(row)));
+  }
+
+  get(id: number): Promise<WithRevision<OrderState>> {
+    return this.reader.read(orderOf(id), ([row]: OrderStateRow[]) => {
+      if (row === undefined) throw orderNotFound(id);
+      return toState(row);
+    });
+  }
+
+  create(order: Order): Promise<WithRevision<OrderState>> {
+    return this.put({
+      need: (tables) => tables.of(openOrders).need(order),
+      make: (tables) => {
+        const orders = tables.of(openOrders);
+        if (orders.find(order)) throw conflict(`order ${order.id} already exists`);
+        orders.put(order);
+        return { result: order, changes: [{ kind: 'order', before: null, after: order }] };
+      },
+    });
+  }
+
+  update(id: number, patch: Partial<Omit<Order, 'id'>>): Promise<WithRevision<OrderState>> {
+    return this.put({
+      need: (tables) => tables.of(openOrders).need({ id }),
+      make: (tables) => {
+        const before = requireOrder(tables, id);
+        const after = { ...before, ...patch };
+        tables.of(openOrders).put(after);
+        return { result: after, changes: [{ kind: 'order', before, after }] };
+      },
+    });
+  }
+
+  remove(id: number): Promise<WithRevision<void>> {
+    return this.writer.write({
+      need: (tables) => tables.of(openOrders).need({ id }),
+      make: (tables) => {
+        const before = requireOrder(tables, id);
+        tables.of(openOrders).delete({ id });
+        return { result: undefined, changes: [{ kind: 'order', before, after: null }] };
+      },
+    });
+  }
+
+  /** Makes a change, and keeps with the order what the resolvers acknowledged of it. */
+  private async put(change: SubmittedChange<Order>): Promise<WithRevision<OrderState>> {
+    const made = await this.writer.write(change);
+    const { applied: k, total: m } = made.applied ?? { applied: 0, total: 0 };
+    const inForce: InForce = { revision: made.revision, k, m, at: new Date().toISOString() };
+    // The change is made, and is answered whatever becomes of this: without it `in_force` is null.
+    await this.database.pool
+      .query(KEEP_IN_FORCE, [made.result.id, JSON.stringify(inForce)])
+      .catch(() => undefined);
+    return made.map((order) => ({ ...order, inForce }));
+  }
+}
+
+function requireOrder(tables: WorkingTables, id: number): Order {
+  const order = tables.of(openOrders).find({ id });
+  if (order === null) throw orderNotFound(id);
+  return order;
+}
+
+function orderNotFound(id: number): Error {
+  return notFound(`order ${id}`);
+}
