@@ -2,6 +2,7 @@ import { SCOPES, type Scope } from '@weir/control-plane/http/callers/scope';
 import { readVersion } from '@weir/ops/version';
 import { Argument, Command } from 'commander';
 import { pathToFileURL } from 'node:url';
+import type { NewOrder } from './commands/orders.js';
 import type { Context } from './context.js';
 import { ROOT } from './stack.js';
 
@@ -31,6 +32,7 @@ export function createProgram(context: Context): Command {
     .helpOption('--help', 'print this text')
     .addHelpText('after', NOTES);
   addQuestions(program, context);
+  addOrders(program, context);
   addInit(program, context);
   addCatalogue(program, context);
   addToken(program, context);
@@ -108,6 +110,34 @@ function addQuestions(program: Command, context: Context): void {
     .action(async (options: object) =>
       (await import('./commands/lists.js')).categories(context, options),
     );
+}
+
+function addOrders(program: Command, context: Context): void {
+  const load = () => import('./commands/orders.js');
+  const orders = program.command('orders').description('what everybody is denied by law');
+  orders
+    .command('list')
+    .description('all orders, and when each was in force on how many resolvers')
+    .option(...JSON_OPTION)
+    .action(async (options: object) => (await load()).listOrders(context, options));
+  orders
+    .command('add')
+    .description('deny a domain, and all names below it, to everybody')
+    .argument('<id>', 'a number that no order has yet')
+    .argument('<domain>')
+    .requiredOption('--authority <text>', 'who has ordered it, as the block page shows it')
+    .requiredOption('--reference <text>', 'how they refer to it, such as a file number')
+    .option('--until <time>', 'RFC 3339: it ends by itself [no end]')
+    .option(...JSON_OPTION)
+    .action(async (id: string, domain: string, options: NewOrder) =>
+      (await load()).addOrder(context, id, domain, options),
+    );
+  orders
+    .command('end')
+    .description('end an order at once and delete it; to keep it listed, PATCH its `until`')
+    .argument('<id>')
+    .option(...JSON_OPTION)
+    .action(async (id: string, options: object) => (await load()).endOrder(context, id, options));
 }
 
 function addInit(program: Command, context: Context): void {

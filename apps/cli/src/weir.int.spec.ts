@@ -128,6 +128,42 @@ describe('weir beside a control plane', () => {
     ]);
   });
 
+  it('adds an order, lists it with the proof of when it was in force, and ends it', async () => {
+    const texts = ['--authority', 'District Court of Exampleton', '--reference', '12 O 345/26'];
+    const added = await run('orders', 'add', '7', 'example.org', ...texts);
+    expect(added).toEqual({
+      code: 0,
+      out: [expect.stringMatching(/^order 7 is in force on 0\/0 resolvers, revision \d+, .+ GMT$/)],
+      errors: [],
+    });
+    const until = '2099-12-31T23:00:00Z';
+    const other = await json('orders', 'add', '8', 'example.org', ...texts, '--until', until);
+    expect(other).toMatchObject({ id: 8, authority: texts[1], reference: texts[3], until });
+    expect((await run('orders', 'list')).out).toEqual([
+      expect.stringMatching(/^id +state +until +in force at +on +authority +reference$/),
+      expect.stringMatching(
+        /^7 +set +- +20\S+Z +0\/0 +District Court of Exampleton +12 O 345\/26$/,
+      ),
+      expect.stringMatching(/^8 +set +2099-12-31T23:00:00Z +20\S+Z +0\/0 /),
+    ]);
+    const listed = await json<unknown[]>('orders', 'list');
+    expect(listed).toEqual((await harness.call('GET', '/orders/')).body);
+    expect((await run('orders', 'end', '7')).out).toEqual([
+      expect.stringMatching(
+        /^the end of order 7 is in force on 0\/0 resolvers, revision \d+, .+ GMT$/,
+      ),
+    ]);
+    expect(await json('orders', 'end', '8')).toEqual({
+      revision: expect.any(Number),
+      applied: '0/0',
+    });
+    expect(await json('orders', 'list')).toEqual([]);
+    const again = await run('orders', 'end', '7');
+    expect([again.code, again.errors]).toEqual([1, ['weir: order 7 not found']]);
+    const without = await run('orders', 'add', '7', 'example.org');
+    expect([without.code, without.errors[0]]).toEqual([2, expect.stringContaining('--authority')]);
+  });
+
   it('lists resolvers, and none', async () => {
     expect(await json('resolvers')).toEqual([]);
     expect((await run('resolvers')).out).toEqual([expect.stringMatching(/^name +state +address/)]);

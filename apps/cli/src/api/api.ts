@@ -16,7 +16,7 @@ export class Unreachable extends Failure {}
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
 interface Call {
-  readonly method?: 'GET' | 'POST';
+  readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly query?: Query;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: AsyncIterable<Uint8Array> | string;

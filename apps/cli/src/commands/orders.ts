@@ -1,0 +1,79 @@
+import type { OrderStateDto } from '@weir/control-plane/resources/orders/order.dto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { Api } from '../api/api.js';
+import type { Context } from '../context.js';
+import { table, textOf } from '../terminal.js';
+
+interface Options {
+  readonly json?: true;
+}
+
+/** The options of an order that is added. */
+export interface NewOrder extends Options {
+  readonly authority: string;
+  readonly reference: string;
+  readonly until?: string;
+}
+
+/** Prints all orders. */
+export async function listOrders(
+  { environment, terminal }: Context,
+  { json }: Options,
+): Promise<void> {
+  const all = await new Api(environment).get<readonly OrderStateDto[]>('/orders/');
+  if (json === true) {
+    terminal.print(JSON.stringify(all));
+    return;
+  }
+  const now = Date.now();
+  const hasEnded = ({ until }: OrderStateDto): boolean =>
+    until !== null && Date.parse(until) <= now;
+  const rows = all.map((order) => [
+    textOf(order.id),
+    hasEnded(order) ? 'ended' : 'set',
+    ...[order.until, order.in_force?.at].map(textOf),
+    order.in_force === null ? '-' : `${order.in_force.k}/${order.in_force.m}`,
+    ...[order.authority, order.reference].map(textOf),
+  ]);
+  const headings = ['id', 'state', 'until', 'in force at', 'on', 'authority', 'reference'];
+  const [first, ...lines] = table([headings, ...rows], headings.length);
+  terminal.print(terminal.style('bold', first));
+  for (const [i, line] of lines.entries()) {
+    terminal.print(hasEnded(all[i]) ? terminal.style('dim', line) : line);
+  }
+}
+
+/** Puts an order in force. */
+export async function addOrder(
+  { environment, terminal }: Context,
+  id: string,
+  domain: string,
+  { authority, reference, until, json }: NewOrder,
+): Promise<void> {
+  const body = JSON.stringify({ id: Number(id), domain, authority, reference, until });
+  const answer = await new Api(environment).call('/orders/', { method: 'POST', body });
+  const said = await text(answer);
+  terminal.print(json === true ? said : `order ${textOf(id)} is ${proofOf(answer.headers)}`);
+}
+
+/** Deletes an order. */
+export async function endOrder(
+  { environment, terminal }: Context,
+  id: string,
+  { json }: Options,
+): Promise<void> {
+  const path = `/orders/${encodeURIComponent(id)}`;
+  const { headers } = await new Api(environment).call(path, { method: 'DELETE' });
+  const { 'x-config-revision': revision, 'x-config-applied': applied } = headers;
+  terminal.print(
+    json === true
+      ? JSON.stringify({ revision: Number(revision), applied })
+      : `the end of order ${textOf(id)} is ${proofOf(headers)}`,
+  );
+}
+
+function proofOf(headers: IncomingHttpHeaders): string {
+  const { 'x-config-revision': revision, 'x-config-applied': applied, date } = headers;
+  return `in force on ${textOf(applied)} resolvers, revision ${textOf(revision)}, ${textOf(date)}`;
+}
