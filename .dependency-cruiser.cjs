@@ -32,7 +32,7 @@ const LIBRARIES = {
 const boundaries = Object.entries(LIBRARIES).map(([name, others]) => ({
   name: `boundary-of-${name}`,
   severity: 'error',
-  from: { path: `^libs/${name}/` },
+  from: { path: `^libs/${name}/`, pathNot: '/testing/' },
   to: {
     path: '^(apps|libs|tools|k8s|compose)/',
     pathNot: [name, ...others].map((library) => `^libs/${library}/`),
