@@ -1,5 +1,6 @@
 import { compileCatalogue, NameList } from '@weir/catalogue';
-import { parseHashKey } from '@weir/dns-name';
+import { RuleVerdict } from '@weir/config-model';
+import { hashDomain, parseHashKey } from '@weir/dns-name';
 import { decodeMessage, encodeQuery, hexOf } from '@weir/dns-wire/testing';
 import { createLogger, parseVariables } from '@weir/ops';
 import {
@@ -75,6 +76,19 @@ describe('a resolver whose control plane and Redis are gone', () => {
     await first.ready;
     await plane.commit(put('catalogue', { version: 1, sha256, sizeBytes: image.length }));
     await plane.commit(domainRule(1, 'deny', 'late.example'));
+    const texts = { authority: 'District Court', reference: '1 A 23' };
+    const ordered = {
+      id: 1,
+      domainHash: hashDomain('ordered.example', key),
+      until: null,
+      ...texts,
+    };
+    const granted = { profileId: 1, domainHash: hashDomain('fun.bet.example', key) };
+    const untilTomorrow = Math.floor(Date.now() / 1000) + 86_400;
+    await plane.commit(
+      put('order', ordered),
+      put('grant', { ...granted, verdict: RuleVerdict.allow, until: untilTomorrow }),
+    );
     // The image comes beside the log: a change is acknowledged without it.
     await expect.poll(() => ask(first, 'www.bet.example')).toBe(BLOCKED);
     await first.stop();
@@ -86,6 +100,8 @@ describe('a resolver whose control plane and Redis are gone', () => {
     await expect.poll(() => isReady(again)).toBe(true);
     expect(await ask(again, 'www.late.example')).toBe(BLOCKED);
     expect(await ask(again, 'www.bet.example')).toBe(BLOCKED);
+    expect(await ask(again, 'www.ordered.example')).toBe(BLOCKED);
+    expect(await ask(again, 'fun.bet.example')).toBe(SERVFAIL);
     expect(await ask(again, 'www.example.com')).toBe(SERVFAIL);
     expect(readdirSync(folder).sort()).toEqual([
       `catalogue-${sha256}`,
