@@ -41,7 +41,10 @@ zpty -d shell`;
 describe('weir completion', () => {
   it.each([
     ['weir re', ['resolvers', 'restore', 'repair']],
-    ['weir catalogue ', ['sources', 'check', 'show', 'sets', 'enable', 'build', 'accept', '--help']],
+    [
+      'weir catalogue ',
+      ['sources', 'check', 'show', 'sets', 'enable', 'build', 'accept', '--help'],
+    ],
     ['weir catalogue check --c', ['--catalogue']],
     ['weir token create billing wr', ['write']],
     ['weir completion ', ['bash', 'zsh', '--help']],

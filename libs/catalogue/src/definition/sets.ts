@@ -71,7 +71,9 @@ async function namesOfSets(folder: string): Promise<string[]> {
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT') return [];
-    throw new CatalogueError(`${join(folder, 'sets')} cannot be read: ${code ?? message}`, { cause });
+    throw new CatalogueError(`${join(folder, 'sets')} cannot be read: ${code ?? message}`, {
+      cause,
+    });
   }
 }
 
