@@ -1,5 +1,5 @@
-import { freePort } from '@weir/ops/testing';
 import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,12 @@ export interface PrivateRedis {
   stop(): Promise<void>;
 }
 
-/** A process that does not ask for a free port may have taken it. */
+/**
+ * Below the kernel's range for outgoing connections, which would take the port of a Redis that comes back; above the
+ * ports of stacks and clients of other tests, and below those that tests look for.
+ */
+const [MIN_PORT, MAX_PORT] = [17_500, 19_999];
+/** Another Redis may have the port. */
 const ATTEMPTS = 20;
 const READY = 'Ready to accept connections';
 
@@ -23,7 +28,7 @@ export async function startPrivateRedis(port?: number): Promise<PrivateRedis> {
   if (port !== undefined) return startOn(port);
   for (let attempt = 1; ; attempt++) {
     try {
-      return await startOn(await freePort());
+      return await startOn(randomInt(MIN_PORT, MAX_PORT + 1));
     } catch (error) {
       if (attempt === ATTEMPTS) throw error;
     }
