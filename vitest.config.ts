@@ -77,8 +77,8 @@ export default defineConfig({
         setupFiles: SETUP_FILES,
         globalSetup: ['tools/src/testing/compile.ts', 'tools/src/testing/services.ts'],
         ...waiting,
-        testTimeout: 180_000,
-        hookTimeout: 180_000,
+        testTimeout: 600_000,
+        hookTimeout: 600_000,
         expect: { poll: { timeout: 60_000 } },
       }),
       project('e2e', {
