@@ -1,8 +1,9 @@
 import { ClientAddress, IncidentSeal, UNKNOWN_PORT } from '@weir/clients';
+import { OtlpReceiver } from '@weir/telemetry/testing';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { exampleOf } from '../http/validation/dto.js';
 import { faultsOf, type Harness, startHarness } from '../testing/harness.js';
 import { ExplanationDto, type StepDto } from './explain.dto.js';
@@ -78,6 +79,7 @@ async function explain(
   const query = new URLSearchParams({ client, domain, ...more });
   const answer = await harness.call('GET', `/explain/?${query.toString()}`);
   expect([answer.status, answer.body]).toEqual([200, answer.body]);
+  expect(decided(answer.body as ExplanationDto)).toHaveLength(1);
   return answer.body as ExplanationDto;
 }
 
@@ -338,6 +340,41 @@ describe('GET /explain/', () => {
     }
   });
 
+  it('asks about now and an A record by default, and takes a type by its number', async () => {
+    const before = Date.now();
+    const { at, type } = await explain('203.0.113.1', 'good.example');
+    expect(type).toBe('A');
+    expect(Date.parse(at)).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(at)).toBeLessThanOrEqual(Date.now());
+    const types = { TYPE28: 'AAAA', type65: 'HTTPS', TYPE65280: 'TYPE65280', aAaA: 'AAAA' };
+    for (const [asked, said] of Object.entries(types)) {
+      expect((await explain('203.0.113.1', 'good.example', { type: asked })).type).toBe(said);
+    }
+  });
+
+  it('keeps the domain out of spans and of the metrics beside them', async () => {
+    const receiver = await OtlpReceiver.start();
+    const variables = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+      OTEL_TRACES_SAMPLER: 'always_on',
+    };
+    // OpenTelemetry reads some of its variables from the environment.
+    for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+    const replica = await harness.startReplica(variables);
+    vi.unstubAllEnvs();
+    const query = 'client=203.0.113.1&domain=very-private.example';
+    const { authorization: headers } = harness;
+    const at = `http://127.0.0.1:${replica.managementPort}`;
+    expect((await fetch(`${at}/explain/?${query}`, { headers })).status).toBe(200);
+    // It sends all that it has.
+    await replica.stop();
+    await receiver.stop();
+    expect(receiver.spans.map(({ name }) => name)).toContain('GET /explain/');
+    const sent = Buffer.concat(receiver.bodies).toString('latin1');
+    expect(sent).not.toContain('very-private');
+    expect(sent).not.toContain('203.0.113.1');
+  });
+
   it('keeps the domain out of log and metrics', async () => {
     await explain('203.0.113.1', 'very-private.example');
     await harness.call('GET', '/explain/?client=203.0.113.1&domain=very-private..example');
@@ -434,12 +471,15 @@ describe('the flip of an explanation', () => {
     ['2001:db8::5', 'other.example'],
     ['198.51.100.1', 'www.video.example', { port: '1024' }],
     ['198.51.100.1', 'other.example', { port: '1024' }],
+    // During a period of its schedule, set above.
+    ['203.0.113.200', 'good.example', { at: '2026-11-26T03:00:00Z' }],
   ];
 
   it.each(cases)('turns the verdict for %s and %s over, and back', async (client, domain, more) => {
     const before = await explain(client, domain, more);
     const { flip } = before;
     expect(flip).not.toBeNull();
+    expect(flip!.body === null).toBe(flip!.method === 'DELETE');
     await change(flip!.method, flip!.path, flip!.body ?? undefined);
     const after = await explain(client, domain, more);
     expect([before.verdict, after.verdict].sort()).toEqual(['allow', 'deny']);
