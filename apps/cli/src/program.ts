@@ -1,6 +1,6 @@
 import { SCOPES, type Scope } from '@weir/control-plane/http/callers/scope';
 import { readVersion } from '@weir/ops/version';
-import { Argument, Command } from 'commander';
+import { Argument, Command, InvalidArgumentError } from 'commander';
 import { pathToFileURL } from 'node:url';
 import type { NewOrder } from './commands/orders.js';
 import type { Context } from './context.js';
@@ -85,7 +85,7 @@ function addQuestions(program: Command, context: Context): void {
     .description('who changed what: the newest changes, oldest first')
     .option('--follow', 'go on as they come, until Ctrl-C; with --json one object a line')
     .option('--after <revision>', 'those after this revision')
-    .option('--limit <count>', 'at most so many, up to 1000 [100]')
+    .option('--limit <count>', 'at most so many, up to 1000 [100]', toLimit)
     .option('--profile <id>', 'what names this profile, and every POST /init/')
     .option('--token <name>', 'by this token')
     .option(...JSON_OPTION)
@@ -140,6 +140,14 @@ function addOrders(program: Command, context: Context): void {
     .action(async (id: string, options: object) => (await load()).endOrder(context, id, options));
 }
 
+/** The API calls it `last` or `limit`. @throws InvalidArgumentError */
+function toLimit(text: string): string {
+  if (!/^\d{1,4}$/.test(text) || Number(text) < 1 || Number(text) > 1_000) {
+    throw new InvalidArgumentError('It must be an integer from 1 to 1000.');
+  }
+  return text;
+}
+
 function addInit(program: Command, context: Context): void {
   program
     .command('init')
@@ -167,6 +175,14 @@ function addCatalogue(program: Command, context: Context): void {
     .option(...JSON_OPTION)
     .action(async (options: object) =>
       (await import('./commands/lists.js')).sources(context, options),
+    );
+  catalogue
+    .command('search')
+    .description('print which lists of the control plane hold a domain, with line and since when')
+    .argument('<domain>')
+    .option(...JSON_OPTION)
+    .action(async (domain: string, options: object) =>
+      (await import('./commands/lists.js')).search(context, domain, options),
     );
   catalogue
     .command('check')

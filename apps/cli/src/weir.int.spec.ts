@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Terminal } from '../../weir-e2e/src/terminal.js';
 import { holdList } from '../../control-plane/src/testing/hold-list.js';
 import { type Harness, startHarness, TOKEN } from '../../control-plane/src/testing/harness.js';
+import { Api, Unreachable } from './api/api.js';
 import { runWeir } from './testing/run-weir.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -192,6 +193,15 @@ describe('weir beside a control plane', () => {
     const ofTwo = await json<Page>('changes', '--profile', '2');
     expect(ofTwo.changes).toHaveLength(1);
     expect((await json<Page>('changes', '--token', 'nobody')).changes).toEqual([]);
+    for (const limit of ['0', '1001', 'x']) {
+      expect(await run('changes', '--limit', limit)).toMatchObject({
+        code: 2,
+        errors: [
+          expect.stringMatching(/--limit.*It must be an integer from 1 to 1000/),
+          expect.any(String),
+        ],
+      });
+    }
   });
 
   it('shows a week of a profile, in local time', async () => {
@@ -233,6 +243,21 @@ describe('weir beside a control plane', () => {
     });
   });
 
+  it('finds the lists that hold a name', async () => {
+    const found = await json<object[]>('catalogue', 'search', 'www.casino.example.com');
+    const path = '/catalogue/search/?domain=www.casino.example.com';
+    expect(found).toEqual((await harness.call('GET', path)).body);
+    expect((await run('catalogue', 'search', 'www.casino.example.com')).out).toEqual([
+      expect.stringMatching(/^of +name +source +matched +since +line$/),
+      expect.stringMatching(/^category 12 +Gambling +inline +casino\.example\.com +2\S+Z +\d+$/),
+    ]);
+    expect((await run('catalogue', 'search', 'nowhere.example')).out).toHaveLength(1);
+    expect(await run('catalogue', 'search', '*.example')).toMatchObject({
+      code: 1,
+      errors: [expect.stringMatching(/^weir: domain: /)],
+    });
+  });
+
   it('says what an init would change, makes it, and lists every fault of a body', async () => {
     const file = join(folder, 'body.json');
     writeFileSync(file, JSON.stringify(BODY));
@@ -259,6 +284,7 @@ describe('weir beside a control plane', () => {
     expect(refused.errors).toContain('weir: profiles: Field is required');
     writeFileSync(file, 'nets');
     expect(await run('init', file)).toMatchObject({ code: 1, errors: ['weir: Not JSON'] });
+    expect(await run('init', folder)).toMatchObject({ errors: [`weir: ${folder} is a folder`] });
     expect(await run('init', join(folder, 'absent'))).toMatchObject({
       code: 1,
       errors: [expect.stringContaining('ENOENT')],
@@ -361,6 +387,19 @@ describe('weir', () => {
     server.close();
   });
 
+  it('waits for an answer no longer than its deadline', async () => {
+    const server = createServer((request, response) => {
+      if (request.url === '/half') response.write('[');
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const { port } = server.address() as AddressInfo;
+    const api = new Api({ WEIR_URL: `http://127.0.0.1:${port}`, WEIR_TOKEN: TOKEN }, 100);
+    await expect(api.get('/none')).rejects.toThrow(Unreachable);
+    await expect(api.get('/half')).rejects.toThrow(Unreachable);
+    server.closeAllConnections();
+    server.close();
+  });
+
   it('finds the stack of its folder, and trusts the certificate of its control plane', async () => {
     const DATA_DIR = mkdtempSync(join(tmpdir(), 'weir-cli-stack-'));
     const [cert, key] = ['api.crt', 'api.key'].map((name) => join(DATA_DIR, name));
@@ -401,6 +440,10 @@ describe('weir', () => {
     expect(await runWeir(['resolvers'], { WEIR_URL })).toMatchObject({
       code: 1,
       errors: ['weir: set WEIR_TOKEN to a token of the management API'],
+    });
+    expect(await runWeir(['resolvers'], { WEIR_URL, WEIR_TOKEN: 'one\ntwo' })).toMatchObject({
+      code: 1,
+      errors: ['weir: WEIR_TOKEN has a character that no token has'],
     });
     expect(await runWeir(['resolvers'], { DATA_DIR: '/nowhere' })).toMatchObject({
       code: 1,

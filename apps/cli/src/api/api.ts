@@ -12,6 +12,9 @@ import { reasonsOf } from './reasons-of.js';
 /** The control plane could not be reached, or is not able to answer now. */
 export class Unreachable extends Failure {}
 
+/** Longest time for the whole answer to a GET. */
+const DEADLINE_MS = 30_000;
+
 /** Parameters of a query; those that are undefined are left out. */
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
@@ -33,7 +36,10 @@ export class Api {
    * By `WEIR_URL` and `WEIR_TOKEN`, or by the variables of the control plane in this container, or of the stack that
    * runs from this folder. @throws Failure when there are none.
    */
-  constructor(environment: Environment) {
+  constructor(
+    environment: Environment,
+    private readonly deadlineMs = DEADLINE_MS,
+  ) {
     const { WEIR_URL, WEIR_TOKEN } = environment;
     // Somebody may have exported one of them for `npm start`.
     const needed = ['MANAGEMENT_PORT', ...(WEIR_TOKEN === undefined ? ['MANAGEMENT_TOKENS'] : [])];
@@ -45,6 +51,9 @@ export class Api {
     }
     // A token of the stack is for its own control plane only.
     if (!token) throw new Failure('set WEIR_TOKEN to a token of the management API');
+    if (!/^[\x21-\x7e]+$/.test(token)) {
+      throw new Failure('WEIR_TOKEN has a character that no token has');
+    }
     this.token = token;
     this.url = (WEIR_URL ?? ownUrl(own)).replace(/\/+$/, '');
     if (!/^https?:\/\//.test(this.url))
@@ -61,8 +70,10 @@ export class Api {
   }
 
   /** @returns what the API said. @throws Failure with its `detail`. */
-  async get<T>(path: string, query: Query = {}): Promise<T> {
-    const answer = await this.call(path, { query });
+  async get<T>(path: string, query: Query = {}, interrupted?: AbortSignal): Promise<T> {
+    const deadline = AbortSignal.timeout(this.deadlineMs);
+    const signal = interrupted === undefined ? deadline : AbortSignal.any([interrupted, deadline]);
+    const answer = await this.call(path, { query, signal });
     const body = await text(answer).catch((error: unknown) => {
       throw new Unreachable(`the answer of ${this.url} broke off: ${(error as Error).message}`);
     });

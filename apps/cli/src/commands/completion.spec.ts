@@ -43,7 +43,7 @@ describe('weir completion', () => {
     ['weir re', ['resolvers', 'restore', 'repair']],
     [
       'weir catalogue ',
-      ['sources', 'check', 'show', 'sets', 'enable', 'build', 'accept', '--help'],
+      ['sources', 'search', 'check', 'show', 'sets', 'enable', 'build', 'accept', 'help', '--help'],
     ],
     ['weir catalogue check --c', ['--catalogue']],
     ['weir token create billing wr', ['write']],

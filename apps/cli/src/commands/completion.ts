@@ -43,15 +43,13 @@ compdef _weir weir`;
 
 /** Each command by its path, such as `catalogue check`, with what may follow. */
 function commandsOf(command: Command, path: string): [path: string, words: Word[]][] {
+  const help = command.createHelp();
   const words: Word[] = [
-    ...command.commands.map((one): Word => [one.name(), one.description()]),
+    ...help.visibleCommands(command).map((one): Word => [one.name(), one.description()]),
     ...command.registeredArguments.flatMap(({ argChoices = [] }) =>
       argChoices.map((choice): Word => [choice, '']),
     ),
-    ...command
-      .createHelp()
-      .visibleOptions(command)
-      .map(({ long = '', description }): Word => [long, description]),
+    ...help.visibleOptions(command).map(({ long = '', description }): Word => [long, description]),
   ];
   const below = command.commands.flatMap((one) => commandsOf(one, `${path} ${one.name()}`.trim()));
   return [[path, words], ...below];

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { Api } from '../api/api.js';
-import type { Context } from '../context.js';
+import { type Context, Failure } from '../context.js';
 import { grouped, table, type Terminal, textOf } from '../terminal.js';
 
 const KINDS = ['added', 'changed', 'removed'] as const;
@@ -16,7 +16,9 @@ export async function init(
   { dryRun, json }: { readonly dryRun?: true; readonly json?: true },
 ): Promise<void> {
   const isInput = file === '-';
-  const size = isInput ? undefined : (await stat(file)).size;
+  const found = isInput ? undefined : await stat(file);
+  if (found?.isDirectory() === true) throw new Failure(`${file} is a folder`);
+  const size = found?.size;
   const body = withProgress(isInput ? input : createReadStream(file), size, terminal);
   const headers = size === undefined ? {} : { 'Content-Length': String(size) };
   const query = { dry_run: dryRun === true ? 'true' : undefined };

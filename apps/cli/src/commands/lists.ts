@@ -2,6 +2,7 @@ import type {
   CatalogueDto,
   CatalogueSourceDto,
   CategoryDto,
+  ListedNameDto,
 } from '@weir/control-plane/resources/catalogue/catalogue.dto';
 import { text } from 'node:stream/consumers';
 import { Api } from '../api/api.js';
@@ -65,6 +66,32 @@ export async function sources(
   }
 }
 
+/** Prints which lists hold a domain or one above it. */
+export async function search(
+  { environment, terminal }: Context,
+  domain: string,
+  { json }: Options,
+): Promise<void> {
+  const all = await new Api(environment).get<readonly ListedNameDto[]>('/catalogue/search/', {
+    domain,
+  });
+  if (json === true) {
+    terminal.print(JSON.stringify(all));
+    return;
+  }
+  const rows = all.map((one) => [
+    groupOf(one),
+    ...[one.name, one.source, one.matched, one.since].map(textOf),
+    textOf(one.line),
+  ]);
+  const [first, ...lines] = table(
+    [['of', 'name', 'source', 'matched', 'since', 'line'], ...rows],
+    5,
+  );
+  terminal.print(terminal.style('bold', first));
+  for (const line of lines) terminal.print(line);
+}
+
 /** Takes the held list of a source. */
 export async function acceptList(
   { environment, terminal }: Context,
@@ -84,6 +111,6 @@ export async function acceptList(
   );
 }
 
-function groupOf({ cat_id, app_id }: CatalogueSourceDto): string {
+function groupOf({ cat_id, app_id }: Pick<CatalogueSourceDto, 'cat_id' | 'app_id'>): string {
   return typeof cat_id === 'number' ? `category ${cat_id}` : `application ${textOf(app_id)}`;
 }

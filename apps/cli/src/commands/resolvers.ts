@@ -20,8 +20,8 @@ export async function resolvers(
 ): Promise<void> {
   const { environment, terminal } = context;
   const api = new Api(environment);
-  const show = async (): Promise<void> => {
-    const all = await api.get<readonly ResolverDto[]>('/resolvers/');
+  const show = async (signal?: AbortSignal): Promise<void> => {
+    const all = await api.get<readonly ResolverDto[]>('/resolvers/', {}, signal);
     const lines = json === true ? [JSON.stringify(all)] : render(all, terminal);
     if (watch === true && json !== true) terminal.clearScreen();
     for (const line of lines) terminal.print(line);
