@@ -1,9 +1,16 @@
 import { CatalogueImage, compileCatalogue, NameList } from '@weir/catalogue';
 import { RuleVerdict } from '@weir/config-model';
-import { parseHashKey } from '@weir/dns-name';
+import { hashDomain, parseHashKey } from '@weir/dns-name';
 import { decodeMessage, decodeOptions, encodeQuery } from '@weir/dns-wire/testing';
 import { needs } from '@weir/ops/testing';
-import { domainRule, HASH_KEY_HEX, loopback, policyOf, profile } from '@weir/policy-feed/testing';
+import {
+  domainRule,
+  HASH_KEY_HEX,
+  loopback,
+  policyOf,
+  profile,
+  put,
+} from '@weir/policy-feed/testing';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,6 +33,14 @@ const { image } = compileCatalogue(
       { id: 2, name: 'Glücksspiel', lists: [NameList.of(['bet.example'], key)] },
       { id: 3, name: 'Malware', purpose: 'security', lists: [NameList.of(['evil.example'], key)] },
       { id: 4, name: LONG_NAME, lists: [NameList.of(['long.example'], key)] },
+      ...[
+        { id: 5, name: 'Court list', purpose: 'legal', mandatory: true } as const,
+        { id: 6, name: 'Botnets', purpose: 'security', mandatory: true } as const,
+        { id: 7, name: 'Hidden', purpose: 'legal', mandatory: true, secret: true } as const,
+      ].map((group) => ({
+        ...group,
+        lists: [NameList.of([`mandatory${group.id}.example`], key)],
+      })),
     ],
     applications: [{ id: 7, name: 'TikTok', lists: [NameList.of(['video.example'], key)] }],
   },
@@ -39,6 +54,19 @@ function policyWithCatalogue() {
     profile(1, { categoryIds: [2, 3, 4], applicationRules }),
     loopback(1),
     domainRule(1, 'deny', 'denied.example'),
+    put('order', {
+      id: 1,
+      domainHash: hashDomain('ordered.example', key),
+      until: null,
+      authority: 'District Court',
+      reference: '3 O 1/26 "x"',
+    }),
+    put('grant', {
+      profileId: 1,
+      domainHash: hashDomain('granted.example', key),
+      verdict: RuleVerdict.deny,
+      until: Math.floor(Date.now() / 1000) + 86_400,
+    }),
   );
   policy.setCatalogue(CatalogueImage.open(inSharedMemory(image), key));
   return policy;
@@ -64,6 +92,16 @@ describe('the reason of a block', () => {
     const strict = policyOf(profile(1, { whiteListOnly: true }), loopback(1));
     const { dig: digStrict } = await serve({}, strict);
     expect(await digStrict('example')).toContain('EDE: 17 (Filtered): (allow list only)');
+  });
+
+  it('is printed by dig for what everybody is denied, and for a grant', needs('dig'), async () => {
+    const { dig } = await serve();
+    const order = 'EDE: 16 (Censored): (order 3 O 1/26 "x")';
+    expect(await dig('www.ordered.example')).toContain(order);
+    expect(await dig('mandatory5.example')).toContain('EDE: 16 (Censored): (category Court list)');
+    expect(await dig('mandatory6.example')).toContain('EDE: 15 (Blocked): (category Botnets)');
+    expect(await dig('mandatory7.example')).toMatch(/EDE: 16 \(Censored\)$/m);
+    expect(await dig('granted.example')).toContain('EDE: 17 (Filtered): (grant)');
   });
 
   it('is printed by kdig, over UDP and over TLS', needs('kdig'), async () => {
@@ -120,6 +158,8 @@ describe('structured errors', needs('dig'), () => {
       '"o":"Example Net","l":"en"}';
     expect(await dig('evil.example', asked, ...tls)).toContain(`EDE: 15 (Blocked): (${json})`);
     expect(await dig('evil.example', asked, ...https)).toContain(`EDE: 15 (Blocked): (${json})`);
+    const order = String.raw`"j":"order 3 O 1/26 \"x\"","o":"Example Net","l":"en"})`;
+    expect(await dig('ordered.example', asked, ...tls)).toContain(order);
     const plain = 'EDE: 15 (Blocked): (category Malware)';
     expect(await dig('evil.example', ...tls)).toContain(plain);
     expect(await dig('evil.example', asked)).toContain(plain);

@@ -1,8 +1,15 @@
 import { SubscriberKey } from '@weir/clients';
-import { parseHashKey } from '@weir/dns-name';
+import { hashDomain, parseHashKey } from '@weir/dns-name';
 import { parseResponse, Response } from '@weir/dns-wire';
 import { encodeMessage, encodeQuery, hexOf, opt, wireName } from '@weir/dns-wire/testing';
-import { domainRule, HASH_KEY_HEX, loopback, policyOf, profile } from '@weir/policy-feed/testing';
+import {
+  domainRule,
+  HASH_KEY_HEX,
+  loopback,
+  policyOf,
+  profile,
+  put,
+} from '@weir/policy-feed/testing';
 import {
   BlockErrors,
   BlockPages,
@@ -46,7 +53,15 @@ const RECORDS = recordsFile(
 /** A query path whose upstream answers at once, and queries that it has the answers to. */
 function createPath() {
   const NOW_MS = Date.UTC(2026, 2, 2, 10);
-  const policy = policyOf(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
+  const policy = policyOf(
+    profile(1),
+    loopback(1),
+    domainRule(1, 'deny', 'blocked.example'),
+    put('order', {
+      ...{ id: 1, domainHash: hashDomain('ordered.example', hashKey), until: null },
+      ...{ authority: 'District Court', reference: '3 O 1/26' },
+    }),
+  );
   const response = new Response();
   // Not a real clock: every eighth reading would put a number on the heap, which this test does not look for.
   let ticks = 0;
@@ -162,6 +177,7 @@ function createPath() {
   const packetsOf = {
     cached: packets,
     blocked: [blocked],
+    ordered: [encodeQuery('www.ordered.example', 1, { udpBytes: 1232 })],
     local: [local],
     private: [encodeQuery('private.example', 1, { udpBytes: 1232 })],
     rewritten,
@@ -170,7 +186,7 @@ function createPath() {
 }
 
 describe('QueryPath', () => {
-  it.each(['cached', 'blocked', 'local', 'private', 'rewritten'] as const)(
+  it.each(['cached', 'blocked', 'ordered', 'local', 'private', 'rewritten'] as const)(
     'allocates nothing for a %s answer',
     (kind) => {
       const { ask, packets, packetsOf, answered } = createPath();

@@ -1,4 +1,6 @@
+import type { PutOperation } from '@weir/config-model';
 import { parseHashKey } from '@weir/dns-name';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CategoryInfo } from '../catalogue-index.js';
 import { Decision, Reason } from '../decision.js';
@@ -26,7 +28,14 @@ const GAMBLING = new Catalogue({
   2: { name: 'Glücksspiel', purpose: 'parental' },
   3: { name: 'Malware', purpose: 'security' },
   4: { name: 'Court list', purpose: 'legal' },
+  5: { name: '', purpose: 'legal', secret: true },
+  6: { name: 'Botnets', purpose: 'other' },
 });
+
+function order(reference: string): PutOperation {
+  const entity = { id: 1, domainHash: 1, until: null, authority: 'Court', reference };
+  return { type: 'put', kind: 'order', entity };
+}
 
 function setUp(options: Partial<BlockErrorsOptions> = {}) {
   const policy = new Policy({ timeZone: 'UTC' });
@@ -36,7 +45,7 @@ function setUp(options: Partial<BlockErrorsOptions> = {}) {
     ...options,
   });
   const say = (reason: Reason, matchedId = -1, isStructured = false): [number, string] => {
-    const decision = Object.assign(new Decision(), { reason, matchedId });
+    const decision = Object.assign(new Decision(), { reason, matchedId, orderNumber: 0 });
     const { code, text, textBytes } = errors.of(decision, isStructured);
     return [code, new TextDecoder().decode(text.subarray(0, textBytes))];
   };
@@ -54,6 +63,35 @@ describe('BlockErrors', () => {
     expect(say(Reason.whiteListOnly)).toEqual([17, 'allow list only']);
   });
 
+  it('says of what is denied to everybody: 16 by law, else 15; nothing of a secret category', () => {
+    const { policy, say } = setUp();
+    expect(say(Reason.mandatoryCategory, 4)).toEqual([16, 'category Court list']);
+    expect(say(Reason.mandatoryCategory, 3)).toEqual([15, 'category Malware']);
+    expect(say(Reason.mandatoryCategory, 2)).toEqual([15, 'category Glücksspiel']);
+    expect(say(Reason.category, 2)).toEqual([17, 'category Glücksspiel']);
+    for (const isStructured of [false, true]) {
+      expect(say(Reason.mandatoryCategory, 5, isStructured)).toEqual([16, '']);
+    }
+    policy.put(order('3 O 1/26'));
+    expect(say(Reason.order)).toEqual([16, 'order 3 O 1/26']);
+    expect(say(Reason.grant)).toEqual([17, 'grant']);
+  });
+
+  it('tells the reference of each order, whatever characters it has', () => {
+    const { policy, say } = setUp();
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 200 }), (reference) => {
+        policy.put(order(reference));
+        expect(say(Reason.order)).toEqual([16, `order ${reference}`]);
+        const [code, json] = say(Reason.order, -1, true);
+        const { name: o, contacts: c } = PROVIDER;
+        const said: unknown = JSON.parse(json);
+        expect([code, said]).toEqual([16, { c, j: `order ${reference}`, o, l: 'en' }]);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
   it('follows the catalogue in force', () => {
     const { policy, say } = setUp();
     expect(say(Reason.category, 2)).toEqual([17, 'category Glücksspiel']);
@@ -63,7 +101,7 @@ describe('BlockErrors', () => {
     expect(say(Reason.category, 2)).toEqual([17, 'category 2']);
   });
 
-  it('is JSON for clients that ask for it, with a sub-error only for security', () => {
+  it('is JSON for clients that ask for it, with a sub-error where one applies', () => {
     const { say } = setUp();
     const { name: o, contacts: c } = PROVIDER;
     const json = (...of: Parameters<typeof say>) => JSON.parse(say(...of)[1]) as unknown;
@@ -71,6 +109,10 @@ describe('BlockErrors', () => {
     expect(json(Reason.category, 2, true)).toEqual({ c, j: 'category Glücksspiel', o, l: 'en' });
     expect(json(Reason.category, 3, true)).toEqual({ c, j: 'category Malware', s: 1, o, l: 'en' });
     expect(json(Reason.domainRule, -1, true)).toEqual({ c, j: 'deny list', o, l: 'en' });
+    const sub = (id: number) => json(Reason.mandatoryCategory, id, true);
+    expect(sub(3)).toMatchObject({ s: 1 });
+    expect(sub(6)).toMatchObject({ s: 5 });
+    expect(sub(4)).toEqual({ c, j: 'category Court list', o, l: 'en' });
   });
 
   it('has no empty fields in JSON when nothing is known of the provider', () => {
@@ -83,6 +125,8 @@ describe('BlockErrors', () => {
     expect(say(Reason.category, 3)).toEqual([15, '']);
     expect(say(Reason.category, 3, true)).toEqual([15, '']);
     expect(say(Reason.whiteListOnly)).toEqual([17, '']);
+    expect(say(Reason.order)).toEqual([16, '']);
+    expect(say(Reason.order, -1, true)).toEqual([16, '']);
   });
 
   it('encodes each cause once', () => {
