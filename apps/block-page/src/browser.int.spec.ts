@@ -14,7 +14,7 @@ import {
   styleOf,
   visit,
 } from './testing/browser.js';
-import { activateCatalogue, GAMBLING, useSurroundings } from './testing/running-page.js';
+import { activateCatalogue, GAMBLING, ORDER, useSurroundings } from './testing/running-page.js';
 
 const around = useSurroundings();
 
@@ -80,6 +80,27 @@ describe('the page in a browser', needs('chromium'), () => {
     }
     // Each is a picture of its own.
     expect(new Set([...shots.values()].map((shot) => shot.toString('base64'))).size).toBe(6);
+  });
+
+  it('shows who has ordered a legal block, on a desktop and on a phone', async () => {
+    const browser = await start();
+    await around.plane.commit(ORDER);
+    for (const [name, options] of Object.entries({
+      desktop: { locale: 'de-AT' },
+      phone: { locale: 'de-AT', viewport: { width: 320, height: 640 }, isMobile: true },
+    })) {
+      await expect
+        .poll(async () => (await visit(browser, 'http://www.ordered.example/')).page.title())
+        .toBe('This site is blocked by law');
+      const { page } = await visit(browser, 'http://www.ordered.example/', options);
+      await screenshot(page, `legal-${name}`);
+      expect(await page.title()).toBe('Diese Website ist aus rechtlichen Gründen gesperrt');
+      expect(await page.getByText('Landgericht Musterstadt').isVisible()).toBe(true);
+      expect(await accessibilityFaults(page)).toEqual([]);
+      const root = 'document.documentElement';
+      expect(await inPage(page, `${root}.scrollWidth - ${root}.clientWidth`)).toBe(0);
+      await page.context().close();
+    }
   });
 
   it('shows the provider’s logo, colour and links for help', async () => {

@@ -17,7 +17,7 @@ import {
   VariableFault,
 } from '@weir/ops';
 import { FEED_VARIABLES } from '@weir/policy-feed';
-import { BRAND_VARIABLES } from '@weir/policy-feed/state';
+import { ANSWER_VARIABLES, BRAND_VARIABLES } from '@weir/policy-feed/state';
 import { TELEMETRY_VARIABLES } from '@weir/telemetry';
 import { LANGUAGES } from './texts/index.js';
 
@@ -89,10 +89,12 @@ export const SCHEMA = {
     default: '#1f4e79',
   }),
   ...BRAND_VARIABLES,
+  ORDERS_PAGE: ANSWER_VARIABLES.ORDERS_PAGE,
   INSPECT_CNAME: boolean({
     description:
       'Whether a name with a blocked CNAME target is blocked; use the same value as for the ' +
-      'resolvers. The page then asks UPSTREAMS for the CNAME records of permitted names.',
+      'resolvers. Orders and mandatory categories always block it. The page asks UPSTREAMS for the CNAME ' +
+      'records of permitted names.',
     default: 'true',
   }),
   UPSTREAMS: optional(

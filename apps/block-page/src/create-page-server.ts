@@ -75,7 +75,11 @@ export function createPageServer(
   const seal = keys && new IncidentSeal(keys);
   const handler = new PageHandler({
     ...content,
-    evaluator: new RequestEvaluator({ source, hashKey, targets, seal, nowMs }),
+    evaluator: new RequestEvaluator({
+      ...{ source, hashKey, targets, seal, nowMs },
+      isInspected: configuration.INSPECT_CNAME,
+      ordersPageId: configuration.ORDERS_PAGE ?? -1,
+    }),
     trustedProxies,
     subscriber,
     rates: new RateTable(RATE_SLOTS),
@@ -106,13 +110,12 @@ export function createPageServer(
   return { server, targets };
 }
 
-/** @returns null when targets are not looked up */
+/** @returns null when there is nobody to ask */
 function openTargets(
-  { INSPECT_CNAME, UPSTREAMS }: BlockPageConfiguration,
+  { UPSTREAMS }: BlockPageConfiguration,
   subscriber: SubscriberKey,
   log: Logger,
 ): CnameTargets | null {
-  if (!INSPECT_CNAME) return null;
   const upstreams = plainUpstreams(UPSTREAMS, log);
   if (upstreams?.length === 0) return null;
   return new CnameTargets(upstreams, new ClientConnections(LOOKUPS_PER_SUBSCRIBER, subscriber));

@@ -10,6 +10,7 @@ import {
   type Asked,
   GAMBLING,
   type PageAnswer,
+  ORDER,
   useSurroundings,
   VIDEO,
 } from './testing/running-page.js';
@@ -200,6 +201,72 @@ describe('the incident number', () => {
     const numbers = bodies.map((body) => numberIn(body) !== undefined);
     expect(numbers).toEqual([true, false, false, false, false]);
     expect(bodies.slice(1).join()).not.toContain('Incident');
+  });
+});
+
+describe('the page of a name that is blocked for everybody', () => {
+  const said = (body: string) =>
+    [...body.matchAll(/<dt>(.*?)<\/dt><dd>(.*?)<\/dd>/g)].map(([, label, value]) =>
+      [label, value].join(': ').replaceAll(/<\/?bdi>|[\u2068\u2069]/g, ''),
+    );
+  const start = async (variables: Record<string, string> = {}) => {
+    await around.plane.commit(
+      activateCatalogue(around.plane),
+      profile(1),
+      loopback(1),
+      domainRule(1, 'allow', 'ordered.example'),
+      domainRule(1, 'allow', 'shop.example'),
+      ORDER,
+    );
+    return around.start({ INCIDENT_KEYS: '00'.repeat(16), ...variables });
+  };
+
+  it('says who has ordered it, whatever the settings of the visitor are', async () => {
+    const page = await start();
+    const { status, body } = await ask(page, { host: 'www.ordered.example' });
+    expect(status).toBe(451);
+    expect(body).toContain('<h1>This site is blocked by law</h1>');
+    expect(body).toContain('<bdi>www.ordered.example</bdi>');
+    expect(said(body)).toEqual([
+      'Ordered by: Landgericht Musterstadt',
+      'Reference: 3 O 1/26 &lt;b&gt;',
+    ]);
+    await around.plane.commit({ type: 'delete', kind: 'order', key: { id: 1 } });
+    await expect.poll(async () => (await ask(page, { host: 'ordered.example' })).status).toBe(404);
+  });
+
+  it('names a mandatory category; of a secret one it says nothing, nor do the metrics', async () => {
+    const page = await start();
+    const byLaw = await ask(page, { host: 'mandatory30.example' });
+    expect([byLaw.status, said(byLaw.body)]).toEqual([
+      451,
+      ['Reason: Blocked category: Court list'],
+    ]);
+    const other = await ask(page, { host: 'mandatory31.example' });
+    expect([other.status, said(other.body)]).toEqual([403, ['Reason: Blocked category: Botnets']]);
+    expect(other.body).toContain('<h1>This site is blocked for everybody</h1>');
+    const secret = await ask(page, { host: 'www.mandatory32.example' });
+    expect([secret.status, said(secret.body)]).toEqual([451, []]);
+    expect(secret.body).toContain('<h1>This site is blocked by law</h1>');
+    expect(secret.body).not.toMatch(/mandatory|Hidden/);
+    const metrics = await (await fetch(`http://127.0.0.1:${page.opsPort}/metrics`)).text();
+    expect(metrics.match(/weir_block_page_pages_total\{.*\} \d/g)?.sort()).toEqual([
+      'weir_block_page_pages_total{page="built_in",subject="blocked",reason="mandatory"} 2',
+      'weir_block_page_pages_total{page="built_in",subject="blocked",reason="order"} 1',
+    ]);
+  });
+
+  it('is shown for a name that leads to an ordered one, though a rule allows it', async () => {
+    const upstream = await startCnameServer({ 'shop.example': 'cdn.ordered.example' });
+    around.cleanups.push(() => {
+      upstream.close();
+    });
+    const page = await start({ INSPECT_CNAME: 'false', UPSTREAMS: `127.0.0.1:${upstream.port}` });
+    let answer!: PageAnswer;
+    await expect
+      .poll(async () => (answer = await ask(page, { host: 'shop.example' })).status)
+      .toBe(451);
+    expect(said(answer.body)[0]).toBe('Leads to: cdn.ordered.example');
   });
 });
 

@@ -203,6 +203,10 @@ describe('the preview', () => {
     expect((await preview('default?lang=fr'))[1]).toContain('Ce site est bloqué');
     expect((await preview('default?reason=not_blocked'))[1]).toContain('is not blocked');
     expect((await preview('7'))[1]).toContain('This site is blocked');
+    expect((await preview('default?reason=order'))[1]).toContain('Example Regulator');
+    expect((await preview('default?reason=secret'))[1]).not.toContain('www.blocked.example');
+    expect((await preview('default?reason=mandatory'))[1]).toContain('blocked for everybody');
+    expect((await preview('default?reason=toString'))[0]).toBe(400);
     expect((await preview('default?reason=weather'))[0]).toBe(400);
     expect(await preview('default?lang=xx')).toEqual([
       400,

@@ -7,6 +7,8 @@ export const PLACEHOLDERS = [
   'reason_code',
   'category',
   'application',
+  'authority',
+  'reference',
   'target',
   'next_switch',
   'schedule',

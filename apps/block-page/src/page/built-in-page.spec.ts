@@ -60,6 +60,43 @@ describe('BuiltInPage', () => {
     }
   });
 
+  describe('of a name that is blocked for everybody', () => {
+    const page = new BuiltInPage(brand);
+    const { name } = blocked;
+    const advice = 'The person who manages the filter settings can allow this site.';
+
+    it('says who has ordered it, and offers no way round', () => {
+      const texts = { authority: 'Court <A>', reference: '3 O 1/26' };
+      const html = page.render({ ...blocked, reason: { code: 'order', texts } }, english);
+      expect(html).toContain('<h1>This site is blocked by law</h1>');
+      expect(html).toContain(`<bdi>${name}</bdi>`);
+      expect(html).toContain('<dt>Ordered by</dt><dd><bdi>Court &lt;A&gt;</bdi></dd>');
+      expect(html).toContain('<dt>Reference</dt><dd><bdi>3 O 1/26</bdi></dd>');
+      expect(html).not.toContain(advice);
+      expect(html).not.toContain('<a ');
+    });
+
+    it('says of a secret list no more than that it is blocked by law', () => {
+      const reason = { code: 'order', texts: undefined } as const;
+      const html = page.render({ ...blocked, name: undefined, reason }, english);
+      expect(html).toContain('<h1>This site is blocked by law</h1>');
+      expect(html).not.toContain('class="name"');
+      expect(html).not.toContain('<dl>');
+      expect(html).not.toContain(advice);
+    });
+
+    it('names the mandatory category, which may be there by law', () => {
+      const show = (isByLaw: boolean) =>
+        page.render({ ...blocked, reason: { code: 'mandatory', name: 'Fraud', isByLaw } }, english);
+      expect(show(false)).toContain('<h1>This site is blocked for everybody</h1>');
+      expect(show(true)).toContain('<h1>This site is blocked by law</h1>');
+      for (const html of [show(false), show(true)]) {
+        expect(html).toContain('Blocked category: \u2068Fraud\u2069');
+        expect(html).not.toContain(advice);
+      }
+    });
+  });
+
   it('shows the provider, how to reach it, and its logo', () => {
     const page = new BuiltInPage({
       ...brand,

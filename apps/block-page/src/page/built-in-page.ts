@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import type { Brand } from '../brand/brand.js';
 import { markup, Markup } from '../html/markup.js';
 import type { Message, Texts } from '../texts/index.js';
-import type { BlockedSubject, PageSubject } from './subject.js';
+import {
+  type BlockedSubject,
+  isByLaw,
+  isForEverybody,
+  type OrderTexts,
+  type PageSubject,
+} from './subject.js';
 import { displayName, type Wording } from './wording.js';
 
 /*
@@ -45,7 +51,7 @@ h1 { margin: 1rem 0 .25rem; font-size: 1.75rem; line-height: 1.25 }
 p { margin: .75rem 0 }
 dl { margin: 1.5rem 0; border-top: 1px solid var(--line) }
 dl div { display: flex; flex-wrap: wrap; gap: .25rem 1rem; padding: .75rem 0; border-bottom: 1px solid var(--line) }
-dt { flex: 0 0 8rem; color: var(--soft) }
+dt { flex: 0 0 9rem; color: var(--soft) }
 dd { flex: 1 1 14rem; margin: 0; font-weight: 600 }
 code { user-select: all; font-size: .875rem; font-weight: 400 }
 a { color: var(--link); text-underline-offset: .2em }
@@ -141,10 +147,13 @@ ${this.help(texts, isBlocked ? subject.incident : undefined)}
   }
 }
 
-function messageOf({ kind }: PageSubject, { texts }: Wording): Message {
-  switch (kind) {
-    case 'blocked':
-      return texts.blocked;
+function messageOf(subject: PageSubject, { texts }: Wording): Message {
+  switch (subject.kind) {
+    case 'blocked': {
+      const { reason } = subject;
+      if (isByLaw(reason)) return texts.blockedByLaw;
+      return isForEverybody(reason) ? texts.blockedForEverybody : texts.blocked;
+    }
     case 'not_blocked':
       return texts.notBlocked;
     case 'no_name':
@@ -155,14 +164,17 @@ function messageOf({ kind }: PageSubject, { texts }: Wording): Message {
 }
 
 function nameOf(subject: PageSubject): Markup | undefined {
-  if (subject.kind !== 'blocked' && subject.kind !== 'not_blocked') return undefined;
+  if (!('name' in subject) || subject.name === undefined) return undefined;
   return markup`<p class="name"><bdi>${displayName(subject.name)}</bdi></p>`;
 }
 
-function detailsOf(subject: BlockedSubject, wording: Wording): Markup {
+function detailsOf(subject: BlockedSubject, wording: Wording): Markup | undefined {
   const { reason, target, nextSwitch, incident } = subject;
   const { texts } = wording;
-  const rows = [row(texts.reasonLabel, markup`${wording.reason(reason)}`)];
+  const rows =
+    reason.code === 'order'
+      ? orderRows(reason.texts, wording)
+      : [row(texts.reasonLabel, markup`${wording.reason(reason)}`)];
   if (target !== undefined) {
     rows.unshift(row(texts.leadsToLabel, markup`<bdi>${displayName(target)}</bdi>`));
   }
@@ -172,9 +184,20 @@ function detailsOf(subject: BlockedSubject, wording: Wording): Markup {
   if (incident !== undefined) {
     rows.push(row(texts.incidentLabel, markup`<code dir="ltr">${incident}</code>`));
   }
-  return markup`<dl>${rows}</dl>
+  const list = rows.length === 0 ? undefined : markup`<dl>${rows}</dl>`;
+  // The visitor can do nothing about it.
+  if (isForEverybody(reason)) return list;
+  return markup`${list}
 <p>${texts.advice}</p>
 ${incident && markup`<p>${texts.incidentHint}</p>`}`;
+}
+
+function orderRows(order: OrderTexts | undefined, { texts }: Wording): Markup[] {
+  if (order === undefined) return [];
+  return [
+    row(texts.authorityLabel, markup`<bdi>${order.authority}</bdi>`),
+    row(texts.referenceLabel, markup`<bdi>${order.reference}</bdi>`),
+  ];
 }
 
 function row(label: string, value: Markup): Markup {

@@ -41,7 +41,7 @@ export class Pages {
 function fill(template: Template, subject: BlockedSubject, wording: Wording): string {
   const { name, reason, target, nextSwitch, pageId, incident } = subject;
   const values: PlaceholderValues = {
-    name: displayName(name),
+    ...(name !== undefined && { name: displayName(name) }),
     reason: wording.reason(reason),
     reason_code: reason.code,
     language: wording.language,
@@ -54,7 +54,10 @@ function fill(template: Template, subject: BlockedSubject, wording: Wording): st
       schedule: wording.schedule(nextSwitch),
       next_switch: wording.timeOf(nextSwitch.atMs),
     }),
-    ...(reason.code === 'category' && { category: reason.name ?? '' }),
+    ...(reason.code === 'order' && reason.texts),
+    ...((reason.code === 'category' || reason.code === 'mandatory') && {
+      category: reason.name ?? '',
+    }),
     ...(reason.code === 'application' && { application: reason.name ?? '' }),
   };
   return template.fill(values);

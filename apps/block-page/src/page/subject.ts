@@ -1,10 +1,25 @@
-/** Why a name is blocked (decisions §7). */
+/** Why a name is blocked (decisions §7, §14, §15). */
 export type BlockReason =
+  /** An order. Without texts: a secret list, of which nothing else may be said. */
+  | { readonly code: 'order'; readonly texts: OrderTexts | undefined }
+  /** A category that is blocked for everybody, by law or because the provider says so. */
+  | {
+      readonly code: 'mandatory';
+      readonly name: string | undefined;
+      readonly isByLaw: boolean;
+    }
+  | { readonly code: 'grant' }
   /** @param name in the catalogue; undefined: it has none */
   | { readonly code: 'category'; readonly name: string | undefined }
   | { readonly code: 'application'; readonly name: string | undefined }
   | { readonly code: 'list' }
   | { readonly code: 'allow_list_only' };
+
+/** Who has ordered a block, and how that authority refers to it. */
+export interface OrderTexts {
+  readonly authority: string;
+  readonly reference: string;
+}
 
 /** The next switch of the weekly schedule of the subscriber's profile. */
 export interface NextSwitch {
@@ -17,7 +32,8 @@ export interface NextSwitch {
 export type PageSubject =
   | {
       readonly kind: 'blocked';
-      readonly name: string;
+      /** Undefined: the page must not repeat it. */
+      readonly name: string | undefined;
       readonly reason: BlockReason;
       /** The CNAME target that is blocked, when the name itself is not. */
       readonly target: string | undefined;
@@ -35,10 +51,24 @@ export type PageSubject =
 
 export type BlockedSubject = Extract<PageSubject, { kind: 'blocked' }>;
 
-/** The HTTP status that goes with a page. */
-export const STATUS: Readonly<Record<PageSubject['kind'], number>> = {
+/** Whether a law says that the name is blocked. */
+export function isByLaw(reason: BlockReason): boolean {
+  return reason.code === 'order' || (reason.code === 'mandatory' && reason.isByLaw);
+}
+
+/** Whether the name is blocked for everybody, whatever the settings of the visitor are. */
+export function isForEverybody({ code }: BlockReason): boolean {
+  return code === 'order' || code === 'mandatory';
+}
+
+const STATUS: Readonly<Record<PageSubject['kind'], number>> = {
   blocked: 403,
   not_blocked: 404,
   no_name: 404,
   not_ready: 503,
 };
+
+/** The HTTP status that goes with a page: 451 for a block by law (RFC 7725). */
+export function statusOf(subject: PageSubject): number {
+  return subject.kind === 'blocked' && isByLaw(subject.reason) ? 451 : STATUS[subject.kind];
+}

@@ -29,6 +29,11 @@ export class Wording {
   reason(reason: BlockReason): string {
     const { reason: texts } = this.texts;
     switch (reason.code) {
+      case 'order':
+        return this.texts.blockedByLaw.title;
+      case 'grant':
+        return texts.grant;
+      case 'mandatory':
       case 'category':
         return texts.category(isolate(reason.name));
       case 'application':

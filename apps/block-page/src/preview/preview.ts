@@ -14,21 +14,26 @@ const NAME = 'www.blocked.example';
 const DEFAULT_PAGE = -1;
 const TWO_HOURS_MS = 7_200_000;
 
-const REASONS: readonly BlockReason[] = [
-  { code: 'category', name: 'Example category' },
-  { code: 'application', name: 'Example application' },
-  { code: 'list' },
-  { code: 'allow_list_only' },
-];
+const REASONS: Readonly<Record<string, BlockReason>> = {
+  category: { code: 'category', name: 'Example category' },
+  application: { code: 'application', name: 'Example application' },
+  list: { code: 'list' },
+  allow_list_only: { code: 'allow_list_only' },
+  grant: { code: 'grant' },
+  order: {
+    code: 'order',
+    texts: { authority: 'Example Regulator', reference: 'ER 2026/123' },
+  },
+  secret: { code: 'order', texts: undefined },
+  mandatory: { code: 'mandatory', name: 'Example category', isByLaw: false },
+  mandatory_by_law: { code: 'mandatory', name: 'Example category', isByLaw: true },
+};
 const OTHER_SUBJECTS: readonly PageSubject[] = [
   { kind: 'not_blocked', name: NAME },
   { kind: 'no_name' },
   { kind: 'not_ready' },
 ];
-const SUBJECT_NAMES = [
-  ...REASONS.map(({ code }) => code),
-  ...OTHER_SUBJECTS.map(({ kind }) => kind),
-];
+const SUBJECT_NAMES = [...Object.keys(REASONS), ...OTHER_SUBJECTS.map(({ kind }) => kind)];
 
 export interface PreviewOptions {
   readonly pages: Pages;
@@ -87,14 +92,16 @@ export class Preview {
     }
     const other = OTHER_SUBJECTS.find(({ kind }) => kind === wanted);
     if (other !== undefined) return other;
-    const reason = REASONS.find(({ code }) => code === wanted);
-    if (reason === undefined) return `reason must be one of ${SUBJECT_NAMES.join(', ')}\n`;
+    if (!Object.hasOwn(REASONS, wanted))
+      return `reason must be one of ${SUBJECT_NAMES.join(', ')}\n`;
     const nextSwitch =
       schedule === 'none'
         ? undefined
         : { atMs: this.options.nowMs() + TWO_HOURS_MS, isInPeriod: schedule === 'until' };
+    const reason = REASONS[wanted];
     const none = { target: undefined, incident: undefined };
-    return { kind: 'blocked', name: NAME, reason, nextSwitch, pageId, ...none };
+    const name = wanted === 'secret' ? undefined : NAME;
+    return { kind: 'blocked', name, reason, nextSwitch, pageId, ...none };
   }
 
   private languageOf(parameters: URLSearchParams, accepted: string | undefined): Language | null {

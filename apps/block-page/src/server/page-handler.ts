@@ -8,7 +8,7 @@ import { COMMON_HEADERS, pageHeaders } from '../html/security-headers.js';
 import { type PageCounters, Refusal } from '../metrics/page-counters.js';
 import type { BuiltInPage } from '../page/built-in-page.js';
 import { ASSETS_PATH, type Pages } from '../page/pages.js';
-import { type PageSubject, STATUS } from '../page/subject.js';
+import { type PageSubject, statusOf } from '../page/subject.js';
 import type { Language } from '../texts/index.js';
 import { negotiateLanguage } from '../texts/texts.js';
 import { requestedName, type RequestEvaluator } from '../verdict/request-evaluator.js';
@@ -86,7 +86,7 @@ export class PageHandler {
     counters.countPage(page, subject);
     const { contentSecurityPolicy } = this.options.builtIn;
     const body = Buffer.from(html);
-    response.writeHead(STATUS[subject.kind], {
+    response.writeHead(statusOf(subject), {
       ...pageHeaders(page, contentSecurityPolicy, language),
       'Content-Length': body.length,
       ...(subject.kind === 'not_ready' && { 'Retry-After': RETRY_AFTER_SECONDS }),

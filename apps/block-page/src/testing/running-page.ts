@@ -1,7 +1,7 @@
 import { compileCatalogue, NameList } from '@weir/catalogue';
 import { type PrivateRedis, startPrivateRedis } from '@weir/change-feed/testing';
 import type { PutOperation } from '@weir/config-model';
-import { parseHashKey } from '@weir/dns-name';
+import { hashDomain, parseHashKey } from '@weir/dns-name';
 import { createLogger, parseVariables } from '@weir/ops';
 import { ControlPlane, FEED_TOKEN, HASH_KEY_HEX, put } from '@weir/policy-feed/testing';
 import { request } from 'node:http';
@@ -82,7 +82,17 @@ export function activateCatalogue(plane: ControlPlane): PutOperation {
   const key = parseHashKey(HASH_KEY_HEX);
   const { image, sha256 } = compileCatalogue(
     {
-      categories: [{ id: GAMBLING, name: 'Gambling', lists: [NameList.of(['bet.example'], key)] }],
+      categories: [
+        { id: GAMBLING, name: 'Gambling', lists: [NameList.of(['bet.example'], key)] },
+        ...[
+          { id: 30, name: 'Court list', purpose: 'legal', mandatory: true } as const,
+          { id: 31, name: 'Botnets', mandatory: true } as const,
+          { id: 32, name: 'Hidden', purpose: 'legal', mandatory: true, secret: true } as const,
+        ].map((group) => ({
+          ...group,
+          lists: [NameList.of([`mandatory${group.id}.example`], key)],
+        })),
+      ],
       applications: [{ id: VIDEO, name: 'Video', lists: [NameList.of(['video.example'], key)] }],
     },
     key,
@@ -90,6 +100,15 @@ export function activateCatalogue(plane: ControlPlane): PutOperation {
   plane.images.set(sha256, image);
   return put('catalogue', { version: 1, sha256, sizeBytes: image.length });
 }
+
+/** The order to block `ordered.example` for everybody. */
+export const ORDER = put('order', {
+  id: 1,
+  domainHash: hashDomain('ordered.example', parseHashKey(HASH_KEY_HEX)),
+  until: null,
+  authority: 'Landgericht Musterstadt',
+  reference: '3 O 1/26 <b>',
+});
 
 /** Asks as curl does, unless headers say otherwise. @param asked `host: null` sends no name */
 export function ask(page: Pick<BlockPage, 'port'>, asked: Asked = {}): Promise<PageAnswer> {

@@ -6,6 +6,18 @@ export const de: Texts = {
     title: 'Diese Website ist gesperrt',
     text: 'Ihre eigenen Filtereinstellungen für diesen Internetanschluss sperren diese Website.',
   },
+  blockedByLaw: {
+    title: 'Diese Website ist aus rechtlichen Gründen gesperrt',
+    text:
+      'Ihr Internetanbieter ist verpflichtet, diese Website für alle seine Kunden zu ' +
+      'sperren. Ihre Filtereinstellungen ändern daran nichts.',
+  },
+  blockedForEverybody: {
+    title: 'Diese Website ist für alle gesperrt',
+    text:
+      'Ihr Internetanbieter sperrt diese Website für alle seine Kunden. Ihre ' +
+      'Filtereinstellungen ändern daran nichts.',
+  },
   notBlocked: {
     title: 'Diese Website ist nicht gesperrt',
     text:
@@ -27,8 +39,11 @@ export const de: Texts = {
       name === undefined ? 'Gesperrte Kategorie' : `Gesperrte Kategorie: ${name}`,
     application: (name) => (name === undefined ? 'Gesperrte App' : `Gesperrte App: ${name}`),
     list: 'Ihre Liste gesperrter Websites',
+    grant: 'Vorübergehend gesperrt',
     allowListOnly: 'Nur Websites, die Sie erlaubt haben, lassen sich öffnen',
   },
+  authorityLabel: 'Angeordnet von',
+  referenceLabel: 'Aktenzeichen',
   leadsToLabel: 'Verweist auf',
   scheduleLabel: 'Zeitplan',
   scheduleUntil: (time) => `Diese Einstellungen gelten bis: ${time}`,

@@ -6,6 +6,18 @@ export const en: Texts = {
     title: 'This site is blocked',
     text: 'It is blocked by your own filter settings for this internet connection.',
   },
+  blockedByLaw: {
+    title: 'This site is blocked by law',
+    text:
+      'Your internet provider has to block this site for all of its customers. Your filter ' +
+      'settings make no difference.',
+  },
+  blockedForEverybody: {
+    title: 'This site is blocked for everybody',
+    text:
+      'Your internet provider blocks this site for all of its customers. Your filter ' +
+      'settings make no difference.',
+  },
   notBlocked: {
     title: 'This site is not blocked',
     text:
@@ -26,8 +38,11 @@ export const en: Texts = {
     application: (name) =>
       name === undefined ? 'Blocked application' : `Blocked application: ${name}`,
     list: 'Your list of blocked sites',
+    grant: 'Blocked for a while',
     allowListOnly: 'Only sites that you have allowed can be opened',
   },
+  authorityLabel: 'Ordered by',
+  referenceLabel: 'Reference',
   leadsToLabel: 'Leads to',
   scheduleLabel: 'Schedule',
   scheduleUntil: (time) => `These settings apply until: ${time}`,

@@ -6,6 +6,18 @@ export const es: Texts = {
     title: 'Este sitio está bloqueado',
     text: 'Sus propios ajustes de filtrado para esta conexión a internet bloquean este sitio.',
   },
+  blockedByLaw: {
+    title: 'Este sitio está bloqueado por ley',
+    text:
+      'Su proveedor de internet está obligado a bloquear este sitio para todos sus ' +
+      'clientes. Sus ajustes de filtrado no cambian nada.',
+  },
+  blockedForEverybody: {
+    title: 'Este sitio está bloqueado para todos',
+    text:
+      'Su proveedor de internet bloquea este sitio para todos sus clientes. Sus ajustes de ' +
+      'filtrado no cambian nada.',
+  },
   notBlocked: {
     title: 'Este sitio no está bloqueado',
     text:
@@ -28,8 +40,11 @@ export const es: Texts = {
     application: (name) =>
       name === undefined ? 'Aplicación bloqueada' : `Aplicación bloqueada: ${name}`,
     list: 'Su lista de sitios bloqueados',
+    grant: 'Bloqueo temporal',
     allowListOnly: 'Solo se pueden abrir los sitios que usted ha permitido',
   },
+  authorityLabel: 'Ordenado por',
+  referenceLabel: 'Referencia',
   leadsToLabel: 'Redirige a',
   scheduleLabel: 'Horario',
   scheduleUntil: (time) => `Estos ajustes se aplican hasta: ${time}`,

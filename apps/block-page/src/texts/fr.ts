@@ -6,6 +6,18 @@ export const fr: Texts = {
     title: 'Ce site est bloqué',
     text: 'Vos propres réglages de filtrage pour cette connexion internet bloquent ce site.',
   },
+  blockedByLaw: {
+    title: 'Ce site est bloqué en application de la loi',
+    text:
+      'Votre fournisseur d’accès à internet est tenu de bloquer ce site pour tous ses ' +
+      'clients. Vos réglages de filtrage n’y changent rien.',
+  },
+  blockedForEverybody: {
+    title: 'Ce site est bloqué pour tout le monde',
+    text:
+      'Votre fournisseur d’accès à internet bloque ce site pour tous ses clients. Vos ' +
+      'réglages de filtrage n’y changent rien.',
+  },
   notBlocked: {
     title: 'Ce site n’est pas bloqué',
     text:
@@ -27,8 +39,11 @@ export const fr: Texts = {
     application: (name) =>
       name === undefined ? 'Application bloquée' : `Application bloquée : ${name}`,
     list: 'Votre liste de sites bloqués',
+    grant: 'Blocage temporaire',
     allowListOnly: 'Seuls les sites que vous avez autorisés peuvent être ouverts',
   },
+  authorityLabel: 'Sur décision de',
+  referenceLabel: 'Référence',
   leadsToLabel: 'Redirige vers',
   scheduleLabel: 'Plage horaire',
   scheduleUntil: (time) => `Ces réglages s’appliquent jusqu’à : ${time}`,

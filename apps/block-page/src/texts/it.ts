@@ -6,6 +6,18 @@ export const it: Texts = {
     title: 'Questo sito è bloccato',
     text: 'Le tue impostazioni di filtro per questa connessione a internet bloccano questo sito.',
   },
+  blockedByLaw: {
+    title: 'Questo sito è bloccato per legge',
+    text:
+      'Il tuo operatore internet è tenuto a bloccare questo sito per tutti i suoi clienti. ' +
+      'Le tue impostazioni di filtro non cambiano nulla.',
+  },
+  blockedForEverybody: {
+    title: 'Questo sito è bloccato per tutti',
+    text:
+      'Il tuo operatore internet blocca questo sito per tutti i suoi clienti. Le tue ' +
+      'impostazioni di filtro non cambiano nulla.',
+  },
   notBlocked: {
     title: 'Questo sito non è bloccato',
     text:
@@ -27,8 +39,11 @@ export const it: Texts = {
     application: (name) =>
       name === undefined ? 'Applicazione bloccata' : `Applicazione bloccata: ${name}`,
     list: 'Il tuo elenco di siti bloccati',
+    grant: 'Blocco temporaneo',
     allowListOnly: 'Si possono aprire solo i siti che hai consentito',
   },
+  authorityLabel: 'Disposto da',
+  referenceLabel: 'Riferimento',
   leadsToLabel: 'Rimanda a',
   scheduleLabel: 'Programmazione',
   scheduleUntil: (time) => `Queste impostazioni valgono fino a: ${time}`,

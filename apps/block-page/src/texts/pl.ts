@@ -6,6 +6,18 @@ export const pl: Texts = {
     title: 'Ta strona jest zablokowana',
     text: 'Tę stronę blokują Twoje własne ustawienia filtra dla tego łącza internetowego.',
   },
+  blockedByLaw: {
+    title: 'Ta strona jest zablokowana z mocy prawa',
+    text:
+      'Twój dostawca internetu musi blokować tę stronę wszystkim swoim klientom. Twoje ' +
+      'ustawienia filtra nie mają na to wpływu.',
+  },
+  blockedForEverybody: {
+    title: 'Ta strona jest zablokowana dla wszystkich',
+    text:
+      'Twój dostawca internetu blokuje tę stronę wszystkim swoim klientom. Twoje ' +
+      'ustawienia filtra nie mają na to wpływu.',
+  },
   notBlocked: {
     title: 'Ta strona nie jest zablokowana',
     text:
@@ -27,8 +39,11 @@ export const pl: Texts = {
     application: (name) =>
       name === undefined ? 'Zablokowana aplikacja' : `Zablokowana aplikacja: ${name}`,
     list: 'Twoja lista zablokowanych stron',
+    grant: 'Blokada tymczasowa',
     allowListOnly: 'Można otwierać tylko strony, na które zezwolono',
   },
+  authorityLabel: 'Organ',
+  referenceLabel: 'Sygnatura',
   leadsToLabel: 'Prowadzi do',
   scheduleLabel: 'Harmonogram',
   scheduleUntil: (time) => `Koniec obowiązywania tych ustawień: ${time}`,

@@ -8,6 +8,18 @@ export const pt: Texts = {
       'As suas próprias configurações de filtro para esta conexão à internet bloqueiam ' +
       'este site.',
   },
+  blockedByLaw: {
+    title: 'Este site está bloqueado por lei',
+    text:
+      'O seu fornecedor de internet é obrigado a bloquear este site para todos os ' +
+      'clientes. As suas configurações de filtro não alteram isso.',
+  },
+  blockedForEverybody: {
+    title: 'Este site está bloqueado para todos',
+    text:
+      'O seu fornecedor de internet bloqueia este site para todos os clientes. As suas ' +
+      'configurações de filtro não alteram isso.',
+  },
   notBlocked: {
     title: 'Este site não está bloqueado',
     text:
@@ -30,8 +42,11 @@ export const pt: Texts = {
     application: (name) =>
       name === undefined ? 'Aplicação bloqueada' : `Aplicação bloqueada: ${name}`,
     list: 'A sua lista de sites bloqueados',
+    grant: 'Bloqueio temporário',
     allowListOnly: 'Só podem ser abertos os sites que permitiu',
   },
+  authorityLabel: 'Ordenado por',
+  referenceLabel: 'Referência',
   leadsToLabel: 'Aponta para',
   scheduleLabel: 'Horário',
   scheduleUntil: (time) => `Estas configurações valem até: ${time}`,

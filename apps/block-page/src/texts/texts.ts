@@ -36,6 +36,9 @@ export interface Message {
 export interface Texts {
   readonly direction: 'ltr' | 'rtl';
   readonly blocked: Message;
+  /** The settings of the visitor make no difference. */
+  readonly blockedByLaw: Message;
+  readonly blockedForEverybody: Message;
   readonly notBlocked: Message;
   readonly noName: Message;
   readonly notReady: Message;
@@ -45,8 +48,13 @@ export interface Texts {
     readonly category: (name: string | undefined) => string;
     readonly application: (name: string | undefined) => string;
     readonly list: string;
+    /** A block that ends by itself. */
+    readonly grant: string;
     readonly allowListOnly: string;
   };
+  /** Label of who has ordered a block, and of how that authority refers to it. */
+  readonly authorityLabel: string;
+  readonly referenceLabel: string;
   /** Label of a blocked CNAME target. */
   readonly leadsToLabel: string;
   readonly scheduleLabel: string;

@@ -6,6 +6,18 @@ export const tr: Texts = {
     title: 'Bu site engellendi',
     text: 'Bu siteyi, bu internet bağlantısı için kendi filtre ayarlarınız engelliyor.',
   },
+  blockedByLaw: {
+    title: 'Bu site yasa gereği engellendi',
+    text:
+      'İnternet sağlayıcınız bu siteyi tüm müşterileri için engellemek zorundadır. Filtre ' +
+      'ayarlarınız bunu değiştirmez.',
+  },
+  blockedForEverybody: {
+    title: 'Bu site herkes için engellendi',
+    text:
+      'İnternet sağlayıcınız bu siteyi tüm müşterileri için engelliyor. Filtre ayarlarınız ' +
+      'bunu değiştirmez.',
+  },
   notBlocked: {
     title: 'Bu site engellenmiyor',
     text:
@@ -28,8 +40,11 @@ export const tr: Texts = {
     application: (name) =>
       name === undefined ? 'Engellenen uygulama' : `Engellenen uygulama: ${name}`,
     list: 'Engellenen siteler listeniz',
+    grant: 'Geçici engel',
     allowListOnly: 'Yalnızca izin verdiğiniz siteler açılabilir',
   },
+  authorityLabel: 'Kararı veren kurum',
+  referenceLabel: 'Karar numarası',
   leadsToLabel: 'Yönlendirdiği ad',
   scheduleLabel: 'Zaman çizelgesi',
   scheduleUntil: (time) => `Bu ayarların bitişi: ${time}`,

@@ -17,7 +17,12 @@ import {
   Verdict,
 } from '@weir/policy';
 import { isIP } from 'node:net';
-import type { BlockReason, NextSwitch, PageSubject } from '../page/subject.js';
+import {
+  type BlockReason,
+  isForEverybody,
+  type NextSwitch,
+  type PageSubject,
+} from '../page/subject.js';
 import type { CnameTargets } from './cname-targets.js';
 
 /** Longer than any spelling of a name (253 octets, RFC 1035 §3.1) with a port. */
@@ -48,8 +53,12 @@ const MINUTE_MS = 60_000;
 export interface RequestEvaluatorOptions {
   readonly source: PolicySource;
   readonly hashKey: HashKey;
-  /** Null: CNAME targets are not checked (`INSPECT_CNAME` is false). */
+  /** Null: there is nobody to ask for CNAME targets. */
   readonly targets: Pick<CnameTargets, 'of'> | null;
+  /** False: targets are judged by orders and mandatory categories alone (`INSPECT_CNAME`). */
+  readonly isInspected: boolean;
+  /** The page of orders and mandatory categories; −1: the default page. */
+  readonly ordersPageId: number;
   /** Undefined: pages have no incident number (`INCIDENT_KEYS` is unset). */
   readonly seal: IncidentSeal | undefined;
   /** Wall clock in milliseconds, for schedules. */
@@ -72,35 +81,51 @@ export class RequestEvaluator {
     if (source.policy === null) return { kind: 'not_ready' };
     if (name === null) return { kind: 'no_name' };
     this.choosePort(source.policy, client);
-    const blocked = this.decide(client, name, name);
+    const blocked = this.decide(client, name, name, true);
     if (blocked !== null) return blocked;
     const { verdict, explicitAllow } = this.decision;
-    // A rule that allows the name also allows its targets.
-    if (targets !== null && verdict === Verdict.permit && !explicitAllow) {
+    // A rule that allows the name also allows its targets, but for orders (decisions §14).
+    const isByProfile = this.options.isInspected && verdict === Verdict.permit && !explicitAllow;
+    if (targets !== null && (isByProfile || source.policy.hasOrders)) {
       for await (const target of targets.of(client, name)) {
-        const blockedByTarget = this.decide(client, name, target);
+        const blockedByTarget = this.decide(client, name, target, isByProfile);
         if (blockedByTarget !== null) return blockedByTarget;
       }
     }
     return { kind: 'not_blocked', name };
   }
 
-  /** @returns what to tell when `candidate` is blocked for the client; null: it is not blocked. */
-  private decide(client: ClientAddress, name: string, candidate: string): PageSubject | null {
+  /**
+   * @param isByProfile false: orders and mandatory categories alone are asked.
+   * @returns what to tell when `candidate` is blocked for the client; null: it is not blocked.
+   */
+  private decide(
+    client: ClientAddress,
+    name: string,
+    candidate: string,
+    isByProfile: boolean,
+  ): PageSubject | null {
     const { decision, names } = this;
-    const { policy } = this.options.source;
+    const { source, ordersPageId, seal } = this.options;
+    const { policy } = source;
     if (policy === null) return null;
     const nowMs = this.options.nowMs();
     names.compute(toWireName(candidate), 0);
-    if (policy.decide(client, names, nowMs, decision) !== Verdict.block) return null;
+    policy.identify(client, nowMs, decision);
+    if (isByProfile) policy.judge(names, decision);
+    else policy.judgeOrders(names, decision);
+    if (decision.verdict !== Verdict.block) return null;
+    const reason = reasonOf(policy, decision);
+    const isSecret = reason.code === 'order' && reason.texts === undefined;
+    const isForAll = isForEverybody(reason);
     return {
       kind: 'blocked',
-      name,
-      reason: reasonOf(policy, decision),
-      target: candidate === name ? undefined : candidate,
-      nextSwitch: nextSwitchOf(decision, nowMs),
-      pageId: decision.pageId,
-      incident: this.options.seal?.seal({ client, domain: name, atMs: nowMs }),
+      name: isSecret ? undefined : name,
+      reason,
+      target: isSecret || candidate === name ? undefined : candidate,
+      nextSwitch: isForAll ? undefined : nextSwitchOf(decision, nowMs),
+      pageId: isForAll ? ordersPageId : decision.pageId,
+      incident: isForAll ? undefined : seal?.seal({ client, domain: name, atMs: nowMs }),
     };
   }
 
@@ -119,7 +144,10 @@ export class RequestEvaluator {
   }
 }
 
-function reasonOf({ catalogue }: Policy, { reason, matchedId }: Decision): BlockReason {
+function reasonOf(
+  { catalogue, orders }: Policy,
+  { reason, matchedId, orderNumber }: Decision,
+): BlockReason {
   switch (reason) {
     case Reason.category:
       return { code: 'category', name: catalogue?.category(matchedId)?.name };
@@ -128,10 +156,16 @@ function reasonOf({ catalogue }: Policy, { reason, matchedId }: Decision): Block
     case Reason.whiteListOnly:
       return { code: 'allow_list_only' };
     case Reason.domainRule:
-    case Reason.order:
-    case Reason.mandatoryCategory:
-    case Reason.grant:
       return { code: 'list' };
+    case Reason.grant:
+      return { code: 'grant' };
+    case Reason.order:
+      return { code: 'order', texts: orders.textsOf(orderNumber) };
+    case Reason.mandatoryCategory: {
+      const { name, purpose, secret } = catalogue?.category(matchedId) ?? {};
+      if (secret) return { code: 'order', texts: undefined };
+      return { code: 'mandatory', name, isByLaw: purpose === 'legal' };
+    }
     case Reason.none:
     case Reason.noProfile:
     case Reason.outsideRanges:
@@ -144,8 +178,8 @@ function nextSwitchOf(
   { ttlCapSeconds, profileId, activeProfileId, reason }: Decision,
   nowMs: number,
 ): NextSwitch | undefined {
-  const hasOwnEnd = reason === Reason.order || reason === Reason.grant;
-  if (ttlCapSeconds === NO_TTL_CAP || hasOwnEnd) return undefined;
+  // A grant has an end of its own.
+  if (ttlCapSeconds === NO_TTL_CAP || reason === Reason.grant) return undefined;
   return {
     atMs: Math.round((nowMs + ttlCapSeconds * 1000) / MINUTE_MS) * MINUTE_MS,
     isInPeriod: activeProfileId !== profileId,
