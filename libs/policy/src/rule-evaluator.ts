@@ -82,19 +82,23 @@ export class RuleEvaluator {
     out.ownSlot = ownSlot;
     const [order, category, ...others] = this.stepsOf(activeSlot).map((step) => {
       const verdict = this.evaluate(step, activeSlot, names, out);
-      if (step === Reason.mandatoryCategory) this.hideSecret(out);
+      const isCategory = step === Reason.category || step === Reason.mandatoryCategory;
+      const isSecret = isCategory && this.hideSecret(out);
       const { matchedLabels, matchedId } = out;
-      return { step, verdict, matchedLabels, matchedId };
+      // That a profile blocks a secret category as well is told to nobody either.
+      const isHidden = isSecret && step === Reason.category;
+      return { step, verdict: isHidden ? 0 : verdict, matchedLabels, matchedId };
     });
     // Together they are one step.
     return [order.verdict === 0 && category.verdict !== 0 ? category : order, ...others];
   }
 
-  /** Nobody is told which suffix and which category it was, if it is a secret one. */
-  hideSecret(out: Decision): void {
-    if (this.catalogue?.category(out.matchedId)?.secret !== true) return;
+  /** Nobody is told which suffix and which category it was, if it is a secret one. @returns whether it is. */
+  hideSecret(out: Decision): boolean {
+    if (this.catalogue?.category(out.matchedId)?.secret !== true) return false;
     out.matchedLabels = 0;
     out.matchedId = -1;
+    return true;
   }
 
   /** The steps for a profile in order of precedence. */
@@ -128,7 +132,8 @@ export class RuleEvaluator {
   private judgeSteps(slot: number, names: SuffixHashes, out: Decision): void {
     this.prefetch(slot, names);
     const steps = this.stepsOf(slot);
-    for (let i = 0; i < steps.length; i++) {
+    const isOrdered = this.orderCandidates !== 0 || this.mandatoryIds.length > 0;
+    for (let i = isOrdered ? 0 : ORDERS.length; i < steps.length; i++) {
       const step = steps[i];
       const verdict = this.evaluate(step, slot, names, out);
       if (verdict !== 0) {
@@ -140,6 +145,8 @@ export class RuleEvaluator {
         return;
       }
     }
+    out.matchedLabels = 0;
+    out.matchedId = -1;
     out.explicitAllow = false;
     if (slot >= 0) {
       out.reason = Reason.none;

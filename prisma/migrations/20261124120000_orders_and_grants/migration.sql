@@ -16,6 +16,9 @@ CREATE TABLE domain_order (
     CHECK (char_length(authority) BETWEEN 1 AND 200 AND char_length(reference) BETWEEN 1 AND 200)
 );
 
+-- For GET /explain/.
+CREATE INDEX domain_order_domain_hash_idx ON domain_order (domain_hash);
+
 CREATE TABLE domain_grant (
   profile_id  integer NOT NULL REFERENCES profile (id) ON DELETE CASCADE ON UPDATE CASCADE,
   domain_hash bigint NOT NULL,

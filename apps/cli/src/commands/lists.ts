@@ -29,8 +29,8 @@ export async function categories(
   }
   const rows = all.map(({ id, name, group, purpose, mandatory, domains }) => [
     ...[id, name, group, purpose].map(textOf),
-    mandatory === true ? 'yes' : '-',
-    grouped(domains),
+    mandatory === false ? '-' : 'yes',
+    domains === undefined ? 'secret' : grouped(domains),
   ]);
   const headings = ['id', 'name', 'group', 'purpose', 'mandatory', 'domains'];
   const [first, ...lines] = table([headings, ...rows], 5);

@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { MAX_ID } from '@weir/config-model';
+import { MAX_DOMAIN_HASH, MAX_ID } from '@weir/config-model';
 import { IsOptional } from 'class-validator';
 import { Example } from '../http/validation/dto.js';
 import {
@@ -178,6 +178,14 @@ export class StepDto {
 
   @IsFlag()
   decided!: boolean;
+
+  @AbsentWhere('no order matched')
+  @IsInteger(0, MAX_ID)
+  order_id?: number;
+
+  @AbsentWhere('no grant matched')
+  @IsInteger(0, MAX_DOMAIN_HASH)
+  grant_id?: number;
 
   @AbsentWhere('no application matched')
   @IsInteger(0, MAX_ID)

@@ -269,6 +269,30 @@ describe('GET /explain/', () => {
     }
   });
 
+  it('names the order or the grant that decided, and the change that made it', async () => {
+    const order = { id: 7, domain: 'ordered.example', authority: 'A', reference: 'R 1' };
+    const ordered = await change('POST', '/orders/', order);
+    const grant = { domain: 'granted.example', verdict: 'deny', minutes: 60 };
+    const { body } = await harness.call('POST', '/profile/1/grants', grant);
+    const byOrder = await explain('192.0.2.1', 'www.ordered.example');
+    expect(decided(byOrder)).toEqual([
+      { step: 'order', verdict: 'deny', matched: 'ordered.example', decided: true, order_id: 7 },
+    ]);
+    const revision = Number(ordered.get('x-config-revision'));
+    expect([byOrder.since?.revision, byOrder.flip]).toEqual([revision, null]);
+    expect(byOrder.answer?.ede).toMatchObject({ code: 16, text: 'order R 1' });
+    const byGrant = await explain('192.0.2.1', 'granted.example');
+    expect(decided(byGrant)).toEqual([
+      {
+        ...{ step: 'grant', verdict: 'deny', matched: 'granted.example', decided: true },
+        grant_id: (body as { id: number }).id,
+      },
+    ]);
+    expect(byGrant.since?.revision).toBe(revision + 1);
+    await change('DELETE', '/orders/7');
+    expect((await explain('192.0.2.1', 'www.ordered.example')).verdict).toBe('allow');
+  });
+
   it('follows the schedule at the time asked for', async () => {
     await change('POST', '/profiles/', { profile: { id: 10 } });
     await change('POST', '/net/', { ip: '203.0.113.200', prefix_len: 32, profile_id: 10 });

@@ -183,7 +183,6 @@ function upstreamAnswer(query: Buffer): Buffer {
 }
 
 let lastId = 0;
-let deniedTargets = 0;
 
 /** Answers that an upstream did not come in time for, one after the other: more are no stall of the machine. */
 const MOST_FAILURES = 5;
@@ -300,7 +299,6 @@ function expected(oracle: PolicyOracle, { client, port, domain, type }: Asked): 
   const isOfTarget = target?.verdict === 'block' && !own.explicitAllow && type !== 'ANY';
   const { verdict, reason, labels } = isOfTarget ? target : own;
   const judged = isOfTarget ? TARGETS[domain] : domain;
-  if (isOfTarget) deniedTargets++;
   return {
     id: subscriber.profileId,
     active: active.profile.id,
@@ -370,7 +368,6 @@ describe('GET /explain/', () => {
       endOnFailure: true,
     });
     expect(asked).toBeGreaterThanOrEqual(QUESTIONS);
-    if (QUESTIONS >= 10_000) expect(deniedTargets).toBeGreaterThan(20);
   }, 3_600_000);
 });
 

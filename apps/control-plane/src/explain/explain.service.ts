@@ -23,7 +23,7 @@ import type { ActiveImage } from './active-image.js';
 import type { ExplainedProfileDto, ExplanationDto, StepDto, StepName } from './explain.dto.js';
 import { possibleCalls } from './flip.js';
 import type { ModelResolver, QueryOutcome } from './model-resolver.js';
-import { type Deciding, originOf } from './origin.js';
+import { type Deciding, EVERYBODY, originOf } from './origin.js';
 import { formatType } from './record-types.js';
 import { SmallPolicy } from './small-policy.js';
 import {
@@ -132,6 +132,7 @@ export class ExplainService {
         judgedName,
         catalogue,
         await this.listingOf(explanation, judgedName),
+        this.options.hashKey,
       ),
       verdict,
       rewrite: rewrite === null ? null : formatName(rewrite, 0),
@@ -224,6 +225,7 @@ function stepsOf(
   name: string,
   catalogue: CatalogueIndex | null,
   listing: ListedName | undefined,
+  key: HashKey,
 ): Json<StepDto>[] {
   const decided = steps.find((one) => one.verdict !== 0);
   const isRefused = verdict === 'refused';
@@ -243,7 +245,7 @@ function stepsOf(
       verdict: verdictOf(one),
       matched: suffixOf(name, one.matchedLabels),
       decided: one === decided && special === null,
-      ...groupOf(one, catalogue, listing),
+      ...idsOf(one, name, catalogue, listing, key),
     })),
     {
       step: 'default',
@@ -263,12 +265,18 @@ function suffixOf(name: string, labels: number): string | null {
   return labels === 0 ? null : name.split('.').slice(-labels).join('.');
 }
 
-function groupOf(
-  { step, matchedId }: StepVerdict,
+function idsOf(
+  { step, verdict, matchedLabels, matchedId }: StepVerdict,
+  name: string,
   catalogue: CatalogueIndex | null,
   listing: ListedName | undefined,
-): Pick<StepDto, 'app_id' | 'cat_id' | 'name' | 'source' | 'listed_since'> {
-  if (matchedId < 0 || step === Reason.order) return {};
+  key: HashKey,
+): Omit<StepDto, 'step' | 'verdict' | 'matched' | 'decided'> {
+  if (step === Reason.grant) {
+    return verdict === 0 ? {} : { grant_id: hashDomain(suffixOf(name, matchedLabels) ?? '', key) };
+  }
+  if (matchedId < 0) return {};
+  if (step === Reason.order) return { order_id: matchedId };
   return step === Reason.applicationRule
     ? { app_id: matchedId, name: catalogue?.applicationName(matchedId) ?? '' }
     : {
@@ -291,6 +299,9 @@ function decidingOf(
   if (step === undefined || special !== null) return null;
   const profileId = decision.activeProfileId;
   const hash = hashDomain(suffixOf(name, step.matchedLabels) ?? '', key);
+  if (step.step === Reason.order) {
+    return { profileId: EVERYBODY, kind: 'order', key: [step.matchedId] };
+  }
   if (isOfOrders(step.step)) return null;
   if (step.step === Reason.grant) {
     const own = decision.profileId;

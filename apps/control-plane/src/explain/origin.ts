@@ -4,7 +4,10 @@ import { MAX_RECORDED } from '../revisions/change-record.js';
 import type { Json } from '../http/validation/dto.js';
 import type { OriginDto } from './explain.dto.js';
 
-/** What decided: an entity of a profile, by its key. */
+/** In place of a profile: an order is of none, and POST /init/ leaves it as it is. */
+export const EVERYBODY = -1;
+
+/** What decided: an order, or an entity of a profile, by its key. */
 export interface Deciding {
   readonly profileId: number;
   readonly kind: EntityKind;
@@ -26,7 +29,7 @@ interface OriginRow {
 const LAST_WRITER = `
   WITH written AS MATERIALIZED (
     SELECT revision FROM change_record WHERE keys @> $3::jsonb AND revision <= $1
-    UNION ALL SELECT max(revision) FROM change_record_profile WHERE profile_id = -1 AND revision <= $1
+    UNION ALL SELECT max(revision) FROM change_record_profile WHERE profile_id = -1 AND revision <= $1 AND $2::integer <> ${EVERYBODY}
   ), last AS (SELECT coalesce(max(revision), 0) AS revision FROM written), longer AS (
     SELECT max(record.revision) AS revision FROM change_record AS record JOIN change USING (revision), last
     WHERE key_count > ${MAX_RECORDED} AND record.revision > last.revision AND record.revision <= $1

@@ -4,6 +4,7 @@ import { Prisma } from '../generated/prisma/client.js';
 import type { Json } from '../http/validation/dto.js';
 import type { EntityTable } from '../platform/database/entity-table.js';
 import { DOMAIN_RULES, type DomainRuleRow } from '../resources/domain-lists/domain-rule-store.js';
+import { type GrantRow, GRANTS, grantsIn } from '../resources/grants/grant-store.js';
 import { IPV4, IPV6 } from '../resources/networks/addresses/addresses.js';
 import { NAPT_ASSIGNMENTS, type NaptRow } from '../resources/networks/napt/napt-store.js';
 import { toDto as toNaptDto } from '../resources/networks/napt/napt.dto.js';
@@ -14,6 +15,7 @@ import {
   type NetworkRow,
 } from '../resources/networks/prefixes/network-store.js';
 import { IPV4_DTO, IPV6_DTO } from '../resources/networks/prefixes/network.dto.js';
+import { type OrderRow, ORDERS, ordersOf } from '../resources/orders/order-store.js';
 import { type ProfileRow, PROFILES, profilesIn } from '../resources/profiles/profile-store.js';
 import { type ScheduleRow, SCHEDULES } from '../resources/schedules/schedule-store.js';
 import type { SubscriberDto } from './explain.dto.js';
@@ -30,6 +32,10 @@ export interface SubscriberRows {
   readonly profiles: readonly ProfileRow[];
   /** Of these profiles, for the name and its parents. */
   readonly domainRules: readonly DomainRuleRow[];
+  /** Of these profiles, for the name and its parents. */
+  readonly grants: readonly GrantRow[];
+  /** For the name and its parents. */
+  readonly orders: readonly OrderRow[];
 }
 
 /**
@@ -43,6 +49,7 @@ export function subscriberRows(
   domainHashes: readonly number[],
 ): Prisma.Sql {
   const table = Prisma.raw(family === 4 ? IPV4.table : IPV6.table);
+  const hashes = Prisma.sql`${domainHashes.map(String)}::bigint[]`;
   const range = Prisma.sql`
     SELECT host(address) AS address, lower_port, upper_port, profile_id FROM napt_assignment
     WHERE address = ${address}::inet`;
@@ -63,13 +70,17 @@ export function subscriberRows(
     ), rules AS (
       SELECT profile_id, domain_hash, verdict FROM domain_rule
       WHERE profile_id = ANY (ARRAY (SELECT profile_id FROM ids))
-        AND domain_hash = ANY (${domainHashes.map(String)}::bigint[])
+        AND domain_hash = ANY (${hashes})
+    ), grants AS (${grantsIn(Prisma.sql`ARRAY (SELECT profile_id FROM owners)`, hashes)}
+    ), orders AS (${ordersOf(hashes)}
     )
     SELECT (SELECT coalesce(json_agg(napts), '[]') FROM napts) AS napts,
            (SELECT coalesce(json_agg(networks), '[]') FROM networks) AS networks,
            (SELECT coalesce(json_agg(schedules), '[]') FROM schedules) AS schedules,
            (SELECT coalesce(json_agg(profiles), '[]') FROM profiles) AS profiles,
-           (SELECT coalesce(json_agg(rules), '[]') FROM rules) AS "domainRules"`;
+           (SELECT coalesce(json_agg(rules), '[]') FROM rules) AS "domainRules",
+           (SELECT coalesce(json_agg(grants), '[]') FROM grants) AS grants,
+           (SELECT coalesce(json_agg(orders), '[]') FROM orders) AS orders`;
 }
 
 /** The prefixes that a network with the client may have. */
@@ -89,13 +100,15 @@ function prefixesOf(family: 4 | 6, words: Uint32Array): string[] {
 
 /** All entities of the rows. */
 export function entitiesOf(rows: SubscriberRows, family: 4 | 6): PutOperation[] {
-  const { napts, networks, schedules, profiles, domainRules } = rows;
+  const { napts, networks, schedules, profiles, domainRules, grants, orders } = rows;
   return [
     ...putAll(NAPT_ASSIGNMENTS, napts),
     ...(family === 4 ? putAll(IPV4_NETWORKS, networks) : putAll(IPV6_NETWORKS, networks)),
     ...putAll(SCHEDULES, schedules),
     ...putAll(PROFILES, profiles),
     ...putAll(DOMAIN_RULES, domainRules),
+    ...putAll(GRANTS, grants),
+    ...putAll(ORDERS, orders),
   ];
 }
 

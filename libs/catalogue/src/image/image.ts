@@ -98,7 +98,8 @@ export class CatalogueImage implements CatalogueIndex {
     this.memberships = sections.memberships;
     this.shareable = bytes.buffer instanceof SharedArrayBuffer ? bytes : undefined;
     this.categories = names.categories;
-    const mandatory = names.categories.filter((category) => category.mandatory === true);
+    // One without names costs no query anything.
+    const mandatory = names.categories.filter((one) => one.mandatory === true && one.domains > 0);
     this.mandatoryIds = mandatory.map(({ id }) => id);
     this.applications = names.applications;
     this.domainCount = field('domainCount');

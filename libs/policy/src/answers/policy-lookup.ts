@@ -54,7 +54,11 @@ export class PolicyLookup {
       exchange.nameHashHigh = hashes.high[labels - 1] | 0;
     }
     policy.identify(client, this.options.nowMs(), decision);
-    if (!this.isServed(client)) return this.withoutPolicy(Access.refused);
+    if (!this.isServed(client)) {
+      this.clear();
+      if (decision.isOutsideRanges) decision.reason = Reason.outsideRanges;
+      return Access.refused;
+    }
     policy.judge(hashes, decision);
     return Access.served;
   }

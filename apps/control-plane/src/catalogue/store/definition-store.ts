@@ -17,6 +17,8 @@ export interface NamedGroup {
   readonly name: string;
   readonly group: string | null;
   readonly purpose: Purpose;
+  /** Whether nobody is told which names its lists have. */
+  readonly secret: boolean;
   readonly sources: readonly NamedSource[];
   readonly inline: readonly InlineName[];
 }
@@ -64,13 +66,13 @@ function toNamed(
 ): NamedGroup[] {
   const nowSeconds = Math.floor(Date.now() / 1000);
   const hashes = new SuffixHashes(key);
-  return groups.map(({ id, name, group, purpose, sources, domains, domainPlaces }) => {
+  return groups.map(({ id, name, group, purpose, secret, sources, domains, domainPlaces }) => {
     const known = new Map<string, number>();
     for (const [low, high, , since] of before.find((one) => one.id === id)?.inline ?? []) {
       known.set(`${low} ${high}`, since);
     }
     return {
-      ...{ id, name, group, purpose },
+      ...{ id, name, group, purpose, secret },
       sources: sources.map(({ name: source, format, licence, commercialUse }) => ({
         ...{ name: source, format, licence, commercialUse },
       })),

@@ -3,6 +3,7 @@ import { PURPOSES } from '@weir/policy';
 import { IsOptional } from 'class-validator';
 import { Example, type Json } from '../../http/validation/dto.js';
 import {
+  AbsentWhere,
   IsFlag,
   IsId,
   IsInteger,
@@ -15,33 +16,43 @@ import {
 import { IsNormalisedDomain } from '../domain-lists/domain-check.js';
 
 const MAX = Number.MAX_SAFE_INTEGER;
+const SECRET = 'the category is secret';
 const MAX_SOURCE = 2048;
 
 @Example<CategoryDto>({
-  ...{ id: 2, name: 'Gambling', group: 'Adults', purpose: 'parental', mandatory: null },
+  ...{ id: 2, name: 'Gambling', group: 'Adults', purpose: 'parental', mandatory: false },
   domains: 51204,
 })
 export class CategoryDto {
   @IsId()
   id!: number;
 
+  @AbsentWhere(SECRET)
   @IsText('a name')
-  name!: string;
+  name?: string;
 
+  @AbsentWhere(SECRET)
   @IsOptional()
   @IsText('a group')
-  group!: string | null;
+  group?: string | null;
 
+  @AbsentWhere(SECRET)
   @IsOptional()
   @IsOneOf(PURPOSES)
-  purpose!: string | null;
+  purpose?: string | null;
 
-  @IsOptional()
+  /** Whether it is denied to everybody. */
+  @AbsentWhere(SECRET)
   @IsFlag()
-  mandatory!: boolean | null;
+  mandatory?: boolean;
 
+  @AbsentWhere(SECRET)
   @IsInteger(0, MAX)
-  domains!: number;
+  domains?: number;
+
+  @AbsentWhere('the category is not secret')
+  @IsFlag()
+  secret?: boolean;
 }
 
 const SOURCE: Json<CatalogueSourceDto> = {

@@ -45,12 +45,15 @@ export class CatalogueService {
     const defined = new Map(
       (await readDefinitionGroups(pool)).categories.map((one) => [one.id, one]),
     );
-    return categories.map(({ id, name, domains }) => ({
-      ...{ id, name, domains },
-      group: defined.get(id)?.group ?? null,
-      purpose: defined.get(id)?.purpose ?? null,
-      mandatory: null,
-    }));
+    return categories.map(({ id, name, domains, mandatory = false, secret = false }) =>
+      secret
+        ? { id, secret }
+        : {
+            ...{ id, name, domains, mandatory },
+            group: defined.get(id)?.group ?? null,
+            purpose: defined.get(id)?.purpose ?? null,
+          },
+    );
   }
 
   async get(): Promise<Json<CatalogueDto>> {
@@ -67,7 +70,8 @@ export class CatalogueService {
     const hashes = this.hasher.suffixes(domain);
     const listed = await findListed(this.database, hashes, null);
     const labels = domain.split('.');
-    return listed.map(({ kind, group: { id, name }, source, labels: count, line, since }) => ({
+    const told = listed.filter(({ group }) => !group.secret);
+    return told.map(({ kind, group: { id, name }, source, labels: count, line, since }) => ({
       cat_id: kind === 'categories' ? id : null,
       app_id: kind === 'applications' ? id : null,
       ...{ name, source: source ?? 'inline', matched: labels.slice(-count).join('.') },

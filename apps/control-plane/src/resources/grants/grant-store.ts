@@ -38,6 +38,13 @@ export function grantsOf(profileId: number): Prisma.Sql {
     WHERE profile.id = ${profileId}`;
 }
 
+/** Reads the grants of profiles for domains with these hashes, each as a `GrantRow`. */
+export function grantsIn(profileIds: Prisma.Sql, hashes: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`
+    SELECT ${Prisma.raw(COLUMNS)} FROM domain_grant
+    WHERE profile_id = ANY (${profileIds}) AND domain_grant.domain_hash = ANY (${hashes})`;
+}
+
 /** Grants that ended a minute ago: it is each resolver that ends a grant, by its own clock. @param limit so many. */
 export function endedGrants(limit: number): string {
   return `
