@@ -18,7 +18,7 @@
 {{- $values := .Values.blockPage -}}
 {{- $settings := dict "BLOCK_PAGE_HOST" .Values.listen "OPS_HOST" .Values.listen "DATA_DIR" "/data" -}}
 {{- /* Resolvers and block pages must decide in the same way. */ -}}
-{{- range $name := list "SCHEDULE_TIMEZONE" "INSPECT_CNAME" "UPSTREAMS" -}}
+{{- range $name := list "SCHEDULE_TIMEZONE" "INSPECT_CNAME" "ORDERS_PAGE" "UPSTREAMS" -}}
 {{- if hasKey $.Values.resolver.env $name -}}
 {{- $_ := set $settings $name (get $.Values.resolver.env $name) -}}
 {{- end -}}
