@@ -179,24 +179,35 @@ export class Dnstap {
     return true;
   }
 
-  /** @param isJudged whether the exchange has the hash of its name */
-  write(exchange: Exchange, answer: Uint8Array, answerLength: number, isJudged: boolean): void {
+  /**
+   * @param isJudged whether the exchange has the hash of its name
+   * @param isSecret whether a secret category has decided (decisions §14): neither the name nor its hash is sent
+   */
+  write(
+    exchange: Exchange,
+    answer: Uint8Array,
+    answerLength: number,
+    isJudged: boolean,
+    isSecret: boolean,
+  ): void {
     const { tapped } = this;
+    const showNames = this.options.showNames && !isSecret;
+    const hasHash = isJudged && !isSecret;
     const answeredMs = Date.now();
     const { startedMs } = exchange;
     const tookMs = startedMs === 0 ? 0 : this.options.nowMs() - startedMs;
     const askedMs = answeredMs - Math.max(tookMs, 0);
 
     this.begin(CLIENT_QUERY, exchange, askedMs);
-    if (this.options.showNames) tapped.copyQuestion(exchange.bytes, exchange);
-    else tapped.hideQuestion(exchange.bytes, exchange, isJudged);
+    if (showNames) tapped.copyQuestion(exchange.bytes, exchange);
+    else tapped.hideQuestion(exchange.bytes, exchange, hasHash);
     this.message.data(Field.queryMessage, tapped.bytes, tapped.length);
     this.send();
 
     this.begin(CLIENT_RESPONSE, exchange, askedMs);
     this.writeTime(Field.responseTimeSec, Field.responseTimeNsec, answeredMs);
-    if (this.options.showNames) tapped.copy(answer, answerLength);
-    else tapped.hideQuestion(answer, exchange, isJudged);
+    if (showNames) tapped.copy(answer, answerLength);
+    else tapped.hideQuestion(answer, exchange, hasHash);
     this.message.data(Field.responseMessage, tapped.bytes, tapped.length);
     this.send();
   }

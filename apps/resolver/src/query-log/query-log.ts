@@ -17,6 +17,8 @@ export interface QueryLogEntry {
   readonly source: AnswerSource;
   /** The active profile; −1: none. */
   readonly profileId: number;
+  /** Whether a secret category has decided (decisions §14). Then neither the name nor its hash is logged. */
+  readonly isSecret?: boolean;
   /** Time on the clock of `Exchange.startedMs`. */
   readonly nowMs: number;
 }
@@ -107,14 +109,14 @@ export class QueryLog {
   }
 
   /**
-   * The name, or the hash that the management API uses for it. Neither for a query that the policy did not see; no hash
-   * for a name without one.
+   * The name, or the hash that the management API uses for it. Neither for a query that the policy did not see, or that
+   * a secret category has decided; no hash for a name without one.
    */
   private nameOf(
     { bytes, nameHashLow, nameHashHigh }: Exchange,
-    { verdict }: QueryLogEntry,
+    { verdict, isSecret }: QueryLogEntry,
   ): { name: string } | { nameHash: number } | null {
-    if (verdict === NO_VERDICT) return null;
+    if (verdict === NO_VERDICT || isSecret === true) return null;
     if (this.options.showNames) return { name: formatName(bytes, HEADER_BYTES) };
     const isKnown = nameHashLow !== 0 || nameHashHigh !== 0;
     return isKnown ? { nameHash: cutHash(nameHashLow >>> 0, nameHashHigh >>> 0) } : null;

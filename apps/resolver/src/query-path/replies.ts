@@ -222,7 +222,10 @@ export class Replies {
     timer.finish(exchange);
     if (queryLog?.takeSample()) this.logQuery(queryLog, exchange, verdict, reason, rcode);
     const sentLength = this.withinShare(exchange, out, length, rcode);
-    if (dnstap?.takeSample()) dnstap.write(exchange, out, sentLength, verdict !== NO_VERDICT);
+    if (dnstap?.takeSample()) {
+      const isJudged = verdict !== NO_VERDICT;
+      dnstap.write(exchange, out, sentLength, isJudged, this.isSecret(reason));
+    }
     replyPath.reply(exchange, out, sentLength);
   }
 
@@ -255,6 +258,13 @@ export class Replies {
     const { decision, timer } = this.options;
     const { profileId } = decision;
     const { source, nowMs } = timer;
-    log.write(exchange, { verdict, reason, rcode, source, profileId, nowMs: nowMs() });
+    const isSecret = this.isSecret(reason);
+    log.write(exchange, { verdict, reason, rcode, source, profileId, isSecret, nowMs: nowMs() });
+  }
+
+  /** Whether the name must not be told to anybody. */
+  private isSecret(reason: Reason): boolean {
+    const { blockErrors, decision } = this.options;
+    return reason === Reason.mandatoryCategory && blockErrors.isOfSecret(decision);
   }
 }

@@ -63,6 +63,13 @@ export class BlockErrors {
     return isStructured ? cause.structured : cause.plain;
   }
 
+  /** Whether a secret category has decided: nobody is told its names (decisions §14). */
+  isOfSecret({ reason, matchedId }: Decision): boolean {
+    if (reason !== Reason.mandatoryCategory) return false;
+    const { policy } = this.options.source;
+    return policy?.catalogue?.category(matchedId)?.secret === true;
+  }
+
   private ofOrder({ orderNumber }: Decision, isStructured: boolean): ExtendedError {
     const { order, options } = this;
     const { policy } = options.source;
