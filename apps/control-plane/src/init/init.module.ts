@@ -50,9 +50,11 @@ export class InitService {
           const detail = 'Another dry run is being made. Try again when it has ended';
           throw new RequestError('tooManyBodies', detail, { 'Retry-After': '1' });
         }
+        // The client may have gone with the last bytes of the body.
+        if (gone.aborted) throw new RequestError('notJson');
         this.isDryRunning = true;
-        // It ends the work wherever it is.
-        gone.onabort = () => void steps.close();
+        // It ends the work wherever it is. The thread may end meanwhile.
+        gone.onabort = () => void steps.close().catch(() => undefined);
         try {
           await this.check(steps);
           const result = await steps.compare();
