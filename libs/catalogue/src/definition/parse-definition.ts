@@ -60,6 +60,8 @@ const CATEGORY_FIELDS = [
   'secret',
 ] as const;
 type GroupField = (typeof CATEGORY_FIELDS)[number];
+/** What only the first entry of a category may say. */
+const OWN_FIELDS = ['group', 'purpose', 'mandatory', 'secret'] as const satisfies GroupField[];
 
 /** A group, and where its id was first. */
 type Groups = Map<number, { readonly group: GroupDefinition; readonly place: FilePlace }>;
@@ -150,6 +152,7 @@ class GroupReader {
         : `line ${before.place.line}`;
       throw yaml.fail(idPlace, `id ${id} stands in ${where} already`);
     }
+    if (before !== undefined) this.refuseOwnFields(fields, before.place);
     const group = before?.group ?? this.newGroup(place, fields, id);
     const domains = this.each(fields.domains, (item) => ({
       domain: this.domain(item),
@@ -167,6 +170,17 @@ class GroupReader {
         rewrites: [...group.rewrites, ...rewrites],
       },
     });
+  }
+
+  /** They would have no effect, and a category that should be mandatory would not be. */
+  private refuseOwnFields(
+    fields: Partial<Record<GroupField, Place>>,
+    { file, line }: FilePlace,
+  ): void {
+    for (const name of OWN_FIELDS) {
+      const field = fields[name];
+      if (field !== undefined) throw this.yaml.fail(field, `must be said at ${file}:${line}`);
+    }
   }
 
   private newGroup(

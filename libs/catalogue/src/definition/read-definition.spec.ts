@@ -150,6 +150,10 @@ never_block: [bank.example]
       /^more\.yaml:1: categories\[0\]\.id: id 1 stands in catalogue\.yaml:2 already$/,
     ],
     ['{ id: 2 }', /^more\.yaml:1: categories\[0\]: name is missing$/],
+    [
+      '{ id: 1, mandatory: true }',
+      /^more\.yaml:1: categories\[0\]\.mandatory: must be said at catalogue\.yaml:2$/,
+    ],
     ['{ id: 1, domains: [b..example] }', /^more\.yaml:1: categories\[0\]\.domains\[0\]: /],
   ])('refuses %s in a file that is included', async (group, message) => {
     const main = 'include: [more.yaml]\ncategories: [{ id: 1, name: a }]';

@@ -76,6 +76,15 @@ describe('enableSet', () => {
     expect(await enableSet(folder, 'bad')).toBe(false);
   });
 
+  it.each([
+    '{ categories: [{ id: 1, name: Bad }] }\n',
+    '  categories:\n    - { id: 1, name: Bad }\n',
+  ])('leaves %j as it is, which its edit would break', async (text) => {
+    await write({ 'catalogue.yaml': text, 'sets/bad.yaml': SET });
+    await expect(enableSet(folder, 'bad')).rejects.toThrow(/not edited: add sets\/bad\.yaml to/);
+    expect(await readFile(join(folder, 'catalogue.yaml'), 'utf8')).toBe(text);
+  });
+
   it('refuses a set that is not there', async () => {
     await write({ 'catalogue.yaml': CATEGORY });
     await expect(enableSet(folder, 'bad')).rejects.toThrow(/sets has no set bad$/);

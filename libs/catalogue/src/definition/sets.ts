@@ -1,5 +1,6 @@
 import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { isSeq, type Node, parseDocument } from 'yaml';
 import { CatalogueError } from '../catalogue-error.js';
 import { type SourceDefinition, sourcesOf } from './definition.js';
@@ -49,7 +50,14 @@ export async function enableSet(folder: string, name: string): Promise<boolean> 
   if (set === undefined) throw new CatalogueError(`${join(folder, 'sets')} has no set ${name}`);
   if (set.isEnabled) return false;
   const file = join(folder, DEFINITION_FILE);
-  const text = including(await readFile(file, 'utf8'), pathOf(name));
+  const path = pathOf(name);
+  const before = await readFile(file, 'utf8');
+  const text = including(before, path);
+  const files = (includedBy(before) ?? []) as readonly unknown[];
+  // An unusual layout must not become a file that nobody can read.
+  if (!isDeepStrictEqual(includedBy(text), [...files, path])) {
+    throw new CatalogueError(`${file} has a layout that is not edited: add ${path} to its include`);
+  }
   try {
     await writeFile(`${file}.part`, text);
     await rename(`${file}.part`, file);
@@ -99,4 +107,11 @@ function including(text: string, path: string): string {
   const indent = /[^\n]*$/.exec(text.slice(0, list.range[0]))?.[0] ?? '';
   const added = isFlow ? `${list.items.length > 0 ? ', ' : ''}${path}` : `\n${indent}- ${path}`;
   return text.slice(0, last) + added + text.slice(last);
+}
+
+/** What a definition includes; undefined: nothing, or it is not YAML. */
+function includedBy(text: string): unknown {
+  const document = parseDocument(text);
+  if (document.errors.length > 0) return undefined;
+  return (document.toJS() as { readonly include?: unknown }).include;
 }

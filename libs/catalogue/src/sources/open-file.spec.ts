@@ -95,7 +95,7 @@ describe('openSource of a dlc folder', () => {
   it('reads an archive too, and refuses a folder without the list', async () => {
     await writeFile(join(folder, 'lists.tar.gz'), 'packed');
     expect(await read(await open('lists.tar.gz', 'dlc'))).toBe('packed');
-    await expect(open('.', 'dlc')).rejects.toThrow(/^has no list google$/);
+    await expect(open('.', 'dlc').then(read)).rejects.toThrow(/^has no list google$/);
   });
 });
 

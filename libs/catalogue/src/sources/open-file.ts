@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { type BigIntStats, createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { Readable } from 'node:stream';
 import { CatalogueError } from '../catalogue-error.js';
 import { resolveDlc } from '../lists/formats/dlc.js';
 import { bounded, type ByteStream } from '../lists/list.js';
@@ -53,14 +52,21 @@ export async function openDlc(
   const files = (await Promise.all(paths.map(statFile))).filter((file) => file.stats.isFile());
   const opened = openFiles(files, options);
   if (opened.status === 'unchanged') return opened;
+  return { ...opened, body: rulesIn(files, list, options) };
+}
+
+/** Reads the files when it is iterated: who only asks whether they have changed does not wait for it. */
+async function* rulesIn(
+  files: readonly File[],
+  list: string,
+  { signal, maxBytes }: OpenOptions,
+): ByteStream {
   const texts = new Map<string, string>();
   for (const file of files) {
-    const chunks = await Array.fromAsync(
-      bounded(readAll([file], options.signal), options.maxBytes),
-    );
+    const chunks = await Array.fromAsync(bounded(readAll([file], signal), maxBytes));
     texts.set(basename(file.path), Buffer.concat(chunks).toString());
   }
-  return { ...opened, body: Readable.from([Buffer.from(resolveDlc(texts, list))]) };
+  yield Buffer.from(resolveDlc(texts, list));
 }
 
 function openFiles(files: readonly File[], options: OpenOptions): OpenedSource {

@@ -203,7 +203,8 @@ export class SourceRefresh {
 const SMALL_BYTES = 256 * 1024;
 
 async function isSmallFile({ location }: SourceDefinition): Promise<boolean> {
-  if (!('path' in location) || location.path.endsWith('.gz')) return false;
+  // A packed list may be a thousand times as large.
+  if (!('path' in location) || /\.t?gz$/i.test(location.path)) return false;
   const stats = await stat(location.path).catch(() => null);
   return stats !== null && stats.isFile() && stats.size <= SMALL_BYTES;
 }

@@ -76,6 +76,8 @@ async function readFrom(location: SourceLocation, task: ReadTask): Promise<ReadO
     list: source.list,
     neverBlock,
   });
+  // Such as the page of a host that has moved, or locked, a list: a mirror may still have it.
+  if (read.names.count === 0) throw new CatalogueError('lists no domain');
   const { report, protectedLines } = read;
   const names = read.names.toBytes(key);
   const nowSeconds = Math.floor(Date.now() / 1000);

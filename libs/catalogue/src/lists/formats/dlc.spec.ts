@@ -46,6 +46,15 @@ describe('resolveDlc', () => {
     expect(() => resolveDlc(lists, list)).toThrow(message);
   });
 
+  it('reads a list once, however many lists include it', () => {
+    const doubling = Array.from({ length: 60 }, (_, i): [string, string] => [
+      `list-${i}`,
+      `${i}.example\ninclude:list-${i + 1}\ninclude:list-${i + 1}`,
+    ]);
+    const deep = new Map([...doubling, ['list-60', 'last.example']]);
+    expect(resolveDlc(deep, 'list-0').split('\n')).toHaveLength(61);
+  });
+
   it('has names without kinds, attributes and patterns', () => {
     expect(dlcNames(lists, 'google')).toEqual([
       ...['google.example', 'youtube.example', 'video.example', 'ads.example', 'tracking.example'],

@@ -65,7 +65,9 @@ export function dlcNames(lists: DlcLists, selector: string): string[] {
     .map(
       (rule) => KIND.exec(rule.split(/\s/)[0]) as unknown as [string, string | undefined, string],
     )
-    .flatMap(([, kind, name]) => (PATTERNS.has(kind ?? '') || name === '' ? [] : [name]));
+    .flatMap(([, kind = '', name]) =>
+      PATTERNS.has(kind.toLowerCase()) || name === '' ? [] : [name],
+    );
 }
 
 /**
@@ -75,25 +77,40 @@ export function dlcNames(lists: DlcLists, selector: string): string[] {
  */
 export function resolveDlc(lists: DlcLists, selector: string): string {
   const [name, ...attributes] = selector.split('@');
-  const rules = rulesOf(lists, name, []);
+  const rules = rulesOf(lists, name, [], new Map());
   return rules.filter((rule) => matches(rule, attributes)).join('\n');
 }
 
-function rulesOf(lists: DlcLists, name: string, including: readonly string[]): string[] {
+/**
+ * Each rule once.
+ * @param resolved the rules of the lists that were read. A list may be included by many, which include each other: read
+ *   anew by each, it would be read exponentially often.
+ */
+function rulesOf(
+  lists: DlcLists,
+  name: string,
+  including: readonly string[],
+  resolved: Map<string, readonly string[]>,
+): readonly string[] {
+  const known = resolved.get(name);
+  if (known !== undefined) return known;
   const text = lists.get(name);
   if (text === undefined) {
     const by = including.length === 0 ? '' : `, which ${including.at(-1)} includes`;
     throw new CatalogueError(`has no list ${name}${by}`);
   }
   if (including.includes(name)) throw new CatalogueError(`has a list ${name} that includes itself`);
-  return text.split('\n').flatMap((line) => {
+  const all = text.split('\n').flatMap((line) => {
     const rule = line.replace(/#.*/s, '').trim();
     const [, kind, rest] = KIND.exec(rule) as unknown as [string, string | undefined, string];
     if (kind?.toLowerCase() !== 'include') return rule === '' ? [] : [rule];
     const [included, ...attributes] = rest.trim().split(/\s+@/);
-    const rules = rulesOf(lists, included.toLowerCase(), [...including, name]);
+    const rules = rulesOf(lists, included.toLowerCase(), [...including, name], resolved);
     return rules.filter((one) => matches(one, attributes));
   });
+  const rules = [...new Set(all)];
+  resolved.set(name, rules);
+  return rules;
 }
 
 /** Whether the rule has each of these attributes, and none that is written `-attribute`. */
