@@ -65,7 +65,10 @@ async function readFrom(location: SourceLocation, task: ReadTask): Promise<ReadO
   const isMirror = location !== source.location;
   const { etag, lastModified } = isMirror ? { etag: null, lastModified: null } : task;
   const opened = await openSource({ ...source, location }, { etag, lastModified, ...limits });
-  if (opened.status === 'unchanged') return opened;
+  if (opened.status === 'unchanged') {
+    if (isMirror) throw new CatalogueError('answered 304 to a request without a condition');
+    return opened;
+  }
   const read = await readNames(opened.body, source.format, key, {
     limits: {
       ...DEFAULT_LIMITS,
