@@ -16,6 +16,7 @@ interface CategoryPlan {
   readonly file: string;
   readonly lists: readonly string[];
   readonly third_party?: string;
+  /** Names that neither lists nor applications bring into it; those below them stay. */
   readonly except?: readonly string[];
 }
 
@@ -25,6 +26,7 @@ interface ApplicationPlan {
   readonly categories?: readonly number[];
   readonly lists?: readonly string[];
   readonly domains?: readonly string[];
+  readonly except?: readonly string[];
 }
 
 export interface Upstream {
@@ -44,7 +46,7 @@ export function buildCatalogue(upstream: Upstream): ReadonlyMap<string, string> 
   const { groups } = upstream;
   const applications = groups.applications.map((plan): Application => ({
     ...plan,
-    names: covering([...(plan.domains ?? []), ...namesOf(upstream, plan.lists ?? [])]),
+    names: covering([...(plan.domains ?? []), ...namesOf(upstream, plan.lists ?? [])], plan.except),
   }));
   const others = groups.not_third_party.lists.map((list) => `${list}@-ads`);
   const kept = applications.flatMap(({ names }) => names).concat(namesOf(upstream, others));
@@ -60,10 +62,7 @@ export function buildCatalogue(upstream: Upstream): ReadonlyMap<string, string> 
         ...ofApplications.flatMap((application) => application.names),
         ...advertisers.filter(isFree),
       ];
-      return [
-        `lists/${file}.txt`,
-        listFile(covering(names).filter((name) => !except.includes(name))),
-      ];
+      return [`lists/${file}.txt`, listFile(covering(names, except))];
     },
   );
   return new Map([...files, ['applications.yaml', applicationsFile(applications)]]);
@@ -73,10 +72,12 @@ function namesOf({ lists }: Upstream, selectors: readonly string[]): string[] {
   return selectors.flatMap((selector) => dlcNames(lists, selector));
 }
 
-/** Sorted, without public suffixes, duplicates, and names that another one covers. */
-function covering(names: readonly string[]): string[] {
+/** Sorted, without those of `except`, public suffixes, duplicates, and names that another one covers. */
+function covering(names: readonly string[], except: readonly string[] = []): string[] {
   const all = new Set(
-    names.map((name) => normaliseDomain(name)).filter((name) => !isPublicSuffix(name)),
+    names
+      .map((name) => normaliseDomain(name))
+      .filter((name) => !except.includes(name) && !isPublicSuffix(name)),
   );
   return [...all].filter((name) => !parentsOf(name).some((parent) => all.has(parent))).sort();
 }
