@@ -281,10 +281,12 @@ function idsOf(
     ? { app_id: matchedId, name: catalogue?.applicationName(matchedId) ?? '' }
     : {
         ...{ cat_id: matchedId, name: catalogue?.category(matchedId)?.name ?? '' },
-        ...(listing && {
-          source: listing.source ?? 'inline',
-          listed_since: listing.since.toISOString(),
-        }),
+        // It is that of the category that the profile blocks.
+        ...(step === Reason.category &&
+          listing && {
+            source: listing.source ?? 'inline',
+            listed_since: listing.since.toISOString(),
+          }),
       };
 }
 
