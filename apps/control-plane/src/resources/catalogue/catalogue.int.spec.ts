@@ -41,6 +41,7 @@ beforeAll(async () => {
       - { file: bets.txt, format: domains, licence: MIT, commercial_use: unknown }
       - { file: later.txt, format: hosts, commercial_use: false }
   - { id: 13, name: Adverts, domains: [] }
+  - { id: 14, name: Hidden, purpose: legal, mandatory: true, secret: true, domains: [hidden.example] }
 applications:
   - { id: 3, name: Video, sources: [{ file: bets.txt, format: domains, licence: MIT, commercial_use: unknown }] }
 `,
@@ -52,17 +53,18 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-it('lists the categories in force, with group and purpose, and the number of their domains', async () => {
+it('lists the categories in force, with group, purpose and number of domains, and of a secret one the id', async () => {
   expect(await get('/categories/')).toEqual([
     {
       id: 12,
       name: 'Gambling',
       group: 'Adults',
       purpose: 'parental',
-      mandatory: null,
+      mandatory: false,
       domains: 11,
     },
-    { id: 13, name: 'Adverts', group: null, purpose: 'other', mandatory: null, domains: 0 },
+    { id: 13, name: 'Adverts', group: null, purpose: 'other', mandatory: false, domains: 0 },
+    { id: 14, secret: true },
   ]);
 });
 
@@ -150,6 +152,7 @@ it('finds the lists that have a name or one above it, with the line, and since w
     { cat_id: 12, source: 'inline', matched: 'casino.example.com', line: 6 },
   ]);
   expect(await search('example.net')).toEqual([]);
+  expect(await search('hidden.example')).toEqual([]);
   expect(harness.logLines.join('').toLowerCase()).not.toContain('n40');
   expect(harness.logLines.join('')).not.toContain('casino');
 });
