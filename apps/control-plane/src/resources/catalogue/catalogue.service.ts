@@ -49,9 +49,10 @@ export class CatalogueService {
       secret
         ? { id, secret }
         : {
-            ...{ id, name, domains, mandatory },
+            ...{ id, name },
             group: defined.get(id)?.group ?? null,
             purpose: defined.get(id)?.purpose ?? null,
+            ...{ mandatory, domains },
           },
     );
   }
