@@ -20,6 +20,7 @@ import type { Tokens } from './http/callers/open-tokens.js';
 import { DryRunBodies, HeldBodies } from './http/pipeline/held-bodies.js';
 import { DryRunThread, InitThread } from './init/thread/init-thread.js';
 import { DatabaseCheck } from './operations/database-check.js';
+import { readSamples } from './catalogue/store/definition-store.js';
 import { Readiness } from './operations/readiness.js';
 import { Database } from './platform/database/database.js';
 import { SchemaCheck } from './platform/database/schema-check.js';
@@ -120,7 +121,11 @@ function changeProviders(process: Process, registry: Registry): Factories {
       provide: Readiness,
       inject: [Database, DatabaseCheck, MeasuredPropagation],
       useFactory: (database: Database, check: DatabaseCheck, { publisher }: MeasuredPropagation) =>
-        new Readiness({ database, databaseProblem: () => check.problem(), publisher, log }),
+        new Readiness({
+          ...{ database, publisher, log },
+          databaseProblem: () => check.problem(),
+          readSamples: () => readSamples(database.pool),
+        }),
     },
     {
       provide: ConfigurationReader,

@@ -103,6 +103,7 @@ describe('a new user who runs npm start in a fresh clone', () => {
       `127.0.0.1 port ${PORTS.dns}, 127.0.0.1 port ${PORTS.dns + 1}`,
     );
     expect(terminal.output.match(/^ {2}(curl|dig) /gm)).toHaveLength(5);
+    expect(terminal.output).toMatch(/^ {2}Degraded +only sample names in 3 Malware, 4 Phishing;/m);
   });
 
   it('gets answers of the upstream before anything is configured', async () => {

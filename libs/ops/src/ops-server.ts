@@ -21,7 +21,7 @@ export interface OpsParts {
   /** Why the process cannot serve, or null when it can. */
   readonly notReady: () => string | null | Promise<string | null>;
   /** What does not work as it should although the process can serve. */
-  readonly degraded?: () => readonly string[];
+  readonly degraded?: () => readonly string[] | Promise<readonly string[]>;
   readonly registry: Registry;
   /** Calls that need a token. */
   readonly calls?: OpsCalls;
@@ -131,8 +131,10 @@ export class OpsServer {
   }
 
   private async answerReadiness(response: ServerResponse): Promise<void> {
-    const reason = await this.whyNotReady();
-    const degraded = this.parts?.degraded?.() ?? [];
+    const [reason, degraded = []] = await Promise.all([
+      this.whyNotReady(),
+      this.parts?.degraded?.(),
+    ]);
     const lines = [reason ?? 'ok', ...degraded.map((what) => `degraded: ${what}`)];
     send(response, reason === null ? 200 : 503, `${lines.join('\n')}\n`);
   }

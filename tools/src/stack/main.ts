@@ -25,9 +25,10 @@ runMain(
         });
       }
     });
-    const started = stack.start().then((secrets) => {
+    const started = stack.start().then(async (secrets) => {
       const isLogged = isSystemdJournal(process.env['JOURNAL_STREAM']);
-      print(renderWelcome(configuration, secrets, stack.dataDir, isLogged));
+      const degraded = await stack.degraded();
+      print(renderWelcome(configuration, secrets, stack.dataDir, { isLogged, degraded }));
     });
     try {
       await Promise.race([started, interrupted]);

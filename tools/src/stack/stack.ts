@@ -9,7 +9,7 @@ import { checkReachable } from '../services/ports.js';
 import { startPostgres, withRuntimeRole } from '../services/postgres.js';
 import { startRedis } from '../services/redis.js';
 import { STACK_OPS_OFFSET, type StackConfiguration } from './configuration.js';
-import { type PlannedProcess, planProcesses, type Stores } from './plan.js';
+import { type PlannedProcess, planProcesses, reachableHost, type Stores } from './plan.js';
 import { readSecrets, type StackSecrets } from './secrets.js';
 import { SupervisedProcess, type SupervisedProcessOptions } from './supervised-process.js';
 
@@ -113,6 +113,13 @@ export class Stack {
     for (const one of this.all()) one.enableRestarts();
     this.isStarted = true;
     return secrets;
+  }
+
+  /** What the control plane says to be degraded (`OpsParts`). */
+  async degraded(): Promise<readonly string[]> {
+    const { OPS_HOST, OPS_PORT } = this.options.configuration;
+    const response = await fetch(`http://${reachableHost(OPS_HOST)}:${OPS_PORT}/readyz`);
+    return [...(await response.text()).matchAll(/^degraded: (.*)$/gm)].map(([, what]) => what);
   }
 
   /** Stops everything that was started, the stores last. */

@@ -37,8 +37,17 @@ it('the welcome says where the secrets are, and contains no other than the token
   expect(welcome({})).not.toContain('the-ops-token');
 });
 
+it('the welcome tells what is degraded', () => {
+  expect(welcome({})).not.toContain('Degraded');
+  const degraded = ['only sample names'];
+  const told = renderWelcome(parseVariables(STACK_SCHEMA, {}), secrets, '/data', { degraded });
+  expect(told).toContain('/data/secrets.json\n  Degraded        only sample names\n');
+});
+
 it('the welcome does not contain the token when it goes to a log', () => {
-  const logged = renderWelcome(parseVariables(STACK_SCHEMA, {}), secrets, '/data', true);
+  const logged = renderWelcome(parseVariables(STACK_SCHEMA, {}), secrets, '/data', {
+    isLogged: true,
+  });
   expect(logged).not.toContain('the-token');
   expect(logged).toContain('/data/secrets.json');
   expect(logged).toContain('http://127.0.0.1:8080/docs');

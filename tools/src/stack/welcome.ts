@@ -13,15 +13,21 @@ export function isSystemdJournal(journalStream: string | undefined, fileDescript
   return journalStream === `${dev}:${ino}`;
 }
 
+export interface WelcomeOptions {
+  /** Whether the message goes to a log that others may read; then it does not contain the token. */
+  readonly isLogged?: boolean;
+  /** See `Stack.degraded`. */
+  readonly degraded?: readonly string[];
+}
+
 /**
  * The message when the stack is ready: addresses, token, and commands to try.
- * @param isLogged whether the message goes to a log that others may read; then it does not contain the token.
  */
 export function renderWelcome(
   configuration: StackConfiguration,
   secrets: StackSecrets,
   dataDir: string,
-  isLogged = false,
+  { isLogged = false, degraded = [] }: WelcomeOptions = {},
 ): string {
   const certificate = configuration.MANAGEMENT_TLS_CERT;
   const scheme = certificate === undefined ? 'http' : 'https';
@@ -47,7 +53,7 @@ ${docs}  Token           ${isLogged ? `see MANAGEMENT_TOKENS, or ${dataDir}/secr
   Health, metrics ${ops}/readyz, ${ops}/metrics
   Data and logs   ${dataDir}
   Secrets         ${dataDir}/secrets.json
-`;
+${degraded.map((what) => `  Degraded        ${what}\n`).join('')}`;
   if (isLogged) return places;
   return `${places}
 To try it, run this in another terminal: three calls, a DNS query that shows their effect, and the block page

@@ -2,15 +2,18 @@ import { Gauge, type Registry } from 'prom-client';
 import type { Pool } from 'pg';
 import { withTimeout } from '../platform/database/with-timeout.js';
 import { type CatalogueMetadata, findActiveMetadata } from './store/catalogue-store.js';
+import { readSamples } from './store/definition-store.js';
 import { readStates, type SourceState } from './store/source-store.js';
 
 /** What the database holds at the time of a scrape; empty while it is unreachable. */
 interface Sample {
   readonly groups: CatalogueMetadata;
   readonly sources: readonly SourceState[];
+  /** Ids of the categories that have only sample names. */
+  readonly samples: readonly number[];
 }
 
-const EMPTY: Sample = { groups: { categories: [], applications: [] }, sources: [] };
+const EMPTY: Sample = { groups: { categories: [], applications: [] }, sources: [], samples: [] };
 
 /** Gauges of the catalogue in force and its sources, read from the database: every replica shows the same values. */
 export class CatalogueGauges {
@@ -22,6 +25,12 @@ export class CatalogueGauges {
   ) {
     this.groupGauge('category', 'categories');
     this.groupGauge('application', 'applications');
+    this.gauge(
+      'weir_catalogue_category_sample',
+      '1: the category has only sample names, because no list was added to it',
+      'category',
+      ({ samples }) => samples.map((id) => [String(id), 1]),
+    );
     this.sourceGauge(
       'age_seconds',
       'Time since the source was last read or found unchanged',
@@ -99,11 +108,13 @@ export class CatalogueGauges {
 
   private async query(): Promise<Sample> {
     try {
-      const [groups, states] = await Promise.all([
+      const [groups, states, samples] = await Promise.all([
         findActiveMetadata(this.pool),
         readStates(this.pool),
+        readSamples(this.pool),
       ]);
-      return { groups, sources: [...states.values()].filter(({ isNamed }) => isNamed) };
+      const sources = [...states.values()].filter(({ isNamed }) => isNamed);
+      return { groups, sources, samples: samples.map(({ id }) => id) };
     } catch {
       // /readyz and its log line report a database failure.
       return EMPTY;

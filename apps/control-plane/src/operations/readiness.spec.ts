@@ -10,6 +10,7 @@ describe('Readiness', () => {
       database: { probe: () => Promise.resolve() },
       databaseProblem: () => Promise.resolve(null),
       publisher: { connected: true },
+      readSamples: () => Promise.resolve([]),
       log: { info: note, warn: note } as unknown as ReadinessOptions['log'],
       ...options,
     });

@@ -1,5 +1,6 @@
 import type { ChangePublisher } from '@weir/change-feed';
 import type { Logger } from '@weir/ops';
+import type { NamedGroup } from '../catalogue/store/definition-store.js';
 import { describeDatabaseError } from '../platform/database/database-errors.js';
 import type { Database } from '../platform/database/database.js';
 import { withTimeout } from '../platform/database/with-timeout.js';
@@ -9,6 +10,8 @@ export interface ReadinessOptions {
   /** Why this process must not work with the database; null when it may. */
   readonly databaseProblem: () => Promise<string | null>;
   readonly publisher: Pick<ChangePublisher, 'connected'>;
+  /** The categories that have only sample names. */
+  readonly readSamples: () => Promise<readonly Pick<NamedGroup, 'id' | 'name'>[]>;
   readonly log: Pick<Logger, 'info' | 'warn'>;
   /** Longest time to wait for PostgreSQL. */
   readonly timeoutMs?: number;
@@ -31,8 +34,16 @@ export class Readiness {
   }
 
   /** What does not work although this replica serves. */
-  degraded(): readonly string[] {
-    return this.options.publisher.connected ? [] : ['Redis is out of reach'];
+  async degraded(): Promise<readonly string[]> {
+    const { publisher, readSamples, timeoutMs } = this.options;
+    const samples = await withTimeout(readSamples(), [], timeoutMs).catch(() => []);
+    const names = samples.map(({ id, name }) => `${id} ${name}`).join(', ');
+    return [
+      ...(publisher.connected ? [] : ['Redis is out of reach']),
+      ...(names === ''
+        ? []
+        : [`only sample names in ${names}; weir catalogue sets tells what to turn on`]),
+    ];
   }
 
   private async check(): Promise<string | null> {

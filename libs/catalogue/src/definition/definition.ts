@@ -49,6 +49,8 @@ export interface GroupDefinition {
   readonly mandatory: boolean;
   /** Whether nobody is told its names, and that it decided. Then it is mandatory. */
   readonly secret: boolean;
+  /** Whether its own domains are only examples, and no list has been added to it; false for an application. */
+  readonly isSample: boolean;
   /** Whether its lists are taken without the names that would block a domain of `never_block`. */
   readonly isGuarded: boolean;
   /** Inline domains in normal form; each also stands for all names below it. May have duplicates. */

@@ -58,10 +58,17 @@ const CATEGORY_FIELDS = [
   'purpose',
   'mandatory',
   'secret',
+  'sample',
 ] as const;
 type GroupField = (typeof CATEGORY_FIELDS)[number];
 /** What only the first entry of a category may say. */
-const OWN_FIELDS = ['group', 'purpose', 'mandatory', 'secret'] as const satisfies GroupField[];
+const OWN_FIELDS = [
+  'group',
+  'purpose',
+  'mandatory',
+  'secret',
+  'sample',
+] as const satisfies GroupField[];
 
 /** A group, and where its id was first. */
 type Groups = Map<number, { readonly group: GroupDefinition; readonly place: FilePlace }>;
@@ -96,6 +103,7 @@ class DefinitionReader {
     const categories = sorted(this.categories).map((group) => ({
       ...group,
       isGuarded: group.purpose !== 'legal',
+      isSample: group.isSample && group.sources.length === 0,
     }));
     return { categories, applications: sorted(this.applications), neverBlock };
   }
@@ -195,6 +203,7 @@ class GroupReader {
       group: fields.group === undefined ? null : yaml.text(fields.group, MAX_NAME),
       purpose: fields.purpose === undefined ? 'other' : this.purpose(fields.purpose),
       ...this.mandatory(fields),
+      isSample: fields.sample !== undefined && yaml.flag(fields.sample),
       isGuarded: false,
       domains: [],
       domainPlaces: [],

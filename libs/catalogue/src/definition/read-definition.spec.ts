@@ -43,7 +43,7 @@ applications:
 
 const GUARDED = {
   ...{ group: null, purpose: 'other', isGuarded: true },
-  ...{ mandatory: false, secret: false },
+  ...{ mandatory: false, secret: false, isSample: false },
 };
 const at = (line: number) => ({ file: 'catalogue.yaml', line });
 const SHA256 = 'ab'.repeat(32);
@@ -217,6 +217,18 @@ never_block: [Portal.Example., bücher.example]
       { group: null, purpose: 'legal', isGuarded: false, mandatory: true, secret: true },
     ]);
     expect(neverBlock).toEqual(['portal.example', 'xn--bcher-kva.example']);
+  });
+
+  it('takes a category that says so for a sample, until a file adds a list to it', async () => {
+    const text = 'categories: [{ id: 1, name: a, sample: true, domains: [a.example] }]\n';
+    const { categories } = await read({ 'catalogue.yaml': text });
+    expect(categories[0].isSample).toBe(true);
+    const list = 'categories: [{ id: 1, sources: [{ file: a.txt, format: domains }] }]';
+    const listed = await read({
+      'catalogue.yaml': `include: [list.yaml]\n${text}`,
+      'list.yaml': list,
+    });
+    expect(listed.categories[0].isSample).toBe(false);
   });
 
   it.each([

@@ -19,6 +19,8 @@ export interface NamedGroup {
   readonly purpose: Purpose;
   /** Whether nobody is told which names its lists have. */
   readonly secret: boolean;
+  /** Whether it has only sample names. */
+  readonly isSample: boolean;
   readonly sources: readonly NamedSource[];
   readonly inline: readonly InlineName[];
 }
@@ -59,6 +61,15 @@ export async function readDefinitionGroups(pool: Pool | ClientBase): Promise<Def
   return rows[0]?.groups ?? { categories: [], applications: [] };
 }
 
+/** The categories that have only sample names, by id. */
+export async function readSamples(pool: Pool): Promise<Pick<NamedGroup, 'id' | 'name'>[]> {
+  const { rows } = await pool.query<Pick<NamedGroup, 'id' | 'name'>>(
+    `SELECT (category -> 'id')::integer AS id, category ->> 'name' AS name FROM catalogue_definition,
+       jsonb_path_query(groups, '$.categories[*] ? (@.isSample == true)') AS category ORDER BY id`,
+  );
+  return rows;
+}
+
 function toNamed(
   groups: Definition['categories'],
   before: readonly NamedGroup[],
@@ -66,13 +77,14 @@ function toNamed(
 ): NamedGroup[] {
   const nowSeconds = Math.floor(Date.now() / 1000);
   const hashes = new SuffixHashes(key);
-  return groups.map(({ id, name, group, purpose, secret, sources, domains, domainPlaces }) => {
+  return groups.map(({ id, name, group, purpose, secret, isSample, sources, ...own }) => {
+    const { domains, domainPlaces } = own;
     const known = new Map<string, number>();
     for (const [low, high, , since] of before.find((one) => one.id === id)?.inline ?? []) {
       known.set(`${low} ${high}`, since);
     }
     return {
-      ...{ id, name, group, purpose, secret },
+      ...{ id, name, group, purpose, secret, isSample },
       sources: sources.map(({ name: source, format, licence, commercialUse }) => ({
         ...{ name: source, format, licence, commercialUse },
       })),

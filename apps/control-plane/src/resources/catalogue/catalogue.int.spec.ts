@@ -188,3 +188,27 @@ it('where no list is held there is nothing to accept', async () => {
     body: { detail: 'no list of later.txt is held' },
   });
 });
+
+it('says where only sample names are, until a list is added there', async () => {
+  const ops = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${harness.controlPlane.opsPort}/${path}`);
+    return [response.status, await response.text()] as const;
+  };
+  const sample =
+    '{ id: 1, name: Malware, purpose: security, sample: true, domains: [bad.example] }';
+  const own = '{ id: 2, name: Own, domains: [own.example] }';
+  await write('catalogue.yaml', `include: []\ncategories: [${sample}, ${own}]\n`);
+  const told = 'only sample names in 1 Malware; weir catalogue sets tells what to turn on';
+  await expect.poll(() => ops('readyz'), WAIT).toEqual([200, `ok\ndegraded: ${told}\n`]);
+  const gauge = /^weir_catalogue_category_sample.*$/gm;
+  expect((await ops('metrics'))[1].match(gauge)).toEqual([
+    'weir_catalogue_category_sample{category="1"} 1',
+  ]);
+  await write(
+    'set.yaml',
+    'categories: [{ id: 1, sources: [{ file: bets.txt, format: domains }] }]',
+  );
+  await write('catalogue.yaml', `include: [set.yaml]\ncategories: [${sample}, ${own}]\n`);
+  await expect.poll(() => ops('readyz'), WAIT).toEqual([200, 'ok\n']);
+  expect((await ops('metrics'))[1].match(gauge)).toBeNull();
+});
