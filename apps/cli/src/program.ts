@@ -55,6 +55,8 @@ print no colours. \`weir COMMAND --help\` tells more about a command.
 
 Exit status: 0 done, 1 failed, 2 the command line is not valid.`;
 
+const IMAGE_NOTE =
+  'a file of `build`, the version of one that the database has, or the folder or URL of a catalogue.yaml';
 const JSON_OPTION = ['--json', 'print what the API said'] as const;
 
 function addQuestions(program: Command, context: Context): void {
@@ -217,6 +219,17 @@ function addCatalogue(program: Command, context: Context): void {
     .action(async (file: string, options: object) =>
       (await load()).buildImage(context, file, options),
     );
+  catalogue
+    .command('diff')
+    .description('print which names categories and applications have gained and lost')
+    .argument('<image>', IMAGE_NOTE)
+    .argument('[newer]', 'the same; default: <image> is compared with the version in force')
+    .option('--catalogue <place>', 'read its lists too, to tell names that only images have')
+    .option(...JSON_OPTION)
+    .action(async (image: string, newer: string | undefined, options: object) => {
+      const [after, before] = newer === undefined ? [image, undefined] : [newer, image];
+      return (await load()).diffImages(context, after, before, options);
+    });
   catalogue
     .command('accept')
     .description('take a list that is held back because it is much shorter or longer than the last')

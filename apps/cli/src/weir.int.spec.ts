@@ -1,6 +1,6 @@
 import { ClientAddress, IncidentSeal } from '@weir/clients';
 import { freePort, makeCertificate } from '@weir/ops/testing';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -220,6 +220,39 @@ describe('weir beside a control plane', () => {
     expect(await run('profile', '9', 'week')).toMatchObject({
       code: 1,
       errors: ['weir: profile 9 not found'],
+    });
+  });
+
+  it('tells what a catalogue would change of the one in force', async () => {
+    const candidate = join(folder, 'candidate');
+    mkdirSync(candidate);
+    const domains = '[casino.example.com, bet.example.com]';
+    const yaml = `categories: [{ id: 12, name: Gambling, domains: ${domains} }]\n`;
+    writeFileSync(join(candidate, 'catalogue.yaml'), yaml);
+    const diff = (...argv: string[]) =>
+      runWeir(['catalogue', 'diff', ...argv], harness.environment);
+    const { CATALOGUE } = harness.environment;
+    expect(await diff(candidate, '--catalogue', CATALOGUE)).toEqual({
+      code: 0,
+      errors: [],
+      out: [
+        'category 12, Gambling: +1 -0',
+        '  + bet.example.com',
+        'application 3, Video (gone): +0 -1',
+        '  - video.example.com',
+        'application 4, Chat (gone): +0 -1',
+        '  - chat.example.com',
+        'application 10, Games (gone): +0 -1',
+        '  - games.example.com',
+      ],
+    });
+    const [[version]] = await harness.sql('SELECT catalogue_version FROM config_head');
+    expect((await diff(String(version))).out).toEqual([
+      'the same names in the same categories and applications',
+    ]);
+    expect(await diff('4711')).toMatchObject({
+      code: 1,
+      errors: ['weir: the database has no catalogue 4711'],
     });
   });
 

@@ -8,6 +8,12 @@ export {
   sourcesOf,
 } from './definition/definition.js';
 export { buildImage, type BuiltImage } from './delta/build-image.js';
+export {
+  compareImages,
+  type GroupDifference,
+  type NameChanges,
+  type NameHash,
+} from './delta/compare-images.js';
 export type { ImageBytes } from './delta/stored-image.js';
 export { writeDelta } from './delta/write-delta.js';
 export { parseDefinition } from './definition/parse-definition.js';

@@ -1,6 +1,7 @@
 import {
   CatalogueError,
   compileCatalogue,
+  type CompiledCatalogue,
   type Definition,
   type GroupDefinition,
   type ListedGroup,
@@ -22,6 +23,21 @@ export async function build(
   key: HashKey,
   terminal: Terminal,
 ): Promise<void> {
+  const { image, sha256, domainCount } = await compile(definition, key, terminal);
+  await writeWhole(file, image);
+  const bytesEach =
+    domainCount === 0 ? '' : `, ${(image.length / domainCount).toFixed(1)} a domain`;
+  terminal.print(`${file}: ${grouped(domainCount)} domains`);
+  terminal.print(`${grouped(image.length)} bytes${bytesEach}`);
+  terminal.print(`sha256 ${sha256}`);
+}
+
+/** Reads all sources, and compiles them. */
+export async function compile(
+  definition: Definition,
+  key: HashKey,
+  terminal: Terminal,
+): Promise<CompiledCatalogue> {
   const { neverBlock } = definition;
   const lists = new Map<SourceDefinition, ReadList>();
   for (const source of sourcesOf(definition)) {
@@ -42,19 +58,13 @@ export async function build(
     const named = [NameList.of(domains, key), ...taken];
     return { id, name, purpose, mandatory, secret, lists: named, rewrites };
   };
-  const { image, sha256, domainCount } = compileCatalogue(
+  return compileCatalogue(
     {
       categories: definition.categories.map(listed),
       applications: definition.applications.map(listed),
     },
     key,
   );
-  await writeWhole(file, image);
-  const bytesEach =
-    domainCount === 0 ? '' : `, ${(image.length / domainCount).toFixed(1)} a domain`;
-  terminal.print(`${file}: ${grouped(domainCount)} domains`);
-  terminal.print(`${grouped(image.length)} bytes${bytesEach}`);
-  terminal.print(`sha256 ${sha256}`);
 }
 
 async function writeWhole(file: string, bytes: Uint8Array): Promise<void> {

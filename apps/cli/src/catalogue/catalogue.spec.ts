@@ -190,6 +190,68 @@ describe('catalogue show', () => {
   });
 });
 
+describe('catalogue diff', () => {
+  const [before, after] = ['before.image', 'after.image'];
+  const file = (name: string) => join(folder, name);
+  beforeEach(async () => {
+    await write(YAML, LIST);
+    expect((await run('build', file(before))).code).toBe(0);
+    const changed = YAML.replace(/ {2}- \{ id: 8.*\n/, '').replace('bet.example]', 'new.example]');
+    await write(
+      changed,
+      `${LIST}${Array.from({ length: 12 }, (_, i) => `n${i}.example\n`).join('')}`,
+    );
+    expect((await run('build', file(after))).code).toBe(0);
+  });
+
+  it('counts what each group has gained and lost between two images', async () => {
+    expect(await run('diff', file(before), file(after))).toEqual({
+      code: 0,
+      errors: [],
+      out: [
+        'category 7, Gambling: +13 -0',
+        'category 8, Casinos (gone): +0 -2',
+        'application 3, Betting app: +12 -0',
+      ],
+    });
+    expect((await run('diff', file(after), file(after))).out).toEqual([
+      'the same names in the same categories and applications',
+    ]);
+  });
+
+  it('names some of them when it knows the lists', async () => {
+    const told = await run('diff', file(before), folder);
+    expect(told.code).toBe(0);
+    expect(told.out).toHaveLength(3 + 10 + 1 + 10);
+    expect(told.out).toContain('  + n7.example');
+    const { out } = await run('diff', file(after), file(before), '--catalogue', folder, '--json');
+    const [gambling, , app] = JSON.parse(out[0]) as Record<string, unknown>[];
+    expect(gambling).toMatchObject({ cat_id: 7, app_id: null, name: 'Gambling', state: 'changed' });
+    expect(gambling).toMatchObject({ added: 0, removed: 13, added_names: [] });
+    expect(gambling['removed_names']).toHaveLength(10);
+    expect(app).toMatchObject({ cat_id: null, app_id: 3, added: 0, removed: 12 });
+  });
+
+  it('does not name those of a secret category', async () => {
+    const secret = 'id: 9, name: Hidden, mandatory: true, secret: true, domains: [secret.example]';
+    await write(`categories: [{ ${secret} }]`, LIST);
+    const { out } = await run('diff', file(before), folder);
+    expect(out).toContain('category 9, - (new): +1 -0');
+    expect(out.join()).not.toContain('secret.example');
+  });
+
+  it('refuses what is no image, and a file that is not there', async () => {
+    const list = file('gambling.txt');
+    expect(await run('diff', list, file(after))).toMatchObject({
+      code: 1,
+      errors: [expect.stringMatching(/^weir: /)],
+    });
+    expect((await run('diff', file('absent'), file(after))).errors).toEqual([
+      `weir: ${file('absent')} cannot be read: ENOENT`,
+    ]);
+  });
+});
+
 describe('the catalogue command', () => {
   it.each([
     [['show'], "missing required argument 'domain'"],

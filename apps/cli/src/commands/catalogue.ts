@@ -1,11 +1,23 @@
-import { type Definition, enableSet, readDefinition, readSets } from '@weir/catalogue';
+import {
+  type Definition,
+  enableSet,
+  type ImageBytes,
+  readDefinition,
+  readSets,
+} from '@weir/catalogue';
+import { findImage } from '@weir/control-plane/catalogue/store/image-store';
 import { SCHEMA } from '@weir/control-plane/configuration';
 import { DomainError, normaliseDomain, parseHashKey } from '@weir/dns-name';
 import { parseVariables } from '@weir/ops';
-import { build } from '../catalogue/build.js';
+import { statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { build, compile } from '../catalogue/build.js';
 import { check } from '../catalogue/check.js';
+import { diff } from '../catalogue/diff.js';
 import { show } from '../catalogue/show.js';
 import { type Context, Failure, UsageError } from '../context.js';
+import { withDatabase } from '../database.js';
+import { controlPlaneVariables } from '../stack.js';
 import { table } from '../terminal.js';
 
 interface Options {
@@ -24,6 +36,65 @@ export async function buildImage(context: Context, file: string, options: Option
   const key = parseVariables({ DOMAIN_HASH_KEY }, context.environment).DOMAIN_HASH_KEY;
   const definition = await definitionOf(context, options);
   await build(definition, file, parseHashKey(key), context.terminal);
+}
+
+/**
+ * Prints what is different in an image: a file of `build`, the number of a version that the database has, or a folder or
+ * URL of a definition, which is compiled.
+ * @param older what it is compared with; undefined: the version in force.
+ */
+export async function diffImages(
+  context: Context,
+  newer: string,
+  older: string | undefined,
+  options: Options & { readonly json?: true },
+): Promise<void> {
+  const { DOMAIN_HASH_KEY } = SCHEMA;
+  const variables = controlPlaneVariables(context.environment, 'DOMAIN_HASH_KEY');
+  const key = parseHashKey(parseVariables({ DOMAIN_HASH_KEY }, variables).DOMAIN_HASH_KEY);
+  const definitions: Definition[] = [];
+  const open = async (place: string | undefined): Promise<ImageBytes> => {
+    if (place === undefined || /^\d+$/.test(place)) return storedImage(context, place ?? null);
+    if (/^https?:/i.test(place) || statSync(place, { throwIfNoEntry: false })?.isDirectory()) {
+      const definition = await readDefinition(place);
+      definitions.push(definition);
+      return inMemory((await compile(definition, key, context.terminal)).image);
+    }
+    return inMemory(await readFile(place).catch(cannotRead(place)));
+  };
+  const [before, after] = [await open(older), await open(newer)];
+  if (options.catalogue !== undefined) definitions.push(await readDefinition(options.catalogue));
+  const json = options.json === true;
+  await diff({ before, after, definitions, key, json }, context.terminal);
+}
+
+/** @param version null: the one in force. */
+async function storedImage(context: Context, version: string | null): Promise<ImageBytes> {
+  return withDatabase(context, async (pool) => {
+    const { rows } = await pool.query<{ sha256: string }>(
+      `SELECT sha256 FROM catalogue_image
+       WHERE version = coalesce($1, (SELECT catalogue_version FROM config_head))`,
+      [version],
+    );
+    const image = rows[0] && (await findImage(pool, rows[0].sha256));
+    if (!image) throw new Failure(`the database has no catalogue ${version ?? 'in force'}`);
+    return inMemory(Buffer.concat(await Array.fromAsync(image.read(0, image.sizeBytes))));
+  });
+}
+
+function inMemory(image: Uint8Array): ImageBytes {
+  return {
+    sizeBytes: image.length,
+    async *read(start, end) {
+      yield await Promise.resolve(image.subarray(start, end));
+    },
+  };
+}
+
+function cannotRead(file: string): (error: NodeJS.ErrnoException) => never {
+  return ({ code, message }) => {
+    throw new Failure(`${file} cannot be read: ${code ?? message}`);
+  };
 }
 
 /** Prints the categories and applications of a domain, and the lines that list it. */

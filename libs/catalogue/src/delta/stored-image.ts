@@ -1,5 +1,11 @@
 import { CatalogueError } from '../catalogue-error.js';
-import { HEADER_BYTES, EMPTY, type HeaderField, readHeader } from '../image/image-format.js';
+import {
+  HEADER_BYTES,
+  EMPTY,
+  type HeaderField,
+  type Names,
+  readHeader,
+} from '../image/image-format.js';
 
 /** The bytes of an image that may be too large to hold. */
 export interface ImageBytes {
@@ -39,7 +45,14 @@ export class StoredImage {
     return bytesEach === 2 ? new Uint16Array(buffer) : new Uint32Array(buffer);
   }
 
-  /** Each membership set as text, by its number. */
+  /** Its categories and applications. */
+  async readGroups(): Promise<Names> {
+    const start = this.field('namesOffset');
+    const bytes = await this.read(start, start + this.field('namesBytes'));
+    return JSON.parse(new TextDecoder().decode(bytes)) as Names;
+  }
+
+  /** Each membership set as text, by its number: see `memberships` of the format. */
   async readSets(): Promise<readonly string[]> {
     const { field } = this;
     const positions = await this.readWords(field('setPositionsOffset'), field('setCount'));

@@ -1,5 +1,6 @@
 import { deltaHead, ROW_WORDS } from './delta-reader.js';
-import { BLOCK_SLOTS, NameCursor, type ImageBytes, StoredImage } from './stored-image.js';
+import { mergeNames } from './merge-names.js';
+import { BLOCK_SLOTS, type ImageBytes, type NameCursor, StoredImage } from './stored-image.js';
 
 /**
  * What makes `image` of `base`, as bytes. Both are read once, in order, and never held: memory is a few megabytes. No
@@ -12,62 +13,26 @@ export async function* writeDelta(
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const [before, after] = [await StoredImage.open(base), await StoredImage.open(image)];
   yield deltaHead(after.header);
-  const newNumbers = numbersInImage(await before.readSets(), await after.readSets());
+  const newNumbers = numbersIn(await after.readSets(), await before.readSets());
   yield bytesOf(newNumbers.map((number, old) => number - old));
   const { field } = after;
   yield await after.read(field('setPositionsOffset'), field('filterOffset'));
   yield await after.read(field('namesOffset'), image.sizeBytes);
-  yield* writeChanges(new NameCursor(before), new NameCursor(after), newNumbers);
+  const rows = new Rows();
+  const blocks = mergeNames(before, after, (old, now) => {
+    if (now === null) rows.add(old as NameCursor, 0);
+    else if (old === null || newNumbers[old.setNumber] !== now.setNumber) {
+      rows.add(now, now.setNumber);
+    }
+  });
+  for await (const _ of blocks) if (rows.isAny) yield rows.take();
 }
 
 /** For each set of the base the number of the same set in the image; 0: it has none. */
-function numbersInImage(base: readonly string[], image: readonly string[]): Uint32Array {
+export function numbersIn(image: readonly string[], base: readonly string[]): Uint32Array {
   const numbers = new Map(image.map((set, number) => [set, number]));
   // Number 0 is no set.
   return Uint32Array.from(base, (set, old) => (old === 0 ? 0 : (numbers.get(set) ?? 0)));
-}
-
-async function* writeChanges(
-  base: NameCursor,
-  image: NameCursor,
-  newNumbers: Uint32Array,
-): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  const rows = new Rows();
-  for (;;) {
-    for (const names of [base, image]) {
-      if (!names.seek() && !names.isLastBlock) await names.loadBlock();
-    }
-    compareBlocks(base, image, newNumbers, rows);
-    if (rows.isAny) yield rows.take();
-    const isEnd = [base, image].every((names) => !names.seek() && names.isLastBlock);
-    if (isEnd) return;
-  }
-}
-
-/** Until a block ends that is not the last one, or both images have ended. */
-function compareBlocks(
-  base: NameCursor,
-  image: NameCursor,
-  newNumbers: Uint32Array,
-  rows: Rows,
-): void {
-  for (;;) {
-    const isInBase = base.seek();
-    const isInImage = image.seek();
-    if (!isInBase && (!base.isLastBlock || !isInImage)) return;
-    if (!isInImage && !image.isLastBlock) return;
-    const order = !isInBase ? 1 : !isInImage ? -1 : compare(base, image);
-    if (order < 0) rows.add(base, 0);
-    else if (order > 0 || newNumbers[base.setNumber] !== image.setNumber) {
-      rows.add(image, image.setNumber);
-    }
-    if (order <= 0) base.advance();
-    if (order >= 0) image.advance();
-  }
-}
-
-function compare(one: NameCursor, other: NameCursor): number {
-  return one.high - other.high || one.low - other.low;
 }
 
 /** Changed names. As many fit as two blocks have. */

@@ -44,8 +44,14 @@ export interface ReadOptions {
   readonly neverBlock?: readonly string[];
 }
 
-/** Is called for each name of a list: the last of `hashes` is that of the name itself. */
-export type VisitName = (hashes: SuffixHashes, line: number) => void;
+/**
+ * Is called for each name of a list: the last of `hashes` is that of the name itself, `name.domain()` its text.
+ */
+export type VisitName = (
+  hashes: SuffixHashes,
+  line: number,
+  name: Pick<NameHasher, 'domain'>,
+) => void;
 
 /**
  * Reads a list as a stream, gzip or plain, and keeps its names as hashes. Invalid lines are counted, never fatal.
@@ -200,7 +206,7 @@ class ListReader implements EntrySink {
       return;
     }
     this.report.domains++;
-    this.visit(this.hasher.hashes, this.report.lines);
+    this.visit(this.hasher.hashes, this.report.lines, this.hasher);
   }
 }
 
