@@ -174,6 +174,36 @@ describe('GET /explain/', () => {
     ]);
   });
 
+  it('says that the targets are judged whenever there is an order, whatever permits the name', async () => {
+    await change('POST', '/profile/1/bw_list', { type: 'allow', domain: 'allowed.example' });
+    const uninspected = await harness.startReplica({ INSPECT_CNAME: 'false' });
+    const areJudged = async () => {
+      const { authorization: headers } = harness;
+      const inspecting = harness.controlPlane.managementPort;
+      const cases = [
+        [inspecting, '192.168.1.1', 'good.example'],
+        [inspecting, '203.0.113.1', 'allowed.example'],
+        [uninspected.managementPort, '203.0.113.1', 'good.example'],
+        // Nothing that an upstream says.
+        [inspecting, '192.168.1.1', 'localhost'],
+        [inspecting, '203.0.113.1', 'bad.example'],
+        [inspecting, '198.51.100.200', 'good.example'],
+      ] as const;
+      const answers = cases.map(async ([port, client, domain]) => {
+        const url = `http://127.0.0.1:${port}/explain/?client=${client}&domain=${domain}`;
+        return ((await (await fetch(url, { headers })).json()) as ExplanationDto).targets_judged;
+      });
+      return Promise.all(answers);
+    };
+    expect(await areJudged()).toEqual([false, false, false, false, false, false]);
+    const order = { id: 8, domain: 'elsewhere.example', authority: 'A', reference: 'R 2' };
+    await change('POST', '/orders/', order);
+    expect(await areJudged()).toEqual([true, true, true, false, false, false]);
+    await change('DELETE', '/orders/8');
+    await change('DELETE', '/profile/1/bw_list/allowed.example');
+    await uninspected.stop();
+  });
+
   it('finds a subscriber by its port, by no range without one, and refuses a port outside of all ranges', async () => {
     const within = await explain('198.51.100.1', 'good.example', { port: '2047' });
     expect(within.client).toEqual({ address: '198.51.100.1', port: 2047 });

@@ -53,16 +53,14 @@ const ANSWER_BYTES = 4096;
 export class ModelResolver {
   private readonly source: { policy: Policy | null } = { policy: null };
   private nowMs = 0;
+  private readonly targetInspector: TargetInspector;
   private readonly discoveryNames: SpecialNameTable;
   private readonly decider: QueryDecider;
   private readonly ownAnswers: OwnAnswers;
   private readonly localAnswers = new LocalAnswers();
   private readonly out = new Uint8Array(ANSWER_BYTES);
 
-  constructor(
-    private readonly configuration: Configuration<typeof ANSWER_VARIABLES>,
-    hashKey: HashKey,
-  ) {
+  constructor(configuration: Configuration<typeof ANSWER_VARIABLES>, hashKey: HashKey) {
     const { source } = this;
     const policyLookup = new PolicyLookup({
       source,
@@ -71,6 +69,7 @@ export class ModelResolver {
       nowMs: () => this.nowMs,
     });
     const { INSPECT_CNAME: isEnabled } = configuration;
+    this.targetInspector = new TargetInspector({ source, policyLookup, isEnabled });
     this.discoveryNames = new SpecialNameTable(
       hashKey,
       configuration.BLOCK_RESOLVER_DISCOVERY ? DISCOVERY_ZONES : [],
@@ -83,7 +82,7 @@ export class ModelResolver {
         ...(configuration.LOCAL_ZONES ? LOCAL_ZONES : []),
       ]),
       localRecords: { value: LocalRecords.none },
-      targetInspector: new TargetInspector({ source, policyLookup, isEnabled }),
+      targetInspector: this.targetInspector,
       rewriteTtlSeconds: configuration.BLOCK_TTL,
       serverInformation: new ServerInformation({ infoUrl: configuration.RESOLVER_INFO_URL }),
       isReady: () => true,
@@ -138,12 +137,11 @@ export class ModelResolver {
       const verdict = isDiscovery ? 'deny' : 'allow';
       return { ...plain, verdict, special: formatName(asked.bytes, zoneOffset) };
     }
-    const { verdict, explicitAllow } = decider.decision;
     const rewrite = decider.localName?.rewrite?.target ?? null;
     if (action === Action.block) return { ...plain, verdict: 'deny', rewrite };
-    if (verdict === Verdict.unfiltered) return { ...plain, verdict: 'unfiltered' };
-    const areTargetsJudged = answer === null && !explicitAllow && this.configuration.INSPECT_CNAME;
-    return { ...plain, verdict: 'allow', rewrite, areTargetsJudged };
+    const verdict = decider.decision.verdict === Verdict.permit ? 'allow' : 'unfiltered';
+    const areTargetsJudged = answer === null && this.targetInspector.hasSay;
+    return { ...plain, verdict, rewrite, areTargetsJudged };
   }
 
   private answerTo(action: Action, asked: AskedQuery): DnsAnswerDto | null {

@@ -34,7 +34,7 @@ export interface SubscriberRows {
   readonly domainRules: readonly DomainRuleRow[];
   /** Of these profiles, for the name and its parents. */
   readonly grants: readonly GrantRow[];
-  /** For the name and its parents. */
+  /** For the name and its parents, and any one order: where there is one, targets are judged. */
   readonly orders: readonly OrderRow[];
 }
 

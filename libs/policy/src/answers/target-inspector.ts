@@ -58,6 +58,11 @@ export class TargetInspector {
     return false;
   }
 
+  /** Whether the policy has a say about targets. */
+  get hasSay(): boolean {
+    return this.inspectingPolicy() !== null;
+  }
+
   /** The policy, when it has a say about targets. Takes down what holds for the queried name. */
   private inspectingPolicy(): QueryPolicy | null {
     const { policy } = this.options.source;

@@ -136,6 +136,11 @@ it('a held list is taken when somebody accepts it, which is a change with a reco
   expect((await get<Catalogue>('/catalogue/')).version).toBeGreaterThan(before);
 });
 
+it('a category that is denied to everybody has the targets of every answer judged, also without a profile', async () => {
+  const found = await get('/explain/?client=192.168.1.1&domain=good.example');
+  expect(found).toMatchObject({ verdict: 'unfiltered', targets_judged: true });
+});
+
 it('finds the lists that have a name or one above it, with the line, and since when', async () => {
   const search = (domain: string) => get<object[]>(`/catalogue/search/?domain=${domain}`);
   const bets = {

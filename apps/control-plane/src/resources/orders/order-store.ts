@@ -51,10 +51,11 @@ export function orderOf(id: number): Prisma.Sql {
   return Prisma.sql`SELECT ${Prisma.raw(COLUMNS)}, in_force FROM domain_order WHERE id = ${id}`;
 }
 
-/** Reads the orders for domains with these hashes, each as an `OrderRow`. */
+/** Reads the orders for domains with these hashes, and any one order, each as an `OrderRow`. */
 export function ordersOf(hashes: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`
-    SELECT ${Prisma.raw(COLUMNS)} FROM domain_order WHERE domain_order.domain_hash = ANY (${hashes})`;
+    SELECT ${Prisma.raw(COLUMNS)} FROM domain_order WHERE domain_order.domain_hash = ANY (${hashes})
+    UNION (SELECT ${Prisma.raw(COLUMNS)} FROM domain_order LIMIT 1)`;
 }
 
 export function toState(row: OrderStateRow): OrderState {
