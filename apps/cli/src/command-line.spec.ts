@@ -1,20 +1,43 @@
 import type { Command } from 'commander';
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import type { Context } from './context.js';
 import { createProgram } from './program.js';
+import { run } from './run.js';
 import { Terminal } from './terminal.js';
 
 const PAGE = new URL('../../../docs/command-line.md', import.meta.url);
 const HEADING = '\n## Commands\n';
 
+/** What a command line prints, and its exit code. */
+async function said(...argv: string[]): Promise<readonly [printed: string, status: number]> {
+  let printed = '';
+  const sink = { write: (text: string) => ((printed += text), true) };
+  const status = await run(argv, contextOf(new Terminal(sink, sink)));
+  return [printed, status];
+}
+
+const contextOf = (terminal: Terminal): Context => ({
+  environment: {},
+  terminal,
+  input: (async function* () {})(),
+  interrupted: () => new AbortController().signal,
+});
+
+it.each([
+  [[], /^Usage: weir /],
+  [['explain'], /^Usage: weir explain /],
+  [['token'], /^Usage: weir token /],
+  [['token', 'create'], /^Usage: weir token create /],
+])('weir help %j prints what --help does', async (names, usage) => {
+  const help = await said('help', ...names);
+  expect(help).toEqual([expect.stringMatching(usage), 0]);
+  expect(help).toEqual(await said(...names, '--help'));
+});
+
 it('docs/command-line.md has the help of every command', async () => {
   const nothing = { write: () => true };
-  const program = createProgram({
-    environment: {},
-    terminal: new Terminal(nothing, nothing),
-    input: (async function* () {})(),
-    interrupted: () => new AbortController().signal,
-  });
+  const program = createProgram(contextOf(new Terminal(nothing, nothing)));
   const introduction = readFileSync(PAGE, 'utf8').split(HEADING)[0];
   const page = `${introduction}${HEADING}${helpOf(program, '')}`;
   await expect(page).toMatchFileSnapshot('../../../docs/command-line.md');

@@ -38,6 +38,13 @@ export function createProgram(context: Context): Command {
   addToken(program, context);
   addDatabase(program, context);
   program
+    .command('help')
+    .description('print this text, or that of a command')
+    .argument('[command...]')
+    .action(async (names: string[]) => {
+      await program.parseAsync([...names, '--help'], { from: 'user' });
+    });
+  program
     .command('completion')
     .description('print the completions for a shell: source <(weir completion bash)')
     .addArgument(new Argument('<shell>').choices(['bash', 'zsh']))
