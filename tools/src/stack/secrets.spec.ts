@@ -24,6 +24,18 @@ describe('readSecrets', () => {
     expect(statSync(join(folder, 'secrets.json')).mode & 0o777).toBe(0o600);
   });
 
+  it('adds those that a file of before has not, and leaves the others as they are', () => {
+    const file = join(folder, 'secrets.json');
+    const { incidentKeys, opsTokens, ...before } = read();
+    writeFileSync(file, JSON.stringify(before));
+    const { incidentKeys: keys, opsTokens: tokens, ...after } = read();
+    expect(after).toEqual(before);
+    expect([keys.length, tokens.length]).toEqual([1, 1]);
+    expect([keys, tokens]).not.toEqual([incidentKeys, opsTokens]);
+    expect(read()).toEqual({ ...before, incidentKeys: keys, opsTokens: tokens });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
   it('prefers the secrets of the environment', () => {
     const key = '0'.repeat(32);
     const environment = {
@@ -51,6 +63,7 @@ describe('readSecrets', () => {
     '{"managementTokens":"abc"}',
     '{"managementTokens":[],"feedTokens":["0123456789abcdef"],"domainHashKey":"00"}',
     `{"managementTokens":["0123456789abcdef"],"feedTokens":["0123456789abcdef"],"domainHashKey":"${'0'.repeat(32)}","opsTokens":[]}`,
+    '{"managementTokens":["0123456789abcdef"],"feedTokens":["0123456789abcdef"]}',
   ])('refuses a file that holds %j, naming it', (text) => {
     writeFileSync(join(folder, 'secrets.json'), text);
     expect(() => read()).toThrow(/secrets\.json is not what the stack wrote there/);

@@ -17,7 +17,7 @@ export interface StackSecrets {
   readonly domainHashKey: string;
 }
 
-/** The secrets from the environment. Missing ones come from `DATA_DIR`, where the first start generates them. */
+/** The secrets from the environment. Missing ones come from `DATA_DIR`, where a start generates what is not there. */
 export function readSecrets(configuration: StackConfiguration, dataDir: string): StackSecrets {
   const kept = readOrCreateSecrets(join(dataDir, 'secrets.json'));
   return {
@@ -31,18 +31,17 @@ export function readSecrets(configuration: StackConfiguration, dataDir: string):
 }
 
 function readOrCreateSecrets(file: string): StackSecrets {
-  if (!existsSync(file)) {
-    const made = makeSecrets();
-    writeFileAtomically(file, JSON.stringify(made, null, 2));
-    return made;
-  }
-  const kept = parse(file);
-  if (!isSecrets(kept)) {
+  const kept = existsSync(file) ? parse(file) : makeSecrets();
+  // The key is not made again: it belongs to the data.
+  const secrets = { ...makeSecrets(), domainHashKey: null, ...kept };
+  if (!isSecrets(secrets)) {
     throw new StartError(
       `${file} is not what the stack wrote there. Put back a copy; where there is none, remove the whole folder: without its domainHashKey the domain rules in the database match nothing`,
     );
   }
-  return kept;
+  const text = JSON.stringify(secrets, null, 2);
+  if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileAtomically(file, text);
+  return secrets;
 }
 
 function makeSecrets(): StackSecrets {
@@ -58,9 +57,9 @@ function makeSecrets(): StackSecrets {
   };
 }
 
-function parse(file: string): unknown {
+function parse(file: string): object | null {
   try {
-    return JSON.parse(readFileSync(file, 'utf8'));
+    return JSON.parse(readFileSync(file, 'utf8')) as object | null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw new StartError(`${file} cannot be read: ${(error as Error).message}`, { cause: error });
@@ -77,13 +76,13 @@ const LISTS = {
   incidentKeys: KEY,
 };
 
-function isSecrets(value: unknown): value is StackSecrets {
-  if (typeof value !== 'object' || value === null) return false;
-  const secrets = value as Readonly<Record<string, unknown>>;
+function isSecrets(
+  secrets: Readonly<Record<keyof StackSecrets, unknown>>,
+): secrets is StackSecrets {
   const isText = (item: unknown, form: RegExp) => typeof item === 'string' && form.test(item);
   const areLists = Object.entries(LISTS).every(([name, form]) => {
-    const list = secrets[name];
+    const list = secrets[name as keyof typeof LISTS];
     return Array.isArray(list) && list.length > 0 && list.every((item) => isText(item, form));
   });
-  return areLists && isText(secrets['domainHashKey'], KEY);
+  return areLists && isText(secrets.domainHashKey, KEY);
 }
