@@ -7,8 +7,16 @@ import {
   type TestMessage,
   wireName,
 } from '@weir/dns-wire/testing';
+import { hashDomain, parseHashKey } from '@weir/dns-name';
 import { CidrSet } from '@weir/ops';
-import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
+import {
+  domainRule,
+  HASH_KEY_HEX,
+  loopback,
+  policyOf,
+  profile,
+  put,
+} from '@weir/policy-feed/testing';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { needs } from '@weir/ops/testing';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -25,16 +33,15 @@ import { startService } from '../testing/service.js';
 const DENIED = 'denied.example';
 const TYPES = { NS: 2, MX: 15, SRV: 33 } as const;
 
+const RULE = [profile(1), domainRule(1, 'deny', DENIED)];
+const SUBSCRIBER = [...RULE, loopback(1)];
+
 /** Asks twice, of the upstream and of the cache. @returns both answers */
-async function ask(name: string, type: number, answer: TestMessage, isSubscriber = true) {
+async function ask(name: string, type: number, answer: TestMessage, operations = SUBSCRIBER) {
   const server = await upstream((query) => respond(query, answer));
-  const subscriber = isSubscriber ? [loopback(1)] : [];
   const { address, port } = await startService(
     { DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']) },
-    {
-      source: { policy: policyOf(profile(1), domainRule(1, 'deny', DENIED), ...subscriber) },
-      upstreams: [server.endpoint],
-    },
+    { source: { policy: policyOf(...operations) }, upstreams: [server.endpoint] },
   );
   const query = encodeQuery(name, type, { udpBytes: 1232 });
   const answers = [];
@@ -53,12 +60,17 @@ describe('the address of a denied name', () => {
       answers: [{ owner: OWNER, type, ttl: 300, rdata: rdataOf(type) }],
       additionals: [a('198.51.100.66', 300, wireName(`mx.${DENIED}`)), opt(1232)],
     };
-    for (const message of await ask('mail.example', type, answer)) {
-      expect(message.rcode).toBe(0);
-      expect(message.answers).toHaveLength(1);
-      expect(message.additionals.filter((one) => one.type !== 41)).toEqual([]);
+    const domainHash = hashDomain(DENIED, parseHashKey(HASH_KEY_HEX));
+    const texts = { authority: 'District Court', reference: '1 A 23' };
+    const order = put('order', { id: 1, domainHash, until: null, ...texts });
+    for (const operations of [SUBSCRIBER, [order]]) {
+      for (const message of await ask('mail.example', type, answer, operations)) {
+        expect(message.rcode).toBe(0);
+        expect(message.answers).toHaveLength(1);
+        expect(message.additionals.filter((one) => one.type !== 41)).toEqual([]);
+      }
     }
-    for (const message of await ask('mail.example', type, answer, false))
+    for (const message of await ask('mail.example', type, answer, RULE))
       expect(message.additionals.filter((one) => one.type === 1)).toHaveLength(1);
   });
 
@@ -119,8 +131,8 @@ describe('the address of a denied name', () => {
       { ...a('198.51.100.67'), owner: concat([1, 0x78], pointerTo(29)) },
       a('198.51.100.2', 300, edge),
     ];
-    for (const isSubscriber of [true, false]) {
-      for (const message of await ask('www.pub.net', 1, { answers }, isSubscriber)) {
+    for (const operations of [SUBSCRIBER, RULE]) {
+      for (const message of await ask('www.pub.net', 1, { answers }, operations)) {
         expect(message.rcode).toBe(0);
         const shown = message.answers.map(({ owner, rdata }) => [owner, rdata[3]]);
         expect(shown).toEqual([

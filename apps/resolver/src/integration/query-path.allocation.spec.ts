@@ -96,6 +96,7 @@ function createPath() {
       decision: policyLookup.decision,
     }),
     structuredErrorsOption: 65_001,
+    source: { policy },
     blockErrors: new BlockErrors({
       source: { policy },
       hasText: true,

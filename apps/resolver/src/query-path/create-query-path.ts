@@ -143,6 +143,7 @@ export function createQueryPath(
     }),
     hasNxDomainCut: configuration.CACHE_NXDOMAIN_CUT,
     maxTtlSeconds: configuration.CACHE_MAX_TTL ?? Infinity,
+    source,
     ...others,
   });
 }

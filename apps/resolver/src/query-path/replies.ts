@@ -14,7 +14,7 @@ import {
   writeRecordsAnswer,
   writeTruncatedAnswer,
 } from '@weir/dns-wire';
-import { type Decision, Reason, Verdict } from '@weir/policy';
+import { type Decision, type PolicySource, type QueryPolicy, Reason, Verdict } from '@weir/policy';
 import {
   OwnAnswers,
   type OwnAnswersOptions,
@@ -47,6 +47,7 @@ export const ExtendedErrors = {
 } as const;
 
 export interface RepliesOptions extends OwnAnswersOptions {
+  readonly source: PolicySource<QueryPolicy>;
   /** What the policy says about the current query. */
   readonly decision: Decision;
   /** The special name that the current query asks for. */
@@ -118,12 +119,13 @@ export class Replies {
 
   sendResponse(exchange: Exchange, response: Response): void {
     const out = exchange.replyPath.space ?? this.ownSpace;
-    const { decision, maxTtlSeconds } = this.options;
+    const { decision, maxTtlSeconds, source } = this.options;
     const { bytes, query, replyPath } = exchange;
     const limit = replyPath.maxAnswerBytes(query);
     const ttlSeconds = Math.min(decision.ttlCapSeconds, maxTtlSeconds);
     // Nobody has judged the names of additional records.
-    const hasAdditional = decision.verdict === Verdict.unfiltered;
+    const hasAdditional =
+      decision.verdict === Verdict.unfiltered && source.policy?.hasOrders === false;
     const length = writeForwardedAnswer(
       out,
       response,
