@@ -5,17 +5,20 @@ import type { SlotRecords } from '../memory/slot-records.js';
 import { HIGH_BITS, VERDICT_SHIFT } from './domain-rule-lookup.js';
 import { highHalf } from './domain-rules.js';
 import {
-  chainOf,
   HASH_HIGH,
   HASH_LOW,
-  NEXT,
+  LATEST,
+  LEFT,
   NO_END,
   OWNER,
+  RIGHT,
+  sideOf,
   TimedRuleLookup,
   type TimedRuleSpaces,
+  treeOf,
   TWO_TO_32,
-  UNTIL_HIGH,
   UNTIL_LOW,
+  UNTIL_SHIFT,
 } from './timed-rule-lookup.js';
 
 /** A rule that ends by itself: an order or a grant. */
@@ -30,7 +33,11 @@ export interface TimedRule {
 
 /**
  * Rules that end by themselves, by domain hash. In the entry of a table word a is the low half of the hash (of a grant
- * mixed with the slot), word b the number of the first rule with it, plus 1. The rules of such a chain ascend by owner.
+ * mixed with the slot), word b the number of the rule at the top of a tree, plus 1.
+ *
+ * A tree is a digital search tree: a rule is below another one by a bit of its key on each level (`sideOf`), the high
+ * bits of the hash and then the owner. So no rule is deeper than its key is long. Each knows which of all below it ends
+ * last: a search leaves out what has ended.
  */
 export class TimedRules {
   /** Reads the rules. */
@@ -67,9 +74,10 @@ export class TimedRules {
   /** The number of the rule of an owner for a name; −1: there is none. */
   find(owner: number, domainHash: number): number {
     const { records } = this;
-    let rule = this.lookup.first(this.chainOf(owner, domainHash));
-    while (rule >= 0 && !(records.read(rule, OWNER) === owner && this.hash(rule) === domainHash)) {
-      rule = records.read(rule, NEXT) - 1;
+    let rule = this.lookup.top(this.treeOf(owner, domainHash));
+    for (let level = 0; rule >= 0; level++) {
+      if (records.read(rule, OWNER) === owner && this.hash(rule) === domainHash) break;
+      rule = records.read(rule, sideOf(highHalf(domainHash), owner, level)) - 1;
     }
     return rule;
   }
@@ -91,37 +99,89 @@ export class TimedRules {
     records.reserve(rule);
     records.write(rule, OWNER, owner);
     records.write(rule, HASH_LOW, domainHash | 0);
-    records.write(rule, HASH_HIGH, highHalf(domainHash) | (verdict << VERDICT_SHIFT));
+    const untilHigh = until === null ? NO_END : Math.floor(until / TWO_TO_32);
+    const high = highHalf(domainHash);
+    records.write(rule, HASH_HIGH, high | (verdict << VERDICT_SHIFT) | (untilHigh << UNTIL_SHIFT));
     records.write(rule, UNTIL_LOW, (until ?? 0) | 0);
-    records.write(rule, UNTIL_HIGH, until === null ? NO_END : Math.floor(until / TWO_TO_32));
-    const chain = this.chainOf(owner, domainHash);
-    let before = -1;
-    let behind = this.lookup.first(chain);
-    while (behind >= 0 && records.read(behind, OWNER) < owner) {
-      before = behind;
-      behind = records.read(behind, NEXT) - 1;
-    }
-    records.write(rule, NEXT, behind + 1);
-    this.link(chain, before, rule);
+    records.write(rule, LEFT, 0);
+    records.write(rule, RIGHT, 0);
+    records.write(rule, LATEST, rule);
+    const above = this.pathTo(-1, owner, domainHash);
+    this.link(above, rule, rule);
+    for (const one of above) this.countIn(one, rule);
     return rule;
   }
 
   remove(rule: number): void {
     const { records } = this;
-    const chain = this.chainOf(this.lookup.owner(rule), this.hash(rule));
-    let before = -1;
-    for (let at = this.lookup.first(chain); at !== rule; at = records.read(at, NEXT) - 1)
-      before = at;
-    this.link(chain, before, records.read(rule, NEXT) - 1);
+    const { owner, domainHash } = this.read(rule);
+    const path = this.pathTo(rule, owner, domainHash);
+    const at = path.length;
+    // A rule without others below it takes the place: all below have the same bits down to there.
+    let last = rule;
+    for (let next = this.below(last); next >= 0; next = this.below(last)) {
+      path.push(last);
+      last = next;
+    }
+    this.link(path, last, -1);
+    if (last !== rule) {
+      records.write(last, LEFT, records.read(rule, LEFT));
+      records.write(last, RIGHT, records.read(rule, RIGHT));
+      this.link(path.slice(0, at), rule, last);
+      path[at] = last;
+    }
+    for (const one of path.reverse()) {
+      records.write(one, LATEST, one);
+      for (const side of [LEFT, RIGHT]) {
+        const next = records.read(one, side) - 1;
+        if (next >= 0) this.countIn(one, records.read(next, LATEST));
+      }
+    }
     this.freeNumbers.push(rule);
   }
 
-  /** Makes a rule the next one of another, or the first one of the chain. */
-  private link(chain: number, before: number, rule: number): void {
+  /** The rules above one, or, with −1, above the place for one; the top first. */
+  private pathTo(rule: number, owner: number, domainHash: number): number[] {
+    const path: number[] = [];
+    let at = this.lookup.top(this.treeOf(owner, domainHash));
+    while (at !== rule && at >= 0) {
+      const side = sideOf(highHalf(domainHash), owner, path.length);
+      path.push(at);
+      at = this.records.read(at, side) - 1;
+    }
+    return path;
+  }
+
+  /** One of the two rules directly below another one; −1: there is none. */
+  private below(rule: number): number {
+    const left = this.records.read(rule, LEFT);
+    return (left === 0 ? this.records.read(rule, RIGHT) : left) - 1;
+  }
+
+  /**
+   * Puts a rule, or with −1 none, in the place of a rule.
+   * @param path the rules above that place
+   */
+  private link(path: readonly number[], rule: number, next: number): void {
+    const { records } = this;
+    const { owner, domainHash } = this.read(rule);
+    const parent = path.at(-1);
+    if (parent !== undefined) {
+      const side = sideOf(highHalf(domainHash), owner, path.length - 1);
+      records.write(parent, side, next + 1);
+      return;
+    }
     const references = this.spaces.tables.own(0);
-    if (before >= 0) this.records.write(before, NEXT, rule + 1);
-    else if (rule >= 0) this.heads.set(references, 0, chain, rule + 1);
-    else this.heads.delete(references, 0, chain, 0);
+    const tree = this.treeOf(owner, domainHash);
+    if (next >= 0) this.heads.set(references, 0, tree, next + 1);
+    else this.heads.delete(references, 0, tree, 0);
+  }
+
+  /** Remembers that the other rule, which is below, may end last. */
+  private countIn(rule: number, other: number): void {
+    const { records, lookup } = this;
+    const latest = records.read(rule, LATEST);
+    if (lookup.until(other) > lookup.until(latest)) records.write(rule, LATEST, other);
   }
 
   private hash(rule: number): number {
@@ -129,7 +189,7 @@ export class TimedRules {
     return high * TWO_TO_32 + (this.records.read(rule, HASH_LOW) >>> 0);
   }
 
-  private chainOf(owner: number, domainHash: number): number {
-    return chainOf(domainHash | 0, this.isOfProfiles ? owner : -1);
+  private treeOf(owner: number, domainHash: number): number {
+    return treeOf(domainHash | 0, this.isOfProfiles ? owner : -1);
   }
 }
