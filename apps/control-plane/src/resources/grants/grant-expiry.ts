@@ -12,7 +12,7 @@ const BATCH = 1_000;
 
 /** The job that removes the grants that have ended, by changes like any other. */
 export function grantExpiry(
-  pool: Pool,
+  pool: Pick<Pool, 'query'>,
   writer: Pick<ConfigurationWriter, 'write'>,
   log: Logger,
 ): Job {
