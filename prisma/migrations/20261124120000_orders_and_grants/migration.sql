@@ -8,6 +8,8 @@ CREATE TABLE domain_order (
   reference   text NOT NULL,
   -- Null: no end. An order that has ended stays until it is deleted.
   until       timestamptz(0),
+  -- Of its last change.
+  revision    bigint NOT NULL,
   -- What the resolvers acknowledged of its last change: {revision, k, m, at}. Null: not known. Followers never see it.
   in_force    jsonb,
   CONSTRAINT domain_order_id CHECK (id >= 0),

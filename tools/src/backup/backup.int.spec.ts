@@ -43,8 +43,8 @@ const SAMPLE = `
   INSERT INTO napt_assignment VALUES ('198.51.100.1', 0, 65535, 11);
   INSERT INTO schedule VALUES (10, 11, '[{"start": {"day": "friday", "time": "18:30"}}]');
   INSERT INTO domain_order VALUES
-    (3, 5, 'a court', '1 O 2/26', '2030-01-31 12:00:00+00', '{"revision": 42, "k": 3, "m": 3}'),
-    (4, 5, 'a customs office', '7', NULL, NULL);
+    (3, 5, 'a court', '1 O 2/26', '2030-01-31 12:00:00+00', 42, '{"revision": 42, "k": 3, "m": 3}'),
+    (4, 5, 'a customs office', '7', NULL, 41, NULL);
   INSERT INTO domain_grant VALUES (10, 5, 1, '2030-01-31 12:00:00+00');
   INSERT INTO change_record VALUES
     (41, '2026-01-02 03:04:05.678+00', 'catalogue', NULL, NULL, NULL, NULL, NULL, '[["put", "catalogue", []]]', 1, '{}'),

@@ -51,8 +51,9 @@ export interface SubmittedChange<T> {
   need(tables: WorkingTables): void;
   /**
    * Checks, and changes the tables. It sees what the changes before it did. When it throws, it has changed nothing.
+   * @param revision that it gets.
    */
-  make(tables: WorkingTables): WorkResult<T>;
+  make(tables: WorkingTables, revision: number): WorkResult<T>;
 }
 
 /** A submitted change of somebody. */
@@ -112,7 +113,7 @@ async function make(
   for (const one of changes) {
     let done: WorkResult<unknown>;
     try {
-      done = one.change.make(tables);
+      done = one.change.make(tables, last.revision + 1);
     } catch (reason) {
       outcomes.push({ type: 'failed', reason });
       continue;

@@ -56,7 +56,7 @@ describe('the operations of POST /init/', () => {
           if (body.profiles.length < 2) continue;
           // Orders stay, and grants go.
           await client.query(`
-            INSERT INTO domain_order (id, domain_hash, authority, reference) VALUES (1, 2, 'a', 'b')
+            INSERT INTO domain_order (id, domain_hash, authority, reference, revision) VALUES (1, 2, 'a', 'b', 1)
             ON CONFLICT DO NOTHING;
             INSERT INTO domain_grant VALUES (0, 2, 1, to_timestamp(4000000000))`);
           const order = { id: 1, domainHash: 2, authority: 'a', reference: 'b', until: null };

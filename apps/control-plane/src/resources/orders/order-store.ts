@@ -62,35 +62,41 @@ export function toState(row: OrderStateRow): OrderState {
   return { ...ORDERS.toEntity(row), inForce: row.in_force };
 }
 
-/** Keeps what was acknowledged of a change, unless that of a later one is kept. Followers never see it. */
+/** Keeps what was acknowledged of a change, unless a later one was made meanwhile. Followers never see it. */
 export const KEEP_IN_FORCE = `
   UPDATE domain_order SET in_force = $2::jsonb
-  WHERE id = $1 AND coalesce((in_force ->> 'revision')::bigint, 0) < ($2::jsonb ->> 'revision')::bigint`;
+  WHERE id = $1 AND revision = ($2::jsonb ->> 'revision')::bigint`;
 
-const STORE: RowStore<Order, OrderKey> = {
+/** An order with the revision of its last change. */
+export interface StoredOrder extends Order {
+  readonly revision: number;
+}
+
+const STORE: RowStore<StoredOrder, OrderKey> = {
   textOf: ({ id }) => String(id),
   find: async (tx, keys) => {
-    const rows = await tx.$queryRaw<OrderRow[]>`
-      SELECT ${Prisma.raw(COLUMNS)} FROM domain_order WHERE id = ANY (${idsOf(keys)}::integer[])`;
-    return rows.map((row) => ORDERS.toEntity(row));
+    const rows = await tx.$queryRaw<(OrderRow & { revision: number })[]>`
+      SELECT ${Prisma.raw(COLUMNS)}, revision::float8 AS revision
+      FROM domain_order WHERE id = ANY (${idsOf(keys)}::integer[])`;
+    return rows.map((row) => ({ ...ORDERS.toEntity(row), revision: row.revision }));
   },
   // One text, because the driver takes long to escape the texts of a list.
   insert: (tx, orders, onConflict) => tx.$executeRaw`
-    INSERT INTO domain_order (id, domain_hash, authority, reference, until)
-    SELECT id, "domainHash", authority, reference, to_timestamp(until)
+    INSERT INTO domain_order (id, domain_hash, authority, reference, until, revision)
+    SELECT id, "domainHash", authority, reference, to_timestamp(until), revision
     FROM jsonb_to_recordset(${JSON.stringify(orders)}::jsonb) AS submitted (
-      id integer, "domainHash" bigint, authority text, reference text, until bigint)
+      id integer, "domainHash" bigint, authority text, reference text, until bigint, revision bigint)
     ${onConflict}`,
   replacing: Prisma.sql`
     ON CONFLICT (id) DO UPDATE SET
       domain_hash = EXCLUDED.domain_hash, authority = EXCLUDED.authority, reference = EXCLUDED.reference,
-      until = EXCLUDED.until, in_force = NULL`,
+      until = EXCLUDED.until, revision = EXCLUDED.revision, in_force = NULL`,
   delete: (tx, keys) => tx.$executeRaw`
     DELETE FROM domain_order WHERE id = ANY (${idsOf(keys)}::integer[])`,
 };
 
 /** Opens the orders that a group of changes needs. */
-export function openOrders(): RowsTable<Order, OrderKey> {
+export function openOrders(): RowsTable<StoredOrder, OrderKey> {
   return new RowsTable(STORE);
 }
 

@@ -16,6 +16,7 @@ import {
   orderOf,
   type OrderState,
   type OrderStateRow,
+  type StoredOrder,
   toState,
 } from './order-store.js';
 
@@ -42,11 +43,12 @@ export class OrdersService {
   create(order: Order): Promise<WithRevision<OrderState>> {
     return this.put({
       need: (tables) => tables.of(openOrders).need(order),
-      make: (tables) => {
+      make: (tables, revision) => {
         const orders = tables.of(openOrders);
         if (orders.find(order)) throw conflict(`order ${order.id} already exists`);
-        orders.put(order);
-        return { result: order, changes: [{ kind: 'order', before: null, after: order }] };
+        const after = { ...order, revision };
+        orders.put(after);
+        return { result: after, changes: [{ kind: 'order', before: null, after }] };
       },
     });
   }
@@ -54,9 +56,9 @@ export class OrdersService {
   update(id: number, patch: Partial<Omit<Order, 'id'>>): Promise<WithRevision<OrderState>> {
     return this.put({
       need: (tables) => tables.of(openOrders).need({ id }),
-      make: (tables) => {
+      make: (tables, revision) => {
         const before = requireOrder(tables, id);
-        const after = { ...before, ...patch };
+        const after = { ...before, ...patch, revision };
         tables.of(openOrders).put(after);
         return { result: after, changes: [{ kind: 'order', before, after }] };
       },
@@ -87,7 +89,7 @@ export class OrdersService {
   }
 }
 
-function requireOrder(tables: WorkingTables, id: number): Order {
+function requireOrder(tables: WorkingTables, id: number): StoredOrder {
   const order = tables.of(openOrders).find({ id });
   if (order === null) throw orderNotFound(id);
   return order;
