@@ -93,6 +93,7 @@ export default defineConfig({
         include: ['{apps/*,tools}/src/**/*.nightly.spec.ts'],
         globalSetup: ['tools/src/testing/compile.ts'],
         testTimeout: 600_000,
+        hookTimeout: 600_000,
         maxWorkers: availableParallelism(),
         sequence: { groupOrder: 1 },
       }),
