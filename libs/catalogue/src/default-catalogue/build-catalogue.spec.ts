@@ -1,15 +1,13 @@
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { createGunzip } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readDefinition } from '../definition/read-definition.js';
 import { readDlcLists } from '../lists/formats/dlc.js';
 import { buildCatalogue, type Groups, type Upstream } from './build-catalogue.js';
-
-const FOLDER = fileURLToPath(new URL('../../../../catalogue', import.meta.url));
+import { covers, FOLDER, namesIn } from './testing/default-catalogue.js';
 
 async function readUpstream(): Promise<Upstream> {
   const text = (name: string) => readFile(join(FOLDER, 'upstream', name), 'utf8');
@@ -24,10 +22,6 @@ async function readUpstream(): Promise<Upstream> {
 const upstream = await readUpstream();
 const files = buildCatalogue(upstream);
 const { applications, categories } = upstream.groups;
-
-function namesIn(text: string): string[] {
-  return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-}
 
 describe('the lists of the default catalogue', () => {
   it.each([...files])('%s is made of the lists in upstream', async (path, text) => {
@@ -64,9 +58,3 @@ describe('the lists of the default catalogue', () => {
     expect(categories.map(({ id }) => id)).toEqual(expect.arrayContaining([...new Set(used)]));
   });
 });
-
-/** Whether the name, or one above it, is among them. */
-function covers(names: ReadonlySet<string>, name: string): boolean {
-  const labels = name.split('.');
-  return labels.some((_, i) => names.has(labels.slice(i).join('.')));
-}

@@ -15,6 +15,8 @@ interface CategoryPlan {
   /** Its file is `lists/<file>.txt`. */
   readonly file: string;
   readonly lists: readonly string[];
+  /** Lists whose names `lists` do not bring into it. Its applications may. */
+  readonly without?: readonly string[];
   readonly third_party?: string;
   /** Names that neither lists nor applications bring into it; those below them stay. */
   readonly except?: readonly string[];
@@ -54,11 +56,12 @@ export function buildCatalogue(upstream: Upstream): ReadonlyMap<string, string> 
   const isFree = (name: string): boolean =>
     !above.has(name) && ![name, ...parentsOf(name)].some((one) => same.has(one));
   const files = groups.categories.map(
-    ({ id, file, lists, third_party, except = [] }): [string, string] => {
+    ({ id, file, lists, without = [], third_party, except = [] }): [string, string] => {
       const ofApplications = applications.filter(({ categories }) => categories?.includes(id));
       const advertisers = third_party === undefined ? [] : upstream.thirdParty[third_party];
+      const left = new Set(namesOf(upstream, without));
       const names = [
-        ...namesOf(upstream, lists),
+        ...namesOf(upstream, lists).filter((name) => !left.has(name)),
         ...ofApplications.flatMap((application) => application.names),
         ...advertisers.filter(isFree),
       ];

@@ -1,13 +1,12 @@
 import { readdir } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { parseHashKey } from '@weir/dns-name';
 import { describe, expect, it } from 'vitest';
 import { sourcesOf } from '../definition/definition.js';
 import { readDefinition } from '../definition/read-definition.js';
 import { visitNames } from '../lists/read-names.js';
 import { openSource } from '../sources/open-source.js';
+import { covers, FOLDER, namesOfLists } from './testing/default-catalogue.js';
 
-const FOLDER = fileURLToPath(new URL('../../../../catalogue', import.meta.url));
 const { categories, applications, ...rest } = await readDefinition(FOLDER);
 
 const KEY = parseHashKey('0'.repeat(32));
@@ -70,6 +69,14 @@ describe('the default catalogue', () => {
       ),
     );
     expect(redundant).toEqual([]);
+  });
+
+  it('has by hand no domain that a list of the category has', async () => {
+    for (const category of categories) {
+      const listed = await namesOfLists(category);
+      const twice = category.domains.filter((domain) => covers(listed, domain));
+      expect(twice, category.name).toEqual([]);
+    }
   });
 
   it('needs no request: each of its lists is a file of the folder, and is read whole', async () => {
