@@ -25,7 +25,8 @@ ENV PATH=/src/node_modules/.bin:$PATH
 COPY . .
 # Prevents Prisma from downloading an engine that `prisma generate` does not use.
 RUN PRISMA_SCHEMA_ENGINE_BINARY=/bin/true prisma generate \
-  && tsc -b apps/*/tsconfig.build.json tools/tsconfig.build.json
+  && tsc -b apps/*/tsconfig.build.json tools/tsconfig.build.json \
+  && node apps/console/build.mjs
 RUN for target in control-plane resolver block-page migrate; do \
     node compose/image-tree.mjs $target /images/$target || exit 1; \
   done

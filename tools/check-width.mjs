@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 
 const MAX_COLUMNS = 120;
-const FILES = ['*.md', '*.ts', '*.mjs', '*.cjs'];
+const FILES = ['*.md', '*.ts', '*.tsx', '*.mjs', '*.cjs'];
 const URLS = /\]\([^)]*\)|https?:\/\/\S+/g;
 
 /** Whether a line begins or ends a code block of Markdown, or a template literal. */

@@ -5,11 +5,20 @@ import { parseArgs } from 'node:util';
 const HELP = `npm run lines -- [--depth 2] [commits]
 
 Counts lines and files by folder: of the commits that are named, then of the working tree. Counted are the files that
-git tracks and that end in .ts, .mts, .js, .mjs or .cjs, comments and blank lines included, but no tests: no *.spec.ts,
-and nothing in a folder "testing".
+git tracks and that end in .ts, .tsx, .mts, .js, .mjs or .cjs, comments and blank lines included, but no tests: no
+*.spec.ts, and nothing in a folder "testing".
 depth: of the folders that have a row of their own
 `;
-const FILES = ['*.ts', '*.mts', '*.js', '*.mjs', '*.cjs', ':!*.spec.ts', ':!**/testing/**'];
+const FILES = [
+  '*.ts',
+  '*.tsx',
+  '*.mts',
+  '*.js',
+  '*.mjs',
+  '*.cjs',
+  ':!*.spec.ts',
+  ':!**/testing/**',
+];
 
 /** Sums of lines and files by folder: of a commit, or of the working tree if it is ''. */
 function count(depth, commit) {

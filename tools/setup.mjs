@@ -124,3 +124,4 @@ if (
 }
 // `npm run lint` checks the types; without that, a clone is ready in half the time.
 run('Compiling', 'tsc', ['-b', '--noCheck']);
+run('Building the console', 'node', ['apps/console/build.mjs']);

@@ -1,5 +1,6 @@
 import {
   address,
+  boolean,
   byteSize,
   choice,
   cidrList,
@@ -128,6 +129,12 @@ export const SCHEMA = {
     description:
       'Who may read /openapi.json and /docs: everybody, clients with a token, or nobody.',
     default: 'token',
+  }),
+  MANAGEMENT_CONSOLE: boolean({
+    description:
+      'Whether the console is served at /console/ of the management API. It asks for a token; without one it shows ' +
+      'nothing.',
+    default: 'true',
   }),
   DOMAIN_HASH_KEY: hexKey(16, {
     description:

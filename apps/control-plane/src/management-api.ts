@@ -77,6 +77,8 @@ function httpOptions(process: Process, registry: Registry): HttpOptions {
     bodyLimitBytes: configuration.MANAGEMENT_BODY_LIMIT,
     stallMs: configuration.MANAGEMENT_STALL_S * 1000,
     docs: configuration.MANAGEMENT_DOCS,
+    console: configuration.MANAGEMENT_CONSOLE,
+    timeZone: configuration.SCHEDULE_TIMEZONE,
   };
 }
 

@@ -3,8 +3,13 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Global setup: compiles what tests start as processes and threads. This is quick when it is up to date. */
+/**
+ * Global setup: compiles what tests start as processes and threads, and builds the console. This is quick when both are
+ * up to date.
+ */
 export default function setup(): void {
   const tsc = `${ROOT}/node_modules/typescript/bin/tsc`;
-  execFileSync(process.execPath, [tsc, '-b', '--noCheck', ROOT], { stdio: 'inherit' });
+  for (const args of [[tsc, '-b', '--noCheck', ROOT], [`${ROOT}/apps/console/build.mjs`]]) {
+    execFileSync(process.execPath, args, { stdio: 'inherit' });
+  }
 }

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule } from '@nestjs/core';
+import { ConsoleController } from './console/console.controller.js';
 import { ErrorFilter } from './errors/error.filter.js';
 import { DocsController } from './openapi/docs.controller.js';
 import { CallInterceptor } from './pipeline/call.interceptor.js';
@@ -31,6 +32,7 @@ export class HttpModule {
       imports: [DiscoveryModule],
       controllers: [
         ...(options.docs === 'off' ? [] : [DocsController]),
+        ...(options.console ? [ConsoleController] : []),
         TokenController,
         UnknownPathController,
       ],

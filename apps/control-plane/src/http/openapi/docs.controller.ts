@@ -13,7 +13,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { RequestError } from '../errors/errors.js';
 import { answerOtherMethod } from '../errors/other-method.js';
-import { Docs } from '../routing/endpoint.js';
+import { Pages } from '../routing/endpoint.js';
 import { Endpoints } from '../routing/endpoints.js';
 import type { Request, Response } from '../routing/http.js';
 import { createDocument, type OpenApiDocument } from './document.js';
@@ -81,7 +81,7 @@ const SECURITY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
 
 /** Serves `GET /openapi.json` and `/docs`. */
-@Docs(true)
+@Pages('docs')
 @Controller()
 export class DocsController implements OnApplicationBootstrap {
   private pages: ReadonlyMap<string, DocsPage> = new Map();

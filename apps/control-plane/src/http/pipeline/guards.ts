@@ -4,7 +4,7 @@ import { CallCounter } from '../callers/call-limits.js';
 import { includesScope } from '../callers/scope.js';
 import { checkToken } from '../callers/tokens.js';
 import { RequestError } from '../errors/errors.js';
-import { Docs, endpointOf } from '../routing/endpoint.js';
+import { endpointOf, Pages } from '../routing/endpoint.js';
 import type { Request, RequestSource, Response } from '../routing/http.js';
 import { HTTP_OPTIONS, type HttpOptions } from './http-options.js';
 import { isDryRun } from './read-request.js';
@@ -63,7 +63,8 @@ export class TokenGuard implements CanActivate {
   }
 
   private isPublic(execution: ExecutionContext): boolean {
-    return this.options.docs === 'public' && this.reflector.get(Docs, execution.getClass());
+    const pages = this.reflector.get(Pages, execution.getClass());
+    return pages === 'console' || (pages === 'docs' && this.options.docs === 'public');
   }
 
   /** @returns how long the answer is delayed. */

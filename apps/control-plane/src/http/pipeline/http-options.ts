@@ -28,4 +28,8 @@ export interface HttpOptions {
   /** Longest time for which a client may send no bytes of a body. */
   readonly stallMs: number;
   readonly docs: DocsAccess;
+  /** Whether the console is served. */
+  readonly console: boolean;
+  /** Name of the time zone of schedules. */
+  readonly timeZone: string;
 }

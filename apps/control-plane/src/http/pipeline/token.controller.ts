@@ -1,10 +1,11 @@
-import { Controller, Req } from '@nestjs/common';
+import { Controller, Inject, Req, Res } from '@nestjs/common';
 import { IsOptional } from 'class-validator';
 import { SCOPES } from '../callers/scope.js';
 import { ReadingEndpoint } from '../routing/endpoint.js';
-import type { Request } from '../routing/http.js';
+import type { Request, Response } from '../routing/http.js';
 import { Example, type Json } from '../validation/dto.js';
 import { IsList, IsOneOf, IsText, IsTime, Rule } from '../validation/rules.js';
+import { HTTP_OPTIONS, type HttpOptions } from './http-options.js';
 
 @Example<OwnTokenDto>({
   name: 'billing',
@@ -31,13 +32,20 @@ class OwnTokenDto {
 
 @Controller()
 export class TokenController {
+  constructor(@Inject(HTTP_OPTIONS) private readonly options: HttpOptions) {}
+
   @ReadingEndpoint('GET /token/', {
     summary: 'What the token of this call may do, from where and until when',
+    description: 'The header `X-Schedule-Timezone` names the time zone of schedules.',
     answer: OwnTokenDto,
     isLocal: true,
   })
-  get(@Req() { context: { caller } }: Request): Json<OwnTokenDto> {
+  get(
+    @Req() { context: { caller } }: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Json<OwnTokenDto> {
     if (caller === null) throw new Error('a call without a token');
+    response.setHeader('X-Schedule-Timezone', this.options.timeZone);
     const { name, scope, sources, expiresMs } = caller;
     return {
       name,

@@ -90,5 +90,5 @@ export function endpointOf(handler: object): Endpoint | undefined {
   return Reflect.getMetadata(ENDPOINT, handler) as Endpoint | undefined;
 }
 
-/** Declares a controller of documentation, which needs no token when `MANAGEMENT_DOCS` is `public`. */
-export const Docs = Reflector.createDecorator<true>();
+/** Declares a controller that needs no token: of `docs` when `MANAGEMENT_DOCS` is `public`, of the `console` always. */
+export const Pages = Reflector.createDecorator<'docs' | 'console'>();

@@ -1,0 +1,116 @@
+import { signal } from '@preact/signals';
+import createClient from 'openapi-fetch';
+import type { components, paths } from './generated/api.js';
+
+/** The schemas of the contract by name: `Schemas['ExplanationAnswer']`. */
+export type Schemas = components['schemas'];
+
+/** A token that the control plane has accepted. */
+export interface Session {
+  readonly token: string;
+  readonly name: string;
+  readonly scope: Schemas['OwnTokenAnswer']['scope'];
+  /** `SCHEDULE_TIMEZONE`, in which all times are shown. */
+  readonly timeZone: string;
+}
+
+const SCOPES = ['read', 'write', 'replace'];
+const STORED_TOKEN = 'weir.token';
+const UNAUTHORIZED = 401;
+
+/** Null: nobody is signed in. */
+export const session = signal<Session | null>(null);
+/** Whether the last session ended because its token was no longer accepted. */
+export const hasExpired = signal(false);
+
+/** The token of a former load of this tab. */
+export const storedToken = (): string | null => sessionStorage.getItem(STORED_TOKEN);
+
+/** Whether the token includes a scope. What it does not include is not offered. */
+export function allows(scope: Session['scope']): boolean {
+  return SCOPES.indexOf(session.value?.scope ?? '') >= SCOPES.indexOf(scope);
+}
+
+/** A call that was refused, or (status 0) that did not reach the control plane. */
+export class CallError extends Error {
+  constructor(
+    readonly status: number,
+    /** What the control plane says, in English; one line for each fault. */
+    readonly details: readonly string[],
+    readonly requestId: string | null,
+  ) {
+    super(details.join('; '));
+  }
+}
+
+/** The methods of the management API by path, with the token of the session. Calls that fail throw `CallError`. */
+export const api = createClient<paths>({ baseUrl: globalThis.location.origin, fetch: send });
+
+/** Sends any request with the token of the session. @throws CallError */
+export async function send(request: Request): Promise<Response> {
+  const token = session.value?.token ?? storedToken();
+  if (token !== null) request.headers.set('Authorization', `Bearer ${token}`);
+  const response = await fetch(request).catch((error: unknown) => {
+    if (request.signal.aborted) throw error;
+    throw new CallError(0, [], null);
+  });
+  if (response.ok) return response;
+  if (response.status === UNAUTHORIZED && session.value !== null) {
+    signOut();
+    hasExpired.value = true;
+  }
+  throw await refusal(response);
+}
+
+async function refusal(response: Response): Promise<CallError> {
+  const body = (await response.json().catch(() => null)) as Partial<
+    Schemas['Faults'] | Schemas['Refusal']
+  > | null;
+  const detail = body?.detail ?? [];
+  const details =
+    typeof detail === 'string'
+      ? [detail]
+      : detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`);
+  return new CallError(response.status, details, response.headers.get('x-request-id'));
+}
+
+/** The body of the response to a call of `api`. */
+export async function dataOf<T>(call: Promise<{ readonly data?: T }>): Promise<NonNullable<T>> {
+  const { data } = await call;
+  return data as NonNullable<T>;
+}
+
+/** Where a change is in force, from the response to a call of `api` that made it. */
+export interface Applied {
+  readonly revision: number;
+  /** `2/2` */
+  readonly applied: string;
+}
+
+export async function changeBy(call: Promise<{ readonly response: Response }>): Promise<Applied> {
+  const { headers } = (await call).response;
+  return {
+    revision: Number(headers.get('x-config-revision')),
+    applied: headers.get('x-config-applied') ?? '',
+  };
+}
+
+/** @throws CallError when the token is not accepted. */
+export async function signIn(token: string): Promise<void> {
+  sessionStorage.setItem(STORED_TOKEN, token);
+  try {
+    const { data, response } = await api.GET('/token/');
+    const { name, scope } = data as Schemas['OwnTokenAnswer'];
+    const timeZone = response.headers.get('x-schedule-timezone') ?? 'UTC';
+    hasExpired.value = false;
+    session.value = { token, name, scope, timeZone };
+  } catch (error) {
+    if (error instanceof CallError && error.status !== 0) sessionStorage.removeItem(STORED_TOKEN);
+    throw error;
+  }
+}
+
+export function signOut(): void {
+  sessionStorage.removeItem(STORED_TOKEN);
+  session.value = null;
+}

@@ -1,0 +1,90 @@
+import type { JSX } from 'preact';
+import { api, dataOf, type Schemas } from '../api.js';
+import { Failure, Loading, Table, Time } from '../components.js';
+import { number, percent, t } from '../i18n/index.js';
+import { useLoad } from '../use-load.js';
+
+const EVERY_MS = 1_000;
+const LOOKS = { live: 'good', catching_up: 'doubtful', missing: 'bad' };
+
+type Resolver = Schemas['ResolverAnswer'];
+
+export function Resolvers(): JSX.Element {
+  const { value, error, reload } = useLoad(
+    (signal) => dataOf(api.GET('/resolvers/', { signal })),
+    [],
+    EVERY_MS,
+  );
+  return (
+    <>
+      <Failure error={error} retry={reload} />
+      {value === undefined ? error === null && <Loading /> : <List resolvers={value} />}
+    </>
+  );
+}
+
+function List({ resolvers }: { resolvers: readonly Resolver[] }): JSX.Element {
+  if (resolvers.length === 0) return <p class="notice bad">{t('resolvers.none')}</p>;
+  const live = resolvers.filter(({ state }) => state === 'live').length;
+  const isWell = live === resolvers.length;
+  return (
+    <>
+      <p class={`notice across ${isWell ? 'good' : 'bad'}`} role="status">
+        {t(isWell ? 'resolvers.allLive' : 'resolvers.someLive', { live, all: resolvers.length })}
+      </p>
+      <Table caption={t('page.resolvers')} head={COLUMNS.map((column) => t(`resolvers.${column}`))}>
+        {resolvers.map((resolver) => (
+          <Row key={resolver.name} resolver={resolver} />
+        ))}
+      </Table>
+    </>
+  );
+}
+
+// prettier-ignore
+const COLUMNS = [
+  'name', 'state', 'revision', 'lag', 'answers', 'hits', 'blocked', 'upstreams', 'catalogue', 'seen',
+] as const;
+
+function Row({ resolver }: { resolver: Resolver }): JSX.Element {
+  const { name, address, version, state, revision, upstreams } = resolver;
+  const down = upstreams.filter((upstream) => upstream.state === 'down');
+  const lag = resolver.behind_seconds;
+  return (
+    <tr class={state === 'live' ? undefined : LOOKS[state]}>
+      <th scope="row">
+        {name}
+        <br />
+        <small class="quiet">{[address, version].filter(Boolean).join(' · ')}</small>
+      </th>
+      <td>
+        <span class={`badge ${LOOKS[state]}`}>{t(`resolvers.state.${state}`)}</span>
+      </td>
+      <td class="number">{number(revision)}</td>
+      <td class="number">
+        {lag === null
+          ? '–'
+          : t('resolvers.behind', {
+              seconds: number(lag),
+              revisions: number(resolver.behind_revisions ?? 0),
+            })}
+      </td>
+      <td class="number">{orDash(resolver.answers_per_second, number)}</td>
+      <td class="number">{orDash(resolver.cache_hit_ratio, percent)}</td>
+      <td class="number">{orDash(resolver.blocked_ratio, percent)}</td>
+      <td class={down.length > 0 ? 'bad' : undefined}>
+        {down.length > 0
+          ? t('resolvers.down', { addresses: down.map((one) => one.address).join(', ') })
+          : t('resolvers.up', { count: upstreams.length })}
+      </td>
+      <td class="number">{orDash(resolver.catalogue, number)}</td>
+      <td>
+        <Time at={resolver.last_seen} />
+      </td>
+    </tr>
+  );
+}
+
+function orDash(value: number | null, format: (value: number) => string): string {
+  return value === null ? '–' : format(value);
+}

@@ -1,0 +1,50 @@
+import { signal } from '@preact/signals';
+
+const BASE = '/console/';
+
+interface Place {
+  /** Below `/console/`: `profiles/7`. */
+  readonly path: string;
+  /** What the page shows. It is behind the `#`, which a browser sends to no server: it may be a domain. */
+  readonly params: URLSearchParams;
+}
+
+function current(): Place {
+  const { pathname, hash } = globalThis.location;
+  return { path: pathname.slice(BASE.length), params: new URLSearchParams(hash.slice(1)) };
+}
+
+export const place = signal(current());
+
+/** The address of a page, for links. Values that are undefined or empty are left out. */
+export function hrefOf(
+  path: string,
+  params: Readonly<Record<string, string | number | undefined>> = {},
+): string {
+  const given = Object.entries(params).filter(([, value]) => value !== undefined && value !== '');
+  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+  return `${BASE}${path}${given.length > 0 ? `#${search}` : ''}`;
+}
+
+/** Goes to an address of `hrefOf`. */
+export function navigate(href: string): void {
+  history.pushState(null, '', href);
+  place.value = current();
+}
+
+globalThis.addEventListener('popstate', () => {
+  place.value = current();
+});
+
+/** Links within the console load nothing. Those that open another tab, or lead elsewhere, are left to the browser. */
+document.addEventListener('click', (event) => {
+  const isPlain =
+    event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+  if (!isPlain || event.defaultPrevented || !(event.target instanceof Element)) return;
+  const link = event.target.closest<HTMLAnchorElement>(
+    `a[href^="${BASE}"]:not([download], [target])`,
+  );
+  if (link === null) return;
+  event.preventDefault();
+  navigate(link.getAttribute('href') ?? BASE);
+});

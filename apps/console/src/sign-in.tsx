@@ -1,0 +1,43 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { CallError, hasExpired, signIn } from './api.js';
+import { Failure, Field } from './components.js';
+import { t } from './i18n/index.js';
+
+const UNAUTHORIZED = 401;
+
+export function SignIn(): JSX.Element {
+  const [token, setToken] = useState('');
+  const [error, setError] = useState<unknown>(null);
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    setError(null);
+    signIn(token.trim()).catch(setError);
+  };
+  const isRefused = error instanceof CallError && error.status === UNAUTHORIZED;
+  return (
+    <form class="card" onSubmit={submit}>
+      {hasExpired.value && error === null && (
+        <p class="notice doubtful" role="alert">
+          {t('signIn.ended')}
+        </p>
+      )}
+      <Field
+        label={t('signIn.token')}
+        hint={t('signIn.hint')}
+        type="password"
+        required
+        value={token}
+        onValue={setToken}
+      />
+      <button type="submit">{t('signIn.submit')}</button>
+      {isRefused ? (
+        <p class="notice bad" role="alert">
+          {t('signIn.refused')}
+        </p>
+      ) : (
+        <Failure error={error} />
+      )}
+    </form>
+  );
+}

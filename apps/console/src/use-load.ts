@@ -1,0 +1,44 @@
+import { useCallback, useEffect, useState } from 'preact/hooks';
+
+export interface Loaded<T> {
+  /** Undefined until it is there. While it is loaded again, the former value stays. */
+  readonly value: T | undefined;
+  readonly error: unknown;
+  readonly reload: () => void;
+}
+
+/**
+ * Loads something when a component appears, when `inputs` change, and on `reload`.
+ * @param load undefined: nothing is loaded
+ * @param everyMs loads again so long after each answer
+ */
+export function useLoad<T>(
+  load: ((signal: AbortSignal) => Promise<T>) | undefined,
+  inputs: readonly unknown[],
+  everyMs?: number,
+): Loaded<T> {
+  const [state, setState] = useState<Omit<Loaded<T>, 'reload'>>({ value: undefined, error: null });
+  const [count, setCount] = useState(0);
+  const reload = useCallback(() => setCount((before) => before + 1), []);
+  useEffect(() => {
+    const abort = new AbortController();
+    let timer: number | undefined;
+    const run = async (): Promise<void> => {
+      if (load === undefined) return setState({ value: undefined, error: null });
+      try {
+        const value = await load(abort.signal);
+        if (!abort.signal.aborted) setState({ value, error: null });
+      } catch (error) {
+        if (!abort.signal.aborted) setState(({ value }) => ({ value, error }));
+      }
+      if (everyMs !== undefined && !abort.signal.aborted)
+        timer = window.setTimeout(() => void run(), everyMs);
+    };
+    void run();
+    return () => {
+      abort.abort();
+      window.clearTimeout(timer);
+    };
+  }, [...inputs, count]);
+  return { ...state, reload };
+}
