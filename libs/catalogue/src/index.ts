@@ -46,5 +46,6 @@ export {
 } from './lists/read-names.js';
 export { HASH_BYTES, HEADER_BYTES, NameList } from './names/name-list.js';
 export { type PlacedNames, placeNames, searchNames } from './names/name-places.js';
+export type { PopularNames } from './image/popular-names.js';
 export { openSource, tryMirrors } from './sources/open-source.js';
 export type { OpenedSource, OpenOptions, Source, SourceLocation } from './sources/source.js';

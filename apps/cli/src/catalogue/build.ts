@@ -49,10 +49,20 @@ export async function compile(
     }
     lists.set(source, list);
   }
+  return compileLists(definition, lists, key);
+}
+
+/** Compiles what was read of its sources. */
+export function compileLists(
+  definition: Definition,
+  lists: ReadonlyMap<SourceDefinition, ReadList>,
+  key: HashKey,
+): CompiledCatalogue {
   const listed = (group: GroupDefinition): ListedGroup => {
     const { id, name, purpose, mandatory, secret, domains, sources, isGuarded, rewrites } = group;
-    const taken = sources.map((source) => {
-      const { names, protectedNames } = lists.get(source) as ReadList;
+    const taken = sources.flatMap((source) => {
+      const { names, protectedNames } = lists.get(source) ?? {};
+      if (names === undefined || protectedNames === undefined) return [];
       return isGuarded ? names.without(protectedNames) : names;
     });
     const named = [NameList.of(domains, key), ...taken];

@@ -71,6 +71,17 @@ describe('catalogue check', () => {
     }
   });
 
+  it('tells which well-known domains a category of threats blocks', async () => {
+    const threats = YAML.replace('name: Gambling', 'name: Threats\n    purpose: security');
+    await write(threats, `${LIST}github.com\n`);
+    const told = 'category 7, Threats blocks 1 well-known domains: github.com';
+    expect((await run('check')).out).toContain(told);
+    await write(`${threats}never_block: [github.com]\n`, `${LIST}github.com\n`);
+    expect((await run('check')).out).not.toContain(told);
+    await write(YAML, `${LIST}github.com\n`);
+    expect((await run('check')).out.join()).not.toContain('well-known');
+  });
+
   it('refuses a URL that others could change', async () => {
     const source = '{ url: "http://lists.example/a", format: domains }';
     await write(`categories: [{ id: 1, name: a, sources: [${source}] }]`, '');

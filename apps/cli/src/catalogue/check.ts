@@ -8,6 +8,7 @@ import {
   sourcesOf,
 } from '@weir/catalogue';
 import { SuffixHashes, toWireName } from '@weir/dns-name';
+import { compileLists } from './build.js';
 import { ANY_KEY, withSource } from './read-source.js';
 import { grouped, table, type Terminal } from '../terminal.js';
 
@@ -24,12 +25,14 @@ export async function check(definition: Definition, terminal: Terminal): Promise
   const invalid: string[] = [];
   const protectedLines: string[] = [];
   const faults: string[] = [];
+  const lists = new Map<SourceDefinition, ReadList>();
   const sources = sourcesOf(definition);
   for (const source of sources) {
     const startMs = performance.now();
     try {
       const list = await readWhole(source, definition, terminal);
       const { names, report, protectedNames } = list;
+      lists.set(source, list);
       const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
       const counts = [names.count, report.skipped, report.invalidLines, protectedNames.count];
       rows.push([source.name, source.format, ...counts.map(grouped), seconds]);
@@ -52,6 +55,7 @@ export async function check(definition: Definition, terminal: Terminal): Promise
     terminal.print('lines with a protected name, the first ten of each source:');
   for (const line of protectedLines) terminal.print(line);
   for (const line of inlineLines(definition)) terminal.print(line);
+  for (const line of popularLines(definition, lists)) terminal.print(line);
   for (const fault of faults) terminal.printError(`weir: ${fault}`);
   const usable = grouped(sources.length - faults.length);
   if (sources.length === 0)
@@ -81,6 +85,19 @@ function inlineLines({ categories, neverBlock }: Definition): string[] {
       return [`${file}:${line}: ${domain} blocks ${blocked} of never_block`];
     }),
   );
+}
+
+/** Categories that block well-known domains although nobody expects it. */
+function popularLines(
+  definition: Definition,
+  lists: ReadonlyMap<SourceDefinition, ReadList>,
+): string[] {
+  const { categories } = definition;
+  return compileLists(definition, lists, ANY_KEY).popular.map(({ categoryId, domains }) => {
+    const category = categories.find(({ id }) => id === categoryId);
+    const told = category?.secret === true ? '' : `: ${domains.join(', ')}`;
+    return `category ${categoryId}, ${category?.name} blocks ${domains.length} well-known domains${told}`;
+  });
 }
 
 function readWhole(

@@ -48,7 +48,7 @@ export async function sources(
     terminal.print(JSON.stringify(catalogue));
     return;
   }
-  const { version, active_since, sources: all } = catalogue;
+  const { version, active_since, popular, sources: all } = catalogue;
   terminal.print(`version ${textOf(version)}, in force since ${textOf(active_since)}`);
   const rows = all.map((one) => [
     groupOf(one),
@@ -63,6 +63,10 @@ export async function sources(
   }
   for (const { source, state, reason } of all) {
     if (reason !== null) terminal.print(`${state}: ${textOf(source)} ${textOf(reason)}`);
+  }
+  for (const { cat_id, count, domains = ['secret'] } of popular) {
+    const told = domains.map(textOf).join(', ');
+    terminal.print(`category ${cat_id} blocks ${count} well-known domains: ${told}`);
   }
 }
 

@@ -13,7 +13,11 @@ interface Sample {
   readonly samples: readonly number[];
 }
 
-const EMPTY: Sample = { groups: { categories: [], applications: [] }, sources: [], samples: [] };
+const EMPTY: Sample = {
+  groups: { categories: [], applications: [], popular: [] },
+  sources: [],
+  samples: [],
+};
 
 /** Gauges of the catalogue in force and its sources, read from the database: every replica shows the same values. */
 export class CatalogueGauges {
@@ -56,7 +60,7 @@ export class CatalogueGauges {
     );
   }
 
-  private groupGauge(label: 'category' | 'application', kind: keyof CatalogueMetadata): void {
+  private groupGauge(label: 'category' | 'application', kind: 'categories' | 'applications'): void {
     const name = `weir_catalogue_${label}_domains`;
     this.gauge(name, `Domains of the ${label} in the catalogue in force`, label, ({ groups }) =>
       groups[kind].map(({ id, domains }) => [String(id), domains]),

@@ -134,7 +134,7 @@ describe('the feed', () => {
     const database = new Database(harness.environment['DATABASE_URL'], pino({ level: 'silent' }));
     await storeImage(
       database,
-      { image, sha256, domainCount: 0, categories: [], applications: [] },
+      { image, sha256, domainCount: 0, categories: [], applications: [], popular: [] },
       sha256,
     );
     await database.close();

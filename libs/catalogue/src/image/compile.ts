@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto';
 import { CatalogueError } from '../catalogue-error.js';
 import type { RewriteDefinition } from '../definition/definition.js';
 import type { NameList } from '../names/name-list.js';
+import { findPopular, type PopularNames } from './popular-names.js';
+import { CatalogueImage } from './image.js';
 import { EMPTY, type GroupSummary } from './image-format.js';
 import { writeImage, MembershipSets } from './image-writer.js';
 import { NameMerge } from './name-merge.js';
@@ -38,6 +40,7 @@ export interface CompiledCatalogue {
   readonly categories: readonly GroupSummary[];
   /** Ascending by id. */
   readonly applications: readonly GroupSummary[];
+  readonly popular: readonly PopularNames[];
 }
 
 /**
@@ -76,7 +79,8 @@ export function compileCatalogue(listed: ListedGroups, key: HashKey): CompiledCa
   );
   const image = writeImage({ merge, sets, count }, { ...names, rewrites }, key);
   const sha256 = createHash('sha256').update(image).digest('hex');
-  return { image, sha256, domainCount: count, ...names };
+  const popular = findPopular(CatalogueImage.open(image, key, { checksumVerified: true }), key);
+  return { image, sha256, domainCount: count, ...names, popular };
 }
 
 /** The mark of an empty slot is the highest hash, so only the last name of a list can have it. */

@@ -14,7 +14,7 @@ import {
 } from '../store/catalogue-store.js';
 import { deleteOldImages, storeImage } from '../store/image-store.js';
 
-/** Application ids in one log line, at most. */
+/** Application ids, or domains, in one log line, at most. */
 const MAX_REPORTED = 20;
 
 /** Puts a compiled catalogue in force. Each activation is a change with a revision, like any other. */
@@ -35,7 +35,20 @@ export class CatalogueActivation {
     // Outside of the change, because it deletes thousands of rows and no other change should wait for that.
     await deleteOldImages(this.database.pool);
     this.log.info({ ...active.result, revision: active.revision }, 'catalogue active');
+    this.reportPopular(compiled);
     await this.reportRulesWithoutApplication(compiled.applications.map(({ id }) => id));
+  }
+
+  /** Warns of categories that block well-known domains. What a secret one has is not logged. */
+  private reportPopular({ categories, popular }: CompiledCatalogue): void {
+    for (const { categoryId, domains } of popular) {
+      const isSecret = categories.some(({ id, secret }) => id === categoryId && secret === true);
+      const examples = isSecret ? [] : domains.slice(0, MAX_REPORTED);
+      this.log.warn(
+        { category: categoryId, count: domains.length, examples },
+        'a category blocks well-known domains',
+      );
+    }
   }
 
   /** Warns of rules whose application is not in the catalogue. They are kept, because the application may return. */

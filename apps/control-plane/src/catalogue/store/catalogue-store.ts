@@ -1,15 +1,12 @@
 import type { ActiveCatalogue } from '@weir/config-model';
-import type { GroupSummary } from '@weir/catalogue';
+import type { CompiledCatalogue } from '@weir/catalogue';
 import type { ClientBase, Pool } from 'pg';
 import { Prisma } from '../../generated/prisma/client.js';
 import type { EntityTable } from '../../platform/database/entity-table.js';
 import type { Transaction } from '../../platform/database/transaction.js';
 
-/** Ids, names and sizes of the groups in an image. */
-export interface CatalogueMetadata {
-  readonly categories: readonly GroupSummary[];
-  readonly applications: readonly GroupSummary[];
-}
+/** Ids, names and sizes of the groups in an image, and which categories block well-known domains. */
+export type CatalogueMetadata = Pick<CompiledCatalogue, 'categories' | 'applications' | 'popular'>;
 
 interface CatalogueRow {
   version: number;
@@ -71,9 +68,10 @@ export const ACTIVE_APPLICATIONS = Prisma.sql`
 /** The groups in the image in force; empty when there is none. */
 export async function findActiveMetadata(pool: Pool): Promise<CatalogueMetadata> {
   const { rows } = await pool.query<{ metadata: CatalogueMetadata }>(
-    'SELECT metadata FROM config_head JOIN catalogue_image ON version = catalogue_version',
+    `SELECT '{"popular": []}' || metadata AS metadata
+     FROM config_head JOIN catalogue_image ON version = catalogue_version`,
   );
-  return rows[0]?.metadata ?? { categories: [], applications: [] };
+  return rows[0]?.metadata ?? { categories: [], applications: [], popular: [] };
 }
 
 /** Version of the image in force, and since when it is. */

@@ -7,13 +7,14 @@ import {
   IsFlag,
   IsId,
   IsInteger,
+  IsList,
   IsNestedList,
   IsOneOf,
   IsText,
   IsTime,
   Rule,
 } from '../../http/validation/rules.js';
-import { IsNormalisedDomain } from '../domain-lists/domain-check.js';
+import { IsDomain, IsNormalisedDomain } from '../domain-lists/domain-check.js';
 
 const MAX = Number.MAX_SAFE_INTEGER;
 const SECRET = 'the category is secret';
@@ -112,8 +113,23 @@ export class CatalogueSourceDto {
   reason!: string | null;
 }
 
+@Example<PopularDto>({ cat_id: 3, count: 1, domains: ['github.com'] })
+export class PopularDto {
+  @IsId()
+  cat_id!: number;
+
+  @IsInteger(1, MAX)
+  count!: number;
+
+  @AbsentWhere(SECRET)
+  @IsList()
+  @IsDomain({ each: true })
+  domains?: string[];
+}
+
 @Example<CatalogueDto>({
   ...{ version: 17, active_since: '2026-11-24T04:00:12.000Z' },
+  popular: [{ cat_id: 3, count: 1, domains: ['github.com'] }],
   sources: [SOURCE],
 })
 export class CatalogueDto {
@@ -125,6 +141,10 @@ export class CatalogueDto {
   @IsOptional()
   @IsTime()
   active_since!: string | null;
+
+  /** Well-known domains in categories of purpose `security`, and in mandatory ones. */
+  @IsNestedList(() => PopularDto)
+  popular!: PopularDto[];
 
   @IsNestedList(() => CatalogueSourceDto)
   sources!: CatalogueSourceDto[];

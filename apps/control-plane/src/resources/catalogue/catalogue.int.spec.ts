@@ -80,6 +80,7 @@ it('tells which catalogue is in force since when, and how each list of each grou
   expect(await get('/catalogue/')).toEqual({
     version: Number(version),
     active_since: (since as Date).toISOString(),
+    popular: [],
     sources: [
       { cat_id: 12, app_id: null, ...bets },
       {
@@ -136,7 +137,7 @@ it('a held list is taken when somebody accepts it, which is a change with a reco
   expect((await get<Catalogue>('/catalogue/')).version).toBeGreaterThan(before);
 });
 
-it('a category that is denied to everybody has the targets of every answer judged, also without a profile', async () => {
+it('a category denied to everybody has the targets of every answer judged, also without a profile', async () => {
   const found = await get('/explain/?client=192.168.1.1&domain=good.example');
   expect(found).toMatchObject({ verdict: 'unfiltered', targets_judged: true });
 });
@@ -216,4 +217,29 @@ it('says where only sample names are, until a list is added there', async () => 
   await write('catalogue.yaml', `include: [set.yaml]\ncategories: [${sample}, ${own}]\n`);
   await expect.poll(() => ops('readyz'), WAIT).toEqual([200, 'ok\n']);
   expect((await ops('metrics'))[1].match(gauge)).toBeNull();
+});
+
+it('tells which categories of threats block well-known domains, of a secret one how many', async () => {
+  expect(await get('/catalogue/')).toMatchObject({ popular: [] });
+  const flags = 'purpose: legal, mandatory: true, secret: true';
+  const categories = [
+    '{ id: 1, name: Malware, purpose: security, domains: [github.com] }',
+    `{ id: 2, name: Hidden, ${flags}, domains: [wikipedia.org] }`,
+    '{ id: 3, name: Work, domains: [gitlab.com] }',
+  ];
+  await write('catalogue.yaml', `categories: [${categories.join(', ')}]\n`);
+  await expect
+    .poll(async () => (await get<{ popular: object[] }>('/catalogue/')).popular, WAIT)
+    .toEqual([
+      { cat_id: 1, count: 1, domains: ['github.com'] },
+      { cat_id: 2, count: 1 },
+    ]);
+  const logged = () => {
+    const lines = harness.logLines.filter((line) => line.includes('blocks well-known domains'));
+    return lines.map((line) => JSON.parse(line) as object);
+  };
+  await expect.poll(logged, WAIT).toMatchObject([
+    { category: 1, count: 1, examples: ['github.com'] },
+    { category: 2, count: 1, examples: [] },
+  ]);
 });

@@ -58,10 +58,17 @@ export class CatalogueService {
   }
 
   async get(): Promise<Json<CatalogueDto>> {
-    const active = await findActivation(this.database.pool);
+    const { pool } = this.database;
+    const active = await findActivation(pool);
+    const { categories, popular } = await findActiveMetadata(pool);
+    const isSecret = (id: number) => categories.find((one) => one.id === id)?.secret === true;
     return {
       version: active?.version ?? null,
       active_since: active?.since?.toISOString() ?? null,
+      popular: popular.map(({ categoryId, domains }) => ({
+        ...{ cat_id: categoryId, count: domains.length },
+        ...(!isSecret(categoryId) && { domains: [...domains] }),
+      })),
       sources: await this.sources(),
     };
   }
