@@ -1,7 +1,6 @@
 import { concat, encodeQuery } from '@weir/dns-wire/testing';
 import { loopback, policyOf, profile } from '@weir/policy-feed/testing';
-import { connect } from 'node:tls';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { HttpsConnection } from '../listeners/https/https-connection.js';
 import {
   ACK,
@@ -10,9 +9,8 @@ import {
   FrameType,
   getHeaders,
   http2Frame,
+  openFrameClient,
   POST_HEADERS,
-  PREFACE,
-  readFrames,
   resetRequests,
 } from '../testing/http2-frames.js';
 import { startService, useCertificate } from '../testing/service.js';
@@ -21,26 +19,11 @@ const { CONTINUATION, DATA, GOAWAY, HEADERS, PING, RST_STREAM } = FrameType;
 const certificate = useCertificate();
 const LOCAL_NAME = `/dns-query?dns=${Buffer.from(encodeQuery('localhost', 1)).toString('base64url')}`;
 
-/** @returns how to connect clients that send bytes as they are, which `node:http2` does not */
 async function serve() {
   const configuration = { DNS_HTTPS_PORT: 0, ...certificate };
   const policy = policyOf(profile(1), loopback(1));
   const { httpsPort: port = 0 } = await startService(configuration, { source: { policy } });
-  return async (protocol: 'h2' | 'http/1.1' = 'h2') => {
-    const options = { host: '127.0.0.1', port, rejectUnauthorized: false };
-    const socket = connect({ ...options, ALPNProtocols: [protocol] });
-    onTestFinished(() => void socket.destroy());
-    let received = Buffer.alloc(0);
-    socket.on('data', (chunk: Buffer) => (received = Buffer.concat([received, chunk])));
-    socket.on('error', () => undefined);
-    await new Promise((resolve) => socket.once('secureConnect', resolve));
-    if (protocol === 'h2') socket.write(PREFACE);
-    return {
-      send: (bytes: Uint8Array | string) => void socket.write(bytes),
-      frames: (type: number) => readFrames(received).filter((one) => one.type === type),
-      closed: new Promise((resolve) => socket.once('close', resolve)),
-    };
-  };
+  return (protocol: 'h2' | 'http/1.1' = 'h2') => openFrameClient(port, protocol);
 }
 
 async function connectClient() {
@@ -53,7 +36,7 @@ const PING_FRAME = http2Frame(PING, 0, 0, new Uint8Array(8));
 
 it('ends a session that resets more than a hundred requests at once', async () => {
   const client = await connectClient();
-  client.send(resetRequests(0, 200));
+  client.send(resetRequests(0, 500));
   await client.closed;
 });
 
@@ -75,7 +58,8 @@ it('keeps a session that cancels sixty requests at once, and answers its next qu
 
 describe('of requests without use that come at once, few are handled:', () => {
   const CONNECTIONS = 16;
-  const REQUESTS = 150;
+  /** So many that a machine which stalls for seconds, meanwhile allowing more, still counts too many. */
+  const REQUESTS = 500;
   const reset = (headers: Uint8Array) => resetRequests(0, REQUESTS, headers);
 
   it.each([
@@ -87,11 +71,11 @@ describe('of requests without use that come at once, few are handled:', () => {
     const openClient = await serve();
     const clients = [];
     for (let n = 0; n < CONNECTIONS; n++) clients.push(await openClient(protocol));
-    const take = vi.spyOn(HttpsConnection.prototype, 'take');
+    const onGlitch = vi.spyOn(HttpsConnection.prototype, 'onGlitch');
     for (const client of clients) client.send(bytes);
     await Promise.all(clients.map(({ closed }) => closed));
-    expect(take.mock.calls.length).toBeGreaterThan(60);
-    expect(take.mock.calls.length).toBeLessThan(300);
+    expect(onGlitch.mock.calls.length).toBeGreaterThan(CONNECTIONS * 60);
+    expect(onGlitch.mock.calls.length).toBeLessThan((CONNECTIONS * REQUESTS) / 2);
   });
 });
 

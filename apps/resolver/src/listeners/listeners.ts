@@ -12,7 +12,8 @@ import {
   HostListeners,
   type ListenerLog,
 } from './host-listeners.js';
-import { GlitchLimit, Http1Server, HttpsConnection } from './https/https-connection.js';
+import { Http1Server } from './https/http1-connection.js';
+import { HttpsConnection } from './https/https-connection.js';
 import { InputTurns } from './input-turns.js';
 import { LaneSockets, RECEIVE_BUFFER_BYTES } from './lane-sockets.js';
 import type { Connect } from './stream-listener.js';
@@ -179,10 +180,9 @@ export class Listeners {
 
   private httpsConnector(identity: TlsIdentity): Connect {
     const { handler, counters, nowMs } = this.options;
-    const { exchange, unread } = this;
-    const { speak: speakHttp1 } = new Http1Server();
-    const glitches = new GlitchLimit();
-    const shared = { handler, counters, exchange, unread, nowMs, speakHttp1, glitches };
+    const { exchange, unread, turns } = this;
+    const http1 = new Http1Server();
+    const shared = { handler, counters, exchange, unread, turns, nowMs, http1 };
     return (socket, client) =>
       new HttpsConnection({
         ...shared,

@@ -1,5 +1,7 @@
 /** Frames of an HTTP/2 client, for what `node:http2` does not send. */
 import { concat } from '@weir/dns-wire/testing';
+import { connect } from 'node:tls';
+import { onTestFinished } from 'vitest';
 
 /** RFC 9113 §6. */
 export const FrameType = {
@@ -67,15 +69,45 @@ export function resetRequests(before: number, count: number, headers = POST_HEAD
   );
 }
 
+export interface ReceivedFrame {
+  readonly type: number;
+  readonly flags: number;
+  readonly stream: number;
+  readonly payload: Buffer;
+}
+
 /** The complete frames of what a connection has received. */
-export function readFrames(received: Buffer): { type: number; flags: number; stream: number }[] {
+export function readFrames(received: Buffer): ReceivedFrame[] {
   const frames = [];
   for (let at = 0; at + HEAD_BYTES <= received.length;) {
     const end = at + HEAD_BYTES + received.readUIntBE(at, 3);
     if (end > received.length) break;
     const stream = received.readUInt32BE(at + 5);
-    frames.push({ type: received[at + 3], flags: received[at + 4], stream });
+    const payload = received.subarray(at + HEAD_BYTES, end);
+    frames.push({ type: received[at + 3], flags: received[at + 4], stream, payload });
     at = end;
   }
   return frames;
+}
+
+/** Connects a client that sends bytes as they are, behind the preface. It is closed when the test has finished. */
+export async function openFrameClient(
+  port: number,
+  protocol: 'h2' | 'http/1.1' = 'h2',
+  { preface = PREFACE } = {},
+) {
+  const options = { host: '127.0.0.1', port, rejectUnauthorized: false };
+  const socket = connect({ ...options, ALPNProtocols: [protocol] });
+  onTestFinished(() => void socket.destroy());
+  let received = Buffer.alloc(0);
+  socket.on('data', (chunk: Buffer) => (received = Buffer.concat([received, chunk])));
+  socket.on('error', () => undefined);
+  await new Promise((resolve) => socket.once('secureConnect', resolve));
+  if (protocol === 'h2') socket.write(preface);
+  return {
+    send: (bytes: Uint8Array | string) => void socket.write(bytes),
+    allFrames: () => readFrames(received),
+    frames: (type: number) => readFrames(received).filter((one) => one.type === type),
+    closed: new Promise((resolve) => socket.once('close', resolve)),
+  };
 }

@@ -1,5 +1,3 @@
-import type { HttpCall } from './http-call.js';
-
 /** RFC 8484 §4.1; the URI template is `https://…/dns-query{?dns}`. */
 const PATH = '/dns-query';
 const MEDIA_TYPE = 'application/dns-message';
@@ -7,12 +5,23 @@ const MEDIA_TYPE = 'application/dns-message';
 /** Largest accepted query. A real one is far smaller. */
 export const MAX_QUERY_BYTES = 4096;
 
+/** Largest accepted headers of a request. A query in a URI has at most 5,462 characters. */
+export const MAX_HEADER_BYTES = 8_192;
+
+/** The part of a request that says what is asked. */
+export interface RequestHead {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  readonly contentType: string;
+}
+
 /** What to do with a request: an HTTP error, a query from the URI, or a query in the body. */
 export type DohRequest =
   { readonly status: number } | { readonly query: Buffer } | { readonly inBody: true };
 
 /** Reads a DNS over HTTPS request, except its body. */
-export function readRequest({ method, target, contentType }: HttpCall): DohRequest {
+export function readRequest({ method, target, contentType }: RequestHead): DohRequest {
   const [path, ...rest] = target.split('?');
   if (path !== PATH) return { status: 404 };
   if (method === 'GET') return readParameter(rest.join('?'));
