@@ -187,6 +187,21 @@ describe('the incident number', () => {
     },
   );
 
+  it('tells of the target, when that is what is blocked', async () => {
+    const upstream = await startCnameServer({ 'shop.example': 'ads.example' });
+    around.cleanups.push(() => {
+      upstream.close();
+    });
+    await around.plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'ads.example'));
+    const page = await around.start({
+      ...variables,
+      ...{ INSPECT_CNAME: 'true', UPSTREAMS: `127.0.0.1:${upstream.port}` },
+    });
+    const { body } = await askUntilLed(page);
+    const incident = new IncidentSeal(KEYS).open(numberIn(body)!);
+    expect(incident).toMatchObject({ domain: 'shop.example', target: 'ads.example' });
+  });
+
   it('is on pages of blocked names only, and only with a key', async () => {
     await around.plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
     const page = await around.start(variables);

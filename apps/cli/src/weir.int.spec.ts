@@ -108,6 +108,16 @@ describe('weir beside a control plane', () => {
     const { code, out } = await run('explain', '--incident', incident);
     expect(code).toBe(0);
     expect(out[0]).toMatch(/^client +192\.0\.2\.7 port 4000$/);
+    const ofTarget = new IncidentSeal([INCIDENT_KEYS]).seal({
+      ...{ client, domain: 'shop.example', target: 'www.example.com', atMs: Date.now() },
+    });
+    expect((await run('explain', '--incident', ofTarget)).out).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^domain +shop\.example A$/),
+        expect.stringMatching(/^target +www\.example\.com, which its answer leads to, decided$/),
+        expect.stringMatching(/^verdict +deny$/),
+      ]),
+    );
     const wrong = [
       [],
       ['192.0.2.7'],

@@ -37,6 +37,11 @@ describe('an incident number', () => {
     fc.assert(property);
   });
 
+  it('holds the target that is blocked in place of the name', () => {
+    const incident = { ...incidentOf('2001:db8::7', 53, 'shop.example'), target: 'ads.example' };
+    expect(seal.open(seal.seal(incident))).toEqual(incident);
+  });
+
   it('is another text each time, and has nothing in plain', () => {
     const incident = incidentOf('192.0.2.7', 4000, 'www.example.com');
     const address = Uint8Array.of(192, 0, 2, 7);

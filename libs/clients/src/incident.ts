@@ -6,6 +6,8 @@ export interface Incident {
   readonly client: Client;
   /** In normal form. */
   readonly domain: string;
+  /** The CNAME target that is blocked, when the name itself is not; in normal form. */
+  readonly target?: string;
   /** Whole seconds. */
   readonly atMs: number;
 }
@@ -29,7 +31,7 @@ export class IncidentSeal {
     this.keys = keys.map((key) => Buffer.from(key, 'hex'));
   }
 
-  seal({ client: { family, words, port }, domain, atMs }: Incident): string {
+  seal({ client: { family, words, port }, domain, target, atMs }: Incident): string {
     const head = Buffer.alloc(HEAD_BYTES + (family === 4 ? 4 : 16));
     head.writeUInt32BE(Math.floor(atMs / 1000));
     head[PORT_OFFSET - 1] = family;
@@ -39,7 +41,8 @@ export class IncidentSeal {
     }
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(CIPHER, this.keys[0], nonce);
-    const sealed = [cipher.update(head), cipher.update(domain, 'latin1'), cipher.final()];
+    const names = target === undefined ? domain : `${domain} ${target}`;
+    const sealed = [cipher.update(head), cipher.update(names, 'latin1'), cipher.final()];
     return Buffer.concat([nonce, ...sealed, cipher.getAuthTag()]).toString('base64url');
   }
 
@@ -53,8 +56,10 @@ export class IncidentSeal {
     const isIpv4 = plain[PORT_OFFSET - 1] === 4;
     if (isIpv4) client.setIpv4(plain.readUInt32BE(HEAD_BYTES), port);
     else client.setIpv6(plain, HEAD_BYTES, port);
-    const domain = plain.toString('latin1', HEAD_BYTES + (isIpv4 ? 4 : 16));
-    return { client, domain, atMs: plain.readUInt32BE() * 1000 };
+    const names = plain.toString('latin1', HEAD_BYTES + (isIpv4 ? 4 : 16));
+    const [domain, target] = names.split(' ');
+    const atMs = plain.readUInt32BE() * 1000;
+    return { client, domain, atMs, ...(target !== undefined && { target }) };
   }
 }
 

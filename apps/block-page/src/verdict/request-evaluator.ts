@@ -118,14 +118,16 @@ export class RequestEvaluator {
     const reason = reasonOf(policy, decision);
     const isSecret = reason.code === 'order' && reason.texts === undefined;
     const isForAll = isForEverybody(reason);
+    const target = candidate === name ? undefined : candidate;
+    const incident = { client, domain: name, atMs: nowMs, ...(target !== undefined && { target }) };
     return {
       kind: 'blocked',
       name: isSecret ? undefined : name,
       reason,
-      target: isSecret || candidate === name ? undefined : candidate,
+      target: isSecret ? undefined : target,
       nextSwitch: isForAll ? undefined : nextSwitchOf(decision, nowMs),
       pageId: isForAll ? ordersPageId : decision.pageId,
-      incident: isForAll ? undefined : seal?.seal({ client, domain: name, atMs: nowMs }),
+      incident: isForAll ? undefined : seal?.seal(incident),
     };
   }
 

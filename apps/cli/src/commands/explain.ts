@@ -36,7 +36,7 @@ export async function explain(
 }
 
 function render(explanation: ExplanationDto, terminal: Terminal): string[] {
-  const { client, domain, type, at, revision, steps, verdict } = explanation;
+  const { client, domain, type, at, revision, steps, verdict, target } = explanation;
   const coloured = (text: string): string => terminal.style(COLOURS[text] ?? 'none', textOf(text));
   const from = client.port === null ? client.address : `${client.address} port ${client.port}`;
   const rows = steps.map((step) => {
@@ -52,6 +52,9 @@ function render(explanation: ExplanationDto, terminal: Terminal): string[] {
     ['profile', profileOf(explanation)],
   ];
   const results = [
+    ...(target === null
+      ? []
+      : [['target', `${textOf(target)}, which its answer leads to, decided`]]),
     ['verdict', terminal.style('bold', coloured(verdict))],
     ['answer', answerOf(explanation)],
     ['since', sinceOf(explanation)],

@@ -303,6 +303,7 @@ export class FlipDto {
   ],
   verdict: 'deny',
   rewrite: null,
+  target: null,
   targets_judged: false,
   answer: {
     rcode: 'NOERROR',
@@ -357,6 +358,11 @@ export class ExplanationDto {
   @IsOptional()
   @IsAnyText({ example: 'safe.example.com' })
   rewrite!: string | null;
+
+  /** The alias in the answer of an upstream that is denied, as an incident number tells. The steps are about it. */
+  @IsOptional()
+  @IsAnyText({ example: 'ads.example.com' })
+  target!: string | null;
 
   /** Whether a target in the answer of an upstream may still be denied. */
   @IsFlag()

@@ -1,4 +1,4 @@
-import { ClientAddress, IncidentSeal, UNKNOWN_PORT } from '@weir/clients';
+import { ClientAddress, type Incident, IncidentSeal, UNKNOWN_PORT } from '@weir/clients';
 import { OtlpReceiver } from '@weir/telemetry/testing';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -443,10 +443,16 @@ describe('GET /explain/', () => {
 
 describe('GET /explain/?incident=', () => {
   const DAY_MS = 86_400_000;
-  const number = (atMs: number, address = '203.0.113.1', port = UNKNOWN_PORT, key = NEW_KEY) => {
+  const number = (
+    atMs: number,
+    address = '203.0.113.1',
+    port = UNKNOWN_PORT,
+    key = NEW_KEY,
+    names: Pick<Incident, 'domain' | 'target'> = { domain: 'www.bad.example' },
+  ) => {
     const client = new ClientAddress();
     client.set(address, port);
-    return new IncidentSeal([key]).seal({ client, domain: 'www.bad.example', atMs });
+    return new IncidentSeal([key]).seal({ client, atMs, ...names });
   };
   const refused = async (incident: string, more = '', at = harness.baseUrl) => {
     const query = `incident=${encodeURIComponent(incident)}${more}`;
@@ -470,6 +476,35 @@ describe('GET /explain/?incident=', () => {
     const same = port === UNKNOWN_PORT ? more : { ...more, port: String(port) };
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual(await explain(address, 'www.bad.example', same));
+  });
+
+  it('judges the target that was blocked, until that or the name is allowed', async () => {
+    const names = { domain: 'shop.example', target: 'ads.bad.example' };
+    const incident = number(Date.now(), '203.0.113.1', UNKNOWN_PORT, NEW_KEY, names);
+    const ask = async () => {
+      const answer = await harness.call('GET', `/explain/?incident=${incident}`);
+      expect(answer.status).toBe(200);
+      return answer.body as ExplanationDto;
+    };
+    const found = await ask();
+    const { domain, target, verdict, targets_judged: areJudged, answer, since, flip } = found;
+    expect({ domain, target, verdict, areJudged }).toEqual({
+      ...{ ...names, verdict: 'deny', areJudged: false },
+    });
+    expect(decided(found)).toEqual([
+      { step: 'domain_rule', verdict: 'deny', matched: 'bad.example', decided: true },
+    ]);
+    expect(answer).toMatchObject({ rcode: 'NOERROR', ede: { code: 17, text: 'deny list' } });
+    expect(since).toEqual((await explain('203.0.113.1', 'ads.bad.example')).since);
+    const body = { type: 'allow', domain: 'shop.example' };
+    expect(flip).toEqual({ method: 'POST', path: '/profile/1/bw_list', body });
+    const permitted = { target: null, verdict: 'allow', answer: null };
+    await change(flip!.method, flip!.path, flip!.body);
+    expect(await ask()).toMatchObject({ ...permitted, targets_judged: false });
+    await change('DELETE', '/profile/1/bw_list/shop.example');
+    await change('PATCH', '/profile/1/bw_list/bad.example', { type: 'allow' });
+    expect(await ask()).toMatchObject({ ...permitted, targets_judged: true });
+    await change('PATCH', '/profile/1/bw_list/bad.example', { type: 'deny' });
   });
 
   it('refuses an incident number that is older than a day', async () => {

@@ -85,23 +85,24 @@ export class ExplainService {
     throw new InvalidRequestError([{ loc: ['query', 'incident'], msg, type: 'value_error' }]);
   }
 
-  async explain({ client, domain, qtype, atMs }: Question): Promise<Json<ExplanationDto>> {
+  async explain({ client, domain, target, qtype, atMs }: Question): Promise<Json<ExplanationDto>> {
     const { resolver, hashKey } = this.options;
-    const name = toWireName(domain);
-    const { rows, revision, catalogue } = await this.read(client, [name]);
+    const names = [domain, ...(target === undefined ? [] : [target])].map((one) => toWireName(one));
+    const query = { client, name: names[0], target: names.at(1) ?? null, qtype, atMs };
+    const { rows, revision, catalogue } = await this.read(client, names);
     const entities = entitiesOf(rows, client.family);
-    const ask = (policy: Policy): QueryOutcome => resolver.ask(policy, client, name, qtype, atMs);
-    const { outcome, judged, explanation } = this.policy.with(entities, catalogue, (policy) => {
+    const ask = (policy: Policy): QueryOutcome => resolver.ask(policy, query);
+    const { outcome, explanation } = this.policy.with(entities, catalogue, (policy) => {
       const asked = ask(policy);
-      // The target of safe search may be denied by itself.
-      const target = (asked.verdict === 'deny' ? asked.rewrite : null) ?? name;
-      const names = hashesOf(target, hashKey);
-      return { outcome: asked, judged: target, explanation: policy.explain(client, names, atMs) };
+      const hashes = hashesOf(asked.judged, hashKey);
+      return { outcome: asked, explanation: policy.explain(client, hashes, atMs) };
     });
-    const { rewrite, verdict } = outcome;
+    const { rewrite, verdict, judged } = outcome;
     const judgedName = formatName(judged, 0);
     const deciding = decidingOf(explanation, outcome, judgedName, hashKey);
-    const { profileId, reason } = explanation.decision;
+    const { profileId, reason, matchedLabels } = explanation.decision;
+    // Nobody is told which name a secret category denies.
+    const isSecret = isOfOrders(reason) && matchedLabels === 0;
     const isOfProfile = profileId >= 0 && !isOfOrders(reason);
     const hasFlip = isOfProfile && outcome.special === null;
     const flip = !hasFlip
@@ -136,6 +137,7 @@ export class ExplainService {
       ),
       verdict,
       rewrite: rewrite === null ? null : formatName(rewrite, 0),
+      target: judged === query.target && !isSecret ? judgedName : null,
       targets_judged: outcome.areTargetsJudged,
       answer: outcome.answer,
       since: deciding && (await originOf(this.options.database.pool, deciding, revision)),

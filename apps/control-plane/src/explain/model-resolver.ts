@@ -39,9 +39,21 @@ export interface QueryOutcome {
   readonly special: string | null;
   /** The wire name that safe search sends the name to; null: nowhere. */
   readonly rewrite: Uint8Array | null;
+  /** The wire name that the verdict is about: the queried one, or one that the answer leads to, if that is denied. */
+  readonly judged: Uint8Array;
   readonly areTargetsJudged: boolean;
   /** Null: it comes from an upstream. */
   readonly answer: DnsAnswerDto | null;
+}
+
+export interface ModelQuery {
+  readonly client: Client;
+  /** A wire name. */
+  readonly name: Uint8Array;
+  /** The wire name of an alias that an upstream's answer leads to; null: none is known. */
+  readonly target: Uint8Array | null;
+  readonly qtype: number;
+  readonly atMs: number;
 }
 
 const ANSWER_BYTES = 4096;
@@ -103,27 +115,28 @@ export class ModelResolver {
     });
   }
 
-  /** @param name a wire name. */
-  ask(
-    policy: Policy,
-    client: Client,
-    name: Uint8Array,
-    qtype: number,
-    nowMs: number,
-  ): QueryOutcome {
+  ask(policy: Policy, { client, name, target, qtype, atMs }: ModelQuery): QueryOutcome {
     const bytes = encodeQuery(name, qtype);
     const query = new Query();
     parseQuery(bytes, bytes.length, query);
     this.source.policy = policy;
-    this.nowMs = nowMs;
+    this.nowMs = atMs;
     const asked = { bytes, query, client, nameHashLow: 0, nameHashHigh: 0 };
-    return this.outcomeOf(this.decider.decide(asked), asked);
+    const action = this.decider.decide(asked);
+    if (target !== null && (action === Action.resolve || action === Action.rewrite)) {
+      const { hashes } = this.decider;
+      hashes.compute(target, 0);
+      if (this.targetInspector.blocks(hashes)) {
+        return { ...this.outcomeOf(Action.block, asked, name), judged: target };
+      }
+    }
+    return this.outcomeOf(action, asked, name);
   }
 
-  private outcomeOf(action: Action, asked: AskedQuery): QueryOutcome {
+  private outcomeOf(action: Action, asked: AskedQuery, name: Uint8Array): QueryOutcome {
     const { decider } = this;
     const answer = this.answerTo(action, asked);
-    const plain = { special: null, rewrite: null, areTargetsJudged: false, answer };
+    const plain = { special: null, rewrite: null, judged: name, areTargetsJudged: false, answer };
     if (action === Action.refuse) return { ...plain, verdict: 'refused' };
     const { special, zoneOffset } = decider.specialMatch;
     if (action === Action.answerServer) {
@@ -138,7 +151,9 @@ export class ModelResolver {
       return { ...plain, verdict, special: formatName(asked.bytes, zoneOffset) };
     }
     const rewrite = decider.localName?.rewrite?.target ?? null;
-    if (action === Action.block) return { ...plain, verdict: 'deny', rewrite };
+    if (action === Action.block) {
+      return { ...plain, verdict: 'deny', rewrite, judged: rewrite ?? name };
+    }
     const verdict = decider.decision.verdict === Verdict.permit ? 'allow' : 'unfiltered';
     const areTargetsJudged = answer === null && this.targetInspector.hasSay;
     return { ...plain, verdict, rewrite, areTargetsJudged };

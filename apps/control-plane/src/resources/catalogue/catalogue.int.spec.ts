@@ -1,8 +1,9 @@
+import { ClientAddress, IncidentSeal, UNKNOWN_PORT } from '@weir/clients';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { faultsOf, type Harness, startHarness } from '../../testing/harness.js';
+import { faultsOf, type Harness, HASH_KEY, startHarness } from '../../testing/harness.js';
 
 const WAIT = { timeout: 60_000 };
 
@@ -46,7 +47,9 @@ applications:
   - { id: 3, name: Video, sources: [{ file: bets.txt, format: domains, licence: MIT, commercial_use: unknown }] }
 `,
   );
-  harness = await startHarness({ CATALOGUE: folder, CATALOGUE_INTERVAL_MS: '1000' });
+  harness = await startHarness({
+    ...{ CATALOGUE: folder, CATALOGUE_INTERVAL_MS: '1000', INCIDENT_KEYS: HASH_KEY },
+  });
 });
 afterAll(async () => {
   await harness.stop();
@@ -140,6 +143,19 @@ it('a held list is taken when somebody accepts it, which is a change with a reco
 it('a category denied to everybody has the targets of every answer judged, also without a profile', async () => {
   const found = await get('/explain/?client=192.168.1.1&domain=good.example');
   expect(found).toMatchObject({ verdict: 'unfiltered', targets_judged: true });
+});
+
+it('a secret category denies the target of an incident number, and names it to nobody', async () => {
+  const client = new ClientAddress();
+  client.set('192.168.1.1', UNKNOWN_PORT);
+  const names = { domain: 'good.example', target: 'www.hidden.example' };
+  const incident = new IncidentSeal([HASH_KEY]).seal({ client, ...names, atMs: Date.now() });
+  const found = await get(`/explain/?incident=${incident}`);
+  expect(found).toMatchObject({
+    ...{ domain: 'good.example', target: null, verdict: 'deny', since: null, flip: null },
+    steps: [{ step: 'order', verdict: 'deny', matched: null, decided: true }, {}],
+  });
+  expect(JSON.stringify(found) + harness.logLines.join('')).not.toContain('hidden');
 });
 
 it('finds the lists that have a name or one above it, with the line, and since when', async () => {
