@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { expectNames } from '../lists/testing/lists.js';
+import { expectNames, tarArchive, tarEntry } from '../lists/testing/lists.js';
 import { readDefinition } from './read-definition.js';
 import { enableSet, readSets } from './sets.js';
 
@@ -116,10 +116,10 @@ describe('the sets of the default catalogue', () => {
     ]);
   });
 
-  // As these lists began on the day that is named.
-  it.each([
+  // As lists of each maker began on the day that is named. phishing-filter is made by who makes urlhaus.
+  const SAMPLES = [
     [
-      'hagezi-threats, 21 May 2026',
+      'hagezi, 21 May 2026',
       'domains',
       "# Title: HaGeZi's Threat Intelligence Feeds DNS Blocklist\n# Expires: 6 hours\n" +
         '# Syntax: Domains (without subdomains)\n# Number of entries: 1265360\n#\ntz.0-0.site\nvideo-call.0-1h.com\n',
@@ -146,8 +146,42 @@ describe('the sets of the default catalogue', () => {
         '# Entry: "example.com" should block access to "example.com"\n0-02.net\n0.myikas.com\n',
       ['0-02.net', '0.myikas.com'],
     ],
-  ] as const)('lists like %s can be read', async (_when, format, text, names) => {
-    const report = await expectNames(text, format, names);
+    [
+      'blocklistproject, 6 July 2026',
+      'domains',
+      '# Title: Ransomware Block List\n# Last modified: 2026-07-06 00:40:31 UTC\n# Format: domains\n' +
+        '# Entries: 1,904\n# URL: \n#\n\n25z5g623wpqpdwis.onion.to\n27c73bq66y4xqoh7.dorfact.at\n',
+      ['25z5g623wpqpdwis.onion.to', '27c73bq66y4xqoh7.dorfact.at'],
+    ],
+    [
+      'ut1, 17 August 2026',
+      'ut1',
+      tarArchive(
+        tarEntry('gambling/', '', '5'),
+        tarEntry('gambling/domains', '0-casino.info\n000-online-casino.biz\n'),
+        tarEntry('gambling/urls', 'astrolabio.net/casino/\n'),
+        tarEntry('gambling/usage', 'black\n'),
+      ),
+      ['0-casino.info', '000-online-casino.biz'],
+    ],
+  ] as const;
+
+  it.each(SAMPLES)('lists like %s can be read', async (_when, format, list, names) => {
+    const report = await expectNames(list, format, names);
     expect(report).toMatchObject({ invalidLines: 0 });
+  });
+
+  it('are of makers with a sample', async () => {
+    const makers = [...SAMPLES.map(([when]) => when.split(',')[0]), 'phishing-filter'];
+    for (const { name, sources } of await readSets(DEFAULT)) {
+      const maker = makers.find((one) => name.startsWith(one));
+      expect(maker, name).toBeDefined();
+      const formats = SAMPLES.filter(([when]) => when.startsWith(maker!)).map(
+        ([, format]) => format,
+      );
+      if (formats.length > 0) {
+        expect(new Set(sources.map(({ format }) => format)), name).toEqual(new Set(formats));
+      }
+    }
   });
 });
