@@ -2,6 +2,7 @@ import { SCOPES, type Scope } from '@weir/control-plane/http/callers/scope';
 import { readVersion } from '@weir/ops/version';
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import { pathToFileURL } from 'node:url';
+import type { NewGrant } from './commands/grants.js';
 import type { NewOrder } from './commands/orders.js';
 import type { Context } from './context.js';
 import { ROOT } from './stack.js';
@@ -33,6 +34,7 @@ export function createProgram(context: Context): Command {
     .addHelpText('after', NOTES);
   addQuestions(program, context);
   addOrders(program, context);
+  addGrants(program, context);
   addInit(program, context);
   addCatalogue(program, context);
   addToken(program, context);
@@ -64,6 +66,8 @@ Exit status: 0 done, 1 failed, 2 the command line is not valid.`;
 
 const IMAGE_NOTE =
   'a file of `build`, the version of one that the database has, or the folder or URL of a catalogue.yaml';
+/** Of a record, as the API has them. */
+const ID = integer(0, 2_147_483_647);
 const JSON_OPTION = ['--json', 'print what the API said'] as const;
 
 function addQuestions(program: Command, context: Context): void {
@@ -93,9 +97,9 @@ function addQuestions(program: Command, context: Context): void {
     .command('changes')
     .description('who changed what: the newest changes, oldest first')
     .option('--follow', 'go on as they come, until Ctrl-C; with --json one object a line')
-    .option('--after <revision>', 'those after this revision')
-    .option('--limit <count>', 'at most so many, up to 1000 [100]', toLimit)
-    .option('--profile <id>', 'what names this profile, and every POST /init/')
+    .option('--after <revision>', 'those after this revision', integer(0, Number.MAX_SAFE_INTEGER))
+    .option('--limit <count>', 'at most so many, up to 1000 [100]', integer(1, 1_000))
+    .option('--profile <id>', 'what names this profile, and every POST /init/', ID)
     .option('--token <name>', 'by this token')
     .option(...JSON_OPTION)
     .action(async (options: object) =>
@@ -104,12 +108,12 @@ function addQuestions(program: Command, context: Context): void {
   program
     .command('profile')
     .description('what is known of a profile')
-    .argument('<id>')
+    .argument('<id>', '', ID)
     .addArgument(new Argument('<what>', 'week: which profile is active when').choices(['week']))
     .option('--from <time>', 'RFC 3339 [now]')
-    .option('--days <count>', 'at most 31 [7]')
+    .option('--days <count>', 'at most 31 [7]', integer(1, 31))
     .option(...JSON_OPTION)
-    .action(async (id: string, _what: string, options: object) =>
+    .action(async (id: number, _what: string, options: object) =>
       (await import('./commands/profile.js')).week(context, id, options),
     );
   program
@@ -132,29 +136,66 @@ function addOrders(program: Command, context: Context): void {
   orders
     .command('add')
     .description('deny a domain, and all names below it, to everybody')
-    .argument('<id>', 'a number that no order has yet')
+    .argument('<id>', 'a number that no order has yet', ID)
     .argument('<domain>')
     .requiredOption('--authority <text>', 'who has ordered it, as the block page shows it')
     .requiredOption('--reference <text>', 'how they refer to it, such as a file number')
     .option('--until <time>', 'RFC 3339: it ends by itself [no end]')
     .option(...JSON_OPTION)
-    .action(async (id: string, domain: string, options: NewOrder) =>
+    .action(async (id: number, domain: string, options: NewOrder) =>
       (await load()).addOrder(context, id, domain, options),
     );
   orders
     .command('end')
     .description('end an order at once and delete it; to keep it listed, PATCH its `until`')
-    .argument('<id>')
+    .argument('<id>', '', ID)
     .option(...JSON_OPTION)
-    .action(async (id: string, options: object) => (await load()).endOrder(context, id, options));
+    .action(async (id: number, options: object) => (await load()).endOrder(context, id, options));
 }
 
-/** The API calls it `last` or `limit`. @throws InvalidArgumentError */
-function toLimit(text: string): string {
-  if (!/^\d{1,4}$/.test(text) || Number(text) < 1 || Number(text) > 1_000) {
-    throw new InvalidArgumentError('It must be an integer from 1 to 1000.');
-  }
-  return text;
+function addGrants(program: Command, context: Context): void {
+  const load = () => import('./commands/grants.js');
+  const grants = program
+    .command('grants')
+    .description('what a profile is allowed or denied for a while');
+  grants
+    .command('list')
+    .description('the grants of a profile that hold, by their end')
+    .argument('<profile>', '', ID)
+    .option(...JSON_OPTION)
+    .action(async (profile: number, options: object) =>
+      (await load()).listGrants(context, profile, options),
+    );
+  grants
+    .command('add')
+    .description('allow or deny a domain, and all names below it, for minutes or until a time')
+    .argument('<profile>', '', ID)
+    .addArgument(new Argument('<verdict>').choices(['allow', 'deny']))
+    .argument('<domain>')
+    .option('--minutes <count>', 'at most 44640, which are 31 days', integer(1, 44_640))
+    .option('--until <time>', 'RFC 3339')
+    .option(...JSON_OPTION)
+    .action(async (profile: number, verdict: string, domain: string, options: NewGrant) =>
+      (await load()).addGrant(context, profile, verdict, domain, options),
+    );
+  grants
+    .command('delete')
+    .description('end a grant at once')
+    .argument('<profile>', '', ID)
+    .argument('<id>', 'as `list` prints it', integer(0, Number.MAX_SAFE_INTEGER))
+    .option(...JSON_OPTION)
+    .action(async (profile: number, id: number, options: object) =>
+      (await load()).deleteGrant(context, profile, id, options),
+    );
+}
+
+/** Reads an argument in decimal digits. It throws InvalidArgumentError. */
+function integer(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d{1,16}$/.test(text) && value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`It must be an integer from ${min} to ${max}.`);
+  };
 }
 
 function addInit(program: Command, context: Context): void {

@@ -175,6 +175,66 @@ describe('weir beside a control plane', () => {
     expect([without.code, without.errors[0]]).toEqual([2, expect.stringContaining('--authority')]);
   });
 
+  it.each([
+    ['orders', 'add', '', 'example.org', '--authority', 'a', '--reference', 'b'],
+    ['orders', 'add', '0x10', 'example.org', '--authority', 'a', '--reference', 'b'],
+    ['orders', 'end', '7.0'],
+    ['grants', 'list', '1e1'],
+    ['grants', 'add', '1', 'allow', 'example.org', '--minutes', '-5'],
+    ['grants', 'delete', '1', '2147483648x'],
+    ['changes', '--after', ' 1'],
+    ['changes', '--profile', '2147483648'],
+    ['profile', 'one', 'week'],
+    ['profile', '1', 'week', '--days', '32'],
+  ])('%s %s: of %j something is no number that it can be', async (...argv) => {
+    expect(await run(...argv)).toMatchObject({
+      code: 2,
+      errors: [
+        expect.stringMatching(/It must be an integer from \d+ to \d+\.$/),
+        expect.any(String),
+      ],
+    });
+  });
+
+  it('adds a grant, for minutes or until a time, lists those that hold, and ends one', async () => {
+    const added = await run('grants', 'add', '1', 'allow', 'example.org', '--minutes', '30');
+    expect(added).toEqual({
+      code: 0,
+      out: [
+        expect.stringMatching(
+          /^grant \d+ until 20\S+Z is in force on 0\/0 resolvers, revision \d+, .+ GMT$/,
+        ),
+      ],
+      errors: [],
+    });
+    const until = new Date(Date.now() + 86_400_000).toISOString();
+    const other = await json<{ id: number }>(
+      ...['grants', 'add', '1', 'deny', 'example.net', '--until', until],
+    );
+    expect(other).toMatchObject({ profile_id: 1, verdict: 'deny' });
+    expect((await run('grants', 'list', '1')).out).toEqual([
+      expect.stringMatching(/^id +verdict +until$/),
+      expect.stringMatching(/^\d+ +allow +20\S+Z$/),
+      expect.stringMatching(new RegExp(`^${other.id} +deny +20\\S+Z$`)),
+    ]);
+    const listed = await json<unknown[]>('grants', 'list', '1');
+    expect(listed).toEqual((await harness.call('GET', '/profile/1/grants')).body);
+    expect((await run('grants', 'delete', '1', String(other.id))).out).toEqual([
+      expect.stringMatching(/^the end of grant \d+ is in force on 0\/0 resolvers, revision \d+, /),
+    ]);
+    expect(await json('grants', 'list', '1')).toHaveLength(1);
+    const again = await run('grants', 'delete', '1', String(other.id));
+    expect([again.code, again.errors]).toEqual([
+      1,
+      [`weir: grant ${other.id} of profile 1 not found`],
+    ]);
+    const endless = await run('grants', 'add', '1', 'allow', 'example.org');
+    expect([endless.code, endless.errors]).toEqual([
+      1,
+      [expect.stringContaining('Either minutes or until is required')],
+    ]);
+  });
+
   it('lists resolvers, and none', async () => {
     expect(await json('resolvers')).toEqual([]);
     expect((await run('resolvers')).out).toEqual([expect.stringMatching(/^name +state +address/)]);

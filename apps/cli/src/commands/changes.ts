@@ -6,9 +6,9 @@ import { textOf } from '../terminal.js';
 
 interface Options {
   readonly follow?: true;
-  readonly after?: string;
-  readonly limit?: string;
-  readonly profile?: string;
+  readonly after?: number;
+  readonly limit?: number;
+  readonly profile?: number;
   readonly token?: string;
   readonly json?: true;
 }

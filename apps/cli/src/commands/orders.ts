@@ -47,33 +47,36 @@ export async function listOrders(
 /** Puts an order in force. */
 export async function addOrder(
   { environment, terminal }: Context,
-  id: string,
+  id: number,
   domain: string,
   { authority, reference, until, json }: NewOrder,
 ): Promise<void> {
-  const body = JSON.stringify({ id: Number(id), domain, authority, reference, until });
+  const body = JSON.stringify({ id, domain, authority, reference, until });
   const answer = await new Api(environment).call('/orders/', { method: 'POST', body });
   const said = await text(answer);
-  terminal.print(json === true ? said : `order ${textOf(id)} is ${proofOf(answer.headers)}`);
+  terminal.print(json === true ? said : `order ${id} is ${proofOf(answer.headers)}`);
 }
 
 /** Deletes an order. */
 export async function endOrder(
   { environment, terminal }: Context,
-  id: string,
+  id: number,
   { json }: Options,
 ): Promise<void> {
-  const path = `/orders/${encodeURIComponent(id)}`;
-  const { headers } = await new Api(environment).call(path, { method: 'DELETE' });
-  const { 'x-config-revision': revision, 'x-config-applied': applied } = headers;
+  const { headers } = await new Api(environment).call(`/orders/${id}`, { method: 'DELETE' });
   terminal.print(
-    json === true
-      ? JSON.stringify({ revision: Number(revision), applied })
-      : `the end of order ${textOf(id)} is ${proofOf(headers)}`,
+    json === true ? acknowledged(headers) : `the end of order ${id} is ${proofOf(headers)}`,
   );
 }
 
-function proofOf(headers: IncomingHttpHeaders): string {
+/** What the headers of a change say, as JSON. */
+export function acknowledged(headers: IncomingHttpHeaders): string {
+  const { 'x-config-revision': revision, 'x-config-applied': applied } = headers;
+  return JSON.stringify({ revision: Number(revision), applied });
+}
+
+/** The same in words. */
+export function proofOf(headers: IncomingHttpHeaders): string {
   const { 'x-config-revision': revision, 'x-config-applied': applied, date } = headers;
   return `in force on ${textOf(applied)} resolvers, revision ${textOf(revision)}, ${textOf(date)}`;
 }

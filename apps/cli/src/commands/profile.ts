@@ -4,17 +4,17 @@ import { table, textOf } from '../terminal.js';
 
 interface Options {
   readonly from?: string;
-  readonly days?: string;
+  readonly days?: number;
   readonly json?: true;
 }
 
 /** Prints which profile is active when. */
 export async function week(
   { environment, terminal }: Context,
-  id: string,
+  id: number,
   { from, days, json }: Options,
 ): Promise<void> {
-  const path = `/profile/${encodeURIComponent(id)}/switches`;
+  const path = `/profile/${id}/switches`;
   const switches = await new Api(environment).get<
     readonly { readonly from: string; readonly until: string; readonly active_id: number }[]
   >(path, { from, days });

@@ -1,0 +1,69 @@
+import type { StoredGrantDto } from '@weir/control-plane/resources/grants/grant.dto';
+import { text } from 'node:stream/consumers';
+import { Api } from '../api/api.js';
+import type { Context } from '../context.js';
+import { table, textOf } from '../terminal.js';
+import { acknowledged, proofOf } from './orders.js';
+
+interface Options {
+  readonly json?: true;
+}
+
+/** The options of a grant that is added. */
+export interface NewGrant extends Options {
+  readonly minutes?: number;
+  readonly until?: string;
+}
+
+/** Prints the grants of a profile that hold. */
+export async function listGrants(
+  { environment, terminal }: Context,
+  profile: number,
+  { json }: Options,
+): Promise<void> {
+  const all = await new Api(environment).get<readonly StoredGrantDto[]>(pathOf(profile));
+  if (json === true) {
+    terminal.print(JSON.stringify(all));
+    return;
+  }
+  const rows = all.map(({ id, verdict, until }) => [id, verdict, until].map(textOf));
+  const [first, ...lines] = table([['id', 'verdict', 'until'], ...rows], 3);
+  terminal.print(terminal.style('bold', first));
+  for (const line of lines) terminal.print(line);
+}
+
+/** Allows or denies a domain for a while. */
+export async function addGrant(
+  { environment, terminal }: Context,
+  profile: number,
+  verdict: string,
+  domain: string,
+  { minutes, until, json }: NewGrant,
+): Promise<void> {
+  const body = JSON.stringify({ domain, verdict, minutes, until });
+  const answer = await new Api(environment).call(pathOf(profile), { method: 'POST', body });
+  const said = await text(answer);
+  const grant = JSON.parse(said) as StoredGrantDto;
+  const proof = proofOf(answer.headers);
+  terminal.print(
+    json === true ? said : `grant ${textOf(grant.id)} until ${textOf(grant.until)} is ${proof}`,
+  );
+}
+
+/** Ends a grant at once. */
+export async function deleteGrant(
+  { environment, terminal }: Context,
+  profile: number,
+  id: number,
+  { json }: Options,
+): Promise<void> {
+  const path = `${pathOf(profile)}/${id}`;
+  const { headers } = await new Api(environment).call(path, { method: 'DELETE' });
+  terminal.print(
+    json === true ? acknowledged(headers) : `the end of grant ${id} is ${proofOf(headers)}`,
+  );
+}
+
+function pathOf(profile: number): string {
+  return `/profile/${profile}/grants`;
+}
