@@ -3,6 +3,8 @@ import type { SuffixHashes } from '@weir/dns-name';
 import type { CatalogueIndex, CategoryRewrite } from './catalogue-index.js';
 import { Decision, isOfOrders, Reason, Verdict } from './decision.js';
 import type { Lookups } from './lookups.js';
+import type { ProfileLookup } from './profiles/profile-lookup.js';
+import type { DomainRuleLookup } from './rules/domain-rule-lookup.js';
 import type { TimedRuleLookup } from './rules/timed-rule-lookup.js';
 import type { ZoneClock } from './schedules/zone-clock.js';
 
@@ -54,7 +56,12 @@ const NO_IDS: readonly number[] = [];
 
 /** Judges names by the rules of profiles. One evaluator serves all queries; `judge` allocates nothing. */
 export class RuleEvaluator {
-  catalogue: CatalogueIndex | null = null;
+  private index: CatalogueIndex | null = null;
+  private mandatoryIds = NO_IDS;
+  private readonly profiles: ProfileLookup;
+  private readonly domainRules: DomainRuleLookup;
+  private readonly orders: TimedRuleLookup;
+  private readonly grants: TimedRuleLookup;
   /** The membership set of each suffix of the current name, valid when `isLookedUp`. */
   private readonly memberships = new Int32Array(MAX_LABELS);
   private isLookedUp = false;
@@ -66,13 +73,27 @@ export class RuleEvaluator {
   protected sink = 0;
 
   constructor(
-    private readonly lookups: Lookups,
+    lookups: Lookups,
     private readonly clock: ZoneClock,
-  ) {}
+  ) {
+    this.profiles = lookups.profiles;
+    this.domainRules = lookups.domainRules;
+    this.orders = lookups.orders.rules;
+    this.grants = lookups.grants;
+  }
+
+  get catalogue(): CatalogueIndex | null {
+    return this.index;
+  }
+
+  set catalogue(index: CatalogueIndex | null) {
+    this.index = index;
+    this.mandatoryIds = index?.mandatoryIds ?? NO_IDS;
+  }
 
   /** Whether anything is denied to everybody. */
   get hasOrders(): boolean {
-    return !this.lookups.orders.rules.isEmpty || this.mandatoryIds.length > 0;
+    return this.mandatoryIds.length > 0 || !this.orders.isEmpty;
   }
 
   /** What all steps say of a name, in order of precedence, for the client of a decision. Allocates. */
@@ -103,7 +124,7 @@ export class RuleEvaluator {
 
   /** The steps for a profile in order of precedence. */
   private stepsOf(slot: number): readonly RuleStep[] {
-    const { profiles } = this.lookups;
+    const { profiles } = this;
     if (slot < 0) return ORDERS;
     return profiles.isAppawarePriority(slot) ? APPLICATION_RULES_FIRST : DOMAIN_RULES_FIRST;
   }
@@ -113,14 +134,14 @@ export class RuleEvaluator {
    * @param slot of the profile that is active; −1: none, or its rules do not matter.
    */
   judge(slot: number, names: SuffixHashes, out: Decision): void {
-    this.judgeSteps(slot, names, out);
+    if (slot >= 0 || this.hasOrders) this.judgeSteps(slot, names, out);
+    else setUndecided(slot, out);
     out.rewrite = out.verdict === Verdict.permit ? this.rewriteOf(slot, names) : null;
   }
 
   /** The first of the blocked categories that rewrite this name; null: there is none. */
   private rewriteOf(slot: number, names: SuffixHashes): CategoryRewrite | null {
-    const { catalogue } = this;
-    const { profiles } = this.lookups;
+    const { catalogue, profiles } = this;
     if (catalogue === null || profiles.categoryCount(slot) === 0) return null;
     const rewrites = catalogue.rewritesOf(names);
     for (let i = 0; i < rewrites.length; i++) {
@@ -145,20 +166,11 @@ export class RuleEvaluator {
         return;
       }
     }
-    out.matchedLabels = 0;
-    out.matchedId = -1;
-    out.explicitAllow = false;
-    if (slot >= 0) {
-      out.reason = Reason.none;
-      out.verdict = Verdict.permit;
-    } else {
-      out.reason = out.isOutsideRanges ? Reason.outsideRanges : Reason.noProfile;
-      out.verdict = Verdict.unfiltered;
-    }
+    setUndecided(slot, out);
   }
 
   private setPage(step: RuleStep, slot: number, out: Decision): void {
-    const { profiles } = this.lookups;
+    const { profiles } = this;
     const blocking = step === Reason.grant ? out.ownSlot : slot;
     out.pageId = isOfOrders(step) ? -1 : profiles.pageId(blocking);
     out.emptyDnsAnswer = !isOfOrders(step) && profiles.isEmptyDnsAnswer(blocking);
@@ -173,10 +185,10 @@ export class RuleEvaluator {
     const isListed = slot >= 0 || this.mandatoryIds.length > 0;
     this.catalogueCandidates =
       this.catalogue !== null && isListed ? this.catalogue.candidateMask(names) : 0;
-    this.orderCandidates = this.lookups.orders.rules.candidateMask(names);
+    this.orderCandidates = this.orders.candidateMask(names);
     if (slot < 0) return;
-    this.ruleCandidates = this.lookups.domainRules.candidateMask(slot, names);
-    if (this.catalogueCandidates !== 0) this.sink = this.lookups.profiles.prefetchLists(slot);
+    this.ruleCandidates = this.domainRules.candidateMask(slot, names);
+    if (this.catalogueCandidates !== 0) this.sink = this.profiles.prefetchLists(slot);
   }
 
   /**
@@ -188,7 +200,7 @@ export class RuleEvaluator {
     names: SuffixHashes,
     out: Decision,
   ): RuleVerdict | 0 {
-    const { profiles } = this.lookups;
+    const { profiles } = this;
     out.matchedLabels = 0;
     out.matchedId = -1;
     switch (step) {
@@ -217,21 +229,21 @@ export class RuleEvaluator {
 
   /** The order for the longest suffix, and of several for it that with the lowest id. */
   private matchOrders(names: SuffixHashes, out: Decision): RuleVerdict | 0 {
-    const { rules } = this.lookups.orders;
+    const { orders } = this;
     for (let i = names.count - 1; i >= 0; i--) {
       if (!isCandidate(this.orderCandidates, i)) continue;
-      const order = rules.find(-1, names, i, this.clock);
+      const order = orders.find(-1, names, i, this.clock);
       if (order < 0) continue;
       out.orderNumber = order;
-      out.matchedId = rules.owner(order);
-      return this.matchTimed(rules, order, i, out);
+      out.matchedId = orders.owner(order);
+      return this.matchTimed(orders, order, i, out);
     }
     return 0;
   }
 
   /** The grant for the longest suffix. */
   private matchGrants(names: SuffixHashes, out: Decision): RuleVerdict | 0 {
-    const { grants } = this.lookups;
+    const { grants } = this;
     for (let i = names.count - 1; i >= 0; i--) {
       const grant = grants.find(out.ownSlot, names, i, this.clock);
       if (grant >= 0) return this.matchTimed(grants, grant, i, out);
@@ -256,7 +268,7 @@ export class RuleEvaluator {
   private matchDomainRules(slot: number, names: SuffixHashes, out: Decision): RuleVerdict | 0 {
     for (let i = names.count - 1; i >= 0; i--) {
       if (!isCandidate(this.ruleCandidates, i)) continue;
-      const verdict = this.lookups.domainRules.findSuffix(slot, names, i);
+      const verdict = this.domainRules.findSuffix(slot, names, i);
       if (verdict !== 0) {
         out.matchedLabels = i + 1;
         return verdict;
@@ -270,8 +282,7 @@ export class RuleEvaluator {
    * allowed one wins.
    */
   private matchApplications(slot: number, names: SuffixHashes, out: Decision): RuleVerdict | 0 {
-    const { catalogue } = this;
-    const { profiles } = this.lookups;
+    const { catalogue, profiles } = this;
     if (catalogue === null) return 0;
     this.lookUp(catalogue, names);
     const words = catalogue.memberships;
@@ -318,12 +329,8 @@ export class RuleEvaluator {
   }
 
   private isBlocked(slot: number, categoryId: number): boolean {
-    if (slot >= 0) return this.lookups.profiles.categoryVerdict(slot, categoryId) !== 0;
+    if (slot >= 0) return this.profiles.categoryVerdict(slot, categoryId) !== 0;
     return this.mandatoryIds.includes(categoryId);
-  }
-
-  private get mandatoryIds(): readonly number[] {
-    return this.catalogue === null ? NO_IDS : this.catalogue.mandatoryIds;
   }
 
   /** Looks the suffixes up once for each name: applications and categories use the same sets. */
@@ -333,6 +340,20 @@ export class RuleEvaluator {
     for (let i = names.count - 1; i >= 0; i--) {
       this.memberships[i] = isCandidate(this.catalogueCandidates, i) ? catalogue.find(names, i) : 0;
     }
+  }
+}
+
+/** No step decides. */
+function setUndecided(slot: number, out: Decision): void {
+  out.matchedLabels = 0;
+  out.matchedId = -1;
+  out.explicitAllow = false;
+  if (slot >= 0) {
+    out.reason = Reason.none;
+    out.verdict = Verdict.permit;
+  } else {
+    out.reason = out.isOutsideRanges ? Reason.outsideRanges : Reason.noProfile;
+    out.verdict = Verdict.unfiltered;
   }
 }
 
