@@ -90,7 +90,13 @@ export default defineConfig({
       }),
       // Not among what `npm test` runs: npm run test:nightly.
       project('nightly', {
-        include: ['{apps/*,tools}/src/**/*.nightly.spec.ts'],
+        include: [
+          '{apps/*,tools}/src/**/*.nightly.spec.ts',
+          'libs/policy/src/policy.property.spec.ts',
+        ],
+        // A million questions.
+        env: { POLICY_RUNS: '600' },
+        setupFiles: SETUP_FILES,
         globalSetup: ['tools/src/testing/compile.ts'],
         testTimeout: 600_000,
         hookTimeout: 600_000,

@@ -38,8 +38,9 @@ const CLOCKS = [
   return new WallClock(zone, WEEKS[i], WEEKS[i] + 25 * DAY_MS);
 });
 
-const MIN_TRIPLES = 1_000_000;
-const RUNS = 500;
+/** More in the nightly tests. */
+const RUNS = Number(process.env['POLICY_RUNS'] ?? 200);
+const MIN_TRIPLES = RUNS * 1800;
 /**
  * Orders and mandatory categories over all that comes after, and grants, each saying either; domain rules and
  * application rules in both orders, each saying either, over each other and over what comes after; and the last two.
@@ -202,7 +203,10 @@ function shareWithReader(): { share: PolicyShare; shared: SharedPolicy } {
   return { share, shared };
 }
 
-/** Asks policy, shared reader and oracle everything. @returns how many questions that were. */
+/**
+ * Asks policy, shared reader and oracle everything, but for one explanation of all clients with the same profiles.
+ * @returns how many questions that were.
+ */
 function compare(
   policy: Policy,
   reader: PolicyReader,
@@ -237,6 +241,7 @@ function compare(
     for (const nowMs of times) {
       const active = oracle.active(subscriber.profileId, nowMs);
       for (const { hashes, name } of names) {
+        const known = judgements.size;
         const all = judge(active, subscriber.profileId ?? -1, name, nowMs);
         const judged = active === null && all.length === 0 ? null : decided(all);
         const rewrittenBy =
@@ -250,6 +255,8 @@ function compare(
         reader.decide(client, hashes, nowMs, out);
         check(out, oracle, expected);
         outcomes[out.reason]++;
+        const isFirst = nowMs === times[0] && name === names[0].name;
+        if (judgements.size === known && !isFirst) continue;
         const explanation = policy.explain(client, hashes, nowMs);
         check(explanation.decision, oracle, expected, true);
         checkExplanation(explanation, subscriber, active, all, nowMs);
@@ -347,7 +354,7 @@ describe('Policy', () => {
     );
     expect(triples).toBeGreaterThanOrEqual(MIN_TRIPLES);
     expect(Math.min(...outcomes), 'every step decides often').toBeGreaterThan(MIN_TRIPLES / 1000);
-    expect(rewritten, 'names are rewritten often').toBeGreaterThan(1000);
+    expect(rewritten, 'names are rewritten often').toBeGreaterThan(MIN_TRIPLES / 1000);
     expect(overruled.size).toBe(DISAGREEMENTS);
     expect(Math.min(...overruled.values()), 'every step overrules others').toBeGreaterThan(10);
   });

@@ -291,12 +291,18 @@ function ruleSays(
   };
 }
 
+const suffixesOfNames = new Map<string, readonly string[]>();
+
 /** The name and its parents, longest first. */
-function suffixes(name: string): string[] {
+function suffixes(name: string): readonly string[] {
+  const known = suffixesOfNames.get(name);
+  if (known !== undefined) return known;
   const labels = name.split('.');
-  return labels.map((_, i) => labels.slice(i).join('.'));
+  const all = labels.map((_, i) => labels.slice(i).join('.'));
+  suffixesOfNames.set(name, all);
+  return all;
 }
 
 function labelsOf(suffix: string): number {
-  return suffix.split('.').length;
+  return suffixes(suffix).length;
 }
