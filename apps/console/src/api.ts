@@ -74,10 +74,12 @@ async function refusal(response: Response): Promise<CallError> {
   return new CallError(response.status, details, response.headers.get('x-request-id'));
 }
 
-/** The body of the response to a call of `api`. */
-export async function dataOf<T>(call: Promise<{ readonly data?: T }>): Promise<NonNullable<T>> {
+/** The JSON of the response to a call of `api`. */
+export async function dataOf<T>(
+  call: Promise<{ readonly data?: T }>,
+): Promise<Exclude<T, string | undefined>> {
   const { data } = await call;
-  return data as NonNullable<T>;
+  return data as Exclude<T, string | undefined>;
 }
 
 /** Where a change is in force, from the response to a call of `api` that made it. */

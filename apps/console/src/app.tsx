@@ -15,15 +15,15 @@ export function App(): JSX.Element {
   const title =
     session.value === null ? t('signIn.title') : page ? t(page.title) : t('error.notFound');
   const heading = useRef<HTMLHeadingElement>(null);
-  const isFirst = useRef(true);
+  const shown = useRef(path);
   useEffect(() => {
     document.title = `${title} – Weir`;
   }, [title]);
   // A screen reader says where a link has led to, and the keyboard goes on from there.
   useEffect(() => {
-    if (!isFirst.current) heading.current?.focus();
-    isFirst.current = false;
-  }, [path, session.value]);
+    if (shown.current !== path) heading.current?.focus();
+    shown.current = path;
+  }, [path]);
   return (
     <>
       <a class="skip" href="#main" onClick={() => heading.current?.focus()}>
@@ -39,7 +39,7 @@ export function App(): JSX.Element {
           {title}
         </h1>
         {session.value === null ? (
-          <Entrance />
+          <Entrance onSignedIn={() => heading.current?.focus()} />
         ) : page === undefined ? (
           <p>{t('frame.notFound')}</p>
         ) : (
@@ -51,7 +51,7 @@ export function App(): JSX.Element {
 }
 
 /** Signs in with the token of a former load of this tab, or asks for one. */
-function Entrance(): JSX.Element {
+function Entrance({ onSignedIn }: { onSignedIn: () => void }): JSX.Element {
   const [token] = useState(storedToken);
   const [error, setError] = useState<unknown>(null);
   const [isTrying, setTrying] = useState(token !== null);
@@ -63,7 +63,7 @@ function Entrance(): JSX.Element {
         .then(() => setTrying(storedToken() !== null));
   };
   useEffect(enter, []);
-  if (!isTrying) return <SignIn />;
+  if (!isTrying) return <SignIn onSignedIn={onSignedIn} />;
   return error === null ? <Loading /> : <Failure error={error} retry={enter} />;
 }
 

@@ -9,6 +9,11 @@ interface Place {
   readonly params: URLSearchParams;
 }
 
+export interface PageProperties {
+  /** What follows the name of the page in the path: `7` of `profiles/7`. */
+  readonly rest: string;
+}
+
 function current(): Place {
   const { pathname, hash } = globalThis.location;
   return { path: pathname.slice(BASE.length), params: new URLSearchParams(hash.slice(1)) };

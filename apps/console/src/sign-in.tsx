@@ -6,13 +6,13 @@ import { t } from './i18n/index.js';
 
 const UNAUTHORIZED = 401;
 
-export function SignIn(): JSX.Element {
+export function SignIn({ onSignedIn }: { onSignedIn: () => void }): JSX.Element {
   const [token, setToken] = useState('');
   const [error, setError] = useState<unknown>(null);
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     setError(null);
-    signIn(token.trim()).catch(setError);
+    signIn(token.trim()).then(onSignedIn).catch(setError);
   };
   const isRefused = error instanceof CallError && error.status === UNAUTHORIZED;
   return (

@@ -1,12 +1,11 @@
 import type { ComponentType } from 'preact';
 import type { Session } from '../api.js';
+import type { PageProperties } from '../router.js';
 import type { Key } from '../i18n/index.js';
+import { Changes } from './changes.js';
+import { Explain } from './explain.js';
+import { Profile } from './profile.js';
 import { Resolvers } from './resolvers.js';
-
-export interface PageProperties {
-  /** What follows in the path: `7` of `profiles/7`. */
-  readonly rest: string;
-}
 
 interface Page {
   /** Below `/console/`. */
@@ -19,5 +18,8 @@ interface Page {
 
 /** In the order of the navigation. The first one is what `/console/` shows. */
 export const PAGES: readonly Page[] = [
+  { path: 'explain', title: 'page.explain', component: Explain },
   { path: 'resolvers', title: 'page.resolvers', component: Resolvers },
+  { path: 'profiles', title: 'page.profiles', component: Profile },
+  { path: 'changes', title: 'page.changes', component: Changes },
 ];

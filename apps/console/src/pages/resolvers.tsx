@@ -29,7 +29,7 @@ function List({ resolvers }: { resolvers: readonly Resolver[] }): JSX.Element {
   const isWell = live === resolvers.length;
   return (
     <>
-      <p class={`notice across ${isWell ? 'good' : 'bad'}`} role="status">
+      <p class={`notice headline ${isWell ? 'good' : 'bad'}`} role="status">
         {t(isWell ? 'resolvers.allLive' : 'resolvers.someLive', { live, all: resolvers.length })}
       </p>
       <Table caption={t('page.resolvers')} head={COLUMNS.map((column) => t(`resolvers.${column}`))}>

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, startHarness } from '../../testing/harness.js';
 
 const PAGES = ['', 'explain', 'resolvers', 'profiles/7', 'nothing/at/all'];
+/** Of all that a browser loads before it shows something, compressed. */
+const MAX_FIRST_LOAD_BYTES = 150_000;
 
 describe('/console/', () => {
   let harness: Harness;
@@ -51,16 +53,19 @@ describe('/console/', () => {
     const html = await (await get('/console/')).text();
     const paths = [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, path]) => path);
     expect(paths.length).toBeGreaterThanOrEqual(3);
+    let bytes = Number((await get('/console/')).headers.get('content-length'));
     for (const path of paths) {
       expect(path).toMatch(/^\/console\/assets\/[\w-]+-[\w-]{8}\.(js|css|svg)$/);
       const response = await get(path);
       expect(response.status).toBe(200);
       expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
       expect(response.headers.get('content-encoding')).toBe('gzip');
+      bytes += Number(response.headers.get('content-length'));
       const plain = await get(path, { headers: { 'Accept-Encoding': 'identity' } });
       expect(plain.headers.get('content-encoding')).toBeNull();
       expect(await plain.text()).toBe(await response.text());
     }
+    expect(bytes).toBeLessThanOrEqual(MAX_FIRST_LOAD_BYTES);
     expect(html).not.toMatch(/<script(?![^>]* src=)|<style|style=/);
   });
 

@@ -1,0 +1,246 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { allows, api, type Applied, changeBy, dataOf, type Schemas } from '../api.js';
+import { ChangesTable } from '../changes-table.js';
+import { Action, Choice, Failure, Field, InForce, Loading, Table, Time } from '../components.js';
+import { t } from '../i18n/index.js';
+import { hrefOf, navigate, type PageProperties } from '../router.js';
+import { useLoad } from '../use-load.js';
+import { Week } from '../week.js';
+
+const SHOWN_CHANGES = 20;
+const VERDICTS = ['allow', 'deny'] as const;
+
+export function Profile({ rest }: PageProperties): JSX.Element {
+  const [text, setText] = useState(rest);
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    navigate(hrefOf(`profiles/${encodeURIComponent(text.trim())}`));
+  };
+  return (
+    <>
+      <form class="card" onSubmit={submit}>
+        <Field
+          label={t('profile.id')}
+          inputMode="numeric"
+          required
+          value={text}
+          onValue={setText}
+        />
+        <button type="submit">{t('profile.show')}</button>
+      </form>
+      {/^\d+$/.test(rest) && <Sections key={rest} id={Number(rest)} />}
+    </>
+  );
+}
+
+function Sections({ id }: { id: number }): JSX.Element {
+  const params = { path: { profile_id: id } };
+  const { value, error, reload } = useLoad(
+    async (signal) => {
+      const [profile, switches] = await Promise.all([
+        dataOf(api.GET('/profiles/{profile_id}', { params, signal })),
+        dataOf(api.GET('/profile/{profile_id}/switches', { params, signal })),
+      ]);
+      return { profile, switches };
+    },
+    [id],
+  );
+  if (value === undefined)
+    return error === null ? <Loading /> : <Failure error={error} retry={reload} />;
+  return (
+    <>
+      <Week id={id} switches={value.switches} />
+      <Blocks profile={value.profile} />
+      <Grants id={id} />
+      <Subscribers id={id} />
+      <RecentChanges id={id} />
+    </>
+  );
+}
+
+/** What it blocks, by the names of the catalogue. */
+function Blocks({
+  profile: { profile, cat_ids, apps },
+}: {
+  profile: Schemas['ProfileAnswer'];
+}): JSX.Element {
+  const { value, error } = useLoad(async (signal) => {
+    const [categories, applications] = await Promise.all([
+      dataOf(api.GET('/categories/', { signal })),
+      dataOf(api.GET('/app_aware/application/', { signal })),
+    ]);
+    return {
+      categories: new Map(categories.map(({ id, name }) => [id, name])),
+      applications: new Map(applications.map(({ id, name }) => [id, name])),
+    };
+  }, []);
+  const flags = (
+    ['white_list_only', 'empty_dns_answer', 'appaware_priority_over_bwlists'] as const
+  ).filter((flag) => profile[flag]);
+  return (
+    <section>
+      <h2>{t('profile.blocks')}</h2>
+      <Failure error={error} />
+      <p>{t('profile.page', { id: profile.page_id ?? '–' })}</p>
+      {flags.length > 0 && (
+        <ul>
+          {flags.map((flag) => (
+            <li>{t(`profile.flag.${flag}`)}</li>
+          ))}
+        </ul>
+      )}
+      <p>
+        {t('profile.categories')}{' '}
+        {cat_ids.map((one) => value?.categories.get(one) ?? one).join(', ') || t('profile.none')}
+      </p>
+      <ul>
+        {apps.map(({ app_id, status }) => (
+          <li>
+            {value?.applications.get(app_id) ?? app_id}: {t(`explain.says.${status}`)}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Grants({ id }: { id: number }): JSX.Element {
+  const [change, setChange] = useState<Applied | null>(null);
+  const params = { path: { profile_id: id } };
+  const { value, error, reload } = useLoad(
+    (signal) => dataOf(api.GET('/profile/{profile_id}/grants', { params, signal })),
+    [id],
+  );
+  const done = (applied: Applied): void => {
+    setChange(applied);
+    reload();
+  };
+  const end = async (grant: number): Promise<void> => {
+    const path = { profile_id: id, id: grant };
+    done(await changeBy(api.DELETE('/profile/{profile_id}/grants/{id}', { params: { path } })));
+  };
+  const head = (['verdict', 'domain', 'until'] as const).map((one) => t(`grants.${one}`));
+  return (
+    <section>
+      <h2>{t('grants.title')}</h2>
+      <Failure error={error} />
+      <InForce change={change} />
+      {value?.length === 0 && <p>{t('profile.none')}</p>}
+      {value !== undefined && value.length > 0 && (
+        <Table
+          caption={t('grants.title')}
+          head={allows('write') ? [...head, t('grants.end')] : head}
+        >
+          {value.map((grant) => (
+            <tr key={grant.id}>
+              <td>{t(`explain.says.${grant.verdict}`)}</td>
+              <td>{t('common.hashOf', { hash: grant.domain_hash })}</td>
+              <td>
+                <Time at={grant.until} />
+              </td>
+              {allows('write') && (
+                <td>
+                  <Action run={() => end(grant.id)}>{t('grants.end')}</Action>
+                </td>
+              )}
+            </tr>
+          ))}
+        </Table>
+      )}
+      {allows('write') && <NewGrant id={id} done={done} />}
+    </section>
+  );
+}
+
+function NewGrant({ id, done }: { id: number; done: (change: Applied) => void }): JSX.Element {
+  const [domain, setDomain] = useState('');
+  const [minutes, setMinutes] = useState('30');
+  const [verdict, setVerdict] = useState<(typeof VERDICTS)[number]>('allow');
+  const add = async (): Promise<void> => {
+    const body = { domain: domain.trim(), verdict, minutes: Number(minutes) };
+    const params = { path: { profile_id: id } };
+    done(await changeBy(api.POST('/profile/{profile_id}/grants', { params, body })));
+    setDomain('');
+  };
+  return (
+    <div class="card row">
+      <Field label={t('grants.newDomain')} value={domain} onValue={setDomain} />
+      <Choice
+        label={t('grants.verdict')}
+        value={verdict}
+        choices={VERDICTS.map((one) => [one, t(`explain.flip.${one}`)] as const)}
+        onValue={setVerdict}
+      />
+      <Field label={t('grants.minutes')} inputMode="numeric" value={minutes} onValue={setMinutes} />
+      <Action class="main" disabled={domain.trim() === ''} run={add}>
+        {t('grants.add')}
+      </Action>
+    </div>
+  );
+}
+
+/** The networks and ranges that have it, by pages. */
+function Subscribers({ id }: { id: number }): JSX.Element {
+  const [after, setAfter] = useState<string | null>(null);
+  const query = after === null ? {} : { after };
+  const { value, error, reload } = useLoad(
+    (signal) =>
+      dataOf(
+        api.GET('/profile/{profile_id}/subscribers', {
+          params: { path: { profile_id: id }, query },
+          signal,
+        }),
+      ),
+    [id, after],
+  );
+  const next = value?.next;
+  return (
+    <section>
+      <h2>{t('profile.subscribers')}</h2>
+      <Failure error={error} retry={reload} />
+      {value?.subscribers.length === 0 && <p>{t('profile.none')}</p>}
+      <ul class="plain wide">
+        {value?.subscribers.map(({ kind, ip, prefix_len, lower_port_bound, upper_port_bound }) => (
+          <li>
+            <a href={hrefOf('explain', { client: ip, port: lower_port_bound })}>
+              {kind === 'napt'
+                ? `${ip}:${lower_port_bound}-${upper_port_bound}`
+                : `${ip}/${prefix_len}`}
+            </a>
+          </li>
+        ))}
+      </ul>
+      <p class="row">
+        {after !== null && (
+          <button type="button" onClick={() => setAfter(null)}>
+            {t('profile.first')}
+          </button>
+        )}
+        {next !== null && next !== undefined && (
+          <button type="button" onClick={() => setAfter(next)}>
+            {t('profile.next')}
+          </button>
+        )}
+      </p>
+    </section>
+  );
+}
+
+function RecentChanges({ id }: { id: number }): JSX.Element {
+  const query = { last: SHOWN_CHANGES, profile_id: id };
+  const { value, error, reload } = useLoad(
+    (signal) => dataOf(api.GET('/changes/', { params: { query }, signal })),
+    [id],
+  );
+  return (
+    <section>
+      <h2>{t('page.changes')}</h2>
+      <Failure error={error} retry={reload} />
+      {value && <ChangesTable changes={value.changes.toReversed()} />}
+      <p>
+        <a href={hrefOf('changes', { profile_id: id })}>{t('profile.allChanges')}</a>
+      </p>
+    </section>
+  );
+}
