@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sha256 } from '@weir/ops';
@@ -7,6 +9,7 @@ import type { ControlPlane } from '../control-plane.js';
 import { EventReader } from '../testing/event-reader.js';
 import { faultsOf, type Harness, startHarness, TOKEN } from '../testing/harness.js';
 
+const WAIT = { timeout: 60_000 };
 const EMPTY = { blockpages: [], profiles: [], bw_lists: [], napts: [], nets: [], nets6: [] };
 const SECOND = { Authorization: 'Bearer second-token-of-the-tests' };
 const READER = { Authorization: 'Bearer token-of-the-reader' };
@@ -405,6 +408,32 @@ describe('GET /changes/', () => {
         })
         .toBe(200);
       for (const stream of [...streams, other, again]) await stream?.close();
+    });
+
+    it('gives its place back also when it waits behind another one on a connection that ends', async () => {
+      const { hostname, port } = new URL(harness.baseUrl);
+      const { Authorization } = SECOND;
+      const asked = ['GET /changes/?last=1 HTTP/1.1', 'Host: weir', 'Accept: text/event-stream'];
+      const request = [...asked, `Authorization: ${Authorization}`, '', ''].join('\r\n');
+      const statuses = async (count: number) => {
+        const all = Array.from({ length: count }, () => follow('last=1', SECOND));
+        const streams = await Promise.all(all);
+        for (const stream of streams) await stream.close();
+        return streams.map(({ status }) => status);
+      };
+      // As many as a token may have.
+      const connections = await Promise.all(
+        Array.from({ length: 8 }, async () => {
+          const connection = connect(Number(port), hostname);
+          connection.write(request.repeat(2));
+          const [first] = (await once(connection, 'data')) as [Buffer];
+          expect(first.toString()).toMatch(/^HTTP\/1\.1 200 /);
+          return connection;
+        }),
+      );
+      await expect.poll(() => statuses(1), WAIT).toEqual([429]);
+      for (const connection of connections) connection.destroy();
+      await expect.poll(() => statuses(16), WAIT).toEqual(Array<number>(16).fill(200));
     });
 
     it('ends when its token is taken out', async () => {
