@@ -406,7 +406,10 @@ describe('GET /explain/', () => {
     }
   });
 
-  it('keeps the domain out of spans and of the metrics beside them', async () => {
+  it.each([
+    ['/explain/', 'client=203.0.113.1&', 'domain_rule'],
+    ['/catalogue/search/', '', 'catalogue_source'],
+  ])('%s keeps the domain out of log, records, metrics and spans', async (path, more, table) => {
     const receiver = await OtlpReceiver.start();
     const variables = {
       OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
@@ -416,28 +419,40 @@ describe('GET /explain/', () => {
     for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
     const replica = await harness.startReplica(variables);
     vi.unstubAllEnvs();
-    const query = 'client=203.0.113.1&domain=very-private.example';
-    const { authorization: headers } = harness;
-    const at = `http://127.0.0.1:${replica.managementPort}`;
-    expect((await fetch(`${at}/explain/?${query}`, { headers })).status).toBe(200);
+    const logged = harness.logLines.length;
+    const ask = async (query: string) => {
+      const { authorization: headers } = harness;
+      const at = `http://127.0.0.1:${replica.managementPort}`;
+      const answer = await fetch(`${at}${path}?${more}${query}`, { headers });
+      return { status: answer.status, body: await answer.text() };
+    };
+    const names = ['very-private.example', '%76ery%2Dprivate.example', 'VERY-PRIVATE.example.'];
+    const faulty = ['very-private..example', 'very-private.example&very-private=1'];
+    const askAll = (of: readonly string[]) => Promise.all(of.map((name) => ask(`domain=${name}`)));
+    const statuses = async (of: readonly string[]) =>
+      (await askAll(of)).map(({ status }) => status);
+    expect(await statuses(names)).toEqual([200, 200, 200]);
+    expect(await statuses(faulty)).toEqual([422, 422]);
+    await harness.sql(`ALTER TABLE ${table} RENAME TO renamed`);
+    const failed = await askAll(names);
+    await harness.sql(`ALTER TABLE renamed RENAME TO ${table}`);
+    expect(failed.map(({ status }) => status)).toEqual([500, 500, 500]);
+    const metrics = await (await fetch(`http://127.0.0.1:${replica.opsPort}/metrics`)).text();
+    expect(metrics).toContain(`route="${path}"`);
     // It sends all that it has.
     await replica.stop();
     await receiver.stop();
-    expect(receiver.spans.map(({ name }) => name)).toContain('GET /explain/');
-    const sent = Buffer.concat(receiver.bodies).toString('latin1');
-    expect(sent).not.toContain('very-private');
-    expect(sent).not.toContain('203.0.113.1');
-  });
-
-  it('keeps the domain out of log and metrics', async () => {
-    await explain('203.0.113.1', 'very-private.example');
-    await harness.call('GET', '/explain/?client=203.0.113.1&domain=very-private..example');
-    const { opsPort } = harness.controlPlane;
-    const metrics = await (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text();
-    expect(metrics).toContain('route="/explain/"');
+    const lines = harness.logLines.slice(logged);
+    const requests = lines.filter((line) => line.includes(`"route":"${path}"`));
+    expect(requests.some((line) => line.includes('"status":500'))).toBe(true);
+    expect(lines.some((line) => line.includes('renamed') || line.includes(table))).toBe(true);
+    expect(receiver.spans.map(({ name }) => name)).toContain(`GET ${path}`);
     const records = JSON.stringify(await harness.sql('SELECT * FROM change_record'));
-    expect(metrics + harness.logLines.join() + records).not.toContain('very-private');
-    expect(harness.logLines.join()).toContain('"route":"/explain/"');
+    const sent = Buffer.concat(receiver.bodies).toString('latin1');
+    const bodies = failed.map(({ body }) => body).join();
+    const everything = [metrics, lines.join(), records, sent, bodies].join();
+    expect(everything).not.toMatch(/(v|%76)ery(-|%2d)private/i);
+    expect(metrics + sent + bodies).not.toContain('203.0.113.1');
   });
 });
 
