@@ -2,36 +2,11 @@ import type { JSX } from 'preact';
 import type { Schemas } from './api.js';
 import { ProfileLink } from './changes-table.js';
 import { Table } from './components.js';
+import { daysOf, localMs } from './days.js';
 import { language, t } from './i18n/index.js';
 
-const DAY_MS = 86_400_000;
 const DAYS = 7;
-
-interface Segment {
-  readonly activeId: number;
-  /** Share of the day: 0 to 1. */
-  readonly from: number;
-  readonly until: number;
-}
-
-/** The local time of a text of RFC 3339, as if it were UTC: days have the length that a calendar shows. */
-function localMs(text: string): number {
-  return Date.parse(`${text.slice(0, 'yyyy-mm-ddThh:mm:ss'.length)}Z`);
-}
-
-/** Which profile is active when, by days. */
-export function daysOf(switches: readonly Schemas['Switch'][]): Map<number, Segment[]> {
-  const days = new Map<number, Segment[]>();
-  for (const { from, until, active_id: activeId } of switches) {
-    const [fromMs, untilMs] = [localMs(from), localMs(until)];
-    for (let day = Math.floor(fromMs / DAY_MS) * DAY_MS; day < untilMs; day += DAY_MS) {
-      const share = (ms: number): number => Math.min(Math.max((ms - day) / DAY_MS, 0), 1);
-      const segment = { activeId, from: share(fromMs), until: share(untilMs) };
-      days.set(day, [...(days.get(day) ?? []), segment]);
-    }
-  }
-  return days;
-}
+const DATE = { weekday: 'short', day: 'numeric', month: 'numeric' } as const;
 
 interface WeekProperties {
   readonly id: number;
@@ -42,8 +17,8 @@ interface WeekProperties {
 export function Week({ id, switches }: WeekProperties): JSX.Element {
   const format = (options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat =>
     new Intl.DateTimeFormat(language.value, { ...options, timeZone: 'UTC' });
-  const day = format({ weekday: 'short', day: 'numeric', month: 'numeric' });
-  const time = format({ weekday: 'short', hour: '2-digit', minute: '2-digit' });
+  const day = format(DATE);
+  const time = format({ ...DATE, hour: '2-digit', minute: '2-digit' });
   const at = (text: string): JSX.Element => (
     <time dateTime={text}>{time.format(localMs(text))}</time>
   );

@@ -19,7 +19,7 @@ const SCOPES = ['read', 'write', 'replace'] as const;
 type Scope = (typeof SCOPES)[number];
 const tokenOf = (scope: string): string => `token-of-scope-${scope}`;
 const DESKTOP = { viewport: { width: 1280, height: 900 } };
-const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, deviceScaleFactor: 2 };
+const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true };
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-console-'));
 const tokensFile = join(folder, 'tokens.yaml');
@@ -38,7 +38,7 @@ describe('the console in a browser', needs('chromium'), () => {
   let api: ManagementClient;
   let origin: string;
   let browser: Browser;
-  let visits: Visit[] = [];
+  const visits: Visit[] = [];
 
   beforeAll(async () => {
     mkdirSync(SCREENSHOTS, { recursive: true });
@@ -287,7 +287,7 @@ describe('the console in a browser', needs('chromium'), () => {
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme });
           const shown = `${name}-${screen}-${colorScheme}`;
-          await page.screenshot({ path: join(SCREENSHOTS, `${shown}.png`), fullPage: true });
+          await page.screenshot({ path: join(SCREENSHOTS, `${shown}.png`) });
           expect([shown, await faultsOf(page)]).toEqual([shown, []]);
         }
         const overflow =
