@@ -163,9 +163,10 @@ describe('GET /changes/', () => {
     expect(await read('last=5&token=nobody')).toEqual({ changes: [], next: 0 });
   });
 
-  it('finds what names a profile: itself, rules, schedule, networks that have or had it, every /init/', async () => {
+  it('finds what names a profile: itself, rules, schedule, grants, networks that have or had it, /init/', async () => {
     const start = await touch();
     const path = '/net/3405803777';
+    const grant = { domain: 'example.com', verdict: 'allow', minutes: 30 };
     const mine = [
       await change('PATCH', '/profiles/9', { cat_ids: [1] }),
       await change('POST', '/profile/9/bw_list', { type: 'deny', domain: 'example.com' }),
@@ -173,6 +174,7 @@ describe('GET /changes/', () => {
       await change('POST', '/profile/9/app_aware', { app_id: 3, status: 'allow' }),
       await change('POST', '/profile/9/schedule', SCHEDULE),
       await change('DELETE', '/profile/9/schedule'),
+      await change('POST', '/profile/9/grants', grant),
       await change('POST', '/net/', { ip: '203.0.113.1', profile_id: 9 }),
       await change('PATCH', path, { profile_id: 8 }),
     ];
@@ -207,9 +209,9 @@ describe('GET /changes/', () => {
       others.slice(-2),
     );
     expect(await revisionsOf(`after=${start}&limit=1000&profile_id=8`)).toEqual([
-      mine[7],
-      others[0],
       mine[8],
+      others[0],
+      mine[9],
     ]);
     expect(await revisionsOf('last=2&profile_id=9')).toEqual(mine.slice(-2));
 

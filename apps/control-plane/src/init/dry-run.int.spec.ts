@@ -134,6 +134,17 @@ describe('POST /init/?dry_run=true', () => {
     expect(again.body).toMatchObject({ revision: revision + 1, subscribers_affected: 0 });
   });
 
+  it('counts all, and gives a hundred keys of each as samples', async () => {
+    const more = Array.from({ length: 101 }, (_, i) => ({ profile: { id: 1000 + i } }));
+    const answer = await call('POST', PATH, { ...STORED, profiles: [...STORED.profiles, ...more] });
+    const ids = expect.toSatisfy(
+      (all: number[]) => new Set(all).size === 100 && all.length === 100,
+    );
+    expect(answer.body).toMatchObject({
+      resources: { profiles: { added: 101, samples: { added: ids, changed: [], removed: [] } } },
+    });
+  });
+
   it('is one only with exactly this parameter', async () => {
     const before = await digestOfDatabase();
     for (const [query, fault] of [
