@@ -10,6 +10,7 @@ import { ipv4Client, namesOf, profile, KEY } from './testing/fixtures.js';
 
 const RULES = 40_000;
 const hashes = Array.from({ length: RULES }, (_, i) => hashDomain(`r${i}.example`, KEY));
+const [ORDERED, GRANTED] = ['ordered', 'granted'].map((name) => hashDomain(`${name}.example`, KEY));
 const out = new Decision();
 
 /** Denies the rules from `first` on. */
@@ -22,6 +23,15 @@ function buildIn(memory: ChunkMemory, first: number): Policy {
     hashes.slice(first).map((hash) => [1, hash, RuleVerdict.deny]),
   );
   policy.load('naptAssignment', [[0xc000_0202, 0, 1023, 1]]);
+  const order = {
+    id: 7,
+    domainHash: ORDERED,
+    authority: 'a court',
+    reference: '1 O 2/26',
+    until: null,
+  };
+  policy.put({ type: 'put', kind: 'order', entity: order });
+  policy.load('grant', [[1, GRANTED, RuleVerdict.deny, 4_000_000_000]]);
   return policy;
 }
 
@@ -34,6 +44,10 @@ function expectDenied(policy: Policy, first: number): void {
     Verdict.unfiltered,
   );
   expect(policy.decide(ipv4Client(3), namesOf('r0.example'), 0, out)).toBe(Verdict.unfiltered);
+  const granted = namesOf('granted.example');
+  expect(policy.decide(ipv4Client(1), granted, 0, out)).toBe(Verdict.block);
+  expect(policy.decide(ipv4Client(3), granted, 0, out)).toBe(Verdict.unfiltered);
+  expect(policy.decide(ipv4Client(3), namesOf('ordered.example'), 0, out)).toBe(Verdict.block);
 }
 
 const bufferNumbers = new Map<ArrayBufferLike, number>();
