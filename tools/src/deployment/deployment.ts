@@ -18,8 +18,8 @@ export const pageAddress = (page: number): string => `192.0.2.${page}`;
 
 export const MAX_PAGE_ID = 254;
 
-/** Address of the default page. No profile of the suite uses it. */
-const DEFAULT_PAGE_ADDRESS = '192.0.2.255';
+/** Address of the default page. Orders are answered with it; no profile of the suite uses it. */
+export const DEFAULT_PAGE_ADDRESS = '192.0.2.255';
 
 /** The variable BLOCK_PAGE_ADDRESSES. */
 function renderPageAddresses(): string {

@@ -14,6 +14,7 @@ import {
   RESOLVER_THREADS,
 } from './faults.js';
 import { FIXED_SETUP, type Key, PAGE_SETUP, type Step } from './keys/key.js';
+import { grantKey, orderKey } from './keys/order-keys.js';
 import { batchKey, ruleKey } from './keys/rule-keys.js';
 import { scheduleKey } from './keys/schedule-key.js';
 import { settingsKey } from './keys/settings-key.js';
@@ -36,6 +37,8 @@ const KEY_KINDS = [
   ipv6NetworkKey,
   naptKey,
   scheduleKey,
+  orderKey,
+  grantKey,
 ];
 /** Keys of each kind for each writer. */
 const KEYS_PER_WRITER = 2;
@@ -143,7 +146,7 @@ async function runOn(
   await deployment.start();
   const checker = new AnswerChecker(deployment, dns, stats);
   const writerCount = options.plant === null ? options.writers : PLANTED_WRITERS;
-  const keysOfWriters = makeKeys(writerCount, KEYS_PER_WRITER);
+  const keysOfWriters = makeKeys(writerCount, KEYS_PER_WRITER, deployment.secrets.hashKey);
   const keys = keysOfWriters.flat();
   const shared: WriterOptions = {
     deployment,
@@ -176,10 +179,10 @@ async function runOn(
 }
 
 /** Keys of every kind, each with its own subscribers. Every writer has `each` keys of every kind. */
-function makeKeys(writers: number, each: number): Key[][] {
+function makeKeys(writers: number, each: number, hashKey: string): Key[][] {
   return Array.from({ length: writers }, (_, writer) =>
     Array.from({ length: each }, (_each, i) =>
-      KEY_KINDS.map((makeKey) => makeKey(writer * each + i)),
+      KEY_KINDS.map((makeKey) => makeKey(writer * each + i, hashKey)),
     ).flat(),
   );
 }

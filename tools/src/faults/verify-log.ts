@@ -39,8 +39,8 @@ export class LoggedRows {
 
   private forget(): void {
     this.known = new Set();
-    // `POST /init/` keeps the schedules.
-    for (const [kind, rows] of this.rows) if (kind !== 'schedule') rows.clear();
+    // `POST /init/` leaves these as they are.
+    for (const [kind, rows] of this.rows) if (kind !== 'schedule' && kind !== 'order') rows.clear();
   }
 
   private of(kind: EntityKind): Map<string, Row> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import { Deployment, pageAddress } from '../deployment/deployment.js';
+import { DEFAULT_PAGE_ADDRESS, Deployment, pageAddress } from '../deployment/deployment.js';
 import { DnsClient } from '../deployment/dns-client.js';
 import { UPSTREAM_ADDRESS } from '../deployment/dns-message.js';
 import type { Answer } from '../deployment/management-client.js';
@@ -13,8 +13,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** Has the profile; the stranger has none. */
 export const SUBSCRIBER = '127.0.0.1';
 const STRANGER = '127.0.0.2';
-/** The default page, by which orders are answered. */
-export const ORDERED = '192.0.2.255';
+export const ORDERED = DEFAULT_PAGE_ADDRESS;
 /** The page of the profile. */
 export const DENIED = pageAddress(1);
 export const TEXTS = { authority: 'District Court of Exampleton', reference: '12 O 345/26' };

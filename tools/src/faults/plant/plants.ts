@@ -37,7 +37,7 @@ export const DEFECTS = {
     replace: `
       const { revision, digest } = change;
       const lineage = this.machine.phase.inForce?.lineage ?? change.lineage;
-      const isEarly = revision > 360; // after the set-up, which takes longer otherwise
+      const isEarly = revision > 384; // after the set-up, which takes longer otherwise
       if (isEarly) this.link.acknowledge({ lineage, revision, digest });
       if (isEarly) await new Promise((resolve) => setTimeout(resolve, 25));
       return { type: 'applied', point: await this.configuration.apply(change) };`,
