@@ -17,7 +17,7 @@ const LIBRARIES = {
   policy: ['config-model', 'dns-name', 'dns-wire'],
   clients: ['dns-wire', 'policy'],
   'change-feed': ['config-model'],
-  catalogue: ['config-model', 'dns-name', 'policy'],
+  catalogue: ['config-model', 'dns-name', 'dns-wire', 'policy'],
   'policy-feed': [
     'ops',
     'change-feed',

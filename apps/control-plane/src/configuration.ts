@@ -10,6 +10,7 @@ import {
   INCIDENT_VARIABLES,
   integer,
   LOG_LEVELS,
+  matchingSecretList,
   OPS_VARIABLES,
   optional,
   port,
@@ -18,6 +19,7 @@ import {
   url,
   type VariableSchema,
 } from '@weir/ops';
+import { TSIG_KEY } from '@weir/catalogue';
 import { TELEMETRY_VARIABLES } from '@weir/telemetry';
 import { ANSWER_VARIABLES, FEED_VARIABLES } from '@weir/policy-feed/state';
 import { DOCS_ACCESS } from './http/openapi/docs-access.js';
@@ -229,6 +231,17 @@ export const SCHEMA = {
     description: 'Largest source as it is sent. Unpacked it may be four times as large.',
     default: '1gb',
   }),
+  CATALOGUE_TSIG_KEYS: optional(
+    matchingSecretList(
+      TSIG_KEY,
+      'comma-separated keys such as hmac-sha256:NAME:SECRET, the secret in base64',
+      {
+        description:
+          'Keys of zone transfers, as tsig-keygen makes them: sources with rpz:// name one with ?key=NAME. ' +
+          'hmac-sha224, hmac-sha256, hmac-sha384 or hmac-sha512.',
+      },
+    ),
+  ),
   ...OPS_VARIABLES,
   ...TELEMETRY_VARIABLES,
   LOG_LEVEL: choice(LOG_LEVELS, {

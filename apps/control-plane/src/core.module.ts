@@ -197,6 +197,7 @@ function backgroundProviders(
   const limits = {
     timeoutMs: configuration.CATALOGUE_SOURCE_TIMEOUT_MS,
     maxBytes: configuration.CATALOGUE_SOURCE_LIMIT,
+    tsigKeys: configuration.CATALOGUE_TSIG_KEYS ?? [],
   };
   return [
     {

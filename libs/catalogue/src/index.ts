@@ -48,4 +48,6 @@ export { HASH_BYTES, HEADER_BYTES, NameList } from './names/name-list.js';
 export { type PlacedNames, placeNames, searchNames } from './names/name-places.js';
 export type { PopularNames } from './image/popular-names.js';
 export { openSource, tryMirrors } from './sources/open-source.js';
+export { isTransfer } from './sources/open-transfer.js';
 export type { OpenedSource, OpenOptions, Source, SourceLocation } from './sources/source.js';
+export { TSIG_KEY } from './transfer/tsig.js';

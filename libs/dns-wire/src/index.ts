@@ -11,6 +11,7 @@ export {
   expandName,
   formatName,
   parseName,
+  skipName,
   wireNameBytes,
 } from './names.js';
 export * from './opt.js';

@@ -65,6 +65,7 @@ export const Type = {
   svcb: 64,
   https: 65,
   nxname: 128,
+  tsig: 250,
   axfr: 252,
   any: 255,
   resinfo: 261,
@@ -77,6 +78,7 @@ export const LAST_META_TYPE = 255;
 export const CLASS_IN = 1;
 /** Chaosnet: the class of names that describe the server itself (RFC 4892). */
 export const CLASS_CH = 3;
+export const CLASS_ANY = 255;
 
 /** Maximum size of a wire name, including the root label, and of a label (RFC 1035 §2.3.4). */
 export const MAX_NAME_BYTES = 255;

@@ -13,7 +13,8 @@ import {
 } from '@weir/catalogue';
 import type { HashKey } from '@weir/dns-name';
 import { rename, rm, writeFile } from 'node:fs/promises';
-import { grouped, type Terminal } from '../terminal.js';
+import type { Context } from '../context.js';
+import { grouped } from '../terminal.js';
 import { withSource } from './read-source.js';
 
 /** Compiles an image and writes it to a file atomically. */
@@ -21,9 +22,10 @@ export async function build(
   definition: Definition,
   file: string,
   key: HashKey,
-  terminal: Terminal,
+  context: Context,
 ): Promise<void> {
-  const { image, sha256, domainCount } = await compile(definition, key, terminal);
+  const { terminal } = context;
+  const { image, sha256, domainCount } = await compile(definition, key, context);
   await writeWhole(file, image);
   const bytesEach =
     domainCount === 0 ? '' : `, ${(image.length / domainCount).toFixed(1)} a domain`;
@@ -36,12 +38,12 @@ export async function build(
 export async function compile(
   definition: Definition,
   key: HashKey,
-  terminal: Terminal,
+  context: Context,
 ): Promise<CompiledCatalogue> {
   const { neverBlock } = definition;
   const lists = new Map<SourceDefinition, ReadList>();
   for (const source of sourcesOf(definition)) {
-    const list = await withSource(source, terminal, (body) =>
+    const list = await withSource(source, context, (body) =>
       readNames(body, source.format, key, { sha256: source.sha256, list: source.list, neverBlock }),
     );
     if (list.names.count === 0) {

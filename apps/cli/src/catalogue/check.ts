@@ -8,15 +8,17 @@ import {
   sourcesOf,
 } from '@weir/catalogue';
 import { SuffixHashes, toWireName } from '@weir/dns-name';
+import type { Context } from '../context.js';
 import { compileLists } from './build.js';
 import { ANY_KEY, withSource } from './read-source.js';
-import { grouped, table, type Terminal } from '../terminal.js';
+import { grouped, table } from '../terminal.js';
 
 const HEADINGS = ['source', 'format', 'names', 'skipped', 'invalid lines', 'protected', 'seconds'];
 const LEFT_COLUMNS = 2;
 
 /** Reads every source, and reports on each. @returns whether all of them can be used. */
-export async function check(definition: Definition, terminal: Terminal): Promise<boolean> {
+export async function check(definition: Definition, context: Context): Promise<boolean> {
+  const { terminal } = context;
   const { categories, applications } = definition;
   const inline = [...categories, ...applications].flatMap(({ domains }) => domains);
   const groups = `${grouped(categories.length)} categories and ${grouped(applications.length)} applications`;
@@ -30,7 +32,7 @@ export async function check(definition: Definition, terminal: Terminal): Promise
   for (const source of sources) {
     const startMs = performance.now();
     try {
-      const list = await readWhole(source, definition, terminal);
+      const list = await readWhole(source, definition, context);
       const { names, report, protectedNames } = list;
       lists.set(source, list);
       const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
@@ -103,9 +105,9 @@ function popularLines(
 function readWhole(
   source: SourceDefinition,
   { neverBlock }: Definition,
-  terminal: Terminal,
+  context: Context,
 ): Promise<ReadList> {
-  return withSource(source, terminal, async (body) => {
+  return withSource(source, context, async (body) => {
     const { format, sha256, list } = source;
     const read = await readNames(body, format, ANY_KEY, { sha256, list, neverBlock });
     if (read.names.count === 0) throw new CatalogueError(`lists no domain ${reasonOf(read)}`);

@@ -9,7 +9,8 @@ import {
   visitNames,
 } from '@weir/catalogue';
 import { type HashKey, SuffixHashes, toWireName } from '@weir/dns-name';
-import { grouped, type Terminal, textOf } from '../terminal.js';
+import type { Context } from '../context.js';
+import { grouped, textOf } from '../terminal.js';
 import { withSource } from './read-source.js';
 
 /** Names of each group, added or removed, that are told. */
@@ -26,10 +27,11 @@ export interface Compared {
 }
 
 /** Prints which names each category and application has gained and lost. */
-export async function diff(compared: Compared, terminal: Terminal): Promise<void> {
+export async function diff(compared: Compared, context: Context): Promise<void> {
+  const { terminal } = context;
   const differences = await compareImages(compared.before, compared.after, MAX_NAMES);
   const sampled = differences.flatMap(({ added, removed }) => [...added.names, ...removed.names]);
-  const names = await namesOf(sampled, compared, terminal);
+  const names = await namesOf(sampled, compared, context);
   const told = differences.map((one) => toJson(one, names));
   if (compared.json) {
     terminal.print(JSON.stringify(told));
@@ -68,7 +70,7 @@ function toJson(
 async function namesOf(
   wanted: readonly NameHash[],
   { definitions, key }: Compared,
-  terminal: Terminal,
+  context: Context,
 ): Promise<ReadonlyMap<string, string>> {
   const missing = new Set(wanted.map(([low]) => low));
   const names = new Map<string, string>();
@@ -85,7 +87,7 @@ async function namesOf(
   }
   for (const source of missing.size === 0 ? [] : definitions.flatMap(sourcesOf)) {
     const { format, sha256, list } = source;
-    await withSource(source, terminal, (body) => {
+    await withSource(source, context, (body) => {
       const visit = (of: SuffixHashes, _line: number, name: { domain: () => string }): void => {
         take(of, () => name.domain());
       };

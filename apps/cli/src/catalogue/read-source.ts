@@ -6,7 +6,10 @@ import {
   type SourceDefinition,
   tryMirrors,
 } from '@weir/catalogue';
+import { SCHEMA } from '@weir/control-plane/configuration';
 import { type HashKey, parseHashKey } from '@weir/dns-name';
+import { parseVariables } from '@weir/ops';
+import type { Context } from '../context.js';
 import type { Terminal } from '../terminal.js';
 
 const TIMEOUT_MS = 30 * 60_000;
@@ -20,13 +23,16 @@ export const ANY_KEY: HashKey = parseHashKey('0'.repeat(32));
  */
 export async function withSource<T>(
   source: SourceDefinition,
-  terminal: Terminal,
+  { environment, terminal }: Context,
   read: (body: ByteStream) => Promise<T>,
 ): Promise<T> {
+  const { CATALOGUE_TSIG_KEYS } = SCHEMA;
+  const { CATALOGUE_TSIG_KEYS: tsigKeys } = parseVariables({ CATALOGUE_TSIG_KEYS }, environment);
+  const { maxBytes } = DEFAULT_LIMITS;
+  const options = { maxBytes, timeoutMs: TIMEOUT_MS, ...(tsigKeys && { tsigKeys }) };
   try {
     return await tryMirrors(source, async (location) => {
-      const { maxBytes } = DEFAULT_LIMITS;
-      const opened = await openSource({ ...source, location }, { maxBytes, timeoutMs: TIMEOUT_MS });
+      const opened = await openSource({ ...source, location }, options);
       if (opened.status === 'unchanged')
         throw new CatalogueError('answered 304 to a request without a condition');
       return read(withProgress(opened.body, source.name, terminal));

@@ -9,8 +9,9 @@ import {
   visitNames,
 } from '@weir/catalogue';
 import { SuffixHashes, toWireName } from '@weir/dns-name';
+import type { Context } from '../context.js';
 import { ANY_KEY, withSource } from './read-source.js';
-import { table, type Terminal } from '../terminal.js';
+import { table } from '../terminal.js';
 
 /** A line that lists the domain or a parent of it. */
 interface Mention {
@@ -27,13 +28,14 @@ interface Mention {
 export async function show(
   definition: Definition,
   domain: string,
-  terminal: Terminal,
+  context: Context,
 ): Promise<boolean> {
+  const { terminal } = context;
   const bySource = new Map<string, Mention[]>();
   let allRead = true;
   for (const source of sourcesOf(definition)) {
     try {
-      bySource.set(source.name, await mentionsIn(source, domain, definition, terminal));
+      bySource.set(source.name, await mentionsIn(source, domain, definition, context));
     } catch (error) {
       if (!(error instanceof CatalogueError)) throw error;
       terminal.printError(`weir: ${error.message}`);
@@ -84,14 +86,14 @@ function mentionsIn(
   source: SourceDefinition,
   domain: string,
   { neverBlock }: Definition,
-  terminal: Terminal,
+  context: Context,
 ): Promise<Mention[]> {
   const never = new NeverBlock(neverBlock, ANY_KEY);
   const labels = domain.split('.');
   const asked = new SuffixHashes(ANY_KEY);
   asked.compute(toWireName(domain), 0);
   const found: Mention[] = [];
-  return withSource(source, terminal, async (body) => {
+  return withSource(source, context, async (body) => {
     const visit: VisitName = (hashes, line) => {
       const last = hashes.count - 1;
       if (last >= asked.count || hashes.low[last] !== asked.low[last]) return;

@@ -27,7 +27,7 @@ interface Options {
 
 /** Reads every source, and reports on each. */
 export async function checkCatalogue(context: Context, options: Options): Promise<void> {
-  if (!(await check(await definitionOf(context, options), context.terminal))) throw new Failure();
+  if (!(await check(await definitionOf(context, options), context))) throw new Failure();
 }
 
 /** Compiles an image under DOMAIN_HASH_KEY. */
@@ -35,7 +35,7 @@ export async function buildImage(context: Context, file: string, options: Option
   const { DOMAIN_HASH_KEY } = SCHEMA;
   const key = parseVariables({ DOMAIN_HASH_KEY }, context.environment).DOMAIN_HASH_KEY;
   const definition = await definitionOf(context, options);
-  await build(definition, file, parseHashKey(key), context.terminal);
+  await build(definition, file, parseHashKey(key), context);
 }
 
 /**
@@ -58,14 +58,14 @@ export async function diffImages(
     if (/^https?:/i.test(place) || statSync(place, { throwIfNoEntry: false })?.isDirectory()) {
       const definition = await readDefinition(place);
       definitions.push(definition);
-      return inMemory((await compile(definition, key, context.terminal)).image);
+      return inMemory((await compile(definition, key, context)).image);
     }
     return inMemory(await readFile(place).catch(cannotRead(place)));
   };
   const [before, after] = [await open(older), await open(newer)];
   if (options.catalogue !== undefined) definitions.push(await readDefinition(options.catalogue));
   const json = options.json === true;
-  await diff({ before, after, definitions, key, json }, context.terminal);
+  await diff({ before, after, definitions, key, json }, context);
 }
 
 /** @param version null: the one in force. */
@@ -100,7 +100,7 @@ function cannotRead(file: string): (error: NodeJS.ErrnoException) => never {
 /** Prints the categories and applications of a domain, and the lines that list it. */
 export async function showDomain(context: Context, text: string, options: Options): Promise<void> {
   const domain = asDomain(text);
-  const allRead = await show(await definitionOf(context, options), domain, context.terminal);
+  const allRead = await show(await definitionOf(context, options), domain, context);
   if (!allRead) throw new Failure();
 }
 

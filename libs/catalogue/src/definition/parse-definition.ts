@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { CatalogueError, DefinitionFaults } from '../catalogue-error.js';
 import { LIST_FORMATS, type ListFormat } from '../lists/list.js';
 import { isPublicSuffix } from '../lists/never-block.js';
+import { parseTransferUrl, TRANSFER_PROTOCOL } from '../sources/open-transfer.js';
 import { isProtected } from '../sources/open-url.js';
 import type { SourceLocation } from '../sources/source.js';
 import {
@@ -264,7 +265,7 @@ class GroupReader {
     sources.set(source.name, known);
     const equal = isDeepStrictEqual({ ...known, declaredAt: '' }, { ...source, declaredAt: '' });
     if (!equal) {
-      const fields = 'format, mirrors, refresh, sha256, licence or commercial_use';
+      const fields = 'format, key, mirrors, refresh, sha256, licence or commercial_use';
       throw this.yaml.fail(place, `${source.name} has another ${fields} at ${known.declaredAt}`);
     }
     return known;
@@ -325,8 +326,13 @@ function readSource(yaml: YamlReader, place: Place, base: Base): SourceDefinitio
   }
   const addresses = [url as Place, ...yaml.items(fields.mirrors)].map((place) => {
     const address = readUrl(yaml, place);
+    const isZone = address.protocol === TRANSFER_PROTOCOL;
+    if (isZone && format !== 'rpz') throw yaml.fail(place, 'is for format rpz only');
+    if (isZone && sha256 !== undefined) throw yaml.fail(sha256, 'is for http and https URLs only');
     if (sha256 !== undefined || isProtected(address)) return address;
-    const problem = 'must be an https URL, or have the sha256 of its list: others could change it';
+    const problem = isZone
+      ? 'must have the key that signs the transfer, ?key=NAME: others could change the zone'
+      : 'must be an https URL, or have the sha256 of its list: others could change it';
     throw yaml.fail(place, problem);
   });
   const [location, ...mirrors] = addresses.map(({ href }) => ({ url: href }));
@@ -387,8 +393,14 @@ export function resolveFile(base: Base, path: string): SourceLocation {
 
 function readUrl(yaml: YamlReader, place: Place): URL {
   const url = URL.parse(yaml.text(place, MAX_LOCATION));
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw yaml.fail(place, 'must be an http or https URL');
+  if (url?.protocol === TRANSFER_PROTOCOL) {
+    try {
+      parseTransferUrl(url);
+    } catch (error) {
+      throw yaml.fail(place, (error as Error).message);
+    }
+  } else if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw yaml.fail(place, 'must be an http, https or rpz URL');
   }
   return url;
 }
@@ -410,8 +422,9 @@ function readRefresh(yaml: YamlReader, place: Place): number {
   return refreshMs;
 }
 
-/** A URL without its secrets: no user and password, and a digest in place of the query. */
+/** A URL without its secrets: no user and password, a digest in place of the query, and of a zone no key. */
 export function publicName(url: URL): string {
+  if (url.protocol === TRANSFER_PROTOCOL) return `rpz://${url.host}${url.pathname}`;
   const query = url.search === '' ? '' : `?${digest(url.search)}`;
   return `${url.origin}${url.pathname}${query}`;
 }

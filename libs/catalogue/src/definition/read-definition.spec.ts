@@ -172,6 +172,37 @@ never_block: [bank.example]
     await expect(read(nested)).rejects.toThrow(/^a\.yaml:1: include: unknown field/);
   });
 
+  it('reads a zone, whose key is not in its name', async () => {
+    const urls = ['rpz://feed.example/rpz.zone?key=a.b', 'rpz://[::1]:5353/rpz.zone.'];
+    const source = `{ url: "${urls[0]}", mirrors: ["${urls[1]}"], format: rpz }`;
+    const { categories } = await read({
+      'catalogue.yaml': `categories: [{ id: 1, name: a, sources: [${source}] }]`,
+    });
+    expect(categories[0].sources[0]).toMatchObject({
+      name: 'rpz://feed.example/rpz.zone',
+      location: { url: urls[0] },
+      mirrors: [{ url: urls[1] }],
+    });
+  });
+
+  it.each([
+    'a',
+    'a/',
+    'a/b..c?key=d',
+    'a/b?key=',
+    'a/b?key=c&d',
+    'a/b?key=c..d',
+    'a/b?key=c#d',
+    'me:p@a/b?key=c',
+  ])('refuses the zone rpz://%s', async (rest) => {
+    const source = `{ url: "rpz://${rest}", format: rpz }`;
+    await expect(
+      read({ 'catalogue.yaml': `categories: [{ id: 1, name: a, sources: [${source}] }]` }),
+    ).rejects.toThrow(
+      /url: (?:must be like rpz:\/\/HOST\/ZONE\?key=NAME|".*" is not a domain name)$/,
+    );
+  });
+
   it('reads mirrors, and which list of an archive a source is', async () => {
     const source = (list: string): string =>
       `{ url: "https://a.example/d", mirrors: ["https://b.example/d?k=1"], format: dlc, list: ${list} }`;
@@ -374,12 +405,24 @@ never_block: [Portal.Example., bücher.example]
       /sources\[0\]\.list: must be the name of a list, such as google or google@ads$/,
     ],
     [
+      'categories:\n  - {id: 1, name: a, sources: [{url: "rpz://a.example/zone.example", format: rpz}]}',
+      /sources\[0\]\.url: must have the key that signs the transfer, \?key=NAME: others could change the zone$/,
+    ],
+    [
+      'categories:\n  - {id: 1, name: a, sources: [{url: "rpz://a.example/zone.example?key=b", format: domains}]}',
+      /sources\[0\]\.url: is for format rpz only$/,
+    ],
+    [
+      `categories:\n  - {id: 1, name: a, sources: [{url: "rpz://a.example/b?key=c", format: rpz, sha256: ${'a'.repeat(64)}}]}`,
+      /sources\[0\]\.sha256: is for http and https URLs only$/,
+    ],
+    [
       'categories:\n  - {id: 1, name: a, sources: [{url: "ftp://a.example", format: domains}]}',
-      /sources\[0\]\.url: must be an http or https URL$/,
+      /sources\[0\]\.url: must be an http, https or rpz URL$/,
     ],
     [
       'categories:\n  - {id: 1, name: a, sources: [{url: a.example, format: domains}]}',
-      /sources\[0\]\.url: must be an http or https URL$/,
+      /sources\[0\]\.url: must be an http, https or rpz URL$/,
     ],
     [
       'categories:\n  - {id: 1, name: a, sources: [{url: "https://a.example", format: domains, refresh: 1w}]}',

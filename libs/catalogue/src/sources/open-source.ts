@@ -1,10 +1,11 @@
 import { CatalogueError } from '../catalogue-error.js';
 import { openDlc, openFile, openUt1 } from './open-file.js';
+import { isTransfer, openTransfer } from './open-transfer.js';
 import { openUrl } from './open-url.js';
 import type { OpenedSource, OpenOptions, Source, SourceLocation } from './source.js';
 
 /**
- * Opens a source: a file, a folder of format ut1 or dlc, or an http(s) URL, whose redirects are followed.
+ * Opens a source: a file, a folder of format ut1 or dlc, an http(s) URL, whose redirects are followed, or a zone.
  * @throws CatalogueError in one line that holds neither the source's name nor credentials.
  */
 export function openSource(source: Source, options: OpenOptions): Promise<OpenedSource> {
@@ -21,7 +22,8 @@ export function openLocation(
   location: SourceLocation,
   options: OpenOptions,
 ): Promise<OpenedSource> {
-  return 'url' in location ? openUrl(location.url, options) : openFile(location.path, options);
+  if ('path' in location) return openFile(location.path, options);
+  return (isTransfer(location) ? openTransfer : openUrl)(location.url, options);
 }
 
 /**

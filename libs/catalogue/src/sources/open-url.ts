@@ -1,8 +1,8 @@
 import { CatalogueError } from '../catalogue-error.js';
 import { bounded, type ByteStream } from '../lists/list.js';
 import type { OpenedSource, OpenOptions } from './source.js';
+import { Timeouts } from './timeouts.js';
 
-const IDLE_TIMEOUT_MS = 30_000;
 const MAX_STATUS_TEXT = 60;
 const MAX_REDIRECTS = 20;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -28,9 +28,12 @@ export async function openUrl(address: string, options: OpenOptions): Promise<Op
   }
 }
 
-/** Whether nobody on the way can change what the URL answers: https, or this machine (W3C Secure Contexts §3.1). */
-export function isProtected({ protocol, hostname }: URL): boolean {
-  if (protocol === 'https:') return true;
+/**
+ * Whether nobody on the way can change what the URL answers: https, a signed transfer, or this machine (W3C Secure
+ * Contexts §3.1).
+ */
+export function isProtected({ protocol, hostname, searchParams }: URL): boolean {
+  if (protocol === 'https:' || (protocol === 'rpz:' && searchParams.has('key'))) return true;
   return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);
 }
 
@@ -115,39 +118,4 @@ function toCatalogueError(error: unknown, problem: string): unknown {
   // System errors have a name as their code, others a number or none.
   const reason = typeof code === 'string' ? code : message;
   return new CatalogueError(`${problem}: ${reason}`, { cause: error });
-}
-
-/** Aborts a request at its total timeout, at its idle timeout, or when its caller aborts. */
-class Timeouts {
-  readonly signal: AbortSignal;
-  private readonly controller = new AbortController();
-  private readonly idleMs: number;
-  private readonly total: NodeJS.Timeout;
-  private idle: NodeJS.Timeout;
-
-  constructor({ timeoutMs, idleTimeoutMs = IDLE_TIMEOUT_MS, signal }: OpenOptions) {
-    this.signal = AbortSignal.any([this.controller.signal, ...(signal ? [signal] : [])]);
-    this.idleMs = idleTimeoutMs;
-    this.total = this.after(timeoutMs, 'did not end');
-    this.idle = this.after(this.idleMs, 'sent nothing');
-  }
-
-  /** Restarts the idle timeout: call it for each chunk. */
-  restartIdle(): void {
-    clearTimeout(this.idle);
-    this.idle = this.after(this.idleMs, 'sent nothing');
-  }
-
-  /** Stops the timeouts, and closes the connection if the body was not read to its end. */
-  end(): void {
-    clearTimeout(this.total);
-    clearTimeout(this.idle);
-    this.controller.abort();
-  }
-
-  private after(ms: number, problem: string): NodeJS.Timeout {
-    return setTimeout(() => {
-      this.controller.abort(new CatalogueError(`${problem} within ${ms / 1000} s`));
-    }, ms);
-  }
 }

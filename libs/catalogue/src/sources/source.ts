@@ -1,6 +1,9 @@
 import type { ByteStream, ListFormat } from '../lists/list.js';
 
-/** Where a source is: a file or folder of this machine, or an http(s) URL, credentials included. */
+/**
+ * Where a source is: a file or folder of this machine, an http(s) URL, credentials included, or an rpz URL, see
+ * `parseTransferUrl`.
+ */
 export type SourceLocation = { readonly path: string } | { readonly url: string };
 
 /** A list that can be opened. */
@@ -26,6 +29,8 @@ export interface OpenOptions {
   readonly maxBytes: number;
   /** Whether a redirect may lead from https to http: the digest of the list is known. */
   readonly isPinned?: boolean;
+  /** Keys for zone transfers, as `TSIG_KEY`. */
+  readonly tsigKeys?: readonly string[];
   readonly signal?: AbortSignal;
 }
 

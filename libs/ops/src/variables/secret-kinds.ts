@@ -21,6 +21,21 @@ export function secretList(
   return defineVariable(options, allowed, schema, parse, true);
 }
 
+/** Comma-separated texts with a secret in each, which match a pattern. */
+export function matchingSecretList(
+  pattern: RegExp,
+  allowed: string,
+  options: VariableOptions,
+): Variable<readonly string[]> {
+  const parse = (value: string): string[] => {
+    const items = splitList(value);
+    if (!items.every((item) => pattern.test(item))) throw new VariableFault();
+    return items;
+  };
+  const schema = valueSchemas.listOf({ type: 'string', pattern: pattern.source });
+  return defineVariable(options, allowed, schema, parse, true);
+}
+
 /** A secret of exactly `bytes` bytes in hexadecimal. */
 export function hexKey(bytes: number, options: VariableOptions): Variable<string> {
   const parse = (value: string): string => parseHex(value, bytes);

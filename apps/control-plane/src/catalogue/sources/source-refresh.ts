@@ -1,6 +1,7 @@
 import {
   CatalogueError,
   type Definition,
+  isTransfer,
   openSource,
   type SourceDefinition,
 } from '@weir/catalogue';
@@ -102,7 +103,7 @@ export class SourceRefresh {
     const isSameReading = last?.readWith === readWith(source, neverBlock);
     const { etag = null, lastModified = null } = (isSameReading ? last : undefined) ?? {};
     try {
-      if (await isUnchangedFile(source, etag, limits)) return { status: 'unchanged' };
+      if (await isUnchanged(source, etag, limits)) return { status: 'unchanged' };
       const { pool } = this.options;
       const before = last?.placesBytes
         ? { names: await readNames(pool, last), places: await readPlaces(pool, last) }
@@ -209,14 +210,20 @@ async function isSmallFile({ location }: SourceDefinition): Promise<boolean> {
   return stats !== null && stats.isFile() && stats.size <= SMALL_BYTES;
 }
 
-/** Checks a file without starting a worker thread, because this runs every few seconds. */
-async function isUnchangedFile(
+/** Asks a file or a zone without a worker thread and the list before, because this may run every few seconds. */
+async function isUnchanged(
   source: SourceDefinition,
   etag: string | null,
   limits: SourceLimits,
 ): Promise<boolean> {
-  if (!('path' in source.location) || etag === null) return false;
-  return (await openSource(source, { etag, ...limits })).status === 'unchanged';
+  const { location } = source;
+  if (etag === null || !('path' in location || isTransfer(location))) return false;
+  const opened = await openSource(source, { etag, ...limits }).catch((error: unknown) => {
+    // The thread tries the mirrors.
+    if (!(error instanceof CatalogueError)) throw error;
+    return null;
+  });
+  return opened?.status === 'unchanged';
 }
 
 /** A list with less than this share of the last accepted one is taken for an error of its source. */

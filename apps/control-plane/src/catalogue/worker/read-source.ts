@@ -1,6 +1,7 @@
 import {
   CatalogueError,
   DEFAULT_LIMITS,
+  isTransfer,
   type ListExample,
   type ListReport,
   NameList,
@@ -21,6 +22,8 @@ export interface SourceLimits {
   readonly timeoutMs: number;
   /** Largest source, as it is sent (compressed or not). */
   readonly maxBytes: number;
+  /** Keys for zone transfers, as `TSIG_KEY`. */
+  readonly tsigKeys?: readonly string[];
 }
 
 export interface ReadTask {
@@ -61,8 +64,8 @@ export async function readSource(task: ReadTask): Promise<ReadOutcome> {
 
 async function readFrom(location: SourceLocation, task: ReadTask): Promise<ReadOutcome> {
   const { source, key, neverBlock, limits } = task;
-  // A mirror cannot compare what another server said about its list.
-  const isMirror = location !== source.location;
+  // A mirror cannot compare what another server said about its list. The servers of a zone count alike.
+  const isMirror = location !== source.location && !isTransfer(location);
   const { etag, lastModified } = isMirror ? { etag: null, lastModified: null } : task;
   const opened = await openSource({ ...source, location }, { etag, lastModified, ...limits });
   if (opened.status === 'unchanged') {

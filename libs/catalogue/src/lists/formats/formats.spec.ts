@@ -156,9 +156,12 @@ deep                 CNAME .
     await expectNames(list, 'rpz', ['a.example']);
   });
 
+  it('lists names that are to get no answer', async () => {
+    await expectNames(`${ZONE}a.example CNAME rpz-drop.`, 'rpz', ['a.example']);
+  });
+
   it.each([
     'a.example CNAME rpz-passthru.',
-    'a.example CNAME rpz-drop.',
     'a.example CNAME walled.garden.example.',
     'a.example A 192.0.2.1',
     'a.example TXT "v=spf1 ; ( not a comment"',

@@ -11,12 +11,12 @@ const OTHER_TRIGGER = /(?:^|\.)rpz-(?:ip|nsip|nsdname|client-ip)$/;
 const MAX_TOKENS = 8;
 const MAX_RECORD_LINES = 1000;
 
-/** The answers NXDOMAIN and NODATA, as CNAME targets. */
-const BLOCKING = new Set(['.', '*.']);
+/** NXDOMAIN, NODATA and DROP, as CNAME targets. */
+const BLOCKING = new Set(['.', '*.', 'rpz-drop.']);
 
 /**
- * A response policy zone as a zone file. The owners of `CNAME .` and `CNAME *.` are listed, relative to the zone;
- * `*.name` lists name. Other policies and triggers are skipped.
+ * A response policy zone as a zone file. The owners of `CNAME .`, `CNAME *.` and `CNAME rpz-drop.` are listed,
+ * relative to the zone; `*.name` lists name. Other policies and triggers are skipped.
  * Source: Vixie, Schryver, "DNS Response Policy Zones" (draft-vixie-dnsop-dns-rpz-00), §3, §4.
  */
 export class RpzFormat implements LineFormat {
@@ -94,7 +94,7 @@ export class RpzFormat implements LineFormat {
     if (type === undefined) entries.invalid('a record without a type');
     else if (type === 'SOA') this.zone = this.origin === null && owner === '' ? null : owner;
     else if (type === 'NS') return;
-    else if (type === 'CNAME' && target !== undefined && BLOCKING.has(target)) {
+    else if (type === 'CNAME' && target !== undefined && BLOCKING.has(target.toLowerCase())) {
       this.list(owner, entries);
     } else entries.skipped();
   }
