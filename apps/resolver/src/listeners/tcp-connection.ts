@@ -5,6 +5,7 @@ import type { QueryCounters } from '../metrics/query-counters.js';
 import { DropReason } from '../query/drop-reason.js';
 import type { Exchange, ReplyPath, QueryHandler, Transport } from '../query/exchange.js';
 import type { Input, InputTurns } from './input-turns.js';
+import { TickWriter } from './tick-writer.js';
 import type { UnreadAccount, UnreadBytes } from './unread-bytes.js';
 
 /** Largest accepted query. A real one is far smaller. */
@@ -48,6 +49,7 @@ export class TcpConnection implements Connection, Input, ReplyPath {
   /** Other connections come first; `handleNext` follows. */
   private isQueued = false;
   private readonly account: UnreadAccount;
+  private readonly writer: TickWriter;
 
   constructor(private readonly options: TcpConnectionOptions) {
     const { socket } = options;
@@ -55,6 +57,9 @@ export class TcpConnection implements Connection, Input, ReplyPath {
     this.client = options.client;
     this.lastActiveMs = options.nowMs();
     this.account = options.unread.open(this);
+    this.writer = new TickWriter(socket, () => {
+      this.account.set(socket.writableLength);
+    });
     socket.once('close', () => {
       this.account.close();
     });
@@ -81,17 +86,11 @@ export class TcpConnection implements Connection, Input, ReplyPath {
     this.pending--;
     this.lastActiveMs = nowMs();
     if (socket.destroyed) return;
-    const frame = Buffer.allocUnsafe(LENGTH_BYTES + length);
-    frame.writeUInt16BE(length, 0);
-    frame.set(answer.subarray(0, length), LENGTH_BYTES);
-    socket.write(frame, this.onWritten);
-    this.onWritten();
+    this.writer.reserve(LENGTH_BYTES + length);
+    this.writer.uint16(length);
+    this.writer.copy(answer, 0, length);
     this.processInput();
   }
-
-  private readonly onWritten = (): void => {
-    this.account.set(this.options.socket.writableLength);
-  };
 
   /** A client that sends something other than queries is disconnected. */
   drop(reason: DropReason): void {
@@ -151,7 +150,9 @@ export class TcpConnection implements Connection, Input, ReplyPath {
     if (this.isQueued || this.pending >= MAX_PIPELINED) socket.pause();
     else if (socket.isPaused()) socket.resume();
     const isOver = this.isEnding && this.pending === 0 && !this.isQueued;
-    if (isOver && !socket.destroyed) socket.end();
+    if (!isOver || socket.destroyed) return;
+    this.writer.flush();
+    socket.end();
   }
 
   /** Whether there is a complete message, or a wrong one, and not too many are open. */

@@ -1,5 +1,6 @@
 import type { ClientAddress } from '@weir/clients';
 import type { Input, InputTurns } from '../../input-turns.js';
+import { TickWriter } from '../../tick-writer.js';
 import { type DohConnection, DohReply } from '../doh-reply.js';
 import {
   answerHeaders,
@@ -13,7 +14,6 @@ import {
   Flag,
   FRAME_HEAD_BYTES,
   FrameType,
-  FrameWriter,
   INITIAL_WINDOW,
   MAX_FRAME_BYTES,
   MAX_PEER_FRAME_BYTES,
@@ -90,7 +90,7 @@ class Http2Stream extends DohReply {
 
 /**
  * The server's side of one HTTP/2 connection (RFC 9113), as far as DNS over HTTPS needs it: every request is small, and
- * every answer is written at once, its DATA right behind its HEADERS. What is sent in one tick leaves with one write.
+ * every answer is written at once, its DATA right behind its HEADERS.
  */
 export class Http2Connection implements Input {
   readonly client: ClientAddress;
@@ -103,8 +103,7 @@ export class Http2Connection implements Input {
   private isEnding = false;
   private isOver = false;
   private readonly decoder = new HpackDecoder();
-  private readonly writer = new FrameWriter();
-  private isFlushing = false;
+  private readonly writer: TickWriter;
   private readonly streams = new Map<number, Http2Stream>();
   private lastStream = 0;
   private openBlock: OpenBlock | null = null;
@@ -127,13 +126,13 @@ export class Http2Connection implements Input {
     private readonly turns: InputTurns,
   ) {
     this.client = https.client;
+    this.writer = new TickWriter(https.socket, this.onFlush);
     const { writer } = this;
-    writer.head(2 * SETTING_BYTES, FrameType.settings, 0, 0);
+    this.writeHead(2 * SETTING_BYTES, FrameType.settings, 0, 0);
     writer.uint16(Setting.maxConcurrentStreams);
     writer.uint32(MAX_STREAMS);
     writer.uint16(Setting.maxHeaderListSize);
     writer.uint32(MAX_HEADER_BYTES);
-    this.flushLater();
     https.socket.on('data', (chunk: Buffer) => {
       this.onData(chunk);
     });
@@ -151,7 +150,6 @@ export class Http2Connection implements Input {
     if (this.isEnding) return;
     this.isEnding = true;
     this.goaway(ErrorCode.noError);
-    this.flushLater();
   }
 
   /** The socket is closed. */
@@ -176,12 +174,11 @@ export class Http2Connection implements Input {
     const isEmpty = body.length === 0;
     const bytes = encodeHpack(status, headers, block);
     const flags = isEmpty ? Flag.endHeaders | Flag.endStream : Flag.endHeaders;
-    this.writer.head(bytes, FrameType.headers, flags, stream.id);
+    this.writeHead(bytes, FrameType.headers, flags, stream.id);
     this.writer.copy(block, 0, bytes);
     if (isEmpty) this.finish(stream);
     else this.sendBody(stream, body);
     this.https.onAnswer(status);
-    this.flushLater();
   }
 
   private onData(chunk: Buffer): void {
@@ -197,7 +194,7 @@ export class Http2Connection implements Input {
 
   /** Whether a frame, or the preface, is complete or wrong. */
   private hasFrame(): boolean {
-    if (this.isOver) return false;
+    if (this.isOver || this.https.socket.destroyed) return false;
     const bytes = this.input.length - this.at;
     if (!this.hasPreface) return bytes >= PREFACE.length;
     if (bytes < FRAME_HEAD_BYTES) return false;
@@ -346,7 +343,6 @@ export class Http2Connection implements Input {
     if (stream.isClosed) return true;
     stream.deadline = setTimeout(() => {
       this.reset(stream, ErrorCode.cancel);
-      this.flushLater();
     }, REQUEST_MS);
     return isEnd;
   }
@@ -356,7 +352,7 @@ export class Http2Connection implements Input {
     this.received += this.end - this.start;
     if (!this.unpad()) return this.fail(ErrorCode.protocol);
     if (this.received >= WINDOW_STEP) {
-      this.writer.head(4, FrameType.windowUpdate, 0, 0);
+      this.writeHead(4, FrameType.windowUpdate, 0, 0);
       this.writer.uint32(this.received);
       this.received = 0;
     }
@@ -412,7 +408,7 @@ export class Http2Connection implements Input {
       this.set(this.input.readUInt16BE(at), this.input.readUInt32BE(at + 2));
     }
     this.hasSettings = true;
-    this.writer.head(0, FrameType.settings, Flag.ack, 0);
+    this.writeHead(0, FrameType.settings, Flag.ack, 0);
     this.sendUnsent();
     return true;
   }
@@ -436,7 +432,7 @@ export class Http2Connection implements Input {
     if (this.stream !== 0) return this.fail(ErrorCode.protocol);
     if (this.end - this.start !== 8) return this.fail(ErrorCode.frameSize);
     if ((this.flags & Flag.ack) !== 0) return true;
-    this.writer.head(8, FrameType.ping, Flag.ack, 0);
+    this.writeHead(8, FrameType.ping, Flag.ack, 0);
     this.writer.copy(this.input, this.start, this.end);
     return true;
   }
@@ -472,7 +468,7 @@ export class Http2Connection implements Input {
       const length = Math.min(body.length - sent, this.window, stream.window, this.maxFrameBytes);
       if (length <= 0) break;
       const isEnd = sent + length === body.length;
-      this.writer.head(length, FrameType.data, isEnd ? Flag.endStream : 0, stream.id);
+      this.writeHead(length, FrameType.data, isEnd ? Flag.endStream : 0, stream.id);
       this.writer.copy(body, sent, sent + length);
       sent += length;
       this.window -= length;
@@ -502,8 +498,18 @@ export class Http2Connection implements Input {
     return true;
   }
 
+  /** Begins a frame. Its payload follows. */
+  private writeHead(length: number, type: number, flags: number, stream: number): void {
+    const { writer } = this;
+    writer.reserve(FRAME_HEAD_BYTES + length);
+    writer.uint24(length);
+    writer.byte(type);
+    writer.byte(flags);
+    writer.uint32(stream);
+  }
+
   private writeReset(id: number, code: ErrorCode): void {
-    this.writer.head(4, FrameType.rstStream, 0, id);
+    this.writeHead(4, FrameType.rstStream, 0, id);
     this.writer.uint32(code);
   }
 
@@ -521,7 +527,7 @@ export class Http2Connection implements Input {
   }
 
   private goaway(code: ErrorCode): void {
-    this.writer.head(8, FrameType.goaway, 0, 0);
+    this.writeHead(8, FrameType.goaway, 0, 0);
     this.writer.uint32(this.lastStream);
     this.writer.uint32(code);
   }
@@ -530,7 +536,7 @@ export class Http2Connection implements Input {
   private fail(code: ErrorCode): true {
     if (this.isOver) return true;
     this.goaway(code);
-    this.flush();
+    this.writer.flush();
     this.close();
     this.input = EMPTY;
     this.https.socket.destroySoon();
@@ -547,26 +553,13 @@ export class Http2Connection implements Input {
     }
     if (this.isQueued) socket.pause();
     else if (socket.isPaused()) socket.resume();
-    this.flushLater();
+    this.writer.flushLater();
   }
 
-  /** Sends what is written, when all of this tick is. */
-  private flushLater(): void {
-    if (this.isFlushing) return;
-    this.isFlushing = true;
-    process.nextTick(this.flush);
-  }
-
-  private readonly flush = (): void => {
+  private readonly onFlush = (): void => {
     const { socket } = this.https;
-    this.isFlushing = false;
-    if (this.isOver || socket.destroyed) return;
-    if (this.writer.length > 0) socket.write(this.writer.take(), this.account);
-    this.account();
-    if (this.isEnding && this.streams.size === 0) socket.end();
-  };
-
-  private readonly account = (): void => {
-    this.https.hold(this.held + this.https.socket.writableLength);
+    if (this.isOver) return;
+    this.https.hold(this.held + socket.writableLength);
+    if (this.isEnding && this.streams.size === 0 && !socket.writableEnded) socket.end();
   };
 }
