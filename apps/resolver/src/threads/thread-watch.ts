@@ -56,6 +56,9 @@ export class ThreadWatch {
   }
 }
 
+/** A lane without a turn for so long stood still itself: it makes many a second. */
+const STOOD_STILL_MS = 500;
+
 /** Watches from a lane whether the main thread makes turns. Times are real ones: a clock that was set would not do. */
 export class MainWatch {
   private turns = 0;
@@ -74,7 +77,10 @@ export class MainWatch {
   /** To be called in each turn of the lane. */
   update(nowMs: number): void {
     const turns = Atomics.load(this.word, 0);
+    const passedMs = nowMs - this.nowMs;
     if (turns !== this.turns || this.seenMs === Infinity) this.seenMs = nowMs;
+    // The whole process may have been stopped, and the main thread goes on next.
+    else if (passedMs > STOOD_STILL_MS) this.seenMs += passedMs;
     this.turns = turns;
     this.nowMs = nowMs;
   }
