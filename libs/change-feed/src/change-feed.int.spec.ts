@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis';
+import { Redis, type RedisKey } from 'ioredis';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { RequestListener, Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
@@ -425,6 +425,10 @@ describe('the change feed over a real Redis', () => {
       missingResolverMs: 600_000,
       log: silent,
     });
+    // However late it reads of them.
+    const { commands } = later as unknown as { commands: Redis };
+    const smembers = commands.smembers.bind(commands);
+    commands.smembers = (key: RedisKey) => sleep(3_000).then(() => smembers(key));
     await later.start();
     const change = log.commit(1, 2);
     await later.publish([change]);

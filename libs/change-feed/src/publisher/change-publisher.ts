@@ -69,6 +69,8 @@ export class ChangePublisher {
   private timers: NodeJS.Timeout[] = [];
   /** A probe that is sent after this and is not late ends the search for followers. */
   private allKnownMs = Infinity;
+  /** Whether the leases were read, or could not be. They alone tell of the resolvers that are missing. */
+  private hasReadLeases = false;
   private lastAnswerMs = 0;
   private lastProbeMs = 0;
 
@@ -177,6 +179,7 @@ export class ChangePublisher {
     } catch (error) {
       this.options.log.warn({ reason: String(error) }, 'cannot read the leases of the followers');
     }
+    this.hasReadLeases = true;
   }
 
   /**
@@ -269,7 +272,7 @@ export class ChangePublisher {
     this.lastProbeMs = nowMs;
     // The probe is late, so messages of followers may be late too, and still arrive.
     if (gapMs > PROBE_LATE_MS) return this.registry.renewAll(nowMs);
-    if (sentMs > this.allKnownMs) this.registry.markComplete();
+    if (this.hasReadLeases && sentMs > this.allKnownMs) this.registry.markComplete();
     this.registry.removeExpired(sentMs);
   }
 
