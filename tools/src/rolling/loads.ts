@@ -44,6 +44,35 @@ export function startDnsdist(folder: string, port: number, resolvers: readonly n
   });
 }
 
+/** Shorter than any timeout of a process. */
+const STALL_MS = 1_000;
+/** So long after a stall its failures may last: an error is cached, a connection is opened again. */
+const AFTERMATH_MS = 15_000;
+const LOOK_MS = 100;
+
+/** Notices when the machine has stood still: what fails then fails by the timeouts of each process. */
+export class StallWatch {
+  private lookedMs = performance.now();
+  private stalledMs = -Infinity;
+  private readonly timer = setInterval(() => this.look(), LOOK_MS);
+
+  /** @returns whether what began at `startedMs` may have failed because of a stall */
+  hasDisturbed(startedMs: number): boolean {
+    this.look();
+    return startedMs < this.stalledMs + AFTERMATH_MS;
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  private look(): void {
+    const nowMs = performance.now();
+    if (nowMs - this.lookedMs > STALL_MS) this.stalledMs = nowMs;
+    this.lookedMs = nowMs;
+  }
+}
+
 /** Counters of the queries. */
 export interface DnsCount {
   sent: number;
@@ -58,7 +87,11 @@ export interface DnsCount {
  * of them is always in the middle of a run.
  * @returns sends no more, waits for the answers, and counts; it throws Error when the output of dnsperf has no counters
  */
-export function startDnsLoad(folder: string, port: number): () => Promise<DnsCount> {
+export function startDnsLoad(
+  folder: string,
+  port: number,
+  stalls: StallWatch,
+): () => Promise<DnsCount> {
   const queries = join(folder, 'queries');
   const names = Array.from({ length: NAMES }, (_, i) => [
     `host${i}.example.net A`,
@@ -70,11 +103,13 @@ export function startDnsLoad(folder: string, port: number): () => Promise<DnsCou
   const work = async (delaySeconds: number): Promise<void> => {
     await sleep(delaySeconds * 1_000);
     while (!isStopping) {
+      const startedMs = performance.now();
       const { sent, answered, rcodes } = await load({
         ...{ port, queries, timeoutSeconds: TIMEOUT_SECONDS },
         pace: { kind: 'timed', seconds: RUN_SECONDS, rate: WORKER_RATE },
       });
       count.sent += sent;
+      if (stalls.hasDisturbed(startedMs)) continue;
       count.lost += sent - answered;
       for (const [rcode, times] of Object.entries(rcodes)) {
         count.rcodes[rcode] = (count.rcodes[rcode] ?? 0) + times;
@@ -106,13 +141,15 @@ const DEFAULT_PAGE = '192.0.2.255';
 /** @param step one call, the nth of its worker. It returns what was wrong; null: nothing */
 function startLoad(
   workers: number,
+  stalls: StallWatch,
   step: (worker: number, n: number) => Promise<string | null>,
 ): Load {
   let isStopping = false;
   const running = Array.from({ length: workers }, async (_, worker) => {
     for (let n = 0; !isStopping; n++) {
+      const startedMs = performance.now();
       const wrong = await step(worker, n);
-      if (wrong !== null) started.violations.push(wrong);
+      if (wrong !== null && !stalls.hasDisturbed(startedMs)) started.violations.push(wrong);
       started.made++;
       await sleep(PAUSE_MS);
     }
@@ -133,11 +170,12 @@ function startLoad(
  */
 export function startWriters(
   workers: number,
+  stalls: StallWatch,
   client: ManagementClient,
   dns: DnsClient,
   dnsPort: number | null,
 ): Load {
-  return startLoad(workers, async (worker, n) => {
+  return startLoad(workers, stalls, async (worker, n) => {
     const type = n % 2 === 0 ? 'deny' : 'allow';
     const domain = `worker${worker}.example.org`;
     const reply = await client.call('POST', '/profile/1/bw_list', { type, domain });
@@ -155,9 +193,9 @@ export function startWriters(
 }
 
 /** Visitors of a blocked site, each time on a connection of their own. */
-export function startVisitors(workers: number, port: number): Load {
+export function startVisitors(workers: number, stalls: StallWatch, port: number): Load {
   const headers = { host: 'www.blocked.example.com', accept: 'text/html' };
-  return startLoad(workers, async () => {
+  return startLoad(workers, stalls, async () => {
     try {
       const { statusCode, body } = await request(`http://127.0.0.1:${port}`, {
         headers,

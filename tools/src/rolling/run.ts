@@ -10,6 +10,7 @@ import type { WeirProcess } from '../services/weir-process.js';
 import {
   type DnsCount,
   missingProgram,
+  StallWatch,
   startDnsdist,
   startDnsLoad,
   startVisitors,
@@ -114,7 +115,7 @@ export async function runRolling(options: RollingOptions): Promise<RollingResult
     resolvers: 2,
     blockPages: 2,
     random: new Random(1),
-    withoutProxies: true,
+    ...{ withoutProxies: true, fsync: false },
     // A busy machine must not look like a late change.
     variables: { DRAIN_S: String(drainSeconds), PROPAGATION_TIMEOUT_MS: '30000' },
     onUnexpectedExit: (explanation) => violations.push(explanation),
@@ -145,16 +146,17 @@ async function runOn(
   const pages = new Balancer(targets(blockPages, pagePorts));
   const client = new ManagementClient(apiPort, deployment.secrets.token);
   const dns = new DnsClient(TIMEOUT_SECONDS * 1_000);
+  const stalls = new StallWatch();
   const dnsdist = missing === null ? startDnsdist(folder, dnsPort, dnsPorts) : null;
   try {
     await api.start(apiPort);
     await pages.start(pagePort);
     await waitUntilBalanced(deployment, api, pages, null);
     await setUp(client);
-    const stopDnsLoad = dnsdist === null ? null : startDnsLoad(folder, dnsPort);
+    const stopDnsLoad = dnsdist === null ? null : startDnsLoad(folder, dnsPort, stalls);
     await waitUntilBalanced(deployment, api, pages, dnsdist);
-    const writers = startWriters(WRITERS, client, dns, dnsdist === null ? null : dnsPort);
-    const readers = startVisitors(READERS, pagePort);
+    const writers = startWriters(WRITERS, stalls, client, dns, dnsdist && dnsPort);
+    const readers = startVisitors(READERS, stalls, pagePort);
     const restarts = await restartAll(deployment, options, violations, () =>
       waitUntilBalanced(deployment, api, pages, dnsdist),
     );
@@ -163,6 +165,7 @@ async function runOn(
     violations.push(...writers.violations, ...readers.violations, ...faultsOf(queries));
     return { restarts, changes: writers.made, pages: readers.made, queries, violations };
   } finally {
+    stalls.stop();
     client.close();
     await dns.close();
     await Promise.all([api.stop(), pages.stop(), dnsdist?.stop('SIGKILL')]);

@@ -45,7 +45,7 @@ it('secrets are replaced without a lost query or change, one process after the o
     resolvers: 2,
     blockPages: 0,
     random: new Random(1),
-    withoutProxies: true,
+    ...{ withoutProxies: true, fsync: false },
     variables: { FEED_TOKENS: OLD, DRAIN_S: '1', PROPAGATION_TIMEOUT_MS: '30000' },
     onUnexpectedExit: (explanation) => faults.push(explanation),
   });
