@@ -45,14 +45,16 @@ it.each([
   headWaitsMs.length = 0;
   const first = harness.call('POST', '/profile/1/bw_list', RULE);
   await expect.poll(() => headWaitsMs.length).toBe(1);
+  const waitingMs = performance.now();
   await sleep(500);
+  const laterMs = performance.now() - waitingMs;
   const behind = await harness.call('POST', path, body);
   expect([behind.status, behind.body]).toEqual([503, BUSY]);
   expect([(await first).status, (await first).body]).toEqual([503, BUSY]);
-  // Nearly all of its wait is over when the first one has failed.
-  const [whole, rest] = headWaitsMs;
+  // When the first one has failed, the other has as long as it came later, or has given up in the queue.
+  const [whole, rest = 0] = headWaitsMs;
   expect(whole).toBeGreaterThan(WAIT_MS / 2);
-  expect(rest).toBeLessThan(WAIT_MS - 1_000);
+  expect(rest).toBeLessThan(laterMs + WAIT_MS / 2);
   await other.query('ROLLBACK');
   expect((await harness.call('POST', path, body)).status).toBeLessThan(300);
 });
