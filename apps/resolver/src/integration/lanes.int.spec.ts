@@ -13,7 +13,13 @@ import { describe, expect, it } from 'vitest';
 import { readRecords } from '../local-records/read-records.js';
 import { askUdp } from '../testing/client.js';
 import type { LaneClient } from '../testing/lane-client-worker.js';
-import { BLOCKED, PERMITTED, serveByLanes, udpClients } from '../testing/lane-service.js';
+import {
+  BLOCKED,
+  holdLanes,
+  PERMITTED,
+  serveByLanes,
+  udpClients,
+} from '../testing/lane-service.js';
 import { recordsFile } from '../testing/records-file.js';
 import { TestClock } from '../testing/test-clock.js';
 
@@ -154,11 +160,9 @@ describe('a lane', () => {
   it('ends the resolver when it hangs', async () => {
     const { source, service, logged } = await serveByLanes({}, { laneCheckMs: 200 });
     // As if the writer had never come back: the lane waits inside the lock.
-    const words = new Int32Array(source.share.connect(3, () => undefined).lock);
-    Atomics.store(words, 0, 1);
+    const release = holdLanes(source);
     await expect(service.lanes.lost).rejects.toThrow('a thread for UDP hangs');
-    Atomics.store(words, 0, 0);
-    Atomics.notify(words, 0);
+    release();
     expect(logged).toEqual(['a thread for UDP hangs, and the resolver ends']);
   });
 

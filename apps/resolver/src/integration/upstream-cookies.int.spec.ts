@@ -8,6 +8,7 @@ import { a } from '../query/testing/records.js';
 import { forwarder, upstream } from '../testing/forwarding.js';
 import { startNamed, writeZone } from '../testing/name-servers.js';
 import { respond } from '../testing/respond.js';
+import { skippedClock } from '../testing/test-clock.js';
 import type { Answerer, AskedQuery } from '../testing/upstream-server.js';
 
 const COOKIE = 10;
@@ -126,16 +127,16 @@ describe('cookies towards upstreams (RFC 7873)', () => {
 
   it('are not expected for a while of an upstream that leaves them out over TCP too', async () => {
     const server = await upstream(supporting);
-    let skippedMs = 0;
+    const { nowMs, skip } = skippedClock();
     const { ask } = await forwarder([server.endpoint], {
       hasCookies: true,
-      nowMs: () => performance.now() + skippedMs,
+      nowMs,
     });
     await ask();
     server.answer = (query) => respond(query, { answers: TRUE });
     for (let i = 0; i < 3; i++) expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
     expect(transports(server.asked)).toEqual(['udp', 'udp', 'tcp', 'udp', 'udp']);
-    skippedMs = 301_000;
+    skip(301_000);
     expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
     expect(transports(server.asked).slice(5)).toEqual(['udp', 'tcp']);
   });

@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { a } from '../query/testing/records.js';
 import { forwarder, upstream } from '../testing/forwarding.js';
 import { respond } from '../testing/respond.js';
+import { skippedClock } from '../testing/test-clock.js';
 import type { UpstreamServer } from '../testing/upstream-server.js';
 
 const portsOf = (server: UpstreamServer): Set<number | undefined> =>
@@ -13,7 +14,7 @@ const portsOf = (server: UpstreamServer): Set<number | undefined> =>
 describe('the ports from which an upstream is asked', () => {
   it('are as many as configured, chosen at random for each query', async () => {
     const server = await upstream((query) => respond(query));
-    const { ask } = await forwarder([server.endpoint], { portsPerUpstream: 16 });
+    const { ask } = await forwarder([server.endpoint], { portsPerUpstream: 16, nowMs: () => 0 });
     for (let i = 0; i < 300; i++) await ask();
     expect(portsOf(server).size).toBe(16);
     const sequence = server.asked.map(({ from }) => from!.port);
@@ -58,9 +59,9 @@ describe('the ports from which an upstream is asked', () => {
 
   it('are replaced after a time, even if they are hardly used', async () => {
     const server = await upstream((query) => respond(query));
-    let skippedMs = 0;
+    const { nowMs, skip } = skippedClock();
     const { ask } = await forwarder([server.endpoint], {
-      nowMs: () => performance.now() + skippedMs,
+      nowMs,
       portsPerUpstream: 4,
     });
     const before = new Set<number>();
@@ -69,7 +70,7 @@ describe('the ports from which an upstream is asked', () => {
       before.add(server.asked.at(-1)!.from!.port);
     }
     expect(before.size).toBe(4);
-    skippedMs = 60_000;
+    skip(60_000);
     await expect
       .poll(async () => {
         server.asked.length = 0;
@@ -81,16 +82,16 @@ describe('the ports from which an upstream is asked', () => {
 
   it('are replaced without losing the answer to an open query', async () => {
     const server = await upstream(() => null);
-    let skippedMs = 0;
+    const { nowMs, skip } = skippedClock();
     const { ask } = await forwarder([server.endpoint], {
-      nowMs: () => performance.now() + skippedMs,
+      nowMs,
       attemptTimeoutMs: 3_600_000,
       queryTimeoutMs: 3_600_000,
       portsPerUpstream: 1,
     });
     const outcome = ask();
     await expect.poll(() => server.asked.length).toBe(1);
-    skippedMs = 60_000;
+    skip(60_000);
     server.answer = (query) => respond(query);
     const old = server.asked[0].from!.port;
     await expect

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { a } from '../query/testing/records.js';
 import { forwarder, NEVER, upstream } from '../testing/forwarding.js';
 import { respond } from '../testing/respond.js';
+import { skippedClock } from '../testing/test-clock.js';
 import type { Answerer, AskedQuery } from '../testing/upstream-server.js';
 
 const hasEdns = ({ message }: AskedQuery): boolean => message.additionals.length > 0;
@@ -29,13 +30,13 @@ describe('an upstream that answers EDNS queries with a header only', () => {
 
   it('is asked without EDNS for a while, then with it again', async () => {
     const server = await upstream(old(1));
-    let skippedMs = 0;
+    const { nowMs, skip } = skippedClock();
     const { ask } = await forwarder([server.endpoint], {
-      nowMs: () => performance.now() + skippedMs,
+      nowMs,
     });
     for (let i = 0; i < 3; i++) await ask(`n${i}.example.com`);
     expect(server.asked.map(asked)).toEqual(['udp+edns', 'tcp+edns', 'tcp', 'udp', 'udp']);
-    skippedMs = 301_000;
+    skip(301_000);
     await ask('last.example.com');
     expect(server.asked.map(asked).slice(5)).toEqual(['udp+edns', 'tcp+edns', 'tcp']);
   });

@@ -10,7 +10,10 @@ export interface Server {
 /** A client of a test gives up only when nothing comes any more: a busy machine may stall for many seconds. */
 const PATIENCE_MS = 60_000;
 
-/** Sends one UDP packet. @returns the first packet that comes back, or null after the timeout */
+/**
+ * Sends one UDP packet. Whoever had this port before may get packets too, which do not count.
+ * @returns the first packet that comes back, or null after the timeout
+ */
 export async function askUdp(
   server: Server,
   packet: Uint8Array,
@@ -24,7 +27,8 @@ export async function askUdp(
       const timer = setTimeout(() => {
         resolve(null);
       }, timeoutMs);
-      socket.once('message', (answer) => {
+      socket.on('message', (answer, { port }) => {
+        if (port !== server.port) return;
         clearTimeout(timer);
         resolve(answer);
       });

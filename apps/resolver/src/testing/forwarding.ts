@@ -3,6 +3,7 @@ import { parseHashKey } from '@weir/dns-name';
 import { hasUsableRcode, parseQuery, type Response } from '@weir/dns-wire';
 import { decodeMessage, type DecodedMessage, encodeQuery } from '@weir/dns-wire/testing';
 import { HASH_KEY_HEX } from '@weir/policy-feed/testing';
+import { freePort } from '@weir/ops/testing';
 import { loadSystemCalls } from '@weir/udp-batch';
 import { createSocket } from 'node:dgram';
 import { afterEach } from 'vitest';
@@ -37,15 +38,13 @@ export async function silentUpstream(): Promise<UpstreamServer> {
 
 /** An endpoint on which nothing listens, until the end of the test. */
 export async function deadEndpoint() {
-  const server = await UpstreamServer.start(() => null);
-  await server.stop();
-  const { address, port } = server.endpoint;
+  const [address, port] = ['127.0.0.1', await freePort()];
   // Nobody else gets the port for UDP meanwhile. The socket takes packets of itself only, so the kernel refuses others.
   const keeper = createSocket('udp4');
   cleanups.push(() => new Promise<void>((resolve) => keeper.close(resolve)));
   await new Promise<void>((resolve) => keeper.bind(port, address, resolve));
   await new Promise<void>((resolve) => keeper.connect(port, address, resolve));
-  return server.endpoint;
+  return { address, port };
 }
 
 const ARCOUNT_OFFSET = 10;

@@ -65,11 +65,10 @@ export async function udpClients(count: number): Promise<Socket[]> {
 }
 
 /** Keeps lanes from handling a batch, as a change does while it is made. @returns ends that */
-export function holdLanes(source: SharedSource): () => void {
-  const words = new Int32Array(source.share.connect(3, () => undefined).lock);
-  Atomics.store(words, 0, 1);
+export function holdLanes({ lock }: SharedSource): () => void {
+  Atomics.store(lock, 0, 1);
   return () => {
-    Atomics.store(words, 0, 0);
-    Atomics.notify(words, 0);
+    Atomics.store(lock, 0, 0);
+    Atomics.notify(lock, 0);
   };
 }

@@ -8,6 +8,8 @@ import { ShareReaders, ReadPolicy } from '../shared-policy/read-policy.js';
 const READERS = 4;
 /** The number of the main thread among them. */
 const MAIN_READER = 2;
+/** One that reads nothing. */
+const SPARE_READER = 3;
 /** Milliseconds for which a step waits for each lane. */
 const PATIENCE_NAPS = 60_000;
 
@@ -18,6 +20,8 @@ export class SharedSource {
   readonly readers = new ShareReaders(this.share);
   /** For the main thread. */
   readonly main: ReadPolicy;
+  /** The word by which a change keeps readers out. */
+  readonly lock = new Int32Array(this.share.connect(SPARE_READER, () => undefined).lock);
 
   constructor(policy: Policy | null = null) {
     const { port1, port2 } = new MessageChannel();
