@@ -1,4 +1,4 @@
-import { type Operation, type PutOperation, RuleVerdict } from '@weir/config-model';
+import { type Operation, type Order, type PutOperation, RuleVerdict } from '@weir/config-model';
 import { CatalogueImage, compileCatalogue, NameList } from '@weir/catalogue';
 import { hashDomain, parseHashKey } from '@weir/dns-name';
 import { CidrSet } from '@weir/ops';
@@ -11,13 +11,14 @@ import {
   profile,
   put,
 } from '@weir/policy-feed/testing';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
 import { type NameServer, startNsd, writeZone } from '../testing/name-servers.js';
 import { run } from '../testing/programs.js';
+import { recordsFile } from '../testing/records-file.js';
 import { startService } from '../testing/service.js';
 import { inSharedMemory, SharedSource } from '../testing/shared-source.js';
 import { TestClock } from '../testing/test-clock.js';
@@ -42,9 +43,9 @@ const { image } = compileCatalogue(
   key,
 );
 
-function order(domain: string, until: number | null = null): PutOperation {
+function order(domain: string, until: number | null = null, id = 1): PutOperation {
   const texts = { authority: 'District Court', reference: '1 A 23' };
-  return put('order', { id: 1, domainHash: hashDomain(domain, key), until, ...texts });
+  return put('order', { id, domainHash: hashDomain(domain, key), until, ...texts });
 }
 
 function grant(domain: string, verdict: RuleVerdict, until: number): PutOperation {
@@ -63,6 +64,9 @@ describe('orders and grants', needs('nsd', 'dig'), () => {
       'bot 3600 A 198.51.100.2',
       'game 3600 A 198.51.100.3',
       'shop 3600 CNAME game',
+      'moved 3600 DNAME bad',
+      'gone 3600 CNAME missing.bad',
+      'reverse 3600 PTR bad',
     ];
     writeZone(folder, { origin: 'example', records });
     nsd = await startNsd(folder);
@@ -134,6 +138,66 @@ describe('orders and grants', needs('nsd', 'dig'), () => {
       expect((await ask('alias.example')).at(-1)).toMatch(/ A 198\.51\.100\.1$/);
     },
   );
+
+  it('deny targets of DNAME records and targets that do not exist, and no names of PTR records', async () => {
+    const { ask, apply, dig } = await serve([]);
+    const names = ['www.moved.example', 'gone.example'];
+    for (const name of names) expect(await dig(name)).toContain('status: NXDOMAIN');
+    apply(order('bad.example'));
+    for (const name of names) expect(await ask(name)).toEqual(ORDERED);
+    expect(await ask('reverse.example', 'PTR')).toEqual([
+      expect.stringMatching(/ PTR bad\.example\.$/),
+    ]);
+  });
+
+  it('come before the answer to ANY, and need no RD', async () => {
+    const { ask, dig } = await serve([order('bad.example')]);
+    expect(await ask('bad.example', 'ANY')).toEqual([]);
+    expect(await dig('bad.example', 'ANY')).toContain('EDE: 16');
+    expect(await ask('game.example', 'ANY')).toEqual([expect.stringMatching(/ HINFO "RFC8482"/)]);
+    expect(await dig('+norec', '+short', 'bad.example')).toBe(`${ORDERS_PAGE}\n`);
+    expect(await dig('+norec', 'alias.example')).toContain('status: REFUSED');
+  });
+
+  it('come after what the resolver says of itself, local records and discovery names', async () => {
+    const file = join(folder, 'records');
+    writeFileSync(file, recordsFile('own.example 600 A 192.0.2.9'));
+    const { ask, dig } = await serve(
+      ['resolver.arpa', 'own.example', 'use-application-dns.net', 'localhost'].map((name, id) =>
+        order(name, null, id),
+      ),
+      { LOCAL_RECORDS: file, BLOCK_RESOLVER_DISCOVERY: true },
+    );
+    expect(await ask('resolver.arpa', 'TYPE261')).toHaveLength(1);
+    expect(await ask('own.example')).toEqual(['600 A 192.0.2.9']);
+    expect(await dig('use-application-dns.net')).toContain('status: NXDOMAIN');
+    // The policy comes before names that the resolver only keeps from upstreams.
+    expect(await ask('localhost')).toEqual(ORDERED);
+  });
+
+  it('have a negative answer for what has no address, which is not cached beyond the end', async () => {
+    const { dig, apply } = await serve([order('bad.example', NOW + 30)]);
+    const authority = await dig('+noall', '+authority', 'bad.example', 'MX');
+    expect(authority.split(/\s+/)).toMatchObject({ 1: '30', 3: 'SOA', 10: '30' });
+    apply(order('bad.example'));
+    const later = await dig('+noall', '+authority', 'bad.example', 'MX');
+    expect(later.split(/\s+/)).toMatchObject({ 1: '60', 3: 'SOA', 10: '60' });
+  });
+
+  it('leave their text out where an answer has no room for it', async () => {
+    const long = { ...order('bad.example').entity, reference: '\u{1f600}'.repeat(200) };
+    const { dig } = await serve([put('order', long as Order)]);
+    for (const [size, hasText] of [
+      ['1232', true],
+      ['512', false],
+    ] as const) {
+      const printed = await dig(`+bufsize=${size}`, '+ignore', 'bad.example');
+      expect(printed).toContain(ORDERS_PAGE);
+      expect(printed).toMatch(/flags: qr rd ra;/);
+      expect(/EDE: 16 \(Censored\): \(order /.test(printed)).toBe(hasText);
+      expect(printed).toContain('EDE: 16 (Censored)');
+    }
+  });
 
   it('deny the target of safe search', async () => {
     const { ask } = await serve([
