@@ -48,14 +48,15 @@ export const api = createClient<paths>({ baseUrl: globalThis.location.origin, fe
 
 /** Sends any request with the token of the session. @throws CallError */
 export async function send(request: Request): Promise<Response> {
-  const token = session.value?.token ?? storedToken();
-  if (token !== null) request.headers.set('Authorization', `Bearer ${token}`);
+  const by = session.value;
+  if (by !== null) request.headers.set('Authorization', `Bearer ${by.token}`);
   const response = await fetch(request).catch((error: unknown) => {
     if (request.signal.aborted) throw error;
     throw new CallError(0, [], null);
   });
   if (response.ok) return response;
-  if (response.status === UNAUTHORIZED && session.value !== null) {
+  // A late refusal does not end the session after it.
+  if (response.status === UNAUTHORIZED && by !== null && by === session.value) {
     signOut();
     hasExpired.value = true;
   }
@@ -97,17 +98,18 @@ export async function changeBy(call: Promise<{ readonly response: Response }>): 
   };
 }
 
-/** @throws CallError when the token is not accepted. */
+/** @throws CallError when the token is not accepted, which is then forgotten. */
 export async function signIn(token: string): Promise<void> {
-  sessionStorage.setItem(STORED_TOKEN, token);
   try {
-    const { data, response } = await api.GET('/token/');
+    const headers = { Authorization: `Bearer ${token}` };
+    const { data, response } = await api.GET('/token/', { headers });
     const { name, scope } = data as Schemas['OwnTokenAnswer'];
     const timeZone = response.headers.get('x-schedule-timezone') ?? 'UTC';
+    sessionStorage.setItem(STORED_TOKEN, token);
     hasExpired.value = false;
     session.value = { token, name, scope, timeZone };
   } catch (error) {
-    if (error instanceof CallError && error.status !== 0) sessionStorage.removeItem(STORED_TOKEN);
+    if (error instanceof CallError && error.status === UNAUTHORIZED) signOut();
     throw error;
   }
 }

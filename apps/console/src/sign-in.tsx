@@ -9,10 +9,15 @@ const UNAUTHORIZED = 401;
 export function SignIn({ onSignedIn }: { onSignedIn: () => void }): JSX.Element {
   const [token, setToken] = useState('');
   const [error, setError] = useState<unknown>(null);
+  const [isRunning, setRunning] = useState(false);
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     setError(null);
-    signIn(token.trim()).then(onSignedIn).catch(setError);
+    setRunning(true);
+    signIn(token.trim())
+      .then(onSignedIn)
+      .catch(setError)
+      .finally(() => setRunning(false));
   };
   const isRefused = error instanceof CallError && error.status === UNAUTHORIZED;
   return (
@@ -30,7 +35,9 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }): JSX.Element 
         value={token}
         onValue={setToken}
       />
-      <button type="submit">{t('signIn.submit')}</button>
+      <button type="submit" disabled={isRunning}>
+        {t('signIn.submit')}
+      </button>
       {isRefused ? (
         <p class="notice bad" role="alert">
           {t('signIn.refused')}

@@ -1,5 +1,6 @@
 import {
   address,
+  boolean,
   choice,
   type Configuration,
   hexKey,
@@ -67,6 +68,10 @@ export const STACK_SCHEMA = {
   MANAGEMENT_DOCS: choice(['public', 'token', 'off'], {
     description: 'Who may read the API’s documentation, `/docs` and `/openapi.json`.',
     default: 'public',
+  }),
+  MANAGEMENT_CONSOLE: boolean({
+    description: 'Whether the console is served at `/console/`.',
+    default: 'true',
   }),
   MANAGEMENT_TLS_CERT: optional(
     text('a file', {

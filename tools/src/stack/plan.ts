@@ -62,7 +62,8 @@ export function planProcesses(
     DATABASE_URL: databaseUrl,
     MANAGEMENT_TOKENS: secrets.managementTokens.join(','),
     INCIDENT_KEYS: secrets.incidentKeys.join(','),
-    ...same('MANAGEMENT_HOST', 'MANAGEMENT_PORT', 'MANAGEMENT_DOCS', 'FEED_HOST', 'FEED_PORT'),
+    ...same('MANAGEMENT_HOST', 'MANAGEMENT_PORT', 'MANAGEMENT_DOCS', 'MANAGEMENT_CONSOLE'),
+    ...same('FEED_HOST', 'FEED_PORT'),
     // For the command line, which knows only what is here.
     ...(configuration.MANAGEMENT_TLS_CERT !== undefined && same('MANAGEMENT_TLS_CERT')),
   });

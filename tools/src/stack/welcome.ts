@@ -39,6 +39,7 @@ export function renderWelcome(
   const resolvers = listeners.map(({ hosts, port }) => `${hosts.join(' and ')} port ${port}`);
   const blockPage = `http://${reachableHost(configuration.BLOCK_PAGE_HOST)}:${configuration.BLOCK_PAGE_PORT}`;
   const docs = configuration.MANAGEMENT_DOCS === 'off' ? '' : `  Its pages       ${api}/docs\n`;
+  const console = configuration.MANAGEMENT_CONSOLE ? `  Console         ${api}/console/\n` : '';
   const [token = ''] = secrets.managementTokens;
   const trust = certificate === undefined ? '' : `--cacert ${certificate} `;
   const json = `${trust}-w '\\n' -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json'`;
@@ -47,7 +48,7 @@ export function renderWelcome(
 Weir is ready.
 
   Management API  ${api}
-${docs}  Token           ${isLogged ? `see MANAGEMENT_TOKENS, or ${dataDir}/secrets.json` : token}
+${docs}${console}  Token           ${isLogged ? `see MANAGEMENT_TOKENS, or ${dataDir}/secrets.json` : token}
   Resolvers       ${resolvers.join(', ')} (UDP and TCP)
   Block page      ${blockPage}
   Health, metrics ${ops}/readyz, ${ops}/metrics

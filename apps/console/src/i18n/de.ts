@@ -123,6 +123,7 @@ export const de: Texts = {
   'resolvers.lag': 'Rückstand',
   'resolvers.behind': '{seconds} s, {revisions} Änderungen',
   'resolvers.answers': 'Antworten je Sekunde',
+  'resolvers.chart': 'Antworten je Sekunde jedes Resolvers im Verlauf',
   'resolvers.hits': 'Cache-Treffer',
   'resolvers.blocked': 'Gesperrt',
   'resolvers.upstreams': 'Upstreams',

@@ -119,6 +119,7 @@ export const en = {
   'resolvers.lag': 'Behind',
   'resolvers.behind': '{seconds} s, {revisions} changes',
   'resolvers.answers': 'Answers a second',
+  'resolvers.chart': 'Answers a second of each resolver, over time',
   'resolvers.hits': 'Cache hits',
   'resolvers.blocked': 'Blocked',
   'resolvers.upstreams': 'Upstreams',

@@ -1,10 +1,14 @@
 import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { api, dataOf, type Schemas } from '../api.js';
+import { Chart } from '../chart.js';
 import { Failure, Loading, Table, Time } from '../components.js';
 import { number, percent, t } from '../i18n/index.js';
 import { useLoad } from '../use-load.js';
 
 const EVERY_MS = 1_000;
+/** Times that the chart shows: ten minutes. */
+const MAX_SAMPLES = 600;
 const LOOKS = { live: 'good', catching_up: 'doubtful', missing: 'bad' };
 
 type Resolver = Schemas['ResolverAnswer'];
@@ -19,7 +23,36 @@ export function Resolvers(): JSX.Element {
     <>
       <Failure error={error} retry={reload} />
       {value === undefined ? error === null && <Loading /> : <List resolvers={value} />}
+      {value !== undefined && value.length > 0 && <Answers resolvers={value} />}
     </>
+  );
+}
+
+interface Sample {
+  readonly seconds: number;
+  readonly resolvers: readonly Resolver[];
+}
+
+/** Answers a second of each resolver since the page was opened. */
+function Answers({ resolvers }: { resolvers: readonly Resolver[] }): JSX.Element {
+  const [samples, setSamples] = useState<readonly Sample[]>([]);
+  useEffect(() => {
+    const sample = { seconds: Date.now() / 1_000, resolvers };
+    setSamples((before) => [...before.slice(1 - MAX_SAMPLES), sample]);
+  }, [resolvers]);
+  const names = resolvers.map(({ name }) => name);
+  const valueOf = (sample: Sample, name: string): number | null =>
+    sample.resolvers.find((one) => one.name === name)?.answers_per_second ?? null;
+  const lines = names.map((name) => samples.map((sample) => valueOf(sample, name)));
+  return (
+    <section>
+      <h2>{t('resolvers.answers')}</h2>
+      <Chart
+        label={t('resolvers.chart')}
+        names={names}
+        data={[samples.map(({ seconds }) => seconds), ...lines]}
+      />
+    </section>
   );
 }
 
