@@ -16,7 +16,7 @@ export {
 } from './delta/compare-images.js';
 export type { ImageBytes } from './delta/stored-image.js';
 export { writeDelta } from './delta/write-delta.js';
-export { parseDefinition } from './definition/parse-definition.js';
+export { parseDefinition, publicName } from './definition/parse-definition.js';
 export { readDefinition } from './definition/read-definition.js';
 export { type CatalogueSet, enableSet, readSets } from './definition/sets.js';
 export {

@@ -61,8 +61,9 @@ export async function sources(
   for (const [i, line] of lines.entries()) {
     terminal.print(terminal.style(COLOURS[all[i].state] ?? 'none', line));
   }
-  for (const { source, state, reason } of all) {
-    if (reason !== null) terminal.print(`${state}: ${textOf(source)} ${textOf(reason)}`);
+  for (const { source, state, mirror, reason } of all) {
+    const from = mirror === null ? '' : `; the list is of ${textOf(mirror)}`;
+    if (reason !== null) terminal.print(`${state}: ${textOf(source)} ${textOf(reason)}${from}`);
   }
   for (const { cat_id, count, domains = ['secret'] } of popular) {
     const told = domains.map(textOf).join(', ');

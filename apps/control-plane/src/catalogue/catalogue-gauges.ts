@@ -55,8 +55,13 @@ export class CatalogueGauges {
       'Domains in the last accepted list of the source that would block a domain of never_block',
       (source) => source.protectedCount,
     );
-    this.sourceGauge('failed', '1 when the last refresh of the source failed', ({ lastError }) =>
-      lastError === null ? 0 : 1,
+    this.sourceGauge('failed', '1 when the last refresh of the source failed', ({ failures }) =>
+      failures === 0 ? 0 : 1,
+    );
+    this.sourceGauge(
+      'mirrored',
+      '1 when a mirror has the list, because the URL of the source could not be read',
+      ({ failures, lastError }) => (failures === 0 && lastError !== null ? 1 : 0),
     );
   }
 

@@ -135,6 +135,49 @@ describe('CatalogueUpdater', () => {
     expect(await listed('inline.example', 'a.example')).toEqual(['inline.example', 'a.example']);
   });
 
+  it('says that a mirror has the list of a dead URL, and downloads it from there once', async () => {
+    const mirror = `${lists.url}/mirror`;
+    await define(`${url('/dead')}, mirrors: ["${mirror}"]`);
+    lists.serve('/mirror', ['a.example']);
+    await startUpdater();
+    for (let i = 0; i < 3; i++) {
+      await later(3600);
+      await refresh();
+    }
+    expect(await listed('a.example')).toEqual(['a.example']);
+    const asked = lists.requests.map(({ path, headers }) => [path, headers['if-none-match']]);
+    const etag = expect.stringMatching(/^"/) as string;
+    expect(asked).toEqual([
+      ...[
+        ['/dead', undefined],
+        ['/mirror', undefined],
+      ],
+      ...[
+        ['/dead', undefined],
+        ['/mirror', etag],
+      ],
+      ...[
+        ['/dead', undefined],
+        ['/mirror', etag],
+      ],
+    ]);
+    const select = `SELECT mirror, last_error, failures FROM catalogue_source WHERE name = '${lists.url}/dead'`;
+    expect(await query(select)).toEqual([
+      { mirror, last_error: 'answered 404 Not Found', failures: 0 },
+    ]);
+    expect(await registry.metrics()).toContain(`mirrored{source="${lists.url}/dead"} 1`);
+    expect(await registry.metrics()).toContain(`failed{source="${lists.url}/dead"} 0`);
+    const warned = logLines.filter((line) => line.includes('is read from a mirror'));
+    expect(warned).toHaveLength(1);
+    lists.serve('/dead', ['b.example']);
+    await later(3600);
+    await refresh();
+    expect(lists.requests.at(-1)).toMatchObject({ path: '/dead', headers: {} });
+    expect(await listed('a.example', 'b.example')).toEqual(['b.example']);
+    expect(await query(select)).toEqual([{ mirror: null, last_error: null, failures: 0 }]);
+    expect(await registry.metrics()).toContain(`mirrored{source="${lists.url}/dead"} 0`);
+  });
+
   it('requests a URL again when it is due, and changes nothing for the same list', async () => {
     lists.serve('/a', ['a.example']);
     await define(url('/a'));

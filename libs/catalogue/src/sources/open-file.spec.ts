@@ -112,6 +112,11 @@ describe('tryMirrors', () => {
   it('takes the first location that can be read', async () => {
     const attempt = failing(first) as Parameters<typeof tryMirrors<string>>[1];
     expect(await tryMirrors(source, attempt)).toBe('https://b.example/');
+    const told = await tryMirrors(source, async (location, problem) => {
+      await attempt(location, problem);
+      return problem;
+    });
+    expect(told).toBe('cannot be read at https://a.example/');
   });
 
   it('tells what is wrong with each of them', async () => {

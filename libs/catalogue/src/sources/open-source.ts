@@ -26,22 +26,25 @@ export function openLocation(
   return (isTransfer(location) ? openTransfer : openUrl)(location.url, options);
 }
 
+const ANOTHER = '; a mirror ';
+
 /**
- * Does `attempt` with the location of a source, and with its mirrors one after the other as long as it fails.
+ * Does `attempt` with the location of a source, and with its mirrors one after the other as long as it fails. Of a mirror
+ * it is told what was wrong before.
  * @throws CatalogueError with the problem of the first location, and those of the mirrors.
  */
 export async function tryMirrors<T>(
   { location, mirrors }: Pick<Source, 'location' | 'mirrors'>,
-  attempt: (location: SourceLocation) => Promise<T>,
+  attempt: (location: SourceLocation, problem: string | null) => Promise<T>,
 ): Promise<T> {
   const problems: string[] = [];
   for (const one of [location, ...mirrors]) {
     try {
-      return await attempt(one);
+      return await attempt(one, problems.length === 0 ? null : problems.join(ANOTHER));
     } catch (error) {
       if (!(error instanceof CatalogueError)) throw error;
       problems.push(error.message);
     }
   }
-  throw new CatalogueError(problems.join('; a mirror '));
+  throw new CatalogueError(problems.join(ANOTHER));
 }

@@ -26,6 +26,7 @@ const state = (agoMs: number, failures = 0): SourceState => ({
   secondsSinceSuccess: null,
   lastSuccessAt: null,
   lastError: null,
+  mirror: null,
   failures,
   domainCount: 1,
   invalidCount: 0,

@@ -87,7 +87,10 @@ export class SourceRefresh {
       const last = state?.namesSha256 && state.format === source.format ? state : undefined;
       const outcome = await this.read(source, last, definition, signal);
       const result = await this.applyOutcome(source, last, definition, outcome);
-      if (typeof result === 'string') return result;
+      if (typeof result === 'string') {
+        this.logMirror(source, state, outcome.problem);
+        return result;
+      }
       await this.fail(source, state, result.problem);
       return 'failed';
     });
@@ -101,14 +104,17 @@ export class SourceRefresh {
   ): Promise<ReadOutcome> {
     const { key, limits, log } = this.options;
     const isSameReading = last?.readWith === readWith(source, neverBlock);
-    const { etag = null, lastModified = null } = (isSameReading ? last : undefined) ?? {};
+    const known = isSameReading ? last : undefined;
+    const { etag = null, lastModified = null, mirror = null } = known ?? {};
     try {
-      if (await isUnchanged(source, etag, limits)) return { status: 'unchanged' };
+      if (await isUnchanged(source, etag, limits)) {
+        return { status: 'unchanged', problem: null };
+      }
       const { pool } = this.options;
       const before = last?.placesBytes
         ? { names: await readNames(pool, last), places: await readPlaces(pool, last) }
         : null;
-      const task = { source, key, etag, lastModified, neverBlock, before, limits };
+      const task = { source, key, etag, lastModified, mirror, neverBlock, before, limits };
       return await ((await isSmallFile(source)) ? readSource(task) : readInThread(task, signal));
     } catch (error) {
       signal.throwIfAborted();
@@ -133,11 +139,11 @@ export class SourceRefresh {
     if (outcome.status === 'failed') return outcome;
     if (outcome.status === 'unchanged') {
       if (last === undefined) return { problem: 'answered 304 to a request without a condition' };
-      await recordUnchanged(pool, last);
+      await recordUnchanged(pool, last, outcome.problem);
       return 'unchanged';
     }
     const { name, format, sha256 } = source;
-    const { list, report } = outcome;
+    const { list, report, problem } = outcome;
     const stored: StoredList = {
       ...list,
       format,
@@ -157,12 +163,25 @@ export class SourceRefresh {
     this.logProtected(source, definition, outcome);
     if (last?.namesSha256 === list.namesSha256 && last.readWith === stored.readWith) {
       // Its lines may have moved.
-      await recordList(pool, name, stored);
+      await recordList(pool, name, stored, problem);
       return 'unchanged';
     }
-    await recordList(pool, name, stored);
+    await recordList(pool, name, stored, problem);
     log.info({ source: name, domains: list.domainCount }, 'a catalogue source has a new list');
     return 'changed';
+  }
+
+  /** Logs once that a mirror has the list. */
+  private logMirror(
+    { name, declaredAt }: SourceDefinition,
+    state: SourceState | undefined,
+    problem: string | null,
+  ): void {
+    if (problem === null || state?.lastError === problem) return;
+    this.options.log.warn(
+      { source: name, declaredAt, problem },
+      'a catalogue source is read from a mirror',
+    );
   }
 
   private logProtected(

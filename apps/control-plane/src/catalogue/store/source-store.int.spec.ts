@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { Database } from '../../platform/database/database.js';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
-import { readNames, readStates, recordList } from './source-store.js';
+import { type StoredList, readNames, readStates, recordList } from './source-store.js';
 
 /** Several queries are needed to read it, the last one for a part of a piece. */
 const LIST_BYTES = 600_001;
@@ -22,8 +22,9 @@ describe('readNames', () => {
   });
 
   async function accept(names: Buffer): Promise<void> {
-    await recordList(database.pool, 'list.txt', {
+    const list: StoredList = {
       format: 'domains',
+      mirror: null,
       etag: null,
       lastModified: null,
       domainCount: 1,
@@ -34,7 +35,8 @@ describe('readNames', () => {
       names,
       places: Buffer.alloc(0),
       namesSha256: createHash('sha256').update(names).digest('hex'),
-    });
+    };
+    await recordList(database.pool, 'list.txt', list, null);
   }
 
   const stateOf = async () => {

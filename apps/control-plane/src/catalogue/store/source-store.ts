@@ -14,8 +14,10 @@ export interface SourceState {
   readonly secondsSinceSuccess: number | null;
   /** The same as a time. */
   readonly lastSuccessAt: Date | null;
-  /** Of the last attempt; null: it succeeded. */
+  /** Of the last attempt at the URL itself, although a mirror may have the list; null: it succeeded. */
   readonly lastError: string | null;
+  /** The mirror that the last accepted list, `etag` and `lastModified` came from; null: the URL or the file itself. */
+  readonly mirror: string | null;
   /** Attempts since the last success. */
   readonly failures: number;
   readonly domainCount: number | null;
@@ -38,6 +40,7 @@ export interface StoredList {
   readonly format: ListFormat;
   readonly etag: string | null;
   readonly lastModified: string | null;
+  readonly mirror: string | null;
   readonly domainCount: number;
   readonly invalidCount: number;
   /** Serialised by `NameList.toBytes`. */
@@ -70,7 +73,7 @@ export async function readStates(pool: Pool): Promise<ReadonlyMap<string, Source
     SELECT name, format, etag, last_modified AS "lastModified", last_error AS "lastError", failures,
            extract(epoch FROM now() - last_attempt_at)::float8 AS "secondsSinceAttempt",
            extract(epoch FROM now() - last_success_at)::float8 AS "secondsSinceSuccess",
-           last_success_at AS "lastSuccessAt",
+           last_success_at AS "lastSuccessAt", mirror,
            domain_count AS "domainCount", invalid_count AS "invalidCount",
            names_sha256 AS "namesSha256", coalesce(octet_length(names), 0) AS "namesBytes",
            coalesce(octet_length(places), 0) AS "placesBytes",
@@ -125,7 +128,7 @@ async function readBytes(
 }
 
 const LIST_COLUMNS = `format, etag, last_modified, domain_count, invalid_count, protected_count, names, names_sha256,
-  protected, read_with, places`;
+  protected, read_with, places, mirror`;
 
 function listValues(name: string, list: StoredList): unknown[] {
   return [
@@ -141,21 +144,30 @@ function listValues(name: string, list: StoredList): unknown[] {
     list.protectedNames,
     list.readWith,
     list.places,
+    list.mirror,
   ];
 }
 
-/** Stores an accepted list in place of the last one, and of one that is held. */
-export async function recordList(pool: Pool, name: string, list: StoredList): Promise<void> {
+/**
+ * Stores an accepted list in place of the last one, and of one that is held.
+ * @param problem why it is of a mirror; null: it is not.
+ */
+export async function recordList(
+  pool: Pool,
+  name: string,
+  list: StoredList,
+  problem: string | null,
+): Promise<void> {
   await pool.query(
     `WITH held AS (DELETE FROM catalogue_held WHERE name = $1)
-     INSERT INTO catalogue_source (name, ${LIST_COLUMNS}, last_attempt_at, last_success_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now(), now())
-     ON CONFLICT (name) DO UPDATE SET (${LIST_COLUMNS}) =
+     INSERT INTO catalogue_source (name, ${LIST_COLUMNS}, last_error, last_attempt_at, last_success_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, now(), now())
+     ON CONFLICT (name) DO UPDATE SET (${LIST_COLUMNS}, last_error) =
          ROW(excluded.format, excluded.etag, excluded.last_modified, excluded.domain_count, excluded.invalid_count,
              excluded.protected_count, excluded.names, excluded.names_sha256, excluded.protected, excluded.read_with,
-             excluded.places),
-       last_attempt_at = now(), last_success_at = now(), last_error = NULL, failures = 0`,
-    listValues(name, list),
+             excluded.places, excluded.mirror, excluded.last_error),
+       last_attempt_at = now(), last_success_at = now(), failures = 0`,
+    [...listValues(name, list), shortened(problem)],
   );
 }
 
@@ -163,14 +175,18 @@ export async function recordList(pool: Pool, name: string, list: StoredList): Pr
 export async function recordHeld(pool: Pool, name: string, list: StoredList): Promise<void> {
   await pool.query(
     `INSERT INTO catalogue_held AS held (name, ${LIST_COLUMNS})
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
      ON CONFLICT (name) DO UPDATE SET (${LIST_COLUMNS}) =
          ROW(excluded.format, excluded.etag, excluded.last_modified, excluded.domain_count, excluded.invalid_count,
              excluded.protected_count, excluded.names, excluded.names_sha256, excluded.protected, excluded.read_with,
-             excluded.places)
+             excluded.places, excluded.mirror)
        WHERE (held.names_sha256, held.read_with) <> (excluded.names_sha256, excluded.read_with)`,
     listValues(name, list),
   );
+}
+
+function shortened(problem: string | null): string | null {
+  return problem?.slice(0, MAX_ERROR_LENGTH) ?? null;
 }
 
 /** The lists that wait for somebody to accept them, by name. */
@@ -188,7 +204,8 @@ export async function acceptHeld(client: Pool | ClientBase, name: string): Promi
     `WITH held AS (DELETE FROM catalogue_held WHERE name = $1 RETURNING *)
      UPDATE catalogue_source AS source SET (${LIST_COLUMNS}) =
          ROW(held.format, held.etag, held.last_modified, held.domain_count, held.invalid_count,
-             held.protected_count, held.names, held.names_sha256, held.protected, held.read_with, held.places),
+             held.protected_count, held.names, held.names_sha256, held.protected, held.read_with, held.places,
+             held.mirror),
        last_success_at = now(), last_error = NULL, failures = 0
      FROM held WHERE source.name = held.name RETURNING source.domain_count AS domains`,
     [name],
@@ -196,19 +213,20 @@ export async function acceptHeld(client: Pool | ClientBase, name: string): Promi
   return rows[0]?.domains ?? null;
 }
 
-/** The source could be read and its list has not changed. */
+/** The source, or a mirror because of `problem`, could be read and its list has not changed. */
 export async function recordUnchanged(
   pool: Pool,
   { name, etag, lastModified }: Pick<SourceState, 'name' | 'etag' | 'lastModified'>,
+  problem: string | null = null,
 ): Promise<void> {
   await pool.query(
     `WITH held AS (DELETE FROM catalogue_held WHERE name = $1)
-     INSERT INTO catalogue_source (name, etag, last_modified, last_attempt_at, last_success_at)
-     VALUES ($1, $2, $3, now(), now())
+     INSERT INTO catalogue_source (name, etag, last_modified, last_error, last_attempt_at, last_success_at)
+     VALUES ($1, $2, $3, $4, now(), now())
      ON CONFLICT (name) DO UPDATE SET
-       etag = excluded.etag, last_modified = excluded.last_modified,
-       last_attempt_at = now(), last_success_at = now(), last_error = NULL, failures = 0`,
-    [name, etag, lastModified],
+       etag = excluded.etag, last_modified = excluded.last_modified, last_error = excluded.last_error,
+       last_attempt_at = now(), last_success_at = now(), failures = 0`,
+    [name, etag, lastModified, shortened(problem)],
   );
 }
 
@@ -218,7 +236,7 @@ export async function recordFailure(pool: Pool, name: string, problem: string): 
     `INSERT INTO catalogue_source AS source (name, last_attempt_at, last_error, failures) VALUES ($1, now(), $2, 1)
      ON CONFLICT (name) DO UPDATE SET
        last_attempt_at = now(), last_error = excluded.last_error, failures = source.failures + 1`,
-    [name, problem.slice(0, MAX_ERROR_LENGTH)],
+    [name, shortened(problem)],
   );
 }
 

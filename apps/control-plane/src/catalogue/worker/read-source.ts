@@ -1,13 +1,14 @@
 import {
   CatalogueError,
   DEFAULT_LIMITS,
-  isTransfer,
   type ListExample,
+  isTransfer,
   type ListReport,
   NameList,
   openSource,
   type PlacedNames,
   placeNames,
+  publicName,
   readNames,
   type SourceDefinition,
   type SourceLocation,
@@ -32,6 +33,8 @@ export interface ReadTask {
   /** `ETag` and `Last-Modified` of the last accepted list; null: none. */
   readonly etag: string | null;
   readonly lastModified: string | null;
+  /** The mirror that it came from; null: none, but the location itself. */
+  readonly mirror: string | null;
   readonly neverBlock: readonly string[];
   /** The last accepted list as it is stored, with its places; null: there is none. */
   readonly before: { readonly names: Uint8Array; readonly places: Uint8Array } | null;
@@ -39,11 +42,13 @@ export interface ReadTask {
 }
 
 export type ReadOutcome =
-  | { readonly status: 'unchanged' }
+  | { readonly status: 'unchanged'; readonly problem: string | null }
   | { readonly status: 'failed'; readonly problem: string }
   | {
       readonly status: 'read';
       readonly list: Omit<StoredList, 'format' | 'readWith'>;
+      /** What was wrong with the locations before the one that has the list; null: it was the first. */
+      readonly problem: string | null;
       readonly report: ListReport;
       /** The first ten with a name that would block a domain of `never_block`. */
       readonly protectedLines: readonly ListExample[];
@@ -55,22 +60,30 @@ const MAX_UNPACK_RATIO = 4;
 /** Reads the list of a source, or of its mirrors if that fails, unless the source says that it has not changed. */
 export async function readSource(task: ReadTask): Promise<ReadOutcome> {
   try {
-    return await tryMirrors(task.source, (location) => readFrom(location, task));
+    return await tryMirrors(task.source, (location, problem) => readFrom(location, problem, task));
   } catch (error) {
     if (!(error instanceof CatalogueError)) throw error;
     return { status: 'failed', problem: error.message };
   }
 }
 
-async function readFrom(location: SourceLocation, task: ReadTask): Promise<ReadOutcome> {
+async function readFrom(
+  location: SourceLocation,
+  problem: string | null,
+  task: ReadTask,
+): Promise<ReadOutcome> {
   const { source, key, neverBlock, limits } = task;
-  // A mirror cannot compare what another server said about its list. The servers of a zone count alike.
-  const isMirror = location !== source.location && !isTransfer(location);
-  const { etag, lastModified } = isMirror ? { etag: null, lastModified: null } : task;
+  const isMirror = location !== source.location && 'url' in location;
+  const mirror = isMirror ? publicName(new URL(location.url)) : null;
+  const isSameServer = mirror === task.mirror || isTransfer(location);
+  // A server cannot compare what another one said about its list; the servers of a zone count alike.
+  const { etag, lastModified } = isSameServer ? task : { etag: null, lastModified: null };
   const opened = await openSource({ ...source, location }, { etag, lastModified, ...limits });
   if (opened.status === 'unchanged') {
-    if (isMirror) throw new CatalogueError('answered 304 to a request without a condition');
-    return opened;
+    if (etag === null && lastModified === null) {
+      throw new CatalogueError('answered 304 to a request without a condition');
+    }
+    return { ...opened, problem };
   }
   const read = await readNames(opened.body, source.format, key, {
     limits: {
@@ -95,8 +108,9 @@ async function readFrom(location: SourceLocation, task: ReadTask): Promise<ReadO
   return {
     status: 'read',
     list: {
-      etag: isMirror ? null : opened.etag,
-      lastModified: isMirror ? null : opened.lastModified,
+      etag: opened.etag,
+      lastModified: opened.lastModified,
+      mirror,
       domainCount: read.names.count,
       invalidCount: report.invalidLines,
       names,
@@ -105,6 +119,7 @@ async function readFrom(location: SourceLocation, task: ReadTask): Promise<ReadO
       protectedCount,
       protectedNames,
     },
+    problem,
     report: { ...report },
     protectedLines,
   };

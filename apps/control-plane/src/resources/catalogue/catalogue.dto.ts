@@ -59,7 +59,7 @@ export class CategoryDto {
 const SOURCE: Json<CatalogueSourceDto> = {
   ...{ cat_id: 2, app_id: null, source: 'https://lists.example/gambling.txt', format: 'domains' },
   ...{ state: 'held', names: 1200, bytes: 9632, licence: 'MIT', commercial_use: true },
-  last_good: '2026-11-23T04:00:00.000Z',
+  ...{ last_good: '2026-11-23T04:00:00.000Z', mirror: null },
   reason: 'lists 5120 domains, more than four times the 1200 before; the last list stays in force',
 };
 
@@ -107,6 +107,11 @@ export class CatalogueSourceDto {
   @IsOptional()
   @IsTime()
   last_good!: string | null;
+
+  /** The mirror that has the list, while `source` itself cannot be read: `reason`. Null: none. */
+  @IsOptional()
+  @IsText('a mirror')
+  mirror!: string | null;
 
   @IsOptional()
   @IsText('a reason')

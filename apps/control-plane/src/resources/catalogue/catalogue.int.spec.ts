@@ -77,7 +77,7 @@ it('tells which catalogue is in force since when, and how each list of each grou
   );
   const bets = {
     ...{ source: 'bets.txt', format: 'domains', state: 'good', names: 10, bytes: 112 },
-    ...{ licence: 'MIT', commercial_use: 'unknown', reason: null },
+    ...{ licence: 'MIT', commercial_use: 'unknown', mirror: null, reason: null },
     last_good: expect.stringMatching(/^20.*Z$/),
   };
   expect(await get('/catalogue/')).toEqual({
@@ -89,6 +89,7 @@ it('tells which catalogue is in force since when, and how each list of each grou
       {
         ...{ cat_id: 12, app_id: null, source: 'later.txt', format: 'hosts', state: 'never' },
         ...{ names: 0, bytes: 0, licence: null, commercial_use: false, last_good: null },
+        mirror: null,
         reason: expect.stringContaining('cannot be read'),
       },
       { cat_id: null, app_id: 3, ...bets },

@@ -164,6 +164,7 @@ function toDto(
     bytes: state?.namesBytes ?? 0,
     commercial_use: commercialUse && COMMERCIAL_USE[commercialUse],
     last_good: state?.lastSuccessAt?.toISOString() ?? null,
+    mirror: state?.mirror ?? null,
     reason: state?.lastError ?? null,
   };
 }
@@ -171,5 +172,5 @@ function toDto(
 function stateOf(state: SourceState | undefined, isHeld: boolean): string {
   if (isHeld) return 'held';
   if (!state?.namesSha256) return 'never';
-  return state.lastError === null ? 'good' : 'failing';
+  return state.failures === 0 ? 'good' : 'failing';
 }
