@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   DENIED,
@@ -19,6 +22,52 @@ afterAll(() => all.stop());
 
 it('a change of an order or a grant decides the next query to every resolver', () =>
   expectEffectOfChanges(all, 50));
+
+const root = new URL('../../../', import.meta.url).pathname;
+const run = promisify(execFile);
+
+it('the commands of docs/orders.md say what the page says they do', async () => {
+  const { clients, secrets, managementPorts, dnsPorts } = all.processes;
+  const page = readFileSync(`${root}docs/orders.md`, 'utf8');
+  const [, ...blocks] = [...page.matchAll(/```sh\n([^]*?)```/g)].map(([, block]) => block);
+  const url = `http://127.0.0.1:${managementPorts[0]}`;
+  const env = {
+    ...process.env,
+    PATH: `${root}apps/cli:${process.env['PATH']}`,
+    ...{ WEIR_URL: url, WEIR_TOKEN: secrets.token, API: url, TOKEN: secrets.token },
+  };
+  // How many resolvers have said so is not compared: one that stalls for seconds is missing.
+  const outputs: string[] = [];
+  for (const block of blocks) {
+    const script = block
+      .replace('@192.0.2.53', `@127.0.0.1 -p ${dnsPorts[0]} +retry=0 +time=60`)
+      .replace('192.0.2.1 ', `${SUBSCRIBER} `)
+      .replace('legal-anna', 'env-1');
+    const { stdout } = await run('bash', ['-euc', script], { env, cwd: root });
+    outputs.push(stdout);
+  }
+  const [added, blocked, listed, proven, dated, ended, report] = outputs;
+  expect(outputs).toHaveLength(7);
+  expect(added).toMatch(/^order 7 is in force on \d\/\d resolvers, revision \d+, /);
+  expect(blocked).toMatch(new RegExp(`^example\\.org\\.\\s+\\d+\\s+IN\\s+A\\s+${ORDERED}`));
+  expect(blocked).toMatch(/^=> +order +deny +example.org +order_id 7$/m);
+  expect(listed).toMatch(
+    /^7 +set +- +\d{4}-\S+Z +\d\/\d +District Court of Exampleton +12 O 345\/26$/m,
+  );
+  expect(JSON.parse(proven)).toMatchObject({
+    id: 7,
+    until: null,
+    in_force: { k: expect.any(Number) },
+  });
+  expect(JSON.parse(dated)).toMatchObject({
+    until: '2027-05-31T22:00:00Z',
+    in_force: { k: expect.any(Number) },
+  });
+  expect(ended).toMatch(/^the end of order 7 is in force on \d\/\d resolvers, revision \d+, /);
+  expect(report).toMatch(/env-1 +POST \/orders\/ .*orders 7/);
+  expect(report).toMatch(/env-1 +DELETE \/orders\/:id .*deleted orders 7/);
+  expect((await clients[0].call('GET', '/orders/7')).status).toBe(404);
+});
 
 let nextOrder = 1_000;
 const cases = [
