@@ -1,7 +1,15 @@
 // `node apps/console/build.mjs` makes the types of the management API from docs/openapi.json, and the files that
-// browsers load, unless both are up to date.
+// browsers load from the control plane under /console/, unless both are up to date.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -9,35 +17,84 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 const root = join(here, '../..');
 const contract = join(root, 'docs/openapi.json');
 const stampFile = join(root, 'node_modules/.weir-console');
+const types = join(here, 'src/generated/api.ts');
+const folder = join(here, 'dist');
 
 function sources() {
   const own = readdirSync(join(here, 'src'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.parentPath.endsWith('generated'))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
-  const others = ['build.mjs', 'index.html', 'tsconfig.json', 'vite.config.mjs'];
-  return [
-    ...own,
-    ...others.map((name) => join(here, name)),
-    contract,
-    join(root, 'package-lock.json'),
-  ];
+  const others = ['build.mjs', 'index.html', 'tsconfig.json'].map((name) => join(here, name));
+  return [...own, ...others, contract, join(root, 'package-lock.json')];
+}
+
+async function makeTypes() {
+  const { default: openapiTypes, astToString } = await import('openapi-typescript');
+  const ast = await openapiTypes(JSON.parse(readFileSync(contract, 'utf8')));
+  mkdirSync(join(types, '..'), { recursive: true });
+  replaceFile(types, astToString(ast));
+}
+
+/** The names of all files but index.html have a hash, so browsers keep them for good. */
+async function bundle(outdir) {
+  const { build } = await import('esbuild');
+  const names = 'assets/[name]-[hash]';
+  const { metafile } = await build({
+    absWorkingDir: here,
+    entryPoints: ['src/main.tsx', 'src/icon.svg'],
+    outdir,
+    entryNames: names,
+    chunkNames: names,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    target: 'es2024',
+    minify: true,
+    metafile: true,
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    loader: { '.svg': 'copy' },
+    logLevel: 'warning',
+  });
+  const made = Object.entries(metafile.outputs).map(([path, output]) => [
+    path.slice(path.indexOf('assets/')),
+    output,
+  ]);
+  const [script, { cssBundle }] = made.find(([, { entryPoint }]) => entryPoint === 'src/main.tsx');
+  const [icon] = made.find(([path]) => path.endsWith('.svg'));
+  const style = cssBundle.slice(cssBundle.indexOf('assets/'));
+  const page = readFileSync(join(here, 'index.html'), 'utf8')
+    .replace('/src/main.tsx', `/console/${script}`)
+    .replace('/src/icon.svg', `/console/${icon}`)
+    .replace('</head>', `  <link rel="stylesheet" href="/console/${style}" />\n  </head>`);
+  writeFileSync(join(outdir, 'index.html'), page);
+}
+
+/** Others may read it meanwhile, or make it at the same time. */
+function replaceFile(path, content) {
+  writeFileSync(`${path}.${process.pid}`, content);
+  renameSync(`${path}.${process.pid}`, path);
 }
 
 const hash = createHash('sha256');
 for (const file of sources()) hash.update(`${file}\n`).update(readFileSync(file));
 const stamp = hash.digest('hex');
-const types = join(here, 'src/generated/api.ts');
 const isCurrent =
-  [join(here, 'dist/index.html'), types, stampFile].every((file) => existsSync(file)) &&
+  [join(folder, 'index.html'), types, stampFile].every((file) => existsSync(file)) &&
   readFileSync(stampFile, 'utf8') === stamp;
 
 if (!isCurrent) {
-  const { default: openapiTypes, astToString } = await import('openapi-typescript');
-  const ast = await openapiTypes(JSON.parse(readFileSync(contract, 'utf8')));
-  mkdirSync(join(here, 'src/generated'), { recursive: true });
-  writeFileSync(types, astToString(ast));
-  const { build } = await import('vite');
-  await build({ root: here, logLevel: 'warn' });
-  writeFileSync(stampFile, stamp);
+  await makeTypes();
+  const made = `${folder}.${process.pid}`;
+  await bundle(made);
+  rmSync(folder, { recursive: true, force: true });
+  try {
+    renameSync(made, folder);
+  } catch (error) {
+    // Another process has just made the same.
+    if (!existsSync(join(folder, 'index.html'))) throw error;
+    rmSync(made, { recursive: true });
+  }
+  replaceFile(stampFile, stamp);
 }

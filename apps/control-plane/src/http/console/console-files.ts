@@ -15,7 +15,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
-  '.md': 'text/markdown; charset=utf-8',
 };
 
 /** The file that every page of the console begins with. */
