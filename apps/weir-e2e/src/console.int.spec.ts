@@ -3,7 +3,7 @@ import { Deployment } from '@weir/tools/deployment/deployment';
 import type { ManagementClient } from '@weir/tools/deployment/management-client';
 import axe, { type AxeResults } from 'axe-core';
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -57,6 +57,9 @@ describe('the console in a browser', needs('chromium'), () => {
     browser = await openBrowser(deployment.managementPorts[0]);
     await api.change('POST', '/profiles/', { profile: { id: 7 } });
     await api.change('POST', '/net/', { ip: '192.0.2.0', prefix_len: 24, profile_id: 7 });
+    await api.change('POST', '/orders/', {
+      ...{ id: 1, domain: 'ordered.example', authority: 'Court of Example', reference: '1 O 2/26' },
+    });
   });
   afterAll(async () => {
     await browser.close();
@@ -249,11 +252,45 @@ describe('the console in a browser', needs('chromium'), () => {
     await expect.poll(() => page.getByLabel('Client address').inputValue()).toBe('192.0.2.0');
   });
 
+  it('shows since when each order is in force on how many resolvers, adds one, exports it, and ends it', async () => {
+    const page = await openAs('write', 'orders');
+    const rows = page.locator('tbody tr');
+    await rows.getByText(/^On 2 of 2 resolvers, as revision \d+$/).waitFor();
+    const entries = {
+      ...{ Id: '12', Domain: 'more-ordered.example', Authority: 'Example "Agency"' },
+      ...{ Reference: '12 O 345/26', Until: '2099-12-31T23:59' },
+    };
+    for (const [label, text] of Object.entries(entries))
+      await page.getByLabel(label, { exact: true }).fill(text);
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByText(/In force on 2\/2 resolvers/).waitFor();
+    await page.getByLabel('Find in').fill('12 o 345');
+    await page.getByText('1 of 2 orders are shown.').waitFor();
+    expect(await rows.textContent()).toMatch(
+      /^12Set.*Hash \d+.*On 2 of 2 resolvers, as revision \d/,
+    );
+    const until = rows.locator('time').first();
+    expect(await until.getAttribute('datetime')).toBe('2099-12-31T22:59:00Z');
+    const exported = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export as CSV' }).click();
+    const file = readFileSync(await (await exported).path(), 'utf8');
+    expect(file.split('\r\n')[1]).toMatch(
+      /^"12","\d+","Example ""Agency""","12 O 345\/26","2099-12-31T22:59:00Z","20[^"]+Z","2","2","\d+"$/,
+    );
+    await rows.getByRole('button', { name: 'End' }).click();
+    await rows.getByRole('button', { name: 'End order 12 now' }).click();
+    await page.getByText('0 of 1 orders are shown.').waitFor();
+    const reader = await openAs('read', 'orders');
+    await reader.getByText('1 of 1 orders are shown.').waitFor();
+    expect(await reader.getByRole('button', { name: /^(Add|End)$/ }).count()).toBe(0);
+  });
+
   const PAGES: Record<string, string> = {
     explain: 'explain#client=192.0.2.1&domain=blocked.example',
     resolvers: 'resolvers',
     profile: 'profiles/7',
     changes: 'changes',
+    orders: 'orders',
   };
 
   it('is usable with the keyboard alone', async () => {

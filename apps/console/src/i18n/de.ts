@@ -16,6 +16,7 @@ export const de: Texts = {
   'page.resolvers': 'Resolver',
   'page.profiles': 'Profil',
   'page.changes': 'Änderungen',
+  'page.orders': 'Anordnungen',
 
   // Sign-in
   'signIn.title': 'Anmelden',
@@ -174,4 +175,28 @@ export const de: Texts = {
   'grants.newDomain': 'Domain einer neuen Freigabe',
   'grants.minutes': 'Minuten',
   'grants.add': 'Hinzufügen',
+
+  // Orders
+  'orders.about':
+    'Eine Anordnung sperrt eine Domain und alle Namen darunter für alle. Mit dem Ende wird sie gelöscht.',
+  'orders.new': 'Neue Anordnung',
+  'orders.id': 'Id',
+  'orders.state': 'Zustand',
+  'orders.set': 'Gesetzt',
+  'orders.ended': 'Beendet',
+  'orders.authority': 'Behörde',
+  'orders.reference': 'Aktenzeichen',
+  'orders.domain': 'Domain',
+  'orders.until': 'Bis',
+  'orders.untilHint': 'Nach den Uhren von {zone}. Ohne Zeitpunkt endet sie nicht.',
+  'orders.noEnd': 'Ohne Ende',
+  'orders.inForce': 'In Kraft',
+  'orders.proof': 'Auf {k} von {m} Resolvern, als Revision {revision}',
+  'orders.unknown': 'Nicht bekannt',
+  'orders.add': 'Hinzufügen',
+  'orders.end': 'Beenden',
+  'orders.confirmEnd': 'Anordnung {id} jetzt beenden',
+  'orders.find': 'Suche in Id, Behörde, Aktenzeichen',
+  'orders.export': 'Als CSV ausgeben',
+  'orders.shown': '{shown} von {all} Anordnungen werden angezeigt.',
 };

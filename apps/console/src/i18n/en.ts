@@ -15,6 +15,7 @@ export const en = {
   'page.resolvers': 'Resolvers',
   'page.profiles': 'Profile',
   'page.changes': 'Changes',
+  'page.orders': 'Orders',
 
   // Sign-in
   'signIn.title': 'Sign in',
@@ -170,6 +171,30 @@ export const en = {
   'grants.newDomain': 'Domain of a new grant',
   'grants.minutes': 'Minutes',
   'grants.add': 'Add',
+
+  // Orders
+  'orders.about':
+    'An order blocks a domain, and all names below it, for everybody. Ending it deletes it.',
+  'orders.new': 'New order',
+  'orders.id': 'Id',
+  'orders.state': 'State',
+  'orders.set': 'Set',
+  'orders.ended': 'Ended',
+  'orders.authority': 'Authority',
+  'orders.reference': 'Reference',
+  'orders.domain': 'Domain',
+  'orders.until': 'Until',
+  'orders.untilHint': 'On the clocks of {zone}. Without a time it has no end.',
+  'orders.noEnd': 'No end',
+  'orders.inForce': 'In force',
+  'orders.proof': 'On {k} of {m} resolvers, as revision {revision}',
+  'orders.unknown': 'Not known',
+  'orders.add': 'Add',
+  'orders.end': 'End',
+  'orders.confirmEnd': 'End order {id} now',
+  'orders.find': 'Find in id, authority, reference',
+  'orders.export': 'Export as CSV',
+  'orders.shown': '{shown} of {all} orders are shown.',
 } as const;
 
 export type Key = keyof typeof en;

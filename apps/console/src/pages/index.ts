@@ -4,6 +4,7 @@ import type { PageProperties } from '../router.js';
 import type { Key } from '../i18n/index.js';
 import { Changes } from './changes.js';
 import { Explain } from './explain.js';
+import { Orders } from './orders.js';
 import { Profile } from './profile.js';
 import { Resolvers } from './resolvers.js';
 
@@ -22,4 +23,5 @@ export const PAGES: readonly Page[] = [
   { path: 'resolvers', title: 'page.resolvers', component: Resolvers },
   { path: 'profiles', title: 'page.profiles', component: Profile },
   { path: 'changes', title: 'page.changes', component: Changes },
+  { path: 'orders', title: 'page.orders', component: Orders },
 ];
