@@ -31,6 +31,11 @@ describe('Dockerfile', () => {
     expect(read('compose/image-tree.mjs')).toMatch(/'ci'[\s\S]*omit/);
   });
 
+  it('needs no development dependency for the overrides: npm 9 stops where `$name` is not in the manifest', () => {
+    const { overrides } = JSON.parse(read('package.json')) as { overrides: object };
+    expect(JSON.stringify(overrides)).not.toContain('"$');
+  });
+
   it('sets the defaults that .env.example shows', () => {
     for (const [name, value] of Object.entries(IMAGE_DEFAULTS)) {
       expect(having('ENV').join('\n')).toMatch(new RegExp(`\\b${name}=${value}( |$)`, 'm'));
