@@ -23,6 +23,21 @@ const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true };
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-console-'));
 const tokensFile = join(folder, 'tokens.yaml');
+const catalogue = join(folder, 'lists');
+
+/** A list of so many names. */
+function writeBets(count: number): void {
+  const names = Array.from({ length: count }, (_, i) => `n${i}.example.net\n`);
+  writeFileSync(join(catalogue, 'bets.txt'), names.join(''));
+}
+
+function writeCatalogue(): void {
+  mkdirSync(catalogue);
+  writeBets(10);
+  const bets = { file: 'bets.txt', format: 'domains', licence: 'MIT', commercial_use: true };
+  const definition = { categories: [{ id: 12, name: 'Gambling', sources: [bets] }] };
+  writeFileSync(join(catalogue, 'catalogue.yaml'), JSON.stringify(definition));
+}
 
 function writeTokens(scopes: readonly string[]): void {
   const entries = scopes.map((scope) => ({
@@ -43,11 +58,12 @@ describe('the console in a browser', needs('chromium'), () => {
   beforeAll(async () => {
     mkdirSync(SCREENSHOTS, { recursive: true });
     writeTokens(SCOPES);
+    writeCatalogue();
     deployment = await Deployment.create({
       ...{ root, folder, replicas: 1, resolvers: 2, fsync: false },
       replicaVariables: () => ({
         MANAGEMENT_TOKENS_FILE: tokensFile,
-        CATALOGUE_INTERVAL_MS: '3600000',
+        CATALOGUE: catalogue,
         SCHEDULE_TIMEZONE: 'Europe/Berlin',
       }),
     });
@@ -285,12 +301,39 @@ describe('the console in a browser', needs('chromium'), () => {
     expect(await reader.getByRole('button', { name: /^(Add|End)$/ }).count()).toBe(0);
   });
 
+  it('shows how each list is, accepts one that is held back, and finds the lists that have a name', async () => {
+    const page = await openAs('write', 'catalogue');
+    const bets = page.getByRole('row', { name: /^bets\.txt/ });
+    await bets.getByText('Good').waitFor();
+    expect(await bets.textContent()).toMatch(/Gambling \(category 12\).*10.*MIT.*Allowed.*20/);
+    writeBets(41);
+    await page.getByText('lists 41 domains, more than four times the 10 before').waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    const reader = await openAs('read', 'catalogue');
+    await reader.getByText('Held back').waitFor();
+    expect(await reader.getByRole('button', { name: 'Accept' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Accept' }).click();
+    await page.getByText('bets.txt is accepted.').waitFor();
+    await bets.getByText('Good').waitFor();
+    await bets.getByText('41', { exact: true }).waitFor();
+    await page.getByLabel('Domain', { exact: true }).fill('www.n40.example.net');
+    await page.getByRole('button', { name: 'Search' }).click();
+    const found = page.getByRole('table', { name: /^Lists that have www\.n40/ }).locator('tbody');
+    expect(await found.textContent()).toMatch(
+      /^Gambling \(category 12\)bets\.txtn40\.example\.net41/,
+    );
+    await page.getByLabel('Domain', { exact: true }).fill('n41.example.net');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByText('No list has n41.example.net, nor a name above it.').waitFor();
+  });
+
   const PAGES: Record<string, string> = {
     explain: 'explain#client=192.0.2.1&domain=blocked.example',
     resolvers: 'resolvers',
     profile: 'profiles/7',
     changes: 'changes',
     orders: 'orders',
+    catalogue: 'catalogue#domain=n1.example.net',
   };
 
   it('is usable with the keyboard alone', async () => {

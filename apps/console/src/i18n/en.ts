@@ -16,6 +16,7 @@ export const en = {
   'page.profiles': 'Profile',
   'page.changes': 'Changes',
   'page.orders': 'Orders',
+  'page.catalogue': 'Catalogue',
 
   // Sign-in
   'signIn.title': 'Sign in',
@@ -195,6 +196,38 @@ export const en = {
   'orders.find': 'Find in id, authority, reference',
   'orders.export': 'Export as CSV',
   'orders.shown': '{shown} of {all} orders are shown.',
+
+  // Catalogue
+  'catalogue.domain': 'Domain',
+  'catalogue.search': 'Search',
+  'catalogue.unlisted': 'No list has {domain}, nor a name above it.',
+  'catalogue.listed': 'Lists that have {domain}, or a name above it',
+  'catalogue.group': 'Category or application',
+  'catalogue.source': 'List',
+  'catalogue.inline': 'In the definition',
+  'catalogue.matched': 'Name',
+  'catalogue.line': 'Line',
+  'catalogue.since': 'Since',
+  'catalogue.sources': 'Lists',
+  'catalogue.noSources': 'The definition names no list.',
+  'catalogue.none': 'No catalogue is in force.',
+  'catalogue.version': 'Version {version} is in force, since',
+  'catalogue.state': 'State',
+  'catalogue.names': 'Names',
+  'catalogue.licence': 'Licence',
+  'catalogue.commercial': 'Commercial use',
+  'catalogue.lastGood': 'Last good',
+  'catalogue.state.good': 'Good',
+  'catalogue.state.held': 'Held back',
+  'catalogue.state.failing': 'Failing',
+  'catalogue.state.never': 'Never read',
+  'catalogue.commercial.true': 'Allowed',
+  'catalogue.commercial.false': 'Not allowed',
+  'catalogue.commercial.unknown': 'Not known',
+  'catalogue.mirror': 'It comes from {mirror}.',
+  'catalogue.accept': 'Accept',
+  'catalogue.accepted':
+    '{source} is accepted. It is in force with the next version of the catalogue, in a moment.',
 } as const;
 
 export type Key = keyof typeof en;

@@ -2,6 +2,7 @@ import type { ComponentType } from 'preact';
 import type { Session } from '../api.js';
 import type { PageProperties } from '../router.js';
 import type { Key } from '../i18n/index.js';
+import { Catalogue } from './catalogue.js';
 import { Changes } from './changes.js';
 import { Explain } from './explain.js';
 import { Orders } from './orders.js';
@@ -24,4 +25,5 @@ export const PAGES: readonly Page[] = [
   { path: 'profiles', title: 'page.profiles', component: Profile },
   { path: 'changes', title: 'page.changes', component: Changes },
   { path: 'orders', title: 'page.orders', component: Orders },
+  { path: 'catalogue', title: 'page.catalogue', component: Catalogue },
 ];
