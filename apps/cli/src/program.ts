@@ -260,6 +260,12 @@ function addCatalogue(program: Command, context: Context): void {
     .option(...definition)
     .action(async (set: string, options: object) => (await load()).enable(context, set, options));
   catalogue
+    .command('disable')
+    .description('turn a set off: its line is removed from `include` of catalogue.yaml')
+    .argument('<set>', 'as `sets` names it')
+    .option(...definition)
+    .action(async (set: string, options: object) => (await load()).disable(context, set, options));
+  catalogue
     .command('build')
     .description('compile the image under DOMAIN_HASH_KEY')
     .argument('<file>', 'where to write it')

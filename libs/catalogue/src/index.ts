@@ -18,7 +18,7 @@ export type { ImageBytes } from './delta/stored-image.js';
 export { writeDelta } from './delta/write-delta.js';
 export { parseDefinition, publicName } from './definition/parse-definition.js';
 export { readDefinition } from './definition/read-definition.js';
-export { type CatalogueSet, enableSet, readSets } from './definition/sets.js';
+export { type CatalogueSet, disableSet, enableSet, readSets } from './definition/sets.js';
 export {
   type CompiledCatalogue,
   compileCatalogue,

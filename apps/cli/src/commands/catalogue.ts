@@ -1,5 +1,6 @@
 import {
   type Definition,
+  disableSet,
   enableSet,
   type ImageBytes,
   readDefinition,
@@ -114,6 +115,7 @@ export async function printSets(
     name: set.name,
     about: set.about,
     enabled: set.isEnabled,
+    fault: set.fault,
     sources: set.sources.map(({ name, mirrors, licence, commercialUse }) => ({
       source: name,
       mirrors: mirrors.length,
@@ -125,12 +127,12 @@ export async function printSets(
     terminal.print(JSON.stringify(sets));
     return;
   }
-  const rows = sets.map(({ name, about, enabled, sources }) => [
+  const rows = sets.map(({ name, about, enabled, fault, sources }) => [
     name,
     enabled ? 'on' : '-',
     [...new Set(sources.map(({ licence }) => licence))].join(', '),
     [...new Set(sources.map((source) => source.commercial_use))].join(', '),
-    about,
+    fault ?? about,
   ]);
   const [first, ...lines] = table([['set', 'on', 'licence', 'commercial use', 'what'], ...rows], 5);
   terminal.print(terminal.style('bold', first));
@@ -145,11 +147,21 @@ export async function enable(context: Context, name: string, options: Options): 
   context.terminal.print(`sets/${name}.yaml ${what} in ${folder}/catalogue.yaml`);
 }
 
+/** Turns a set off. */
+export async function disable(context: Context, name: string, options: Options): Promise<void> {
+  const folder = folderOf(context, options);
+  const isNew = await disableSet(folder, name);
+  const what = isNew ? 'is no longer included' : 'was not included';
+  context.terminal.print(`sets/${name}.yaml ${what} in ${folder}/catalogue.yaml`);
+}
+
 /** Sets are of a folder: nobody could list those of a URL, or write there. */
 function folderOf(context: Context, options: Options): string {
   const place = placeOf(context, options);
   if (!/^https?:/i.test(place)) return place;
-  throw new UsageError(`the catalogue ${place} is no folder: add the set to it where it is edited`);
+  throw new UsageError(
+    `the catalogue ${place} is no folder: change its include where it is edited`,
+  );
 }
 
 function definitionOf(context: Context, options: Options): Promise<Definition> {

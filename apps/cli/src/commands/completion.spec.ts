@@ -50,6 +50,7 @@ describe('weir completion', () => {
         'show',
         'sets',
         'enable',
+        'disable',
         'build',
         'diff',
         'accept',

@@ -32,21 +32,55 @@ export type ReadText = (path: string) => Promise<string>;
  * Reads a definition: `catalogue.yaml`, then the files that it includes; sources are named, not opened. A file that is
  * included may add domains, sources and rewrites to categories and applications of the files before it.
  * @param base the folder or URL that file names are relative to.
- * @param further files that are read as if they were included.
  * @throws CatalogueError for a fault, as `catalogue.yaml:line: field: problem`; DefinitionFaults for several.
  */
-export async function parseDefinition(
+export async function parseDefinition(read: ReadText, base: Base): Promise<Definition> {
+  const { reader, included } = await begin(read, base);
+  for (const path of included) await readFurther(reader, path, read);
+  return { ...reader.finish(), included };
+}
+
+/**
+ * Reads a definition with further files, each of which may have faults.
+ * @param paths files that `catalogue.yaml` includes, or would.
+ * @returns for each file its sources, or its first fault.
+ * @throws CatalogueError as `parseDefinition`, for faults of the other files.
+ */
+export async function parseEach(
   read: ReadText,
   base: Base,
-  further: readonly string[] = [],
-): Promise<Definition> {
+  paths: readonly string[],
+): Promise<Pick<Definition, 'included'> & { sources: (SourceDefinition[] | CatalogueError)[] }> {
+  const { reader, included } = await begin(read, base);
+  for (const path of included) if (!paths.includes(path)) await readFurther(reader, path, read);
+  reader.finish();
+  const sources: (SourceDefinition[] | CatalogueError)[] = [];
+  for (const path of paths) {
+    try {
+      await readFurther(reader, path, read);
+      reader.finish();
+      const all = [...reader.sources.values()];
+      sources.push(all.filter(({ declaredAt }) => declaredAt.startsWith(`${path}:`)));
+    } catch (error) {
+      if (!(error instanceof CatalogueError)) throw error;
+      reader.faults.length = 0;
+      sources.push(error);
+    }
+  }
+  return { included, sources };
+}
+
+async function begin(
+  read: ReadText,
+  base: Base,
+): Promise<{ reader: DefinitionReader; included: string[] }> {
   const yaml = new YamlReader(DEFINITION_FILE, await read(DEFINITION_FILE));
   const reader = new DefinitionReader(base);
-  const included = reader.file(yaml, [...FILE_FIELDS, 'include', 'never_block']);
-  for (const path of [...included, ...further]) {
-    reader.file(new YamlReader(path, await read(path)), FILE_FIELDS);
-  }
-  return { ...reader.finish(), included };
+  return { reader, included: reader.file(yaml, [...FILE_FIELDS, 'include', 'never_block']) };
+}
+
+async function readFurther(reader: DefinitionReader, path: string, read: ReadText): Promise<void> {
+  reader.file(new YamlReader(path, await read(path)), FILE_FIELDS);
 }
 
 type FileField = 'categories' | 'applications' | 'include' | 'never_block';

@@ -24,7 +24,7 @@ function baseOf(folderOrUrl: string): Base {
   return { url: url.href };
 }
 
-async function readText(location: SourceLocation): Promise<string> {
+export async function readText(location: SourceLocation): Promise<string> {
   try {
     const opened = await openLocation(location, { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS });
     if (opened.status === 'unchanged') throw new CatalogueError('answered 304 unasked');

@@ -1,11 +1,23 @@
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  cp,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { expectNames, tarArchive, tarEntry } from '../lists/testing/lists.js';
 import { readDefinition } from './read-definition.js';
-import { enableSet, readSets } from './sets.js';
+import { disableSet, enableSet, readSets } from './sets.js';
 
 const DEFAULT = fileURLToPath(new URL('../../../../catalogue', import.meta.url));
 
@@ -40,17 +52,41 @@ describe('readSets', () => {
     });
     const sets = await readSets(folder);
     expect(sets.map(({ sources, ...set }) => [set, sources.map(({ name }) => name)])).toEqual([
-      [{ name: 'bad', about: 'Bad names of somebody.', isEnabled: false }, ['bad.txt']],
-      [{ name: 'good', about: 'Good names of somebody.', isEnabled: true }, ['good.txt']],
+      [
+        { name: 'bad', about: 'Bad names of somebody.', isEnabled: false, fault: null },
+        ['bad.txt'],
+      ],
+      [
+        { name: 'good', about: 'Good names of somebody.', isEnabled: true, fault: null },
+        ['good.txt'],
+      ],
     ]);
   });
 
-  it('finds none in a folder without sets, and refuses one with a fault', async () => {
+  it('finds none in a folder without sets, and refuses a catalogue.yaml with a fault', async () => {
     await write({ 'catalogue.yaml': CATEGORY });
     expect(await readSets(folder)).toEqual([]);
-    await write({ 'sets/bad.yaml': 'categories: [{ id: 2 }]' });
-    await expect(readSets(folder)).rejects.toThrow(/^sets\/bad\.yaml:1: categories\[0\]: name is/);
+    await write({ 'catalogue.yaml': 'categories: [{ id: 2 }]', 'sets/bad.yaml': SET });
+    await expect(readSets(folder)).rejects.toThrow(/^catalogue\.yaml:1: categories\[0\]: name is/);
   });
+
+  it.each(['', 'include: [sets/bad.yaml, sets/torn.yaml]\n'])(
+    'tells the fault of one set, and what the others are, after %j',
+    async (include) => {
+      await write({
+        'catalogue.yaml': include + CATEGORY,
+        'sets/bad.yaml': 'categories: [{ id: 2 }]',
+        'sets/good.yaml': SET,
+        'sets/torn.yaml': 'categories: [',
+      });
+      const sets = await readSets(folder);
+      expect(sets.map(({ sources, fault }) => [sources.map(({ name }) => name), fault])).toEqual([
+        [[], expect.stringMatching(/^sets\/bad\.yaml:1: categories\[0\]: name is/)],
+        [['bad.txt'], null],
+        [[], expect.stringMatching(/^sets\/torn\.yaml:1: /)],
+      ]);
+    },
+  );
 });
 
 describe('enableSet', () => {
@@ -76,6 +112,25 @@ describe('enableSet', () => {
     expect(await enableSet(folder, 'bad')).toBe(false);
   });
 
+  it('writes the file that a link leads to, with the mode that it has', async () => {
+    await write({ 'catalogue.yaml': CATEGORY, 'sets/bad.yaml': SET });
+    const [link, file] = ['catalogue.yaml', 'ours.yaml'].map((name) => join(folder, name));
+    await rename(link, file);
+    await symlink('ours.yaml', link);
+    await chmod(file, 0o666);
+    expect(await enableSet(folder, 'bad')).toBe(true);
+    expect((await lstat(link)).isSymbolicLink()).toBe(true);
+    expect((await stat(file)).mode & 0o777).toBe(0o666);
+    expect((await readDefinition(folder)).included).toEqual(['sets/bad.yaml']);
+  });
+
+  it('refuses a set with a fault, not one beside it', async () => {
+    const torn = 'categories: [{ id: 2 }]';
+    await write({ 'catalogue.yaml': CATEGORY, 'sets/bad.yaml': SET, 'sets/torn.yaml': torn });
+    await expect(enableSet(folder, 'torn')).rejects.toThrow(/^sets\/torn\.yaml:1: /);
+    expect(await enableSet(folder, 'bad')).toBe(true);
+  });
+
   it.each([
     '{ categories: [{ id: 1, name: Bad }] }\n',
     '  categories:\n    - { id: 1, name: Bad }\n',
@@ -88,6 +143,43 @@ describe('enableSet', () => {
   it('refuses a set that is not there', async () => {
     await write({ 'catalogue.yaml': CATEGORY });
     await expect(enableSet(folder, 'bad')).rejects.toThrow(/sets has no set bad$/);
+  });
+});
+
+describe('disableSet', () => {
+  it.each([
+    [`# Ours\n\ninclude: [sets/bad.yaml]\n\n${CATEGORY}`, `# Ours\n\ninclude: []\n\n${CATEGORY}`],
+    [`include: [own.yaml, sets/bad.yaml] # ours\n`, 'include: [own.yaml] # ours\n'],
+    [`include: [sets/bad.yaml, own.yaml]\n`, 'include: [own.yaml]\n'],
+    [`include: [a.yaml, 'sets/bad.yaml', own.yaml]\n`, 'include: [a.yaml, own.yaml]\n'],
+    [
+      `include:\n  - own.yaml # ours\n  - sets/bad.yaml\n${CATEGORY}`,
+      `include:\n  - own.yaml # ours\n${CATEGORY}`,
+    ],
+    [`include:\n  - sets/bad.yaml # on\n${CATEGORY}`, `include:\n    []\n${CATEGORY}`],
+  ])('removes one entry from %j', async (before, after) => {
+    // What else is included needs not be there, nor the set.
+    await write({ 'catalogue.yaml': before });
+    expect(await disableSet(folder, 'bad')).toBe(true);
+    expect(await readFile(join(folder, 'catalogue.yaml'), 'utf8')).toBe(after);
+    await expect(disableSet(folder, 'bad')).rejects.toThrow(/sets has no set bad$/);
+    await write({ 'sets/bad.yaml': 'categories: [' });
+    expect(await disableSet(folder, 'bad')).toBe(false);
+  });
+
+  it('undoes what enableSet did', async () => {
+    await write({ 'catalogue.yaml': `include: []\n${CATEGORY}`, 'sets/bad.yaml': SET });
+    await enableSet(folder, 'bad');
+    await disableSet(folder, 'bad');
+    const text = await readFile(join(folder, 'catalogue.yaml'), 'utf8');
+    expect(text).toBe(`include: []\n${CATEGORY}`);
+  });
+
+  it('leaves a layout as it is that its edit would break', async () => {
+    const text = `include:\n - sets/bad.yaml\n - &same sets/bad.yaml\n${CATEGORY}`;
+    await write({ 'catalogue.yaml': text });
+    await expect(disableSet(folder, 'bad')).rejects.toThrow(/remove sets\/bad\.yaml from its/);
+    expect(await readFile(join(folder, 'catalogue.yaml'), 'utf8')).toBe(text);
   });
 });
 

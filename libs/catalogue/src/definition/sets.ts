@@ -1,11 +1,11 @@
-import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { chmod, readdir, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { isSeq, type Node, parseDocument } from 'yaml';
+import { isScalar, isSeq, type Node, parseDocument } from 'yaml';
 import { CatalogueError } from '../catalogue-error.js';
-import { type SourceDefinition, sourcesOf } from './definition.js';
-import { DEFINITION_FILE, parseDefinition } from './parse-definition.js';
-import { readDefinition } from './read-definition.js';
+import type { SourceDefinition } from './definition.js';
+import { DEFINITION_FILE, parseEach } from './parse-definition.js';
+import { readText } from './read-definition.js';
 
 /** A file of the folder `sets`: sources that are turned on together, because `catalogue.yaml` includes it. */
 export interface CatalogueSet {
@@ -14,58 +14,104 @@ export interface CatalogueSet {
   /** The comment at its beginning, in one line. */
   readonly about: string;
   readonly isEnabled: boolean;
+  /** Those that no set before it has; none of a file with a fault. */
   readonly sources: readonly SourceDefinition[];
+  /** Why it cannot be on; null: it can. */
+  readonly fault: string | null;
 }
 
 /**
  * The sets of a folder with a `catalogue.yaml`, by name; none when it has no folder `sets`.
- * @throws CatalogueError as `readDefinition` does, for faults of the sets too.
+ * @throws CatalogueError as `readDefinition` does, for faults of other files than sets.
  */
 export async function readSets(folder: string): Promise<CatalogueSet[]> {
-  const { included } = await readDefinition(folder);
   const names = await namesOfSets(folder);
   const texts = new Map<string, string>();
   const read = async (path: string): Promise<string> => {
-    const text = await readFile(join(folder, path), 'utf8');
+    const text = await readText({ path: join(folder, path) });
     texts.set(path, text);
     return text;
   };
-  const others = names.map(pathOf).filter((path) => !included.includes(path));
-  const sources = sourcesOf(await parseDefinition(read, { path: folder }, others));
-  return names.map((name) => ({
-    name,
-    about: commentOf(texts.get(pathOf(name)) ?? ''),
-    isEnabled: included.includes(pathOf(name)),
-    sources: sources.filter(({ declaredAt }) => declaredAt.startsWith(`${pathOf(name)}:`)),
-  }));
+  const { included, sources } = await parseEach(read, { path: folder }, names.map(pathOf));
+  return names.map((name, index) => {
+    const own = sources[index];
+    return {
+      name,
+      about: commentOf(texts.get(pathOf(name)) ?? ''),
+      isEnabled: included.includes(pathOf(name)),
+      ...(own instanceof CatalogueError
+        ? { sources: [], fault: own.message }
+        : { sources: own, fault: null }),
+    };
+  });
 }
 
 /**
  * Makes `catalogue.yaml` include a set; its other lines stay as they are.
  * @returns false when it includes it already.
- * @throws CatalogueError when there is no such set, or the file cannot be read or written.
+ * @throws CatalogueError when there is no such set or it has a fault, or the file cannot be read or written.
  */
 export async function enableSet(folder: string, name: string): Promise<boolean> {
   const set = (await readSets(folder)).find((one) => one.name === name);
-  if (set === undefined) throw new CatalogueError(`${join(folder, 'sets')} has no set ${name}`);
+  if (set === undefined) throw noSet(folder, name);
+  if (set.fault !== null) throw new CatalogueError(set.fault);
   if (set.isEnabled) return false;
-  const file = join(folder, DEFINITION_FILE);
   const path = pathOf(name);
-  const before = await readFile(file, 'utf8');
-  const text = including(before, path);
+  await edit(folder, `add ${path} to`, {
+    text: (before) => including(before, path),
+    list: (before) => [...before, path],
+  });
+  return true;
+}
+
+/**
+ * Makes `catalogue.yaml` no longer include a set, whatever is in its file.
+ * @returns false when it does not include it.
+ * @throws CatalogueError when there is no such set, or `catalogue.yaml` cannot be read or written.
+ */
+export async function disableSet(folder: string, name: string): Promise<boolean> {
+  const path = pathOf(name);
+  const isNew = await edit(folder, `remove ${path} from`, {
+    text: (before) => excluding(before, path),
+    list: (before) => before.filter((one) => one !== path),
+  });
+  if (!isNew && !(await namesOfSets(folder)).includes(name)) throw noSet(folder, name);
+  return isNew;
+}
+
+interface Edit {
+  /** The text of the file afterwards. */
+  readonly text: (before: string) => string;
+  /** What the file includes afterwards. */
+  readonly list: (before: readonly unknown[]) => unknown[];
+}
+
+/** @returns false when nothing changes. */
+async function edit(folder: string, what: string, { text, list }: Edit): Promise<boolean> {
+  const named = join(folder, DEFINITION_FILE);
+  const before = await readText({ path: named });
   const files = (includedBy(before) ?? []) as readonly unknown[];
+  const after = text(before);
+  if (after === before) return false;
   // An unusual layout must not become a file that nobody can read.
-  if (!isDeepStrictEqual(includedBy(text), [...files, path])) {
-    throw new CatalogueError(`${file} has a layout that is not edited: add ${path} to its include`);
+  if (!isDeepStrictEqual(includedBy(after), list(files))) {
+    throw new CatalogueError(`${named} has a layout that is not edited: ${what} its include`);
   }
   try {
-    await writeFile(`${file}.part`, text);
+    const file = await realpath(named);
+    const { mode } = await stat(file);
+    await writeFile(`${file}.part`, after, { mode });
+    await chmod(`${file}.part`, mode);
     await rename(`${file}.part`, file);
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    throw new CatalogueError(`${file} cannot be written: ${code ?? message}`, { cause });
+    throw new CatalogueError(`${named} cannot be written: ${code ?? message}`, { cause });
   }
   return true;
+}
+
+function noSet(folder: string, name: string): CatalogueError {
+  return new CatalogueError(`${join(folder, 'sets')} has no set ${name}`);
 }
 
 function pathOf(name: string): string {
@@ -107,6 +153,25 @@ function including(text: string, path: string): string {
   const indent = /[^\n]*$/.exec(text.slice(0, list.range[0]))?.[0] ?? '';
   const added = isFlow ? `${list.items.length > 0 ? ', ' : ''}${path}` : `\n${indent}- ${path}`;
   return text.slice(0, last) + added + text.slice(last);
+}
+
+/** The text of a definition with one file less in its `include`. */
+function excluding(text: string, path: string): string {
+  const list = parseDocument(text).get('include', true);
+  if (!isSeq<Node>(list)) return text;
+  const index = list.items.findIndex((item) => isScalar(item) && item.value === path);
+  const [start, end] = list.items[index]?.range ?? [0, 0];
+  if (end === 0) return text;
+  if (list.flow === true) {
+    const from = list.items[index - 1]?.range?.[1] ?? start;
+    const to = index > 0 ? end : (list.items[1]?.range?.[0] ?? end);
+    return text.slice(0, from) + text.slice(to);
+  }
+  const lineStart = text.lastIndexOf('\n', start) + 1;
+  const lineEnd = text.indexOf('\n', end) + 1 || text.length;
+  // A block without items would be null.
+  const rest = list.items.length > 1 ? '' : `${' '.repeat(start - lineStart)}[]\n`;
+  return text.slice(0, lineStart) + rest + text.slice(lineEnd);
 }
 
 /** What a definition includes; undefined: nothing, or it is not YAML. */
