@@ -10,6 +10,7 @@ export interface ConsoleFile {
   readonly gzipped: Buffer;
 }
 
+/** Of the files that are served. Others, such as the licences of packages, name versions. */
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',

@@ -1,7 +1,9 @@
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, startHarness } from '../../testing/harness.js';
 
-const PAGES = ['', 'explain', 'resolvers', 'profiles/7', 'nothing/at/all'];
+const ROOT = fileURLToPath(new URL('../../../../..', import.meta.url));
+const PAGES = ['', 'explain', 'resolvers', 'profiles/7', 'nothing/at/all', 'licences.md'];
 /** Of all that a browser loads before it shows something, compressed. */
 const MAX_FIRST_LOAD_BYTES = 150_000;
 
@@ -63,7 +65,10 @@ describe('/console/', () => {
       bytes += Number(response.headers.get('content-length'));
       const plain = await get(path, { headers: { 'Accept-Encoding': 'identity' } });
       expect(plain.headers.get('content-encoding')).toBeNull();
-      expect(await plain.text()).toBe(await response.text());
+      const text = await plain.text();
+      expect(text).toBe(await response.text());
+      // Nor does a stranger learn where it was built.
+      expect(text).not.toContain(ROOT);
     }
     expect(bytes).toBeLessThanOrEqual(MAX_FIRST_LOAD_BYTES);
     expect(html).not.toMatch(/<script(?![^>]* src=)|<style|style=/);
@@ -71,7 +76,9 @@ describe('/console/', () => {
 
   it('has no other files', async () => {
     for (const path of ['assets/nothing.js', 'assets/', 'assets/%2e%2e%2fpackage.json']) {
-      expect((await get(`/console/${path}`)).status).toBe(404);
+      const response = await get(`/console/${path}`);
+      expect(response.status).toBe(404);
+      expect(response.headers.get('cache-control')).toBe('no-store');
     }
   });
 
