@@ -18,7 +18,9 @@ import {
 } from '../testing/http2-frames.js';
 import { run } from '../testing/programs.js';
 import { openHttp2, postHttp2 } from '../testing/secure-clients.js';
-import { startService, useCertificate } from '../testing/service.js';
+import { respond } from '../testing/respond.js';
+import { startService, type TestServiceOptions, useCertificate } from '../testing/service.js';
+import { UpstreamServer } from '../testing/upstream-server.js';
 
 const { DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION } =
   FrameType;
@@ -35,10 +37,13 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-async function serve() {
+async function serve(options: Partial<TestServiceOptions> = {}) {
   const policy = policyOf(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
   const configuration = { DNS_HTTPS_PORT: 0, CLIENT_QUERY_RATE: 0, ...certificate };
-  const { httpsPort = 0, service } = await startService(configuration, { source: { policy } });
+  const { httpsPort = 0, service } = await startService(configuration, {
+    source: { policy },
+    ...options,
+  });
   return { port: httpsPort, service };
 }
 
@@ -67,6 +72,22 @@ const literal = (name: string, value: string): Uint8Array =>
 const request = (...fields: readonly Uint8Array[]): Uint8Array =>
   http2Frame(HEADERS, END_HEADERS | END_STREAM, 1, concat(...fields));
 const codeOf = (payload: Buffer): number => payload.readUInt32BE(payload.length - 4);
+
+/** A client with a request on stream 1 that waits for an upstream until the gate opens. */
+async function askGated(flags: number) {
+  const gate = Promise.withResolvers<undefined>();
+  const upstream = await UpstreamServer.start(async (query) => {
+    await gate.promise;
+    return respond(query);
+  });
+  onTestFinished(() => upstream.stop());
+  const { port, service } = await serve({ upstreams: [upstream.endpoint] });
+  const client = await openFrameClient(port);
+  const dns = Buffer.from(encodeQuery('www.example.com', 1)).toString('base64url');
+  client.send(http2Frame(HEADERS, flags, 1, getHeaders(`/dns-query?dns=${dns}`)));
+  await expect.poll(() => upstream.asked.length).toBe(1);
+  return { gate, client, service };
+}
 
 type Client = Awaited<ReturnType<typeof connectClient>>;
 
@@ -125,6 +146,7 @@ describe('a wrong frame ends the connection with', () => {
     ['PROTOCOL_ERROR: SETTINGS of a stream', PROTOCOL, http2Frame(SETTINGS, 0, 1, NONE)],
     ['PROTOCOL_ERROR: ENABLE_PUSH of 2', PROTOCOL, settings(setting(2, 2))],
     ['PROTOCOL_ERROR: frames of less than 16 kB', PROTOCOL, settings(setting(5, 16_383))],
+    ['ENHANCE_YOUR_CALM: 33 settings', CALM, settings(new Uint8Array(33 * 6))],
     ['PROTOCOL_ERROR: PUSH_PROMISE', PROTOCOL, http2Frame(PUSH_PROMISE, END_HEADERS, 1, uint32(2))],
     ['PROTOCOL_ERROR: PING of a stream', PROTOCOL, http2Frame(PING, 0, 1, new Uint8Array(8))],
     ['PROTOCOL_ERROR: WINDOW_UPDATE by 0', PROTOCOL, http2Frame(WINDOW_UPDATE, 0, 0, uint32(0))],
@@ -390,6 +412,30 @@ describe('a request is answered', () => {
     await expect.poll(() => client.frames(DATA).map(({ stream }) => stream)).toEqual([1, 3]);
   });
 
+  it('once, when its query is in the URI and its end comes in a frame without bytes', async () => {
+    const { gate, client } = await askGated(END_HEADERS);
+    client.send(http2Frame(DATA, END_STREAM, 1, NONE));
+    await settled(client);
+    expect(client.frames(HEADERS)).toEqual([]);
+    gate.resolve(undefined);
+    await expect.poll(() => client.frames(DATA)).toMatchObject([{ stream: 1, flags: END_STREAM }]);
+    expect(client.frames(RST_STREAM)).toEqual([]);
+  });
+
+  it('when the client has no room for a table of fields (RFC 9113 §4.3.1)', async () => {
+    const { port } = await serve();
+    const session = openHttp2(port);
+    onTestFinished(() => {
+      session.destroy();
+    });
+    session.on('error', () => undefined);
+    for (const headerTableSize of [100, 0, 4_096, 0]) {
+      await new Promise((resolve) => session.settings({ headerTableSize }, resolve));
+      const [answer] = (await postHttp2(session, QUERY).toArray()) as Buffer[];
+      expect(decodeMessage(answer).answers).toHaveLength(1);
+    }
+  });
+
   it('as soon as the windows of its stream and of the connection have room', async () => {
     const client = await connectClient();
     client.send(settings(setting(4, 10)));
@@ -529,14 +575,15 @@ describe("the field's clients", () => {
 });
 
 it('drains: open requests are answered, then the connection ends', async () => {
-  const { port, service } = await serve();
-  const client = await openFrameClient(port);
-  onTestFinished(() => service.stop());
-  client.send(http2Frame(HEADERS, END_HEADERS, 1, POST_HEADERS));
-  await settled(client);
-  void service.stop();
+  const { gate, client, service } = await askGated(END_HEADERS | END_STREAM);
+  const stopped = service.stop();
   await expect.poll(() => client.frames(GOAWAY).map(({ payload }) => codeOf(payload))).toEqual([0]);
-  client.send(concat(get(3), http2Frame(DATA, END_STREAM, 1, QUERY)));
-  await client.closed;
+  // What the client sent before it read of the end.
+  client.send(concat(post(3), http2Frame(WINDOW_UPDATE, 0, 3, uint32(9)), get(5)));
+  client.send(http2Frame(RST_STREAM, 0, 5, uint32(8)));
+  await settled(client);
+  gate.resolve(undefined);
+  await Promise.all([client.closed, stopped]);
   expect(client.frames(DATA).map(({ stream }) => stream)).toEqual([1]);
+  expect(client.frames(GOAWAY)).toHaveLength(1);
 });

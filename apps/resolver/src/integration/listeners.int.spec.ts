@@ -105,6 +105,13 @@ describe('TcpListener', () => {
     expect(await askTcp(server, [bytes], 1)).toEqual([]);
   });
 
+  it('closes the connection at a reply, behind the answers to the queries before it', async () => {
+    const { server } = await tcp();
+    const reply = encodeQuery('example.com', 1, { flags: 0x8100 });
+    const stream = Buffer.concat([query(1), query(2), reply].map((bytes) => frame(bytes)));
+    expect((await askTcp(server, [stream], 3)).map(idOf)).toEqual([1, 2]);
+  });
+
   it('closes an idle connection, even if single bytes arrive', async () => {
     const { server } = await tcp({ idleMs: 100 });
     expect(await askTcp(server, [], 1)).toEqual([]);

@@ -92,11 +92,9 @@ export class TcpConnection implements Connection, Input, ReplyPath {
     this.processInput();
   }
 
-  /** A client that sends something other than queries is disconnected. */
   drop(reason: DropReason): void {
-    this.options.counters.drop(reason);
     this.pending--;
-    this.destroy();
+    this.disconnect(reason);
   }
 
   drain(): void {
@@ -107,6 +105,13 @@ export class TcpConnection implements Connection, Input, ReplyPath {
 
   destroy(): void {
     this.options.socket.destroy();
+  }
+
+  /** A client that sends something other than queries gets the answers before it, and no more. */
+  private disconnect(reason: DropReason): void {
+    this.options.counters.drop(reason);
+    this.writer.flush();
+    this.destroy();
   }
 
   private onData(chunk: Buffer): void {
@@ -150,9 +155,7 @@ export class TcpConnection implements Connection, Input, ReplyPath {
     if (this.isQueued || this.pending >= MAX_PIPELINED) socket.pause();
     else if (socket.isPaused()) socket.resume();
     const isOver = this.isEnding && this.pending === 0 && !this.isQueued;
-    if (!isOver || socket.destroyed) return;
-    this.writer.flush();
-    socket.end();
+    if (isOver && !socket.destroyed) this.writer.end();
   }
 
   /** Whether there is a complete message, or a wrong one, and not too many are open. */
@@ -168,10 +171,8 @@ export class TcpConnection implements Connection, Input, ReplyPath {
     const { unread, options } = this;
     const length = unread.readUInt16BE(0);
     if (!isValidLength(length)) {
-      options.counters.drop(DropReason.malformed);
       this.unread = EMPTY;
-      this.destroy();
-      return;
+      return this.disconnect(DropReason.malformed);
     }
     const end = LENGTH_BYTES + length;
     this.unread = unread.length === end ? EMPTY : unread.subarray(end);

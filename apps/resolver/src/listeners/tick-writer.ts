@@ -58,15 +58,26 @@ export class TickWriter {
 
   /** Sends what there is. A client that has gone is no error. */
   readonly flush = (): void => {
-    const { socket, length } = this;
     this.isScheduled = false;
-    if (socket.destroyed) return;
-    if (length > 0) {
-      const sent = this.bytes.subarray(0, length);
-      this.bytes = Buffer.allocUnsafe(0);
-      this.length = 0;
-      socket.write(sent, this.onFlush);
-    }
+    if (this.socket.destroyed) return;
+    this.send();
     this.onFlush();
   };
+
+  /** Sends what there is, and nothing behind it. */
+  end(): void {
+    this.send();
+    this.socket.end();
+    this.onFlush();
+  }
+
+  private send(): void {
+    const { socket, length } = this;
+    if (length === 0) return;
+    const sent = this.bytes.subarray(0, length);
+    this.bytes = Buffer.allocUnsafe(0);
+    this.length = 0;
+    // A write behind the end would destroy the socket, with all that is still to be sent.
+    if (socket.writable) socket.write(sent, this.onFlush);
+  }
 }

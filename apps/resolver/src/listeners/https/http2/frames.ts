@@ -31,6 +31,7 @@ export type ErrorCode = (typeof ErrorCode)[keyof typeof ErrorCode];
 
 /** RFC 9113 §6.5.2. */
 export const Setting = {
+  headerTableSize: 1,
   enablePush: 2,
   maxConcurrentStreams: 3,
   initialWindowSize: 4,

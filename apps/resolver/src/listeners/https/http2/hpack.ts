@@ -19,7 +19,7 @@ const STATIC_TABLE: readonly (readonly [name: string, value: string])[] = [
   });
 
 /** Largest dynamic table: the default, of which clients are told nothing else (RFC 9113 §6.5.2). */
-const MAX_TABLE_BYTES = 4_096;
+export const MAX_TABLE_BYTES = 4_096;
 /** Of each field beside its name and value (RFC 7541 §4.1). */
 const ENTRY_BYTES = 32;
 /** Largest header block, compressed. */
@@ -146,17 +146,22 @@ const NAME_INDEXES = new Map(
 const FIELD_INDEXES = new Map(STATIC_TABLE.map((field, entry) => [field.join('='), entry + 1]));
 const LONGEST_PREFIX = 15;
 
+/** Says at the start of a header block that the encoder has no dynamic table (RFC 7541 §6.3). */
+export const NO_TABLE = 0x20;
+
 /**
  * Encodes short fields as they are: literals that enter no table (RFC 7541 §6.2.2), with the names of the static table.
  * @param target has room for all of it
- * @returns the length of the header block
+ * @param start in `target`
+ * @returns the end of the header block
  */
 export function encodeHpack(
   status: number,
   headers: Readonly<Record<string, string>>,
   target: Buffer,
+  start = 0,
 ): number {
-  let end = encodeField(':status', String(status), target, 0);
+  let end = encodeField(':status', String(status), target, start);
   for (const name in headers) end = encodeField(name, headers[name], target, end);
   return end;
 }

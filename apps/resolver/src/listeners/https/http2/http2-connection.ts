@@ -21,7 +21,7 @@ import {
   PREFACE,
   Setting,
 } from './frames.js';
-import { encodeHpack, HpackDecoder, MAX_BLOCK_BYTES } from './hpack.js';
+import { encodeHpack, HpackDecoder, MAX_BLOCK_BYTES, MAX_TABLE_BYTES, NO_TABLE } from './hpack.js';
 import { RequestFields } from './request-fields.js';
 
 /** Open requests of one connection. One more is refused. */
@@ -38,11 +38,14 @@ const WINDOW_STEP = INITIAL_WINDOW >> 1;
 const FIRST_BODY_BYTES = 512;
 const STREAM_MASK = 2 ** 31 - 1;
 const SETTING_BYTES = 6;
+/** Settings of one frame. There are not many more in the registry. */
+const MAX_SETTINGS = 32;
 const EMPTY: Buffer = Buffer.alloc(0);
 /** Those of one request at a time. */
 const fields = new RequestFields();
 /** The header block of one answer at a time. */
 const block = Buffer.allocUnsafeSlow(256);
+block[0] = NO_TABLE;
 
 /** A header block that goes on in CONTINUATION frames. */
 interface OpenBlock {
@@ -58,6 +61,8 @@ class Http2Stream extends DohReply {
   window: number;
   /** The client has sent all of its request. */
   isComplete = false;
+  /** The query was in the URI. A body means nothing. */
+  isAsked = false;
   isClosed = false;
   /** Of the body, as the client has announced it. −1: it has not. */
   contentLength = -1;
@@ -111,6 +116,8 @@ export class Http2Connection implements Input {
   private window = INITIAL_WINDOW;
   private streamWindow = INITIAL_WINDOW;
   private maxFrameBytes = MAX_FRAME_BYTES;
+  /** The next header block must say that there is no table: the client has less than the default (RFC 9113 §4.3.1). */
+  private saysNoTable = false;
   /** Bytes of bodies that the client was not told of. */
   private received = 0;
   private held = 0;
@@ -172,10 +179,12 @@ export class Http2Connection implements Input {
   ): void {
     if (stream.isClosed) return;
     const isEmpty = body.length === 0;
-    const bytes = encodeHpack(status, headers, block);
+    const start = this.saysNoTable ? 0 : 1;
+    const end = encodeHpack(status, headers, block, 1);
+    this.saysNoTable = false;
     const flags = isEmpty ? Flag.endHeaders | Flag.endStream : Flag.endHeaders;
-    this.writeHead(bytes, FrameType.headers, flags, stream.id);
-    this.writer.copy(block, 0, bytes);
+    this.writeHead(end - start, FrameType.headers, flags, stream.id);
+    this.writer.copy(block, start, end);
     if (isEmpty) this.finish(stream);
     else this.sendBody(stream, body);
     this.https.onAnswer(status);
@@ -338,13 +347,19 @@ export class Http2Connection implements Input {
       stream.fail(request.status);
     } else if ('query' in request) {
       stream.isComplete = isEnd;
+      stream.isAsked = true;
       https.handle(request.query, stream);
     } else if (isEnd) this.takeBody(stream, EMPTY, true);
     if (stream.isClosed) return true;
     stream.deadline = setTimeout(() => {
       this.reset(stream, ErrorCode.cancel);
     }, REQUEST_MS);
-    return isEnd;
+    return isEnd || stream.isAsked;
+  }
+
+  /** Whether a frame belongs to a request that has not begun. Those that come after GOAWAY are not remembered. */
+  private get isEarly(): boolean {
+    return this.stream > this.lastStream && !this.isEnding;
   }
 
   private readBody(): boolean {
@@ -357,8 +372,7 @@ export class Http2Connection implements Input {
       this.received = 0;
     }
     const stream = this.streams.get(this.stream);
-    if (stream === undefined)
-      return this.stream <= this.lastStream || this.fail(ErrorCode.protocol);
+    if (stream === undefined) return !this.isEarly || this.fail(ErrorCode.protocol);
     if (stream.isComplete) this.reset(stream, ErrorCode.streamClosed);
     else {
       const isEnd = (this.flags & Flag.endStream) !== 0;
@@ -370,6 +384,7 @@ export class Http2Connection implements Input {
 
   private takeBody(stream: Http2Stream, bytes: Buffer, isEnd: boolean): void {
     stream.isComplete = isEnd;
+    if (stream.isAsked) return;
     const { body, bodyBytes, contentLength } = stream;
     const length = bodyBytes + bytes.length;
     if (contentLength >= 0 && (isEnd ? length !== contentLength : length > contentLength)) {
@@ -391,7 +406,7 @@ export class Http2Connection implements Input {
 
   private readReset(): boolean {
     if (!this.checkStream(4)) return true;
-    if (this.stream > this.lastStream) return this.fail(ErrorCode.protocol);
+    if (this.isEarly) return this.fail(ErrorCode.protocol);
     const stream = this.streams.get(this.stream);
     if (stream !== undefined) this.forget(stream);
     this.https.onGlitch();
@@ -404,6 +419,7 @@ export class Http2Connection implements Input {
     const isAck = (this.flags & Flag.ack) !== 0;
     if (isAck ? length > 0 : length % SETTING_BYTES > 0) return this.fail(ErrorCode.frameSize);
     if (isAck) return this.hasSettings || this.fail(ErrorCode.protocol);
+    if (length > MAX_SETTINGS * SETTING_BYTES) return this.fail(ErrorCode.enhanceYourCalm);
     for (let at = this.start; at < this.end && !this.isOver; at += SETTING_BYTES) {
       this.set(this.input.readUInt16BE(at), this.input.readUInt32BE(at + 2));
     }
@@ -414,6 +430,7 @@ export class Http2Connection implements Input {
   }
 
   private set(setting: number, value: number): void {
+    if (setting === Setting.headerTableSize && value < MAX_TABLE_BYTES) this.saysNoTable = true;
     if (setting === Setting.enablePush && value > 1) this.fail(ErrorCode.protocol);
     if (setting === Setting.maxFrameSize) {
       if (value < MAX_FRAME_BYTES || value > MAX_PEER_FRAME_BYTES) this.fail(ErrorCode.protocol);
@@ -440,7 +457,7 @@ export class Http2Connection implements Input {
   private readWindowUpdate(): boolean {
     if (this.end - this.start !== 4) return this.fail(ErrorCode.frameSize);
     const increment = this.input.readUInt32BE(this.start) & STREAM_MASK;
-    if (this.stream > this.lastStream) return this.fail(ErrorCode.protocol);
+    if (this.isEarly) return this.fail(ErrorCode.protocol);
     const stream = this.streams.get(this.stream);
     if (this.stream === 0) {
       this.window += increment;
@@ -560,6 +577,6 @@ export class Http2Connection implements Input {
     const { socket } = this.https;
     if (this.isOver) return;
     this.https.hold(this.held + socket.writableLength);
-    if (this.isEnding && this.streams.size === 0 && !socket.writableEnded) socket.end();
+    if (this.isEnding && this.streams.size === 0 && socket.writable) this.writer.end();
   };
 }

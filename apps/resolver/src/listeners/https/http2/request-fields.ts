@@ -41,6 +41,8 @@ export class RequestFields implements FieldSink {
   field(name: string, value: string): void {
     this.count++;
     this.bytes += name.length + value.length + FIELD_BYTES;
+    // One byte of a header block may be a name of 4,000.
+    if (this.isTooLarge) return;
     if (name.startsWith(':')) this.pseudoField(name, value);
     else this.regularField(name, value);
   }
