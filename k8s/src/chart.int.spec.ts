@@ -241,6 +241,18 @@ describe('the chart', () => {
     expect(names(objects, 'StatefulSet')[0]).toMatch(/-resolver$/);
   });
 
+  it('turns on the sets of public lists that are named', () => {
+    const values = overlay(MINIMAL, { catalogue: { sets: ['urlhaus', 'oisd-ads'] } });
+    const env = (objects: readonly KubernetesObject[]) => {
+      const { spec } = findObject(objects, 'Deployment', 'weir-control-plane');
+      return (spec as { template: ResolverPod }).template.spec.containers[0].env;
+    };
+    const variable = { name: 'CATALOGUE_SETS', value: 'urlhaus,oisd-ads' };
+    expect(env(render({ values }))).toContainEqual(variable);
+    const without = env(render({ values: MINIMAL })).map(({ name }) => name);
+    expect(without).not.toContain('CATALOGUE_SETS');
+  });
+
   it('gives the allowed clients to resolvers as a file, whose change restarts no pod', () => {
     const withClients = (...allowedClients: string[]) =>
       overlay(MINIMAL, { resolver: { allowedClients } });

@@ -11,6 +11,7 @@ import {
   integer,
   LOG_LEVELS,
   matchingSecretList,
+  nameList,
   OPS_VARIABLES,
   optional,
   port,
@@ -218,6 +219,12 @@ export const SCHEMA = {
     description: 'Folder with the catalogue.yaml of the catalogue, or the URL of a catalogue.yaml.',
     default: 'catalogue',
   }),
+  CATALOGUE_SETS: optional(
+    nameList({
+      description:
+        'Sets of public lists that are on besides those that catalogue.yaml includes, as `weir catalogue sets` names them.',
+    }),
+  ),
   CATALOGUE_INTERVAL_MS: integer(1_000, 3_600_000, {
     description:
       'Interval of the checks for a changed definition, changed list files, and URLs that are due.',

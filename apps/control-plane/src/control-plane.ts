@@ -54,7 +54,7 @@ export async function startControlPlane(
     const feedTls = openTls('FEED_TLS');
     const tokens = open(openTokens(configuration, log), ({ file }) => file?.close());
     const deployment = open(openDeployment(configuration, log), (it) => it.close());
-    await checkDefinition(configuration.CATALOGUE);
+    await checkDefinition(configuration.CATALOGUE, configuration.CATALOGUE_SETS);
     const telemetry = await openTelemetry({ process: 'control-plane', configuration, log });
     const process = { configuration, log, ops, tls, feedTls, tokens, deployment, telemetry };
     const app = open(await createManagementApi(process), (it) => it.close());
@@ -91,10 +91,10 @@ function portOf(server: Server): number {
  * for a while.
  * @throws StartError, one line, when the definition cannot be used.
  */
-async function checkDefinition(location: string): Promise<void> {
+async function checkDefinition(location: string, sets?: readonly string[]): Promise<void> {
   if (/^https?:\/\//i.test(location)) return;
   try {
-    await readDefinition(location);
+    await readDefinition(location, sets);
   } catch (error) {
     if (!(error instanceof CatalogueError)) throw error;
     throw new StartError(`${error.message} (CATALOGUE)`, { cause: error });

@@ -208,7 +208,10 @@ function backgroundProviders(
         const metrics = new RefreshMetrics(registry);
         new CatalogueGauges(registry, pool);
         return new CatalogueUpdater({
-          location: configuration.CATALOGUE,
+          definition: {
+            location: configuration.CATALOGUE,
+            sets: configuration.CATALOGUE_SETS ?? [],
+          },
           ...{ key, pool, log },
           sources: new SourceRefresh({ pool, key, limits, metrics, log }),
           activation: new CatalogueActivation(database, writer, log),

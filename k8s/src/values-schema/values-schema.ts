@@ -1,4 +1,4 @@
-import { cidrList, type ValueSchema, type Variable } from '@weir/ops';
+import { cidrList, nameList, type ValueSchema, type Variable } from '@weir/ops';
 import { SCHEMA as MIGRATE } from '@weir/tools/migrate/configuration';
 import { type Component, COMPONENTS, isInSecret } from '../components.js';
 import {
@@ -176,6 +176,8 @@ export function valuesSchema(): ValueSchema {
         values: secretsSchema(),
         feedTokensSecret: NAME,
       }),
+      // Empty: the variable.
+      catalogue: object({ sets: { ...nameList({ description: '' }).valueSchema, minItems: 0 } }),
       controlPlane,
       migration: object({
         backoffLimit: integer(0, 1000),

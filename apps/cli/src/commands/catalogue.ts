@@ -111,10 +111,11 @@ export async function printSets(
   options: Options & { readonly json?: true },
 ): Promise<void> {
   const { terminal } = context;
+  const besides = setsOf(context, options);
   const sets = (await readSets(folderOf(context, options))).map((set) => ({
     name: set.name,
     about: set.about,
-    enabled: set.isEnabled,
+    enabled: set.isEnabled || besides.includes(set.name),
     fault: set.fault,
     sources: set.sources.map(({ name, mirrors, licence, commercialUse }) => ({
       source: name,
@@ -150,6 +151,9 @@ export async function enable(context: Context, name: string, options: Options): 
 /** Turns a set off. */
 export async function disable(context: Context, name: string, options: Options): Promise<void> {
   const folder = folderOf(context, options);
+  if (setsOf(context, options).includes(name)) {
+    throw new Failure(`CATALOGUE_SETS turns ${name} on: remove it there`);
+  }
   const isNew = await disableSet(folder, name);
   const what = isNew ? 'is no longer included' : 'was not included';
   context.terminal.print(`sets/${name}.yaml ${what} in ${folder}/catalogue.yaml`);
@@ -165,7 +169,14 @@ function folderOf(context: Context, options: Options): string {
 }
 
 function definitionOf(context: Context, options: Options): Promise<Definition> {
-  return readDefinition(placeOf(context, options));
+  return readDefinition(placeOf(context, options), setsOf(context, options));
+}
+
+/** Those of CATALOGUE_SETS, which is about the folder of CATALOGUE. */
+function setsOf({ environment }: Context, { catalogue }: Options): readonly string[] {
+  if (catalogue !== undefined) return [];
+  const { CATALOGUE_SETS } = SCHEMA;
+  return parseVariables({ CATALOGUE_SETS }, environment).CATALOGUE_SETS ?? [];
 }
 
 function placeOf({ environment }: Context, { catalogue }: Options): string {

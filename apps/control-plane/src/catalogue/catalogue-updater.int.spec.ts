@@ -57,7 +57,15 @@ describe('CatalogueUpdater', () => {
     const sources = new SourceRefresh({ pool, key: KEY, limits, metrics, log });
     const activation = new CatalogueActivation(database, writer, log);
     const admit = () => Promise.resolve();
-    updater = new CatalogueUpdater({ location, key: KEY, pool, sources, activation, admit, log });
+    updater = new CatalogueUpdater({
+      definition: { location, sets: [] },
+      key: KEY,
+      pool,
+      sources,
+      activation,
+      admit,
+      log,
+    });
     return updater.start();
   };
   const define = (...sources: string[]) =>

@@ -14,11 +14,11 @@ import type { SourceRefresh } from './sources/source-refresh.js';
 import { readActiveInputsSha256 } from './store/catalogue-store.js';
 import { recordDefinition } from './store/definition-store.js';
 import { readStates, recordFailure, recordNamed, recordUnchanged } from './store/source-store.js';
+import type { DefinitionTask } from './worker/load-definition.js';
 import { readDefinitionInThread } from './worker/worker-thread.js';
 
 export interface CatalogueUpdaterOptions {
-  /** Folder of the definition, or the http(s) URL of one. */
-  readonly location: string;
+  readonly definition: DefinitionTask;
   readonly key: HashKey;
   readonly pool: Pool;
   readonly sources: SourceRefresh;
@@ -86,10 +86,10 @@ export class CatalogueUpdater {
 
   /** Reads the definition and its files, and activates a new image when they or the stored lists have changed. */
   async update(signal: AbortSignal): Promise<void> {
-    const { location, pool, admit } = this.options;
+    const { definition, pool, admit } = this.options;
     await admit();
     try {
-      await this.apply(await readDefinitionInThread(location, signal), signal);
+      await this.apply(await readDefinitionInThread(definition, signal), signal);
       await recordUnchanged(pool, { name: DEFINITION, etag: null, lastModified: null });
     } catch (error) {
       if (!(error instanceof CatalogueError)) throw error;
@@ -99,9 +99,9 @@ export class CatalogueUpdater {
 
   /** Requests the URLs that are due. The next `update` activates the new lists. */
   async refreshUrls(signal: AbortSignal): Promise<void> {
-    const { location, admit } = this.options;
+    const { definition: task, admit } = this.options;
     await admit();
-    const definition = await readDefinitionInThread(location, signal).catch(nullWhenUnusable);
+    const definition = await readDefinitionInThread(task, signal).catch(nullWhenUnusable);
     if (definition === null) return;
     const states = await readStates(this.options.pool);
     const due = sourcesOf(definition)

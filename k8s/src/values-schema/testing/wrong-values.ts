@@ -27,6 +27,7 @@ export const WRONG_VALUES: readonly [what: string, path: string, value: unknown]
   ['a URL of another scheme', 'secrets.values.DATABASE_URL', 'mysql://db.example/weir'],
   ['an unknown secret', 'secrets.values.PASSWORD', 'x'],
   ['an allowed client that is no network', 'resolver.allowedClients', ['example.com']],
+  ['a set that is no name', 'catalogue.sets', ['../urlhaus']],
   ['an unknown workload kind', 'resolver.kind', 'Deployment'],
   ['no replicas', 'controlPlane.replicas', 0],
   ['a page id with a leading zero', 'blockPage.pages.07', '<p>'],

@@ -35,6 +35,9 @@
 {{- $volumes = append $volumes (dict "name" "tokens" "secret" (dict "secretName" $values.tokensSecret)) -}}
 {{- $mounts = append $mounts (dict "name" "tokens" "mountPath" "/etc/weir/tokens" "readOnly" true) -}}
 {{- end -}}
+{{- with .Values.catalogue.sets -}}
+{{- $_ := set $settings "CATALOGUE_SETS" (join "," .) -}}
+{{- end -}}
 {{- if $values.catalogue -}}
 {{- $_ := set $settings "CATALOGUE" "/etc/weir/catalogue" -}}
 {{- $volumes = append $volumes (merge (dict "name" "catalogue") $values.catalogue) -}}

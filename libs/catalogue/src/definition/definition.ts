@@ -70,7 +70,7 @@ export interface Definition {
   readonly applications: readonly GroupDefinition[];
   /** Domains in normal form that no list may bring into a category, unless its purpose is `legal`. */
   readonly neverBlock: readonly string[];
-  /** Paths of the files that `catalogue.yaml` includes. */
+  /** Paths of the files that `catalogue.yaml` includes, and of the sets that are on besides. */
   readonly included: readonly string[];
 }
 

@@ -32,10 +32,16 @@ export type ReadText = (path: string) => Promise<string>;
  * Reads a definition: `catalogue.yaml`, then the files that it includes; sources are named, not opened. A file that is
  * included may add domains, sources and rewrites to categories and applications of the files before it.
  * @param base the folder or URL that file names are relative to.
+ * @param further files that are included whether `catalogue.yaml` says so or not.
  * @throws CatalogueError for a fault, as `catalogue.yaml:line: field: problem`; DefinitionFaults for several.
  */
-export async function parseDefinition(read: ReadText, base: Base): Promise<Definition> {
-  const { reader, included } = await begin(read, base);
+export async function parseDefinition(
+  read: ReadText,
+  base: Base,
+  further: readonly string[] = [],
+): Promise<Definition> {
+  const { reader, included: named } = await begin(read, base);
+  const included = [...named, ...new Set(further).difference(new Set(named))];
   for (const path of included) await readFurther(reader, path, read);
   return { ...reader.finish(), included };
 }

@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { CatalogueError } from '../catalogue-error.js';
 import { openLocation } from '../sources/open-source.js';
 import type { SourceLocation } from '../sources/source.js';
@@ -10,11 +11,43 @@ const TIMEOUT_MS = 30_000;
 
 /**
  * Reads `catalogue.yaml` and what it includes from a folder, or from an http(s) URL of such a folder.
+ * @param sets names of sets that are on besides those that it includes.
  * @throws CatalogueError in one line: what cannot be read, or the first fault as `catalogue.yaml:line: field: problem`.
  */
-export async function readDefinition(folderOrUrl: string): Promise<Definition> {
+export async function readDefinition(
+  folderOrUrl: string,
+  sets: readonly string[] = [],
+): Promise<Definition> {
   const base = baseOf(folderOrUrl);
-  return parseDefinition((path) => readText(resolveFile(base, path)), base);
+  if ('path' in base && sets.length > 0) {
+    const known = await namesOfSets(base.path);
+    const unknown = sets.find((name) => !known.includes(name));
+    if (unknown !== undefined) {
+      const there = known.join(', ') || 'none';
+      throw new CatalogueError(`CATALOGUE_SETS: no set ${unknown}; there are: ${there}`);
+    }
+  }
+  const read = (path: string) => readText(resolveFile(base, path));
+  return parseDefinition(read, base, sets.map(pathOfSet));
+}
+
+/** Of a set, relative to the folder. */
+export function pathOfSet(name: string): string {
+  return `sets/${name}.yaml`;
+}
+
+/** The names of the sets of a folder, in order. */
+export async function namesOfSets(folder: string): Promise<string[]> {
+  try {
+    const files = await readdir(join(folder, 'sets'));
+    return files.flatMap((file) => (file.endsWith('.yaml') ? [file.slice(0, -5)] : [])).sort();
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return [];
+    throw new CatalogueError(`${join(folder, 'sets')} cannot be read: ${code ?? message}`, {
+      cause,
+    });
+  }
 }
 
 function baseOf(folderOrUrl: string): Base {

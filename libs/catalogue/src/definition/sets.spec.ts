@@ -146,6 +146,27 @@ describe('enableSet', () => {
   });
 });
 
+describe('readDefinition with sets', () => {
+  it('includes each after what catalogue.yaml includes, once', async () => {
+    const sample = CATEGORY.replace('Bad', 'Bad, sample: true');
+    await write({ 'catalogue.yaml': sample, 'sets/bad.yaml': SET });
+    const off = await readDefinition(folder);
+    expect(off.categories).toMatchObject([{ isSample: true, sources: [] }]);
+    const on = await readDefinition(folder, ['bad', 'bad']);
+    expect(on.included).toEqual(['sets/bad.yaml']);
+    expect(on.categories).toMatchObject([{ isSample: false, sources: [{ name: 'bad.txt' }] }]);
+    await enableSet(folder, 'bad');
+    expect(await readDefinition(folder, ['bad'])).toMatchObject({ included: ['sets/bad.yaml'] });
+  });
+
+  it('names those that there are, when one is not there', async () => {
+    await write({ 'catalogue.yaml': CATEGORY, 'sets/bad.yaml': SET, 'sets/good.yaml': SET });
+    await expect(readDefinition(folder, ['bad', 'worse'])).rejects.toThrow(
+      'CATALOGUE_SETS: no set worse; there are: bad, good',
+    );
+  });
+});
+
 describe('disableSet', () => {
   it.each([
     [`# Ours\n\ninclude: [sets/bad.yaml]\n\n${CATEGORY}`, `# Ours\n\ninclude: []\n\n${CATEGORY}`],

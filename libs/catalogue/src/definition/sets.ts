@@ -1,11 +1,11 @@
-import { chmod, readdir, realpath, rename, stat, writeFile } from 'node:fs/promises';
+import { chmod, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { isScalar, isSeq, type Node, parseDocument } from 'yaml';
 import { CatalogueError } from '../catalogue-error.js';
 import type { SourceDefinition } from './definition.js';
 import { DEFINITION_FILE, parseEach } from './parse-definition.js';
-import { readText } from './read-definition.js';
+import { namesOfSets, pathOfSet, readText } from './read-definition.js';
 
 /** A file of the folder `sets`: sources that are turned on together, because `catalogue.yaml` includes it. */
 export interface CatalogueSet {
@@ -32,13 +32,13 @@ export async function readSets(folder: string): Promise<CatalogueSet[]> {
     texts.set(path, text);
     return text;
   };
-  const { included, sources } = await parseEach(read, { path: folder }, names.map(pathOf));
+  const { included, sources } = await parseEach(read, { path: folder }, names.map(pathOfSet));
   return names.map((name, index) => {
     const own = sources[index];
     return {
       name,
-      about: commentOf(texts.get(pathOf(name)) ?? ''),
-      isEnabled: included.includes(pathOf(name)),
+      about: commentOf(texts.get(pathOfSet(name)) ?? ''),
+      isEnabled: included.includes(pathOfSet(name)),
       ...(own instanceof CatalogueError
         ? { sources: [], fault: own.message }
         : { sources: own, fault: null }),
@@ -56,7 +56,7 @@ export async function enableSet(folder: string, name: string): Promise<boolean> 
   if (set === undefined) throw noSet(folder, name);
   if (set.fault !== null) throw new CatalogueError(set.fault);
   if (set.isEnabled) return false;
-  const path = pathOf(name);
+  const path = pathOfSet(name);
   await edit(folder, `add ${path} to`, {
     text: (before) => including(before, path),
     list: (before) => [...before, path],
@@ -70,7 +70,7 @@ export async function enableSet(folder: string, name: string): Promise<boolean> 
  * @throws CatalogueError when there is no such set, or `catalogue.yaml` cannot be read or written.
  */
 export async function disableSet(folder: string, name: string): Promise<boolean> {
-  const path = pathOf(name);
+  const path = pathOfSet(name);
   const isNew = await edit(folder, `remove ${path} from`, {
     text: (before) => excluding(before, path),
     list: (before) => before.filter((one) => one !== path),
@@ -112,23 +112,6 @@ async function edit(folder: string, what: string, { text, list }: Edit): Promise
 
 function noSet(folder: string, name: string): CatalogueError {
   return new CatalogueError(`${join(folder, 'sets')} has no set ${name}`);
-}
-
-function pathOf(name: string): string {
-  return `sets/${name}.yaml`;
-}
-
-async function namesOfSets(folder: string): Promise<string[]> {
-  try {
-    const files = await readdir(join(folder, 'sets'));
-    return files.flatMap((file) => (file.endsWith('.yaml') ? [file.slice(0, -5)] : [])).sort();
-  } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return [];
-    throw new CatalogueError(`${join(folder, 'sets')} cannot be read: ${code ?? message}`, {
-      cause,
-    });
-  }
 }
 
 function commentOf(text: string): string {

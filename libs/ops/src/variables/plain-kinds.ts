@@ -1,4 +1,4 @@
-import { defineVariable, type VariableOptions } from './define-variable.js';
+import { defineVariable, splitList, type VariableOptions } from './define-variable.js';
 import * as valueSchemas from './value-schemas.js';
 import { type ValueSchema, type Variable, VariableFault } from './variable.js';
 
@@ -58,6 +58,18 @@ export function matching(
   return defineVariable(options, allowed, valueSchema, (value) => {
     if (value.length > longest || !pattern.test(value)) throw new VariableFault();
     return value;
+  });
+}
+
+/** Comma-separated names of files, without an extension. */
+export function nameList(options: VariableOptions): Variable<readonly string[]> {
+  const name = /^[a-z0-9][a-z0-9-]*$/;
+  const schema = valueSchemas.listOf({ type: 'string', pattern: name.source });
+  const allowed = 'comma-separated names of lower-case letters, digits and hyphens';
+  return defineVariable(options, allowed, schema, (value) => {
+    const items = splitList(value);
+    if (!items.every((item) => name.test(item))) throw new VariableFault();
+    return items;
   });
 }
 

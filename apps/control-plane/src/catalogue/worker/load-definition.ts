@@ -3,6 +3,8 @@ import { CatalogueError, type Definition, readDefinition } from '@weir/catalogue
 export interface DefinitionTask {
   /** Folder of the definition, or the http(s) URL of one. */
   readonly location: string;
+  /** Names of sets that are on besides those that it includes. */
+  readonly sets: readonly string[];
 }
 
 export type DefinitionOutcome =
@@ -10,9 +12,12 @@ export type DefinitionOutcome =
   | { readonly status: 'failed'; readonly problem: string };
 
 /** Reads and parses the definition. */
-export async function loadDefinition({ location }: DefinitionTask): Promise<DefinitionOutcome> {
+export async function loadDefinition({
+  location,
+  sets,
+}: DefinitionTask): Promise<DefinitionOutcome> {
   try {
-    return { status: 'read', definition: await readDefinition(location) };
+    return { status: 'read', definition: await readDefinition(location, sets) };
   } catch (error) {
     if (!(error instanceof CatalogueError)) throw error;
     return { status: 'failed', problem: error.message };

@@ -21,19 +21,23 @@ describe('readDefinitionInThread', () => {
         - { id: 1, name: A, domains: [a.example] }
         - { id: 2, name: B, sources: [{ file: b.txt, format: domains }] }
     `);
-    expect(await readDefinitionInThread(folder, signal)).toEqual(await readDefinition(folder));
+    expect(await readDefinitionInThread({ location: folder, sets: [] }, signal)).toEqual(
+      await readDefinition(folder),
+    );
   });
 
   it('rejects with the fault of a definition that cannot be used', async () => {
     await define('categories: [{ id: -1, name: A }]\n');
     const expected = await readDefinition(folder).catch((error: unknown) => error);
-    await expect(readDefinitionInThread(folder, signal)).rejects.toThrow(expected);
+    await expect(readDefinitionInThread({ location: folder, sets: [] }, signal)).rejects.toThrow(
+      expected,
+    );
   });
 
   it('ends when it is aborted', async () => {
     await define('categories: []\n');
     const abort = new AbortController();
-    const read = readDefinitionInThread(folder, abort.signal);
+    const read = readDefinitionInThread({ location: folder, sets: [] }, abort.signal);
     abort.abort(new Error('stops'));
     await expect(read).rejects.toThrow('stops');
   });

@@ -19,14 +19,13 @@ const ENTRY = new URL(
 
 /**
  * Reads a definition in a worker thread: its YAML takes hundreds of milliseconds to parse.
- * @param location folder of the definition, or the http(s) URL of one.
  * @throws CatalogueError, one line, when it cannot be used.
  */
 export async function readDefinitionInThread(
-  location: string,
+  input: DefinitionTask,
   signal: AbortSignal,
 ): Promise<Definition> {
-  const task: ThreadTask = { kind: 'definition', input: { location } };
+  const task: ThreadTask = { kind: 'definition', input };
   const outcome = await run<DefinitionOutcome>(task, [], signal);
   if (outcome.status === 'failed') throw new CatalogueError(outcome.problem);
   return outcome.definition;
