@@ -34,7 +34,7 @@ const LICENSES = [
 ];
 const WORKSPACES: Readonly<Record<string, readonly string[]>> = {
   'control-plane': [
-    ...['apps/cli', 'apps/control-plane', 'tools'],
+    ...['apps/cli', 'apps/console', 'apps/control-plane', 'tools'],
     ...['catalogue', 'change-feed', 'clients', 'config-model', 'dns-name', 'dns-wire'].map(inLibs),
     ...['ops', 'policy', 'policy-feed', 'telemetry'].map(inLibs),
   ],
