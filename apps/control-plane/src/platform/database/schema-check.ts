@@ -4,7 +4,7 @@ import type { Pool } from 'pg';
 import { isDatabaseUnreachable } from './database-errors.js';
 
 /** The newest migration of this release. It works with this schema, and with later schemas that allow it. */
-export const SCHEMA_VERSION = '20261124120000_orders_and_grants';
+export const SCHEMA_VERSION = '20261124190000_catalogue_mirrors';
 
 const POLL_MS = 250;
 const UNDEFINED_TABLE = '42P01';

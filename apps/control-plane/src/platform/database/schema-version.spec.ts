@@ -11,5 +11,5 @@ it('is the newest migration', () => {
     .map(({ name }) => name)
     .sort()
     .at(-1);
-  expect(SCHEMA_VERSION, 'set it in schema-version.ts').toBe(newest);
+  expect(SCHEMA_VERSION, 'set it in schema-check.ts').toBe(newest);
 });
