@@ -27,7 +27,7 @@ describe.each(PAGES)('%s', (path) => {
 });
 
 /** Files whose names look like values. */
-const FILES = ['secrets.json', 'migration.sql', 'resolver.arpa'];
+const FILES = ['catalogue.yaml', 'secrets.json', 'migration.sql', 'resolver.arpa'];
 
 describe.each(HELM_VERSIONS)('the values of the documents with Helm %i', (version) => {
   const isValues = (block: string): boolean => {
