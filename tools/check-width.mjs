@@ -16,7 +16,7 @@ const changesState = {
 /** Whether a line may have any width, outside of such a block. */
 const isFree = {
   md: (line) => /^\s*\|/.test(line),
-  code: (line) => line.includes('`'),
+  code: (line) => line.includes('`') && !/^\s*(\/?\*|\/\/)/.test(line),
 };
 
 /** The lines that are too wide, as [line number, columns]. */

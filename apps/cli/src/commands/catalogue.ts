@@ -40,8 +40,8 @@ export async function buildImage(context: Context, file: string, options: Option
 }
 
 /**
- * Prints what is different in an image: a file of `build`, the number of a version that the database has, or a folder or
- * URL of a definition, which is compiled.
+ * Prints what is different in an image: a file of `build`, the number of a version that the database has, or a folder
+ * or URL of a definition, which is compiled.
  * @param older what it is compared with; undefined: the version in force.
  */
 export async function diffImages(

@@ -29,7 +29,8 @@ interface OriginRow {
 const LAST_WRITER = `
   WITH written AS MATERIALIZED (
     SELECT revision FROM change_record WHERE keys @> $3::jsonb AND revision <= $1
-    UNION ALL SELECT max(revision) FROM change_record_profile WHERE profile_id = -1 AND revision <= $1 AND $2::integer <> ${EVERYBODY}
+    UNION ALL SELECT max(revision) FROM change_record_profile
+    WHERE profile_id = -1 AND revision <= $1 AND $2::integer <> ${EVERYBODY}
   ), last AS (SELECT coalesce(max(revision), 0) AS revision FROM written), longer AS (
     SELECT max(record.revision) AS revision FROM change_record AS record JOIN change USING (revision), last
     WHERE key_count > ${MAX_RECORDED} AND record.revision > last.revision AND record.revision <= $1

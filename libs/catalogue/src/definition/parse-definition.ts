@@ -25,7 +25,10 @@ export const DEFINITION_FILE = 'catalogue.yaml';
 const MAX_NAME = 200;
 const MAX_DOMAIN = 1024;
 
-/** The text of a file of the definition, by its path relative to the folder. @throws CatalogueError as `readDefinition`. */
+/**
+ * The text of a file of the definition, by its path relative to the folder.
+ * @throws CatalogueError as `readDefinition`.
+ */
 export type ReadText = (path: string) => Promise<string>;
 
 /**

@@ -29,8 +29,8 @@ export function openLocation(
 const ANOTHER = '; a mirror ';
 
 /**
- * Does `attempt` with the location of a source, and with its mirrors one after the other as long as it fails. Of a mirror
- * it is told what was wrong before.
+ * Does `attempt` with the location of a source, and with its mirrors one after the other as long as it fails. With a
+ * mirror it is told what was wrong before.
  * @throws CatalogueError with the problem of the first location, and those of the mirrors.
  */
 export async function tryMirrors<T>(

@@ -133,7 +133,10 @@ class Run {
     });
   }
 
-  /** Runs `work` with the feed of a configuration, and a folder for the resolver that has it. @param size null: empty */
+  /**
+   * Runs `work` with the feed of a configuration, and a folder for the resolver that has it.
+   * @param size null: empty
+   */
   private async withFeed<T>(
     name: string,
     size: Size | null,

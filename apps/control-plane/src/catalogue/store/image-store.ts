@@ -24,7 +24,8 @@ export async function storeImage(
     // A replica that stores the same image at the same time waits here.
     const { rows } = await client.query<{ version: string }>(
       `INSERT INTO catalogue_image (sha256, size_bytes, metadata, inputs_sha256) VALUES ($1, $2, $3, $4)
-       ON CONFLICT (sha256) DO UPDATE SET inputs_sha256 = excluded.inputs_sha256, metadata = excluded.metadata, created_at = now()
+       ON CONFLICT (sha256) DO UPDATE
+       SET inputs_sha256 = excluded.inputs_sha256, metadata = excluded.metadata, created_at = now()
        RETURNING version`,
       [sha256, image.byteLength, JSON.stringify(metadata), inputsSha256],
     );

@@ -4,8 +4,8 @@ import { endsWithin } from '@weir/change-feed';
 export const PROBE_TIMEOUT_MS = 1_500;
 
 /**
- * What the query resolves to, or `fallback` when it takes longer than `timeoutMs` (`endsWithin`). Rejects when the query
- * does before that. The query is not cancelled; its result, or its error, is ignored afterwards.
+ * What the query resolves to, or `fallback` when it takes longer than `timeoutMs` (`endsWithin`). Rejects when the
+ * query does before that. The query is not cancelled; its result, or its error, is ignored afterwards.
  */
 export async function withTimeout<T>(
   query: Promise<T>,
