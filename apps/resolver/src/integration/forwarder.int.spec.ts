@@ -78,6 +78,19 @@ describe('Forwarder', () => {
     expect(subject.upstreams[0].counters.timeouts).toBe(1);
   });
 
+  it('takes an answer that came while the process stood still', async () => {
+    const { nowMs, skip } = skippedClock();
+    const server = await upstream((query) => {
+      setImmediate(() => {
+        skip(4_000);
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+      });
+      return respond(query, { answers: [a('192.0.2.1')] });
+    });
+    const { ask } = await forwarder([server.endpoint], { ...HASTY, nowMs });
+    expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
+  });
+
   it('asks the next upstream at once when the first is unreachable', async () => {
     const second = await upstream((query) => respond(query));
     const { ask } = await forwarder([await deadEndpoint(), second.endpoint], NEVER);

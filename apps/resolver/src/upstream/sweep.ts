@@ -67,10 +67,14 @@ const BUSY_MS = 25;
 /** and while nothing is. */
 const IDLE_MS = 250;
 
-/** Calls `sweep` regularly: often while something is outstanding. Otherwise the process sleeps. Allocates nothing. */
+/**
+ * Calls `sweep` regularly: often while something is outstanding. Otherwise the process sleeps. Replies that have come
+ * are read before: after a stall of the process, a question whose reply waits in the socket is not late.
+ */
 export class SweepTimer {
   private readonly idle: NodeJS.Timeout;
   private readonly busy: NodeJS.Timeout;
+  private next: NodeJS.Immediate | undefined;
   private isBusy = true;
 
   /** @param sweep says whether something is outstanding */
@@ -89,9 +93,15 @@ export class SweepTimer {
   stop(): void {
     clearInterval(this.idle);
     clearTimeout(this.busy);
+    clearImmediate(this.next);
   }
 
   private readonly turn = (): void => {
+    this.next ??= setImmediate(this.afterReplies);
+  };
+
+  private readonly afterReplies = (): void => {
+    this.next = undefined;
     this.isBusy = this.sweep();
     if (this.isBusy) this.busy.refresh();
   };
