@@ -1,9 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import pg from 'pg';
-import {
-  connectionSettings,
-  DETECT_LOST_CLIENT,
-} from '../../platform/database/connection-settings.js';
+import { connectionSettings } from '../../platform/database/connection-settings.js';
 import { ServerQuestions, SilenceWatch } from '../../platform/database/silence-watch.js';
 import { DomainHasher } from '../../resources/domain-lists/domain-check.js';
 import { type Reply, type Request, type ThreadSettings, toFailure } from './messages.js';
@@ -23,8 +20,7 @@ async function connect(): Promise<pg.Client> {
   // The next query reports it.
   client.on('error', () => undefined);
   await client.connect();
-  silence.watch(client, LONGEST_SILENCE_MS);
-  await client.query(DETECT_LOST_CLIENT);
+  await silence.begin(client, LONGEST_SILENCE_MS);
   return client;
 }
 

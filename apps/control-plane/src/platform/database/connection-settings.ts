@@ -19,10 +19,9 @@ export function connectionSettings(connectionString: string): pg.ClientConfig {
 /**
  * The first statement of every connection. PostgreSQL ends a session, and its transaction, when the host of its client
  * has acknowledged no packet for ten seconds. None of its other timeouts applies in the middle of a statement or of a
- * COPY.
+ * COPY. It gives the number of the session.
  */
 export const DETECT_LOST_CLIENT = `
-  SET tcp_keepalives_idle = 5;
-  SET tcp_keepalives_interval = 1;
-  SET tcp_keepalives_count = 5;
-  SET tcp_user_timeout = 10000`;
+  SELECT pg_backend_pid() AS session, set_config('tcp_keepalives_idle', '5', false),
+    set_config('tcp_keepalives_interval', '1', false), set_config('tcp_keepalives_count', '5', false),
+    set_config('tcp_user_timeout', '10000', false)`;

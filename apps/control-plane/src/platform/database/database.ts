@@ -1,12 +1,11 @@
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { Logger } from '@weir/ops';
-import type { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Client, Pool, PoolClient } from 'pg';
 import { PrismaClient, Prisma } from '../../generated/prisma/client.js';
-import { connectionSettings, DETECT_LOST_CLIENT } from './connection-settings.js';
+import { connectionSettings } from './connection-settings.js';
 import { ServerQuestions, SilenceWatch } from './silence-watch.js';
 import { PoolWaits } from './timed-pool.js';
 import type { Transaction } from './transaction.js';
@@ -92,11 +91,6 @@ class ConnectionTransaction implements Transaction {
   }
 }
 
-/** Properties of the driver's clients that its types do not declare. */
-interface ClientInternals {
-  readonly connection: EventEmitter<{ errorMessage: [{ readonly code?: string }] }>;
-}
-
 /** SQLSTATEs of a prepared statement whose result type has changed, and of one that does not exist any more. */
 const STALE = new Set(['0A000', '26000']);
 
@@ -107,13 +101,13 @@ const STALE = new Set(['0A000', '26000']);
 function closeStaleConnections(pool: Pool): void {
   const stale = new WeakSet<PoolClient>();
   pool.on('connect', (client) => {
-    (client as unknown as ClientInternals).connection.on('errorMessage', ({ code }) => {
+    client.connection.on('errorMessage', ({ code }: { readonly code?: string }) => {
       if (code !== undefined && STALE.has(code)) stale.add(client);
     });
   });
   pool.on('release', (_error, client) => {
     // The pool removes a connection that ends.
-    if (stale.has(client)) void (client as unknown as Client).end();
+    if (stale.has(client)) void client.end();
   });
 }
 
@@ -153,7 +147,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     const settings: pg.PoolConfig = {
       ...connectionSettings(url),
       // The pool waits for it, although its type does not say so.
-      onConnect: (client): unknown => this.prepare(client),
+      onConnect: (client): unknown => this.silence.begin(client as Client, this.silenceTimeoutMs),
     };
     const open = (name: keyof typeof MAX_CONNECTIONS): pg.Pool =>
       this.waits.open(name, { ...settings, max: MAX_CONNECTIONS[name] });
@@ -204,12 +198,6 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   /** Closes all connections. It does not wait for a PostgreSQL that does not answer. */
   async close(): Promise<void> {
     await Promise.race([this.end(), sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
-  }
-
-  /** Before a new connection is used. */
-  private async prepare(client: pg.ClientBase): Promise<void> {
-    this.silence.watch(client, this.silenceTimeoutMs);
-    await client.query(DETECT_LOST_CLIENT);
   }
 
   private async end(): Promise<void> {

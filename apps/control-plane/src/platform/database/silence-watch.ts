@@ -1,39 +1,14 @@
 import type { Socket } from 'node:net';
-import { Writable } from 'node:stream';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { ClientBase } from 'pg';
+import type { Client } from 'pg';
+import { DETECT_LOST_CLIENT } from './connection-settings.js';
+import { rowsTo } from './copy-in.js';
 import { ConnectionLostError, DatabaseSilentError } from './database-errors.js';
 import { withTimeout } from './with-timeout.js';
 
-/** Properties of the driver's clients that its types do not declare. */
-interface ClientInternals {
-  readonly connection: { readonly stream: Socket };
-  /** True when no query is in progress. */
-  readonly readyForQuery: boolean | null;
-  /** The query in progress. That of a COPY … FROM STDIN is a stream of its rows. */
-  readonly _activeQuery: unknown;
-  readonly processID: number;
-}
-
-export function streamOf(client: ClientBase): Socket {
-  return internalsOf(client).connection.stream;
-}
-
-/** The number of the connection's session in PostgreSQL (`pid`). */
-function sessionOf(client: ClientBase): number {
-  return internalsOf(client).processID;
-}
-
-/** Whether a query is in progress, and PostgreSQL has to go on: a COPY may itself wait for its next rows. */
-function waitsForServer(client: ClientBase): boolean {
-  const { readyForQuery, _activeQuery: query } = internalsOf(client);
-  const awaitsRows = query instanceof Writable && !query.writableEnded && !query.writableNeedDrain;
-  return readyForQuery !== true && !awaitsRows;
-}
-
-function internalsOf(client: ClientBase): ClientInternals {
-  return client as unknown as ClientInternals;
+export function streamOf({ connection }: Client): Socket {
+  return connection.stream as Socket;
 }
 
 /** Numbers of the sessions in which PostgreSQL waits for its client. */
@@ -96,6 +71,14 @@ export class ServerQuestions {
   }
 }
 
+/** What the watch knows of a connection. */
+interface Connection {
+  /** The number of its session in PostgreSQL (`pid`). */
+  session: number;
+  /** How many bytes were written when no query was in progress. More of them: one is. */
+  idleBytes: number;
+}
+
 /** After this time without a byte, the watch asks whether PostgreSQL answers at all. */
 const SILENT_MS = 2_000;
 /** So often the watch tries to end a session while PostgreSQL does not answer. That is one minute or more. */
@@ -111,14 +94,25 @@ const END_PAUSE_MS = 1_000;
  */
 export class SilenceWatch {
   private asking: Promise<ServerState | null> | null = null;
+  private readonly connections = new WeakMap<Client, Connection>();
 
   constructor(private readonly server: ServerQuestions) {}
 
+  /** Watches a new connection as long as it lives. The first query goes over it before this resolves. */
+  async begin(client: Client, longestMs: number): Promise<void> {
+    const connection = { session: 0, idleBytes: streamOf(client).bytesWritten };
+    client.on('drain', () => (connection.idleBytes = streamOf(client).bytesWritten));
+    this.connections.set(client, connection);
+    this.watch(client, longestMs);
+    const { rows } = await client.query<{ session: number }>(DETECT_LOST_CLIENT);
+    connection.session = rows[0].session;
+  }
+
   /**
-   * Watches a connection as long as it lives. A later call replaces an earlier one.
+   * Sets another longest time for a connection.
    * @param longestMs longest time that a query may wait without a byte in either direction.
    */
-  watch(client: ClientBase, longestMs: number): void {
+  watch(client: Client, longestMs: number): void {
     const stream = streamOf(client);
     const intervalMs = Math.min(SILENT_MS, longestMs);
     let quiet = { bytes: -1, sinceMs: 0 };
@@ -136,20 +130,17 @@ export class SilenceWatch {
   }
 
   /** @returns why the connection is of no use; null: it is in order. */
-  private async failure(
-    client: ClientBase,
-    sinceMs: number,
-    longestMs: number,
-  ): Promise<Error | null> {
+  private async failure(client: Client, sinceMs: number, longestMs: number): Promise<Error | null> {
     const { bytesRead } = streamOf(client);
-    const waits = (): boolean => waitsForServer(client) && streamOf(client).bytesRead === bytesRead;
+    const waits = (): boolean =>
+      this.waitsForServer(client) && streamOf(client).bytesRead === bytesRead;
     if (!waits()) return null;
     const silentMs = performance.now() - sinceMs;
     const state = silentMs >= longestMs ? null : await this.ask();
     // When this process was held up, there may be bytes that it has not read yet.
     await nextTurn();
     if (!waits()) return null;
-    const session = sessionOf(client);
+    const session = this.connections.get(client)?.session ?? 0;
     if (state === null) {
       void this.endLater(session);
       return new DatabaseSilentError();
@@ -157,6 +148,14 @@ export class SilenceWatch {
     if (state.upMs < silentMs) return new ConnectionLostError();
     const ended = state.waiting.has(session) ? await this.server.endWaiting(session) : null;
     return ended?.has(session) ? new ConnectionLostError() : null;
+  }
+
+  /** Whether a query is in progress, and PostgreSQL has to go on: a COPY may itself wait for its next rows. */
+  private waitsForServer(client: Client): boolean {
+    const rows = rowsTo(client);
+    const awaitsRows = rows !== undefined && !rows.writableEnded && !rows.writableNeedDrain;
+    const isIdle = this.connections.get(client)?.idleBytes === streamOf(client).bytesWritten;
+    return !isIdle && !awaitsRows;
   }
 
   /** PostgreSQL may not learn that the connection is closed, and wait for the rest of a statement. */
