@@ -28,8 +28,8 @@ export class ChangeStream {
   private isOver = false;
   /** All up to this revision was read. */
   private after = 0;
-  /** The newest revision that was heard of since the last read began. */
-  private heard = 0;
+  /** The newest revision that was announced since the last read began. */
+  private newest = 0;
   private wake: () => void = () => undefined;
 
   private constructor(
@@ -46,9 +46,9 @@ export class ChangeStream {
   }
 
   /** A revision may have been made. */
-  hear(revision: number): void {
+  onRevision(revision: number): void {
     if (revision <= this.after) return;
-    this.heard = Math.max(this.heard, revision);
+    this.newest = Math.max(this.newest, revision);
     this.wake();
   }
 
@@ -82,7 +82,8 @@ export class ChangeStream {
       if (isWhole) {
         await sleep(PAUSE_MS);
         const dueMs = sentMs + heartbeatMs;
-        if (this.heard <= this.after && !this.isOver) await this.news(dueMs - performance.now());
+        if (this.newest <= this.after && !this.isOver)
+          await this.nextRevision(dueMs - performance.now());
         // Also while all that comes is passed over.
         if (performance.now() >= dueMs) {
           yield ':\n\n';
@@ -90,13 +91,13 @@ export class ChangeStream {
         }
       }
       if (this.isOver || !isAllowed()) return undefined;
-      this.heard = 0;
+      this.newest = 0;
       this.page = await this.records.findForStream(filter, { after: this.after }, PAGE);
     }
   }
 
-  /** Waits until something was heard, at most so long. */
-  private news(timeoutMs: number): Promise<void> {
+  /** Waits until a revision is announced, at most so long. */
+  private nextRevision(timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, Math.max(timeoutMs, 0));
       this.wake = () => {

@@ -45,7 +45,7 @@ export class ChangesController implements OnModuleDestroy {
     { publisher }: MeasuredPropagation,
   ) {
     publisher.onRevision = (revision) => {
-      for (const stream of this.streams.keys()) stream.hear(revision);
+      for (const stream of this.streams.keys()) stream.onRevision(revision);
     };
   }
 
