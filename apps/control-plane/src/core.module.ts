@@ -29,8 +29,7 @@ import type { Job } from './platform/jobs/job.js';
 import { DomainHasher } from './resources/domain-lists/domain-check.js';
 import { grantExpiry } from './resources/grants/grant-expiry.js';
 import { TIME_ZONE } from './resources/schedules/switches.controller.js';
-import { changeLogPruning } from './revisions/change-log-pruning.js';
-import { changeRecordPruning } from './revisions/change-record-pruning.js';
+import { pruningJobs } from './revisions/pruning.js';
 import { ConfigurationReader } from './revisions/configuration-reader.js';
 import { ConfigurationWriter } from './revisions/configuration-writer.js';
 import { MeasuredPropagation } from './revisions/propagation-metrics.js';
@@ -224,8 +223,7 @@ function backgroundProviders(
       inject: [Database, CatalogueUpdater, ConfigurationWriter],
       useFactory: (database: Database, updater: CatalogueUpdater, writer: ConfigurationWriter) => {
         const jobs: readonly Job[] = [
-          changeLogPruning(database.pool, log),
-          changeRecordPruning(database.pool, configuration.AUDIT_DAYS, log),
+          ...pruningJobs(database.pool, configuration.AUDIT_DAYS, log),
           grantExpiry(database.pool, writer, log),
           digestScrub({ snapshots: database.snapshots, registry, log }),
           ...updater.jobs(configuration.CATALOGUE_INTERVAL_MS),

@@ -1,7 +1,7 @@
 import { STALE_WINDOWS } from '@weir/change-feed';
 import { expect, it } from 'vitest';
 import { SCHEMA } from '../configuration.js';
-import { CHANGES_KEPT, HOURS_KEPT } from '../revisions/change-log-pruning.js';
+import { CHANGES_KEPT, HOURS_KEPT } from '../revisions/pruning.js';
 
 it('the change log reaches back further than any snapshot that is sent', () => {
   const longestS = 3 * 3600;

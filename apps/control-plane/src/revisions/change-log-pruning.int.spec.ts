@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } fro
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
 import { startHarness } from '../testing/harness.js';
 import { openPool } from '../testing/open-pool.js';
-import { CHANGES_KEPT, HOURS_KEPT, pruneChangeLog } from './change-log-pruning.js';
+import { CHANGES_KEPT, HOURS_KEPT, pruneChangeLog } from './pruning.js';
 import { lockHead, logChanges, toLogEntries } from './change-log.js';
 
 const NEVER = new AbortController().signal;

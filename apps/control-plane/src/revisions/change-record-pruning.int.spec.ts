@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest';
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
 import { openPool } from '../testing/open-pool.js';
-import { pruneChangeRecords } from './change-record-pruning.js';
+import { pruneChangeRecords } from './pruning.js';
 
 const NEVER = new AbortController().signal;
 const DAYS = 400;
