@@ -13,8 +13,10 @@ import { GrantsController } from './grants/grants.controller.js';
 import { GrantsService } from './grants/grants.service.js';
 import { NaptController } from './networks/napt/napt.controller.js';
 import { NaptService } from './networks/napt/napt.service.js';
-import { Ipv4NetworksController } from './networks/prefixes/ipv4-networks.controller.js';
-import { Ipv6NetworksController } from './networks/prefixes/ipv6-networks.controller.js';
+import {
+  Ipv4NetworksController,
+  Ipv6NetworksController,
+} from './networks/prefixes/networks.controller.js';
 import { Ipv4NetworksService, Ipv6NetworksService } from './networks/prefixes/networks.service.js';
 import { OrdersController } from './orders/orders.controller.js';
 import { OrdersService } from './orders/orders.service.js';

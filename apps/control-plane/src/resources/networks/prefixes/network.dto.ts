@@ -12,7 +12,7 @@ import {
 import type { NetworkRecord } from './network-store.js';
 
 /** A network in a body. */
-interface NetworkDto {
+export interface NetworkDto {
   ip: string;
   profile_id: number;
   prefix_len: number;
@@ -83,6 +83,8 @@ export const PROFILE_LOCATION = ['body', 'profile_id'] as const;
 
 export const IPV4_DTO = conversions(IPV4);
 export const IPV6_DTO = conversions<Ipv6Words>(IPV6);
+
+export type NetworkConversions<A> = ReturnType<typeof conversions<A>>;
 
 /** From validated bodies and paths to records, and back. */
 function conversions<A>(family: AddressFamily<A>) {

@@ -21,7 +21,7 @@ import {
 } from './network-store.js';
 
 /** The networks of one address family. */
-class NetworksService<A> {
+export class NetworksService<A> {
   private readonly store: NetworkStore<A>;
   private readonly open: OpenTable<WorkingNetworks<A>>;
 
