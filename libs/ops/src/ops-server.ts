@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { Logger } from './log.js';
 import type { OpsCalls } from './ops-calls.js';
 import { explainListenError } from './process.js';
+import { ReadMetrics } from './read-metrics.js';
 
 export interface OpsServerOptions {
   /** `OPS_HOST`. */
@@ -85,15 +86,10 @@ export class OpsServer {
   /** From now on the parts of the process decide whether it is ready. */
   serve(parts: OpsParts): void {
     this.parts = parts;
-    const ask = (): Promise<string | null> => this.whyNotReady();
-    new Gauge({
-      name: 'weir_ready',
-      help: '1: the process is ready, as /readyz says',
-      registers: [parts.registry],
-      async collect() {
-        this.set((await ask()) === null ? 1 : 0);
-      },
-    });
+    const metrics = new ReadMetrics(parts.registry, 'weir_');
+    metrics.gauge('ready', '1: the process is ready, as /readyz says', async () =>
+      (await this.whyNotReady()) === null ? 1 : 0,
+    );
   }
 
   /** The process is about to stop: from now on it is not ready. */

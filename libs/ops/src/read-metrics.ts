@@ -5,6 +5,9 @@ export type LabelledValues = Iterable<
   readonly [labels: Readonly<Record<string, string | number>>, value: number]
 >;
 
+/** What a scrape waits for. */
+type Read<T> = () => T | Promise<T>;
+
 /** Registers metrics that count nothing themselves: their values are read at each scrape. */
 export class ReadMetrics {
   /** @param prefix of the names, such as `weir_resolver_` */
@@ -19,10 +22,7 @@ export class ReadMetrics {
 
   counters(name: string, help: string, labelNames: string[], read: () => LabelledValues): void {
     new Counter({
-      name: `${this.prefix}${name}`,
-      help,
-      labelNames,
-      registers: [this.registry],
+      ...this.options(name, help, labelNames),
       collect() {
         this.reset();
         for (const [labels, value] of read()) this.inc(labels, value);
@@ -30,20 +30,22 @@ export class ReadMetrics {
     });
   }
 
-  gauge(name: string, help: string, read: () => number): void {
-    this.gauges(name, help, [], () => [[{}, read()]]);
+  gauge(name: string, help: string, read: Read<number>): void {
+    this.gauges(name, help, [], async () => [[{}, await read()]]);
   }
 
-  gauges(name: string, help: string, labelNames: string[], read: () => LabelledValues): void {
+  gauges(name: string, help: string, labelNames: string[], read: Read<LabelledValues>): void {
     new Gauge({
-      name: `${this.prefix}${name}`,
-      help,
-      labelNames,
-      registers: [this.registry],
-      collect() {
+      ...this.options(name, help, labelNames),
+      async collect() {
+        const values = await read();
         this.reset();
-        for (const [labels, value] of read()) this.set(labels, value);
+        for (const [labels, value] of values) this.set(labels, value);
       },
     });
+  }
+
+  private options(name: string, help: string, labelNames: string[]) {
+    return { name: `${this.prefix}${name}`, help, labelNames, registers: [this.registry] };
   }
 }

@@ -1,7 +1,7 @@
-import { createLogger, OpsServer, StartError, type OpsServerOptions } from '@weir/ops';
+import { createLogger, OpsServer, type OpsServerOptions, ReadMetrics, StartError } from '@weir/ops';
 import { randomBytes } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import { Counter, Gauge, Registry } from 'prom-client';
+import { Registry } from 'prom-client';
 import { migrate } from '../migrate/migrate.js';
 import { type Child, runChild, startChild, waitUntilReady } from '../services/child.js';
 import { lockFolder, createFolder, writeFileAtomically } from '../services/files.js';
@@ -38,28 +38,17 @@ async function startStackOps(options: StackOpsOptions): Promise<OpsServer> {
 }
 
 function createRegistry(processes: () => readonly SupervisedProcess[]): Registry {
-  const registry = new Registry();
-  new Counter({
-    name: 'weir_stack_process_restarts_total',
-    help: 'How often a process was started again after it had ended by itself',
-    labelNames: ['process'],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const { name, restarts } of processes()) this.inc({ process: name }, restarts);
-    },
-  });
-  new Gauge({
-    name: 'weir_stack_process_up',
-    help: 'Whether the process runs',
-    labelNames: ['process'],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const { name, isUp } of processes()) this.set({ process: name }, isUp ? 1 : 0);
-    },
-  });
-  return registry;
+  const metrics = new ReadMetrics(new Registry(), 'weir_stack_');
+  metrics.counters(
+    'process_restarts_total',
+    'How often a process was started again after it had ended by itself',
+    ['process'],
+    () => processes().map(({ name, restarts }) => [{ process: name }, restarts]),
+  );
+  metrics.gauges('process_up', 'Whether the process runs', ['process'], () =>
+    processes().map(({ name, isUp }) => [{ process: name }, isUp ? 1 : 0]),
+  );
+  return metrics.registry;
 }
 
 /** Time for a process to exit after it has drained. */

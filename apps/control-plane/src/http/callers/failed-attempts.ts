@@ -1,4 +1,5 @@
-import { Counter, type Registry } from 'prom-client';
+import { ReadMetrics } from '@weir/ops';
+import type { Registry } from 'prom-client';
 
 /** So many failures of a source have no delay: somebody who copies a token may make a mistake. */
 const FREE_FAILURES = 10;
@@ -46,28 +47,15 @@ export function registerCallerMetrics(
   attempts: FailedAttempts,
   file: { readonly faults: number } | null,
 ): void {
-  counter(
-    registry,
-    'weir_management_bad_credentials_total',
+  const metrics = new ReadMetrics(registry, 'weir_management_');
+  metrics.counter(
+    'bad_credentials_total',
     'Requests to the management API with a token that is unknown, has expired, or is not for their source',
     () => attempts.total,
   );
-  counter(
-    registry,
-    'weir_management_tokens_file_faults_total',
+  metrics.counter(
+    'tokens_file_faults_total',
     'Checks at which MANAGEMENT_TOKENS_FILE was not usable; the tokens before it stay in force',
     () => file?.faults ?? 0,
   );
-}
-
-function counter(registry: Registry, name: string, help: string, value: () => number): void {
-  new Counter({
-    name,
-    help,
-    registers: [registry],
-    collect() {
-      this.reset();
-      this.inc(value());
-    },
-  });
 }
