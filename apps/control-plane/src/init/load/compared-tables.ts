@@ -1,4 +1,5 @@
 import type { Entities, NaptAssignment, RuleVerdict } from '@weir/config-model';
+import { copyLine } from '../../platform/database/copy-in.js';
 import { FixedColumns } from '../../platform/database/copy-out.js';
 import {
   type AddressFamily,
@@ -8,7 +9,6 @@ import {
 } from '../../resources/networks/addresses/addresses.js';
 import type { DraftNetworks } from '../draft/draft-networks.js';
 import type { Draft } from '../draft/draft.js';
-import { copyLine } from './copy-lines.js';
 import type { ComparedTableName } from './tables.js';
 
 /*

@@ -1,9 +1,8 @@
 import type { ClientBase } from 'pg';
-import { copyIn } from '../../platform/database/copy-in.js';
+import { copyIn, copyLines } from '../../platform/database/copy-in.js';
 import { copyOut } from '../../platform/database/copy-out.js';
 import { Column } from '../draft/column.js';
 import type { ComparedTable } from './compared-tables.js';
-import { copyLines } from './copy-lines.js';
 import type { Difference } from './difference.js';
 
 /**

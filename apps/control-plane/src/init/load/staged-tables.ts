@@ -1,8 +1,7 @@
 import type { ClientBase } from 'pg';
-import { copyIn } from '../../platform/database/copy-in.js';
+import { copyIn, copyLine, copyLines } from '../../platform/database/copy-in.js';
 import { toProfile } from '../../resources/profiles/profile-draft.js';
 import type { Draft } from '../draft/draft.js';
-import { copyLine, copyLines } from './copy-lines.js';
 import type { ReferredTableName } from './tables.js';
 
 /**

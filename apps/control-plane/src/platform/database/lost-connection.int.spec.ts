@@ -127,7 +127,8 @@ describe('a connection that is lost while PostgreSQL answers on others', () => {
   it('is not mistaken for a COPY whose rows take long', async () => {
     const rows = async function* () {
       yield '0\n';
-      await sleep(6_000);
+      // The watch asks after 2 s.
+      await sleep(3_500);
       yield '7\n';
     };
     const copied = inTransaction(database, LONGEST_MS, async (client) => {

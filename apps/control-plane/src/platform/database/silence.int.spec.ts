@@ -60,7 +60,7 @@ describe('a replica that loses PostgreSQL without a closed connection', () => {
 describe('a statement that takes long', () => {
   it('is waited for, because PostgreSQL answers on a new connection', async () => {
     const database = new Database(inject('databaseUrl'), pino({ level: 'silent' }));
-    const { rows } = await database.pool.query('SELECT 7 AS value FROM pg_sleep(5)');
+    const { rows } = await database.pool.query('SELECT 7 AS value FROM pg_sleep(3)');
     expect(rows).toEqual([{ value: 7 }]);
     await database.close();
   });
