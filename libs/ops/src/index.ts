@@ -6,7 +6,7 @@ export {
   openDeployment,
   type OpenDeployment,
 } from './deployment.js';
-export { type FeedFileFaults, registerFeedFileMetrics } from './feed-file-metrics.js';
+export * from './file-metrics.js';
 export { findFreePort } from './free-port.js';
 export { LineOutput, standardOutput } from './line-output.js';
 export * from './log.js';
@@ -24,7 +24,6 @@ export { publicKeyPin } from './tls/public-key-pin.js';
 export * from './tls/tls-files.js';
 export { openTlsFetch, type TlsFetch } from './tls/tls-fetch.js';
 export * from './tls/tls-identity.js';
-export { registerTlsMetrics } from './tls/tls-metrics.js';
 export * from './variables/index.js';
 export * from './version.js';
 export * from './watched-file.js';

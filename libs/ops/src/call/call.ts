@@ -1,6 +1,10 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { ownOpsPort } from '../own-ops-port.js';
+
+const EVERY_ADDRESS: Readonly<Record<string, string>> = {
+  '0.0.0.0': '127.0.0.1',
+  '::': '127.0.0.1',
+};
 
 export interface CallResult {
   readonly isDone: boolean;
@@ -9,16 +13,20 @@ export interface CallResult {
 }
 
 /**
- * Makes a call on the ops port of the process in the same container, with the first token of `OPS_TOKENS` in
- * `environment`.
+ * Makes a call on the ops port of the process in the same container, which has these variables, with the first token of
+ * `OPS_TOKENS`.
  * @param body JSON for a POST; undefined for a GET
+ * @param timeoutMs longest time without a byte of the answer; 0: any time
  */
 export function callOwnOpsPort(
   path: string,
   body: string | undefined,
   environment: Readonly<Record<string, string | undefined>>,
+  timeoutMs = 0,
 ): Promise<CallResult> {
-  const { host, port } = ownOpsPort(environment);
+  const given = environment['OPS_HOST']?.trim() || '127.0.0.1';
+  const host = EVERY_ADDRESS[given] ?? given;
+  const port = environment['OPS_PORT']?.trim() || '9090';
   const token = environment['OPS_TOKENS']?.split(',')[0].trim() ?? '';
   const method = body === undefined ? 'GET' : 'POST';
   return new Promise((resolve) => {
@@ -26,12 +34,13 @@ export function callOwnOpsPort(
       resolve({ isDone: false, text: `${path} on port ${port}: ${error.message}` });
     };
     const headers = { Authorization: `Bearer ${token}` };
-    request({ host, port, path, method, headers, agent: false }, (response) => {
+    const options = { host, port, path, method, headers, timeout: timeoutMs, agent: false };
+    const sent = request(options, (response) => {
       text(response).then((answer) => {
         resolve({ isDone: response.statusCode === 200, text: answer.trim() });
       }, fail);
-    })
-      .on('error', fail)
-      .end(body);
+    });
+    sent.on('timeout', () => sent.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+    sent.on('error', fail).end(body);
   });
 }
