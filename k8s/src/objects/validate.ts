@@ -75,29 +75,22 @@ interface Model {
   new (data: never): { validate(): void };
 }
 
-/** API version and kind → the model with the schema, and the class of the Kubernetes client with the known fields. */
-const MODELS: Readonly<Record<string, { readonly model: Model; readonly fields: string }>> = {
-  'apps/v1 DaemonSet': { model: DaemonSet, fields: 'V1DaemonSet' },
-  'apps/v1 Deployment': { model: Deployment, fields: 'V1Deployment' },
-  'apps/v1 StatefulSet': { model: StatefulSet, fields: 'V1StatefulSet' },
-  'autoscaling/v2 HorizontalPodAutoscaler': {
-    model: HorizontalPodAutoscaler,
-    fields: 'V2HorizontalPodAutoscaler',
-  },
-  'batch/v1 Job': { model: Job, fields: 'V1Job' },
-  'monitoring.coreos.com/v1 PrometheusRule': { model: PrometheusRule, fields: 'PrometheusRule' },
-  'monitoring.coreos.com/v1 ServiceMonitor': { model: ServiceMonitor, fields: 'ServiceMonitor' },
-  'networking.k8s.io/v1 Ingress': { model: Ingress, fields: 'V1Ingress' },
-  'networking.k8s.io/v1 NetworkPolicy': { model: NetworkPolicy, fields: 'V1NetworkPolicy' },
-  'policy/v1 PodDisruptionBudget': {
-    model: PodDisruptionBudget,
-    fields: 'V1PodDisruptionBudget',
-  },
-  'v1 ConfigMap': { model: ConfigMap, fields: 'V1ConfigMap' },
-  'v1 Pod': { model: Pod, fields: 'V1Pod' },
-  'v1 Secret': { model: Secret, fields: 'V1Secret' },
-  'v1 Service': { model: Service, fields: 'V1Service' },
+/** API version → kind → the model with its schema. */
+const MODELS: Readonly<Record<string, Readonly<Record<string, Model>>>> = {
+  'apps/v1': { DaemonSet, Deployment, StatefulSet },
+  'autoscaling/v2': { HorizontalPodAutoscaler },
+  'batch/v1': { Job },
+  'monitoring.coreos.com/v1': { PrometheusRule, ServiceMonitor },
+  'networking.k8s.io/v1': { Ingress, NetworkPolicy },
+  'policy/v1': { PodDisruptionBudget },
+  v1: { ConfigMap, Pod, Secret, Service },
 };
+
+/** The class with the known fields: `V1Deployment` of the Kubernetes client, or one of `OPERATOR_FIELDS`. */
+function fieldsClass({ apiVersion, kind }: KubernetesObject): string {
+  if (kind in OPERATOR_FIELDS) return kind;
+  return `${apiVersion.replace(/^.*\//, '').toUpperCase()}${kind}`;
+}
 
 interface Schema {
   readonly properties?: object;
@@ -162,12 +155,13 @@ const isOfKubernetes = ({ apiVersion }: KubernetesObject): boolean =>
  * fields.
  */
 export function validationErrors(object: KubernetesObject): readonly string[] {
-  const known = MODELS[`${object.apiVersion} ${object.kind}`] as
-    (typeof MODELS)[string] | undefined;
+  const model = MODELS[object.apiVersion]?.[object.kind] as Model | undefined;
   const title = titleOf(object);
-  if (known === undefined) return [`${title}: ${object.apiVersion} has no model in validate.ts`];
-  const unknown = unknownFields(object, known.fields).map((path) => `${path} does not exist`);
-  const newest = [...unknown, ...schemaErrors(new known.model(object as never))];
+  if (model === undefined) return [`${title}: ${object.apiVersion} has no model in validate.ts`];
+  const unknown = unknownFields(object, fieldsClass(object)).map(
+    (path) => `${path} does not exist`,
+  );
+  const newest = [...unknown, ...schemaErrors(new model(object as never))];
   const oldest = isOfKubernetes(object) ? oldestKubernetesErrors(object) : [];
   return [
     ...newest.map((message) => `${title}: ${message}`),
