@@ -44,10 +44,17 @@ export {
   type VisitName,
   visitNames,
 } from './lists/read-names.js';
+export { canBeChanged, readChanges } from './lists/read-changes.js';
 export { HASH_BYTES, HEADER_BYTES, NameList } from './names/name-list.js';
-export { type PlacedNames, placeNames, searchNames } from './names/name-places.js';
+export { lineOf, type PlacedNames, placeNames, searchNames } from './names/name-places.js';
 export type { PopularNames } from './image/popular-names.js';
 export { openSource, tryMirrors } from './sources/open-source.js';
 export { isTransfer } from './sources/open-transfer.js';
-export type { OpenedSource, OpenOptions, Source, SourceLocation } from './sources/source.js';
+export type {
+  OpenedSource,
+  OpenOptions,
+  Source,
+  SourceLocation,
+  Transfer,
+} from './sources/source.js';
 export { TSIG_KEY } from './transfer/tsig.js';

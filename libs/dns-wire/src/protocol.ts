@@ -66,6 +66,7 @@ export const Type = {
   https: 65,
   nxname: 128,
   tsig: 250,
+  ixfr: 251,
   axfr: 252,
   any: 255,
   resinfo: 261,

@@ -1,4 +1,5 @@
 import { CatalogueImage } from '@weir/catalogue';
+import { makeKey, startNamed, updateNamed, writeZone } from '@weir/catalogue/testing/primaries';
 import { parseHashKey, SuffixHashes, toWireName } from '@weir/dns-name';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -6,6 +7,7 @@ import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { needs } from '@weir/ops/testing';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { Database } from '../platform/database/database.js';
@@ -37,6 +39,7 @@ describe('CatalogueUpdater', () => {
   let updater: CatalogueUpdater;
   let registry: Registry;
   const logLines: string[] = [];
+  const tsigKeys: string[] = [];
   const log = pino({}, { write: (line: string) => void logLines.push(line) });
 
   const startUpdater = (location = folder, timeoutMs = 30_000) => {
@@ -51,7 +54,7 @@ describe('CatalogueUpdater', () => {
       changeMs: 0,
       replacementMs: 0,
     });
-    const limits = { timeoutMs, maxBytes: 100_000 };
+    const limits = { timeoutMs, maxBytes: 100_000, tsigKeys };
     const metrics = new RefreshMetrics(registry);
     new CatalogueGauges(registry, pool);
     const sources = new SourceRefresh({ pool, key: KEY, limits, metrics, log });
@@ -543,4 +546,61 @@ describe('CatalogueUpdater', () => {
     expect(await registry.metrics()).toContain('weir_catalogue_refreshing 0');
     expect(await errorOf(`${lists.url}/a`)).toBeUndefined();
   });
+
+  it(
+    'follows a zone by its changes, and holds it back when they remove more than half',
+    needs('named', 'tsig-keygen', 'nsupdate'),
+    async () => {
+      const zone = 'rpz.zone.example';
+      const names = Array.from({ length: 40 }, (_, i) => `n${i}.example`);
+      const key = makeKey('feed.example', 'hmac-sha256');
+      tsigKeys.splice(0, 1, key.text);
+      writeZone(
+        folder,
+        zone,
+        names.map((name) => `${name} CNAME .`),
+      );
+      const named = await startNamed(folder, [zone], [key]);
+      try {
+        const url = `rpz://127.0.0.1:${named.port}/${zone}?key=${key.name}`;
+        await define(`url: "${url}", format: rpz, refresh: 1h`);
+        await startUpdater();
+        await later(3_600);
+        await refresh();
+        expect(await listed('n0.example', 'new.example')).toEqual(['n0.example']);
+        const update = async (...changes: string[]) => {
+          const lines = changes.map((change) => `update ${change}`);
+          updateNamed(named, key, zone, lines);
+          await later(3_600);
+          await refresh();
+        };
+        const transfers = () =>
+          logLines.flatMap((line) => {
+            const { transfer } = JSON.parse(line) as { transfer?: { isIncremental: boolean } };
+            return transfer === undefined ? [] : [transfer.isIncremental];
+          });
+        await update(`add new.example.${zone} 60 CNAME .`, `delete n0.example.${zone}`);
+        expect(await listed('n0.example', 'n1.example', 'new.example')).toEqual([
+          'n1.example',
+          'new.example',
+        ]);
+        expect(transfers()).toEqual([false, true]);
+        await update(...names.slice(10).map((name) => `delete ${name}.${zone}`));
+        const [{ name, problem }] = await readHeld(database.pool);
+        expect(problem).toContain('lists 10 domains, less than half of the 40 before');
+        expect(await listed('n15.example')).toEqual(['n15.example']);
+        // Also while it is held, changes are those since the list in force.
+        await update(`add late.example.${zone} 60 CNAME .`);
+        expect(await accept(name)).toBe(11);
+        await update(`delete new.example.${zone}`);
+        expect(await listed('n1.example', 'n15.example', 'new.example', 'late.example')).toEqual([
+          'n1.example',
+          'late.example',
+        ]);
+        expect(transfers()).toEqual([false, true, true]);
+      } finally {
+        await named.stop();
+      }
+    },
+  );
 });

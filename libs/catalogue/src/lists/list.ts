@@ -52,6 +52,7 @@ export interface ListReport {
   readonly domains: number;
   /** Valid entries that list no name: other rules, other policies, addresses of real hosts. */
   readonly skipped: number;
+  /** Of changes of a zone: those added less those removed. */
   readonly invalidLines: number;
   /** The first ten invalid lines. */
   readonly examples: readonly ListExample[];

@@ -2,6 +2,7 @@ import type { HashKey, SuffixHashes } from '@weir/dns-name';
 import { createHash, type Hash } from 'node:crypto';
 import { CatalogueError } from '../catalogue-error.js';
 import { type NameList, NameListBuilder } from '../names/name-list.js';
+import { placeOf } from '../names/name-places.js';
 import { DLC, readDlcLists, resolveDlc } from './formats/dlc.js';
 import { ADBLOCK, DOMAINS, HOSTS, type EntrySink, type LineFormat } from './formats/line-format.js';
 import { RpzFormat } from './formats/rpz.js';
@@ -24,7 +25,7 @@ import { peek, unpack } from './unpack.js';
 /** The names of a list. */
 export interface ReadList {
   readonly names: NameList;
-  /** Of each of `names` the first line that lists it. */
+  /** Of each of `names` the first line that lists it, with the bits of `ZoneBit`. */
   readonly lines: Uint32Array<ArrayBuffer>;
   readonly report: ListReport;
   /** Those of `names` that would block a domain of `never_block`. */
@@ -46,11 +47,14 @@ export interface ReadOptions {
 
 /**
  * Is called for each name of a list: the last of `hashes` is that of the name itself, `name.domain()` its text.
+ * `record` is 0, or of a zone a bit of `ZoneBit`: which record lists the name. Changes of a zone also have removals.
  */
 export type VisitName = (
   hashes: SuffixHashes,
   line: number,
   name: Pick<NameHasher, 'domain'>,
+  record: number,
+  isRemoval: boolean,
 ) => void;
 
 /**
@@ -69,10 +73,10 @@ export async function readNames(
   const protectedNames = new NameListBuilder();
   const protectedLines: ListExample[] = [];
   const never = new NeverBlock(neverBlock, key);
-  const visit: VisitName = (hashes, line) => {
+  const visit: VisitName = (hashes, line, _name, record) => {
     if (names.count === maxNames) throw new CatalogueError(`lists more than ${maxNames} names`);
-    names.add(hashes, hashes.count - 1, line);
     const domain = never.blockedBy(hashes);
+    names.add(hashes, hashes.count - 1, placeOf(line, record, domain !== undefined));
     if (domain === undefined) return;
     protectedNames.add(hashes, hashes.count - 1);
     if (protectedLines.length === MAX_EXAMPLES) return;
@@ -185,8 +189,8 @@ class ListReader implements EntrySink {
     this.hashed(this.hasher.hash(bytes, start, end));
   }
 
-  nameText(text: string): void {
-    this.hashed(this.hasher.hashText(text));
+  nameText(text: string, record?: number): void {
+    this.hashed(this.hasher.hashText(text), record);
   }
 
   skipped(): void {
@@ -194,19 +198,21 @@ class ListReader implements EntrySink {
   }
 
   invalid(problem: string): void {
-    this.report.invalid(problem);
+    if (this.format.isRemoval === true) this.report.invalidLines--;
+    else this.report.invalid(problem);
   }
 
-  private hashed(problem: string | null): void {
+  private hashed(problem: string | null, record = 0): void {
     // A list of others that names a public suffix would block a large part of the internet (decisions §18).
     const refusal =
       problem ?? (isPublicSuffix(this.hasher.domain()) ? 'is a public suffix such as com' : null);
     if (refusal !== null) {
-      this.report.invalid(refusal);
+      this.invalid(refusal);
       return;
     }
     this.report.domains++;
-    this.visit(this.hasher.hashes, this.report.lines, this.hasher);
+    const { isRemoval = false } = this.format;
+    this.visit(this.hasher.hashes, this.report.lines, this.hasher, record, isRemoval);
   }
 }
 

@@ -22,7 +22,8 @@ export async function peek(
   return { head, whole: joined(head, chunks) };
 }
 
-async function* joined(
+/** `head`, then the rest of a stream that has begun. */
+export async function* joined(
   head: Uint8Array,
   rest: AsyncIterator<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {

@@ -44,6 +44,11 @@ export class NameList {
     return builder.finish();
   }
 
+  /** @param words as those of a list. The caller must not use them afterwards. */
+  static ofSorted(words: Uint32Array<ArrayBuffer>): NameList {
+    return new NameList(words);
+  }
+
   /** A list of unsorted words, two for each name. Sorts them in place; the caller must not use them afterwards. */
   static ofUnsorted(words: Uint32Array<ArrayBuffer>): NameList {
     const hashes = new BigUint64Array(words.buffer, words.byteOffset, words.length / 2).sort();

@@ -6,9 +6,37 @@ interface Names {
 
 /**
  * Where a list has each of its names, and since when: two words a name, in the order of the list. The first is the
- * line, the second the time at which the list was first read with it, in seconds since 1970.
+ * line, with the bits of `ZoneBit`, the second the time at which the list was first read with it, in seconds since
+ * 1970.
  */
 export type NamePlaces = Uint32Array<ArrayBuffer>;
+
+/**
+ * Bits beside the line of a name of a zone: which records list it. With them, changes of the zone can be applied
+ * (RFC 1995), since an owner has at most one CNAME record.
+ */
+export const ZoneBit = {
+  /** That of the name itself. */
+  name: 0x8000_0000,
+  /** That of the names below it: `*.name`. */
+  wildcard: 0x4000_0000,
+  /** The name would block a domain of `never_block`. */
+  protected: 0x2000_0000,
+} as const;
+/** The bits that say that a record is there. */
+export const RECORD_BITS = ZoneBit.name | ZoneBit.wildcard;
+/** A later line is shown as this one. */
+const MAX_LINE = 0x1fff_ffff;
+
+/** The first word of a place. */
+export function placeOf(line: number, record: number, isProtected: boolean): number {
+  return Math.min(line, MAX_LINE) | record | (record !== 0 && isProtected ? ZoneBit.protected : 0);
+}
+
+/** The line in the first word of a place. */
+export function lineOf(place: number): number {
+  return place & MAX_LINE;
+}
 
 /** A list with its places. */
 export interface PlacedNames {
@@ -39,7 +67,7 @@ export function placeNames(
   return places;
 }
 
-/** The line of each name: the first of those with which it was collected. */
+/** The line of each name: the first of those with which it was collected, with the record bits of all. */
 export function linesOf(
   { words, count }: Names,
   collected: Uint32Array,
@@ -57,6 +85,7 @@ export function linesOf(
     let at = starts[high >>> shift];
     while (compare(words, at * 2, low, high) !== 0) at++;
     if (found[at] === 0) found[at] = lines[i];
+    else found[at] |= lines[i] & RECORD_BITS;
   }
   return found;
 }
@@ -93,7 +122,7 @@ export async function searchNames(
 }
 
 /** Position of the first name that is not below the hash. */
-function lowerBound(words: Uint32Array, low: number, high: number): number {
+export function lowerBound(words: Uint32Array, low: number, high: number): number {
   let from = 0;
   let to = words.length / 2;
   while (from < to) {
@@ -104,6 +133,7 @@ function lowerBound(words: Uint32Array, low: number, high: number): number {
   return from;
 }
 
-function compare(words: Uint32Array, at: number, low: number, high: number): number {
+/** Below 0, 0 or above: the name at `at`, twice its position, comes before the hash, is it, or comes after it. */
+export function compare(words: Uint32Array, at: number, low: number, high: number): number {
   return words[at + 1] - high || words[at] - low;
 }

@@ -1,6 +1,5 @@
 import { bytesOf } from '@weir/dns-wire/testing';
 import { needs } from '@weir/ops/testing';
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo, Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -21,6 +20,7 @@ import {
   startNsd,
   startProxy,
   startTcp,
+  updateNamed,
   writeZone,
 } from './testing/primaries.js';
 
@@ -129,12 +129,7 @@ describe('openSource of a zone', available, () => {
   it('transfers nothing while the serial is the same, and all after an update', async () => {
     const url = urlOf(named.port, keys[0].name);
     expect(await open(url, { etag: 'serial 7' })).toEqual({ status: 'unchanged' });
-    const update = (...changes: string[]) =>
-      execFileSync('nsupdate', ['-y', keys[0].text, '-t', '0'], {
-        input: [`server 127.0.0.1 ${named.port}`, `zone ${ZONE}`, ...changes, 'send', ''].join(
-          '\n',
-        ),
-      });
+    const update = (...changes: string[]) => updateNamed(named, keys[0], ZONE, changes);
     update(
       `update add new.example.${ZONE} 60 CNAME .`,
       `update delete n0.bad0.example.${ZONE} CNAME`,

@@ -1,6 +1,7 @@
 import {
   CLASS_IN,
   HEADER_BYTES,
+  NSCOUNT_OFFSET,
   QDCOUNT_OFFSET,
   QUESTION_FIXED_BYTES,
   Type,
@@ -10,10 +11,11 @@ import { randomInt } from 'node:crypto';
 import { connect } from 'node:net';
 import { CatalogueError } from '../catalogue-error.js';
 import { bounded, type ByteStream } from '../lists/list.js';
+import { joined } from '../lists/unpack.js';
 import { Tsig } from '../transfer/tsig.js';
 import { wireName } from '../transfer/wire.js';
 import { type Answer, checkRcode, readAnswer, serialOf, ZoneText } from '../transfer/zone-text.js';
-import type { OpenedSource, OpenOptions, SourceLocation } from './source.js';
+import type { OpenedSource, OpenOptions, SourceLocation, Transfer } from './source.js';
 import { Timeouts } from './timeouts.js';
 
 const DNS_PORT = 53;
@@ -56,15 +58,76 @@ export function parseTransferUrl(url: URL): Zone {
 }
 
 /**
- * Asks for the serial of a zone; the body is its transfer (AXFR, RFC 5936) as a zone file, on a connection of its own.
+ * Asks for the serial of a zone; the body is its transfer (AXFR, RFC 5936) as a zone file, on a connection of its own,
+ * or with `takesChanges` that of its changes (IXFR, RFC 1995), if the server has them.
  * Any other serial than that of `etag` is a change: so a zone whose primary counts from the beginning is followed.
  */
 export async function openTransfer(url: string, options: OpenOptions): Promise<OpenedSource> {
   const zone = parseTransferUrl(new URL(url));
-  const serial = await askSerial(zone, options);
-  const etag = `serial ${serial}`;
-  if (options.etag === etag) return { status: 'unchanged' };
-  return { status: 'opened', body: transfer(zone, serial, options), etag, lastModified: null };
+  const asked = await askSerial(zone, options);
+  if (options.etag === etagOf(asked)) return { status: 'unchanged' };
+  const since = options.takesChanges === true ? serialOfEtag(options.etag) : null;
+  if (since === null || !isOlder(since, asked)) return openZone(zone, asked, null, options);
+  try {
+    return await openChanges(zone, asked, since, options);
+  } catch (error) {
+    if (!(error instanceof CatalogueError)) throw error;
+    return openZone(zone, asked, error.message, options);
+  }
+}
+
+function etagOf(serial: number): string {
+  return `serial ${serial}`;
+}
+
+function serialOfEtag(etag: string | null = null): number | null {
+  const [, serial] = /^serial (\d+)$/.exec(etag ?? '') ?? [];
+  return serial === undefined ? null : Number(serial);
+}
+
+function openZone(
+  zone: Zone,
+  asked: number,
+  problem: string | null,
+  options: OpenOptions,
+): OpenedSource {
+  const text = new ZoneText(zone.name);
+  const body = transfer(zone, text, { asked, since: null }, options);
+  return opened(text, body, asked, { isIncremental: false, problem });
+}
+
+/** A server may answer with the whole zone instead: its second record tells (RFC 1995 §4). */
+async function openChanges(
+  zone: Zone,
+  asked: number,
+  since: number,
+  options: OpenOptions,
+): Promise<OpenedSource> {
+  const text = new ZoneText(zone.name, since);
+  const rest = transfer(zone, text, { asked, since }, options);
+  const head: Uint8Array[] = [];
+  while (text.isIncremental === null) {
+    const next = await rest.next();
+    if (next.done === true) break;
+    head.push(next.value);
+  }
+  const isIncremental = text.isIncremental === true;
+  const problem = isIncremental ? null : 'answered with the whole zone';
+  const body = joined(Buffer.concat(head), rest);
+  return opened(text, body, asked, { isIncremental, problem });
+}
+
+function opened(text: ZoneText, body: ByteStream, asked: number, transfer: Transfer): OpenedSource {
+  return {
+    status: 'opened',
+    body,
+    // The zone may have changed since it was asked.
+    get etag() {
+      return etagOf(text.serial ?? asked);
+    },
+    lastModified: null,
+    transfer,
+  };
 }
 
 async function askSerial(zone: Zone, options: OpenOptions): Promise<number> {
@@ -75,12 +138,16 @@ async function askSerial(zone: Zone, options: OpenOptions): Promise<number> {
   throw new CatalogueError('closed the connection without an answer');
 }
 
-async function* transfer(zone: Zone, asked: number, options: OpenOptions): ByteStream {
+async function* transfer(
+  zone: Zone,
+  text: ZoneText,
+  { asked, since }: { asked: number; since: number | null },
+  options: OpenOptions,
+): AsyncGenerator<Uint8Array> {
   const tsig = tsigOf(zone, options);
-  const text = new ZoneText(zone.name);
-  for await (const { message, answer } of exchange(zone, Type.axfr, tsig, options)) {
+  const type = since === null ? Type.axfr : Type.ixfr;
+  for await (const { message, answer } of exchange(zone, type, tsig, options, since)) {
     yield Buffer.from(text.take(message, answer), 'latin1');
-    // A newer one is fetched once more; an older one would stay.
     if (text.serial !== null && isOlder(text.serial, asked)) {
       throw new CatalogueError(`sent serial ${text.serial}, older than the ${asked} that it told`);
     }
@@ -106,20 +173,28 @@ interface Received {
   readonly answer: Answer;
 }
 
-/** Sends a question over TCP (RFC 7766). @returns the messages that answer it. */
+/**
+ * Sends a question over TCP (RFC 7766).
+ * @param since of IXFR: the serial since which changes are wanted; null: it is another question.
+ * @returns the messages that answer it.
+ */
 async function* exchange(
   { host, port, name }: Zone,
   type: number,
   tsig: Tsig | null,
   options: OpenOptions,
+  since: number | null = null,
 ): AsyncGenerator<Received> {
   const id = randomInt(0x10000);
-  const question = Buffer.alloc(HEADER_BYTES + name.length + QUESTION_FIXED_BYTES);
-  writeUint16(question, 0, id);
-  writeUint16(question, QDCOUNT_OFFSET, 1);
-  question.set(name, HEADER_BYTES);
-  writeUint16(question, HEADER_BYTES + name.length, type);
-  writeUint16(question, HEADER_BYTES + name.length + 2, CLASS_IN);
+  const head = Buffer.alloc(HEADER_BYTES + name.length + QUESTION_FIXED_BYTES);
+  writeUint16(head, 0, id);
+  writeUint16(head, QDCOUNT_OFFSET, 1);
+  head.set(name, HEADER_BYTES);
+  writeUint16(head, HEADER_BYTES + name.length, type);
+  writeUint16(head, HEADER_BYTES + name.length + 2, CLASS_IN);
+  // IXFR has in the authority section the SOA record of the version that is there (RFC 1995 §3).
+  const question = since === null ? head : Buffer.concat([head, soaRecord(since)]);
+  if (since !== null) writeUint16(question, NSCOUNT_OFFSET, 1);
   const query = tsig?.sign(question) ?? question;
   for await (const message of messages(converse(host, port, query, options))) {
     const answer = readAnswer(message, id);
@@ -129,6 +204,16 @@ async function* exchange(
     checkRcode(answer);
     yield { message, answer };
   }
+}
+
+/** An SOA record of the name in the question, of which only the serial counts. */
+function soaRecord(serial: number): Buffer {
+  const record = Buffer.from(
+    `c00c 0006 0001 00000000 0016 ${'00'.repeat(22)}`.replaceAll(' ', ''),
+    'hex',
+  );
+  record.writeUInt32BE(serial, record.length - 20);
+  return record;
 }
 
 /** Sends a message. @returns the bytes that come back. */

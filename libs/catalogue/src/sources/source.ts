@@ -29,6 +29,8 @@ export interface OpenOptions {
   readonly maxBytes: number;
   /** Whether a redirect may lead from https to http: the digest of the list is known. */
   readonly isPinned?: boolean;
+  /** Whether the changes of a zone since the version of `etag` are as good as the whole. */
+  readonly takesChanges?: boolean;
   /** Keys for zone transfers, as `TSIG_KEY`. */
   readonly tsigKeys?: readonly string[];
   readonly signal?: AbortSignal;
@@ -41,6 +43,16 @@ export type OpenedSource =
       readonly status: 'opened';
       /** Can be read once. Throws CatalogueError when it is incomplete, too slow or too large. */
       readonly body: ByteStream;
+      /** Of a zone: only right when the body has been read. */
       readonly etag: string | null;
       readonly lastModified: string | null;
+      /** What the body is of a zone; undefined: it is of another source. */
+      readonly transfer?: Transfer;
     };
+
+/** How a zone is transferred: its changes (IXFR) or the whole. */
+export interface Transfer {
+  readonly isIncremental: boolean;
+  /** Why it is the whole although changes were asked for; null: they were not. */
+  readonly problem: string | null;
+}

@@ -71,6 +71,43 @@ describe('ZoneText', () => {
     expect(() => textOf(SOA, bet, SOA, bet)).toThrow('sent records behind the end of the zone');
   });
 
+  it('takes changes whose serials follow each other, from the serial that is there to the newest', () => {
+    const soa = (serial: number): TestRecord => ({
+      ...SOA,
+      rdata: Buffer.from(SOA.rdata ?? []).fill(serial, 16, 17),
+    });
+    const bet = cname(wireName('bet.example.rpz.example'));
+    const changes = (since: number, ...answers: TestRecord[]) => {
+      const zone = new ZoneText(ZONE, since);
+      const message = messageOf(soa(9), ...answers);
+      const lines = zone.take(message, readAnswer(message, ID)).split('\n');
+      const { isIncremental, isComplete } = zone;
+      const types = lines.map((line) => line.split(' ')[1]).join(' ');
+      return { isIncremental, isComplete, types };
+    };
+    const [added, removed] = [
+      [soa(8), bet],
+      [soa(7), bet],
+    ];
+    expect(changes(7, ...removed, soa(9), soa(9))).toMatchObject({
+      types: 'SOA SOA CNAME SOA ',
+      isIncremental: true,
+      isComplete: true,
+    });
+    expect(changes(7, ...removed, ...added, soa(8), bet, soa(9), bet, soa(9))).toMatchObject({
+      types: 'SOA SOA CNAME SOA CNAME SOA CNAME SOA CNAME ',
+      isComplete: true,
+    });
+    expect(changes(7, ...removed, ...added)).toMatchObject({ isComplete: false });
+    // The whole zone: its second record tells.
+    expect(changes(7, bet, soa(9))).toMatchObject({ isIncremental: false, isComplete: true });
+    expect(changes(7)).toMatchObject({ isIncremental: null, isComplete: false });
+    const problem = 'sent changes that do not follow each other';
+    expect(() => changes(7, ...removed, ...added, soa(7))).toThrow(problem);
+    expect(() => changes(7, ...removed, ...added, soa(9))).toThrow(problem);
+    expect(() => changes(6, ...removed, soa(9), soa(9))).toThrow('ends with another serial');
+  });
+
   it('answers any bytes with a CatalogueError at most', () => {
     const seen = new Set<string>();
     const key = 'hmac-sha256:feed:AAAA';
@@ -93,6 +130,7 @@ describe('ZoneText', () => {
         const attempts = [
           () => serialOf(message, readAnswer(message, ID), ZONE),
           () => zone.take(message, readAnswer(message, ID)),
+          () => new ZoneText(ZONE, 9).take(message, readAnswer(message, ID)),
           () => {
             tsig.verify(message, readAnswer(message, ID).tsigAt);
           },

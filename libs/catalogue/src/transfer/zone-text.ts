@@ -87,14 +87,25 @@ export function serialOf(message: Uint8Array, { records }: Answer, zone: Uint8Ar
 
 /**
  * Turns the messages of a zone transfer (RFC 5936 §2.2) into a zone file in which the first record is line 1. Only
- * what format rpz reads of a record is in it.
+ * what format rpz reads of a record is in it. Changes (RFC 1995 §4) have their SOA records in it.
  */
 export class ZoneText {
   serial: number | null = null;
+  /** Whether it is changes, or the whole zone; null: the second record, which tells, has not come. */
+  isIncremental: boolean | null = null;
   /** Whether the SOA record that ends the transfer has come. */
   isComplete = false;
+  /** Of changes: whether the records that come are added, to which serial. */
+  private isAdding = true;
+  private reached: number | null;
 
-  constructor(private readonly zone: Uint8Array) {}
+  /** @param since the serial since which changes were asked for; null: the whole zone was. */
+  constructor(
+    private readonly zone: Uint8Array,
+    since: number | null = null,
+  ) {
+    this.reached = since;
+  }
 
   /** @returns the lines of the message. @throws CatalogueError when this is no transfer of the zone. */
   take(message: Uint8Array, { records }: Answer): string {
@@ -109,17 +120,15 @@ export class ZoneText {
     if (this.serial === null) {
       if (!isSoa) throw new CatalogueError('sent a zone that does not begin with its SOA record');
       this.serial = readSerial(message, record);
-    } else if (isSoa) {
-      if (readSerial(message, record) !== this.serial) {
-        throw new CatalogueError('sent a zone that ends with another serial');
-      }
-      this.isComplete = true;
-      return '';
+    } else {
+      const serial = isSoa ? readSerial(message, record) : null;
+      this.isIncremental ??= serial !== null && serial === this.reached;
+      if (serial !== null) this.soa(serial);
+      if (this.isComplete) return '';
     }
     const owner = nameText(canonicalName(message, record.owner));
+    if (isSoa) return `${owner} SOA\n`;
     switch (record.type) {
-      case Type.soa:
-        return `${owner} SOA\n`;
       case Type.ns:
         return `${owner} NS\n`;
       case Type.cname:
@@ -127,6 +136,22 @@ export class ZoneText {
       default:
         return `${owner} TYPE${record.type}\n`;
     }
+  }
+
+  /** Another SOA record than the first. Of changes each pair has the serial before and that after them. */
+  private soa(serial: number): void {
+    if (this.isIncremental === false) {
+      if (serial !== this.serial) {
+        throw new CatalogueError('sent a zone that ends with another serial');
+      }
+      this.isComplete = true;
+    } else if (!this.isAdding) {
+      this.reached = serial;
+      this.isAdding = true;
+    } else if (serial !== this.reached) {
+      throw new CatalogueError('sent changes that do not follow each other');
+    } else if (serial === this.serial) this.isComplete = true;
+    else this.isAdding = false;
   }
 }
 

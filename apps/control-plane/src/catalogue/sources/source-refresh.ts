@@ -112,7 +112,11 @@ export class SourceRefresh {
       }
       const { pool } = this.options;
       const before = last?.placesBytes
-        ? { names: await readNames(pool, last), places: await readPlaces(pool, last) }
+        ? {
+            names: await readNames(pool, last),
+            places: await readPlaces(pool, last),
+            invalidCount: last.invalidCount ?? 0,
+          }
         : null;
       const task = { source, key, etag, lastModified, mirror, neverBlock, before, limits };
       return await ((await isSmallFile(source)) ? readSource(task) : readInThread(task, signal));
@@ -143,7 +147,7 @@ export class SourceRefresh {
       return 'unchanged';
     }
     const { name, format, sha256 } = source;
-    const { list, report, problem } = outcome;
+    const { list, report, transfer, problem } = outcome;
     const stored: StoredList = {
       ...list,
       format,
@@ -156,7 +160,8 @@ export class SourceRefresh {
       if (rejection.isHeld) await recordHeld(pool, name, stored);
       return rejection;
     }
-    const { invalidLines: invalidCount, examples } = report;
+    const { examples } = report;
+    const { invalidCount } = list;
     if (invalidCount > 0) {
       log.warn({ source: name, invalidCount, examples }, 'a catalogue source has invalid lines');
     }
@@ -167,7 +172,10 @@ export class SourceRefresh {
       return 'unchanged';
     }
     await recordList(pool, name, stored, problem);
-    log.info({ source: name, domains: list.domainCount }, 'a catalogue source has a new list');
+    log.info(
+      { source: name, domains: list.domainCount, transfer },
+      'a catalogue source has a new list',
+    );
     return 'changed';
   }
 

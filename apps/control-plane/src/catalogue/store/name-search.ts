@@ -1,4 +1,4 @@
-import { HASH_BYTES, HEADER_BYTES, searchNames } from '@weir/catalogue';
+import { HASH_BYTES, HEADER_BYTES, lineOf, searchNames } from '@weir/catalogue';
 import type { SuffixHashes } from '@weir/dns-name';
 import type { ClientBase } from 'pg';
 import type { Database } from '../../platform/database/database.js';
@@ -95,8 +95,8 @@ async function placesIn(
       readWords(client, source, 'names', HEADER_BYTES + from * HASH_BYTES, names),
     );
     if (at < 0) continue;
-    const [line, since] = await readWords(client, source, 'places', at * HASH_BYTES, 1);
-    places.push({ labels: suffix + 1, line, since: new Date(since * 1000) });
+    const [place, since] = await readWords(client, source, 'places', at * HASH_BYTES, 1);
+    places.push({ labels: suffix + 1, line: lineOf(place), since: new Date(since * 1000) });
   }
   return places;
 }

@@ -1,17 +1,23 @@
 import {
+  canBeChanged,
   CatalogueError,
   DEFAULT_LIMITS,
   type ListExample,
   isTransfer,
   type ListReport,
   NameList,
+  type OpenOptions,
   openSource,
   type PlacedNames,
   placeNames,
   publicName,
+  readChanges,
+  type ReadList,
   readNames,
+  type ReadOptions,
   type SourceDefinition,
   type SourceLocation,
+  type Transfer,
   tryMirrors,
 } from '@weir/catalogue';
 import type { HashKey } from '@weir/dns-name';
@@ -37,7 +43,11 @@ export interface ReadTask {
   readonly mirror: string | null;
   readonly neverBlock: readonly string[];
   /** The last accepted list as it is stored, with its places; null: there is none. */
-  readonly before: { readonly names: Uint8Array; readonly places: Uint8Array } | null;
+  readonly before: {
+    readonly names: Uint8Array;
+    readonly places: Uint8Array;
+    readonly invalidCount: number;
+  } | null;
   readonly limits: SourceLimits;
 }
 
@@ -50,6 +60,8 @@ export type ReadOutcome =
       /** What was wrong with the locations before the one that has the list; null: it was the first. */
       readonly problem: string | null;
       readonly report: ListReport;
+      /** How a zone came; undefined: the source is none. */
+      readonly transfer?: Transfer | undefined;
       /** The first ten with a name that would block a domain of `never_block`. */
       readonly protectedLines: readonly ListExample[];
     };
@@ -72,35 +84,33 @@ async function readFrom(
   problem: string | null,
   task: ReadTask,
 ): Promise<ReadOutcome> {
-  const { source, key, neverBlock, limits } = task;
+  const { source, key, limits } = task;
   const isMirror = location !== source.location && 'url' in location;
   const mirror = isMirror ? publicName(new URL(location.url)) : null;
   const isSameServer = mirror === task.mirror || isTransfer(location);
   // A server cannot compare what another one said about its list; the servers of a zone count alike.
   const { etag, lastModified } = isSameServer ? task : { etag: null, lastModified: null };
-  const opened = await openSource({ ...source, location }, { etag, lastModified, ...limits });
-  if (opened.status === 'unchanged') {
+  const before = isTransfer(location) ? listBefore(task) : null;
+  const read = await readList(
+    { ...source, location },
+    { etag, lastModified, ...limits },
+    before !== null && canBeChanged(before) ? before : null,
+    task,
+  );
+  if (read === null) {
     if (etag === null && lastModified === null) {
       throw new CatalogueError('answered 304 to a request without a condition');
     }
-    return { ...opened, problem };
+    return { status: 'unchanged', problem };
   }
-  const read = await readNames(opened.body, source.format, key, {
-    limits: {
-      ...DEFAULT_LIMITS,
-      maxBytes: limits.maxBytes,
-      maxUnpackedBytes: limits.maxBytes * MAX_UNPACK_RATIO,
-    },
-    sha256: source.sha256,
-    list: source.list,
-    neverBlock,
-  });
   // Such as the page of a host that has moved, or locked, a list: a mirror may still have it.
   if (read.names.count === 0) throw new CatalogueError('lists no domain');
   const { report, protectedLines } = read;
+  const isAdded = read.transfer?.isIncremental === true;
+  const invalidBefore = isAdded ? (task.before?.invalidCount ?? 0) : 0;
   const names = read.names.toBytes(key);
   const nowSeconds = Math.floor(Date.now() / 1000);
-  const places = placeNames(read.names, read.lines, nowSeconds, listBefore(task));
+  const places = placeNames(read.names, read.lines, nowSeconds, before ?? listBefore(task));
   const { count: protectedCount } = read.protectedNames;
   const protectedNames = protectedCount === 0 ? null : read.protectedNames.toBytes(key);
   const digest = createHash('sha256').update(names);
@@ -108,11 +118,11 @@ async function readFrom(
   return {
     status: 'read',
     list: {
-      etag: opened.etag,
-      lastModified: opened.lastModified,
+      etag: read.etag,
+      lastModified: read.lastModified,
       mirror,
       domainCount: read.names.count,
-      invalidCount: report.invalidLines,
+      invalidCount: invalidBefore + report.invalidLines,
       names,
       places: new Uint8Array(places.buffer),
       namesSha256: digest.digest('hex'),
@@ -121,8 +131,52 @@ async function readFrom(
     },
     problem,
     report: { ...report },
+    transfer: read.transfer,
     protectedLines,
   };
+}
+
+type Read = ReadList &
+  Pick<StoredList, 'etag' | 'lastModified'> & {
+    readonly transfer?: Transfer | undefined;
+  };
+
+/**
+ * @param base the list that changes of a zone are applied to; null: the whole is read.
+ * @returns null: it has not changed.
+ */
+async function readList(
+  source: SourceDefinition,
+  options: OpenOptions,
+  base: PlacedNames | null,
+  task: ReadTask,
+): Promise<Read | null> {
+  const { key, neverBlock, limits } = task;
+  const opened = await openSource(source, { ...options, takesChanges: base !== null });
+  if (opened.status === 'unchanged') return null;
+  const readOptions: ReadOptions = {
+    limits: {
+      ...DEFAULT_LIMITS,
+      maxBytes: limits.maxBytes,
+      maxUnpackedBytes: limits.maxBytes * MAX_UNPACK_RATIO,
+    },
+    sha256: source.sha256,
+    list: source.list,
+    neverBlock,
+  };
+  const { body, transfer } = opened;
+  if (base === null || transfer?.isIncremental !== true) {
+    const read = await readNames(body, source.format, key, readOptions);
+    return { ...read, etag: opened.etag, lastModified: opened.lastModified, transfer };
+  }
+  try {
+    const read = await readChanges(body, key, base, readOptions);
+    return { ...read, etag: opened.etag, lastModified: null, transfer };
+  } catch (error) {
+    if (!(error instanceof CatalogueError)) throw error;
+    const whole = await readList(source, { ...options, etag: null }, null, task);
+    return whole && { ...whole, transfer: { isIncremental: false, problem: error.message } };
+  }
 }
 
 /** Null also where what is stored cannot be used: the names of the new list are new then. */

@@ -4,8 +4,8 @@ import { isIP } from 'node:net';
 export interface EntrySink {
   /** A name to list: bytes `start` … `end` − 1. */
   name(bytes: Uint8Array, start: number, end: number): void;
-  /** A name to list, as text. */
-  nameText(text: string): void;
+  /** A name to list, as text. @param record of a zone: which record lists it, a bit of `ZoneBit` */
+  nameText(text: string, record?: number): void;
   /** An entry that lists no name. */
   skipped(): void;
   /** A line that is not an entry of the format. */
@@ -18,6 +18,8 @@ export interface LineFormat {
   line(bytes: Uint8Array, start: number, end: number, entries: EntrySink): void;
   /** Is called after the last line. For formats in which an entry may have several lines. */
   end?(entries: EntrySink): void;
+  /** Whether the current line removes what it has, instead of adding it. For changes of a zone. */
+  readonly isRemoval?: boolean;
 }
 
 const SPACE = 0x20;

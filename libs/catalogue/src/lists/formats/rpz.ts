@@ -1,3 +1,4 @@
+import { ZoneBit } from '../../names/name-places.js';
 import type { EntrySink, LineFormat } from './line-format.js';
 
 /** Words, quoted strings, comments and parentheses of a zone file (RFC 1035 §5.1). */
@@ -16,7 +17,8 @@ const BLOCKING = new Set(['.', '*.', 'rpz-drop.']);
 
 /**
  * A response policy zone as a zone file. The owners of `CNAME .`, `CNAME *.` and `CNAME rpz-drop.` are listed,
- * relative to the zone; `*.name` lists name. Other policies and triggers are skipped.
+ * relative to the zone; `*.name` lists name. Other policies and triggers are skipped. With more than one SOA record, it
+ * is changes of a zone (RFC 1995 §4): records behind the second are removed, behind the third added, and so on.
  * Source: Vixie, Schryver, "DNS Response Policy Zones" (draft-vixie-dnsop-dns-rpz-00), §3, §4.
  */
 export class RpzFormat implements LineFormat {
@@ -30,6 +32,11 @@ export class RpzFormat implements LineFormat {
   private isOwnerless = false;
   private depth = 0;
   private recordLines = 0;
+  private soaRecords = 0;
+
+  get isRemoval(): boolean {
+    return this.soaRecords > 0 && this.soaRecords % 2 === 0;
+  }
 
   line(bytes: Uint8Array, start: number, end: number, entries: EntrySink): void {
     const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
@@ -92,8 +99,10 @@ export class RpzFormat implements LineFormat {
     entries: EntrySink,
   ): void {
     if (type === undefined) entries.invalid('a record without a type');
-    else if (type === 'SOA') this.zone = this.origin === null && owner === '' ? null : owner;
-    else if (type === 'NS') return;
+    else if (type === 'SOA') {
+      this.soaRecords++;
+      this.zone = this.origin === null && owner === '' ? null : owner;
+    } else if (type === 'NS') return;
     else if (type === 'CNAME' && target !== undefined && BLOCKING.has(target.toLowerCase())) {
       this.list(owner, entries);
     } else entries.skipped();
@@ -103,7 +112,8 @@ export class RpzFormat implements LineFormat {
     const trigger = this.relativeToZone(owner);
     if (trigger === null) entries.invalid('an owner outside of the zone');
     else if (trigger === '' || trigger === '*' || OTHER_TRIGGER.test(trigger)) entries.skipped();
-    else entries.nameText(trigger.startsWith('*.') ? trigger.slice(2) : trigger);
+    else if (trigger.startsWith('*.')) entries.nameText(trigger.slice(2), ZoneBit.wildcard);
+    else entries.nameText(trigger, ZoneBit.name);
   }
 
   /** The absolute form of a name, in lower case and without the final dot; relative while the zone has no name. */

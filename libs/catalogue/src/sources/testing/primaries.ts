@@ -6,6 +6,9 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 
 const LOOPBACK = '127.0.0.1';
+/** Types AXFR and IXFR with the class, as at the end of a question. */
+const TRANSFER_ALL = Buffer.from([0, 252, 0, 1]);
+const TRANSFER_CHANGES = Buffer.from([0, 251, 0, 1]);
 
 /** A key that `tsig-keygen` makes. */
 export interface MadeKey {
@@ -22,12 +25,17 @@ export function makeKey(name: string, algorithm: string): MadeKey {
   return { name, algorithm, secret, text: `${algorithm}:${name}:${secret}` };
 }
 
-/** Writes a zone with serial 7 and these policies, each one record relative to the zone. */
-export function writeZone(folder: string, zone: string, policies: readonly string[]): void {
+/** Writes a zone with these policies, each one record relative to the zone. */
+export function writeZone(
+  folder: string,
+  zone: string,
+  policies: readonly string[],
+  serial = 7,
+): void {
   const head = [
     `$ORIGIN ${zone}.`,
     '$TTL 60',
-    `@ SOA ns.feed.example. host.feed.example. 7 3600 600 86400 60`,
+    `@ SOA ns.feed.example. host.feed.example. ${serial} 3600 600 86400 60`,
     '@ NS ns.feed.example.',
   ];
   writeFileSync(join(folder, zone), [...head, ...policies, ''].join('\n'));
@@ -35,7 +43,20 @@ export function writeZone(folder: string, zone: string, policies: readonly strin
 
 export interface Primary {
   readonly port: number;
+  /** It reads its zones again. */
+  reload(): void;
   stop(): Promise<void>;
+}
+
+/** Sends an update of a zone to BIND. @param changes lines of nsupdate, such as `update add …` */
+export function updateNamed(
+  { port }: Primary,
+  { text }: MadeKey,
+  zone: string,
+  changes: readonly string[],
+): void {
+  const input = [`server ${LOOPBACK} ${port}`, `zone ${zone}`, ...changes, 'send', ''].join('\n');
+  execFileSync('nsupdate', ['-y', text, '-t', '0'], { input });
 }
 
 /** BIND, which gives the zones to who has one of the keys, and takes updates of them with the first one. */
@@ -91,6 +112,8 @@ export function startNsd(
       `  name: ${zone}`,
       `  zonefile: ${zone}`,
       `  provide-xfr: ${LOOPBACK} ${name}`,
+      '  store-ixfr: yes',
+      '  create-ixfr: yes',
     ]),
   ]);
 }
@@ -111,6 +134,7 @@ async function start(
     if (!(await answersOn(port, child))) continue;
     return {
       port,
+      reload: () => void child.kill('SIGHUP'),
       stop: async () => {
         child.kill('SIGKILL');
         await ended;
@@ -184,7 +208,7 @@ export function startProxy(
     let isTransfer = false;
     let number = 0;
     client.on('data', (query: Buffer) => {
-      isTransfer = query.includes(Buffer.from([0, 252, 0, 1]));
+      isTransfer = [TRANSFER_ALL, TRANSFER_CHANGES].some((question) => query.includes(question));
       upstream.write(query);
     });
     const framer = new Framer();
