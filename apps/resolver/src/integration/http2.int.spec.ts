@@ -20,6 +20,7 @@ import { run } from '../testing/programs.js';
 import { openHttp2, postHttp2 } from '../testing/secure-clients.js';
 import { respond } from '../testing/respond.js';
 import { startService, type TestServiceOptions, useCertificate } from '../testing/service.js';
+import { TestClock } from '../testing/test-clock.js';
 import { UpstreamServer } from '../testing/upstream-server.js';
 
 const { DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION } =
@@ -86,7 +87,7 @@ async function askGated(flags: number) {
   const dns = Buffer.from(encodeQuery('www.example.com', 1)).toString('base64url');
   client.send(http2Frame(HEADERS, flags, 1, getHeaders(`/dns-query?dns=${dns}`)));
   await expect.poll(() => upstream.asked.length).toBe(1);
-  return { gate, client, service };
+  return { gate, client, service, port };
 }
 
 type Client = Awaited<ReturnType<typeof connectClient>>;
@@ -573,6 +574,55 @@ describe("the field's clients", () => {
     );
   });
 });
+
+describe('a client that sends no more', () => {
+  it.each([
+    ['a whole request', END_HEADERS | END_STREAM],
+    ['a query in its URI', END_HEADERS],
+  ])('has its answer, which comes later: it sent %s', async (_what, flags) => {
+    const { gate, client, port } = await askGated(flags);
+    await client.end();
+    // The server has read the end before it answers others.
+    for (let n = 0; n < 2; n++) await settled(await openFrameClient(port));
+    gate.resolve(undefined);
+    await client.closed;
+    expect(client.frames(DATA)).toMatchObject([{ stream: 1, flags: END_STREAM }]);
+  });
+
+  it('has all its answers, more than are handled in one turn', async () => {
+    const client = await connectClient();
+    client.send(http2Frame(WINDOW_UPDATE, 0, 0, uint32(2 ** 30)));
+    client.send(concat(...Array.from({ length: 2_000 }, (_, n) => post(2 * n + 1))));
+    await client.end();
+    await client.closed;
+    expect(client.frames(DATA)).toHaveLength(2_000);
+  });
+
+  it('loses its connection when the rest of its only request cannot come', async () => {
+    const client = await connectClient();
+    client.send(http2Frame(HEADERS, END_HEADERS, 1, POST_HEADERS));
+    await client.end();
+    await client.closed;
+    expect(client.frames(DATA)).toEqual([]);
+  });
+});
+
+it.each([
+  ['frame', http2Frame(HEADERS, END_HEADERS, 1, POST_HEADERS).subarray(0, -1)],
+  ['header block', http2Frame(HEADERS, END_STREAM, 1, POST_HEADERS)],
+])(
+  'counts the bytes of an unfinished %s, and closes the connection when it is idle',
+  async (_, bytes) => {
+    const clock = new TestClock({ monotonicMs: 0 });
+    const { port, service } = await serve({ times: clock.times });
+    const client = await openFrameClient(port);
+    client.send(bytes);
+    await expect.poll(() => service.unreadBytes).toBeGreaterThan(POST_HEADERS.length - 1);
+    clock.monotonicMs = 10_001;
+    await client.closed;
+    await expect.poll(() => service.unreadBytes).toBe(0);
+  },
+);
 
 it('drains: open requests are answered, then the connection ends', async () => {
   const { gate, client, service } = await askGated(END_HEADERS | END_STREAM);

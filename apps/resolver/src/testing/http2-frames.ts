@@ -96,16 +96,19 @@ export async function openFrameClient(
   protocol: 'h2' | 'http/1.1' = 'h2',
   { preface = PREFACE } = {},
 ) {
-  const options = { host: '127.0.0.1', port, rejectUnauthorized: false };
+  const options = { host: '127.0.0.1', port, rejectUnauthorized: false, allowHalfOpen: true };
   const socket = connect({ ...options, ALPNProtocols: [protocol] });
   onTestFinished(() => void socket.destroy());
   let received = Buffer.alloc(0);
   socket.on('data', (chunk: Buffer) => (received = Buffer.concat([received, chunk])));
+  socket.on('end', () => socket.end());
   socket.on('error', () => undefined);
   await new Promise((resolve) => socket.once('secureConnect', resolve));
   if (protocol === 'h2') socket.write(preface);
   return {
     send: (bytes: Uint8Array | string) => void socket.write(bytes),
+    /** Sends no more, and reads on. */
+    end: () => new Promise<void>((resolve) => socket.end(resolve)),
     allFrames: () => readFrames(received),
     frames: (type: number) => readFrames(received).filter((one) => one.type === type),
     closed: new Promise((resolve) => socket.once('close', resolve)),

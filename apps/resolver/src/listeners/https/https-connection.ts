@@ -103,12 +103,8 @@ export class HttpsConnection implements Connection, DohConnection {
 
   private onSecure(): void {
     const { socket, http1, turns } = this.options;
-    if (socket.alpnProtocol !== 'h2') this.protocol = new Http1Connection(this, http1);
-    else {
-      // The rest of its requests does not come.
-      socket.once('end', () => socket.destroy());
-      this.protocol = new Http2Connection(this, turns);
-    }
+    const isHttp2 = socket.alpnProtocol === 'h2';
+    this.protocol = isHttp2 ? new Http2Connection(this, turns) : new Http1Connection(this, http1);
     if (this.isEnding) this.protocol.drain();
   }
 }

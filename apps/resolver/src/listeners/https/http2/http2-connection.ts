@@ -56,6 +56,8 @@ export class Http2Connection implements Input {
   /** No new requests are taken. */
   private isEnding = false;
   private isOver = false;
+  /** The client sends no more. It may read on. */
+  private isInputOver = false;
   private readonly decoder = new HpackDecoder();
   private readonly reader = new FrameReader();
   private readonly writer: TickWriter;
@@ -84,6 +86,10 @@ export class Http2Connection implements Input {
     ]);
     https.socket.on('data', (chunk: Buffer) => {
       this.onData(chunk);
+    });
+    https.socket.once('end', () => {
+      this.isInputOver = true;
+      this.settle();
     });
   }
 
@@ -449,13 +455,27 @@ export class Http2Connection implements Input {
     if (!this.isQueued) this.reader.compact();
     if (this.isQueued) socket.pause();
     else if (socket.isPaused()) socket.resume();
+    if (this.isInputOver && !this.isQueued) this.endInput();
     this.writer.flushLater();
+  }
+
+  /** The rest of unfinished requests cannot come. The connection ends when the others are answered. */
+  private endInput(): void {
+    this.isEnding = true;
+    for (const stream of this.streams.values()) {
+      if (!stream.isComplete && !stream.isAsked) this.forget(stream);
+    }
+  }
+
+  /** Bytes of a frame, and of a header block, whose rest has not come. */
+  private get unfinishedBytes(): number {
+    return this.reader.input.length + (this.openBlock?.bytes.length ?? 0);
   }
 
   private readonly onFlush = (): void => {
     const { socket } = this.https;
     if (this.isOver) return;
-    this.https.hold(this.held + socket.writableLength);
+    this.https.hold(this.held + this.unfinishedBytes + socket.writableLength);
     if (this.isEnding && this.streams.size === 0 && socket.writable) this.writer.end();
   };
 }
