@@ -18,11 +18,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
 import { type NameServer, startNsd, writeZone } from '../testing/name-servers.js';
 import { run } from '../testing/programs.js';
+import { a, cname } from '../query/testing/records.js';
+import { clockedService } from '../testing/clocked-service.js';
+import { respond } from '../testing/respond.js';
+import type { Answerer } from '../testing/upstream-server.js';
+import { wireName } from '@weir/dns-wire/testing';
 import { recordsFile } from '../testing/records-file.js';
-import { startService } from '../testing/service.js';
+import { startService, useCertificate } from '../testing/service.js';
 import { inSharedMemory, SharedSource } from '../testing/shared-source.js';
 import { TestClock } from '../testing/test-clock.js';
 
+const certificate = useCertificate();
 const key = parseHashKey(HASH_KEY_HEX);
 const NOW = Date.UTC(2026, 10, 24, 12) / 1000;
 const DEFAULT_PAGE = '192.0.2.80';
@@ -52,6 +58,11 @@ function grant(domain: string, verdict: RuleVerdict, until: number): PutOperatio
   return put('grant', { profileId: 1, domainHash: hashDomain(domain, key), verdict, until });
 }
 
+/** The RCODE that dig has printed. */
+async function statusOf(printed: Promise<string>): Promise<string | undefined> {
+  return /status: (\w+)/.exec(await printed)?.[1];
+}
+
 /** nsd has the names, and dig asks the resolver in front of it. */
 describe('orders and grants', needs('nsd', 'dig'), () => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-orders-'));
@@ -60,7 +71,16 @@ describe('orders and grants', needs('nsd', 'dig'), () => {
     const records = [
       'bad 3600 A 198.51.100.1',
       'alias 3600 CNAME bad',
-      'service 3600 HTTPS 1 bad',
+      'service 3600 HTTPS 1 bad alpn=h3',
+      'service 3600 SVCB 1 bad alpn=h3',
+      'service-alias 3600 HTTPS 0 bad',
+      'service-alias 3600 SVCB 0 bad',
+      'several 3600 HTTPS 1 game',
+      'several 3600 HTTPS 2 bad',
+      'leading 3600 CNAME service',
+      'itself 3600 HTTPS 1 . alpn=h3',
+      'bot-service 3600 HTTPS 1 bot',
+      'bot-service 3600 SVCB 0 bot',
       'bot 3600 A 198.51.100.2',
       'game 3600 A 198.51.100.3',
       'shop 3600 CNAME game',
@@ -150,6 +170,57 @@ describe('orders and grants', needs('nsd', 'dig'), () => {
     ]);
   });
 
+  const SERVICES = [
+    ['service.example', 'HTTPS'],
+    ['service.example', 'SVCB'],
+    ['service-alias.example', 'HTTPS'],
+    ['service-alias.example', 'SVCB'],
+    ['several.example', 'HTTPS'],
+    ['leading.example', 'HTTPS'],
+  ] as const;
+
+  it.each([
+    ['with a grant for them', [grant('example', RuleVerdict.allow, NOW + 3_600)]],
+    ['with a rule that allows them', [domainRule(1, 'allow', 'example')]],
+  ])(
+    'deny the targets of HTTPS and SVCB records, of services and of aliases, to a client %s',
+    async (_, operations) => {
+      const { ask, apply, dig } = await serve([loopback(1), profile(1), ...operations]);
+      for (const [name, type] of SERVICES) expect(await ask(name, type)).not.toEqual([]);
+      apply(order('bad.example'));
+      // First from the cache, then from the upstream.
+      for (const [name, type] of [...SERVICES, ['new.moved.example', 'HTTPS']]) {
+        const printed = await dig(name, type);
+        expect(printed).toMatch(/status: NOERROR[^]*ANSWER: 0, AUTHORITY: 1/);
+        expect(printed).toContain('EDE: 16 (Censored): (order 1 A 23)');
+      }
+      for (const type of ['HTTPS', 'SVCB']) {
+        expect(await dig('bot-service.example', type)).toMatch(
+          /ANSWER: 0[^]*EDE: 15 \(Blocked\): \(category Botnets\)/,
+        );
+      }
+      expect(await ask('itself.example', 'HTTPS')).toHaveLength(1);
+      apply({ type: 'delete', kind: 'order', key: { id: 1 } });
+      for (const [name, type] of SERVICES) expect(await ask(name, type)).not.toEqual([]);
+      apply(order('bad.example'), order('itself.example', null, 2));
+      expect(await ask('itself.example', 'HTTPS')).toEqual([]);
+    },
+  );
+
+  it('leave the targets of a service to a grant, until its end', async () => {
+    const { ask, skip } = await serve([
+      ...SUBSCRIBER,
+      domainRule(1, 'deny', 'bad.example'),
+      grant('service.example', RuleVerdict.allow, NOW + 30),
+    ]);
+    expect(await ask('service.example', 'HTTPS')).toEqual([
+      expect.stringMatching(/^30 HTTPS 1 bad\.example\. /),
+    ]);
+    expect(await ask('service-alias.example', 'SVCB')).toEqual([]);
+    skip(30);
+    expect(await ask('service.example', 'HTTPS')).toEqual([]);
+  });
+
   it('come before the answer to ANY, and need no RD', async () => {
     const { ask, dig } = await serve([order('bad.example')]);
     expect(await ask('bad.example', 'ANY')).toEqual([]);
@@ -162,16 +233,49 @@ describe('orders and grants', needs('nsd', 'dig'), () => {
   it('come after what the resolver says of itself, local records and discovery names', async () => {
     const file = join(folder, 'records');
     writeFileSync(file, recordsFile('own.example 600 A 192.0.2.9'));
-    const { ask, dig } = await serve(
-      ['resolver.arpa', 'own.example', 'use-application-dns.net', 'localhost'].map((name, id) =>
-        order(name, null, id),
-      ),
-      { LOCAL_RECORDS: file, BLOCK_RESOLVER_DISCOVERY: true },
-    );
-    expect(await ask('resolver.arpa', 'TYPE261')).toHaveLength(1);
-    expect(await ask('own.example')).toEqual(['600 A 192.0.2.9']);
-    expect(await dig('use-application-dns.net')).toContain('status: NXDOMAIN');
-    // The policy comes before names that the resolver only keeps from upstreams.
+    const DESIGNATED = 'dns.example';
+    const { ask, dig, apply } = await serve([], {
+      LOCAL_RECORDS: file,
+      BLOCK_RESOLVER_DISCOVERY: true,
+      DNS_DESIGNATED_NAME: DESIGNATED,
+      DNS_TLS_PORT: 0,
+      DNS_DESIGNATED_TLS_PORT: 853,
+      ...certificate,
+    });
+    const answers = async () => ({
+      information: await ask('resolver.arpa', 'TYPE261'),
+      designated: await ask(DESIGNATED, 'TYPE261'),
+      discovery: await ask('_dns.resolver.arpa', 'SVCB'),
+      own: await ask('own.example'),
+      health: await ask('ready.weir.invalid'),
+      localhost: await ask('a.localhost'),
+      statuses: [
+        await statusOf(dig('use-application-dns.net')),
+        await statusOf(dig('other.weir.invalid')),
+        await statusOf(dig('-x', '10.0.0.1')),
+        await statusOf(dig('+norec', 'printer.local')),
+      ],
+    });
+    const before = await answers();
+    expect(before).toMatchObject({
+      discovery: [expect.stringMatching(/^300 SVCB 1 dns\.example\. /)],
+      own: ['600 A 192.0.2.9'],
+      health: [expect.stringMatching(/ A 127\.0\.0\.1$/)],
+      localhost: [expect.stringMatching(/ A 127\.0\.0\.1$/)],
+      statuses: ['NXDOMAIN', 'NXDOMAIN', 'NXDOMAIN', 'NXDOMAIN'],
+    });
+    expect([before.information.length, before.designated.length]).toEqual([1, 1]);
+    const ordered = ['arpa', DESIGNATED, 'own.example', 'use-application-dns.net'];
+    const local = ['localhost', 'invalid', 'ready.weir.invalid', 'local'];
+    apply(...[...ordered, ...local].map((name, id) => order(name, null, id)));
+    expect(await answers()).toEqual(before);
+    // It has no records of the resolver's own.
+    expect(await ask(DESIGNATED)).toEqual(ORDERED);
+    expect(await ask('example.arpa')).toEqual(ORDERED);
+  });
+
+  it('come before names that this resolver would keep from upstreams, with LOCAL_ZONES=false', async () => {
+    const { ask } = await serve([order('localhost')], { LOCAL_ZONES: false });
     expect(await ask('localhost')).toEqual(ORDERED);
   });
 
@@ -231,5 +335,79 @@ describe('orders and grants', needs('nsd', 'dig'), () => {
     skip(0.001);
     expect(await ask('bad.example')).toEqual([expect.stringMatching(/ A 198\.51\.100\.1$/)]);
     expect(await ask('shop.example')).toEqual([]);
+  });
+});
+
+describe('orders and grants, of expired answers', () => {
+  const TTL = 10;
+  const answer: Answerer = (query) =>
+    respond(query, {
+      answers: [cname('bad.example', TTL), a('198.51.100.1', TTL, wireName('bad.example'))],
+    });
+
+  async function serveExpired(variables: Partial<DnsConfiguration>, ...operations: PutOperation[]) {
+    const policy = policyOf(...operations);
+    const source = new SharedSource(policy);
+    const all = await clockedService({ answer, variables, source, wallMs: NOW * 1000 });
+    expect(await all.ask('alias.example')).toMatchObject({ rcode: 0, ede: [] });
+    all.skip(TTL * 1000);
+    all.server.answer = () => null;
+    const apply = (...changed: Operation[]): void => {
+      source.change(() => {
+        policy.apply({ revision: policy.revision + 1, digest: '', operations: changed });
+      });
+    };
+    return { ...all, apply };
+  }
+
+  it.each([
+    ['at once', 0],
+    ['after the upstream was silent', 1_800],
+  ])('judge the targets of one that comes %s', async (_, CACHE_STALE_AFTER_MS) => {
+    const expired = await serveExpired({ CACHE_STALE_AFTER_MS });
+    const { apply, send, answerTo, skip, forwarder } = expired;
+    const isWaiting = CACHE_STALE_AFTER_MS > 0;
+    const ask = async (name: string) => {
+      const id = await send(name);
+      if (isWaiting) {
+        await expect.poll(() => forwarder.waiting).toBe(1);
+        skip(1_800);
+      }
+      return answerTo(id);
+    };
+    expect(await ask('alias.example')).toMatchObject({
+      answers: [{ type: 5 }, { type: 1 }],
+      ede: [3],
+    });
+    apply(order('bad.example'));
+    const denied = await answerTo(await send('alias.example'));
+    expect(denied).toMatchObject({ rcode: 0, answers: [{ type: 1, ttl: 10 }], ede: [16] });
+    expect(denied.answers[0].rdata).toEqual(Buffer.from([192, 0, 2, 80]));
+  });
+
+  it('judge the targets of one for which clients wait when the order comes', async () => {
+    const { apply, send, answerTo, skip, forwarder } = await serveExpired({});
+    const id = await send('alias.example');
+    await expect.poll(() => forwarder.waiting).toBe(1);
+    apply(order('bad.example'));
+    skip(1_800);
+    expect(await answerTo(id)).toMatchObject({ answers: [{ type: 1, ttl: 10 }], ede: [16] });
+  });
+
+  it('cap its TTL at the end of a grant, and judge it after that', async () => {
+    const { ask, skipWall } = await serveExpired(
+      { CACHE_STALE_AFTER_MS: 0, DNS_ALLOWED_CLIENTS: CidrSet.parse([]) },
+      loopback(1),
+      profile(1),
+      domainRule(1, 'deny', 'bad.example'),
+      grant('alias.example', RuleVerdict.allow, NOW + 7),
+    );
+    const ttls = [{ ttl: 7 }, { ttl: 7 }];
+    expect(await ask('alias.example')).toMatchObject({ answers: ttls, ede: [3] });
+    skipWall(7_000);
+    expect(await ask('alias.example')).toMatchObject({
+      answers: [{ type: 1, ttl: 10 }],
+      ede: [17],
+    });
   });
 });

@@ -7,6 +7,7 @@ import type { DnsServiceOptions } from '../dns-service.js';
 import type { CONFIGURATION } from './configuration.js';
 import { upstream } from './forwarding.js';
 import { createService } from './service.js';
+import type { SharedSource } from './shared-source.js';
 import { TestClock } from './test-clock.js';
 import type { Answerer } from './upstream-server.js';
 
@@ -15,17 +16,21 @@ export interface ClockedOptions {
   readonly answer: Answerer;
   readonly variables?: Partial<typeof CONFIGURATION>;
   readonly forwarding?: DnsServiceOptions['forwarding'];
+  readonly source?: SharedSource;
+  /** What the wall clock says until `skipWall` moves it; undefined: the real time. */
+  readonly wallMs?: number;
 }
 
 /** A service that serves 127.0.0.0/8, with one upstream, on a clock that only `skip` moves. */
-export async function clockedService({ answer, variables, forwarding }: ClockedOptions) {
+export async function clockedService(options: ClockedOptions) {
+  const { answer, variables, forwarding, source = { policy: policyOf() }, wallMs } = options;
   const server = await upstream(answer);
-  const clock = new TestClock({ monotonicMs: 0 });
+  const clock = new TestClock({ monotonicMs: 0, ...(wallMs !== undefined && { wallMs }) });
   const service = createService(
     { DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']), ...variables },
     {
       upstreams: [server.endpoint],
-      source: { policy: policyOf() },
+      source,
       times: clock.times,
       ...(forwarding && { forwarding }),
     },
@@ -69,6 +74,9 @@ export async function clockedService({ answer, variables, forwarding }: ClockedO
   const skip = (ms: number): void => {
     clock.monotonicMs += ms;
   };
+  const skipWall = (ms: number): void => {
+    clock.times[0] += ms;
+  };
   /** Moves the clock until no question is in flight. */
   const settle = () =>
     expect
@@ -77,5 +85,5 @@ export async function clockedService({ answer, variables, forwarding }: ClockedO
         return forwarder.inFlight;
       })
       .toBe(0);
-  return { server, service, forwarder, send, answerTo, ask, skip, settle, got };
+  return { server, service, forwarder, send, answerTo, ask, skip, skipWall, settle, got };
 }

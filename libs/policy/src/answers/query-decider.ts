@@ -1,6 +1,6 @@
 import type { SuffixHashes } from '@weir/dns-name';
 import { type Query, Type } from '@weir/dns-wire';
-import { type Decision, Verdict } from '../decision.js';
+import { type Decision, isOfOrders, Verdict } from '../decision.js';
 import type { LocalName, Rewrite } from './local-name.js';
 import type { LocalRecords } from './local-records.js';
 import type { AskedQuery } from './asked-query.js';
@@ -131,12 +131,16 @@ export class QueryDecider {
       policyLookup.overrule();
       return this.decideRecords(this.localName, query);
     }
-    if (this.decision.verdict === Verdict.block) return Action.block;
+    const isBlocked = this.decision.verdict === Verdict.block;
+    if (isBlocked && !isOfOrders(this.decision.reason)) return Action.block;
     if (this.decision.rewrite !== null) {
       this.localName = this.policyRewrite.to(this.decision.rewrite.target);
       return this.decideRecords(this.localName, query);
     }
     const isLocal = specialMatch.find(options.localNames, bytes, policyLookup.hashes);
+    if (isBlocked && !isLocal) return Action.block;
+    // Orders come after the resolver's own names (decisions §14).
+    if (isBlocked) policyLookup.overrule();
     if (isLocal) return this.decideLocal(query.qtype);
     return query.qtype === Type.any ? Action.answerAny : Action.resolve;
   }
