@@ -3,7 +3,7 @@ import { readVersion } from '@weir/ops/version';
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import { pathToFileURL } from 'node:url';
 import type { NewGrant } from './commands/grants.js';
-import type { NewOrder } from './commands/orders.js';
+import type { NewOrder, OrderChange } from './commands/orders.js';
 import type { Context } from './context.js';
 import { ROOT } from './stack.js';
 
@@ -146,8 +146,21 @@ function addOrders(program: Command, context: Context): void {
       (await load()).addOrder(context, id, domain, options),
     );
   orders
+    .command('change')
+    .description('change what is named; without an option nothing, for a new proof')
+    .argument('<id>', '', ID)
+    .option('--domain <domain>', 'deny this one in place of the former')
+    .option('--authority <text>', 'who has ordered it, as the block page shows it')
+    .option('--reference <text>', 'how they refer to it, such as a file number')
+    .option('--until <time>', 'RFC 3339: it ends by itself')
+    .option('--no-until', 'it has no end')
+    .option(...JSON_OPTION)
+    .action(async (id: number, options: OrderChange) =>
+      (await load()).changeOrder(context, id, options),
+    );
+  orders
     .command('end')
-    .description('end an order at once and delete it; to keep it listed, PATCH its `until`')
+    .description('end an order at once and delete it; with `change --until` it stays listed')
     .argument('<id>', '', ID)
     .option(...JSON_OPTION)
     .action(async (id: number, options: object) => (await load()).endOrder(context, id, options));

@@ -1,4 +1,6 @@
 import { ClientAddress, IncidentSeal } from '@weir/clients';
+import type { Json } from '@weir/control-plane/http/validation/dto';
+import type { OrderStateDto } from '@weir/control-plane/resources/orders/order.dto';
 import { freePort, makeCertificate } from '@weir/ops/testing';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -175,7 +177,39 @@ describe('weir beside a control plane', () => {
     expect([without.code, without.errors[0]]).toEqual([2, expect.stringContaining('--authority')]);
   });
 
+  it('changes of an order what is named, or nothing, for a new proof', async () => {
+    const texts = ['--authority', 'District Court', '--reference', '12 O 345/26'];
+    await run('orders', 'add', '9', 'example.org', ...texts, '--until', '2099-12-31T23:00:00Z');
+    const listed = () => json<readonly Json<OrderStateDto>[]>('orders', 'list');
+    const [before] = await listed();
+    const changed = await run('orders', 'change', '9', '--reference', '7 C 11/26');
+    expect(changed).toEqual({
+      code: 0,
+      out: [expect.stringMatching(/^order 9 is in force on 0\/0 resolvers, revision \d+, .+ GMT$/)],
+      errors: [],
+    });
+    const reference = '7 C 11/26';
+    const proof = { in_force: expect.any(Object) as object };
+    expect(await listed()).toEqual([{ ...before, reference, ...proof }]);
+    const authority = 'High Court';
+    await run('orders', 'change', '9', '--no-until', '--authority', authority);
+    expect(await listed()).toEqual([{ ...before, reference, authority, until: null, ...proof }]);
+    const until = '2098-12-31T23:00:00Z';
+    const moved = await json<Json<OrderStateDto>>(
+      ...['orders', 'change', '9', '--domain', 'example.net', '--until', until],
+    );
+    expect(moved).toMatchObject({ id: 9, authority, reference, until });
+    expect(moved.domain_hash).not.toBe(before.domain_hash);
+    const again = await json<Json<OrderStateDto>>('orders', 'change', '9');
+    expect(again).toEqual({ ...moved, ...proof });
+    expect(again.in_force!.revision).toBeGreaterThan(moved.in_force!.revision);
+    await run('orders', 'end', '9');
+    const missing = await run('orders', 'change', '9');
+    expect([missing.code, missing.errors]).toEqual([1, ['weir: order 9 not found']]);
+  });
+
   it.each([
+    ['orders', 'change', 'x'],
     ['orders', 'add', '', 'example.org', '--authority', 'a', '--reference', 'b'],
     ['orders', 'add', '0x10', 'example.org', '--authority', 'a', '--reference', 'b'],
     ['orders', 'end', '7.0'],

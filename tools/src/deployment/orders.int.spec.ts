@@ -34,7 +34,7 @@ it('the commands of docs/orders.md say what the page says they do', async () => 
   const env = {
     ...process.env,
     PATH: `${root}apps/cli:${process.env['PATH']}`,
-    ...{ WEIR_URL: url, WEIR_TOKEN: secrets.token, API: url, TOKEN: secrets.token },
+    ...{ WEIR_URL: url, WEIR_TOKEN: secrets.token },
   };
   // How many resolvers have said so is not compared: one that stalls for seconds is missing.
   const outputs: string[] = [];
@@ -54,15 +54,9 @@ it('the commands of docs/orders.md say what the page says they do', async () => 
   expect(listed).toMatch(
     /^7 +set +- +\d{4}-\S+Z +\d\/\d +District Court of Exampleton +12 O 345\/26$/m,
   );
-  expect(JSON.parse(proven)).toMatchObject({
-    id: 7,
-    until: null,
-    in_force: { k: expect.any(Number) },
-  });
-  expect(JSON.parse(dated)).toMatchObject({
-    until: '2027-05-31T22:00:00Z',
-    in_force: { k: expect.any(Number) },
-  });
+  for (const said of [proven, dated]) {
+    expect(said).toMatch(/^order 7 is in force on \d\/\d resolvers, revision \d+, /);
+  }
   expect(ended).toMatch(/^the end of order 7 is in force on \d\/\d resolvers, revision \d+, /);
   expect(report).toMatch(/env-1 +POST \/orders\/ .*orders 7/);
   expect(report).toMatch(/env-1 +DELETE \/orders\/:id .*deleted orders 7/);

@@ -19,7 +19,7 @@ const DEADLINE_MS = 30_000;
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
 interface Call {
-  readonly method?: 'GET' | 'POST' | 'DELETE';
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly query?: Query;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: AsyncIterable<Uint8Array> | string;

@@ -16,6 +16,15 @@ export interface NewOrder extends Options {
   readonly until?: string;
 }
 
+/** What changes about an order. */
+export interface OrderChange extends Options {
+  readonly domain?: string;
+  readonly authority?: string;
+  readonly reference?: string;
+  /** False: it has no end. */
+  readonly until?: string | false;
+}
+
 /** Prints all orders. */
 export async function listOrders(
   { environment, terminal }: Context,
@@ -53,6 +62,18 @@ export async function addOrder(
 ): Promise<void> {
   const body = JSON.stringify({ id, domain, authority, reference, until });
   const answer = await new Api(environment).call('/orders/', { method: 'POST', body });
+  const said = await text(answer);
+  terminal.print(json === true ? said : `order ${id} is ${proofOf(answer.headers)}`);
+}
+
+/** Changes an order, or nothing, to make its proof again. */
+export async function changeOrder(
+  { environment, terminal }: Context,
+  id: number,
+  { until, json, ...others }: OrderChange,
+): Promise<void> {
+  const body = JSON.stringify({ ...others, until: until === false ? null : until });
+  const answer = await new Api(environment).call(`/orders/${id}`, { method: 'PATCH', body });
   const said = await text(answer);
   terminal.print(json === true ? said : `order ${id} is ${proofOf(answer.headers)}`);
 }
