@@ -80,6 +80,19 @@ describe('UpstreamTcp', () => {
     expect(server.connectionCount).toBe(2);
   });
 
+  it('takes an answer that came while the process stood still', async () => {
+    const { server, ask } = await link((query) => respond(query));
+    await ask('a.example.com');
+    const timeoutMs = 2_000;
+    server.answer = (query) => {
+      setImmediate(() => {
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, timeoutMs + 100);
+      });
+      return respond(query);
+    };
+    expect(await ask('b.example.com', timeoutMs)).toBe('b.example.com');
+  });
+
   it('fails a query without an answer alone, as long as the connection brings other answers', async () => {
     const gate = Promise.withResolvers<undefined>();
     const { server, ask } = await link(async (query) => {

@@ -47,17 +47,20 @@ export class UpstreamTcp {
     const id = this.reserveId();
     frame.writeUInt16BE(id, LENGTH_BYTES);
     const messagesBefore = this.messages;
-    const timer = setTimeout(() => {
+    const timeOut = (): void => {
+      if (this.waiting.get(id) !== waiting) return;
       this.end(id, null);
       // Where other queries were answered meanwhile, only this name is at fault. Else the connection may be, and the
       // next query opens another one.
       if (this.messages === messagesBefore) this.socket?.destroy();
-    }, timeoutMs);
+    };
+    // What has come is read before: after a stall of the process, a query whose answer waits in the socket is not late.
+    const timer = setTimeout(() => setImmediate(timeOut), timeoutMs);
     const finish = (message: Uint8Array | null): void => {
       clearTimeout(timer);
       done(message);
     };
-    const waiting = { frame, isReused: this.socket !== null, finish };
+    const waiting: Waiting = { frame, isReused: this.socket !== null, finish };
     this.waiting.set(id, waiting);
     this.open().write(frame);
   }
