@@ -51,7 +51,7 @@ module.exports = {
     {
       name: 'app-imports-app',
       severity: 'error',
-      from: { path: '^apps/([^/]+)/', pathNot: '^apps/cli/' },
+      from: { path: '^apps/([^/]+)/', pathNot: '^apps/(cli|weir-e2e)/' },
       to: { path: '^(apps|tools|k8s|compose)/', pathNot: '^apps/$1/' },
     },
     {

@@ -87,15 +87,18 @@ const isCurrent =
 if (!isCurrent) {
   await makeTypes();
   const made = `${folder}.${process.pid}`;
-  await bundle(made);
-  // Others may read it meanwhile, or make it at the same time, so nothing is missing at any moment: index.html comes
-  // after the files that it loads, and what is no longer loaded goes at the end.
-  mkdirSync(join(folder, 'assets'), { recursive: true });
-  const assets = readdirSync(join(made, 'assets'));
-  for (const path of [...assets.map((name) => `assets/${name}`), 'index.html'])
-    renameSync(join(made, path), join(folder, path));
-  for (const name of readdirSync(join(folder, 'assets')))
-    if (!assets.includes(name)) rmSync(join(folder, 'assets', name), { force: true });
-  rmSync(made, { recursive: true });
+  try {
+    await bundle(made);
+    // Others may read it meanwhile, or make it at the same time, so nothing is missing at any moment: index.html comes
+    // after the files that it loads, and what is no longer loaded goes at the end.
+    mkdirSync(join(folder, 'assets'), { recursive: true });
+    const assets = readdirSync(join(made, 'assets'));
+    for (const path of [...assets.map((name) => `assets/${name}`), 'index.html'])
+      renameSync(join(made, path), join(folder, path));
+    for (const name of readdirSync(join(folder, 'assets')))
+      if (!assets.includes(name)) rmSync(join(folder, 'assets', name), { force: true });
+  } finally {
+    rmSync(made, { recursive: true, force: true });
+  }
   replaceFile(stampFile, stamp);
 }

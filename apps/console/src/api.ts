@@ -46,11 +46,18 @@ export class CallError extends Error {
 /** The methods of the management API by path, with the token of the session. Calls that fail throw `CallError`. */
 export const api = createClient<paths>({ baseUrl: globalThis.location.origin, fetch: send });
 
-/** Sends any request with the token of the session. @throws CallError */
-export async function send(request: Request): Promise<Response> {
+/**
+ * Sends any request with the token of the session.
+ * @param transfer sends it, and waits for the response.
+ * @throws CallError
+ */
+export async function send(
+  request: Request,
+  transfer: (request: Request) => Promise<Response> = fetch,
+): Promise<Response> {
   const by = session.value;
   if (by !== null) request.headers.set('Authorization', `Bearer ${by.token}`);
-  const response = await fetch(request).catch((error: unknown) => {
+  const response = await transfer(request).catch((error: unknown) => {
     if (request.signal.aborted) throw error;
     throw new CallError(0, [], null);
   });

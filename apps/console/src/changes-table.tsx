@@ -46,14 +46,14 @@ function What({ changed: { resource, key, action, count } }: { changed: Changed 
   return (
     <>
       {t(`changes.action.${action}`)}: <code>{resource}</code>{' '}
-      <Key resource={resource} value={key} />
+      <ResourceKey resource={resource} value={key} />
       {count > 1 && ` × ${number(count)}`}
     </>
   );
 }
 
 /** A key, with a link to the page that it leads to. */
-function Key({
+export function ResourceKey({
   resource,
   value,
 }: {

@@ -15,21 +15,23 @@ const MEANINGS: Readonly<Record<number, Key>> = {
   504: 'error.unknownOutcome',
 };
 
+interface FailureProperties {
+  readonly error: unknown;
+  /** Default: nothing is offered. */
+  readonly retry?: (() => void) | undefined;
+  /** By status, in place of the usual ones. */
+  readonly meanings?: Readonly<Record<number, Key>>;
+}
+
 /** What went wrong, in the words of the control plane too. */
-export function Failure({
-  error,
-  retry,
-}: {
-  error: unknown;
-  retry?: () => void;
-}): JSX.Element | null {
+export function Failure({ error, retry, meanings }: FailureProperties): JSX.Element | null {
   if (error === null || error === undefined) return null;
   const text = error instanceof Error ? error.message : '';
   const { status, details, requestId } =
     error instanceof CallError ? error : { status: -1, details: [text], requestId: null };
   return (
     <div class="notice bad" role="alert">
-      <p>{t(MEANINGS[status] ?? 'error.unexpected')}</p>
+      <p>{t(meanings?.[status] ?? MEANINGS[status] ?? 'error.unexpected')}</p>
       {details.map((detail) => (
         <p lang="en">{detail}</p>
       ))}

@@ -18,6 +18,7 @@ export const de: Texts = {
   'page.changes': 'Änderungen',
   'page.orders': 'Anordnungen',
   'page.catalogue': 'Katalog',
+  'page.init': 'Init',
 
   // Sign-in
   'signIn.title': 'Anmelden',
@@ -232,4 +233,58 @@ export const de: Texts = {
   'catalogue.accept': 'Annehmen',
   'catalogue.accepted':
     '{source} ist angenommen und gleich mit der nächsten Version des Katalogs in Kraft.',
+
+  // Init
+  'init.about':
+    'Ersetzt die ganze Konfiguration durch die einer Datei: Sperrseiten, Profile, Erlaubnis- ' +
+    'und Sperrlisten, Portbereiche und Netze. Zunächst wird die Datei nur geprüft und ' +
+    'verglichen. Bis zum Anwenden ändert sich nichts.',
+  'init.drop': 'Eine Konfigurationsdatei (JSON) irgendwo auf dieser Seite ablegen oder',
+  'init.choose': 'Datei auswählen',
+  'init.oneFile': 'Bitte nur eine Datei auf einmal.',
+  'init.unreadable': '{file} kann nicht gelesen werden. Bitte neu auswählen.',
+  'init.sending': '{file} wird gesendet …',
+  'init.checking': '{file} wird geprüft und mit der Konfiguration verglichen …',
+  'init.applying': 'Die Konfiguration wird ersetzt …',
+  'init.stop': 'Abbrechen',
+  'init.invalid': 'Die Datei ist nicht gültig. Es wurde nichts geändert.',
+  'init.tooLarge': 'Die Datei ist zu groß. Es wurde nichts geändert.',
+  'init.comparison': 'Was {file} ändern würde',
+  'init.same': 'Nichts: Sie entspricht der Konfiguration von Revision {revision}.',
+  'init.affected':
+    '{count} Netze und Portbereiche sind betroffen: Sie selbst unterscheiden sich oder ihr ' +
+    'Profil. Verglichen mit Revision {revision}.',
+  'init.byResource': 'Unterschiede nach Ressource',
+  'init.resource': 'Ressource',
+  'init.added': 'Neu',
+  'init.changed': 'Geändert',
+  'init.removed': 'Gelöscht',
+  'init.unchanged': 'Unverändert',
+  'init.list.blockpages': 'Sperrseiten',
+  'init.list.profiles': 'Profile',
+  'init.list.bw_lists': 'Einträge der Erlaubnis- und Sperrlisten',
+  'init.list.napts': 'Portbereiche',
+  'init.list.nets': 'IPv4-Netze',
+  'init.list.nets6': 'IPv6-Netze',
+  'init.samples': '{list} – {fate}: {count}',
+  'init.someOf': '{shown} von {all} werden angezeigt.',
+  'init.needsReplace': 'Zum Anwenden bitte mit einem Token der Berechtigung replace anmelden.',
+  'init.apply': 'Anwenden …',
+  'init.confirm': 'Die ganze Konfiguration ersetzen?',
+  'init.deletes': 'Gelöscht werden:',
+  'init.deletesNothing': 'Aus diesen Listen wird nichts gelöscht.',
+  'init.deletesAll': '{list}: alle {stored}',
+  'init.deletesSome': '{list}: {removed} von {stored}',
+  'init.also':
+    'Alle Freigaben auf Zeit enden, und ein Zeitplan entfällt mit seinem Profil oder seinem ' +
+    'Ziel. Was nach Revision {revision} geändert wurde, wird rückgängig gemacht, wenn es ' +
+    'nicht auch in der Datei steht. Anordnungen und der Katalog bleiben.',
+  'init.cancel': 'Abbrechen',
+  'init.now': 'Jetzt ersetzen',
+  'init.done': 'Die Konfiguration ist jetzt die von {file}',
+  'init.others':
+    'Zwischen Revision {checked}, mit der die Datei verglichen wurde, und Revision {revision}' +
+    ' gab es andere Änderungen. Die des Katalogs bleiben. Andere sind rückgängig gemacht, ' +
+    'wenn sie nicht auch in der Datei standen.',
+  'init.changes': 'Unter den Änderungen ansehen',
 };

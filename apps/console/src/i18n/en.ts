@@ -17,6 +17,7 @@ export const en = {
   'page.changes': 'Changes',
   'page.orders': 'Orders',
   'page.catalogue': 'Catalogue',
+  'page.init': 'Init',
 
   // Sign-in
   'signIn.title': 'Sign in',
@@ -228,6 +229,60 @@ export const en = {
   'catalogue.accept': 'Accept',
   'catalogue.accepted':
     '{source} is accepted. It is in force with the next version of the catalogue, in a moment.',
+
+  // Init
+  'init.about':
+    'Replaces the whole configuration with that of a file: block pages, profiles, allow and ' +
+    'deny lists, port ranges and networks. At first the file is only checked and compared. ' +
+    'Nothing changes before you apply it.',
+  'init.drop': 'Drop a configuration file (JSON) anywhere on this page, or',
+  'init.choose': 'Choose a file',
+  'init.oneFile': 'One file at a time, please.',
+  'init.unreadable': '{file} cannot be read. Choose it again.',
+  'init.sending': 'Sending {file} …',
+  'init.checking': 'Checking {file} and comparing it with the configuration …',
+  'init.applying': 'Replacing the configuration …',
+  'init.stop': 'Stop',
+  'init.invalid': 'The file is not valid. Nothing was changed.',
+  'init.tooLarge': 'The file is too large. Nothing was changed.',
+  'init.comparison': 'What {file} would change',
+  'init.same': 'Nothing: it is the configuration of revision {revision}.',
+  'init.affected':
+    '{count} networks and port ranges are affected: they themselves differ, or their profile ' +
+    'does. Compared with revision {revision}.',
+  'init.byResource': 'Differences by resource',
+  'init.resource': 'Resource',
+  'init.added': 'Added',
+  'init.changed': 'Changed',
+  'init.removed': 'Deleted',
+  'init.unchanged': 'Unchanged',
+  'init.list.blockpages': 'Block pages',
+  'init.list.profiles': 'Profiles',
+  'init.list.bw_lists': 'Allow and deny list entries',
+  'init.list.napts': 'Port ranges',
+  'init.list.nets': 'IPv4 networks',
+  'init.list.nets6': 'IPv6 networks',
+  'init.samples': '{list} – {fate}: {count}',
+  'init.someOf': '{shown} of {all} are shown.',
+  'init.needsReplace': 'To apply the file, sign in with a token of scope replace.',
+  'init.apply': 'Apply …',
+  'init.confirm': 'Replace the whole configuration?',
+  'init.deletes': 'This deletes:',
+  'init.deletesNothing': 'Nothing in these lists is deleted.',
+  'init.deletesAll': '{list}: all {stored}',
+  'init.deletesSome': '{list}: {removed} of {stored}',
+  'init.also':
+    'All grants end, and a schedule goes with its profile or its target. Whatever was changed' +
+    ' after revision {revision} is undone unless the file has it, too. Orders and the ' +
+    'catalogue stay.',
+  'init.cancel': 'Cancel',
+  'init.now': 'Replace it now',
+  'init.done': 'The configuration is that of {file}',
+  'init.others':
+    'There were other changes between revision {checked}, with which the file was compared, ' +
+    'and revision {revision}. Those of the catalogue stay. Others are undone unless the file ' +
+    'had them, too.',
+  'init.changes': 'Look at it among the changes',
 } as const;
 
 export type Key = keyof typeof en;

@@ -5,6 +5,7 @@ import type { Key } from '../i18n/index.js';
 import { Catalogue } from './catalogue.js';
 import { Changes } from './changes.js';
 import { Explain } from './explain.js';
+import { Init } from './init.js';
 import { Orders } from './orders.js';
 import { Profile } from './profile.js';
 import { Resolvers } from './resolvers.js';
@@ -26,4 +27,5 @@ export const PAGES: readonly Page[] = [
   { path: 'changes', title: 'page.changes', component: Changes },
   { path: 'orders', title: 'page.orders', component: Orders },
   { path: 'catalogue', title: 'page.catalogue', component: Catalogue },
+  { path: 'init', title: 'page.init', component: Init },
 ];

@@ -1,0 +1,29 @@
+/**
+ * Sends a file in place of `fetch`, which does not tell how much of a body it has sent.
+ * @param onProgress gets the part that was sent, 0 to 1.
+ */
+export function uploadOf(
+  file: File,
+  onProgress: (sent: number) => void,
+): (request: Request) => Promise<Response> {
+  return (request) =>
+    new Promise((resolve, reject) => {
+      const call = new XMLHttpRequest();
+      call.open(request.method, request.url);
+      for (const [name, value] of request.headers) call.setRequestHeader(name, value);
+      call.upload.onprogress = ({ loaded, total }) => onProgress(loaded / total);
+      call.upload.onload = () => onProgress(1);
+      call.onload = () => resolve(responseOf(call));
+      call.onerror = () => reject(new TypeError('network error'));
+      call.onabort = call.onerror;
+      request.signal.addEventListener('abort', () => call.abort());
+      call.send(file);
+    });
+}
+
+function responseOf(call: XMLHttpRequest): Response {
+  const { status, responseText: text } = call;
+  const lines = call.getAllResponseHeaders().trim().split('\r\n');
+  const headers = lines.map((line) => line.split(/: (.*)/s, 2) as [string, string]);
+  return new Response(text === '' ? null : text, { status, headers });
+}
