@@ -46,7 +46,13 @@ export {
 } from './lists/read-names.js';
 export { canBeChanged, readChanges } from './lists/read-changes.js';
 export { HASH_BYTES, HEADER_BYTES, NameList } from './names/name-list.js';
-export { lineOf, type PlacedNames, placeNames, searchNames } from './names/name-places.js';
+export {
+  countCommon,
+  lineOf,
+  type PlacedNames,
+  placeNames,
+  searchNames,
+} from './names/name-places.js';
 export type { PopularNames } from './image/popular-names.js';
 export { openSource, tryMirrors } from './sources/open-source.js';
 export { isTransfer } from './sources/open-transfer.js';

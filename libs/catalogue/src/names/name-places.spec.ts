@@ -2,7 +2,7 @@ import { parseHashKey, SuffixHashes, toWireName } from '@weir/dns-name';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NameList, NameListBuilder } from './name-list.js';
-import { placeNames, searchNames } from './name-places.js';
+import { countCommon, placeNames, searchNames } from './name-places.js';
 
 const KEY = parseHashKey('000102030405060708090a0b0c0d0e0f');
 const numbers = fc.array(fc.nat({ max: 300 }), { maxLength: 400 });
@@ -45,6 +45,17 @@ describe('the places of names', () => {
         }
       }),
       { numRuns: 50 },
+    );
+  });
+});
+
+describe('countCommon', () => {
+  it('counts the names that both lists have', () => {
+    fc.assert(
+      fc.property(numbers, numbers, (some, others) => {
+        const both = new Set(some).intersection(new Set(others));
+        expect(countCommon(listed(some).names, listed(others).names)).toBe(both.size);
+      }),
     );
   });
 });

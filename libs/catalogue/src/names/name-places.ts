@@ -67,6 +67,18 @@ export function placeNames(
   return places;
 }
 
+/** How many names of one list another one has too. */
+export function countCommon(a: Names, b: Names): number {
+  let common = 0;
+  let other = 0;
+  for (let at = 0; at < a.words.length; at += 2) {
+    const [low, high] = [a.words[at], a.words[at + 1]];
+    while (other < b.words.length && compare(b.words, other, low, high) < 0) other += 2;
+    if (other < b.words.length && compare(b.words, other, low, high) === 0) common++;
+  }
+  return common;
+}
+
 /** The line of each name: the first of those with which it was collected, with the record bits of all. */
 export function linesOf(
   { words, count }: Names,

@@ -147,7 +147,7 @@ export class SourceRefresh {
       return 'unchanged';
     }
     const { name, format, sha256 } = source;
-    const { list, report, transfer, problem } = outcome;
+    const { list, report, transfer, problem, commonCount } = outcome;
     const stored: StoredList = {
       ...list,
       format,
@@ -155,7 +155,7 @@ export class SourceRefresh {
     };
     // Who pins a list has accepted it.
     const lastCount = sha256 === null ? (last?.domainCount ?? null) : null;
-    const rejection = rejectionOf(list.domainCount, lastCount);
+    const rejection = rejectionOf(list.domainCount, lastCount, commonCount);
     if (rejection !== null) {
       if (rejection.isHeld) await recordHeld(pool, name, stored);
       return rejection;
@@ -268,8 +268,13 @@ interface Rejection {
  * Why a list must not replace the last accepted one; null when it may.
  * @param count domains in the list.
  * @param lastCount domains in the last accepted list; null: there is none, or the list need not be like it.
+ * @param common domains that both have; null: it is not known.
  */
-export function rejectionOf(count: number, lastCount: number | null): Rejection | null {
+export function rejectionOf(
+  count: number,
+  lastCount: number | null,
+  common: number | null,
+): Rejection | null {
   if (count === 0) return { problem: 'lists no domain', isHeld: false };
   if (lastCount === null || lastCount === 0) return null;
   const than =
@@ -279,6 +284,8 @@ export function rejectionOf(count: number, lastCount: number | null): Rejection 
         ? 'more than four times'
         : null;
   if (than === null) return null;
-  const problem = `lists ${count} domains, ${than} the ${lastCount} before; the last list stays in force`;
+  const difference =
+    common === null ? '' : `: ${count - common} are new, ${lastCount - common} are gone`;
+  const problem = `lists ${count} domains, ${than} the ${lastCount} before${difference}; the last list stays in force`;
   return { problem, isHeld: true };
 }

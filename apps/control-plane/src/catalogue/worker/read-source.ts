@@ -1,6 +1,7 @@
 import {
   canBeChanged,
   CatalogueError,
+  countCommon,
   DEFAULT_LIMITS,
   type ListExample,
   isTransfer,
@@ -64,6 +65,8 @@ export type ReadOutcome =
       readonly transfer?: Transfer | undefined;
       /** The first ten with a name that would block a domain of `never_block`. */
       readonly protectedLines: readonly ListExample[];
+      /** Names that the last accepted list has too; null: it is not known. */
+      readonly commonCount: number | null;
     };
 
 /** An unpacked source may be this many times as large as `maxBytes`. */
@@ -110,7 +113,8 @@ async function readFrom(
   const invalidBefore = isAdded ? (task.before?.invalidCount ?? 0) : 0;
   const names = read.names.toBytes(key);
   const nowSeconds = Math.floor(Date.now() / 1000);
-  const places = placeNames(read.names, read.lines, nowSeconds, before ?? listBefore(task));
+  const last = before ?? listBefore(task);
+  const places = placeNames(read.names, read.lines, nowSeconds, last);
   const { count: protectedCount } = read.protectedNames;
   const protectedNames = protectedCount === 0 ? null : read.protectedNames.toBytes(key);
   const digest = createHash('sha256').update(names);
@@ -133,6 +137,7 @@ async function readFrom(
     report: { ...report },
     transfer: read.transfer,
     protectedLines,
+    commonCount: last && countCommon(read.names, last.names),
   };
 }
 

@@ -60,7 +60,9 @@ const SOURCE: Json<CatalogueSourceDto> = {
   ...{ cat_id: 2, app_id: null, source: 'https://lists.example/gambling.txt', format: 'domains' },
   ...{ state: 'held', names: 1200, bytes: 9632, licence: 'MIT', commercial_use: true },
   ...{ last_good: '2026-11-23T04:00:00.000Z', mirror: null },
-  reason: 'lists 5120 domains, more than four times the 1200 before; the last list stays in force',
+  reason:
+    'lists 5120 domains, more than four times the 1200 before: 3921 are new, 1 are gone; ' +
+    'the last list stays in force',
 };
 
 /** A list that a category or an application names. */
