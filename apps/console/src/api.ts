@@ -1,5 +1,6 @@
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import createClient from 'openapi-fetch';
+import { forgetDrafts } from './draft.js';
 import type { components, paths } from './generated/api.js';
 
 /** The schemas of the contract by name: `Schemas['ExplanationAnswer']`. */
@@ -10,6 +11,8 @@ export interface Session {
   readonly token: string;
   readonly name: string;
   readonly scope: Schemas['OwnTokenAnswer']['scope'];
+  /** RFC 3339; null: the token has no end. */
+  readonly expires: string | null;
   /** `SCHEDULE_TIMEZONE`, in which all times are shown. */
   readonly timeZone: string;
 }
@@ -20,8 +23,8 @@ const UNAUTHORIZED = 401;
 
 /** Null: nobody is signed in. */
 export const session = signal<Session | null>(null);
-/** Whether the last session ended because its token was no longer accepted. */
-export const hasExpired = signal(false);
+/** The last session, when it ended because its token was no longer accepted. */
+export const endedSession = signal<Session | null>(null);
 
 /** The token of a former load of this tab. */
 export const storedToken = (): string | null => sessionStorage.getItem(STORED_TOKEN);
@@ -64,8 +67,8 @@ export async function send(
   if (response.ok) return response;
   // A late refusal does not end the session after it.
   if (response.status === UNAUTHORIZED && by !== null && by === session.value) {
-    signOut();
-    hasExpired.value = true;
+    leave();
+    endedSession.value = by;
   }
   throw await refusal(response);
 }
@@ -105,23 +108,52 @@ export async function changeBy(call: Promise<{ readonly response: Response }>): 
   };
 }
 
+/** So long after the end of the token, and again as long, somebody asks whether it is accepted still. */
+const ASK_MS = 1_000;
+/** The longest that a timer of a browser waits. */
+const MAX_WAIT_MS = 2 ** 31 - 1;
+
+/** A page that calls nothing learns by this that its token has ended. */
+effect(() => {
+  const by = session.value;
+  if (by === null || by.expires === null) return;
+  const endMs = Date.parse(by.expires);
+  const ask = async (): Promise<void> => {
+    if (Date.now() >= endMs) await api.GET('/token/').catch(() => undefined);
+    wait();
+  };
+  let timer = 0;
+  const wait = (): void => {
+    if (session.peek() !== by) return;
+    const waitMs = Math.min(Math.max(endMs - Date.now(), 0) + ASK_MS, MAX_WAIT_MS);
+    timer = window.setTimeout(() => void ask(), waitMs);
+  };
+  wait();
+  return () => window.clearTimeout(timer);
+});
+
 /** @throws CallError when the token is not accepted, which is then forgotten. */
 export async function signIn(token: string): Promise<void> {
   try {
     const headers = { Authorization: `Bearer ${token}` };
     const { data, response } = await api.GET('/token/', { headers });
-    const { name, scope } = data as Schemas['OwnTokenAnswer'];
+    const { name, scope, expires } = data as Schemas['OwnTokenAnswer'];
     const timeZone = response.headers.get('x-schedule-timezone') ?? 'UTC';
     sessionStorage.setItem(STORED_TOKEN, token);
-    hasExpired.value = false;
-    session.value = { token, name, scope, timeZone };
+    endedSession.value = null;
+    session.value = { token, name, scope, expires, timeZone };
   } catch (error) {
-    if (error instanceof CallError && error.status === UNAUTHORIZED) signOut();
+    if (error instanceof CallError && error.status === UNAUTHORIZED) leave();
     throw error;
   }
 }
 
 export function signOut(): void {
+  leave();
+  forgetDrafts();
+}
+
+function leave(): void {
   sessionStorage.removeItem(STORED_TOKEN);
   session.value = null;
 }

@@ -46,6 +46,9 @@ export function App(): JSX.Element {
           <page.component rest={decodeURIComponent(rest)} />
         )}
       </main>
+      {session.value !== null && (
+        <footer class="quiet">{t('frame.zone', { zone: session.value.timeZone })}</footer>
+      )}
     </>
   );
 }

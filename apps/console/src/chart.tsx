@@ -5,8 +5,6 @@ import 'uplot/dist/uPlot.min.css';
 import { session } from './api.js';
 
 const HEIGHT = 220;
-/** Shortest time that is shown. */
-const SHOWN_S = 60;
 /** Of the lines. Each has a contrast of 3:1 or more on light and dark ground. */
 const COLOURS = ['#0e8299', '#b26a00', '#8a5cd0', '#2f8a4c', '#c2417a', '#6b7a2a'];
 
@@ -41,7 +39,6 @@ export function Chart({ label, names, data }: ChartProperties): JSX.Element {
             Plot.tzDate(new Date(seconds * 1_000), session.value?.timeZone ?? 'UTC'),
           axes: [axis, axis],
           scales: {
-            x: { range: (_, first, last) => [Math.min(first, last - SHOWN_S), last] },
             y: { range: (_, __, most) => [0, Math.max(most, 1)] },
           },
           series: [

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { timeOf } from './clock.js';
+import { shownAt, timeOf } from './clock.js';
 
 it.each([
   ['2026-12-31T23:59', 'Europe/Berlin', '2026-12-31T22:59:00.000Z'],
@@ -8,6 +8,7 @@ it.each([
   ['2026-07-01T00:00', 'UTC', '2026-07-01T00:00:00.000Z'],
 ])('%s on the clocks of %s is %s', (shown, timeZone, time) => {
   expect(timeOf(shown, timeZone)).toBe(time);
+  expect(shownAt(time, timeZone)).toBe(shown);
 });
 
 it.each([

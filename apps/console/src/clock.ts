@@ -1,3 +1,15 @@
+/** What the clocks of a time zone show at a time of RFC 3339: `2026-12-31T23:59`. */
+export function shownAt(time: string, timeZone: string): string {
+  return clockOf(timeZone)
+    .format(Date.parse(time))
+    .replace(' ', 'T')
+    .slice(0, 'yyyy-mm-ddThh:mm'.length);
+}
+
+function clockOf(timeZone: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium', timeZone });
+}
+
 /**
  * The time at which the clocks of a time zone show something.
  * @param shown `2026-12-31T23:59`. When it is left out as summer time begins: an hour later; when it comes twice as
@@ -5,11 +17,7 @@
  * @returns RFC 3339, UTC
  */
 export function timeOf(shown: string, timeZone: string): string {
-  const clock = new Intl.DateTimeFormat('sv-SE', {
-    dateStyle: 'short',
-    timeStyle: 'medium',
-    timeZone,
-  });
+  const clock = clockOf(timeZone);
   const wanted = Date.parse(`${shown}Z`);
   const differenceAt = (time: number): number =>
     wanted - Date.parse(`${clock.format(time).replace(' ', 'T')}Z`);

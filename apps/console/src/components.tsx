@@ -1,8 +1,10 @@
 import { type ComponentChildren, type JSX } from 'preact';
-import { useId, useState } from 'preact/hooks';
+import { useEffect, useId, useState } from 'preact/hooks';
 import { type Applied, CallError, session } from './api.js';
-import { type Key, language, number, t } from './i18n/index.js';
+import { duration } from './duration.js';
+import { type Key, locale, number, t } from './i18n/index.js';
 
+const SECOND_MS = 1_000;
 const MEANINGS: Readonly<Record<number, Key>> = {
   0: 'error.unreachable',
   403: 'error.forbidden',
@@ -63,14 +65,31 @@ export function Loading(): JSX.Element {
   return <p role="status">{t('common.loading')}</p>;
 }
 
-/** A time of RFC 3339 in `SCHEDULE_TIMEZONE`. */
-export function Time({ at }: { at: string }): JSX.Element {
-  const format = new Intl.DateTimeFormat(language.value, {
+/** A time of RFC 3339. @param timeZone default: `SCHEDULE_TIMEZONE` */
+export function Time({
+  at,
+  timeZone = session.value?.timeZone ?? 'UTC',
+}: {
+  at: string;
+  timeZone?: string;
+}): JSX.Element {
+  const format = new Intl.DateTimeFormat(locale.value, {
     dateStyle: 'medium',
     timeStyle: 'medium',
-    timeZone: session.value?.timeZone ?? 'UTC',
+    timeZone,
   });
   return <time dateTime={at}>{format.format(new Date(at))}</time>;
+}
+
+/** The time that is left until a time of RFC 3339, second by second. */
+export function Remaining({ until }: { until: string }): JSX.Element {
+  const [nowMs, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = window.setInterval(() => setNow(Date.now()), SECOND_MS);
+    return () => window.clearInterval(timer);
+  }, []);
+  const seconds = Math.max(Math.ceil((Date.parse(until) - nowMs) / SECOND_MS), 0);
+  return <span class="remaining">{duration(seconds)}</span>;
 }
 
 interface FieldProperties {

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { CallError, hasExpired, signIn } from './api.js';
-import { Failure, Field } from './components.js';
+import { CallError, endedSession, type Session, signIn } from './api.js';
+import { Failure, Field, Time } from './components.js';
 import { t } from './i18n/index.js';
 
 const UNAUTHORIZED = 401;
@@ -19,12 +19,13 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }): JSX.Element 
       .catch(setError)
       .finally(() => setRunning(false));
   };
+  const ended = endedSession.value;
   const isRefused = error instanceof CallError && error.status === UNAUTHORIZED;
   return (
     <form class="card" onSubmit={submit}>
-      {hasExpired.value && error === null && (
+      {ended !== null && error === null && (
         <p class="notice doubtful" role="alert">
-          {t('signIn.ended')}
+          {t('signIn.ended', { name: ended.name })} <Why ended={ended} /> {t('signIn.kept')}
         </p>
       )}
       <Field
@@ -46,5 +47,14 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }): JSX.Element 
         <Failure error={error} />
       )}
     </form>
+  );
+}
+
+function Why({ ended: { expires, timeZone } }: { ended: Session }): JSX.Element {
+  if (expires === null || Date.parse(expires) > Date.now()) return <>{t('signIn.withdrawn')}</>;
+  return (
+    <>
+      {t('signIn.expired')} <Time at={expires} timeZone={timeZone} /> ({timeZone}).
+    </>
   );
 }

@@ -10,12 +10,12 @@ export interface Loaded<T> {
 /**
  * Loads something when a component appears, when `inputs` change, and on `reload`.
  * @param load undefined: nothing is loaded
- * @param everyMs loads again so long after each answer
+ * @param everyMs loads again so long after each answer; undefined: not
  */
 export function useLoad<T>(
   load: ((signal: AbortSignal) => Promise<T>) | undefined,
   inputs: readonly unknown[],
-  everyMs?: number,
+  everyMs: (value: T | undefined) => number | undefined = () => undefined,
 ): Loaded<T> {
   const [state, setState] = useState<Omit<Loaded<T>, 'reload'>>({ value: undefined, error: null });
   const [count, setCount] = useState(0);
@@ -23,16 +23,18 @@ export function useLoad<T>(
   useEffect(() => {
     const abort = new AbortController();
     let timer: number | undefined;
+    let latest: T | undefined;
     const run = async (): Promise<void> => {
       if (load === undefined) return setState({ value: undefined, error: null });
       try {
-        const value = await load(abort.signal);
-        if (!abort.signal.aborted) setState({ value, error: null });
+        latest = await load(abort.signal);
+        if (!abort.signal.aborted) setState({ value: latest, error: null });
       } catch (error) {
         if (!abort.signal.aborted) setState(({ value }) => ({ value, error }));
       }
-      if (everyMs !== undefined && !abort.signal.aborted)
-        timer = window.setTimeout(() => void run(), everyMs);
+      const waitMs = everyMs(latest);
+      if (waitMs !== undefined && !abort.signal.aborted)
+        timer = window.setTimeout(() => void run(), waitMs);
     };
     void run();
     return () => {

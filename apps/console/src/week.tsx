@@ -3,7 +3,7 @@ import type { Schemas } from './api.js';
 import { ProfileLink } from './changes-table.js';
 import { Table } from './components.js';
 import { daysOf, localMs } from './days.js';
-import { language, t } from './i18n/index.js';
+import { locale, t } from './i18n/index.js';
 
 const DAYS = 7;
 const DATE = { weekday: 'short', day: 'numeric', month: 'numeric' } as const;
@@ -16,7 +16,7 @@ interface WeekProperties {
 /** The next seven days of a profile: as a picture, and as a table. */
 export function Week({ id, switches }: WeekProperties): JSX.Element {
   const format = (options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat =>
-    new Intl.DateTimeFormat(language.value, { ...options, timeZone: 'UTC' });
+    new Intl.DateTimeFormat(locale.value, { ...options, timeZone: 'UTC' });
   const day = format(DATE);
   const time = format({ ...DATE, hour: '2-digit', minute: '2-digit' });
   const at = (text: string): JSX.Element => (

@@ -24,6 +24,10 @@ const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true };
 /** Fewer than 2 of 2 while the machine stands still; so are the proofs of orders. */
 const IN_FORCE = /In force on [0-2]\/2 resolvers/;
 
+/** Of one token; so many streams of changes may be open. */
+const CALLS_AT_ONCE = 16;
+const MANY_ORDERS = 1_000;
+
 const folder = mkdtempSync(join(tmpdir(), 'weir-console-'));
 const tokensFile = join(folder, 'tokens.yaml');
 const catalogue = join(folder, 'lists');
@@ -42,11 +46,13 @@ function writeCatalogue(): void {
   writeFileSync(join(catalogue, 'catalogue.yaml'), JSON.stringify(definition));
 }
 
-function writeTokens(scopes: readonly string[]): void {
+/** @param more of the entry of the token of scope `write`. */
+function writeTokens(scopes: readonly string[], more: Readonly<Record<string, string>> = {}): void {
   const entries = scopes.map((scope) => ({
     name: `${scope}-desk`,
     sha256: createHash('sha256').update(tokenOf(scope)).digest('hex'),
     scope,
+    ...(scope === 'write' && more),
   }));
   writeFileSync(tokensFile, JSON.stringify(entries));
 }
@@ -69,6 +75,7 @@ describe('the console in a browser', needs('chromium'), () => {
         CATALOGUE: catalogue,
         MISSING_RESOLVER_S: '86400',
         SCHEDULE_TIMEZONE: 'Europe/Berlin',
+        MANAGEMENT_CALLS_AT_ONCE: String(CALLS_AT_ONCE),
       }),
     });
     await deployment.start();
@@ -122,6 +129,18 @@ describe('the console in a browser', needs('chromium'), () => {
     await signIn(page, scope);
     await page.getByRole('navigation').waitFor();
     return page;
+  }
+
+  /** What the control plane says of the token of a scope now. */
+  async function tokenNow(scope: Scope): Promise<unknown> {
+    const headers = { Authorization: `Bearer ${tokenOf(scope)}` };
+    const response = await fetch(`${origin}/token/`, { headers });
+    return response.status === 200 ? response.json() : response.status;
+  }
+
+  async function fill(page: Page, entries: Readonly<Record<string, string>>): Promise<void> {
+    for (const [label, text] of Object.entries(entries))
+      await page.getByLabel(label, { exact: true }).fill(text);
   }
 
   async function faultsOf(page: Page): Promise<string[]> {
@@ -184,7 +203,29 @@ describe('the console in a browser', needs('chromium'), () => {
       id: number;
     }[];
     expect(grants).toHaveLength(1);
+    await page.getByText(/^The grant ends by itself:.*Time left: 0:[23]\d:\d\d$/).waitFor();
     await api.change('DELETE', `/profile/7/grants/${grants[0].id}`, undefined);
+  });
+
+  it('counts a grant down, and shows at its end that it is gone, without a reload', async () => {
+    const path = 'explain#client=192.0.2.1&domain=blocked.example';
+    const [why, profile] = [await openAs('read', path), await openAs('read', 'profiles/7')];
+    await why.getByText('blocked.example is blocked.').waitFor();
+    const until = new Date(Date.now() + 40_000).toISOString();
+    const grant = { domain: 'blocked.example', verdict: 'allow', until };
+    await api.change('POST', '/profile/7/grants', grant);
+    await why.reload();
+    await why.getByText('blocked.example is let through.').waitFor();
+    const left = profile.getByRole('table', { name: 'Grants' }).locator('.remaining');
+    for (const one of [why.locator('.remaining'), left]) {
+      await one.waitFor();
+      const before = await one.textContent();
+      expect(before).toMatch(/^0:00:[0-4]\d$/);
+      await expect.poll(() => one.textContent()).not.toBe(before);
+    }
+    await expect.poll(() => left.count()).toBe(0);
+    await why.getByText('blocked.example is blocked.').waitFor();
+    expect(await why.locator('[aria-current=step]').textContent()).toContain('deny list');
   });
 
   it('offers what the scope of the token allows, and says why something is refused', async () => {
@@ -214,14 +255,118 @@ describe('the console in a browser', needs('chromium'), () => {
     const page = await openAs('read', 'resolvers');
     await page.getByRole('table', { name: 'Resolvers' }).waitFor();
     writeTokens(['write', 'replace']);
-    await page.getByText('The token is no longer accepted').waitFor();
+    await page.getByText('The token read-desk is no longer accepted: it was withdrawn').waitFor();
     expect(await page.getByRole('table', { name: 'Resolvers' }).count()).toBe(0);
     writeTokens(SCOPES);
-    const headers = { Authorization: `Bearer ${tokenOf('read')}` };
-    await expect.poll(async () => (await fetch(`${origin}/token/`, { headers })).status).toBe(200);
+    await expect.poll(() => tokenNow('read')).toMatchObject({ scope: 'read' });
     await signIn(page, 'read');
     await page.getByRole('table', { name: 'Resolvers' }).waitFor();
   });
+
+  it('says when its token has expired, and has what was not sent yet after another sign-in', async () => {
+    const expires = new Date(Date.now() + 45_000).toISOString();
+    writeTokens(SCOPES, { expires });
+    await expect.poll(() => tokenNow('write')).toMatchObject({ expires });
+    const page = await openAs('write', 'orders');
+    const entries = { Id: '31', Domain: 'unsent.example', Reference: 'not sent' };
+    await fill(page, entries);
+    // This page calls nothing meanwhile.
+    await page.getByText('The token write-desk is no longer accepted: it expired on').waitFor();
+    expect(await page.locator('main').textContent()).toContain('(Europe/Berlin)');
+    expect(await page.getByRole('navigation').count()).toBe(0);
+    expect(await inPage(page, 'sessionStorage.length')).toBe(0);
+    writeTokens(SCOPES);
+    await expect.poll(() => tokenNow('write')).toMatchObject({ expires: null });
+    await signIn(page, 'write');
+    await page.getByRole('table', { name: 'Orders' }).waitFor();
+    for (const [label, text] of Object.entries(entries))
+      expect(await page.getByLabel(label, { exact: true }).inputValue()).toBe(text);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await signIn(page, 'write');
+    await page.getByRole('table', { name: 'Orders' }).waitFor();
+    expect(await page.getByLabel('Domain', { exact: true }).inputValue()).toBe('');
+  });
+
+  it('says why a call is refused whose scope the token has lost meanwhile', async () => {
+    const page = await openAs('write', 'profiles/7');
+    writeTokens(SCOPES, { scope: 'read' });
+    await expect.poll(() => tokenNow('write')).toMatchObject({ scope: 'read' });
+    await fill(page, { 'Domain of a new grant': 'granted.example' });
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByText('This is refused. Nothing was changed.').waitFor();
+    await page.getByText('This call needs a token with scope write').waitFor();
+    writeTokens(SCOPES);
+    await expect.poll(() => tokenNow('write')).toMatchObject({ scope: 'write' });
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByText(IN_FORCE).waitFor();
+    await page.getByRole('button', { name: 'End' }).click();
+    await expect.poll(() => page.getByRole('table', { name: 'Grants' }).count()).toBe(0);
+  });
+
+  it('says that there are too many calls, and makes the call when there are fewer', async () => {
+    const page = await openAs('write', 'profiles/7');
+    await page.getByRole('heading', { name: 'Grants' }).waitFor();
+    await page.getByText('All changes of this profile').waitFor();
+    const abort = new AbortController();
+    const headers = { Authorization: `Bearer ${tokenOf('write')}`, Accept: 'text/event-stream' };
+    const stream = () => fetch(`${origin}/changes/`, { headers, signal: abort.signal });
+    await expect
+      .poll(async () => (await Promise.all(Array.from({ length: CALLS_AT_ONCE }, stream))).at(-1))
+      .toMatchObject({ status: 429 });
+    await fill(page, { 'Domain of a new grant': 'granted.example' });
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByText('There are too many calls with this token.').first().waitFor();
+    abort.abort();
+    await expect.poll(() => tokenNow('write')).toMatchObject({ scope: 'write' });
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByText(IN_FORCE).waitFor();
+    await page.getByRole('button', { name: 'End' }).click();
+    await expect.poll(() => page.getByRole('table', { name: 'Grants' }).count()).toBe(0);
+  });
+
+  it.each([
+    ['read', 'orders', [], [/^Add$/, /^Edit$/, /^End$/]],
+    ['write', 'orders', [/^Add$/, /^Edit$/, /^End$/], []],
+    ['replace', 'orders', [/^Add$/, /^Edit$/, /^End$/], []],
+    ['read', 'profiles/7', [], [/^Add$/]],
+    ['write', 'profiles/7', [/^Add$/], []],
+    ['read', 'explain#client=192.0.2.1&domain=blocked.example', [], [/^Allow/]],
+    ['replace', 'explain#client=192.0.2.1&domain=blocked.example', [/^Allow$/, /^Allow for/], []],
+  ] as const)('scope %s on %s is offered what it allows', async (scope, path, offered, missing) => {
+    const page = await openAs(scope, path);
+    await page.locator('main section').first().waitFor();
+    await expect.poll(() => page.getByText('Loading …').count()).toBe(0);
+    const buttons = page.locator('main').getByRole('button');
+    const count = (name: RegExp) => buttons.filter({ hasText: name }).count();
+    for (const name of offered) await expect.poll(() => count(name)).toBeGreaterThan(0);
+    for (const name of missing) expect(await count(name)).toBe(0);
+  });
+
+  it.each([
+    ['en', '31 Dec 2099, 23:59:00', 'All times are those of Europe/Berlin.'],
+    ['de', '31.12.2099, 23:59:00', 'Alle Zeiten sind die von Europe/Berlin.'],
+  ])(
+    '%s shows times as people there write them, and whose they are',
+    async (locale, time, zone) => {
+      const until = '2099-12-31T22:59:00Z';
+      await api.change('POST', '/orders/', {
+        ...{
+          id: 41,
+          domain: 'timed.example',
+          authority: 'Court of Example',
+          reference: '4 O 1/26',
+        },
+        until,
+      });
+      // The clock of the browser has another zone.
+      const page = await openAs('read', 'orders', { ...DESKTOP, locale, timezoneId: 'Asia/Tokyo' });
+      const shown = page.locator(`time[datetime="${until}"]`);
+      await shown.waitFor();
+      expect(await shown.textContent()).toBe(time);
+      await page.getByText(zone).waitFor();
+      await api.change('DELETE', '/orders/41', undefined);
+    },
+  );
 
   it('speaks English and German, and remembers the choice', async () => {
     const german = await openAs('read', 'resolvers', { ...DESKTOP, locale: 'de-AT' });
@@ -280,15 +425,16 @@ describe('the console in a browser', needs('chromium'), () => {
       ...{ Id: '12', Domain: 'more-ordered.example', Authority: 'Example "Agency"' },
       ...{ Reference: '12 O 345/26', Until: '2099-12-31T23:59' },
     };
-    for (const [label, text] of Object.entries(entries))
-      await page.getByLabel(label, { exact: true }).fill(text);
+    await fill(page, entries);
     await page.getByRole('button', { name: 'Add' }).click();
     await page.getByText(IN_FORCE).waitFor();
     await page.getByLabel('Find in').fill('12 o 345');
-    await page.getByText('1 of 2 orders are shown.').waitFor();
+    await page.getByText('1–1 of 1 found, 2 orders in all.').waitFor();
     await expect
       .poll(() => rows.textContent())
-      .toMatch(/^12Set.*Hash \d+.*On [0-2] of [0-2] resolvers, as revision \d/);
+      .toMatch(
+        /^12(Everywhere|Not everywhere).*Hash \d+.*On [0-2] of [0-2] resolvers, as revision \d/,
+      );
     const until = rows.locator('time').first();
     expect(await until.getAttribute('datetime')).toBe('2099-12-31T22:59:00Z');
     const exported = page.waitForEvent('download');
@@ -299,10 +445,80 @@ describe('the console in a browser', needs('chromium'), () => {
     );
     await rows.getByRole('button', { name: 'End' }).click();
     await rows.getByRole('button', { name: 'End order 12 now' }).click();
-    await page.getByText('0 of 1 orders are shown.').waitFor();
-    const reader = await openAs('read', 'orders');
-    await reader.getByText('1 of 1 orders are shown.').waitFor();
-    expect(await reader.getByRole('button', { name: /^(Add|End)$/ }).count()).toBe(0);
+    await page.getByText('0–0 of 0 found, 1 orders in all.').waitFor();
+  });
+
+  it('changes of an order what was entered anew, and says when somebody else has changed it meanwhile', async () => {
+    const texts = { authority: 'Court of Example', reference: '5 O 1/26' };
+    const until = '2099-06-30T21:59:30Z';
+    await api.change('POST', '/orders/', { id: 51, domain: 'edited.example', ...texts, until });
+    const stored = async () =>
+      JSON.parse((await api.change('GET', '/orders/51', undefined)).text) as Record<
+        string,
+        unknown
+      >;
+    const before = await stored();
+    const page = await openAs('write', 'orders');
+    const row = page.getByRole('row', { name: /^51/ });
+    await row.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('heading', { name: 'Edit order 51' }).waitFor();
+    expect(await page.getByLabel('Until').inputValue()).toBe('2099-06-30T23:59');
+    expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await page.getByLabel('Authority', { exact: true }).fill('Higher Court');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await row.getByText('Higher Court').waitFor();
+    await page.getByRole('heading', { name: 'New order' }).waitFor();
+    const { domain_hash } = before;
+    expect(await stored()).toMatchObject({
+      ...{ ...texts, authority: 'Higher Court', until, domain_hash },
+    });
+    await row.getByRole('button', { name: 'Edit' }).click();
+    await fill(page, { Until: '', 'Other domain': 'other.example' });
+    await api.change('PATCH', '/orders/51', { reference: '5 O 2/26' });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Somebody has changed this order meanwhile').waitFor();
+    await page.getByText('Higher Court · 5 O 2/26').waitFor();
+    expect(await stored()).toMatchObject({ until, domain_hash });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await row.getByText('No end').waitFor();
+    expect(await stored()).toMatchObject({ until: null, reference: '5 O 2/26' });
+    expect((await stored())['domain_hash']).not.toBe(domain_hash);
+    await row.getByRole('button', { name: 'Edit' }).click();
+    await fill(page, { Reference: 'too late' });
+    await api.change('DELETE', '/orders/51', undefined);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('This does not exist. Perhaps somebody has deleted it.').waitFor();
+  });
+
+  it('says what is there when somebody else has added the same order before', async () => {
+    const page = await openAs('write', 'orders');
+    await page.getByRole('table', { name: 'Orders' }).waitFor();
+    const texts = { authority: 'Court of Example', reference: '6 O 1/26' };
+    await api.change('POST', '/orders/', { id: 61, domain: 'first.example', ...texts });
+    await fill(page, { Id: '61', Domain: 'second.example', Authority: 'A', Reference: 'R' });
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByText('This clashes with what is there by now. Nothing was changed.').waitFor();
+    await page.getByText('order 61 already exists').waitFor();
+    await page.getByRole('row', { name: /^61/ }).getByText('6 O 1/26').waitFor();
+    expect(await page.getByLabel('Domain', { exact: true }).inputValue()).toBe('second.example');
+    await api.change('DELETE', '/orders/61', undefined);
+  });
+
+  it('watches an order that is not in force everywhere until it is, and proves it again', async () => {
+    const page = await openAs('write', 'orders');
+    deployment.resolvers[1].pause();
+    const order = { id: 71, domain: 'slow.example', authority: 'Court of Example', reference: '7' };
+    await api.change('POST', '/orders/', order);
+    await page.reload();
+    const row = page.getByRole('row', { name: /^71/ });
+    await row.getByText('Not everywhere').waitFor();
+    await row.getByText('On 1 of 2 resolvers').waitFor();
+    deployment.resolvers[1].resume();
+    // Somebody else proves it; this page follows.
+    await expect.poll(async () => (await api.change('PATCH', '/orders/71', {})).applied).toBe(2);
+    await row.getByText('Everywhere', { exact: true }).waitFor();
+    await row.getByText(/^On 2 of 2 resolvers/).waitFor();
+    await api.change('DELETE', '/orders/71', undefined);
   });
 
   it('shows how each list is, accepts one that is held back, and finds the lists that have a name', async () => {
@@ -329,6 +545,35 @@ describe('the console in a browser', needs('chromium'), () => {
     await page.getByLabel('Domain', { exact: true }).fill('n41.example.net');
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByText('No list has n41.example.net, nor a name above it.').waitFor();
+  });
+
+  it('finds, turns the pages of, and exports thousands of orders', async () => {
+    const ids = Array.from({ length: MANY_ORDERS }, (_, i) => 10_000 + i).values();
+    const add = async () => {
+      for (const id of ids) {
+        const texts = { authority: `Court ${id % 7}`, reference: `${id} O/26` };
+        await api.change('POST', '/orders/', { id, domain: `o${id}.example`, ...texts });
+      }
+    };
+    await Promise.all(Array.from({ length: CALLS_AT_ONCE / 2 }, add));
+    const page = await openAs('read', 'orders');
+    await page.getByText(/^1–100 of (\S+) found, \1 orders in all\.$/).waitFor();
+    await page.getByRole('button', { name: 'Next page' }).click();
+    await page.getByText(/^101–200 of /).waitFor();
+    expect(await page.locator('tbody tr').count()).toBe(100);
+    await page.getByLabel('Find in').fill('10999 o');
+    await page.getByText(/^1–1 of 1 found/).waitFor();
+    await page.getByLabel('Find in').fill(' O/26');
+    await page.getByText(/^101–200 of 1,000 found/).waitFor();
+    const exported = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export as CSV' }).click();
+    const rows = readFileSync(await (await exported).path(), 'utf8')
+      .trimEnd()
+      .split('\r\n');
+    expect(rows).toHaveLength(1 + MANY_ORDERS);
+    expect(rows.at(-1)).toMatch(
+      /^"10999","\d+","Court 2","10999 O\/26","","20[^"]+Z","2","2","\d+"$/,
+    );
   });
 
   const PAGES: Record<string, string> = {

@@ -9,6 +9,9 @@ export const LANGUAGES = { en: 'English', de: 'Deutsch' } as const;
 export type Language = keyof typeof LANGUAGES;
 const TEXTS: Readonly<Record<Language, Texts>> = { en, de };
 
+/** How numbers, dates and times are written. */
+const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', de: 'de-DE' };
+
 /** The first language of the browser that the console has. */
 function preferred(): Language {
   const known = navigator.languages.map((tag) => tag.slice(0, 2)).find((tag) => tag in LANGUAGES);
@@ -28,9 +31,11 @@ export function t(key: Key, values: Readonly<Record<string, string | number>> = 
   );
 }
 
-const numbers = computed(() => new Intl.NumberFormat(language.value));
+export const locale = computed(() => LOCALES[language.value]);
+
+const numbers = computed(() => new Intl.NumberFormat(locale.value));
 const percentages = computed(
-  () => new Intl.NumberFormat(language.value, { style: 'percent', maximumFractionDigits: 1 }),
+  () => new Intl.NumberFormat(locale.value, { style: 'percent', maximumFractionDigits: 1 }),
 );
 
 export const number = (value: number): string => numbers.value.format(value);

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { allows, api, dataOf, type Schemas } from '../api.js';
 import { Action, Failure, Field, Loading, Table, Time } from '../components.js';
+import { useDraft } from '../draft.js';
 import { number, t } from '../i18n/index.js';
 import { hrefOf, navigate, place } from '../router.js';
 import { useLoad } from '../use-load.js';
@@ -26,7 +27,7 @@ export function Catalogue(): JSX.Element {
 
 /** The lists that have a name, or one above it. */
 function Search({ domain }: { domain: string }): JSX.Element {
-  const [text, setText] = useState(domain);
+  const [text, setText] = useDraft('domain', domain);
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     navigate(hrefOf('catalogue', { domain: text.trim() }));
@@ -86,7 +87,7 @@ function Sources(): JSX.Element {
       };
     },
     [],
-    EVERY_MS,
+    () => EVERY_MS,
   );
   if (value === undefined)
     return error === null ? <Loading /> : <Failure error={error} retry={reload} />;

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { CallError, type Schemas, send } from '../api.js';
 import { ChangesTable } from '../changes-table.js';
 import { Failure, Field } from '../components.js';
+import { useDraft } from '../draft.js';
 import { t } from '../i18n/index.js';
 import { hrefOf, navigate, place } from '../router.js';
 
@@ -43,8 +44,8 @@ export function Changes(): JSX.Element {
 }
 
 function Filter({ params }: { params: URLSearchParams }): JSX.Element {
-  const [profile, setProfile] = useState(params.get('profile_id') ?? '');
-  const [token, setToken] = useState(params.get('token') ?? '');
+  const [profile, setProfile] = useDraft('profile', params.get('profile_id') ?? '');
+  const [token, setToken] = useDraft('token', params.get('token') ?? '');
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     navigate(hrefOf('changes', { profile_id: profile.trim(), token: token.trim() }));

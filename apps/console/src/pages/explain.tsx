@@ -2,9 +2,11 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { allows, api, type Applied, changeBy, dataOf, type Schemas, send } from '../api.js';
 import { ProfileLink } from '../changes-table.js';
-import { Action, Failure, Field, InForce, Loading, Time } from '../components.js';
+import { Action, Failure, Field, InForce, Loading, Remaining, Time } from '../components.js';
+import { useDraft } from '../draft.js';
 import { number, t } from '../i18n/index.js';
 import { hrefOf, navigate, place } from '../router.js';
+import { useGrants } from '../use-grants.js';
 import { useLoad } from '../use-load.js';
 
 type Explanation = Schemas['ExplanationAnswer'];
@@ -34,7 +36,7 @@ export function Explain(): JSX.Element {
       <Failure error={error} />
       <InForce change={change} />
       {query && value === undefined && error === null && <Loading />}
-      {error === null && value && <Result explanation={value} done={done} />}
+      {error === null && value && <Result explanation={value} done={done} reload={reload} />}
     </>
   );
 }
@@ -45,10 +47,10 @@ function queryOf(params: URLSearchParams): Record<string, string> | undefined {
 }
 
 function Question({ params }: { params: URLSearchParams }): JSX.Element {
-  const [client, setClient] = useState(params.get('client') ?? '');
-  const [port, setPort] = useState(params.get('port') ?? '');
-  const [domain, setDomain] = useState(params.get('domain') ?? '');
-  const [incident, setIncident] = useState(params.get('incident') ?? '');
+  const [client, setClient] = useDraft('client', params.get('client') ?? '');
+  const [port, setPort] = useDraft('port', params.get('port') ?? '');
+  const [domain, setDomain] = useDraft('domain', params.get('domain') ?? '');
+  const [incident, setIncident] = useDraft('incident', params.get('incident') ?? '');
   const ask = (event: SubmitEvent, values: Parameters<typeof hrefOf>[1]): void => {
     event.preventDefault();
     navigate(hrefOf('explain', values));
@@ -79,9 +81,10 @@ function Question({ params }: { params: URLSearchParams }): JSX.Element {
 interface ResultProperties {
   readonly explanation: Explanation;
   readonly done: (change: Applied) => void;
+  readonly reload: () => void;
 }
 
-function Result({ explanation, done }: ResultProperties): JSX.Element {
+function Result({ explanation, done, reload }: ResultProperties): JSX.Element {
   const { domain, client, type, at, verdict, steps, rewrite } = explanation;
   const asker =
     client.port === null
@@ -95,6 +98,7 @@ function Result({ explanation, done }: ResultProperties): JSX.Element {
           {asker} · {type} · <Time at={at} />
         </small>
       </section>
+      <GrantEnd explanation={explanation} reload={reload} />
       {rewrite !== null && <p>{t('explain.rewrite', { target: rewrite })}</p>}
       {explanation.targets_judged && <p>{t('explain.targets')}</p>}
       <div class="columns">
@@ -116,6 +120,32 @@ function Result({ explanation, done }: ResultProperties): JSX.Element {
         </section>
       </div>
       {allows('write') && <Remedies explanation={explanation} done={done} />}
+    </>
+  );
+}
+
+/** How long the grant that decided holds still. When it has ended, the name is explained anew. */
+function GrantEnd({
+  explanation: { steps, profile },
+  reload,
+}: Omit<ResultProperties, 'done'>): JSX.Element | null {
+  const id = steps.find(({ decided }) => decided)?.grant_id;
+  const { value, error } = useGrants(id === undefined ? undefined : profile?.id);
+  const grant = value?.find((one) => one.id === id);
+  const hasEnded = id !== undefined && value !== undefined && grant === undefined;
+  useEffect(() => {
+    if (hasEnded) reload();
+  }, [hasEnded]);
+  if (id === undefined) return null;
+  return (
+    <>
+      <Failure error={error} />
+      {grant && (
+        <p class="notice doubtful">
+          {t('explain.grantEnds')} <Time at={grant.until} />, {t('grants.remaining')}:{' '}
+          <Remaining until={grant.until} />
+        </p>
+      )}
     </>
   );
 }
@@ -249,7 +279,7 @@ function Answer({ explanation: { answer, verdict } }: { explanation: Explanation
 }
 
 /** The call that turns the verdict over, and the grant that does so for a while. */
-function Remedies({ explanation, done }: ResultProperties): JSX.Element {
+function Remedies({ explanation, done }: Omit<ResultProperties, 'reload'>): JSX.Element {
   const { flip, verdict, profile, domain, steps } = explanation;
   const decided = steps.find((step) => step.decided)?.step;
   if (decided === 'order') return <p class="notice doubtful">{t('explain.noFlip')}</p>;

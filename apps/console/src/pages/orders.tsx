@@ -1,21 +1,39 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { allows, api, type Applied, changeBy, dataOf, type Schemas, session } from '../api.js';
-import { timeOf } from '../clock.js';
-import { Action, Failure, Field, InForce, Loading, Table, Time } from '../components.js';
+import { Action, Choice, Failure, Field, InForce, Loading, Table, Time } from '../components.js';
 import { csvOf, download } from '../csv.js';
+import { useDraft } from '../draft.js';
 import { number, t } from '../i18n/index.js';
+import { EditOrder, NewOrder } from '../order-form.js';
 import { useLoad } from '../use-load.js';
 
 type Order = Schemas['OrderStateAnswer'];
 
-/** So many rows at most; the file has all that were found. */
-const MAX_SHOWN = 500;
+/** Of a page. */
+const ROWS = 100;
+/** While an order is not known to be in force everywhere. */
+const EVERY_MS = 5_000;
 const COLUMNS = ['id', 'state', 'authority', 'reference', 'domain', 'until', 'inForce'] as const;
+const STATES = ['everywhere', 'unproven', 'ended'] as const;
+const LOOKS = { everywhere: 'good', unproven: 'doubtful', ended: 'quiet' };
+
+type State = (typeof STATES)[number];
+
+const load = (signal?: AbortSignal): Promise<Order[]> =>
+  dataOf(api.GET('/orders/', signal ? { signal } : {}));
+
+function stateOf({ until, in_force: inForce }: Order): State {
+  if (until !== null && Date.parse(until) <= Date.now()) return 'ended';
+  return inForce !== null && inForce.m > 0 && inForce.k === inForce.m ? 'everywhere' : 'unproven';
+}
 
 export function Orders(): JSX.Element {
   const [change, setChange] = useState<Applied | null>(null);
-  const { value, error, reload } = useLoad((signal) => dataOf(api.GET('/orders/', { signal })), []);
+  const [edited, setEdited] = useDraft<Order | null>('order', null);
+  const { value, error, reload } = useLoad(load, [], (orders) =>
+    orders?.some((order) => stateOf(order) === 'unproven') ? EVERY_MS : undefined,
+  );
   const done = (applied: Applied): void => {
     setChange(applied);
     reload();
@@ -23,10 +41,19 @@ export function Orders(): JSX.Element {
   return (
     <>
       <p>{t('orders.about')}</p>
-      {allows('write') && <NewOrder done={done} />}
+      {allows('write') &&
+        (edited === null ? (
+          <NewOrder done={done} reload={reload} />
+        ) : (
+          <EditOrder key={edited.id} order={edited} done={done} close={() => setEdited(null)} />
+        ))}
       <InForce change={change} />
       <Failure error={error} retry={reload} />
-      {value === undefined ? error === null && <Loading /> : <List orders={value} done={done} />}
+      {value === undefined ? (
+        error === null && <Loading />
+      ) : (
+        <List orders={value} done={done} edit={setEdited} />
+      )}
     </>
   );
 }
@@ -34,58 +61,83 @@ export function Orders(): JSX.Element {
 interface ListProperties {
   readonly orders: readonly Order[];
   readonly done: (change: Applied) => void;
+  readonly edit: (order: Order) => void;
 }
 
-function List({ orders, done }: ListProperties): JSX.Element {
-  const [text, setText] = useState('');
+function List({ orders, done, edit }: ListProperties): JSX.Element {
+  const [text, setText] = useDraft('find', '');
+  const [state, setState] = useDraft<State | ''>('state', '');
+  const [page, setPage] = useState(0);
   const wanted = text.trim().toLowerCase();
-  const found = orders.filter(({ id, authority, reference }) =>
-    `${id} ${authority} ${reference}`.toLowerCase().includes(wanted),
-  );
-  const end = async ({ id }: Order): Promise<void> => {
-    done(await changeBy(api.DELETE('/orders/{id}', { params: { path: { id } } })));
+  const isWanted = (order: Order): boolean =>
+    (state === '' || stateOf(order) === state) &&
+    `${order.id} ${order.authority} ${order.reference}`.toLowerCase().includes(wanted);
+  const found = orders.filter(isWanted);
+  const last = Math.max(Math.ceil(found.length / ROWS) - 1, 0);
+  const first = Math.min(page, last) * ROWS;
+  const shown = found.slice(first, first + ROWS);
+  const choices = STATES.map((one) => [one, t(`orders.state.${one}`)] as const);
+  const exportFound = async (): Promise<void> => {
+    download('orders.csv', 'text/csv', fileOf((await load()).filter(isWanted)));
   };
-  const head = COLUMNS.map((one) => t(`orders.${one}`));
+  const head = COLUMNS.map((one) => t(`orders.${one}`, { zone: session.value?.timeZone ?? 'UTC' }));
   return (
     <section>
       <div class="card row">
         <Field label={t('orders.find')} value={text} onValue={setText} />
-        <button type="button" onClick={() => download('orders.csv', 'text/csv', fileOf(found))}>
-          {t('orders.export')}
-        </button>
+        <Choice
+          label={t('orders.state')}
+          value={state}
+          choices={[['', t('orders.state.any')], ...choices]}
+          onValue={setState}
+        />
+        <Action run={exportFound}>{t('orders.export')}</Action>
         <span role="status">
           {t('orders.shown', {
-            shown: number(Math.min(found.length, MAX_SHOWN)),
-            all: number(orders.length),
+            ...{
+              from: number(Math.min(first + 1, found.length)),
+              to: number(first + shown.length),
+            },
+            ...{ found: number(found.length), all: number(orders.length) },
           })}
         </span>
       </div>
-      <Table caption={t('page.orders')} head={allows('write') ? [...head, t('orders.end')] : head}>
-        {found.slice(0, MAX_SHOWN).map((order) => (
-          <Row key={order.id} order={order} end={allows('write') ? () => end(order) : undefined} />
+      <Table caption={t('page.orders')} head={allows('write') ? [...head, t('orders.act')] : head}>
+        {shown.map((order) => (
+          <Row key={order.id} order={order} done={done} edit={edit} />
         ))}
       </Table>
+      {last > 0 && (
+        <p class="row">
+          <button type="button" disabled={first === 0} onClick={() => setPage(first / ROWS - 1)}>
+            {t('orders.previous')}
+          </button>
+          <button
+            type="button"
+            disabled={first / ROWS === last}
+            onClick={() => setPage(first / ROWS + 1)}
+          >
+            {t('orders.next')}
+          </button>
+        </p>
+      )}
       <p class="quiet">{t('common.hash')}</p>
     </section>
   );
 }
 
-interface RowProperties {
+interface RowProperties extends Pick<ListProperties, 'done' | 'edit'> {
   readonly order: Order;
-  readonly end: (() => Promise<void>) | undefined;
 }
 
-function Row({ order, end }: RowProperties): JSX.Element {
+function Row({ order, done, edit }: RowProperties): JSX.Element {
   const { id, domain_hash: hash, authority, reference, until, in_force: inForce } = order;
-  const [isSure, setSure] = useState(false);
-  const hasEnded = until !== null && Date.parse(until) <= Date.now();
+  const state = stateOf(order);
   return (
     <tr>
       <th scope="row">{id}</th>
       <td>
-        <span class={hasEnded ? 'badge quiet' : 'badge good'}>
-          {t(hasEnded ? 'orders.ended' : 'orders.set')}
-        </span>
+        <span class={`badge ${LOOKS[state]}`}>{t(`orders.state.${state}`)}</span>
       </td>
       <td>{authority}</td>
       <td>{reference}</td>
@@ -100,62 +152,44 @@ function Row({ order, end }: RowProperties): JSX.Element {
               {t('orders.proof', { ...inForce, revision: number(inForce.revision) })}
             </span>
             <br />
-            <Time at={inForce.at} />
+            {t(inForce.k === inForce.m ? 'orders.since' : 'orders.at')} <Time at={inForce.at} />
           </>
         )}
       </td>
-      {end && (
+      {allows('write') && (
         <td>
-          <Action
-            class={isSure ? 'main' : ''}
-            run={isSure ? end : () => Promise.resolve(setSure(true))}
-          >
-            {isSure ? t('orders.confirmEnd', { id }) : t('orders.end')}
-          </Action>
+          <Deeds order={order} done={done} edit={edit} />
         </td>
       )}
     </tr>
   );
 }
 
-function NewOrder({ done }: Pick<ListProperties, 'done'>): JSX.Element {
-  const [id, setId] = useState('');
-  const [domain, setDomain] = useState('');
-  const [authority, setAuthority] = useState('');
-  const [reference, setReference] = useState('');
-  const [until, setUntil] = useState('');
-  const required = [id, domain, authority, reference].map((text) => text.trim());
-  const add = async (): Promise<void> => {
-    const body = {
-      id: Number(id),
-      domain: domain.trim(),
-      authority: authority.trim(),
-      reference: reference.trim(),
-      until: until === '' ? null : timeOf(until, session.value?.timeZone ?? 'UTC'),
-    };
-    done(await changeBy(api.POST('/orders/', { body })));
-    for (const clear of [setId, setDomain, setReference, setUntil]) clear('');
+/** What somebody may do with an order. */
+function Deeds({ order, done, edit }: RowProperties): JSX.Element {
+  const [isSure, setSure] = useState(false);
+  const params = { path: { id: order.id } };
+  const end = async (): Promise<void> => {
+    if (!isSure) return setSure(true);
+    done(await changeBy(api.DELETE('/orders/{id}', { params })));
+  };
+  const prove = async (): Promise<void> => {
+    done(await changeBy(api.PATCH('/orders/{id}', { params, body: {} })));
+  };
+  const open = (): void => {
+    edit(order);
+    document.querySelector('h1')?.focus();
   };
   return (
-    <section>
-      <h2>{t('orders.new')}</h2>
-      <div class="card row">
-        <Field label={t('orders.id')} inputMode="numeric" value={id} onValue={setId} />
-        <Field label={t('orders.domain')} value={domain} onValue={setDomain} />
-        <Field label={t('orders.authority')} value={authority} onValue={setAuthority} />
-        <Field label={t('orders.reference')} value={reference} onValue={setReference} />
-        <Field
-          label={t('orders.until')}
-          hint={t('orders.untilHint', { zone: session.value?.timeZone ?? 'UTC' })}
-          type="datetime-local"
-          value={until}
-          onValue={setUntil}
-        />
-        <Action class="main" disabled={required.includes('')} run={add}>
-          {t('orders.add')}
-        </Action>
-      </div>
-    </section>
+    <div class="row tight">
+      <button type="button" onClick={open}>
+        {t('orders.edit')}
+      </button>
+      {stateOf(order) === 'unproven' && <Action run={prove}>{t('orders.prove')}</Action>}
+      <Action class={isSure ? 'main' : ''} run={end}>
+        {isSure ? t('orders.confirmEnd', { id: order.id }) : t('orders.end')}
+      </Action>
+    </div>
   );
 }
 

@@ -2,9 +2,21 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { allows, api, type Applied, changeBy, dataOf, type Schemas } from '../api.js';
 import { ChangesTable } from '../changes-table.js';
-import { Action, Choice, Failure, Field, InForce, Loading, Table, Time } from '../components.js';
+import {
+  Action,
+  Choice,
+  Failure,
+  Field,
+  InForce,
+  Loading,
+  Remaining,
+  Table,
+  Time,
+} from '../components.js';
+import { useDraft } from '../draft.js';
 import { t } from '../i18n/index.js';
 import { hrefOf, navigate, type PageProperties } from '../router.js';
+import { useGrants } from '../use-grants.js';
 import { useLoad } from '../use-load.js';
 import { Week } from '../week.js';
 
@@ -12,7 +24,7 @@ const SHOWN_CHANGES = 20;
 const VERDICTS = ['allow', 'deny'] as const;
 
 export function Profile({ rest }: PageProperties): JSX.Element {
-  const [text, setText] = useState(rest);
+  const [text, setText] = useDraft('id', rest);
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     navigate(hrefOf(`profiles/${encodeURIComponent(text.trim())}`));
@@ -107,11 +119,7 @@ function Blocks({
 
 function Grants({ id }: { id: number }): JSX.Element {
   const [change, setChange] = useState<Applied | null>(null);
-  const params = { path: { profile_id: id } };
-  const { value, error, reload } = useLoad(
-    (signal) => dataOf(api.GET('/profile/{profile_id}/grants', { params, signal })),
-    [id],
-  );
+  const { value, error, reload } = useGrants(id);
   const done = (applied: Applied): void => {
     setChange(applied);
     reload();
@@ -120,7 +128,9 @@ function Grants({ id }: { id: number }): JSX.Element {
     const path = { profile_id: id, id: grant };
     done(await changeBy(api.DELETE('/profile/{profile_id}/grants/{id}', { params: { path } })));
   };
-  const head = (['verdict', 'domain', 'until'] as const).map((one) => t(`grants.${one}`));
+  const head = (['verdict', 'domain', 'until', 'remaining'] as const).map((one) =>
+    t(`grants.${one}`),
+  );
   return (
     <section>
       <h2>{t('grants.title')}</h2>
@@ -139,6 +149,9 @@ function Grants({ id }: { id: number }): JSX.Element {
               <td>
                 <Time at={grant.until} />
               </td>
+              <td class="number">
+                <Remaining until={grant.until} />
+              </td>
               {allows('write') && (
                 <td>
                   <Action run={() => end(grant.id)}>{t('grants.end')}</Action>
@@ -154,9 +167,9 @@ function Grants({ id }: { id: number }): JSX.Element {
 }
 
 function NewGrant({ id, done }: { id: number; done: (change: Applied) => void }): JSX.Element {
-  const [domain, setDomain] = useState('');
-  const [minutes, setMinutes] = useState('30');
-  const [verdict, setVerdict] = useState<(typeof VERDICTS)[number]>('allow');
+  const [domain, setDomain] = useDraft('grant.domain', '');
+  const [minutes, setMinutes] = useDraft('grant.minutes', '30');
+  const [verdict, setVerdict] = useDraft<(typeof VERDICTS)[number]>('grant.verdict', 'allow');
   const add = async (): Promise<void> => {
     const body = { domain: domain.trim(), verdict, minutes: Number(minutes) };
     const params = { path: { profile_id: id } };

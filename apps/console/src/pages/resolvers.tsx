@@ -9,6 +9,8 @@ import { useLoad } from '../use-load.js';
 const EVERY_MS = 1_000;
 /** Times that the chart shows: ten minutes. */
 const MAX_SAMPLES = 600;
+/** The shortest time that the chart shows. */
+const SHOWN_S = 60;
 const LOOKS = { live: 'good', catching_up: 'doubtful', missing: 'bad' };
 
 type Resolver = Schemas['ResolverAnswer'];
@@ -17,7 +19,7 @@ export function Resolvers(): JSX.Element {
   const { value, error, reload } = useLoad(
     (signal) => dataOf(api.GET('/resolvers/', { signal })),
     [],
-    EVERY_MS,
+    () => EVERY_MS,
   );
   return (
     <>
@@ -35,7 +37,10 @@ interface Sample {
 
 /** Answers a second of each resolver since the page was opened. */
 function Answers({ resolvers }: { resolvers: readonly Resolver[] }): JSX.Element {
-  const [samples, setSamples] = useState<readonly Sample[]>([]);
+  // The first one has no values: the chart shows a minute from the start.
+  const [samples, setSamples] = useState<readonly Sample[]>(() => [
+    { seconds: Date.now() / 1_000 - SHOWN_S, resolvers: [] },
+  ]);
   useEffect(() => {
     const sample = { seconds: Date.now() / 1_000, resolvers };
     setSamples((before) => [...before.slice(1 - MAX_SAMPLES), sample]);

@@ -1,0 +1,156 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { api, type Applied, changeBy, dataOf, type Schemas, session } from './api.js';
+import { shownAt, timeOf } from './clock.js';
+import { Action, Field, Time } from './components.js';
+import { forgetDraft, useDraft } from './draft.js';
+import { t } from './i18n/index.js';
+
+type Order = Schemas['OrderStateAnswer'];
+
+interface Entered {
+  readonly id: string;
+  readonly domain: string;
+  readonly authority: string;
+  readonly reference: string;
+  /** On the clocks of `SCHEDULE_TIMEZONE`; empty: no end. */
+  readonly until: string;
+}
+
+const NOTHING: Entered = { id: '', domain: '', authority: '', reference: '', until: '' };
+
+const timeZone = (): string => session.value?.timeZone ?? 'UTC';
+const endOf = (until: string): string | null => (until === '' ? null : timeOf(until, timeZone()));
+
+interface FieldsProperties {
+  readonly entered: Entered;
+  readonly onEntered: (entered: Entered) => void;
+  /** It exists: its id stays, and its domain is not known here. */
+  readonly isStored?: boolean;
+}
+
+function Fields({ entered, onEntered, isStored = false }: FieldsProperties): JSX.Element {
+  const field = (name: keyof Entered): Pick<Parameters<typeof Field>[0], 'value' | 'onValue'> => ({
+    value: entered[name],
+    onValue: (value) => onEntered({ ...entered, [name]: value }),
+  });
+  return (
+    <>
+      {!isStored && <Field label={t('orders.id')} inputMode="numeric" {...field('id')} />}
+      <Field
+        label={t(isStored ? 'orders.otherDomain' : 'orders.domain')}
+        {...(isStored && { hint: t('orders.otherDomainHint') })}
+        {...field('domain')}
+      />
+      <Field label={t('orders.authority')} {...field('authority')} />
+      <Field label={t('orders.reference')} {...field('reference')} />
+      <Field
+        label={t('orders.until')}
+        hint={t('orders.untilHint', { zone: timeZone() })}
+        type="datetime-local"
+        {...field('until')}
+      />
+    </>
+  );
+}
+
+export function NewOrder({
+  done,
+  reload,
+}: {
+  done: (change: Applied) => void;
+  reload: () => void;
+}): JSX.Element {
+  const [entered, setEntered] = useDraft('order.new', NOTHING);
+  const { id, domain, authority, reference, until } = entered;
+  const required = [id, domain, authority, reference].map((text) => text.trim());
+  const add = async (): Promise<void> => {
+    const body = {
+      id: Number(id),
+      domain: domain.trim(),
+      authority: authority.trim(),
+      reference: reference.trim(),
+      until: endOf(until),
+    };
+    // When somebody else was faster, the list shows what is there.
+    done(await changeBy(api.POST('/orders/', { body }).finally(reload)));
+    setEntered({ ...NOTHING, authority });
+  };
+  return (
+    <section>
+      <h2>{t('orders.new')}</h2>
+      <div class="card row">
+        <Fields entered={entered} onEntered={setEntered} />
+        <Action class="main" disabled={required.includes('')} run={add}>
+          {t('orders.add')}
+        </Action>
+      </div>
+    </section>
+  );
+}
+
+const contentOf = ({ domain_hash, authority, reference, until }: Order): string =>
+  JSON.stringify([domain_hash, authority, reference, until]);
+
+interface EditProperties {
+  /** As it was when it was opened. */
+  readonly order: Order;
+  readonly done: (change: Applied) => void;
+  readonly close: () => void;
+}
+
+/** Changes what was entered anew, and nothing else of the order. */
+export function EditOrder({ order, done, close }: EditProperties): JSX.Element {
+  const { id } = order;
+  const untilShown = order.until === null ? '' : shownAt(order.until, timeZone());
+  const [entered, setEntered] = useDraft<Entered>(`order.${id}`, {
+    ...NOTHING,
+    ...{ authority: order.authority, reference: order.reference, until: untilShown },
+  });
+  /** What the person knows of the order. */
+  const [known, setKnown] = useState(order);
+  const leave = (): void => {
+    forgetDraft(`order.${id}`);
+    close();
+  };
+  const params = { path: { id } };
+  const { domain, until } = entered;
+  const [authority, reference] = [entered.authority.trim(), entered.reference.trim()];
+  const body = {
+    ...(domain.trim() !== '' && { domain: domain.trim() }),
+    ...(authority !== order.authority && { authority }),
+    ...(reference !== order.reference && { reference }),
+    ...(until !== untilShown && { until: endOf(until) }),
+  };
+  const save = async (): Promise<void> => {
+    const stored = await dataOf(api.GET('/orders/{id}', { params }));
+    const isKnown = contentOf(stored) === contentOf(known);
+    setKnown(stored);
+    if (!isKnown) return;
+    done(await changeBy(api.PATCH('/orders/{id}', { params, body })));
+    leave();
+  };
+  return (
+    <section>
+      <h2>{t('orders.editing', { id })}</h2>
+      <div class="card row">
+        <Fields entered={entered} onEntered={setEntered} isStored />
+        <Action class="main" disabled={Object.keys(body).length === 0} run={save}>
+          {t('orders.save')}
+        </Action>
+        <button type="button" onClick={leave}>
+          {t('orders.cancel')}
+        </button>
+      </div>
+      {contentOf(known) !== contentOf(order) && (
+        <div class="notice doubtful" role="alert">
+          <p>{t('orders.changedMeanwhile')}</p>
+          <p>
+            {known.authority} · {known.reference} ·{' '}
+            {known.until === null ? t('orders.noEnd') : <Time at={known.until} />}
+          </p>
+        </div>
+      )}
+    </section>
+  );
+}
