@@ -1,7 +1,7 @@
 import { CatalogueImage } from '@weir/catalogue';
 import { parseHashKey } from '@weir/dns-name';
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -260,6 +260,83 @@ describe('catalogue diff', () => {
     expect((await run('diff', file('absent'), file(after))).errors).toEqual([
       `weir: ${file('absent')} cannot be read: ENOENT`,
     ]);
+  });
+});
+
+describe('catalogue sets', () => {
+  const source = (url: string, size: string) =>
+    `      - { url: 'https://${url}', format: domains, licence: MIT, commercial_use: true, size: ${size} }\n`;
+  const set = (about: string, ...sources: string[]) =>
+    `# ${about}\ncategories:\n  - id: 7\n    sources:\n${sources.join('')}`;
+  beforeEach(async () => {
+    await write(YAML, LIST);
+    await mkdir(join(folder, 'sets'));
+    const sets = {
+      both: set(
+        'Two lists.',
+        source('a.example/a', '188764 names on 2026-02-07'),
+        source('a.example/b', '3476 names on 2025-12-31'),
+      ),
+      one: set(
+        'One counted.',
+        source('b.example/a', '4 names on 2026-03-01'),
+        source('b.example/b', 'unknown'),
+      ),
+      none: set('None counted.', source('c.example/', 'unknown')),
+    };
+    for (const [name, text] of Object.entries(sets)) {
+      await writeFile(join(folder, `sets/${name}.yaml`), text);
+    }
+  });
+
+  it('prints what there is: names and when they were counted, licence, and what it is', async () => {
+    const { code, out } = await run('sets');
+    expect(code).toBe(0);
+    expect(out.map((row) => row.split(/ {2,}/))).toEqual([
+      ['set', 'on', 'names', 'licence', 'commercial use', 'what'],
+      ['both', '-', '192,240 (2025-12)', 'MIT', 'true', 'Two lists.'],
+      ['none', '-', 'unknown', 'MIT', 'true', 'None counted.'],
+      ['one', '-', 'over 4 (2026-03)', 'MIT', 'true', 'One counted.'],
+    ]);
+  });
+
+  it('prints each source as JSON', async () => {
+    const { out } = await run('sets', '--json');
+    expect(JSON.parse(out.join(''))).toMatchObject([
+      {},
+      {},
+      {
+        name: 'one',
+        enabled: false,
+        sources: [
+          {
+            source: 'https://b.example/a',
+            format: 'domains',
+            licence: 'MIT',
+            commercial_use: 'true',
+            size: { names: 4, on: '2026-03-01' },
+          },
+          { source: 'https://b.example/b', size: 'unknown' },
+        ],
+      },
+    ]);
+  });
+
+  it('turns one on and off', async () => {
+    const catalogue = () => readFile(join(folder, 'catalogue.yaml'), 'utf8');
+    expect(await run('enable', 'none')).toMatchObject({
+      code: 0,
+      out: [`sets/none.yaml is included from now on in ${folder}/catalogue.yaml`],
+    });
+    expect(await catalogue()).toContain('include: [sets/none.yaml]');
+    expect((await run('sets')).out[2]).toMatch(/^none +on /);
+    expect(await run('disable', 'none')).toMatchObject({ code: 0 });
+    expect(await catalogue()).toContain('include: []');
+  });
+
+  it('fails for a set that is not there', async () => {
+    const { code, errors } = await run('enable', 'nothing');
+    expect([code, errors]).toEqual([1, [expect.stringMatching(/sets has no set nothing$/)]]);
   });
 });
 

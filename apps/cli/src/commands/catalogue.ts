@@ -5,6 +5,7 @@ import {
   type ImageBytes,
   readDefinition,
   readSets,
+  type SourceDefinition,
 } from '@weir/catalogue';
 import { findImage } from '@weir/control-plane/catalogue/store/image-store';
 import { SCHEMA } from '@weir/control-plane/configuration';
@@ -117,11 +118,13 @@ export async function printSets(
     about: set.about,
     enabled: set.isEnabled || besides.includes(set.name),
     fault: set.fault,
-    sources: set.sources.map(({ name, mirrors, licence, commercialUse }) => ({
+    sources: set.sources.map(({ name, mirrors, format, licence, commercialUse, size }) => ({
       source: name,
       mirrors: mirrors.length,
+      format,
       licence,
       commercial_use: commercialUse,
+      size,
     })),
   }));
   if (options.json === true) {
@@ -131,13 +134,26 @@ export async function printSets(
   const rows = sets.map(({ name, about, enabled, fault, sources }) => [
     name,
     enabled ? 'on' : '-',
+    lengthOf(sources.map(({ size }) => size)),
     [...new Set(sources.map(({ licence }) => licence))].join(', '),
     [...new Set(sources.map((source) => source.commercial_use))].join(', '),
     fault ?? about,
   ]);
-  const [first, ...lines] = table([['set', 'on', 'licence', 'commercial use', 'what'], ...rows], 5);
+  const [first, ...lines] = table(
+    [['set', 'on', 'names', 'licence', 'commercial use', 'what'], ...rows],
+    6,
+  );
   terminal.print(terminal.style('bold', first));
   for (const line of lines) terminal.print(line);
+}
+
+/** How many names lists had together, and the month of the oldest count, such as `188,764 (2026-02)`. */
+function lengthOf(sizes: readonly SourceDefinition['size'][]): string {
+  const known = sizes.filter((size) => size !== null && size !== 'unknown');
+  if (known.length === 0) return 'unknown';
+  const names = known.reduce((sum, size) => sum + size.names, 0).toLocaleString('en');
+  const [month] = known.map(({ on }) => on.slice(0, 7)).sort();
+  return `${known.length === sizes.length ? '' : 'over '}${names} (${month})`;
 }
 
 /** Turns a set on. */

@@ -14,8 +14,17 @@ export interface SourceDefinition extends Source {
   readonly licence: string | null;
   /** Whether the list may be used by who earns with it; null: the definition does not say. */
   readonly commercialUse: CommercialUse | null;
+  /** How long the list was on a day; null: the definition does not say. */
+  readonly size: ListSize | 'unknown' | null;
   /** Where the definition names it first, such as `catalogue.yaml:14: categories[3].sources[0]`. */
   readonly declaredAt: string;
+}
+
+/** How many names a list had on a day. */
+export interface ListSize {
+  readonly names: number;
+  /** Such as `2026-02-07`. */
+  readonly on: string;
 }
 
 export const COMMERCIAL_USES = ['true', 'false', 'unknown'] as const;

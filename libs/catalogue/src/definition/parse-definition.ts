@@ -16,6 +16,7 @@ import {
   type Definition,
   type FilePlace,
   type GroupDefinition,
+  type ListSize,
   type RewriteDefinition,
   type SourceDefinition,
 } from './definition.js';
@@ -308,7 +309,7 @@ class GroupReader {
     sources.set(source.name, known);
     const equal = isDeepStrictEqual({ ...known, declaredAt: '' }, { ...source, declaredAt: '' });
     if (!equal) {
-      const fields = 'format, key, mirrors, refresh, sha256, licence or commercial_use';
+      const fields = 'format, key, mirrors, refresh, sha256, licence, commercial_use or size';
       throw this.yaml.fail(place, `${source.name} has another ${fields} at ${known.declaredAt}`);
     }
     return known;
@@ -335,6 +336,7 @@ const SOURCE_FIELDS = [
   'sha256',
   'licence',
   'commercial_use',
+  'size',
 ] as const;
 
 /** Reads one item of `sources`. */
@@ -355,6 +357,7 @@ function readSource(yaml: YamlReader, place: Place, base: Base): SourceDefinitio
     licence: fields.licence === undefined ? null : yaml.text(fields.licence, MAX_WORD),
     commercialUse:
       fields.commercial_use === undefined ? null : readCommercialUse(yaml, fields.commercial_use),
+    size: fields.size === undefined ? null : readSize(yaml, fields.size),
   };
   if (file !== undefined) {
     if (refresh !== undefined) {
@@ -393,6 +396,16 @@ function readCommercialUse(yaml: YamlReader, place: Place): CommercialUse {
   const use = COMMERCIAL_USES.find((known) => known === yaml.word(place));
   if (use === undefined) throw yaml.fail(place, `must be one of ${COMMERCIAL_USES.join(', ')}`);
   return use;
+}
+
+function readSize(yaml: YamlReader, place: Place): ListSize | 'unknown' {
+  const text = yaml.text(place, MAX_WORD);
+  if (text === 'unknown') return text;
+  const [, names, on] = /^(\d{1,10}) names on (\d{4}-\d\d-\d\d)$/.exec(text) ?? [];
+  if (names === undefined) {
+    throw yaml.fail(place, 'must be unknown, or such as "188764 names on 2026-02-07"');
+  }
+  return { names: Number(names), on };
 }
 
 function readFormat(yaml: YamlReader, place: Place): ListFormat {

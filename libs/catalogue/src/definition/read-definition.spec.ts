@@ -30,6 +30,7 @@ categories:
         format: domains
         licence: CC-BY-SA-4.0
         commercial_use: true
+        size: 32247 names on 2026-08-17
       - url: https://me:secret@lists.example/gambling?key=secret
         format: hosts
         refresh: 90m
@@ -78,6 +79,7 @@ describe('readDefinition', () => {
             refreshMs: null,
             licence: 'CC-BY-SA-4.0',
             commercialUse: 'true',
+            size: { names: 32_247, on: '2026-08-17' },
             declaredAt: 'catalogue.yaml:7: categories[0].sources[0]',
           },
           {
@@ -90,7 +92,8 @@ describe('readDefinition', () => {
             refreshMs: 90 * 60_000,
             licence: null,
             commercialUse: null,
-            declaredAt: 'catalogue.yaml:11: categories[0].sources[1]',
+            size: null,
+            declaredAt: 'catalogue.yaml:12: categories[0].sources[1]',
           },
         ],
         rewrites: [],
@@ -103,7 +106,7 @@ describe('readDefinition', () => {
         ...GUARDED,
         isGuarded: false,
         domains: ['video.example'],
-        domainPlaces: [at(19)],
+        domainPlaces: [at(20)],
         sources: [],
         rewrites: [],
       },
@@ -449,12 +452,16 @@ never_block: [Portal.Example., bücher.example]
       /sources\[0\]\.commercial_use: must be one of true, false, unknown$/,
     ],
     [
+      'categories:\n  - {id: 1, name: a, sources: [{file: a, format: domains, size: 3 names}]}',
+      /sources\[0\]\.size: must be unknown, or such as "188764 names on 2026-02-07"$/,
+    ],
+    [
       'categories:\n  - {id: 1, name: a, sources: [{file: a, format: domains, licence: [MIT]}]}',
       /sources\[0\]\.licence: must be a text of 1 to 200 characters$/,
     ],
     [
       'categories:\n  - {id: 1, name: a, sources: [{file: a, format: domains}, {file: a, format: hosts}]}',
-      /sources\[1\]: a has another format, .* or commercial_use at catalogue\.yaml:2: categories\[0\]\.sources\[0\]$/,
+      /sources\[1\]: a has another format, .* or size at catalogue\.yaml:2: categories\[0\]\.sources\[0\]$/,
     ],
     ['a: 1\na: 2', /^catalogue\.yaml:2: /],
   ])('refuses %j', async (text, message) => {

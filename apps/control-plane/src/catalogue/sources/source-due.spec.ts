@@ -15,6 +15,7 @@ const source = (refreshMs: number | null): SourceDefinition => ({
   refreshMs,
   licence: null,
   commercialUse: null,
+  size: null,
   declaredAt: 'catalogue.yaml:1',
 });
 const state = (agoMs: number, failures = 0): SourceState => ({

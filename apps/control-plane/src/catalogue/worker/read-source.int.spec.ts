@@ -71,6 +71,7 @@ describe(
         refreshMs: 60_000,
         licence: null,
         commercialUse: null,
+        size: null,
       };
       const { etag = null } = before?.list ?? {};
       const neverBlock = [PROTECTED];
