@@ -21,6 +21,10 @@ const SMALLEST_LOAD = ['--rounds', '1', '--seconds', '1'];
 const row = (server: string): RegExp =>
   new RegExp(`^\\| ${server} \\| [\\d.]+ \\|.*\\| +\\|$`, 'm');
 
+/** The table of three servers below a title. None of them gave a wrong answer, or was left out. */
+const tableWithoutErrors = (title: string): RegExp =>
+  new RegExp(`^${title} .*\\n+(\\|.*\\n){2}(\\| \\w+ \\| [\\d.]+ \\|.*\\| 0 \\| +\\|\\n){3}`, 'm');
+
 /** The least that each benchmark can do, and what it prints then. */
 const TRIALS: Readonly<Record<string, Trial>> = {
   api: { args: [], prints: [/GET \/net\/ .* first byte \d+ ms/] },
@@ -33,6 +37,11 @@ const TRIALS: Readonly<Record<string, Trial>> = {
     args: ['--jobs', 'zone', '--servers', 'unbound', ...SMALLEST_LOAD],
     prints: [row('unbound')],
     needs: needs('unbound'),
+  },
+  'dns -- --jobs': {
+    args: ['--jobs', 'tcp,dot,doh,doh-64', '--servers', 'Weir,unbound,dnsdist', ...SMALLEST_LOAD],
+    prints: ['TCP, 8', 'TLS, 8', 'HTTPS, 8', 'HTTPS, 64'].map(tableWithoutErrors),
+    needs: needs('unbound', 'dnsdist', 'h2load'),
   },
   'dns -- --lanes': {
     args: ['--lanes', '1,2', '--jobs', 'zone', ...SMALLEST_LOAD],

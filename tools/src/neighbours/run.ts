@@ -1,7 +1,6 @@
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Deployment } from '../deployment/deployment.js';
+import { makeCertificate } from '../services/certificate.js';
 import { findFreePorts } from '../services/ports.js';
 import { residentMiB } from '../services/usage.js';
 import type { WeirProcess } from '../services/weir-process.js';
@@ -100,7 +99,7 @@ export async function runNeighbours(options: RunOptions): Promise<readonly Attac
   const { root, folder, failed } = options;
   keepLoadAway();
   const [tlsPort = 0, httpsPort = 0, ...upstreamPorts] = await findFreePorts(4);
-  const certificate = makeCertificate(folder);
+  const { certFile, keyFile } = makeCertificate(folder);
   const deployment = await Deployment.create({
     ...{ root, folder, replicas: 1, resolvers: 1, withoutProxies: true },
     resolverVariables: () => ({
@@ -110,7 +109,8 @@ export async function runNeighbours(options: RunOptions): Promise<readonly Attac
       DNS_TLS_PORT: String(tlsPort),
       DNS_HTTPS_PORT: String(httpsPort),
       CLIENT_QUERY_RATE: String(QUERY_RATE_LIMIT),
-      ...certificate,
+      DNS_TLS_CERT: certFile,
+      DNS_TLS_KEY: keyFile,
     }),
     onUnexpectedExit: (explanation) => failed.abort(new Error(explanation)),
   });
@@ -276,16 +276,6 @@ async function configure({ clients }: Deployment): Promise<void> {
   for (const [lower_port_bound, upper_port_bound, profile_id] of ranges) {
     await post('/napt/', { ip: NEIGHBOUR, lower_port_bound, upper_port_bound, profile_id });
   }
-}
-
-/** Writes a self-signed certificate and its key. @returns the variables that name them */
-function makeCertificate(folder: string): Readonly<Record<string, string>> {
-  const [certificate, key] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')];
-  const keyOptions = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
-  const files = ['-keyout', key, '-out', certificate];
-  const subject = ['-subj', '/CN=dns.example.com', '-days', '2'];
-  execFileSync('openssl', ['req', '-x509', ...keyOptions, ...subject, ...files], { stdio: 'pipe' });
-  return { DNS_TLS_CERT: certificate, DNS_TLS_KEY: key };
 }
 
 /** Counters of ordinary work, which goes on during the attack too. */

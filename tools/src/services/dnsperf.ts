@@ -15,6 +15,8 @@ export interface LoadOptions {
   /** A file with one query per line: name and type. */
   readonly queries: string;
   readonly pace: Pace;
+  /** Default: UDP. Certificates are not verified. */
+  readonly transport?: 'udp' | 'tcp' | 'dot';
   /** Sockets of dnsperf. Default: 8. */
   readonly clients?: number;
   /** Without an answer within this time a query is lost. */
@@ -39,7 +41,7 @@ const OUTSTANDING = 200;
 export async function load(options: LoadOptions): Promise<LoadResult> {
   const { port, queries, pace, timeoutSeconds = 2, clients = CLIENTS } = options;
   const args = ['-s', '127.0.0.1', '-p', String(port), '-d', queries];
-  args.push('-t', String(timeoutSeconds));
+  args.push('-m', options.transport ?? 'udp', '-t', String(timeoutSeconds));
   args.push('-c', String(clients), '-q', String(OUTSTANDING));
   args.push(...(pace.kind === 'once' ? ['-n', '1'] : ['-l', String(pace.seconds)]));
   // With -v it prints a line per answer, which costs it too much at full load.

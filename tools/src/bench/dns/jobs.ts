@@ -1,9 +1,22 @@
 import { Random } from '../../deployment/random.js';
 
+/**
+ * How names are asked. With dnsperf: 200 at a time on all sockets together, over UDP on as many as the comparison
+ * wants. Over HTTPS with h2load: as GET, so many streams at a time on each connection.
+ */
+export type Load =
+  | { readonly transport: 'udp' }
+  | { readonly transport: 'tcp' | 'dot'; readonly connections: number }
+  | { readonly transport: 'doh'; readonly connections: number; readonly streams: number };
+
+export const TRANSPORTS = ['udp', 'tcp', 'dot', 'doh'] as const;
+export type Transport = (typeof TRANSPORTS)[number];
+
 /** What all servers are asked, and what they must block for it. */
 export interface Job {
   readonly name: string;
   readonly title: string;
+  readonly load: Load;
   /** Domains that are blocked, with all names below them. */
   readonly blockedDomains: () => Iterable<string>;
   /** Names that are asked once before the measurement, so that they are cached. */
@@ -24,6 +37,7 @@ export const ORIGIN = 'example';
 
 const BLOCKED_ZONE = `blocked.${ORIGIN}`;
 const NAMES = 10_000;
+const UDP: Load = { transport: 'udp' };
 const MILLION = 1_000_000;
 const CACHED_NAMES = Array.from({ length: NAMES }, (_, i) => `www.site-${i}.${ORIGIN}`);
 
@@ -31,6 +45,7 @@ export const JOBS: readonly Job[] = [
   {
     name: 'zone',
     title: 'one blocked zone: 10,000 names below it',
+    load: UDP,
     blockedDomains: () => [BLOCKED_ZONE],
     warmUp: [],
     names: () => blockedNames(),
@@ -38,6 +53,7 @@ export const JOBS: readonly Job[] = [
   {
     name: 'million',
     title: '1,000,000 blocked domains: 100,000 of them',
+    load: UDP,
     blockedDomains: listedDomains,
     warmUp: [],
     names: () => names(100_000, (random) => listedDomain(random.integer(0, MILLION - 1))),
@@ -45,6 +61,7 @@ export const JOBS: readonly Job[] = [
   {
     name: 'cached',
     title: 'cached answers: 10,000 names',
+    load: UDP,
     blockedDomains: () => [BLOCKED_ZONE],
     warmUp: CACHED_NAMES,
     names: () => names(100_000, cachedName),
@@ -52,6 +69,7 @@ export const JOBS: readonly Job[] = [
   {
     name: 'mix',
     title: 'a mix: 60 % cached, 20 % blocked, 20 % forwarded',
+    load: UDP,
     blockedDomains: () => [BLOCKED_ZONE],
     warmUp: CACHED_NAMES,
     names: mixedNames,
@@ -59,14 +77,40 @@ export const JOBS: readonly Job[] = [
   {
     name: 'forwarded',
     title: 'forwarded questions, each for a new name',
+    load: UDP,
     blockedDomains: () => [BLOCKED_ZONE],
     warmUp: [],
     names: forwardedNames,
   },
+  overStreams('tcp', 'TCP, 8 connections', { transport: 'tcp', connections: 8 }),
+  overStreams('dot', 'TLS, 8 connections', { transport: 'dot', connections: 8 }),
+  overStreams('doh', 'HTTPS, 8 connections of 20 streams', {
+    transport: 'doh',
+    connections: 8,
+    streams: 20,
+  }),
+  overStreams('doh-64', 'HTTPS, 64 connections of 2 streams', {
+    transport: 'doh',
+    connections: 64,
+    streams: 2,
+  }),
 ];
 
+/** The job `zone` over another transport. */
+function overStreams(name: string, title: string, load: Load): Job {
+  return {
+    name,
+    title: `${title}: 10,000 names of one blocked zone`,
+    load,
+    blockedDomains: () => [BLOCKED_ZONE],
+    warmUp: [],
+    names: () => blockedNames(),
+  };
+}
+
+/** All of one length, so that right answers are, too. */
 function* blockedNames(): Generator<string> {
-  for (let i = 0; i < NAMES; i++) yield `host-${i}.${BLOCKED_ZONE}`;
+  for (let i = 0; i < NAMES; i++) yield `host-${NAMES + i}.${BLOCKED_ZONE}`;
 }
 
 function* listedDomains(): Generator<string> {

@@ -1,9 +1,10 @@
 /*
  * Compares Weir with other DNS servers, or with another number of lanes: `npm run bench:dns -- --help`.
  *
- * Every server answers the same names with one thread on one core. dnsperf, the upstream (nsd) and the control plane
- * run on another core. Each round starts a fresh process of each server, in another order. It prints figures and
- * asserts nothing but that each server answers as the job says; one that does not is left out with its reason.
+ * Every server answers the same names with one thread on one core. dnsperf or h2load, the upstream (nsd) and the
+ * control plane run on another core. Each round starts a fresh process of each server, in another order. It prints
+ * figures and asserts nothing but that each server answers as the job says; one that does not is left out with its
+ * reason.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -11,8 +12,10 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fail, integer, list, name, optionsOrExit, print, progress, value } from '../../command.js';
 import type { Deployment } from '../../deployment/deployment.js';
+import { makeCertificate } from '../../services/certificate.js';
 import { freePort } from '../../services/ports.js';
 import { describeLoad, describeMachine } from '../figures.js';
+import { pathOf, queryOf } from './ask.js';
 import { JOBS, type Job, type PhaseName, PHASES } from './jobs.js';
 import { Contestant } from './measure.js';
 import { renderTable, type ServerRounds } from './report.js';
@@ -29,7 +32,7 @@ interface Contest {
   readonly ours: ((deployment: Deployment) => readonly Server[]) | null;
   /** Whether the others are compared with this server, or with the best of several. */
   readonly isReference: (server: string) => boolean;
-  /** Sockets of the load generator. */
+  /** Sockets of the load generator, over UDP. */
   readonly clients: number;
   /** Processors of a measured server and of all else, as `taskset -c` takes them. */
   readonly cores: { readonly server: string; readonly load: string };
@@ -76,13 +79,16 @@ async function runRounds(
   const { job, rounds, progress } = options;
   const fileOf = (phase: PhaseName): string => join(folder, `queries-${phase}`);
   const queries = { warm: fileOf('warm'), full: fileOf('full'), steady: fileOf('steady') };
-  for (const phase of PHASES) await writeQueries(queries[phase], job.names(phase));
+  const lineOf = job.load.transport === 'doh' ? pathOf : queryOf;
+  for (const phase of PHASES) await writeLines(queries[phase], map(job.names(phase), lineOf));
   const warmUp = join(folder, 'warm-up');
-  await writeQueries(warmUp, job.warmUp);
+  await writeLines(warmUp, map(job.warmUp, queryOf));
   const prefix = ['taskset', '-c', options.cores.server];
-  const setup = { ...options, folder, upstreamPort, prefix, queries, warmUp };
+  const certificate = makeCertificate(folder);
+  const setup = { ...options, folder, upstreamPort, prefix, queries, warmUp, certificate };
   const contestants: Contestant[] = [];
   for (const server of servers) {
+    if (!server.transports.includes(job.load.transport)) continue;
     progress(`${job.name}: prepares ${server.name}`);
     contestants.push(await Contestant.prepare(server, setup));
   }
@@ -95,13 +101,6 @@ async function runRounds(
     }
   }
   return contestants;
-}
-
-function writeQueries(path: string, names: Iterable<string>): Promise<void> {
-  return writeLines(
-    path,
-    map(names, (name) => `${name} A`),
-  );
 }
 
 function rotate<T>(values: readonly T[], by: number): T[] {
@@ -118,7 +117,8 @@ const JOB_NAMES = JOBS.map(({ name }) => name);
 const HELP = `npm run bench:dns -- [--jobs NAMES] [--servers NAMES] [--lanes NUMBERS] [--rounds 5] [--seconds 5] [--rate 20000]
 
 Compares Weir with the DNS servers that are installed. Names are separated by commas.
-jobs: ${JOB_NAMES.join(', ')}
+jobs: ${JOB_NAMES.join(', ')}. The last four ask over TCP, TLS and HTTPS: with dnsperf 200 queries at
+  a time on 8 connections, with h2load 20 on each of 8, or 2 on each of 64
 servers: ${SERVERS.join(', ')}
 lanes: instead of other servers, resolvers with these numbers of lanes, such as 1,2. The ratio is to the first. With less
   than four cores the load generator shares theirs: then processor times mean something, and throughput does not
@@ -134,7 +134,8 @@ const options = optionsOrExit(HELP, {
   rate: value(integer(1, 1_000_000), 20_000),
 });
 
-const missing = missingPrograms();
+const jobs = JOBS.filter(({ name }) => options.jobs.includes(name));
+const missing = missingPrograms(jobs.map(({ load }) => load.transport));
 if (missing.length > 0) fail(`bench:dns needs ${missing.join(', ')}`);
 else
   await compare(options.lanes === undefined ? contestOfServers() : contestOfLanes(options.lanes));
@@ -178,7 +179,7 @@ async function compare(contest: Contest): Promise<void> {
   execFileSync('taskset', ['-acp', load, String(process.pid)], { stdio: 'ignore' });
   print(describeMachine());
   print(`servers on processors ${server}, load on ${load}`);
-  for (const job of JOBS.filter(({ name }) => options.jobs.includes(name))) {
+  for (const job of jobs) {
     const results = await compareJob({ ...options, ...contest, job, progress });
     print(`\n${job.title}; ${describeLoad()}\n`);
     print(renderTable(results, contest.isReference));

@@ -2,11 +2,13 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DnsClient } from '../../deployment/dns-client.js';
+import type { Certificate } from '../../services/certificate.js';
 import type { Child } from '../../services/child.js';
 import { readProcessCpu, residentMiB } from '../../services/usage.js';
 import { freePort } from '../../services/ports.js';
-import { type Job, type PhaseName, BLOCK_ADDRESS, UPSTREAM_ADDRESS } from './jobs.js';
-import { load, type LoadResult } from '../../services/dnsperf.js';
+import { type Asked, asker, type AskOptions, errorsOf } from './ask.js';
+import { BLOCK_ADDRESS, UPSTREAM_ADDRESS } from './jobs.js';
+import { load } from '../../services/dnsperf.js';
 import type { Server, ServerSetup } from './servers/server.js';
 
 /** What one server did in one round. */
@@ -18,31 +20,20 @@ export interface Measurement {
   readonly peakMiB: number;
 }
 
-export interface Phase {
-  readonly perSecond: number;
+export interface Phase extends Omit<Asked, 'sent' | 'answered'> {
   /** Processor time of all threads per answer, user and system. */
   readonly cpuUs: number;
   /** Share of it in the kernel, from 0 to 1. */
   readonly kernelShare: number;
   readonly lost: number;
-  /** Answers with an RCODE other than NOERROR. */
-  readonly errors: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
 }
 
-export interface MeasureOptions {
-  readonly job: Job;
+export interface MeasureOptions extends AskOptions {
   readonly folder: string;
   readonly upstreamPort: number;
   readonly prefix: readonly string[];
   readonly seconds: number;
-  /** Queries per second of the steady phase. */
-  readonly rate: number;
-  /** Sockets of the load generator. */
-  readonly clients: number;
-  /** Query files of dnsperf. */
-  readonly queries: Readonly<Record<PhaseName, string>>;
+  readonly certificate: Certificate;
   readonly warmUp: string;
 }
 
@@ -68,12 +59,14 @@ export class Contestant {
   ) {}
 
   static async prepare(server: Server, options: MeasureOptions): Promise<Contestant> {
-    const { job, upstreamPort, prefix } = options;
+    const { job, upstreamPort, prefix, certificate } = options;
     const folder = join(options.folder, server.name.replaceAll(/[^\w-]+/g, '-'));
     mkdirSync(folder);
     const port = await freePort();
+    const tlsPort = await freePort();
     const { blockedDomains } = job;
-    const setup = { folder, port, upstreamPort, prefix, blockedDomains };
+    const listeners = { port, transport: job.load.transport, tlsPort, certificate };
+    const setup = { folder, ...listeners, upstreamPort, prefix, blockedDomains };
     await server.prepare(setup);
     return new Contestant(server, options, setup);
   }
@@ -102,9 +95,10 @@ export class Contestant {
       await untilAnswers(child, port, lastOf(job.blockedDomains()), BLOCK_ADDRESS);
       await untilAnswers(child, port, 'check.example', UPSTREAM_ADDRESS);
       if (job.warmUp.length > 0) await warmUp(port, options.warmUp);
-      await phase(child, { ...options, seconds: Math.min(seconds, WARM_SECONDS) }, port, 'warm');
-      const full = await phase(child, options, port, 'full');
-      const steady = await phase(child, options, port, 'steady');
+      const ask = await asker(options, setup);
+      await ask('warm', Math.min(seconds, WARM_SECONDS));
+      const full = await measurePhase(child, () => ask('full', seconds));
+      const steady = await measurePhase(child, () => ask('steady', seconds));
       return { full, steady, peakMiB: residentMiB(child.pid, 'peak') };
     } finally {
       await child.stop();
@@ -128,32 +122,19 @@ async function warmUp(port: number, queries: string): Promise<void> {
   );
 }
 
-async function phase(
-  child: Child,
-  { queries, seconds, rate, clients }: MeasureOptions,
-  port: number,
-  name: PhaseName,
-): Promise<Phase> {
-  const pace = { kind: 'timed', seconds, rate: name === 'steady' ? rate : null } as const;
+async function measurePhase(child: Child, ask: () => Promise<Asked>): Promise<Phase> {
   const before = readProcessCpu(child.pid);
-  const result = await load({ port, queries: queries[name], pace, clients });
-  if (result.answered === 0) throw new Error(`it answered none of ${result.sent} queries`);
+  const { sent, answered, ...figures } = await ask();
+  if (answered === 0) throw new Error(`it answered none of ${sent} queries`);
   const after = readProcessCpu(child.pid);
   const systemMs = after.systemMs - before.systemMs;
   const cpuMs = systemMs + after.userMs - before.userMs;
   return {
-    perSecond: result.perSecond,
-    cpuUs: (cpuMs * 1000) / result.answered,
+    ...figures,
+    cpuUs: (cpuMs * 1000) / answered,
     kernelShare: systemMs / cpuMs,
-    lost: result.sent - result.answered,
-    errors: errorsOf(result),
-    p50Ms: result.p50Ms,
-    p99Ms: result.p99Ms,
+    lost: sent - answered,
   };
-}
-
-function errorsOf({ rcodes, answered }: LoadResult): number {
-  return answered - (rcodes['NOERROR'] ?? 0);
 }
 
 async function untilAnswers(

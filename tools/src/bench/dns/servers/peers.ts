@@ -1,15 +1,19 @@
-import { BLOCK_ADDRESS } from '../jobs.js';
+import { BLOCK_ADDRESS, TRANSPORTS } from '../jobs.js';
 import { peer, responsePolicyZone, type ServerSetup } from './server.js';
+
+type StreamSetup = Pick<ServerSetup, 'transport' | 'tlsPort' | 'certificate'>;
 
 export const dnsdist = peer({
   name: 'dnsdist',
   debianPackage: 'dnsdist',
+  transports: TRANSPORTS,
   command: 'dnsdist',
   args: () => ['-C', 'dnsdist.conf', '--supervised', '--disable-syslog'],
-  files: ({ port, upstreamPort, folder, blockedDomains }) => ({
+  files: ({ port, upstreamPort, folder, blockedDomains, ...setup }) => ({
     'blocked.txt': blockedDomains(),
     'dnsdist.conf': [
       `setLocal('127.0.0.1:${port}')`,
+      ...dnsdistStreams(setup),
       "setACL({'127.0.0.0/8'})",
       "setSecurityPollSuffix('')",
       `newServer({address='127.0.0.1:${upstreamPort}', healthCheckMode='up'})`,
@@ -22,9 +26,22 @@ export const dnsdist = peer({
   }),
 });
 
+/** One thread for all connections, as for UDP. */
+function dnsdistStreams({ transport, tlsPort, certificate }: StreamSetup): readonly string[] {
+  const listener = `'127.0.0.1:${tlsPort}', '${certificate.certFile}', '${certificate.keyFile}'`;
+  const listeners = {
+    udp: [],
+    tcp: [],
+    dot: [`addTLSLocal(${listener})`],
+    doh: [`addDOHLocal(${listener}, '/dns-query')`],
+  };
+  return ['setMaxTCPClientThreads(1)', ...listeners[transport]];
+}
+
 export const powerdnsRecursor = peer({
   name: 'PowerDNS Recursor',
   debianPackage: 'pdns-recursor',
+  transports: ['udp', 'tcp'],
   command: 'pdns_recursor',
   args: ({ folder }) => [`--config-dir=${folder}`],
   files: ({ port, upstreamPort, folder, blockedDomains }) => ({
@@ -53,6 +70,7 @@ export const powerdnsRecursor = peer({
 export const unbound = peer({
   name: 'unbound',
   debianPackage: 'unbound',
+  transports: TRANSPORTS,
   command: 'unbound',
   args: () => ['-d', '-c', 'unbound.conf'],
   files: (setup) => ({ 'unbound.conf': settings(setup) }),
@@ -80,6 +98,7 @@ function* settings(setup: ServerSetup): Generator<string> {
     'rrset-cache-size: 128m',
     'outgoing-range: 8192',
     'num-queries-per-thread: 4096',
+    ...unboundStreams(setup),
   ];
   for (const domain of blockedDomains()) {
     yield `local-zone: "${domain}." redirect`;
@@ -87,4 +106,18 @@ function* settings(setup: ServerSetup): Generator<string> {
   }
   yield* ['forward-zone:', 'name: "."', `forward-addr: 127.0.0.1@${upstreamPort}`];
   yield* ['remote-control:', 'control-enable: no'];
+}
+
+/** More connections than its default of ten, which also closes idle ones early when half are in use. */
+function unboundStreams({ transport, tlsPort, certificate }: StreamSetup): readonly string[] {
+  if (transport === 'udp') return [];
+  const connections = 'incoming-num-tcp: 128';
+  if (transport === 'tcp') return [connections];
+  return [
+    connections,
+    `interface: 127.0.0.1@${tlsPort}`,
+    `${transport === 'dot' ? 'tls-port' : 'https-port'}: ${tlsPort}`,
+    `tls-service-pem: "${certificate.certFile}"`,
+    `tls-service-key: "${certificate.keyFile}"`,
+  ];
 }

@@ -3,7 +3,9 @@ import { createWriteStream, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { Certificate } from '../../../services/certificate.js';
 import { type Child, startChild } from '../../../services/child.js';
+import type { Transport } from '../jobs.js';
 
 const SERVER_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
@@ -11,16 +13,18 @@ const SERVER_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 interface Peer {
   readonly name: string;
   readonly debianPackage: string;
+  readonly transports: readonly Transport[];
   readonly command: string;
   readonly args: (setup: ServerSetup) => readonly string[];
   /** File names in the folder, with their lines. */
   readonly files: (setup: ServerSetup) => Readonly<Record<string, Iterable<string>>>;
 }
 
-export function peer({ name, debianPackage, command, args, files }: Peer): Server {
+export function peer({ name, debianPackage, transports, command, args, files }: Peer): Server {
   return {
     name,
     debianPackage,
+    transports,
     isInstalled: () => spawnSync('which', [command], { env: { PATH: SERVER_PATH } }).status === 0,
     prepare: async (setup) => {
       for (const [file, lines] of Object.entries(files(setup))) {
@@ -85,8 +89,12 @@ export function* responsePolicyZone(domains: Iterable<string>, address: string):
 export interface ServerSetup {
   /** A folder of its own. */
   readonly folder: string;
-  /** UDP port on 127.0.0.1. */
+  /** UDP and TCP port on 127.0.0.1. */
   readonly port: number;
+  readonly transport: Transport;
+  /** TCP port on 127.0.0.1 for the transports `dot` and `doh`. */
+  readonly tlsPort: number;
+  readonly certificate: Certificate;
   /** UDP port of the upstream on 127.0.0.1. */
   readonly upstreamPort: number;
   /** Domains that it blocks with `BLOCK_ADDRESS`, with all names below them. */
@@ -100,6 +108,8 @@ export interface Server {
   readonly name: string;
   /** The Debian package, for those who want to install it. Null: part of this repository. */
   readonly debianPackage: string | null;
+  /** Those that it speaks. */
+  readonly transports: readonly Transport[];
   isInstalled(): boolean;
   /** Writes its settings and lists to its folder, once for all processes of a job. */
   prepare(setup: ServerSetup): Promise<void>;

@@ -3,15 +3,23 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { type Child, startChild } from '../../../services/child.js';
-import { ORIGIN, UPSTREAM_ADDRESS } from '../jobs.js';
+import { ORIGIN, type Transport, UPSTREAM_ADDRESS } from '../jobs.js';
 
 const NSD = '/usr/sbin/nsd';
 
-/** What a comparison needs and this machine lacks. Programs are named by their Debian packages. */
-export function missingPrograms(): string[] {
+/**
+ * What a comparison needs and this machine lacks. Programs are named by their Debian packages.
+ * @param transports over which servers are asked
+ */
+export function missingPrograms(transports: readonly Transport[] = ['udp']): string[] {
   const missing: string[] = [];
-  if (spawnSync('dnsperf', ['-h']).error !== undefined) missing.push('dnsperf');
-  if (spawnSync('taskset', ['--version']).error !== undefined) missing.push('util-linux');
+  const need = (command: string, debianPackage: string): void => {
+    if (spawnSync(command, ['--help']).error !== undefined) missing.push(debianPackage);
+  };
+  need('dnsperf', 'dnsperf');
+  need('taskset', 'util-linux');
+  if (transports.includes('doh')) need('h2load', 'nghttp2-client');
+  if (transports.includes('doh') || transports.includes('dot')) need('openssl', 'openssl');
   if (!existsSync(NSD)) missing.push('nsd');
   if (cpus().length < 2) missing.push('a second core');
   return missing;

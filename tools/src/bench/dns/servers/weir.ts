@@ -1,8 +1,8 @@
 import type { Deployment } from '../../../deployment/deployment.js';
 import { startResolver, withDeployment } from '../../deployment.js';
 import { jsonItems } from '../../init-body.js';
-import { BLOCK_ADDRESS } from '../jobs.js';
-import type { Server } from './server.js';
+import { BLOCK_ADDRESS, TRANSPORTS } from '../jobs.js';
+import type { Server, ServerSetup } from './server.js';
 
 /** Runs `work` with a control plane whose only profile, for 127.0.0.0/10, blocks the domains. */
 export function withControlPlane<T>(
@@ -32,6 +32,7 @@ export function weir(deployment: Deployment, name: string, lanes: number): Serve
   return {
     name,
     debianPackage: null,
+    transports: TRANSPORTS,
     isInstalled: () => true,
     // Its configuration comes from the control plane.
     prepare: () => Promise.resolve(),
@@ -45,13 +46,24 @@ export function weir(deployment: Deployment, name: string, lanes: number): Serve
           FEED_URL: deployment.feedUrl,
           FEED_TOKENS: deployment.secrets.feedToken,
           RESOLVER_THREADS: String(lanes),
+          ...tlsVariables(setup),
           BLOCK_PAGE_IPV4: BLOCK_ADDRESS,
           // dnsperf is one client. A real one has a share.
           CLIENT_QUERY_RATE: '0',
+          CLIENT_TLS_HANDSHAKE_RATE: '0',
           CLIENT_UDP_BYTE_RATE: String(2 ** 30),
           CLIENT_UPSTREAM_QUERIES: '8192',
           CLIENT_WAITING_QUERIES: '16384',
         },
       ),
+  };
+}
+
+function tlsVariables({ transport, tlsPort, certificate }: ServerSetup): Record<string, string> {
+  if (transport !== 'dot' && transport !== 'doh') return {};
+  return {
+    [transport === 'dot' ? 'DNS_TLS_PORT' : 'DNS_HTTPS_PORT']: String(tlsPort),
+    DNS_TLS_CERT: certificate.certFile,
+    DNS_TLS_KEY: certificate.keyFile,
   };
 }
