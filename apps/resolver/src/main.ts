@@ -27,7 +27,7 @@ runMain(
     const log = createLogger({ name: 'resolver', level: configuration.LOG_LEVEL });
     const upstreams = configuration.UPSTREAMS ?? (await systemNameservers());
     const starting = startResolver(configuration, upstreams, log);
-    stopOnSignal(starting, { drainSeconds: configuration.DRAIN_S, log });
+    stopOnSignal(starting, { drainSeconds: configuration.DRAIN_S, log, waitsForStart: true });
     const resolver = await starting;
     const { dns, opsPort } = resolver;
     log.info({ dns, opsPort }, 'listening; waiting for the configuration');

@@ -54,6 +54,14 @@ describe('a process that is told to stop', () => {
     const { code, lines } = await endAt('starting', { START_MS: '60000' }, 'SIGTERM');
     expect([code, lines.at(-1)!.msg]).toEqual([0, 'stopped during the start']);
   });
+
+  it('completes its start and undoes it without draining, if that start may not be cut off', async () => {
+    const variables = { START_MS: '500', WAITS_FOR_START: 'true', DRAIN_S: '600' };
+    const { code, lines } = await endAt('starting', variables, 'SIGTERM');
+    expect(code).toBe(0);
+    const messages = lines.map(({ msg }) => msg);
+    expect(messages).toEqual(['starting', 'stopped during the start', 'up', 'stop', 'stopped']);
+  });
 });
 
 describe('the arguments of a process', () => {

@@ -13,21 +13,26 @@ export interface StopOptions {
   /** `DRAIN_S`. */
   readonly drainSeconds: number;
   readonly log: Pick<Logger, 'info' | 'error'>;
-  /** Longest time that `Service.stop` may take. */
+  /** Longest time that `Service.stop` may take, together with a start that is waited for. */
   readonly deadlineMs?: number;
+  /**
+   * Whether a start must come to its end before the process does. Its threads load native code, and Node.js aborts
+   * when a thread is ended meanwhile. Default: no.
+   */
+  readonly waitsForStart?: boolean;
 }
 
 const DEADLINE_MS = 9_000;
 
 /**
  * At the first SIGTERM or SIGINT the service drains for `drainSeconds` and then stops. The process exits with 0, or
- * with 1 when the stop failed or took too long. A process that is still starting exits with 0 at once: it has no
- * clients yet.
+ * with 1 when the stop failed or took too long. A process that is still starting does not drain: it has no clients yet.
+ * It exits with 0 at once, or when its start is complete and undone.
  *
  * Call it before the start is complete: process 1 of a container does not receive a signal without a handler.
  */
 export function stopOnSignal(starting: Promise<Service>, options: StopOptions): void {
-  const { drainSeconds, log, deadlineMs = DEADLINE_MS } = options;
+  const { drainSeconds, log, deadlineMs = DEADLINE_MS, waitsForStart = false } = options;
   let service: Service | null = null;
   let isStopping = false;
   // The caller, which waits for the start too, reports its failure.
@@ -45,14 +50,15 @@ export function stopOnSignal(starting: Promise<Service>, options: StopOptions): 
   };
   const end = async (running: Service | null, signal: NodeJS.Signals): Promise<void> => {
     log.info({ signal, drainSeconds }, running === null ? 'stopped during the start' : 'stopping');
-    if (running === null) return;
-    running.drain();
-    await sleep(drainSeconds * 1_000);
+    if (running !== null) {
+      running.drain();
+      await sleep(drainSeconds * 1_000);
+    } else if (!waitsForStart) return;
     setTimeout(() => {
       log.error({ deadlineMs }, 'stopping took too long');
       process.exit(1);
     }, deadlineMs).unref();
-    await running.stop();
+    await (running ?? (await starting)).stop();
     log.info({}, 'stopped');
   };
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);

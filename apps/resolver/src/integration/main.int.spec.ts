@@ -98,6 +98,15 @@ describe('the resolver process', () => {
     expect(output.errors).toBe('');
   });
 
+  it('exits with 0 at SIGTERM while its threads load', async () => {
+    for (let i = 0; i < 8; i++) {
+      const { child, output, exited } = run({ RESOLVER_THREADS: '2' });
+      child.stdout.once('data', () => setTimeout(() => child.kill('SIGTERM'), 20 * i));
+      expect(await exited, output.errors).toBe(0);
+      expect(output.text).toContain('"msg":"stopped"');
+    }
+  });
+
   it('exits with 1 and one line where UDP packets cannot come in batches', async () => {
     const { output, exited } = run({ NODE_OPTIONS: '--no-addons' });
     expect(await exited).toBe(1);
