@@ -1,6 +1,13 @@
 // A process for the tests. It runs the compiled code; its variables set what it does.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { boolean, createLogger, integer, OPS_VARIABLES, runMain, stopOnSignal } from '../../dist/index.js';
+import {
+  boolean,
+  createLogger,
+  integer,
+  OPS_VARIABLES,
+  runMain,
+  stopOnSignal,
+} from '../../dist/index.js';
 
 const SCHEMA = {
   ...OPS_VARIABLES,
