@@ -60,6 +60,12 @@ describe('the default catalogue', () => {
     }
   });
 
+  it('has each category in one of ten groups, from which a back office builds its menu', () => {
+    const groups = categories.map(({ group }) => group);
+    expect(groups).not.toContain(null);
+    expect(new Set(groups).size).toBe(10);
+  });
+
   it('lists no domain twice in a group, and none below another one of the group', () => {
     const redundant = [...categories, ...applications].flatMap(({ name, domains }) =>
       domains.flatMap((domain, i) =>

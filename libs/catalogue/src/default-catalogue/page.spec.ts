@@ -17,10 +17,11 @@ it('docs/catalogue.md has each category with its size and its applications', asy
   await expect(page).toMatchFileSnapshot(PAGE);
 });
 
-function sectionOf({ id, name, purpose, mandatory, names, rewrites }: DefaultGroup): string {
+function sectionOf({ id, name, group, purpose, mandatory, names, rewrites }: DefaultGroup): string {
   const rewritten = rewrites.flatMap((rewrite) => rewrite.names).length;
   const facts = [
     `Id ${id}`,
+    `group \`${group}\``,
     `purpose \`${purpose}\``,
     ...(mandatory ? ['mandatory'] : []),
     `${names.size.toLocaleString('en-GB')} domains`,
