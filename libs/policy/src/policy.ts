@@ -36,6 +36,7 @@ export type PolicyMemory = Readonly<
     | 'ipv6Networks'
     | 'naptRanges'
     | 'schedules'
+    | 'orderTables'
     | 'orders'
     | 'grants',
     number
@@ -134,8 +135,9 @@ export class Policy {
       ipv6Networks: subscribers.ipv6Networks.bytes,
       naptRanges: subscribers.naptRanges.bytes,
       schedules: schedules.bytes,
+      orderTables: orders.tableBytes,
       orders: orders.bytes,
-      grants: grants.bytes,
+      grants: grants.tableBytes + grants.recordBytes,
     };
   }
 

@@ -33,9 +33,14 @@ export class Orders {
     return this.rules.size;
   }
 
-  /** Memory held, in bytes. */
+  /** Memory held by the table that each query looks into, in bytes. */
+  get tableBytes(): number {
+    return this.rules.tableBytes;
+  }
+
+  /** Memory held by all else, in bytes. */
   get bytes(): number {
-    return this.rules.bytes + this.texts.bytes + this.numbers.bytes;
+    return this.rules.recordBytes + this.texts.bytes + this.numbers.bytes;
   }
 
   /** @returns the row of the order that was replaced; null: it is new. */

@@ -66,9 +66,14 @@ export class TimedRules {
     return this.recordCount - this.freeNumbers.length;
   }
 
-  /** Memory held, in bytes. */
-  get bytes(): number {
-    return this.heads.bytes + this.records.bytes;
+  /** Memory held by the table, in bytes. */
+  get tableBytes(): number {
+    return this.heads.bytes;
+  }
+
+  /** Memory held by the rules, in bytes. */
+  get recordBytes(): number {
+    return this.records.bytes;
   }
 
   /** The number of the rule of an owner for a name; −1: there is none. */

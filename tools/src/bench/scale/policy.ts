@@ -25,8 +25,11 @@ export interface PolicyFigures {
   readonly size: Size;
   /** Processor time by outcome, in ns. Hashing the name comes on top of a decision. */
   readonly decide: Readonly<Record<string, { readonly decideNs: number; readonly hashNs: number }>>;
+  /** The same with orders. */
+  readonly decideOrdered: PolicyFigures['decide'];
   /** Bytes by part. */
   readonly memory: Readonly<Record<string, number>>;
+  readonly orders: number;
   readonly catalogueBytes: number;
   /** Changes that put a domain rule, by wall time. */
   readonly changeUs: { readonly p50: number; readonly p99: number };
@@ -39,6 +42,7 @@ const LABELS = 5;
 const NAMES = 1_000_000;
 const MAX_TRIES = 500;
 const ROUNDS = 5;
+const ORDERS = 1_000_000;
 const MIN_MEASURED_US = 200_000;
 const PART_ROWS = 1_000;
 
@@ -95,12 +99,18 @@ const policy = new Policy({ timeZone: 'Europe/Berlin' });
 load();
 const { image } = compileDomains(size.domains);
 policy.setCatalogue(CatalogueImage.open(image, KEY));
+const queries = Math.max(4_096, Math.round(131_072 * share));
+const decide = measureDecisions(queries);
+const changeUs = measureChanges(Math.max(200, Math.round(20_000 * share)));
+const orders = putOrders(Math.round(ORDERS * share));
 const figures: PolicyFigures = {
   size,
-  decide: measureDecisions(Math.max(4_096, Math.round(131_072 * share))),
+  decide,
+  decideOrdered: measureDecisions(queries),
   memory: { ...policy.memory() },
+  orders,
   catalogueBytes: image.length,
-  changeUs: measureChanges(Math.max(200, Math.round(20_000 * share))),
+  changeUs,
 };
 process.stdout.write(JSON.stringify(figures));
 
@@ -117,6 +127,20 @@ function load(): void {
     policy.load(kind, part);
   }
   policy.setRevision(1);
+}
+
+/** Puts so many orders, for names that nobody asks for. @returns their number */
+function putOrders(count: number): number {
+  const texts = { authority: 'District Court', reference: '1 A 23/26' };
+  const bytes = new Uint8Array(NAME_BYTES);
+  for (let id = 0; id < count; id++) {
+    writeName(bytes, 0, 'o', id);
+    hashes.compute(bytes, 0);
+    const [high, low] = [(hashes.high[1] ?? 0) & 0x1f_ffff, hashes.low[1] ?? 0];
+    const entity = { id, domainHash: high * 2 ** 32 + low, until: null, ...texts };
+    policy.put({ type: 'put', kind: 'order', entity });
+  }
+  return count;
 }
 
 function hashAll(queries: Queries): void {

@@ -16,13 +16,17 @@ describe('renderScale', () => {
     policy: {
       size: SIZE,
       decide: { 'nothing matches': { decideNs: 400, hashNs: 150 } },
+      decideOrdered: { 'nothing matches': { decideNs: 410, hashNs: 151 } },
       memory: {
         domainRules: 1_250,
         ipv4Networks: 120,
         ipv6Networks: 220,
         naptRanges: 150,
         profiles: 1_500,
+        orderTables: 240,
+        orders: 1_200,
       },
+      orders: 20,
       catalogueBytes: 600,
       changeUs: { p50: 1.94, p99: 3.2 },
     },
@@ -39,8 +43,10 @@ describe('renderScale', () => {
   });
 
   it('has a row for each outcome, kind of entry, start and change', () => {
-    expect(text).toContain('| nothing matches | 550 | 150 | 600 |');
+    expect(text).toContain('| nothing matches | 550 | 150 | 600 | 561 |');
     expect(text).toContain('| domain rules | 100 | 12.5 | 16 |');
+    expect(text).toContain('| orders, in the table | 20 | 12.0 | 12 |');
+    expect(text).toContain('| orders, with their texts | 20 | 60.0 |  |');
     expect(text).toContain('| category domains | 50 | 12.0 | 12 |');
     expect(text).toContain('| process ready, full size, from disk | 7.0 s |  |');
     expect(text).toContain('| one domain rule, applied, p50 | 1.9 µs | 50 µs |');

@@ -43,14 +43,18 @@ export function renderScale(figures: ScaleFigures): string {
       ...Array<string>(6).fill(''),
     ],
   ];
-  const decisions = Object.entries(policy.decide).map(([outcome, { decideNs, hashNs }]) => [
-    ...[outcome, (decideNs + hashNs).toFixed(0), hashNs.toFixed(0), '600'],
-  ]);
+  const decisions = Object.entries(policy.decide).map(([outcome, { decideNs, hashNs }]) => {
+    const ordered = policy.decideOrdered[outcome];
+    return [
+      ...[outcome, (decideNs + hashNs).toFixed(0), hashNs.toFixed(0), '600'],
+      ordered === undefined ? '' : (ordered.decideNs + ordered.hashNs).toFixed(0),
+    ];
+  });
   return [
     'A resolver process, by its configuration:',
     markdownTable(['configuration', ...LOAD_FIGURES], load),
     'A decision by itself, hashing of the name included:',
-    markdownTable(['outcome', 'ns', 'of that hashing', 'goal'], decisions),
+    markdownTable(['outcome', 'ns', 'of that hashing', 'goal', 'ns with orders'], decisions),
     'Memory:',
     markdownTable(['entries', 'number', 'bytes each', 'goal'], memoryRows(policy)),
     'Start and change:',
@@ -87,7 +91,7 @@ function total(phases: readonly LoadPhase[], figure: 'sent' | 'answered' | 'bloc
   return phases.reduce((sum, phase) => sum + phase[figure], 0);
 }
 
-function memoryRows({ size, memory, catalogueBytes }: PolicyFigures): string[][] {
+function memoryRows({ size, memory, orders, catalogueBytes }: PolicyFigures): string[][] {
   const row = (title: string, bytes: number, count: number, goal: string): string[] => [
     title,
     count.toLocaleString('en-US'),
@@ -101,6 +105,8 @@ function memoryRows({ size, memory, catalogueBytes }: PolicyFigures): string[][]
     row('IPv6 networks', memory['ipv6Networks'] ?? NaN, size.networks6, '24'),
     row('NAPT ranges', memory['naptRanges'] ?? NaN, size.napt, ''),
     row('profiles', memory['profiles'] ?? NaN, size.profiles, ''),
+    row('orders, in the table', memory['orderTables'] ?? NaN, orders, '12'),
+    row('orders, with their texts', memory['orders'] ?? NaN, orders, ''),
   ];
 }
 
