@@ -1,154 +1,65 @@
 import { needs } from '@weir/ops/testing';
-import { Deployment } from '@weir/tools/deployment/deployment';
+import type { Deployment } from '@weir/tools/deployment/deployment';
 import type { ManagementClient } from '@weir/tools/deployment/management-client';
-import axe, { type AxeResults } from 'axe-core';
-import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { inPage, openBrowser, type Visit, visit } from '../../block-page/src/testing/browser.js';
-
-const root = fileURLToPath(new URL('../../..', import.meta.url));
-/** To be looked at; docs/console has those of a release. */
-const SCREENSHOTS = join(tmpdir(), 'weir-console-screenshots');
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-const SCOPES = ['read', 'write', 'replace'] as const;
-type Scope = (typeof SCOPES)[number];
-const tokenOf = (scope: string): string => `token-of-scope-${scope}`;
-const DESKTOP = { viewport: { width: 1280, height: 900 } };
-const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true };
-
-/** Fewer than 2 of 2 while the machine stands still; so are the proofs of orders. */
-const IN_FORCE = /In force on [0-2]\/2 resolvers/;
+import { inPage } from '../../block-page/src/testing/browser.js';
+import {
+  ConsoleStack,
+  DESKTOP,
+  faultsOf,
+  fill,
+  IN_FORCE,
+  PHONE,
+  SCOPES,
+  SCREENSHOTS,
+  tokenOf,
+} from './testing/console-stack.js';
 
 /** Of one token; so many streams of changes may be open. */
 const CALLS_AT_ONCE = 16;
 const MANY_ORDERS = 1_000;
 
-const folder = mkdtempSync(join(tmpdir(), 'weir-console-'));
-const tokensFile = join(folder, 'tokens.yaml');
-const catalogue = join(folder, 'lists');
-
-/** A list of so many names. */
-function writeBets(count: number): void {
+/** Writes a list of so many names. */
+function writeBets(catalogue: string, count: number): void {
   const names = Array.from({ length: count }, (_, i) => `n${i}.example.net\n`);
   writeFileSync(join(catalogue, 'bets.txt'), names.join(''));
 }
 
-function writeCatalogue(): void {
+function writeCatalogue(catalogue: string): void {
   mkdirSync(catalogue);
-  writeBets(10);
+  writeBets(catalogue, 10);
   const bets = { file: 'bets.txt', format: 'domains', licence: 'MIT', commercial_use: true };
   const definition = { categories: [{ id: 12, name: 'Gambling', sources: [bets] }] };
   writeFileSync(join(catalogue, 'catalogue.yaml'), JSON.stringify(definition));
 }
 
-/** @param more of the entry of the token of scope `write`. */
-function writeTokens(scopes: readonly string[], more: Readonly<Record<string, string>> = {}): void {
-  const entries = scopes.map((scope) => ({
-    name: `${scope}-desk`,
-    sha256: createHash('sha256').update(tokenOf(scope)).digest('hex'),
-    scope,
-    ...(scope === 'write' && more),
-  }));
-  writeFileSync(tokensFile, JSON.stringify(entries));
-}
-
 describe('the console in a browser', needs('chromium'), () => {
+  let stack: ConsoleStack;
   let deployment: Deployment;
   let api: ManagementClient;
-  let origin: string;
-  let browser: Browser;
-  const visits: Visit[] = [];
+  let catalogue: string;
 
   beforeAll(async () => {
-    mkdirSync(SCREENSHOTS, { recursive: true });
-    writeTokens(SCOPES);
-    writeCatalogue();
-    deployment = await Deployment.create({
-      ...{ root, folder, replicas: 1, resolvers: 2, fsync: false },
-      replicaVariables: () => ({
-        MANAGEMENT_TOKENS_FILE: tokensFile,
-        CATALOGUE: catalogue,
-        MISSING_RESOLVER_S: '86400',
-        SCHEDULE_TIMEZONE: 'Europe/Berlin',
-        MANAGEMENT_CALLS_AT_ONCE: String(CALLS_AT_ONCE),
-      }),
+    stack = await ConsoleStack.start((folder) => {
+      catalogue = join(folder, 'lists');
+      writeCatalogue(catalogue);
+      return { CATALOGUE: catalogue, MANAGEMENT_CALLS_AT_ONCE: String(CALLS_AT_ONCE) };
     });
-    await deployment.start();
-    [api] = deployment.clients;
-    origin = `http://127.0.0.1:${deployment.managementPorts[0]}`;
-    browser = await openBrowser(deployment.managementPorts[0]);
+    ({ api, deployment } = stack);
     await api.change('POST', '/profiles/', { profile: { id: 7 } });
     await api.change('POST', '/net/', { ip: '192.0.2.0', prefix_len: 24, profile_id: 7 });
     await api.change('POST', '/orders/', {
       ...{ id: 1, domain: 'ordered.example', authority: 'Court of Example', reference: '1 O 2/26' },
     });
   });
-  afterAll(async () => {
-    await browser.close();
-    await deployment.stop();
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => stack.stop());
   beforeEach(async () => {
     await api.change('POST', '/profile/7/bw_list', { type: 'deny', domain: 'blocked.example' });
   });
-  afterEach(async () => {
-    for (const { page, requested, complaints } of visits.splice(0)) {
-      // Nothing leaves the console's origin, no address has a token, and the policy of the page forbade nothing.
-      expect(requested.filter((url) => !url.startsWith(`${origin}/`))).toEqual([]);
-      expect(requested.filter((url) => url.includes('token-of'))).toEqual([]);
-      expect(complaints.filter((text) => !isExpected(text))).toEqual([]);
-      await page.context().close();
-    }
-  });
-
-  /** What the browser notes of a call that was refused, or did not reach the control plane. */
-  const isExpected = (text: string): boolean => /Failed to load resource: /.test(text);
-
-  async function open(path: string, options: BrowserContextOptions = DESKTOP): Promise<Page> {
-    const one = await visit(browser, `${origin}/console/${path}`, { locale: 'en-GB', ...options });
-    visits.push(one);
-    return one.page;
-  }
-
-  async function signIn(page: Page, scope: string): Promise<void> {
-    await page.getByLabel(/^Token/).fill(tokenOf(scope));
-    await page.getByRole('button', { name: /^(Sign in|Anmelden)$/ }).click();
-  }
-
-  async function openAs(
-    scope: Scope,
-    path: string,
-    options?: BrowserContextOptions,
-  ): Promise<Page> {
-    const page = await open(path, options);
-    await signIn(page, scope);
-    await page.getByRole('navigation').waitFor();
-    return page;
-  }
-
-  /** What the control plane says of the token of a scope now. */
-  async function tokenNow(scope: Scope): Promise<unknown> {
-    const headers = { Authorization: `Bearer ${tokenOf(scope)}` };
-    const response = await fetch(`${origin}/token/`, { headers });
-    return response.status === 200 ? response.json() : response.status;
-  }
-
-  async function fill(page: Page, entries: Readonly<Record<string, string>>): Promise<void> {
-    for (const [label, text] of Object.entries(entries))
-      await page.getByLabel(label, { exact: true }).fill(text);
-  }
-
-  async function faultsOf(page: Page): Promise<string[]> {
-    await page.evaluate(axe.source);
-    const run = `axe.run(${JSON.stringify({ runOnly: RULES })})`;
-    const { violations } = await inPage<AxeResults>(page, run);
-    return violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`);
-  }
+  afterEach(() => stack.closePages());
 
   async function explain(page: Page, domain: string): Promise<void> {
     await page.getByLabel('Client address').fill('192.0.2.1');
@@ -158,23 +69,23 @@ describe('the console in a browser', needs('chromium'), () => {
 
   it('shows a stranger a sign-in, and says when a token is not accepted', async () => {
     for (const path of ['', 'resolvers', 'explain#client=192.0.2.1&domain=blocked.example']) {
-      const page = await open(path);
+      const page = await stack.open(path);
       await page.getByLabel('Token').waitFor();
       expect(await page.getByRole('navigation').count()).toBe(0);
       expect(await page.locator('main').textContent()).not.toContain('blocked');
     }
-    const page = await open('');
-    await signIn(page, 'nobody');
+    const page = await stack.open('');
+    await stack.signIn(page, 'nobody');
     await page.getByText('The token is not accepted.').waitFor();
     expect(await inPage(page, 'sessionStorage.length')).toBe(0);
   });
 
   it('keeps the token for its tab: through a reload, and not in another tab', async () => {
-    const page = await openAs('read', 'resolvers');
+    const page = await stack.openAs('read', 'resolvers');
     await page.reload();
     await page.getByRole('navigation').waitFor();
     const other = await page.context().newPage();
-    await other.goto(`${origin}/console/resolvers`);
+    await other.goto(`${stack.origin}/console/resolvers`);
     await other.getByLabel('Token').waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Token').waitFor();
@@ -182,7 +93,7 @@ describe('the console in a browser', needs('chromium'), () => {
   });
 
   it('explains why a name is blocked, since when and by whom, and turns that over', async () => {
-    const page = await openAs('write', '');
+    const page = await stack.openAs('write', '');
     await explain(page, 'www.blocked.example');
     await page.getByText('www.blocked.example is blocked.').waitFor();
     const decided = page.locator('[aria-current=step]');
@@ -195,7 +106,7 @@ describe('the console in a browser', needs('chromium'), () => {
   });
 
   it('lets a name through for 30 minutes', async () => {
-    const page = await openAs('write', 'explain#client=192.0.2.1&domain=blocked.example');
+    const page = await stack.openAs('write', 'explain#client=192.0.2.1&domain=blocked.example');
     await page.getByRole('button', { name: 'Allow for 30 minutes' }).click();
     await page.getByText('blocked.example is let through.').waitFor();
     expect(await page.locator('[aria-current=step]').textContent()).toContain('Grant');
@@ -209,7 +120,10 @@ describe('the console in a browser', needs('chromium'), () => {
 
   it('counts a grant down, and shows at its end that it is gone, without a reload', async () => {
     const path = 'explain#client=192.0.2.1&domain=blocked.example';
-    const [why, profile] = [await openAs('read', path), await openAs('read', 'profiles/7')];
+    const [why, profile] = [
+      await stack.openAs('read', path),
+      await stack.openAs('read', 'profiles/7'),
+    ];
     await why.getByText('blocked.example is blocked.').waitFor();
     const until = new Date(Date.now() + 90_000).toISOString();
     const grant = { domain: 'blocked.example', verdict: 'allow', until };
@@ -229,7 +143,7 @@ describe('the console in a browser', needs('chromium'), () => {
   });
 
   it('offers what the scope of the token allows, and says why something is refused', async () => {
-    const page = await openAs('read', 'explain#client=192.0.2.1&domain=blocked.example');
+    const page = await stack.openAs('read', 'explain#client=192.0.2.1&domain=blocked.example');
     await page.getByText('blocked.example is blocked.').waitFor();
     expect(await page.getByRole('button', { name: /^Allow/ }).count()).toBe(0);
     await explain(page, 'not a name');
@@ -238,7 +152,7 @@ describe('the console in a browser', needs('chromium'), () => {
   });
 
   it('shows resolvers as they change, and goes on after the control plane was restarted', async () => {
-    const page = await openAs('read', 'resolvers');
+    const page = await stack.openAs('read', 'resolvers');
     await page.getByText('2 of 2 resolvers are up to date.').waitFor();
     const revision = page.locator('tbody tr td').nth(1);
     const before = await revision.textContent();
@@ -252,22 +166,20 @@ describe('the console in a browser', needs('chromium'), () => {
   });
 
   it('asks for a token again when that of the tab was withdrawn meanwhile, and goes on where it was', async () => {
-    const page = await openAs('read', 'resolvers');
+    const page = await stack.openAs('read', 'resolvers');
     await page.getByRole('table', { name: 'Resolvers' }).waitFor();
-    writeTokens(['write', 'replace']);
+    await stack.accept(['write', 'replace']);
     await page.getByText('The token read-desk is no longer accepted: it was withdrawn').waitFor();
     expect(await page.getByRole('table', { name: 'Resolvers' }).count()).toBe(0);
-    writeTokens(SCOPES);
-    await expect.poll(() => tokenNow('read')).toMatchObject({ scope: 'read' });
-    await signIn(page, 'read');
+    await stack.accept(SCOPES);
+    await stack.signIn(page, 'read');
     await page.getByRole('table', { name: 'Resolvers' }).waitFor();
   });
 
   it('says when its token has expired, and has what was not sent yet after another sign-in', async () => {
     const expires = new Date(Date.now() + 90_000).toISOString();
-    writeTokens(SCOPES, { expires });
-    await expect.poll(() => tokenNow('write')).toMatchObject({ expires });
-    const page = await openAs('write', 'orders');
+    await stack.accept(SCOPES, { expires });
+    const page = await stack.openAs('write', 'orders');
     const entries = { Id: '31', Domain: 'unsent.example', Reference: 'not sent' };
     await fill(page, entries);
     // This page calls nothing meanwhile.
@@ -275,28 +187,25 @@ describe('the console in a browser', needs('chromium'), () => {
     expect(await page.locator('main').textContent()).toContain('(Europe/Berlin)');
     expect(await page.getByRole('navigation').count()).toBe(0);
     expect(await inPage(page, 'sessionStorage.length')).toBe(0);
-    writeTokens(SCOPES);
-    await expect.poll(() => tokenNow('write')).toMatchObject({ expires: null });
-    await signIn(page, 'write');
+    await stack.accept(SCOPES);
+    await stack.signIn(page, 'write');
     await page.getByRole('table', { name: 'Orders' }).waitFor();
     for (const [label, text] of Object.entries(entries))
       expect(await page.getByLabel(label, { exact: true }).inputValue()).toBe(text);
     await page.getByRole('button', { name: 'Sign out' }).click();
-    await signIn(page, 'write');
+    await stack.signIn(page, 'write');
     await page.getByRole('table', { name: 'Orders' }).waitFor();
     expect(await page.getByLabel('Domain', { exact: true }).inputValue()).toBe('');
   });
 
   it('says why a call is refused whose scope the token has lost meanwhile', async () => {
-    const page = await openAs('write', 'profiles/7');
-    writeTokens(SCOPES, { scope: 'read' });
-    await expect.poll(() => tokenNow('write')).toMatchObject({ scope: 'read' });
+    const page = await stack.openAs('write', 'profiles/7');
+    await stack.accept(SCOPES, { scope: 'read' });
     await fill(page, { 'Domain of a new grant': 'granted.example' });
     await page.getByRole('button', { name: 'Add' }).click();
     await page.getByText('This is refused. Nothing was changed.').waitFor();
     await page.getByText('This call needs a token with scope write').waitFor();
-    writeTokens(SCOPES);
-    await expect.poll(() => tokenNow('write')).toMatchObject({ scope: 'write' });
+    await stack.accept(SCOPES);
     await page.getByRole('button', { name: 'Add' }).click();
     await page.getByText(IN_FORCE).waitFor();
     await page.getByRole('button', { name: 'End' }).click();
@@ -304,7 +213,7 @@ describe('the console in a browser', needs('chromium'), () => {
   });
 
   it('says that there are too many calls, and makes the call when there are fewer', async () => {
-    const page = await openAs('write', 'profiles/7');
+    const page = await stack.openAs('write', 'profiles/7');
     await page.getByRole('heading', { name: 'Grants' }).waitFor();
     await page.getByText('All changes of this profile').waitFor();
     const abort = new AbortController();
@@ -312,7 +221,7 @@ describe('the console in a browser', needs('chromium'), () => {
     const streams: Response[] = [];
     await expect
       .poll(async () => {
-        streams.push(await fetch(`${origin}/changes/`, { headers, signal: abort.signal }));
+        streams.push(await fetch(`${stack.origin}/changes/`, { headers, signal: abort.signal }));
         return streams.at(-1);
       })
       .toMatchObject({ status: 429 });
@@ -320,7 +229,7 @@ describe('the console in a browser', needs('chromium'), () => {
     await page.getByRole('button', { name: 'Add' }).click();
     await page.getByText('There are too many calls with this token.').first().waitFor();
     abort.abort();
-    await expect.poll(() => tokenNow('write')).toMatchObject({ scope: 'write' });
+    await expect.poll(() => stack.tokenNow('write')).toMatchObject({ scope: 'write' });
     await page.getByRole('button', { name: 'Add' }).click();
     await page.getByText(IN_FORCE).waitFor();
     await page.getByRole('button', { name: 'End' }).click();
@@ -336,7 +245,7 @@ describe('the console in a browser', needs('chromium'), () => {
     ['read', 'explain#client=192.0.2.1&domain=blocked.example', [], [/^Allow/]],
     ['replace', 'explain#client=192.0.2.1&domain=blocked.example', [/^Allow$/, /^Allow for/], []],
   ] as const)('scope %s on %s is offered what it allows', async (scope, path, offered, missing) => {
-    const page = await openAs(scope, path);
+    const page = await stack.openAs(scope, path);
     await page.locator('main section').first().waitFor();
     await expect.poll(() => page.getByText('Loading …').count()).toBe(0);
     const buttons = page.locator('main').getByRole('button');
@@ -362,7 +271,11 @@ describe('the console in a browser', needs('chromium'), () => {
         until,
       });
       // The clock of the browser has another zone.
-      const page = await openAs('read', 'orders', { ...DESKTOP, locale, timezoneId: 'Asia/Tokyo' });
+      const page = await stack.openAs('read', 'orders', {
+        ...DESKTOP,
+        locale,
+        timezoneId: 'Asia/Tokyo',
+      });
       const shown = page.locator(`time[datetime="${until}"]`);
       await shown.waitFor();
       expect(await shown.textContent()).toBe(time);
@@ -372,7 +285,7 @@ describe('the console in a browser', needs('chromium'), () => {
   );
 
   it('speaks English and German, and remembers the choice', async () => {
-    const german = await openAs('read', 'resolvers', { ...DESKTOP, locale: 'de-AT' });
+    const german = await stack.openAs('read', 'resolvers', { ...DESKTOP, locale: 'de-AT' });
     await german.getByText('2 von 2 Resolvern sind auf dem aktuellen Stand.').waitFor();
     expect(await german.getAttribute('html', 'lang')).toBe('de');
     await german.getByLabel('Sprache').selectOption('en');
@@ -388,7 +301,7 @@ describe('the console in a browser', needs('chromium'), () => {
         { start: { day: 'monday', time: '20:00' }, end: { day: 'tuesday', time: '06:00' } },
       ],
     });
-    const page = await openAs('write', 'profiles');
+    const page = await stack.openAs('write', 'profiles');
     await page.getByLabel('Profile id').fill('7');
     await page.getByRole('button', { name: 'Show' }).click();
     const week = page.getByRole('table', { name: 'Which profile is active when' });
@@ -407,7 +320,7 @@ describe('the console in a browser', needs('chromium'), () => {
   });
 
   it('shows changes as they come, those of one profile, and where they lead to', async () => {
-    const page = await openAs('read', 'changes');
+    const page = await stack.openAs('read', 'changes');
     await page.getByText('As they come').waitFor();
     const rows = page.locator('tbody tr');
     await expect.poll(() => rows.count()).toBeGreaterThan(0);
@@ -421,7 +334,7 @@ describe('the console in a browser', needs('chromium'), () => {
   });
 
   it('shows since when each order is in force on how many resolvers, adds one, exports it, and ends it', async () => {
-    const page = await openAs('write', 'orders');
+    const page = await stack.openAs('write', 'orders');
     const rows = page.locator('tbody tr');
     await rows.getByText(/^On [0-2] of [0-2] resolvers, as revision \d+$/).waitFor();
     const entries = {
@@ -461,7 +374,7 @@ describe('the console in a browser', needs('chromium'), () => {
         unknown
       >;
     const before = await stored();
-    const page = await openAs('write', 'orders');
+    const page = await stack.openAs('write', 'orders');
     const row = page.getByRole('row', { name: /^51/ });
     await row.getByRole('button', { name: 'Edit' }).click();
     await page.getByRole('heading', { name: 'Edit order 51' }).waitFor();
@@ -494,7 +407,7 @@ describe('the console in a browser', needs('chromium'), () => {
   });
 
   it('says what is there when somebody else has added the same order before', async () => {
-    const page = await openAs('write', 'orders');
+    const page = await stack.openAs('write', 'orders');
     await page.getByRole('table', { name: 'Orders' }).waitFor();
     const texts = { authority: 'Court of Example', reference: '6 O 1/26' };
     await api.change('POST', '/orders/', { id: 61, domain: 'first.example', ...texts });
@@ -508,7 +421,7 @@ describe('the console in a browser', needs('chromium'), () => {
   });
 
   it('watches an order that is not in force everywhere until it is, and proves it again', async () => {
-    const page = await openAs('write', 'orders');
+    const page = await stack.openAs('write', 'orders');
     deployment.resolvers[1].pause();
     const order = { id: 71, domain: 'slow.example', authority: 'Court of Example', reference: '7' };
     await api.change('POST', '/orders/', order);
@@ -525,14 +438,14 @@ describe('the console in a browser', needs('chromium'), () => {
   });
 
   it('shows how each list is, accepts one that is held back, and finds the lists that have a name', async () => {
-    const page = await openAs('write', 'catalogue');
+    const page = await stack.openAs('write', 'catalogue');
     const bets = page.getByRole('row', { name: /^bets\.txt/ });
     await bets.getByText('Good').waitFor();
     expect(await bets.textContent()).toMatch(/Gambling \(category 12\).*10.*MIT.*Allowed.*20/);
-    writeBets(41);
+    writeBets(catalogue, 41);
     await page.getByText('lists 41 domains, more than four times the 10 before').waitFor();
     expect(await faultsOf(page)).toEqual([]);
-    const reader = await openAs('read', 'catalogue');
+    const reader = await stack.openAs('read', 'catalogue');
     await reader.getByText('Held back').waitFor();
     expect(await reader.getByRole('button', { name: 'Accept' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Accept' }).click();
@@ -559,7 +472,7 @@ describe('the console in a browser', needs('chromium'), () => {
       }
     };
     await Promise.all(Array.from({ length: CALLS_AT_ONCE / 2 }, add));
-    const page = await openAs('read', 'orders');
+    const page = await stack.openAs('read', 'orders');
     await page.getByText(/^1–100 of (\S+) found, \1 orders in all\.$/).waitFor();
     await page.getByRole('button', { name: 'Next page' }).click();
     await page.getByText(/^101–200 of /).waitFor();
@@ -589,7 +502,7 @@ describe('the console in a browser', needs('chromium'), () => {
   };
 
   it('is usable with the keyboard alone', async () => {
-    const page = await openAs('write', 'resolvers');
+    const page = await stack.openAs('write', 'resolvers');
     await page.reload();
     await page.getByRole('navigation').waitFor();
     await page.keyboard.press('Tab');
@@ -615,7 +528,7 @@ describe('the console in a browser', needs('chromium'), () => {
         ['phone', PHONE, 'dark'],
       ] as const;
       for (const [screen, options, judged] of screens) {
-        const page = await openAs('replace', path, options);
+        const page = await stack.openAs('replace', path, options);
         await page.locator('main section, main table').first().waitFor();
         await expect.poll(() => page.getByText('Loading …').count()).toBe(0);
         for (const colorScheme of ['light', 'dark'] as const) {

@@ -16,7 +16,7 @@ export const SCREENSHOTS = join(tmpdir(), 'weir-console-screenshots');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 export const SCOPES = ['read', 'write', 'replace'] as const;
 type Scope = (typeof SCOPES)[number];
-const tokenOf = (scope: string): string => `token-of-scope-${scope}`;
+export const tokenOf = (scope: string): string => `token-of-scope-${scope}`;
 export const DESKTOP = { viewport: { width: 1280, height: 900 } };
 export const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true };
 
@@ -68,16 +68,25 @@ export class ConsoleStack {
     rmSync(this.folder, { recursive: true });
   }
 
-  /** The control plane accepts the tokens of these scopes from now on. */
-  async accept(scopes: readonly Scope[]): Promise<void> {
-    writeTokens(this.folder, scopes);
+  /**
+   * The control plane accepts the tokens of these scopes from now on.
+   * @param ofWrite what the entry of the token of scope `write` has in addition, or in place of its scope.
+   */
+  async accept(scopes: readonly Scope[], ofWrite: TokenEntry = {}): Promise<void> {
+    writeTokens(this.folder, scopes, ofWrite);
     for (const scope of SCOPES) {
-      const headers = { Authorization: `Bearer ${tokenOf(scope)}` };
-      const status = scopes.includes(scope) ? 200 : 401;
+      const accepted = { scope, expires: null, ...(scope === 'write' && ofWrite) };
       await expect
-        .poll(async () => (await fetch(`${this.origin}/token/`, { headers })).status)
-        .toBe(status);
+        .poll(() => this.tokenNow(scope))
+        .toMatchObject(scopes.includes(scope) ? { status: 200, ...accepted } : { status: 401 });
     }
+  }
+
+  /** What the control plane says of the token of a scope now. */
+  async tokenNow(scope: Scope): Promise<{ status: number }> {
+    const headers = { Authorization: `Bearer ${tokenOf(scope)}` };
+    const response = await fetch(`${this.origin}/token/`, { headers });
+    return { ...((await response.json()) as object), status: response.status };
   }
 
   /** Opens a page of the console, which asks for a token. */
@@ -114,13 +123,22 @@ export class ConsoleStack {
 /** What the browser notes of a call that was refused, or did not reach the control plane. */
 const isExpected = (text: string): boolean => /Failed to load resource: /.test(text);
 
-function writeTokens(folder: string, scopes: readonly Scope[]): void {
+type TokenEntry = Readonly<Record<string, string>>;
+
+function writeTokens(folder: string, scopes: readonly Scope[], ofWrite: TokenEntry = {}): void {
   const entries = scopes.map((scope) => ({
     name: `${scope}-desk`,
     sha256: createHash('sha256').update(tokenOf(scope)).digest('hex'),
     scope,
+    ...(scope === 'write' && ofWrite),
   }));
   writeFileSync(join(folder, 'tokens.yaml'), JSON.stringify(entries));
+}
+
+/** Fills in fields by their labels. */
+export async function fill(page: Page, entries: Readonly<Record<string, string>>): Promise<void> {
+  for (const [label, text] of Object.entries(entries))
+    await page.getByLabel(label, { exact: true }).fill(text);
 }
 
 /** What axe-core finds wrong with a page. */
