@@ -1,9 +1,9 @@
 import { SCOPES, type Scope } from '@weir/control-plane/http/callers/scope';
 import { readVersion } from '@weir/ops/version';
-import { Argument, Command, InvalidArgumentError } from 'commander';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { pathToFileURL } from 'node:url';
 import type { NewGrant } from './commands/grants.js';
-import type { NewOrder, OrderChange } from './commands/orders.js';
+import type { ListedOrders, NewOrder, OrderChange } from './commands/orders.js';
 import type { Context } from './context.js';
 import { ROOT } from './stack.js';
 
@@ -130,9 +130,17 @@ function addOrders(program: Command, context: Context): void {
   const orders = program.command('orders').description('what everybody is denied by law');
   orders
     .command('list')
-    .description('all orders, and when each was in force on how many resolvers')
+    .description('the orders, and when each was in force on how many resolvers')
+    .option('--search <text>', 'those that have it in their id, authority or reference')
+    .addOption(
+      new Option('--state <state>', 'those in force on all resolvers, ended, or neither').choices([
+        'in_force',
+        'pending',
+        'ended',
+      ]),
+    )
     .option(...JSON_OPTION)
-    .action(async (options: object) => (await load()).listOrders(context, options));
+    .action(async (options: ListedOrders) => (await load()).listOrders(context, options));
   orders
     .command('add')
     .description('deny a domain, and all names below it, to everybody')

@@ -161,6 +161,11 @@ describe('weir beside a control plane', () => {
     ]);
     const listed = await json<unknown[]>('orders', 'list');
     expect(listed).toEqual((await harness.call('GET', '/orders/')).body);
+    const idsOf = async (...options: string[]) =>
+      (await json<{ id: number }[]>('orders', 'list', ...options)).map(({ id }) => id);
+    expect(await idsOf('--search', '12 o 345/26', '--state', 'pending')).toEqual([7, 8]);
+    expect(await idsOf('--search', '8')).toEqual([8]);
+    expect(await idsOf('--state', 'ended')).toEqual([]);
     expect((await run('orders', 'end', '7')).out).toEqual([
       expect.stringMatching(
         /^the end of order 7 is in force on 0\/0 resolvers, revision \d+, .+ GMT$/,

@@ -97,6 +97,8 @@ export class Api {
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
+    // To the API, `+` stands for itself.
+    url.search = url.search.replaceAll('+', '%20');
     return new Promise((done, fail) => {
       const request = url.protocol === 'https:' ? requestHttps : requestHttp;
       const sent = request(

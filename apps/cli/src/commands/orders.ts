@@ -25,12 +25,18 @@ export interface OrderChange extends Options {
   readonly until?: string | false;
 }
 
-/** Prints all orders. */
+/** What of the orders is listed. */
+export interface ListedOrders extends Options {
+  readonly search?: string;
+  readonly state?: string;
+}
+
+/** Prints orders. */
 export async function listOrders(
   { environment, terminal }: Context,
-  { json }: Options,
+  { json, ...filter }: ListedOrders,
 ): Promise<void> {
-  const all = await new Api(environment).get<readonly OrderStateDto[]>('/orders/');
+  const all = await new Api(environment).get<readonly OrderStateDto[]>('/orders/', { ...filter });
   if (json === true) {
     terminal.print(JSON.stringify(all));
     return;

@@ -100,10 +100,15 @@ export class ConfigurationReader {
   /**
    * Reads the rows of a query as a listing of any length, all at one revision. The first page has been read when this
    * resolves.
+   * @param values of the parameters of the query.
    */
-  async list<T>(sql: string, convert: (row: never) => T): Promise<WithRevision<Listing<T>>> {
+  async list<T>(
+    sql: string,
+    convert: (row: never) => T,
+    values: readonly unknown[] = [],
+  ): Promise<WithRevision<Listing<T>>> {
     const snapshot = await Snapshot.open(this.database.listings);
-    const items = convertPages(snapshot, sql, convert);
+    const items = convertPages(snapshot.pages(sql, values), snapshot, convert);
     const first = await items.next();
     const listing = new Listing(first, items);
     if (listing.isOpen) this.openListings.add(listing);
@@ -113,12 +118,12 @@ export class ConfigurationReader {
 
 /** Closes the snapshot at its end, when it fails, and when the consumer stops reading. */
 async function* convertPages<T>(
+  pages: AsyncIterable<unknown[]>,
   snapshot: Snapshot,
-  sql: string,
   convert: (row: never) => T,
 ): AsyncGenerator<T, undefined> {
   try {
-    for await (const page of snapshot.pages(sql)) {
+    for await (const page of pages) {
       for (const row of page) yield convert(row as never);
     }
   } finally {

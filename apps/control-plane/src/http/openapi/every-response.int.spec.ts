@@ -211,6 +211,10 @@ const REQUESTS: Readonly<Record<string, Requests>> = {
     success: ['/profile/1/grants', grant],
     404: ['/profile/9/grants', grant],
   },
+  'GET /profile/{profile_id}/grants/{id}': {
+    success: [`/profile/1/grants/${GRANT}`],
+    404: ['/profile/1/grants/7'],
+  },
   'DELETE /profile/{profile_id}/grants/{id}': {
     success: [`/profile/1/grants/${GRANT}`],
     404: ['/profile/1/grants/7'],

@@ -53,6 +53,7 @@ const STORY = [
   'DELETE /profile/{profile_id}/schedule',
   'POST /profile/{profile_id}/grants',
   'GET /profile/{profile_id}/grants',
+  'GET /profile/{profile_id}/grants/{id}',
   'DELETE /profile/{profile_id}/grants/{id}',
   'POST /orders/',
   'GET /orders/',

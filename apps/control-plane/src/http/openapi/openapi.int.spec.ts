@@ -52,6 +52,7 @@ PATCH /orders/{id} 200
 DELETE /orders/{id} 204
 GET /profile/{profile_id}/grants 200
 POST /profile/{profile_id}/grants 201
+GET /profile/{profile_id}/grants/{id} 200
 DELETE /profile/{profile_id}/grants/{id} 204`
   .trim()
   .split('\n');

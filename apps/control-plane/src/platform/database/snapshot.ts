@@ -32,8 +32,8 @@ export class Snapshot {
   }
 
   /** As `readPages`. */
-  pages(sql: string): AsyncGenerator<unknown[]> {
-    return readPages(this.client, sql);
+  pages(sql: string, values?: readonly unknown[]): AsyncGenerator<unknown[]> {
+    return readPages(this.client, sql, values);
   }
 
   /** Ends the transaction and releases the connection. A broken connection is discarded. */
@@ -54,8 +54,12 @@ export class Snapshot {
  * With pg-cursor, the query would be in progress between pages too, so `SilenceWatch` would take a slow reader for a
  * silent PostgreSQL. It would save an eighth of the processor time: 0.8 instead of 0.9 s for a million rows.
  */
-export async function* readPages(client: ClientBase, sql: string): AsyncGenerator<unknown[]> {
-  await client.query(`DECLARE page NO SCROLL CURSOR FOR ${sql}`);
+export async function* readPages(
+  client: ClientBase,
+  sql: string,
+  values: readonly unknown[] = [],
+): AsyncGenerator<unknown[]> {
+  await client.query(`DECLARE page NO SCROLL CURSOR FOR ${sql}`, [...values]);
   for (;;) {
     const { rows } = await client.query<object>(`FETCH ${PAGE_ROWS} FROM page`);
     if (rows.length > 0) yield rows;

@@ -30,11 +30,37 @@ export const GRANTS: EntityTable<'grant', GrantRow> = {
   },
 };
 
-/** Reads a profile with its grants that hold, each as a `FoundGrant`. */
-export function grantsOf(profileId: number): Prisma.Sql {
+/** Where a page of grants begins: after the one with this end and this hash. */
+export type GrantPlace = Pick<Grant, 'until' | 'domainHash'>;
+
+/**
+ * Reads a profile with its grants that hold, each as a `FoundGrant`.
+ * @param after null: from the first one that ends.
+ * @param limit so many at most; null: all.
+ */
+export function grantsOf(
+  profileId: number,
+  after: GrantPlace | null,
+  limit: number | null,
+): Prisma.Sql {
+  const { until, domainHash } = after ?? { until: 0, domainHash: 0 };
   return Prisma.sql`
     SELECT ${Prisma.raw(COLUMNS)}
-    FROM profile LEFT JOIN domain_grant ON profile_id = profile.id AND until > now()
+    FROM profile LEFT JOIN LATERAL (
+      SELECT * FROM domain_grant
+      WHERE profile_id = profile.id AND until > now()
+        AND (until, domain_grant.domain_hash) > (to_timestamp(${until}::bigint), ${domainHash}::bigint)
+      ORDER BY until, domain_grant.domain_hash LIMIT ${limit}::integer
+    ) AS domain_grant ON true
+    WHERE profile.id = ${profileId}`;
+}
+
+/** Reads a profile with the grant of this hash, if it holds, as a `FoundGrant`. */
+export function grantOf({ profileId, domainHash }: GrantKey): Prisma.Sql {
+  return Prisma.sql`
+    SELECT ${Prisma.raw(COLUMNS)}
+    FROM profile LEFT JOIN domain_grant
+      ON profile_id = profile.id AND domain_grant.domain_hash = ${domainHash}::bigint AND until > now()
     WHERE profile.id = ${profileId}`;
 }
 

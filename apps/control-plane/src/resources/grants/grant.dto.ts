@@ -1,4 +1,4 @@
-import { type Grant, MAX_DOMAIN_HASH, MAX_ID, RuleVerdict } from '@weir/config-model';
+import { type Grant, MAX_DOMAIN_HASH, MAX_ID, MAX_UNTIL, RuleVerdict } from '@weir/config-model';
 import { Example, type Json } from '../../http/validation/dto.js';
 import { throwIfFaults } from '../../http/validation/fault.js';
 import {
@@ -6,13 +6,14 @@ import {
   IsId,
   IsInteger,
   InPlaceOf,
+  IsText,
   IsTime,
   Optional,
 } from '../../http/validation/rules.js';
 import { IsNormalisedDomain } from '../domain-lists/domain-check.js';
 import { IsUntil, toSeconds, toTimeText } from '../orders/until.js';
 import { IsRuleStatus, type RuleStatus, toStatus } from '../profiles/profile.dto.js';
-import type { GrantKey } from './grant-store.js';
+import type { GrantKey, GrantPlace } from './grant-store.js';
 
 const MAX_DAYS = 31;
 
@@ -43,6 +44,26 @@ export class GrantPath {
 
   @IntegerParameter(0, MAX_DOMAIN_HASH)
   id!: number;
+}
+
+/** `2026-11-24T12:30:00Z,2447438395659416`; null: it is none. */
+export function readPlace(text: string): GrantPlace | null {
+  const [, time = '', id] = /^([^,]{20,35}),(\d{1,16})$/.exec(text) ?? [];
+  const [until, domainHash] = [toSeconds(time), Number(id)];
+  return until <= MAX_UNTIL && domainHash <= MAX_DOMAIN_HASH ? { until, domainHash } : null;
+}
+
+@Example<GrantsQuery>({ limit: 100 })
+export class GrantsQuery {
+  /** `until` and `id` of the grant after which to begin: `2026-11-24T12:30:00Z,2447438395659416`. */
+  @Optional()
+  @IsText('until and id of a grant, with a comma between them', (text) => readPlace(text) !== null)
+  after?: string;
+
+  /** So many at most; absent: all. */
+  @Optional()
+  @IntegerParameter(1, 1_000)
+  limit?: number;
 }
 
 /** A stored grant. The domain itself is not stored. */

@@ -1,10 +1,19 @@
-import { Body, Controller, Param } from '@nestjs/common';
+import { Body, Controller, Param, Query } from '@nestjs/common';
 import { ApiEndpoint } from '../../http/routing/endpoint.js';
 import type { Json } from '../../http/validation/dto.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
 import { DomainHasher } from '../domain-lists/domain-check.js';
 import { ProfilePath } from '../profiles/profile.dto.js';
-import { GrantDto, GrantPath, StoredGrantDto, toDto, toGrant, toKey } from './grant.dto.js';
+import {
+  GrantDto,
+  GrantPath,
+  GrantsQuery,
+  readPlace,
+  StoredGrantDto,
+  toDto,
+  toGrant,
+  toKey,
+} from './grant.dto.js';
 import { GrantsService } from './grants.service.js';
 
 const TAG = 'grants';
@@ -19,12 +28,30 @@ export class GrantsController {
   @ApiEndpoint('GET /profile/:profile_id/grants', {
     tag: TAG,
     path: ProfilePath,
+    query: GrantsQuery,
     summary: 'The grants of a profile that hold, by their end',
+    description:
+      'Without parameters it answers all. A page begins after the last grant of the one before.',
     answer: [StoredGrantDto],
     errors: [404],
   })
-  async list(@Param() path: ProfilePath): Promise<WithRevision<Json<StoredGrantDto>[]>> {
-    return (await this.grants.list(path.profile_id)).map((all) => all.map(toDto));
+  async list(
+    @Param() { profile_id: id }: ProfilePath,
+    @Query() { after, limit }: GrantsQuery,
+  ): Promise<WithRevision<Json<StoredGrantDto>[]>> {
+    const place = after === undefined ? null : readPlace(after);
+    return (await this.grants.list(id, place, limit ?? null)).map((all) => all.map(toDto));
+  }
+
+  @ApiEndpoint('GET /profile/:profile_id/grants/:id', {
+    tag: TAG,
+    path: GrantPath,
+    summary: 'One grant that holds',
+    answer: StoredGrantDto,
+    errors: [404],
+  })
+  async get(@Param() path: GrantPath): Promise<WithRevision<Json<StoredGrantDto>>> {
+    return (await this.grants.get(toKey(path))).map(toDto);
   }
 
   @ApiEndpoint('POST /profile/:profile_id/grants', {

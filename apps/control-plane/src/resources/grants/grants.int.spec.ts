@@ -72,6 +72,52 @@ describe('grants', () => {
     expect(ends).toEqual(ends.toSorted());
   });
 
+  it.each([1, 2, 3, 4, 5, 1_000])('are listed in pages of %i, each once', async (limit) => {
+    // Three end at the same time.
+    const until = inMs(DAY_MS);
+    for (const domain of ['a.example', 'b.example', 'c.example'])
+      await post({ domain, verdict: 'deny', until });
+    await post(allow('d.example', 10));
+    await post(allow('e.example', 44_640));
+    await post(allow('f.example', 10), 2);
+    const found: unknown[] = [];
+    for (let query = `limit=${limit}`; ;) {
+      const answer = await call('GET', `/profile/1/grants?${query}`);
+      const page = answer.body as unknown as { id: number; until: string }[];
+      expect(page.length).toBeLessThanOrEqual(limit);
+      found.push(...page);
+      if (page.length < limit) break;
+      const last = page[limit - 1];
+      query = `limit=${limit}&after=${encodeURIComponent(`${last.until},${last.id}`)}`;
+    }
+    expect(found).toHaveLength(5);
+    expect(found).toEqual((await list()).body);
+  });
+
+  it.each([
+    ['limit=0', 'query.limit: greater_than_equal'],
+    ['limit=1001', 'query.limit: less_than_equal'],
+    ['after=7', 'query.after: value_error'],
+    ['after=2026-11-24T12:30:00Z,x', 'query.after: value_error'],
+    ['after=2026-11-24T12:30:00Z,9999999999999999', 'query.after: value_error'],
+    ['after=2026-11-24_12:30:00x,7', 'query.after: value_error'],
+    ['page=2', 'query.page: extra_forbidden'],
+  ])('are not listed with ?%s', async (query, fault) => {
+    const answer = await call('GET', `/profile/1/grants?${query}`);
+    expect([answer.status, faultsOf(answer)]).toEqual([422, [fault]]);
+  });
+
+  it('can be read one by one while they hold', async () => {
+    const { body } = await post(allow('example.com'));
+    const path = `/profile/1/grants/${String(body.id)}`;
+    const answer = await call('GET', path);
+    expect([answer.status, answer.body]).toEqual([200, body]);
+    const none = { detail: `grant ${String(body.id)} of profile 2 not found` };
+    expect((await call('GET', `/profile/2/grants/${String(body.id)}`)).body).toEqual(none);
+    await harness.sql(`UPDATE domain_grant SET until = now() - interval '1 second'`);
+    expect((await call('GET', path)).status).toBe(404);
+  });
+
   it('can be ended', async () => {
     const { id } = (await post(allow('example.com'))).body;
     const path = `/profile/1/grants/${String(id)}`;
@@ -86,7 +132,8 @@ describe('grants', () => {
     const none = { detail: 'profile 9 not found' };
     expect((await post(allow('example.com'), 9)).body).toEqual(none);
     expect((await list(9)).body).toEqual(none);
-    expect((await call('DELETE', '/profile/9/grants/1')).body).toEqual(none);
+    for (const method of ['GET', 'DELETE'])
+      expect((await call(method, '/profile/9/grants/1')).body).toEqual(none);
   });
 
   it.each([

@@ -8,7 +8,15 @@ import type { WithRevision } from '../../revisions/with-revision.js';
 import type { WorkingTables } from '../../revisions/working-tables.js';
 import { profileNotFound } from '../profiles/profile-store.js';
 import { WorkingProfiles } from '../profiles/working-profiles.js';
-import { type FoundGrant, type GrantKey, GRANTS, grantsOf, openGrants } from './grant-store.js';
+import {
+  type FoundGrant,
+  type GrantKey,
+  grantOf,
+  type GrantPlace,
+  GRANTS,
+  grantsOf,
+  openGrants,
+} from './grant-store.js';
 
 /** Grants: what a profile is allowed or denied for a while (decisions §15). Domains are known only by their hashes. */
 @Injectable()
@@ -18,14 +26,27 @@ export class GrantsService {
     private readonly writer: ConfigurationWriter,
   ) {}
 
-  /** Those of a profile that hold, by their end. */
-  list(profileId: number): Promise<WithRevision<Grant[]>> {
-    return this.reader.read(grantsOf(profileId), (rows: FoundGrant[]) => {
+  /** Those of a profile that hold, by their end. @param limit so many at most; null: all. */
+  list(
+    profileId: number,
+    after: GrantPlace | null,
+    limit: number | null,
+  ): Promise<WithRevision<Grant[]>> {
+    return this.reader.read(grantsOf(profileId, after, limit), (rows: FoundGrant[]) => {
       if (rows.length === 0) throw profileNotFound(profileId);
       const grants = rows.flatMap((row) =>
         row.domain_hash === null ? [] : [GRANTS.toEntity(row)],
       );
       return grants.sort((a, b) => a.until - b.until || a.domainHash - b.domainHash);
+    });
+  }
+
+  /** One that holds. */
+  get(key: GrantKey): Promise<WithRevision<Grant>> {
+    return this.reader.read(grantOf(key), ([row]: FoundGrant[]) => {
+      if (row === undefined) throw profileNotFound(key.profileId);
+      if (row.domain_hash === null) throw grantNotFound(key);
+      return GRANTS.toEntity(row);
     });
   }
 
@@ -48,9 +69,7 @@ export class GrantsService {
       make: (tables) => {
         tables.of(WorkingProfiles.open).require(key.profileId);
         const before = tables.of(openGrants).find(key);
-        if (before === null) {
-          throw notFound(`grant ${key.domainHash} of profile ${key.profileId}`);
-        }
+        if (before === null) throw grantNotFound(key);
         tables.of(openGrants).delete(key);
         return { result: undefined, changes: [{ kind: 'grant', before, after: null }] };
       },
@@ -73,6 +92,10 @@ export function removal(found: readonly Grant[]): SubmittedChange<number> {
       return { result: ended.length, changes };
     },
   };
+}
+
+function grantNotFound({ profileId, domainHash }: GrantKey): Error {
+  return notFound(`grant ${domainHash} of profile ${profileId}`);
 }
 
 function need(tables: WorkingTables, key: GrantKey): void {

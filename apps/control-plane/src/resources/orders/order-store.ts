@@ -43,8 +43,35 @@ export const ORDERS: EntityTable<'order', OrderRow> = {
   },
 };
 
-/** Reads all orders, each as an `OrderStateRow`. */
-export const ORDER_STATES = `SELECT ${COLUMNS}, in_force FROM domain_order ORDER BY id`;
+/** How an order is: whether all resolvers are known to have it in force, and whether it has ended. */
+export const ORDER_STATES = ['in_force', 'pending', 'ended'] as const;
+
+/** What of the orders is listed. */
+export interface OrderFilter {
+  /** Those with a greater id. */
+  readonly after?: number;
+  /** So many at most. */
+  readonly limit?: number;
+  /** Those that have it in `id authority reference`, in any case. */
+  readonly search?: string;
+  readonly state?: (typeof ORDER_STATES)[number];
+}
+
+/** Reads orders by id, each as an `OrderStateRow`. The values are those of `valuesOf`. */
+export const FILTERED_ORDERS = `
+  SELECT ${COLUMNS}, in_force FROM domain_order
+  WHERE id > $1::integer
+    AND strpos(lower(concat_ws(' ', id, authority, reference)), lower($2::text)) > 0
+    AND $3::text IN ('', CASE
+      WHEN until <= now() THEN 'ended'
+      WHEN (in_force ->> 'm')::integer > 0 AND in_force -> 'k' = in_force -> 'm' THEN 'in_force'
+      ELSE 'pending'
+    END)
+  ORDER BY id LIMIT $4::integer`;
+
+export function valuesOf({ after = -1, search = '', state, limit }: OrderFilter): unknown[] {
+  return [after, search, state ?? '', limit ?? null];
+}
 
 /** Reads an order as an `OrderStateRow`. */
 export function orderOf(id: number): Prisma.Sql {

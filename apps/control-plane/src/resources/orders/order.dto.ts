@@ -6,12 +6,13 @@ import {
   IsId,
   IsInteger,
   IsNested,
+  IsOneOf,
   IsText,
   IsTime,
   Optional,
 } from '../../http/validation/rules.js';
 import { IsNormalisedDomain } from '../domain-lists/domain-check.js';
-import type { OrderState } from './order-store.js';
+import { ORDER_STATES, type OrderFilter, type OrderState } from './order-store.js';
 import { IsUntil, toSeconds, toTimeText } from './until.js';
 
 /** A text that the block page shows as it is. */
@@ -79,6 +80,31 @@ export class PatchOrderDto {
 export class OrderPath {
   @IntegerParameter(0, MAX_ID)
   id!: number;
+}
+
+@Example<OrdersQuery>({ limit: 100 })
+export class OrdersQuery implements OrderFilter {
+  /** The id after which to begin. */
+  @Optional()
+  @IntegerParameter(0, MAX_ID)
+  after?: number;
+
+  /** So many at most; absent: all. */
+  @Optional()
+  @IntegerParameter(1, 1_000)
+  limit?: number;
+
+  /** Those that have this in their id, authority or reference, in any case. */
+  @Optional()
+  @IsShownText()
+  search?: string;
+
+  /**
+   * `in_force`: all resolvers are known to have it in force; `ended`: its time is over; `pending`: neither.
+   */
+  @Optional()
+  @IsOneOf(ORDER_STATES)
+  state?: (typeof ORDER_STATES)[number];
 }
 
 const STORED: Json<StoredOrderDto> = {

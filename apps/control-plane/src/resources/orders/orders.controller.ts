@@ -1,4 +1,4 @@
-import { Body, Controller, Param } from '@nestjs/common';
+import { Body, Controller, Param, Query } from '@nestjs/common';
 import { ApiEndpoint } from '../../http/routing/endpoint.js';
 import type { Json } from '../../http/validation/dto.js';
 import type { Listing } from '../../revisions/listing.js';
@@ -7,6 +7,7 @@ import { DomainHasher } from '../domain-lists/domain-check.js';
 import {
   OrderDto,
   OrderPath,
+  OrdersQuery,
   OrderStateDto,
   PatchOrderDto,
   StoredOrderDto,
@@ -25,12 +26,15 @@ export class OrdersController {
   ) {}
 
   @ApiEndpoint('GET /orders/', {
+    query: OrdersQuery,
     isListing: true,
-    summary: 'All orders, by id; those that have ended too',
+    summary: 'The orders, by id; those that have ended too',
+    description:
+      'Without parameters it answers all. A page begins after the last id of the one before.',
     answer: [OrderStateDto],
   })
-  list(): Promise<WithRevision<Listing<Json<OrderStateDto>>>> {
-    return this.orders.list(toStateDto);
+  list(@Query() query: OrdersQuery): Promise<WithRevision<Listing<Json<OrderStateDto>>>> {
+    return this.orders.list(query, toStateDto);
   }
 
   @ApiEndpoint('POST /orders/', {

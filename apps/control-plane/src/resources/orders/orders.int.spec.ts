@@ -85,6 +85,53 @@ describe('orders', () => {
     expect((await call('POST', '/orders/', order({ id: ended }))).status).toBe(201);
   });
 
+  it('are listed by pages, by a text that they have, and by how they are', async () => {
+    await harness.sql('DELETE FROM domain_order');
+    const ids = Array.from({ length: 7 }, (_, i) => i * 3);
+    for (const id of ids)
+      await create({ id, authority: id < 9 ? 'Court A%' : 'Agency Ä', reference: `R_${id}` });
+    const states = {
+      in_force: '{"k": 2, "m": 2}',
+      ended: '{"k": 2, "m": 2}',
+      pending: '{"k": 0, "m": 0}',
+    };
+    for (const [i, [state, inForce]] of Object.entries(states).entries()) {
+      const until = state === 'ended' ? `, until = '2020-01-01T00:00:00Z'` : '';
+      await harness.sql(
+        `UPDATE domain_order SET in_force = in_force || '${inForce}'${until} WHERE id % 9 = ${i * 3}`,
+      );
+    }
+    await harness.sql('UPDATE domain_order SET in_force = NULL WHERE id = 6');
+    const found = async (query: string) =>
+      pluck(await call('GET', `/orders/${query}`), ({ id }) => id as number);
+    expect(await found('')).toEqual(ids);
+    expect(await found('?limit=3')).toEqual([0, 3, 6]);
+    expect(await found('?limit=3&after=6')).toEqual([9, 12, 15]);
+    expect(await found('?limit=3&after=15')).toEqual([18]);
+    expect(await found('?search=court%20a%25')).toEqual([0, 3, 6]);
+    expect(await found('?search=AGENCY%20%C3%84')).toEqual([9, 12, 15, 18]);
+    expect(await found('?search=r_1')).toEqual([12, 15, 18]);
+    expect(await found('?search=12')).toEqual([12]);
+    expect(await found('?search=nothing')).toEqual([]);
+    expect(await found('?state=in_force')).toEqual([0, 9, 18]);
+    expect(await found('?state=ended')).toEqual([3, 12]);
+    expect(await found('?state=pending')).toEqual([6, 15]);
+    expect(await found('?state=pending&search=agency&after=1&limit=5')).toEqual([15]);
+  });
+
+  it.each([
+    ['limit=0', 'query.limit: greater_than_equal'],
+    ['limit=1001', 'query.limit: less_than_equal'],
+    ['after=-1', 'query.after: greater_than_equal'],
+    ['search=', 'query.search: value_error'],
+    ['search=%00', 'query.search: value_error'],
+    ['state=held', 'query.state: enum'],
+    ['page=2', 'query.page: extra_forbidden'],
+  ])('are not listed with ?%s', async (query, fault) => {
+    const answer = await call('GET', `/orders/?${query}`);
+    expect([answer.status, faultsOf(answer)]).toEqual([422, [fault]]);
+  });
+
   it('of one domain may be several', async () => {
     const [a, b] = [await create(), await create()];
     const hashes = await Promise.all([a, b].map((id) => call('GET', `/orders/${id}`)));

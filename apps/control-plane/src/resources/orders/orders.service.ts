@@ -9,15 +9,17 @@ import type { SubmittedChange } from '../../revisions/submitted-change.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
 import type { WorkingTables } from '../../revisions/working-tables.js';
 import {
+  FILTERED_ORDERS,
   type InForce,
   KEEP_IN_FORCE,
   openOrders,
-  ORDER_STATES,
+  type OrderFilter,
   orderOf,
   type OrderState,
   type OrderStateRow,
   type StoredOrder,
   toState,
+  valuesOf,
 } from './order-store.js';
 
 /** Orders: what everybody is denied (decisions §14). Domains are known only by their hashes. */
@@ -29,8 +31,12 @@ export class OrdersService {
     private readonly database: Database,
   ) {}
 
-  list<T>(convert: (order: OrderState) => T): Promise<WithRevision<Listing<T>>> {
-    return this.reader.list(ORDER_STATES, (row: OrderStateRow) => convert(toState(row)));
+  list<T>(
+    filter: OrderFilter,
+    convert: (order: OrderState) => T,
+  ): Promise<WithRevision<Listing<T>>> {
+    const convertRow = (row: OrderStateRow): T => convert(toState(row));
+    return this.reader.list(FILTERED_ORDERS, convertRow, valuesOf(filter));
   }
 
   get(id: number): Promise<WithRevision<OrderState>> {
