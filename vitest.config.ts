@@ -18,7 +18,13 @@ const UNIT_TESTS = [
   '{apps,libs}/*/{src,test}/**/*.spec.ts',
   '{tools,k8s,compose}/{src,test}/**/*.spec.ts',
 ];
-const NO_UNIT_TESTS = ['**/*.{int,e2e,images,nightly}.spec.ts', '**/dist/**', '**/node_modules/**'];
+const INTEGRATION_TESTS = [
+  '{apps,libs}/*/{src,test}/**/*.int.spec.ts',
+  '{tools,k8s,compose}/{src,test}/**/*.int.spec.ts',
+];
+const CONTROL_PLANE_TESTS = 'apps/control-plane/src/**/*.int.spec.ts';
+const NO_TESTS = ['**/dist/**', '**/node_modules/**'];
+const NO_UNIT_TESTS = ['**/*.{int,e2e,images,nightly}.spec.ts', ...NO_TESTS];
 /** Unit tests that measure, limit or change their own process. Each has one; the others share a few. */
 const OF_A_PROCESS = [
   '**/*.allocation.spec.ts',
@@ -42,6 +48,15 @@ const unit: NonNullable<ViteUserConfig['test']> = {
   // No test is about its own time: these bounds only end what hangs, on a machine that does much else besides.
   testTimeout: 900_000,
   hookTimeout: 900_000,
+  expect: { poll: { timeout: 60_000 } },
+};
+
+const integration: NonNullable<ViteUserConfig['test']> = {
+  setupFiles: SETUP_FILES,
+  globalSetup: ['tools/src/testing/compile.ts', 'tools/src/testing/services.ts'],
+  ...waiting,
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
   expect: { poll: { timeout: 60_000 } },
 };
 
@@ -69,17 +84,16 @@ export default defineConfig({
       }),
       project('unit-process', { ...unit, include: OF_A_PROCESS, exclude: NO_UNIT_TESTS }),
       project('integration', {
-        include: [
-          '{apps,libs}/*/{src,test}/**/*.int.spec.ts',
-          '{tools,k8s,compose}/{src,test}/**/*.int.spec.ts',
-        ],
-        exclude: ['**/dist/**', '**/node_modules/**'],
-        setupFiles: SETUP_FILES,
-        globalSetup: ['tools/src/testing/compile.ts', 'tools/src/testing/services.ts'],
-        ...waiting,
-        testTimeout: 600_000,
-        hookTimeout: 600_000,
-        expect: { poll: { timeout: 60_000 } },
+        ...integration,
+        include: INTEGRATION_TESTS,
+        exclude: [...NO_TESTS, CONTROL_PLANE_TESTS],
+      }),
+      project('integration-control-plane', {
+        ...integration,
+        include: [CONTROL_PLANE_TESTS],
+        exclude: NO_TESTS,
+        // The modules of Nest, Prisma and the control plane are loaded once in a worker, not once a file.
+        isolate: false,
       }),
       project('e2e', {
         include: ['apps/weir-e2e/src/**/*.e2e.spec.ts'],

@@ -1,11 +1,13 @@
 // `npm test`: the tests, and beside them the static checks, whose result comes last. `npm test -- <vitest arguments>`
-// runs only matching specs, without the static checks.
+// runs only matching specs, without the static checks; `--project unit` stands for all projects of unit tests.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 
-const PROJECTS = ['unit*', 'integration', 'e2e'].flatMap((name) => ['--project', name]);
-const args = process.argv.slice(2);
+const PROJECTS = ['unit', 'integration', 'e2e'].flatMap((name) => ['--project', `${name}*`]);
+const args = process.argv
+  .slice(2)
+  .map((arg, i, { [i - 1]: before }) => (before === '--project' ? `${arg}*` : arg));
 
 const isOnlySome = args.length > 0;
 const lint = isOnlySome
