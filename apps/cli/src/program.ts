@@ -69,6 +69,7 @@ const IMAGE_NOTE =
 /** Of a record, as the API has them. */
 const ID = integer(0, 2_147_483_647);
 const JSON_OPTION = ['--json', 'print what the API said'] as const;
+const OWN_JSON_OPTION = ['--json', 'print JSON'] as const;
 
 function addQuestions(program: Command, context: Context): void {
   program
@@ -272,7 +273,7 @@ function addCatalogue(program: Command, context: Context): void {
     .command('sets')
     .description('print the sets of public lists that can be turned on, and which are on')
     .option(...definition)
-    .option(...JSON_OPTION)
+    .option(...OWN_JSON_OPTION)
     .action(async (options: object) => (await load()).printSets(context, options));
   catalogue
     .command('enable')
@@ -300,7 +301,7 @@ function addCatalogue(program: Command, context: Context): void {
     .argument('<image>', IMAGE_NOTE)
     .argument('[newer]', 'the same; default: <image> is compared with the version in force')
     .option('--catalogue <place>', 'read its lists too, to tell names that only images have')
-    .option(...JSON_OPTION)
+    .option(...OWN_JSON_OPTION)
     .action(async (image: string, newer: string | undefined, options: object) => {
       const [after, before] = newer === undefined ? [image, undefined] : [newer, image];
       return (await load()).diffImages(context, after, before, options);
