@@ -71,7 +71,7 @@ it.each<[string, (deployment: Deployment, dns: DnsClient, i: number) => Promise<
     for (let i = 0; i < TIMES + 1; i++) await act(deployment, dns, i);
     for (const one of [...deployment.resolvers, ...deployment.replicas]) await one.terminate();
     const ran = filesThatRan(coverage);
-    console.log(`${title}: ${ran.size} files\n${[...ran].toSorted().join('\n')}\n`);
+    process.stdout.write(`${title}: ${ran.size} files\n${[...ran].toSorted().join('\n')}\n`);
     const named = filesOf(title);
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter((file) => !ran.has(file))).toEqual([]);
