@@ -123,7 +123,7 @@ servers: ${SERVERS.join(', ')}
 lanes: instead of other servers, resolvers with these numbers of lanes, such as 1,2. The ratio is to the first. With less
   than four cores the load generator shares theirs: then processor times mean something, and throughput does not
 seconds: of each of the two phases, full load and the steady rate (queries per second)
-A round takes 15 s a server, in the job million up to a minute.`;
+A round takes 15 s a server and longer on a busy machine, in the job million up to a minute.`;
 
 const options = optionsOrExit(HELP, {
   jobs: value(list(name(JOB_NAMES)), JOB_NAMES),
