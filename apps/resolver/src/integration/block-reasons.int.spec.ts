@@ -113,6 +113,32 @@ describe('the reason of a block', () => {
     }
   });
 
+  it('does not keep delv from the answer', needs('delv'), async () => {
+    const { at } = await serve();
+    for (const name of ['www.ordered.example', 'mandatory7.example', 'evil.example']) {
+      const printed = await run('delv', [...at, '-i', name]);
+      expect(printed).toMatch(
+        new RegExp(`^${name}\\.\\s+\\d+\\s+IN\\s+A\\s+192\\.0\\.2\\.80$`, 'm'),
+      );
+    }
+  });
+
+  it('is printed by drill', needs('drill'), async () => {
+    const { server } = await serve();
+    const errors = {
+      'www.ordered.example': /EDE: 16 \(Censored\): .*\(order 3 O 1\/26/,
+      'mandatory7.example': /EDE: 16 \(Censored\)\s*$/m,
+      'evil.example': /EDE: 15 \(Blocked\): .*\(category Malware\)/,
+    };
+    for (const [name, error] of Object.entries(errors)) {
+      const args = ['-p', String(server.port), '-b', '1232', name, '@127.0.0.1'];
+      const printed = await run('drill', args);
+      expect(printed).toContain('rcode: NOERROR');
+      expect(printed).toMatch(error);
+      expect(printed).toMatch(/IN\s+A\s+192\.0\.2\.80$/m);
+    }
+  });
+
   it('is only a code with BLOCK_EDE_TEXT=false', needs('dig'), async () => {
     const { dig } = await serve({ BLOCK_EDE_TEXT: false });
     expect(await dig('evil.example')).toMatch(/EDE: 15 \(Blocked\)$/m);
@@ -165,6 +191,20 @@ describe('structured errors', needs('dig'), () => {
     expect(await dig('evil.example', asked)).toContain(plain);
     expect(await dig('evil.example', asked, '+tcp')).toContain(plain);
     expect(await dig('evil.example', '+ednsopt=65002', ...tls)).toContain(plain);
+  });
+
+  it('are printed by kdig', needs('kdig'), async () => {
+    const { server } = await serve({
+      ...{ DNS_TLS_PORT: 0, ...certificate },
+      STRUCTURED_ERRORS_OPTION: OPTION,
+    });
+    const tls = ['@127.0.0.1', '-p', String(server.tlsPort), '+tls', `+ednsopt=${OPTION}`];
+    const json = '{"j":"category Malware","s":1,"l":"en"}';
+    expect(await run('kdig', [...tls, 'evil.example'])).toContain(json);
+    // Of a secret category not even the kind is told.
+    const secret = await run('kdig', [...tls, 'mandatory7.example']);
+    expect(secret).toMatch(/EDE: 16 \(Censored\)/);
+    expect(secret).not.toMatch(/Hidden|category|"j"/);
   });
 
   it('are off by default', async () => {
@@ -252,6 +292,9 @@ describe('a forwarder in front of the resolver passes block answers on', () => {
     expect(await dig('+short', 'www.bet.example')).toBe('192.0.2.80\n');
     expect(await dig('+short', 'evil.example', 'AAAA')).toBe('2001:db8::80\n');
     expect(await dig('evil.example', 'HTTPS')).toMatch(/status: NOERROR[^]*ANSWER: 0/);
+    expect(await dig('+short', 'www.ordered.example')).toBe('192.0.2.80\n');
+    // Options that neither knows change nothing.
+    expect(await dig('+short', `+ednsopt=${OPTION}:00`, 'mandatory7.example')).toBe('192.0.2.80\n');
   };
 
   it('unbound', needs('unbound', 'dig'), async () => {
