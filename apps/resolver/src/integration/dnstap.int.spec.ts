@@ -1,6 +1,7 @@
 import { hashDomain, parseHashKey } from '@weir/dns-name';
 import { encodeQuery } from '@weir/dns-wire/testing';
 import { CidrSet, createLogger } from '@weir/ops';
+import type { Policy } from '@weir/policy';
 import { freePort, needs } from '@weir/ops/testing';
 import { domainRule, HASH_KEY_HEX, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -22,6 +23,7 @@ import { a } from '../query/testing/records.js';
 import { askOneTcp, askUdp } from '../testing/client.js';
 import { run, startProgram } from '../testing/programs.js';
 import { respond } from '../testing/respond.js';
+import { withSecretCategory } from '../testing/secret-category.js';
 import { createService } from '../testing/service.js';
 import { UpstreamServer } from '../testing/upstream-server.js';
 
@@ -36,14 +38,17 @@ function folder(): string {
   return path;
 }
 
-async function startService(configuration: Partial<DnsConfiguration>) {
+const policyWithRule = () =>
+  policyOf(profile(7), loopback(7), domainRule(7, 'deny', 'blocked.example'));
+
+async function startService(configuration: Partial<DnsConfiguration>, policy = policyWithRule()) {
   const upstream = await UpstreamServer.start((query) =>
     respond(query, { answers: [a('192.0.2.1')] }),
   );
   onTestFinished(() => upstream.stop());
   const service = createService(configuration, {
     upstreams: [upstream.endpoint],
-    source: { policy: policyOf(profile(7), loopback(7), domainRule(7, 'deny', 'blocked.example')) },
+    source: { policy },
   });
   const server = await service.start();
   return { service, server };
@@ -66,16 +71,20 @@ async function capture(
     readonly args: readonly string[];
     readonly endpoint: DnsConfiguration['DNSTAP_ENDPOINT'];
   },
+  policy?: Policy,
 ): Promise<Frame[]> {
   const file = join(folder(), 'frames');
   const args = ['-t', DNSTAP_CONTENT, '-w', file, ...receiver.args];
   const program = startProgram('fstrm_capture', args);
   onTestFinished(() => program.stop());
-  const { service, server } = await startService({
-    DNS_SERVER_ID: 'resolver-1',
-    DNSTAP_ENDPOINT: receiver.endpoint,
-    ...configuration,
-  });
+  const { service, server } = await startService(
+    {
+      DNS_SERVER_ID: 'resolver-1',
+      DNSTAP_ENDPOINT: receiver.endpoint,
+      ...configuration,
+    },
+    policy,
+  );
   await expect.poll(() => service.dnstapSender?.isConnected).toBe(true);
   await askUdp(server, encodeQuery('www.Example.com', 1, { udpBytes: 1232 }));
   await askOneTcp(server, encodeQuery('x.blocked.example', 1));
@@ -117,6 +126,18 @@ describe('dnstap', needs('fstrm_capture', 'dnstap-ldns'), () => {
     const seconds = Date.parse(String(answer.message['response_time'])) / 1000;
     expect(Math.abs(seconds - Date.now() / 1000)).toBeLessThan(600);
   });
+
+  it.each([false, true])(
+    'tells nothing of a name that a secret category denies (DNSTAP_NAMES %s)',
+    async (names) => {
+      const policy = withSecretCategory(policyOf(profile(7), loopback(7)), 'blocked.example');
+      const frames = await capture({ DNSTAP_NAMES: names }, unixReceiver(), policy);
+      const ofSecret = frames.filter(({ message }) => message['socket_protocol'] === 'TCP');
+      expect(ofSecret.length).toBeGreaterThan(0);
+      expect(JSON.stringify(frames)).not.toMatch(/blocked/);
+      expect(JSON.stringify(frames)).not.toContain(String(hashOf('x.blocked.example')));
+    },
+  );
 
   it('sends names, records and addresses on request, over TCP', async () => {
     const port = await freePort();

@@ -11,10 +11,11 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
 import { QueryLog } from '../query-log/query-log.js';
 import { Exchange } from '../query/exchange.js';
-import { a } from '../query/testing/records.js';
+import { a, cname } from '../query/testing/records.js';
 import { askOneTcp, askUdp } from '../testing/client.js';
 import { respond } from '../testing/respond.js';
 import { UpstreamServer } from '../testing/upstream-server.js';
+import { withSecretCategory } from '../testing/secret-category.js';
 import { createService } from '../testing/service.js';
 
 function folder(): string {
@@ -98,6 +99,42 @@ describe('the query log', () => {
       undefined,
     ]);
   });
+
+  it.each([false, true])(
+    'tells nothing of a name that a secret category denies (QUERY_LOG_NAMES %s)',
+    async (names) => {
+      const upstream = await UpstreamServer.start((query) =>
+        respond(query, { answers: [cname('x.secret.example')] }),
+      );
+      const file = join(folder(), 'log');
+      const service = createService(
+        { QUERY_LOG_SAMPLING: 1, QUERY_LOG_NAMES: names },
+        {
+          upstreams: [upstream.endpoint],
+          source: {
+            policy: withSecretCategory(policyOf(profile(7), loopback(7)), 'secret.example'),
+          },
+          queryLogOutput: new LineOutput(openSync(file, 'a')),
+        },
+      );
+      const server = await service.start();
+      // The name itself, and one that leads there: asked for, and from the cache.
+      for (const name of ['x.secret.example', 'alias.example', 'alias.example']) {
+        await askUdp(server, encodeQuery(name, 1));
+      }
+      await service.stop();
+      await upstream.stop();
+      const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
+      for (const line of lines) {
+        const entry = JSON.parse(line) as Record<string, unknown>;
+        expect(entry).toMatchObject({ verdict: 'block', reason: 'mandatory_category' });
+        expect(entry).not.toHaveProperty('name');
+        expect(entry).not.toHaveProperty('nameHash');
+        expect(line).not.toMatch(/secret|alias|Hidden|31/);
+      }
+      expect(lines).toHaveLength(3);
+    },
+  );
 
   it('logs one of every n answers', async () => {
     expect(await logOf({ QUERY_LOG_SAMPLING: 2 })).toHaveLength(3);
