@@ -216,17 +216,20 @@ export class Replies {
   ): void {
     const { decision, counters, profileCounters, timer, queryLog, dnstap } = this.options;
     const { replyPath, query } = exchange;
-    const reason = verdict === NO_VERDICT ? Reason.none : decision.reason;
+    const decided = verdict === NO_VERDICT ? Reason.none : decision.reason;
+    const isSecret = this.isSecret(decided);
+    // As explain says (decisions §14): where one mandatory category is secret and the only one, its reason names it.
+    const reason = isSecret ? Reason.order : decided;
     counters.answered(replyPath.transport, query.qtype, verdict, reason, rcode);
     if (profileCounters !== null && verdict !== NO_VERDICT) {
       profileCounters.answered(decision.profileId, verdict, reason);
     }
     timer.finish(exchange);
-    if (queryLog?.takeSample()) this.logQuery(queryLog, exchange, verdict, reason, rcode);
+    if (queryLog?.takeSample()) this.logQuery(queryLog, exchange, verdict, reason, rcode, isSecret);
     const sentLength = this.withinShare(exchange, out, length, rcode);
     if (dnstap?.takeSample()) {
       const isJudged = verdict !== NO_VERDICT;
-      dnstap.write(exchange, out, sentLength, isJudged, this.isSecret(reason));
+      dnstap.write(exchange, out, sentLength, isJudged, isSecret);
     }
     replyPath.reply(exchange, out, sentLength);
   }
@@ -256,11 +259,11 @@ export class Replies {
     verdict: number,
     reason: Reason,
     rcode: number,
+    isSecret: boolean,
   ): void {
     const { decision, timer } = this.options;
     const { profileId } = decision;
     const { source, nowMs } = timer;
-    const isSecret = this.isSecret(reason);
     log.write(exchange, { verdict, reason, rcode, source, profileId, isSecret, nowMs: nowMs() });
   }
 
