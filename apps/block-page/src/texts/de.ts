@@ -9,13 +9,13 @@ export const de: Texts = {
   blockedByLaw: {
     title: 'Diese Website ist aus rechtlichen Gründen gesperrt',
     text:
-      'Ihr Internetanbieter ist verpflichtet, diese Website für alle seine Kunden zu ' +
+      'Ihr Internetanbieter ist rechtlich verpflichtet, diese Website für alle Kunden zu ' +
       'sperren. Ihre Filtereinstellungen ändern daran nichts.',
   },
   blockedForEverybody: {
     title: 'Diese Website ist für alle gesperrt',
     text:
-      'Ihr Internetanbieter sperrt diese Website für alle seine Kunden. Ihre ' +
+      'Ihr Internetanbieter sperrt diese Website für alle Kunden. Ihre ' +
       'Filtereinstellungen ändern daran nichts.',
   },
   notBlocked: {
@@ -26,7 +26,7 @@ export const de: Texts = {
       'versuchen Sie es dann erneut.',
   },
   noName: {
-    title: 'Das ist die Seite für gesperrte Websites',
+    title: 'Dies ist die Seite für gesperrte Websites',
     text: 'Sie sehen diese Seite anstelle einer Website, die Ihre Filtereinstellungen sperren.',
   },
   notReady: {
@@ -50,7 +50,8 @@ export const de: Texts = {
   scheduleFrom: (time) => `Nächster Wechsel der Einstellungen: ${time}`,
   incidentLabel: 'Vorgangsnummer',
   incidentHint:
-    'Kopieren Sie die Vorgangsnummer, wenn Sie um Hilfe bitten. Nur Ihr Anbieter kann sie lesen, einen Tag lang.',
+    'Kopieren Sie die Vorgangsnummer, wenn Sie um Hilfe bitten. Nur Ihr Anbieter kann sie ' +
+    'auswerten, und nur einen Tag lang.',
   advice: 'Wer die Filtereinstellungen verwaltet, kann diese Website erlauben.',
   tryAgain: 'Erneut versuchen',
   helpLabel: 'Hilfe',

@@ -9,14 +9,14 @@ export const en: Texts = {
   blockedByLaw: {
     title: 'This site is blocked by law',
     text:
-      'Your internet provider has to block this site for all of its customers. Your filter ' +
-      'settings make no difference.',
+      'Your internet provider is required by law to block this site for all of its customers. ' +
+      'Your filter settings cannot change this.',
   },
   blockedForEverybody: {
     title: 'This site is blocked for everybody',
     text:
       'Your internet provider blocks this site for all of its customers. Your filter ' +
-      'settings make no difference.',
+      'settings cannot change this.',
   },
   notBlocked: {
     title: 'This site is not blocked',
@@ -26,7 +26,7 @@ export const en: Texts = {
   },
   noName: {
     title: 'This is the page for blocked sites',
-    text: 'You see this page in place of a site that your filter settings block.',
+    text: 'You are seeing this page in place of a site that your filter settings block.',
   },
   notReady: {
     title: 'This service is starting',
@@ -38,7 +38,7 @@ export const en: Texts = {
     application: (name) =>
       name === undefined ? 'Blocked application' : `Blocked application: ${name}`,
     list: 'Your list of blocked sites',
-    grant: 'Blocked for a while',
+    grant: 'Temporarily blocked',
     allowListOnly: 'Only sites that you have allowed can be opened',
   },
   authorityLabel: 'Ordered by',
