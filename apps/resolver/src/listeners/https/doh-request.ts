@@ -32,11 +32,19 @@ export function readRequest({ method, target, contentType }: RequestHead): DohRe
   return mediaType.trim().toLowerCase() === MEDIA_TYPE ? { inBody: true } : { status: 415 };
 }
 
+/** Nothing but the parameter `dns`, as clients send it. */
+const ONE_PARAMETER = /^dns=[\w-]+$/;
+
 /** The parameter `dns`: base64url without padding (RFC 8484 §6). */
 function readParameter(text: string): DohRequest {
+  if (ONE_PARAMETER.test(text)) return decode(text.slice('dns='.length));
   const values = new URLSearchParams(text).getAll('dns');
   if (values.length !== 1 || !/^[\w-]+$/.test(values[0])) return { status: 400 };
-  const query = Buffer.from(values[0], 'base64url');
+  return decode(values[0]);
+}
+
+function decode(base64url: string): DohRequest {
+  const query = Buffer.from(base64url, 'base64url');
   return query.length > MAX_QUERY_BYTES ? { status: 413 } : { query };
 }
 
