@@ -108,8 +108,8 @@ export async function changeBy(call: Promise<{ readonly response: Response }>): 
   };
 }
 
-/** So long after the end of the token, and again as long, somebody asks whether it is accepted still. */
-const ASK_MS = 1_000;
+/** The token is tried this long after its end, and then as often, until it is refused. */
+const RETRY_MS = 1_000;
 /** The longest that a timer of a browser waits. */
 const MAX_WAIT_MS = 2 ** 31 - 1;
 
@@ -125,7 +125,7 @@ effect(() => {
   let timer = 0;
   const wait = (): void => {
     if (session.peek() !== by) return;
-    const waitMs = Math.min(Math.max(endMs - Date.now(), 0) + ASK_MS, MAX_WAIT_MS);
+    const waitMs = Math.min(Math.max(endMs - Date.now(), 0) + RETRY_MS, MAX_WAIT_MS);
     timer = window.setTimeout(() => void ask(), waitMs);
   };
   wait();

@@ -39,7 +39,7 @@ export function App(): JSX.Element {
           {title}
         </h1>
         {session.value === null ? (
-          <Entrance onSignedIn={() => heading.current?.focus()} />
+          <StartSession onSignedIn={() => heading.current?.focus()} />
         ) : page === undefined ? (
           <p>{t('frame.notFound')}</p>
         ) : (
@@ -54,7 +54,7 @@ export function App(): JSX.Element {
 }
 
 /** Signs in with the token of a former load of this tab, or asks for one. */
-function Entrance({ onSignedIn }: { onSignedIn: () => void }): JSX.Element {
+function StartSession({ onSignedIn }: { onSignedIn: () => void }): JSX.Element {
   const [token] = useState(storedToken);
   const [error, setError] = useState<unknown>(null);
   const [isTrying, setTrying] = useState(token !== null);

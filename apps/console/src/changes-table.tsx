@@ -11,10 +11,18 @@ export function ChangesTable({
 }: {
   changes: readonly Schemas['ChangeAnswer'][];
 }): JSX.Element {
-  const head = ['time', 'revision', 'who', 'call', 'what'] as const;
   return (
     <>
-      <Table caption={t('changes.title')} head={head.map((one) => t(`changes.${one}`))}>
+      <Table
+        caption={t('changes.title')}
+        head={[
+          t('changes.time'),
+          [t('changes.revision')],
+          t('changes.who'),
+          t('changes.call'),
+          t('changes.what'),
+        ]}
+      >
         {changes.map(({ revision, time, token, source, method, route, changed }) => (
           <tr key={revision}>
             <td>
@@ -29,7 +37,7 @@ export function ChangesTable({
               <ul class="plain">
                 {changed.map((one) => (
                   <li>
-                    <What changed={one} />
+                    <ChangedResource changed={one} />
                   </li>
                 ))}
               </ul>
@@ -42,7 +50,11 @@ export function ChangesTable({
   );
 }
 
-function What({ changed: { resource, key, action, count } }: { changed: Changed }): JSX.Element {
+function ChangedResource({
+  changed: { resource, key, action, count },
+}: {
+  changed: Changed;
+}): JSX.Element {
   return (
     <>
       {t(`changes.action.${action}`)}: <code>{resource}</code>{' '}

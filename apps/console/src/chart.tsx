@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { session } from './api.js';
+import { locale, t } from './i18n/index.js';
 
 const HEIGHT = 220;
 /** Of the lines. Each has a contrast of 3:1 or more on light and dark ground. */
@@ -31,18 +32,22 @@ export function Chart({ label, names, data }: ChartProperties): JSX.Element {
       if (isOver || target === null) return;
       const stroke = (): string => getComputedStyle(target).color;
       const axis = { stroke, grid: { stroke: '#8884', width: 1 }, ticks: { show: false } };
+      const timeZone = session.value?.timeZone ?? 'UTC';
+      const clock = new Intl.DateTimeFormat(locale.value, { timeStyle: 'medium', timeZone });
+      const timeAt = (seconds: number): string => clock.format(seconds * 1_000);
       plot.current = new Plot(
         {
           width: target.clientWidth,
           height: HEIGHT,
-          tzDate: (seconds) =>
-            Plot.tzDate(new Date(seconds * 1_000), session.value?.timeZone ?? 'UTC'),
-          axes: [axis, axis],
+          axes: [{ ...axis, space: 90, values: (_, times) => times.map(timeAt) }, axis],
           scales: {
             y: { range: (_, __, most) => [0, Math.max(most, 1)] },
           },
           series: [
-            {},
+            {
+              label: t('changes.time'),
+              value: (_, seconds: number | null) => (seconds === null ? '–' : timeAt(seconds)),
+            },
             ...names.map((name, i) => ({
               label: name,
               stroke: COLOURS[i % COLOURS.length],
@@ -66,6 +71,6 @@ export function Chart({ label, names, data }: ChartProperties): JSX.Element {
       plot.current?.destroy();
       plot.current = null;
     };
-  }, [names.join()]);
+  }, [names.join(), locale.value]);
   return <div ref={element} class="chart" role="img" aria-label={label} />;
 }

@@ -5,7 +5,7 @@ import { duration } from './duration.js';
 import { type Key, locale, number, t } from './i18n/index.js';
 
 const SECOND_MS = 1_000;
-const MEANINGS: Readonly<Record<number, Key>> = {
+const MESSAGES: Readonly<Record<number, Key>> = {
   0: 'error.unreachable',
   403: 'error.forbidden',
   404: 'error.notFound',
@@ -21,19 +21,19 @@ interface FailureProperties {
   readonly error: unknown;
   /** Default: nothing is offered. */
   readonly retry?: (() => void) | undefined;
-  /** By status, in place of the usual ones. */
-  readonly meanings?: Readonly<Record<number, Key>>;
+  /** By status, instead of the usual ones. */
+  readonly messages?: Readonly<Record<number, Key>>;
 }
 
 /** What went wrong, in the words of the control plane too. */
-export function Failure({ error, retry, meanings }: FailureProperties): JSX.Element | null {
+export function Failure({ error, retry, messages }: FailureProperties): JSX.Element | null {
   if (error === null || error === undefined) return null;
   const text = error instanceof Error ? error.message : '';
   const { status, details, requestId } =
     error instanceof CallError ? error : { status: -1, details: [text], requestId: null };
   return (
     <div class="notice bad" role="alert">
-      <p>{t(meanings?.[status] ?? MEANINGS[status] ?? 'error.unexpected')}</p>
+      <p>{t(messages?.[status] ?? MESSAGES[status] ?? 'error.unexpected')}</p>
       {details.map((detail) => (
         <p lang="en">{detail}</p>
       ))}
@@ -73,12 +73,19 @@ export function Time({
   at: string;
   timeZone?: string;
 }): JSX.Element {
-  const format = new Intl.DateTimeFormat(locale.value, {
-    dateStyle: 'medium',
-    timeStyle: 'medium',
-    timeZone,
-  });
-  return <time dateTime={at}>{format.format(new Date(at))}</time>;
+  return <time dateTime={at}>{formatFor(locale.value, timeZone).format(new Date(at))}</time>;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Made once: it takes longer than all other work of a row of a table. */
+function formatFor(language: string, timeZone: string): Intl.DateTimeFormat {
+  const key = `${language} ${timeZone}`;
+  const format =
+    formats.get(key) ??
+    new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium', timeZone });
+  formats.set(key, format);
+  return format;
 }
 
 /** The time that is left until a time of RFC 3339, second by second. */
@@ -117,6 +124,7 @@ export function Field({
   return (
     <div class="field">
       <label for={id}>{label}</label>
+      {hint && <small id={`${id}-hint`}>{hint}</small>}
       <input
         id={id}
         {...kind}
@@ -129,7 +137,6 @@ export function Field({
         aria-describedby={hint && `${id}-hint`}
         onInput={(event) => onValue(event.currentTarget.value)}
       />
-      {hint && <small id={`${id}-hint`}>{hint}</small>}
     </div>
   );
 }
@@ -202,20 +209,24 @@ export function Action({
 
 interface TableProperties {
   readonly caption: string;
-  readonly head: readonly string[];
+  /** What stands over each column. That of numbers is in brackets: it is aligned as they are. */
+  readonly head: readonly (string | readonly [string])[];
+  /** On a narrow screen, the head of each row has a line of its own. Otherwise the table scrolls by itself there. */
+  readonly wraps?: boolean;
   readonly children: ComponentChildren;
 }
 
-/** A table that scrolls by itself on a narrow screen. */
-export function Table({ caption, head, children }: TableProperties): JSX.Element {
+export function Table({ caption, head, wraps = false, children }: TableProperties): JSX.Element {
   return (
     <div class="scroll" role="region" aria-label={caption} tabIndex={0}>
-      <table>
+      <table class={wraps ? 'wraps' : undefined}>
         <caption>{caption}</caption>
         <thead>
           <tr>
             {head.map((title) => (
-              <th scope="col">{title}</th>
+              <th scope="col" class={typeof title === 'string' ? undefined : 'number'}>
+                {title}
+              </th>
             ))}
           </tr>
         </thead>

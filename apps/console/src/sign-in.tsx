@@ -25,7 +25,7 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }): JSX.Element 
     <form class="card" onSubmit={submit}>
       {ended !== null && error === null && (
         <p class="notice doubtful" role="alert">
-          {t('signIn.ended', { name: ended.name })} <Why ended={ended} /> {t('signIn.kept')}
+          {t('signIn.ended', { name: ended.name })} <EndReason ended={ended} /> {t('signIn.kept')}
         </p>
       )}
       <Field
@@ -50,7 +50,7 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }): JSX.Element 
   );
 }
 
-function Why({ ended: { expires, timeZone } }: { ended: Session }): JSX.Element {
+function EndReason({ ended: { expires, timeZone } }: { ended: Session }): JSX.Element {
   if (expires === null || Date.parse(expires) > Date.now()) return <>{t('signIn.withdrawn')}</>;
   return (
     <>

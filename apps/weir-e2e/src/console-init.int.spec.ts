@@ -95,7 +95,7 @@ describe('the Init page of the console', needs('chromium'), () => {
     await page.getByText(IN_FORCE).waitFor();
     expect(await page.getByText('There were other changes').count()).toBe(0);
     expect(await networks()).toContain('198.51.100.0');
-    await page.getByRole('link', { name: 'Look at it among the changes' }).click();
+    await page.getByRole('link', { name: 'Show it in the changes' }).click();
     const first = page.locator('tbody tr').first();
     await first.getByText('POST /init/').waitFor();
     expect(await first.textContent()).toContain('replace-desk');
@@ -115,7 +115,7 @@ describe('the Init page of the console', needs('chromium'), () => {
     await drop('{}', '{}');
     await page.getByText('One file at a time, please.').waitFor();
     await drop(JSON.stringify(STORED));
-    await page.getByText(/^Nothing: it is the configuration of revision/).waitFor();
+    await page.getByText(/^Nothing: it equals the configuration of revision/).waitFor();
   });
 
   it('never shows the hash of a domain as if it were a name', async () => {
@@ -136,7 +136,7 @@ describe('the Init page of the console', needs('chromium'), () => {
     }
     const page = await stack.openAs('replace', 'init');
     await choose(page, fileOf('same.json', STORED));
-    await page.getByText(/^Nothing: it is the configuration of revision/).waitFor();
+    await page.getByText(/^Nothing: it equals the configuration of revision/).waitFor();
     expect(await page.getByRole('button', { name: 'Apply …' }).count()).toBe(0);
   });
 
@@ -160,7 +160,7 @@ describe('the Init page of the console', needs('chromium'), () => {
       expect(await page.getByRole('button', { name: 'Apply …' }).count()).toBe(0);
       // What was wrong with one file is not said of the next one.
       await choose(page, fileOf('same.json', STORED));
-      await page.getByText(/^Nothing: it is the configuration of revision/).waitFor();
+      await page.getByText(/^Nothing: it equals the configuration of revision/).waitFor();
       expect(await alert.count()).toBe(0);
     }
   });
@@ -204,7 +204,7 @@ describe('the Init page of the console', needs('chromium'), () => {
     expect(await page.getByRole('alert').count()).toBe(0);
     await limit(-1);
     await choose(page, fileOf('large.json', JSON.stringify(STORED) + ' '.repeat(3_000_000)));
-    await page.getByText(/^Nothing: it is the configuration of revision/).waitFor();
+    await page.getByText(/^Nothing: it equals the configuration of revision/).waitFor();
   });
 
   it('is used with the keyboard alone', async () => {
@@ -229,23 +229,26 @@ describe('the Init page of the console', needs('chromium'), () => {
     ['desktop', DESKTOP, 'light'],
     ['phone', PHONE, 'dark'],
     ['german', { ...PHONE, locale: 'de-AT' }, 'light'],
-  ] as const)('is accessible and fits: %s', async (screen, options, colorScheme) => {
+  ] as const)('is accessible and fits: %s', async (screen, options, judged) => {
     const isGerman = screen === 'german';
     const page = await stack.openAs('replace', 'init', options);
-    await page.emulateMedia({ colorScheme });
     const shown = async (name: string): Promise<void> => {
-      await page.screenshot({
-        path: join(SCREENSHOTS, `init-${name}-${screen}-${colorScheme}.png`),
-      });
-      expect(await faultsOf(page)).toEqual([]);
-      const overflow =
-        'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-      expect(await inPage(page, overflow)).toBe(0);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        const path = join(SCREENSHOTS, `${name}-${screen}-${colorScheme}.png`);
+        await page.screenshot({ path });
+        if (colorScheme === judged) expect(await faultsOf(page)).toEqual([]);
+      }
+      // Neither the page nor the table in it scrolls sideways.
+      for (const element of ['document.documentElement', 'document.querySelector(".scroll")']) {
+        const overflow = `${element}.scrollWidth - ${element}.clientWidth`;
+        expect([element, await inPage(page, overflow)]).toEqual([element, 0]);
+      }
     };
     await choose(page, fileOf('other.json', OTHER), isGerman ? 'Datei auswählen' : 'Choose a file');
     await page.locator('details').first().click();
-    await shown('difference');
+    await shown('init');
     await page.getByRole('button', { name: isGerman ? 'Anwenden …' : 'Apply …' }).click();
-    await shown('confirmation');
+    await shown('init-confirmation');
   });
 });

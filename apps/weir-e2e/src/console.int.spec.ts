@@ -61,6 +61,17 @@ describe('the console in a browser', needs('chromium'), () => {
   });
   afterEach(() => stack.closePages());
 
+  /** How many names the list has. */
+  async function namesNow(): Promise<number> {
+    const { text } = await api.change('GET', '/catalogue/', undefined);
+    return (JSON.parse(text) as { sources: { names: number }[] }).sources[0].names;
+  }
+
+  async function find(page: Page, text: string): Promise<void> {
+    await page.getByLabel('ID, authority or reference').fill(text);
+    await page.getByRole('button', { name: 'Find' }).click();
+  }
+
   async function explain(page: Page, domain: string): Promise<void> {
     await page.getByLabel('Client address').fill('192.0.2.1');
     await page.getByLabel('Domain').fill(domain);
@@ -101,14 +112,14 @@ describe('the console in a browser', needs('chromium'), () => {
     expect(await decided.textContent()).toContain('blocked.example');
     await page.getByText('POST /profile/:profile_id/bw_list').waitFor();
     await page.getByRole('button', { name: 'Allow', exact: true }).click();
-    await page.getByText('www.blocked.example is let through.').waitFor();
+    await page.getByText('www.blocked.example is allowed.').waitFor();
     await page.getByText(IN_FORCE).waitFor();
   });
 
   it('lets a name through for 30 minutes', async () => {
     const page = await stack.openAs('write', 'explain#client=192.0.2.1&domain=blocked.example');
     await page.getByRole('button', { name: 'Allow for 30 minutes' }).click();
-    await page.getByText('blocked.example is let through.').waitFor();
+    await page.getByText('blocked.example is allowed.').waitFor();
     expect(await page.locator('[aria-current=step]').textContent()).toContain('Grant');
     const grants = JSON.parse((await api.change('GET', '/profile/7/grants', undefined)).text) as {
       id: number;
@@ -129,7 +140,7 @@ describe('the console in a browser', needs('chromium'), () => {
     const grant = { domain: 'blocked.example', verdict: 'allow', until };
     await api.change('POST', '/profile/7/grants', grant);
     await why.reload();
-    await why.getByText('blocked.example is let through.').waitFor();
+    await why.getByText('blocked.example is allowed.').waitFor();
     const left = profile.getByRole('table', { name: 'Grants' }).locator('.remaining');
     for (const one of [why.locator('.remaining'), left]) {
       await one.waitFor();
@@ -180,7 +191,7 @@ describe('the console in a browser', needs('chromium'), () => {
     const expires = new Date(Date.now() + 90_000).toISOString();
     await stack.accept(SCOPES, { expires });
     const page = await stack.openAs('write', 'orders');
-    const entries = { Id: '31', Domain: 'unsent.example', Reference: 'not sent' };
+    const entries = { ID: '31', Domain: 'unsent.example', Reference: 'not sent' };
     await fill(page, entries);
     // This page calls nothing meanwhile.
     await page.getByText('The token write-desk is no longer accepted: it expired on').waitFor();
@@ -203,7 +214,7 @@ describe('the console in a browser', needs('chromium'), () => {
     await stack.accept(SCOPES, { scope: 'read' });
     await fill(page, { 'Domain of a new grant': 'granted.example' });
     await page.getByRole('button', { name: 'Add' }).click();
-    await page.getByText('This is refused. Nothing was changed.').waitFor();
+    await page.getByText('This was refused. Nothing was changed.').waitFor();
     await page.getByText('This call needs a token with scope write').waitFor();
     await stack.accept(SCOPES);
     await page.getByRole('button', { name: 'Add' }).click();
@@ -255,8 +266,8 @@ describe('the console in a browser', needs('chromium'), () => {
   });
 
   it.each([
-    ['en', '31 Dec 2099, 23:59:00', 'All times are those of Europe/Berlin.'],
-    ['de', '31.12.2099, 23:59:00', 'Alle Zeiten sind die von Europe/Berlin.'],
+    ['en', '31 Dec 2099, 23:59:00', 'All times are in the time zone Europe/Berlin.'],
+    ['de', '31.12.2099, 23:59:00', 'Alle Zeiten in der Zeitzone Europe/Berlin.'],
   ])(
     '%s shows times as people there write them, and whose they are',
     async (locale, time, zone) => {
@@ -302,7 +313,7 @@ describe('the console in a browser', needs('chromium'), () => {
       ],
     });
     const page = await stack.openAs('write', 'profiles');
-    await page.getByLabel('Profile id').fill('7');
+    await page.getByLabel('Profile ID').fill('7');
     await page.getByRole('button', { name: 'Show' }).click();
     const week = page.getByRole('table', { name: 'Which profile is active when' });
     await week.getByRole('link', { name: 'Profile 8' }).first().waitFor();
@@ -321,7 +332,7 @@ describe('the console in a browser', needs('chromium'), () => {
 
   it('shows changes as they come, those of one profile, and where they lead to', async () => {
     const page = await stack.openAs('read', 'changes');
-    await page.getByText('As they come').waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
     const rows = page.locator('tbody tr');
     await expect.poll(() => rows.count()).toBeGreaterThan(0);
     await api.change('POST', '/profiles/', { profile: { id: 9 } });
@@ -333,19 +344,35 @@ describe('the console in a browser', needs('chromium'), () => {
     await expect.poll(() => page.getByLabel('Client address').inputValue()).toBe('192.0.2.0');
   });
 
+  it('shows the changes that were made while the control plane was restarted', async () => {
+    const page = await stack.openAs('read', 'changes');
+    await page.getByText('Live', { exact: true }).waitFor();
+    await deployment.replicas[0].terminate();
+    await page.getByText('The control plane cannot be reached.').waitFor();
+    await page.getByText('Connecting …').waitFor();
+    await deployment.replicas[0].start();
+    await api.change('POST', '/profiles/', { profile: { id: 21 } });
+    await page.locator('tbody').getByRole('link', { name: 'Profile 21' }).waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    // None is shown twice.
+    const revisions = await page.locator('tbody td.number').allTextContents();
+    expect(revisions).toEqual([...new Set(revisions)]);
+  });
+
   it('shows since when each order is in force on how many resolvers, adds one, exports it, and ends it', async () => {
     const page = await stack.openAs('write', 'orders');
     const rows = page.locator('tbody tr');
     await rows.getByText(/^On [0-2] of [0-2] resolvers, as revision \d+$/).waitFor();
     const entries = {
-      ...{ Id: '12', Domain: 'more-ordered.example', Authority: 'Example "Agency"' },
+      ...{ ID: '12', Domain: 'more-ordered.example', Authority: 'Example "Agency"' },
       ...{ Reference: '12 O 345/26', Until: '2099-12-31T23:59' },
     };
     await fill(page, entries);
     await page.getByRole('button', { name: 'Add' }).click();
     await page.getByText(IN_FORCE).waitFor();
-    await page.getByLabel('Find in').fill('12 o 345');
-    await page.getByText('1–1 of 1 found, 2 orders in all.').waitFor();
+    await find(page, '12 o 345');
+    await page.getByText('Orders 1 to 1').waitFor();
     await expect
       .poll(() => rows.textContent())
       .toMatch(
@@ -361,7 +388,9 @@ describe('the console in a browser', needs('chromium'), () => {
     );
     await rows.getByRole('button', { name: 'End' }).click();
     await rows.getByRole('button', { name: 'End order 12 now' }).click();
-    await page.getByText('0–0 of 0 found, 1 orders in all.').waitFor();
+    await page.getByText('No order is found.').waitFor();
+    await find(page, '');
+    await page.getByText('Orders 1 to 1').waitFor();
   });
 
   it('changes of an order what was entered anew, and says when somebody else has changed it meanwhile', async () => {
@@ -389,10 +418,10 @@ describe('the console in a browser', needs('chromium'), () => {
       ...{ ...texts, authority: 'Higher Court', until, domain_hash },
     });
     await row.getByRole('button', { name: 'Edit' }).click();
-    await fill(page, { Until: '', 'Other domain': 'other.example' });
+    await fill(page, { Until: '', 'New domain': 'other.example' });
     await api.change('PATCH', '/orders/51', { reference: '5 O 2/26' });
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Somebody has changed this order meanwhile').waitFor();
+    await page.getByText('Somebody has changed this order in the meantime').waitFor();
     await page.getByText('Higher Court · 5 O 2/26').waitFor();
     expect(await stored()).toMatchObject({ until, domain_hash });
     await page.getByRole('button', { name: 'Save' }).click();
@@ -411,9 +440,9 @@ describe('the console in a browser', needs('chromium'), () => {
     await page.getByRole('table', { name: 'Orders' }).waitFor();
     const texts = { authority: 'Court of Example', reference: '6 O 1/26' };
     await api.change('POST', '/orders/', { id: 61, domain: 'first.example', ...texts });
-    await fill(page, { Id: '61', Domain: 'second.example', Authority: 'A', Reference: 'R' });
+    await fill(page, { ID: '61', Domain: 'second.example', Authority: 'A', Reference: 'R' });
     await page.getByRole('button', { name: 'Add' }).click();
-    await page.getByText('This clashes with what is there by now. Nothing was changed.').waitFor();
+    await page.getByText('This conflicts with a newer change. Nothing was changed.').waitFor();
     await page.getByText('order 61 already exists').waitFor();
     await page.getByRole('row', { name: /^61/ }).getByText('6 O 1/26').waitFor();
     expect(await page.getByLabel('Domain', { exact: true }).inputValue()).toBe('second.example');
@@ -460,7 +489,48 @@ describe('the console in a browser', needs('chromium'), () => {
     );
     await page.getByLabel('Domain', { exact: true }).fill('n41.example.net');
     await page.getByRole('button', { name: 'Search' }).click();
-    await page.getByText('No list has n41.example.net, nor a name above it.').waitFor();
+    await page.getByText('No list has n41.example.net or a name above it.').waitFor();
+  });
+
+  it('keeps showing the lists while the control plane is restarted, and then how they are', async () => {
+    const page = await stack.openAs('write', 'catalogue');
+    const bets = page.getByRole('row', { name: /^bets\.txt/ });
+    await bets.getByText('Good').waitFor();
+    const names = await namesNow();
+    await deployment.replicas[0].terminate();
+    await page.getByText('The control plane cannot be reached.').waitFor();
+    expect(await bets.textContent()).toContain('Good');
+    writeBets(catalogue, 5 * names);
+    await deployment.replicas[0].start();
+    await bets.getByText('Held back').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await bets.getByRole('button', { name: 'Accept' }).click();
+    await bets.getByText('Good').waitFor();
+  });
+
+  it('says what happened when two people accept the same list', async () => {
+    writeBets(catalogue, 5 * (await namesNow()));
+    const [first, second] = [
+      await stack.openAs('write', 'catalogue'),
+      await stack.openAs('replace', 'catalogue'),
+    ];
+    const bets = (page: Page) => page.getByRole('row', { name: /^bets\.txt/ });
+    await bets(first).getByText('Held back').waitFor();
+    // The second page is read once, while the list is held, and not again by itself.
+    await second.clock.install();
+    await second.reload();
+    await bets(second).getByText('Held back').waitFor();
+    await second.clock.pauseAt(Date.now() + 60_000);
+    await bets(second).getByText('Held back').waitFor();
+    await first.getByRole('button', { name: 'Accept' }).click();
+    await first.getByText('bets.txt is accepted.').waitFor();
+    await second.getByRole('button', { name: 'Accept' }).click();
+    await second.getByText('This list is no longer held back').waitFor();
+    await second.getByText('no list of bets.txt is held').waitFor();
+    // Then it shows how the list is, and goes on saying what happened.
+    await second.clock.resume();
+    await bets(second).getByText('Good').waitFor();
+    expect(await second.getByRole('alert').count()).toBe(1);
   });
 
   it('finds, turns the pages of, and exports thousands of orders', async () => {
@@ -473,14 +543,30 @@ describe('the console in a browser', needs('chromium'), () => {
     };
     await Promise.all(Array.from({ length: CALLS_AT_ONCE / 2 }, add));
     const page = await stack.openAs('read', 'orders');
-    await page.getByText(/^1–100 of (\S+) found, \1 orders in all\.$/).waitFor();
-    await page.getByRole('button', { name: 'Next page' }).click();
-    await page.getByText(/^101–200 of /).waitFor();
+    await page.getByText('Orders 1 to 100', { exact: true }).waitFor();
+    const [previous, next] = ['Previous page', 'Next page'].map((name) =>
+      page.getByRole('button', { name }),
+    );
+    expect(await previous.isDisabled()).toBe(true);
+    await next.click();
+    await page.getByText('Orders 101 to 200', { exact: true }).waitFor();
+    const second = page.locator('tbody th').first();
+    const id = await second.textContent();
     expect(await page.locator('tbody tr').count()).toBe(100);
-    await page.getByLabel('Find in').fill('10999 o');
-    await page.getByText(/^1–1 of 1 found/).waitFor();
-    await page.getByLabel('Find in').fill(' O/26');
-    await page.getByText(/^101–200 of 1,000 found/).waitFor();
+    await next.click();
+    await page.getByText('Orders 201 to 300', { exact: true }).waitFor();
+    await expect.poll(() => second.textContent()).not.toBe(id);
+    await previous.click();
+    await expect.poll(() => second.textContent()).toBe(id);
+    await find(page, '10999 o');
+    await page.getByText('Orders 1 to 1', { exact: true }).waitFor();
+    expect(await next.count()).toBe(0);
+    await page.getByLabel('State').selectOption('Ended');
+    await page.getByRole('button', { name: 'Find' }).click();
+    await page.getByText('No order is found.').waitFor();
+    await page.getByLabel('State').selectOption('Any');
+    await find(page, ' O/26');
+    await page.getByText('Orders 1 to 100', { exact: true }).waitFor();
     const exported = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Export as CSV' }).click();
     const rows = readFileSync(await (await exported).path(), 'utf8')

@@ -3,17 +3,17 @@ import { useState } from 'preact/hooks';
 import { allows, api, dataOf, type Schemas } from '../api.js';
 import { Action, Failure, Field, Loading, Table, Time } from '../components.js';
 import { useDraft } from '../draft.js';
-import { number, t } from '../i18n/index.js';
+import { type Key, number, t } from '../i18n/index.js';
 import { hrefOf, navigate, place } from '../router.js';
 import { useLoad } from '../use-load.js';
 
 type Source = Schemas['CatalogueSourceAnswer'];
 
 const EVERY_MS = 5_000;
-const LOOKS = { good: 'good', held: 'doubtful', failing: 'bad', never: 'bad' };
+const MESSAGES: Readonly<Record<number, Key>> = { 409: 'catalogue.notHeld' };
+const COLOURS = { good: 'good', held: 'doubtful', failing: 'bad', never: 'bad' };
 /** In this order: what somebody has to look at comes first. */
 const STATES = ['held', 'failing', 'never', 'good'] as const;
-const COLUMNS = ['source', 'group', 'state', 'names', 'licence', 'commercial', 'lastGood'] as const;
 
 export function Catalogue(): JSX.Element {
   const domain = place.value.params.get('domain') ?? '';
@@ -50,9 +50,13 @@ function Search({ domain }: { domain: string }): JSX.Element {
       {value !== undefined && value.length > 0 && (
         <Table
           caption={t('catalogue.listed', { domain })}
-          head={(['group', 'source', 'matched', 'line', 'since'] as const).map((one) =>
-            t(`catalogue.${one}`),
-          )}
+          head={[
+            t('catalogue.group'),
+            t('catalogue.source'),
+            t('catalogue.matched'),
+            [t('catalogue.line')],
+            t('catalogue.since'),
+          ]}
         >
           {value.map(({ cat_id, app_id, name, source, matched, line, since }) => (
             <tr>
@@ -71,8 +75,15 @@ function Search({ domain }: { domain: string }): JSX.Element {
   );
 }
 
+/** How the acceptance of a list went. */
+interface Accepted {
+  readonly source: string;
+  /** Null: it was accepted. */
+  readonly failure: unknown;
+}
+
 function Sources(): JSX.Element {
-  const [accepted, setAccepted] = useState<string | null>(null);
+  const [accepted, setAccepted] = useState<Accepted | null>(null);
   const { value, error, reload } = useLoad(
     async (signal) => {
       const [catalogue, categories, applications] = await Promise.all([
@@ -96,8 +107,12 @@ function Sources(): JSX.Element {
     (a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state),
   );
   const accept = async ({ cat_id, app_id, source }: Source): Promise<void> => {
-    await api.POST('/catalogue/accept', { body: { cat_id, app_id, source } });
-    setAccepted(source);
+    const call = api.POST('/catalogue/accept', { body: { cat_id, app_id, source } });
+    const failure = await call.then(
+      () => null,
+      (caught: unknown) => caught,
+    );
+    setAccepted({ source, failure });
     reload();
   };
   return (
@@ -111,14 +126,26 @@ function Sources(): JSX.Element {
         {since !== null && <Time at={since} />}
       </p>
       <div role="status">
-        {accepted !== null && (
-          <p class="notice good">{t('catalogue.accepted', { source: accepted })}</p>
+        {accepted?.failure === null && (
+          <p class="notice good">{t('catalogue.accepted', { source: accepted.source })}</p>
         )}
       </div>
+      <Failure error={accepted?.failure} messages={MESSAGES} />
       {sources.length === 0 ? (
         <p>{t('catalogue.noSources')}</p>
       ) : (
-        <Table caption={t('catalogue.sources')} head={COLUMNS.map((one) => t(`catalogue.${one}`))}>
+        <Table
+          caption={t('catalogue.sources')}
+          head={[
+            t('catalogue.source'),
+            t('catalogue.group'),
+            t('catalogue.state'),
+            [t('catalogue.names')],
+            t('catalogue.licence'),
+            t('catalogue.commercial'),
+            t('catalogue.lastGood'),
+          ]}
+        >
           {sources.map((one) => (
             <tr key={`${one.cat_id} ${one.app_id} ${one.source}`}>
               <th scope="row">{one.source}</th>
@@ -130,7 +157,9 @@ function Sources(): JSX.Element {
                 )}
               </td>
               <td>
-                <span class={`badge ${LOOKS[one.state]}`}>{t(`catalogue.state.${one.state}`)}</span>
+                <span class={`badge ${COLOURS[one.state]}`}>
+                  {t(`catalogue.state.${one.state}`)}
+                </span>
                 {one.mirror !== null && <p>{t('catalogue.mirror', { mirror: one.mirror })}</p>}
                 {one.reason !== null && <p lang="en">{one.reason}</p>}
                 {one.state === 'held' && allows('write') && (

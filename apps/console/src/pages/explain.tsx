@@ -1,20 +1,30 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { allows, api, type Applied, changeBy, dataOf, type Schemas, send } from '../api.js';
+import {
+  allows,
+  api,
+  type Applied,
+  CallError,
+  changeBy,
+  dataOf,
+  type Schemas,
+  send,
+} from '../api.js';
 import { ProfileLink } from '../changes-table.js';
 import { Action, Failure, Field, InForce, Loading, Remaining, Time } from '../components.js';
 import { useDraft } from '../draft.js';
 import { number, t } from '../i18n/index.js';
 import { hrefOf, navigate, place } from '../router.js';
-import { useGrants } from '../use-grants.js';
+import { useGrant } from '../use-grants.js';
 import { useLoad } from '../use-load.js';
 
 type Explanation = Schemas['ExplanationAnswer'];
 type Step = Schemas['StepAnswer'];
 
-const LOOKS = { allow: 'good', deny: 'bad', unfiltered: 'doubtful', refused: 'bad' };
+const COLOURS = { allow: 'good', deny: 'bad', unfiltered: 'doubtful', refused: 'bad' };
 const MARKS = { allow: '✓', deny: '✕', none: '·' };
 const GRANT_MINUTES = 30;
+const NOT_FOUND = 404;
 
 export function Explain(): JSX.Element {
   const { params } = place.value;
@@ -92,7 +102,7 @@ function Result({ explanation, done, reload }: ResultProperties): JSX.Element {
       : `${client.address}, ${t('explain.port')} ${client.port}`;
   return (
     <>
-      <section aria-label={t('explain.verdict')} class={`notice headline ${LOOKS[verdict]}`}>
+      <section aria-label={t('explain.verdict')} class={`notice headline ${COLOURS[verdict]}`}>
         <p>{t(`explain.verdict.${verdict}`, { domain })}</p>
         <small>
           {asker} · {type} · <Time at={at} />
@@ -106,20 +116,20 @@ function Result({ explanation, done, reload }: ResultProperties): JSX.Element {
           <h2>{t('explain.ladder')}</h2>
           <ol class="ladder">
             {steps.map((step) => (
-              <Rung key={step.step} step={step} />
+              <StepItem key={step.step} step={step} />
             ))}
           </ol>
         </section>
         <section>
           <h2>{t('explain.who')}</h2>
-          <Who explanation={explanation} />
+          <Subscriber explanation={explanation} />
           <h2>{t('explain.since')}</h2>
           <History since={explanation.since} />
           <h2>{t('explain.answer')}</h2>
           <Answer explanation={explanation} />
         </section>
       </div>
-      {allows('write') && <Remedies explanation={explanation} done={done} />}
+      {allows('write') && <Actions explanation={explanation} done={done} />}
     </>
   );
 }
@@ -130,13 +140,12 @@ function GrantEnd({
   reload,
 }: Omit<ResultProperties, 'done'>): JSX.Element | null {
   const id = steps.find(({ decided }) => decided)?.grant_id;
-  const { value, error } = useGrants(id === undefined ? undefined : profile?.id);
-  const grant = value?.find((one) => one.id === id);
-  const hasEnded = id !== undefined && value !== undefined && grant === undefined;
+  const { value: grant, error } = useGrant(profile?.id, id);
+  const hasEnded = error instanceof CallError && error.status === NOT_FOUND;
   useEffect(() => {
     if (hasEnded) reload();
-  }, [hasEnded]);
-  if (id === undefined) return null;
+  }, [error]);
+  if (id === undefined || hasEnded) return null;
   return (
     <>
       <Failure error={error} />
@@ -150,11 +159,11 @@ function GrantEnd({
   );
 }
 
-function Rung({ step }: { step: Step }): JSX.Element {
+function StepItem({ step }: { step: Step }): JSX.Element {
   const { verdict, matched, decided } = step;
-  const look = verdict === 'none' ? 'quiet' : LOOKS[verdict];
+  const colour = verdict === 'none' ? 'quiet' : COLOURS[verdict];
   return (
-    <li class={`${look}${decided ? ' decided' : ''}`} aria-current={decided ? 'step' : undefined}>
+    <li class={`${colour}${decided ? ' decided' : ''}`} aria-current={decided ? 'step' : undefined}>
       <span class="mark" aria-hidden="true">
         {MARKS[verdict]}
       </span>
@@ -182,15 +191,23 @@ function Details({ step }: { step: Step }): JSX.Element | null {
       <p>{t('explain.category', { id: cat_id, name })}</p>
       {source !== undefined && (
         <p>
-          {t('explain.source', { source })}{' '}
-          {listed_since !== undefined && <Time at={listed_since} />}
+          {t('explain.source', { source })}
+          {listed_since !== undefined && (
+            <>
+              , {t('common.since')} <Time at={listed_since} />
+            </>
+          )}
         </p>
       )}
     </>
   );
 }
 
-function Who({ explanation: { subscriber, profile } }: { explanation: Explanation }): JSX.Element {
+function Subscriber({
+  explanation: { subscriber, profile },
+}: {
+  explanation: Explanation;
+}): JSX.Element {
   if (subscriber === null || profile === null) return <p>{t('explain.nobody')}</p>;
   const { kind, ip, prefix_len, lower_port_bound, upper_port_bound } = subscriber;
   const record =
@@ -278,8 +295,8 @@ function Answer({ explanation: { answer, verdict } }: { explanation: Explanation
   );
 }
 
-/** The call that turns the verdict over, and the grant that does so for a while. */
-function Remedies({ explanation, done }: Omit<ResultProperties, 'reload'>): JSX.Element {
+/** The call that turns the verdict over for good, and a grant that does it for a while. */
+function Actions({ explanation, done }: Omit<ResultProperties, 'reload'>): JSX.Element {
   const { flip, verdict, profile, domain, steps } = explanation;
   const decided = steps.find((step) => step.decided)?.step;
   if (decided === 'order') return <p class="notice doubtful">{t('explain.noFlip')}</p>;

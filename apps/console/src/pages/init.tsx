@@ -11,8 +11,8 @@ type DryRun = Schemas['DryRun'];
 type Difference = Schemas['Difference'];
 type Sample = Schemas['Samples']['added'][number];
 
-const FATES = ['added', 'changed', 'removed'] as const;
-const COLUMNS = [...FATES, 'unchanged'] as const;
+const DIFFERENCES = ['added', 'changed', 'removed'] as const;
+const COLUMNS = [...DIFFERENCES, 'unchanged'] as const;
 /** The lists of a body of POST /init/, and what the keys of their samples lead to. */
 const LISTS = {
   blockpages: 'blockpage',
@@ -25,7 +25,7 @@ const LISTS = {
 type List = keyof typeof LISTS;
 const NAMES = Object.keys(LISTS) as List[];
 
-const MEANINGS: Readonly<Record<number, Key>> = { 413: 'init.tooLarge', 422: 'init.invalid' };
+const MESSAGES: Readonly<Record<number, Key>> = { 413: 'init.tooLarge', 422: 'init.invalid' };
 
 interface Work {
   readonly kind: 'checking' | 'applying';
@@ -101,7 +101,7 @@ export function Init(): JSX.Element {
       <Progress work={work} file={file} stop={() => running.current?.abort()} />
       <Failure
         error={error}
-        meanings={MEANINGS}
+        messages={MESSAGES}
         retry={canRetry ? () => void check(file) : undefined}
       />
       {outcome !== null && <Done outcome={outcome} file={file?.name ?? ''} />}
@@ -254,7 +254,7 @@ interface ComparisonProperties {
 
 function Comparison({ dryRun, file, isBusy, apply }: ComparisonProperties): JSX.Element {
   const { resources, revision, subscribers_affected: affected } = dryRun;
-  const isSame = NAMES.every((name) => FATES.every((fate) => resources[name][fate] === 0));
+  const isSame = NAMES.every((name) => DIFFERENCES.every((kind) => resources[name][kind] === 0));
   const dialog = useRef<HTMLDialogElement>(null);
   return (
     <section>
@@ -267,22 +267,23 @@ function Comparison({ dryRun, file, isBusy, apply }: ComparisonProperties): JSX.
       </p>
       <Table
         caption={t('init.byResource')}
-        head={[t('init.resource'), ...COLUMNS.map((one) => t(`init.${one}`))]}
+        wraps
+        head={[t('init.resource'), ...COLUMNS.map((one) => [t(`init.${one}`)] as const)]}
       >
         {NAMES.map((name) => (
           <tr key={name}>
             <th scope="row">{t(`init.list.${name}`)}</th>
-            {COLUMNS.map((fate) => {
-              const count = resources[name][fate];
-              const isLoss = fate === 'removed' && count > 0;
+            {COLUMNS.map((kind) => {
+              const count = resources[name][kind];
+              const isLoss = kind === 'removed' && count > 0;
               return <td class={`number ${isLoss ? 'bad' : ''}`}>{number(count)}</td>;
             })}
           </tr>
         ))}
       </Table>
       {NAMES.flatMap((name) =>
-        FATES.filter((fate) => resources[name][fate] > 0).map((fate) => (
-          <Samples key={`${name} ${fate}`} name={name} fate={fate} difference={resources[name]} />
+        DIFFERENCES.filter((kind) => resources[name][kind] > 0).map((kind) => (
+          <Samples key={`${name} ${kind}`} name={name} kind={kind} difference={resources[name]} />
         )),
       )}
       <p class="quiet">{t('common.hash')}</p>
@@ -315,24 +316,24 @@ function Comparison({ dryRun, file, isBusy, apply }: ComparisonProperties): JSX.
 
 interface SamplesProperties {
   readonly name: List;
-  readonly fate: (typeof FATES)[number];
+  readonly kind: (typeof DIFFERENCES)[number];
   readonly difference: Difference;
 }
 
-function Samples({ name, fate, difference }: SamplesProperties): JSX.Element {
-  const samples = difference.samples[fate];
-  const texts = { list: t(`init.list.${name}`), fate: t(`init.${fate}`) };
+function Samples({ name, kind, difference }: SamplesProperties): JSX.Element {
+  const samples = difference.samples[kind];
+  const texts = { list: t(`init.list.${name}`), kind: t(`init.${kind}`) };
   return (
     <details>
-      <summary>{t('init.samples', { ...texts, count: number(difference[fate]) })}</summary>
-      {samples.length < difference[fate] && (
-        <p>{t('init.someOf', { shown: samples.length, all: number(difference[fate]) })}</p>
+      <summary>{t('init.samples', { ...texts, count: number(difference[kind]) })}</summary>
+      {samples.length < difference[kind] && (
+        <p>{t('init.someOf', { shown: samples.length, all: number(difference[kind]) })}</p>
       )}
       <ul class="plain wide">
         {samples.map((sample) => (
           <li>
             {/* What is added has no page yet. */}
-            {fate === 'added' ? (
+            {kind === 'added' ? (
               textOf(sample)
             ) : (
               <ResourceKey resource={LISTS[name]} value={sample} />

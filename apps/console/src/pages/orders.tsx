@@ -6,37 +6,52 @@ import { csvOf, download } from '../csv.js';
 import { useDraft } from '../draft.js';
 import { number, t } from '../i18n/index.js';
 import { EditOrder, NewOrder } from '../order-form.js';
+import { PageButtons, type Paging, ROWS, usePaging } from '../paging.js';
 import { useLoad } from '../use-load.js';
 
 type Order = Schemas['OrderStateAnswer'];
 
-/** Of a page. */
-const ROWS = 100;
-/** While an order is not known to be in force everywhere. */
+/** While an order on the page is not known to be in force everywhere. */
 const EVERY_MS = 5_000;
 const COLUMNS = ['id', 'state', 'authority', 'reference', 'domain', 'until', 'inForce'] as const;
-const STATES = ['everywhere', 'unproven', 'ended'] as const;
-const LOOKS = { everywhere: 'good', unproven: 'doubtful', ended: 'quiet' };
+const STATES = ['in_force', 'pending', 'ended'] as const;
+const COLOURS = { in_force: 'good', pending: 'doubtful', ended: 'quiet' };
 
 type State = (typeof STATES)[number];
 
-const load = (signal?: AbortSignal): Promise<Order[]> =>
-  dataOf(api.GET('/orders/', signal ? { signal } : {}));
-
+/** As `GET /orders/` filters by it. */
 function stateOf({ until, in_force: inForce }: Order): State {
   if (until !== null && Date.parse(until) <= Date.now()) return 'ended';
-  return inForce !== null && inForce.m > 0 && inForce.k === inForce.m ? 'everywhere' : 'unproven';
+  return inForce !== null && inForce.m > 0 && inForce.k === inForce.m ? 'in_force' : 'pending';
+}
+
+/** What is looked for. */
+interface Wanted {
+  readonly search?: string;
+  readonly state?: State;
 }
 
 export function Orders(): JSX.Element {
   const [change, setChange] = useState<Applied | null>(null);
   const [edited, setEdited] = useDraft<Order | null>('order', null);
-  const { value, error, reload } = useLoad(load, [], (orders) =>
-    orders?.some((order) => stateOf(order) === 'unproven') ? EVERY_MS : undefined,
+  const [wanted, setWanted] = useState<Wanted>({});
+  const paging = usePaging<number>();
+  const { after, index } = paging;
+  const { value, error, reload } = useLoad(
+    async (signal) => {
+      const query = { ...wanted, ...(after !== null && { after }), limit: ROWS + 1 };
+      return { index, orders: await dataOf(api.GET('/orders/', { params: { query }, signal })) };
+    },
+    [wanted, after],
+    (page) => (page?.orders.some((order) => stateOf(order) === 'pending') ? EVERY_MS : undefined),
   );
   const done = (applied: Applied): void => {
     setChange(applied);
     reload();
+  };
+  const find = (next: Wanted): void => {
+    setWanted(next);
+    paging.first();
   };
   return (
     <>
@@ -48,81 +63,79 @@ export function Orders(): JSX.Element {
           <EditOrder key={edited.id} order={edited} done={done} close={() => setEdited(null)} />
         ))}
       <InForce change={change} />
-      <Failure error={error} retry={reload} />
-      {value === undefined ? (
-        error === null && <Loading />
-      ) : (
-        <List orders={value} done={done} edit={setEdited} />
-      )}
+      <section>
+        <Search wanted={wanted} find={find} />
+        <Failure error={error} retry={reload} />
+        {value === undefined ? (
+          error === null && <Loading />
+        ) : (
+          <List {...value} paging={paging} done={done} edit={setEdited} />
+        )}
+      </section>
     </>
   );
 }
 
+function Search({ wanted, find }: { wanted: Wanted; find: (wanted: Wanted) => void }): JSX.Element {
+  const [text, setText] = useDraft('search', '');
+  const [state, setState] = useDraft<State | ''>('state', '');
+  const search = text.trim();
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    find({ ...(search !== '' && { search }), ...(state !== '' && { state }) });
+  };
+  const exportFound = async (): Promise<void> => {
+    const orders = await dataOf(api.GET('/orders/', { params: { query: wanted } }));
+    download('orders.csv', 'text/csv', fileOf(orders));
+  };
+  const choices = STATES.map((one) => [one, t(`orders.state.${one}`)] as const);
+  return (
+    <form class="card" onSubmit={submit}>
+      <Field label={t('orders.search')} value={text} onValue={setText} />
+      <Choice
+        label={t('orders.state')}
+        value={state}
+        choices={[['', t('orders.state.any')], ...choices]}
+        onValue={setState}
+      />
+      <button type="submit">{t('orders.find')}</button>
+      <Action run={exportFound}>{t('orders.export')}</Action>
+    </form>
+  );
+}
+
 interface ListProperties {
+  /** Of the page. */
+  readonly index: number;
+  /** Those of the page, and the first one of the next page. */
   readonly orders: readonly Order[];
+  readonly paging: Paging<number>;
   readonly done: (change: Applied) => void;
   readonly edit: (order: Order) => void;
 }
 
-function List({ orders, done, edit }: ListProperties): JSX.Element {
-  const [text, setText] = useDraft('find', '');
-  const [state, setState] = useDraft<State | ''>('state', '');
-  const [page, setPage] = useState(0);
-  const wanted = text.trim().toLowerCase();
-  const isWanted = (order: Order): boolean =>
-    (state === '' || stateOf(order) === state) &&
-    `${order.id} ${order.authority} ${order.reference}`.toLowerCase().includes(wanted);
-  const found = orders.filter(isWanted);
-  const last = Math.max(Math.ceil(found.length / ROWS) - 1, 0);
-  const first = Math.min(page, last) * ROWS;
-  const shown = found.slice(first, first + ROWS);
-  const choices = STATES.map((one) => [one, t(`orders.state.${one}`)] as const);
-  const exportFound = async (): Promise<void> => {
-    download('orders.csv', 'text/csv', fileOf((await load()).filter(isWanted)));
-  };
+function List({ index, orders, paging, done, edit }: ListProperties): JSX.Element {
+  const shown = orders.slice(0, ROWS);
+  const first = index * ROWS;
   const head = COLUMNS.map((one) => t(`orders.${one}`, { zone: session.value?.timeZone ?? 'UTC' }));
   return (
-    <section>
-      <div class="card row">
-        <Field label={t('orders.find')} value={text} onValue={setText} />
-        <Choice
-          label={t('orders.state')}
-          value={state}
-          choices={[['', t('orders.state.any')], ...choices]}
-          onValue={setState}
-        />
-        <Action run={exportFound}>{t('orders.export')}</Action>
-        <span role="status">
-          {t('orders.shown', {
-            ...{
-              from: number(Math.min(first + 1, found.length)),
-              to: number(first + shown.length),
-            },
-            ...{ found: number(found.length), all: number(orders.length) },
-          })}
-        </span>
-      </div>
+    <>
+      <p role="status">
+        {shown.length === 0
+          ? t('orders.none')
+          : t('orders.shown', { from: number(first + 1), to: number(first + shown.length) })}
+      </p>
       <Table caption={t('page.orders')} head={allows('write') ? [...head, t('orders.act')] : head}>
         {shown.map((order) => (
           <Row key={order.id} order={order} done={done} edit={edit} />
         ))}
       </Table>
-      {last > 0 && (
-        <p class="row">
-          <button type="button" disabled={first === 0} onClick={() => setPage(first / ROWS - 1)}>
-            {t('orders.previous')}
-          </button>
-          <button
-            type="button"
-            disabled={first / ROWS === last}
-            onClick={() => setPage(first / ROWS + 1)}
-          >
-            {t('orders.next')}
-          </button>
-        </p>
-      )}
+      <PageButtons
+        paging={paging}
+        next={orders.length > ROWS ? (shown.at(-1)?.id ?? null) : null}
+      />
       <p class="quiet">{t('common.hash')}</p>
-    </section>
+    </>
   );
 }
 
@@ -137,7 +150,7 @@ function Row({ order, done, edit }: RowProperties): JSX.Element {
     <tr>
       <th scope="row">{id}</th>
       <td>
-        <span class={`badge ${LOOKS[state]}`}>{t(`orders.state.${state}`)}</span>
+        <span class={`badge ${COLOURS[state]}`}>{t(`orders.state.${state}`)}</span>
       </td>
       <td>{authority}</td>
       <td>{reference}</td>
@@ -152,21 +165,20 @@ function Row({ order, done, edit }: RowProperties): JSX.Element {
               {t('orders.proof', { ...inForce, revision: number(inForce.revision) })}
             </span>
             <br />
-            {t(inForce.k === inForce.m ? 'orders.since' : 'orders.at')} <Time at={inForce.at} />
+            {t(inForce.k === inForce.m ? 'common.since' : 'orders.at')} <Time at={inForce.at} />
           </>
         )}
       </td>
       {allows('write') && (
         <td>
-          <Deeds order={order} done={done} edit={edit} />
+          <RowActions order={order} done={done} edit={edit} />
         </td>
       )}
     </tr>
   );
 }
 
-/** What somebody may do with an order. */
-function Deeds({ order, done, edit }: RowProperties): JSX.Element {
+function RowActions({ order, done, edit }: RowProperties): JSX.Element {
   const [isSure, setSure] = useState(false);
   const params = { path: { id: order.id } };
   const end = async (): Promise<void> => {
@@ -185,7 +197,7 @@ function Deeds({ order, done, edit }: RowProperties): JSX.Element {
       <button type="button" onClick={open}>
         {t('orders.edit')}
       </button>
-      {stateOf(order) === 'unproven' && <Action run={prove}>{t('orders.prove')}</Action>}
+      {stateOf(order) === 'pending' && <Action run={prove}>{t('orders.prove')}</Action>}
       <Action class={isSure ? 'main' : ''} run={end}>
         {isSure ? t('orders.confirmEnd', { id: order.id }) : t('orders.end')}
       </Action>

@@ -15,6 +15,7 @@ import {
 } from '../components.js';
 import { useDraft } from '../draft.js';
 import { t } from '../i18n/index.js';
+import { PageButtons, ROWS, usePaging } from '../paging.js';
 import { hrefOf, navigate, type PageProperties } from '../router.js';
 import { useGrants } from '../use-grants.js';
 import { useLoad } from '../use-load.js';
@@ -119,7 +120,9 @@ function Blocks({
 
 function Grants({ id }: { id: number }): JSX.Element {
   const [change, setChange] = useState<Applied | null>(null);
-  const { value, error, reload } = useGrants(id);
+  const paging = usePaging<Schemas['StoredGrant']>();
+  const { value, error, reload } = useGrants(id, paging.after);
+  const shown = value?.slice(0, ROWS) ?? [];
   const done = (applied: Applied): void => {
     setChange(applied);
     reload();
@@ -128,21 +131,24 @@ function Grants({ id }: { id: number }): JSX.Element {
     const path = { profile_id: id, id: grant };
     done(await changeBy(api.DELETE('/profile/{profile_id}/grants/{id}', { params: { path } })));
   };
-  const head = (['verdict', 'domain', 'until', 'remaining'] as const).map((one) =>
-    t(`grants.${one}`),
-  );
+  const head = [
+    t('grants.verdict'),
+    t('grants.domain'),
+    t('grants.until'),
+    [t('grants.remaining')] as const,
+  ];
   return (
     <section>
       <h2>{t('grants.title')}</h2>
       <Failure error={error} />
       <InForce change={change} />
       {value?.length === 0 && <p>{t('profile.none')}</p>}
-      {value !== undefined && value.length > 0 && (
+      {shown.length > 0 && (
         <Table
           caption={t('grants.title')}
           head={allows('write') ? [...head, t('grants.end')] : head}
         >
-          {value.map((grant) => (
+          {shown.map((grant) => (
             <tr key={grant.id}>
               <td>{t(`explain.says.${grant.verdict}`)}</td>
               <td>{t('common.hashOf', { hash: grant.domain_hash })}</td>
@@ -161,6 +167,7 @@ function Grants({ id }: { id: number }): JSX.Element {
           ))}
         </Table>
       )}
+      <PageButtons paging={paging} next={(value?.length ?? 0) > ROWS ? shown[ROWS - 1] : null} />
       {allows('write') && <NewGrant id={id} done={done} />}
     </section>
   );
@@ -195,8 +202,9 @@ function NewGrant({ id, done }: { id: number; done: (change: Applied) => void })
 
 /** The networks and ranges that have it, by pages. */
 function Subscribers({ id }: { id: number }): JSX.Element {
-  const [after, setAfter] = useState<string | null>(null);
-  const query = after === null ? {} : { after };
+  const paging = usePaging<string>();
+  const { after } = paging;
+  const query = { ...(after !== null && { after }), limit: ROWS };
   const { value, error, reload } = useLoad(
     (signal) =>
       dataOf(
@@ -207,7 +215,6 @@ function Subscribers({ id }: { id: number }): JSX.Element {
       ),
     [id, after],
   );
-  const next = value?.next;
   return (
     <section>
       <h2>{t('profile.subscribers')}</h2>
@@ -224,18 +231,7 @@ function Subscribers({ id }: { id: number }): JSX.Element {
           </li>
         ))}
       </ul>
-      <p class="row">
-        {after !== null && (
-          <button type="button" onClick={() => setAfter(null)}>
-            {t('profile.first')}
-          </button>
-        )}
-        {next !== null && next !== undefined && (
-          <button type="button" onClick={() => setAfter(next)}>
-            {t('profile.next')}
-          </button>
-        )}
-      </p>
+      <PageButtons paging={paging} next={value?.next ?? null} />
     </section>
   );
 }

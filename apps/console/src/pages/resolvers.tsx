@@ -11,7 +11,7 @@ const EVERY_MS = 1_000;
 const MAX_SAMPLES = 600;
 /** The shortest time that the chart shows. */
 const SHOWN_S = 60;
-const LOOKS = { live: 'good', catching_up: 'doubtful', missing: 'bad' };
+const COLOURS = { live: 'good', catching_up: 'doubtful', missing: 'bad' };
 
 type Resolver = Schemas['ResolverAnswer'];
 
@@ -70,7 +70,21 @@ function List({ resolvers }: { resolvers: readonly Resolver[] }): JSX.Element {
       <p class={`notice headline ${isWell ? 'good' : 'bad'}`} role="status">
         {t(isWell ? 'resolvers.allLive' : 'resolvers.someLive', { live, all: resolvers.length })}
       </p>
-      <Table caption={t('page.resolvers')} head={COLUMNS.map((column) => t(`resolvers.${column}`))}>
+      <Table
+        caption={t('page.resolvers')}
+        head={[
+          t('resolvers.name'),
+          t('resolvers.state'),
+          [t('resolvers.revision')],
+          [t('resolvers.lag')],
+          [t('resolvers.answers')],
+          [t('resolvers.hits')],
+          [t('resolvers.blocked')],
+          t('resolvers.upstreams'),
+          [t('resolvers.catalogue')],
+          t('resolvers.seen'),
+        ]}
+      >
         {resolvers.map((resolver) => (
           <Row key={resolver.name} resolver={resolver} />
         ))}
@@ -79,24 +93,19 @@ function List({ resolvers }: { resolvers: readonly Resolver[] }): JSX.Element {
   );
 }
 
-// prettier-ignore
-const COLUMNS = [
-  'name', 'state', 'revision', 'lag', 'answers', 'hits', 'blocked', 'upstreams', 'catalogue', 'seen',
-] as const;
-
 function Row({ resolver }: { resolver: Resolver }): JSX.Element {
   const { name, address, version, state, revision, upstreams } = resolver;
   const down = upstreams.filter((upstream) => upstream.state === 'down');
   const lag = resolver.behind_seconds;
   return (
-    <tr class={state === 'live' ? undefined : LOOKS[state]}>
+    <tr class={state === 'live' ? undefined : COLOURS[state]}>
       <th scope="row">
         {name}
         <br />
         <small class="quiet">{[address, version].filter(Boolean).join(' · ')}</small>
       </th>
       <td>
-        <span class={`badge ${LOOKS[state]}`}>{t(`resolvers.state.${state}`)}</span>
+        <span class={`badge ${COLOURS[state]}`}>{t(`resolvers.state.${state}`)}</span>
       </td>
       <td class="number">{number(revision)}</td>
       <td class="number">
