@@ -156,7 +156,7 @@ function addOrders(program: Command, context: Context): void {
     );
   orders
     .command('change')
-    .description('change what is named; without an option nothing, for a new proof')
+    .description('change the given fields; without options, only prove again that it is in force')
     .argument('<id>', '', ID)
     .option('--domain <domain>', 'deny this one in place of the former')
     .option('--authority <text>', 'who has ordered it, as the block page shows it')

@@ -4,6 +4,7 @@ import type uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { session } from './api.js';
 import { locale, t } from './i18n/index.js';
+import { theme } from './theme.js';
 
 const HEIGHT = 220;
 /** Of the lines. Each has a contrast of 3:1 or more on light and dark ground. */
@@ -24,6 +25,16 @@ export function Chart({ label, names, data }: ChartProperties): JSX.Element {
   const latest = useRef(data);
   latest.current = data;
   useEffect(() => plot.current?.setData(data), [data]);
+  // The labels have the colour of the text.
+  useEffect(() => plot.current?.redraw(), [theme.value]);
+  useEffect(() => {
+    const scheme = matchMedia('(prefers-color-scheme: dark)');
+    const redraw = (): void => plot.current?.redraw();
+    scheme.addEventListener('change', redraw);
+    return () => {
+      scheme.removeEventListener('change', redraw);
+    };
+  }, []);
   useEffect(() => {
     const target = element.current;
     let isOver = false;

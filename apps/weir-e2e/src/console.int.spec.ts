@@ -22,6 +22,21 @@ import {
 const CALLS_AT_ONCE = 16;
 const MANY_ORDERS = 1_000;
 
+/** How many pixels of the chart are dark, once what has changed is drawn. */
+const DARK_PIXELS = `(async () => {
+  for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);
+  const chart = document.querySelector('.chart canvas');
+  const { width, height } = chart;
+  const copy = new OffscreenCanvas(width, height).getContext('2d', { willReadFrequently: true });
+  copy.drawImage(chart, 0, 0);
+  const { data } = copy.getImageData(0, 0, width, height);
+  let count = 0;
+  for (let i = 0; i < data.length; i += 4) {
+    if (data[i + 3] > 200 && Math.max(data[i], data[i + 1], data[i + 2]) < 100) count++;
+  }
+  return count;
+})()`;
+
 /** Writes a list of so many names. */
 function writeBets(catalogue: string, count: number): void {
   const names = Array.from({ length: count }, (_, i) => `n${i}.example.net\n`);
@@ -174,6 +189,15 @@ describe('the console in a browser', needs('chromium'), () => {
     await deployment.replicas[0].start();
     await page.getByText('2 of 2 resolvers are up to date.').waitFor();
     await expect.poll(() => page.getByRole('alert').count()).toBe(0);
+  });
+
+  it('labels its chart in the colour of the text, also when the appearance changes', async () => {
+    const page = await stack.openAs('read', 'resolvers');
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.locator('.chart canvas').waitFor();
+    await expect.poll(() => inPage(page, DARK_PIXELS)).toBeGreaterThan(0);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await inPage(page, DARK_PIXELS)).toBe(0);
   });
 
   it('asks for a token again when that of the tab was withdrawn meanwhile, and goes on where it was', async () => {

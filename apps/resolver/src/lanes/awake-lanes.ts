@@ -1,9 +1,9 @@
 import type { PortSpread } from '@weir/udp-batch';
 
 const WINDOW_MS = 100;
-/** Share of a core that a lane uses from which on there is one more. */
+/** A lane is woken when those awake use more than this fraction of a core each. */
 const BUSY = 0.6;
-/** Share of a core that each would use with one less, from which on there is one less. */
+/** A lane is parked when the others would use less than this fraction of a core each. */
 const CALM = 0.4;
 /** For so many windows in a row. */
 const CALM_WINDOWS = 10;
