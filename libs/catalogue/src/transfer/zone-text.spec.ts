@@ -111,15 +111,17 @@ describe('ZoneText', () => {
   it('answers any bytes with a CatalogueError at most', () => {
     const seen = new Set<string>();
     const key = 'hmac-sha256:feed:AAAA';
+    const rdata = Buffer.alloc(40, 1);
+    const tsigRecord = { owner: wireName('feed'), type: 250, class: 255, rdata };
     const anyAnswer = damaged(
-      responseMessage.map((message) => ({
+      fc.tuple(responseMessage, fc.boolean()).map(([message, isSigned]) => ({
         ...message,
         id: ID,
         flags: 0x8400,
         answers: [SOA, ...(message.answers ?? [])],
         additionals: [
           ...(message.additionals ?? []),
-          { owner: wireName('feed'), type: 250, class: 255, rdata: Buffer.alloc(40, 1) },
+          ...(isSigned ? [tsigRecord] : []),
         ],
       })),
     );
