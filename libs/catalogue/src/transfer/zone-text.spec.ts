@@ -119,10 +119,7 @@ describe('ZoneText', () => {
         id: ID,
         flags: 0x8400,
         answers: [SOA, ...(message.answers ?? [])],
-        additionals: [
-          ...(message.additionals ?? []),
-          ...(isSigned ? [tsigRecord] : []),
-        ],
+        additionals: [...(message.additionals ?? []), ...(isSigned ? [tsigRecord] : [])],
       })),
     );
     fc.assert(
