@@ -2,8 +2,11 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The files that take longest, beginning with the longest. */
 const LONGEST = [
+  'console.int',
   'quick-start.e2e',
   'planted-defects.nightly',
+  'default-safe-search.int',
+  'console-scale.int',
   'catalogue-updater.int',
   'one-machine.e2e',
   'two-addresses.e2e',
