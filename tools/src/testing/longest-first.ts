@@ -5,7 +5,6 @@ const LONGEST = [
   'console.int',
   'quick-start.e2e',
   'planted-defects.nightly',
-  'default-safe-search.int',
   'console-scale.int',
   'catalogue-updater.int',
   'one-machine.e2e',
