@@ -79,7 +79,7 @@ async function expectResults(
 const targets = [21, 22, 23].flatMap((id) => categoryOf(id).rewrites.map(({ to }) => to));
 
 describe('safe search of the default catalogue', () => {
-  it('leads names of search engines to their safe variants, blocks those without one, and leaves the rest', async () => {
+  it('leads search engines to their safe variants, blocks those without one, leaves other names alone', async () => {
     await expectResults(await resolver(21), {
       'www.google.com': 'forcesafesearch.google.com',
       'www.google.co.uk': 'forcesafesearch.google.com',
