@@ -11,15 +11,9 @@ import {
   profile,
   put,
 } from '@weir/policy-feed/testing';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
 import { askUdp } from '../testing/client.js';
-import { type NameServer, startNamedForwarder, startUnbound } from '../testing/name-servers.js';
-import { upstream } from '../testing/forwarding.js';
-import { respond } from '../testing/respond.js';
 import { run } from '../testing/programs.js';
 import { startService, useCertificate } from '../testing/service.js';
 import { inSharedMemory } from '../testing/shared-source.js';
@@ -267,41 +261,5 @@ describe('RESINFO (RFC 9606)', () => {
     const { server } = await serve({}, policyOf());
     const query = encodeQuery('resolver.arpa', 261, { udpBytes: 1232 });
     expect(decodeMessage((await askUdp(server, query))!)).toMatchObject({ rcode: 5, ede: [18] });
-  });
-});
-
-describe('a forwarder in front of the resolver passes block answers on', () => {
-  const forward = async (start: (folder: string, server: NameServer) => Promise<NameServer>) => {
-    // A forwarder asks for other names too.
-    const other = await upstream((query) => respond(query, {}));
-    const server = await startService(
-      {},
-      { source: { policy: policyWithCatalogue() }, upstreams: [other.endpoint] },
-    );
-    const folder = mkdtempSync(join(tmpdir(), 'weir-forwarder-'));
-    const forwarder = await start(folder, {
-      endpoint: { address: '127.0.0.1', port: server.port },
-      stop: () => Promise.resolve(),
-    });
-    onTestFinished(async () => {
-      await forwarder.stop();
-      rmSync(folder, { recursive: true });
-    });
-    const at = ['@127.0.0.1', '-p', String(forwarder.endpoint.port)];
-    const dig = (...args: string[]) => run('dig', [...at, '+tries=3', ...args]);
-    expect(await dig('+short', 'www.bet.example')).toBe('192.0.2.80\n');
-    expect(await dig('+short', 'evil.example', 'AAAA')).toBe('2001:db8::80\n');
-    expect(await dig('evil.example', 'HTTPS')).toMatch(/status: NOERROR[^]*ANSWER: 0/);
-    expect(await dig('+short', 'www.ordered.example')).toBe('192.0.2.80\n');
-    // Options that neither knows change nothing.
-    expect(await dig('+short', `+ednsopt=${OPTION}:00`, 'mandatory7.example')).toBe('192.0.2.80\n');
-  };
-
-  it('unbound', needs('unbound', 'dig'), async () => {
-    await forward((folder, server) => startUnbound(folder, server, []));
-  });
-
-  it('BIND', needs('named', 'dig'), async () => {
-    await forward(startNamedForwarder);
   });
 });

@@ -121,6 +121,18 @@ export function startUnbound(
     'server:',
     `  interface: ${LOOPBACK}@${port}`,
     '  access-control: 127.0.0.0/8 allow_snoop',
+    '  ede: yes',
+    '  hide-version: yes',
+    '  hide-identity: yes',
+    ...more,
+    ...forwardTo(folder, authority, keys),
+  ];
+  return start('unbound', ['-d', '-c'], folder, settings, 'example');
+}
+
+/** Settings of unbound, and of unbound-host, that go on in the clause `server`. @param folder has the keys */
+export function forwardTo(folder: string, to: NameServer, keys: readonly string[]): string[] {
+  return [
     '  username: ""',
     '  chroot: ""',
     `  directory: "${folder}"`,
@@ -129,18 +141,13 @@ export function startUnbound(
     '  do-not-query-localhost: no',
     '  do-ip6: no',
     '  rrset-roundrobin: no',
-    '  ede: yes',
-    '  hide-version: yes',
-    '  hide-identity: yes',
     '  module-config: "validator iterator"',
     ...keys.map((key) => `  trust-anchor-file: "${folder}/${key}.key"`),
-    ...more,
     // Not a stub zone: unbound would continue at the addresses of the NS records, on port 53.
     'forward-zone:',
     '  name: example',
-    `  forward-addr: ${LOOPBACK}@${authority.endpoint.port}`,
+    `  forward-addr: ${LOOPBACK}@${to.endpoint.port}`,
   ];
-  return start('unbound', ['-d', '-c'], folder, settings, 'example');
 }
 
 /** Settings of unbound for DNS over TLS on another port. */
