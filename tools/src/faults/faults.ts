@@ -25,6 +25,8 @@ const RECONNECT_MS = 4_000;
 const STUCK_DEADLINE_MS = 20_000;
 /** A job that is queued is run without the queue after 15 seconds. */
 const REFRESH_DEADLINE_MS = 45_000;
+/** A resolver writes to a disk that was full within about a minute. */
+const DISK_DEADLINE_MS = 120_000;
 /** A follower gives up a feed connection after ten seconds without data. */
 const FEED_TIMEOUT_MS = 11_000;
 
@@ -128,6 +130,7 @@ function processFaults(context: FaultContext) {
     /** A resolver that starts with nothing but its disk must know every change that it acknowledged. */
     'resolver alone': (fault) =>
       during(checker.disturb(), async () => {
+        await waitForDisk(resolver(fault), stats);
         await Promise.all(deployment.replicas.map((one) => one.kill()));
         await Promise.all([redis.kill(), postgres.stop('SIGQUIT')]);
         await killAndStart(resolver(fault), 0);
@@ -256,6 +259,18 @@ async function cutOff(proxies: readonly TcpProxy[], durationMs: number): Promise
   for (const proxy of proxies) proxy.startBlackhole();
   await sleep(durationMs);
   for (const proxy of proxies) proxy.stopBlackhole();
+}
+
+/** What a resolver acknowledged while its disk was full is not there until it is written again. */
+async function waitForDisk(resolver: WeirProcess, stats: RunStats): Promise<void> {
+  const deadlineMs = performance.now() + DISK_DEADLINE_MS;
+  while ((await resolver.metric('weir_resolver_disk_current')) === 0) {
+    if (performance.now() > deadlineMs) {
+      stats.violation(`${resolver.name} does not write what its disk lacks`);
+      return;
+    }
+    await sleep(100);
+  }
 }
 
 /**
