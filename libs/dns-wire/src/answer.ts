@@ -1,4 +1,4 @@
-import { copyBytes, readUint16, writeUint16, writeUint32 } from './bytes.js';
+import { copyBytes, readUint16, writeUint16 } from './bytes.js';
 import { type ExtendedError, optBytes, writeOpt } from './opt.js';
 import {
   ANCOUNT_OFFSET,
@@ -14,11 +14,10 @@ import {
   QDCOUNT_OFFSET,
   QNAME_POINTER,
   Rcode,
-  RECORD_FIXED_BYTES,
   Type,
 } from './protocol.js';
 import type { Query } from './query.js';
-import { SOA_BYTES, writeSoaRdata } from './soa.js';
+import { SOA_BYTES, writeFixedPart, writeSoaRdata } from './own-records.js';
 
 /*
  * Answers that are created here, not forwarded. `bytes` is the message that `query` was parsed from, `out` the buffer
@@ -120,7 +119,7 @@ export function writeZoneAnswer(
   if (qtype === Type.soa) {
     end = writeSoa(out, end, HEADER_BYTES, ttlSeconds);
   } else {
-    const rdata = writeRecordFixed(out, end, Type.ns, ttlSeconds, OWNER_POINTER_BYTES);
+    const rdata = writeRecordHead(out, end, Type.ns, ttlSeconds, OWNER_POINTER_BYTES);
     writeUint16(out, rdata, QNAME_POINTER);
     end = rdata + OWNER_POINTER_BYTES;
   }
@@ -136,7 +135,7 @@ export function writeAnyAnswer(
   ttlSeconds: number,
 ): number {
   const head = writeHeaderAndQuestion(out, bytes, query, Rcode.noError);
-  const rdata = writeRecordFixed(out, head, Type.hinfo, ttlSeconds, ANY_HINFO.length);
+  const rdata = writeRecordHead(out, head, Type.hinfo, ttlSeconds, ANY_HINFO.length);
   copyBytes(ANY_HINFO, 0, out, rdata, ANY_HINFO.length);
   writeUint16(out, ANCOUNT_OFFSET, 1);
   return writeOpt(out, rdata + ANY_HINFO.length, query, Rcode.noError, Ede.none);
@@ -155,10 +154,38 @@ export function writeTruncatedAnswer(
 }
 
 /**
+ * NOERROR and AA with one record for each rdata: owner, type and class are those of the question. An answer larger than
+ * `limit` is truncated. Without AA a client would discard RESINFO (RFC 9606 §3).
+ * @returns the length of the answer in bytes
+ */
+export function writeRecordsAnswer(
+  out: Uint8Array,
+  bytes: Uint8Array,
+  query: Query,
+  rdatas: readonly Uint8Array[],
+  ttlSeconds: number,
+  limit: number,
+): number {
+  let end = writeHeaderAndQuestion(out, bytes, query, Rcode.noError);
+  for (let i = 0; i < rdatas.length; i++) {
+    const { length } = rdatas[i];
+    const at = writeRecordHead(out, end, query.qtype, ttlSeconds, length, query.qclass);
+    copyBytes(rdatas[i], 0, out, at, length);
+    end = at + length;
+  }
+  if (end + optBytes(query, Ede.none) > limit) {
+    return writeTruncatedAnswer(out, bytes, query, Rcode.noError);
+  }
+  writeUint16(out, FLAGS_OFFSET, readUint16(out, FLAGS_OFFSET) | Flag.aa);
+  writeUint16(out, ANCOUNT_OFFSET, rdatas.length);
+  return writeOpt(out, end, query, Rcode.noError, Ede.none);
+}
+
+/**
  * Header, and the question exactly as it was asked, if there is a usable one. Opcode, RD and CD are those of the query;
  * RA is set.
  */
-export function writeHeaderAndQuestion(
+function writeHeaderAndQuestion(
   out: Uint8Array,
   bytes: Uint8Array,
   query: Query,
@@ -185,7 +212,7 @@ function writeAddresses(
 ): number {
   let at = end;
   for (let from = 0; from < addresses.length; from += addressBytes) {
-    const rdata = writeRecordFixed(out, at, type, ttlSeconds, addressBytes);
+    const rdata = writeRecordHead(out, at, type, ttlSeconds, addressBytes);
     copyBytes(addresses, from, out, rdata, addressBytes);
     at = rdata + addressBytes;
   }
@@ -195,25 +222,21 @@ function writeAddresses(
 
 /** The SOA record of an empty zone. @returns the length so far */
 function writeSoa(out: Uint8Array, at: number, zoneOffset: number, ttlSeconds: number): number {
-  const rdata = writeRecordFixed(out, at, Type.soa, ttlSeconds, SOA_BYTES);
+  const rdata = writeRecordHead(out, at, Type.soa, ttlSeconds, SOA_BYTES);
   writeUint16(out, at, NAME_POINTER | zoneOffset);
   writeSoaRdata(out, rdata, zoneOffset, ttlSeconds);
   return rdata + SOA_BYTES;
 }
 
 /** Everything of a record of the queried name except its rdata. @returns the offset of the rdata */
-function writeRecordFixed(
+function writeRecordHead(
   out: Uint8Array,
   at: number,
   type: number,
   ttlSeconds: number,
   rdataBytes: number,
+  recordClass = CLASS_IN,
 ): number {
-  const fixed = at + OWNER_POINTER_BYTES;
   writeUint16(out, at, QNAME_POINTER);
-  writeUint16(out, fixed, type);
-  writeUint16(out, fixed + 2, CLASS_IN);
-  writeUint32(out, fixed + 4, ttlSeconds);
-  writeUint16(out, fixed + 8, rdataBytes);
-  return fixed + RECORD_FIXED_BYTES;
+  return writeFixedPart(out, at + OWNER_POINTER_BYTES, type, recordClass, ttlSeconds, rdataBytes);
 }

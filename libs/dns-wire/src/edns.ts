@@ -47,13 +47,11 @@ export const BAD_COOKIE_LENGTH = -1;
  * @returns the number of bytes: 0 without a cookie, 8, 16 … 40; or `BAD_COOKIE_LENGTH`
  */
 export function readCookie(bytes: Uint8Array, rdata: number, end: number, out: Uint8Array): number {
-  for (let at = rdata; at < end; at += OPTION_HEADER_BYTES + readUint16(bytes, at + 2)) {
-    if (readUint16(bytes, at) !== OPTION_COOKIE) continue;
-    const size = readUint16(bytes, at + 2);
-    const hasBoth = size >= MIN_COOKIES_BYTES && size <= MAX_COOKIES_BYTES;
-    if (size !== CLIENT_COOKIE_BYTES && !hasBoth) return BAD_COOKIE_LENGTH;
-    copyBytes(bytes, at + OPTION_HEADER_BYTES, out, 0, size);
-    return size;
-  }
-  return 0;
+  const at = findOption(bytes, rdata, end, OPTION_COOKIE);
+  if (at === 0) return 0;
+  const size = readUint16(bytes, at - 2);
+  const hasBoth = size >= MIN_COOKIES_BYTES && size <= MAX_COOKIES_BYTES;
+  if (size !== CLIENT_COOKIE_BYTES && !hasBoth) return BAD_COOKIE_LENGTH;
+  copyBytes(bytes, at, out, 0, size);
+  return size;
 }

@@ -1,10 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  MAX_UPSTREAM_QUERY_BYTES,
-  writeForwardedAnswer,
-  writeUpstreamQuery,
-} from './forwarding.js';
+import { writeForwardedAnswer } from './forwarding.js';
 import { parseQuery, Query, QueryStatus } from './query.js';
 import { parseResponse, Response } from './response.js';
 import { decodeMessage } from './testing/decode.js';
@@ -19,6 +15,7 @@ import {
   wireName,
   type TestMessage,
 } from './testing/message.js';
+import { MAX_UPSTREAM_QUERY_BYTES, writeUpstreamQuery } from './upstream-query.js';
 import { damaged, responseMessage } from './testing/mutations.js';
 
 const query = new Query();

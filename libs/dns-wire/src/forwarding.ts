@@ -4,51 +4,16 @@ import { optBytes, writeOpt } from './opt.js';
 import {
   ANCOUNT_OFFSET,
   ARCOUNT_OFFSET,
-  DNSSEC_OK,
-  EDNS_UDP_BYTES,
   Flag,
   FLAGS_OFFSET,
   HEADER_BYTES,
   NSCOUNT_OFFSET,
-  OPT_FIXED_BYTES,
   QDCOUNT_OFFSET,
   TTL_HIGH_BIT,
   Type,
 } from './protocol.js';
 import type { Query } from './query.js';
 import { endOfRecords, type Response, typeOfRecord } from './response.js';
-
-/** Largest query to an upstream: header, name, type and class, OPT with cookies, padding. */
-export const MAX_UPSTREAM_QUERY_BYTES = 384;
-
-/**
- * The query for an upstream resolver: an id of its own, the CD bit of the client, the question in its own case, and
- * EDNS with our UDP size and the DO bit of the client. RD and AD are always set: other clients may share the answer,
- * and may want to know whether it is authenticated (RFC 6840 §5.7).
- * @returns the length in bytes
- */
-export function writeUpstreamQuery(
-  out: Uint8Array,
-  bytes: Uint8Array,
-  query: Query,
-  id: number,
-): number {
-  const end = query.questionEnd;
-  writeUint16(out, 0, id);
-  writeUint16(out, FLAGS_OFFSET, Flag.rd | Flag.ad | (query.flags & Flag.cd));
-  writeUint16(out, QDCOUNT_OFFSET, 1);
-  writeUint16(out, ANCOUNT_OFFSET, 0);
-  writeUint16(out, NSCOUNT_OFFSET, 0);
-  writeUint16(out, ARCOUNT_OFFSET, 1);
-  copyBytes(bytes, HEADER_BYTES, out, HEADER_BYTES, end - HEADER_BYTES);
-  out[end] = 0;
-  writeUint16(out, end + 1, Type.opt);
-  writeUint16(out, end + 3, EDNS_UDP_BYTES);
-  writeUint16(out, end + 5, 0);
-  writeUint16(out, end + 7, query.dnssecOk ? DNSSEC_OK : 0);
-  writeUint16(out, end + 9, 0);
-  return end + OPT_FIXED_BYTES;
-}
 
 /**
  * The answer for the client, from an upstream response to the same question. Records are unchanged except for a cap on

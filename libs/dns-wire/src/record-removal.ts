@@ -1,7 +1,7 @@
 import { copyBytes, readUint16, writeUint16 } from './bytes.js';
 import { BAD_NAME, expandName, skipName } from './names.js';
 import { MAX_MESSAGE_BYTES, MAX_NAME_BYTES, RECORD_FIXED_BYTES } from './protocol.js';
-import { firstNameInRdata, namesInRdata } from './rdata-names.js';
+import { firstNameInRdata, namesInRdata } from './moved-names.js';
 import { endOfRecord, fixedPartOf, MAX_RECORDS, Response, TTL_OFFSET } from './response.js';
 
 const RDLENGTH_OFFSET = 8;

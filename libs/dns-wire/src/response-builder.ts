@@ -1,6 +1,6 @@
-import { copyBytes, writeUint16, writeUint32 } from './bytes.js';
+import { copyBytes, writeUint16 } from './bytes.js';
 import { hasUsableRcode } from './cache-ttl.js';
-import { adaptPointers, Move } from './moved-names.js';
+import { adaptPointers, Move, arePointersSound } from './moved-names.js';
 import {
   CLASS_IN,
   Ede,
@@ -8,16 +8,13 @@ import {
   HEADER_BYTES,
   MAX_MESSAGE_BYTES,
   QNAME_POINTER,
-  RECORD_FIXED_BYTES,
   Type,
 } from './protocol.js';
 import type { Query } from './query.js';
-import { Response, setEmptyResponse } from './response.js';
-import { SOA_BYTES, writeSoaRdata } from './soa.js';
-import { arePointersSound } from './sound-pointers.js';
+import { Response, setEmptyResponse, TTL_OFFSET } from './response.js';
+import { SOA_BYTES, writeFixedPart, writeSoaRdata } from './own-records.js';
 
 const POINTER_BYTES = 2;
-const TTL_OFFSET = 4;
 
 /**
  * Builds a response to a question from records of our own, and from the response to another question, the name that
@@ -122,12 +119,8 @@ export class ResponseBuilder {
       copyBytes(owner, 0, bytes, at, owner.length);
       fixed = at + owner.length;
     }
-    writeUint16(bytes, fixed, type);
-    writeUint16(bytes, fixed + 2, CLASS_IN);
-    writeUint32(bytes, fixed + TTL_OFFSET, ttlSeconds);
-    writeUint16(bytes, fixed + 8, rdataBytes);
+    this.lastRdata = writeFixedPart(bytes, fixed, type, CLASS_IN, ttlSeconds, rdataBytes);
     response.ttlOffsets[response.ttlCount++] = fixed + TTL_OFFSET;
-    this.lastRdata = fixed + RECORD_FIXED_BYTES;
     response.recordsEnd = this.lastRdata + rdataBytes;
     return this.lastRdata;
   }

@@ -2,7 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { writeForwardedAnswer } from './forwarding.js';
 import { parseQuery, Query } from './query.js';
-import { answersQuestion, parseResponse, Response, setEmptyResponse } from './response.js';
+import {
+  answersQuestion,
+  headerErrorOf,
+  NO_HEADER_ERROR,
+  parseResponse,
+  Response,
+  setEmptyResponse,
+} from './response.js';
 import { decodeMessage, type DecodedMessage } from './testing/decode.js';
 import {
   bytesOf,
@@ -183,3 +190,21 @@ function slowResponse(bytes: Uint8Array): ReturnType<typeof fieldsOf> | null {
     recordsEnd: last === undefined ? questionEnd : last.rdataAt + last.rdata.length,
   };
 }
+
+const errorOf = (packet: Uint8Array): number => headerErrorOf(packet, packet.length);
+
+describe('headerErrorOf', () => {
+  it.each([1, 4])('finds RCODE %i in a reply that is only a header', (rcode) => {
+    expect(errorOf(encodeMessage({ id: 7, flags: 0x8180 | rcode }))).toBe(rcode);
+  });
+
+  it('finds none in a query, in another error, in another opcode, or in a reply with a question', () => {
+    expect(errorOf(encodeMessage({ flags: 0x0101 }))).toBe(NO_HEADER_ERROR);
+    expect(errorOf(encodeMessage({ flags: 0x8182 }))).toBe(NO_HEADER_ERROR);
+    expect(errorOf(encodeMessage({ flags: 0x8180 }))).toBe(NO_HEADER_ERROR);
+    expect(errorOf(encodeMessage({ flags: 0xa981 }))).toBe(NO_HEADER_ERROR);
+    expect(errorOf(encodeQuery('example.com', 1, { flags: 0x8181 }))).toBe(NO_HEADER_ERROR);
+    expect(errorOf(Uint8Array.of(0, 1, 0x81, 0x81))).toBe(NO_HEADER_ERROR);
+    expect(errorOf(encodeMessage({ flags: 0x8181 }).with(5, 1))).toBe(NO_HEADER_ERROR);
+  });
+});

@@ -1,5 +1,25 @@
 import { copyBytes, writeUint16, writeUint32 } from './bytes.js';
-import { NAME_POINTER } from './protocol.js';
+import { NAME_POINTER, RECORD_FIXED_BYTES } from './protocol.js';
+
+/**
+ * What a record has between its owner and its rdata.
+ * @param at offset after the owner
+ * @returns the offset of the rdata
+ */
+export function writeFixedPart(
+  out: Uint8Array,
+  at: number,
+  type: number,
+  recordClass: number,
+  ttlSeconds: number,
+  rdataBytes: number,
+): number {
+  writeUint16(out, at, type);
+  writeUint16(out, at + 2, recordClass);
+  writeUint32(out, at + 4, ttlSeconds);
+  writeUint16(out, at + 8, rdataBytes);
+  return at + RECORD_FIXED_BYTES;
+}
 
 /** Rest of an SOA record: RNAME `nobody.invalid`, serial 1, refresh 3600, retry 1200, expire 604800 (RFC 6303 §3). */
 // prettier-ignore

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_UPSTREAM_QUERY_BYTES, writeUpstreamQuery } from './forwarding.js';
 import { parseQuery, Query } from './query.js';
-import { addCookies, addPadding } from './query-options.js';
 import { parseResponse, Response } from './response.js';
 import {
   decodeMessage,
@@ -11,6 +9,13 @@ import {
   opt,
   option,
 } from './testing/index.js';
+import {
+  addCookies,
+  addPadding,
+  MAX_UPSTREAM_QUERY_BYTES,
+  removeEdns,
+  writeUpstreamQuery,
+} from './upstream-query.js';
 
 const COOKIE = 10;
 const PADDING = 12;
@@ -79,5 +84,21 @@ describe('the cookies of a response', () => {
     parse(option(COOKIE, [1, 2, 3]));
     expect(parse(option(15, [0, 3]))).toBe(true);
     expect(response.cookieAt).toBe(0);
+  });
+});
+
+describe('removeEdns', () => {
+  it('leaves the question and the flags of an upstream query', () => {
+    const asked = encodeQuery('www.example.com', 28, { udpBytes: 1232 });
+    const query = new Query();
+    parseQuery(asked, asked.length, query);
+    const out = new Uint8Array(MAX_UPSTREAM_QUERY_BYTES);
+    const length = removeEdns(out, writeUpstreamQuery(out, asked, query, 9));
+    expect(decodeMessage(out.slice(0, length))).toMatchObject({
+      id: 9,
+      questions: [{ qname: 'www.example.com', qtype: 28 }],
+      additionals: [],
+      trailing: 0,
+    });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lengthenQuestion } from './descendant.js';
+import { lengthenQuestion } from './moved-names.js';
 import { writeForwardedAnswer } from './forwarding.js';
 import { parseQuery, Query } from './query.js';
 import { parseResponse, Response } from './response.js';
