@@ -1,5 +1,8 @@
-import { EAGAIN, EINTR, MSG_DONTWAIT, MSG_TRUNC } from './constants.js';
 import {
+  EAGAIN,
+  EINTR,
+  MSG_DONTWAIT,
+  MSG_TRUNC,
   CONTROL_BYTES,
   IN6_PKTINFO_IFINDEX,
   IN6_PKTINFO_LOCAL,
@@ -11,9 +14,9 @@ import {
   SOCKADDR_IN6_ADDRESS,
   SOCKADDR_IN_ADDRESS,
   SOCKADDR_PORT,
-} from './layout.js';
+} from './linux.js';
 import { MessageSlots } from './message-slots.js';
-import { LOCAL_AT_IPV4, LOCAL_AT_IPV6 } from './route.js';
+import { LOCAL_AT_IPV4, LOCAL_AT_IPV6 } from './socket-address.js';
 import type { SystemCalls } from './system-calls.js';
 import { BATCH, type UdpSocketHandle } from './udp-socket.js';
 

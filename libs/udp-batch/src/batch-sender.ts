@@ -6,8 +6,6 @@ import {
   IPPROTO_IPV6,
   IPV6_PKTINFO,
   MSG_DONTWAIT,
-} from './constants.js';
-import {
   CMSG_DATA,
   CMSG_LEN,
   CMSG_LEVEL,
@@ -20,9 +18,9 @@ import {
   IOVEC_LEN,
   MSG_CONTROLLEN,
   MSG_NAMELEN,
-} from './layout.js';
+} from './linux.js';
 import { MessageSlots } from './message-slots.js';
-import { LOCAL_AT_IPV4, LOCAL_AT_IPV6 } from './route.js';
+import { LOCAL_AT_IPV4, LOCAL_AT_IPV6 } from './socket-address.js';
 import type { SystemCalls } from './system-calls.js';
 import { BATCH, type UdpSocketHandle } from './udp-socket.js';
 

@@ -9,7 +9,7 @@ import {
   MSG_IOVLEN,
   MSG_NAME,
   NAME_BYTES,
-} from './layout.js';
+} from './linux.js';
 
 /** Keeps the slots from beginning in the same lines of the processor's caches. */
 const STAGGER = 64;

@@ -1,4 +1,4 @@
-import { SO_ATTACH_REUSEPORT_CBPF, SOL_SOCKET } from './constants.js';
+import { SO_ATTACH_REUSEPORT_CBPF, SOL_SOCKET } from './linux.js';
 import { SystemError, type SystemCalls } from './system-calls.js';
 
 /** `struct sock_filter { u16 code; u8 jt; u8 jf; u32 k }` of classic BPF. */

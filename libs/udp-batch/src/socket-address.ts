@@ -1,14 +1,15 @@
 import { isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { AF_INET, AF_INET6 } from './constants.js';
 import {
+  AF_INET,
+  AF_INET6,
   SOCKADDR_IN6_ADDRESS,
   SOCKADDR_IN6_BYTES,
   SOCKADDR_IN6_SCOPE,
   SOCKADDR_IN_ADDRESS,
   SOCKADDR_IN_BYTES,
   SOCKADDR_PORT,
-} from './layout.js';
+} from './linux.js';
 
 /** `sockaddr_in` or `sockaddr_in6`. @throws RangeError when the text is not an address, or there is no such zone */
 export function encodeSocketAddress(text: string, port: number): Uint8Array {
@@ -65,4 +66,23 @@ function groupsOf(text: string): number[] {
 
 function noAddress(host: string): RangeError {
   return new RangeError(`${host} is not an address`);
+}
+
+/**
+ * Words of a route: where a datagram came from, and on a wildcard the local address that it was sent to, so that the
+ * answer goes back between the same two addresses.
+ *
+ * IPv4: `sockaddr_in` in 4 words, then the local address in 1. IPv6: `sockaddr_in6` in 7 words, then the local address
+ * in 4 and, for a link-local one, the index of its interface in 1. The bytes are those of the kernel.
+ */
+export const ROUTE_WORDS = 12;
+/** Where the local address begins. */
+export const LOCAL_AT_IPV4 = SOCKADDR_IN_BYTES / 4;
+export const LOCAL_AT_IPV6 = SOCKADDR_IN6_BYTES / 4;
+
+/** The route to an address, from whichever address the kernel chooses. */
+export function routeTo(host: string, port: number): Int32Array {
+  const route = new Int32Array(ROUTE_WORDS);
+  new Uint8Array(route.buffer).set(encodeSocketAddress(host, port));
+  return route;
 }

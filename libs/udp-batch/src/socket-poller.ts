@@ -1,4 +1,4 @@
-import { POLLIN } from './constants.js';
+import { POLLIN } from './linux.js';
 import type { SystemCalls } from './system-calls.js';
 
 /** `struct pollfd { int fd; short events; short revents }` */

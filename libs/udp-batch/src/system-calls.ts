@@ -2,14 +2,7 @@ import type * as Koffi from 'koffi';
 import { createRequire } from 'node:module';
 import { endianness } from 'node:os';
 import { getSystemErrorName } from 'node:util';
-import {
-  AF_INET,
-  EAGAIN,
-  EDESTADDRREQ,
-  MSG_DONTWAIT,
-  SOCK_CLOEXEC,
-  SOCK_DGRAM,
-} from './constants.js';
+import { AF_INET, EAGAIN, EDESTADDRREQ, MSG_DONTWAIT, SOCK_CLOEXEC, SOCK_DGRAM } from './linux.js';
 import { MessageSlots } from './message-slots.js';
 
 /** The calls of libc that batches and shared memory need. Addresses of memory are numbers. */

@@ -15,8 +15,11 @@ import {
   SOCK_CLOEXEC,
   SOCK_DGRAM,
   SOL_SOCKET,
-} from './constants.js';
-import { NAME_BYTES } from './layout.js';
+  SK_MEMINFO_DROPS,
+  SK_MEMINFO_VARS,
+  SO_MEMINFO,
+  NAME_BYTES,
+} from './linux.js';
 import { encodeSocketAddress, isUnspecified, portOf } from './socket-address.js';
 import { SystemError, type SystemCalls } from './system-calls.js';
 
@@ -157,4 +160,12 @@ function setBytes(
 
 function check(syscall: string, calls: SystemCalls, result: number): void {
   if (result < 0) throw new SystemError(syscall, calls.errno());
+}
+
+/** Datagrams that the kernel has dropped because the receive buffer of the socket was full. 0 before Linux 4.12. */
+export function kernelDropsOf(calls: SystemCalls, fd: number): number {
+  const values = new Int32Array(SK_MEMINFO_VARS);
+  const length = Int32Array.of(values.byteLength);
+  calls.getsockopt(fd, SOL_SOCKET, SO_MEMINFO, values, length);
+  return values[SK_MEMINFO_DROPS] >>> 0;
 }
