@@ -2,14 +2,14 @@ export type { AskedQuery } from './asked-query.js';
 export { BlockErrors, type FilteringProvider } from './block-errors.js';
 export { addressRdata, BlockPages, toRdata } from './block-pages.js';
 export { LocalAnswers } from './local-answers.js';
-export { faultAt, type LocalRecord, MAX_RECORDS } from './local-name.js';
-export { LocalRecords } from './local-records.js';
+export { faultAt, type LocalRecord, MAX_RECORDS, LocalRecords } from './local-records.js';
 export { OwnAnswers, type OwnAnswersOptions, PROHIBITED } from './own-answers.js';
 export { PolicyLookup, type PolicyLookupOptions } from './policy-lookup.js';
 export { Action, QueryDecider, type QueryDeciderOptions } from './query-decider.js';
 export { ServerInformation, type ServerRecords } from './server-information.js';
-export { SpecialMatch, SpecialNameTable } from './special-name-table.js';
 export {
+  SpecialMatch,
+  SpecialNameTable,
   DESIGNATION_ZONES,
   DISCOVERY_ZONES,
   LOCAL_ZONES,

@@ -1,5 +1,5 @@
 import { type Response, ResponseBuilder, Type } from '@weir/dns-wire';
-import { findSet, type LocalName, type Rewrite } from './local-name.js';
+import { findSet, type LocalName, type Rewrite } from './local-records.js';
 import type { AskedQuery } from './asked-query.js';
 
 type AskedMessage = Pick<AskedQuery, 'bytes' | 'query'>;

@@ -1,14 +1,119 @@
+import { MAX_NEGATIVE_TTL_SECONDS, Type } from '@weir/dns-wire';
 import { type HashKey, SuffixHashes, SuffixTable } from '@weir/dns-name';
-import { Type } from '@weir/dns-wire';
-import {
-  type LocalName,
-  findSet,
-  type Link,
-  type LocalRewrite,
-  type LocalRecord,
-  faultAt,
-} from './local-name.js';
-import { isWildcard, readNames, type NameOfFile } from './read-names.js';
+
+/** A record of class IN. Names are wire names in lower case. */
+export interface LocalRecord {
+  /** Where it begins in the file, from 1. */
+  readonly line: number;
+  readonly owner: Uint8Array;
+  readonly type: number;
+  readonly ttlSeconds: number;
+  readonly rdata: Uint8Array;
+}
+
+/** A file with more records is refused. It is read in less than half a second; no query is forwarded meanwhile. */
+export const MAX_RECORDS = 1000;
+
+/** An error that names the line of the file. */
+export function faultAt(line: number, problem: string): Error {
+  return new Error(`line ${line}: ${problem}`);
+}
+
+/** The records of one name and type. */
+export interface RecordSet {
+  readonly type: number;
+  readonly ttlSeconds: number;
+  readonly rdatas: readonly Uint8Array[];
+}
+
+/** A CNAME record. */
+export interface Link {
+  /** A wire name; null: the queried name. */
+  readonly owner: Uint8Array | null;
+  readonly ttlSeconds: number;
+  /** A wire name. */
+  readonly target: Uint8Array;
+}
+
+/** The CNAME records that lead from the queried name to another one. */
+export interface Rewrite {
+  /** Each leads to the next one. */
+  readonly links: readonly Link[];
+  /** The wire name that the last of them leads to. */
+  readonly target: Uint8Array;
+}
+
+/** A name with records of its own. */
+export interface LocalName {
+  readonly sets: readonly RecordSet[];
+  /** TTL of the answer that there are no records of a type. */
+  readonly negativeTtlSeconds: number;
+  /** Where its CNAME record leads to. Null: it has none. Set once all names are known. */
+  rewrite: LocalRewrite | null;
+}
+
+export interface LocalRewrite extends Rewrite {
+  /** The target, when it has records of its own. Null: it is resolved like a query for it. */
+  readonly end: LocalName | null;
+}
+
+/** The records of that type, or null. Allocates nothing. */
+export function findSet({ sets }: LocalName, type: number): RecordSet | null {
+  for (let i = 0; i < sets.length; i++) if (sets[i].type === type) return sets[i];
+  return null;
+}
+
+/** A name of the file, with the line of its first record. */
+export interface NameOfFile {
+  readonly line: number;
+  readonly owner: Uint8Array;
+  readonly name: LocalName;
+}
+
+/** More than this would not fit a message together with other records. */
+const MAX_SET_BYTES = 60_000;
+/** Longest owner, and the fixed part of a record. */
+const MAX_HEAD_BYTES = 255 + 10;
+
+/** Groups records by owner and type. @throws Error when they cannot be together */
+export function readNames(records: readonly LocalRecord[]): NameOfFile[] {
+  const byOwner = Map.groupBy(records, ({ owner }) => hexOf(owner));
+  return [...byOwner.values()].map(readName);
+}
+
+function readName(records: readonly LocalRecord[]): NameOfFile {
+  const [{ line, owner }] = records;
+  const sets = [...Map.groupBy(records, ({ type }) => type).values()].map(readSet);
+  const cname = records.find(({ type }) => type === Type.cname);
+  if (cname !== undefined && sets.length > 1) {
+    throw faultAt(cname.line, 'a name with a CNAME record cannot have other records');
+  }
+  const ttls = sets.map(({ ttlSeconds }) => ttlSeconds);
+  const negativeTtlSeconds = Math.min(MAX_NEGATIVE_TTL_SECONDS, ...ttls);
+  return { line, owner, name: { sets, negativeTtlSeconds, rewrite: null } };
+}
+
+/** A record that is there twice counts once, and the lowest TTL holds for all (RFC 2181 §5). */
+function readSet(records: readonly LocalRecord[]): LocalName['sets'][number] {
+  const [{ line, type }] = records;
+  const distinct = new Map(records.map(({ rdata }) => [hexOf(rdata), rdata]));
+  const rdatas = [...distinct.values()];
+  if (type === Type.cname && rdatas.length > 1) {
+    throw faultAt(records[1].line, 'a name cannot have two CNAME records');
+  }
+  const bytes = rdatas.reduce((sum, { length }) => sum + MAX_HEAD_BYTES + length, 0);
+  if (bytes > MAX_SET_BYTES) throw faultAt(line, 'the records of one type do not fit one answer');
+  return { type, ttlSeconds: Math.min(...records.map((record) => record.ttlSeconds)), rdatas };
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}
+
+/** Whether the first label is `*`. */
+export function isWildcard(owner: Uint8Array): boolean {
+  return owner[0] === 1 && owner[1] === 0x2a;
+}
 
 /** A name that has records, or is above one that has. */
 interface Node {

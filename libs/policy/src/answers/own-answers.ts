@@ -13,9 +13,7 @@ import { type Decision, isOfOrders } from '../decision.js';
 import type { AskedQuery } from './asked-query.js';
 import type { BlockErrors } from './block-errors.js';
 import type { BlockPages } from './block-pages.js';
-import { writeSpecialAnswer } from './special-answer.js';
-import type { SpecialMatch } from './special-name-table.js';
-import { Special } from './special-names.js';
+import { writeSpecialAnswer, type SpecialMatch, Special } from './special-names.js';
 
 const ANY_TTL_SECONDS = 3600;
 const DESIGNATION_TTL_SECONDS = 300;

@@ -1,12 +1,10 @@
 import type { SuffixHashes } from '@weir/dns-name';
 import { type Query, Type } from '@weir/dns-wire';
 import { type Decision, isOfOrders, Verdict } from '../decision.js';
-import type { LocalName, Rewrite } from './local-name.js';
-import type { LocalRecords } from './local-records.js';
+import type { LocalName, Rewrite, LocalRecords } from './local-records.js';
 import type { AskedQuery } from './asked-query.js';
 import type { ServerInformation, ServerRecords } from './server-information.js';
-import { SpecialMatch, type SpecialNameTable } from './special-name-table.js';
-import { Special } from './special-names.js';
+import { SpecialMatch, type SpecialNameTable, Special } from './special-names.js';
 import { Access, type PolicyLookup } from './policy-lookup.js';
 import type { TargetInspector } from './target-inspector.js';
 

@@ -1,8 +1,8 @@
 import { hashDomain, SuffixHashes, toWireName } from '@weir/dns-name';
 import { describe, expect, it } from 'vitest';
 import { KEY } from '../testing/fixtures.js';
-import { SpecialNameTable } from './special-name-table.js';
 import {
+  SpecialNameTable,
   DISCOVERY_ZONES,
   LOCAL_ZONES,
   READINESS_ZONES,
