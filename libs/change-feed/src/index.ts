@@ -5,8 +5,7 @@ export { type LoggedChange, toLoggedChange } from './protocol/changes-page.js';
 export { type FeedDownloads, feedDownloads } from './server/download-pool.js';
 export { createFeedServer, type FeedSource, type LogPage } from './server/feed-server.js';
 export { type Deployment, redisNames } from './protocol/deployment-messages.js';
-export { messageKey, MessageSigner } from './protocol/message-signer.js';
-export type { Refusal } from './protocol/message-verifier.js';
+export { messageKey, MessageSigner, type Refusal } from './protocol/message-signatures.js';
 export { type ImageDelta, KeptDeltas } from './server/kept-deltas.js';
 export { KeptSnapshots, type SnapshotSource, STALE_WINDOWS } from './server/kept-snapshots.js';
 export type { StoredBytes } from './server/stored-bytes.js';
@@ -14,7 +13,7 @@ export type { FollowerTracer } from './follower/change-spans.js';
 export { Follower } from './follower/follower.js';
 export type { BuiltConfiguration, FollowerTarget } from './follower/persisted-configuration.js';
 export { ConfigurationDisk } from './disk/configuration-disk.js';
-export type { Applied } from './publisher/resolver-positions.js';
+export type { Applied } from './publisher/acknowledgements.js';
 export {
   FOLLOWER_KINDS,
   type FollowerKind,
@@ -28,6 +27,5 @@ export { ChangePublisher } from './publisher/change-publisher.js';
 export type { KnownResolver } from './publisher/follower-registry.js';
 export { type ResolverStatus, UPSTREAM_STATES } from './protocol/resolver-status.js';
 export { logOutages } from './redis/redis.js';
-export { endsWithin } from './runtime/ends-within.js';
+export { endsWithin, Yielder } from './runtime/timing.js';
 export type { FeedLogger } from './runtime/feed-logger.js';
-export { Yielder } from './runtime/yielder.js';

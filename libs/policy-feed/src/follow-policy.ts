@@ -15,10 +15,9 @@ import { openDeployment, openTlsFetch } from '@weir/ops';
 import { ChunkMemory, sharedBytes } from '@weir/policy';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { feedState, type FeedState } from './feed-state.js';
+import { feedState, type FeedState, whatIsDegraded, whyNotReady } from './feed-state.js';
 import type { FeedConfiguration } from './feed-variables.js';
 import { PolicyTarget } from './policy-target.js';
-import { whatIsDegraded, whyNotReady } from './readiness.js';
 
 export interface FollowPolicyOptions {
   /** The kind of follower that this process is. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { agedState, type FeedState } from './feed-state.js';
-import { whatIsDegraded, whyNotReady } from './readiness.js';
+import { agedState, type FeedState, whatIsDegraded, whyNotReady } from './feed-state.js';
 
 const behind = (inForceForMs: number) => ({
   revision: 1,

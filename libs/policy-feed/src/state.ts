@@ -2,6 +2,5 @@
 export { ANSWER_VARIABLES } from './answer-variables.js';
 export { BRAND_VARIABLES, contactUris, phoneUri, supportUri } from './brand-variables.js';
 export { registerFeedMetrics } from './feed-metrics.js';
-export { agedState, type FeedState } from './feed-state.js';
+export { agedState, type FeedState, whatIsDegraded, whyNotReady } from './feed-state.js';
 export { FEED_VARIABLES, type FeedConfiguration } from './feed-variables.js';
-export { whatIsDegraded, whyNotReady } from './readiness.js';

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChangesPage, readChangesPage } from '../protocol/changes-page.js';
 import type { SnapshotPart } from '../protocol/protocol.js';
 import { readLines, readSnapshot } from '../protocol/snapshot-stream.js';
-import { retryDelayMs } from '../runtime/retry-delay.js';
-import { decompressed } from './decompressed.js';
+import { retryDelayMs } from '../runtime/timing.js';
 import {
+  decompressed,
   StatusError,
   FeedError,
   type FeedFetch,

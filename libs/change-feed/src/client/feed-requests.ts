@@ -1,4 +1,6 @@
-import { FEED_VERSION, FEED_VERSION_HEADER } from '../protocol/message.js';
+import { FEED_VERSION, FEED_VERSION_HEADER } from '../protocol/protocol.js';
+import { pipeline, Readable } from 'node:stream';
+import { createZstdDecompress } from 'node:zlib';
 
 /** Statuses for `try again later`, from the feed API or a proxy (RFC 9110 §15, RFC 6585 §4, RFC 8470 §5.2). */
 const TRANSIENT_STATUSES = new Set([408, 425, 429, 502, 503, 504]);
@@ -184,4 +186,25 @@ function problemOf(
   const range = headers.get('content-range') ?? '';
   if (status === 206 && range.startsWith(`bytes ${offsetBytes}-`)) return null;
   return new StatusError(status, what, headers.get('retry-after'));
+}
+
+/**
+ * The bytes that were compressed with zstd.
+ * @param damaged the error for bytes that were not. @throws it; FeedError when the chunks throw it.
+ */
+export async function* decompressed(
+  chunks: AsyncIterable<Uint8Array>,
+  damaged: (cause: unknown) => Error,
+): AsyncGenerator<Uint8Array> {
+  const decompress = createZstdDecompress();
+  let problem: unknown;
+  pipeline(Readable.from(chunks), decompress, (error) => {
+    problem ??= error;
+  });
+  try {
+    yield* decompress as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    if (error instanceof FeedError) throw error;
+    throw damaged(problem);
+  }
 }

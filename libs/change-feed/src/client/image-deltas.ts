@@ -1,9 +1,8 @@
 import type { ActiveCatalogue } from '@weir/config-model';
 import { mostDeltaBytes } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
-import { decompressed } from './decompressed.js';
+import { decompressed, FeedError, StatusError } from './feed-requests.js';
 import type { FeedClient } from './feed-client.js';
-import { FeedError, StatusError } from './feed-requests.js';
 import type { Allocate } from './image-files.js';
 
 /** An image whose bytes have been verified. */

@@ -11,9 +11,8 @@ import {
 } from '@weir/config-model';
 import { join } from 'node:path';
 import { FileThread, programFile } from '../files/file-thread.js';
-import { FEED_VERSION } from '../protocol/message.js';
-import type { SnapshotPart } from '../protocol/protocol.js';
-import { endsWithin } from '../runtime/ends-within.js';
+import { FEED_VERSION, type SnapshotPart } from '../protocol/protocol.js';
+import { endsWithin } from '../runtime/timing.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { DAMAGED, type DatabaseCalls, type DatabaseForm } from './database-program.js';
 

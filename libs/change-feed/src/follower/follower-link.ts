@@ -2,9 +2,10 @@ import type { Change, Head } from '@weir/config-model';
 import type { Redis } from 'ioredis';
 import { parseChangeMessage, parseHeadMessage } from '../protocol/change-messages.js';
 import { type Deployment, DeploymentMessages } from '../protocol/deployment-messages.js';
-import type { Refusal } from '../protocol/message-verifier.js';
-import { FEED_VERSION, FeedVersionError } from '../protocol/message.js';
+import type { Refusal } from '../protocol/message-signatures.js';
 import {
+  FEED_VERSION,
+  FeedVersionError,
   type FollowerKind,
   type FollowerState,
   HEARTBEAT_MS,
@@ -13,8 +14,7 @@ import {
   type Traced,
 } from '../protocol/protocol.js';
 import type { ResolverStatus } from '../protocol/resolver-status.js';
-import { RedisClock } from '../redis/redis-clock.js';
-import { connectRedis, startConnecting, subscribe } from '../redis/redis.js';
+import { RedisClock, connectRedis, startConnecting, subscribe } from '../redis/redis.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { AcknowledgementPace } from './acknowledgement-pace.js';
 

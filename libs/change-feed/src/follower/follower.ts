@@ -3,12 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type FeedClient, FeedError } from '../client/feed-client.js';
 import type { ConfigurationDisk } from '../disk/configuration-disk.js';
 import type { Deployment } from '../protocol/deployment-messages.js';
-import type { Refusal } from '../protocol/message-verifier.js';
+import type { Refusal } from '../protocol/message-signatures.js';
 import type { FollowerKind } from '../protocol/protocol.js';
 import type { ResolverStatus } from '../protocol/resolver-status.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
-import { retryDelayMs } from '../runtime/retry-delay.js';
-import { Yielder } from '../runtime/yielder.js';
+import { retryDelayMs, Yielder } from '../runtime/timing.js';
 import { ChangeSpans, type FollowerTracer } from './change-spans.js';
 import { FollowerLink } from './follower-link.js';
 import { FollowerMachine } from './machine/follower-machine.js';
@@ -24,8 +23,8 @@ import {
   DigestError,
   type FollowerTarget,
   PersistedConfiguration,
+  SnapshotLoader,
 } from './persisted-configuration.js';
-import { SnapshotLoader } from './snapshot-loader.js';
 
 export interface FollowerOptions {
   /** Unique among all followers, and new at each start. */

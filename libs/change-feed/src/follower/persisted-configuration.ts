@@ -1,7 +1,8 @@
 import { type Change, type Head, type LogPoint, RowError } from '@weir/config-model';
-import type { SnapshotPart } from '../protocol/protocol.js';
+import { type SnapshotPart, MADE_ANEW } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import type { ConfigurationDisk, Recording } from '../disk/configuration-disk.js';
+import { type FeedClient, FeedError } from '../client/feed-client.js';
 
 /** A configuration that was built and is not yet in force. */
 export interface BuiltConfiguration {
@@ -150,4 +151,37 @@ export class PersistedConfiguration {
 async function readToEnd(parts: AsyncIterable<SnapshotPart>): Promise<void> {
   const iterator = parts[Symbol.asyncIterator]();
   while (!(await iterator.next()).done);
+}
+
+/** Loads snapshots from the feed API. */
+export class SnapshotLoader {
+  /** The last snapshot was damaged or wrong. The feed API keeps its snapshots, so it would send the same again. */
+  private wasUnusable = false;
+  private retryAfterMs = 0;
+
+  constructor(
+    private readonly feed: Pick<FeedClient, 'snapshot'>,
+    private readonly configuration: Pick<PersistedConfiguration, 'load'>,
+  ) {}
+
+  /** Puts a snapshot in force that has at least this revision. */
+  async load(atLeast: number): Promise<Head> {
+    try {
+      const parts = this.feed.snapshot(this.wasUnusable ? MADE_ANEW : atLeast);
+      const head = await this.configuration.load(parts);
+      this.wasUnusable = false;
+      return head;
+    } catch (error) {
+      if (error instanceof FeedError) this.retryAfterMs = error.retryAfterMs;
+      else if (error instanceof RowError) this.wasUnusable = true;
+      throw error;
+    }
+  }
+
+  /** The least pause after the load that has failed, as the feed API has asked for; 0 when asked again. */
+  takeRetryAfterMs(): number {
+    const { retryAfterMs } = this;
+    this.retryAfterMs = 0;
+    return retryAfterMs;
+  }
 }

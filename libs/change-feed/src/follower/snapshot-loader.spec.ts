@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { StatusError } from '../client/feed-requests.js';
 import { MADE_ANEW } from '../protocol/protocol.js';
 import { MemoryLog } from '../testing/memory-log.js';
-import { SnapshotLoader } from './snapshot-loader.js';
+import { SnapshotLoader } from './persisted-configuration.js';
 
 describe('SnapshotLoader', () => {
   const log = new MemoryLog();

@@ -6,8 +6,13 @@ import {
   type Head,
   RowError,
 } from '@weir/config-model';
-import { FEED_VERSION, parseMessage } from './message.js';
-import { type PublishedChange, readTraced, type Traced } from './protocol.js';
+import {
+  FEED_VERSION,
+  parseMessage,
+  type PublishedChange,
+  readTraced,
+  type Traced,
+} from './protocol.js';
 
 /** Largest message. A larger change is published as its head and fetched from the feed API. */
 export const MAX_PUBLISHED_BYTES = 256 * 1024;

@@ -7,9 +7,8 @@ import {
   type LogPoint,
   RowError,
 } from '@weir/config-model';
-import { Yielder } from '../runtime/yielder.js';
-import { parseJson } from './message.js';
-import { readTraced, type Traced } from './protocol.js';
+import { Yielder } from '../runtime/timing.js';
+import { parseJson, readTraced, type Traced } from './protocol.js';
 
 /** Most changes in one response of `GET /changes`. */
 export const CHANGES_PAGE = 1_000;

@@ -1,7 +1,6 @@
 import { type KeyObject, createHash } from 'node:crypto';
 import type { FeedLogger } from '../runtime/feed-logger.js';
-import { messageKey, MessageSigner } from './message-signer.js';
-import { MessageVerifier, type Refusal } from './message-verifier.js';
+import { messageKey, MessageSigner, MessageVerifier, type Refusal } from './message-signatures.js';
 
 /** What all processes of a deployment share. */
 export interface Deployment {

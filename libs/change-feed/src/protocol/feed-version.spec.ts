@@ -11,8 +11,7 @@ import {
   parseHeadMessage,
   renderHeadMessage,
 } from './change-messages.js';
-import { FEED_VERSION, feedVersionOf, FeedVersionError } from './message.js';
-import { parseFollowerState } from './protocol.js';
+import { FEED_VERSION, feedVersionOf, FeedVersionError, parseFollowerState } from './protocol.js';
 
 const TOKEN = 'token-of-the-version-spec';
 const NEWER = FEED_VERSION + 1;

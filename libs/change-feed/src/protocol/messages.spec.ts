@@ -8,8 +8,7 @@ import {
   parseHeadMessage,
   renderHeadMessage,
 } from './change-messages.js';
-import { FEED_VERSION } from './message.js';
-import type { Traced } from './protocol.js';
+import { FEED_VERSION, type Traced } from './protocol.js';
 
 const LINEAGE = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01';
 const digest = '0123456789abcdef';

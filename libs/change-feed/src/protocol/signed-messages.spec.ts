@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { messageKey, MessageSigner } from './message-signer.js';
-import { CLOCK_TOLERANCE_MS, MessageVerifier } from './message-verifier.js';
+import {
+  messageKey,
+  MessageSigner,
+  CLOCK_TOLERANCE_MS,
+  MessageVerifier,
+} from './message-signatures.js';
 
 const [OLD, NEW] = ['the-old-token-of-the-feed', 'the-new-token-of-the-feed'];
 const CHANNEL = 'weir:0123:head';

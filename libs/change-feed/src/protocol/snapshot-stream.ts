@@ -7,8 +7,7 @@ import {
   isEntityKind,
   RowsParser,
 } from '@weir/config-model';
-import { parseJson } from './message.js';
-import type { SnapshotPart, SnapshotTrailer } from './protocol.js';
+import { parseJson, type SnapshotPart, type SnapshotTrailer } from './protocol.js';
 
 /** Longest line of a snapshot in bytes. A line of a thousand profiles with many rules is far shorter. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;

@@ -1,4 +1,14 @@
-import type { Head, LogPoint } from '@weir/config-model';
+import type { LogPoint, Head } from '@weir/config-model';
+import {
+  type PublishedChange,
+  type Traced,
+  FEED_VERSION,
+  type FollowerState,
+  HEARTBEAT_MS,
+  LEASE_MS,
+  parseFollowerState,
+  type Position,
+} from '../protocol/protocol.js';
 import type { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
 import {
@@ -7,24 +17,36 @@ import {
   renderHeadMessage,
 } from '../protocol/change-messages.js';
 import { type Deployment, DeploymentMessages } from '../protocol/deployment-messages.js';
-import type { Refusal } from '../protocol/message-verifier.js';
-import { FEED_VERSION } from '../protocol/message.js';
-import {
-  type FollowerState,
-  HEARTBEAT_MS,
-  LEASE_MS,
-  parseFollowerState,
-  type Position,
-  type PublishedChange,
-  type Traced,
-} from '../protocol/protocol.js';
-import { RedisClock } from '../redis/redis-clock.js';
-import { connectRedis, startConnecting, subscribe } from '../redis/redis.js';
+import type { Refusal } from '../protocol/message-signatures.js';
+import { RedisClock, connectRedis, startConnecting, subscribe } from '../redis/redis.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { FollowerRegistry, type KnownResolver } from './follower-registry.js';
 import { LogWatch } from './log-watch.js';
-import { RecentTraces } from './recent-traces.js';
-import type { Applied } from './resolver-positions.js';
+import type { Applied } from './acknowledgements.js';
+
+/** About as many as a follower fetches at once. */
+const MAX_TRACES = 1_000;
+
+/**
+ * The traces of the last changes that this process has published, in memory only. A follower that fetches a change, for
+ * its message was lost or it was too large for one, goes on with the same trace.
+ */
+export class RecentTraces {
+  private readonly traces = new Map<number, Required<Traced> & Pick<LogPoint, 'digest'>>();
+
+  add({ revision, digest, traceparent }: PublishedChange): void {
+    if (traceparent === undefined) return;
+    this.traces.set(revision, { digest, traceparent });
+    const [oldest] = this.traces.keys();
+    if (this.traces.size > MAX_TRACES && oldest !== undefined) this.traces.delete(oldest);
+  }
+
+  /** Another change with the same revision, of a log that was set back, has another digest. */
+  of({ revision, digest }: LogPoint): Traced {
+    const found = this.traces.get(revision);
+    return found?.digest === digest ? { traceparent: found.traceparent } : {};
+  }
+}
 
 export interface ChangePublisherOptions {
   readonly redisUrl: string;

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { FollowerRegistry } from './follower-registry.js';
 import { type FollowerState, LEASE_MS, type Position } from '../protocol/protocol.js';
-import type { Applied } from './resolver-positions.js';
+import type { Applied } from './acknowledgements.js';
 
 const LONG_MS = 600_000;
 const MISSING_MS = 2 * LEASE_MS;

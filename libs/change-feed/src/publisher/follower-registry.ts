@@ -1,7 +1,11 @@
-import { AcknowledgementWaits } from './acknowledgement-waits.js';
+import {
+  AcknowledgementWaits,
+  type Applied,
+  type ResolverPosition,
+  ResolverPositions,
+} from './acknowledgements.js';
 import { type FollowerState, LEASE_MS, type Position } from '../protocol/protocol.js';
 import type { Judgement } from './known-points.js';
-import { type Applied, type ResolverPosition, ResolverPositions } from './resolver-positions.js';
 
 interface LiveFollower {
   readonly state: FollowerState;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RecentTraces } from './recent-traces.js';
+import { RecentTraces } from './change-publisher.js';
 
 const digest = '0123456789abcdef';
 const change = (revision: number) => ({ lineage: 'log', revision, digest, operations: [] });

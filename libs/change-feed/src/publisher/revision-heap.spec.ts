@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { RevisionHeap } from './revision-heap.js';
+import { RevisionHeap } from './acknowledgements.js';
 
 const revisions = fc.integer({ min: 0, max: 12 });
 const steps = fc.oneof(

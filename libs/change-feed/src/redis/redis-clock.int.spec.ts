@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PrivateRedis, startPrivateRedis } from '../testing/private-redis.js';
-import { RedisClock } from './redis-clock.js';
+import { RedisClock } from './redis.js';
 
 const HOUR_MS = 3_600_000;
 

@@ -13,15 +13,17 @@ import {
   type ServerOptions,
 } from 'node:https';
 import { CHANGES_PAGE, type LoggedChange, renderChangesPage } from '../protocol/changes-page.js';
-import { FEED_VERSION, FEED_VERSION_HEADER } from '../protocol/message.js';
-import type { SnapshotPart, Traced } from '../protocol/protocol.js';
+import {
+  FEED_VERSION,
+  FEED_VERSION_HEADER,
+  type SnapshotPart,
+  type Traced,
+} from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { type FeedDownloads, feedDownloads } from './download-pool.js';
-import { answerImage, IMAGE_PATH } from './image-response.js';
+import { answerImage, IMAGE_PATH, refuse, answerSnapshot } from './download-responses.js';
 import type { KeptDeltas } from './kept-deltas.js';
 import type { KeptSnapshots } from './kept-snapshots.js';
-import { refuse } from './refuse.js';
-import { answerSnapshot } from './snapshot-response.js';
 import type { StoredBytes } from './stored-bytes.js';
 
 /** A page of the change log. */

@@ -1,0 +1,60 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+
+const TICK_MS = 50;
+
+/**
+ * Whether the work ends within about this time, well or not. What counts is how often a short timer has fired: a
+ * process that was itself suspended, or got no processor, does not blame the work.
+ */
+export async function endsWithin(work: Promise<unknown>, limitMs: number): Promise<boolean> {
+  const tooLong = Promise.withResolvers<false>();
+  let waitedMs = 0;
+  const timer = setInterval(() => {
+    waitedMs += TICK_MS;
+    if (waitedMs >= limitMs) tooLong.resolve(false);
+  }, TICK_MS);
+  const ended = work.then(
+    () => true,
+    () => true,
+  );
+  try {
+    return await Promise.race([ended, tooLong.promise]);
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+const FIRST_MS = 50;
+const LAST_MS = 2_000;
+
+/**
+ * The pause before the next attempt: exponential backoff up to `lastMs`, less a jitter of up to a half, so that
+ * followers that failed together do not retry together.
+ * @param failures before this one. @param random from 0 to 1.
+ */
+export function retryDelayMs(failures: number, random: number, lastMs = LAST_MS): number {
+  return Math.min(FIRST_MS * 2 ** failures, lastMs) * (0.5 + random / 2);
+}
+
+/** How long work may block the event loop at a time. */
+const MAX_BLOCKING_MS = 2;
+
+/** For long work: lets other callbacks of the process run, such as queries, after every two milliseconds of work. */
+export class Yielder {
+  private startedMs = performance.now();
+
+  /** Whether the two milliseconds are over. */
+  get isDue(): boolean {
+    return performance.now() - this.startedMs >= MAX_BLOCKING_MS;
+  }
+
+  /** Call it between two steps of the work. Resolves at once while the two milliseconds are not over. */
+  async yieldIfDue(): Promise<void> {
+    if (this.isDue) await this.yieldNow();
+  }
+
+  async yieldNow(): Promise<void> {
+    await yieldToEventLoop();
+    this.startedMs = performance.now();
+  }
+}

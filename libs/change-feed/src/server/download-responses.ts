@@ -1,0 +1,176 @@
+import type { ServerResponse, IncomingMessage } from 'node:http';
+import { endsWithin } from '../runtime/timing.js';
+import type { FeedLogger } from '../runtime/feed-logger.js';
+import type { DownloadPool, FeedDownloads } from './download-pool.js';
+import { pipeline } from 'node:stream/promises';
+import { type SnapshotPart, ZSTD } from '../protocol/protocol.js';
+import { writeSnapshot } from '../protocol/snapshot-stream.js';
+import { compressed, KeptFileError } from './kept-file.js';
+import type { KeptSnapshots } from './kept-snapshots.js';
+import { sendStored, type StoredBytes } from './stored-bytes.js';
+import type { KeptDeltas } from './kept-deltas.js';
+
+/** How long a request waits for what is being made. Shorter than the timeout of followers. */
+const HOLD_MS = 5_000;
+
+/** What is being got, if it is there soon. Undefined: it takes longer. It is released then. */
+export async function inTime<T extends { release(): void } | null>(
+  getting: Promise<T>,
+): Promise<T | undefined> {
+  if (await endsWithin(getting, HOLD_MS)) return getting;
+  getting.then(
+    (got) => got?.release(),
+    () => undefined,
+  );
+  return undefined;
+}
+
+export function refuse(response: ServerResponse, status: number, detail: string): void {
+  response
+    .writeHead(status, { 'Content-Type': 'application/json' })
+    .end(JSON.stringify({ detail }));
+}
+
+/** Tells a follower to ask again later, each at another time. @param leastMs it is of no use before. */
+export function refuseForNow(response: ServerResponse, pool: DownloadPool, leastMs = 0): void {
+  response.setHeader('Retry-After', pool.retryAfterSeconds(leastMs));
+  refuse(response, 503, 'Too many downloads at the moment, or it is being made');
+}
+
+/** A follower that disconnects is no error of the server. One that stays sees that the response is incomplete. */
+export async function ignoreDisconnect(
+  log: FeedLogger,
+  what: string,
+  sending: Promise<void>,
+): Promise<void> {
+  try {
+    await sending;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+    log.warn({}, `a follower disconnected while it read ${what}`);
+  }
+}
+
+export interface SnapshotServing {
+  readonly source: { snapshot(): AsyncIterable<SnapshotPart> };
+  readonly snapshots?: KeptSnapshots | undefined;
+  readonly downloads: Pick<FeedDownloads, 'snapshots' | 'withoutDisk'>;
+  readonly log: FeedLogger;
+}
+
+/** Answers `GET /snapshot?atLeast=N`: a snapshot that has revision N, if need be a new one. */
+export async function answerSnapshot(
+  serving: SnapshotServing,
+  atLeast: string | null,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { snapshots, downloads, log } = serving;
+  if (atLeast === null || !/^\d{1,15}$/.test(atLeast)) {
+    return refuse(response, 422, 'atLeast is a revision');
+  }
+  const leave = downloads.snapshots.enter();
+  if (leave === null) return refuseForNow(response, downloads.snapshots);
+  try {
+    if (snapshots === undefined) return await sendFromSource(serving, response);
+    const snapshot = await inTime(snapshots.get(Number(atLeast)));
+    if (snapshot === undefined) {
+      return refuseForNow(response, downloads.snapshots, snapshots.remainingMs);
+    }
+    const sending = sendStored(snapshot, snapshot.etag, ZSTD, request, response).finally(() =>
+      snapshot.release(),
+    );
+    await ignoreDisconnect(log, 'a snapshot', sending);
+  } catch (error) {
+    if (!(error instanceof KeptFileError) || response.headersSent) throw error;
+    await sendWithoutDisk(serving, response);
+  } finally {
+    leave();
+  }
+}
+
+async function sendWithoutDisk(serving: SnapshotServing, response: ServerResponse): Promise<void> {
+  const { withoutDisk } = serving.downloads;
+  const leave = withoutDisk.enter();
+  if (leave === null) return refuseForNow(response, withoutDisk);
+  try {
+    await sendFromSource(serving, response);
+  } finally {
+    leave();
+  }
+}
+
+async function sendFromSource(
+  { source, log }: SnapshotServing,
+  response: ServerResponse,
+): Promise<void> {
+  response.setHeader('Content-Type', ZSTD);
+  const sending = pipeline(compressed(writeSnapshot(source.snapshot())), response);
+  await ignoreDisconnect(log, 'a snapshot', sending);
+}
+
+export interface ImageServing {
+  readonly source: { catalogueImage(sha256: string): Promise<StoredBytes | null> };
+  readonly deltas?: KeptDeltas | undefined;
+  readonly downloads: Pick<FeedDownloads, 'images' | 'sent'>;
+  readonly log: FeedLogger;
+}
+
+/** The path of an image: its sha256, and that of the base of a delta. */
+export const IMAGE_PATH = /^\/catalogue\/([0-9a-f]{64})(?:\/delta\/([0-9a-f]{64}))?$/;
+
+/**
+ * Answers `GET /catalogue/<sha256>` with the bytes of the image, `GET /catalogue/<sha256>/delta/<base>` with what makes
+ * the image of its base.
+ */
+export async function answerImage(
+  serving: ImageServing,
+  path: RegExpExecArray,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const [, sha256 = '', base] = path;
+  const { images } = serving.downloads;
+  const leave = images.enter();
+  if (leave === null) return refuseForNow(response, images);
+  try {
+    if (base === undefined) await sendImage(serving, sha256, request, response);
+    else await sendDelta(serving, base, sha256, request, response);
+  } finally {
+    leave();
+  }
+}
+
+async function sendImage(
+  { source, downloads, log }: ImageServing,
+  sha256: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const image = await source.catalogueImage(sha256);
+  if (image === null) return refuse(response, 404, 'No such catalogue image');
+  const counted = downloads.sent.image.counted(image);
+  const sending = sendStored(counted, `"${sha256}"`, 'application/octet-stream', request, response);
+  await ignoreDisconnect(log, 'a catalogue image', sending);
+}
+
+async function sendDelta(
+  { deltas, downloads, log }: ImageServing,
+  base: string,
+  sha256: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const delta = deltas === undefined ? null : await inTime(deltas.get(base, sha256));
+  if (delta === undefined) {
+    return refuseForNow(response, downloads.images, deltas?.durationMs);
+  }
+  if (delta === null) return refuse(response, 404, 'No delta between these catalogue images');
+  const counted = downloads.sent.delta.counted(delta);
+  const sending = sendStored(counted, delta.etag, ZSTD, request, response);
+  await ignoreDisconnect(
+    log,
+    'a delta',
+    sending.finally(() => delta.release()),
+  );
+}
