@@ -7,12 +7,11 @@ import {
 } from '@weir/ops';
 import { ANSWER_VARIABLES, BRAND_VARIABLES, FEED_VARIABLES } from '@weir/policy-feed/state';
 import { TELEMETRY_VARIABLES } from '@weir/telemetry';
-import { CACHE_VARIABLES } from './configuration/cache-variables.js';
+import { CACHE_VARIABLES, UPSTREAM_VARIABLES } from './configuration/upstream-variables.js';
 import { FILTER_VARIABLES, LOCAL_ANSWER_VARIABLES } from './configuration/filter-variables.js';
 import { CLIENT_VARIABLES, LIMIT_VARIABLES } from './configuration/limit-variables.js';
 import { LISTENER_VARIABLES } from './configuration/listener-variables.js';
 import { OBSERVABILITY_VARIABLES } from './configuration/observability-variables.js';
-import { UPSTREAM_VARIABLES } from './configuration/upstream-variables.js';
 
 /** The variables for answering queries. */
 const DNS_SCHEMA = {

@@ -7,14 +7,15 @@ import {
 import { registerFeedMetrics } from '@weir/policy-feed/state';
 import { Registry } from 'prom-client';
 import type { AnswerCache } from './cache/answer-cache.js';
-import type { CacheCounters } from './cache/lookup-counters.js';
+import type { CacheCounters } from './cache/cache-memory.js';
 import type { FrameSender } from './dnstap/frame-sender.js';
 import type { FeedThread } from './feed/feed-thread.js';
 import { registerLaneMetrics } from './lanes/lane-metrics.js';
 import type { Lanes } from './lanes/lanes.js';
 import type { AllowedClients } from './limits/allowed-clients.js';
 import type { LimitCounts } from './limits/client-limits.js';
-import { histogramMetric, type LatencyHistogram } from './metrics/histogram.js';
+import { histogramMetric } from './metrics/histogram.js';
+import type { LatencyHistogram } from './metrics/query-timer.js';
 import type { ProfileCounters } from './metrics/profile-counters.js';
 import type { QueryCounters } from './metrics/query-counters.js';
 import type { QueryLog } from './query-log/query-log.js';

@@ -12,12 +12,17 @@ import type { NameRange } from '../query/name-range.js';
 import { isNameKey, nameKey, type Question, questionKey } from '../query/question.js';
 import { TargetHashes } from '@weir/policy/answers';
 import { AnswerStore } from './answer-store.js';
-import { type CacheInvitation, type CacheMemory, createCacheMemory } from './cache-memory.js';
+import {
+  type CacheInvitation,
+  type CacheMemory,
+  createCacheMemory,
+  type CacheCounters,
+  totalCounters,
+} from './cache-memory.js';
 import { CacheReader, RETRY_SECONDS } from './cache-reader.js';
 import { CacheSweep } from './cache-sweep.js';
 import { EntryWriter } from './entry-writer.js';
-import { entryWords, Head } from './entry.js';
-import { type CacheCounters, totalCounters } from './lookup-counters.js';
+import { entryWords, Head } from './entry-table.js';
 import type { TargetHasher } from './target-hasher.js';
 
 /** Milliseconds for which the writer waits for each reader. */

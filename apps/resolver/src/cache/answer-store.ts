@@ -1,7 +1,6 @@
 import { questionTag } from '../query/question.js';
 import { type CacheMemory, ghostSlots } from './cache-memory.js';
-import { type EntryTable, useAt } from './entry-table.js';
-import { Head, Hits, Use } from './entry.js';
+import { type EntryTable, useAt, Head, Hits, Use } from './entry-table.js';
 import { HashIndex } from './hash-index.js';
 import { RingBuffer } from './ring-buffer.js';
 

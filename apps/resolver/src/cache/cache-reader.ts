@@ -10,11 +10,14 @@ import {
 import { ReadSide } from '@weir/policy';
 import { nameKey, type Question, questionKey } from '../query/question.js';
 import type { TargetHashes } from '@weir/policy/answers';
-import { type CacheMemory, countersOf, type CacheInvitation } from './cache-memory.js';
+import {
+  type CacheMemory,
+  countersOf,
+  type CacheInvitation,
+  LookupCounters,
+} from './cache-memory.js';
 import { EntryReader } from './entry-reader.js';
-import { EntryTable } from './entry-table.js';
-import { Head } from './entry.js';
-import { LookupCounters } from './lookup-counters.js';
+import { EntryTable, Head } from './entry-table.js';
 
 /** The result of a lookup. */
 export const CacheResult = {

@@ -11,8 +11,7 @@ import {
 } from '@weir/dns-wire';
 import type { Question } from '../query/question.js';
 import { TargetHashes } from '@weir/policy/answers';
-import { Head, Use } from './entry.js';
-import { type EntryTable, useAt } from './entry-table.js';
+import { Head, Use, type EntryTable, useAt } from './entry-table.js';
 
 const HEADER_WORDS = HEADER_BYTES / 4;
 

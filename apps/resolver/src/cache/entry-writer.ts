@@ -8,8 +8,7 @@ import {
   writeUint32,
 } from '@weir/dns-wire';
 import type { TargetHashes } from '@weir/policy/answers';
-import { Head, Use } from './entry.js';
-import { type EntryTable, useAt } from './entry-table.js';
+import { Head, Use, type EntryTable, useAt } from './entry-table.js';
 
 /** Value of `Head.targets`. */
 const NO_TARGETS = 1;

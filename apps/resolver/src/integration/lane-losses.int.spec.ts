@@ -1,7 +1,7 @@
 import { encodeQuery } from '@weir/dns-wire/testing';
 import { describe, expect, it } from 'vitest';
 import type { DnsService } from '../dns-service.js';
-import type { DropReason } from '../query/drop-reason.js';
+import type { DropReason } from '../query/exchange.js';
 import type { Server } from '../testing/client.js';
 import { holdLanes, serveByLanes, udpClients } from '../testing/lane-service.js';
 import { droppedFor } from '../testing/listeners.js';

@@ -30,7 +30,7 @@ import { TargetHasher } from '../cache/target-hasher.js';
 import { readRecords } from '../local-records/read-records.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
-import { LatencyHistogram } from '../metrics/histogram.js';
+import { LatencyHistogram } from '../metrics/query-timer.js';
 import { ProfileCounters, ProfileRows } from '../metrics/profile-counters.js';
 import { QueryCounters } from '../metrics/query-counters.js';
 import { QueryPath } from '../query-path/query-path.js';

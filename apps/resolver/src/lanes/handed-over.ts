@@ -7,8 +7,13 @@ import {
   type UdpSocketHandle,
 } from '@weir/udp-batch';
 import type { QueryCounters } from '../metrics/query-counters.js';
-import { DropReason } from '../query/drop-reason.js';
-import { Exchange, type ReplyPath, type QueryHandler, Transport } from '../query/exchange.js';
+import {
+  DropReason,
+  Exchange,
+  type ReplyPath,
+  type QueryHandler,
+  Transport,
+} from '../query/exchange.js';
 import { HandoverKind, HandoverReader } from './handover-ring.js';
 
 /** Queries of one lane that are handled in one turn of the event loop. */

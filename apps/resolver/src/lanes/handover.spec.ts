@@ -1,7 +1,6 @@
 import { encodeQuery } from '@weir/dns-wire/testing';
 import { expect, it } from 'vitest';
-import { DropReason } from '../query/drop-reason.js';
-import { Exchange, type ReplyPath } from '../query/exchange.js';
+import { DropReason, Exchange, type ReplyPath } from '../query/exchange.js';
 import { ForwardResult } from '../upstream/forward-result.js';
 import { createHandoverRing, HandoverReader, HandoverWriter } from './handover-ring.js';
 import { Handover } from './handover.js';

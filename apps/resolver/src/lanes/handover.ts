@@ -1,7 +1,6 @@
 import type { CacheReader } from '../cache/cache-reader.js';
 import type { UpstreamAccess } from '../query-path/query-path.js';
-import { DropReason } from '../query/drop-reason.js';
-import type { QueryHandler, ReplyPath, Exchange } from '../query/exchange.js';
+import { DropReason, type QueryHandler, type ReplyPath, type Exchange } from '../query/exchange.js';
 import { ForwardResult } from '../upstream/forward-result.js';
 import { HandoverKind, type HandoverWriter } from './handover-ring.js';
 import type { LaneCounts } from './lane-counts.js';

@@ -9,8 +9,13 @@ import {
   type UdpSocketHandle,
 } from '@weir/udp-batch';
 import type { QueryCounters } from '../metrics/query-counters.js';
-import { DropReason } from '../query/drop-reason.js';
-import { Exchange, type ReplyPath, type QueryHandler, Transport } from '../query/exchange.js';
+import {
+  DropReason,
+  Exchange,
+  type ReplyPath,
+  type QueryHandler,
+  Transport,
+} from '../query/exchange.js';
 import type { LaneCounts } from './lane-counts.js';
 
 export interface LaneSocketOptions {

@@ -1,7 +1,7 @@
 import { discard, kernelDropsOf, type SystemCalls, UdpSocket } from '@weir/udp-batch';
 import type { AddressInfo } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
-import { DropReason } from '../query/drop-reason.js';
+import { DropReason } from '../query/exchange.js';
 
 /** Size of the receive buffer that is asked for. */
 export const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;

@@ -4,8 +4,7 @@ import type { SystemCalls, UdpSocketHandle } from '@weir/udp-batch';
 import { isIPv4, isIPv6, type Socket } from 'node:net';
 import type { ClientLimits } from '../limits/client-limits.js';
 import type { QueryCounters } from '../metrics/query-counters.js';
-import { DropReason } from '../query/drop-reason.js';
-import { Exchange, type QueryHandler, Transport } from '../query/exchange.js';
+import { DropReason, Exchange, type QueryHandler, Transport } from '../query/exchange.js';
 import {
   type BoundAddress,
   type Connectors,

@@ -8,7 +8,7 @@ import type { CidrSet } from '@weir/ops';
 import { TCPServer } from 'dns2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
-import { DropReason } from '../query/drop-reason.js';
+import { DropReason } from '../query/exchange.js';
 
 const DEFAULT_IDLE_MS = 10_000;
 

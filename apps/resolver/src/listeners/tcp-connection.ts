@@ -2,8 +2,13 @@ import type { ClientAddress, Connection } from '@weir/clients';
 import { MAX_MESSAGE_BYTES } from '@weir/dns-wire';
 import type { Socket } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
-import { DropReason } from '../query/drop-reason.js';
-import type { Exchange, ReplyPath, QueryHandler, Transport } from '../query/exchange.js';
+import {
+  DropReason,
+  type Exchange,
+  type ReplyPath,
+  type QueryHandler,
+  type Transport,
+} from '../query/exchange.js';
 import type { Input, InputTurns } from './input-turns.js';
 import { TickWriter } from './tick-writer.js';
 import type { UnreadAccount, UnreadBytes } from './unread-bytes.js';

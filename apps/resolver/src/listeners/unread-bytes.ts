@@ -1,5 +1,5 @@
 import type { QueryCounters } from '../metrics/query-counters.js';
-import { DropReason } from '../query/drop-reason.js';
+import { DropReason } from '../query/exchange.js';
 
 /** A connection that holds more than this is closed. */
 const MAX_CONNECTION_BYTES = 512 * 1024;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AnswerSource } from '../query/answer-source.js';
-import { LatencyHistogram } from './histogram.js';
+import { AnswerSource, LatencyHistogram } from './query-timer.js';
 
 function lines(histogram: LatencyHistogram, source: string): Record<string, number> {
   const values = histogram.lines('x').filter(({ labels }) => labels.source === source);

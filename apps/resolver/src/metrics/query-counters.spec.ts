@@ -1,7 +1,6 @@
 import { Reason, Verdict } from '@weir/policy';
 import { describe, expect, it } from 'vitest';
-import { DropReason } from '../query/drop-reason.js';
-import { Transport } from '../query/exchange.js';
+import { DropReason, Transport } from '../query/exchange.js';
 import { NO_VERDICT, QueryCounters } from './query-counters.js';
 
 describe('QueryCounters', () => {

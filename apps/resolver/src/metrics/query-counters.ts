@@ -1,7 +1,6 @@
 import { Rcode, Type } from '@weir/dns-wire';
 import { Reason, Verdict } from '@weir/policy';
-import { DropReason } from '../query/drop-reason.js';
-import { Transport } from '../query/exchange.js';
+import { DropReason, Transport } from '../query/exchange.js';
 
 /** In place of a verdict: the query was refused or answered before the policy was asked. */
 export const NO_VERDICT = 3;

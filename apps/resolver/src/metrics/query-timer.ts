@@ -1,12 +1,50 @@
-import { AnswerSource } from '../query/answer-source.js';
-import type { LatencyHistogram } from './histogram.js';
+import type { Exchange } from '../query/exchange.js';
+import { Histogram, type HistogramValue } from './histogram.js';
 
-/** What is timed. */
-export interface Timed {
-  /** Start time on the monotonic clock, in milliseconds. 0 when it is not timed. */
-  startedMs: number;
-  /** When it arrived; 0: now. */
-  readonly arrivedMs: number;
+/** Where an answer came from. */
+export const AnswerSource = {
+  /** Made here: an error, a refusal, a special name, ANY. */
+  local: 0,
+  blocked: 1,
+  cached: 2,
+  /** An upstream was asked, whatever the result was. */
+  upstream: 3,
+} as const;
+export type AnswerSource = (typeof AnswerSource)[keyof typeof AnswerSource];
+
+const SOURCES = Object.keys(AnswerSource);
+
+export function sourceLabel(source: AnswerSource): string {
+  return SOURCES[source];
+}
+
+const BOUNDS_SECONDS = [
+  0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000,
+].map((ms) => ms / 1000);
+const SIZE = Histogram.sizeFor(BOUNDS_SECONDS);
+
+/** Answer times by source of the answer. */
+export class LatencyHistogram {
+  static readonly size = SOURCES.length * SIZE;
+
+  private readonly bySource: readonly Histogram[];
+
+  /** @param counts where it counts: `size` numbers, which another thread may read */
+  constructor(counts: Float64Array = new Float64Array(LatencyHistogram.size)) {
+    this.bySource = SOURCES.map(
+      (_, i) => new Histogram(BOUNDS_SECONDS, counts.subarray(i * SIZE, (i + 1) * SIZE)),
+    );
+  }
+
+  /** @param weight number of answers that this one represents */
+  observe(source: AnswerSource, tookMs: number, weight: number): void {
+    this.bySource[source].observe(tookMs / 1000, weight);
+  }
+
+  /** The lines of the histogram `name`, in seconds, with the label `source`. */
+  lines(name: string): HistogramValue[] {
+    return SOURCES.flatMap((source, i) => this.bySource[i].lines(name, { source }));
+  }
 }
 
 /**
@@ -27,7 +65,7 @@ export class QueryTimer {
   ) {}
 
   /** A query has arrived. */
-  start(query: Timed): void {
+  start(query: Exchange): void {
     this.source = AnswerSource.local;
     query.startedMs = 0;
     if (--this.untilSample > 0) return;
@@ -36,19 +74,19 @@ export class QueryTimer {
   }
 
   /** The query waits for an upstream, so it is always timed. */
-  startUpstream(query: Timed): void {
+  startUpstream(query: Exchange): void {
     this.source = AnswerSource.upstream;
     if (query.startedMs === 0) query.startedMs = this.arrivalOf(query);
   }
 
   /** The query is answered. */
-  finish(query: Timed): void {
+  finish(query: Exchange): void {
     if (query.startedMs === 0) return;
     const weight = this.source === AnswerSource.upstream ? 1 : SAMPLING;
     this.latencies.observe(this.source, this.nowMs() - query.startedMs, weight);
   }
 
-  private arrivalOf({ arrivedMs }: Timed): number {
+  private arrivalOf({ arrivedMs }: Exchange): number {
     return arrivedMs === 0 ? this.nowMs() : arrivedMs;
   }
 }

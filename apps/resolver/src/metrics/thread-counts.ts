@@ -1,5 +1,5 @@
 import { LimitCounts } from '../limits/client-limits.js';
-import { LatencyHistogram } from './histogram.js';
+import { LatencyHistogram } from './query-timer.js';
 import { ProfileCounters, type ProfileRows } from './profile-counters.js';
 import { QueryCounters } from './query-counters.js';
 

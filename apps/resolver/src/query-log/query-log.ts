@@ -2,9 +2,8 @@ import { cutHash } from '@weir/dns-name';
 import { HEADER_BYTES, formatName } from '@weir/dns-wire';
 import { createLogger, type LineOutput, type Logger, standardOutput } from '@weir/ops';
 import type { DnsConfiguration } from '../configuration.js';
-import { sourceLabel } from '../metrics/histogram.js';
+import { type AnswerSource, sourceLabel } from '../metrics/query-timer.js';
 import { NO_VERDICT, queryLabels } from '../metrics/query-counters.js';
-import type { AnswerSource } from '../query/answer-source.js';
 import type { Exchange } from '../query/exchange.js';
 
 /** What is logged about an answered query, besides the query itself. */

@@ -19,14 +19,10 @@ import {
 import type { AnswerCache } from '../cache/answer-cache.js';
 import { type CacheReader, CacheResult } from '../cache/cache-reader.js';
 import type { ServerCookies } from '../limits/server-cookies.js';
-import type { LatencyHistogram } from '../metrics/histogram.js';
 import { NO_VERDICT } from '../metrics/query-counters.js';
-import { QueryTimer } from '../metrics/query-timer.js';
-import { AnswerSource } from '../query/answer-source.js';
-import { DropReason } from '../query/drop-reason.js';
-import { type Exchange, type QueryHandler, Transport } from '../query/exchange.js';
-import { OwnQuestion } from '../query/own-question.js';
-import type { Question } from '../query/question.js';
+import { AnswerSource, type LatencyHistogram, QueryTimer } from '../metrics/query-timer.js';
+import { DropReason, type Exchange, type QueryHandler, Transport } from '../query/exchange.js';
+import { OwnQuestion, type Question } from '../query/question.js';
 import { ForwardResult } from '../upstream/forward-result.js';
 import type { ForwardEvents } from '../upstream/forwarder.js';
 import type { RebindingProtection } from './rebinding-protection.js';

@@ -26,11 +26,9 @@ import type { Dnstap } from '../dnstap/dnstap.js';
 import type { ClientLimits } from '../limits/client-limits.js';
 import type { ProfileCounters } from '../metrics/profile-counters.js';
 import { NO_VERDICT, type QueryCounters } from '../metrics/query-counters.js';
-import type { QueryTimer } from '../metrics/query-timer.js';
+import { AnswerSource, type QueryTimer } from '../metrics/query-timer.js';
 import type { QueryLog } from '../query-log/query-log.js';
-import { AnswerSource } from '../query/answer-source.js';
-import { DropReason } from '../query/drop-reason.js';
-import { type Exchange, Transport } from '../query/exchange.js';
+import { DropReason, type Exchange, Transport } from '../query/exchange.js';
 
 /**
  * Errors of answers without records. Texts are fixed and short: they hold nothing of the query, and the answer always

@@ -1,6 +1,5 @@
 import { NO_EXTENDED_ERROR, parseQuery, Rcode, writeEmptyAnswer } from '@weir/dns-wire';
-import { DropReason } from '../query/drop-reason.js';
-import { Exchange, type QueryHandler } from '../query/exchange.js';
+import { DropReason, Exchange, type QueryHandler } from '../query/exchange.js';
 
 /** Answers every query with NXDOMAIN, at once or when `release` is called. Records the clients. */
 export class EchoHandler implements QueryHandler {

@@ -5,8 +5,7 @@ import { StreamListener, type StreamListenerOptions } from '../listeners/stream-
 import { TcpConnection } from '../listeners/tcp-connection.js';
 import { UnreadBytes } from '../listeners/unread-bytes.js';
 import { QueryCounters } from '../metrics/query-counters.js';
-import { DropReason } from '../query/drop-reason.js';
-import { Exchange, Transport } from '../query/exchange.js';
+import { DropReason, Exchange, Transport } from '../query/exchange.js';
 import type { Server } from './client.js';
 import { EchoHandler } from './echo-handler.js';
 

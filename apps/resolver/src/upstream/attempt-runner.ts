@@ -22,8 +22,7 @@ import { RandomIds } from './random-ids.js';
 import { isAnswerTo, ReplyReader } from './reply-reader.js';
 import { TcpFallback } from './tcp-fallback.js';
 import { chooseUntried, chooseUpstream, hasLiveAttempt } from './upstream-choice.js';
-import { UpstreamHealth } from './upstream-health.js';
-import { Upstream } from './upstream.js';
+import { UpstreamHealth, Upstream } from './upstream.js';
 
 export interface AttemptOptions {
   readonly upstreams: readonly UpstreamEndpoint[];

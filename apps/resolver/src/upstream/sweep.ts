@@ -1,6 +1,5 @@
 import { TurnBudget } from '../query/turn-budget.js';
-import type { InFlightPool } from './in-flight-pool.js';
-import type { InFlight } from './in-flight.js';
+import type { InFlightPool, InFlight } from './in-flight.js';
 
 /** What happens to questions with time. */
 export interface SweepEvents {

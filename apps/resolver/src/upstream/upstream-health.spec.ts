@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { UpstreamHealth } from './upstream-health.js';
+import { UpstreamHealth } from './upstream.js';
 
 const SILENCE_MS = 250;
 

@@ -1,6 +1,6 @@
 import { type Endpoint, type TlsPeer, publicKeyPin } from '@weir/ops';
 import { connect, type SecureContext, type TLSSocket, type ConnectionOptions } from 'node:tls';
-import { FrameReader, frameOf } from './frame-reader.js';
+import { FrameReader, frameOf } from './upstream-tcp.js';
 import type { InFlight } from './in-flight.js';
 import type { QuerySocket, QuerySocketEvents, QuerySockets } from './query-socket.js';
 import type { RandomIds } from './random-ids.js';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { MAX_QUERY_BYTES, readRequest } from './doh-request.js';
+import { MAX_QUERY_BYTES, readRequest } from './doh.js';
 
 const read = (method: string, target: string, contentType = '') =>
   readRequest({

@@ -1,11 +1,15 @@
 import type { ClientAddress, Connection } from '@weir/clients';
 import type { TLSSocket } from 'node:tls';
 import type { QueryCounters } from '../../metrics/query-counters.js';
-import { DropReason } from '../../query/drop-reason.js';
-import type { Exchange, QueryHandler, ReplyPath } from '../../query/exchange.js';
+import {
+  DropReason,
+  type Exchange,
+  type QueryHandler,
+  type ReplyPath,
+} from '../../query/exchange.js';
 import type { InputTurns } from '../input-turns.js';
 import type { UnreadAccount, UnreadBytes } from '../unread-bytes.js';
-import type { DohConnection } from './doh-reply.js';
+import type { DohConnection } from './doh.js';
 import { Http1Connection, type Http1Server } from './http1-connection.js';
 import { Http2Connection } from './http2/http2-connection.js';
 

@@ -1,11 +1,10 @@
 import type { ClientAddress } from '@weir/clients';
 import type { Input, InputTurns } from '../../input-turns.js';
 import { TickWriter } from '../../tick-writer.js';
-import type { DohConnection } from '../doh-reply.js';
-import { MAX_HEADER_BYTES, MAX_QUERY_BYTES, readRequest } from '../doh-request.js';
-import { FrameReader } from './frame-reader.js';
-import { FrameWriter } from './frame-writer.js';
+import { type DohConnection, MAX_HEADER_BYTES, MAX_QUERY_BYTES, readRequest } from '../doh.js';
 import {
+  FrameReader,
+  FrameWriter,
   ErrorCode,
   Flag,
   FrameType,

@@ -1,6 +1,5 @@
 import type { QueryCounters } from '../../../metrics/query-counters.js';
-import { DohReply } from '../doh-reply.js';
-import { answerHeaders, errorHeaders, MAX_QUERY_BYTES } from '../doh-request.js';
+import { DohReply, answerHeaders, errorHeaders, MAX_QUERY_BYTES } from '../doh.js';
 
 /** Room for a body that comes in pieces. A larger one gets twice the room, again and again. */
 const FIRST_BODY_BYTES = 512;

@@ -1,4 +1,4 @@
-import { MAX_HEADER_BYTES } from '../doh-request.js';
+import { MAX_HEADER_BYTES } from '../doh.js';
 import type { FieldSink } from './hpack.js';
 
 /** Of one request. */

@@ -1,3 +1,9 @@
+import type { ClientAddress } from '@weir/clients';
+import { freshnessSeconds, MAX_MESSAGE_BYTES, parseResponse, Response } from '@weir/dns-wire';
+import type { TLSSocket } from 'node:tls';
+import type { QueryCounters } from '../../metrics/query-counters.js';
+import { DropReason, type Exchange, type ReplyPath, Transport } from '../../query/exchange.js';
+
 /** RFC 8484 §4.1; the URI template is `https://…/dns-query{?dns}`. */
 const PATH = '/dns-query';
 const MEDIA_TYPE = 'application/dns-message';
@@ -60,4 +66,59 @@ export function answerHeaders(bytes: number, maxAgeSeconds: number): Record<stri
     'content-length': String(bytes),
     'cache-control': `private, max-age=${maxAgeSeconds}`,
   };
+}
+
+/** A connection, whichever version of HTTP it speaks. */
+export interface DohConnection {
+  readonly socket: TLSSocket;
+  readonly client: ClientAddress;
+  readonly counters: QueryCounters;
+  /** Passes a query on. Its answer goes to `reply`. */
+  handle(query: Buffer, reply: ReplyPath): void;
+  /** A request was answered with this HTTP status. This may close the connection. */
+  onAnswer(status: number): void;
+  /** A request was reset or refused. This may close the connection. */
+  onGlitch(): void;
+  /** So many bytes of memory are held. This may close the connection. */
+  hold(bytes: number): void;
+}
+
+/** HTTP statuses of queries without an answer. Any other reason is an error of the server. */
+const STATUSES: Partial<Record<DropReason, number>> = {
+  [DropReason.malformed]: 400,
+  [DropReason.limited]: 429,
+};
+
+/** Used to read the TTLs of an answer; one answer at a time. */
+const response = new Response();
+
+/** The way back of one query over HTTPS. DNS errors are normal HTTP answers (RFC 8484 §4.2.1). */
+export abstract class DohReply implements ReplyPath {
+  readonly transport = Transport.https;
+
+  constructor(private readonly counters: QueryCounters) {}
+
+  /** Answers with status 200. The bytes are copied. */
+  protected abstract respond(answer: Uint8Array, maxAgeSeconds: number): void;
+
+  /** Answers with an HTTP error. */
+  abstract fail(status: number): void;
+
+  maxAnswerBytes(): number {
+    return MAX_MESSAGE_BYTES;
+  }
+
+  keepaliveUnits(): number {
+    return -1;
+  }
+
+  reply(_exchange: Exchange, answer: Uint8Array, length: number): void {
+    const maxAge = parseResponse(answer, length, response) ? freshnessSeconds(response) : 0;
+    this.respond(answer.subarray(0, length), maxAge);
+  }
+
+  drop(reason: DropReason): void {
+    this.counters.drop(reason);
+    this.fail(STATUSES[reason] ?? 500);
+  }
 }
