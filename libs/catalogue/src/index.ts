@@ -4,6 +4,7 @@ export {
   type CommercialUse,
   type Definition,
   type GroupDefinition,
+  isSecretSource,
   type SourceDefinition,
   sourcesOf,
 } from './definition/definition.js';

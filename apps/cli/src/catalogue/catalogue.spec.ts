@@ -55,6 +55,22 @@ describe('catalogue check', () => {
     expect(out.at(-1)).toBe('1 of 1 sources can be used');
   });
 
+  it('tells no names of a secret category', async () => {
+    const flags = 'mandatory: true, secret: true, domains: [github.com, poker.example]';
+    const source = 'sources: [{ file: gambling.txt, format: domains }]';
+    await write(
+      `categories: [{ id: 9, name: Hidden, ${flags}, ${source} }]\nnever_block: [poker.example]\n`,
+      LIST,
+    );
+    const { code, out } = await run('check');
+    expect(code).toBe(0);
+    expect(out.join('\n')).not.toMatch(/poker|bet\.example|github/);
+    expect(out).toContain('category 9, Hidden blocks 1 well-known domains');
+    expect(out[2].split(/ {2,}/).slice(0, 6)).toEqual([
+      ...['gambling.txt', 'domains', '2', '0', '1', '1'],
+    ]);
+  });
+
   it('tells which lines are not taken because of never_block, and which are in spite of it', async () => {
     const legal = YAML.replace('name: Gambling', 'name: Gambling\n    purpose: legal');
     for (const yaml of [YAML, legal]) {
@@ -183,6 +199,14 @@ describe('catalogue show', () => {
       'application 3, Betting app',
       '  poker.example  gambling.txt:1',
       '  poker.example  gambling.txt:5',
+    ]);
+  });
+
+  it('prints nothing of a secret category', async () => {
+    const secret = 'id: 9, name: Hidden, mandatory: true, secret: true, domains: [bet.example]';
+    await write(`categories: [{ ${secret} }]`, LIST);
+    expect((await run('show', 'bet.example')).out).toEqual([
+      'bet.example belongs to no category and no application (secret categories are not shown)',
     ]);
   });
 

@@ -1,6 +1,7 @@
 import {
   CatalogueError,
   type Definition,
+  isSecretSource,
   NeverBlock,
   type ReadList,
   readNames,
@@ -41,7 +42,8 @@ export async function check(definition: Definition, context: Context): Promise<b
       for (const { line, problem } of report.examples) {
         invalid.push(`  ${source.name}:${line}: ${problem}`);
       }
-      for (const { line, problem } of list.protectedLines) {
+      const told = isSecretSource(definition, source) ? [] : list.protectedLines;
+      for (const { line, problem } of told) {
         protectedLines.push(`  ${source.name}:${line}: ${problem}${takenBy(source, definition)}`);
       }
     } catch (error) {
@@ -78,7 +80,8 @@ function takenBy(source: SourceDefinition, { categories }: Definition): string {
 function inlineLines({ categories, neverBlock }: Definition): string[] {
   const never = new NeverBlock(neverBlock, ANY_KEY);
   const hashes = new SuffixHashes(ANY_KEY);
-  return categories.flatMap(({ domains, domainPlaces }) =>
+  const told = categories.filter(({ secret }) => !secret);
+  return told.flatMap(({ domains, domainPlaces }) =>
     domains.flatMap((domain, i) => {
       hashes.compute(toWireName(domain), 0);
       const blocked = never.blockedBy(hashes);
@@ -95,10 +98,10 @@ function popularLines(
   lists: ReadonlyMap<SourceDefinition, ReadList>,
 ): string[] {
   const { categories } = definition;
-  return compileLists(definition, lists, ANY_KEY).popular.map(({ categoryId, domains }) => {
+  return compileLists(definition, lists, ANY_KEY).popular.map(({ categoryId, count, domains }) => {
     const category = categories.find(({ id }) => id === categoryId);
-    const told = category?.secret === true ? '' : `: ${domains.join(', ')}`;
-    return `category ${categoryId}, ${category?.name} blocks ${domains.length} well-known domains${told}`;
+    const told = domains.length === 0 ? '' : `: ${domains.join(', ')}`;
+    return `category ${categoryId}, ${category?.name} blocks ${count} well-known domains${told}`;
   });
 }
 

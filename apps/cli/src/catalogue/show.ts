@@ -22,7 +22,7 @@ interface Mention {
 }
 
 /**
- * Prints the groups that list a domain or a parent of it, and the lines.
+ * Prints the groups that list a domain or a parent of it, and the lines. Of secret categories nothing is told.
  * @returns whether all sources could be read.
  */
 export async function show(
@@ -52,9 +52,11 @@ export async function show(
     }
     return belonging.length;
   };
-  const count =
-    printed('category', definition.categories) + printed('application', definition.applications);
-  if (count === 0) terminal.print(`${domain} belongs to no category and no application`);
+  const categories = definition.categories.filter(({ secret }) => !secret);
+  const count = printed('category', categories) + printed('application', definition.applications);
+  const but =
+    categories.length < definition.categories.length ? ' (secret categories are not shown)' : '';
+  if (count === 0) terminal.print(`${domain} belongs to no category and no application${but}`);
   return allRead;
 }
 

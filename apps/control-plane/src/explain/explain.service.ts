@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Incident, IncidentSeal } from '@weir/clients';
-import { RuleVerdict } from '@weir/config-model';
+import { type PutOperation, RuleVerdict } from '@weir/config-model';
 import { cutHash, hashDomain, type HashKey, SuffixHashes, toWireName } from '@weir/dns-name';
 import { formatName } from '@weir/dns-wire';
 import {
@@ -90,7 +90,7 @@ export class ExplainService {
     const names = [domain, ...(target === undefined ? [] : [target])].map((one) => toWireName(one));
     const query = { client, name: names[0], target: names.at(1) ?? null, qtype, atMs };
     const { rows, revision, catalogue } = await this.read(client, names);
-    const entities = entitiesOf(rows, client.family);
+    const entities = entitiesOf(rows, client.family).map((one) => withoutSecret(one, catalogue));
     const ask = (policy: Policy): QueryOutcome => resolver.ask(policy, query);
     const { outcome, explanation } = this.policy.with(entities, catalogue, (policy) => {
       const asked = ask(policy);
@@ -174,6 +174,17 @@ export class ExplainService {
     const listed = await findListed(database, hashes, step.matchedId);
     return listed.find(({ labels }) => labels === step.matchedLabels);
   }
+}
+
+/**
+ * A profile that blocks a secret category changes nothing: everybody is denied its names before. But of the categories
+ * that list a name the one with the lowest id is shown, and where it is missing, that would tell which one is secret.
+ */
+function withoutSecret(operation: PutOperation, catalogue: CatalogueIndex | null): PutOperation {
+  if (operation.kind !== 'profile') return operation;
+  const { entity } = operation;
+  const isTold = (id: number): boolean => catalogue?.category(id)?.secret !== true;
+  return { ...operation, entity: { ...entity, categoryIds: entity.categoryIds.filter(isTold) } };
 }
 
 function hashesOf(name: Uint8Array, key: HashKey): SuffixHashes {

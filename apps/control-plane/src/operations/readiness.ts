@@ -11,7 +11,7 @@ export interface ReadinessOptions {
   readonly databaseProblem: () => Promise<string | null>;
   readonly publisher: Pick<ChangePublisher, 'connected'>;
   /** The categories that have only sample names. */
-  readonly readSamples: () => Promise<readonly Pick<NamedGroup, 'id' | 'name'>[]>;
+  readonly readSamples: () => Promise<readonly Pick<NamedGroup, 'id' | 'name' | 'secret'>[]>;
   readonly log: Pick<Logger, 'info' | 'warn'>;
   /** Longest time to wait for PostgreSQL. */
   readonly timeoutMs?: number;
@@ -37,7 +37,9 @@ export class Readiness {
   async degraded(): Promise<readonly string[]> {
     const { publisher, readSamples, timeoutMs } = this.options;
     const samples = await withTimeout(readSamples(), [], timeoutMs).catch(() => []);
-    const names = samples.map(({ id, name }) => `${id} ${name}`).join(', ');
+    const names = samples
+      .map(({ id, name, secret }) => (secret ? `${id}` : `${id} ${name}`))
+      .join(', ');
     return [
       ...(publisher.connected ? [] : ['Redis is out of reach']),
       ...(names === ''

@@ -83,6 +83,11 @@ export interface Definition {
   readonly included: readonly string[];
 }
 
+/** Whether a secret category names the source. Then nobody is told what its list has. */
+export function isSecretSource({ categories }: Definition, source: SourceDefinition): boolean {
+  return categories.some(({ secret, sources }) => secret && sources.includes(source));
+}
+
 /** The sources of a definition, each once, in the order of first mention. Groups share the object of a source. */
 export function sourcesOf({ categories, applications }: Definition): SourceDefinition[] {
   const all = [...categories, ...applications].flatMap(({ sources }) => sources);

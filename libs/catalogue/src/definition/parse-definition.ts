@@ -207,8 +207,11 @@ class GroupReader {
     }
     if (before !== undefined) this.refuseOwnFields(fields, before.place);
     const group = before?.group ?? this.newGroup(place, fields, id);
+    if (group.secret && fields.rewrites !== undefined) {
+      throw yaml.fail(fields.rewrites, 'would tell names of a secret category');
+    }
     const domains = this.each(fields.domains, (item) => ({
-      domain: this.domain(item),
+      domain: this.domain(item, group.secret),
       place: yaml.filePlace(item),
     }));
     const sources = this.each(fields.sources, (item) => this.source(item));
@@ -289,13 +292,15 @@ class GroupReader {
     return { to, names };
   }
 
-  private domain(place: Place): string {
+  /** @param isSecret faults do not have the text. */
+  private domain(place: Place, isSecret = false): string {
     const text = this.yaml.text(place, MAX_DOMAIN);
     try {
       return normaliseDomain(text);
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
-      throw this.yaml.fail(place, `${JSON.stringify(text)} ${error.message}`);
+      const named = isSecret ? 'a domain' : JSON.stringify(text);
+      throw this.yaml.fail(place, `${named} ${error.message}`);
     }
   }
 

@@ -303,6 +303,14 @@ never_block: [Portal.Example., bücher.example]
       /categories\[0\]\.secret: must be with mandatory: true$/,
     ],
     [
+      'categories: [{id: 1, name: a, mandatory: true, secret: true, domains: [a..example]}]',
+      /categories\[0\]\.domains\[0\]: a domain has an empty label$/,
+    ],
+    [
+      'categories: [{id: 1, name: a, mandatory: true, secret: true, rewrites: [{to: b.example, names: [c.example]}]}]',
+      /categories\[0\]\.rewrites: would tell names of a secret category$/,
+    ],
+    [
       'categories: [{id: 1, name: a, purpose: family}]',
       /categories\[0\]\.purpose: must be one of security, legal, parental, productivity, other$/,
     ],

@@ -26,17 +26,20 @@ describe('a compiled catalogue', () => {
           { id: 1, name: 'Threats', purpose: 'security', lists },
           { id: 2, name: 'Orders', purpose: 'legal', mandatory: true, lists },
           { id: 3, name: 'Social', purpose: 'productivity', lists },
+          { id: 6, name: 'Hidden', mandatory: true, secret: true, lists },
           { id: 4, name: 'Clean', purpose: 'security', lists: [NameList.of(['x.example'], KEY)] },
         ],
         applications: [{ id: 5, name: 'Wikipedia', lists }],
       },
       KEY,
     );
-    expect(popular.map(({ categoryId }) => categoryId)).toEqual([1, 2]);
+    expect(popular.map(({ categoryId }) => categoryId)).toEqual([1, 2, 6]);
     expect(popular[0].domains).toContain('wikipedia.org');
     expect(popular[0].domains).toContain('amazon.com.br');
     expect(popular[0].domains).not.toContain('github.com');
     expect(popular[1].domains).toEqual(popular[0].domains);
+    // What a secret category lists is stored nowhere but as hashes.
+    expect(popular[2]).toEqual({ categoryId: 6, count: popular[0].domains.length, domains: [] });
   });
 
   it('finds none in the threats of the default catalogue', async () => {

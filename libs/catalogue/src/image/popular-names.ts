@@ -6,6 +6,8 @@ import { POPULAR_DOMAINS } from './popular-domains.js';
 /** Well-known domains that a category blocks although nobody expects it. */
 export interface PopularNames {
   readonly categoryId: number;
+  readonly count: number;
+  /** Of a secret category none. */
   readonly domains: readonly string[];
 }
 
@@ -30,7 +32,8 @@ export function findPopular(image: CatalogueImage, key: HashKey): PopularNames[]
     }
     for (const id of ids) found.get(id)?.push(domain);
   }
-  return Array.from(found, ([categoryId, domains]) => ({ categoryId, domains })).filter(
-    ({ domains }) => domains.length > 0,
-  );
+  return Array.from(found, ([categoryId, domains]) => ({
+    ...{ categoryId, count: domains.length },
+    domains: image.category(categoryId)?.secret === true ? [] : domains,
+  })).filter(({ count }) => count > 0);
 }

@@ -39,13 +39,11 @@ export class CatalogueActivation {
     await this.reportRulesWithoutApplication(compiled.applications.map(({ id }) => id));
   }
 
-  /** Warns of categories that block well-known domains. What a secret one has is not logged. */
-  private reportPopular({ categories, popular }: CompiledCatalogue): void {
-    for (const { categoryId, domains } of popular) {
-      const isSecret = categories.some(({ id, secret }) => id === categoryId && secret === true);
-      const examples = isSecret ? [] : domains.slice(0, MAX_REPORTED);
+  /** Warns of categories that block well-known domains. */
+  private reportPopular({ popular }: CompiledCatalogue): void {
+    for (const { categoryId, count, domains } of popular) {
       this.log.warn(
-        { category: categoryId, count: domains.length, examples },
+        { category: categoryId, count, examples: domains.slice(0, MAX_REPORTED) },
         'a category blocks well-known domains',
       );
     }

@@ -1,6 +1,7 @@
 import {
   CatalogueError,
   type Definition,
+  isSecretSource,
   isTransfer,
   openSource,
   type SourceDefinition,
@@ -194,11 +195,12 @@ export class SourceRefresh {
 
   private logProtected(
     source: SourceDefinition,
-    { categories }: Definition,
-    { list, protectedLines: examples }: Extract<ReadOutcome, { status: 'read' }>,
+    definition: Definition,
+    { list, protectedLines }: Extract<ReadOutcome, { status: 'read' }>,
   ): void {
     if (list.protectedCount === 0) return;
-    const naming = categories.filter(({ sources }) => sources.includes(source));
+    const examples = isSecretSource(definition, source) ? [] : protectedLines;
+    const naming = definition.categories.filter(({ sources }) => sources.includes(source));
     this.options.log.warn(
       {
         source: source.name,

@@ -62,9 +62,12 @@ export async function readDefinitionGroups(pool: Pool | ClientBase): Promise<Def
 }
 
 /** The categories that have only sample names, by id. */
-export async function readSamples(pool: Pool): Promise<Pick<NamedGroup, 'id' | 'name'>[]> {
-  const { rows } = await pool.query<Pick<NamedGroup, 'id' | 'name'>>(
-    `SELECT (category -> 'id')::integer AS id, category ->> 'name' AS name FROM catalogue_definition,
+export async function readSamples(
+  pool: Pool,
+): Promise<Pick<NamedGroup, 'id' | 'name' | 'secret'>[]> {
+  const { rows } = await pool.query<Pick<NamedGroup, 'id' | 'name' | 'secret'>>(
+    `SELECT (category -> 'id')::integer AS id, category ->> 'name' AS name,
+       (category -> 'secret')::boolean AS secret FROM catalogue_definition,
        jsonb_path_query(groups, '$.categories[*] ? (@.isSample == true)') AS category ORDER BY id`,
   );
   return rows;

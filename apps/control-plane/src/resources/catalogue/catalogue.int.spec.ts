@@ -227,6 +227,10 @@ it('says where only sample names are, until a list is added there', async () => 
   expect((await ops('metrics'))[1].match(gauge)).toEqual([
     'weir_catalogue_category_sample{category="1"} 1',
   ]);
+  const secret = sample.replace('sample: true', 'mandatory: true, secret: true, sample: true');
+  await write('catalogue.yaml', `include: []\ncategories: [${secret}, ${own}]\n`);
+  const ofSecret = told.replace('1 Malware', '1');
+  await expect.poll(() => ops('readyz'), WAIT).toEqual([200, `ok\ndegraded: ${ofSecret}\n`]);
   await write(
     'set.yaml',
     'categories: [{ id: 1, sources: [{ file: bets.txt, format: domains }] }]',

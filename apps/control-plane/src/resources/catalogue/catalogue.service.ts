@@ -60,14 +60,13 @@ export class CatalogueService {
   async get(): Promise<Json<CatalogueDto>> {
     const { pool } = this.database;
     const active = await findActivation(pool);
-    const { categories, popular } = await findActiveMetadata(pool);
-    const isSecret = (id: number) => categories.find((one) => one.id === id)?.secret === true;
+    const { popular } = await findActiveMetadata(pool);
     return {
       version: active?.version ?? null,
       active_since: active?.since?.toISOString() ?? null,
-      popular: popular.map(({ categoryId, domains }) => ({
-        ...{ cat_id: categoryId, count: domains.length },
-        ...(!isSecret(categoryId) && { domains: [...domains] }),
+      popular: popular.map(({ categoryId, count, domains }) => ({
+        ...{ cat_id: categoryId, count },
+        ...(domains.length > 0 && { domains: [...domains] }),
       })),
       sources: await this.sources(),
     };
