@@ -8,7 +8,6 @@ export {
   type SourceDefinition,
   sourcesOf,
 } from './definition/definition.js';
-export { buildImage, type BuiltImage } from './delta/build-image.js';
 export {
   compareImages,
   type GroupDifference,

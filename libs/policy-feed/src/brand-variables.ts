@@ -22,25 +22,3 @@ export const BRAND_VARIABLES = {
     }),
   ),
 } as const;
-
-export function supportUri(support: string): string {
-  return /^https?:\/\//i.test(support) ? support : `mailto:${support}`;
-}
-
-export function phoneUri(phone: string): string {
-  return `tel:${phone.replace(/[^+\d]/g, '')}`;
-}
-
-/** URIs by which subscribers reach the provider. */
-export function contactUris({
-  BLOCK_PAGE_BRAND_SUPPORT: support,
-  BLOCK_PAGE_BRAND_PHONE: phone,
-}: {
-  readonly BLOCK_PAGE_BRAND_SUPPORT: string | undefined;
-  readonly BLOCK_PAGE_BRAND_PHONE: string | undefined;
-}): string[] {
-  return [
-    ...(support === undefined ? [] : [supportUri(support)]),
-    ...(phone === undefined ? [] : [phoneUri(phone)]),
-  ];
-}

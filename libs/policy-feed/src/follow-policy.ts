@@ -1,4 +1,5 @@
-import { buildImage, CatalogueImage } from '@weir/catalogue';
+import { buildImage } from '@weir/catalogue/delta';
+import { CatalogueImage } from '@weir/catalogue/image';
 import {
   CatalogueImages,
   FeedClient,

@@ -1,5 +1,5 @@
 import { StartError } from '@weir/ops';
-import { phoneUri, supportUri } from '@weir/policy-feed/state';
+import { phoneUri, supportUri } from '@weir/policy/answers';
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { BlockPageConfiguration } from '../configuration.js';

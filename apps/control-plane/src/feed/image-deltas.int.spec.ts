@@ -1,4 +1,4 @@
-import { buildImage } from '@weir/catalogue';
+import { buildImage } from '@weir/catalogue/delta';
 import { CatalogueImages, FeedClient } from '@weir/change-feed';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

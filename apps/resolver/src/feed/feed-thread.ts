@@ -95,6 +95,8 @@ export class FeedThread {
       transferList: [task.states],
       // No arguments of this process: in tests they contain a condition that resolves packages to their sources.
       execArgv: [],
+      // Node's default takes 12 MB more, which only a snapshot uses.
+      resourceLimits: { maxYoungGenerationSizeMb: 12 },
       name: 'feed',
     });
     let cause: unknown = 'it was ended';

@@ -97,6 +97,8 @@ export class Lane {
       transferList: [policy.port2, files.port2],
       // No arguments of this process: in tests they contain a condition that resolves packages to their sources.
       execArgv: [],
+      // A query allocates nothing, so that a lane needs little memory for new objects.
+      resourceLimits: { maxYoungGenerationSizeMb: 3 },
       name: `lane ${options.number}`,
     });
     this.thread = thread;

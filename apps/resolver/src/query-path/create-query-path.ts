@@ -3,6 +3,7 @@ import type { PolicySource, QueryPolicy } from '@weir/policy';
 import {
   BlockErrors,
   BlockPages,
+  contactUris,
   PolicyLookup,
   type PolicyLookupOptions,
   QueryDecider,
@@ -15,7 +16,6 @@ import {
   LOCAL_ZONES,
   READINESS_ZONES,
 } from '@weir/policy/answers';
-import { contactUris } from '@weir/policy-feed/state';
 import type { ResolverConfiguration } from '../configuration.js';
 import { designatedResolvers } from './designated-resolvers.js';
 import { QueryPath, type QueryPathOptions } from './query-path.js';

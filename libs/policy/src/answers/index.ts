@@ -1,6 +1,7 @@
 export type { AskedQuery } from './asked-query.js';
 export { BlockErrors, type FilteringProvider } from './block-errors.js';
 export { addressRdata, BlockPages, toRdata } from './block-pages.js';
+export { contactUris, phoneUri, supportUri } from './contact-uris.js';
 export { LocalAnswers } from './local-answers.js';
 export { faultAt, type LocalRecord, MAX_RECORDS, LocalRecords } from './local-records.js';
 export { OwnAnswers, type OwnAnswersOptions, PROHIBITED } from './own-answers.js';
