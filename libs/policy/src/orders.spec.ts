@@ -62,6 +62,31 @@ describe('an order', () => {
     expect(decide('example', STRANGER).verdict).toBe(Verdict.unfiltered);
   });
 
+  it('is undone by no flag, application or schedule', () => {
+    const listing = { categories: [50], applications: [7] };
+    policy.setCatalogue(new MapCatalogue(KEY, new Map([['listed.example', listing]])));
+    order(7, 'bad.example');
+    put('profile', {
+      ...profile(3, { appawarePriorityOverBwlists: true, emptyDnsAnswer: true }),
+      applicationRules: [{ applicationId: 7, verdict: allow }],
+    });
+    put('domainRule', { profileId: 3, domainHash: hashDomain('example', KEY), verdict: allow });
+    put('domainRule', { profileId: 2, domainHash: hashDomain('example', KEY), verdict: allow });
+    for (const targetProfileId of [3, 2]) {
+      put('schedule', { profileId: 1, targetProfileId, periods: [{ start: 0, end: 0 }] });
+      for (const [name, reason] of [
+        ['bad.example', Reason.order],
+        ['listed.example', Reason.mandatoryCategory],
+      ] as const) {
+        expect(decide(name)).toMatchObject({
+          ...{ activeProfileId: targetProfileId, verdict: Verdict.block, reason },
+          ...{ pageId: -1, emptyDnsAnswer: false },
+        });
+      }
+      expect(decide('fine.example').verdict).toBe(Verdict.permit);
+    }
+  });
+
   it('is shown by the longest suffix, then the lowest id, and before a mandatory category', () => {
     const listing = { categories: [50], applications: [] };
     policy.setCatalogue(new MapCatalogue(KEY, new Map([['a.bad.example', listing]])));

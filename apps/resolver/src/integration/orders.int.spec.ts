@@ -49,8 +49,13 @@ const { image } = compileCatalogue(
   key,
 );
 
-function order(domain: string, until: number | null = null, id = 1): PutOperation {
-  const texts = { authority: 'District Court', reference: '1 A 23' };
+function order(
+  domain: string,
+  until: number | null = null,
+  id = 1,
+  reference = '1 A 23',
+): PutOperation {
+  const texts = { authority: 'District Court', reference };
   return put('order', { id, domainHash: hashDomain(domain, key), until, ...texts });
 }
 
@@ -87,6 +92,8 @@ describe('orders and grants', needs('nsd', 'dig'), () => {
       'moved 3600 DNAME bad',
       'gone 3600 CNAME missing.bad',
       'reverse 3600 PTR bad',
+      'to-bot 3600 CNAME bot',
+      'leads.bot 3600 CNAME bad',
     ];
     writeZone(folder, { origin: 'example', records });
     nsd = await startNsd(folder);
@@ -316,6 +323,45 @@ describe('orders and grants', needs('nsd', 'dig'), () => {
     const range = { address: 0x7f00_0001, lowerPort: 0, upperPort: 0, profileId: 1 };
     const { dig } = await serve([put('naptAssignment', range), order('bad.example')]);
     expect(await dig('bad.example')).toContain('status: REFUSED');
+  });
+
+  it('of targets end at their second too, and no answer outlives them', async () => {
+    const { ask, dig, skip } = await serve([
+      ...SUBSCRIBER,
+      domainRule(1, 'deny', 'game.example'),
+      grant('game.example', RuleVerdict.allow, NOW + 30),
+      order('bad.example', NOW + 30),
+    ]);
+    const negative = () => dig('+noall', '+authority', 'service.example', 'HTTPS');
+    // First from the upstream, then from the cache.
+    for (const left of [30, 20]) {
+      expect(await ask('alias.example')).toEqual([`${left} A ${ORDERS_PAGE}`]);
+      expect((await negative()).split(/\s+/)).toMatchObject({ 1: `${left}`, 3: 'SOA' });
+      expect(await ask('shop.example')).toEqual([
+        `${left} CNAME game.example.`,
+        `${left} A 198.51.100.3`,
+      ]);
+      skip(10);
+    }
+    skip(10);
+    expect((await ask('alias.example')).at(-1)).toMatch(/ A 198\.51\.100\.1$/);
+    expect(await ask('service.example', 'HTTPS')).toHaveLength(1);
+    expect(await ask('shop.example')).toEqual([]);
+  });
+
+  it('are shown for the name before its targets, an order before a mandatory category', async () => {
+    const { apply, dig } = await serve([]);
+    const shown = async (name: string) => /EDE: (.*)/.exec(await dig(name))?.[1];
+    const botnets = '15 (Blocked): (category Botnets)';
+    expect(await shown('to-bot.example')).toBe(botnets);
+    apply(order('bad.example'), order('alias.example', null, 2, '2 B'));
+    expect(await shown('alias.example')).toBe('16 (Censored): (order 2 B)');
+    apply(order('to-bot.example', null, 3, '3 C'));
+    expect(await shown('to-bot.example')).toBe('16 (Censored): (order 3 C)');
+    // The name is in the mandatory category, its target is ordered.
+    expect(await shown('leads.bot.example')).toBe(botnets);
+    apply(order('leads.bot.example', null, 4, '4 D'));
+    expect(await shown('leads.bot.example')).toBe('16 (Censored): (order 4 D)');
   });
 
   it('end at their second without a change, and no answer outlives them', async () => {

@@ -85,6 +85,21 @@ describe('a call with a named token', () => {
     expect((await harness.call('POST', '/init/', EMPTY, from('198.51.100.7'))).status).toBe(204);
   });
 
+  it.each([
+    ['/orders/', { id: 7, domain: 'a.example', authority: 'Court', reference: '1 A' }],
+    ['/profile/1/grants', { domain: 'a.example', verdict: 'allow', minutes: 5 }],
+  ])('may read %s with any scope, and change it with write', async (path, body) => {
+    await call('billing', 'POST', '/profiles/', { profile: { id: 1 } });
+    const made = await call('billing', 'POST', path, body);
+    expect(made.status).toBe(201);
+    const one = `${path.replace(/\/$/, '')}/${String((made.body as { id: number }).id)}`;
+    for (const read of [path, one]) expect((await call('reader', 'GET', read)).status).toBe(200);
+    const refused = [await call('reader', 'POST', path, body), await call('reader', 'DELETE', one)];
+    if (path === '/orders/') refused.push(await call('reader', 'PATCH', one, {}));
+    for (const { status } of refused) expect(status).toBe(403);
+    expect((await call('billing', 'DELETE', one)).status).toBe(204);
+  });
+
   it('is told what its token may do, from where and until when', async () => {
     const told = async (name: string, headers = {}) =>
       (await call(name, 'GET', '/token/', undefined, headers)).body as object;
