@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -27,27 +28,42 @@ const root = new URL('../../../', import.meta.url).pathname;
 const run = promisify(execFile);
 
 it('the commands of docs/orders.md say what the page says they do', async () => {
-  const { clients, secrets, managementPorts, dnsPorts } = all.processes;
+  const { clients, managementPorts, dnsPorts } = all.processes;
   const page = readFileSync(`${root}docs/orders.md`, 'utf8');
   const [, ...blocks] = [...page.matchAll(/```sh\n([^]*?)```/g)].map(([, block]) => block);
-  const url = `http://127.0.0.1:${managementPorts[0]}`;
   const env = {
     ...process.env,
     PATH: `${root}apps/cli:${process.env['PATH']}`,
-    ...{ WEIR_URL: url, WEIR_TOKEN: secrets.token },
+    WEIR_URL: `http://127.0.0.1:${managementPorts[0]}`,
   };
+  const weir = async (command: string, WEIR_TOKEN = '') => {
+    const options = { env: { ...env, WEIR_TOKEN }, cwd: all.folder };
+    return (await run('bash', ['-euc', command], options)).stdout;
+  };
+  expect(page).toContain('`weir token create legal-anna write`');
+  const created = await weir('weir token create legal-anna write');
+  const token = /^[\w-]{43}$/m.exec(created)?.[0] ?? '';
+  writeFileSync(all.tokens, created.slice(created.indexOf('- name')));
+  await expect
+    .poll(() => weir('weir token show', token).catch(String), { timeout: 60_000 })
+    .toMatch(/^scope +write$/m);
+  const names = ['101 many-a.example', '102 many-b.example', '103 many-c.example'];
+  writeFileSync(join(all.folder, 'names.txt'), `${names.join('\n')}\n`);
   // How many resolvers have said so is not compared: one that stalls for seconds is missing.
   const outputs: string[] = [];
   for (const block of blocks) {
     const script = block
       .replace('@192.0.2.53', `@127.0.0.1 -p ${dnsPorts[0]} +retry=0 +time=60`)
-      .replace('192.0.2.1 ', `${SUBSCRIBER} `)
-      .replace('legal-anna', 'env-1');
-    const { stdout } = await run('bash', ['-euc', script], { env, cwd: root });
-    outputs.push(stdout);
+      .replace('192.0.2.1 ', `${SUBSCRIBER} `);
+    outputs.push(await weir(script, token));
   }
-  const [added, blocked, listed, proven, dated, ended, report] = outputs;
-  expect(outputs).toHaveLength(7);
+  const [added, many, blocked, listed, proven, dated, ended, report] = outputs;
+  expect(outputs).toHaveLength(8);
+  for (const id of [101, 102, 103]) {
+    expect(many).toMatch(new RegExp(`^order ${id} is in force on \\d/\\d resolvers, `, 'm'));
+    expect(many).toMatch(new RegExp(`^${id} +set +- +\\d{4}-.* 12 O 346/26$`, 'm'));
+  }
+  expect(many).not.toContain('12 O 345/26');
   expect(added).toMatch(/^order 7 is in force on \d\/\d resolvers, revision \d+, /);
   expect(blocked).toMatch(new RegExp(`^example\\.org\\.\\s+\\d+\\s+IN\\s+A\\s+${ORDERED}`));
   expect(blocked).toMatch(/^=> +order +deny +example.org +order_id 7$/m);
@@ -58,8 +74,18 @@ it('the commands of docs/orders.md say what the page says they do', async () => 
     expect(said).toMatch(/^order 7 is in force on \d\/\d resolvers, revision \d+, /);
   }
   expect(ended).toMatch(/^the end of order 7 is in force on \d\/\d resolvers, revision \d+, /);
-  expect(report).toMatch(/env-1 +POST \/orders\/ .*orders 7/);
-  expect(report).toMatch(/env-1 +DELETE \/orders\/:id .*deleted orders 7/);
+  // By its revision each record belongs to the line that the command printed.
+  const revisionIn = (line: string) => /revision (\d+),/.exec(line)?.[1];
+  for (const [line, change] of [
+    [added, 'POST /orders/ +orders 7 '],
+    [proven, 'PATCH /orders/:id +orders 7 '],
+    [dated, 'PATCH /orders/:id +orders 7 '],
+    [ended, 'DELETE /orders/:id +deleted orders 7 '],
+  ] as const) {
+    const record = `^ *${revisionIn(line)} +\\d{4}-\\S+Z +legal-anna +${change}`;
+    expect(report).toMatch(new RegExp(record, 'm'));
+  }
+  expect(report.match(/ legal-anna /g)).toHaveLength(7);
   expect((await clients[0].call('GET', '/orders/7')).status).toBe(404);
 });
 

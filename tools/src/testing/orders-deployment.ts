@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,18 +27,23 @@ export class OrdersDeployment {
 
   private constructor(
     readonly processes: Deployment,
-    private readonly folder: string,
+    readonly folder: string,
+    /** Has the tokens of people; at first none. */
+    readonly tokens: string,
   ) {}
 
   static async start(): Promise<OrdersDeployment> {
     const folder = mkdtempSync(join(tmpdir(), 'weir-orders-'));
+    const tokens = join(folder, 'tokens.yaml');
+    writeFileSync(tokens, '[]\n');
     const processes = await Deployment.create({
       ...{ root, folder, replicas: 1, resolvers: 2, fsync: false },
       variables: { PROPAGATION_TIMEOUT_MS: '60000' },
+      replicaVariables: () => ({ MANAGEMENT_TOKENS_FILE: tokens }),
       resolverVariables: (i) => ({ RESOLVER_THREADS: String(i + 1) }),
       onUnexpectedExit: () => undefined,
     });
-    const all = new OrdersDeployment(processes, folder);
+    const all = new OrdersDeployment(processes, folder, tokens);
     await processes.start();
     await all.change('POST', '/blockpage/', { id: 1, type: 1 });
     await all.change('POST', '/profiles/', { profile: { id: 1, page_id: 1 } });
