@@ -329,29 +329,31 @@ describe('the console in a browser', needs('chromium'), () => {
   });
 
   it('shows a profile: its week, what it blocks, who has it, its grants and changes', async () => {
-    await api.change('POST', '/profiles/', { profile: { id: 8 } });
-    await api.change('POST', '/profile/7/schedule', {
+    for (const id of [8, 18]) await api.change('POST', '/profiles/', { profile: { id } });
+    await api.change('POST', '/net/', { ip: '198.51.100.0', prefix_len: 24, profile_id: 18 });
+    await api.change('POST', '/profile/18/schedule', {
       target_profile_id: 8,
       periods: [
         { start: { day: 'monday', time: '20:00' }, end: { day: 'tuesday', time: '06:00' } },
       ],
     });
     const page = await stack.openAs('write', 'profiles');
-    await page.getByLabel('Profile ID').fill('7');
+    await page.getByLabel('Profile ID').fill('18');
     await page.getByRole('button', { name: 'Show' }).click();
     const week = page.getByRole('table', { name: 'Which profile is active when' });
     await week.getByRole('link', { name: 'Profile 8' }).first().waitFor();
-    await page.getByRole('link', { name: '192.0.2.0/24' }).first().waitFor();
+    await page.getByRole('link', { name: '198.51.100.0/24' }).first().waitFor();
     await page.getByLabel('Domain of a new grant').fill('granted.example');
     await page.getByRole('button', { name: 'Add' }).click();
     await page.getByText(IN_FORCE).waitFor();
     const grants = page.getByRole('table', { name: 'Grants' });
     // The name is stored as a hash, and the page does not pretend to know it.
     expect(await grants.textContent()).toMatch(/Hash \d+/);
+    // The changes of the page itself are among those of the profile, without a reload.
+    await page.getByText('POST /profile/:profile_id/grants').waitFor();
     await grants.getByRole('button', { name: 'End' }).click();
     await expect.poll(() => grants.count()).toBe(0);
-    await page.getByText('POST /profile/:profile_id/grants').first().waitFor();
-    await api.change('DELETE', '/profile/7/schedule', undefined);
+    await page.getByText('DELETE /profile/:profile_id/grants/:id').waitFor();
   });
 
   it('shows changes as they come, those of one profile, and where they lead to', async () => {

@@ -48,6 +48,7 @@ export function Profile({ rest }: PageProperties): JSX.Element {
 }
 
 function Sections({ id }: { id: number }): JSX.Element {
+  const [changed, setChanged] = useState(0);
   const params = { path: { profile_id: id } };
   const { value, error, reload } = useLoad(
     async (signal) => {
@@ -65,9 +66,9 @@ function Sections({ id }: { id: number }): JSX.Element {
     <>
       <Week id={id} switches={value.switches} />
       <Blocks profile={value.profile} />
-      <Grants id={id} />
+      <Grants id={id} onChange={() => setChanged((before) => before + 1)} />
       <Subscribers id={id} />
-      <RecentChanges id={id} />
+      <RecentChanges id={id} changed={changed} />
     </>
   );
 }
@@ -118,7 +119,7 @@ function Blocks({
   );
 }
 
-function Grants({ id }: { id: number }): JSX.Element {
+function Grants({ id, onChange }: { id: number; onChange: () => void }): JSX.Element {
   const [change, setChange] = useState<Applied | null>(null);
   const paging = usePaging<Schemas['StoredGrant']>();
   const { value, error, reload } = useGrants(id, paging.after);
@@ -126,6 +127,7 @@ function Grants({ id }: { id: number }): JSX.Element {
   const done = (applied: Applied): void => {
     setChange(applied);
     reload();
+    onChange();
   };
   const end = async (grant: number): Promise<void> => {
     const path = { profile_id: id, id: grant };
@@ -236,11 +238,12 @@ function Subscribers({ id }: { id: number }): JSX.Element {
   );
 }
 
-function RecentChanges({ id }: { id: number }): JSX.Element {
+/** @param changed how many changes this page has made: each loads them again */
+function RecentChanges({ id, changed }: { id: number; changed: number }): JSX.Element {
   const query = { last: SHOWN_CHANGES, profile_id: id };
   const { value, error, reload } = useLoad(
     (signal) => dataOf(api.GET('/changes/', { params: { query }, signal })),
-    [id],
+    [id, changed],
   );
   return (
     <section>
