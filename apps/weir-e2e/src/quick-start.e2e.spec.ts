@@ -339,6 +339,18 @@ describe('a new user who runs npm start in a fresh clone', () => {
     expect(terminal.output).toMatch(/resolver-1\.log\):\n.*"process":"resolver"/);
     expect(await ask(PORTS.dns + 1, 'missed-99.example')).toEqual([BLOCK_PAGE_ADDRESS]);
   });
+
+  it('cannot start a second stack in its folder, and stops it completely by a signal to npm only', async () => {
+    const other = npmStart(portVariables(OTHER_PORTS));
+    expect(await other.exitCode()).toBe(1);
+    expect(other.output).toMatch(
+      /^weir: .*\.weir is in use by another stack, pid \d+ \(DATA_DIR\)$/m,
+    );
+    expect(await ask(PORTS.dns, 'www.missed-1.example')).toEqual([BLOCK_PAGE_ADDRESS]);
+    await terminal.interruptFirst('SIGTERM');
+    expect(terminal.output).toContain('Stopping');
+    expect(processesOfClone()).toEqual([]);
+  });
 });
 
 describe('a stack that is killed', () => {
@@ -356,21 +368,7 @@ describe('a stack that is killed', () => {
   });
 });
 
-describe('a stack that runs', () => {
-  it('refuses a second stack in its folder, and stops completely when only npm gets the signal', async () => {
-    const terminal = npmStart();
-    await terminal.waitFor('Ctrl-C stops everything', SECOND_START_MS);
-    const other = npmStart(portVariables(OTHER_PORTS));
-    expect(await other.exitCode()).toBe(1);
-    expect(other.output).toMatch(
-      /^weir: .*\.weir is in use by another stack, pid \d+ \(DATA_DIR\)$/m,
-    );
-    expect(await ask(PORTS.dns, 'www.missed-1.example')).toEqual([BLOCK_PAGE_ADDRESS]);
-    await terminal.interruptFirst('SIGTERM');
-    expect(terminal.output).toContain('Stopping');
-    expect(processesOfClone()).toEqual([]);
-  });
-
+describe('a stack that starts', () => {
   it('stops during its start with Ctrl-C', async () => {
     const terminal = npmStart();
     await terminal.waitFor('Starting PostgreSQL', SECOND_START_MS);

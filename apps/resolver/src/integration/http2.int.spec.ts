@@ -526,15 +526,15 @@ describe("the field's clients", () => {
     async () => {
       const { port } = await serve();
       const names = join(folder, 'names');
-      writeFileSync(names, 'www.blocked.example A\n'.repeat(2_000));
+      writeFileSync(names, 'www.blocked.example A\n'.repeat(200));
       const output = await run(
         'dnsperf',
         `-m doh -s 127.0.0.1 -p ${port} -d ${names} -n 1 -c 1 -q 1 -t 60 -O doh-uri=${urlOf(port)}`.split(
           ' ',
         ),
       );
-      expect(output).toMatch(/Queries completed:\s+2000 \(100.00%\)/);
-      expect(output).toMatch(/Response codes:\s+NOERROR 2000 \(100.00%\)/);
+      expect(output).toMatch(/Queries completed:\s+200 \(100.00%\)/);
+      expect(output).toMatch(/Response codes:\s+NOERROR 200 \(100.00%\)/);
     },
   );
 
