@@ -11,8 +11,8 @@ process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
   new URL('node_modules/.cache/node', import.meta.url),
 );
 
-// Most of the tests with real servers wait more than they work.
-const waiting = { maxWorkers: 2 * availableParallelism(), sequence: { groupOrder: 1 } };
+// Most of the tests with real servers wait more than they work: a third of a core is enough for one of them.
+const waiting = { maxWorkers: 3 * availableParallelism(), sequence: { groupOrder: 1 } };
 
 const UNIT_TESTS = [
   '{apps,libs}/*/{src,test}/**/*.spec.ts',
@@ -114,6 +114,7 @@ export default defineConfig({
         globalSetup: ['tools/src/testing/compile.ts'],
         testTimeout: 600_000,
         hookTimeout: 600_000,
+        expect: { poll: { timeout: 60_000 } },
         maxWorkers: availableParallelism(),
         sequence: { groupOrder: 1 },
       }),

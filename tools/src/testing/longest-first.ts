@@ -4,17 +4,20 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const LONGEST = [
   'console.int',
   'quick-start.e2e',
-  'planted-defects.nightly',
-  'console-scale.int',
+  'explain.property.nightly',
+  'benchmarks.nightly',
   'catalogue-updater.int',
-  'one-machine.e2e',
-  'two-addresses.e2e',
-  'policy.property',
+  'browser.int',
   'dns-service.int',
   'change-feed.int',
+  'main.int',
+  'feed-stalls.int',
+  'console-init.int',
+  'http2.int',
+  'every-response.int',
   'telemetry.int',
-  'browser.int',
-  'rolling.int',
+  'image-tree.int',
+  'policy.property',
 ];
 
 /** Starts the longest files first, so that no processor is idle at the end. Without it, the largest are first. */
