@@ -2,7 +2,7 @@ import type { Deployment } from '../deployment/deployment.js';
 import type { ManagementClient } from '../deployment/management-client.js';
 import { list, name, optionsOrExit, print, value } from '../command.js';
 import { cpuMs, familyCpuMs, residentMiB } from '../services/usage.js';
-import { ROOT, withDeployment } from './deployment.js';
+import { withDeployment } from './deployment.js';
 import { measureLatencies, shareOf, summarise } from './figures.js';
 import { FULL_SIZE, initBody, SMALL_SIZE } from './init-body.js';
 
@@ -11,7 +11,7 @@ const PAUSE_MS = 5;
 const EXPLANATIONS = shareOf(2000);
 const PARTS = ['empty', 'dry-run', 'replace', 'list', 'explain'] as const;
 
-const HELP = `npm run bench:api -- [--parts NAMES] [--root FOLDER]
+const HELP = `npm run bench:api -- [--parts NAMES]
 
 Measures the management API with the configuration of a large provider: 1 M networks, 10 k profiles of 20 categories and
 5 applications, 1 M domains, 100 k port ranges. It starts PostgreSQL, Redis and a control plane, as the local stack does.
@@ -20,17 +20,13 @@ parts: ${PARTS.join(', ')}; all of them if not given. Names are separated by com
   dry-run: POST /init/?dry_run=true of the same, and of other networks and domains
   replace: POST /init/ of the same again, of another one, of a small one, and after that
   list: GET /net/
-  explain: GET /explain/ of one client after the other
-root: another checkout, built, to compare with`;
+  explain: GET /explain/ of one client after the other`;
 
-const { parts, root } = optionsOrExit(HELP, {
-  parts: value(list(name(PARTS)), PARTS),
-  root: value(String, ROOT),
-});
+const { parts } = optionsOrExit(HELP, { parts: value(list(name(PARTS)), PARTS) });
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
-await withDeployment({ root }, async (deployment, client) => {
+await withDeployment({}, async (deployment, client) => {
   await benchInit(deployment, client, 'on an empty database');
   if (parts.includes('dry-run')) {
     await benchInit(deployment, client, 'of the same', { isDryRun: true });

@@ -26,8 +26,7 @@ clients: numbers of clients, separated by commas; one after the other. Each clie
 rate: instead of as many changes as the clients can make, so many a second of all clients together
 seconds: for each number of clients
 replicas: control planes
-resolvers: 1000 with --clients 64 --rate 100 shows what a large fleet costs
-CONTROL_PLANE_FLAGS are given to the control planes' Node, for example --cpu-prof.`;
+resolvers: 1000 with --clients 64 --rate 100 shows what a large fleet costs`;
 
 const { clients, rate, seconds, replicas, resolvers } = optionsOrExit(HELP, {
   clients: value(list(integer(1, 10_000)), [1, 64]),
@@ -37,9 +36,8 @@ const { clients, rate, seconds, replicas, resolvers } = optionsOrExit(HELP, {
   resolvers: value(integer(1, 100_000), 3),
 });
 const PROGRAM = fileURLToPath(new URL('simulated-resolvers.js', import.meta.url));
-const flags = { NODE_OPTIONS: process.env['CONTROL_PLANE_FLAGS'] ?? '' };
 
-await withDeployment({ replicas, replicaVariables: () => flags }, async (deployment, client) => {
+await withDeployment({ replicas }, async (deployment, client) => {
   await client.upload('POST', '/init/', initBody(SIZE, 0));
   const { redisUrl, secrets, deploymentId, feedUrl } = deployment;
   const headers = { Authorization: `Bearer ${secrets.feedToken}` };

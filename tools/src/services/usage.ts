@@ -1,27 +1,15 @@
 /** What processes use (Linux). */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Processor time of a process so far, in ms, all threads together. */
-export interface ProcessCpu {
-  readonly userMs: number;
-  /** In the kernel, on behalf of the process. */
-  readonly systemMs: number;
-}
-
 /** Fields of /proc/PID/stat from the third on, see proc_pid_stat(5). Ticks are of 10 ms. */
 function statOf(pid: number): string[] {
   return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
 }
 
-export function readProcessCpu(pid: number): ProcessCpu {
-  const fields = statOf(pid);
-  return { userMs: Number(fields[11]) * 10, systemMs: Number(fields[12]) * 10 };
-}
-
-/** User and system time of a process so far, in ms. */
+/** User and system time of a process so far, in ms, all threads together. */
 export function cpuMs(pid: number): number {
-  const { userMs, systemMs } = readProcessCpu(pid);
-  return userMs + systemMs;
+  const fields = statOf(pid);
+  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 /** Processor time of a process and of its children, those that have ended too, in ms. */

@@ -18,13 +18,14 @@ export interface Asked {
   readonly p99Ms: number;
 }
 
+/** Queries a second of the steady phase. */
+const STEADY_RATE = 20_000;
+
 /** Asks the names of a phase. */
 export type Ask = (phase: PhaseName, seconds: number) => Promise<Asked>;
 
 export interface AskOptions {
   readonly job: Job;
-  /** Queries per second of the steady phase. */
-  readonly rate: number;
   /** Sockets of the load generator, over UDP. */
   readonly clients: number;
   /** Files of dnsperf, or of h2load. */
@@ -36,7 +37,7 @@ export async function asker(options: AskOptions, setup: ServerSetup): Promise<As
   const { queries, clients, job } = options;
   const { port, tlsPort, folder } = setup;
   const { load } = job;
-  const rateOf = (phase: PhaseName): number | null => (phase === 'steady' ? options.rate : null);
+  const rateOf = (phase: PhaseName): number | null => (phase === 'steady' ? STEADY_RATE : null);
   if (load.transport === 'doh') {
     const [name = ''] = job.names('warm');
     const answerBytes = await checkHttps(tlsPort, name);

@@ -9,8 +9,7 @@ export type Load =
   | { readonly transport: 'tcp' | 'dot'; readonly connections: number }
   | { readonly transport: 'doh'; readonly connections: number; readonly streams: number };
 
-export const TRANSPORTS = ['udp', 'tcp', 'dot', 'doh'] as const;
-export type Transport = (typeof TRANSPORTS)[number];
+export type Transport = Load['transport'];
 
 /** What all servers are asked, and what they must block for it. */
 export interface Job {

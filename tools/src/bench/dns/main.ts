@@ -19,7 +19,7 @@ import { pathOf, queryOf } from './ask.js';
 import { JOBS, type Job, type PhaseName, PHASES } from './jobs.js';
 import { Contestant } from './measure.js';
 import { renderTable, type ServerRounds } from './report.js';
-import { dnsdist, powerdnsRecursor, unbound } from './servers/peers.js';
+import { dnsdist, unbound } from './servers/peers.js';
 import { type Server, map, writeLines } from './servers/server.js';
 import { missingPrograms, startUpstream } from './servers/upstream.js';
 import { weir, withControlPlane } from './servers/weir.js';
@@ -42,7 +42,6 @@ interface ComparisonOptions extends Contest {
   readonly job: Job;
   readonly rounds: number;
   readonly seconds: number;
-  readonly rate: number;
   /** Tells how far it is. */
   readonly progress: (text: string) => void;
 }
@@ -88,7 +87,6 @@ async function runRounds(
   const setup = { ...options, folder, upstreamPort, prefix, queries, warmUp, certificate };
   const contestants: Contestant[] = [];
   for (const server of servers) {
-    if (!server.transports.includes(job.load.transport)) continue;
     progress(`${job.name}: prepares ${server.name}`);
     contestants.push(await Contestant.prepare(server, setup));
   }
@@ -109,12 +107,12 @@ function rotate<T>(values: readonly T[], by: number): T[] {
   return [...values.slice(at), ...values.slice(0, at)];
 }
 
-const PEERS: readonly Server[] = [unbound, dnsdist, powerdnsRecursor];
+const PEERS: readonly Server[] = [unbound, dnsdist];
 const WEIR = 'Weir';
 const SERVERS = [WEIR, ...PEERS.map(({ name }) => name)];
 const JOB_NAMES = JOBS.map(({ name }) => name);
 
-const HELP = `npm run bench:dns -- [--jobs NAMES] [--servers NAMES] [--lanes NUMBERS] [--rounds 5] [--seconds 5] [--rate 20000]
+const HELP = `npm run bench:dns -- [--jobs NAMES] [--servers NAMES] [--lanes NUMBERS] [--rounds 5] [--seconds 5]
 
 Compares Weir with the DNS servers that are installed. Names are separated by commas.
 jobs: ${JOB_NAMES.join(', ')}. The last four ask over TCP, TLS and HTTPS: with dnsperf 200 queries at
@@ -122,7 +120,7 @@ jobs: ${JOB_NAMES.join(', ')}. The last four ask over TCP, TLS and HTTPS: with d
 servers: ${SERVERS.join(', ')}
 lanes: instead of other servers, resolvers with these numbers of lanes, such as 1,2. The ratio is to the first. With less
   than four cores the load generator shares theirs: then processor times mean something, and throughput does not
-seconds: of each of the two phases, full load and the steady rate (queries per second)
+seconds: of each of the two phases, full load and 20,000 queries a second
 A round takes 15 s a server and longer on a busy machine, in the job million up to a minute.`;
 
 const options = optionsOrExit(HELP, {
@@ -131,7 +129,6 @@ const options = optionsOrExit(HELP, {
   lanes: value(list(integer(0, 64)), undefined),
   rounds: value(integer(1, 100), 5),
   seconds: value(integer(1, 600), 5),
-  rate: value(integer(1, 1_000_000), 20_000),
 });
 
 const jobs = JOBS.filter(({ name }) => options.jobs.includes(name));

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DnsClient } from '../../deployment/dns-client.js';
 import type { Certificate } from '../../services/certificate.js';
 import type { Child } from '../../services/child.js';
-import { readProcessCpu, residentMiB } from '../../services/usage.js';
+import { cpuMs, residentMiB } from '../../services/usage.js';
 import { freePort } from '../../services/ports.js';
 import { type Ask, type Asked, asker, type AskOptions, errorsOf } from './ask.js';
 import { BLOCK_ADDRESS, UPSTREAM_ADDRESS } from './jobs.js';
@@ -23,8 +23,6 @@ export interface Measurement {
 export interface Phase extends Omit<Asked, 'sent' | 'answered'> {
   /** Processor time of all threads per answer, user and system. */
   readonly cpuUs: number;
-  /** Share of it in the kernel, from 0 to 1. */
-  readonly kernelShare: number;
   readonly lost: number;
 }
 
@@ -135,18 +133,11 @@ async function warmUp(port: number, queries: string): Promise<void> {
 }
 
 async function measurePhase(child: Child, ask: () => Promise<Asked>): Promise<Phase> {
-  const before = readProcessCpu(child.pid);
+  const beforeMs = cpuMs(child.pid);
   const { sent, answered, ...figures } = await ask();
   if (answered === 0) throw new Error(`it answered none of ${sent} queries`);
-  const after = readProcessCpu(child.pid);
-  const systemMs = after.systemMs - before.systemMs;
-  const cpuMs = systemMs + after.userMs - before.userMs;
-  return {
-    ...figures,
-    cpuUs: (cpuMs * 1000) / answered,
-    kernelShare: systemMs / cpuMs,
-    lost: sent - answered,
-  };
+  const cpuUs = ((cpuMs(child.pid) - beforeMs) * 1000) / answered;
+  return { ...figures, cpuUs, lost: sent - answered };
 }
 
 async function untilAnswers(

@@ -15,7 +15,6 @@ const HEADINGS = [
   'kq/s',
   'CPU µs',
   'ratio',
-  'kernel',
   'steady CPU µs',
   'ratio',
   'p50 ms',
@@ -57,10 +56,9 @@ function figuresOf(one: ServerRounds, best: Best): string[] {
   if (one.rounds.length === 0) return new Array<string>(FIGURES).fill('');
   return [
     (median(one, 'full', 'perSecond') / 1000).toFixed(1),
-    withRange(one, 'full'),
+    median(one, 'full', 'cpuUs').toFixed(1),
     ratio(median(one, 'full', 'cpuUs'), best.full),
-    `${(median(one, 'full', 'kernelShare') * 100).toFixed(0)} %`,
-    withRange(one, 'steady'),
+    median(one, 'steady', 'cpuUs').toFixed(1),
     ratio(median(one, 'steady', 'cpuUs'), best.steady),
     median(one, 'steady', 'p50Ms').toFixed(2),
     median(one, 'steady', 'p99Ms').toFixed(2),
@@ -80,13 +78,6 @@ function median({ rounds }: ServerRounds, phase: 'full' | 'steady', figure: keyo
     rounds.map((round) => round[phase][figure]),
     0.5,
   );
-}
-
-/** `12.3 (11.9–14.0)`: the median and the range of all rounds. */
-function withRange(one: ServerRounds, phase: 'full' | 'steady'): string {
-  const values = one.rounds.map((round) => round[phase].cpuUs);
-  const [lowest, highest] = [Math.min(...values), Math.max(...values)];
-  return `${median(one, phase, 'cpuUs').toFixed(1)} (${lowest.toFixed(1)}–${highest.toFixed(1)})`;
 }
 
 function ratio(value: number, best: number): string {

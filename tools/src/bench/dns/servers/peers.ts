@@ -1,12 +1,11 @@
-import { BLOCK_ADDRESS, TRANSPORTS } from '../jobs.js';
-import { peer, responsePolicyZone, type ServerSetup } from './server.js';
+import { BLOCK_ADDRESS } from '../jobs.js';
+import { peer, type ServerSetup } from './server.js';
 
 type StreamSetup = Pick<ServerSetup, 'transport' | 'tlsPort' | 'certificate'>;
 
 export const dnsdist = peer({
   name: 'dnsdist',
   debianPackage: 'dnsdist',
-  transports: TRANSPORTS,
   command: 'dnsdist',
   args: () => ['-C', 'dnsdist.conf', '--supervised', '--disable-syslog'],
   files: ({ port, upstreamPort, folder, blockedDomains, ...setup }) => ({
@@ -38,39 +37,9 @@ function dnsdistStreams({ transport, tlsPort, certificate }: StreamSetup): reado
   return ['setMaxTCPClientThreads(1)', ...listeners[transport]];
 }
 
-export const powerdnsRecursor = peer({
-  name: 'PowerDNS Recursor',
-  debianPackage: 'pdns-recursor',
-  transports: ['udp', 'tcp'],
-  command: 'pdns_recursor',
-  args: ({ folder }) => [`--config-dir=${folder}`],
-  files: ({ port, upstreamPort, folder, blockedDomains }) => ({
-    'blocked.rpz': responsePolicyZone(blockedDomains(), BLOCK_ADDRESS),
-    'rpz.lua': [`rpzFile('${folder}/blocked.rpz', {policyName='blocked'})`],
-    'recursor.conf': [
-      'daemon=no',
-      'disable-syslog=yes',
-      'quiet=yes',
-      'loglevel=3',
-      `local-address=127.0.0.1:${port}`,
-      'allow-from=127.0.0.0/8',
-      `socket-dir=${folder}`,
-      'threads=1',
-      'pdns-distributes-queries=no',
-      'dnssec=off',
-      'dont-query=',
-      'max-mthreads=8192',
-      'security-poll-suffix=',
-      `lua-config-file=${folder}/rpz.lua`,
-      `forward-zones-recurse=.=127.0.0.1:${upstreamPort}`,
-    ],
-  }),
-});
-
 export const unbound = peer({
   name: 'unbound',
   debianPackage: 'unbound',
-  transports: TRANSPORTS,
   command: 'unbound',
   args: () => ['-d', '-c', 'unbound.conf'],
   files: (setup) => ({ 'unbound.conf': settings(setup) }),

@@ -13,18 +13,16 @@ const SERVER_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 interface Peer {
   readonly name: string;
   readonly debianPackage: string;
-  readonly transports: readonly Transport[];
   readonly command: string;
   readonly args: (setup: ServerSetup) => readonly string[];
   /** File names in the folder, with their lines. */
   readonly files: (setup: ServerSetup) => Readonly<Record<string, Iterable<string>>>;
 }
 
-export function peer({ name, debianPackage, transports, command, args, files }: Peer): Server {
+export function peer({ name, debianPackage, command, args, files }: Peer): Server {
   return {
     name,
     debianPackage,
-    transports,
     isInstalled: () => spawnSync('which', [command], { env: { PATH: SERVER_PATH } }).status === 0,
     prepare: async (setup) => {
       for (const [file, lines] of Object.entries(files(setup))) {
@@ -74,17 +72,6 @@ export function* map<T, U>(values: Iterable<T>, make: (value: T) => U): Generato
   for (const value of values) yield make(value);
 }
 
-/** A response policy zone that gives `BLOCK_ADDRESS` to each domain and the names below it. */
-export function* responsePolicyZone(domains: Iterable<string>, address: string): Generator<string> {
-  yield '$TTL 60';
-  yield '@ IN SOA localhost. root.localhost. 1 3600 600 86400 60';
-  yield '@ IN NS localhost.';
-  for (const domain of domains) {
-    yield `${domain} A ${address}`;
-    yield `*.${domain} A ${address}`;
-  }
-}
-
 /** What a server is started with. The same in all rounds of a job. */
 export interface ServerSetup {
   /** A folder of its own. */
@@ -108,8 +95,6 @@ export interface Server {
   readonly name: string;
   /** The Debian package, for those who want to install it. Null: part of this repository. */
   readonly debianPackage: string | null;
-  /** Those that it speaks. */
-  readonly transports: readonly Transport[];
   isInstalled(): boolean;
   /** Writes its settings and lists to its folder, once for all processes of a job. */
   prepare(setup: ServerSetup): Promise<void>;

@@ -1,7 +1,7 @@
 import type { Deployment } from '../../../deployment/deployment.js';
 import { startResolver, withDeployment } from '../../deployment.js';
 import { jsonItems } from '../../init-body.js';
-import { BLOCK_ADDRESS, TRANSPORTS } from '../jobs.js';
+import { BLOCK_ADDRESS } from '../jobs.js';
 import type { Server, ServerSetup } from './server.js';
 
 /** Runs `work` with a control plane whose only profile, for 127.0.0.0/10, blocks the domains. */
@@ -32,7 +32,6 @@ export function weir(deployment: Deployment, name: string, lanes: number): Serve
   return {
     name,
     debianPackage: null,
-    transports: TRANSPORTS,
     isInstalled: () => true,
     // Its configuration comes from the control plane.
     prepare: () => Promise.resolve(),
