@@ -15,7 +15,6 @@ export type Filter = (chunk: Buffer) => Buffer;
 
 /** A TCP load balancer on loopback that can also delay, cut or silently drop traffic, as a broken network does. */
 export class TcpProxy {
-  readonly counts = { cut: 0, stalled: 0, blackholed: 0 };
   /** How long each piece of a response is held up. */
   delayMs = 0;
   private readonly server = createServer((client) => this.link(client));
@@ -53,7 +52,6 @@ export class TcpProxy {
   /** Closes connections. @param share which part of them, from 0 to 1 */
   cut(share = 1): void {
     for (const { client, server } of this.some(share)) {
-      this.counts.cut++;
       client.destroy();
       server.destroy();
     }
@@ -61,18 +59,12 @@ export class TcpProxy {
 
   /** Delays everything on some connections. @param share which part of them, from 0 to 1 */
   stall(share: number, durationMs: number): void {
-    for (const link of this.some(share)) {
-      this.counts.stalled++;
-      link.stalledUntilMs = performance.now() + durationMs;
-    }
+    for (const link of this.some(share)) link.stalledUntilMs = performance.now() + durationMs;
   }
 
   /** Drops everything on some connections from now on. @param share which part of them, from 0 to 1 */
   blackhole(share: number): void {
-    for (const link of this.some(share)) {
-      this.counts.blackholed++;
-      drop(link);
-    }
+    for (const link of this.some(share)) drop(link);
   }
 
   /** Drops everything on every connection, in both directions. The ends do not learn that the other end closed. */

@@ -16,7 +16,6 @@ import {
 import { percentile } from '../percentile.js';
 import { cloneRelease, findPreviousRelease } from '../previous-release/find.js';
 import { type DefectName, DEFECTS } from './plant/plants.js';
-import type { RunStats } from './run-stats.js';
 import { type FaultOptions, runFaults, type RunResult } from './run.js';
 
 const HELP = `Starts two control planes, three resolvers, PostgreSQL and Redis. Changes the configuration through the API while it
@@ -27,16 +26,14 @@ injects faults. Checks that every acknowledged change is in force everywhere and
 
   --seed <n>      seed of the script, the changes and the message faults; default: random, printed
   --seconds <n>   how long faults are injected for; default: 60
-  --writers <n>   parallel writers; default: 12, and always 4 with --plant
   --short         the fixed script of half a minute that npm test runs
   --plant <name>  put a defect into the processes and end when it is found; fails if it is not. The defects:
                   ${Object.keys(DEFECTS).join('\n                  ')}
-  --keep          keep data and logs even if the run succeeds
   --help          this text
 `;
 
 /** The result of a run as text. */
-function renderReport({ stats, log, loads, images, messages }: RunResult): string {
+function renderReport({ stats, log, loads }: RunResult): string {
   const { counts } = stats;
   const ms = (share: number): string => percentile(stats.latenciesMs, share).toFixed(1);
   return [
@@ -45,23 +42,13 @@ function renderReport({ stats, log, loads, images, messages }: RunResult): strin
       `${counts.countedOnNone} 0/0), ${counts.refused} refused, ${counts.unknown} unknown at first, ` +
       `of them ${counts.foundApplied} already applied`,
     `latency    p50 ${ms(0.5)} ms, p99 ${ms(0.99)} ms, from the first request to the 2xx, in force everywhere, during faults`,
-    `slowest    ${slowest(stats)}`,
     `queries    ${counts.queries} answered, of them ${counts.queriesAfterAcknowledgement} right after an acknowledgement; ` +
       `${counts.queriesWhileStarting} more during a start from disk; ` +
       `${counts.queryRetries} retries, ${counts.queriesInconclusive} without a result because their resolver was killed or stopped`,
     `faults     ${list(Object.fromEntries(stats.faults))}`,
-    `messages   ${list(messages)}`,
     `revisions  ${log.head}, gaps ${log.gaps}`,
     `snapshots  ${list(loads)}`,
-    `images     ${list(images)}`,
   ].join('\n');
-}
-
-/** Single calls: how long a control plane has held one of them. */
-function slowest({ slowestCalls }: RunStats): string {
-  return slowestCalls
-    .map(({ tookMs, text }) => `${tookMs.toFixed(0)} ms, at ${text}`)
-    .join('\n           ');
 }
 
 function list(counts: Readonly<Record<string, number>>): string {
@@ -91,10 +78,8 @@ async function main(): Promise<void> {
   const options: FaultOptions = optionsOrExit(HELP, {
     seed: value(integer(0, 0xffff_ffff), randomBytes(4).readUInt32BE()),
     seconds: value(integer(1, 86_400), 60),
-    writers: value(integer(1, 100), 12),
     short: flag,
     plant: value(name(Object.keys(DEFECTS) as DefectName[]), null),
-    keep: flag,
   });
   const folder = mkdtempSync(join(tmpdir(), 'weir-faults-'));
   print(`seed ${options.seed}, logs in ${folder}`);
@@ -127,13 +112,11 @@ async function main(): Promise<void> {
   }
   const { violations } = result.stats;
   if (violations.length === 0) {
-    if (!options.keep) rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
     print(`OK, seed ${options.seed}`);
     return;
   }
-  const again = options.short
-    ? '--short'
-    : `--seconds ${options.seconds} --writers ${options.writers}`;
+  const again = options.short ? '--short' : `--seconds ${options.seconds}`;
   print(`FAILED: ${violations.length} violations. Logs in ${folder}`);
   print(`To repeat: npm run test:faults -- --seed ${options.seed} ${again}`);
   process.exitCode = 1;

@@ -1,12 +1,5 @@
 /** One defect may cause thousands of violations. */
 const PRINTED_VIOLATIONS = 20;
-/** So many of the slowest calls are reported. */
-const SLOWEST = 5;
-
-interface TimedCall {
-  readonly tookMs: number;
-  readonly text: string;
-}
 
 /** Counters and violations of one run. */
 export class RunStats {
@@ -34,8 +27,6 @@ export class RunStats {
   readonly violations: string[] = [];
   /** Milliseconds from the first request to the 2xx, for changes that were in force on all resolvers. */
   readonly latenciesMs: number[] = [];
-  /** The slowest first. */
-  readonly slowestCalls: TimedCall[] = [];
   private readonly startedMs = performance.now();
 
   /** @param onViolation is called for the first violations, at once */
@@ -43,13 +34,6 @@ export class RunStats {
 
   fault(kind: string): void {
     this.faults.set(kind, (this.faults.get(kind) ?? 0) + 1);
-  }
-
-  /** Notes how long a call took until now. @param text what it was, and how it was answered */
-  call(sentMs: number, text: string): void {
-    const tookMs = performance.now() - sentMs;
-    this.slowestCalls.push({ tookMs, text: `${this.seconds(sentMs)} s: ${text}` });
-    this.slowestCalls.sort((a, b) => b.tookMs - a.tookMs).splice(SLOWEST);
   }
 
   /** Notes a broken promise. A run with a violation has failed. */

@@ -23,10 +23,11 @@ import { type DefectName, plantVariables } from './plant/plants.js';
 import { RunStats } from './run-stats.js';
 import { messageScript, plantScript, processScript, shortScript } from './script.js';
 import type { LogState } from './verify-log.js';
-import { countImages, readLogs, verify } from './verify.js';
+import { readLogs, verify } from './verify.js';
 import { ReadWriteLock, Writer, type WriterOptions } from './writer.js';
 
 const REPLICAS = 2;
+const WRITERS = 12;
 /** As much as shows a planted defect: one resolver that has a change while another one does not. */
 const PLANTED_RESOLVER_THREADS = [1, 1];
 const KEY_KINDS = [
@@ -54,21 +55,16 @@ export interface FaultOptions {
   readonly seed: number;
   /** How long faults are injected for. */
   readonly seconds: number;
-  readonly writers: number;
   /** Use the fixed script of half a minute instead of a random one. */
   readonly short: boolean;
   /** A defect that is put into the processes, to see that the suite finds it. */
   readonly plant: DefectName | null;
-  /** Keep data and logs even if the run succeeds. */
-  readonly keep: boolean;
 }
 
 export interface RunResult {
   readonly stats: RunStats;
   readonly log: LogState;
   readonly loads: Record<string, number>;
-  readonly images: Record<string, number>;
-  readonly messages: Readonly<Record<string, number>>;
 }
 
 export interface RunEnvironment {
@@ -145,7 +141,7 @@ async function runOn(
   const { root, previous, folder, print } = environment;
   await deployment.start();
   const checker = new AnswerChecker(deployment, dns, stats);
-  const writerCount = options.plant === null ? options.writers : PLANTED_WRITERS;
+  const writerCount = options.plant === null ? WRITERS : PLANTED_WRITERS;
   const keysOfWriters = makeKeys(writerCount, KEYS_PER_WRITER, deployment.secrets.hashKey);
   const keys = keysOfWriters.flat();
   const shared: WriterOptions = {
@@ -172,10 +168,7 @@ async function runOn(
   await runUnderFaults(options, random, context, writers, replacer);
   const log = await verify({ ...shared, keys });
   const loads = readLogs(deployment, stats);
-  const images = await countImages(deployment);
-  const { redisProxy } = deployment;
-  const messages = { ...redisProxy.messages, ...redisProxy.counts };
-  return { stats, log, loads, images, messages };
+  return { stats, log, loads };
 }
 
 /** Keys of every kind, each with its own subscribers. Every writer has `each` keys of every kind. */

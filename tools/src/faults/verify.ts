@@ -113,16 +113,6 @@ async function verifyFreshStart(client: pg.Client, options: VerifyOptions): Prom
   await checker.expectNewest(0, keys);
 }
 
-/** How the images came that the present processes have fetched. */
-export async function countImages({ resolvers }: Deployment): Promise<Record<string, number>> {
-  const count = async (as: string): Promise<number> => {
-    const name = `weir_resolver_catalogue_images_fetched_total{as="${as}"}`;
-    const counts = await Promise.all(resolvers.map((resolver) => resolver.metric(name)));
-    return counts.reduce((a, b) => a + b, 0);
-  };
-  return { whole: await count('whole'), delta: await count('delta') };
-}
-
 /** Reads the resolvers' logs: counts loaded snapshots by cause, and reports lines that must never occur. */
 export function readLogs(deployment: Deployment, stats: RunStats): Record<string, number> {
   const loads: Record<string, number> = {};

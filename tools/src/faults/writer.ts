@@ -186,9 +186,7 @@ export class Writer {
     const before: (number | null)[] = [];
     for (;;) {
       const [replica, client] = this.random.pick([...deployment.clients.entries()]);
-      const sentMs = performance.now();
       const reply = await client.call(step.method, step.path, step.body);
-      stats.call(sentMs, `${what}: ${reply.status ?? reply.reason} of control plane ${replica}`);
       if (reply.status !== null && reply.status < 500)
         return this.judge(step, { ...reply, replica }, before, what);
       if (before.length === 0) stats.counts.unknown++;
