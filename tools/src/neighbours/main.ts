@@ -2,17 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import {
-  abortOnSignal,
-  flag,
-  integer,
-  list,
-  name,
-  optionsOrExit,
-  print,
-  runToEnd,
-  value,
-} from '../command.js';
+import { abortOnSignal, list, name, optionsOrExit, print, runToEnd, value } from '../command.js';
 import { markdownTable } from '../markdown-table.js';
 import { ATTACKS } from './attacks.js';
 import { LAYOUT } from './cpu.js';
@@ -84,10 +74,6 @@ whether its queries are answered, and how fast (docs/neighbour-suite.md). It nee
   npm run test:neighbours -- [options]
 
   --only <names>  only these attacks, separated by commas; default: all
-  --seconds <n>   length of each attack; default: 8
-  --quiet <n>     length of the quiet time before and after each; default: 5
-  --repeats <n>   how often an attack is repeated when other processes disturbed the measurement; default: 2
-  --keep          keep data and logs even if the run succeeds
   --help          this text
 
 ${Object.entries(ATTACKS)
@@ -98,26 +84,20 @@ ${Object.entries(ATTACKS)
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 async function main(): Promise<void> {
-  const { only, quiet, seconds, repeats, keep } = optionsOrExit(HELP, {
-    only: value(list(name(NAMES)), NAMES),
-    seconds: value(integer(1, 3_600), 8),
-    quiet: value(integer(1, 3_600), 5),
-    repeats: value(integer(0, 100), 2),
-    keep: flag,
-  });
+  const { only } = optionsOrExit(HELP, { only: value(list(name(NAMES)), NAMES) });
   const folder = mkdtempSync(join(tmpdir(), 'weir-neighbours-'));
   print(`logs in ${folder}`);
   const failed = new AbortController();
   abortOnSignal(failed, (signal) => `ended by ${signal}, logs in ${folder}`);
   const results = await runNeighbours({
-    ...{ root, folder, failed, attacks: only, seconds, repeats, quietSeconds: quiet },
+    ...{ root, folder, failed, attacks: only },
     onAttack: (attack) => print(`\n${attack}: ${ATTACKS[attack]?.[0]}`),
     onResult: (one) => print(renderResult(one)),
   });
   print(`\n${LAYOUT}\n${markdownTable(HEADINGS, results.map(rowOf))}`);
   const bad = results.filter(({ verdict }) => verdict.result !== 'ok');
   if (bad.length === 0) {
-    if (!keep) rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
     print('OK');
     return;
   }

@@ -36,12 +36,6 @@ export interface RunOptions extends HelperContext {
   readonly root: string;
   /** By name, one after the other. */
   readonly attacks: readonly string[];
-  /** Length of each attack. */
-  readonly seconds: number;
-  /** Length of each quiet time. */
-  readonly quietSeconds: number;
-  /** How often an attack is repeated that could not be measured, because other processes were in the way. */
-  readonly repeats: number;
   readonly onAttack: (name: string) => void;
   readonly onResult: (result: AttackResult) => void;
 }
@@ -74,6 +68,9 @@ interface ObservedWindow extends Gap {
 const QUERY_RATE_LIMIT = 5_000;
 const [NEIGHBOUR_PROFILE, ATTACKER_PROFILE] = [1, 2];
 const [LOWEST_PORT, HIGHEST_PORT] = [1_024, 65_535];
+const [ATTACK_MS, QUIET_MS] = [8_000, 5_000];
+/** How often an attack, or a quiet time, is repeated that could not be measured: other processes were in the way. */
+const REPEATS = 2;
 /** The compiler has met the hot functions of all processes. */
 const WARM_UP_MS = 8_000;
 /** After an attack: questions in flight end within three seconds. */
@@ -164,17 +161,17 @@ class Run {
   }
 
   async attackAll(): Promise<readonly AttackResult[]> {
-    const { attacks, repeats, onAttack, onResult } = this.options;
+    const { attacks, onAttack, onResult } = this.options;
     await this.pause(WARM_UP_MS);
     let quiet = await this.quietTime();
     const results: AttackResult[] = [];
     for (const attack of attacks) {
       onAttack(attack);
-      for (let i = 0; i <= repeats; i++) {
+      for (let i = 0; i <= REPEATS; i++) {
         const attempt = await this.attackOnce(attack, quiet);
         ({ quiet } = attempt);
         onResult(attempt.result);
-        if (i < repeats && attempt.result.verdict.result === 'disturbed') continue;
+        if (i < REPEATS && attempt.result.verdict.result === 'disturbed') continue;
         results.push(attempt.result);
         break;
       }
@@ -192,7 +189,7 @@ class Run {
     const unreadBefore = this.unreadAnswers;
     const order: AttackOrder = { name: attack, target };
     const attacker = await Helper.start('attacker', order, PRIORITIES.attacker, options);
-    const during = await this.observe(options.seconds * 1_000);
+    const during = await this.observe(ATTACK_MS);
     const done = attacker.next();
     attacker.send('stop');
     const counts = (await done) as Record<string, number>;
@@ -221,10 +218,9 @@ class Run {
 
   /** A time without an attack, in which other processes were not in the way either, if possible. */
   private async quietTime(): Promise<ObservedWindow> {
-    const { quietSeconds, repeats } = this.options;
-    let window = await this.observe(quietSeconds * 1_000);
-    for (let i = 0; i < repeats && isCrowded(window.waitingShare); i++) {
-      window = await this.observe(quietSeconds * 1_000);
+    let window = await this.observe(QUIET_MS);
+    for (let i = 0; i < REPEATS && isCrowded(window.waitingShare); i++) {
+      window = await this.observe(QUIET_MS);
     }
     return window;
   }
