@@ -31,7 +31,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
     startPostgres({
       dataDir: join(folder, 'postgres'),
       logFile: join(folder, 'postgres.log'),
-      settings: ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'],
+      settings: [
+        ...['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'],
+        'max_connections=400',
+      ],
     }),
     startRedis({ dataDir: join(folder, 'redis'), logFile: join(folder, 'redis.log') }),
   ]);
