@@ -71,6 +71,18 @@ describe('ChangeBuffer', () => {
     );
   });
 
+  it('forgets what follows a change that another one takes the place of: the log was set back', () => {
+    const buffer = new ChangeBuffer();
+    for (let revision = 1; revision <= 6; revision++) buffer.add('a', change(revision));
+    // Again, late and the same.
+    buffer.add('a', change(2));
+    expect(kept(buffer, 10)).toEqual([1, 2, 3, 4, 5, 6]);
+    buffer.add('a', { ...change(4), digest: 'other' });
+    expect(kept(buffer, 10)).toEqual([1, 2, 3, 4]);
+    buffer.add('a', { ...change(5), digest: 'other' });
+    expect(kept(buffer, 10)).toEqual([1, 2, 3, 4, 5]);
+  });
+
   it('has room again for those that follow what is in force', () => {
     const buffer = new ChangeBuffer();
     for (let revision = 1; revision <= MAX_CHANGES + 5; revision++)

@@ -15,13 +15,16 @@ export class ChangeBuffer {
 
   /**
    * Keeps a change if there is room, in place of later ones if need be. A change of another log replaces those of the
-   * log before.
+   * log before. So does one with another digest than the one of its revision: the log was set back, and what was
+   * received after that one is of a past that is lost.
    */
   add(lineage: string, change: Change): void {
     if (lineage !== this.lineage) this.clear();
     this.lineage = lineage;
     const { revision } = change;
-    this.remove(revision);
+    const known = this.changes.get(revision);
+    if (known !== undefined && known.digest !== change.digest) this.removeFrom(revision);
+    else this.remove(revision);
     const isFull = this.isOver(sizeOf(change));
     if (isFull && revision > this.newest && this.changes.size > 0) return;
     this.changes.set(revision, change);
@@ -63,6 +66,12 @@ export class ChangeBuffer {
     if (change === undefined) return;
     this.changes.delete(revision);
     this.operations -= sizeOf(change);
+  }
+
+  private removeFrom(first: number): void {
+    for (const revision of this.changes.keys()) {
+      if (revision >= first) this.remove(revision);
+    }
   }
 
   private makeRoom(): void {
