@@ -29,6 +29,8 @@ export interface FollowPolicyOptions {
   readonly log: FeedLogger;
   /** Most threads that read the policy through `target.share`; 0 unless given. */
   readonly readers?: number;
+  /** Is given large memory before it is written: that of policies and of catalogue images. */
+  readonly prepareMemory?: (bytes: Uint8Array) => void;
   /** Without it nothing is traced. */
   readonly tracer?: FollowerTracer | undefined;
   /** Called before the control plane is told what is in force. */
@@ -59,6 +61,7 @@ export function followPolicy({
   configuration,
   log,
   readers = 0,
+  prepareMemory,
   tracer,
   onAcknowledge,
   status,
@@ -71,7 +74,11 @@ export function followPolicy({
   const { DATA_DIR: dataDir } = configuration;
   const disk = dataDir === undefined ? undefined : new ConfigurationDisk({ folder: dataDir, log });
   const images = new CatalogueImages(feed, disk, log, {
-    allocate: sharedBytes,
+    allocate: (length) => {
+      const bytes = sharedBytes(length);
+      prepareMemory?.(bytes);
+      return bytes;
+    },
     buildImage,
   });
   const catalogues = new ImageFollower({
@@ -82,7 +89,7 @@ export function followPolicy({
     log,
   });
   const timeZone = configuration.SCHEDULE_TIMEZONE;
-  const memory = new ChunkMemory();
+  const memory = new ChunkMemory(prepareMemory);
   const target: PolicyTarget = new PolicyTarget({ timeZone, readers, memory }, catalogues);
   const follower = new Follower({
     id: `${hostname()}-${process.pid}-${randomUUID()}`,

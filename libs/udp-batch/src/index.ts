@@ -8,6 +8,7 @@ export {
   type UdpSocketHandle,
   type UdpSocketOptions,
 } from './udp-socket.js';
+export { useHugePages } from './huge-pages.js';
 export { PortSpread } from './port-spread.js';
 export { ROUTE_WORDS, routeTo } from './socket-address.js';
 export { SocketPoller } from './socket-poller.js';

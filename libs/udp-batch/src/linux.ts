@@ -25,6 +25,8 @@ export const IPV6_PKTINFO = 50;
 
 export const POLLIN = 1;
 
+export const MADV_HUGEPAGE = 14;
+
 export const MSG_TRUNC = 0x20;
 export const MSG_DONTWAIT = 0x40;
 /** recvmmsg only: waits for the first datagram, then takes what has arrived. */

@@ -21,6 +21,7 @@ export interface SystemCalls {
   recvmmsg(fd: number, messages: number, count: number, flags: number, timeout: number): number;
   sendmmsg(fd: number, messages: number, count: number, flags: number): number;
   poll(fds: number, count: number, timeoutMs: number): number;
+  madvise(address: number, length: number, advice: number): number;
   close(fd: number): number;
   /** The number of this thread in /proc/self/task. */
   gettid(): number;
@@ -80,6 +81,7 @@ function load(): SystemCalls {
     recvmmsg: libc.func('int recvmmsg(int, uintptr_t, uint32_t, int, uintptr_t)'),
     sendmmsg: libc.func('int sendmmsg(int, uintptr_t, uint32_t, int)'),
     poll: libc.func('int poll(uintptr_t, unsigned long, int)'),
+    madvise: libc.func('int madvise(uintptr_t, size_t, int)'),
     close: libc.func('int close(int)'),
     gettid: libc.func('int gettid()'),
     errno: () => koffi.errno(),

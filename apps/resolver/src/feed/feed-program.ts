@@ -5,7 +5,7 @@
 import { createLogger, StartError } from '@weir/ops';
 import { type FollowedPolicy, followPolicy, type OwnStatus } from '@weir/policy-feed';
 import { openTelemetry, type Telemetry } from '@weir/telemetry';
-import { loadSystemCalls } from '@weir/udp-batch';
+import { loadSystemCalls, useHugePages } from '@weir/udp-batch';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ShareReaders } from '../shared-policy/read-policy.js';
 import { type FeedOrder, type FeedReport, type FeedTask, FeedWord } from './feed-task.js';
@@ -65,6 +65,7 @@ try {
     log,
     tracer: telemetry?.tracer,
     readers: mostReaders,
+    prepareMemory: useHugePages,
     onAcknowledge: tellState,
     status: () => status,
   });

@@ -3,13 +3,26 @@ import type { TakenChunk } from './taken-chunk.js';
 
 /** So much is kept at any size of the policy. */
 const LEAST_BYTES = 32 * 2 ** 20;
+/**
+ * Large chunks are parts of buffers of this size: four huge pages of 2 MiB for eight chunks, and a little more, because
+ * a chunk of an arena is slightly longer than 1 MiB.
+ */
+export const SLAB_BYTES = 8 * 2 ** 20 + 2 ** 16;
+/** Smaller chunks have a buffer of their own: a huge page would make all of it real, and most is never written. */
+const LEAST_PART_BYTES = 2 ** 20;
+const NOTHING = new Int32Array(0);
 
-/** Where the chunks of policies come from, and where they go back to: each has a buffer of its own. */
+/** Where the chunks of policies come from, and where they go back to. */
 export class ChunkMemory {
   /** By length. Other threads may still refer to the buffers, but do not read them. */
-  private readonly spares = new Map<number, SharedArrayBuffer[]>();
+  private readonly spares = new Map<number, Int32Array[]>();
   private waitingBytes = 0;
   private mostBytes = LEAST_BYTES;
+  /** The rest of the last slab. */
+  private rest: Int32Array = NOTHING;
+
+  /** @param prepareSlab is given each new slab before it is written, for example to ask for huge pages. */
+  constructor(private readonly prepareSlab?: (slab: Uint8Array) => void) {}
 
   /** Memory that waits to be used again. */
   get spareBytes(): number {
@@ -21,11 +34,10 @@ export class ChunkMemory {
     const spare = this.spares.get(byteLength)?.pop();
     if (spare !== undefined) {
       this.waitingBytes -= byteLength;
-      return { chunk: new Int32Array(spare), isNew: false };
+      return { chunk: new Int32Array(spare.buffer, spare.byteOffset, spare.length), isNew: false };
     }
-    const buffer = new SharedArrayBuffer(byteLength);
-    countAsHeap(buffer);
-    return { chunk: new Int32Array(buffer), isNew: true };
+    const isPart = byteLength >= LEAST_PART_BYTES;
+    return { chunk: isPart ? this.takePart(byteLength) : newWords(byteLength), isNew: true };
   }
 
   /** Nobody reads or writes the chunk any more, in any thread. It waits, or goes to the garbage collector. */
@@ -33,10 +45,9 @@ export class ChunkMemory {
     const { byteLength } = chunk;
     if (this.waitingBytes + byteLength > this.mostBytes) return;
     this.waitingBytes += byteLength;
-    const buffer = chunk.buffer as SharedArrayBuffer;
     const list = this.spares.get(byteLength);
-    if (list === undefined) this.spares.set(byteLength, [buffer]);
-    else list.push(buffer);
+    if (list === undefined) this.spares.set(byteLength, [chunk]);
+    else list.push(chunk);
   }
 
   /** From now on no more spare memory than this is kept: enough for one more policy like the one in force. */
@@ -48,6 +59,23 @@ export class ChunkMemory {
       }
     }
   }
+
+  private takePart(byteLength: number): Int32Array {
+    if (this.rest.byteLength < byteLength) {
+      this.rest = newWords(Math.max(SLAB_BYTES, byteLength));
+      this.prepareSlab?.(new Uint8Array(this.rest.buffer));
+    }
+    const words = byteLength / Int32Array.BYTES_PER_ELEMENT;
+    const part = this.rest.subarray(0, words);
+    this.rest = this.rest.subarray(words);
+    return part;
+  }
+}
+
+function newWords(byteLength: number): Int32Array {
+  const buffer = new SharedArrayBuffer(byteLength);
+  countAsHeap(buffer);
+  return new Int32Array(buffer);
 }
 
 /** Of policies that nobody gives memory. */

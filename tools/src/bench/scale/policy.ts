@@ -5,7 +5,8 @@
 import { CatalogueImage } from '@weir/catalogue';
 import { ENTITY_KINDS, fromRow, type Operation, type Row } from '@weir/config-model';
 import { parseHashKey, SuffixHashes } from '@weir/dns-name';
-import { type Client, Decision, Policy, Reason } from '@weir/policy';
+import { ChunkMemory, type Client, Decision, Policy, Reason, sharedBytes } from '@weir/policy';
+import { useHugePages } from '@weir/udp-batch';
 import { Random } from '../../deployment/random.js';
 import { percentile } from '../../percentile.js';
 import {
@@ -95,10 +96,13 @@ const client: Client = { family: 4, words: new Uint32Array(4), port: 0 };
 const KEY = parseHashKey(HASH_KEY);
 const hashes = new SuffixHashes(KEY);
 const out = new Decision();
-const policy = new Policy({ timeZone: 'Europe/Berlin' });
+const policy = new Policy({
+  timeZone: 'Europe/Berlin',
+  memory: new ChunkMemory(useHugePages),
+});
 load();
 const { image } = compileDomains(size.domains);
-policy.setCatalogue(CatalogueImage.open(image, KEY));
+policy.setCatalogue(CatalogueImage.open(shareImage(), KEY));
 const queries = Math.max(4_096, Math.round(131_072 * share));
 const decide = measureDecisions(queries);
 const changeUs = measureChanges(Math.max(200, Math.round(20_000 * share)));
@@ -127,6 +131,14 @@ function load(): void {
     policy.load(kind, part);
   }
   policy.setRevision(1);
+}
+
+/** The image in memory as a resolver has it. */
+function shareImage(): Uint8Array {
+  const bytes = sharedBytes(image.length);
+  useHugePages(bytes);
+  bytes.set(image);
+  return bytes;
 }
 
 /** Puts so many orders, for names that nobody asks for. @returns their number */
