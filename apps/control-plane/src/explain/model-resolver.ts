@@ -15,12 +15,12 @@ import {
   type AskedQuery,
   BlockErrors,
   BlockPages,
+  DecidedQuery,
   DISCOVERY_ZONES,
   LOCAL_ZONES,
   LocalAnswers,
   LocalRecords,
   OwnAnswers,
-  PolicyLookup,
   QueryDecider,
   READINESS_ZONES,
   ServerInformation,
@@ -72,22 +72,21 @@ export class ModelResolver {
   private readonly localAnswers = new LocalAnswers();
   private readonly out = new Uint8Array(ANSWER_BYTES);
 
-  constructor(configuration: Configuration<typeof ANSWER_VARIABLES>, hashKey: HashKey) {
+  constructor(
+    configuration: Configuration<typeof ANSWER_VARIABLES>,
+    private readonly hashKey: HashKey,
+  ) {
     const { source } = this;
-    const policyLookup = new PolicyLookup({
-      source,
-      hashKey,
-      allowedClients: configuration.DNS_ALLOWED_CLIENTS,
-      nowMs: () => this.nowMs,
-    });
     const { INSPECT_CNAME: isEnabled } = configuration;
-    this.targetInspector = new TargetInspector({ source, policyLookup, isEnabled });
+    this.targetInspector = new TargetInspector({ source, isEnabled });
     this.discoveryNames = new SpecialNameTable(
       hashKey,
       configuration.BLOCK_RESOLVER_DISCOVERY ? DISCOVERY_ZONES : [],
     );
     this.decider = new QueryDecider({
-      policyLookup,
+      source,
+      allowedClients: configuration.DNS_ALLOWED_CLIENTS,
+      nowMs: () => this.nowMs,
       discoveryNames: this.discoveryNames,
       localNames: new SpecialNameTable(hashKey, [
         ...READINESS_ZONES,
@@ -122,23 +121,26 @@ export class ModelResolver {
     this.source.policy = policy;
     this.nowMs = atMs;
     const asked = { bytes, query, client, nameHashLow: 0, nameHashHigh: 0 };
-    const action = this.decider.decide(asked);
+    const decided = new DecidedQuery(this.hashKey);
+    const action = this.decider.decide(asked, decided);
     if (target !== null && (action === Action.resolve || action === Action.rewrite)) {
-      const { hashes } = this.decider;
-      hashes.compute(target, 0);
-      if (this.targetInspector.blocks(hashes)) {
-        return { ...this.outcomeOf(Action.block, asked, name), judged: target };
+      if (this.targetInspector.blocks(decided, target)) {
+        return { ...this.outcomeOf(Action.block, asked, decided, name), judged: target };
       }
     }
-    return this.outcomeOf(action, asked, name);
+    return this.outcomeOf(action, asked, decided, name);
   }
 
-  private outcomeOf(action: Action, asked: AskedQuery, name: Uint8Array): QueryOutcome {
-    const { decider } = this;
-    const answer = this.answerTo(action, asked);
+  private outcomeOf(
+    action: Action,
+    asked: AskedQuery,
+    decided: DecidedQuery,
+    name: Uint8Array,
+  ): QueryOutcome {
+    const answer = this.answerTo(action, asked, decided);
     const plain = { special: null, rewrite: null, judged: name, areTargetsJudged: false, answer };
     if (action === Action.refuse) return { ...plain, verdict: 'refused' };
-    const { special, zoneOffset } = decider.specialMatch;
+    const { special, zoneOffset } = decided.special;
     if (action === Action.answerServer) {
       return { ...plain, verdict: 'allow', special: formatName(asked.bytes, HEADER_BYTES) };
     }
@@ -146,22 +148,25 @@ export class ModelResolver {
       action === Action.answerSpecial ||
       (action === Action.answerAny && special !== Special.none)
     ) {
-      const isDiscovery = this.discoveryNames.find(decider.hashes) !== Special.none;
+      const isDiscovery = this.discoveryNames.find(decided.hashes) !== Special.none;
       const verdict = isDiscovery ? 'deny' : 'allow';
       return { ...plain, verdict, special: formatName(asked.bytes, zoneOffset) };
     }
-    const rewrite = decider.localName?.rewrite?.target ?? null;
+    const rewrite = decided.localName?.rewrite?.target ?? null;
     if (action === Action.block) {
       return { ...plain, verdict: 'deny', rewrite, judged: rewrite ?? name };
     }
-    const verdict = decider.decision.verdict === Verdict.permit ? 'allow' : 'unfiltered';
-    const areTargetsJudged = answer === null && this.targetInspector.hasSay;
+    const verdict = decided.decision.verdict === Verdict.permit ? 'allow' : 'unfiltered';
+    const areTargetsJudged = answer === null && this.targetInspector.hasSay(decided);
     return { ...plain, verdict, rewrite, areTargetsJudged };
   }
 
-  private answerTo(action: Action, asked: AskedQuery): DnsAnswerDto | null {
+  private answerTo(
+    action: Action,
+    asked: AskedQuery,
+    { decision, special, localName, serverRecords }: DecidedQuery,
+  ): DnsAnswerDto | null {
     const { out, ownAnswers } = this;
-    const { decision, specialMatch, localName, serverRecords } = this.decider;
     switch (action) {
       case Action.refuse:
         return readAnswer(out, ownAnswers.writeRefusal(out, asked));
@@ -171,7 +176,7 @@ export class ModelResolver {
         return readAnswer(out, ownAnswers.writeAny(out, asked, decision));
       case Action.answerSpecial: {
         const limit = EDNS_UDP_BYTES;
-        const length = ownAnswers.writeSpecial(out, asked, specialMatch, decision, limit);
+        const length = ownAnswers.writeSpecial(out, asked, special, decision, limit);
         return readAnswer(out, length);
       }
       case Action.answerServer: {

@@ -13,7 +13,6 @@ import {
 import {
   BlockErrors,
   BlockPages,
-  PolicyLookup,
   QueryDecider,
   TargetInspector,
   LocalRecords,
@@ -65,22 +64,14 @@ function createPath() {
   const response = new Response();
   // Not a real clock: every eighth reading would put a number on the heap, which this test does not look for.
   let ticks = 0;
-  const policyLookup = new PolicyLookup({
-    source: { policy },
-    hashKey,
-    allowedClients: CONFIGURATION.DNS_ALLOWED_CLIENTS,
-    nowMs: () => NOW_MS,
-  });
-  const targetInspector = new TargetInspector({
-    source: { policy },
-    policyLookup,
-    isEnabled: true,
-  });
+  const targetInspector = new TargetInspector({ source: { policy }, isEnabled: true });
   const cache = new AnswerCache({ sizeBytes: 1 << 20, targetHasher: new TargetHasher(hashKey) });
   const path: QueryPath = new QueryPath({
     targetInspector,
     decider: new QueryDecider({
-      policyLookup,
+      source: { policy },
+      allowedClients: CONFIGURATION.DNS_ALLOWED_CLIENTS,
+      nowMs: () => NOW_MS,
       discoveryNames: new SpecialNameTable(hashKey, DISCOVERY_ZONES),
       localNames: new SpecialNameTable(hashKey, LOCAL_ZONES),
       localRecords: { value: LocalRecords.of(readRecords(RECORDS), hashKey) },
@@ -93,10 +84,10 @@ function createPath() {
       isEnabled: true,
       allowedZones: [],
       hashKey,
-      decision: policyLookup.decision,
     }),
     structuredErrorsOption: 65_001,
     source: { policy },
+    hashKey,
     blockErrors: new BlockErrors({
       source: { policy },
       hasText: true,

@@ -4,8 +4,6 @@ import {
   BlockErrors,
   BlockPages,
   contactUris,
-  PolicyLookup,
-  type PolicyLookupOptions,
   QueryDecider,
   type QueryDeciderOptions,
   TargetInspector,
@@ -68,8 +66,7 @@ export type QueryPathParts = Pick<
   | 'queryLog'
   | 'upstream'
 > &
-  Pick<PolicyLookupOptions, 'allowedClients'> &
-  Pick<QueryDeciderOptions, 'isReady' | 'localRecords'> & {
+  Pick<QueryDeciderOptions, 'allowedClients' | 'isReady' | 'localRecords'> & {
     readonly source: PolicySource<QueryPolicy>;
     readonly hashKey: HashKey;
     /** Wall clock in milliseconds: schedules follow it. */
@@ -82,17 +79,7 @@ export function createQueryPath(
   parts: QueryPathParts,
 ): QueryPath {
   const { source, hashKey, wallClockMs, ...others } = parts;
-  const policyLookup = new PolicyLookup({
-    source,
-    hashKey,
-    allowedClients: parts.allowedClients,
-    nowMs: wallClockMs,
-  });
-  const targetInspector = new TargetInspector({
-    source,
-    policyLookup,
-    isEnabled: configuration.INSPECT_CNAME,
-  });
+  const targetInspector = new TargetInspector({ source, isEnabled: configuration.INSPECT_CNAME });
   const serverInformation = new ServerInformation({
     identity: configuration.DNS_SERVER_ID,
     name: configuration.DNS_DESIGNATED_NAME,
@@ -102,7 +89,9 @@ export function createQueryPath(
   return new QueryPath({
     // First what the policy says about the client and the name …
     decider: new QueryDecider({
-      policyLookup,
+      source,
+      allowedClients: parts.allowedClients,
+      nowMs: wallClockMs,
       discoveryNames: new SpecialNameTable(hashKey, [
         ...(configuration.BLOCK_RESOLVER_DISCOVERY ? DISCOVERY_ZONES : []),
         ...(designated.length > 0 ? DESIGNATION_ZONES : []),
@@ -139,11 +128,11 @@ export function createQueryPath(
       isEnabled: configuration.BLOCK_REBINDING,
       allowedZones: configuration.REBINDING_ALLOWED_ZONES,
       hashKey,
-      decision: policyLookup.decision,
     }),
     hasNxDomainCut: configuration.CACHE_NXDOMAIN_CUT,
     maxTtlSeconds: configuration.CACHE_MAX_TTL ?? Infinity,
     source,
+    hashKey,
     ...others,
   });
 }

@@ -1,6 +1,8 @@
+import type { HashKey } from '@weir/dns-name';
 import {
   answersQuestion,
   CLASS_IN,
+  type ExtendedError,
   hasOption,
   hasUsableRcode,
   parseQuery,
@@ -9,8 +11,9 @@ import {
   type Response,
 } from '@weir/dns-wire';
 import {
-  LocalAnswers,
   Action,
+  DecidedQuery,
+  LocalAnswers,
   type QueryDecider,
   type ServerInformation,
   type TargetInspector,
@@ -19,7 +22,6 @@ import {
 import type { AnswerCache } from '../cache/answer-cache.js';
 import { type CacheReader, CacheResult } from '../cache/cache-reader.js';
 import type { ServerCookies } from '../limits/server-cookies.js';
-import { NO_VERDICT } from '../metrics/query-counters.js';
 import { AnswerSource, type LatencyHistogram, QueryTimer } from '../metrics/query-timer.js';
 import { DropReason, type Exchange, type QueryHandler, Transport } from '../query/exchange.js';
 import { OwnQuestion, type Question } from '../query/question.js';
@@ -35,10 +37,8 @@ export interface UpstreamAccess {
   refresh(exchange: Exchange, question: Question): boolean;
 }
 
-export interface QueryPathOptions extends Omit<
-  RepliesOptions,
-  'decision' | 'specialMatch' | 'timer'
-> {
+export interface QueryPathOptions extends Omit<RepliesOptions, 'timer'> {
+  readonly hashKey: HashKey;
   readonly decider: QueryDecider;
   readonly targetInspector: TargetInspector;
   readonly rebindingProtection: RebindingProtection;
@@ -70,11 +70,13 @@ export class QueryPath implements QueryHandler, ForwardEvents {
   private readonly replies: Replies;
   private readonly localAnswers = new LocalAnswers();
   private readonly targetQuestion = new OwnQuestion();
+  /** What was decided about the current query. */
+  private readonly decided: DecidedQuery;
 
   constructor(private readonly options: QueryPathOptions) {
     this.timer = new QueryTimer(options.latencies, options.nowMs);
-    const { decision, specialMatch } = options.decider;
-    this.replies = new Replies({ ...options, decision, specialMatch, timer: this.timer });
+    this.replies = new Replies({ ...options, timer: this.timer });
+    this.decided = new DecidedQuery(options.hashKey);
   }
 
   handle(exchange: Exchange): void {
@@ -151,7 +153,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     if (query.cookieBytes > 0) this.options.cookies.process(query, exchange.client);
     if (status === QueryStatus.ok) this.answer(exchange);
     else if (status === QueryStatus.cookieOnly) replies.sendCookie(exchange);
-    else replies.sendError(exchange, status, ExtendedErrors.none, NO_VERDICT);
+    else replies.sendError(exchange, null, status, ExtendedErrors.none);
   }
 
   private asksForStructuredErrors({ bytes, query }: Exchange): boolean {
@@ -160,9 +162,9 @@ export class QueryPath implements QueryHandler, ForwardEvents {
   }
 
   private refreshAnswer(exchange: Exchange): void {
-    const { cache, decider } = this.options;
+    const { cache } = this.options;
     if (parseQuery(exchange.bytes, exchange.length, exchange.query) !== QueryStatus.ok) return;
-    const question = this.questionOf(exchange, decider.decide(exchange));
+    const question = this.questionOf(exchange, this.decide(exchange));
     if (question === null || this.upstream.refresh(exchange, question)) return;
     // The lane has claimed the refresh. The next hit tries again.
     if (cache.findStale(question, this.nowSeconds())) cache.cancelRefresh();
@@ -171,7 +173,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
   private handleResponse(exchange: Exchange, response: Response): void {
     this.timer.source = AnswerSource.upstream;
     // The configuration may have changed while the upstream was asked. The current one decides.
-    const action = this.options.decider.decide(exchange);
+    const action = this.decide(exchange);
     const question = this.questionOf(exchange, action);
     if (question === null || !answersQuestion(response, question.bytes, question.query)) {
       return this.act(exchange, action, question);
@@ -180,14 +182,18 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     this.replyWithResponse(exchange, response, null);
   }
 
+  private decide(exchange: Exchange): Action {
+    return this.options.decider.decide(exchange, this.decided);
+  }
+
   private answer(exchange: Exchange): void {
-    const action = this.options.decider.decide(exchange);
+    const action = this.decide(exchange);
     this.act(exchange, action, this.questionOf(exchange, action));
   }
 
   /** The question to resolve for that query: its own, or that for the target of a rewrite. Null: there is none. */
   private questionOf(exchange: Exchange, action: Action): Question | null {
-    const { rewrite, hashes } = this.options.decider;
+    const { rewrite, hashes } = this.decided;
     if (action === Action.resolve) return exchange;
     if (action !== Action.rewrite || rewrite === null) return null;
     this.targetQuestion.setName(exchange, rewrite.target, hashes);
@@ -195,16 +201,15 @@ export class QueryPath implements QueryHandler, ForwardEvents {
   }
 
   private refuse(exchange: Exchange): void {
-    const { verdict } = this.options.decider.decision;
     // The reason is the client, or the class, for which there is no EDE.
     const error =
       exchange.query.qclass === CLASS_IN ? ExtendedErrors.prohibited : ExtendedErrors.none;
-    this.replies.sendError(exchange, Rcode.refused, error, verdict);
+    this.replies.sendError(exchange, this.decided.decision, Rcode.refused, error);
   }
 
   /** @param question the one to resolve, when that is the action */
   private act(exchange: Exchange, action: Action, question: Question | null): void {
-    const { replies } = this;
+    const { replies, decided } = this;
     switch (action) {
       case Action.resolve:
       case Action.rewrite:
@@ -212,30 +217,30 @@ export class QueryPath implements QueryHandler, ForwardEvents {
       case Action.refuse:
         return this.refuse(exchange);
       case Action.notReady:
-        return replies.sendEmpty(exchange, Rcode.servFail, ExtendedErrors.notReady, NO_VERDICT);
+        return replies.sendEmpty(exchange, null, Rcode.servFail, ExtendedErrors.notReady);
       case Action.block:
-        return replies.sendBlock(exchange);
+        return replies.sendBlock(exchange, decided.decision);
       case Action.answerAny:
-        return replies.sendAny(exchange);
+        return replies.sendAny(exchange, decided.decision);
       case Action.answerServer:
         return this.answerServer(exchange);
       case Action.answerSpecial:
-        return replies.sendSpecial(exchange);
+        return replies.sendSpecial(exchange, decided.decision, decided.special);
       case Action.answerLocal:
         return this.answerLocal(exchange);
     }
   }
 
   private answerServer(exchange: Exchange): void {
-    const { serverRecords } = this.options.decider;
+    const { serverRecords, decision } = this.decided;
     if (serverRecords === null) throw new Error('an answer about this server without records');
-    this.replies.sendServerRecords(exchange, serverRecords);
+    this.replies.sendServerRecords(exchange, decision, serverRecords);
   }
 
   private answerLocal(exchange: Exchange): void {
-    const { localName } = this.options.decider;
+    const { localName, decision } = this.decided;
     if (localName === null) throw new Error('an answer for a name without local records');
-    this.replies.sendResponse(exchange, this.localAnswers.answer(exchange, localName));
+    this.replies.sendResponse(exchange, decision, this.localAnswers.answer(exchange, localName));
   }
 
   /**
@@ -247,7 +252,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     const { query } = question;
     // The cache would tell what other clients asked (decisions §9).
     if (!query.recursionDesired) {
-      return this.replies.sendDecided(exchange, Rcode.refused, ExtendedErrors.notRecursive);
+      return this.sendError(exchange, Rcode.refused, ExtendedErrors.notRecursive);
     }
     const found = cache.find(question, this.nowSeconds());
     this.timer.source = AnswerSource.cached;
@@ -259,8 +264,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
       return this.replyFromCache(exchange, response);
     }
     if (found === CacheResult.miss && this.options.hasNxDomainCut) {
-      const { hashes } = this.options.decider;
-      const response = cache.readAbove(question, hashes, this.nowSeconds());
+      const response = cache.readAbove(question, this.decided.hashes, this.nowSeconds());
       if (response !== null) return this.replyFromCache(exchange, response);
     }
     if (found === CacheResult.failing) return this.replyFromCache(exchange, cache.readStale(query));
@@ -274,7 +278,12 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     if (result === ForwardResult.taken || this.replyStale(exchange, question)) return;
     const isDead = result === ForwardResult.deadZone;
     const error = isDead ? ExtendedErrors.deadZone : ExtendedErrors.overloaded;
-    this.replies.sendDecided(exchange, Rcode.servFail, error);
+    this.sendError(exchange, Rcode.servFail, error);
+  }
+
+  /** An error of a query that was permitted. */
+  private sendError(exchange: Exchange, rcode: number, error: ExtendedError): void {
+    this.replies.sendEmpty(exchange, this.decided.decision, rcode, error);
   }
 
   /** Answers with an expired answer (RFC 8767). @returns false when there is none */
@@ -300,15 +309,17 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     response: Response,
     kept: CacheReader | null,
   ): void {
-    switch (this.options.targetInspector.inspect(response, kept === null ? null : kept.targets)) {
+    const { decided } = this;
+    const targets = kept === null ? null : kept.targets;
+    switch (this.options.targetInspector.inspect(decided, response, targets)) {
       case TargetVerdict.pass:
         return this.sendResponse(exchange, response, kept);
       case TargetVerdict.block:
-        return this.replies.sendBlock(exchange);
+        return this.replies.sendBlock(exchange, decided.decision);
       case TargetVerdict.malformed:
-        return this.replies.sendDecided(exchange, Rcode.servFail, ExtendedErrors.none);
+        return this.sendError(exchange, Rcode.servFail, ExtendedErrors.none);
       case TargetVerdict.tooMany:
-        return this.replies.sendDecided(exchange, Rcode.servFail, ExtendedErrors.tooManyTargets);
+        return this.sendError(exchange, Rcode.servFail, ExtendedErrors.tooManyTargets);
     }
   }
 
@@ -317,18 +328,18 @@ export class QueryPath implements QueryHandler, ForwardEvents {
    * operator has written this target, its addresses are his.
    */
   private sendResponse(exchange: Exchange, response: Response, kept: CacheReader | null): void {
-    const { decider, rebindingProtection } = this.options;
-    const { rewrite } = decider;
+    const { rebindingProtection, counters } = this.options;
+    const { rewrite, decision } = this.decided;
     if (rewrite === null) {
-      const rest = rebindingProtection.filter(exchange, response, kept);
-      if (rest !== response) this.options.counters.removedAddresses();
-      if (rest !== null) this.replies.sendResponse(exchange, rest);
-      else this.replies.sendNoAddress(exchange);
+      const rest = rebindingProtection.filter(exchange, decision, response, kept);
+      if (rest !== response) counters.removedAddresses();
+      if (rest !== null) this.replies.sendResponse(exchange, decision, rest);
+      else this.replies.sendNoAddress(exchange, decision);
       return;
     }
     const rewritten = this.localAnswers.rewritten(exchange, rewrite, response);
-    if (rewritten !== null) return this.replies.sendResponse(exchange, rewritten);
-    this.replies.sendDecided(exchange, Rcode.servFail, ExtendedErrors.none);
+    if (rewritten !== null) return this.replies.sendResponse(exchange, decision, rewritten);
+    this.sendError(exchange, Rcode.servFail, ExtendedErrors.none);
   }
 
   private get upstream(): UpstreamAccess {

@@ -14,8 +14,6 @@ export interface RebindingProtectionOptions {
   /** Names in these zones may have private addresses. */
   readonly allowedZones: readonly string[];
   readonly hashKey: HashKey;
-  /** What the policy says about the current query. */
-  readonly decision: Decision;
 }
 
 /** What the cache knows about the answer that it has returned. */
@@ -44,13 +42,18 @@ export class RebindingProtection {
   }
 
   /**
+   * @param decision about the query
    * @param kept about the response, if it comes from the cache
    * @returns what the client gets of it: all, or a copy without private addresses, valid until the next call; null:
    *   NODATA
    */
-  filter(exchange: Exchange, response: Response, kept: KeptAddresses | null): Response | null {
-    const { isEnabled, decision } = this.options;
-    if (!isEnabled || decision.verdict === Verdict.unfiltered) return response;
+  filter(
+    exchange: Exchange,
+    decision: Decision,
+    response: Response,
+    kept: KeptAddresses | null,
+  ): Response | null {
+    if (!this.options.isEnabled || decision.verdict === Verdict.unfiltered) return response;
     const isPrivate = kept === null ? hasPrivateAddresses(response) : kept.hasPrivateAddresses;
     if (!isPrivate || this.isAllowed(exchange)) return response;
     return this.removal.remove(response, exchange.query.qtype);

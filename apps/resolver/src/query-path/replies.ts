@@ -46,10 +46,6 @@ export const ExtendedErrors = {
 
 export interface RepliesOptions extends OwnAnswersOptions {
   readonly source: PolicySource<QueryPolicy>;
-  /** What the policy says about the current query. */
-  readonly decision: Decision;
-  /** The special name that the current query asks for. */
-  readonly specialMatch: SpecialMatch;
   /** Highest TTL of records from upstream. */
   readonly maxTtlSeconds: number;
   readonly limits: ClientLimits;
@@ -63,7 +59,10 @@ export interface RepliesOptions extends OwnAnswersOptions {
   readonly queryLog: QueryLog | null;
 }
 
-/** The last step of every query: write the answer, count it and send it, or drop the query. Allocates nothing. */
+/**
+ * The last step of every query: write the answer, count it and send it, or drop the query. Allocates nothing. A decision
+ * is what the policy says about the query; null: it was not asked.
+ */
 export class Replies {
   /** For answers whose way back has no place of its own for them. */
   private readonly ownSpace = new Uint8Array(MAX_MESSAGE_BYTES);
@@ -74,50 +73,51 @@ export class Replies {
     this.ownAnswers = new OwnAnswers(options);
   }
 
-  sendBlock(exchange: Exchange): void {
+  sendBlock(exchange: Exchange, decision: Decision): void {
     const out = exchange.replyPath.space ?? this.ownSpace;
-    const { decision, timer } = this.options;
+    const { timer } = this.options;
     if (timer.source !== AnswerSource.upstream) timer.source = AnswerSource.blocked;
     const limit = exchange.replyPath.maxAnswerBytes(exchange.query);
     const length = this.ownAnswers.writeBlock(out, exchange, decision, limit);
-    this.send(exchange, out, length, decision.verdict, Rcode.noError);
+    this.send(exchange, decision, out, length, Rcode.noError);
   }
 
   /** NODATA with EDE 15, in place of private addresses. */
-  sendNoAddress(exchange: Exchange): void {
+  sendNoAddress(exchange: Exchange, decision: Decision): void {
     const out = exchange.replyPath.space ?? this.ownSpace;
-    const { decision } = this.options;
     const length = this.ownAnswers.writeNoAddress(out, exchange, decision);
-    this.send(exchange, out, length, decision.verdict, Rcode.noError);
+    this.send(exchange, decision, out, length, Rcode.noError);
   }
 
   /** The minimal answer to ANY. */
-  sendAny(exchange: Exchange): void {
+  sendAny(exchange: Exchange, decision: Decision): void {
     const out = exchange.replyPath.space ?? this.ownSpace;
-    const { decision } = this.options;
     const length = this.ownAnswers.writeAny(out, exchange, decision);
-    this.send(exchange, out, length, decision.verdict, Rcode.noError);
+    this.send(exchange, decision, out, length, Rcode.noError);
   }
 
-  sendSpecial(exchange: Exchange): void {
+  sendSpecial(exchange: Exchange, decision: Decision, special: SpecialMatch): void {
     const out = exchange.replyPath.space ?? this.ownSpace;
-    const { decision, specialMatch } = this.options;
     const limit = exchange.replyPath.maxAnswerBytes(exchange.query);
-    const length = this.ownAnswers.writeSpecial(out, exchange, specialMatch, decision, limit);
-    this.send(exchange, out, length, decision.verdict, out[FLAGS_OFFSET + 1] & Flag.rcode);
+    const length = this.ownAnswers.writeSpecial(out, exchange, special, decision, limit);
+    this.send(exchange, decision, out, length, out[FLAGS_OFFSET + 1] & Flag.rcode);
   }
 
-  sendServerRecords(exchange: Exchange, { rdatas, ttlSeconds }: ServerRecords): void {
+  sendServerRecords(
+    exchange: Exchange,
+    decision: Decision,
+    { rdatas, ttlSeconds }: ServerRecords,
+  ): void {
     const out = exchange.replyPath.space ?? this.ownSpace;
     const { bytes, query, replyPath } = exchange;
     const limit = replyPath.maxAnswerBytes(query);
     const length = writeRecordsAnswer(out, bytes, query, rdatas, ttlSeconds, limit);
-    this.send(exchange, out, length, this.options.decision.verdict, Rcode.noError);
+    this.send(exchange, decision, out, length, Rcode.noError);
   }
 
-  sendResponse(exchange: Exchange, response: Response): void {
+  sendResponse(exchange: Exchange, decision: Decision, response: Response): void {
     const out = exchange.replyPath.space ?? this.ownSpace;
-    const { decision, maxTtlSeconds, source } = this.options;
+    const { maxTtlSeconds, source } = this.options;
     const { bytes, query, replyPath } = exchange;
     const limit = replyPath.maxAnswerBytes(query);
     const ttlSeconds = Math.min(decision.ttlCapSeconds, maxTtlSeconds);
@@ -133,19 +133,15 @@ export class Replies {
       ttlSeconds,
       hasAdditional,
     );
-    this.send(exchange, out, length, decision.verdict, response.rcode);
+    this.send(exchange, decision, out, length, response.rcode);
   }
 
   /** The answer to a query that asks for a server cookie only (RFC 7873 §5.4). */
   sendCookie(exchange: Exchange): void {
     const { hasValidCookie, cookieBytes } = exchange.query;
     const isAccepted = hasValidCookie || cookieBytes === CLIENT_COOKIE_BYTES;
-    this.sendEmpty(
-      exchange,
-      isAccepted ? Rcode.noError : Rcode.badCookie,
-      ExtendedErrors.none,
-      NO_VERDICT,
-    );
+    const rcode = isAccepted ? Rcode.noError : Rcode.badCookie;
+    this.sendEmpty(exchange, null, rcode, ExtendedErrors.none);
   }
 
   /**
@@ -154,16 +150,16 @@ export class Replies {
    */
   sendError(
     exchange: Exchange,
+    decision: Decision | null,
     rcode: number,
     error: ExtendedError,
-    verdict: Verdict | typeof NO_VERDICT,
   ): void {
     const { limits } = this.options;
     const isUnverified =
       exchange.replyPath.transport === Transport.udp && !exchange.query.hasValidCookie;
     if (isUnverified && limits.exceedsErrorRate(exchange.client))
       this.sendOverLimit(exchange, rcode);
-    else this.sendEmpty(exchange, rcode, error, verdict);
+    else this.sendEmpty(exchange, decision, rcode, error);
   }
 
   /**
@@ -178,27 +174,23 @@ export class Replies {
     }
     const { bytes, query } = exchange;
     if (query.hasAnswerCookie)
-      return this.sendEmpty(exchange, Rcode.badCookie, ExtendedErrors.none, NO_VERDICT);
+      return this.sendEmpty(exchange, null, Rcode.badCookie, ExtendedErrors.none);
     const out = exchange.replyPath.space ?? this.ownSpace;
     const length = writeTruncatedAnswer(out, bytes, query, Rcode.noError);
-    this.send(exchange, out, length, NO_VERDICT, Rcode.noError);
+    this.send(exchange, null, out, length, Rcode.noError);
   }
 
-  /** An answer without records, counted with the verdict of the policy. */
-  sendDecided(exchange: Exchange, rcode: number, error: ExtendedError): void {
-    this.sendEmpty(exchange, rcode, error, this.options.decision.verdict);
-  }
-
+  /** An answer without records. */
   sendEmpty(
     exchange: Exchange,
+    decision: Decision | null,
     rcode: number,
     error: ExtendedError,
-    verdict: Verdict | typeof NO_VERDICT,
   ): void {
     const out = exchange.replyPath.space ?? this.ownSpace;
     const { bytes, query } = exchange;
     const length = writeEmptyAnswer(out, bytes, query, rcode, error);
-    this.send(exchange, out, length, verdict, rcode);
+    this.send(exchange, decision, out, length, rcode);
   }
 
   drop(exchange: Exchange, reason: DropReason): void {
@@ -207,27 +199,33 @@ export class Replies {
 
   private send(
     exchange: Exchange,
+    decision: Decision | null,
     out: Uint8Array,
     length: number,
-    verdict: Verdict | typeof NO_VERDICT,
     rcode: number,
   ): void {
-    const { decision, counters, profileCounters, timer, queryLog, dnstap } = this.options;
+    const { counters, profileCounters, timer, queryLog, dnstap, blockErrors } = this.options;
     const { replyPath, query } = exchange;
-    const decided = verdict === NO_VERDICT ? Reason.none : decision.reason;
-    const isSecret = this.isSecret(decided);
+    const verdict = decision === null ? NO_VERDICT : decision.verdict;
+    // Nobody must be told such a name.
+    const isSecret = decision !== null && blockErrors.isOfSecret(decision);
+    const decided = decision === null ? Reason.none : decision.reason;
     // As explain says (decisions §14): where one mandatory category is secret and the only one, its reason names it.
     const reason = isSecret ? Reason.order : decided;
     counters.answered(replyPath.transport, query.qtype, verdict, reason, rcode);
-    if (profileCounters !== null && verdict !== NO_VERDICT) {
-      profileCounters.answered(decision.profileId, verdict, reason);
+    if (profileCounters !== null && decision !== null) {
+      profileCounters.answered(decision.profileId, decision.verdict, reason);
     }
     timer.finish(exchange);
-    if (queryLog?.takeSample()) this.logQuery(queryLog, exchange, verdict, reason, rcode, isSecret);
+    if (queryLog?.takeSample()) {
+      const profileId = decision === null ? -1 : decision.profileId;
+      const { source } = timer;
+      const nowMs = timer.nowMs();
+      queryLog.write(exchange, { verdict, reason, rcode, source, profileId, isSecret, nowMs });
+    }
     const sentLength = this.withinShare(exchange, out, length, rcode);
     if (dnstap?.takeSample()) {
-      const isJudged = verdict !== NO_VERDICT;
-      dnstap.write(exchange, out, sentLength, isJudged, isSecret);
+      dnstap.write(exchange, out, sentLength, decision !== null, isSecret);
     }
     replyPath.reply(exchange, out, sentLength);
   }
@@ -249,25 +247,5 @@ export class Replies {
     // Nothing beyond the query: no NSID.
     query.nsidLimit = 0;
     return writeTruncatedAnswer(out, bytes, query, rcode);
-  }
-
-  private logQuery(
-    log: QueryLog,
-    exchange: Exchange,
-    verdict: number,
-    reason: Reason,
-    rcode: number,
-    isSecret: boolean,
-  ): void {
-    const { decision, timer } = this.options;
-    const { profileId } = decision;
-    const { source, nowMs } = timer;
-    log.write(exchange, { verdict, reason, rcode, source, profileId, isSecret, nowMs: nowMs() });
-  }
-
-  /** Whether the name must not be told to anybody. */
-  private isSecret(reason: Reason): boolean {
-    const { blockErrors, decision } = this.options;
-    return reason === Reason.mandatoryCategory && blockErrors.isOfSecret(decision);
   }
 }

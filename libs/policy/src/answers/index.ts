@@ -1,12 +1,11 @@
-export type { AskedQuery } from './asked-query.js';
 export { BlockErrors, type FilteringProvider } from './block-errors.js';
 export { addressRdata, BlockPages, toRdata } from './block-pages.js';
 export { contactUris, phoneUri, supportUri } from './contact-uris.js';
+export { Action, type AskedQuery, DecidedQuery } from './decided-query.js';
 export { LocalAnswers } from './local-answers.js';
 export { faultAt, type LocalRecord, MAX_RECORDS, LocalRecords } from './local-records.js';
 export { OwnAnswers, type OwnAnswersOptions, PROHIBITED } from './own-answers.js';
-export { PolicyLookup, type PolicyLookupOptions } from './policy-lookup.js';
-export { Action, QueryDecider, type QueryDeciderOptions } from './query-decider.js';
+export { QueryDecider, type QueryDeciderOptions } from './query-decider.js';
 export { ServerInformation, type ServerRecords } from './server-information.js';
 export {
   SpecialMatch,

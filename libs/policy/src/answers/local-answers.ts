@@ -1,6 +1,6 @@
 import { type Response, ResponseBuilder, Type } from '@weir/dns-wire';
 import { findSet, type LocalName, type Rewrite } from './local-records.js';
-import type { AskedQuery } from './asked-query.js';
+import type { AskedQuery } from './decided-query.js';
 
 type AskedMessage = Pick<AskedQuery, 'bytes' | 'query'>;
 

@@ -10,7 +10,7 @@ import {
   writeRecordsAnswer,
 } from '@weir/dns-wire';
 import { type Decision, isOfOrders } from '../decision.js';
-import type { AskedQuery } from './asked-query.js';
+import type { AskedQuery } from './decided-query.js';
 import type { BlockErrors } from './block-errors.js';
 import type { BlockPages } from './block-pages.js';
 import { writeSpecialAnswer, type SpecialMatch, Special } from './special-names.js';

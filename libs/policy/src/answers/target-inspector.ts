@@ -1,9 +1,8 @@
-import type { SuffixHashes } from '@weir/dns-name';
 import { AnswerChain, ChainStatus, type Response } from '@weir/dns-wire';
-import { type Reason, Verdict } from '../decision.js';
+import { type Decision, type Reason, Verdict } from '../decision.js';
 import type { PolicySource, QueryPolicy } from '../policy-source.js';
+import type { DecidedQuery } from './decided-query.js';
 import { TargetHashes } from './target-hashes.js';
-import type { PolicyLookup } from './policy-lookup.js';
 
 /** What the inspection of a response says. */
 export const TargetVerdict = { pass: 0, block: 1, malformed: 2, tooMany: 3 } as const;
@@ -11,8 +10,6 @@ export type TargetVerdict = (typeof TargetVerdict)[keyof typeof TargetVerdict];
 
 export interface TargetInspectorOptions {
   readonly source: PolicySource<QueryPolicy>;
-  /** Its `decision` is the one for the queried name. */
-  readonly policyLookup: PolicyLookup;
   /** False: targets are judged by orders and mandatory categories alone. */
   readonly isEnabled: boolean;
 }
@@ -32,41 +29,43 @@ export class TargetInspector {
   constructor(private readonly options: TargetInspectorOptions) {}
 
   /**
-   * Applies the profile that the lookup just before has found. One blocked target blocks the response. An explicit
-   * allow of the queried name permits all targets, but for orders; an explicit allow of a target permits nothing else.
+   * Applies the profile of the subscriber. One blocked target blocks the response, and becomes what was decided. An
+   * explicit allow of the queried name permits all targets, but for orders; an explicit allow of a target permits
+   * nothing else.
    * @param kept the hashes of its targets, if it comes from the cache
    */
-  inspect(response: Response, kept: TargetHashes | null): TargetVerdict {
-    const policy = this.inspectingPolicy();
+  inspect(query: DecidedQuery, response: Response, kept: TargetHashes | null): TargetVerdict {
+    const policy = this.inspectingPolicy(query.decision);
     if (policy === null) return TargetVerdict.pass;
     const isKept = kept !== null && kept.count !== TargetHashes.unknown;
-    const verdict = isKept ? this.judgeKept(policy, kept) : this.judgeNames(policy, response);
-    if (verdict !== TargetVerdict.block) this.restore();
+    const verdict = isKept
+      ? this.judgeKept(policy, query, kept)
+      : this.judgeNames(policy, query, response);
+    if (verdict !== TargetVerdict.block) this.restore(query.decision);
     return verdict;
   }
 
   /**
-   * Like `inspect`, for the target of a rewrite.
-   * @param names the suffix hashes of the target
+   * Like `inspect`, for the target of a rewrite, whose hashes are those of the query from now on.
    * @returns whether it is blocked
    */
-  blocks(names: SuffixHashes): boolean {
-    const policy = this.inspectingPolicy();
+  blocks(query: DecidedQuery, target: Uint8Array): boolean {
+    query.hashes.compute(target, 0);
+    const policy = this.inspectingPolicy(query.decision);
     if (policy === null) return false;
-    if (this.isBlocked(policy, names)) return true;
-    this.restore();
+    if (this.isBlocked(policy, query)) return true;
+    this.restore(query.decision);
     return false;
   }
 
   /** Whether the policy has a say about targets. */
-  get hasSay(): boolean {
-    return this.inspectingPolicy() !== null;
+  hasSay({ decision }: DecidedQuery): boolean {
+    return this.inspectingPolicy(decision) !== null;
   }
 
   /** The policy, when it has a say about targets. Takes down what holds for the queried name. */
-  private inspectingPolicy(): QueryPolicy | null {
+  private inspectingPolicy(decision: Decision): QueryPolicy | null {
     const { policy } = this.options.source;
-    const { decision } = this.options.policyLookup;
     this.verdict = decision.verdict;
     this.reason = decision.reason;
     this.explicitAllow = decision.explicitAllow;
@@ -80,16 +79,14 @@ export class TargetInspector {
     return this.options.isEnabled && this.verdict === Verdict.permit && !this.explicitAllow;
   }
 
-  private isBlocked(policy: QueryPolicy, names: SuffixHashes): boolean {
-    const { decision } = this.options.policyLookup;
-    if (this.isByProfile()) policy.judge(names, decision);
-    else policy.judgeOrders(names, decision);
+  private isBlocked(policy: QueryPolicy, { hashes, decision }: DecidedQuery): boolean {
+    if (this.isByProfile()) policy.judge(hashes, decision);
+    else policy.judgeOrders(hashes, decision);
     return decision.verdict === Verdict.block;
   }
 
   /** The answer passes for the reason that holds for the queried name. */
-  private restore(): void {
-    const { decision } = this.options.policyLookup;
+  private restore(decision: Decision): void {
     decision.verdict = this.verdict;
     decision.reason = this.reason;
     decision.explicitAllow = this.explicitAllow;
@@ -97,24 +94,22 @@ export class TargetInspector {
     decision.matchedLabels = this.matchedLabels;
   }
 
-  private judgeNames(policy: QueryPolicy, response: Response): TargetVerdict {
+  private judgeNames(policy: QueryPolicy, query: DecidedQuery, response: Response): TargetVerdict {
     const { chain } = this;
-    const { hashes } = this.options.policyLookup;
     const status = chain.walk(response);
     for (let i = 0; i < chain.targetCount; i++) {
-      hashes.compute(chain.names, chain.targetAt(i));
-      if (this.isBlocked(policy, hashes)) return TargetVerdict.block;
+      query.hashes.compute(chain.names, chain.targetAt(i));
+      if (this.isBlocked(policy, query)) return TargetVerdict.block;
     }
     if (status === ChainStatus.whole) return TargetVerdict.pass;
     return status === ChainStatus.malformed ? TargetVerdict.malformed : TargetVerdict.tooMany;
   }
 
-  private judgeKept(policy: QueryPolicy, kept: TargetHashes): TargetVerdict {
-    const { hashes } = this.options.policyLookup;
+  private judgeKept(policy: QueryPolicy, query: DecidedQuery, kept: TargetHashes): TargetVerdict {
     let at = 0;
     for (let i = 0; i < kept.count; i++) {
-      at = hashes.load(kept.words, at);
-      if (this.isBlocked(policy, hashes)) return TargetVerdict.block;
+      at = query.hashes.load(kept.words, at);
+      if (this.isBlocked(policy, query)) return TargetVerdict.block;
     }
     return TargetVerdict.pass;
   }
