@@ -34,7 +34,7 @@ const OF_A_PROCESS = [
   'apps/resolver/src/testing/soak/memory.spec.ts',
   'apps/resolver/src/upstream/open-files.spec.ts',
   'libs/catalogue/src/lists/read-names.spec.ts',
-  'libs/change-feed/src/disk/configuration-disk.spec.ts',
+  'libs/change-feed/src/disk/configuration-store.spec.ts',
   'libs/ops/src/runtime-metrics.spec.ts',
   'libs/policy/src/memory/heap-weight.spec.ts',
   'libs/policy/src/replaced-policy.spec.ts',

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { FeedClient } from './client/feed-client.js';
-import { ConfigurationDisk } from './disk/configuration-disk.js';
+import { ConfigurationStore } from './disk/configuration-store.js';
 import { Follower } from './follower/follower.js';
 import { renderChangeMessages, renderHeadMessage } from './protocol/change-messages.js';
 import { redisNames, DeploymentMessages } from './protocol/deployment-messages.js';
@@ -60,7 +60,7 @@ describe('the change feed over a real Redis', () => {
       feed: new FeedClient(feedUrl, () => TOKEN),
       target,
       ...(options.folder !== undefined && {
-        disk: new ConfigurationDisk({ folder: options.folder, log: silent }),
+        disk: new ConfigurationStore({ folder: options.folder, log: silent }),
       }),
       log: options.log ?? silent,
     });

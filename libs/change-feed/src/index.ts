@@ -12,7 +12,7 @@ export type { StoredBytes } from './server/stored-bytes.js';
 export type { FollowerTracer } from './follower/change-spans.js';
 export { Follower } from './follower/follower.js';
 export type { BuiltConfiguration, FollowerTarget } from './follower/persisted-configuration.js';
-export { ConfigurationDisk } from './disk/configuration-disk.js';
+export { ConfigurationStore } from './disk/configuration-store.js';
 export type { Applied } from './publisher/acknowledgements.js';
 export {
   FOLLOWER_KINDS,
@@ -26,6 +26,5 @@ export {
 export { ChangePublisher } from './publisher/change-publisher.js';
 export type { KnownResolver } from './publisher/follower-registry.js';
 export { type ResolverStatus, UPSTREAM_STATES } from './protocol/resolver-status.js';
-export { logOutages } from './redis/redis.js';
 export { endsWithin, Yielder } from './runtime/timing.js';
 export type { FeedLogger } from './runtime/feed-logger.js';

@@ -82,16 +82,16 @@ describe('the image of a catalogue that is activated', () => {
       expect(await plane.commit(domainRule(1, 'deny', name))).toEqual(ALL);
       expect(isBlocked(followed, name)).toBe(true);
     }
-    await expect.poll(() => followed.target.imageFailures, WAIT).toBeGreaterThan(1);
+    await expect.poll(() => followed.target.catalogues.failures, WAIT).toBeGreaterThan(1);
     expect(isBlocked(followed, 'bet.example')).toBe(true);
-    expect(followed.target.missingImage).toMatchObject({ sha256: second.sha256 });
+    expect(followed.target.catalogues.missing).toMatchObject({ sha256: second.sha256 });
     expect(followed.follower.counters).toMatchObject({ feedFailures: 0, loads: { failed: 0 } });
     expect(followed.notReady()).toBeNull();
 
     plane.images.set(second.sha256, second.image);
     await expect.poll(() => isBlocked(followed, 'poker.example'), WAIT).toBe(true);
     expect(isBlocked(followed, 'bet.example')).toBe(false);
-    expect(followed.target.missingImage).toBeNull();
+    expect(followed.target.catalogues.missing).toBeNull();
   });
 
   it('does not delay later changes while a wrong image is served in its place', async () => {
@@ -100,7 +100,7 @@ describe('the image of a catalogue that is activated', () => {
     plane.images.set(second.sha256, third.image);
     await plane.commit(second.activation);
     expect(await plane.commit(domainRule(1, 'deny', 'one.example'))).toEqual(ALL);
-    await expect.poll(() => followed.target.imageFailures, WAIT).toBeGreaterThan(1);
+    await expect.poll(() => followed.target.catalogues.failures, WAIT).toBeGreaterThan(1);
     expect(isBlocked(followed, 'one.example')).toBe(true);
     expect(isBlocked(followed, 'bet.example')).toBe(true);
     expect(followed.follower.counters.loads).toMatchObject({ start: 1, failed: 0, digest: 0 });
@@ -151,7 +151,7 @@ describe('the image of a catalogue that is activated', () => {
       true,
       true,
     ]);
-    expect(after.target.missingImage).toMatchObject({ sha256: second.sha256 });
+    expect(after.target.catalogues.missing).toMatchObject({ sha256: second.sha256 });
     plane.images.set(second.sha256, second.image);
     await expect.poll(() => isBlocked(after, 'poker.example'), WAIT).toBe(true);
   });
@@ -162,7 +162,7 @@ describe('the image of a catalogue that is activated', () => {
     await plane.commit(second.activation);
     await plane.commit({ type: 'delete', kind: 'catalogue', key: {} });
     await expect.poll(() => isBlocked(followed, 'bet.example'), WAIT).toBe(false);
-    expect(followed.target.missingImage).toBeNull();
+    expect(followed.target.catalogues.missing).toBeNull();
     await plane.commit(first.activation);
     await expect.poll(() => isBlocked(followed, 'bet.example'), WAIT).toBe(true);
   });

@@ -1,5 +1,5 @@
-import type { Follower } from '@weir/change-feed';
-import type { PolicyTarget } from './policy-target.js';
+import type { Follower, ImageCounters, MissingImage } from '@weir/change-feed';
+import type { CatalogueSource } from './policy-target.js';
 
 /** Where a follower is, in plain values that can be sent to another thread. */
 export type FeedState = Pick<
@@ -14,17 +14,20 @@ export type FeedState = Pick<
   | 'diskFailures'
   | 'refusedMessages'
   | 'counters'
-> &
-  Pick<PolicyTarget, 'missingImage' | 'imageFailures' | 'imageCounters'> & {
-    /** Whether a policy with a catalogue decides. */
-    readonly hasCatalogue: boolean;
-    /** Checks at which a file was not usable, by the variable that names it. */
-    readonly fileFaults: { readonly FEED_TOKENS_FILE: number; readonly FEED_CA: number };
-  };
+> & {
+  readonly missingImage: MissingImage | null;
+  /** Attempts to fetch an image that failed. */
+  readonly imageFailures: number;
+  readonly imageCounters: ImageCounters;
+  /** Whether a policy with a catalogue decides. */
+  readonly hasCatalogue: boolean;
+  /** Checks at which a file was not usable, by the variable that names it. */
+  readonly fileFaults: { readonly FEED_TOKENS_FILE: number; readonly FEED_CA: number };
+};
 
 export function feedState(
   follower: Follower,
-  target: PolicyTarget,
+  catalogues: CatalogueSource,
   rest: Pick<FeedState, 'hasCatalogue' | 'fileFaults'>,
 ): FeedState {
   return {
@@ -36,9 +39,9 @@ export function feedState(
     isRedisConnected: follower.isRedisConnected,
     isDiskCurrent: follower.isDiskCurrent,
     diskFailures: follower.diskFailures,
-    missingImage: target.missingImage,
-    imageFailures: target.imageFailures,
-    imageCounters: target.imageCounters,
+    missingImage: catalogues.missing,
+    imageFailures: catalogues.failures,
+    imageCounters: catalogues.counters,
     refusedMessages: follower.refusedMessages,
     counters: follower.counters,
     ...rest,

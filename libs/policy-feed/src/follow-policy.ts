@@ -8,7 +8,7 @@ import {
   type FollowerKind,
   type FollowerTracer,
   ImageFollower,
-  ConfigurationDisk,
+  ConfigurationStore,
   type ResolverStatus,
 } from '@weir/change-feed';
 import { parseHashKey } from '@weir/dns-name';
@@ -72,7 +72,7 @@ export function followPolicy({
   const tls = openTlsFetch({ prefix: 'FEED', url, ca, pins, log });
   const feed = new FeedClient(url, () => deployment.tokens()[0], undefined, tls?.send);
   const { DATA_DIR: dataDir } = configuration;
-  const disk = dataDir === undefined ? undefined : new ConfigurationDisk({ folder: dataDir, log });
+  const disk = dataDir === undefined ? undefined : new ConfigurationStore({ folder: dataDir, log });
   const images = new CatalogueImages(feed, disk, log, {
     allocate: (length) => {
       const bytes = sharedBytes(length);
@@ -104,12 +104,12 @@ export function followPolicy({
     onAcknowledge,
     status: () => {
       const own = status?.();
-      return own && { ...own, catalogue: target.catalogueVersion };
+      return own && { ...own, catalogue: catalogues.version };
     },
     log,
   });
   const state = (): FeedState =>
-    feedState(follower, target, {
+    feedState(follower, catalogues, {
       // A policy that names a catalogue decides nothing before there is an image.
       hasCatalogue: (target.policy?.catalogue ?? null) !== null,
       fileFaults: {

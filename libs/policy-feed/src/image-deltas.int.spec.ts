@@ -86,7 +86,7 @@ describe('a catalogue that differs little from the one before', () => {
       await expect.poll(() => isBlocked(one, 'second.example'), WAIT).toBe(true);
       expect(isBlocked(one, 'n19999.example')).toBe(true);
       expect(isBlocked(one, 'third.example')).toBe(false);
-      expect(one.target.imageCounters).toEqual({ whole: 1, built: 1, deltaFaults: 0 });
+      expect(one.target.catalogues.counters).toEqual({ whole: 1, built: 1, deltaFaults: 0 });
     }
     expect(sent()).toEqual({ whole: 3, deltas: 3 });
     expect(plane.downloads.sent.delta.bytes).toBeLessThan(3 * 1_000);
@@ -107,7 +107,7 @@ describe('a catalogue that differs little from the one before', () => {
     const after = await start({ DATA_DIR });
     await expect.poll(() => isBlocked(after, 'third.example'), WAIT).toBe(true);
     expect(isBlocked(after, 'n9.example')).toBe(false);
-    expect(after.target.imageCounters).toEqual({ whole: 0, built: 1, deltaFaults: 0 });
+    expect(after.target.catalogues.counters).toEqual({ whole: 0, built: 1, deltaFaults: 0 });
   });
 
   it('comes whole to a follower whose image the control plane does not have any longer', async () => {
@@ -115,10 +115,10 @@ describe('a catalogue that differs little from the one before', () => {
     plane.images.delete(first.sha256);
     await plane.commit(second.activation);
     await expect.poll(() => isBlocked(followed, 'second.example'), WAIT).toBe(true);
-    expect(followed.target.imageCounters).toEqual({ whole: 2, built: 0, deltaFaults: 0 });
+    expect(followed.target.catalogues.counters).toEqual({ whole: 2, built: 0, deltaFaults: 0 });
     await plane.commit(third.activation);
     await expect.poll(() => isBlocked(followed, 'third.example'), WAIT).toBe(true);
-    expect(followed.target.imageCounters).toEqual({ whole: 2, built: 1, deltaFaults: 0 });
+    expect(followed.target.catalogues.counters).toEqual({ whole: 2, built: 1, deltaFaults: 0 });
   });
 
   it('comes whole when the delta makes another image, and when it is none', async () => {
@@ -133,8 +133,8 @@ describe('a catalogue that differs little from the one before', () => {
     plane.wrongDelta = Buffer.from('this is no delta');
     await plane.commit(third.activation);
     await expect.poll(() => isBlocked(followed, 'third.example'), WAIT).toBe(true);
-    expect(followed.target.imageCounters).toEqual({ whole: 3, built: 0, deltaFaults: 2 });
-    expect(followed.target.imageFailures).toBe(0);
+    expect(followed.target.catalogues.counters).toEqual({ whole: 3, built: 0, deltaFaults: 2 });
+    expect(followed.target.catalogues.failures).toBe(0);
   });
 
   it('comes whole when it differs too much after all', async () => {
@@ -143,6 +143,6 @@ describe('a catalogue that differs little from the one before', () => {
     await expect.poll(() => isBlocked(followed, 'fourth.example'), WAIT).toBe(true);
     expect(isBlocked(followed, 'n5.example')).toBe(false);
     expect(plane.deltas.counts).toEqual({ made: 0, too_large: 1, failed: 0 });
-    expect(followed.target.imageCounters).toEqual({ whole: 2, built: 0, deltaFaults: 0 });
+    expect(followed.target.catalogues.counters).toEqual({ whole: 2, built: 0, deltaFaults: 0 });
   });
 });

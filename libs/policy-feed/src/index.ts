@@ -1,8 +1,2 @@
-export {
-  type FollowedPolicy,
-  followPolicy,
-  type FollowPolicyOptions,
-  type OwnStatus,
-} from './follow-policy.js';
-export { PolicyTarget, type PolicyTargetOptions } from './policy-target.js';
+export { type FollowedPolicy, followPolicy, type OwnStatus } from './follow-policy.js';
 export * from './state.js';

@@ -1,9 +1,7 @@
 import {
   type BuiltConfiguration,
   type FollowerTarget,
-  type ImageCounters,
   type ImageFollower,
-  type MissingImage,
   type SnapshotPart,
   Yielder,
 } from '@weir/change-feed';
@@ -59,7 +57,7 @@ export class PolicyTarget implements FollowerTarget {
   /** @param catalogues where images come from. */
   constructor(
     private readonly options: PolicyTargetOptions,
-    private readonly catalogues: CatalogueSource,
+    readonly catalogues: CatalogueSource,
   ) {
     this.share = new PolicyShare(options.readers ?? 0);
   }
@@ -67,23 +65,6 @@ export class PolicyTarget implements FollowerTarget {
   /** The policy that decides queries; null before the first snapshot and the image that it names. */
   get policy(): Policy | null {
     return this.inForce;
-  }
-
-  get missingImage(): MissingImage | null {
-    return this.catalogues.missing;
-  }
-
-  /** Version of the catalogue image in use; null: there is none, or it is not known. */
-  get catalogueVersion(): number | null {
-    return this.catalogues.version;
-  }
-
-  get imageFailures(): number {
-    return this.catalogues.failures;
-  }
-
-  get imageCounters(): ImageCounters {
-    return this.catalogues.counters;
   }
 
   /** Builds a new policy. The old one decides queries meanwhile; the build yields to them after two milliseconds. */

@@ -1,6 +1,7 @@
 import type { ActiveCatalogue } from '@weir/config-model';
 import type { FeedLogger } from '../runtime/feed-logger.js';
-import { type FeedClient, FeedError } from './feed-client.js';
+import type { FeedClient } from './feed-client.js';
+import { FeedError } from './feed-requests.js';
 import { type BuildImage, ImageDeltas, type LoadedImage } from './image-deltas.js';
 import {
   readChunks,

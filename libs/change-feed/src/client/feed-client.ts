@@ -22,10 +22,7 @@ const MAX_ATTEMPTS = 8;
  * has that snapshot.
  * @throws FeedError; RowError when the bytes are damaged.
  */
-export async function* downloadSnapshot(
-  requests: FeedRequests,
-  path: string,
-): AsyncGenerator<Uint8Array> {
+async function* downloadSnapshot(requests: FeedRequests, path: string): AsyncGenerator<Uint8Array> {
   const request: FeedRequest = { path, what: 'snapshot' };
   const response = await requests.open(request);
   yield* decompressed(wholeBody(requests, request, response), damaged);
@@ -84,8 +81,6 @@ function isWorthAnother(problem: unknown): problem is FeedError {
 function damaged(cause: unknown): RowError {
   return new RowError('a snapshot whose compressed bytes are damaged', { cause });
 }
-
-export { FeedError } from './feed-requests.js';
 
 /** Longest time without a byte from the feed API, before its response or within it. */
 const IDLE_TIMEOUT_MS = 10_000;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PersistedConfiguration } from '../follower/persisted-configuration.js';
-import { ConfigurationDisk } from './configuration-disk.js';
+import { ConfigurationStore } from './configuration-store.js';
 import { MemoryLog, MemoryTarget } from '../testing/memory-log.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -42,7 +42,7 @@ describe('a small disk', NEEDS_MOUNT, () => {
 
   const start = async () => {
     const target = new MemoryTarget();
-    const disk = new ConfigurationDisk({ folder, log: silent });
+    const disk = new ConfigurationStore({ folder, log: silent });
     const configuration = new PersistedConfiguration(target, disk, silent, RETRY_MS);
     return { target, configuration, head: await configuration.restore() };
   };

@@ -7,7 +7,7 @@ import { FileThread } from '../files/file-thread.js';
 import { PersistedConfiguration } from '../follower/persisted-configuration.js';
 import { HeldDisk } from '../testing/held-disk.js';
 import { MemoryLog, MemoryTarget } from '../testing/memory-log.js';
-import { ConfigurationDisk } from './configuration-disk.js';
+import { ConfigurationStore } from './configuration-store.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -17,7 +17,7 @@ describe('a disk that hangs', () => {
   let folder: string;
   let log: MemoryLog;
   let held: HeldDisk;
-  const disks: ConfigurationDisk[] = [];
+  const disks: ConfigurationStore[] = [];
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'weir-held-'));
@@ -35,7 +35,7 @@ describe('a disk that hangs', () => {
 
   const start = async () => {
     const target = new MemoryTarget();
-    const disk = new ConfigurationDisk({
+    const disk = new ConfigurationStore({
       folder: join(folder, 'data'),
       log: silent,
       files: new FileThread({ patienceMs: 5_000, program: held.program }),
@@ -52,7 +52,7 @@ describe('a disk that hangs', () => {
   const revisionOnDisk = async () => {
     const copy = mkdtempSync(join(folder, 'copy-'));
     cpSync(join(folder, 'data'), copy, { recursive: true });
-    const disk = new ConfigurationDisk({ folder: copy, log: silent });
+    const disk = new ConfigurationStore({ folder: copy, log: silent });
     const parts = await disk.read();
     const [head] = parts ? await Array.fromAsync(parts) : [];
     await disk.close();
@@ -167,7 +167,7 @@ describe('the thread of the database', () => {
   it('is replaced when it has died, and what it had by a new snapshot', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'weir-died-'));
     const log = new MemoryLog();
-    const disk = new ConfigurationDisk({ folder, log: silent });
+    const disk = new ConfigurationStore({ folder, log: silent });
     const configuration = new PersistedConfiguration(new MemoryTarget(), disk, silent, 0);
     log.commit(1, 1);
     await configuration.load(log.snapshot());
@@ -178,7 +178,7 @@ describe('the thread of the database', () => {
     configuration.recordIfDue(() => log.snapshot());
     await expect.poll(() => disk.isCurrent, WAIT).toBe(true);
     await configuration.close();
-    const again = new ConfigurationDisk({ folder, log: silent });
+    const again = new ConfigurationStore({ folder, log: silent });
     const restored = new PersistedConfiguration(new MemoryTarget(), again, silent);
     expect(await restored.restore()).toEqual(log.currentHead());
     await restored.close();

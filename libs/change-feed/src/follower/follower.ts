@@ -1,7 +1,8 @@
 import type { Change, Head } from '@weir/config-model';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type FeedClient, FeedError } from '../client/feed-client.js';
-import type { ConfigurationDisk } from '../disk/configuration-disk.js';
+import type { FeedClient } from '../client/feed-client.js';
+import { FeedError } from '../client/feed-requests.js';
+import type { ConfigurationStore } from '../disk/configuration-store.js';
 import type { Deployment } from '../protocol/deployment-messages.js';
 import type { Refusal } from '../protocol/message-signatures.js';
 import type { FollowerKind } from '../protocol/protocol.js';
@@ -38,7 +39,7 @@ export interface FollowerOptions {
   readonly feed: FeedClient;
   readonly target: FollowerTarget;
   /** Where the configuration is stored to start from; without it the follower starts from the feed API. */
-  readonly disk?: ConfigurationDisk;
+  readonly disk?: ConfigurationStore;
   /** Without it nothing is traced. */
   readonly tracer?: FollowerTracer | undefined;
   /** Called before it tells the control plane what is in force. */

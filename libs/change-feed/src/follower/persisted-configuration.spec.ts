@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PersistedConfiguration } from './persisted-configuration.js';
-import { ConfigurationDisk } from '../disk/configuration-disk.js';
+import { ConfigurationStore } from '../disk/configuration-store.js';
 import { MemoryLog, MemoryTarget } from '../testing/memory-log.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -23,7 +23,7 @@ describe('PersistedConfiguration', () => {
   const start = async (retryMs?: number) => {
     const target = new MemoryTarget();
     await running?.kill();
-    const disk = new ConfigurationDisk({ folder, log: silent });
+    const disk = new ConfigurationStore({ folder, log: silent });
     const configuration = new PersistedConfiguration(target, disk, silent, retryMs);
     running = { kill: () => disk['database'].close() };
     return { target, configuration, head: await configuration.restore() };

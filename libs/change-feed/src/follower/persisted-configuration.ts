@@ -1,8 +1,9 @@
 import { type Change, type Head, type LogPoint, RowError } from '@weir/config-model';
 import { type SnapshotPart, MADE_ANEW } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
-import type { ConfigurationDisk, Recording } from '../disk/configuration-disk.js';
-import { type FeedClient, FeedError } from '../client/feed-client.js';
+import type { ConfigurationStore, Recording } from '../disk/configuration-store.js';
+import type { FeedClient } from '../client/feed-client.js';
+import { FeedError } from '../client/feed-requests.js';
 
 /** A configuration that was built and is not yet in force. */
 export interface BuiltConfiguration {
@@ -41,7 +42,7 @@ export class PersistedConfiguration {
 
   constructor(
     private readonly target: FollowerTarget,
-    private readonly disk: ConfigurationDisk | undefined,
+    private readonly disk: ConfigurationStore | undefined,
     private readonly log: FeedLogger,
     private readonly retryMs = RETRY_MS,
   ) {}

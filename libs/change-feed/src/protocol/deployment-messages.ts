@@ -79,7 +79,7 @@ export class DeploymentMessages {
 
   /** The text of a message; null: it is to be ignored, and was counted. */
   open(channel: string, message: string): string | null {
-    const opened = this.verify(channel, message);
+    const opened = this.verifier.verify(channel, message);
     if (typeof opened !== 'string') return opened.text;
     this.refused[opened]++;
     this.logRefusal(opened, channel);
@@ -88,7 +88,7 @@ export class DeploymentMessages {
 
   /** As `open`, for a message that may have been received before, and is not needed then. */
   openAgain(channel: string, message: string): string | null {
-    const opened = this.verify(channel, message);
+    const opened = this.verifier.verify(channel, message);
     return typeof opened === 'string' ? null : opened.text;
   }
 
@@ -97,12 +97,8 @@ export class DeploymentMessages {
     channel: string,
     message: string,
   ): { readonly text: string; readonly ageMs: number } | null {
-    const read = this.verifier.read(channel, message);
-    return read === 'forged' ? null : { text: read.text, ageMs: this.nowMs() - read.sentMs };
-  }
-
-  private verify(channel: string, message: string): { readonly text: string } | Refusal {
-    return this.verifier.verify(channel, message);
+    const opened = this.verifier.open(channel, message);
+    return opened && { text: opened.text, ageMs: this.nowMs() - opened.sentMs };
   }
 
   private currentKeys(): readonly KeyObject[] {

@@ -19,7 +19,7 @@ export function messageKey(feedToken: string): KeyObject {
 }
 
 /** HMAC-SHA256 (RFC 2104) over the channel and what follows the signature in a message. */
-export function signatureOf(key: KeyObject, channel: string, signed: string): Buffer {
+function signatureOf(key: KeyObject, channel: string, signed: string): Buffer {
   return createHmac('sha256', key).update(`${channel}\n`).update(signed).digest();
 }
 
@@ -71,12 +71,10 @@ const SIGNED = /^([\w-]{16})\.(\d{1,15})\./;
 /** Senders are forgotten once all that they have sent is stale. */
 const SWEEP_SENDERS = 4_096;
 
-export interface VerifiedMessage {
+/** A message of this deployment. */
+interface SignedMessage {
   readonly text: string;
-}
-
-/** A message that is kept in Redis. */
-export interface KeptMessage extends VerifiedMessage {
+  readonly sender: string;
   /** In milliseconds since 1970. */
   readonly sentMs: number;
 }
@@ -93,28 +91,19 @@ export class MessageVerifier {
     private readonly nowMs: () => number,
   ) {}
 
-  verify(channel: string, message: string): VerifiedMessage | Refusal {
+  verify(channel: string, message: string): SignedMessage | Refusal {
     const opened = this.open(channel, message);
     if (opened === null) return 'forged';
-    const { sender, sentMs, text } = opened;
+    const { sender, sentMs } = opened;
     const nowMs = this.nowMs();
     if (Math.abs(nowMs - sentMs) > CLOCK_TOLERANCE_MS) return 'stale';
     if (sentMs <= (this.lastMs.get(sender) ?? 0)) return 'replayed';
     this.remember(sender, sentMs, nowMs);
-    return { text };
+    return opened;
   }
 
-  /** Reads a message of any age, as often as it comes. */
-  read(channel: string, message: string): KeptMessage | 'forged' {
-    const opened = this.open(channel, message);
-    return opened === null ? 'forged' : { text: opened.text, sentMs: opened.sentMs };
-  }
-
-  /** @returns null when it is forged. */
-  private open(
-    channel: string,
-    message: string,
-  ): (KeptMessage & { readonly sender: string }) | null {
+  /** Reads a message of any age, as often as it comes. @returns null when it is forged */
+  open(channel: string, message: string): SignedMessage | null {
     const signed = message.slice(SIGNATURE_LENGTH + 1);
     const [head, sender, time] = SIGNED.exec(signed) ?? [];
     if (head === undefined || !this.isSigned(channel, message.slice(0, SIGNATURE_LENGTH), signed)) {

@@ -30,7 +30,7 @@ describe('a signed message', () => {
     const signer = signerOf(OLD, read);
     const verifier = verifierOf([OLD], read);
     for (const text of ['', '.', '{"a":"b.c"}', 'ä\n☃', 'x'.repeat(300_000)]) {
-      expect(verifier.verify(CHANNEL, signer.sign(CHANNEL, text))).toEqual({ text });
+      expect(verifier.verify(CHANNEL, signer.sign(CHANNEL, text))).toMatchObject({ text });
     }
   });
 
@@ -39,7 +39,7 @@ describe('a signed message', () => {
     const verifier = verifierOf([NEW, OLD], read);
     for (const token of [OLD, NEW]) {
       const message = signerOf(token, read).sign(CHANNEL, 'text');
-      expect(verifier.verify(CHANNEL, message)).toEqual({ text: 'text' });
+      expect(verifier.verify(CHANNEL, message)).toMatchObject({ text: 'text' });
     }
     const message = signerOf(OLD, read).sign(CHANNEL, 'text');
     expect(verifierOf([NEW], read).verify(CHANNEL, message)).toBe('forged');
@@ -60,7 +60,7 @@ describe('a signed message', () => {
     for (const text of ['', 'text', '{"revision":1}', '.'.repeat(100), message.slice(0, 60)]) {
       expect(verifier.verify(CHANNEL, text)).toBe('forged');
     }
-    expect(verifier.verify(CHANNEL, message)).toEqual({ text: 'text' });
+    expect(verifier.verify(CHANNEL, message)).toMatchObject({ text: 'text' });
   });
 
   it('is accepted once, and not after a later one of its sender', () => {
@@ -68,10 +68,10 @@ describe('a signed message', () => {
     const [signer, another] = [signerOf(OLD, read), signerOf(OLD, read)];
     const verifier = verifierOf([OLD], read);
     const [first, second] = [signer.sign(CHANNEL, '1'), signer.sign(CHANNEL, '2')];
-    expect(verifier.verify(CHANNEL, second)).toEqual({ text: '2' });
+    expect(verifier.verify(CHANNEL, second)).toMatchObject({ text: '2' });
     expect(verifier.verify(CHANNEL, second)).toBe('replayed');
     expect(verifier.verify(CHANNEL, first)).toBe('replayed');
-    expect(verifier.verify(CHANNEL, another.sign(CHANNEL, '3'))).toEqual({ text: '3' });
+    expect(verifier.verify(CHANNEL, another.sign(CHANNEL, '3'))).toMatchObject({ text: '3' });
   });
 
   it('can be read later with its time, if it is not forged, which counts for nothing else', () => {
@@ -80,10 +80,10 @@ describe('a signed message', () => {
     const message = signerOf(OLD, time.read).sign(CHANNEL, 'text');
     const sentMs = time.nowMs;
     time.nowMs += 10 * CLOCK_TOLERANCE_MS;
-    expect(verifier.read(CHANNEL, message)).toEqual({ text: 'text', sentMs });
-    expect(verifier.read('weir:0123:change', message)).toBe('forged');
+    expect(verifier.open(CHANNEL, message)).toMatchObject({ text: 'text', sentMs });
+    expect(verifier.open('weir:0123:change', message)).toBeNull();
     time.nowMs = sentMs;
-    expect(verifier.verify(CHANNEL, message)).toEqual({ text: 'text' });
+    expect(verifier.verify(CHANNEL, message)).toMatchObject({ text: 'text' });
   });
 
   it('is stale when clocks differ by more than the tolerance, also for a receiver that has just started', () => {
@@ -97,7 +97,7 @@ describe('a signed message', () => {
       [-CLOCK_TOLERANCE_MS - 1, false],
     ] as const) {
       const verified = verifierOf([OLD], () => sentMs + ms).verify(CHANNEL, message);
-      expect([ms, verified]).toEqual([ms, accepted ? { text: 'text' } : 'stale']);
+      expect([ms, verified]).toMatchObject([ms, accepted ? { text: 'text' } : 'stale']);
     }
   });
 
@@ -105,9 +105,9 @@ describe('a signed message', () => {
     const time = clock();
     const signer = signerOf(OLD, time.read);
     const verifier = verifierOf([OLD], time.read);
-    expect(verifier.verify(CHANNEL, signer.sign(CHANNEL, '1'))).toEqual({ text: '1' });
+    expect(verifier.verify(CHANNEL, signer.sign(CHANNEL, '1'))).toMatchObject({ text: '1' });
     time.nowMs -= 20_000;
-    expect(verifier.verify(CHANNEL, signer.sign(CHANNEL, '2'))).toEqual({ text: '2' });
+    expect(verifier.verify(CHANNEL, signer.sign(CHANNEL, '2'))).toMatchObject({ text: '2' });
   });
 
   it('costs the receiver no memory for senders that are gone', () => {

@@ -21,7 +21,7 @@ import type { Refusal } from '../protocol/message-signatures.js';
 import { RedisClock, connectRedis, startConnecting, subscribe } from '../redis/redis.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { FollowerRegistry, type KnownResolver } from './follower-registry.js';
-import { LogWatch } from './log-watch.js';
+import { ClaimVerifier } from './claim-verifier.js';
 import type { Applied } from './acknowledgements.js';
 
 /** About as many as a follower fetches at once. */
@@ -84,7 +84,7 @@ export class ChangePublisher {
   /** A channel that only this publisher uses. */
   private readonly probeChannel: string;
   private readonly registry: FollowerRegistry;
-  private readonly watch: LogWatch;
+  private readonly claims: ClaimVerifier;
   private readonly traces = new RecentTraces();
   /** Other feed versions of followers that were logged already. */
   private readonly otherVersions = new Set<number>();
@@ -103,7 +103,7 @@ export class ChangePublisher {
         'two resolvers that run claim one name, and both count: see RESOLVER_NAME',
       );
     });
-    this.watch = new LogWatch({ ...options, onJudgeAgain: () => this.judgeAgain() });
+    this.claims = new ClaimVerifier({ ...options, onJudgeAgain: () => this.judgeAgain() });
     this.commands = connectRedis(options.redisUrl, 'publisher', options.log);
     this.clock = new RedisClock(this.commands);
     this.messages = new DeploymentMessages(options.deployment, options.log, this.clock.nowMs);
@@ -142,7 +142,7 @@ export class ChangePublisher {
   /** Publishes changes that were committed together. Never rejects: the feed API has what followers miss. */
   async publish(changes: readonly PublishedChange[]): Promise<void> {
     for (const change of changes) {
-      this.watch.committed(change);
+      this.claims.committed(change);
       this.traces.add(change);
       this.onRevision(change.revision);
     }
@@ -247,10 +247,10 @@ export class ChangePublisher {
     try {
       const state = parseFollowerState(text);
       this.reportVersion(state);
-      const judgement = this.watch.judge(state);
+      const judgement = this.claims.judge(state);
       this.registry.update(state, performance.now(), judgement);
       if (state.inForce !== null) this.onRevision(state.inForce.revision);
-      if (judgement === 'unknown') void this.watch.resolveDoubts();
+      if (judgement === 'unknown') void this.claims.resolveDoubts();
       if (judgement === 'wrong') this.reportWrong(state);
     } catch (error) {
       this.options.log.warn({ reason: String(error) }, 'cannot read the message of a follower');
@@ -265,8 +265,8 @@ export class ChangePublisher {
   }
 
   private judgeAgain(): void {
-    this.registry.judge((state) => this.watch.judge(state));
-    this.registry.hold(this.watch.isInDoubt);
+    this.registry.judge((state) => this.claims.judge(state));
+    this.registry.hold(this.claims.isInDoubt);
   }
 
   /** Writes wait for a follower of any version: `inForce` means the same in all. */
@@ -304,7 +304,7 @@ export class ChangePublisher {
         await this.commands.ping();
         this.lastAnswerMs = performance.now();
       }
-      const head = await this.watch.readHead();
+      const head = await this.claims.readHead();
       this.onRevision(head.revision);
       const message = {
         head,

@@ -57,7 +57,7 @@ function checkRoleWhileReady(redis: Redis, role: string, log: FeedLogger): void 
 }
 
 /** Logs once that a connection went down and once that it is back. Handles its errors, which would end the process. */
-export function logOutages(redis: Redis, role: string, log: FeedLogger): void {
+function logOutages(redis: Redis, role: string, log: FeedLogger): void {
   let isDown = false;
   redis.on('error', (error: Error) => {
     if (!isDown) log.warn({ role, reason: error.message }, 'Redis is out of reach');

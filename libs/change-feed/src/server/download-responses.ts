@@ -32,13 +32,13 @@ export function refuse(response: ServerResponse, status: number, detail: string)
 }
 
 /** Tells a follower to ask again later, each at another time. @param leastMs it is of no use before. */
-export function refuseForNow(response: ServerResponse, pool: DownloadPool, leastMs = 0): void {
+function refuseForNow(response: ServerResponse, pool: DownloadPool, leastMs = 0): void {
   response.setHeader('Retry-After', pool.retryAfterSeconds(leastMs));
   refuse(response, 503, 'Too many downloads at the moment, or it is being made');
 }
 
 /** A follower that disconnects is no error of the server. One that stays sees that the response is incomplete. */
-export async function ignoreDisconnect(
+async function ignoreDisconnect(
   log: FeedLogger,
   what: string,
   sending: Promise<void>,
@@ -51,7 +51,7 @@ export async function ignoreDisconnect(
   }
 }
 
-export interface SnapshotServing {
+interface SnapshotServing {
   readonly source: { snapshot(): AsyncIterable<SnapshotPart> };
   readonly snapshots?: KeptSnapshots | undefined;
   readonly downloads: Pick<FeedDownloads, 'snapshots' | 'withoutDisk'>;
@@ -109,7 +109,7 @@ async function sendFromSource(
   await ignoreDisconnect(log, 'a snapshot', sending);
 }
 
-export interface ImageServing {
+interface ImageServing {
   readonly source: { catalogueImage(sha256: string): Promise<StoredBytes | null> };
   readonly deltas?: KeptDeltas | undefined;
   readonly downloads: Pick<FeedDownloads, 'images' | 'sent'>;

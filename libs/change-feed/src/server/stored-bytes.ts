@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 /** Pieces are large: few are held for a reader that is slow. */
-export const PIECES = { highWaterMark: 2 };
+const PIECES = { highWaterMark: 2 };
 
 /** Stored bytes that never change, read in pieces. */
 export interface StoredBytes {

@@ -20,7 +20,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SnapshotPart } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { plainPart } from '../testing/plain-part.js';
-import { ConfigurationDisk } from './configuration-disk.js';
+import { ConfigurationStore } from './configuration-store.js';
 
 const LINEAGE = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01';
 const DIGEST = '0123456789abcdef';
@@ -72,12 +72,12 @@ async function* from<T>(items: Iterable<T>): AsyncGenerator<T> {
   yield* items;
 }
 
-describe('ConfigurationDisk', () => {
+describe('ConfigurationStore', () => {
   let folder: string;
   let errors: string[];
   let log: FeedLogger;
   let copies = 0;
-  const disks: ConfigurationDisk[] = [];
+  const disks: ConfigurationStore[] = [];
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'weir-disk-'));
@@ -91,13 +91,13 @@ describe('ConfigurationDisk', () => {
   });
 
   const openDisk = async (at = folder) => {
-    const disk = new ConfigurationDisk({ folder: at, log });
+    const disk = new ConfigurationStore({ folder: at, log });
     disks.push(disk);
     const parts = await disk.read();
     return { disk, parts: parts && (await Array.fromAsync(parts, plainPart)) };
   };
   const record = async (
-    disk: ConfigurationDisk,
+    disk: ConfigurationStore,
     revision: number,
     meanwhile: () => unknown = () => undefined,
   ) => {
@@ -106,7 +106,7 @@ describe('ConfigurationDisk', () => {
     await meanwhile();
     return { parts, isKept: await recording.commit() };
   };
-  const append = async (disk: ConfigurationDisk, ...revisions: number[]) => {
+  const append = async (disk: ConfigurationStore, ...revisions: number[]) => {
     for (const revision of revisions) disk.append(change(revision));
     await disk.stored();
     // A busy machine's disk may be late.
@@ -252,7 +252,7 @@ describe('ConfigurationDisk', () => {
   it('leaves a folder alone that another process uses', async () => {
     const { disk } = await openDisk();
     await record(disk, 7);
-    const other = new ConfigurationDisk({ folder, log });
+    const other = new ConfigurationStore({ folder, log });
     disks.push(other);
     await expect(other.read()).rejects.toThrow('database is locked');
     expect(await record(other, 9)).toEqual({ parts: snapshotAt(9), isKept: false });

@@ -3,7 +3,7 @@ import type { FollowerState } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { type Judgement, KnownPoints } from './known-points.js';
 
-export interface LogWatchOptions {
+export interface ClaimVerifierOptions {
   /** Reads the head of the change log from the database. */
   readonly readHead: () => Promise<Head>;
   /** What was judged before may be wrong. */
@@ -11,13 +11,13 @@ export interface LogWatchOptions {
   readonly log: FeedLogger;
 }
 
-/** Judges what followers say is in force, and reads the head of the log when only that can tell. */
-export class LogWatch {
+/** Tells whether what followers claim to have in force is of this log, and reads its head when only that can tell. */
+export class ClaimVerifier {
   private readonly points = new KnownPoints(performance.now());
   private isReading = false;
   private mustRead = false;
 
-  constructor(private readonly options: LogWatchOptions) {}
+  constructor(private readonly options: ClaimVerifierOptions) {}
 
   /** Whether nothing that a follower says can be believed before the head was read. */
   get isInDoubt(): boolean {

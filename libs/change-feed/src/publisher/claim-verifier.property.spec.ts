@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { FollowerState } from '../protocol/protocol.js';
-import { LogWatch } from './log-watch.js';
+import { ClaimVerifier } from './claim-verifier.js';
 
 const LINEAGE = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01';
 const FOLLOWERS = 3;
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** A log that a failover can set back, its followers, and the watch of one of the replicas that write to it. */
+/** A log that a failover can set back, its followers, and the verifier of one of the replicas that write to it. */
 class Simulation {
   /** The digest of each revision. */
   private readonly log = ['0 of log 0'];
@@ -16,9 +16,9 @@ class Simulation {
   private readonly lost = new Map<string, number>();
   private failovers = 0;
   private readonly followers: FollowerState[] = [];
-  private readonly watch = new LogWatch({
+  private readonly verifier = new ClaimVerifier({
     readHead: () => Promise.resolve(this.head()),
-    onJudgeAgain: () => this.followers.map((state) => this.watch.judge(state)),
+    onJudgeAgain: () => this.followers.map((state) => this.verifier.judge(state)),
     log: quiet,
   });
 
@@ -33,7 +33,7 @@ class Simulation {
   }
 
   async readHead(): Promise<void> {
-    await this.watch.readHead();
+    await this.verifier.readHead();
     await turn();
   }
 
@@ -55,26 +55,26 @@ class Simulation {
       ...{ id: `f${follower}`, kind: 'resolver', name: null, inForce, feedVersion: 1 },
     };
     this.followers[follower] = state;
-    this.watch.judge(state);
+    this.verifier.judge(state);
   }
 
   /** This replica commits, and nobody may count for it who has lost commits in force. */
   async ownCommit(): Promise<void> {
     this.commit();
     const head = this.head();
-    this.watch.committed(head);
+    this.verifier.committed(head);
     this.check(head.revision);
     await turn();
     this.check(head.revision);
     const own = { id: 'g', kind: 'resolver', name: null, inForce: head, feedVersion: 1 } as const;
-    expect(this.watch.judge(own)).toBe('right');
+    expect(this.verifier.judge(own)).toBe('right');
   }
 
   private check(revision: number): void {
     for (const state of this.followers.filter(Boolean)) {
       const { inForce } = state;
       const isLost = this.lost.has(inForce?.digest ?? '') && (inForce?.revision ?? 0) >= revision;
-      if (isLost) expect(this.watch.judge(state)).not.toBe('right');
+      if (isLost) expect(this.verifier.judge(state)).not.toBe('right');
     }
   }
 }

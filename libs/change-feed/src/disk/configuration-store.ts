@@ -27,7 +27,7 @@ const LATE_MS = 500;
 /** Most characters of changes that wait for a disk that is late. */
 const MAX_WAITING_LENGTH = 8 * 1024 * 1024;
 
-export interface ConfigurationDiskOptions {
+export interface ConfigurationStoreOptions {
   readonly folder: string;
   readonly log: FeedLogger;
   /** Reads and writes everything but the database. */
@@ -52,7 +52,7 @@ export interface Recording {
  * hangs: a thread of its own waits for it, and what waits for the thread waits for a limited time. A disk that is slow
  * now and then is waited for, as long as the changes that wait for it are few.
  */
-export class ConfigurationDisk {
+export class ConfigurationStore {
   readonly folder: string;
   /** Reads and writes everything in the folder but the database. */
   readonly files: FileThread;
@@ -76,7 +76,7 @@ export class ConfigurationDisk {
   /** Changes that were appended since the recording under way has begun. */
   private sinceRecording: string[] | null = null;
 
-  constructor({ folder, log, files, database }: ConfigurationDiskOptions) {
+  constructor({ folder, log, files, database }: ConfigurationStoreOptions) {
     this.folder = folder;
     this.log = log;
     this.path = join(folder, 'configuration');
@@ -162,7 +162,7 @@ export class ConfigurationDisk {
       const rows = part.rows instanceof FlatRows ? part.rows : FlatRows.of(part.rows);
       await this.call('putRows', part.kind, rows.values, rows.ends);
     };
-    const recorded = async function* (this: ConfigurationDisk): AsyncGenerator<SnapshotPart> {
+    const recorded = async function* (this: ConfigurationStore): AsyncGenerator<SnapshotPart> {
       await attempt(() => this.create());
       for await (const part of parts) {
         await attempt(() => write(part));
