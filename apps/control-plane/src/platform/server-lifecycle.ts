@@ -70,8 +70,8 @@ export async function closeServer(server: Server, deadlineMs = REQUEST_DEADLINE_
   const closeIdle = (): void => server.closeIdleConnections();
   const sweep = setInterval(() => setImmediate(closeIdle), IDLE_CHECK_MS);
   const cut = setTimeout(() => server.closeAllConnections(), deadlineMs);
-  // Not the `close` of the HTTP server, which would close idle connections at once, and with them requests on their
-  // way.
+  // An HTTP server is a `net.Server` by its documentation, whose `close` only stops listening. Its own would close idle
+  // connections at once, and with them requests on their way, and it has no option against that.
   await new Promise((resolve) => TcpServer.prototype.close.call(server, resolve));
   server.close();
   clearInterval(sweep);
