@@ -22,6 +22,22 @@ function faultOf(environment: Record<string, string>): string {
   throw new Error('no error');
 }
 
+it('can be sent to other threads as it is', () => {
+  const configuration = parse({
+    FEED_URL: 'https://127.0.0.1:8090',
+    FEED_CA: '/etc/ca.pem',
+    FEED_PINS: `sha256/${Buffer.alloc(32).toString('base64')}`,
+    DATA_DIR: '/var/lib/weir',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
+    UPSTREAMS: 'tls://192.0.2.1#dns.example',
+    DNS_PROXY_PROTOCOL_FROM: '192.0.2.0/24',
+    DNS_COOKIE_SECRETS: '000102030405060708090a0b0c0d0e0f',
+    DNSTAP_ENDPOINT: 'unix:/run/dnstap.sock',
+    BLOCK_PAGE_ADDRESSES: '{"7":["192.0.2.7"]}',
+  });
+  expect(structuredClone(configuration)).toEqual(configuration);
+});
+
 function isAllowed(address: string): boolean {
   const client = new ClientAddress();
   expect(client.set(address, 0)).toBe(true);

@@ -45,3 +45,9 @@ export type ResolverConfiguration = Configuration<typeof SCHEMA>;
 /** The part that answering queries needs. */
 export type DnsConfiguration = Omit<Configuration<typeof DNS_SCHEMA>, 'UPSTREAMS'> &
   Pick<ResolverConfiguration, 'DOMAIN_HASH_KEY'>;
+
+/** As another thread gets it: there a set of networks has no methods, see `CidrSet.revive`. */
+export type SentConfiguration = Omit<
+  DnsConfiguration,
+  'DNS_ALLOWED_CLIENTS' | 'DNS_PROXY_PROTOCOL_FROM'
+> & { readonly DNS_PROXY_PROTOCOL_FROM: object | undefined };

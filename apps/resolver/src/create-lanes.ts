@@ -4,7 +4,6 @@ import { availableParallelism } from 'node:os';
 import type { SetTimes } from './clocks.js';
 import type { DnsConfiguration } from './configuration.js';
 import { MAX_THREADS } from './configuration/listener-variables.js';
-import { laneConfiguration } from './lanes/lane-task.js';
 import { Lanes, type LanesOptions } from './lanes/lanes.js';
 import type { ClientLimits } from './limits/client-limits.js';
 import type { ProfileRows } from './metrics/profile-counters.js';
@@ -14,7 +13,7 @@ export function laneCount({ RESOLVER_THREADS: wanted }: DnsConfiguration): numbe
   return wanted ?? Math.min(MAX_THREADS, Math.max(1, availableParallelism() - 1));
 }
 
-type LaneParts = Omit<LanesOptions, 'task' | 'checkMs' | 'parks'> & {
+type LaneParts = Omit<LanesOptions, 'task'> & {
   readonly hashKey: HashKey;
   readonly cookieSecrets: readonly HashKey[];
   readonly subscriberSalt: number;
@@ -24,35 +23,17 @@ type LaneParts = Omit<LanesOptions, 'task' | 'checkMs' | 'parks'> & {
   /** Whether the main thread logs every answer. */
   readonly logsAnswers: boolean;
   readonly times: SetTimes | undefined;
-  readonly checkMs: number | undefined;
-  readonly parks: boolean | undefined;
 };
 
 export function createLanes(configuration: DnsConfiguration, parts: LaneParts): Lanes {
-  const { hashKey, cookieSecrets, subscriberSalt, limits, profileRows, times } = parts;
-  const {
-    calls,
-    readers,
-    cache,
-    sockets,
-    files,
-    isReady,
-    handler,
-    counters,
-    onDefect,
-    log,
-    checkMs,
-  } = parts;
+  const { hashKey, cookieSecrets, subscriberSalt, limits, profileRows, times, ...others } = parts;
+  const { logsAnswers: handsOverAll, ...options } = others;
   return new Lanes({
-    ...{ calls, readers, cache, sockets, files, isReady, handler, counters, onDefect, log },
-    ...(checkMs !== undefined && { checkMs }),
-    ...(parts.parks !== undefined && { parks: parts.parks }),
+    ...options,
     task: {
-      ...{ hashKey, cookieSecrets, subscriberSalt, times },
-      configuration: laneConfiguration(configuration),
+      ...{ configuration, hashKey, cookieSecrets, subscriberSalt, times, handsOverAll },
       limits: limits.memory,
       profileRows: profileRows && { capacity: profileRows.capacity, memory: profileRows.memory },
-      handsOverAll: parts.logsAnswers,
       clock: { hrtimeNs: process.hrtime.bigint(), monotonicMs: performance.now() },
       loadBalancers: configuration.DNS_PROXY_PROTOCOL_FROM ?? CidrSet.parse([]),
       wake: new Int32Array(new SharedArrayBuffer(4)),

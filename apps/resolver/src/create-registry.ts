@@ -1,23 +1,15 @@
-import {
-  ReadMetrics,
-  registerRuntimeMetrics,
-  registerTlsMetrics,
-  type WatchedFile,
-} from '@weir/ops';
+import { ReadMetrics, registerRuntimeMetrics, registerTlsMetrics } from '@weir/ops';
 import { registerFeedMetrics } from '@weir/policy-feed/state';
 import { Registry } from 'prom-client';
 import type { AnswerCache } from './cache/answer-cache.js';
 import type { CacheCounters } from './cache/cache-memory.js';
+import type { DnsService } from './dns-service.js';
 import type { FrameSender } from './dnstap/frame-sender.js';
 import type { FeedThread } from './feed/feed-thread.js';
 import { registerLaneMetrics } from './lanes/lane-metrics.js';
-import type { Lanes } from './lanes/lanes.js';
-import type { AllowedClients } from './limits/allowed-clients.js';
-import type { LimitCounts } from './limits/client-limits.js';
+import type { Listeners } from './listeners/listeners.js';
 import { histogramMetric } from './metrics/histogram.js';
-import type { LatencyHistogram } from './metrics/query-timer.js';
-import type { ProfileCounters } from './metrics/profile-counters.js';
-import type { QueryCounters } from './metrics/query-counters.js';
+import type { CountsOfAll } from './metrics/thread-counts.js';
 import type { QueryLog } from './query-log/query-log.js';
 import { readThread } from './threads/thread-watch.js';
 import type { Forwarder } from './upstream/forwarder.js';
@@ -82,15 +74,7 @@ function registerCacheMetrics(metrics: ReadMetrics, cache: AnswerCache): void {
   metrics.gauge('cache_bytes', 'Memory of the cache in use', () => cache.usedBytes);
 }
 
-/** What all threads have counted until now. */
-interface QueryCounts {
-  readonly queries: QueryCounters;
-  readonly profiles: ProfileCounters | null;
-  readonly latencies: LatencyHistogram;
-  readonly limits: LimitCounts;
-}
-
-function registerQueryMetrics(metrics: ReadMetrics, counts: QueryCounts): void {
+function registerQueryMetrics(metrics: ReadMetrics, counts: CountsOfAll): void {
   metrics.counters(
     'queries_total',
     'Queries answered',
@@ -133,38 +117,22 @@ function registerQueryMetrics(metrics: ReadMetrics, counts: QueryCounts): void {
   );
 }
 
-export interface MetricsSources {
-  readonly counts: QueryCounts;
-  readonly allowedClients: AllowedClients;
-  readonly localRecords: Pick<WatchedFile<unknown>, 'faults'> | null;
-  readonly kernelDrops: () => number;
-  readonly unreadBytes: () => number;
-  readonly tlsFaults: () => number;
-  readonly cache: AnswerCache;
-  readonly queryLog: QueryLog | null;
-  readonly dnstap: FrameSender | null;
-  readonly forwarder: Forwarder;
-  readonly feed: FeedThread;
-  /** Null: there are none. */
-  readonly lanes: Lanes;
-}
-
 const PREFIX = 'weir_resolver_';
 
 /** The metrics of a resolver. Nothing is counted here: plain counters are read when Prometheus scrapes. */
-export function createRegistry(sources: MetricsSources): Registry {
-  const { counts, cache, forwarder, lanes, feed, tlsFaults, queryLog, dnstap } = sources;
+export function createRegistry(service: DnsService, feed: FeedThread): Registry {
+  const { counts, cache, forwarder, lanes, listeners, queryLog, dnstapSender } = service;
   const registry = new Registry();
   const metrics = new ReadMetrics(registry, PREFIX);
   registerRuntimeMetrics(registry);
   registerQueryMetrics(metrics, counts);
   registerCacheMetrics(metrics, cache);
   registerForwarderMetrics(metrics, forwarder);
-  registerSocketMetrics(metrics, sources);
-  registerFileMetrics(metrics, sources);
-  registerTlsMetrics(registry, { DNS_TLS: tlsFaults });
+  registerSocketMetrics(metrics, listeners);
+  registerFileMetrics(metrics, service);
+  registerTlsMetrics(registry, { DNS_TLS: () => listeners.tlsFaults });
   if (queryLog !== null) registerQueryLogMetrics(metrics, queryLog);
-  if (dnstap !== null) registerDnstapMetrics(metrics, dnstap);
+  if (dnstapSender !== null) registerDnstapMetrics(metrics, dnstapSender);
   registerLaneMetrics(metrics, lanes);
   registerFeedMetrics(registry, PREFIX, feed.state);
   metrics.gauge(
@@ -175,25 +143,22 @@ export function createRegistry(sources: MetricsSources): Registry {
   return registry;
 }
 
-function registerSocketMetrics(
-  metrics: ReadMetrics,
-  { unreadBytes, kernelDrops }: MetricsSources,
-): void {
+function registerSocketMetrics(metrics: ReadMetrics, listeners: Listeners): void {
   metrics.gauge(
     'unread_bytes',
     'Bytes of answers that clients have not read, and of HTTPS requests that are not over',
-    unreadBytes,
+    () => listeners.unreadBytes,
   );
   metrics.counter(
     'udp_kernel_drops_total',
     'UDP packets that the kernel dropped because the receive buffer was full (Linux)',
-    kernelDrops,
+    () => listeners.kernelDrops(),
   );
 }
 
 function registerFileMetrics(
   metrics: ReadMetrics,
-  { allowedClients, localRecords }: MetricsSources,
+  { allowedClients, localRecords }: DnsService,
 ): void {
   metrics.counter(
     'allowed_clients_file_faults_total',

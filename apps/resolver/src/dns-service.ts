@@ -10,26 +10,27 @@ import { loadSystemCalls } from '@weir/udp-batch';
 import { randomInt, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AnswerCache } from './cache/answer-cache.js';
-import { TargetHasher } from './cache/target-hasher.js';
 import { type SetTimes, withTimes } from './clocks.js';
 import type { DnsConfiguration } from './configuration.js';
 import { createForwarder, type ForwardingLimits } from './create-forwarder.js';
 import { createLanes, laneCount } from './create-lanes.js';
-import { createDnstap } from './dnstap/dnstap.js';
+import { Dnstap } from './dnstap/dnstap.js';
 import { FrameSender } from './dnstap/frame-sender.js';
 import type { Lanes } from './lanes/lanes.js';
-import type { AllowedClients } from './limits/allowed-clients.js';
+import { type AllowedClients, OperatorFiles } from './operator-files.js';
 import { ClientLimits } from './limits/client-limits.js';
 import { ServerCookies } from './limits/server-cookies.js';
 import { type BoundAddresses, Listeners } from './listeners/listeners.js';
-import { LocalRecords } from '@weir/policy/answers';
+import { LocalRecords, TargetHasher } from '@weir/policy/answers';
 import { ProfileRows } from './metrics/profile-counters.js';
 import { CountsOfAll, countersInto, createThreadCounts } from './metrics/thread-counts.js';
-import { OperatorFiles } from './operator-files.js';
 import { openQueryLog, type QueryLog } from './query-log/query-log.js';
 import { createQueryPath } from './query-path/create-query-path.js';
-import type { PolicyReaders, ReadPolicy } from './shared-policy/read-policy.js';
-import { PathInTurns, SubscriberKeyInTurns } from './shared-policy/turns.js';
+import {
+  type PolicyReaders,
+  type ReadPolicy,
+  SubscriberKeyInTurns,
+} from './shared-policy/read-policy.js';
 import { throttled } from './throttled.js';
 import type { Forwarder } from './upstream/forwarder.js';
 
@@ -94,10 +95,10 @@ export class DnsService {
   readonly queryLog: QueryLog | null;
   readonly dnstapSender: FrameSender | null;
   readonly forwarder: Forwarder;
+  readonly listeners: Listeners;
   /** What all threads have counted until now. */
   readonly counts: CountsOfAll;
   private readonly files: OperatorFiles;
-  private readonly listeners: Listeners;
   private readonly createLanes: () => Lanes;
   private runningLanes: Lanes | null = null;
 
@@ -150,7 +151,7 @@ export class DnsService {
     this.queryLog = openQueryLog(configuration, options.queryLogOutput);
     const { DNSTAP_ENDPOINT: receiver } = configuration;
     this.dnstapSender = receiver === undefined ? null : new FrameSender({ receiver, log });
-    const path = createQueryPath(configuration, {
+    const handler = createQueryPath(configuration, {
       ...{ source, hashKey, isReady, nowMs, nowSeconds, limits, onDefect },
       ...counting,
       wallClockMs: wallMs,
@@ -161,9 +162,8 @@ export class DnsService {
       upstream: () => this.forwarder,
       cookies: new ServerCookies(secrets, subscriber, wallMs),
       queryLog: this.queryLog,
-      dnstap: this.dnstapSender && createDnstap(configuration, this.dnstapSender, nowMs),
+      dnstap: this.dnstapSender && new Dnstap(configuration, this.dnstapSender, nowMs),
     });
-    const handler = new PathInTurns(path, source);
 
     // Behind the path: upstreams. In front of it: sockets, here and in lanes.
     this.forwarder = createForwarder(configuration, {
@@ -226,21 +226,6 @@ export class DnsService {
   get lanes(): Lanes {
     if (this.runningLanes === null) throw new Error('the service has not been started');
     return this.runningLanes;
-  }
-
-  /** Number of UDP queries that the kernel dropped because a receive buffer was full. */
-  kernelDrops(): number {
-    return this.listeners.kernelDrops();
-  }
-
-  /** Bytes of answers that clients have not read, and of HTTP requests that are not over. */
-  get unreadBytes(): number {
-    return this.listeners.unreadBytes;
-  }
-
-  /** Checks at which the files of the TLS certificate were not usable. */
-  get tlsFaults(): number {
-    return this.listeners.tlsFaults;
   }
 
   /** Accepts no more queries, answers those in flight, then closes. */

@@ -49,27 +49,15 @@ export async function startResolver(
   refuseOwnAddress(configuration, upstreams);
   const { OPS_HOST: host, OPS_PORT: port } = configuration;
   const ops = await OpsServer.start({ host, port, log });
+  const started = [() => ops.close()];
   try {
-    return await startParts(configuration, upstreams, log, ops);
-  } catch (error) {
-    return stopAndThrow(error, [() => ops.close()], log);
-  }
-}
-
-async function startParts(
-  configuration: ResolverConfiguration,
-  upstreams: readonly UpstreamEndpoint[],
-  log: Logger,
-  ops: OpsServer,
-): Promise<Resolver> {
-  const telemetry = await openTelemetry({ process: 'resolver', configuration, log });
-  const lanes = laneCount(configuration);
-  const name = nameOf(configuration);
-  const feed = await FeedThread.open({ configuration, name, lanes, log });
-  try {
+    const telemetry = await openTelemetry({ process: 'resolver', configuration, log });
+    const [name, lanes] = [nameOf(configuration), laneCount(configuration)];
+    const feed = await FeedThread.open({ configuration, name, lanes, log });
+    started.unshift(() => feed.stop());
     return await serve(configuration, upstreams, log, { ops, feed, telemetry });
   } catch (error) {
-    return stopAndThrow(error, [() => feed.stop()], log);
+    return stopAndThrow(error, started, log);
   }
 }
 
@@ -93,20 +81,7 @@ async function serve(
     ...{ source: feed.source, readers: feed.readers },
   });
   const dns = await Promise.race([service.start(), feed.lost]);
-  const registry = createRegistry({
-    counts: service.counts,
-    lanes: service.lanes,
-    allowedClients: service.allowedClients,
-    localRecords: service.localRecords,
-    kernelDrops: () => service.kernelDrops(),
-    unreadBytes: () => service.unreadBytes,
-    tlsFaults: () => service.tlsFaults,
-    cache: service.cache,
-    queryLog: service.queryLog,
-    dnstap: service.dnstapSender,
-    forwarder: service.forwarder,
-    feed,
-  });
+  const registry = createRegistry(service, feed);
   const calls = createCalls(configuration, service, log);
   const degraded = (): readonly string[] => [
     ...whatIsDegraded(feed.state()),

@@ -122,10 +122,10 @@ export function answersQuestion(response: Response, bytes: Uint8Array, query: Qu
 }
 
 /** A record, or its name, that runs past the end of the message. */
-export const BAD_RECORD = -1;
+const BAD_RECORD = -1;
 
 /** @returns the offset of the type of the record at `offset`, or `BAD_RECORD` */
-export function skipOwner(bytes: Uint8Array, length: number, offset: number): number {
+function skipOwner(bytes: Uint8Array, length: number, offset: number): number {
   const fixed = skipName(bytes, length, offset);
   return fixed === BAD_NAME || fixed + RECORD_FIXED_BYTES > length ? BAD_RECORD : fixed;
 }

@@ -1,14 +1,8 @@
 export { BatchReceiver, discard, MAX_DATAGRAM_BYTES } from './batch-receiver.js';
 export { BatchSender } from './batch-sender.js';
 export { MSG_DONTWAIT, MSG_WAITFORONE } from './linux.js';
-export {
-  kernelDropsOf,
-  BATCH,
-  UdpSocket,
-  type UdpSocketHandle,
-  type UdpSocketOptions,
-} from './udp-socket.js';
 export { useHugePages } from './huge-pages.js';
+export { kernelDropsOf, BATCH, UdpSocket, type UdpSocketHandle } from './udp-socket.js';
 export { PortSpread } from './port-spread.js';
 export { ROUTE_WORDS, routeTo } from './socket-address.js';
 export { SocketPoller } from './socket-poller.js';

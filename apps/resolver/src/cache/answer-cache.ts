@@ -10,7 +10,7 @@ import {
 import { WriteSide } from '@weir/policy';
 import type { NameRange } from '../query/name-range.js';
 import { isNameKey, nameKey, type Question, questionKey } from '../query/question.js';
-import { TargetHashes } from '@weir/policy/answers';
+import { type TargetHasher, TargetHashes } from '@weir/policy/answers';
 import { AnswerStore } from './answer-store.js';
 import {
   type CacheInvitation,
@@ -18,12 +18,12 @@ import {
   createCacheMemory,
   type CacheCounters,
   totalCounters,
+  Lookup,
 } from './cache-memory.js';
 import { CacheReader, RETRY_SECONDS } from './cache-reader.js';
 import { CacheSweep } from './cache-sweep.js';
 import { EntryWriter } from './entry-writer.js';
 import { entryWords, Head } from './entry-table.js';
-import type { TargetHasher } from './target-hasher.js';
 
 /** Milliseconds for which the writer waits for each reader. */
 const MAX_NAPS = 3;
@@ -223,8 +223,7 @@ export class AnswerCache extends CacheReader {
     const contradicted = this.findByKey(question, isOfName ? questionKey(query) : nameKey(query));
     if (contradicted >= 0) store.drop(contradicted);
     const old = this.findByKey(question, key);
-    if (old >= 0 && this.table.isPrefetching(old, this.nowSeconds))
-      this.ownCounters.countPrefetch();
+    if (old >= 0 && this.table.isPrefetching(old, this.nowSeconds)) this.counts[Lookup.prefetch]++;
     if (cacheTtl.kind === CacheKind.uncacheable) {
       if (old >= 0) store.drop(old);
       return true;

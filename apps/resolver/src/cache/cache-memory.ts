@@ -11,7 +11,7 @@ export interface CacheMemory {
   readonly entries: SharedArrayBuffer;
   /** One word: failures up to that second do not count any more, see `AnswerCache.retryFailures`. */
   readonly retry: SharedArrayBuffer;
-  /** See `LookupCounters`. */
+  /** See `Lookup`. */
   readonly counters: SharedArrayBuffer;
   /** Keeps lookups and writes apart. */
   readonly lock: SharedArrayBuffer;
@@ -60,7 +60,7 @@ export function countersOf({ counters }: CacheMemory, reader: number): Float64Ar
 }
 
 /** Readers in other threads that the memory is made for. */
-export function readersOf({ counters }: CacheMemory): number {
+function readersOf({ counters }: CacheMemory): number {
   return counters.byteLength / COUNTERS_BYTES - 1;
 }
 
@@ -74,67 +74,18 @@ export interface CacheCounters {
   readonly prefetches: number;
 }
 
-const HITS = 0;
-const MISSES = 1;
-const STALE = 2;
-const PREFETCHES = 3;
-
-/** What one thread counts, in memory that the writer can read: nobody else writes it. */
-export class LookupCounters implements CacheCounters {
-  constructor(private readonly counts: Float64Array) {}
-
-  get hits(): number {
-    return this.counts[HITS];
-  }
-
-  get misses(): number {
-    return this.counts[MISSES];
-  }
-
-  get stale(): number {
-    return this.counts[STALE];
-  }
-
-  get prefetches(): number {
-    return this.counts[PREFETCHES];
-  }
-
-  countHit(): void {
-    this.counts[HITS]++;
-  }
-
-  countMiss(): void {
-    this.counts[MISSES]++;
-  }
-
-  countStale(): void {
-    this.counts[STALE]++;
-  }
-
-  countPrefetch(): void {
-    this.counts[PREFETCHES]++;
-  }
-
-  forgetMiss(): void {
-    this.counts[MISSES]--;
-  }
-
-  /** The last miss was a hit. */
-  turnMissIntoHit(): void {
-    this.counts[MISSES]--;
-    this.counts[HITS]++;
-  }
-}
+/** What each thread counts, in memory that the writer can read: nobody else writes it. */
+export const Lookup = { hit: 0, miss: 1, stale: 2, prefetch: 3 } as const;
 
 /** The sums over all threads. */
 export function totalCounters(memory: CacheMemory): CacheCounters {
   const sum = { hits: 0, misses: 0, stale: 0, prefetches: 0 };
   for (let reader = 0; reader <= readersOf(memory); reader++) {
-    const { hits, misses, stale, prefetches } = new LookupCounters(countersOf(memory, reader));
-    sum.hits += hits;
-    sum.misses += misses;
-    sum.stale += stale;
-    sum.prefetches += prefetches;
+    const counts = countersOf(memory, reader);
+    sum.hits += counts[Lookup.hit];
+    sum.misses += counts[Lookup.miss];
+    sum.stale += counts[Lookup.stale];
+    sum.prefetches += counts[Lookup.prefetch];
   }
   return sum;
 }

@@ -10,12 +10,7 @@ import {
 import { ReadSide } from '@weir/policy';
 import { nameKey, type Question, questionKey } from '../query/question.js';
 import type { TargetHashes } from '@weir/policy/answers';
-import {
-  type CacheMemory,
-  countersOf,
-  type CacheInvitation,
-  LookupCounters,
-} from './cache-memory.js';
+import { type CacheMemory, countersOf, type CacheInvitation, Lookup } from './cache-memory.js';
 import { EntryReader } from './entry-reader.js';
 import { EntryTable, Head } from './entry-table.js';
 
@@ -50,8 +45,8 @@ const MIN_PREFETCH_HITS = 2;
  * Seconds are those of a monotonic clock, the same in all threads, passed in by the caller.
  */
 export class CacheReader {
-  /** Of this thread. */
-  protected readonly ownCounters: LookupCounters;
+  /** Lookups of this thread, see `Lookup`. */
+  protected readonly counts: Float64Array;
   protected readonly table: EntryTable;
   /** See `CacheMemory.retry`. */
   protected readonly retry: Int32Array;
@@ -65,7 +60,7 @@ export class CacheReader {
     this.table = new EntryTable(memory);
     this.retry = new Int32Array(memory.retry);
     this.entryReader = new EntryReader(this.table);
-    this.ownCounters = new LookupCounters(countersOf(memory, reader));
+    this.counts = countersOf(memory, reader);
   }
 
   /** Looks a question up and counts the lookup. `read` or `readStale` may follow at once, with the same query. */
@@ -75,17 +70,17 @@ export class CacheReader {
     this.entry = at;
     const found = at < 0 ? CacheResult.miss : this.stateOf(at, nowSeconds);
     if (found === CacheResult.fresh || found === CacheResult.expiring) {
-      this.ownCounters.countHit();
+      this.counts[Lookup.hit]++;
       this.table.countHit(at);
     } else {
-      this.ownCounters.countMiss();
+      this.counts[Lookup.miss]++;
     }
     return found;
   }
 
   /** The question of the last lookup is looked up again in another thread, which counts that. */
   forgetMiss(): void {
-    this.ownCounters.forgetMiss();
+    this.counts[Lookup.miss]--;
   }
 
   /** Whether there is an expired answer that may be served; `readStale` may follow. Counts nothing. */
@@ -115,7 +110,8 @@ export class CacheReader {
       const response = this.entryReader.readBelow(at, entryQuestionEnd, question, nowSeconds);
       if (response === null) continue;
       this.table.countHit(at);
-      this.ownCounters.turnMissIntoHit();
+      this.counts[Lookup.miss]--;
+      this.counts[Lookup.hit]++;
       return response;
     }
     return null;
@@ -131,7 +127,7 @@ export class CacheReader {
    * method of the cache.
    */
   readStale(query: Query): Response {
-    this.ownCounters.countStale();
+    this.counts[Lookup.stale]++;
     this.table.countHit(this.entry);
     const response = this.entryReader.readWithTtl(this.entry, query, STALE_TTL_SECONDS);
     const isNegative = response.rcode === Rcode.nxDomain;

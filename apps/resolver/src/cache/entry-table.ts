@@ -66,7 +66,7 @@ export const Hits = {
 } as const;
 
 /** Number of words for that many TTL offsets. */
-export function ttlWords(ttlCount: number): number {
+function ttlWords(ttlCount: number): number {
   return (ttlCount + 1) >> 1;
 }
 

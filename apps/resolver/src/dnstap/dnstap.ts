@@ -139,24 +139,9 @@ const PROTOCOLS = {
 /** Everything of an envelope but the DNS message. */
 const MAX_OTHER_BYTES = 1024;
 
-export interface DnstapOptions {
-  readonly sender: FrameSender;
-  /** One answered query in this many is sent; 1: every query. */
-  readonly sampling: number;
-  /** Whether messages have the names and records. Otherwise the question has a keyed hash, and there are no records. */
-  readonly showNames: boolean;
-  /** Whether messages have the address and port of the client. */
-  readonly showAddresses: boolean;
-  /** Undefined: messages have no identity. */
-  readonly identity: string | undefined;
-  readonly version: string;
-  /** Monotonic clock of `Exchange.startedMs`. */
-  readonly nowMs: () => number;
-}
-
 /**
  * Sends one of every n answered queries to a dnstap receiver, as CLIENT_QUERY and CLIENT_RESPONSE. A query that needed
- * no upstream has the time of its answer.
+ * no upstream has the time of its answer. Without names, the question has a keyed hash, and there are no records.
  */
 export class Dnstap {
   private untilSample = 1;
@@ -167,15 +152,21 @@ export class Dnstap {
   private readonly message = new ProtobufWriter(MAX_MESSAGE_BYTES + MAX_OTHER_BYTES);
   private readonly envelope = new ProtobufWriter(MAX_MESSAGE_BYTES + 2 * MAX_OTHER_BYTES);
 
-  constructor(private readonly options: DnstapOptions) {
-    this.identity = Buffer.from(options.identity ?? '');
-    this.version = Buffer.from(options.version);
+  /** @param nowMs monotonic clock of `Exchange.startedMs` */
+  constructor(
+    private readonly configuration: DnsConfiguration,
+    private readonly sender: FrameSender,
+    private readonly nowMs: () => number,
+  ) {
+    const version = readVersion(new URL('../../../../package.json', import.meta.url), {});
+    this.identity = Buffer.from(configuration.DNS_SERVER_ID ?? '');
+    this.version = Buffer.from(`weir ${version}`);
   }
 
   /** Whether to send the current query: one in every n. Counts the queries. */
   takeSample(): boolean {
     if (--this.untilSample > 0) return false;
-    this.untilSample = this.options.sampling;
+    this.untilSample = this.configuration.DNSTAP_SAMPLING;
     return true;
   }
 
@@ -191,11 +182,11 @@ export class Dnstap {
     isSecret: boolean,
   ): void {
     const { tapped } = this;
-    const showNames = this.options.showNames && !isSecret;
+    const showNames = this.configuration.DNSTAP_NAMES && !isSecret;
     const hasHash = isJudged && !isSecret;
     const answeredMs = Date.now();
     const { startedMs } = exchange;
-    const tookMs = startedMs === 0 ? 0 : this.options.nowMs() - startedMs;
+    const tookMs = startedMs === 0 ? 0 : this.nowMs() - startedMs;
     const askedMs = answeredMs - Math.max(tookMs, 0);
 
     this.begin(CLIENT_QUERY, exchange, askedMs);
@@ -219,7 +210,7 @@ export class Dnstap {
     message.uint(Field.type, type);
     message.uint(Field.socketFamily, client.family === 4 ? INET : INET6);
     message.uint(Field.socketProtocol, PROTOCOLS[replyPath.transport]);
-    if (this.options.showAddresses) {
+    if (this.configuration.DNSTAP_ADDRESSES) {
       const words = client.family === 4 ? 1 : 4;
       for (let i = 0; i < words; i++) writeUint32(this.address, i * 4, client.words[i]);
       message.data(Field.queryAddress, this.address, words * 4);
@@ -241,22 +232,6 @@ export class Dnstap {
     envelope.data(Envelope.version, version, version.length);
     envelope.data(Envelope.message, message.bytes, message.length);
     envelope.uint(Envelope.type, ENVELOPE_MESSAGE);
-    this.options.sender.send(envelope.bytes, envelope.length);
+    this.sender.send(envelope.bytes, envelope.length);
   }
-}
-
-export function createDnstap(
-  configuration: DnsConfiguration,
-  sender: FrameSender,
-  nowMs: () => number,
-): Dnstap {
-  return new Dnstap({
-    sender,
-    sampling: configuration.DNSTAP_SAMPLING,
-    showNames: configuration.DNSTAP_NAMES,
-    showAddresses: configuration.DNSTAP_ADDRESSES,
-    identity: configuration.DNS_SERVER_ID,
-    version: `weir ${readVersion(new URL('../../../../package.json', import.meta.url), {})}`,
-    nowMs,
-  });
 }

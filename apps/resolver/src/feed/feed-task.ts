@@ -1,5 +1,5 @@
-import { type FeedConfiguration, FEED_VARIABLES } from '@weir/policy-feed/state';
-import { TELEMETRY_VARIABLES, type TelemetryConfiguration } from '@weir/telemetry';
+import type { FeedConfiguration } from '@weir/policy-feed/state';
+import type { TelemetryConfiguration } from '@weir/telemetry';
 import type { LogLevel } from '@weir/ops';
 import type { OwnStatus } from '@weir/policy-feed';
 import type { MessagePort } from 'node:worker_threads';
@@ -47,17 +47,3 @@ export type FeedReport =
   | { readonly type: 'stopped' }
   /** A line of the log. */
   | { readonly type: 'logged'; readonly line: string };
-
-const NAMES = [FEED_VARIABLES, TELEMETRY_VARIABLES, { LOG_LEVEL: null }].flatMap((variables) =>
-  Object.keys(variables),
-);
-
-/** All of it can be sent to another thread. */
-export function feedThreadConfiguration(
-  configuration: FeedThreadConfiguration,
-): FeedThreadConfiguration {
-  const all = Object.entries(configuration);
-  return Object.fromEntries(
-    all.filter(([name]) => NAMES.includes(name)),
-  ) as FeedThreadConfiguration;
-}

@@ -16,7 +16,6 @@ import {
   type FeedOrder,
   type FeedReport,
   type FeedTask,
-  feedThreadConfiguration,
   type FeedThreadConfiguration,
   FeedWord,
 } from './feed-task.js';
@@ -84,7 +83,7 @@ export class FeedThread {
     this.lost = this.end.promise;
     for (const one of [this.lost, this.atHead.promise]) one.catch(() => undefined);
     const task: FeedTask = {
-      configuration: feedThreadConfiguration(options.configuration),
+      configuration: options.configuration,
       name: options.name,
       readers: options.lanes + 1,
       states: this.states.port2,

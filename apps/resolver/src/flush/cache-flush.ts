@@ -18,21 +18,11 @@ export class CacheFlush {
     private readonly forwarder: Forwarder,
   ) {}
 
-  /** Removes everything, in pieces between queries. @returns the number of answers and failures */
-  all(): Promise<number> {
-    return this.run(null);
-  }
-
   /**
-   * Searches the whole cache, in pieces between queries.
+   * Removes these names, or everything, in pieces between queries; after the flushes before it.
    * @returns the number of answers and failures
    */
-  names(names: NameRange): Promise<number> {
-    return this.run(names);
-  }
-
-  /** After the flushes before it. */
-  private run(names: NameRange | null): Promise<number> {
+  run(names: NameRange | null): Promise<number> {
     const flush = this.last.then(() => this.remove(names));
     this.last = flush.catch(() => undefined);
     return flush;
@@ -63,11 +53,9 @@ interface FlushCallOptions {
 export function flushCall({ flush, hasNxDomainCut, log }: FlushCallOptions): OpsCall {
   const run = async (body: unknown): Promise<object> => {
     const request = readRequest(body);
-    const removed =
-      request === 'all'
-        ? await flush.all()
-        : await flush.names(new NameRange({ ...request, hasNxDomainCut }));
-    log.info({ all: request === 'all', removed }, 'cache flushed');
+    const names = request === 'all' ? null : new NameRange({ ...request, hasNxDomainCut });
+    const removed = await flush.run(names);
+    log.info({ all: names === null, removed }, 'cache flushed');
     return { removed };
   };
   return { method: 'POST', run };

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ClientAddress } from '@weir/clients';
-import { AllowedClients } from '../limits/allowed-clients.js';
+import { AllowedClients } from '../operator-files.js';
 import { askUdp } from '../testing/client.js';
 import { startService, createService } from '../testing/service.js';
 

@@ -94,14 +94,14 @@ describe('memory of DNS over HTTPS', () => {
     vi.advanceTimersByTime(1);
     expect(await ending).toBe(`reset ${constants.NGHTTP2_CANCEL}`);
     expect(await statusOf(postHttp2(session, QUERY))).toBe(200);
-    expect(service.unreadBytes).toBeLessThan(10_000);
+    expect(service.listeners.unreadBytes).toBeLessThan(10_000);
   });
 
   it('counts unfinished requests, and closes the connection with the most when they are too many', async () => {
     const { httpsPort = 0, service } = await serve({ DNS_TCP_UNREAD_MB: 1 });
     const neighbour = open(httpsPort);
     beginPost(neighbour);
-    await expect.poll(() => service.unreadBytes).toBeGreaterThan(1_500);
+    await expect.poll(() => service.listeners.unreadBytes).toBeGreaterThan(1_500);
     const closed: number[] = [];
     const sessions = Array.from({ length: 4 }, (_, i) => {
       const session = open(httpsPort);
@@ -114,7 +114,7 @@ describe('memory of DNS over HTTPS', () => {
       }
     }
     await expect.poll(() => closed.length).toBeGreaterThan(0);
-    expect(service.unreadBytes).toBeLessThanOrEqual(2 ** 20);
+    expect(service.listeners.unreadBytes).toBeLessThanOrEqual(2 ** 20);
     expect(await statusOf(postHttp2(neighbour, QUERY))).toBe(200);
   });
 
@@ -122,9 +122,9 @@ describe('memory of DNS over HTTPS', () => {
     const { httpsPort = 0, service } = await serve();
     const session = open(httpsPort);
     for (let n = 0; n < 20; n++) beginPost(session);
-    await expect.poll(() => service.unreadBytes).toBeGreaterThan(20 * 1_500);
+    await expect.poll(() => service.listeners.unreadBytes).toBeGreaterThan(20 * 1_500);
     session.destroy();
-    await expect.poll(() => service.unreadBytes).toBe(0);
+    await expect.poll(() => service.listeners.unreadBytes).toBe(0);
   });
 
   it('ends a request that it refuses, although its body does not end', async () => {
@@ -134,7 +134,7 @@ describe('memory of DNS over HTTPS', () => {
     expect(await statusOf(refused)).toBe(415);
     refused.resume();
     await expect.poll(() => refused.closed).toBe(true);
-    await expect.poll(() => service.unreadBytes).toBe(0);
+    await expect.poll(() => service.listeners.unreadBytes).toBe(0);
     expect(session.closed).toBe(false);
   });
 

@@ -14,6 +14,7 @@ import {
   BlockErrors,
   BlockPages,
   QueryDecider,
+  TargetHasher,
   TargetInspector,
   LocalRecords,
   ServerInformation,
@@ -25,7 +26,6 @@ import { recordsFile } from '../testing/records-file.js';
 import { getHeapStatistics } from 'node:v8';
 import { describe, expect, it } from 'vitest';
 import { AnswerCache } from '../cache/answer-cache.js';
-import { TargetHasher } from '../cache/target-hasher.js';
 import { readRecords } from '../local-records/read-records.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
@@ -86,7 +86,7 @@ function createPath() {
       hashKey,
     }),
     structuredErrorsOption: 65_001,
-    source: { policy },
+    source: { policy, enter: () => undefined, leave: () => undefined },
     hashKey,
     blockErrors: new BlockErrors({
       source: { policy },

@@ -1,4 +1,3 @@
-import type { Query } from '@weir/dns-wire';
 import {
   BatchSender,
   MAX_DATAGRAM_BYTES,
@@ -7,14 +6,9 @@ import {
   type UdpSocketHandle,
 } from '@weir/udp-batch';
 import type { QueryCounters } from '../metrics/query-counters.js';
-import {
-  DropReason,
-  Exchange,
-  type ReplyPath,
-  type QueryHandler,
-  Transport,
-} from '../query/exchange.js';
+import { DropReason, Exchange, type QueryHandler } from '../query/exchange.js';
 import { HandoverKind, HandoverReader } from './handover-ring.js';
+import { UdpReplyPath } from './lane-socket.js';
 
 /** Queries of one lane that are handled in one turn of the event loop. */
 const QUERIES_A_TURN = 64;
@@ -64,56 +58,31 @@ export class HandedOver {
  * The way back through a socket of a lane. The kernel takes datagrams from any thread. The answers of a turn of the
  * event loop leave together.
  */
-class SocketReplies implements ReplyPath {
-  readonly transport = Transport.udp;
+class SocketReplies extends UdpReplyPath {
   private isClosed = false;
   /** Whether answers wait until this turn ends. */
   private isFlushDue = false;
-  private readonly sender: BatchSender;
 
-  constructor(
-    private readonly options: HandedOverOptions,
-    socket: UdpSocketHandle,
-  ) {
-    this.sender = new BatchSender(options.calls, socket, MSG_DONTWAIT);
-  }
-
-  get space(): Uint8Array {
-    return this.sender.next;
-  }
-
-  maxAnswerBytes(query: Query): number {
-    return query.udpBytes;
-  }
-
-  keepaliveUnits(): number {
-    return -1;
+  constructor({ calls, counters }: HandedOverOptions, socket: UdpSocketHandle) {
+    super(new BatchSender(calls, socket, MSG_DONTWAIT), counters);
   }
 
   reply(exchange: Exchange, answer: Uint8Array, length: number): void {
     if (this.isClosed) return this.drop(DropReason.unsent);
     this.sender.queue(exchange.route, answer, length);
-    if (!this.sender.hasRoom) this.sender.flush(this.onNotSent);
+    if (!this.sender.hasRoom) this.flush();
     if (this.isFlushDue) return;
     this.isFlushDue = true;
-    setImmediate(this.flush);
+    setImmediate(this.endTurn);
   }
 
-  drop(reason: DropReason): void {
-    this.options.counters.drop(reason);
-  }
-
-  private readonly flush = (): void => {
+  private readonly endTurn = (): void => {
     this.isFlushDue = false;
-    this.sender.flush(this.onNotSent);
+    this.flush();
   };
 
   close(): void {
-    this.flush();
+    this.endTurn();
     this.isClosed = true;
   }
-
-  private readonly onNotSent = (isBusy: boolean): void => {
-    this.drop(isBusy ? DropReason.backlog : DropReason.unsent);
-  };
 }

@@ -3,7 +3,7 @@ import type { UpstreamAccess } from '../query-path/query-path.js';
 import { DropReason, type QueryHandler, type ReplyPath, type Exchange } from '../query/exchange.js';
 import { ForwardResult } from '../upstream/forward-result.js';
 import { HandoverKind, type HandoverWriter } from './handover-ring.js';
-import type { LaneCounts } from './lane-counts.js';
+import { LaneCount, type LaneCounts } from './lane-counts.js';
 
 export interface HandoverOptions {
   readonly ring: HandoverWriter;
@@ -64,11 +64,11 @@ export class Handover implements UpstreamAccess, QueryHandler {
     if (this.handedOver === 0) this.arrivedMs = nowMs();
     const socket = paths.indexOf(exchange.replyPath);
     if (!ring.write(exchange, socket, kind, this.arrivedMs)) {
-      counts.countNotHandedOver();
+      counts.count(LaneCount.notHandedOver);
       return false;
     }
     this.handedOver++;
-    counts.countHandedOver();
+    counts.count(LaneCount.handedOver);
     return true;
   }
 }

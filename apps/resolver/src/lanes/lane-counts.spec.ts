@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { LaneCounts } from './lane-counts.js';
+import { LaneCount, LaneCounts } from './lane-counts.js';
 
 describe('LaneCounts', () => {
   it('keeps each count apart', () => {
     const counts = new LaneCounts(new Float64Array(LaneCounts.size));
     counts.batches.observe(3);
     counts.turns.observe(0.5);
-    counts.countAnswers(7);
-    counts.countHandedOver();
-    counts.countNap();
+    counts.count(LaneCount.answers, 7);
+    counts.count(LaneCount.handedOver);
+    counts.count(LaneCount.naps);
     expect(counts).toMatchObject({ answers: 7, handedOver: 1, naps: 1 });
     const seen = [counts.batches, counts.turns];
     expect(seen.map(({ sum }) => sum)).toEqual([3, 0.5]);

@@ -1,12 +1,20 @@
 import { Histogram } from '../metrics/histogram.js';
 
 /** Upper bounds of the sizes of batches. */
-export const BATCH_BOUNDS = [1, 2, 4, 8, 16, 32, 64] as const;
+const BATCH_BOUNDS = [1, 2, 4, 8, 16, 32, 64] as const;
 const SECONDS_BOUNDS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
 ];
 
-const Single = { answers: 0, handedOver: 1, naps: 2, notHandedOver: 3, receiveErrors: 4 } as const;
+/** What is counted one by one. `notHandedOver`: the main thread takes no more. */
+export const LaneCount = {
+  answers: 0,
+  handedOver: 1,
+  naps: 2,
+  notHandedOver: 3,
+  receiveErrors: 4,
+} as const;
+type LaneCount = (typeof LaneCount)[keyof typeof LaneCount];
 const SINGLES = 5;
 const SECONDS_SIZE = Histogram.sizeFor(SECONDS_BOUNDS);
 const TURNS = SINGLES + Histogram.sizeFor(BATCH_BOUNDS);
@@ -25,44 +33,27 @@ export class LaneCounts {
     this.turns = new Histogram(SECONDS_BOUNDS, counts.subarray(TURNS, LaneCounts.size));
   }
 
-  countAnswers(count: number): void {
-    this.counts[Single.answers] += count;
-  }
-
-  countHandedOver(): void {
-    this.counts[Single.handedOver]++;
-  }
-
-  /** The main thread takes no more. */
-  countNotHandedOver(): void {
-    this.counts[Single.notHandedOver]++;
-  }
-
-  countReceiveError(): void {
-    this.counts[Single.receiveErrors]++;
-  }
-
-  countNap(): void {
-    this.counts[Single.naps]++;
+  count(what: LaneCount, times = 1): void {
+    this.counts[what] += times;
   }
 
   get answers(): number {
-    return this.counts[Single.answers];
+    return this.counts[LaneCount.answers];
   }
 
   get handedOver(): number {
-    return this.counts[Single.handedOver];
+    return this.counts[LaneCount.handedOver];
   }
 
   get notHandedOver(): number {
-    return this.counts[Single.notHandedOver];
+    return this.counts[LaneCount.notHandedOver];
   }
 
   get receiveErrors(): number {
-    return this.counts[Single.receiveErrors];
+    return this.counts[LaneCount.receiveErrors];
   }
 
   get naps(): number {
-    return this.counts[Single.naps];
+    return this.counts[LaneCount.naps];
   }
 }

@@ -5,12 +5,12 @@ import {
   SocketPoller,
   type SystemCalls,
 } from '@weir/udp-batch';
-import type { LaneCounts } from './lane-counts.js';
+import { LaneCount, type LaneCounts } from './lane-counts.js';
 import type { LaneSocket } from './lane-socket.js';
 import { LaneOrder, LaneWord } from './lane-task.js';
 
 /** Longest wait for a query. Then the lane looks at its orders. */
-export const LANE_WAIT_MS = 50;
+const LANE_WAIT_MS = 50;
 /** A lane naps after batches of at least this many queries. */
 const BUSY_BATCH = 4;
 /**
@@ -92,7 +92,7 @@ export class LaneLoop {
   private nap(): void {
     const { napMs, counts } = this.options;
     if (napMs === 0) return;
-    counts.countNap();
+    counts.count(LaneCount.naps);
     this.pause(napMs);
   }
 
@@ -117,7 +117,7 @@ export class LaneLoop {
     const count = socket.receive(flags);
     if (socket.errno !== 0) {
       this.errno = socket.errno;
-      counts.countReceiveError();
+      counts.count(LaneCount.receiveErrors);
     }
     if (count === BATCH) this.isEmptied = false;
     if (count === 0) return 0;

@@ -16,7 +16,7 @@ import {
   type QueryHandler,
   Transport,
 } from '../query/exchange.js';
-import type { LaneCounts } from './lane-counts.js';
+import { LaneCount, type LaneCounts } from './lane-counts.js';
 
 export interface LaneSocketOptions {
   readonly calls: SystemCalls;
@@ -28,22 +28,57 @@ export interface LaneSocketOptions {
   readonly loadBalancers: Pick<CidrSet, 'has'>;
 }
 
-/** Receives the queries of one socket in batches, and sends the answers that are given at once. Allocates nothing. */
-export class LaneSocket implements ReplyPath {
+/** The way back of UDP queries: their answers leave in batches. Allocates nothing. */
+export abstract class UdpReplyPath implements ReplyPath {
   readonly transport = Transport.udp;
+
+  constructor(
+    protected readonly sender: BatchSender,
+    private readonly counters: QueryCounters,
+  ) {}
+
+  get space(): Uint8Array {
+    return this.sender.next;
+  }
+
+  maxAnswerBytes(query: Query): number {
+    return query.udpBytes;
+  }
+
+  keepaliveUnits(): number {
+    return -1;
+  }
+
+  abstract reply(exchange: Exchange, answer: Uint8Array, length: number): void;
+
+  drop(reason: DropReason): void {
+    this.counters.drop(reason);
+  }
+
+  /** Sends the answers that wait. */
+  flush(): void {
+    this.sender.flush(this.onNotSent);
+  }
+
+  private readonly onNotSent = (isBusy: boolean): void => {
+    this.drop(isBusy ? DropReason.backlog : DropReason.unsent);
+  };
+}
+
+/** Receives the queries of one socket in batches, and sends the answers that are given at once. Allocates nothing. */
+export class LaneSocket extends UdpReplyPath {
   /** Whether queries get no answer any more. */
   isDraining = false;
   private readonly exchange = new Exchange();
   private readonly receiver: BatchReceiver;
-  private readonly sender: BatchSender;
   private readonly isIpv6: boolean;
   private answers = 0;
 
   constructor(private readonly options: LaneSocketOptions) {
-    const { calls, socket } = options;
-    this.receiver = new BatchReceiver(calls, socket);
+    const { calls, socket, counters } = options;
     // It may wait: then the kernel drops what has no room in the receive buffer, and counts it.
-    this.sender = new BatchSender(calls, socket, 0);
+    super(new BatchSender(calls, socket, 0), counters);
+    this.receiver = new BatchReceiver(calls, socket);
     this.isIpv6 = socket.family === 6;
     this.exchange.replyPath = this;
   }
@@ -64,11 +99,10 @@ export class LaneSocket implements ReplyPath {
     for (let slot = 0; slot < count; slot++) this.handleSlot(slot);
   }
 
-  /** Sends the answers. */
-  flush(): void {
-    this.options.counts.countAnswers(this.answers);
+  override flush(): void {
+    this.options.counts.count(LaneCount.answers, this.answers);
     this.answers = 0;
-    this.sender.flush(this.onNotSent);
+    super.flush();
   }
 
   private handleSlot(slot: number): void {
@@ -101,29 +135,9 @@ export class LaneSocket implements ReplyPath {
     return true;
   }
 
-  get space(): Uint8Array {
-    return this.sender.next;
-  }
-
-  maxAnswerBytes(query: Query): number {
-    return query.udpBytes;
-  }
-
-  keepaliveUnits(): number {
-    return -1;
-  }
-
   /** One answer to each query of a batch at most: there is room. */
   reply(exchange: Exchange, answer: Uint8Array, length: number): void {
     this.answers++;
     this.sender.queue(exchange.route, answer, length);
   }
-
-  drop(reason: DropReason): void {
-    this.options.counters.drop(reason);
-  }
-
-  private readonly onNotSent = (isBusy: boolean): void => {
-    this.drop(isBusy ? DropReason.backlog : DropReason.unsent);
-  };
 }

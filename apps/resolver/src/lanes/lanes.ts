@@ -20,9 +20,9 @@ export interface LanesOptions extends Omit<
   /** The sockets of each lane. */
   readonly sockets: readonly LaneOptions['sockets'][];
   /** Interval between checks whether lanes hang. */
-  readonly checkMs?: number;
+  readonly checkMs?: number | undefined;
   /** Whether lanes that the load does not need get no queries. Default: yes. */
-  readonly parks?: boolean;
+  readonly parks?: boolean | undefined;
   readonly log: Record<'warn' | 'error', (details: object, text: string) => void>;
 }
 

@@ -5,12 +5,6 @@ import type { QueryCounters } from '../metrics/query-counters.js';
 import type { LaneSockets } from './lane-sockets.js';
 import { type Connect, StreamListener } from './stream-listener.js';
 
-/** Where listeners log what an operator should know. */
-export interface ListenerLog {
-  info(details: object, text: string): void;
-  warn(details: object, text: string): void;
-}
-
 /** The stream protocols. Null: TLS or HTTPS is off. */
 export interface Connectors {
   readonly tcp: Connect;
@@ -43,7 +37,6 @@ export interface HostListenersOptions {
   /** Whether this client may begin a TLS handshake in this second. */
   readonly mayHandshake: (client: ClientAddress) => boolean;
   readonly nowMs: () => number;
-  readonly log: ListenerLog;
   readonly onError: (error: Error) => void;
 }
 

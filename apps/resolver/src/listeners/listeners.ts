@@ -1,16 +1,11 @@
 import { type ClientAddress, ConnectionPool, type SubscriberKey } from '@weir/clients';
-import { CidrSet, StartError, TlsIdentity } from '@weir/ops';
+import { CidrSet, type Logger, StartError, TlsIdentity } from '@weir/ops';
 import type { SystemCalls, UdpSocketHandle } from '@weir/udp-batch';
 import { isIPv4, isIPv6, type Socket } from 'node:net';
 import type { ClientLimits } from '../limits/client-limits.js';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import { DropReason, Exchange, type QueryHandler, Transport } from '../query/exchange.js';
-import {
-  type BoundAddress,
-  type Connectors,
-  HostListeners,
-  type ListenerLog,
-} from './host-listeners.js';
+import { type BoundAddress, type Connectors, HostListeners } from './host-listeners.js';
 import { Http1Server } from './https/http1-connection.js';
 import { HttpsConnection } from './https/https-connection.js';
 import { InputTurns } from './input-turns.js';
@@ -47,7 +42,7 @@ export interface ListenersOptions {
   readonly calls: SystemCalls;
   /** Monotonic clock for idle connections, in milliseconds. */
   readonly nowMs: () => number;
-  readonly log: ListenerLog;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
   /** Called with errors of listening sockets; the sockets go on. */
   readonly onError: (error: Error) => void;
 }

@@ -5,13 +5,23 @@ import { DropReason } from '../query/exchange.js';
 const MAX_CONNECTION_BYTES = 512 * 1024;
 
 /** The bytes that one connection makes this process hold. */
-export interface UnreadAccount {
-  /** Of this connection. */
-  readonly bytes: number;
+export class UnreadAccount {
+  bytes = 0;
+
+  constructor(
+    readonly connection: { destroy(): void },
+    private readonly all: UnreadBytes,
+  ) {}
+
   /** Closes this connection, or the one with the most bytes, when they are too many. */
-  set(bytes: number): void;
+  set(bytes: number): void {
+    this.all.set(this, bytes);
+  }
+
   /** The connection is closed. */
-  close(): void;
+  close(): void {
+    this.all.remove(this);
+  }
 }
 
 /**
@@ -22,7 +32,7 @@ export interface UnreadAccount {
 export class UnreadBytes {
   /** Of all connections. */
   total = 0;
-  private readonly accounts = new Set<Account>();
+  private readonly accounts = new Set<UnreadAccount>();
 
   constructor(
     private readonly maxBytes: number,
@@ -30,12 +40,12 @@ export class UnreadBytes {
   ) {}
 
   open(connection: { destroy(): void }): UnreadAccount {
-    const account = new Account(connection, this);
+    const account = new UnreadAccount(connection, this);
     this.accounts.add(account);
     return account;
   }
 
-  set(account: Account, bytes: number): void {
+  set(account: UnreadAccount, bytes: number): void {
     if (!this.accounts.has(account)) return;
     this.total += bytes - account.bytes;
     account.bytes = bytes;
@@ -43,39 +53,22 @@ export class UnreadBytes {
     while (this.total > this.maxBytes) this.cut(this.largest(), DropReason.memory);
   }
 
-  remove(account: Account): void {
+  remove(account: UnreadAccount): void {
     if (this.accounts.delete(account)) this.total -= account.bytes;
   }
 
-  private cut(account: Account, reason: DropReason): void {
+  private cut(account: UnreadAccount, reason: DropReason): void {
     this.counters.drop(reason);
     this.remove(account);
     account.connection.destroy();
   }
 
-  private largest(): Account {
-    let largest: Account | null = null;
+  private largest(): UnreadAccount {
+    let largest: UnreadAccount | null = null;
     for (const account of this.accounts) {
       if (largest === null || account.bytes > largest.bytes) largest = account;
     }
     if (largest === null) throw new Error('unread bytes without a connection');
     return largest;
-  }
-}
-
-class Account implements UnreadAccount {
-  bytes = 0;
-
-  constructor(
-    readonly connection: { destroy(): void },
-    private readonly all: UnreadBytes,
-  ) {}
-
-  set(bytes: number): void {
-    this.all.set(this, bytes);
-  }
-
-  close(): void {
-    this.all.remove(this);
   }
 }

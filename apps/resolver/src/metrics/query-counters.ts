@@ -6,36 +6,13 @@ import { DropReason, Transport } from '../query/exchange.js';
 export const NO_VERDICT = 3;
 
 const TRANSPORTS = labelsOf(Transport);
-/** Query types with a label of their own. All others share the first label. */
-const TYPES = [
-  'other',
-  'A',
-  'NS',
-  'CNAME',
-  'SOA',
-  'PTR',
-  'MX',
-  'TXT',
-  'AAAA',
-  'SRV',
-  'SVCB',
-  'HTTPS',
-  'ANY',
+/** Query types with a label of their own. */
+// prettier-ignore
+const COUNTED_TYPES = [
+  'a', 'ns', 'cname', 'soa', 'ptr', 'mx', 'txt', 'aaaa', 'srv', 'svcb', 'https', 'any',
 ] as const;
-const TYPE_NUMBERS = [
-  Type.a,
-  Type.ns,
-  Type.cname,
-  Type.soa,
-  Type.ptr,
-  Type.mx,
-  Type.txt,
-  Type.aaaa,
-  Type.srv,
-  Type.svcb,
-  Type.https,
-  Type.any,
-] as const;
+/** All others share the first label. */
+const TYPES = ['other', ...COUNTED_TYPES.map((name) => name.toUpperCase())];
 /** Labels in the order of their numbers. The last verdict is `NO_VERDICT`. */
 export const VERDICTS = labelsOf(Verdict, 'none');
 export const REASONS = labelsOf(Reason);
@@ -70,7 +47,7 @@ export function rcodeLabel(rcode: number): string {
 
 /** Position of the label of each type up to 255. */
 const TYPE_POSITIONS = new Uint8Array(256);
-TYPE_NUMBERS.forEach((type, i) => (TYPE_POSITIONS[type] = i + 1));
+COUNTED_TYPES.forEach((name, i) => (TYPE_POSITIONS[Type[name]] = i + 1));
 
 const DROPPED = labelsOf(DropReason);
 const ANSWERS = TRANSPORTS.length * TYPES.length * VERDICTS.length * REASONS.length * RCODES.length;

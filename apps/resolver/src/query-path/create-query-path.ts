@@ -1,5 +1,4 @@
 import type { HashKey } from '@weir/dns-name';
-import type { PolicySource, QueryPolicy } from '@weir/policy';
 import {
   BlockErrors,
   BlockPages,
@@ -14,40 +13,10 @@ import {
   LOCAL_ZONES,
   READINESS_ZONES,
 } from '@weir/policy/answers';
-import type { ResolverConfiguration } from '../configuration.js';
+import type { SentConfiguration } from '../configuration.js';
 import { designatedResolvers } from './designated-resolvers.js';
 import { QueryPath, type QueryPathOptions } from './query-path.js';
 import { RebindingProtection } from './rebinding-protection.js';
-
-/** The variables that say how queries are answered. All of them can be sent to another thread. */
-export type AnswerConfiguration = Pick<
-  ResolverConfiguration,
-  | 'BLOCK_EDE_TEXT'
-  | 'BLOCK_PAGE_ADDRESSES'
-  | 'BLOCK_PAGE_BRAND_NAME'
-  | 'BLOCK_PAGE_BRAND_PHONE'
-  | 'BLOCK_PAGE_BRAND_SUPPORT'
-  | 'BLOCK_PAGE_IPV4'
-  | 'BLOCK_PAGE_IPV6'
-  | 'BLOCK_REBINDING'
-  | 'BLOCK_RESOLVER_DISCOVERY'
-  | 'BLOCK_TTL'
-  | 'CACHE_MAX_TTL'
-  | 'CACHE_NXDOMAIN_CUT'
-  | 'DNS_DESIGNATED_HTTPS_PORT'
-  | 'DNS_DESIGNATED_NAME'
-  | 'DNS_DESIGNATED_TLS_PORT'
-  | 'DNS_HOST'
-  | 'DNS_HTTPS_PORT'
-  | 'DNS_SERVER_ID'
-  | 'DNS_TLS_PORT'
-  | 'INSPECT_CNAME'
-  | 'LOCAL_ZONES'
-  | 'ORDERS_PAGE'
-  | 'REBINDING_ALLOWED_ZONES'
-  | 'RESOLVER_INFO_URL'
-  | 'STRUCTURED_ERRORS_OPTION'
-> & { readonly DNS_PROXY_PROTOCOL_FROM: object | undefined };
 
 /** What else the path of a thread is made from. */
 export type QueryPathParts = Pick<
@@ -64,10 +33,10 @@ export type QueryPathParts = Pick<
   | 'onDefect'
   | 'profileCounters'
   | 'queryLog'
+  | 'source'
   | 'upstream'
 > &
   Pick<QueryDeciderOptions, 'allowedClients' | 'isReady' | 'localRecords'> & {
-    readonly source: PolicySource<QueryPolicy>;
     readonly hashKey: HashKey;
     /** Wall clock in milliseconds: schedules follow it. */
     readonly wallClockMs: () => number;
@@ -75,7 +44,7 @@ export type QueryPathParts = Pick<
 
 /** Wires the path of the queries of one thread. */
 export function createQueryPath(
-  configuration: AnswerConfiguration,
+  configuration: SentConfiguration,
   parts: QueryPathParts,
 ): QueryPath {
   const { source, hashKey, wallClockMs, ...others } = parts;

@@ -1,16 +1,6 @@
 import { toWireName } from '@weir/dns-name';
 import { toRdata } from '@weir/policy/answers';
-
-/** The variables that describe the encrypted transports of this resolver. */
-export interface DesignationConfiguration {
-  readonly DNS_DESIGNATED_HTTPS_PORT: number | undefined;
-  readonly DNS_DESIGNATED_NAME: string | undefined;
-  readonly DNS_DESIGNATED_TLS_PORT: number | undefined;
-  readonly DNS_HOST: readonly string[];
-  readonly DNS_HTTPS_PORT: number | undefined;
-  readonly DNS_PROXY_PROTOCOL_FROM: object | undefined;
-  readonly DNS_TLS_PORT: number | undefined;
-}
+import type { SentConfiguration } from '../configuration.js';
 
 /** Keys of SvcParams, which must be in this order (RFC 9460 §14.3.2, RFC 9461 §5). */
 const ALPN = 1;
@@ -25,7 +15,7 @@ const DOH_TEMPLATE = '/dns-query{?dns}';
  * Rdata of the SVCB records that tell a client of this resolver over which encrypted transports it can go on (RFC 9462
  * §4). Empty when there is no name for them, or neither DNS over TLS nor DNS over HTTPS is on.
  */
-export function designatedResolvers(configuration: DesignationConfiguration): Uint8Array[] {
+export function designatedResolvers(configuration: SentConfiguration): Uint8Array[] {
   const { DNS_DESIGNATED_NAME: name, DNS_TLS_PORT: tlsPort } = configuration;
   if (name === undefined) return [];
   const { DNS_HTTPS_PORT: httpsPort } = configuration;
@@ -44,7 +34,7 @@ export function designatedResolvers(configuration: DesignationConfiguration): Ui
 }
 
 /** None when clients do not reach the resolver at the addresses that it listens on, or these are not known. */
-function addressHints({ DNS_HOST: hosts, ...others }: DesignationConfiguration): Buffer[] {
+function addressHints({ DNS_HOST: hosts, ...others }: SentConfiguration): Buffer[] {
   if (others.DNS_PROXY_PROTOCOL_FROM !== undefined) return [];
   // The unspecified address says nothing.
   const { ipv4, ipv6 } = toRdata(hosts.filter((host) => /[1-9a-f]/i.test(host)));

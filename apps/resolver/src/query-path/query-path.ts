@@ -10,6 +10,7 @@ import {
   Rcode,
   type Response,
 } from '@weir/dns-wire';
+import type { PolicySource, QueryPolicy } from '@weir/policy';
 import {
   Action,
   DecidedQuery,
@@ -26,6 +27,7 @@ import { AnswerSource, type LatencyHistogram, QueryTimer } from '../metrics/quer
 import { DropReason, type Exchange, type QueryHandler, Transport } from '../query/exchange.js';
 import { OwnQuestion, type Question } from '../query/question.js';
 import { ForwardResult } from '../upstream/forward-result.js';
+import type { ReadPolicy } from '../shared-policy/read-policy.js';
 import type { ForwardEvents } from '../upstream/forwarder.js';
 import type { RebindingProtection } from './rebinding-protection.js';
 import { ExtendedErrors, Replies, type RepliesOptions } from './replies.js';
@@ -38,6 +40,8 @@ export interface UpstreamAccess {
 }
 
 export interface QueryPathOptions extends Omit<RepliesOptions, 'timer'> {
+  /** The policy stays as it is from `enter` to `leave`. The path calls them for each query and each response. */
+  readonly source: PolicySource<QueryPolicy> & Pick<ReadPolicy, 'enter' | 'leave'>;
   readonly hashKey: HashKey;
   readonly decider: QueryDecider;
   readonly targetInspector: TargetInspector;
@@ -80,19 +84,27 @@ export class QueryPath implements QueryHandler, ForwardEvents {
   }
 
   handle(exchange: Exchange): void {
+    const { source } = this.options;
+    source.enter();
     try {
       this.handleQuery(exchange);
     } catch (error) {
       this.drop(exchange, error);
+    } finally {
+      source.leave();
     }
   }
 
   /** Refreshes the cached answer to a query that a lane has answered. */
   refresh(exchange: Exchange): void {
+    const { source, onDefect } = this.options;
+    source.enter();
     try {
       this.refreshAnswer(exchange);
     } catch (error) {
-      this.options.onDefect(error);
+      onDefect(error);
+    } finally {
+      source.leave();
     }
   }
 
@@ -117,10 +129,14 @@ export class QueryPath implements QueryHandler, ForwardEvents {
   }
 
   onResponse(exchange: Exchange, response: Response): void {
+    const { source } = this.options;
+    source.enter();
     try {
       this.handleResponse(exchange, response);
     } catch (error) {
       this.drop(exchange, error);
+    } finally {
+      source.leave();
     }
   }
 

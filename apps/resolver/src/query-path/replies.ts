@@ -60,8 +60,8 @@ export interface RepliesOptions extends OwnAnswersOptions {
 }
 
 /**
- * The last step of every query: write the answer, count it and send it, or drop the query. Allocates nothing. A decision
- * is what the policy says about the query; null: it was not asked.
+ * The last step of every query: write the answer, count it and send it, or drop the query. Allocates nothing. A
+ * decision is what the policy says about the query; null: it was not asked.
  */
 export class Replies {
   /** For answers whose way back has no place of its own for them. */

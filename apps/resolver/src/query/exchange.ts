@@ -60,20 +60,6 @@ export interface ReplyPath {
   drop(reason: DropReason): void;
 }
 
-const NOWHERE: ReplyPath = {
-  transport: 0,
-  maxAnswerBytes: () => {
-    throw new Error('an exchange without a query');
-  },
-  keepaliveUnits: () => -1,
-  reply: () => {
-    throw new Error('an exchange without a query');
-  },
-  drop: () => {
-    throw new Error('an exchange without a query');
-  },
-};
-
 /**
  * One query on its way through the resolver: the client, the question and the way back. Objects are reused.
  *
@@ -87,10 +73,10 @@ export class Exchange implements Question {
   readonly client = new ClientAddress();
   /** Where a UDP answer goes: to the client, or the load balancer in front of it, from the address that was asked. */
   readonly route = new Int32Array(ROUTE_WORDS);
-  replyPath: ReplyPath = NOWHERE;
+  replyPath!: ReplyPath;
   readonly query = new Query();
   /**
-   * Keyed hash of the qname as two signed 32-bit words. Set by `PolicyLookup`. 0 for the root and for a class that is
+   * Keyed hash of the qname as two signed 32-bit words. Set by `QueryDecider`. 0 for the root and for a class that is
    * refused.
    */
   nameHashLow = 0;

@@ -4,8 +4,7 @@ import { type Policy, PolicyShare } from '@weir/policy';
 import { HASH_KEY_HEX, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { MessageChannel } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import { ShareReaders, ReadPolicy } from './read-policy.js';
-import { SubscriberKeyInTurns } from './turns.js';
+import { ShareReaders, ReadPolicy, SubscriberKeyInTurns } from './read-policy.js';
 
 const NO_NAPS = 0;
 

@@ -1,6 +1,8 @@
+import { SubscriberKey } from '@weir/clients';
 import { CatalogueImage } from '@weir/catalogue/image';
 import type { HashKey } from '@weir/dns-name';
 import {
+  type Client,
   type Invitation,
   type PolicyMessage,
   type PolicyReader,
@@ -60,6 +62,26 @@ export class ReadPolicy implements PolicySource<PolicyReader> {
     if (this.depth > 0) return;
     this.policy = null;
     this.shared.leave();
+  }
+}
+
+/** Identifies subscribers outside of the query path too. */
+export class SubscriberKeyInTurns extends SubscriberKey {
+  constructor(
+    private readonly policy: ReadPolicy,
+    salt: number,
+  ) {
+    super(policy, salt);
+  }
+
+  override identify(client: Client): void {
+    const { policy } = this;
+    policy.enter();
+    try {
+      super.identify(client);
+    } finally {
+      policy.leave();
+    }
   }
 }
 

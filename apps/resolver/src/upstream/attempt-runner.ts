@@ -19,8 +19,7 @@ import { setFailure, type InFlight, MAX_ATTEMPTS, NO_ERROR } from './in-flight.j
 import { Prober, type StateListener } from './prober.js';
 import type { QuerySocket } from './query-socket.js';
 import { RandomIds } from './random-ids.js';
-import { isAnswerTo, ReplyReader } from './reply-reader.js';
-import { TcpFallback } from './tcp-fallback.js';
+import { isAnswerTo, ReplyReader, type ReplySteps } from './reply-reader.js';
 import { chooseUntried, chooseUpstream, hasLiveAttempt } from './upstream-choice.js';
 import { UpstreamHealth, Upstream } from './upstream.js';
 
@@ -50,6 +49,8 @@ export interface AttemptOptions {
 const DEFAULT_ATTEMPT_TIMEOUT_MS = 500;
 /** Another upstream may have an answer instead of the error, but the client must not wait too long for it. */
 const DEFAULT_ERROR_TIMEOUT_MS = 1_500;
+/** Many times the share of one subscriber, so that a few with silent names do not take everything. */
+const DEFAULT_TCP_CAPACITY = 4096;
 const MAX_PLAIN_RCODE = 15;
 
 /**
@@ -57,12 +58,14 @@ const MAX_PLAIN_RCODE = 15;
  * the upstream is silent for a while, unreachable, or answers with an error. A truncated reply is repeated over TCP. An
  * error without a question is repeated over TCP, and there without EDNS. `ReplyReader` says which reply is genuine.
  */
-export class AttemptRunner {
+export class AttemptRunner implements ReplySteps {
   readonly upstreams: readonly Upstream[];
   private readonly ids = new RandomIds();
   private readonly response = new Response();
   private readonly scrubber = new Scrubber();
-  private readonly tcpFallback: TcpFallback;
+  /** Queries that are repeated over TCP now. */
+  private overTcp = 0;
+  private readonly tcpCapacity: number;
   private readonly prober: Prober;
   private readonly nowMs: () => number;
   private readonly attemptTimeoutMs: number;
@@ -78,7 +81,7 @@ export class AttemptRunner {
   ) {
     this.nowMs = options.nowMs;
     this.attemptTimeoutMs = options.attemptTimeoutMs ?? DEFAULT_ATTEMPT_TIMEOUT_MS;
-    this.tcpFallback = new TcpFallback(options.tcpCapacity);
+    this.tcpCapacity = options.tcpCapacity ?? DEFAULT_TCP_CAPACITY;
     this.errorTimeoutMs = options.errorTimeoutMs ?? DEFAULT_ERROR_TIMEOUT_MS;
     const events = {
       onPacket: (socket: QuerySocket, packet: Uint8Array) => {
@@ -111,13 +114,7 @@ export class AttemptRunner {
       response: this.response,
       prober: this.prober,
       nowMs: this.nowMs,
-      steps: {
-        accept: this.acceptResponse.bind(this),
-        acceptHeaderError: this.acceptHeaderError.bind(this),
-        sendAgain: this.send.bind(this),
-        repeatOverTcp: this.repeatOverTcp.bind(this),
-        abandon: this.abandon.bind(this),
-      },
+      steps: this,
     });
   }
 
@@ -172,7 +169,7 @@ export class AttemptRunner {
     return nowMs < entry.deadlineMs && hasLiveAttempt(this.upstreams, entry);
   }
 
-  private send(entry: InFlight, attempt: number, socket: QuerySocket): void {
+  send(entry: InFlight, attempt: number, socket: QuerySocket): void {
     const { packet } = entry;
     entry.packetLength = this.writeQuery(packet, entry, attempt, entry.ids[attempt]);
     if (!entry.isProbe) this.upstreams[socket.upstream].recordQuery(this.nowMs());
@@ -200,12 +197,12 @@ export class AttemptRunner {
     this.complete(entry, this.response);
   }
 
-  private repeatOverTcp(entry: InFlight, attempt: number): void {
+  repeatOverTcp(entry: InFlight, attempt: number): void {
     if (!this.askOverTcp(entry, attempt)) this.failAttempt(entry, attempt);
   }
 
   /** A forger knows this port. Its questions go over TCP, or else to the next upstream or port. */
-  private abandon(socket: QuerySocket): void {
+  abandon(socket: QuerySocket): void {
     const nowMs = this.nowMs();
     for (const entry of socket.waitingEntries()) {
       for (let i = 0; i < entry.attemptCount; i++) {
@@ -222,7 +219,7 @@ export class AttemptRunner {
    * `this.response` answers the entry. An extended RCODE concerns EDNS between us and the upstream, so it is not an
    * answer for the client.
    */
-  private acceptResponse(entry: InFlight, attempt: number): void {
+  accept(entry: InFlight, attempt: number): void {
     const { response } = this;
     if (response.rcode > MAX_PLAIN_RCODE) {
       this.failAttempt(entry, attempt);
@@ -262,12 +259,15 @@ export class AttemptRunner {
     const nowMs = this.nowMs();
     entry.leaveSocket(attempt);
     const { tcp } = upstream;
-    if (tcp === null || this.tcpFallback.isFull) return false;
+    if (tcp === null || this.overTcp >= this.tcpCapacity) return false;
     const packet = new Uint8Array(MAX_UPSTREAM_QUERY_BYTES);
     const query = packet.subarray(0, this.writeQuery(packet, entry, attempt, 0));
     const restMs = Math.max(entry.deadlineMs - nowMs, 1);
-    this.tcpFallback.ask(entry, tcp, query, restMs, (message) => {
-      this.onTcpMessage(entry, attempt, message);
+    const { generation } = entry;
+    this.overTcp++;
+    tcp.ask(query, restMs, (message) => {
+      this.overTcp--;
+      if (entry.generation === generation) this.onTcpMessage(entry, attempt, message);
     });
     upstream.counters.overTcp++;
     // Where TCP does not get through, the next upstream is asked after the usual timeout.
@@ -284,7 +284,7 @@ export class AttemptRunner {
     if (isResponse && !response.isTruncated && isAnswerTo(response, entry)) {
       // Nobody has forged it.
       if (entry.withEdns[attempt] === 1) upstream.cookies?.learn(response, this.nowMs());
-      this.acceptResponse(entry, attempt);
+      this.accept(entry, attempt);
       return;
     }
     const rcode = message === null ? NO_HEADER_ERROR : headerErrorOf(message, message.length);
@@ -293,11 +293,11 @@ export class AttemptRunner {
   }
 
   /** The upstream itself has answered by a header only. With EDNS, it is asked again without. */
-  private acceptHeaderError(entry: InFlight, attempt: number, rcode: number): void {
+  acceptHeaderError(entry: InFlight, attempt: number, rcode: number): void {
     if (entry.withEdns[attempt] === 0) {
       const { bytes, query } = entry.question;
       setEmptyResponse(this.response, bytes, query, rcode, Ede.none);
-      this.acceptResponse(entry, attempt);
+      this.accept(entry, attempt);
       return;
     }
     this.upstreams[entry.upstreams[attempt]].leaveOutEdns(this.nowMs());

@@ -15,13 +15,13 @@ import type { Upstream } from './upstream.js';
 /** How an attempt goes on after a reply. */
 export interface ReplySteps {
   /** `response` answers the attempt. */
-  readonly accept: (entry: InFlight, attempt: number) => void;
+  accept(entry: InFlight, attempt: number): void;
   /** The upstream has answered by a header with that RCODE, and nobody has forged it. */
-  readonly acceptHeaderError: (entry: InFlight, attempt: number, rcode: number) => void;
-  readonly sendAgain: (entry: InFlight, attempt: number, socket: QuerySocket) => void;
-  readonly repeatOverTcp: (entry: InFlight, attempt: number) => void;
+  acceptHeaderError(entry: InFlight, attempt: number, rcode: number): void;
+  send(entry: InFlight, attempt: number, socket: QuerySocket): void;
+  repeatOverTcp(entry: InFlight, attempt: number): void;
   /** A forger knows the port of this socket. */
-  readonly abandon: (socket: QuerySocket) => void;
+  abandon(socket: QuerySocket): void;
 }
 
 export interface ReplyReaderOptions {
@@ -90,7 +90,7 @@ export class ReplyReader {
   /** The upstream wants its own cookie, and has sent it. Over TCP it does not matter (RFC 7873 §5.3). */
   private onBadCookie(entry: InFlight, attempt: number, socket: QuerySocket): void {
     const { steps } = this.options;
-    if (entry.badCookies[attempt]++ === 0) steps.sendAgain(entry, attempt, socket);
+    if (entry.badCookies[attempt]++ === 0) steps.send(entry, attempt, socket);
     else steps.repeatOverTcp(entry, attempt);
   }
 

@@ -1,4 +1,4 @@
-export { BlockErrors, type FilteringProvider } from './block-errors.js';
+export { BlockErrors } from './block-errors.js';
 export { addressRdata, BlockPages, toRdata } from './block-pages.js';
 export { contactUris, phoneUri, supportUri } from './contact-uris.js';
 export { Action, type AskedQuery, DecidedQuery } from './decided-query.js';
@@ -16,5 +16,5 @@ export {
   READINESS_ZONES,
   Special,
 } from './special-names.js';
-export { TargetHashes } from './target-hashes.js';
+export { TargetHasher, TargetHashes } from './target-hashes.js';
 export { TargetInspector, TargetVerdict } from './target-inspector.js';

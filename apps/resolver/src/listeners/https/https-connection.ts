@@ -1,14 +1,9 @@
 import type { ClientAddress, Connection } from '@weir/clients';
 import type { TLSSocket } from 'node:tls';
 import type { QueryCounters } from '../../metrics/query-counters.js';
-import {
-  DropReason,
-  type Exchange,
-  type QueryHandler,
-  type ReplyPath,
-} from '../../query/exchange.js';
-import type { InputTurns } from '../input-turns.js';
-import type { UnreadAccount, UnreadBytes } from '../unread-bytes.js';
+import { DropReason, type ReplyPath } from '../../query/exchange.js';
+import type { TcpConnectionOptions } from '../tcp-connection.js';
+import type { UnreadAccount } from '../unread-bytes.js';
 import type { DohConnection } from './doh.js';
 import { Http1Connection, type Http1Server } from './http1-connection.js';
 import { Http2Connection } from './http2/http2-connection.js';
@@ -20,19 +15,12 @@ import { Http2Connection } from './http2/http2-connection.js';
 const MAX_GLITCHES = 100;
 const GLITCHES_PER_MS = 0.01;
 
-export interface HttpsConnectionOptions {
+export interface HttpsConnectionOptions extends Omit<
+  TcpConnectionOptions,
+  'idleMs' | 'socket' | 'transport'
+> {
   readonly socket: TLSSocket;
-  readonly client: ClientAddress;
-  readonly handler: QueryHandler;
-  readonly counters: QueryCounters;
-  /** Shared by the connections of a listener: a query is handled or copied before the next one is read. */
-  readonly exchange: Exchange;
-  /** Shared with the connections of all listeners. */
-  readonly unread: UnreadBytes;
-  /** Shared with the connections of all listeners. */
-  readonly turns: InputTurns;
   readonly http1: Http1Server;
-  readonly nowMs: () => number;
 }
 
 /** One connection of DNS over HTTPS (RFC 8484): HTTP/2, or HTTP/1.1 for clients without HTTP/2. */

@@ -45,7 +45,7 @@ export const Setting = {
 /** What a client sends first (RFC 9113 §3.4). */
 export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 
-export const FRAME_HEAD_BYTES = 9;
+const FRAME_HEAD_BYTES = 9;
 export const SETTING_BYTES = 6;
 /** The smallest limit that a peer may have, and ours. */
 export const MAX_FRAME_BYTES = 16_384;

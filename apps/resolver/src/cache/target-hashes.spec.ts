@@ -1,12 +1,11 @@
 import { parseHashKey, SuffixHashes, toWireName } from '@weir/dns-name';
 import { pointerTo } from '@weir/dns-wire/testing';
 import { describe, expect, it } from 'vitest';
-import { TargetHashes } from '@weir/policy/answers';
+import { TargetHasher, TargetHashes } from '@weir/policy/answers';
 import { questionOf, responseTo } from '../query/testing/questions.js';
 import { a, cname, https } from '../query/testing/records.js';
 import { AnswerCache } from './answer-cache.js';
 import { CacheResult } from './cache-reader.js';
-import { TargetHasher } from './target-hasher.js';
 
 const KEY = parseHashKey('000102030405060708090a0b0c0d0e0f');
 const ADDRESS = a('192.0.2.1');
