@@ -17,7 +17,7 @@ import { laneCount } from './create-lanes.js';
 import { createRegistry } from './create-registry.js';
 import { DnsService } from './dns-service.js';
 import { FeedThread } from './feed/feed-thread.js';
-import { CacheFlush, flushCall } from './flush/cache-flush.js';
+import { flushCall } from './flush/cache-flush.js';
 import type { BoundAddresses } from './listeners/listeners.js';
 import { StatusReport } from './status-report.js';
 import { machineAddresses, findOwnAddress } from './upstream/own-address.js';
@@ -124,9 +124,8 @@ function createCalls(
   { cache, forwarder }: DnsService,
   log: Logger,
 ): OpsCalls {
-  const flush = new CacheFlush(cache, forwarder);
   return new OpsCalls(tokens, {
-    '/cache/flush': flushCall({ flush, hasNxDomainCut, log }),
+    '/cache/flush': flushCall({ cache, forwarder, hasNxDomainCut, log }),
   });
 }
 

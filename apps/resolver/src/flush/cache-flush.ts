@@ -6,41 +6,9 @@ import type { AnswerCache } from '../cache/answer-cache.js';
 import { NameRange } from '../query/name-range.js';
 import type { Forwarder } from '../upstream/forwarder.js';
 
-/**
- * Removes names from the cache. The answer to a question that is in flight reaches the clients that wait for it, but
- * not the cache, and clients that ask after the flush do not wait for it.
- */
-export class CacheFlush {
-  private last: Promise<unknown> = Promise.resolve();
-
-  constructor(
-    private readonly cache: AnswerCache,
-    private readonly forwarder: Forwarder,
-  ) {}
-
-  /**
-   * Removes these names, or everything, in pieces between queries; after the flushes before it.
-   * @returns the number of answers and failures
-   */
-  run(names: NameRange | null): Promise<number> {
-    const flush = this.last.then(() => this.remove(names));
-    this.last = flush.catch(() => undefined);
-    return flush;
-  }
-
-  private async remove(names: NameRange | null): Promise<number> {
-    this.forwarder.forget(names);
-    let removed = 0;
-    for (const count of names === null ? this.cache.flushAll() : this.cache.flush(names)) {
-      removed += count;
-      await setImmediate();
-    }
-    return removed;
-  }
-}
-
 interface FlushCallOptions {
-  readonly flush: CacheFlush;
+  readonly cache: AnswerCache;
+  readonly forwarder: Forwarder;
   /** Whether NXDOMAIN of a name holds for the names below it (`CACHE_NXDOMAIN_CUT`). */
   readonly hasNxDomainCut: boolean;
   readonly log: Pick<Logger, 'info'>;
@@ -48,13 +16,28 @@ interface FlushCallOptions {
 
 /**
  * `POST /cache/flush`: `{"name":"example.com"}`, with `"below":true` for the names below it too, or `{"all":true}`.
- * Answers `{"removed":2}`. Flushed names are not logged.
+ * Answers `{"removed":2}`, the number of answers and failures that were removed. Flushed names are not logged.
+ *
+ * The answer to a question that is in flight reaches the clients that wait for it, but not the cache, and clients that
+ * ask after the flush do not wait for it. Flushes follow one another, each in pieces between queries.
  */
-export function flushCall({ flush, hasNxDomainCut, log }: FlushCallOptions): OpsCall {
+export function flushCall({ cache, forwarder, hasNxDomainCut, log }: FlushCallOptions): OpsCall {
+  let last: Promise<unknown> = Promise.resolve();
+  const remove = async (names: NameRange | null): Promise<number> => {
+    forwarder.forget(names);
+    let removed = 0;
+    for (const count of names === null ? cache.flushAll() : cache.flush(names)) {
+      removed += count;
+      await setImmediate();
+    }
+    return removed;
+  };
   const run = async (body: unknown): Promise<object> => {
     const request = readRequest(body);
     const names = request === 'all' ? null : new NameRange({ ...request, hasNxDomainCut });
-    const removed = await flush.run(names);
+    const flush = last.then(() => remove(names));
+    last = flush.catch(() => undefined);
+    const removed = await flush;
     log.info({ all: names === null, removed }, 'cache flushed');
     return { removed };
   };

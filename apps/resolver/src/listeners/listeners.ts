@@ -5,11 +5,16 @@ import { isIPv4, isIPv6, type Socket } from 'node:net';
 import type { ClientLimits } from '../limits/client-limits.js';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import { DropReason, Exchange, type QueryHandler, Transport } from '../query/exchange.js';
-import { type BoundAddress, type Connectors, HostListeners } from './host-listeners.js';
+import {
+  type BoundAddress,
+  type Connectors,
+  HostListeners,
+  LaneSockets,
+  RECEIVE_BUFFER_BYTES,
+} from './host-listeners.js';
 import { Http1Server } from './https/http1-connection.js';
 import { HttpsConnection } from './https/https-connection.js';
 import { InputTurns } from './input-turns.js';
-import { LaneSockets, RECEIVE_BUFFER_BYTES } from './lane-sockets.js';
 import type { Connect } from './stream-listener.js';
 import { TcpConnection } from './tcp-connection.js';
 import { UnreadBytes } from './unread-bytes.js';

@@ -14,6 +14,42 @@ export const MAX_QUERY_BYTES = 4096;
 /** Largest accepted headers of a request. A query in a URI has at most 5,462 characters. */
 export const MAX_HEADER_BYTES = 8_192;
 
+/** Room for a query of ordinary size. A larger body gets twice the room, again and again. */
+const FIRST_BODY_BYTES = 512;
+
+/** The body of a request. It copies what arrives: a piece would hold all that was read from its socket. */
+export class RequestBody {
+  length = 0;
+  private room: Buffer = Buffer.alloc(0);
+
+  /** @param maxBytes of all pieces together */
+  constructor(private readonly maxBytes = MAX_QUERY_BYTES) {}
+
+  get bytes(): Buffer {
+    return this.room.subarray(0, this.length);
+  }
+
+  /** @returns false when the piece is too much */
+  hasRoomFor(piece: Buffer): boolean {
+    return this.length + piece.length <= this.maxBytes;
+  }
+
+  /** Adds a piece for which there is room. @returns the bytes of memory that this took */
+  append(piece: Buffer): number {
+    const { room, length } = this;
+    const end = length + piece.length;
+    if (end > room.length) {
+      const size = Math.min(this.maxBytes, Math.max(FIRST_BODY_BYTES, 2 * room.length, end));
+      // Not of the pool, of which it would hold a whole slab.
+      this.room = Buffer.allocUnsafeSlow(size);
+      room.copy(this.room, 0, 0, length);
+    }
+    piece.copy(this.room, length);
+    this.length = end;
+    return this.room.length - room.length;
+  }
+}
+
 /** The part of a request that says what is asked. */
 export interface RequestHead {
   readonly method: string;

@@ -1,7 +1,7 @@
 import type { ClientAddress } from '@weir/clients';
 import type { Input, InputTurns } from '../../input-turns.js';
 import { TickWriter } from '../../tick-writer.js';
-import { type DohConnection, MAX_HEADER_BYTES, MAX_QUERY_BYTES, readRequest } from '../doh.js';
+import { type DohConnection, MAX_HEADER_BYTES, readRequest } from '../doh.js';
 import {
   FrameReader,
   FrameWriter,
@@ -301,15 +301,15 @@ export class Http2Connection implements Input {
   private takeBody(stream: Http2Stream, bytes: Buffer, isEnd: boolean): void {
     stream.isComplete = isEnd;
     if (stream.isAsked) return;
-    const { bodyBytes, contentLength } = stream;
-    const length = bodyBytes + bytes.length;
+    const { body, contentLength } = stream;
+    const length = body.length + bytes.length;
     if (contentLength >= 0 && (isEnd ? length !== contentLength : length > contentLength)) {
       return this.reset(stream, ErrorCode.protocol);
     }
-    if (length > MAX_QUERY_BYTES) return stream.fail(413);
-    if (isEnd && bodyBytes === 0) return this.https.handle(bytes, stream);
-    this.hold(stream, stream.append(bytes));
-    if (isEnd) this.https.handle(stream.body, stream);
+    if (!body.hasRoomFor(bytes)) return stream.fail(413);
+    if (isEnd && body.length === 0) return this.https.handle(bytes, stream);
+    this.hold(stream, body.append(bytes));
+    if (isEnd) this.https.handle(body.bytes, stream);
   }
 
   private readReset(): boolean {
