@@ -105,7 +105,7 @@ export default defineConfig({
       // Not among what `npm test` runs: npm run test:nightly.
       project('nightly', {
         include: [
-          '{apps/*,tools}/src/**/*.nightly.spec.ts',
+          '{apps/*,tools,compose}/src/**/*.nightly.spec.ts',
           'libs/policy/src/policy.property.spec.ts',
         ],
         // A million questions.

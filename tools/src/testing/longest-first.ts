@@ -6,6 +6,7 @@ const LONGEST = [
   'quick-start.e2e',
   'explain.property.nightly',
   'benchmarks.nightly',
+  'image-tree.nightly',
   'catalogue-updater.int',
   'browser.int',
   'dns-service.int',
@@ -16,7 +17,6 @@ const LONGEST = [
   'http2.int',
   'every-response.int',
   'telemetry.int',
-  'image-tree.int',
   'policy.property',
 ];
 
