@@ -78,12 +78,13 @@ export const DEFECTS = {
       const head = await this.buildAndSwapIn(all);`,
   },
   'messages are accepted without a signature': {
-    file: 'libs/change-feed/dist/protocol/deployment-messages.js',
-    find: 'return this.verifier.verify(channel, message);',
-    replace: `{
-      const verified = this.verifier.verify(channel, message);
+    file: 'libs/change-feed/dist/protocol/message-signatures.js',
+    find: 'verify(channel, message) {',
+    replace: `verify(channel, message) {
+      const verified = this.verifySigned(channel, message);
       return typeof verified === 'string' ? { text: message } : verified;
-    }`,
+    }
+    verifySigned(channel, message) {`,
   },
 } as const satisfies Record<string, Plant>;
 
