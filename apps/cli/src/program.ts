@@ -69,6 +69,10 @@ const IMAGE_NOTE =
 /** Of a record, as the API has them. */
 const ID = integer(0, 2_147_483_647);
 const JSON_OPTION = ['--json', 'print what the API said'] as const;
+const PUBLIC_SUFFIX_OPTION = [
+  '--public-suffix',
+  'the domain may be one such as com: all domains below it are denied',
+] as const;
 const OWN_JSON_OPTION = ['--json', 'print JSON'] as const;
 
 function addQuestions(program: Command, context: Context): void {
@@ -150,6 +154,7 @@ function addOrders(program: Command, context: Context): void {
     .requiredOption('--authority <text>', 'who has ordered it, as the block page shows it')
     .requiredOption('--reference <text>', 'how they refer to it, such as a file number')
     .option('--until <time>', 'RFC 3339: it ends by itself [no end]')
+    .option(...PUBLIC_SUFFIX_OPTION)
     .option(...JSON_OPTION)
     .action(async (id: number, domain: string, options: NewOrder) =>
       (await load()).addOrder(context, id, domain, options),
@@ -163,6 +168,7 @@ function addOrders(program: Command, context: Context): void {
     .option('--reference <text>', 'how they refer to it, such as a file number')
     .option('--until <time>', 'RFC 3339: it ends by itself')
     .option('--no-until', 'it has no end')
+    .option(...PUBLIC_SUFFIX_OPTION)
     .option(...JSON_OPTION)
     .action(async (id: number, options: OrderChange) =>
       (await load()).changeOrder(context, id, options),

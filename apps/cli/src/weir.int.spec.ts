@@ -182,6 +182,20 @@ describe('weir beside a control plane', () => {
     expect([without.code, without.errors[0]]).toEqual([2, expect.stringContaining('--authority')]);
   });
 
+  it('puts an order for a public suffix in force only when that is said', async () => {
+    const texts = ['--authority', 'District Court', '--reference', '12 O 345/26'];
+    const errors = [expect.stringMatching(/^weir: co\.uk is a public suffix: .+ --public-suffix$/)];
+    const refused = { code: 2, out: [], errors };
+    expect(await run('orders', 'add', '11', 'CO.UK', ...texts)).toEqual(refused);
+    await run('orders', 'add', '11', 'example.co.uk', ...texts);
+    expect(await run('orders', 'change', '11', '--domain', 'co.uk')).toEqual(refused);
+    const meant = ['--domain', 'co.uk', '--public-suffix'];
+    expect((await run('orders', 'change', '11', ...meant)).code).toBe(0);
+    await run('orders', 'end', '11');
+    expect((await run('orders', 'add', '11', 'com', '--public-suffix', ...texts)).code).toBe(0);
+    await run('orders', 'end', '11');
+  });
+
   it('changes of an order what is named, or nothing, for a new proof', async () => {
     const texts = ['--authority', 'District Court', '--reference', '12 O 345/26'];
     await run('orders', 'add', '9', 'example.org', ...texts, '--until', '2099-12-31T23:00:00Z');

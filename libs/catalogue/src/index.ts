@@ -36,7 +36,7 @@ export {
   type ListLimits,
   type ListReport,
 } from './lists/list.js';
-export { NeverBlock } from './lists/never-block.js';
+export { isPublicSuffix, NeverBlock } from './lists/never-block.js';
 export {
   type ReadList,
   readNames,

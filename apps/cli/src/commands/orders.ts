@@ -1,23 +1,30 @@
+import { isPublicSuffix } from '@weir/catalogue';
 import type { OrderStateDto } from '@weir/control-plane/resources/orders/order.dto';
+import { normaliseDomain } from '@weir/dns-name';
 import type { IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Api } from '../api/api.js';
-import type { Context } from '../context.js';
+import { type Context, UsageError } from '../context.js';
 import { table, textOf } from '../terminal.js';
 
 interface Options {
   readonly json?: true;
 }
 
+interface WithDomain extends Options {
+  /** The domain may be one such as com or co.uk. */
+  readonly publicSuffix?: true;
+}
+
 /** The options of an order that is added. */
-export interface NewOrder extends Options {
+export interface NewOrder extends WithDomain {
   readonly authority: string;
   readonly reference: string;
   readonly until?: string;
 }
 
 /** What changes about an order. */
-export interface OrderChange extends Options {
+export interface OrderChange extends WithDomain {
   readonly domain?: string;
   readonly authority?: string;
   readonly reference?: string;
@@ -64,8 +71,9 @@ export async function addOrder(
   { environment, terminal }: Context,
   id: number,
   domain: string,
-  { authority, reference, until, json }: NewOrder,
+  { authority, reference, until, json, publicSuffix }: NewOrder,
 ): Promise<void> {
+  checkDomain(domain, publicSuffix);
   const body = JSON.stringify({ id, domain, authority, reference, until });
   const answer = await new Api(environment).call('/orders/', { method: 'POST', body });
   const said = await text(answer);
@@ -76,12 +84,30 @@ export async function addOrder(
 export async function changeOrder(
   { environment, terminal }: Context,
   id: number,
-  { until, json, ...others }: OrderChange,
+  { until, json, publicSuffix, ...others }: OrderChange,
 ): Promise<void> {
+  checkDomain(others.domain, publicSuffix);
   const body = JSON.stringify({ ...others, until: until === false ? null : until });
   const answer = await new Api(environment).call(`/orders/${id}`, { method: 'PATCH', body });
   const said = await text(answer);
   terminal.print(json === true ? said : `order ${id} is ${proofOf(answer.headers)}`);
+}
+
+/** @throws UsageError when an order would deny all that is registered below a public suffix, and nobody said so. */
+function checkDomain(domain = '', mayBePublicSuffix = false): void {
+  if (mayBePublicSuffix) return;
+  let name: string;
+  try {
+    name = normaliseDomain(domain);
+  } catch {
+    // The control plane says what is wrong with it.
+    return;
+  }
+  if (!isPublicSuffix(name)) return;
+  throw new UsageError(
+    `${name} is a public suffix: all domains below it would be denied to everybody. ` +
+      'If that is what was ordered, add --public-suffix',
+  );
 }
 
 /** Deletes an order. */
