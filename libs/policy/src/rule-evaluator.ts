@@ -1,22 +1,18 @@
 import { RuleVerdict } from '@weir/config-model';
 import type { SuffixHashes } from '@weir/dns-name';
 import type { CatalogueIndex, CategoryRewrite } from './catalogue-index.js';
-import { Decision, isOfOrders, Reason, Verdict } from './decision.js';
+import { Decision, Reason, Verdict } from './decision.js';
 import type { Lookups } from './lookups.js';
 import type { ProfileLookup } from './profiles/profile-lookup.js';
 import type { DomainRuleLookup } from './rules/domain-rule-lookup.js';
 import type { TimedRuleLookup } from './rules/timed-rule-lookup.js';
 import type { ZoneClock } from './schedules/zone-clock.js';
 
+/** Steps that come before those of a profile. */
+type PriorStep = (typeof Reason)['order' | 'mandatoryCategory' | 'grant'];
+type ProfileStep = (typeof Reason)['domainRule' | 'applicationRule' | 'whiteListOnly' | 'category'];
 /** A step of the evaluation, named by the reason that it gives when it decides. */
-export type RuleStep = (typeof Reason)[
-  | 'order'
-  | 'mandatoryCategory'
-  | 'grant'
-  | 'domainRule'
-  | 'applicationRule'
-  | 'whiteListOnly'
-  | 'category'];
+export type RuleStep = PriorStep | ProfileStep;
 
 /** What a step says of a name, whether or not it is the one that decides. */
 export interface StepVerdict {
@@ -28,23 +24,19 @@ export interface StepVerdict {
   readonly matchedId: number;
 }
 
-/** What everybody is denied (decisions §14). */
-const ORDERS: readonly RuleStep[] = [Reason.order, Reason.mandatoryCategory];
-/**
- * The order of precedence (decisions §14, §15, §7). The first step that matches decides; if none does, the name is
- * permitted.
+/*
+ * The order of precedence (decisions §14, §15, §7): orders, grants, then the steps of the profile. The first step that
+ * matches decides; if none does, the name is permitted.
  */
-const DOMAIN_RULES_FIRST: readonly RuleStep[] = [
-  ...ORDERS,
-  Reason.grant,
+const ORDERS: readonly PriorStep[] = [Reason.order, Reason.mandatoryCategory];
+const GRANTS: readonly PriorStep[] = [Reason.grant];
+const DOMAIN_RULES_FIRST: readonly ProfileStep[] = [
   Reason.domainRule,
   Reason.applicationRule,
   Reason.whiteListOnly,
   Reason.category,
 ];
-const APPLICATION_RULES_FIRST: readonly RuleStep[] = [
-  ...ORDERS,
-  Reason.grant,
+const APPLICATION_RULES_FIRST: readonly ProfileStep[] = [
   Reason.applicationRule,
   Reason.domainRule,
   Reason.whiteListOnly,
@@ -101,17 +93,24 @@ export class RuleEvaluator {
     this.prefetch(activeSlot, names);
     const out = new Decision();
     out.ownSlot = ownSlot;
-    const [order, category, ...others] = this.stepsOf(activeSlot).map((step) => {
-      const verdict = this.evaluate(step, activeSlot, names, out);
+    const told = (step: RuleStep, verdict: RuleVerdict | 0): StepVerdict => {
       const isCategory = step === Reason.category || step === Reason.mandatoryCategory;
       const isSecret = isCategory && this.hideSecret(out);
       const { matchedLabels, matchedId } = out;
       // That a profile blocks a secret category as well is told to nobody either.
       const isHidden = isSecret && step === Reason.category;
       return { step, verdict: isHidden ? 0 : verdict, matchedLabels, matchedId };
-    });
+    };
+    const prior = (step: PriorStep): StepVerdict =>
+      told(step, this.evaluatePrior(step, names, out));
+    const [order, category] = ORDERS.map(prior);
     // Together they are one step.
-    return [order.verdict === 0 && category.verdict !== 0 ? category : order, ...others];
+    const first = order.verdict === 0 && category.verdict !== 0 ? category : order;
+    if (activeSlot < 0) return [first];
+    const ofProfile = this.stepsOf(activeSlot).map((step) =>
+      told(step, this.evaluate(step, activeSlot, names, out)),
+    );
+    return [first, ...GRANTS.map(prior), ...ofProfile];
   }
 
   /** Nobody is told which suffix and which category it was, if it is a secret one. @returns whether it is. */
@@ -122,11 +121,9 @@ export class RuleEvaluator {
     return true;
   }
 
-  /** The steps for a profile in order of precedence. */
-  private stepsOf(slot: number): readonly RuleStep[] {
-    const { profiles } = this;
-    if (slot < 0) return ORDERS;
-    return profiles.isAppawarePriority(slot) ? APPLICATION_RULES_FIRST : DOMAIN_RULES_FIRST;
+  /** The steps of a profile in order of precedence. */
+  private stepsOf(slot: number): readonly ProfileStep[] {
+    return this.profiles.isAppawarePriority(slot) ? APPLICATION_RULES_FIRST : DOMAIN_RULES_FIRST;
   }
 
   /**
@@ -152,28 +149,49 @@ export class RuleEvaluator {
 
   private judgeSteps(slot: number, names: SuffixHashes, out: Decision): void {
     this.prefetch(slot, names);
-    const steps = this.stepsOf(slot);
+    // Few names have an order, and few profiles a grant: these steps must cost the others nothing.
     const isOrdered = this.orderCandidates !== 0 || this.mandatoryIds.length > 0;
-    for (let i = isOrdered ? 0 : ORDERS.length; i < steps.length; i++) {
-      const step = steps[i];
-      const verdict = this.evaluate(step, slot, names, out);
-      if (verdict !== 0) {
-        out.reason = step;
-        out.verdict = verdict === RuleVerdict.allow ? Verdict.permit : Verdict.block;
-        // Only rules can allow. The other steps deny, or do not match.
-        out.explicitAllow = verdict === RuleVerdict.allow;
-        if (verdict === RuleVerdict.deny) this.setPage(step, slot, out);
-        return;
-      }
+    if (isOrdered && this.judgePrior(ORDERS, -1, names, out)) return;
+    if (slot < 0) return setUndecided(slot, out);
+    const { ownSlot } = out;
+    if (this.profiles.isGranted(ownSlot) && this.judgePrior(GRANTS, ownSlot, names, out)) return;
+    const steps = this.stepsOf(slot);
+    for (let i = 0; i < steps.length; i++) {
+      const verdict = this.evaluate(steps[i], slot, names, out);
+      if (verdict !== 0) return this.decide(steps[i], verdict, slot, out);
     }
     setUndecided(slot, out);
   }
 
-  private setPage(step: RuleStep, slot: number, out: Decision): void {
+  /**
+   * @param page slot of the profile whose block page is shown; −1: that of no profile.
+   * @returns whether one of the steps has decided.
+   */
+  private judgePrior(
+    steps: readonly PriorStep[],
+    page: number,
+    names: SuffixHashes,
+    out: Decision,
+  ): boolean {
+    for (let i = 0; i < steps.length; i++) {
+      const verdict = this.evaluatePrior(steps[i], names, out);
+      if (verdict === 0) continue;
+      this.decide(steps[i], verdict, page, out);
+      return true;
+    }
+    return false;
+  }
+
+  /** @param page as for `judgePrior`. */
+  private decide(step: RuleStep, verdict: RuleVerdict, page: number, out: Decision): void {
     const { profiles } = this;
-    const blocking = step === Reason.grant ? out.ownSlot : slot;
-    out.pageId = isOfOrders(step) ? -1 : profiles.pageId(blocking);
-    out.emptyDnsAnswer = !isOfOrders(step) && profiles.isEmptyDnsAnswer(blocking);
+    out.reason = step;
+    out.verdict = verdict === RuleVerdict.allow ? Verdict.permit : Verdict.block;
+    // Only rules can allow. The other steps deny, or do not match.
+    out.explicitAllow = verdict === RuleVerdict.allow;
+    if (verdict !== RuleVerdict.deny) return;
+    out.pageId = page < 0 ? -1 : profiles.pageId(page);
+    out.emptyDnsAnswer = page >= 0 && profiles.isEmptyDnsAnswer(page);
   }
 
   /**
@@ -195,7 +213,7 @@ export class RuleEvaluator {
    * Evaluates one step: allow, deny, or 0 for no match. Sets the suffix and the application or category that matched.
    */
   private evaluate(
-    step: RuleStep,
+    step: ProfileStep,
     slot: number,
     names: SuffixHashes,
     out: Decision,
@@ -204,14 +222,6 @@ export class RuleEvaluator {
     out.matchedLabels = 0;
     out.matchedId = -1;
     switch (step) {
-      case Reason.order:
-        return this.orderCandidates !== 0 ? this.matchOrders(names, out) : 0;
-      case Reason.mandatoryCategory:
-        return this.catalogueCandidates !== 0 && this.mandatoryIds.length > 0
-          ? this.matchCategories(-1, names, out)
-          : 0;
-      case Reason.grant:
-        return profiles.isGranted(out.ownSlot) ? this.matchGrants(names, out) : 0;
       case Reason.domainRule:
         return this.ruleCandidates !== 0 ? this.matchDomainRules(slot, names, out) : 0;
       case Reason.applicationRule:
@@ -224,6 +234,20 @@ export class RuleEvaluator {
         return this.catalogueCandidates !== 0 && profiles.categoryCount(slot) > 0
           ? this.matchCategories(slot, names, out)
           : 0;
+    }
+  }
+
+  /** The same of a step that comes before those of the profile. */
+  private evaluatePrior(step: PriorStep, names: SuffixHashes, out: Decision): RuleVerdict | 0 {
+    out.matchedLabels = 0;
+    out.matchedId = -1;
+    switch (step) {
+      case Reason.order:
+        return this.matchOrders(names, out);
+      case Reason.mandatoryCategory:
+        return this.catalogueCandidates !== 0 ? this.matchCategories(-1, names, out) : 0;
+      case Reason.grant:
+        return this.matchGrants(names, out);
     }
   }
 
