@@ -326,8 +326,10 @@ function addToken(program: Command, context: Context): void {
   const load = () => import('./commands/token.js');
   const token = program.command('token').description('tokens of the management API');
   token
-    .command('show')
-    .description('print name, scope, sources and end of the token that this command uses')
+    .command('show', { isDefault: true })
+    .description(
+      'print name, scope, sources and end of the token in use; weir token alone does so too',
+    )
     .option(...JSON_OPTION)
     .action(async (options: object) => (await load()).showToken(context, options));
   token

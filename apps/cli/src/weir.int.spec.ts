@@ -56,11 +56,13 @@ describe('weir beside a control plane', () => {
   it('says what its token may do', async () => {
     const own = { name: 'env-1', scope: 'replace', sources: null, expires: null };
     expect(await json('token', 'show')).toEqual(own);
-    expect(await run('token', 'show')).toEqual({
-      code: 0,
-      out: ['name     env-1', 'scope    replace', 'sources  -', 'expires  -'],
-      errors: [],
-    });
+    for (const argv of [['token'], ['token', 'show']]) {
+      expect(await run(...argv)).toEqual({
+        code: 0,
+        out: ['name     env-1', 'scope    replace', 'sources  -', 'expires  -'],
+        errors: [],
+      });
+    }
   });
 
   it.each([
