@@ -1,6 +1,6 @@
 import { isPublicSuffix } from '@weir/catalogue';
 import type { OrderStateDto } from '@weir/control-plane/resources/orders/order.dto';
-import { normaliseDomain } from '@weir/dns-name';
+import { DomainError, normaliseDomain } from '@weir/dns-name';
 import type { IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Api } from '../api/api.js';
@@ -94,14 +94,15 @@ export async function changeOrder(
 }
 
 /** @throws UsageError when an order would deny all that is registered below a public suffix, and nobody said so. */
-function checkDomain(domain = '', mayBePublicSuffix = false): void {
-  if (mayBePublicSuffix) return;
+function checkDomain(domain: string | undefined, mayBePublicSuffix = false): void {
+  if (domain === undefined || mayBePublicSuffix) return;
   let name: string;
   try {
     name = normaliseDomain(domain);
-  } catch {
+  } catch (error) {
     // The control plane says what is wrong with it.
-    return;
+    if (error instanceof DomainError) return;
+    throw error;
   }
   if (!isPublicSuffix(name)) return;
   throw new UsageError(

@@ -84,7 +84,13 @@ export function createQueryPath(
     blockErrors: new BlockErrors({
       source,
       hasText: configuration.BLOCK_EDE_TEXT,
-      provider: { name: configuration.BLOCK_PAGE_BRAND_NAME, contacts: contactUris(configuration) },
+      provider: {
+        name: configuration.BLOCK_PAGE_BRAND_NAME,
+        contacts: contactUris(
+          configuration.BLOCK_PAGE_BRAND_SUPPORT,
+          configuration.BLOCK_PAGE_BRAND_PHONE,
+        ),
+      },
     }),
     structuredErrorsOption: configuration.STRUCTURED_ERRORS_OPTION ?? 0,
     blockTtlSeconds: configuration.BLOCK_TTL,

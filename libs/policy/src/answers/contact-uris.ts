@@ -8,13 +8,7 @@ export function phoneUri(phone: string): string {
 }
 
 /** URIs by which subscribers reach the provider. */
-export function contactUris({
-  BLOCK_PAGE_BRAND_SUPPORT: support,
-  BLOCK_PAGE_BRAND_PHONE: phone,
-}: {
-  readonly BLOCK_PAGE_BRAND_SUPPORT: string | undefined;
-  readonly BLOCK_PAGE_BRAND_PHONE: string | undefined;
-}): string[] {
+export function contactUris(support: string | undefined, phone: string | undefined): string[] {
   return [
     ...(support === undefined ? [] : [supportUri(support)]),
     ...(phone === undefined ? [] : [phoneUri(phone)]),
