@@ -44,7 +44,7 @@ async function backgroundOf(page: Page): Promise<number[]> {
   return colour.match(/\d+/g)!.map(Number);
 }
 
-describe('the page in a browser', needs('chromium'), () => {
+describe('the page in a browser', needs('chromium-headless-shell'), () => {
   it('looks right on a desktop and a phone, light and dark, left to right and right to left', async () => {
     const browser = await start({ INCIDENT_KEYS: '000102030405060708090a0b0c0d0e0f' });
     const looks: Record<string, BrowserContextOptions> = {

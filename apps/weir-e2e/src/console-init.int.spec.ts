@@ -34,7 +34,7 @@ const OTHER = {
 };
 const LIMIT_BYTES = 4_000_000;
 
-describe('the Init page of the console', needs('chromium'), () => {
+describe('the Init page of the console', needs('chromium-headless-shell'), () => {
   let stack: ConsoleStack;
 
   beforeAll(async () => {

@@ -117,7 +117,7 @@ const watchFor = (selectors: readonly string[]): string => `{
   look();
 }`;
 
-describe('the console with 200,000 subscribers', needs('chromium'), () => {
+describe('the console with 200,000 subscribers', needs('chromium-headless-shell'), () => {
   let stack: ConsoleStack;
   const shown: Shown[] = [];
 

@@ -51,7 +51,7 @@ function writeCatalogue(catalogue: string): void {
   writeFileSync(join(catalogue, 'catalogue.yaml'), JSON.stringify(definition));
 }
 
-describe('the console in a browser', needs('chromium'), () => {
+describe('the console in a browser', needs('chromium-headless-shell'), () => {
   let stack: ConsoleStack;
   let deployment: Deployment;
   let api: ManagementClient;
