@@ -32,7 +32,15 @@ export interface StoredRows {
   readonly json: Uint8Array<ArrayBuffer>;
 }
 
-type Row = readonly (number | null)[];
+/** Values of rows, where −1 stands for null, too. */
+type Values = ArrayLike<number | null>;
+
+interface Table {
+  /** How many values at the beginning of a row are its key. */
+  readonly keyLength: number;
+  readonly put: StatementSync;
+  readonly remove: StatementSync;
+}
 
 /** The code of an error that says: the file is no such database, or is damaged. */
 export const DAMAGED = 'DAMAGED';
@@ -57,7 +65,7 @@ class Database {
   private readonly path: string;
   private readonly form: DatabaseForm;
   private readonly database: DatabaseSync;
-  private readonly statements = new Map<string, { put: StatementSync; remove: StatementSync }>();
+  private readonly tables = new Map<string, Table>();
 
   constructor(path: string, form: DatabaseForm) {
     this.path = path;
@@ -99,10 +107,7 @@ class Database {
     this.transaction(() => {
       let start = 0;
       for (const end of ends) {
-        this.put(
-          kind,
-          Array.from(values.subarray(start, end), (one) => (one === -1 ? null : one)),
-        );
+        this.put(kind, values, start, end);
         start = end;
       }
     });
@@ -117,8 +122,8 @@ class Database {
         if (revision <= head.revision) continue;
         if (revision !== head.revision + 1) throw new Error(`no revision ${head.revision + 1}`);
         for (const [type, kind = '', row = []] of operations) {
-          if (type === 'put') this.put(kind, row);
-          else this.statements.get(kind)?.remove.run(this.keyOf(kind, row));
+          if (type === 'put') this.put(kind, row, 0, row.length);
+          else this.remove(kind, row);
         }
         head = { ...head, revision, digest };
       }
@@ -153,8 +158,9 @@ class Database {
     const { version } = this.get('SELECT user_version AS version FROM pragma_user_version');
     if (version === 0) this.create();
     else if (version !== this.form.version) throw damaged('a database of another version');
-    for (const { name } of this.form.kinds) {
-      this.statements.set(name, {
+    for (const { name, keyLength } of this.form.kinds) {
+      this.tables.set(name, {
+        keyLength,
         put: this.database.prepare(`INSERT OR REPLACE INTO "${name}" VALUES (?, ?)`),
         remove: this.database.prepare(`DELETE FROM "${name}" WHERE key = ?`),
       });
@@ -174,15 +180,18 @@ class Database {
     });
   }
 
-  private put(kind: string, row: Row): void {
-    const key = this.keyOf(kind, row);
-    this.statements.get(kind)?.put.run(key, JSON.stringify(row).slice(key.length));
+  /** A row is the JSON up to the end of its key, `[1,2`, and the rest of it, `,null,7]`. */
+  private put(kind: string, values: Values, start: number, end: number): void {
+    const table = this.tables.get(kind);
+    if (table === undefined) return;
+    const keyEnd = start + table.keyLength;
+    const key = `[${listOf(values, start, start, keyEnd)}`;
+    table.put.run(key, `${listOf(values, start, keyEnd, end)}]`);
   }
 
-  /** The JSON of a row up to the end of its key, `[1,2`. The column `rest` has the rest of it. */
-  private keyOf(kind: string, row: Row): string {
-    const keyLength = this.form.kinds.find(({ name }) => name === kind)?.keyLength;
-    return `[${row.slice(0, keyLength).join()}`;
+  private remove(kind: string, row: Values): void {
+    const table = this.tables.get(kind);
+    table?.remove.run(`[${listOf(row, 0, 0, table.keyLength)}`);
   }
 
   private get(sql: string): Record<string, unknown> {
@@ -195,6 +204,16 @@ class Database {
     work();
     this.database.exec('COMMIT');
   }
+}
+
+/** The values between two indices in JSON, with commas before all but the first of the row. */
+function listOf(values: Values, rowStart: number, from: number, to: number): string {
+  let text = '';
+  for (let at = from; at < to; at++) {
+    if (at > rowStart) text += ',';
+    text += values[at] === -1 ? 'null' : String(values[at]);
+  }
+  return text;
 }
 
 function openFile(path: string): DatabaseSync {
