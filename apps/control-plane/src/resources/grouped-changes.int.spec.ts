@@ -5,10 +5,8 @@ import { actAs } from '../revisions/author.js';
 import { ChangeServices } from '../testing/change-services.js';
 import { clientAnswer } from '../testing/client-answer.js';
 import { type ChangeRequest, changeRequests } from '../testing/random-changes.js';
-import { PROFILE_LOCATIONS } from './profiles/profile.dto.js';
 
 const adminUrl = inject('databaseUrl');
-const LOCATION = ['body', 'profile_id'];
 
 const as = <T>(work: () => T): T => actAs({ origin: 'repair' }, work);
 
@@ -62,7 +60,7 @@ describe('changes that are made together', () => {
       addresses.map(
         (address): ChangeRequest =>
           (s) =>
-            s.ipv4.create(record(address), LOCATION),
+            s.ipv4.create(record(address)),
       ),
     );
     expect(answers).toEqual(
@@ -84,16 +82,16 @@ describe('changes that are made together', () => {
     };
     const script = Array.from({ length: 10 }, (_, n): ChangeRequest[] => [
       (s) => s.pages.create({ id: n, type: 0 }),
-      (s) => s.profiles.create({ id: 10 + n, pageId: n, ...settings }, PROFILE_LOCATIONS),
-      (s) => s.applications.put(10 + n, [1, 2], 1, () => LOCATION),
-      (s) => s.schedules.create({ profileId: 10 + n, targetProfileId: 1, periods: [] }, LOCATION),
-      (s) => s.ipv4.create({ address: n, prefixLength: 32, profileId: 10 + n }, LOCATION),
+      (s) => s.profiles.create({ id: 10 + n, pageId: n, ...settings }),
+      (s) => s.applications.put(10 + n, [1, 2], 1, () => ['body']),
+      (s) => s.schedules.create({ profileId: 10 + n, targetProfileId: 1, periods: [] }),
+      (s) => s.ipv4.create({ address: n, prefixLength: 32, profileId: 10 + n }),
       (s) => s.rules.put(10 + n, [1, 2], 1),
       (s) => s.grants.put({ profileId: 10 + n, domainHash: n, verdict: 1, until: 4_000_000_000 }),
     ]).flat();
     // The first change may be made before the others wait.
     const network = { address: [0, 0, 0, 1], prefixLength: 128, profileId: 1 } as const;
-    const answers = await sendTogether([(s) => s.ipv6.create(network, LOCATION), ...script]);
+    const answers = await sendTogether([(s) => s.ipv6.create(network), ...script]);
     expect(answers).toMatchObject(answers.map((_, i) => ({ revision: i + 1 })));
     expect(await together.transactions()).toBeLessThanOrEqual(2);
     // An INSERT that may replace rows counts as both.
@@ -118,7 +116,7 @@ describe('changes that are made together', () => {
     const create =
       (n: number, prefixLength: number): ChangeRequest =>
       (s) =>
-        s.ipv4.create({ address: 0x0a00_0000 + n * 8, prefixLength, profileId: 1 }, LOCATION);
+        s.ipv4.create({ address: 0x0a00_0000 + n * 8, prefixLength, profileId: 1 });
     const script = [create(1, 32), create(2, 32), create(3, 30), create(4, 32), create(4, 31)];
     await together.sql.query('BEGIN; SELECT FROM config_head FOR UPDATE');
     const all = Promise.allSettled(script.map((request) => as(() => request(together))));
@@ -147,7 +145,7 @@ describe('changes that are made together', () => {
     await other.query(`BEGIN;
       INSERT INTO ipv4_network (address, prefix_length, profile_id) VALUES ('10.0.0.1', 32, 2)`);
     const all = [record, { ...record, address: 0x0a00_0002 }].map((one) =>
-      clientAnswer(as(() => together.ipv4.create(one, LOCATION))),
+      clientAnswer(as(() => together.ipv4.create(one))),
     );
     const waiting = `
       SELECT FROM pg_stat_activity

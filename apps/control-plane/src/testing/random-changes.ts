@@ -1,13 +1,9 @@
 import fc from 'fast-check';
-import { NAPT_LOCATIONS } from '../resources/networks/napt/napt.dto.js';
-import { PROFILE_LOCATIONS } from '../resources/profiles/profile.dto.js';
 import type { WithRevision } from '../revisions/with-revision.js';
 import { APPLICATIONS, type ChangeServices, STORED_PROFILES } from './change-services.js';
 
 /** A call of a service that changes the configuration. */
 export type ChangeRequest = (services: ChangeServices) => Promise<WithRevision<unknown>>;
-
-const LOCATION = ['body', 'profile_id'];
 
 /** Those that are there from the start, two that requests may create, and one that is never there. */
 const profileId = fc.integer({ min: 1, max: STORED_PROFILES + 3 });
@@ -31,8 +27,8 @@ const request = <T>(
 /** Adding, changing and deleting networks, with few addresses and prefixes, so that they often clash. */
 function networks<A>(
   of: (services: ChangeServices) => {
-    create: (record: never, location: string[]) => Promise<WithRevision<unknown>>;
-    update: (address: never, patch: object, location: string[]) => Promise<WithRevision<unknown>>;
+    create: (record: never) => Promise<WithRevision<unknown>>;
+    update: (address: never, patch: object) => Promise<WithRevision<unknown>>;
     remove: (address: never) => Promise<WithRevision<unknown>>;
   },
   address: fc.Arbitrary<A>,
@@ -46,13 +42,13 @@ function networks<A>(
   return fc.oneof(
     request(
       fc.record({ address, prefixLength, profileId }),
-      (record) => (s) => of(s).create(record as never, LOCATION),
+      (record) => (s) => of(s).create(record as never),
     ),
     request(
       fc.tuple(address, patch),
       ([key, change]) =>
         (s) =>
-          of(s).update(key as never, change, LOCATION),
+          of(s).update(key as never, change),
     ),
     request(address, (key) => (s) => of(s).remove(key as never)),
   );
@@ -82,16 +78,16 @@ const naptPatch = merged(
   optional('profileId', profileId),
 );
 const napts = fc.oneof(
-  request(assignment, (one) => (s) => s.napts.create(one, NAPT_LOCATIONS.single)),
+  request(assignment, (one) => (s) => s.napts.create(one)),
   request(
     fc.array(assignment, { minLength: 1, maxLength: 3 }),
-    (all) => (s) => s.napts.createAll(all, NAPT_LOCATIONS.batch),
+    (all) => (s) => s.napts.createAll(all),
   ),
   request(
     fc.tuple(naptKey, naptPatch),
     ([key, patch]) =>
       (s) =>
-        s.napts.update(key, patch, NAPT_LOCATIONS.single),
+        s.napts.update(key, patch),
   ),
   request(fc.array(naptKey, { minLength: 1, maxLength: 2 }), (keys) => (s) => s.napts.remove(keys)),
 );
@@ -148,15 +144,12 @@ const profilePatch = fc.record(
   ),
 );
 const profiles = fc.oneof(
-  request(
-    fc.record({ id: newProfileId, ...settings }),
-    (draft) => (s) => s.profiles.create(draft, PROFILE_LOCATIONS),
-  ),
+  request(fc.record({ id: newProfileId, ...settings }), (draft) => (s) => s.profiles.create(draft)),
   request(
     fc.tuple(profileId, profilePatch),
     ([id, patch]) =>
       (s) =>
-        s.profiles.update(id, patch as never, PROFILE_LOCATIONS),
+        s.profiles.update(id, patch as never),
   ),
 );
 const applications = fc.oneof(
@@ -182,7 +175,7 @@ const periods = fc.array(period, { maxLength: 2 });
 const schedules = fc.oneof(
   request(
     fc.record({ profileId, targetProfileId: profileId, periods }),
-    (record) => (s) => s.schedules.create(record, LOCATION),
+    (record) => (s) => s.schedules.create(record),
   ),
   request(
     fc.tuple(
@@ -191,7 +184,7 @@ const schedules = fc.oneof(
     ),
     ([id, patch]) =>
       (s) =>
-        s.schedules.update(id, patch, LOCATION),
+        s.schedules.update(id, patch),
   ),
   request(profileId, (id) => (s) => s.schedules.remove(id)),
 );

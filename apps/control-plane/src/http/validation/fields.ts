@@ -1,6 +1,7 @@
 import {
   getMetadataStorage,
   IS_OPTIONAL,
+  IsOptional,
   type ValidationArguments,
   ValidationTypes,
   type ValidatorConstraintInterface,
@@ -13,6 +14,7 @@ import {
   isAbsence,
   isPresent,
   nestedTypeOf,
+  Optional,
   replacementOf,
   type RuleContext,
   type ValueSchema,
@@ -54,6 +56,22 @@ export function fieldsOf(type: DtoClass): readonly Field[] {
   const metadata = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
   const byName = Map.groupBy(metadata, ({ propertyName }) => propertyName);
   return Array.from(byName, ([name, its]) => toField(type, name, its));
+}
+
+/**
+ * A class with the fields of another one, none of which is required or has a default: the body of a PATCH. The rules of
+ * the fields stay.
+ */
+export function allOptional<T extends object>(type: DtoClass<T>): DtoClass<Partial<T>> {
+  // oxlint-disable-next-line typescript/no-extraneous-class -- it gets its fields below
+  class Patch {}
+  // Only the rules are inherited, which belong to the prototype. Defaults are set by the constructor.
+  Object.setPrototypeOf(Patch.prototype, type.prototype as object);
+  for (const { name, nullable } of fieldsOf(type)) {
+    const isOptional = nullable ? IsOptional() : Optional();
+    isOptional(Patch.prototype, name);
+  }
+  return Patch;
 }
 
 function toField(owner: DtoClass, name: string, metadata: readonly Metadata[]): Field {

@@ -1,6 +1,7 @@
 import { MAX_DOMAIN_HASH, MAX_ID, MAX_ORDER_TEXT, type Order } from '@weir/config-model';
 import { IsOptional } from 'class-validator';
 import { Example, type Json } from '../../http/validation/dto.js';
+import { allOptional } from '../../http/validation/fields.js';
 import {
   IntegerParameter,
   IsId,
@@ -53,28 +54,7 @@ export class OrderDto {
 }
 
 @Example<PatchOrderDto>({ until: null })
-export class PatchOrderDto {
-  /** Must be equal to the path parameter. */
-  @Optional()
-  @IsId()
-  id?: number;
-
-  @Optional()
-  @IsNormalisedDomain()
-  domain?: string;
-
-  @Optional()
-  @IsShownText()
-  authority?: string;
-
-  @Optional()
-  @IsShownText()
-  reference?: string;
-
-  @IsOptional()
-  @IsUntil()
-  until?: string | null;
-}
+export class PatchOrderDto extends allOptional(OrderDto) {}
 
 @Example<OrderPath>({ id: 7 })
 export class OrderPath {

@@ -7,13 +7,6 @@ export type ProfileDraft = Profile;
 /** The submitted fields of a PATCH; undefined: unchanged. */
 export type ProfilePatch = { readonly [K in keyof Omit<Profile, 'id'>]: Profile[K] | undefined };
 
-/** Where a request names what a profile refers to, for the faults of unknown ones. */
-export interface ProfileLocations {
-  readonly pageId: FaultLocation;
-  /** Of the application at a position. */
-  application(i: number): FaultLocation;
-}
-
 /** The profile of a draft: categories ascending and without duplicates, rules sorted by application. */
 export function toProfile(draft: ProfileDraft): Profile {
   return {

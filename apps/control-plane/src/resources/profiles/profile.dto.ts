@@ -1,6 +1,7 @@
 import { type ApplicationRule, type Profile, RuleVerdict, MAX_ID } from '@weir/config-model';
 import { IsOptional } from 'class-validator';
 import { Example, type Json } from '../../http/validation/dto.js';
+import { allOptional } from '../../http/validation/fields.js';
 import {
   IsFlag,
   IsId,
@@ -11,7 +12,7 @@ import {
   IntegerParameter,
   IsOneOf,
 } from '../../http/validation/rules.js';
-import type { ProfileDraft, ProfileLocations, ProfilePatch } from './profile-draft.js';
+import type { ProfileDraft, ProfilePatch } from './profile-draft.js';
 
 /** The verdict of a rule, in the words of the contract. */
 export type RuleStatus = keyof typeof RuleVerdict;
@@ -94,28 +95,7 @@ export class ProfileDto {
 }
 
 @Example<PatchProfileSettingsDto>({ page_id: null, empty_dns_answer: true })
-export class PatchProfileSettingsDto {
-  /** Must be equal to the path parameter. */
-  @Optional()
-  @IsId()
-  id?: number;
-
-  @IsOptional()
-  @IsId()
-  page_id?: number | null;
-
-  @Optional()
-  @IsFlag()
-  white_list_only?: boolean;
-
-  @Optional()
-  @IsFlag()
-  empty_dns_answer?: boolean;
-
-  @Optional()
-  @IsFlag()
-  appaware_priority_over_bwlists?: boolean;
-}
+export class PatchProfileSettingsDto extends allOptional(ProfileSettingsDto) {}
 
 @Example<PatchProfileDto>({ profile: { page_id: null, empty_dns_answer: true }, cat_ids: [12, 17] })
 export class PatchProfileDto {
@@ -132,12 +112,6 @@ export class PatchProfileDto {
   @IsNestedList(() => ApplicationRuleDto)
   apps?: ApplicationRuleDto[];
 }
-
-/** Where a body names a block page and applications. */
-export const PROFILE_LOCATIONS: ProfileLocations = {
-  pageId: ['body', 'profile', 'page_id'],
-  application: (i) => ['body', 'apps', String(i), 'app_id'],
-};
 
 export function toDraft({ profile, cat_ids, apps }: ProfileDto): ProfileDraft {
   return {

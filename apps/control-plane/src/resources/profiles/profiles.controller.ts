@@ -6,7 +6,6 @@ import type { WithRevision } from '../../revisions/with-revision.js';
 import {
   ProfilePath,
   PatchProfileDto,
-  PROFILE_LOCATIONS,
   ProfileDto,
   toDraft,
   toDto,
@@ -34,7 +33,7 @@ export class ProfilesController {
     errors: [409],
   })
   async create(@Body() body: ProfileDto): Promise<WithRevision<Json<ProfileDto>>> {
-    return (await this.profiles.create(toDraft(body), PROFILE_LOCATIONS)).map(toDto);
+    return (await this.profiles.create(toDraft(body))).map(toDto);
   }
 
   @ApiEndpoint('GET /profiles/:profile_id', {
@@ -59,8 +58,6 @@ export class ProfilesController {
     @Param() path: ProfilePath,
     @Body() body: PatchProfileDto,
   ): Promise<WithRevision<Json<ProfileDto>>> {
-    return (await this.profiles.update(path.profile_id, toPatch(body), PROFILE_LOCATIONS)).map(
-      toDto,
-    );
+    return (await this.profiles.update(path.profile_id, toPatch(body))).map(toDto);
   }
 }

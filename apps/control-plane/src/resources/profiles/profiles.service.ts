@@ -13,7 +13,6 @@ import {
   applicationFaults,
   applyPatch,
   type ProfileDraft,
-  type ProfileLocations,
   type ProfilePatch,
   toProfile,
 } from './profile-draft.js';
@@ -38,7 +37,7 @@ export class ProfilesService {
     return readProfile(this.reader, id);
   }
 
-  create(draft: ProfileDraft, locations: ProfileLocations): Promise<WithRevision<Profile>> {
+  create(draft: ProfileDraft): Promise<WithRevision<Profile>> {
     return this.writer.write({
       items: itemsOf(draft),
       need: (tables) => {
@@ -47,7 +46,7 @@ export class ProfilesService {
       },
       make: (tables) => {
         const profiles = tables.of(WorkingProfiles.open);
-        throwIfFaults(this.referenceFaults(tables, draft, locations));
+        throwIfFaults(this.referenceFaults(tables, draft));
         if (profiles.has(draft.id)) throw conflict(`profile ${draft.id} already exists`);
         const after = toProfile(draft);
         profiles.put(after);
@@ -56,11 +55,7 @@ export class ProfilesService {
     });
   }
 
-  update(
-    id: number,
-    patch: ProfilePatch,
-    locations: ProfileLocations,
-  ): Promise<WithRevision<Profile>> {
+  update(id: number, patch: ProfilePatch): Promise<WithRevision<Profile>> {
     return this.writer.write({
       items: itemsOf(patch),
       need: (tables) => {
@@ -70,7 +65,7 @@ export class ProfilesService {
       make: (tables) => {
         const profiles = tables.of(WorkingProfiles.open);
         const before = profiles.get(id);
-        throwIfFaults(this.referenceFaults(tables, patch, locations));
+        throwIfFaults(this.referenceFaults(tables, patch));
         const after = toProfile(applyPatch(before, patch));
         profiles.put(after);
         return { result: after, changes: [{ kind: 'profile', before, after }] };
@@ -90,18 +85,18 @@ export class ProfilesService {
   private referenceFaults(
     tables: WorkingTables,
     { pageId, applicationRules }: Partial<ProfilePatch>,
-    locations: ProfileLocations,
   ): Fault[] {
     const faults: Fault[] = [];
     if (
       typeof pageId === 'number' &&
       tables.of(WorkingBlockPages.open).find({ id: pageId }) === null
     ) {
-      faults.push(unknownBlockPage(pageId, locations.pageId));
+      faults.push(unknownBlockPage(pageId, ['body', 'profile', 'page_id']));
     }
     if (applicationRules !== undefined) {
       const { names } = tables.of(this.catalogue.open);
-      faults.push(...applicationFaults(applicationRules, names, (i) => locations.application(i)));
+      const locationOf = (i: number): string[] => ['body', 'apps', String(i), 'app_id'];
+      faults.push(...applicationFaults(applicationRules, names, locationOf));
     }
     return faults;
   }

@@ -1,10 +1,10 @@
 import { Example, type Json } from '../../http/validation/dto.js';
+import { allOptional } from '../../http/validation/fields.js';
 import {
   IsId,
   IsNested,
   IsNestedList,
   IsText,
-  Optional,
   Rule,
   type Wrong,
 } from '../../http/validation/rules.js';
@@ -99,18 +99,7 @@ export class ScheduleDto {
 @Example<PatchScheduleDto>({
   periods: [{ start: { day: 'sunday', time: '20:30' }, end: { day: 'sunday', time: '24:00' } }],
 })
-export class PatchScheduleDto {
-  @Optional()
-  @IsId()
-  target_profile_id?: number;
-
-  @Optional()
-  @IsNestedList(() => PeriodDto)
-  periods?: PeriodDto[];
-}
-
-/** Where a body names the target profile. */
-export const TARGET_LOCATION = ['body', 'target_profile_id'] as const;
+export class PatchScheduleDto extends allOptional(ScheduleDto) {}
 
 export function toRecord(profileId: number, dto: ScheduleDto): ScheduleRecord {
   return {

@@ -3,14 +3,7 @@ import { ApiEndpoint } from '../../http/routing/endpoint.js';
 import type { Json } from '../../http/validation/dto.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
 import { ProfilePath } from '../profiles/profile.dto.js';
-import {
-  PatchScheduleDto,
-  ScheduleDto,
-  TARGET_LOCATION,
-  toDto,
-  toPatch,
-  toRecord,
-} from './schedule.dto.js';
+import { PatchScheduleDto, ScheduleDto, toDto, toPatch, toRecord } from './schedule.dto.js';
 import { SchedulesService } from './schedules.service.js';
 
 @Controller()
@@ -38,8 +31,7 @@ export class SchedulesController {
     @Param() path: ProfilePath,
     @Body() body: ScheduleDto,
   ): Promise<WithRevision<Json<ScheduleDto>>> {
-    const created = await this.schedules.create(toRecord(path.profile_id, body), TARGET_LOCATION);
-    return created.map(toDto);
+    return (await this.schedules.create(toRecord(path.profile_id, body))).map(toDto);
   }
 
   @ApiEndpoint('PATCH /profile/:profile_id/schedule', {
@@ -53,8 +45,7 @@ export class SchedulesController {
     @Param() path: ProfilePath,
     @Body() body: PatchScheduleDto,
   ): Promise<WithRevision<Json<ScheduleDto>>> {
-    const updated = await this.schedules.update(path.profile_id, toPatch(body), TARGET_LOCATION);
-    return updated.map(toDto);
+    return (await this.schedules.update(path.profile_id, toPatch(body))).map(toDto);
   }
 
   @ApiEndpoint('DELETE /profile/:profile_id/schedule', {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { conflict, notFound } from '../../http/errors/errors.js';
-import { type FaultLocation, throwIfFaults } from '../../http/validation/fault.js';
+import { throwIfFaults } from '../../http/validation/fault.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
@@ -30,11 +30,7 @@ export class SchedulesService {
     });
   }
 
-  /** @param targetLocation where the request names the target, for the fault of an unusable one. */
-  create(
-    record: ScheduleRecord,
-    targetLocation: FaultLocation,
-  ): Promise<WithRevision<ScheduleRecord>> {
+  create(record: ScheduleRecord): Promise<WithRevision<ScheduleRecord>> {
     const { profileId } = record;
     return this.writer.write({
       items: 1 + record.periods.length,
@@ -45,7 +41,7 @@ export class SchedulesService {
       make: (tables) => {
         const schedules = tables.of(openSchedules);
         tables.of(WorkingProfiles.open).require(profileId);
-        checkTarget(tables, record, targetLocation);
+        checkTarget(tables, record);
         if (schedules.find({ profileId }) !== null) {
           throw conflict(`profile ${profileId} already has a schedule`);
         }
@@ -59,7 +55,6 @@ export class SchedulesService {
   update(
     profileId: number,
     patch: Partial<Omit<ScheduleRecord, 'profileId'>>,
-    targetLocation: FaultLocation,
   ): Promise<WithRevision<ScheduleRecord>> {
     const { targetProfileId } = patch;
     return this.writer.write({
@@ -72,7 +67,7 @@ export class SchedulesService {
         const before = find(tables, profileId);
         const record = { ...before, ...patch };
         // The stored target exists: profiles are never deleted one by one.
-        if (targetProfileId !== undefined) checkTarget(tables, record, targetLocation);
+        if (targetProfileId !== undefined) checkTarget(tables, record);
         const change = {
           before: toEntity(before),
           after: toEntity(record),
@@ -111,15 +106,14 @@ function existing(profileId: number, record: ScheduleRecord | null | undefined):
   return record;
 }
 
+/** Where a body names the target profile. */
+const TARGET_LOCATION = ['body', 'target_profile_id'];
+
 /** @throws InvalidRequestError when the target is the profile itself, or does not exist. */
-function checkTarget(
-  tables: WorkingTables,
-  { profileId, targetProfileId }: ScheduleRecord,
-  targetLocation: FaultLocation,
-): void {
+function checkTarget(tables: WorkingTables, { profileId, targetProfileId }: ScheduleRecord): void {
   if (targetProfileId === profileId) {
     const msg = 'Must differ from the profile that has the schedule';
-    throwIfFaults([{ loc: targetLocation, msg, type: 'value_error' }]);
+    throwIfFaults([{ loc: TARGET_LOCATION, msg, type: 'value_error' }]);
   }
-  throwIfFaults(tables.of(WorkingProfiles.open).faults(targetProfileId, targetLocation));
+  throwIfFaults(tables.of(WorkingProfiles.open).faults(targetProfileId, TARGET_LOCATION));
 }

@@ -3,7 +3,6 @@ import { ApiEndpoint } from '../../../http/routing/endpoint.js';
 import type { Json } from '../../../http/validation/dto.js';
 import type { WithRevision } from '../../../revisions/with-revision.js';
 import {
-  NAPT_LOCATIONS,
   NaptAddressPath,
   NaptDto,
   NaptKeyDto,
@@ -28,7 +27,7 @@ export class NaptController {
     errors: [409],
   })
   async create(@Body() body: NaptDto): Promise<WithRevision<Json<NaptDto>>> {
-    return (await this.napt.create(toAssignment(body), NAPT_LOCATIONS.single)).map(toDto);
+    return (await this.napt.create(toAssignment(body))).map(toDto);
   }
 
   @ApiEndpoint('POST /napt/batch', {
@@ -38,7 +37,7 @@ export class NaptController {
     errors: [409],
   })
   async createAll(@Body() body: NaptDto[]): Promise<WithRevision<Json<NaptDto>[]>> {
-    const created = await this.napt.createAll(body.map(toAssignment), NAPT_LOCATIONS.batch);
+    const created = await this.napt.createAll(body.map(toAssignment));
     return created.map((assignments) => assignments.map(toDto));
   }
 
@@ -82,7 +81,7 @@ export class NaptController {
     @Param() path: NaptPath,
     @Body() body: PatchNaptDto,
   ): Promise<WithRevision<Json<NaptDto>>> {
-    return (await this.napt.update(pathKey(path), toPatch(body), NAPT_LOCATIONS.single)).map(toDto);
+    return (await this.napt.update(pathKey(path), toPatch(body))).map(toDto);
   }
 
   @ApiEndpoint('DELETE /napt/:int_ip/:lower_port_bound/:upper_port_bound', {

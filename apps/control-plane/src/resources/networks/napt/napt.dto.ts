@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import type { NaptAssignment } from '@weir/config-model';
 import { Example, type Json } from '../../../http/validation/dto.js';
+import { allOptional } from '../../../http/validation/fields.js';
 import {
   IsId,
   Optional,
@@ -18,7 +19,6 @@ import {
   parseIpv4,
 } from '../addresses/addresses.js';
 import type { NaptKey } from './napt-store.js';
-import type { NaptLocations } from './napt.service.js';
 import { UPPER_BELOW_LOWER } from './port-ranges.js';
 
 /** A port that is not below `lower_port_bound` of the same object. An invalid lower bound has its own fault. */
@@ -61,23 +61,7 @@ export class NaptDto extends NaptKeyDto {
 }
 
 @Example<PatchNaptDto>({ profile_id: 2 })
-export class PatchNaptDto {
-  @Optional()
-  @IsIpv4()
-  ip?: string;
-
-  @Optional()
-  @IsPort()
-  lower_port_bound?: number;
-
-  @Optional()
-  @IsUpperBound()
-  upper_port_bound?: number;
-
-  @Optional()
-  @IsId()
-  profile_id?: number;
-}
+export class PatchNaptDto extends allOptional(NaptDto) {}
 
 @Example<NaptAddressPath>({ int_ip: 3_325_256_705 })
 export class NaptAddressPath {
@@ -95,20 +79,6 @@ export class NaptPath {
 
   @IntegerParameter(0, LAST_PORT)
   upper_port_bound!: number;
-}
-
-/** Where a body holds what only the database can judge. */
-export const NAPT_LOCATIONS = {
-  single: locationsBelow('body'),
-  batch: (i: number) => locationsBelow('body', String(i)),
-} as const;
-
-function locationsBelow(...item: readonly string[]): NaptLocations {
-  return {
-    item,
-    profileId: [...item, 'profile_id'],
-    upperPort: [...item, 'upper_port_bound'],
-  };
 }
 
 export function toKey(dto: NaptKeyDto): NaptKey {

@@ -42,13 +42,6 @@ function clashesByAddress(
   return [...byAddress.values()].flatMap((ranges) => findClashes(ranges));
 }
 
-/** Where a request holds the parts of an assignment, for their faults. */
-export interface NaptLocations {
-  readonly item: FaultLocation;
-  readonly profileId: FaultLocation;
-  readonly upperPort: FaultLocation;
-}
-
 @Injectable()
 export class NaptService {
   constructor(
@@ -71,18 +64,22 @@ export class NaptService {
     );
   }
 
-  async create(
-    assignment: NaptAssignment,
-    locations: NaptLocations,
-  ): Promise<WithRevision<NaptAssignment>> {
-    const created = await this.createAll([assignment], () => locations);
+  async create(assignment: NaptAssignment): Promise<WithRevision<NaptAssignment>> {
+    const created = await this.add([assignment], () => ['body']);
     return created.map(() => assignment);
   }
 
   /** Adds all or none. */
   createAll(
     assignments: readonly NaptAssignment[],
-    locationsOf: (i: number) => NaptLocations,
+  ): Promise<WithRevision<readonly NaptAssignment[]>> {
+    return this.add(assignments, (i) => ['body', String(i)]);
+  }
+
+  /** @param locationOf where the request has the assignment at a position. */
+  private add(
+    assignments: readonly NaptAssignment[],
+    locationOf: (i: number) => FaultLocation,
   ): Promise<WithRevision<readonly NaptAssignment[]>> {
     return this.writer.write({
       items: assignments.length,
@@ -100,11 +97,11 @@ export class NaptService {
         const clashes = clashesByAddress(assignments, []);
         throwIfFaults([
           ...assignments.flatMap(({ profileId }, i) =>
-            profiles.faults(profileId, locationsOf(i).profileId),
+            profiles.faults(profileId, [...locationOf(i), 'profile_id']),
           ),
           ...clashes.map(({ earlier, later }): Fault => {
             const msg = `Clashes with ${naptText(earlier)} in the same request`;
-            return { loc: locationsOf(later.order).item, msg, type: 'duplicate' };
+            return { loc: locationOf(later.order), msg, type: 'duplicate' };
           }),
         ]);
         checkNoClash(napts, assignments, null);
@@ -118,11 +115,7 @@ export class NaptService {
   }
 
   /** Changes an assignment, and its key if the patch does. */
-  update(
-    key: NaptKey,
-    patch: Partial<NaptAssignment>,
-    locations: NaptLocations,
-  ): Promise<WithRevision<NaptAssignment>> {
+  update(key: NaptKey, patch: Partial<NaptAssignment>): Promise<WithRevision<NaptAssignment>> {
     const { profileId } = patch;
     return this.writer.write({
       need: (tables) => {
@@ -135,10 +128,10 @@ export class NaptService {
         const before = existing(key, napts.find(key));
         const after = { ...before, ...patch };
         throwIfFaults([
-          ...(after.upperPort < after.lowerPort ? [upperBelowLower(locations)] : []),
+          ...(after.upperPort < after.lowerPort ? [UPPER_BELOW_LOWER_FAULT] : []),
           ...(profileId === undefined
             ? []
-            : tables.of(WorkingProfiles.open).faults(profileId, locations.profileId)),
+            : tables.of(WorkingProfiles.open).faults(profileId, ['body', 'profile_id'])),
         ]);
         checkNoClash(napts, [after], before);
         napts.delete(before);
@@ -169,9 +162,11 @@ export class NaptService {
   }
 }
 
-function upperBelowLower({ upperPort }: NaptLocations): Fault {
-  return { loc: upperPort, msg: UPPER_BELOW_LOWER, type: 'greater_than_equal' };
-}
+const UPPER_BELOW_LOWER_FAULT: Fault = {
+  loc: ['body', 'upper_port_bound'],
+  msg: UPPER_BELOW_LOWER,
+  type: 'greater_than_equal',
+};
 
 function added(after: NaptAssignment): EntityChange {
   return { kind: 'naptAssignment', before: null, after };

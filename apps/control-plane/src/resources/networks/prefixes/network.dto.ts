@@ -1,5 +1,6 @@
 import type { Ipv6Words } from '@weir/config-model';
 import { type DtoClass, Example, type Json } from '../../../http/validation/dto.js';
+import { allOptional } from '../../../http/validation/fields.js';
 import { IsId, IsInteger, Optional, IntegerParameter } from '../../../http/validation/rules.js';
 import {
   IsIpv4,
@@ -18,11 +19,11 @@ export interface NetworkDto {
   prefix_len: number;
 }
 
-/** The fields of a network, and those of a patch, which are all optional. */
-function networkDtos<A>(
+/** The fields of a network. */
+function networkDto<A>(
   { prefixLengths: [shortest, longest] }: AddressFamily<A>,
   IsAddress: () => PropertyDecorator,
-): { readonly Whole: DtoClass<NetworkDto>; readonly Patch: DtoClass<Partial<NetworkDto>> } {
+): DtoClass<NetworkDto> {
   class Whole implements NetworkDto {
     @IsAddress()
     ip!: string;
@@ -34,30 +35,14 @@ function networkDtos<A>(
     @IsInteger(shortest, longest)
     prefix_len = longest;
   }
-  class Patch implements Partial<NetworkDto> {
-    @Optional()
-    @IsAddress()
-    ip?: string;
-
-    @Optional()
-    @IsId()
-    profile_id?: number;
-
-    @Optional()
-    @IsInteger(shortest, longest)
-    prefix_len?: number;
-  }
-  return { Whole, Patch };
+  return Whole;
 }
 
-const ipv4 = networkDtos(IPV4, IsIpv4);
-const ipv6 = networkDtos(IPV6, IsIpv6);
-
 @Example<Ipv4NetworkDto>({ ip: '192.0.2.0', profile_id: 1, prefix_len: 24 })
-export class Ipv4NetworkDto extends ipv4.Whole {}
+export class Ipv4NetworkDto extends networkDto(IPV4, IsIpv4) {}
 
 @Example<PatchIpv4NetworkDto>({ profile_id: 2 })
-export class PatchIpv4NetworkDto extends ipv4.Patch {}
+export class PatchIpv4NetworkDto extends allOptional(Ipv4NetworkDto) {}
 
 @Example<Ipv4NetworkPath>({ int_ip: 3_221_225_984 })
 export class Ipv4NetworkPath {
@@ -66,10 +51,10 @@ export class Ipv4NetworkPath {
 }
 
 @Example<Ipv6NetworkDto>({ ip: '2001:db8::', profile_id: 1, prefix_len: 56 })
-export class Ipv6NetworkDto extends ipv6.Whole {}
+export class Ipv6NetworkDto extends networkDto(IPV6, IsIpv6) {}
 
 @Example<PatchIpv6NetworkDto>({ profile_id: 2 })
-export class PatchIpv6NetworkDto extends ipv6.Patch {}
+export class PatchIpv6NetworkDto extends allOptional(Ipv6NetworkDto) {}
 
 @Example<Ipv6NetworkPath>({ ipv6: '2001:db8::' })
 export class Ipv6NetworkPath {
@@ -77,9 +62,6 @@ export class Ipv6NetworkPath {
   @IsIpv6()
   ipv6!: string;
 }
-
-/** Where a body names the profile. */
-export const PROFILE_LOCATION = ['body', 'profile_id'] as const;
 
 export const IPV4_DTO = conversions(IPV4);
 export const IPV6_DTO = conversions<Ipv6Words>(IPV6);

@@ -15,7 +15,6 @@ import {
   type NetworkDto,
   PatchIpv4NetworkDto,
   PatchIpv6NetworkDto,
-  PROFILE_LOCATION,
 } from './network.dto.js';
 import {
   Ipv4NetworksService,
@@ -58,7 +57,7 @@ function networksController<A, Path extends object>(differences: Differences<A, 
       errors: [409],
     })
     async create(@Body() body: NetworkDto): Promise<WithRevision<Json<NetworkDto>>> {
-      return (await this.networks.create(toRecord(body), PROFILE_LOCATION)).map(toDto);
+      return (await this.networks.create(toRecord(body))).map(toDto);
     }
 
     @ApiEndpoint(`GET ${one}`, {
@@ -82,8 +81,7 @@ function networksController<A, Path extends object>(differences: Differences<A, 
       @Param() path: Path,
       @Body() body: Partial<NetworkDto>,
     ): Promise<WithRevision<Json<NetworkDto>>> {
-      const patch = toPatch(body);
-      return (await this.networks.update(addressOf(path), patch, PROFILE_LOCATION)).map(toDto);
+      return (await this.networks.update(addressOf(path), toPatch(body))).map(toDto);
     }
 
     @ApiEndpoint(`DELETE ${one}`, {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Ipv6Words } from '@weir/config-model';
 import { conflict, notFound } from '../../../http/errors/errors.js';
-import { type FaultLocation, throwIfFaults } from '../../../http/validation/fault.js';
+import { throwIfFaults } from '../../../http/validation/fault.js';
 import { ConfigurationReader } from '../../../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../../../revisions/configuration-writer.js';
 import type { EntityChange } from '../../../revisions/entity-change.js';
@@ -19,6 +19,9 @@ import {
   NetworkStore,
   WorkingNetworks,
 } from './network-store.js';
+
+/** Where a body names the profile. */
+const PROFILE_LOCATION = ['body', 'profile_id'];
 
 /** The networks of one address family. */
 export class NetworksService<A> {
@@ -51,11 +54,7 @@ export class NetworksService<A> {
     );
   }
 
-  /** @param profileLocation where the request names the profile, for the fault of an unknown one. */
-  create(
-    record: NetworkRecord<A>,
-    profileLocation: FaultLocation,
-  ): Promise<WithRevision<NetworkRecord<A>>> {
+  create(record: NetworkRecord<A>): Promise<WithRevision<NetworkRecord<A>>> {
     return this.writer.write({
       need: (tables) => {
         const networks = tables.of(this.open);
@@ -65,7 +64,7 @@ export class NetworksService<A> {
       },
       make: (tables) => {
         const networks = tables.of(this.open);
-        throwIfFaults(tables.of(WorkingProfiles.open).faults(record.profileId, profileLocation));
+        throwIfFaults(tables.of(WorkingProfiles.open).faults(record.profileId, PROFILE_LOCATION));
         this.checkUnique(networks, record, null);
         networks.replace(null, record);
         return { result: record, changes: [this.change(null, record)] };
@@ -74,11 +73,7 @@ export class NetworksService<A> {
   }
 
   /** Changes a network. A different address changes its key. */
-  update(
-    address: A,
-    patch: Partial<NetworkRecord<A>>,
-    profileLocation: FaultLocation,
-  ): Promise<WithRevision<NetworkRecord<A>>> {
+  update(address: A, patch: Partial<NetworkRecord<A>>): Promise<WithRevision<NetworkRecord<A>>> {
     const { profileId } = patch;
     return this.writer.write({
       need: (tables) => {
@@ -93,7 +88,7 @@ export class NetworksService<A> {
         const before = this.existing(address, networks.find(address));
         const record = { ...before, ...patch };
         if (profileId !== undefined) {
-          throwIfFaults(tables.of(WorkingProfiles.open).faults(profileId, profileLocation));
+          throwIfFaults(tables.of(WorkingProfiles.open).faults(profileId, PROFILE_LOCATION));
         }
         this.checkUnique(networks, record, before);
         networks.replace(before, record);
