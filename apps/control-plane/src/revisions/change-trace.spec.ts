@@ -43,10 +43,12 @@ describe('propagateTraced', () => {
       { change: change(1), trace },
       { change: change(2), trace: null },
     ];
-    const applied = await propagateTraced(committed, {
-      publish: (changes) => Promise.resolve(void published.push(...changes)),
-      wait: () => Promise.resolve({ applied: 1, total: 2 }),
-    });
+    const propagation = {
+      publish: (changes: readonly PublishedChange[]) =>
+        Promise.resolve(void published.push(...changes)),
+      waitApplied: () => Promise.resolve({ applied: 1, total: 2 }),
+    };
+    const applied = await propagateTraced(committed, propagation, 1_000);
     expect(applied).toEqual({ applied: 1, total: 2 });
     expect(published).toEqual([
       { ...change(1), traceparent: 'traceparent of call change.publish' },

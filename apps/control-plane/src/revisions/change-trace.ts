@@ -1,4 +1,4 @@
-import type { Applied, PublishedChange } from '@weir/change-feed';
+import type { Applied, Position, PublishedChange } from '@weir/change-feed';
 import type { Span } from '@weir/telemetry';
 
 /**
@@ -53,16 +53,22 @@ export interface TracedChange {
   readonly trace: ChangeTrace | null;
 }
 
-/** What is done with changes after their commit. */
-interface PropagationSteps {
-  readonly publish: (changes: readonly PublishedChange[]) => Promise<void>;
-  readonly wait: () => Promise<Applied>;
+/** What the writer needs of the publisher of the change feed. */
+export interface Propagation {
+  /** Never rejects. @param changes committed together, in order; at least one. */
+  publish(changes: readonly PublishedChange[]): Promise<void>;
+  /** Waits until the last of them is in force on every live resolver, at most `timeoutMs`. */
+  waitApplied(changes: readonly Position[], timeoutMs: number): Promise<Applied>;
 }
 
-/** Publishes changes with their traces, and waits for the resolvers at the same time. */
+/**
+ * Starts to publish changes with their traces, in order and before the next commit, and waits for the resolvers at the
+ * same time.
+ */
 export async function propagateTraced(
   committed: readonly TracedChange[],
-  { publish, wait }: PropagationSteps,
+  propagation: Propagation,
+  timeoutMs: number,
 ): Promise<Applied> {
   const publishing: Span[] = [];
   const changes = committed.map(({ change, trace }) => {
@@ -72,8 +78,8 @@ export async function propagateTraced(
     return { ...change, traceparent: span.traceparent };
   });
   const waiting = committed.flatMap(({ trace }) => trace?.beginAcknowledgements() ?? []);
-  void publish(changes).then(() => publishing.forEach((span) => span.end()));
-  const applied = await wait();
+  void propagation.publish(changes).then(() => publishing.forEach((span) => span.end()));
+  const applied = await propagation.waitApplied(changes, timeoutMs);
   const attributes = { 'weir.resolvers.applied': applied.applied, 'weir.resolvers': applied.total };
   for (const span of waiting) span.end({ attributes });
   return applied;

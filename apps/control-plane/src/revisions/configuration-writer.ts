@@ -1,33 +1,27 @@
 import { Injectable } from '@nestjs/common';
-import type { Applied, Position, PublishedChange } from '@weir/change-feed';
+import type { Applied, PublishedChange } from '@weir/change-feed';
 import type { PoolClient } from 'pg';
 import { confirmCommit, type TransactionIdentity } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
-import type { Transaction } from '../platform/database/transaction.js';
 import { type Author, currentAuthor, currentSpan } from './author.js';
-import { type LockedHead, lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
+import { lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
+import { EVERY_PROFILE } from './change-record.js';
+import {
+  ChangeTrace,
+  type Propagation,
+  propagateTraced,
+  type TracedChange,
+} from './change-trace.js';
+import { type CommittedChange, GroupCommit, LIMITS } from './group-commit.js';
 import {
   changed,
   type ChangeOrigin,
   type MadeChange,
+  type SubmittedChange,
   type WorkResult,
 } from './submitted-change.js';
-import { EVERY_PROFILE } from './change-record.js';
-import { ChangeTrace, type TracedChange, propagateTraced } from './change-trace.js';
-import { GroupCommit, LIMITS } from './group-commit.js';
-import type { SubmittedChange } from './submitted-change.js';
 import { WithRevision } from './with-revision.js';
 import { Deadline, WriteQueue } from './write-queue.js';
-
-export type { LockedHead, Transaction };
-
-/** What the writer needs of the publisher of the change feed. */
-export interface Propagation {
-  /** @param changes committed together, in order; at least one. */
-  publish(changes: readonly PublishedChange[]): Promise<void>;
-  /** Waits until the last of them is in force on every live resolver, at most `timeoutMs`. */
-  waitApplied(changes: readonly Position[], timeoutMs: number): Promise<Applied>;
-}
 
 /** A transaction that replaces the whole configuration. */
 export interface Replacement {
@@ -39,8 +33,8 @@ export interface Replacement {
   commit(): Promise<void>;
 }
 
-/** A change that is logged in a transaction. */
-interface LoggedChange {
+/** A change that is written and logged, and not yet committed. */
+export interface LoggedChange {
   readonly change: PublishedChange;
   readonly transaction: TransactionIdentity;
 }
@@ -53,9 +47,6 @@ export interface ChangeTimeouts {
   /** Longest time that a change waits for the changes before it in all, those of other replicas included. */
   readonly waitMs?: number;
 }
-
-/** Makes a change in a transaction of its own. Null: there was nothing to do. */
-type LoneChange<T> = (origin: ChangeOrigin, deadline: Deadline) => Promise<MadeChange<T> | null>;
 
 /**
  * The only way to change the configuration. One transaction locks the head, does the work, logs the operations with a
@@ -80,7 +71,7 @@ export class ConfigurationWriter {
   ) {
     this.waitMs = timeouts.waitMs ?? WAIT_MS;
     const onCommitted = (committed: readonly TracedChange[]): Promise<Applied> =>
-      this.propagate(committed, timeouts.changeMs);
+      propagateTraced(committed, propagation, timeouts.changeMs);
     const limits = { ...LIMITS, waitMs: this.waitMs };
     this.commits = new GroupCommit(database, this.queue, onCommitted, limits);
   }
@@ -91,9 +82,7 @@ export class ConfigurationWriter {
    */
   async write<T>(change: SubmittedChange<T>): Promise<WithRevision<T>> {
     await this.admit();
-    const { outcome, applied } = await this.commits.submit(change, currentAuthor(), currentSpan());
-    if (outcome.type === 'failed') throw outcome.reason;
-    return new WithRevision(outcome.result, outcome.change.revision, await applied);
+    return resultOf(await this.commits.submit(change, currentAuthor(), currentSpan()));
   }
 
   /**
@@ -137,7 +126,6 @@ export class ConfigurationWriter {
           async (beforeCommit) => {
             const { change, transaction } = await replacement.load(origin.author, leftMs);
             const made = {
-              type: 'changed',
               result: undefined,
               change,
               profiles: [EVERY_PROFILE],
@@ -154,9 +142,10 @@ export class ConfigurationWriter {
     return replaced;
   }
 
+  /** @param make makes a change in a transaction of its own; null: there was nothing to do. */
   private async writeLone<T>(
     appliedMs: number,
-    make: LoneChange<T>,
+    make: (origin: ChangeOrigin, deadline: Deadline) => Promise<MadeChange<T> | null>,
   ): Promise<WithRevision<T> | null> {
     await this.admit();
     const trace = ChangeTrace.begin(currentSpan());
@@ -167,28 +156,21 @@ export class ConfigurationWriter {
         trace?.beginTransaction(null);
         const made = await make(origin, deadline);
         trace?.endTransaction(made === null ? 0 : 1);
-        const applied = made && this.propagate([made], appliedMs);
-        return made && applied && { ...made, applied };
+        return made && { ...made, applied: propagateTraced([made], this.propagation, appliedMs) };
       }, deadline);
-      if (committed === null) return null;
-      const { result, change, applied } = committed;
-      return new WithRevision(result, change.revision, await applied);
+      return committed && (await resultOf(committed));
     } catch (error) {
       trace?.fail();
       throw error;
     }
   }
+}
 
-  /**
-   * Starts to publish in order, before the next commit, and waits for the resolvers. Publishing never throws.
-   */
-  private propagate(committed: readonly TracedChange[], timeoutMs: number): Promise<Applied> {
-    return propagateTraced(committed, {
-      publish: (changes) => this.propagation.publish(changes),
-      wait: () => {
-        const changes = committed.map(({ change }) => change);
-        return this.propagation.waitApplied(changes, timeoutMs);
-      },
-    });
-  }
+/** What the client of a change gets, when the resolvers have applied it or the timeout is over. */
+async function resultOf<T>({
+  result,
+  change,
+  applied,
+}: CommittedChange<T>): Promise<WithRevision<T>> {
+  return new WithRevision(result, change.revision, await applied);
 }

@@ -52,8 +52,11 @@ describe('GroupCommit', () => {
       ...limits,
     });
     return {
-      submit: async <T>(change: SubmittedChange<T>) =>
-        (await commit.submit(change, AUTHOR)).outcome,
+      submit: <T>(change: SubmittedChange<T>) =>
+        commit.submit(change, AUTHOR).then(
+          (committed) => ({ type: 'changed', ...committed }) as const,
+          (reason: unknown) => ({ type: 'failed', reason }) as const,
+        ),
     };
   };
   /** Creates a block page. The result is the number of block pages before. */

@@ -4,26 +4,27 @@ import { confirmCommit, type TransactionIdentity } from '../platform/database/co
 import type { Database } from '../platform/database/database.js';
 import type { Author } from './author.js';
 import { lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
-import type { ChangeOutcome, MadeChange } from './submitted-change.js';
 import { ChangeTrace } from './change-trace.js';
-import { makeTogether, type Submission, type SubmittedChange } from './submitted-change.js';
+import {
+  type MadeChange,
+  makeTogether,
+  type Outcomes,
+  type Submission,
+  type SubmittedChange,
+} from './submitted-change.js';
 import { Deadline, type WriteQueue } from './write-queue.js';
 
 /** A change that waits to be made. */
 interface PendingChange extends Submission {
   readonly deadline: Deadline;
-  readonly resolve: (made: Made<unknown>) => void;
+  readonly resolve: (committed: CommittedChange<unknown>) => void;
+  readonly reject: (reason: unknown) => void;
   /** Its task in the queue, which makes it the first change of a group. */
   readonly task: () => Promise<void>;
 }
 
-/** In the order of the group. */
-type Outcomes = readonly ChangeOutcome<unknown>[];
-
-/** A change after its transaction has ended. */
-export interface Made<T> {
-  readonly outcome: ChangeOutcome<T>;
-  /** Resolves when the changes of the group are in force, or were awaited for long enough. */
+export interface CommittedChange<T> extends MadeChange<T> {
+  /** Resolves when the changes of the transaction are in force, or were awaited for long enough. */
   readonly applied: Promise<Applied>;
 }
 
@@ -37,7 +38,6 @@ export interface GroupLimits {
 }
 
 export const LIMITS: GroupLimits = { maxChanges: 256, maxItems: 10_000 };
-const NOTHING_APPLIED = Promise.resolve<Applied>({ applied: 0, total: 0 });
 
 /**
  * Makes changes in the order in which they were submitted. Changes that wait when the head has been locked are made in
@@ -49,8 +49,8 @@ export class GroupCommit {
   private readonly waitMs: number;
 
   /**
-   * @param onCommitted gets the changes of each transaction, in order, before any caller gets its outcome. It must
-   * not reject.
+   * @param onCommitted gets the changes of each transaction, in order, before any caller gets its own. It must not
+   * reject.
    */
   constructor(
     private readonly database: Database,
@@ -63,14 +63,14 @@ export class GroupCommit {
 
   /**
    * @param span of the call that makes the change, if it is traced.
-   * @returns the final outcome: the transaction has ended.
+   * @returns the change when its transaction is committed. @throws what it has thrown, or the transaction
    */
   submit<T>(
     change: SubmittedChange<T>,
     author: Author,
     span: Span | null = null,
-  ): Promise<Made<T>> {
-    const { promise, resolve } = Promise.withResolvers<Made<T>>();
+  ): Promise<CommittedChange<T>> {
+    const { promise, resolve, reject } = Promise.withResolvers<CommittedChange<T>>();
     const task = (): Promise<void> => this.commitGroup(pending);
     const pending: PendingChange = {
       change,
@@ -78,7 +78,7 @@ export class GroupCommit {
       trace: ChangeTrace.begin(span),
       deadline: new Deadline(this.waitMs),
       resolve: resolve as PendingChange['resolve'],
-      task,
+      ...{ reject, task },
     };
     this.pending.add(pending);
     this.queue.run(task, pending.deadline).catch((reason: unknown) => {
@@ -104,10 +104,14 @@ export class GroupCommit {
         (beforeCommit) => this.tryGroup(group, first.deadline, beforeCommit),
         this.waitMs,
       );
-      const changes = madeOf(outcomes);
       for (const { trace } of group) trace?.endTransaction(group.length);
-      const applied = changes.length === 0 ? NOTHING_APPLIED : this.onCommitted(changes);
-      group.forEach(({ resolve }, i) => resolve({ outcome: outcomes[i], applied }));
+      const changes = madeOf(outcomes);
+      const applied = changes.length === 0 ? null : this.onCommitted(changes);
+      for (const [i, { resolve, reject }] of group.entries()) {
+        const outcome = outcomes[i];
+        if (outcome.status === 'rejected') reject(outcome.reason);
+        else if (applied !== null) resolve({ ...outcome.value, applied });
+      }
     } catch (reason) {
       // Nothing was committed. A change may have failed because of another one that is now undone: all get the same
       // reason.
@@ -158,11 +162,11 @@ function itemsOf({ items = 1 }: SubmittedChange<unknown>): number {
   return items;
 }
 
-function fail({ resolve, trace }: PendingChange, reason: unknown): void {
+function fail({ reject, trace }: PendingChange, reason: unknown): void {
   trace?.fail();
-  resolve({ outcome: { type: 'failed', reason }, applied: NOTHING_APPLIED });
+  reject(reason);
 }
 
 function madeOf(outcomes: Outcomes): MadeChange<unknown>[] {
-  return outcomes.filter((one) => one.type === 'changed');
+  return outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
 }

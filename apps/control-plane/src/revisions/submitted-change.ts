@@ -17,7 +17,6 @@ export interface WorkResult<T> {
 
 /** A change that has been made. It is final only when its transaction is committed. */
 export interface MadeChange<T> extends AuthoredChange, TracedChange {
-  readonly type: 'changed';
   readonly result: T;
 }
 
@@ -27,11 +26,10 @@ export interface ChangeOrigin {
   readonly trace: ChangeTrace | null;
 }
 
-/** The outcome of a change. It is final only when its transaction is committed. */
-export type ChangeOutcome<T> =
-  MadeChange<T> | { readonly type: 'failed'; readonly reason: unknown };
+/** Those of several changes, in their order. They are final only when the transaction is committed. */
+export type Outcomes = readonly PromiseSettledResult<MadeChange<unknown>>[];
 
-/** The outcome of a change that has done its work on top of `head`. */
+/** A change that has done its work on top of `head`. */
 export function changed<T>(
   { lineage, revision: before, digest: digestBefore }: LockedHead,
   { result, changes, besides = [] }: WorkResult<T>,
@@ -40,7 +38,7 @@ export function changed<T>(
   const { operations, digest } = encodeEntityChanges(digestBefore, changes);
   const change = { lineage, revision: before + 1, digest, operations };
   const profiles = concernedProfiles(changes);
-  return { type: 'changed', result, change, profiles, besides, author, trace };
+  return { result, change, profiles, besides, author, trace };
 }
 
 /** A change as it is submitted. It shares its statements with the other changes of its group. */
@@ -63,7 +61,7 @@ export interface Submission extends ChangeOrigin {
 
 interface Made {
   /** In the order of the changes. */
-  readonly outcomes: readonly ChangeOutcome<unknown>[];
+  readonly outcomes: Outcomes;
   /** The head after them. */
   readonly head: LockedHead;
 }
@@ -88,9 +86,9 @@ export async function makeTogether(
   await client.query('ROLLBACK TO SAVEPOINT change');
   const [only] = changes;
   if (changes.length === 1 && only !== undefined) {
-    return { outcomes: [{ type: 'failed', reason: made.reason }], head };
+    return { outcomes: [made], head };
   }
-  const outcomes: ChangeOutcome<unknown>[] = [];
+  const outcomes: PromiseSettledResult<MadeChange<unknown>>[] = [];
   let last = head;
   for (const change of changes) {
     const one = await makeTogether(client, tx, last, [change]);
@@ -108,19 +106,19 @@ async function make(
   const tables = new WorkingTables();
   for (const { change } of changes) change.need(tables);
   await tables.read(tx, head);
-  const outcomes: ChangeOutcome<unknown>[] = [];
+  const outcomes: PromiseSettledResult<MadeChange<unknown>>[] = [];
   let last = head;
   for (const one of changes) {
     let done: WorkResult<unknown>;
     try {
       done = one.change.make(tables, last.revision + 1);
     } catch (reason) {
-      outcomes.push({ type: 'failed', reason });
+      outcomes.push({ status: 'rejected', reason });
       continue;
     }
-    const made = changed(last, done, one);
-    outcomes.push(made);
-    last = { ...last, revision: made.change.revision, digest: made.change.digest };
+    const value = changed(last, done, one);
+    outcomes.push({ status: 'fulfilled', value });
+    last = { ...last, revision: value.change.revision, digest: value.change.digest };
   }
   await tables.write(tx);
   return { outcomes, head: last };

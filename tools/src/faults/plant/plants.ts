@@ -93,8 +93,9 @@ const AIDS = {
   /** A replica can be killed between a commit and its publication. */
   'pause after a commit': {
     file: 'apps/control-plane/dist/revisions/change-trace.js',
-    find: 'void publish(changes)',
-    replace: 'await new Promise((resolve) => setTimeout(resolve, 400)); void publish(changes)',
+    find: 'void propagation.publish(changes)',
+    replace:
+      'await new Promise((resolve) => setTimeout(resolve, 400)); void propagation.publish(changes)',
   },
   /** `POST /init/` always leads to a snapshot; small differences are logged as operations otherwise. */
   'every replacement is a reload': {

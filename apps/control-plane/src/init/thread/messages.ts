@@ -1,22 +1,15 @@
-import type { PublishedChange } from '@weir/change-feed';
 import type { HashKey } from '@weir/dns-name';
 import type { Fault } from '../../http/validation/fault.js';
 import { InvalidRequestError } from '../../http/validation/fault.js';
-import type { TransactionIdentity } from '../../platform/database/commit-outcome.js';
 import type { ActiveApplications } from '../../resources/applications/active-catalogue-reader.js';
 import type { Author } from '../../revisions/author.js';
+import type { LoggedChange } from '../../revisions/configuration-writer.js';
 import type { DryRunDto } from '../load/dry-run.dto.js';
 
 /** What the thread is started with. */
 export interface ThreadSettings {
   readonly databaseUrl: string;
   readonly hashKey: HashKey;
-}
-
-/** A change that is written and logged, and not yet committed. */
-export interface LoadedChange {
-  readonly change: PublishedChange;
-  readonly transaction: TransactionIdentity;
 }
 
 /** What the thread is asked to do with a body, one after the other. */
@@ -31,7 +24,7 @@ export interface Steps {
    * @throws InvalidRequestError when another catalogue came in force meanwhile, to which it does not fit; the error of
    * PostgreSQL
    */
-  load(author: Author, waitMs: number): Promise<LoadedChange>;
+  load(author: Author, waitMs: number): Promise<LoggedChange>;
   commit(): Promise<void>;
   /**
    * Compares it with what is stored, in place of `load` and `commit`.

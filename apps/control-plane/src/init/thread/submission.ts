@@ -12,6 +12,7 @@ import type { DomainHasher } from '../../resources/domain-lists/domain-check.js'
 import type { Author } from '../../revisions/author.js';
 import { lockHead, logChanges, toLogEntries } from '../../revisions/change-log.js';
 import { EVERY_PROFILE } from '../../revisions/change-record.js';
+import type { LoggedChange } from '../../revisions/configuration-writer.js';
 import { Deadline } from '../../revisions/write-queue.js';
 import { findDraftFaults } from '../check/draft-faults.js';
 import type { Draft } from '../draft/draft.js';
@@ -21,7 +22,7 @@ import type { DryRunDto } from '../load/dry-run.dto.js';
 import { replaceConfiguration } from '../load/replace-configuration.js';
 import { FaultList } from '../read/fault-list.js';
 import { InitReader } from '../read/init-reader.js';
-import type { LoadedChange, Steps } from './messages.js';
+import type { Steps } from './messages.js';
 
 /** It may check millions of rows between two statements. */
 const IDLE_IN_TRANSACTION_MS = 60_000;
@@ -60,7 +61,7 @@ export class Submission implements Steps {
     this.checked = { draft, digest: digestOfDraft(draft), checkedWith: head };
   }
 
-  load(author: Author, waitMs: number): Promise<LoadedChange> {
+  load(author: Author, waitMs: number): Promise<LoggedChange> {
     const deadline = new Deadline(waitMs);
     return this.begin((client, checked) => write(client, checked, author, deadline));
   }
@@ -102,7 +103,7 @@ async function write(
   checked: CheckedDraft,
   author: Author,
   deadline: Deadline,
-): Promise<LoadedChange> {
+): Promise<LoggedChange> {
   await client.query('BEGIN');
   const idleInTransactionMs = IDLE_IN_TRANSACTION_MS;
   const { head, transaction } = await lockHead(client, { deadline, idleInTransactionMs });

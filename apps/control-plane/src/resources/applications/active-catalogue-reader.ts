@@ -8,7 +8,8 @@ import type {
   ConfigurationHead,
   ConfigurationReader,
 } from '../../revisions/configuration-reader.js';
-import type { LockedHead, Transaction } from '../../revisions/configuration-writer.js';
+import type { Transaction } from '../../platform/database/transaction.js';
+import type { LockedHead } from '../../revisions/change-log.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
 import type { WorkingTable } from '../../revisions/working-tables.js';
 

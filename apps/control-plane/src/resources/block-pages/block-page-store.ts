@@ -2,7 +2,7 @@ import type { BlockPage } from '@weir/config-model';
 import { Prisma } from '../../generated/prisma/client.js';
 import type { Fault } from '../../http/validation/fault.js';
 import type { EntityTable } from '../../platform/database/entity-table.js';
-import type { Transaction } from '../../revisions/configuration-writer.js';
+import type { Transaction } from '../../platform/database/transaction.js';
 import { RowsTable, type RowStore } from '../../revisions/working-rows.js';
 
 export const BLOCK_PAGES: EntityTable<'blockPage', BlockPage> = {

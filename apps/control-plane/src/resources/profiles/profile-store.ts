@@ -4,7 +4,7 @@ import { notFound } from '../../http/errors/errors.js';
 import type { Fault } from '../../http/validation/fault.js';
 import type { EntityTable } from '../../platform/database/entity-table.js';
 import type { ConfigurationReader } from '../../revisions/configuration-reader.js';
-import type { Transaction } from '../../revisions/configuration-writer.js';
+import type { Transaction } from '../../platform/database/transaction.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
 
 export interface ProfileRow {

@@ -1,7 +1,7 @@
 import type { Profile, ApplicationRule } from '@weir/config-model';
 import { Prisma } from '../../generated/prisma/client.js';
 import type { Fault } from '../../http/validation/fault.js';
-import type { Transaction } from '../../revisions/configuration-writer.js';
+import type { Transaction } from '../../platform/database/transaction.js';
 import { WorkingRows, type RowChange } from '../../revisions/working-rows.js';
 import type { WorkingTable, WorkingTables } from '../../revisions/working-tables.js';
 import { WorkingBlockPages } from '../block-pages/block-page-store.js';

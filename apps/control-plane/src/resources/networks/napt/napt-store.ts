@@ -1,7 +1,7 @@
 import type { EntityKeys, NaptAssignment } from '@weir/config-model';
 import { Prisma } from '../../../generated/prisma/client.js';
 import type { EntityTable } from '../../../platform/database/entity-table.js';
-import type { Transaction } from '../../../revisions/configuration-writer.js';
+import type { Transaction } from '../../../platform/database/transaction.js';
 import { type RowStore, RowsTable } from '../../../revisions/working-rows.js';
 import type { WorkingTables } from '../../../revisions/working-tables.js';
 import { WorkingProfiles } from '../../profiles/working-profiles.js';

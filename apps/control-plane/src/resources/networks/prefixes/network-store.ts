@@ -1,6 +1,6 @@
 import { Prisma } from '../../../generated/prisma/client.js';
 import type { EntityTable } from '../../../platform/database/entity-table.js';
-import type { Transaction } from '../../../revisions/configuration-writer.js';
+import type { Transaction } from '../../../platform/database/transaction.js';
 import { WorkingRows } from '../../../revisions/working-rows.js';
 import type { WorkingTable } from '../../../revisions/working-tables.js';
 import { type AddressFamily, IPV4, IPV6 } from '../addresses/addresses.js';
