@@ -186,7 +186,7 @@ export class DnsService {
       createLanes(configuration, {
         ...{ calls, readers: options.readers },
         ...{ hashKey, subscriberSalt, limits, profileRows, times },
-        ...{ isReady, handler, counters, onDefect, log },
+        ...{ isReady, handler, counters, onDefect, log, nowMs },
         cookieSecrets: secrets,
         cache: this.cache,
         sockets: this.listeners.laneSockets,

@@ -8,6 +8,7 @@ import {
   wireName,
 } from '@weir/dns-wire/testing';
 import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
 import { readRecords } from '../local-records/read-records.js';
@@ -139,6 +140,30 @@ describe('a lane', () => {
     // A turn is counted when its answers are sent, so a client may be faster.
     await expect.poll(() => laneCounts.turns.count - laneCounts.batches.count).toBe(0);
     expect(laneCounts.turns.sum).toBeGreaterThan(0);
+  });
+
+  it('has every question answered while the main thread naps between looks at its ring', async () => {
+    // On this clock no time passes between two looks.
+    const clock = new TestClock({ monotonicMs: 5000 });
+    const { service, ask } = await serveByLanes({}, { times: clock.times });
+    for (let n = 0; n < 3; n++) expect(await ask(`first-${n}.example.com`)).toBe(PERMITTED);
+    expect(service.lanes.naps).toBe(0);
+    for (let n = 0; n < 20; n++) expect(await ask(`next-${n}.example.com`)).toBe(PERMITTED);
+    expect(service.lanes.naps).toBeGreaterThan(0);
+    const names = Array.from({ length: 100 }, (_, n) => `www-${n}.example.com`);
+    expect(new Set(await Promise.all(names.map(ask)))).toEqual(new Set([PERMITTED]));
+    // Then it waits to be woken again.
+    const naps = () => service.lanes.naps;
+    for (let before = -1; before !== naps(); await sleep(100)) before = naps();
+    expect(await ask('last.example.com')).toBe(PERMITTED);
+  });
+
+  it('never naps with UDP_NAP_US=0', async () => {
+    const clock = new TestClock({ monotonicMs: 5000 });
+    const { service, ask } = await serveByLanes({ UDP_NAP_US: 0 }, { times: clock.times });
+    for (let n = 0; n < 20; n++) expect(await ask(`www-${n}.example.com`)).toBe(PERMITTED);
+    expect(service.lanes.naps).toBe(0);
+    expect(service.lanes.all[0].laneCounts.naps).toBe(0);
   });
 
   it('ends the resolver when its thread ends', async () => {

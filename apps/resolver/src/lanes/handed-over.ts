@@ -37,15 +37,17 @@ export class HandedOver {
     return this.reader.isEmpty;
   }
 
-  /** Handles some of the queries. */
-  takeSome(): void {
+  /** Handles some of the queries. @returns how many */
+  takeSome(): number {
     const { reader, exchange, buffer, replies } = this;
-    for (let left = QUERIES_A_TURN; left > 0 && reader.read(exchange, buffer); left--) {
+    let taken = 0;
+    for (; taken < QUERIES_A_TURN && reader.read(exchange, buffer); taken++) {
       exchange.replyPath = replies[reader.socket];
       exchange.isAdmitted = reader.kind === HandoverKind.admitted;
       if (reader.kind === HandoverKind.refresh) this.options.handler.refresh(exchange);
       else this.options.handler.handle(exchange);
     }
+    return taken;
   }
 
   /** No more answers are sent: the sockets are about to be closed. */

@@ -44,6 +44,11 @@ export function registerLaneMetrics(metrics: ReadMetrics, lanes: Lanes): void {
   metrics.counters('lane_naps_total', 'Naps of UDP_NAP_US after a batch', ['lane'], () =>
     byLane(({ laneCounts }) => laneCounts.naps),
   );
+  metrics.counter(
+    'main_naps_total',
+    'Naps of UDP_NAP_US of the main thread while lanes keep handing queries over',
+    () => lanes.naps,
+  );
   metrics.gauges(
     'lane_cpu_seconds',
     'Processor time of the thread of a lane; its rate is the share of a core that it uses',

@@ -3,6 +3,7 @@ import { PortSpread, SystemError } from '@weir/udp-batch';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Lane, type LaneOptions } from './lane.js';
 import { type LaneFiles, LaneOrder, type SharedTask } from './lane-task.js';
+import { NapPace } from './nap-pace.js';
 
 const CHECK_MS = 1_000;
 const READY_MS = 250;
@@ -19,6 +20,8 @@ export interface LanesOptions extends Omit<
   readonly task: Omit<SharedTask, 'awake' | 'parks'>;
   /** The sockets of each lane. */
   readonly sockets: readonly LaneOptions['sockets'][];
+  /** Monotonic clock, in milliseconds. */
+  readonly nowMs: () => number;
   /** Interval between checks whether lanes hang. */
   readonly checkMs?: number | undefined;
   /** Whether lanes that the load does not need get no queries. Default: yes. */
@@ -40,9 +43,17 @@ export class Lanes {
   private readonly timers: NodeJS.Timeout[] = [];
   private isStopping = false;
   private turn: NodeJS.Immediate | undefined;
+  /** How often this thread has napped. */
+  naps = 0;
+  private readonly pace: NapPace;
+  /** A word to nap at, which nobody changes. */
+  private readonly never = new Int32Array(new SharedArrayBuffer(4));
+  private readonly napMs: number;
 
   constructor(private readonly options: LanesOptions) {
     const { sockets } = options;
+    this.napMs = options.task.configuration.UDP_NAP_US / 1000;
+    this.pace = new NapPace(this.napMs);
     this.lost = this.end.promise;
     this.lost.catch(() => undefined);
     this.faults = sockets.map(() => 0);
@@ -176,25 +187,41 @@ export class Lanes {
     }
   }
 
-  /** Waits until a lane has handed something over. */
+  /** Takes what lanes have handed over; then naps and looks again, or waits until a lane wakes this thread. */
   private readonly listen = (): void => {
     if (this.isStopping) return;
     const { wake } = this.options.task;
     const seen = Atomics.load(wake, 0);
-    this.takeSome();
-    if (this.all.some(({ handedOver }) => !handedOver.isEmpty)) return this.listenLater();
+    const taken = this.takeSome();
+    const isEmptied = this.all.every(({ handedOver }) => handedOver.isEmpty);
+    const isNapDue = this.pace.onLook(taken, this.options.nowMs());
+    if (!isEmptied) return this.later(this.listen);
+    if (isNapDue) return this.later(this.endTurn);
     const waiting = Atomics.waitAsync(wake, 0, seen);
     if (waiting.async) void waiting.value.then(this.listen);
-    else this.listenLater();
+    else this.later(this.listen);
+  };
+
+  /** What other events have queued for this turn of the event loop leaves before the nap. */
+  private readonly endTurn = (): void => {
+    this.later(this.nap);
+  };
+
+  private readonly nap = (): void => {
+    this.naps++;
+    Atomics.wait(this.never, 0, 0, this.napMs);
+    this.listen();
   };
 
   /** Other events of this thread have their turn first. */
-  private listenLater(): void {
-    this.turn = setImmediate(this.listen);
+  private later(step: () => void): void {
+    this.turn = setImmediate(step);
   }
 
-  private takeSome(): void {
-    for (const { handedOver } of this.all) handedOver.takeSome();
+  private takeSome(): number {
+    let taken = 0;
+    for (const { handedOver } of this.all) taken += handedOver.takeSome();
+    return taken;
   }
 }
 
