@@ -5,6 +5,7 @@ import { type Logger, showUpstream, StartError, type UpstreamEndpoint } from '@w
 import type { SystemCalls } from '@weir/udp-batch';
 import { randomBytes, X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
+import type { BatchTurn } from './clocks.js';
 import type { DnsConfiguration } from './configuration.js';
 import { type ForwardEvents, Forwarder, type ForwarderOptions } from './upstream/forwarder.js';
 
@@ -44,13 +45,14 @@ interface ForwarderParts {
   readonly subscriber: SubscriberKey;
   /** An upstream answers again. */
   readonly onRecovered: () => void;
+  readonly turn: BatchTurn;
   readonly nowMs: () => number;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
 /** @throws StartError when an upstream is trusted that is not asked */
 export function createForwarder(configuration: DnsConfiguration, parts: ForwarderParts): Forwarder {
-  const { calls, upstreams, forwarding, events, subscriber, onRecovered, nowMs, log } = parts;
+  const { calls, upstreams, forwarding, events, subscriber, onRecovered, log } = parts;
   return new Forwarder({
     ...forwarding,
     upstreams,
@@ -59,7 +61,8 @@ export function createForwarder(configuration: DnsConfiguration, parts: Forwarde
     calls,
     portsPerUpstream: upstreamPorts(configuration, upstreams.length, log),
     events,
-    nowMs,
+    turn: parts.turn,
+    nowMs: parts.nowMs,
     staleAfterMs: configuration.CACHE_STALE_AFTER_MS,
     share: {
       subscriber,

@@ -10,7 +10,7 @@ import { loadSystemCalls } from '@weir/udp-batch';
 import { randomInt, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AnswerCache } from './cache/answer-cache.js';
-import { type SetTimes, withTimes } from './clocks.js';
+import { BatchClocks, type BatchTurn, type SetTimes, withTimes } from './clocks.js';
 import type { DnsConfiguration } from './configuration.js';
 import { createForwarder, type ForwardingLimits } from './create-forwarder.js';
 import { createLanes, laneCount } from './create-lanes.js';
@@ -105,10 +105,18 @@ export class DnsService {
   constructor(options: DnsServiceOptions) {
     const { configuration, source, log, times, isReady = () => true } = options;
     const hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
-    const { wallMs, monotonicMs: nowMs } = withTimes(
-      { wallMs: Date.now, monotonicMs: elapsedMs },
-      times,
-    );
+    const clocks = new BatchClocks(withTimes({ wallMs: Date.now, monotonicMs: elapsedMs }, times));
+    const { wallMs, monotonicMs: nowMs } = clocks;
+    const turn: BatchTurn = {
+      enter: () => {
+        source.enter();
+        clocks.enter();
+      },
+      leave: () => {
+        clocks.leave();
+        source.leave();
+      },
+    };
     const nowSeconds = (): number => Math.floor(nowMs() / 1000);
     const onDefect = throttled((error: unknown) => {
       log.error({ err: error }, 'a query could not be handled');
@@ -168,7 +176,7 @@ export class DnsService {
     // Behind the path: upstreams. In front of it: sockets, here and in lanes.
     this.forwarder = createForwarder(configuration, {
       ...{ calls, upstreams: options.upstreams, forwarding: options.forwarding },
-      ...{ subscriber, nowMs, log },
+      ...{ subscriber, turn, nowMs, log },
       events: handler,
       onRecovered: () => {
         this.cache.retryFailures(nowSeconds());
@@ -186,7 +194,7 @@ export class DnsService {
       createLanes(configuration, {
         ...{ calls, readers: options.readers },
         ...{ hashKey, subscriberSalt, limits, profileRows, times },
-        ...{ isReady, handler, counters, onDefect, log, nowMs },
+        ...{ isReady, handler, counters, onDefect, log, turn, nowMs },
         cookieSecrets: secrets,
         cache: this.cache,
         sockets: this.listeners.laneSockets,

@@ -5,6 +5,7 @@ import {
   type SystemCalls,
   type UdpSocketHandle,
 } from '@weir/udp-batch';
+import type { BatchTurn } from '../clocks.js';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import { DropReason, Exchange, type QueryHandler } from '../query/exchange.js';
 import { HandoverKind, HandoverReader } from './handover-ring.js';
@@ -19,6 +20,8 @@ export interface HandedOverOptions {
   readonly ring: SharedArrayBuffer;
   readonly handler: QueryHandler & { refresh(exchange: Exchange): void };
   readonly counters: QueryCounters;
+  /** Around those that are handled together. */
+  readonly turn: BatchTurn;
 }
 
 /** Takes what a lane hands over to the main thread. */
@@ -39,6 +42,17 @@ export class HandedOver {
 
   /** Handles some of the queries. @returns how many */
   takeSome(): number {
+    if (this.reader.isEmpty) return 0;
+    const { turn } = this.options;
+    turn.enter();
+    try {
+      return this.take();
+    } finally {
+      turn.leave();
+    }
+  }
+
+  private take(): number {
     const { reader, exchange, buffer, replies } = this;
     let taken = 0;
     for (; taken < QUERIES_A_TURN && reader.read(exchange, buffer); taken++) {

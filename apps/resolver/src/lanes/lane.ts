@@ -1,6 +1,7 @@
 import type { SystemCalls, UdpSocketHandle } from '@weir/udp-batch';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import type { AnswerCache } from '../cache/answer-cache.js';
+import type { BatchTurn } from '../clocks.js';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import { createThreadCounts, sharedNumbers, type ThreadCounts } from '../metrics/thread-counts.js';
 import type { PolicyReaders } from '../shared-policy/read-policy.js';
@@ -43,6 +44,7 @@ export interface LaneOptions {
   /** Handles what the lane hands over. */
   readonly handler: HandedOverOptions['handler'];
   readonly counters: QueryCounters;
+  readonly turn: BatchTurn;
   readonly onRunning: () => void;
   readonly onDefect: (error: unknown) => void;
   /** The thread has ended. */

@@ -7,7 +7,7 @@ export class TurnBudget {
   private steps = 0;
   private endMs = 0;
 
-  /** @param nowMs monotonic clock */
+  /** @param nowMs monotonic clock. While it stands still (`BatchClocks`), only the steps are limited */
   constructor(private readonly nowMs: () => number) {}
 
   /** A turn begins. */

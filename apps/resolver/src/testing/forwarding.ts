@@ -11,6 +11,7 @@ import { Exchange } from '../query/exchange.js';
 import { ForwardResult } from '../upstream/forward-result.js';
 import { Forwarder, type ForwarderOptions } from '../upstream/forwarder.js';
 import { PATIENT } from './patient.js';
+import { NO_TURN } from './test-clock.js';
 import { type Answerer, type ServerOptions, UpstreamServer } from './upstream-server.js';
 
 const cleanups: (() => unknown)[] = [];
@@ -87,6 +88,7 @@ export async function forwarder(
   const subject = new Forwarder({
     upstreams,
     nowMs: () => performance.now(),
+    turn: NO_TURN,
     portsPerUpstream: 4,
     hasCookies: false,
     calls: loadSystemCalls(),

@@ -26,3 +26,6 @@ export class TestClock {
     this.times[1] = ms;
   }
 }
+
+/** For batches in which nothing is held. */
+export const NO_TURN = { enter: () => undefined, leave: () => undefined };

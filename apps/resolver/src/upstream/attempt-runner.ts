@@ -15,6 +15,7 @@ import {
 import type { UpstreamEndpoint } from '@weir/ops';
 import type { SystemCalls } from '@weir/udp-batch';
 import type { SecureContext } from 'node:tls';
+import type { BatchTurn } from '../clocks.js';
 import { setFailure, type InFlight, MAX_ATTEMPTS, NO_ERROR } from './in-flight.js';
 import { Prober, type StateListener } from './prober.js';
 import type { QuerySocket } from './query-socket.js';
@@ -26,6 +27,8 @@ import { UpstreamHealth, Upstream } from './upstream.js';
 export interface AttemptOptions {
   readonly upstreams: readonly UpstreamEndpoint[];
   readonly nowMs: () => number;
+  /** Around a batch of answers. */
+  readonly turn: BatchTurn;
   /** Number of UDP ports from which each upstream is asked. */
   readonly portsPerUpstream: number;
   /** Whether upstreams are asked with DNS cookies. */
@@ -91,7 +94,7 @@ export class AttemptRunner implements ReplySteps {
     };
     this.upstreams = options.upstreams.map((endpoint, index) => {
       const health = new UpstreamHealth(this.attemptTimeoutMs / 2);
-      const { portsPerUpstream: portCount, hasCookies, calls } = options;
+      const { portsPerUpstream: portCount, hasCookies, calls, turn } = options;
       return new Upstream({
         index,
         endpoint,
@@ -99,6 +102,7 @@ export class AttemptRunner implements ReplySteps {
         hasCookies,
         trustsAd: options.adTrusted?.has(endpoint) ?? false,
         calls,
+        turn,
         ids: this.ids,
         events,
         health,

@@ -1,6 +1,7 @@
 import { loadSystemCalls } from '@weir/udp-batch';
 import { createSocket, type Socket } from 'node:dgram';
 import { afterEach, describe, expect, it } from 'vitest';
+import { NO_TURN } from '../testing/test-clock.js';
 import { type BatchedSocket, UpstreamBatches } from './upstream-batches.js';
 
 describe.each([
@@ -43,7 +44,7 @@ describe.each([
 
   it('takes packets of the upstream only, whatever has arrived before the socket was connected', async () => {
     const [upstream, stranger] = [await server(), await server()];
-    const batches = new UpstreamBatches(calls, { address, port: upstream.address().port });
+    const batches = new UpstreamBatches(calls, { address, port: upstream.address().port }, NO_TURN);
     const { socket, packets, port } = open(batches);
     await send(upstream, 'one', port);
     await send(stranger, 'forged', port);
@@ -56,7 +57,7 @@ describe.each([
 
   it('takes no more packets of a socket that was closed because of one', async () => {
     const upstream = await server();
-    const batches = new UpstreamBatches(calls, { address, port: upstream.address().port });
+    const batches = new UpstreamBatches(calls, { address, port: upstream.address().port }, NO_TURN);
     const { socket, packets, port } = open(batches);
     for (const text of ['one', 'two']) await send(upstream, text, port);
     batches.receive({
@@ -70,7 +71,7 @@ describe.each([
 
   it('tells a socket that the kernel did not take its query, and sends the others', async () => {
     const upstream = await server();
-    const batches = new UpstreamBatches(calls, { address, port: upstream.address().port });
+    const batches = new UpstreamBatches(calls, { address, port: upstream.address().port }, NO_TURN);
     const { socket, packets } = open(batches);
     // Without a peer.
     batches.send(socket, Buffer.from('query'), 5);
@@ -82,7 +83,7 @@ describe.each([
 
   it('counts batches, and what the kernel drops because a receive buffer is full', async () => {
     const upstream = await server();
-    const batches = new UpstreamBatches(calls, { address, port: upstream.address().port });
+    const batches = new UpstreamBatches(calls, { address, port: upstream.address().port }, NO_TURN);
     const { socket, port } = open(batches, 4096);
     batches.join(socket);
     expect(batches.kernelDrops).toBe(0);

@@ -11,6 +11,7 @@ import {
 } from '@weir/udp-batch';
 import type { Endpoint } from '@weir/ops';
 import { isIPv6 } from 'node:net';
+import type { BatchTurn } from '../clocks.js';
 
 /** A socket that is connected to the upstream. */
 export interface BatchedSocket {
@@ -49,6 +50,7 @@ export class UpstreamBatches {
   constructor(
     private readonly calls: SystemCalls,
     { address, port }: Endpoint,
+    private readonly turn: BatchTurn,
   ) {
     const family = isIPv6(address) ? 6 : 4;
     this.handle = { fd: -1, family, isWildcard: false, isConnected: true };
@@ -121,6 +123,17 @@ export class UpstreamBatches {
     handle.fd = socket.fd;
     const count = receiver.receive(MSG_DONTWAIT);
     if (receiver.errno !== 0) socket.onUnreachable();
+    if (count === 0) return;
+    this.turn.enter();
+    try {
+      this.handleSlots(socket, count);
+    } finally {
+      this.turn.leave();
+    }
+  }
+
+  private handleSlots(socket: BatchedSocket, count: number): void {
+    const { receiver } = this;
     for (let slot = 0; slot < count && !socket.isClosed; slot++) {
       if (!this.isFromPeer(slot)) continue;
       const bytes = receiver.bytesOf(slot);

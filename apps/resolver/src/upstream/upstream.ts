@@ -2,6 +2,7 @@ import { addPadding } from '@weir/dns-wire';
 import { showUpstream, type UpstreamEndpoint } from '@weir/ops';
 import type { SystemCalls } from '@weir/udp-batch';
 import type { SecureContext } from 'node:tls';
+import type { BatchTurn } from '../clocks.js';
 import type { QuerySocketEvents, QuerySockets } from './query-socket.js';
 import type { RandomIds } from './random-ids.js';
 import { SocketPool } from './socket-pool.js';
@@ -130,6 +131,8 @@ export interface UpstreamOptions {
   readonly trustsAd: boolean;
   /** To send and receive in batches. Null: not on this system. */
   readonly calls: SystemCalls;
+  /** Around a batch of answers. */
+  readonly turn: BatchTurn;
   readonly ids: RandomIds;
   readonly events: QuerySocketEvents;
   readonly health: UpstreamHealth;
@@ -185,7 +188,7 @@ export class Upstream {
     this.cookies = options.hasCookies && this.tls === null ? new UpstreamCookies() : null;
     this.trustsAd = options.trustsAd || this.tls !== null;
     if (this.tls === null) {
-      this.batches = new UpstreamBatches(options.calls, endpoint);
+      this.batches = new UpstreamBatches(options.calls, endpoint, options.turn);
       this.sockets = this.openPool(options, this.batches);
       this.tcp = new UpstreamTcp(endpoint, ids);
     } else {
