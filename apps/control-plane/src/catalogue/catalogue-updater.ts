@@ -14,8 +14,7 @@ import type { SourceRefresh } from './sources/source-refresh.js';
 import { readActiveInputsSha256 } from './store/catalogue-store.js';
 import { recordDefinition } from './store/definition-store.js';
 import { readStates, recordFailure, recordNamed, recordUnchanged } from './store/source-store.js';
-import type { DefinitionTask } from './worker/load-definition.js';
-import { readDefinitionInThread } from './worker/worker-thread.js';
+import { type DefinitionTask, readDefinitionInThread } from './worker/worker-thread.js';
 
 export interface CatalogueUpdaterOptions {
   readonly definition: DefinitionTask;
@@ -139,13 +138,13 @@ export class CatalogueUpdater {
     const { pool, activation } = this.options;
     if (inputs.sha256 === (await readActiveInputsSha256(pool))) return;
     if (inputs.sha256 === this.failed?.inputsSha256) throw this.failed.error;
-    const outcome = await compileInputs(inputs, this.options, signal);
-    if (outcome.status === 'failed') {
-      const error = new CatalogueError(`it cannot be compiled: ${outcome.problem}`);
+    const compiled = await compileInputs(inputs, this.options, signal).catch((problem: unknown) => {
+      if (!(problem instanceof CatalogueError)) throw problem;
+      const error = new CatalogueError(`it cannot be compiled: ${problem.message}`);
       this.failed = { inputsSha256: inputs.sha256, error };
       throw error;
-    }
-    await activation.activate(outcome.compiled, inputs.sha256);
+    });
+    await activation.activate(compiled, inputs.sha256);
   }
 
   /** Logs a problem when it is new or has changed. The image in force stays. */

@@ -1,10 +1,15 @@
-import { type Definition, FORMAT_VERSION, type GroupDefinition } from '@weir/catalogue';
+import {
+  type CompiledCatalogue,
+  type Definition,
+  FORMAT_VERSION,
+  type GroupDefinition,
+} from '@weir/catalogue';
 import type { HashKey } from '@weir/dns-name';
 import type { Logger } from '@weir/ops';
 import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
 import { type SourceState, readNames, readProtectedNames } from '../store/source-store.js';
-import type { GroupInputs, CompileOutcome } from '../worker/compile-groups.js';
+import type { GroupInputs } from '../worker/compile-groups.js';
 import { compileInThread } from '../worker/worker-thread.js';
 
 /** All that an image is compiled from, except the hash key, which never changes in a database. */
@@ -59,13 +64,13 @@ interface CompileOptions {
 
 /**
  * Loads the stored lists and compiles the image in a worker thread.
- * @throws the reason of `signal` when it is aborted.
+ * @throws CatalogueError when they cannot be compiled; the reason of `signal` when it is aborted.
  */
 export async function compileInputs(
   { lists: states, ...inputs }: CatalogueInputs,
   { pool, key, log }: CompileOptions,
   signal: AbortSignal,
-): Promise<CompileOutcome> {
+): Promise<CompiledCatalogue> {
   const startedMs = performance.now();
   const lists: Uint8Array[] = [];
   const protectedNames: Uint8Array[] = [];
@@ -74,13 +79,11 @@ export async function compileInputs(
     protectedNames.push(await readProtectedNames(pool, state));
   }
   const { categories, applications, neverListed } = inputs;
-  const outcome = await compileInThread(
+  const compiled = await compileInThread(
     { categories, applications, lists, protectedNames, neverListed, key },
     signal,
   );
   const durationMs = Math.round(performance.now() - startedMs);
-  if (outcome.status === 'compiled') {
-    log.info({ sizeBytes: outcome.compiled.image.length, durationMs }, 'catalogue compiled');
-  }
-  return outcome;
+  log.info({ sizeBytes: compiled.image.length, durationMs }, 'catalogue compiled');
+  return compiled;
 }

@@ -27,6 +27,12 @@ import { readWith } from './source-due.js';
 
 const DURATION_BUCKETS_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900];
 
+/** A source that could not be read. */
+interface Failure {
+  readonly status: 'failed';
+  readonly problem: string;
+}
+
 type RefreshResult = 'changed' | 'unchanged' | 'failed';
 
 /** Counts and times the refreshes of sources on this replica. */
@@ -102,7 +108,7 @@ export class SourceRefresh {
     last: SourceState | undefined,
     { neverBlock }: Definition,
     signal: AbortSignal,
-  ): Promise<ReadOutcome> {
+  ): Promise<ReadOutcome | Failure> {
     const { key, limits, log } = this.options;
     const isSameReading = last?.readWith === readWith(source, neverBlock);
     const known = isSameReading ? last : undefined;
@@ -138,7 +144,7 @@ export class SourceRefresh {
     source: SourceDefinition,
     last: SourceState | undefined,
     definition: Definition,
-    outcome: ReadOutcome,
+    outcome: ReadOutcome | Failure,
   ): Promise<'changed' | 'unchanged' | { readonly problem: string }> {
     const { pool, log } = this.options;
     if (outcome.status === 'failed') return outcome;
@@ -167,12 +173,11 @@ export class SourceRefresh {
       log.warn({ source: name, invalidCount, examples }, 'a catalogue source has invalid lines');
     }
     this.logProtected(source, definition, outcome);
+    // Also the same list: its lines may have moved.
+    await recordList(pool, name, stored, problem);
     if (last?.namesSha256 === list.namesSha256 && last.readWith === stored.readWith) {
-      // Its lines may have moved.
-      await recordList(pool, name, stored, problem);
       return 'unchanged';
     }
-    await recordList(pool, name, stored, problem);
     log.info(
       { source: name, domains: list.domainCount, transfer },
       'a catalogue source has a new list',

@@ -1,5 +1,4 @@
 import {
-  CatalogueError,
   type CompiledCatalogue,
   compileCatalogue,
   type GroupDefinition,
@@ -37,21 +36,8 @@ export interface CompileTask {
   readonly key: HashKey;
 }
 
-export type CompileOutcome =
-  | { readonly status: 'compiled'; readonly compiled: CompiledCatalogue }
-  | { readonly status: 'failed'; readonly problem: string };
-
-/** Compiles the groups into an image. It fails when a stored list is damaged or was made with another key. */
-export function compileGroups(task: CompileTask): CompileOutcome {
-  try {
-    return { status: 'compiled', compiled: compile(task) };
-  } catch (error) {
-    if (!(error instanceof CatalogueError)) throw error;
-    return { status: 'failed', problem: error.message };
-  }
-}
-
-function compile(task: CompileTask): CompiledCatalogue {
+/** Compiles the groups into an image. @throws CatalogueError when a stored list is damaged, or of another key. */
+export function compileGroups(task: CompileTask): CompiledCatalogue {
   const { key } = task;
   const whole = task.lists.map((bytes) => NameList.fromBytes(bytes, key));
   // At once also in lists that were read before the domain was in `never_block`.

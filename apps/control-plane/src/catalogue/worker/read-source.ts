@@ -54,7 +54,6 @@ export interface ReadTask {
 
 export type ReadOutcome =
   | { readonly status: 'unchanged'; readonly problem: string | null }
-  | { readonly status: 'failed'; readonly problem: string }
   | {
       readonly status: 'read';
       readonly list: Omit<StoredList, 'format' | 'readWith'>;
@@ -72,14 +71,12 @@ export type ReadOutcome =
 /** An unpacked source may be this many times as large as `maxBytes`. */
 const MAX_UNPACK_RATIO = 4;
 
-/** Reads the list of a source, or of its mirrors if that fails, unless the source says that it has not changed. */
-export async function readSource(task: ReadTask): Promise<ReadOutcome> {
-  try {
-    return await tryMirrors(task.source, (location, problem) => readFrom(location, problem, task));
-  } catch (error) {
-    if (!(error instanceof CatalogueError)) throw error;
-    return { status: 'failed', problem: error.message };
-  }
+/**
+ * Reads the list of a source, or of its mirrors if that fails, unless the source says that it has not changed.
+ * @throws CatalogueError, one line, when there is no list to be had
+ */
+export function readSource(task: ReadTask): Promise<ReadOutcome> {
+  return tryMirrors(task.source, (location, problem) => readFrom(location, problem, task));
 }
 
 async function readFrom(

@@ -1,19 +1,31 @@
+import { CatalogueError, readDefinition } from '@weir/catalogue';
 import { parentPort, workerData } from 'node:worker_threads';
 import { compileGroups } from './compile-groups.js';
-import { loadDefinition } from './load-definition.js';
 import { readSource } from './read-source.js';
-import type { ThreadTask } from './worker-thread.js';
+import type { ThreadReply, ThreadTask } from './worker-thread.js';
 
-const task = workerData as ThreadTask;
-if (task.kind === 'definition') {
-  parentPort?.postMessage(await loadDefinition(task.input));
-} else if (task.kind === 'read') {
-  const outcome = await readSource(task.input);
-  const { list } = outcome.status === 'read' ? outcome : {};
-  const buffers = list === undefined ? [] : [list.names.buffer, list.places.buffer];
-  parentPort?.postMessage(outcome, buffers as ArrayBuffer[]);
-} else {
-  const outcome = compileGroups(task.input);
-  const transferList = outcome.status === 'compiled' ? [outcome.compiled.image.buffer] : [];
-  parentPort?.postMessage(outcome, transferList);
+function reply(message: ThreadReply, buffers: readonly ArrayBufferLike[] = []): void {
+  parentPort?.postMessage(message, buffers as ArrayBuffer[]);
+}
+
+async function run(task: ThreadTask): Promise<void> {
+  if (task.kind === 'definition') {
+    const { location, sets } = task.input;
+    reply({ result: await readDefinition(location, sets) });
+  } else if (task.kind === 'read') {
+    const result = await readSource(task.input);
+    const isRead = result.status === 'read';
+    reply({ result }, isRead ? [result.list.names.buffer, result.list.places.buffer] : []);
+  } else {
+    const result = compileGroups(task.input);
+    reply({ result }, [result.image.buffer]);
+  }
+}
+
+try {
+  await run(workerData as ThreadTask);
+} catch (error) {
+  // An error loses its class on its way to another thread.
+  if (!(error instanceof CatalogueError)) throw error;
+  reply({ problem: error.message });
 }

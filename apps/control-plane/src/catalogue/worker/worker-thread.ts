@@ -1,13 +1,23 @@
 import { Worker } from 'node:worker_threads';
-import { CatalogueError, type Definition } from '@weir/catalogue';
-import type { CompileOutcome, CompileTask } from './compile-groups.js';
-import type { DefinitionOutcome, DefinitionTask } from './load-definition.js';
+import { CatalogueError, type CompiledCatalogue, type Definition } from '@weir/catalogue';
+import type { CompileTask } from './compile-groups.js';
 import type { ReadOutcome, ReadTask } from './read-source.js';
+
+/** Which definition is read. */
+export interface DefinitionTask {
+  /** Folder of the definition, or the http(s) URL of one. */
+  readonly location: string;
+  /** Names of sets that are on besides those that it includes. */
+  readonly sets: readonly string[];
+}
 
 export type ThreadTask =
   | { readonly kind: 'definition'; readonly input: DefinitionTask }
   | { readonly kind: 'read'; readonly input: ReadTask }
   | { readonly kind: 'compile'; readonly input: CompileTask };
+
+/** What the thread answers. A problem is that of a CatalogueError. */
+export type ThreadReply = { readonly result: unknown } | { readonly problem: string };
 
 // A worker thread runs compiled code. Tests run from the sources, but their worker threads do so too.
 const ENTRY = new URL(
@@ -21,14 +31,11 @@ const ENTRY = new URL(
  * Reads a definition in a worker thread: its YAML takes hundreds of milliseconds to parse.
  * @throws CatalogueError, one line, when it cannot be used.
  */
-export async function readDefinitionInThread(
+export function readDefinitionInThread(
   input: DefinitionTask,
   signal: AbortSignal,
 ): Promise<Definition> {
-  const task: ThreadTask = { kind: 'definition', input };
-  const outcome = await run<DefinitionOutcome>(task, [], signal);
-  if (outcome.status === 'failed') throw new CatalogueError(outcome.problem);
-  return outcome.definition;
+  return run({ kind: 'definition', input }, [], signal);
 }
 
 /**
@@ -42,11 +49,15 @@ export function readInThread(input: ReadTask, signal: AbortSignal): Promise<Read
 }
 
 /** Runs `compileGroups` in a worker thread. The lists are transferred: the caller cannot use them afterwards. */
-export function compileInThread(input: CompileTask, signal: AbortSignal): Promise<CompileOutcome> {
+export function compileInThread(
+  input: CompileTask,
+  signal: AbortSignal,
+): Promise<CompiledCatalogue> {
   const buffers = input.lists.map(({ buffer }) => buffer as ArrayBuffer);
   return run({ kind: 'compile', input }, buffers, signal);
 }
 
+/** @throws CatalogueError, one line, when the task has thrown one. */
 async function run<T>(
   task: ThreadTask,
   transferList: ArrayBuffer[],
@@ -58,7 +69,7 @@ async function run<T>(
   const end = (): void => void thread.terminate();
   signal.addEventListener('abort', end, { once: true });
   try {
-    return await new Promise<T>((resolve, reject) => {
+    const reply = await new Promise<ThreadReply>((resolve, reject) => {
       thread.once('message', resolve);
       thread.once('error', reject);
       thread.once('exit', () => {
@@ -67,6 +78,8 @@ async function run<T>(
         );
       });
     });
+    if ('problem' in reply) throw new CatalogueError(reply.problem);
+    return reply.result as T;
   } finally {
     signal.removeEventListener('abort', end);
     // The outcome has arrived. This ends whatever the task left open.
