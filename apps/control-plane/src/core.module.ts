@@ -177,10 +177,10 @@ function explainProvider({ configuration }: Process): Factories[number] {
   return {
     provide: ExplainService,
     inject: [Database, ConfigurationReader],
-    useFactory: (database: Database, reader: ConfigurationReader) =>
+    useFactory: ({ pool }: Database, reader: ConfigurationReader) =>
       new ExplainService({
-        ...{ reader, database, hashKey },
-        image: new ActiveImage(database.pool, hashKey),
+        ...{ reader, pool, hashKey },
+        image: new ActiveImage(pool, hashKey),
         resolver: new ModelResolver(configuration, hashKey),
         timeZone,
         seal: incidentKeys && new IncidentSeal(incidentKeys),

@@ -13,10 +13,10 @@ import {
   type StepVerdict,
   UNKNOWN_PORT,
 } from '@weir/policy';
+import type { Pool } from 'pg';
 import { findListed, type ListedName } from '../catalogue/store/name-search.js';
 import type { Json } from '../http/validation/dto.js';
 import { InvalidRequestError } from '../http/validation/fault.js';
-import type { Database } from '../platform/database/database.js';
 import { formatIpv4, formatIpv6 } from '../resources/networks/addresses/addresses.js';
 import type { ConfigurationReader } from '../revisions/configuration-reader.js';
 import type { ActiveImage } from './active-image.js';
@@ -35,7 +35,7 @@ import {
 
 export interface ExplainOptions {
   readonly reader: ConfigurationReader;
-  readonly database: Database;
+  readonly pool: Pool;
   readonly image: ActiveImage;
   readonly resolver: ModelResolver;
   readonly hashKey: HashKey;
@@ -140,7 +140,7 @@ export class ExplainService {
       target: judged === query.target && !isSecret ? judgedName : null,
       targets_judged: outcome.areTargetsJudged,
       answer: outcome.answer,
-      since: deciding && (await originOf(this.options.database.pool, deciding, revision)),
+      since: deciding && (await originOf(this.options.pool, deciding, revision)),
       flip: flip?.call ?? null,
     };
   }
@@ -169,9 +169,9 @@ export class ExplainService {
     const step = steps.find((one) => one.step === Reason.category && one.verdict !== 0);
     const matched = suffixOf(name, step?.matchedLabels ?? 0);
     if (step === undefined || matched === null) return undefined;
-    const { database, hashKey } = this.options;
+    const { pool, hashKey } = this.options;
     const hashes = hashesOf(toWireName(matched), hashKey);
-    const listed = await findListed(database, hashes, step.matchedId);
+    const listed = await findListed(pool, hashes, step.matchedId);
     return listed.find(({ labels }) => labels === step.matchedLabels);
   }
 }

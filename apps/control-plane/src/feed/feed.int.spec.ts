@@ -133,7 +133,7 @@ describe('the feed', () => {
     const sha256 = createHash('sha256').update(image).digest('hex');
     const database = new Database(harness.environment['DATABASE_URL'], pino({ level: 'silent' }));
     await storeImage(
-      database,
+      database.pool,
       { image, sha256, domainCount: 0, categories: [], applications: [], popular: [] },
       sha256,
     );

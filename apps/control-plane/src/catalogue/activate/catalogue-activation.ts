@@ -27,7 +27,7 @@ export class CatalogueActivation {
 
   /** Activates a catalogue unless it is active already. When several replicas try at once, one of them does. */
   async activate(compiled: CompiledCatalogue, inputsSha256: string): Promise<void> {
-    await storeImage(this.database, compiled, inputsSha256);
+    await storeImage(this.database.pool, compiled, inputsSha256);
     const active = await actAs({ origin: 'catalogue' }, () =>
       this.writer.writeAlone((client) => activateUnlessActive(client, compiled.sha256)),
     );

@@ -1,8 +1,7 @@
 import type { CompiledCatalogue } from '@weir/catalogue';
 import type { StoredBytes } from '@weir/change-feed';
 import type { Pool, PoolClient } from 'pg';
-import type { Database } from '../../platform/database/database.js';
-import { inTransaction } from '../../platform/database/in-transaction.js';
+import { inTransaction } from '../../platform/database/with-connection.js';
 import type { CatalogueMetadata } from './catalogue-store.js';
 
 /** Each piece is read by its own query, because followers read slowly and several at a time. */
@@ -15,12 +14,12 @@ const OLD_IMAGES_KEPT = 2;
  * @param inputsSha256 of the inputs that it was compiled from.
  */
 export async function storeImage(
-  database: Database,
+  pool: Pool,
   { sha256, image, categories, applications, popular }: CompiledCatalogue,
   inputsSha256: string,
 ): Promise<void> {
   const metadata: CatalogueMetadata = { categories, applications, popular };
-  await inTransaction(database, database.silenceTimeoutMs, async (client) => {
+  await inTransaction(pool, async (client) => {
     // A replica that stores the same image at the same time waits here.
     const { rows } = await client.query<{ version: string }>(
       `INSERT INTO catalogue_image (sha256, size_bytes, metadata, inputs_sha256) VALUES ($1, $2, $3, $4)

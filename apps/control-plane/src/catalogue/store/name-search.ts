@@ -1,8 +1,7 @@
 import { HASH_BYTES, HEADER_BYTES, lineOf, searchNames } from '@weir/catalogue';
 import type { SuffixHashes } from '@weir/dns-name';
-import type { ClientBase } from 'pg';
-import type { Database } from '../../platform/database/database.js';
-import { inTransaction } from '../../platform/database/in-transaction.js';
+import type { ClientBase, Pool } from 'pg';
+import { inTransaction } from '../../platform/database/with-connection.js';
 import {
   type DefinitionGroups,
   type NamedGroup,
@@ -30,11 +29,11 @@ type Place = Pick<ListedName, 'labels' | 'line' | 'since'>;
  * @param categoryId of the only group to look at; null: all.
  */
 export async function findListed(
-  database: Database,
+  pool: Pool,
   hashes: SuffixHashes,
   categoryId: number | null,
 ): Promise<ListedName[]> {
-  return inTransaction(database, database.silenceTimeoutMs, async (client) => {
+  return inTransaction(pool, async (client) => {
     await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const groups = await readDefinitionGroups(client);
     const { categories } = groups;

@@ -134,20 +134,17 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   /** For health checks, which must not wait for other queries. */
   private readonly health: pg.Pool;
   readonly waits = new PoolWaits();
-  readonly silence: SilenceWatch;
   readonly writes: WriteConnection;
   readonly prisma: PrismaClient;
 
-  /** @param silenceTimeoutMs see `SilenceWatch.watch`. */
-  constructor(
-    url: string,
-    log: Logger,
-    readonly silenceTimeoutMs = SILENCE_TIMEOUT_MS,
-  ) {
+  /** @param silenceTimeoutMs see `SilenceWatch.begin`. */
+  constructor(url: string, log: Logger, silenceTimeoutMs = SILENCE_TIMEOUT_MS) {
+    const connection = connectionSettings(url);
+    const silence = new SilenceWatch(new ServerQuestions(connection));
     const settings: pg.PoolConfig = {
-      ...connectionSettings(url),
+      ...connection,
       // The pool waits for it, although its type does not say so.
-      onConnect: (client): unknown => this.silence.begin(client as Client, this.silenceTimeoutMs),
+      onConnect: (client): unknown => silence.begin(client as Client, silenceTimeoutMs),
     };
     const open = (name: keyof typeof MAX_CONNECTIONS): pg.Pool =>
       this.waits.open(name, { ...settings, max: MAX_CONNECTIONS[name] });
@@ -157,7 +154,6 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     this.jobs = open('jobs');
     this.health = open('health');
     this.writes = new WriteConnection(settings, this.waits);
-    this.silence = new SilenceWatch(new ServerQuestions(settings));
     for (const pool of this.pools) {
       pool.on('connect', (client) => {
         // A connection may break while it is in use or being handed over. The next query reports it.

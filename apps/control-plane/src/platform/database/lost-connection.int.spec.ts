@@ -9,7 +9,7 @@ import { startTcpProxy, type TcpProxy } from '../../testing/tcp-proxy.js';
 import { copyIn } from './copy-in.js';
 import { isDatabaseUnreachable } from './database-errors.js';
 import { Database } from './database.js';
-import { inTransaction } from './in-transaction.js';
+import { inTransaction } from './with-connection.js';
 
 const NOBODY = {
   publish: () => Promise.resolve(),
@@ -80,7 +80,7 @@ describe('a connection that is lost while PostgreSQL answers on others', () => {
 
   it('ends its session, so that the locks of its transaction are free', async () => {
     proxy.loseAt('SELECT 7');
-    const work = inTransaction(database, LONGEST_MS, async (client) => {
+    const work = inTransaction(database.pool, async (client) => {
       await client.query('SELECT FROM config_head FOR UPDATE');
       await client.query('SELECT 7');
     });
@@ -89,7 +89,7 @@ describe('a connection that is lost while PostgreSQL answers on others', () => {
   });
 
   it('ends its session in the middle of a statement', async () => {
-    const work = inTransaction(database, LONGEST_MS, async (client) => {
+    const work = inTransaction(database.pool, async (client) => {
       await client.query('SELECT FROM config_head FOR UPDATE');
       proxy.loseAt('here');
       await client.query('SELECT $1::text', [`${LARGE}here${LARGE}`]);
@@ -100,7 +100,7 @@ describe('a connection that is lost while PostgreSQL answers on others', () => {
 
   /** Copies rows while the head is locked. Their text has a 7 in its second part. */
   const copyUnderLock = (beforeSecond: () => void): Promise<number> =>
-    inTransaction(database, LONGEST_MS, async (client) => {
+    inTransaction(database.pool, async (client) => {
       await client.query('SELECT FROM config_head FOR UPDATE');
       await client.query('CREATE TEMPORARY TABLE copied (value integer) ON COMMIT DROP');
       const rows = async function* () {
@@ -131,7 +131,7 @@ describe('a connection that is lost while PostgreSQL answers on others', () => {
       await sleep(3_500);
       yield '7\n';
     };
-    const copied = inTransaction(database, LONGEST_MS, async (client) => {
+    const copied = inTransaction(database.pool, async (client) => {
       await client.query('CREATE TEMPORARY TABLE copied (value integer) ON COMMIT DROP');
       return copyIn(client, 'copied', rows());
     });

@@ -98,7 +98,10 @@ export class SilenceWatch {
 
   constructor(private readonly server: ServerQuestions) {}
 
-  /** Watches a new connection as long as it lives. The first query goes over it before this resolves. */
+  /**
+   * Watches a new connection as long as it lives. The first query goes over it before this resolves.
+   * @param longestMs longest time that a query may wait without a byte in either direction.
+   */
   async begin(client: Client, longestMs: number): Promise<void> {
     const connection = { session: 0, idleBytes: streamOf(client).bytesWritten };
     client.on('drain', () => (connection.idleBytes = streamOf(client).bytesWritten));
@@ -108,15 +111,10 @@ export class SilenceWatch {
     connection.session = rows[0].session;
   }
 
-  /**
-   * Sets another longest time for a connection.
-   * @param longestMs longest time that a query may wait without a byte in either direction.
-   */
-  watch(client: Client, longestMs: number): void {
+  private watch(client: Client, longestMs: number): void {
     const stream = streamOf(client);
     const intervalMs = Math.min(SILENT_MS, longestMs);
     let quiet = { bytes: -1, sinceMs: 0 };
-    stream.removeAllListeners('timeout');
     stream.setTimeout(intervalMs);
     stream.on('timeout', () => {
       const bytes = stream.bytesRead + stream.bytesWritten;

@@ -23,3 +23,13 @@ export async function withConnection<T>(
     throw error;
   }
 }
+
+/** Runs some work in one transaction on a connection of the pool. When it throws, everything is undone. */
+export function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  return withConnection(pool, async (client) => {
+    await client.query('BEGIN');
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  });
+}

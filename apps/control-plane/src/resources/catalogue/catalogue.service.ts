@@ -75,7 +75,7 @@ export class CatalogueService {
   /** @param domain in normal form. It is told to nobody but the caller. */
   async search(domain: string): Promise<Json<ListedNameDto>[]> {
     const hashes = this.hasher.suffixes(domain);
-    const listed = await findListed(this.database, hashes, null);
+    const listed = await findListed(this.database.pool, hashes, null);
     const labels = domain.split('.');
     const told = listed.filter(({ group }) => !group.secret);
     return told.map(({ kind, group: { id, name }, source, labels: count, line, since }) => ({
