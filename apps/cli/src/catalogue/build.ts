@@ -7,7 +7,6 @@ import {
   type ListedGroup,
   NameList,
   type ReadList,
-  readNames,
   type SourceDefinition,
   sourcesOf,
 } from '@weir/catalogue';
@@ -15,7 +14,7 @@ import type { HashKey } from '@weir/dns-name';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import type { Context } from '../context.js';
 import { grouped } from '../terminal.js';
-import { withSource } from './read-source.js';
+import { readList } from './read-source.js';
 
 /** Compiles an image and writes it to a file atomically. */
 export async function build(
@@ -40,16 +39,9 @@ export async function compile(
   key: HashKey,
   context: Context,
 ): Promise<CompiledCatalogue> {
-  const { neverBlock } = definition;
   const lists = new Map<SourceDefinition, ReadList>();
   for (const source of sourcesOf(definition)) {
-    const list = await withSource(source, context, (body) =>
-      readNames(body, source.format, key, { sha256: source.sha256, list: source.list, neverBlock }),
-    );
-    if (list.names.count === 0) {
-      throw new CatalogueError(`${source.declaredAt}: ${source.name} lists no domain`);
-    }
-    lists.set(source, list);
+    lists.set(source, await readList(source, definition, key, context));
   }
   return compileLists(definition, lists, key);
 }
@@ -61,14 +53,12 @@ export function compileLists(
   key: HashKey,
 ): CompiledCatalogue {
   const listed = (group: GroupDefinition): ListedGroup => {
-    const { id, name, purpose, mandatory, secret, domains, sources, isGuarded, rewrites } = group;
-    const taken = sources.flatMap((source) => {
-      const { names, protectedNames } = lists.get(source) ?? {};
-      if (names === undefined || protectedNames === undefined) return [];
-      return isGuarded ? names.without(protectedNames) : names;
+    const taken = group.sources.flatMap((source) => {
+      const list = lists.get(source);
+      if (list === undefined) return [];
+      return group.isGuarded ? list.names.without(list.protectedNames) : list.names;
     });
-    const named = [NameList.of(domains, key), ...taken];
-    return { id, name, purpose, mandatory, secret, lists: named, rewrites };
+    return { ...group, lists: [NameList.of(group.domains, key), ...taken] };
   };
   return compileCatalogue(
     {

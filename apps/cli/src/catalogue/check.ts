@@ -4,14 +4,13 @@ import {
   isSecretSource,
   NeverBlock,
   type ReadList,
-  readNames,
   type SourceDefinition,
   sourcesOf,
 } from '@weir/catalogue';
 import { SuffixHashes, toWireName } from '@weir/dns-name';
 import type { Context } from '../context.js';
 import { compileLists } from './build.js';
-import { ANY_KEY, withSource } from './read-source.js';
+import { ANY_KEY, readList } from './read-source.js';
 import { grouped, table } from '../terminal.js';
 
 const HEADINGS = ['source', 'format', 'names', 'skipped', 'invalid lines', 'protected', 'seconds'];
@@ -33,7 +32,7 @@ export async function check(definition: Definition, context: Context): Promise<b
   for (const source of sources) {
     const startMs = performance.now();
     try {
-      const list = await readWhole(source, definition, context);
+      const list = await readList(source, definition, ANY_KEY, context);
       const { names, report, protectedNames } = list;
       lists.set(source, list);
       const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
@@ -103,24 +102,4 @@ function popularLines(
     const told = domains.length === 0 ? '' : `: ${domains.join(', ')}`;
     return `category ${categoryId}, ${category?.name} blocks ${count} well-known domains${told}`;
   });
-}
-
-function readWhole(
-  source: SourceDefinition,
-  { neverBlock }: Definition,
-  context: Context,
-): Promise<ReadList> {
-  return withSource(source, context, async (body) => {
-    const { format, sha256, list } = source;
-    const read = await readNames(body, format, ANY_KEY, { sha256, list, neverBlock });
-    if (read.names.count === 0) throw new CatalogueError(`lists no domain ${reasonOf(read)}`);
-    return read;
-  });
-}
-
-/** The counts of a list, which show why it has no domain: it is empty or has another format. */
-function reasonOf({ report: { lines, skipped, invalidLines, examples } }: ReadList): string {
-  const counts = `${grouped(lines)} lines, ${grouped(skipped)} entries skipped, ${grouped(invalidLines)} lines invalid`;
-  const [first] = examples;
-  return first === undefined ? `(${counts})` : `(${counts}; line ${first.line} ${first.problem})`;
 }

@@ -2,7 +2,10 @@ import {
   type ByteStream,
   CatalogueError,
   DEFAULT_LIMITS,
+  type Definition,
   openSource,
+  type ReadList,
+  readNames,
   type SourceDefinition,
   tryMirrors,
 } from '@weir/catalogue';
@@ -10,7 +13,7 @@ import { SCHEMA } from '@weir/control-plane/configuration';
 import { type HashKey, parseHashKey } from '@weir/dns-name';
 import { parseVariables } from '@weir/ops';
 import type { Context } from '../context.js';
-import type { Terminal } from '../terminal.js';
+import { grouped, type Terminal } from '../terminal.js';
 
 const TIMEOUT_MS = 30 * 60_000;
 
@@ -41,6 +44,28 @@ export async function withSource<T>(
     if (!(cause instanceof CatalogueError)) throw cause;
     throw new CatalogueError(`${source.declaredAt}: ${source.name} ${cause.message}`, { cause });
   }
+}
+
+/** Reads the whole list of a source. @throws CatalogueError as `withSource`, also when the list has no domain. */
+export function readList(
+  source: SourceDefinition,
+  { neverBlock }: Definition,
+  key: HashKey,
+  context: Context,
+): Promise<ReadList> {
+  return withSource(source, context, async (body) => {
+    const { format, sha256, list } = source;
+    const read = await readNames(body, format, key, { sha256, list, neverBlock });
+    if (read.names.count === 0) throw new CatalogueError(`lists no domain ${reasonOf(read)}`);
+    return read;
+  });
+}
+
+/** The counts of a list, which show why it has no domain: it is empty or has another format. */
+function reasonOf({ report: { lines, skipped, invalidLines, examples } }: ReadList): string {
+  const counts = `${grouped(lines)} lines, ${grouped(skipped)} entries skipped, ${grouped(invalidLines)} lines invalid`;
+  const [first] = examples;
+  return first === undefined ? `(${counts})` : `(${counts}; line ${first.line} ${first.problem})`;
 }
 
 async function* withProgress(body: ByteStream, name: string, terminal: Terminal): ByteStream {

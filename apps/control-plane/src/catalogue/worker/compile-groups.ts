@@ -6,22 +6,14 @@ import {
   NameList,
 } from '@weir/catalogue';
 import type { HashKey } from '@weir/dns-name';
-import type { Purpose } from '@weir/policy';
 
 /** A category or an application with what it is compiled from. */
-export interface GroupInputs {
-  readonly id: number;
-  readonly name: string;
-  readonly purpose: Purpose;
-  readonly mandatory: boolean;
-  readonly secret: boolean;
-  /** Domains written in the definition itself. */
-  readonly domains: readonly string[];
-  /** Positions in `CompileTask.lists`. */
+export interface GroupInputs extends Omit<
+  GroupDefinition,
+  'group' | 'isSample' | 'domainPlaces' | 'sources'
+> {
+  /** Of those sources that have a list: positions in `CompileTask.lists`. */
   readonly lists: readonly number[];
-  /** Whether they are taken without their protected names. */
-  readonly isGuarded: boolean;
-  readonly rewrites: GroupDefinition['rewrites'];
 }
 
 export interface CompileTask {
@@ -47,18 +39,10 @@ export function compileGroups(task: CompileTask): CompiledCatalogue {
     const rest = bytes.length === 0 ? list : list.without(NameList.fromBytes(bytes, key));
     return rest.without(never);
   });
-  const listed = (group: GroupInputs): ListedGroup => ({
-    id: group.id,
-    name: group.name,
-    purpose: group.purpose,
-    mandatory: group.mandatory,
-    secret: group.secret,
-    lists: [
-      NameList.of(group.domains, key),
-      ...group.lists.map((i) => (group.isGuarded ? guarded : whole)[i]),
-    ],
-    rewrites: group.rewrites,
-  });
+  const listed = (group: GroupInputs): ListedGroup => {
+    const lists = group.lists.map((i) => (group.isGuarded ? guarded : whole)[i]);
+    return { ...group, lists: [NameList.of(group.domains, key), ...lists] };
+  };
   return compileCatalogue(
     { categories: task.categories.map(listed), applications: task.applications.map(listed) },
     key,
