@@ -1,4 +1,5 @@
 import { needs } from '@weir/ops/testing';
+import { shareDependencies } from '@weir/tools/previous-release/find';
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer, get } from 'node:http';
@@ -9,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { DnsWatch } from './dns-watch.js';
-import { FreshClone, freshUserEnvironment } from './fresh-clone.js';
+import { FreshClone, freshUserEnvironment, repository } from './fresh-clone.js';
 import { ManagementClient } from './management-client.js';
 import { PATIENT } from './patient.js';
 import { OTHER_PORTS, PORTS, portVariables } from './ports.js';
@@ -72,6 +73,8 @@ function processesOfClone(): string[] {
 
 beforeAll(async () => {
   clone = new FreshClone();
+  // npm ci takes as long as all the rest: first-start.nightly.spec.ts does it.
+  await shareDependencies(repository, clone.folder);
   upstream = await startUpstream();
 });
 

@@ -34,7 +34,7 @@ export async function cloneRelease(repository: string, commit: string): Promise<
 /**
  * Copies what is installed already, so that the set-up does not install it again, if the commit depends on the same.
  */
-async function shareDependencies(repository: string, made: string): Promise<void> {
+export async function shareDependencies(repository: string, made: string): Promise<void> {
   const lockOf = (folder: string) => readFile(join(folder, 'package-lock.json'), 'utf8');
   if ((await lockOf(repository)) !== (await lockOf(made))) return;
   const installed = join(repository, 'node_modules');

@@ -1,0 +1,31 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { FreshClone, freshUserEnvironment } from './fresh-clone.js';
+import { PATIENT } from './patient.js';
+import { PORTS, portVariables } from './ports.js';
+import { ask } from './resolver-client.js';
+import { Terminal } from './terminal.js';
+import { startUpstream, UPSTREAM_ADDRESS } from './upstream.js';
+
+const FIRST_START_MS = 580_000;
+
+it('npm start in a fresh clone installs what it needs, and Weir answers', async () => {
+  const clone = new FreshClone();
+  onTestFinished(() => clone.remove());
+  const upstream = await startUpstream();
+  onTestFinished(() => upstream.close());
+  expect(existsSync(join(clone.folder, 'node_modules'))).toBe(false);
+  const environment = { ...portVariables(PORTS), UPSTREAMS: upstream.endpoint, ...PATIENT };
+  const terminal = new Terminal('npm', ['start'], {
+    cwd: clone.folder,
+    env: freshUserEnvironment(environment),
+  });
+  onTestFinished(async () => {
+    await terminal.interrupt();
+  });
+  await terminal.waitFor('Ctrl-C stops everything', FIRST_START_MS);
+  expect(terminal.output).toContain('Installing dependencies');
+  expect(await ask(PORTS.dns, 'www.example.com')).toEqual([UPSTREAM_ADDRESS]);
+  expect(clone.status()).toBe('');
+});
