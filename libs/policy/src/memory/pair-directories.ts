@@ -49,7 +49,7 @@ export class PairDirectories {
     const { scratch } = this;
     scratch.set(words.subarray(start, start + scratch.length));
     clear(words, start, LEAF);
-    for (let entry = firstOf(0); entry < endOf(0, LEAF); entry += ENTRY) {
+    for (let entry = firstOf(0, LEAF); entry < endOf(0, LEAF); entry += ENTRY) {
       if (scratch[entry + 1] === FREE_B) continue;
       const to = ((scratch[entry] >>> depth) & 1) === 0 ? leaf : next;
       const toWords = this.lookup.wordsAt(to);

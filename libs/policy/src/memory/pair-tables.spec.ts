@@ -151,7 +151,7 @@ describe('PairTables', () => {
     expect(tables.bytes / 200_000).toBeLessThan(24);
   });
 
-  it('has a candidate bit for at most one key in six that is not stored', () => {
+  it('has a candidate bit for at most one key in forty that is not stored', () => {
     const tables = new PairTables(KEY_BITS);
     const references = new Int32Array(1000 * REFERENCE_WORDS);
     for (let i = 0; i < 100_000; i++) {
@@ -162,8 +162,19 @@ describe('PairTables', () => {
       const at = (i % 1000) * REFERENCE_WORDS;
       strangers += tables.lookup.candidateMask(references, at, Uint32Array.of(scattered(i)), 1);
     }
-    // 14,200 of them, where 100 entries have 140 positions.
-    expect(strangers).toBeLessThan(16_000);
+    // 2,213 of them, where 100 entries have 140 positions.
+    expect(strangers).toBeLessThan(2500);
+  });
+
+  it('has no candidate bit for most keys that were deleted', () => {
+    const tables = new PairTables(KEY_BITS);
+    const reference = new Int32Array(REFERENCE_WORDS);
+    for (let i = 0; i < 100; i++) tables.set(reference, 0, scattered(i), VALUE);
+    const deleted = Array.from({ length: 40 }, (_, i) => i);
+    for (const i of deleted) tables.delete(reference, 0, scattered(i), 0);
+    const as = (i: number): Uint32Array => Uint32Array.of(scattered(i));
+    const left = deleted.filter((i) => tables.lookup.candidateMask(reference, 0, as(i), 1) !== 0);
+    expect(left.length).toBeLessThan(4);
   });
 
   it('splits by the low bits of a when its high bits are all the same', () => {

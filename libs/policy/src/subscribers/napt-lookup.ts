@@ -43,8 +43,17 @@ export class NaptLookup {
     if (block === -1) return -1;
     const chunk = this.chunks[chunkOf(block)];
     const ranges = wordOf(block) + 1;
+    const count = chunk[ranges - 1];
     let low = 0;
-    let high = chunk[ranges - 1];
+    let high = count;
+    // Where all ranges have one size and no gaps it is this one, and the others need not be read.
+    const likely = (port * count) >>> 16;
+    if (chunk[ranges + likely * RANGE + BOUNDS] >>> 16 <= port) {
+      low = likely + 1;
+      if (low < count && chunk[ranges + low * RANGE + BOUNDS] >>> 16 > port) high = low;
+    } else {
+      high = likely;
+    }
     while (low < high) {
       const middle = (low + high) >>> 1;
       if (chunk[ranges + middle * RANGE + BOUNDS] >>> 16 <= port) low = middle + 1;

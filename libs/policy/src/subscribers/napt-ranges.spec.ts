@@ -94,6 +94,21 @@ describe('NaptRanges', () => {
     expect(ranges.lookup.find(SHARED, 4096)).toBe(9999);
   });
 
+  it.each([
+    ['of one size', (i: number) => i * 1024, 1024],
+    ['that begin at 1024', (i: number) => 1024 + i * 1000, 1000],
+    ['that lie at the low end', (i: number) => i * 16, 16],
+    ['that lie at the high end', (i: number) => 64_512 + i * 16, 16],
+    ['with gaps', (i: number) => i * 1024 + 300, 100],
+  ])('finds each of 64 ranges %s by its ports, and no other', (_, lowerOf, size) => {
+    const ranges = new NaptRanges();
+    for (let i = 0; i < 64; i++) ranges.set(SHARED, lowerOf(i), lowerOf(i) + size - 1, i);
+    const wanted = new Int32Array(65_536).fill(-1);
+    for (let i = 0; i < 64; i++) wanted.fill(i, lowerOf(i), lowerOf(i) + size);
+    const found = wanted.map((_value, port) => ranges.lookup.find(SHARED, port));
+    expect(found).toEqual(wanted);
+  });
+
   it('needs at most 24 bytes a range when addresses get their ranges in turns', () => {
     const ranges = new NaptRanges();
     for (let i = 0; i < 64; i++) {
