@@ -4,7 +4,7 @@ import { list, name, optionsOrExit, print, value } from '../command.js';
 import { cpuMs, familyCpuMs, residentMiB } from '../services/usage.js';
 import { withDeployment } from './deployment.js';
 import { measureLatencies, shareOf, summarise } from './figures.js';
-import { FULL_SIZE, initBody, SMALL_SIZE } from './init-body.js';
+import { FULL_SIZE, initBody, ipv4, SMALL_SIZE } from './init-body.js';
 
 /** The pause between two other calls beside a large body. */
 const PAUSE_MS = 5;
@@ -99,8 +99,7 @@ async function benchExplain({ replicas }: Deployment, client: ManagementClient):
       const profile = i % FULL_SIZE.profiles;
       const isListed = asked % 2 === 0;
       const domain = isListed ? `www.host-1.site-${profile}-0.example.com` : 'www.example.org';
-      const at = 0x0a00_0000 + i * 4 + 1;
-      const address = [at >>> 24, (at >>> 16) & 255, (at >>> 8) & 255, at & 255].join('.');
+      const address = ipv4(0x0a00_0000 + i * 4 + 1);
       await client.call('GET', `/explain/?client=${address}&domain=${domain}`);
     },
     () => asked++ < EXPLANATIONS,

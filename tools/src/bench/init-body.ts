@@ -93,6 +93,7 @@ export function* jsonItems(items: Iterable<unknown>): Generator<string> {
   yield piece;
 }
 
-function ipv4(address: number): string {
+/** In dotted notation. */
+export function ipv4(address: number): string {
   return [address >>> 24, (address >>> 16) & 255, (address >>> 8) & 255, address & 255].join('.');
 }

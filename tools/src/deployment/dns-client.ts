@@ -7,10 +7,6 @@ export interface Outcome {
   readonly retries: number;
 }
 
-interface Open {
-  readonly settle: (seen: string | null) => void;
-}
-
 /** Of IPv6 subscribers. */
 const SOURCE_PORT = 40_000;
 /** Timeout of each attempt, unless another one is given. There are two attempts, as with an ordinary client. */
@@ -28,7 +24,8 @@ export const BALANCER_ADDRESS = '127.7.0.1';
  */
 export class DnsClient {
   private readonly sockets = new Map<string, Promise<Socket>>();
-  private readonly open = new Map<number, Open>();
+  /** What takes the answer of each query under way, by id. */
+  private readonly open = new Map<number, (seen: string | null) => void>();
   private lastId = 0;
   private isClosed = false;
 
@@ -65,7 +62,7 @@ export class DnsClient {
       };
       // This process may have been too busy to read an answer that has arrived: read the socket first.
       const timer = setTimeout(() => setTimeout(() => setImmediate(settle, null), 5), this.waitMs);
-      this.open.set(id, { settle });
+      this.open.set(id, settle);
       if (!this.isClosed) socket.send(query, port, '127.0.0.1');
     });
   }
@@ -77,25 +74,22 @@ export class DnsClient {
   }
 
   private socketOf(source: string): Promise<Socket> {
-    const made = this.sockets.get(source) ?? bind(source);
-    if (!this.sockets.has(source)) {
-      this.sockets.set(source, made);
-      void made.then((socket) =>
-        socket.on('message', (answer) => {
-          this.open.get(answer.readUInt16BE(0))?.settle(readAnswer(answer));
-        }),
-      );
-    }
+    const known = this.sockets.get(source);
+    if (known !== undefined) return known;
+    const made = this.bind(source);
+    this.sockets.set(source, made);
     return made;
   }
-}
 
-async function bind(address: string): Promise<Socket> {
-  const socket = createSocket('udp4');
-  await new Promise<void>((resolve, reject) => {
-    socket.once('error', reject).bind(0, address, resolve);
-  });
-  // If nobody listens on the port, the query just gets no answer.
-  socket.on('error', () => undefined);
-  return socket;
+  private async bind(address: string): Promise<Socket> {
+    const socket = createSocket('udp4');
+    await new Promise<void>((resolve, reject) => {
+      socket.once('error', reject).bind(0, address, resolve);
+    });
+    // If nobody listens on the port, the query just gets no answer.
+    socket.on('error', () => undefined);
+    return socket.on('message', (answer) => {
+      this.open.get(answer.readUInt16BE(0))?.(readAnswer(answer));
+    });
+  }
 }

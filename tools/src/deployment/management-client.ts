@@ -23,11 +23,10 @@ export class ManagementClient {
   private readonly pool: Pool;
 
   constructor(
-    port: number,
+    private readonly port: number,
     private readonly token: string,
-    private readonly origin = `http://127.0.0.1:${port}`,
   ) {
-    this.pool = new Pool(origin, TIMEOUTS);
+    this.pool = this.connect();
   }
 
   call(method: string, path: string, body?: unknown): Promise<Reply> {
@@ -41,7 +40,7 @@ export class ManagementClient {
 
   /** The same with a body whose text is sent piece by piece, on a connection of its own: it cannot be sent again. */
   async upload(method: string, path: string, text: Iterable<string>): Promise<Answer> {
-    const pool = new Pool(this.origin, TIMEOUTS);
+    const pool = this.connect();
     try {
       return successOf(
         `${method} ${path}`,
@@ -54,6 +53,10 @@ export class ManagementClient {
 
   close(): void {
     void this.pool.destroy();
+  }
+
+  private connect(): Pool {
+    return new Pool(`http://127.0.0.1:${this.port}`, TIMEOUTS);
   }
 
   private async send(

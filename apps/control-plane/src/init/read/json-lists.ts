@@ -20,8 +20,8 @@ class TextBuffer {
   }
 
   /** @throws TypeError when the bytes are not UTF-8. */
-  text(from = 0, to = this.length): string {
-    return decoder.decode(this.bytes.subarray(from, to));
+  text(from = 0): string {
+    return decoder.decode(this.bytes.subarray(from, this.length));
   }
 
   clear(): void {
