@@ -54,7 +54,7 @@ export class UpstreamServer {
     const server = new UpstreamServer({ address, port }, udp, tcp, answer);
     udp.on('message', (bytes, from) => {
       void server.take({ transport: 'udp', bytes, from }, (packet) => {
-        if (!server.stopped) udp.send(packet, from.port, from.address);
+        server.sendTo(packet, from);
       });
     });
     const event = transport === 'tcp' ? 'connection' : 'secureConnection';
@@ -70,9 +70,9 @@ export class UpstreamServer {
     this.answerProbe = () => null;
   }
 
-  /** Sends a packet from this server's own address and port. */
+  /** Sends a packet from this server's own address and port, unless it was stopped. */
   sendTo(packet: Uint8Array, to: RemoteInfo): void {
-    this.udp.send(packet, to.port, to.address);
+    if (!this.stopped) this.udp.send(packet, to.port, to.address);
   }
 
   async stop(): Promise<void> {
