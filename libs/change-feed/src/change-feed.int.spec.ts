@@ -5,7 +5,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { FeedClient } from './client/feed-client.js';
 import { ConfigurationStore } from './disk/configuration-store.js';
 import { Follower } from './follower/follower.js';
@@ -413,6 +413,8 @@ describe('the change feed over a real Redis', () => {
 
   it('counts a resolver that had vanished before the control plane started, and none that had stopped', async () => {
     const [one, two, three] = [await follow(), await follow(), await follow()];
+    // One that reaches Redis later than the feed has no lease yet.
+    await expect.poll(() => publisher.followers().length, { timeout: WAIT_MS }).toBe(3);
     const { link } = two.follower as unknown as { link: { inForce: null } };
     link.inForce = null;
     await three.follower.stop();
@@ -424,6 +426,7 @@ describe('the change feed over a real Redis', () => {
       missingResolverMs: 600_000,
       log: silent,
     });
+    onTestFinished(() => later.stop());
     // However late it reads of them.
     const { commands } = later as unknown as { commands: Redis };
     const smembers = commands.smembers.bind(commands);
@@ -433,7 +436,6 @@ describe('the change feed over a real Redis', () => {
     await later.publish([change]);
     expect(await later.waitApplied(change, WAIT_MS)).toEqual({ applied: 1, total: 2 });
     expect(one.target.verdicts()).toEqual(log.verdicts());
-    await later.stop();
   });
 
   it.each([
