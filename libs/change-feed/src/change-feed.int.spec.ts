@@ -1,4 +1,4 @@
-import { Redis, type RedisKey } from 'ioredis';
+import { Redis } from 'ioredis';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { RequestListener, Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
@@ -411,32 +411,40 @@ describe('the change feed over a real Redis', () => {
     await observer.stop();
   });
 
-  it('counts a resolver that had vanished before the control plane started, and none that had stopped', async () => {
-    const [one, two, three] = [await follow(), await follow(), await follow()];
-    // One that reaches Redis later than the feed has no lease yet.
-    await expect.poll(() => publisher.followers().length, { timeout: WAIT_MS }).toBe(3);
-    const { link } = two.follower as unknown as { link: { inForce: null } };
-    link.inForce = null;
-    await three.follower.stop();
-    await expect.poll(() => publisher.followers().length, { timeout: WAIT_MS }).toBe(1);
-    const later = new ChangePublisher({
-      redisUrl: inject('redisUrl'),
-      deployment: DEPLOYMENT,
-      readHead: () => log.head(),
-      missingResolverMs: 600_000,
-      log: silent,
-    });
-    onTestFinished(() => later.stop());
-    // However late it reads of them.
-    const { commands } = later as unknown as { commands: Redis };
-    const smembers = commands.smembers.bind(commands);
-    commands.smembers = (key: RedisKey) => sleep(3_000).then(() => smembers(key));
-    await later.start();
-    const change = log.commit(1, 2);
-    await later.publish([change]);
-    expect(await later.waitApplied(change, WAIT_MS)).toEqual({ applied: 1, total: 2 });
-    expect(one.target.verdicts()).toEqual(log.verdicts());
-  });
+  it.each([
+    ['reads the leases late', 'smembers'],
+    ['sends its commands on a connection that comes late', 'connect'],
+  ] as const)(
+    'counts a vanished resolver, and none that had stopped, when it %s',
+    async (_, late) => {
+      const [one, two, three] = [await follow(), await follow(), await follow()];
+      // One that reaches Redis later than the feed has no lease yet.
+      await expect.poll(() => publisher.followers().length, { timeout: WAIT_MS }).toBe(3);
+      const { link } = two.follower as unknown as { link: { inForce: null } };
+      link.inForce = null;
+      await three.follower.stop();
+      await expect.poll(() => publisher.followers().length, { timeout: WAIT_MS }).toBe(1);
+      const later = new ChangePublisher({
+        redisUrl: inject('redisUrl'),
+        deployment: DEPLOYMENT,
+        readHead: () => log.head(),
+        missingResolverMs: 600_000,
+        log: silent,
+      });
+      onTestFinished(() => later.stop());
+      const { commands } = later as unknown as { commands: Redis };
+      const command = (commands[late] as (...parameters: unknown[]) => Promise<unknown>).bind(
+        commands,
+      );
+      commands[late] = ((...parameters: unknown[]) =>
+        sleep(3_000).then(() => command(...parameters))) as never;
+      await later.start();
+      const change = log.commit(1, 2);
+      await later.publish([change]);
+      expect(await later.waitApplied(change, WAIT_MS)).toEqual({ applied: 1, total: 2 });
+      expect(one.target.verdicts()).toEqual(log.verdicts());
+    },
+  );
 
   it.each([
     ['that is at the same revision again', 5],

@@ -89,7 +89,7 @@ export class ChangePublisher {
   /** Other feed versions of followers that were logged already. */
   private readonly otherVersions = new Set<number>();
   private timers: NodeJS.Timeout[] = [];
-  /** A probe that is sent after this and is not late ends the search for followers. */
+  /** A probe that is sent after this and is not late ends the search for followers. Infinity: not subscribed. */
   private allKnownMs = Infinity;
   /** Whether the leases were read, or could not be. They alone tell of the resolvers that are missing. */
   private hasReadLeases = false;
@@ -121,6 +121,7 @@ export class ChangePublisher {
     });
     this.subscriber.on('ready', () => void this.subscribe());
     this.subscriber.on('close', () => (this.allKnownMs = Infinity));
+    this.commands.on('ready', () => void this.learnLeases());
     await Promise.all([
       startConnecting(this.commands, this.clock.asked),
       startConnecting(this.subscriber),
@@ -196,12 +197,23 @@ export class ChangePublisher {
     // States that were published meanwhile are lost.
     this.registry.renewAll(performance.now());
     this.allKnownMs = performance.now() + ALL_FOLLOWERS_KNOWN_MS;
+    await this.learnLeases();
+  }
+
+  /** Call it when a connection is ready: the leases can be read once both are. */
+  private async learnLeases(): Promise<void> {
+    if (!this.isSubscribed || this.commands.status !== 'ready') return;
     try {
+      await this.clock.asked;
       await this.readLeases();
     } catch (error) {
       this.options.log.warn({ reason: String(error) }, 'cannot read the leases of the followers');
     }
     this.hasReadLeases = true;
+  }
+
+  private get isSubscribed(): boolean {
+    return this.allKnownMs < Infinity;
   }
 
   /**
@@ -211,13 +223,12 @@ export class ChangePublisher {
   private async readLeases(): Promise<void> {
     const { commands: redis, messages } = this;
     const { names } = messages;
-    if (redis.status !== 'ready') return;
     const ids = await redis.smembers(names.leases);
     const leases = ids.length === 0 ? [] : await redis.mget(ids.map((id) => names.lease(id)));
     for (const lease of leases) if (lease !== null) this.receiveLease(lease);
     const gone = ids.filter((_id, i) => leases[i] === null);
     if (gone.length > 0) await redis.srem(names.leases, ...gone);
-    if (this.subscriber.status !== 'ready') return;
+    if (!this.isSubscribed) return;
     const [, uptimeS] = /^uptime_in_seconds:(\d+)/m.exec(await redis.info('server')) ?? [];
     if (Number(uptimeS ?? 0) * 1_000 > LEASE_MS) this.registry.markComplete();
   }
