@@ -1,9 +1,11 @@
 import { registerHooks } from 'node:module';
-import { writeSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
+
+const folder = new URL(import.meta.url).searchParams.get('folder');
 
 registerHooks({
   load(url, context, nextLoad) {
-    if (url.includes('/@opentelemetry/')) writeSync(2, `loaded ${url}\n`);
+    if (url.includes('/@opentelemetry/')) appendFileSync(`${folder}/${process.pid}`, `${url}\n`);
     return nextLoad(url, context);
   },
 });

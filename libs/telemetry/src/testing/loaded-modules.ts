@@ -1,5 +1,8 @@
+const HOOK = new URL('./loaded-modules-hook.mjs', import.meta.url);
+
 /**
- * `node --import` of it writes the URL of each module of OpenTelemetry that is loaded to standard error, whether it is
- * imported or required.
+ * What `node --import` takes, so that the URL of each module of OpenTelemetry that a process loads, imported or
+ * required, is a line of the file that is named after its pid.
  */
-export const LOADED_MODULES_HOOK = new URL('./loaded-modules-hook.mjs', import.meta.url).href;
+export const loadedModulesHook = (folder: string): string =>
+  `${HOOK.href}?${new URLSearchParams({ folder }).toString()}`;
