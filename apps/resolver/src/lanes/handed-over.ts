@@ -8,7 +8,7 @@ import {
 import type { BatchTurn } from '../clocks.js';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import { DropReason, Exchange, type QueryHandler } from '../query/exchange.js';
-import { HandoverKind, HandoverReader } from './handover-ring.js';
+import { HandoverReader } from './handover-ring.js';
 import { UdpReplyPath } from './lane-socket.js';
 
 /** Queries of one lane that are handled in one turn of the event loop. */
@@ -57,8 +57,7 @@ export class HandedOver {
     let taken = 0;
     for (; taken < QUERIES_A_TURN && reader.read(exchange, buffer); taken++) {
       exchange.replyPath = replies[reader.socket];
-      exchange.isAdmitted = reader.kind === HandoverKind.admitted;
-      if (reader.kind === HandoverKind.refresh) this.options.handler.refresh(exchange);
+      if (reader.isRefresh) this.options.handler.refresh(exchange);
       else this.options.handler.handle(exchange);
     }
     return taken;

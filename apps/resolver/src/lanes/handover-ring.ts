@@ -1,5 +1,5 @@
 import { ROUTE_WORDS } from '@weir/udp-batch';
-import type { Exchange } from '../query/exchange.js';
+import { type Exchange, QueryStage } from '../query/exchange.js';
 
 /*
  * Queries on their way from a lane to the main thread: a ring of records in shared memory. One thread writes, another
@@ -12,8 +12,9 @@ import type { Exchange } from '../query/exchange.js';
  *                 2   index of the socket      3  a `HandoverKind`
  *                 4   address family of the client, its port (5), its address (6 … 9)
  *                10   time of arrival in microseconds (2)
- *                12   route (ROUTE_WORDS)
- *                24   the query, padded to words
+ *                12   keyed hash of the name (2), when it was decided
+ *                14   route (ROUTE_WORDS)
+ *                26   the query, padded to words
  */
 const WRITTEN = 0;
 const READ = 16;
@@ -26,19 +27,17 @@ const FAMILY = 4;
 const PORT = 5;
 const ADDRESS = 6;
 const ARRIVED = 10;
-const ROUTE = 12;
+const NAME_HASH = 12;
+const ROUTE = 14;
 const QUERY = ROUTE + ROUTE_WORDS;
 const MICROSECONDS = 1e3;
 const HIGH = 2 ** 32;
 
-/** What the main thread is to do with a query. */
+/** What the main thread is to do with a query: what is left after its stage. */
 export const HandoverKind = {
-  /** All of it. */
-  handle: 0,
-  /** The same, but the query rate of the client was checked. */
-  admitted: 1,
+  ...QueryStage,
   /** Only to refresh the cached answer: the client has got it. */
-  refresh: 2,
+  refresh: 3,
 } as const;
 export type HandoverKind = (typeof HandoverKind)[keyof typeof HandoverKind];
 
@@ -86,6 +85,8 @@ export class HandoverWriter extends RingEnd {
     const microseconds = Math.floor(arrivedMs * MICROSECONDS);
     words[at + ARRIVED] = microseconds >>> 0;
     words[at + ARRIVED + 1] = Math.floor(microseconds / HIGH);
+    words[at + NAME_HASH] = exchange.nameHashLow;
+    words[at + NAME_HASH + 1] = exchange.nameHashHigh;
     for (let i = 0; i < ROUTE_WORDS; i++) words[at + ROUTE + i] = route[i];
     const start = (at + QUERY) << 2;
     for (let i = 0; i < exchange.length; i++) bytes[start + i] = exchange.bytes[i];
@@ -112,7 +113,7 @@ export class HandoverWriter extends RingEnd {
 export class HandoverReader extends RingEnd {
   /** Of the query that was read last. */
   socket = 0;
-  kind: HandoverKind = HandoverKind.handle;
+  isRefresh = false;
 
   get isEmpty(): boolean {
     return this.control[READ] === Atomics.load(this.control, WRITTEN);
@@ -139,12 +140,16 @@ export class HandoverReader extends RingEnd {
     exchange.bytes = buffer;
     exchange.length = words[at + LENGTH];
     this.socket = words[at + SOCKET];
-    this.kind = words[at + KIND] as HandoverKind;
+    const kind = words[at + KIND] as HandoverKind;
+    this.isRefresh = kind === HandoverKind.refresh;
+    exchange.stage = kind === HandoverKind.refresh ? QueryStage.received : kind;
     client.family = words[at + FAMILY] === 4 ? 4 : 6;
     client.port = words[at + PORT];
     for (let i = 0; i < client.words.length; i++) client.words[i] = words[at + ADDRESS + i];
     const microseconds = words[at + ARRIVED + 1] * HIGH + (words[at + ARRIVED] >>> 0);
     exchange.arrivedMs = microseconds / MICROSECONDS;
+    exchange.nameHashLow = words[at + NAME_HASH];
+    exchange.nameHashHigh = words[at + NAME_HASH + 1];
     for (let i = 0; i < ROUTE_WORDS; i++) route[i] = words[at + ROUTE + i];
     const start = (at + QUERY) << 2;
     for (let i = 0; i < exchange.length; i++) buffer[i] = bytes[start + i];

@@ -1,6 +1,7 @@
 import type { CacheReader } from '../cache/cache-reader.js';
 import type { UpstreamAccess } from '../query-path/query-path.js';
 import { DropReason, type QueryHandler, type ReplyPath, type Exchange } from '../query/exchange.js';
+import type { Question } from '../query/question.js';
 import { ForwardResult } from '../upstream/forward-result.js';
 import { HandoverKind, type HandoverWriter } from './handover-ring.js';
 import { LaneCount, type LaneCounts } from './lane-counts.js';
@@ -20,7 +21,7 @@ export interface HandoverOptions {
 
 /**
  * Hands queries over to the main thread: those that need an upstream (`UpstreamAccess`), or all (`QueryHandler`). The
- * main thread handles them from the start, and answers through the same socket.
+ * main thread goes on from their stage, and answers through the same socket.
  */
 export class Handover implements UpstreamAccess, QueryHandler {
   /** Of this batch. */
@@ -30,12 +31,14 @@ export class Handover implements UpstreamAccess, QueryHandler {
   constructor(private readonly options: HandoverOptions) {}
 
   handle(exchange: Exchange): void {
-    if (this.tryHandOver(exchange, HandoverKind.handle)) return;
+    if (this.tryHandOver(exchange, HandoverKind.received)) return;
     exchange.replyPath.drop(DropReason.handover);
   }
 
-  forward(exchange: Exchange): ForwardResult {
-    if (!this.tryHandOver(exchange, HandoverKind.admitted)) return ForwardResult.refused;
+  forward(exchange: Exchange, question: Question): ForwardResult {
+    const isItsOwn = question === exchange;
+    const kind = isItsOwn ? HandoverKind.missed : HandoverKind.admitted;
+    if (!this.tryHandOver(exchange, kind)) return ForwardResult.refused;
     this.options.cache.forgetMiss();
     return ForwardResult.taken;
   }

@@ -24,7 +24,13 @@ import type { AnswerCache } from '../cache/answer-cache.js';
 import { type CacheReader, CacheResult } from '../cache/cache-reader.js';
 import type { ServerCookies } from '../limits/server-cookies.js';
 import { AnswerSource, type LatencyHistogram, QueryTimer } from '../metrics/query-timer.js';
-import { DropReason, type Exchange, type QueryHandler, Transport } from '../query/exchange.js';
+import {
+  DropReason,
+  type Exchange,
+  type QueryHandler,
+  QueryStage,
+  Transport,
+} from '../query/exchange.js';
 import { OwnQuestion, type Question } from '../query/question.js';
 import { ForwardResult } from '../upstream/forward-result.js';
 import type { ReadPolicy } from '../shared-policy/read-policy.js';
@@ -152,7 +158,8 @@ export class QueryPath implements QueryHandler, ForwardEvents {
   private handleQuery(exchange: Exchange): void {
     const { replies } = this;
     this.timer.start(exchange);
-    if (!exchange.isAdmitted && this.options.limits.exceedsQueryRate(exchange.client)) {
+    const isNew = exchange.stage === QueryStage.received;
+    if (isNew && this.options.limits.exceedsQueryRate(exchange.client)) {
       return replies.drop(exchange, DropReason.limited);
     }
     const { query } = exchange;
@@ -167,7 +174,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
       query.nsidLimit = exchange.replyPath.maxAnswerBytes(query);
     }
     if (query.cookieBytes > 0) this.options.cookies.process(query, exchange.client);
-    if (status === QueryStatus.ok) this.answer(exchange);
+    if (status === QueryStatus.ok) this.goOn(exchange);
     else if (status === QueryStatus.cookieOnly) replies.sendCookie(exchange);
     else replies.sendError(exchange, null, status, ExtendedErrors.none);
   }
@@ -200,6 +207,19 @@ export class QueryPath implements QueryHandler, ForwardEvents {
 
   private decide(exchange: Exchange): Action {
     return this.options.decider.decide(exchange, this.decided);
+  }
+
+  /** What the cache missed in a lane is forwarded, unless it has an answer now. It is decided with its response. */
+  private goOn(exchange: Exchange): void {
+    const isMissed = exchange.stage === QueryStage.missed;
+    if (!isMissed || this.options.cache.find(exchange, this.nowSeconds()) !== CacheResult.miss) {
+      return this.answer(exchange);
+    }
+    const result = this.forward(exchange, exchange);
+    if (result === ForwardResult.taken) return;
+    const action = this.decide(exchange);
+    if (action === Action.resolve) return this.replyUnforwarded(exchange, exchange, result);
+    this.act(exchange, action, this.questionOf(exchange, action));
   }
 
   private answer(exchange: Exchange): void {
@@ -289,9 +309,18 @@ export class QueryPath implements QueryHandler, ForwardEvents {
       if (cache.beginRefresh() && !this.upstream.refresh(exchange, question)) cache.cancelRefresh();
       return this.replyFromCache(exchange, response);
     }
+    const result = this.forward(exchange, question);
+    if (result !== ForwardResult.taken) this.replyUnforwarded(exchange, question, result);
+  }
+
+  private forward(exchange: Exchange, question: Question): ForwardResult {
     this.timer.startUpstream(exchange);
-    const result = this.upstream.forward(exchange, question);
-    if (result === ForwardResult.taken || this.replyStale(exchange, question)) return;
+    return this.upstream.forward(exchange, question);
+  }
+
+  /** Answers a question that cannot be forwarded now. */
+  private replyUnforwarded(exchange: Exchange, question: Question, result: ForwardResult): void {
+    if (this.replyStale(exchange, question)) return;
     const isDead = result === ForwardResult.deadZone;
     const error = isDead ? ExtendedErrors.deadZone : ExtendedErrors.overloaded;
     this.sendError(exchange, Rcode.servFail, error);

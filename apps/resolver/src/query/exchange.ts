@@ -36,6 +36,17 @@ export type DropReason = (typeof DropReason)[keyof typeof DropReason];
 export const Transport = { udp: 0, tcp: 1, tls: 2, https: 3 } as const;
 export type Transport = (typeof Transport)[keyof typeof Transport];
 
+/** How far a query has come in the thread that has handed it over. */
+export const QueryStage = {
+  /** Nothing was done. */
+  received: 0,
+  /** It counts in the query rate of its client. */
+  admitted: 1,
+  /** Besides, its own question is to be resolved, and the cache has no answer. */
+  missed: 2,
+} as const;
+export type QueryStage = (typeof QueryStage)[keyof typeof QueryStage];
+
 /** Header and the longest question. */
 const MAX_OWN_BYTES = HEADER_BYTES + MAX_NAME_BYTES + QUESTION_FIXED_BYTES;
 
@@ -76,13 +87,12 @@ export class Exchange implements Question {
   replyPath!: ReplyPath;
   readonly query = new Query();
   /**
-   * Keyed hash of the qname as two signed 32-bit words. Set by `QueryDecider`. 0 for the root and for a class that is
-   * refused.
+   * Keyed hash of the qname as two signed 32-bit words. Set by `QueryDecider`, here or in the thread that has handed it
+   * over. 0 for the root and for a class that is refused.
    */
   nameHashLow = 0;
   nameHashHigh = 0;
-  /** Whether the query rate of its client was checked before, by the lane that has handed it over. */
-  isAdmitted = false;
+  stage: QueryStage = QueryStage.received;
   /** Time of arrival on the monotonic clock, in milliseconds. 0: it arrives when its handling starts. */
   arrivedMs = 0;
   /** The same when the query is timed, else 0. */
