@@ -1,10 +1,19 @@
-import { MatchedBy, type ClientAddress } from '@weir/policy';
+import { type ClientAddress, MatchedBy } from '@weir/policy';
 import type { SubscriberKey } from './subscriber-key.js';
 
 /** Of this many connections, clients that are not served may have one. */
 const STRANGER_FRACTION = 8;
 /** IPv4 strangers are counted by /24. */
 const STRANGER_BITS_IPV4 = 24;
+
+/** One open connection, from the point of view of its listener. */
+export interface Connection {
+  /** Time of the last complete query or answer, on the clock of the listener. */
+  readonly lastActiveMs: number;
+  /** Reads no more; closes when everything that was read is answered. */
+  drain(): void;
+  destroy(): void;
+}
 
 export interface ConnectionPoolOptions {
   /** Open connections of all clients together. */

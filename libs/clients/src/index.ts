@@ -5,7 +5,7 @@ export {
   type ConnectionPoolOptions,
   type PooledConnection,
 } from './connection-pool.js';
-export type { Connection } from './connection.js';
+export type { Connection } from './connection-pool.js';
 export { type Incident, IncidentSeal } from './incident.js';
 export {
   BAD_PROXY_HEADER,

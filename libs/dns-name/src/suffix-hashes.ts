@@ -1,6 +1,5 @@
 import type { HashKey } from './hash-key.js';
-import { MAX_LABELS, MAX_MESSAGE_BYTES, sip } from './sip-instance.js';
-import { SIP_STATE_WORDS, startOfSip } from './sip-state.js';
+import { MAX_LABELS, MAX_MESSAGE_BYTES, sip, SIP_STATE_WORDS, startOfSip } from './sip-instance.js';
 
 const { hashLabels } = sip;
 const sipStart = sip.start;

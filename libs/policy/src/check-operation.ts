@@ -1,5 +1,9 @@
 import type { Entities, EntityKeys, Ipv6Words, Operation } from '@weir/config-model';
-import { PolicyError } from './policy-error.js';
+
+/** A change that a policy cannot apply. Nothing of it was applied; the follower then loads a snapshot. */
+export class PolicyError extends Error {
+  override readonly name = 'PolicyError';
+}
 
 /**
  * Checks what the lookups of a policy need: networks without host bits and ascending lists. The codec of

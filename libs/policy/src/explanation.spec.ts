@@ -1,9 +1,9 @@
+import { describe, expect, it } from 'vitest';
 import { type PutOperation, RuleVerdict } from '@weir/config-model';
 import { hashDomain } from '@weir/dns-name';
-import { describe, expect, it } from 'vitest';
 import { Reason } from './decision.js';
 import { Policy } from './policy.js';
-import { MatchedBy } from './subscribers/subscriber-match.js';
+import { MatchedBy } from './subscribers/subscriber-lookup.js';
 import { applicationRule, ipv4Client, KEY, namesOf, profile } from './testing/fixtures.js';
 import { MapCatalogue } from './testing/map-catalogue.js';
 

@@ -1,6 +1,6 @@
 import type { Decision } from './decision.js';
 import type { StepVerdict } from './rule-evaluator.js';
-import type { SubscriberMatch } from './subscribers/subscriber-match.js';
+import type { SubscriberMatch } from './subscribers/subscriber-lookup.js';
 
 /** The time for which the target of a schedule stays active without a break, in milliseconds. Null: for good. */
 export interface SchedulePeriod {

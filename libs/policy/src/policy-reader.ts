@@ -4,14 +4,14 @@ import type { Client } from './client.js';
 import { Decision, NO_TTL_CAP, Reason, type Verdict } from './decision.js';
 import type { Explanation } from './explanation.js';
 import { Lookups } from './lookups.js';
-import { PolicyError } from './policy-error.js';
+import { PolicyError } from './check-operation.js';
 import { PolicyHead } from './policy-head.js';
 import type { PolicySpaces } from './policy-spaces.js';
 import type { OrderLookup } from './rules/order-lookup.js';
 import { RuleEvaluator } from './rule-evaluator.js';
 import { LOOK_AHEAD_MS } from './schedules/schedule-lookup.js';
 import { ZoneClock } from './schedules/zone-clock.js';
-import { SubscriberMatch } from './subscribers/subscriber-match.js';
+import { SubscriberMatch } from './subscribers/subscriber-lookup.js';
 
 export interface PolicyOptions {
   /** IANA name of the time zone of schedules (decisions §5). */

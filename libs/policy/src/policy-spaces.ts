@@ -1,5 +1,4 @@
-import type { Fork } from './memory/fork.js';
-import { type ChunkChange, Space, type SpaceOptions } from './memory/space.js';
+import { type ChunkChange, type Fork, Space, type SpaceOptions } from './memory/space.js';
 
 /** The structures of a policy, each with a space of its own. */
 const NAMES = [

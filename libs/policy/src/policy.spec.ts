@@ -1,3 +1,4 @@
+import { beforeEach, describe, expect, it } from 'vitest';
 import {
   type Change,
   EMPTY_DIGEST,
@@ -7,10 +8,9 @@ import {
   RuleVerdict,
 } from '@weir/config-model';
 import { hashDomain, normaliseDomain } from '@weir/dns-name';
-import { beforeEach, describe, expect, it } from 'vitest';
 import { Decision, NO_TTL_CAP, Reason, Verdict } from './decision.js';
 import { Policy } from './policy.js';
-import { PolicyError } from './policy-error.js';
+import { PolicyError } from './check-operation.js';
 import {
   applicationRule,
   client,

@@ -19,13 +19,12 @@ import type { Decision, Verdict } from './decision.js';
 import { type EntityStore, EntityStores } from './entity-stores.js';
 import type { Explanation } from './explanation.js';
 import { loadRows } from './load-rows.js';
-import { Fork } from './memory/fork.js';
-import type { SpaceOptions } from './memory/space.js';
+import { Fork, type SpaceOptions } from './memory/space.js';
 import { PolicyHead } from './policy-head.js';
 import { type PolicyOptions, PolicyReader } from './policy-reader.js';
 import { createSpaces, forkSpaces, giveAwaySpaces, type PolicySpaces } from './policy-spaces.js';
 import type { OrderLookup } from './rules/order-lookup.js';
-import type { SubscriberMatch } from './subscribers/subscriber-match.js';
+import type { SubscriberMatch } from './subscribers/subscriber-lookup.js';
 
 /** Bytes of each structure. */
 export type PolicyMemory = Readonly<

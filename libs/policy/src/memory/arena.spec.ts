@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CHUNK_WORDS, startOf } from './address.js';
 import { Arena, chunkOf, FIRST_WORDS, LOOK_AHEAD_WORDS, wordOf } from './arena.js';
-import { Fork } from './fork.js';
-import { Space } from './space.js';
+import { Fork, Space } from './space.js';
 
 const MOST = FIRST_WORDS / 8;
 const NOTHING = new Int32Array(0);

@@ -1,5 +1,4 @@
 import { countAsHeap } from './heap-weight.js';
-import type { TakenChunk } from './taken-chunk.js';
 
 /** So much is kept at any size of the policy. */
 const LEAST_BYTES = 32 * 2 ** 20;
@@ -11,6 +10,12 @@ export const SLAB_BYTES = 8 * 2 ** 20 + 2 ** 16;
 /** Smaller chunks have a buffer of their own: a huge page would make all of it real, and most is never written. */
 const LEAST_PART_BYTES = 2 ** 20;
 const NOTHING = new Int32Array(0);
+
+export interface TakenChunk {
+  readonly chunk: Int32Array;
+  /** All words are 0. Otherwise they are anything. */
+  readonly isNew: boolean;
+}
 
 /** Where the chunks of policies come from, and where they go back to. */
 export class ChunkMemory {

@@ -13,8 +13,7 @@ import {
   insert,
   seek,
 } from './pair-block.js';
-import type { PairLookup } from './pair-lookup.js';
-import { LEAF, lowest } from './pair-reference.js';
+import { LEAF, lowest, type PairLookup } from './pair-lookup.js';
 
 /** Two leaves are merged when the result has at most this load. */
 const MERGED_LOAD = 0.3;

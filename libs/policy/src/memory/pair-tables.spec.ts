@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { REFERENCE_WORDS } from './pair-reference.js';
+import { REFERENCE_WORDS } from './pair-lookup.js';
 import { PairTables } from './pair-tables.js';
 
 const KEY_BITS = 0xff;

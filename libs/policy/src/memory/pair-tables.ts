@@ -10,8 +10,7 @@ import {
   seek,
 } from './pair-block.js';
 import { PairDirectories } from './pair-directories.js';
-import { PairLookup } from './pair-lookup.js';
-import { capacityOf, LEAF } from './pair-reference.js';
+import { capacityOf, LEAF, PairLookup } from './pair-lookup.js';
 import { Space } from './space.js';
 
 const MAX_LOAD = 0.8;

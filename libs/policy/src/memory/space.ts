@@ -1,10 +1,21 @@
-import { type Fork, NO_FORK } from './fork.js';
 import { CHUNK_WORDS } from './address.js';
 import { type ChunkMemory, PLAIN_MEMORY } from './chunk-memory.js';
 import { countAsGarbage } from './heap-weight.js';
 
 const WORD_BYTES = Int32Array.BYTES_PER_ELEMENT;
 const NOTHING = new Int32Array(new SharedArrayBuffer(0));
+
+/**
+ * That two policies have chunks of memory in common: one of them was made from the other. Who writes such a chunk first
+ * copies it. It is over when one of the two is no longer used.
+ */
+export class Fork {
+  isOver = false;
+}
+
+/** Nothing is in common with anyone. */
+export const NO_FORK = new Fork();
+NO_FORK.isOver = true;
 
 /** A chunk by its number; null: it was dropped. */
 export type ChunkChange = readonly [number: number, chunk: Int32Array | null];

@@ -1,4 +1,4 @@
-import { REFERENCE_WORDS } from './pair-reference.js';
+import { REFERENCE_WORDS } from './pair-lookup.js';
 import { PairTables } from './pair-tables.js';
 import { Space } from './space.js';
 import { mix, WordMapLookup } from './word-map-lookup.js';

@@ -1,5 +1,5 @@
 import type { RuleVerdict } from '@weir/config-model';
-import { REFERENCE_WORDS } from '../memory/pair-reference.js';
+import { REFERENCE_WORDS } from '../memory/pair-lookup.js';
 import { PairTables } from '../memory/pair-tables.js';
 import type { SlotRecords } from '../memory/slot-records.js';
 import { HIGH_BITS, VERDICT_SHIFT } from './domain-rule-lookup.js';

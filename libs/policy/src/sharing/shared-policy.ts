@@ -1,7 +1,7 @@
 import type { CatalogueIndex } from '../catalogue-index.js';
 import { PolicyReader } from '../policy-reader.js';
 import { countAsGarbage } from '../memory/heap-weight.js';
-import { NO_FORK } from '../memory/fork.js';
+import { NO_FORK } from '../memory/space.js';
 import {
   adoptChanges,
   bytesOf,

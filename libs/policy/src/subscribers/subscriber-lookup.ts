@@ -1,9 +1,91 @@
 import type { Client } from '../client.js';
-import { Ipv4Lookup } from './ipv4-lookup.js';
-import { Ipv6Lookup } from './ipv6-lookup.js';
 import { NaptLookup } from './napt-lookup.js';
-import { MatchedBy, type SubscriberMatch } from './subscriber-match.js';
-import type { SubscriberSpaces } from './subscriber-spaces.js';
+import type { Space } from '../memory/space.js';
+import { PrefixLookup } from './prefix-lookup.js';
+import { ShortPrefixLookup } from './short-prefix-lookup.js';
+
+/** The memory of `Subscribers`. */
+export interface SubscriberSpaces {
+  readonly naptAddresses: Space;
+  readonly naptRanges: Space;
+  readonly ipv4Long: Space;
+  readonly ipv4Short: Space;
+  readonly ipv6Short: Space;
+  readonly ipv6Long: Space;
+}
+
+/**
+ * The kind of record that a client was found by. `outsideRanges`: none, but its address has NAPT ranges, which do not
+ * have its port.
+ */
+export const MatchedBy = { nothing: 0, naptRange: 1, network: 2, outsideRanges: 3 } as const;
+export type MatchedBy = (typeof MatchedBy)[keyof typeof MatchedBy];
+
+/** The record that identifies the subscriber of a client. Reused; fields that do not belong to `by` are undefined. */
+export class SubscriberMatch {
+  by: MatchedBy = MatchedBy.nothing;
+  /** The bounds of the NAPT range, both inclusive. */
+  lowerPort = 0;
+  upperPort = 0;
+  /** The prefix length of the network, which is of the family of the client. */
+  prefixLength = 0;
+}
+
+/** The longest prefixes that are in the table. */
+export const SHORT_BITS = 16;
+
+/** Searches `Ipv4Networks`, in any thread. */
+export class Ipv4Lookup {
+  private readonly long: PrefixLookup;
+  private readonly short: ShortPrefixLookup;
+  private matched = 0;
+
+  constructor(long: Space, short: Space) {
+    this.long = new PrefixLookup(long, 1, SHORT_BITS);
+    this.short = new ShortPrefixLookup(short);
+  }
+
+  /** The length of the prefix that the last `find` found. Undefined if it found none. */
+  get matchedLength(): number {
+    return this.matched;
+  }
+
+  /** The value of the longest network that holds the address (word 0); −1: none. Allocates nothing. */
+  find(words: Uint32Array): number {
+    const value = this.long.find(words);
+    if (value >= 0) {
+      this.matched = this.long.matchedLength;
+      return value;
+    }
+    const address = words[0] >>> SHORT_BITS;
+    this.matched = this.short.lengthAt(address);
+    return this.short.find(address);
+  }
+}
+
+/** Searches `Ipv6Networks`, in any thread. */
+export class Ipv6Lookup {
+  private readonly short: PrefixLookup;
+  private readonly long: PrefixLookup;
+  private isLongMatch = false;
+
+  constructor(short: Space, long: Space) {
+    this.short = new PrefixLookup(short, 2);
+    this.long = new PrefixLookup(long, 4);
+  }
+
+  /** The length of the prefix that the last `find` found. Undefined if it found none. */
+  get matchedLength(): number {
+    return (this.isLongMatch ? this.long : this.short).matchedLength;
+  }
+
+  /** The value of the longest network that holds the address (four words); −1: none. Allocates nothing. */
+  find(words: Uint32Array): number {
+    const value = this.long.find(words);
+    this.isLongMatch = value >= 0;
+    return this.isLongMatch ? value : this.short.find(words);
+  }
+}
 
 /** Finds the profile slots of clients in `Subscribers`, in any thread. */
 export class SubscriberLookup {

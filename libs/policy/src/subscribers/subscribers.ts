@@ -1,10 +1,8 @@
 import { Space } from '../memory/space.js';
-import { Ipv4Lookup, SHORT_BITS } from './ipv4-lookup.js';
-import { Ipv6Lookup } from './ipv6-lookup.js';
+import { Ipv4Lookup, Ipv6Lookup, SHORT_BITS, type SubscriberSpaces } from './subscriber-lookup.js';
 import { NaptRanges } from './napt-ranges.js';
 import { PrefixTree } from './prefix-tree.js';
 import { ShortPrefixes } from './short-prefixes.js';
-import type { SubscriberSpaces } from './subscriber-spaces.js';
 
 /** Networks of subscribers are rarely longer: the interface id of a host has 64 bits (RFC 4291 §2.5.1). */
 const SHORT_IPV6_BITS = 64;

@@ -1,8 +1,8 @@
 import {
   Digest,
   type Entities,
-  type EntityKind,
   ENTITY_KINDS,
+  type EntityKind,
   type Operation,
   type Profile,
   type PutOperation,
@@ -11,7 +11,7 @@ import {
   toRow,
 } from '@weir/config-model';
 import { hashDomain, type HashKey } from '@weir/dns-name';
-import { MatchedBy, type SubscriberMatch } from '../subscribers/subscriber-match.js';
+import { MatchedBy, type SubscriberMatch } from '../subscribers/subscriber-lookup.js';
 import type { Reason } from '../decision.js';
 import { type Listing, MANDATORY_IDS } from './map-catalogue.js';
 import type { WallClock } from './wall-clock.js';
