@@ -55,6 +55,18 @@ describe('a cached answer', () => {
     expect(cache.counters).toMatchObject({ hits: 2, misses: 1 });
   });
 
+  it('counts once when another thread has missed it, whether or not it is there now', () => {
+    const cache = cacheWith(www, { answers: [a('192.0.2.1', 100)] });
+    expect(cache.misses(www, 10)).toBe(false);
+    expect(cache.counters).toMatchObject({ hits: 0, misses: 0 });
+    expect(cache.find(www, 10)).toBe(CacheResult.fresh);
+    expect(cache.misses(questionOf('www.example.net', 1), 10)).toBe(true);
+    expect(cache.counters).toMatchObject({ hits: 1, misses: 1 });
+    // It has expired, and is of use still.
+    expect(cache.misses(www, 200)).toBe(false);
+    expect(cache.counters).toMatchObject({ hits: 1, misses: 1 });
+  });
+
   it('outlives its additional records, which it then comes without', () => {
     const cache = cacheWith(www, {
       answers: [a('192.0.2.1', 100)],

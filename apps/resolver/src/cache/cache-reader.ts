@@ -78,6 +78,15 @@ export class CacheReader {
     return found;
   }
 
+  /** Whether there is still no answer to a question that another thread missed. Only that counts as a lookup. */
+  misses(question: Question, nowSeconds: number): boolean {
+    this.nowSeconds = nowSeconds;
+    const at = this.findEntry(question);
+    if (at >= 0 && this.stateOf(at, nowSeconds) !== CacheResult.miss) return false;
+    this.counts[Lookup.miss]++;
+    return true;
+  }
+
   /** The question of the last lookup is looked up again in another thread, which counts that. */
   forgetMiss(): void {
     this.counts[Lookup.miss]--;

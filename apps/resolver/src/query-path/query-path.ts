@@ -212,7 +212,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
   /** What the cache missed in a lane is forwarded, unless it has an answer now. It is decided with its response. */
   private goOn(exchange: Exchange): void {
     const isMissed = exchange.stage === QueryStage.missed;
-    if (!isMissed || this.options.cache.find(exchange, this.nowSeconds()) !== CacheResult.miss) {
+    if (!isMissed || !this.options.cache.misses(exchange, this.nowSeconds())) {
       return this.answer(exchange);
     }
     const result = this.forward(exchange, exchange);
