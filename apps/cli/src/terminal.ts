@@ -55,6 +55,25 @@ export class Terminal {
     this.errors.write(`${ERASE_LINE}${name}: ${(bytes / MIB).toFixed(1)}${of} MiB`);
   }
 
+  /**
+   * Prints rows in columns below headings.
+   * @param left so many columns are aligned to the left, the others to the right.
+   * @param styleOf the style of the row with that number; undefined: none.
+   */
+  printTable(
+    headings: readonly string[],
+    rows: readonly (readonly string[])[],
+    left: number,
+    styleOf: (row: number) => Style | undefined = () => undefined,
+  ): void {
+    const [first, ...lines] = table([headings, ...rows], left);
+    this.print(this.style('bold', first));
+    for (const [i, line] of lines.entries()) {
+      const style = styleOf(i);
+      this.print(style === undefined ? line : this.style(style, line));
+    }
+  }
+
   private clear(): void {
     if (this.errors.isTTY === true && this.lastProgressMs > 0) this.errors.write(ERASE_LINE);
     this.lastProgressMs = 0;

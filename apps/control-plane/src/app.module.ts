@@ -11,28 +11,28 @@ import type { Server } from 'node:http';
 import { Registry } from 'prom-client';
 import { ChangesModule } from './changes/changes.module.js';
 import { CatalogueUpdater } from './catalogue/catalogue-updater.js';
-import { CoreModule, PROCESS, type Process } from './core.module.js';
+import { CoreModule } from './core.module.js';
 import { DatabaseFeedSource } from './feed/database-feed-source.js';
 import { ExplainModule } from './explain/explain.module.js';
 import { FeedApi } from './feed/feed-api.js';
 import { HttpModule } from './http/http.module.js';
-import type { HttpOptions } from './http/pipeline/http-options.js';
 import { InitModule } from './init/init.module.js';
 import { registerMetrics } from './operations/metrics.js';
 import { Readiness } from './operations/readiness.js';
 import { Database } from './platform/database/database.js';
 import { JobScheduler } from './platform/jobs/job-scheduler.js';
 import { closeServer, listen } from './platform/server-lifecycle.js';
+import { PROCESS, type Process } from './process.js';
 import { ResourcesModule } from './resources/resources.module.js';
 import { MeasuredPropagation } from './revisions/propagation-metrics.js';
 
 /** Opens the ports when everything else is there, and then begins the work in the background. */
 @Module({})
 export class AppModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  static with(process: Process, registry: Registry, http: HttpOptions): DynamicModule {
+  static with(process: Process, registry: Registry): DynamicModule {
     const imports = [
       CoreModule.with(process, registry),
-      HttpModule.with(http),
+      HttpModule.with(process.configuration),
       ResourcesModule,
       InitModule,
       ExplainModule,

@@ -23,7 +23,6 @@ import {
 import { TSIG_KEY } from '@weir/catalogue';
 import { TELEMETRY_VARIABLES } from '@weir/telemetry';
 import { ANSWER_VARIABLES, FEED_VARIABLES } from '@weir/policy-feed/state';
-import { DOCS_ACCESS } from './http/openapi/docs-access.js';
 
 /** Variables of resolvers, by which `GET /explain/` says what they answer. */
 function likeResolvers<S extends VariableSchema>(schema: S): S {
@@ -128,7 +127,7 @@ export const SCHEMA = {
       'Then the call is answered with 408, or its connection is closed.',
     default: '30',
   }),
-  MANAGEMENT_DOCS: choice(DOCS_ACCESS, {
+  MANAGEMENT_DOCS: choice(['public', 'token', 'off'], {
     description:
       'Who may read /openapi.json and /docs: everybody, clients with a token, or nobody.',
     default: 'token',

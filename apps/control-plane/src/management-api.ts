@@ -6,14 +6,12 @@ import express from 'express';
 import { Server as HttpsServer } from 'node:https';
 import { Registry } from 'prom-client';
 import { AppModule } from './app.module.js';
-import type { Process } from './core.module.js';
-import { registerCallerMetrics, FailedAttempts } from './http/callers/failed-attempts.js';
 import { beginRequest } from './http/pipeline/begin-request.js';
-import type { HttpOptions } from './http/pipeline/http-options.js';
 import { limitConnections } from './http/pipeline/limit-connections.js';
 import { RequestMetrics } from './http/pipeline/request-metrics.js';
 import { limitTimes, TIME_LIMITS } from './http/pipeline/time-limits.js';
 import { Endpoints } from './http/routing/endpoints.js';
+import type { Process } from './process.js';
 import { closeServer } from './platform/server-lifecycle.js';
 
 /** Express as the management API needs it. */
@@ -37,8 +35,7 @@ class ManagementAdapter extends ExpressAdapter {
 export async function createManagementApi(process: Process): Promise<NestExpressApplication> {
   const { tls, log, configuration } = process;
   const registry = new Registry();
-  const options = httpOptions(process, registry);
-  const module = AppModule.with(process, registry, options);
+  const module = AppModule.with(process, registry);
   const app = await NestFactory.create<NestExpressApplication>(module, new ManagementAdapter(), {
     bodyParser: false,
     abortOnError: false,
@@ -47,39 +44,13 @@ export async function createManagementApi(process: Process): Promise<NestExpress
     ...(tls && { httpsOptions: tls.serverOptions() }),
     logger: nestLog(log),
   });
-  app.use(beginRequest(app.get(Endpoints), options));
+  const metrics = new RequestMetrics(registry);
+  app.use(beginRequest(app.get(Endpoints), metrics, process));
   const server = app.getHttpServer();
   if (server instanceof HttpsServer) tls?.attach(server);
-  limitConnections(server, { ...options, connections: configuration.MANAGEMENT_CONNECTIONS }, () =>
-    options.metrics.countRefusedConnection(),
-  );
-  limitTimes(server, { ...TIME_LIMITS, stallMs: options.stallMs });
+  limitConnections(server, configuration, () => metrics.countRefusedConnection());
+  limitTimes(server, { ...TIME_LIMITS, stallMs: configuration.MANAGEMENT_STALL_S * 1000 });
   return app;
-}
-
-function httpOptions(process: Process, registry: Registry): HttpOptions {
-  const { configuration, log, telemetry, tokens } = process;
-  const attempts = new FailedAttempts();
-  registerCallerMetrics(registry, attempts, tokens.file);
-  return {
-    log,
-    metrics: new RequestMetrics(registry),
-    tracer: telemetry?.tracer ?? null,
-    allowedSources: configuration.MANAGEMENT_ALLOWED_SOURCES,
-    trustedProxies: configuration.MANAGEMENT_TRUSTED_PROXIES,
-    tokens: () => tokens.all(),
-    attempts,
-    callLimits: {
-      perSecond: configuration.MANAGEMENT_CALLS_PER_SECOND,
-      atOnce: configuration.MANAGEMENT_CALLS_AT_ONCE,
-      listsAtOnce: configuration.MANAGEMENT_LISTS_AT_ONCE,
-    },
-    bodyLimitBytes: configuration.MANAGEMENT_BODY_LIMIT,
-    stallMs: configuration.MANAGEMENT_STALL_S * 1000,
-    docs: configuration.MANAGEMENT_DOCS,
-    console: configuration.MANAGEMENT_CONSOLE,
-    timeZone: configuration.SCHEDULE_TIMEZONE,
-  };
 }
 
 /** Writes Nest's own log lines to our log. Its start messages have level debug. */

@@ -7,7 +7,7 @@ import {
   readSets,
   type SourceDefinition,
 } from '@weir/catalogue';
-import { findImage } from '@weir/control-plane/catalogue/store/image-store';
+import { readImage } from '@weir/control-plane/catalogue/store/image-store';
 import { SCHEMA } from '@weir/control-plane/configuration';
 import { DomainError, normaliseDomain, parseHashKey } from '@weir/dns-name';
 import { parseVariables } from '@weir/ops';
@@ -20,7 +20,6 @@ import { show } from '../catalogue/show.js';
 import { type Context, Failure, UsageError } from '../context.js';
 import { withDatabase } from '../database.js';
 import { controlPlaneVariables } from '../stack.js';
-import { table } from '../terminal.js';
 
 interface Options {
   /** Folder or URL; undefined: that of CATALOGUE. */
@@ -72,16 +71,9 @@ export async function diffImages(
 
 /** @param version null: the one in force. */
 async function storedImage(context: Context, version: string | null): Promise<ImageBytes> {
-  return withDatabase(context, async (pool) => {
-    const { rows } = await pool.query<{ sha256: string }>(
-      `SELECT sha256 FROM catalogue_image
-       WHERE version = coalesce($1, (SELECT catalogue_version FROM config_head))`,
-      [version],
-    );
-    const image = rows[0] && (await findImage(pool, rows[0].sha256));
-    if (!image) throw new Failure(`the database has no catalogue ${version ?? 'in force'}`);
-    return inMemory(Buffer.concat(await Array.fromAsync(image.read(0, image.sizeBytes))));
-  });
+  const image = await withDatabase(context, (pool) => readImage(pool, version));
+  if (image === null) throw new Failure(`the database has no catalogue ${version ?? 'in force'}`);
+  return inMemory(image);
 }
 
 function inMemory(image: Uint8Array): ImageBytes {
@@ -139,12 +131,7 @@ export async function printSets(
     [...new Set(sources.map((source) => source.commercial_use))].join(', '),
     fault ?? about,
   ]);
-  const [first, ...lines] = table(
-    [['set', 'on', 'names', 'licence', 'commercial use', 'what'], ...rows],
-    6,
-  );
-  terminal.print(terminal.style('bold', first));
-  for (const line of lines) terminal.print(line);
+  terminal.printTable(['set', 'on', 'names', 'licence', 'commercial use', 'what'], rows, 6);
 }
 
 /** How many names lists had together, and the month of the oldest count, such as `188,764 (2026-02)`. */

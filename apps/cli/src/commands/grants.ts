@@ -2,7 +2,7 @@ import type { StoredGrantDto } from '@weir/control-plane/resources/grants/grant.
 import { text } from 'node:stream/consumers';
 import { Api } from '../api/api.js';
 import type { Context } from '../context.js';
-import { table, textOf } from '../terminal.js';
+import { textOf } from '../terminal.js';
 import { acknowledged, proofOf } from './orders.js';
 
 interface Options {
@@ -27,9 +27,7 @@ export async function listGrants(
     return;
   }
   const rows = all.map(({ id, verdict, until }) => [id, verdict, until].map(textOf));
-  const [first, ...lines] = table([['id', 'verdict', 'until'], ...rows], 3);
-  terminal.print(terminal.style('bold', first));
-  for (const line of lines) terminal.print(line);
+  terminal.printTable(['id', 'verdict', 'until'], rows, 3);
 }
 
 /** Allows or denies a domain for a while. */

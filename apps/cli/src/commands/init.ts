@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { Api } from '../api/api.js';
 import { type Context, Failure } from '../context.js';
-import { grouped, table, type Terminal, textOf } from '../terminal.js';
+import { grouped, type Terminal, textOf } from '../terminal.js';
 
 const KINDS = ['added', 'changed', 'removed'] as const;
 const KEYS_SHOWN = 5;
@@ -30,8 +30,8 @@ export async function init(
   });
   if (dryRun === true) {
     const said = await text(answer);
-    const lines = json === true ? [said] : render(JSON.parse(said) as DryRunDto, terminal);
-    for (const line of lines) terminal.print(line);
+    if (json === true) terminal.print(said);
+    else printDryRun(JSON.parse(said) as DryRunDto, terminal);
   } else {
     const { 'x-config-revision': revision, 'x-config-applied': applied } = answer.headers;
     terminal.print(
@@ -56,26 +56,24 @@ async function* withProgress(
   terminal.progress('checking what was sent', bytes, size);
 }
 
-function render(
-  { revision, resources, subscribers_affected }: DryRunDto,
+function printDryRun(
+  { revision, resources, subscribers_affected: affected }: DryRunDto,
   terminal: Terminal,
-): string[] {
+): void {
   const entries = Object.entries(resources) as [string, DifferenceDto][];
   const rows = entries.map(([name, { added, changed, removed, unchanged }]) => [
     textOf(name),
     ...[added, changed, removed, unchanged].map(grouped),
   ]);
-  const [headings, ...lines] = table([['', ...KINDS, 'unchanged'], ...rows], 1);
-  const samples = entries.flatMap(([name, { samples: of }]) =>
-    KINDS.filter((kind) => of[kind].length > 0).map((kind) => {
-      const more = of[kind].length > KEYS_SHOWN ? ', …' : '';
-      return `${textOf(name)} ${kind}: ${of[kind].slice(0, KEYS_SHOWN).map(textOf).join(', ')}${more}`;
-    }),
+  terminal.printTable(['', ...KINDS, 'unchanged'], rows, 1);
+  for (const [name, { samples }] of entries) {
+    for (const kind of KINDS.filter((one) => samples[one].length > 0)) {
+      const shown = samples[kind].slice(0, KEYS_SHOWN).map(textOf).join(', ');
+      const more = samples[kind].length > KEYS_SHOWN ? ', …' : '';
+      terminal.print(`${textOf(name)} ${kind}: ${shown}${more}`);
+    }
+  }
+  terminal.print(
+    `${grouped(affected)} subscribers would be affected, at revision ${revision}; nothing was changed`,
   );
-  return [
-    terminal.style('bold', headings),
-    ...lines,
-    ...samples,
-    `${grouped(subscribers_affected)} subscribers would be affected, at revision ${revision}; nothing was changed`,
-  ];
 }

@@ -7,7 +7,7 @@ import type {
 import { text } from 'node:stream/consumers';
 import { Api } from '../api/api.js';
 import { type Context, Failure } from '../context.js';
-import { grouped, table, textOf } from '../terminal.js';
+import { grouped, textOf } from '../terminal.js';
 
 interface Options {
   readonly json?: true;
@@ -33,9 +33,7 @@ export async function categories(
     domains === undefined ? 'secret' : grouped(domains),
   ]);
   const headings = ['id', 'name', 'group', 'purpose', 'mandatory', 'domains'];
-  const [first, ...lines] = table([headings, ...rows], 5);
-  terminal.print(terminal.style('bold', first));
-  for (const line of lines) terminal.print(line);
+  terminal.printTable(headings, rows, 5);
 }
 
 /** Prints the catalogue in force, and how each of its sources does. */
@@ -56,11 +54,7 @@ export async function sources(
     grouped(one.names),
   ]);
   const headings = ['of', 'source', 'format', 'state', 'licence', 'last good', 'names'];
-  const [first, ...lines] = table([headings, ...rows], 6);
-  terminal.print(terminal.style('bold', first));
-  for (const [i, line] of lines.entries()) {
-    terminal.print(terminal.style(COLOURS[all[i].state] ?? 'none', line));
-  }
+  terminal.printTable(headings, rows, 6, (i) => COLOURS[all[i].state]);
   for (const { source, state, mirror, reason } of all) {
     const from = mirror === null ? '' : `; the list is of ${textOf(mirror)}`;
     if (reason !== null) terminal.print(`${state}: ${textOf(source)} ${textOf(reason)}${from}`);
@@ -89,12 +83,7 @@ export async function search(
     ...[one.name, one.source, one.matched, one.since].map(textOf),
     textOf(one.line),
   ]);
-  const [first, ...lines] = table(
-    [['of', 'name', 'source', 'matched', 'since', 'line'], ...rows],
-    5,
-  );
-  terminal.print(terminal.style('bold', first));
-  for (const line of lines) terminal.print(line);
+  terminal.printTable(['of', 'name', 'source', 'matched', 'since', 'line'], rows, 5);
 }
 
 /** Takes the held list of a source. */

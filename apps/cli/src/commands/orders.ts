@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Api } from '../api/api.js';
 import { type Context, UsageError } from '../context.js';
-import { table, textOf } from '../terminal.js';
+import { textOf } from '../terminal.js';
 
 interface Options {
   readonly json?: true;
@@ -59,11 +59,9 @@ export async function listOrders(
     ...[order.authority, order.reference].map(textOf),
   ]);
   const headings = ['id', 'state', 'until', 'in force at', 'on', 'authority', 'reference'];
-  const [first, ...lines] = table([headings, ...rows], headings.length);
-  terminal.print(terminal.style('bold', first));
-  for (const [i, line] of lines.entries()) {
-    terminal.print(hasEnded(all[i]) ? terminal.style('dim', line) : line);
-  }
+  terminal.printTable(headings, rows, headings.length, (i) =>
+    hasEnded(all[i]) ? 'dim' : undefined,
+  );
 }
 
 /** Puts an order in force. */

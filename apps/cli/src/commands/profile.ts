@@ -1,6 +1,6 @@
 import { Api } from '../api/api.js';
 import type { Context } from '../context.js';
-import { table, textOf } from '../terminal.js';
+import { textOf } from '../terminal.js';
 
 interface Options {
   readonly from?: string;
@@ -21,9 +21,7 @@ export async function week(
   if (json === true) terminal.print(JSON.stringify(switches));
   else {
     const rows = switches.map((one) => [dayOf(one.from), dayOf(one.until), String(one.active_id)]);
-    const [headings, ...lines] = table([['from', 'until', 'active profile'], ...rows], 2);
-    terminal.print(terminal.style('bold', headings));
-    for (const line of lines) terminal.print(line);
+    terminal.printTable(['from', 'until', 'active profile'], rows, 2);
   }
 }
 

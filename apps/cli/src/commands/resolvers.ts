@@ -2,7 +2,7 @@ import type { ResolverDto } from '@weir/control-plane/resources/resolvers/resolv
 import { Api } from '../api/api.js';
 import { untilInterrupted } from '../api/events.js';
 import type { Context } from '../context.js';
-import { table, type Terminal, textOf } from '../terminal.js';
+import { textOf } from '../terminal.js';
 
 const HEADINGS = [
   ...['name', 'state', 'address', 'version', 'last seen', 'upstreams'],
@@ -22,15 +22,18 @@ export async function resolvers(
   const api = new Api(environment);
   const show = async (signal?: AbortSignal): Promise<void> => {
     const all = await api.get<readonly ResolverDto[]>('/resolvers/', {}, signal);
-    const lines = json === true ? [JSON.stringify(all)] : render(all, terminal);
-    if (watch === true && json !== true) terminal.clearScreen();
-    for (const line of lines) terminal.print(line);
+    if (json === true) {
+      terminal.print(JSON.stringify(all));
+      return;
+    }
+    if (watch === true) terminal.clearScreen();
+    terminal.printTable(HEADINGS, all.map(rowOf), LEFT_COLUMNS, (i) => COLOURS[all[i].state]);
   };
   await (watch === true ? untilInterrupted(context, show) : show());
 }
 
-function render(all: readonly ResolverDto[], terminal: Terminal): string[] {
-  const rows = all.map((one) => [
+function rowOf(one: ResolverDto): string[] {
+  return [
     ...[one.name, one.state, one.address, one.version, one.last_seen].map(textOf),
     upstreamsOf(one),
     String(one.revision),
@@ -39,10 +42,7 @@ function render(all: readonly ResolverDto[], terminal: Terminal): string[] {
       : `${textOf(one.behind_revisions)} (${textOf(one.behind_seconds)} s)`,
     ...[one.catalogue, one.threads, one.answers_per_second].map(textOf),
     ...[one.cache_hit_ratio, one.blocked_ratio].map(percent),
-  ]);
-  const [headings, ...lines] = table([HEADINGS, ...rows], LEFT_COLUMNS);
-  const coloured = lines.map((line, i) => terminal.style(COLOURS[all[i].state] ?? 'none', line));
-  return [terminal.style('bold', headings), ...coloured];
+  ];
 }
 
 function upstreamsOf({ upstreams }: ResolverDto): string {

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Pool } from 'pg';
 import { withTimeout } from '../platform/database/with-timeout.js';
-import { type CatalogueMetadata, findActiveMetadata } from './store/catalogue-store.js';
+import { type CatalogueMetadata, readInForce } from './store/catalogue-store.js';
 import { readSamples } from './store/definition-store.js';
 import { readStates, type SourceState } from './store/source-store.js';
 
@@ -117,8 +117,8 @@ export class CatalogueGauges {
 
   private async query(): Promise<Sample> {
     try {
-      const [groups, states, samples] = await Promise.all([
-        findActiveMetadata(this.pool),
+      const [{ metadata: groups }, states, samples] = await Promise.all([
+        readInForce(this.pool),
         readStates(this.pool),
         readSamples(this.pool),
       ]);

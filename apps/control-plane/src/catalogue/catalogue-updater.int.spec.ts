@@ -15,7 +15,6 @@ import { ConfigurationWriter } from '../revisions/configuration-writer.js';
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
 import { HASH_KEY } from '../testing/harness.js';
 import { type ListServer, startListServer } from '../testing/list-server.js';
-import { CatalogueActivation } from './activate/catalogue-activation.js';
 import { CatalogueGauges } from './catalogue-gauges.js';
 import { CatalogueUpdater } from './catalogue-updater.js';
 import { RefreshMetrics, SourceRefresh } from './sources/source-refresh.js';
@@ -58,14 +57,13 @@ describe('CatalogueUpdater', () => {
     const metrics = new RefreshMetrics(registry);
     new CatalogueGauges(registry, pool);
     const sources = new SourceRefresh({ pool, key: KEY, limits, metrics, log });
-    const activation = new CatalogueActivation(database, writer, log);
     const admit = () => Promise.resolve();
     updater = new CatalogueUpdater({
       definition: { location, sets: [] },
       key: KEY,
-      pool,
+      database,
+      writer,
       sources,
-      activation,
       admit,
       log,
     });

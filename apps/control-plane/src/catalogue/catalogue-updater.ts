@@ -1,27 +1,43 @@
-import { CatalogueError, type Definition, sourcesOf } from '@weir/catalogue';
+import {
+  CatalogueError,
+  type CompiledCatalogue,
+  type Definition,
+  sourcesOf,
+} from '@weir/catalogue';
+import type { ActiveCatalogue } from '@weir/config-model';
 import type { HashKey } from '@weir/dns-name';
 import type { Logger } from '@weir/ops';
-import type { Pool } from 'pg';
+import type { ClientBase } from 'pg';
+import type { Database } from '../platform/database/database.js';
 import {
   DatabaseMismatchError,
   isDatabaseUnreachable,
 } from '../platform/database/database-errors.js';
 import type { Job } from '../platform/jobs/job.js';
-import type { CatalogueActivation } from './activate/catalogue-activation.js';
+import { actAs } from '../revisions/author.js';
+import type { ConfigurationWriter } from '../revisions/configuration-writer.js';
+import type { WorkResult } from '../revisions/submitted-change.js';
 import { type CatalogueInputs, collectInputs, compileInputs } from './compile/catalogue-inputs.js';
 import { isDue } from './sources/source-due.js';
 import type { SourceRefresh } from './sources/source-refresh.js';
-import { readActiveInputsSha256 } from './store/catalogue-store.js';
+import {
+  findActive,
+  findBySha256,
+  findRulesWithoutApplication,
+  readInForce,
+  setActive,
+} from './store/catalogue-store.js';
 import { recordDefinition } from './store/definition-store.js';
+import { deleteOldImages, storeImage } from './store/image-store.js';
 import { readStates, recordFailure, recordNamed, recordUnchanged } from './store/source-store.js';
 import { type DefinitionTask, readDefinitionInThread } from './worker/worker-thread.js';
 
 export interface CatalogueUpdaterOptions {
   readonly definition: DefinitionTask;
   readonly key: HashKey;
-  readonly pool: Pool;
+  readonly database: Database;
+  readonly writer: ConfigurationWriter;
   readonly sources: SourceRefresh;
-  readonly activation: CatalogueActivation;
   /** Throws when this process must not change the database. Lists under another hash key would block nothing. */
   readonly admit: () => Promise<void>;
   readonly log: Logger;
@@ -31,6 +47,8 @@ export interface CatalogueUpdaterOptions {
 const CONCURRENT_REQUESTS = 4;
 /** Delay before another attempt when the database could not be used at the start. */
 const RETRY_MS = 2_000;
+/** Application ids, or domains, in one log line, at most. */
+const MAX_REPORTED = 20;
 /** Stands for the whole definition among the sources: in metrics and in the table of sources. */
 const DEFINITION = 'catalogue.yaml';
 
@@ -85,11 +103,11 @@ export class CatalogueUpdater {
 
   /** Reads the definition and its files, and activates a new image when they or the stored lists have changed. */
   async update(signal: AbortSignal): Promise<void> {
-    const { definition, pool, admit } = this.options;
+    const { definition, database, admit } = this.options;
     await admit();
     try {
       await this.apply(await readDefinitionInThread(definition, signal), signal);
-      await recordUnchanged(pool, { name: DEFINITION, etag: null, lastModified: null });
+      await recordUnchanged(database.pool, { name: DEFINITION, etag: null, lastModified: null });
     } catch (error) {
       if (!(error instanceof CatalogueError)) throw error;
       await this.reportProblem(error.message);
@@ -102,7 +120,7 @@ export class CatalogueUpdater {
     await admit();
     const definition = await readDefinitionInThread(task, signal).catch(nullWhenUnusable);
     if (definition === null) return;
-    const states = await readStates(this.options.pool);
+    const states = await readStates(this.options.database.pool);
     const due = sourcesOf(definition)
       .filter(
         (source) =>
@@ -119,40 +137,87 @@ export class CatalogueUpdater {
   }
 
   private async apply(definition: Definition, signal: AbortSignal): Promise<void> {
-    const { pool, sources } = this.options;
+    const { database, sources, key } = this.options;
+    const { pool } = database;
     const states = await readStates(pool);
     const named = sourcesOf(definition);
     for (const source of named) {
       const isFile = 'path' in source.location;
       if (isFile) await sources.refresh(source, states.get(source.name), definition, signal);
     }
-    await this.activate(collectInputs(definition, await readStates(pool)), signal);
-    await recordDefinition(pool, definition, this.options.key);
+    await this.compile(collectInputs(definition, await readStates(pool)), signal);
+    await recordDefinition(pool, definition, key);
     await recordNamed(pool, [DEFINITION, ...named.map(({ name }) => name)]);
   }
 
   /**
-   * Does nothing when the inputs are those of the image in force. Inputs that failed to compile are not compiled again.
+   * Compiles and activates an image, unless the inputs are those of the image in force. Inputs that failed to compile
+   * are not compiled again.
    */
-  private async activate(inputs: CatalogueInputs, signal: AbortSignal): Promise<void> {
-    const { pool, activation } = this.options;
-    if (inputs.sha256 === (await readActiveInputsSha256(pool))) return;
+  private async compile(inputs: CatalogueInputs, signal: AbortSignal): Promise<void> {
+    const { database, key, log } = this.options;
+    const { pool } = database;
+    if (inputs.sha256 === (await readInForce(pool)).inputsSha256) return;
     if (inputs.sha256 === this.failed?.inputsSha256) throw this.failed.error;
-    const compiled = await compileInputs(inputs, this.options, signal).catch((problem: unknown) => {
+    const options = { pool, key, log };
+    const compiled = await compileInputs(inputs, options, signal).catch((problem: unknown) => {
       if (!(problem instanceof CatalogueError)) throw problem;
       const error = new CatalogueError(`it cannot be compiled: ${problem.message}`);
       this.failed = { inputsSha256: inputs.sha256, error };
       throw error;
     });
-    await activation.activate(compiled, inputs.sha256);
+    await this.activate(compiled, inputs.sha256);
+  }
+
+  /**
+   * Puts an image in force by a change with a revision, like any other, unless it is in force already. When several
+   * replicas try at once, one of them does.
+   */
+  private async activate(compiled: CompiledCatalogue, inputsSha256: string): Promise<void> {
+    const { database, writer, log } = this.options;
+    await storeImage(database.pool, compiled, inputsSha256);
+    const active = await actAs({ origin: 'catalogue' }, () =>
+      writer.writeAlone((client) => activateUnlessActive(client, compiled.sha256)),
+    );
+    if (active === null) return;
+    // Outside of the change, because it deletes thousands of rows and no other change should wait for that.
+    await deleteOldImages(database.pool);
+    log.info({ ...active.result, revision: active.revision }, 'catalogue active');
+    this.reportPopular(compiled);
+    await this.reportRulesWithoutApplication(compiled.applications.map(({ id }) => id));
+  }
+
+  /** Warns of categories that block well-known domains. */
+  private reportPopular({ popular }: CompiledCatalogue): void {
+    for (const { categoryId, count, domains } of popular) {
+      this.options.log.warn(
+        { category: categoryId, count, examples: domains.slice(0, MAX_REPORTED) },
+        'a category blocks well-known domains',
+      );
+    }
+  }
+
+  /** Warns of rules whose application is not in the catalogue. They are kept, because the application may return. */
+  private async reportRulesWithoutApplication(known: readonly number[]): Promise<void> {
+    const idle = await findRulesWithoutApplication(this.options.database.pool, known);
+    if (idle.length === 0) return;
+    const fields = {
+      applications: idle.slice(0, MAX_REPORTED).map(({ applicationId }) => applicationId),
+      applicationCount: idle.length,
+      ruleCount: idle.reduce((sum, { rules }) => sum + rules, 0),
+    };
+    this.options.log.warn(
+      fields,
+      'some rules have no effect: the catalogue does not have their applications',
+    );
   }
 
   /** Logs a problem when it is new or has changed. The image in force stays. */
   private async reportProblem(problem: string): Promise<void> {
-    const { pool, log } = this.options;
-    const before = (await readStates(pool)).get(DEFINITION);
+    const { database, log } = this.options;
+    const before = (await readStates(database.pool)).get(DEFINITION);
     if (before?.lastError !== problem) log.error({ problem }, 'the catalogue cannot be updated');
-    await recordFailure(pool, DEFINITION, problem);
+    await recordFailure(database.pool, DEFINITION, problem);
   }
 }
 
@@ -160,4 +225,16 @@ export class CatalogueUpdater {
 function nullWhenUnusable(error: unknown): null {
   if (error instanceof CatalogueError) return null;
   throw error;
+}
+
+async function activateUnlessActive(
+  client: ClientBase,
+  sha256: string,
+): Promise<WorkResult<ActiveCatalogue> | null> {
+  const before = await findActive(client);
+  if (before?.sha256 === sha256) return null;
+  const after = await findBySha256(client, sha256);
+  if (after === null) throw new Error('the catalogue image was deleted before its activation');
+  await setActive(client, after.version);
+  return { result: after, changes: [{ kind: 'catalogue', before, after }] };
 }

@@ -12,11 +12,11 @@ import { Readable } from 'node:stream';
 import { checkToken } from '../http/callers/tokens.js';
 import { RequestError } from '../http/errors/errors.js';
 import { EVENTS } from '../http/pipeline/begin-request.js';
-import { HTTP_OPTIONS, type HttpOptions } from '../http/pipeline/http-options.js';
 import { ReadingEndpoint } from '../http/routing/endpoint.js';
 import type { Request, Response } from '../http/routing/http.js';
 import type { Json } from '../http/validation/dto.js';
 import { throwIfFaults } from '../http/validation/fault.js';
+import { PROCESS, type Process } from '../process.js';
 import { MeasuredPropagation } from '../revisions/propagation-metrics.js';
 import { ChangesDto, ChangesQuery, toDto } from './change.dto.js';
 import { ChangeRecords, type RecordPlace } from './change-records.js';
@@ -41,7 +41,7 @@ export class ChangesController implements OnModuleDestroy {
 
   constructor(
     private readonly records: ChangeRecords,
-    @Inject(HTTP_OPTIONS) private readonly options: HttpOptions,
+    @Inject(PROCESS) private readonly process: Process,
     { publisher }: MeasuredPropagation,
   ) {
     publisher.onRevision = (revision) => {
@@ -77,16 +77,16 @@ export class ChangesController implements OnModuleDestroy {
   ): Promise<StreamableFile> {
     this.count(request, response);
     const { caller, source } = request.context;
-    const { stallMs, tokens } = this.options;
+    const { configuration, tokens } = this.process;
     const stream = await ChangeStream.open(this.records, {
       filter: filterOf(query),
       place,
       last: query.last,
-      // A connection without traffic is closed after `stallMs`.
-      heartbeatMs: Math.min(MAX_HEARTBEAT_MS, stallMs / 2),
+      // A connection without traffic is closed after MANAGEMENT_STALL_S.
+      heartbeatMs: Math.min(MAX_HEARTBEAT_MS, configuration.MANAGEMENT_STALL_S * 500),
       isAllowed: () => {
         const { authorization } = request.headers;
-        const check = checkToken(tokens(), authorization, source?.address ?? null, Date.now());
+        const check = checkToken(tokens.all(), authorization, source?.address ?? null, Date.now());
         return check.caller?.name === caller?.name;
       },
     });

@@ -1,7 +1,7 @@
 import { CatalogueImage } from '@weir/catalogue';
 import type { HashKey } from '@weir/dns-name';
 import type { Pool } from 'pg';
-import { findImage } from '../catalogue/store/image-store.js';
+import { readImage } from '../catalogue/store/image-store.js';
 import type { ConfigurationHead } from '../revisions/configuration-reader.js';
 
 /** The catalogue image in force, read when it is first needed. */
@@ -33,18 +33,8 @@ export class ActiveImage {
   }
 
   private async load(version: number): Promise<CatalogueImage> {
-    const { rows } = await this.pool.query<{ sha256: string }>(
-      'SELECT sha256 FROM catalogue_image WHERE version = $1',
-      [version],
-    );
-    const stored = rows[0] && (await findImage(this.pool, rows[0].sha256));
-    if (!stored) throw new Error(`catalogue ${version} is active but not stored`);
-    const bytes = new Uint8Array(stored.sizeBytes);
-    let at = 0;
-    for await (const piece of stored.read(0, stored.sizeBytes)) {
-      bytes.set(piece, at);
-      at += piece.length;
-    }
+    const bytes = await readImage(this.pool, version);
+    if (bytes === null) throw new Error(`catalogue ${version} is active but not stored`);
     return CatalogueImage.open(bytes, this.key);
   }
 }

@@ -1,10 +1,10 @@
-import type { EntityKind, PutOperation } from '@weir/config-model';
+import type { DomainRule, EntityKind, Grant, Order, PutOperation } from '@weir/config-model';
 import { type Client, MatchedBy, type SubscriberMatch } from '@weir/policy';
 import { Prisma } from '../generated/prisma/client.js';
 import type { Json } from '../http/validation/dto.js';
 import type { EntityTable } from '../platform/database/entity-table.js';
-import { DOMAIN_RULES, type DomainRuleRow } from '../resources/domain-lists/domain-rule-store.js';
-import { type GrantRow, GRANTS, grantsIn } from '../resources/grants/grant-store.js';
+import { DOMAIN_RULES, domainRulesIn } from '../resources/domain-lists/domain-rule-store.js';
+import { GRANTS, grantsIn } from '../resources/grants/grant-store.js';
 import { IPV4, IPV6 } from '../resources/networks/addresses/addresses.js';
 import { NAPT_ASSIGNMENTS, type NaptRow } from '../resources/networks/napt/napt-store.js';
 import { toDto as toNaptDto } from '../resources/networks/napt/napt.dto.js';
@@ -15,9 +15,13 @@ import {
   type NetworkRow,
 } from '../resources/networks/prefixes/network-store.js';
 import { IPV4_DTO, IPV6_DTO } from '../resources/networks/prefixes/network.dto.js';
-import { type OrderRow, ORDERS, ordersOf } from '../resources/orders/order-store.js';
+import { ORDERS, ordersOf } from '../resources/orders/order-store.js';
 import { type ProfileRow, PROFILES, profilesIn } from '../resources/profiles/profile-store.js';
-import { type ScheduleRow, SCHEDULES } from '../resources/schedules/schedule-store.js';
+import {
+  type ScheduleRecord,
+  SCHEDULES,
+  schedulesIn,
+} from '../resources/schedules/schedule-store.js';
 import type { SubscriberDto } from './explain.dto.js';
 
 /** The part of the configuration that decides about one client and one name. */
@@ -27,15 +31,15 @@ export interface SubscriberRows {
   /** Networks that hold the client. */
   readonly networks: readonly NetworkRow[];
   /** Of the profiles of those. */
-  readonly schedules: readonly ScheduleRow[];
+  readonly schedules: readonly ScheduleRecord[];
   /** The profiles of those, and the targets of their schedules. */
   readonly profiles: readonly ProfileRow[];
   /** Of these profiles, for the name and its parents. */
-  readonly domainRules: readonly DomainRuleRow[];
+  readonly domainRules: readonly DomainRule[];
   /** Of these profiles, for the name and its parents. */
-  readonly grants: readonly GrantRow[];
+  readonly grants: readonly Grant[];
   /** For the name and its parents, and any one order: where there is one, targets are judged. */
-  readonly orders: readonly OrderRow[];
+  readonly orders: readonly Order[];
 }
 
 /**
@@ -50,6 +54,8 @@ export function subscriberRows(
 ): Prisma.Sql {
   const table = Prisma.raw(family === 4 ? IPV4.table : IPV6.table);
   const hashes = Prisma.sql`${domainHashes.map(String)}::bigint[]`;
+  const owners = Prisma.sql`ARRAY (SELECT profile_id FROM owners)`;
+  const ids = Prisma.sql`ARRAY (SELECT profile_id FROM ids)`;
   const range = Prisma.sql`
     SELECT host(address) AS address, lower_port, upper_port, profile_id FROM napt_assignment
     WHERE address = ${address}::inet`;
@@ -61,17 +67,12 @@ export function subscriberRows(
       WHERE network = ANY (${prefixesOf(family, words)}::cidr[])
     ), owners AS MATERIALIZED (
       SELECT profile_id FROM napts UNION SELECT profile_id FROM networks
-    ), schedules AS MATERIALIZED (
-      SELECT profile_id, target_profile_id, periods FROM schedule
-      WHERE profile_id = ANY (ARRAY (SELECT profile_id FROM owners))
+    ), schedules AS MATERIALIZED (${schedulesIn(owners)}
     ), ids AS MATERIALIZED (
-      SELECT profile_id FROM owners UNION SELECT target_profile_id FROM schedules
-    ), profiles AS (${profilesIn(Prisma.sql`ARRAY (SELECT profile_id FROM ids)`)}
-    ), rules AS (
-      SELECT profile_id, domain_hash, verdict FROM domain_rule
-      WHERE profile_id = ANY (ARRAY (SELECT profile_id FROM ids))
-        AND domain_hash = ANY (${hashes})
-    ), grants AS (${grantsIn(Prisma.sql`ARRAY (SELECT profile_id FROM owners)`, hashes)}
+      SELECT profile_id FROM owners UNION SELECT "targetProfileId" FROM schedules
+    ), profiles AS (${profilesIn(ids)}
+    ), rules AS (${domainRulesIn(ids, hashes)}
+    ), grants AS (${grantsIn(owners, hashes)}
     ), orders AS (${ordersOf(hashes)}
     )
     SELECT (SELECT coalesce(json_agg(napts), '[]') FROM napts) AS napts,

@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import { writeDelta } from '@weir/catalogue';
 import type {
   FeedSource,
@@ -9,9 +10,9 @@ import type {
 } from '@weir/change-feed';
 import { ENTITY_KINDS, type Head, type LogPoint } from '@weir/config-model';
 import { findImage } from '../catalogue/store/image-store.js';
-import type { Database } from '../platform/database/database.js';
+import { Database } from '../platform/database/database.js';
 import { Snapshot } from '../platform/database/snapshot.js';
-import { SNAPSHOT_TABLES } from './entity-tables.js';
+import { ENTITY_TABLES, toFeedRow } from './entity-tables.js';
 
 /** A page of changes ends when the stored size of its operations exceeds this. It has at least one change. */
 const PAGE_BYTES = 1024 * 1024;
@@ -47,6 +48,7 @@ interface LogRow {
 }
 
 /** Reads from the database what followers request. */
+@Injectable()
 export class DatabaseFeedSource implements FeedSource, SnapshotSource {
   /** The head that was read last. The publisher reads it each second. */
   lastHead: Head | null = null;
@@ -107,9 +109,8 @@ export class DatabaseFeedSource implements FeedSource, SnapshotSource {
     try {
       yield { type: 'head', ...snapshot.head };
       for (const kind of ENTITY_KINDS) {
-        const table = SNAPSHOT_TABLES[kind];
-        for await (const page of snapshot.pages(table.sql)) {
-          yield { type: 'rows', kind, rows: page.map((row) => table.toRow(row)) };
+        for await (const page of snapshot.pages(ENTITY_TABLES[kind].sql)) {
+          yield { type: 'rows', kind, rows: page.map((row) => toFeedRow(kind, row)) };
         }
       }
     } finally {

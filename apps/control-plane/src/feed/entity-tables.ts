@@ -11,33 +11,23 @@ import { ORDERS } from '../resources/orders/order-store.js';
 import { PROFILES } from '../resources/profiles/profile-store.js';
 import { SCHEDULES } from '../resources/schedules/schedule-store.js';
 
-/** How the rows of an entity kind are read for a snapshot. */
-export interface SnapshotTable {
-  readonly sql: string;
-  toRow(databaseRow: unknown): Row;
-}
-
 /** The table of each entity kind. */
-export const SNAPSHOT_TABLES: { readonly [K in EntityKind]: SnapshotTable } = {
-  blockPage: snapshotTable(BLOCK_PAGES),
-  profile: snapshotTable(PROFILES),
-  domainRule: snapshotTable(DOMAIN_RULES),
-  ipv4Network: snapshotTable(IPV4_NETWORKS),
-  ipv6Network: snapshotTable(IPV6_NETWORKS),
-  naptAssignment: snapshotTable(NAPT_ASSIGNMENTS),
-  schedule: snapshotTable(SCHEDULES),
-  catalogue: snapshotTable(CATALOGUE),
-  order: snapshotTable(ORDERS),
-  grant: snapshotTable(GRANTS),
+export const ENTITY_TABLES: { readonly [K in EntityKind]: EntityTable<K, never> } = {
+  blockPage: BLOCK_PAGES,
+  profile: PROFILES,
+  domainRule: DOMAIN_RULES,
+  ipv4Network: IPV4_NETWORKS,
+  ipv6Network: IPV6_NETWORKS,
+  naptAssignment: NAPT_ASSIGNMENTS,
+  schedule: SCHEDULES,
+  catalogue: CATALOGUE,
+  order: ORDERS,
+  grant: GRANTS,
 };
 
-function snapshotTable<K extends EntityKind, DatabaseRow>(
-  table: EntityTable<K, DatabaseRow>,
-): SnapshotTable {
-  return {
-    sql: table.sql,
-    toRow: (row) => toRow(table.kind, table.toEntity(row as DatabaseRow)),
-  };
+/** A row that the `sql` of its table has read, as followers get it. */
+export function toFeedRow(kind: EntityKind, row: unknown): Row {
+  return toRow(kind, ENTITY_TABLES[kind].toEntity(row as never) as never);
 }
 
 /**
@@ -51,10 +41,9 @@ export async function digestOfRows(
 ): Promise<string> {
   const digest = new Digest();
   for (const kind of ENTITY_KINDS) {
-    const table = SNAPSHOT_TABLES[kind];
-    for await (const page of pages(table.sql)) {
+    for await (const page of pages(ENTITY_TABLES[kind].sql)) {
       signal?.throwIfAborted();
-      for (const row of page) digest.add(kind, table.toRow(row));
+      for (const row of page) digest.add(kind, toFeedRow(kind, row));
       await yieldToEventLoop();
     }
   }

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule } from '@nestjs/core';
+import type { ControlPlaneConfiguration } from '../configuration.js';
 import { ConsoleController } from './console/console.controller.js';
 import { ErrorFilter } from './errors/error.filter.js';
 import { DocsController } from './openapi/docs.controller.js';
@@ -11,7 +12,6 @@ import {
   SourceGuard,
   TokenGuard,
 } from './pipeline/guards.js';
-import { HTTP_OPTIONS, type HttpOptions } from './pipeline/http-options.js';
 import { RequestInterceptor } from './pipeline/request.interceptor.js';
 import { RevisionInterceptor } from './pipeline/revision.interceptor.js';
 import { TokenController } from './pipeline/token.controller.js';
@@ -24,22 +24,19 @@ import { Endpoints } from './routing/endpoints.js';
  */
 @Module({})
 export class HttpModule {
-  static with(options: HttpOptions): DynamicModule {
+  static with(configuration: ControlPlaneConfiguration): DynamicModule {
     return {
       module: HttpModule,
-      global: true,
-      exports: [HTTP_OPTIONS],
       imports: [DiscoveryModule],
       controllers: [
-        ...(options.docs === 'off' ? [] : [DocsController]),
-        ...(options.console ? [ConsoleController] : []),
+        ...(configuration.MANAGEMENT_DOCS === 'off' ? [] : [DocsController]),
+        ...(configuration.MANAGEMENT_CONSOLE ? [ConsoleController] : []),
         TokenController,
         UnknownPathController,
       ],
       providers: [
-        { provide: HTTP_OPTIONS, useValue: options },
         Endpoints,
-        { provide: APP_FILTER, useValue: new ErrorFilter(options.log) },
+        { provide: APP_FILTER, useClass: ErrorFilter },
         { provide: APP_GUARD, useClass: SourceGuard },
         { provide: APP_GUARD, useClass: TokenGuard },
         { provide: APP_GUARD, useClass: CallLimitGuard },

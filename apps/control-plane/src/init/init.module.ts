@@ -1,29 +1,53 @@
-import { Body, Controller, Injectable, Module, Query, Res } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Inject,
+  Injectable,
+  Module,
+  type OnApplicationShutdown,
+  Query,
+  Res,
+} from '@nestjs/common';
+import { parseHashKey } from '@weir/dns-name';
 import { RequestError } from '../http/errors/errors.js';
-import { DryRunBodies, HeldBodies } from '../http/pipeline/held-bodies.js';
+import { HeldBodies } from '../http/pipeline/held-bodies.js';
 import { ApiEndpoint } from '../http/routing/endpoint.js';
 import type { Response } from '../http/routing/http.js';
+import { PROCESS, type Process } from '../process.js';
 import { readApplications } from '../resources/applications/active-catalogue-reader.js';
 import { ConfigurationReader } from '../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../revisions/configuration-writer.js';
 import { WithRevision } from '../revisions/with-revision.js';
 import { DryRunDto } from './load/dry-run.dto.js';
 import { InitDto, InitQuery } from './read/init.dto.js';
-import { DryRunThread, InitThread, type RemoteSteps } from './thread/init-thread.js';
+import { InitThread, type RemoteSteps } from './thread/init-thread.js';
 
 /** Replaces the whole configuration with a submitted one. */
 @Injectable()
-export class InitService {
+export class InitService implements OnApplicationShutdown {
+  private readonly bodies: HeldBodies;
+  private readonly thread: InitThread;
+  /** Of dry runs, which delay no replacement: this holds the lock of all changes while it is loaded. */
+  private readonly dryRunBodies: HeldBodies;
+  private readonly dryRunThread: InitThread;
   private isDryRunning = false;
 
   constructor(
     private readonly reader: ConfigurationReader,
     private readonly writer: ConfigurationWriter,
-    private readonly bodies: HeldBodies,
-    private readonly thread: InitThread,
-    private readonly dryRunBodies: DryRunBodies,
-    private readonly dryRunThread: DryRunThread,
-  ) {}
+    @Inject(PROCESS) { configuration }: Process,
+  ) {
+    const { DATABASE_URL: databaseUrl, MANAGEMENT_BODY_LIMIT: limitBytes } = configuration;
+    const settings = { databaseUrl, hashKey: parseHashKey(configuration.DOMAIN_HASH_KEY) };
+    this.bodies = new HeldBodies(limitBytes);
+    this.thread = new InitThread(settings);
+    this.dryRunBodies = new HeldBodies(limitBytes);
+    this.dryRunThread = new InitThread(settings);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all([this.thread.end(), this.dryRunThread.end()]);
+  }
 
   /** It waits for other changes only when the body is there and has been checked. */
   replace(body: AsyncIterable<Uint8Array>): Promise<WithRevision<void>> {

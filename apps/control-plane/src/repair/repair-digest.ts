@@ -2,7 +2,7 @@ import { encodeChange } from '@weir/config-model';
 import type { Pool } from 'pg';
 import { digestOfRows } from '../feed/entity-tables.js';
 import { readPages } from '../platform/database/snapshot.js';
-import { withConnection } from '../platform/database/with-connection.js';
+import { withConnection } from '../platform/database/transaction.js';
 import { lockHead, logChanges, toLogEntries } from '../revisions/change-log.js';
 import { EVERY_PROFILE } from '../revisions/change-record.js';
 

@@ -8,47 +8,29 @@ import type { Transaction } from '../../platform/database/transaction.js';
 /** Ids, names and sizes of the groups in an image, and which categories block well-known domains. */
 export type CatalogueMetadata = Pick<CompiledCatalogue, 'categories' | 'applications' | 'popular'>;
 
-interface CatalogueRow {
-  version: number;
-  sha256: string;
-  size_bytes: number;
-}
+const COLUMNS = 'version::float8 AS version, sha256, size_bytes::float8 AS "sizeBytes"';
 
-export const CATALOGUE: EntityTable<'catalogue', CatalogueRow> = {
+export const CATALOGUE: EntityTable<'catalogue'> = {
   kind: 'catalogue',
-  sql: `
-    SELECT version::float8 AS version, sha256, size_bytes::float8 AS size_bytes
-    FROM config_head JOIN catalogue_image ON version = catalogue_version`,
-  toEntity: (row) => ({ version: row.version, sha256: row.sha256, sizeBytes: row.size_bytes }),
+  sql: `SELECT ${COLUMNS} FROM config_head JOIN catalogue_image ON version = catalogue_version`,
+  toEntity: (row) => row,
 };
-
-/**
- * SHA-256 of the inputs of the image in force; null: there is no image, or a release that did not record it compiled
- * it.
- */
-export async function readActiveInputsSha256(pool: Pool): Promise<string | null> {
-  const { rows } = await pool.query<{ inputs: string | null }>(
-    'SELECT inputs_sha256 AS inputs FROM config_head JOIN catalogue_image ON version = catalogue_version',
-  );
-  return rows[0]?.inputs ?? null;
-}
 
 /** The image in force; null: there is none. */
 export async function findActive(client: ClientBase): Promise<ActiveCatalogue | null> {
-  const { rows } = await client.query<CatalogueRow>(CATALOGUE.sql);
-  return rows.map((row) => CATALOGUE.toEntity(row)).at(0) ?? null;
+  const { rows } = await client.query<ActiveCatalogue>(CATALOGUE.sql);
+  return rows.at(0) ?? null;
 }
 
 export async function findBySha256(
   client: ClientBase,
   sha256: string,
 ): Promise<ActiveCatalogue | null> {
-  const { rows } = await client.query<CatalogueRow>(
-    `SELECT version::float8 AS version, sha256, size_bytes::float8 AS size_bytes
-     FROM catalogue_image WHERE sha256 = $1`,
+  const { rows } = await client.query<ActiveCatalogue>(
+    `SELECT ${COLUMNS} FROM catalogue_image WHERE sha256 = $1`,
     [sha256],
   );
-  return rows.map((row) => CATALOGUE.toEntity(row)).at(0) ?? null;
+  return rows.at(0) ?? null;
 }
 
 export async function findMetadata(
@@ -65,24 +47,25 @@ export const ACTIVE_APPLICATIONS = Prisma.sql`
   SELECT metadata -> 'applications' AS applications
   FROM config_head JOIN catalogue_image ON version = catalogue_version`;
 
-/** The groups in the image in force; empty when there is none. */
-export async function findActiveMetadata(pool: Pool): Promise<CatalogueMetadata> {
-  const { rows } = await pool.query<{ metadata: CatalogueMetadata }>(
-    `SELECT '{"popular": []}' || metadata AS metadata
-     FROM config_head JOIN catalogue_image ON version = catalogue_version`,
-  );
-  return rows[0]?.metadata ?? { categories: [], applications: [], popular: [] };
+/** What is known of the image in force. */
+export interface CatalogueInForce {
+  /** Null: there is no image. */
+  readonly version: number | null;
+  readonly since: Date | null;
+  /** SHA-256 of its inputs. Null: there is no image, or a release that did not record it compiled it. */
+  readonly inputsSha256: string | null;
+  /** Its groups; empty when there is no image. */
+  readonly metadata: CatalogueMetadata;
 }
 
-/** Version of the image in force, and since when it is. */
-export async function findActivation(
-  pool: Pool,
-): Promise<{ readonly version: number; readonly since: Date | null } | null> {
-  const { rows } = await pool.query<{ version: number; since: Date | null }>(
-    `SELECT version::float8 AS version, activated_at AS since
+export async function readInForce(pool: Pool): Promise<CatalogueInForce> {
+  const { rows } = await pool.query<CatalogueInForce>(
+    `SELECT version::float8 AS version, activated_at AS since, inputs_sha256 AS "inputsSha256",
+            '{"popular": []}' || metadata AS metadata
      FROM config_head JOIN catalogue_image ON version = catalogue_version`,
   );
-  return rows[0] ?? null;
+  const metadata = { categories: [], applications: [], popular: [] };
+  return rows[0] ?? { version: null, since: null, inputsSha256: null, metadata };
 }
 
 /** Makes this image the one in force. */

@@ -1,7 +1,7 @@
 import type { CompiledCatalogue } from '@weir/catalogue';
 import type { StoredBytes } from '@weir/change-feed';
 import type { Pool, PoolClient } from 'pg';
-import { inTransaction } from '../../platform/database/with-connection.js';
+import { inTransaction } from '../../platform/database/transaction.js';
 import type { CatalogueMetadata } from './catalogue-store.js';
 
 /** Each piece is read by its own query, because followers read slowly and several at a time. */
@@ -62,6 +62,27 @@ export async function findImage(pool: Pool, sha256: string): Promise<StoredBytes
   if (row === undefined) return null;
   const { version, sizeBytes } = row;
   return { sizeBytes, read: (start, end) => readBytes(pool, version, start, end) };
+}
+
+/** The whole image with this version. @param version null: the one in force. @returns null when it is not stored. */
+export async function readImage(
+  pool: Pool,
+  version: number | string | null,
+): Promise<Uint8Array | null> {
+  const { rows } = await pool.query<{ sha256: string }>(
+    `SELECT sha256 FROM catalogue_image
+     WHERE version = coalesce($1, (SELECT catalogue_version FROM config_head))`,
+    [version],
+  );
+  const stored = rows[0] && (await findImage(pool, rows[0].sha256));
+  if (!stored) return null;
+  const bytes = new Uint8Array(stored.sizeBytes);
+  let at = 0;
+  for await (const piece of stored.read(0, stored.sizeBytes)) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
 }
 
 /** The bytes from `start` up to `end`, exclusive. @throws Error when the image is deleted meanwhile. */

@@ -1,7 +1,7 @@
 import { HASH_BYTES, HEADER_BYTES, lineOf, searchNames } from '@weir/catalogue';
 import type { SuffixHashes } from '@weir/dns-name';
 import type { ClientBase, Pool } from 'pg';
-import { inTransaction } from '../../platform/database/with-connection.js';
+import { inTransaction } from '../../platform/database/transaction.js';
 import {
   type DefinitionGroups,
   type NamedGroup,

@@ -1,5 +1,4 @@
-import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
-import type { Logger } from '@weir/ops';
+import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
 import type { IncomingMessage } from 'node:http';
 import { BodyFraming } from '../../platform/body-framing.js';
 import { CommitUnknownError } from '../../platform/database/commit-outcome.js';
@@ -8,6 +7,7 @@ import {
   isDatabaseUnreachable,
   isLockTimeout,
 } from '../../platform/database/database-errors.js';
+import { PROCESS, type Process } from '../../process.js';
 import { WriteQueueTimeoutError } from '../../revisions/write-queue.js';
 import type { Request, Response } from '../routing/http.js';
 import { InvalidRequestError } from '../validation/fault.js';
@@ -93,16 +93,17 @@ export function discardRest(request: IncomingMessage): void {
 /** Sends the response to every error of a request, wherever it was thrown. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
-  constructor(private readonly log: Logger) {}
+  constructor(@Inject(PROCESS) private readonly process: Process) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
     const requestId = request.context.id;
     const reply = toErrorResponse(error, requestId);
-    if (reply.unexpected) this.log.error({ err: error, request_id: requestId }, 'request failed');
+    const { log } = this.process;
+    if (reply.unexpected) log.error({ err: error, request_id: requestId }, 'request failed');
     else if (reply.status >= 503)
-      this.log.warn(
+      log.warn(
         { reason: lastLine(error), request_id: requestId },
         `request answered with ${reply.status}`,
       );

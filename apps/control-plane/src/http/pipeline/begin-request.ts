@@ -3,10 +3,11 @@ import type { CidrSet } from '@weir/ops';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
+import type { Process } from '../../process.js';
 import type { Endpoints } from '../routing/endpoints.js';
 import type { Middleware, Request, Response, RequestSource } from '../routing/http.js';
-import type { HttpOptions } from './http-options.js';
 import { repairUrl } from './repair-url.js';
+import type { RequestMetrics } from './request-metrics.js';
 
 /** The media type of a stream of events. */
 export const EVENTS = 'text/event-stream';
@@ -17,13 +18,18 @@ export const EVENTS = 'text/event-stream';
  */
 export function beginRequest(
   endpoints: Endpoints,
-  { log, metrics, trustedProxies }: Pick<HttpOptions, 'log' | 'metrics' | 'trustedProxies'>,
+  metrics: RequestMetrics,
+  { log, configuration }: Process,
 ): Middleware {
   return (request, response, next) => {
     const sent = header(request, 'x-request-id');
     const id = sent !== undefined && /^[\w.-]{1,64}$/.test(sent) ? sent : randomUUID();
     const forwardedFor = header(request, 'x-forwarded-for');
-    const source = clientAddress(request.socket.remoteAddress, forwardedFor, trustedProxies);
+    const source = clientAddress(
+      request.socket.remoteAddress,
+      forwardedFor,
+      configuration.MANAGEMENT_TRUSTED_PROXIES,
+    );
     const startedMs = performance.now();
     request.context = { id, source, caller: null, startedMs, span: null };
     coalesceChunks(request);

@@ -6,10 +6,10 @@ import {
   type NestInterceptor,
 } from '@nestjs/common';
 import type { Observable } from 'rxjs';
+import { PROCESS, type Process } from '../../process.js';
 import { actAs } from '../../revisions/author.js';
 import { Endpoints } from '../routing/endpoints.js';
 import type { Request, Response } from '../routing/http.js';
-import { HTTP_OPTIONS, type HttpOptions } from './http-options.js';
 
 const SERVER_ERROR = 500;
 
@@ -18,7 +18,7 @@ const SERVER_ERROR = 500;
 export class CallInterceptor implements NestInterceptor {
   constructor(
     private readonly endpoints: Endpoints,
-    @Inject(HTTP_OPTIONS) private readonly options: HttpOptions,
+    @Inject(PROCESS) private readonly process: Process,
   ) {}
 
   intercept(execution: ExecutionContext, next: CallHandler): Observable<unknown> {
@@ -48,7 +48,7 @@ export class CallInterceptor implements NestInterceptor {
    */
   private trace({ method, headers, context }: Request, response: Response, route: string): void {
     const { traceparent } = headers;
-    const span = this.options.tracer?.begin(
+    const span = this.process.telemetry?.tracer.begin(
       `${method} ${route}`,
       {
         kind: 'server',

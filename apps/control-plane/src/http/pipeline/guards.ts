@@ -1,12 +1,14 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import { Registry } from 'prom-client';
+import { PROCESS, type Process } from '../../process.js';
 import { CallCounter } from '../callers/call-limits.js';
+import { FailedAttempts, registerCallerMetrics } from '../callers/failed-attempts.js';
 import { includesScope } from '../callers/scope.js';
 import { checkToken } from '../callers/tokens.js';
 import { RequestError } from '../errors/errors.js';
 import { endpointOf, Pages } from '../routing/endpoint.js';
 import type { Request, RequestSource, Response } from '../routing/http.js';
-import { HTTP_OPTIONS, type HttpOptions } from './http-options.js';
 import { isDryRun } from './read-request.js';
 
 /*
@@ -17,12 +19,12 @@ import { isDryRun } from './read-request.js';
 /** Refuses sources that are not approved, which so learn nothing about tokens. */
 @Injectable()
 export class SourceGuard implements CanActivate {
-  constructor(@Inject(HTTP_OPTIONS) private readonly options: HttpOptions) {}
+  constructor(@Inject(PROCESS) private readonly process: Process) {}
 
   canActivate(execution: ExecutionContext): boolean {
     const { source } = execution.switchToHttp().getRequest<Request>().context;
-    const { allowedSources } = this.options;
-    if (!allowedSources || (source !== null && allowedSources.has(source.address))) return true;
+    const { MANAGEMENT_ALLOWED_SOURCES: allowed } = this.process.configuration;
+    if (!allowed || (source !== null && allowed.has(source.address))) return true;
     throw new RequestError('sourceNotApproved');
   }
 }
@@ -36,18 +38,22 @@ const MAX_DELAYED = 1_000;
  */
 @Injectable()
 export class TokenGuard implements CanActivate {
+  private readonly attempts = new FailedAttempts();
   private delayed = 0;
 
   constructor(
     private readonly reflector: Reflector,
-    @Inject(HTTP_OPTIONS) private readonly options: HttpOptions,
-  ) {}
+    @Inject(PROCESS) private readonly process: Process,
+    registry: Registry,
+  ) {
+    registerCallerMetrics(registry, this.attempts, process.tokens.file);
+  }
 
   canActivate(execution: ExecutionContext): boolean | Promise<boolean> {
     const http = execution.switchToHttp();
     const { context, headers } = http.getRequest<Request>();
     const address = context.source?.address ?? null;
-    const check = checkToken(this.options.tokens(), headers.authorization, address, Date.now());
+    const check = checkToken(this.process.tokens.all(), headers.authorization, address, Date.now());
     if (check.caller !== null) {
       context.caller = check.caller;
       return true;
@@ -64,16 +70,16 @@ export class TokenGuard implements CanActivate {
 
   private isPublic(execution: ExecutionContext): boolean {
     const pages = this.reflector.get(Pages, execution.getClass());
-    return pages === 'console' || (pages === 'docs' && this.options.docs === 'public');
+    const { MANAGEMENT_DOCS: access } = this.process.configuration;
+    return pages === 'console' || (pages === 'docs' && access === 'public');
   }
 
   /** @returns how long the answer is delayed. */
   private countFailure(source: RequestSource | null, reason: string): number {
-    const { attempts, log } = this.options;
-    const { count, delayMs } = attempts.add(keyOf(source), performance.now());
+    const { count, delayMs } = this.attempts.add(keyOf(source), performance.now());
     // The 1st, 10th, 100th …: an attack must not fill the log.
     if (Number.isInteger(Math.log10(count))) {
-      log.warn({ source: source?.text, failures: count, reason }, 'bad credentials');
+      this.process.log.warn({ source: source?.text, failures: count, reason }, 'bad credentials');
     }
     return delayMs;
   }
@@ -117,8 +123,11 @@ function count(execution: ExecutionContext, counter: CallCounter, detail?: strin
 export class CallLimitGuard implements CanActivate {
   private readonly counter: CallCounter;
 
-  constructor(@Inject(HTTP_OPTIONS) { callLimits }: HttpOptions) {
-    this.counter = new CallCounter(callLimits);
+  constructor(@Inject(PROCESS) { configuration }: Process) {
+    this.counter = new CallCounter({
+      perSecond: configuration.MANAGEMENT_CALLS_PER_SECOND,
+      atOnce: configuration.MANAGEMENT_CALLS_AT_ONCE,
+    });
   }
 
   canActivate(execution: ExecutionContext): boolean {
@@ -147,8 +156,11 @@ const TOO_MANY_LISTS =
 export class ListLimitGuard implements CanActivate {
   private readonly counter: CallCounter;
 
-  constructor(@Inject(HTTP_OPTIONS) { callLimits: { perSecond, listsAtOnce } }: HttpOptions) {
-    this.counter = new CallCounter({ perSecond, atOnce: listsAtOnce });
+  constructor(@Inject(PROCESS) { configuration }: Process) {
+    this.counter = new CallCounter({
+      perSecond: configuration.MANAGEMENT_CALLS_PER_SECOND,
+      atOnce: configuration.MANAGEMENT_LISTS_AT_ONCE,
+    });
   }
 
   canActivate(execution: ExecutionContext): boolean {

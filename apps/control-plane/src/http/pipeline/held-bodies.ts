@@ -62,6 +62,3 @@ export class HeldBodies {
     return undefined;
   }
 }
-
-/** Those of dry runs, which count by themselves. */
-export class DryRunBodies extends HeldBodies {}

@@ -1,15 +1,7 @@
 import { ClientAddress } from '@weir/clients';
-import type { CidrSet } from '@weir/ops';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-
-export interface ConnectionLimits {
-  /** Open connections of all clients. */
-  readonly connections: number;
-  /** Undefined: any source address is approved. */
-  readonly allowedSources: CidrSet | undefined;
-  readonly trustedProxies: CidrSet | undefined;
-}
+import type { ControlPlaneConfiguration } from '../../configuration.js';
 
 /** Open connections of all sources that are not approved. They get nothing but 403. */
 const UNAPPROVED_CONNECTIONS = 64;
@@ -20,14 +12,14 @@ const UNAPPROVED_CONNECTIONS = 64;
  */
 export function limitConnections(
   server: Server,
-  limits: ConnectionLimits,
+  configuration: ControlPlaneConfiguration,
   onRefused: () => void,
 ): void {
-  server.maxConnections = limits.connections;
+  server.maxConnections = configuration.MANAGEMENT_CONNECTIONS;
   server.on('drop', onRefused);
   let unapproved = 0;
   server.on('connection', (socket: Socket) => {
-    if (isApproved(socket, limits)) return;
+    if (isApproved(socket, configuration)) return;
     if (unapproved >= UNAPPROVED_CONNECTIONS) {
       onRefused();
       socket.destroy();
@@ -39,7 +31,13 @@ export function limitConnections(
 }
 
 /** Whether the connection comes from an approved source, or from a proxy that may have one behind it. */
-function isApproved(socket: Socket, { allowedSources, trustedProxies }: ConnectionLimits): boolean {
+function isApproved(
+  socket: Socket,
+  {
+    MANAGEMENT_ALLOWED_SOURCES: allowedSources,
+    MANAGEMENT_TRUSTED_PROXIES: trustedProxies,
+  }: ControlPlaneConfiguration,
+): boolean {
   if (allowedSources === undefined) return true;
   const peer = new ClientAddress();
   if (!peer.set(socket.remoteAddress ?? '', 0)) return false;

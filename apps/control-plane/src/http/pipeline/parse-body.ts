@@ -2,44 +2,34 @@ import { isUtf8 } from 'node:buffer';
 import { JsonSize } from './json-size.js';
 import type { SentBody } from './read-request.js';
 
-const FIRST_BLOCK_BYTES = 1_024;
-const MAX_BLOCK_BYTES = 65_536;
+const INITIAL_BYTES = 1_024;
 
 /**
- * Collects the bytes of a body. A chunk of one byte takes some 550 bytes of memory, so chunks are copied into larger
- * blocks. They need at most twice the bytes of the body, and one block.
+ * Collects the bytes of a text that arrives in chunks, in one piece: a chunk of one byte takes some 550 bytes of memory.
+ * It needs at most twice the bytes, and for a moment, while it grows, three times.
  */
-export class BodyBlocks {
-  /** The last one has room. */
-  private readonly blocks: Uint8Array[] = [];
-  /** Bytes of the last block. */
-  private used = 0;
+export class CollectedBytes {
+  private bytes = new Uint8Array(INITIAL_BYTES);
   length = 0;
 
-  append(chunk: Uint8Array): void {
-    for (let from = 0; from < chunk.length;) {
-      const block = this.blockWithRoom();
-      const part = chunk.subarray(from, from + block.length - this.used);
-      block.set(part, this.used);
-      this.used += part.length;
-      this.length += part.length;
-      from += part.length;
+  append(source: Uint8Array, from = 0, to = source.length): void {
+    const length = this.length + to - from;
+    if (length > this.bytes.length) {
+      const grown = new Uint8Array(Math.max(length, this.bytes.length * 2));
+      grown.set(this.bytes.subarray(0, this.length));
+      this.bytes = grown;
     }
+    this.bytes.set(source.subarray(from, to), this.length);
+    this.length = length;
   }
 
-  /** All bytes in one piece. */
-  whole(): Uint8Array {
-    return Buffer.concat(this.blocks, this.length);
+  /** Those from an offset on, until the next call of another method. */
+  view(from = 0): Uint8Array {
+    return this.bytes.subarray(from, this.length);
   }
 
-  private blockWithRoom(): Uint8Array {
-    const last = this.blocks.at(-1);
-    if (last !== undefined && this.used < last.length) return last;
-    const size = Math.min(Math.max(this.length, FIRST_BLOCK_BYTES), MAX_BLOCK_BYTES);
-    const block = new Uint8Array(size);
-    this.blocks.push(block);
-    this.used = 0;
-    return block;
+  clear(): void {
+    this.length = 0;
   }
 }
 
@@ -51,14 +41,14 @@ const BYTE_ORDER_MARK = '\ufeff';
  */
 export async function parseBody(body: AsyncIterable<Uint8Array>): Promise<SentBody> {
   const size = new JsonSize();
-  const blocks = new BodyBlocks();
+  const bytes = new CollectedBytes();
   for await (const chunk of body) {
     size.push(chunk);
     // The rest is not read.
     if (size.isTooLarge) return { state: 'tooLarge' };
-    blocks.append(chunk);
+    bytes.append(chunk);
   }
-  return parse(blocks.whole());
+  return parse(bytes.view());
 }
 
 /** It must be UTF-8 (RFC 8259 §8.1); a byte order mark is skipped. */

@@ -6,12 +6,12 @@ import {
   type NestInterceptor,
 } from '@nestjs/common';
 import type { Observable } from 'rxjs';
+import { PROCESS, type Process } from '../../process.js';
 import { RequestError } from '../errors/errors.js';
 import { type Endpoint, endpointOf } from '../routing/endpoint.js';
 import type { Request, Response } from '../routing/http.js';
 import { type BodyLimits, hasBody, streamBody } from './body-stream.js';
 import { HeldBodies } from './held-bodies.js';
-import { HTTP_OPTIONS, type HttpOptions } from './http-options.js';
 import { parseBody } from './parse-body.js';
 import { readRequest, searchOf, type SentBody } from './read-request.js';
 
@@ -38,9 +38,11 @@ export class RequestInterceptor implements NestInterceptor {
   private readonly streamed: BodyLimits;
   private readonly bodies = new HeldBodies(PARSED_BODIES_LIMIT_BYTES, SMALL_BODY_BYTES);
 
-  constructor(@Inject(HTTP_OPTIONS) { bodyLimitBytes, stallMs }: HttpOptions) {
-    this.parsed = { limitBytes: Math.min(bodyLimitBytes, PARSED_BODY_LIMIT_BYTES), stallMs };
-    this.streamed = { limitBytes: bodyLimitBytes, stallMs };
+  constructor(@Inject(PROCESS) { configuration }: Process) {
+    const { MANAGEMENT_BODY_LIMIT: limitBytes, MANAGEMENT_STALL_S } = configuration;
+    const stallMs = MANAGEMENT_STALL_S * 1000;
+    this.parsed = { limitBytes: Math.min(limitBytes, PARSED_BODY_LIMIT_BYTES), stallMs };
+    this.streamed = { limitBytes, stallMs };
   }
 
   intercept(

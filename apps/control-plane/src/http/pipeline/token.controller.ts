@@ -1,11 +1,11 @@
 import { Controller, Inject, Req, Res } from '@nestjs/common';
 import { IsOptional } from 'class-validator';
+import { PROCESS, type Process } from '../../process.js';
 import { SCOPES } from '../callers/scope.js';
 import { ReadingEndpoint } from '../routing/endpoint.js';
 import type { Request, Response } from '../routing/http.js';
 import { Example, type Json } from '../validation/dto.js';
 import { IsList, IsOneOf, IsText, IsTime, Rule } from '../validation/rules.js';
-import { HTTP_OPTIONS, type HttpOptions } from './http-options.js';
 
 @Example<OwnTokenDto>({
   name: 'billing',
@@ -32,7 +32,7 @@ class OwnTokenDto {
 
 @Controller()
 export class TokenController {
-  constructor(@Inject(HTTP_OPTIONS) private readonly options: HttpOptions) {}
+  constructor(@Inject(PROCESS) private readonly process: Process) {}
 
   @ReadingEndpoint('GET /token/', {
     summary: 'What the token of this call may do, from where and until when',
@@ -45,7 +45,7 @@ export class TokenController {
     @Res({ passthrough: true }) response: Response,
   ): Json<OwnTokenDto> {
     if (caller === null) throw new Error('a call without a token');
-    response.setHeader('X-Schedule-Timezone', this.options.timeZone);
+    response.setHeader('X-Schedule-Timezone', this.process.configuration.SCHEDULE_TIMEZONE);
     const { name, scope, sources, expiresMs } = caller;
     return {
       name,

@@ -1,6 +1,6 @@
 import { Digest, type Operation } from '@weir/config-model';
 import type { ClientBase } from 'pg';
-import { SNAPSHOT_TABLES } from '../../feed/entity-tables.js';
+import { ENTITY_TABLES, toFeedRow } from '../../feed/entity-tables.js';
 import { readPages } from '../../platform/database/snapshot.js';
 import type { Draft } from '../draft/draft.js';
 import { comparedTables } from './compared-tables.js';
@@ -67,9 +67,8 @@ export async function replaceConfiguration(
 /** Adds what is not part of a draft to its digest: schedules, the catalogue and orders. */
 async function addKept(client: ClientBase, digest: Digest): Promise<Digest> {
   for (const kind of ['schedule', 'catalogue', 'order'] as const) {
-    const table = SNAPSHOT_TABLES[kind];
-    for await (const page of readPages(client, table.sql)) {
-      for (const row of page) digest.add(kind, table.toRow(row));
+    for await (const page of readPages(client, ENTITY_TABLES[kind].sql)) {
+      for (const row of page) digest.add(kind, toFeedRow(kind, row));
     }
   }
   return digest;

@@ -1,33 +1,7 @@
+import { CollectedBytes } from '../../http/pipeline/parse-body.js';
+
 /** JSON is UTF-8 (RFC 8259 §8.1). A byte order mark is not skipped. */
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-const INITIAL_BYTES = 4_096;
-
-/** Collects the bytes of a text that arrives in chunks. */
-class TextBuffer {
-  private bytes = new Uint8Array(INITIAL_BYTES);
-  length = 0;
-
-  append(source: Uint8Array, from: number, to: number): void {
-    const length = this.length + to - from;
-    if (length > this.bytes.length) {
-      const grown = new Uint8Array(Math.max(length, this.bytes.length * 2));
-      grown.set(this.bytes.subarray(0, this.length));
-      this.bytes = grown;
-    }
-    this.bytes.set(source.subarray(from, to), this.length);
-    this.length = length;
-  }
-
-  /** @throws TypeError when the bytes are not UTF-8. */
-  text(from = 0): string {
-    return decoder.decode(this.bytes.subarray(from, this.length));
-  }
-
-  clear(): void {
-    this.length = 0;
-  }
-}
 
 /** Receives the values of the lists, in the order of the body. */
 export interface ListSink {
@@ -68,7 +42,7 @@ const CLOSE_BRACKET = 0x5d;
 
 /** A part of the body that is parsed separately: the text outside of the lists, a list, or a nested list. */
 class Part {
-  readonly text = new TextBuffer();
+  readonly text = new CollectedBytes();
   /** Offset of its last string in the text; -1: `lastKey` has read it. */
   lastString = -1;
   /** Position of the first value of the text. */
@@ -142,7 +116,7 @@ export class JsonLists {
   /** @returns the body with empty lists. @throws JsonSyntaxError when it is incomplete. */
   end(): unknown {
     if (this.part !== this.outside) throw new JsonSyntaxError();
-    return parse(() => this.outside.text.text().replace(BYTE_ORDER_MARK, ''));
+    return parse(() => textOf(this.outside.text).replace(BYTE_ORDER_MARK, ''));
   }
 
   private open(bytes: Uint8Array, from: number, at: number, byte: number): number {
@@ -205,7 +179,7 @@ export class JsonLists {
   private emit(last: boolean): void {
     const { part } = this;
     const { text, first, commas } = part;
-    const values = parse(() => `[${text.text()}]`) as unknown[];
+    const values = parse(() => `[${textOf(text)}]`) as unknown[];
     // Only an empty list may have no value after the last comma.
     const empty = last && first === 0 && commas === 0 && values.length === 0;
     if (!empty && values.length !== commas + 1) throw new JsonSyntaxError();
@@ -247,10 +221,15 @@ function lastKey(part: Part): string {
   if (lastString === -1) throw new JsonSyntaxError();
   part.lastString = -1;
   const key = parse(() => {
-    const rest = text.text(lastString);
+    const rest = textOf(text, lastString);
     return rest.slice(0, rest.lastIndexOf('"') + 1);
   });
   return typeof key === 'string' ? key : '';
+}
+
+/** @throws TypeError when the bytes are not UTF-8. */
+function textOf(bytes: CollectedBytes, from = 0): string {
+  return decoder.decode(bytes.view(from));
 }
 
 /** @throws JsonSyntaxError when the text is not JSON or not UTF-8. */

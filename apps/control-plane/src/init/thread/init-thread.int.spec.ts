@@ -10,7 +10,7 @@ const textOf = (body: object) => Buffer.from(JSON.stringify(body));
 describe('the thread of POST /init/', () => {
   const hashKey = parseHashKey(HASH_KEY);
   const thread = new InitThread({ databaseUrl: inject('databaseUrl'), hashKey });
-  afterAll(() => thread.onApplicationShutdown());
+  afterAll(() => thread.end());
 
   it('keeps several bodies apart, and says what is wrong with each', async () => {
     const [good, bad] = [textOf({ ...EMPTY, nets: [] }), textOf({ ...EMPTY, nets: [7] })];
@@ -48,7 +48,7 @@ describe('the thread of POST /init/', () => {
   it('fails a body when it ends, and starts again with the next', async () => {
     const broken = thread.use(async (steps) => {
       await steps.push(Buffer.from('{'));
-      await thread.onApplicationShutdown();
+      await thread.end();
       await thread.use((others) => others.push(textOf(EMPTY)));
       await steps.push(Buffer.from('}'));
     });

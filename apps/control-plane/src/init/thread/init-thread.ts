@@ -1,4 +1,3 @@
-import type { OnApplicationShutdown } from '@nestjs/common';
 import { Worker } from 'node:worker_threads';
 import {
   type Reply,
@@ -39,7 +38,7 @@ export type RemoteSteps = {
  * The thread in which the bodies of POST /init/ are read, checked and loaded, so that none of it delays other calls. It
  * starts with the first body.
  */
-export class InitThread implements OnApplicationShutdown {
+export class InitThread {
   private thread: Thread | null = null;
   private calls = 0;
   private bodies = 0;
@@ -71,10 +70,6 @@ export class InitThread implements OnApplicationShutdown {
       this.open--;
       if (this.open === 0) this.idle = setTimeout(() => void this.end(), IDLE_MS).unref();
     }
-  }
-
-  onApplicationShutdown(): Promise<void> {
-    return this.end();
   }
 
   /** Its bodies fail, and their connections are closed. The next body starts it again. */
@@ -122,6 +117,3 @@ export class InitThread implements OnApplicationShutdown {
     return thread;
   }
 }
-
-/** Another one for dry runs: they delay no replacement, which holds the lock of all changes while it is loaded. */
-export class DryRunThread extends InitThread {}

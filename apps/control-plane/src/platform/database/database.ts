@@ -4,12 +4,12 @@ import type { Logger } from '@weir/ops';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Client, Pool, PoolClient } from 'pg';
-import { PrismaClient, Prisma } from '../../generated/prisma/client.js';
+import { PrismaClient } from '../../generated/prisma/client.js';
 import { connectionSettings } from './connection-settings.js';
 import { ServerQuestions, SilenceWatch } from './silence-watch.js';
 import { PoolWaits } from './timed-pool.js';
-import type { Transaction } from './transaction.js';
-import { withConnection } from './with-connection.js';
+import { Transaction } from './transaction.js';
+import { withConnection } from './transaction.js';
 
 /** Each prepared statement takes memory in every connection of PostgreSQL. */
 const MAX_NAMES = 200;
@@ -51,43 +51,12 @@ class WriteConnection {
    */
   use<T>(work: (client: pg.PoolClient, tx: Transaction) => Promise<T>): Promise<T> {
     return withConnection(this.pool, (client) =>
-      work(client, new ConnectionTransaction(client, this.nameOf)),
+      work(client, new Transaction(client, this.nameOf)),
     );
   }
 
   close(): Promise<void> {
     return this.pool.end();
-  }
-}
-
-/** Runs statements as Prisma does, but without Prisma. */
-class ConnectionTransaction implements Transaction {
-  constructor(
-    private readonly client: pg.ClientBase,
-    private readonly nameOf: ReturnType<typeof namedStatements>,
-  ) {}
-
-  async $queryRaw<R>(
-    query: TemplateStringsArray | Prisma.Sql,
-    ...values: readonly unknown[]
-  ): Promise<R> {
-    return (await this.run(query, values)).rows as R;
-  }
-
-  async $executeRaw(
-    query: TemplateStringsArray | Prisma.Sql,
-    ...values: readonly unknown[]
-  ): Promise<number> {
-    return (await this.run(query, values)).rowCount ?? 0;
-  }
-
-  private run(
-    query: TemplateStringsArray | Prisma.Sql,
-    values: readonly unknown[],
-  ): Promise<pg.QueryResult> {
-    const sql = query instanceof Prisma.Sql ? query : Prisma.sql(query, ...values);
-    const { text } = sql;
-    return this.client.query({ name: this.nameOf({ sql: text }), text, values: sql.values });
   }
 }
 

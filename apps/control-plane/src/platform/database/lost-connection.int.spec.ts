@@ -9,7 +9,7 @@ import { startTcpProxy, type TcpProxy } from '../../testing/tcp-proxy.js';
 import { copyIn } from './copy-in.js';
 import { isDatabaseUnreachable } from './database-errors.js';
 import { Database } from './database.js';
-import { inTransaction } from './with-connection.js';
+import { inTransaction } from './transaction.js';
 
 const NOBODY = {
   publish: () => Promise.resolve(),

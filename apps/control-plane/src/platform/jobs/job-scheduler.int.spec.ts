@@ -20,7 +20,7 @@ import {
 } from 'vitest';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
 import { openPool } from '../../testing/open-pool.js';
-import { JobMetrics, JobScheduler } from './job-scheduler.js';
+import { JobScheduler } from './job-scheduler.js';
 import type { Job } from './job.js';
 
 const WAIT = { timeout: 60_000, interval: 20 };
@@ -59,7 +59,7 @@ describe('JobScheduler', () => {
     const scheduler = new JobScheduler({
       pool,
       jobs,
-      metrics: new JobMetrics(registry, jobs),
+      registry,
       log: pino({}, { write: (line: string) => void logLines.push(line) }),
       queue: { redisUrl: redis.url, deploymentId: DEPLOYMENT },
       queuedMs,

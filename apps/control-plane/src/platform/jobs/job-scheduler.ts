@@ -2,42 +2,15 @@ import type { FeedLogger } from '@weir/change-feed';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import { Counter, type Registry } from 'prom-client';
-import { withConnection } from '../database/with-connection.js';
+import { withConnection } from '../database/transaction.js';
 import { JobQueue, type JobQueueOptions } from './job-queue.js';
 import type { Job } from './job.js';
-
-/** Counts the runs of jobs on this replica by their result. */
-export class JobMetrics {
-  private readonly runs: Counter<'job' | 'result'>;
-
-  constructor(registry: Registry, jobs: readonly Job[]) {
-    this.runs = new Counter({
-      name: 'weir_job_runs_total',
-      help: 'Runs of background jobs on this replica; each attempt counts',
-      labelNames: ['job', 'result'],
-      registers: [registry],
-    });
-    // Initialised to 0, so that an alert can distinguish a job that never ran from an unknown job.
-    for (const { name } of jobs) {
-      this.runs.inc({ job: name, result: 'completed' }, 0);
-      this.runs.inc({ job: name, result: 'failed' }, 0);
-    }
-  }
-
-  completed(name: string): void {
-    this.runs.inc({ job: name, result: 'completed' });
-  }
-
-  failed(name: string): void {
-    this.runs.inc({ job: name, result: 'failed' });
-  }
-}
 
 export interface JobSchedulerOptions {
   /** Has a connection for each job. */
   readonly pool: Pool;
   readonly jobs: readonly Job[];
-  readonly metrics: JobMetrics;
+  readonly registry: Registry;
   readonly log: FeedLogger;
   readonly queue: Omit<JobQueueOptions, 'log'>;
   /** Longest time that a job that is due stays in the queue. Then its run needs no queue. */
@@ -90,7 +63,21 @@ export class JobScheduler {
   private timer: NodeJS.Timeout | undefined;
   private loggedProblem = '';
 
-  constructor(private readonly options: JobSchedulerOptions) {}
+  /** Runs on this replica by their result. */
+  private readonly runs: Counter<'job' | 'result'>;
+
+  constructor(private readonly options: JobSchedulerOptions) {
+    this.runs = new Counter({
+      name: 'weir_job_runs_total',
+      help: 'Runs of background jobs on this replica; each attempt counts',
+      labelNames: ['job', 'result'],
+      registers: [options.registry],
+    });
+    // Initialised to 0, so that an alert can distinguish a job that never ran from an unknown job.
+    for (const { name: job } of options.jobs) {
+      for (const result of ['completed', 'failed']) this.runs.inc({ job, result }, 0);
+    }
+  }
 
   /** From now on, jobs run when they are due and PostgreSQL can be reached. */
   start(): void {
@@ -176,19 +163,21 @@ export class JobScheduler {
     job: Job,
     state: JobState | undefined,
   ): Promise<boolean> {
-    const { metrics, log } = this.options;
     const lost = new AbortController();
     const lose = (): void => lost.abort(new Error('the connection with the lock was lost'));
     client.once('end', lose);
     try {
       await job.run(AbortSignal.any([this.stopping.signal, lost.signal]));
-      metrics.completed(job.name);
+      this.runs.inc({ job: job.name, result: 'completed' });
       return true;
     } catch (error) {
       if (this.stopping.signal.aborted) return false;
-      metrics.failed(job.name);
+      this.runs.inc({ job: job.name, result: 'failed' });
       const attempt = (state?.failures ?? 0) + 1;
-      log.warn({ job: job.name, attempt, reason: String(error) }, 'a background job failed');
+      this.options.log.warn(
+        { job: job.name, attempt, reason: String(error) },
+        'a background job failed',
+      );
       return false;
     } finally {
       client.off('end', lose);

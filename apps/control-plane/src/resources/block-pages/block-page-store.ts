@@ -5,7 +5,7 @@ import type { EntityTable } from '../../platform/database/entity-table.js';
 import type { Transaction } from '../../platform/database/transaction.js';
 import { RowsTable, type RowStore } from '../../revisions/working-rows.js';
 
-export const BLOCK_PAGES: EntityTable<'blockPage', BlockPage> = {
+export const BLOCK_PAGES: EntityTable<'blockPage'> = {
   kind: 'blockPage',
   sql: 'SELECT id, type FROM block_page ORDER BY id',
   toEntity: ({ id, type }) => ({ id, type }),

@@ -1,6 +1,6 @@
 import type { CommercialUse } from '@weir/catalogue';
 import { Injectable } from '@nestjs/common';
-import { findActiveMetadata, findActivation } from '../../catalogue/store/catalogue-store.js';
+import { readInForce } from '../../catalogue/store/catalogue-store.js';
 import {
   type NamedGroup,
   type NamedSource,
@@ -41,7 +41,7 @@ export class CatalogueService {
 
   async categories(): Promise<Json<CategoryDto>[]> {
     const { pool } = this.database;
-    const { categories } = await findActiveMetadata(pool);
+    const { categories } = (await readInForce(pool)).metadata;
     const defined = new Map(
       (await readDefinitionGroups(pool)).categories.map((one) => [one.id, one]),
     );
@@ -59,12 +59,11 @@ export class CatalogueService {
 
   async get(): Promise<Json<CatalogueDto>> {
     const { pool } = this.database;
-    const active = await findActivation(pool);
-    const { popular } = await findActiveMetadata(pool);
+    const { version, since, metadata } = await readInForce(pool);
     return {
-      version: active?.version ?? null,
-      active_since: active?.since?.toISOString() ?? null,
-      popular: popular.map(({ categoryId, count, domains }) => ({
+      version,
+      active_since: since?.toISOString() ?? null,
+      popular: metadata.popular.map(({ categoryId, count, domains }) => ({
         ...{ cat_id: categoryId, count },
         ...(domains.length > 0 && { domains: [...domains] }),
       })),

@@ -1,4 +1,4 @@
-import type { DomainRule, EntityKeys, RuleVerdict } from '@weir/config-model';
+import type { DomainRule, EntityKeys } from '@weir/config-model';
 import { Prisma } from '../../generated/prisma/client.js';
 import type { EntityTable } from '../../platform/database/entity-table.js';
 import { RowsTable, type RowStore } from '../../revisions/working-rows.js';
@@ -7,32 +7,26 @@ import { WorkingProfiles } from '../profiles/working-profiles.js';
 
 export type DomainRuleKey = EntityKeys['domainRule'];
 
-export interface DomainRuleRow {
-  profile_id: number;
-  domain_hash: number;
-  verdict: RuleVerdict;
-}
+const COLUMNS = 'profile_id AS "profileId", domain_hash::float8 AS "domainHash", verdict';
 
-export const DOMAIN_RULES: EntityTable<'domainRule', DomainRuleRow> = {
+export const DOMAIN_RULES: EntityTable<'domainRule'> = {
   kind: 'domainRule',
-  sql: `
-    SELECT profile_id, domain_hash::float8 AS domain_hash, verdict
-    FROM domain_rule ORDER BY profile_id, domain_rule.domain_hash`,
-  toEntity: (row) => ({
-    profileId: row.profile_id,
-    domainHash: row.domain_hash,
-    verdict: row.verdict,
-  }),
+  sql: `SELECT ${COLUMNS} FROM domain_rule ORDER BY profile_id, domain_hash`,
+  toEntity: (row) => row,
 };
+
+/** Reads the rules of profiles for domains with these hashes. */
+export function domainRulesIn(profileIds: Prisma.Sql, hashes: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`
+    SELECT ${Prisma.raw(COLUMNS)} FROM domain_rule
+    WHERE profile_id = ANY (${profileIds}) AND domain_hash = ANY (${hashes})`;
+}
 
 const STORE: RowStore<DomainRule, DomainRuleKey> = {
   textOf: ({ profileId, domainHash }) => `${profileId} ${domainHash}`,
-  find: async (tx, keys) => {
-    const rows = await tx.$queryRaw<DomainRuleRow[]>`
-      SELECT profile_id, domain_hash::float8 AS domain_hash, verdict FROM domain_rule
-      WHERE (profile_id, domain_hash) IN (SELECT * FROM ${unnestKeys(keys)})`;
-    return rows.map((row) => DOMAIN_RULES.toEntity(row));
-  },
+  find: (tx, keys) => tx.$queryRaw`
+    SELECT ${Prisma.raw(COLUMNS)} FROM domain_rule
+    WHERE (profile_id, domain_hash) IN (SELECT * FROM ${unnestKeys(keys)})`,
   insert: (tx, rules, onConflict) => tx.$executeRaw`
     INSERT INTO domain_rule (profile_id, domain_hash, verdict)
     SELECT * FROM ${unnestKeys(rules, Prisma.sql`, ${rules.map(({ verdict }) => verdict)}::integer[]`)}

@@ -1,9 +1,10 @@
+import type { Grant } from '@weir/config-model';
 import type { Logger } from '@weir/ops';
 import type { Pool } from 'pg';
 import type { Job } from '../../platform/jobs/job.js';
 import { actAs } from '../../revisions/author.js';
 import type { ConfigurationWriter } from '../../revisions/configuration-writer.js';
-import { endedGrants, type GrantRow, GRANTS } from './grant-store.js';
+import { endedGrants } from './grant-store.js';
 import { removal } from './grants.service.js';
 
 const EVERY_MS = 60_000;
@@ -25,9 +26,9 @@ export function grantExpiry(
       let removed = 0;
       for (;;) {
         signal.throwIfAborted();
-        const { rows } = await pool.query<GrantRow>(endedGrants(BATCH));
+        const { rows } = await pool.query<Grant>(endedGrants(BATCH));
         if (rows.length === 0) break;
-        const change = removal(rows.map((row) => GRANTS.toEntity(row)));
+        const change = removal(rows);
         removed += (await actAs({ origin: 'expiry' }, () => writer.write(change))).result;
       }
       if (removed > 0) log.info({ grants: removed }, 'grants that have ended are removed');

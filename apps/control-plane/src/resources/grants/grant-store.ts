@@ -1,4 +1,4 @@
-import type { EntityKeys, Grant, RuleVerdict } from '@weir/config-model';
+import type { EntityKeys, Grant } from '@weir/config-model';
 import { Prisma } from '../../generated/prisma/client.js';
 import type { EntityTable } from '../../platform/database/entity-table.js';
 import { RowsTable, type RowStore } from '../../revisions/working-rows.js';
@@ -9,25 +9,16 @@ import { WorkingProfiles } from '../profiles/working-profiles.js';
 /** The hash of its domain is the id of a grant in its profile. */
 export type GrantKey = EntityKeys['grant'];
 
-export interface GrantRow {
-  profile_id: number;
-  domain_hash: number;
-  verdict: RuleVerdict;
-  until: number;
-}
-
 /** A profile, with a grant if it has one. */
-export type FoundGrant = GrantRow | { domain_hash: null };
+export type FoundGrant = Grant | { readonly domainHash: null };
 
 const COLUMNS = `
-  profile_id, domain_hash::float8 AS domain_hash, verdict, extract(epoch FROM until)::float8 AS until`;
+  profile_id AS "profileId", domain_hash::float8 AS "domainHash", verdict, extract(epoch FROM until)::float8 AS until`;
 
-export const GRANTS: EntityTable<'grant', GrantRow> = {
+export const GRANTS: EntityTable<'grant'> = {
   kind: 'grant',
-  sql: `SELECT ${COLUMNS} FROM domain_grant ORDER BY profile_id, domain_grant.domain_hash`,
-  toEntity: ({ profile_id: profileId, domain_hash: domainHash, verdict, until }) => {
-    return { profileId, domainHash, verdict, until };
-  },
+  sql: `SELECT ${COLUMNS} FROM domain_grant ORDER BY profile_id, domain_hash`,
+  toEntity: (row) => row,
 };
 
 /** Where a page of grants begins: after the one with this end and this hash. */
@@ -64,7 +55,7 @@ export function grantOf({ profileId, domainHash }: GrantKey): Prisma.Sql {
     WHERE profile.id = ${profileId}`;
 }
 
-/** Reads the grants of profiles for domains with these hashes, each as a `GrantRow`. */
+/** Reads the grants of profiles for domains with these hashes, each as a `Grant`. */
 export function grantsIn(profileIds: Prisma.Sql, hashes: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`
     SELECT ${Prisma.raw(COLUMNS)} FROM domain_grant
@@ -80,12 +71,9 @@ export function endedGrants(limit: number): string {
 
 const STORE: RowStore<Grant, GrantKey> = {
   textOf: ({ profileId, domainHash }) => `${profileId} ${domainHash}`,
-  find: async (tx, keys) => {
-    const rows = await tx.$queryRaw<GrantRow[]>`
-      SELECT ${Prisma.raw(COLUMNS)} FROM domain_grant
-      WHERE (profile_id, domain_hash) IN (SELECT * FROM ${unnestKeys(keys)})`;
-    return rows.map((row) => GRANTS.toEntity(row));
-  },
+  find: (tx, keys) => tx.$queryRaw`
+    SELECT ${Prisma.raw(COLUMNS)} FROM domain_grant
+    WHERE (profile_id, domain_hash) IN (SELECT * FROM ${unnestKeys(keys)})`,
   insert: (tx, grants, onConflict) => {
     const verdicts = grants.map(({ verdict }) => verdict);
     const ends = grants.map(({ until }) => String(until));

@@ -13,7 +13,6 @@ import {
   type GrantKey,
   grantOf,
   type GrantPlace,
-  GRANTS,
   grantsOf,
   openGrants,
 } from './grant-store.js';
@@ -34,9 +33,7 @@ export class GrantsService {
   ): Promise<WithRevision<Grant[]>> {
     return this.reader.read(grantsOf(profileId, after, limit), (rows: FoundGrant[]) => {
       if (rows.length === 0) throw profileNotFound(profileId);
-      const grants = rows.flatMap((row) =>
-        row.domain_hash === null ? [] : [GRANTS.toEntity(row)],
-      );
+      const grants = rows.filter((row) => row.domainHash !== null);
       return grants.sort((a, b) => a.until - b.until || a.domainHash - b.domainHash);
     });
   }
@@ -45,8 +42,8 @@ export class GrantsService {
   get(key: GrantKey): Promise<WithRevision<Grant>> {
     return this.reader.read(grantOf(key), ([row]: FoundGrant[]) => {
       if (row === undefined) throw profileNotFound(key.profileId);
-      if (row.domain_hash === null) throw grantNotFound(key);
-      return GRANTS.toEntity(row);
+      if (row.domainHash === null) throw grantNotFound(key);
+      return row;
     });
   }
 

@@ -20,27 +20,14 @@ export interface OrderState extends Order {
   readonly inForce: InForce | null;
 }
 
-export interface OrderRow {
-  id: number;
-  domain_hash: number;
-  authority: string;
-  reference: string;
-  until: number | null;
-}
-
-export interface OrderStateRow extends OrderRow {
-  in_force: InForce | null;
-}
-
 const COLUMNS = `
-  id, domain_hash::float8 AS domain_hash, authority, reference, extract(epoch FROM until)::float8 AS until`;
+  id, domain_hash::float8 AS "domainHash", authority, reference, extract(epoch FROM until)::float8 AS until`;
+const STATE_COLUMNS = `${COLUMNS}, in_force AS "inForce"`;
 
-export const ORDERS: EntityTable<'order', OrderRow> = {
+export const ORDERS: EntityTable<'order'> = {
   kind: 'order',
   sql: `SELECT ${COLUMNS} FROM domain_order ORDER BY id`,
-  toEntity: ({ id, domain_hash: domainHash, authority, reference, until }) => {
-    return { id, domainHash, authority, reference, until };
-  },
+  toEntity: (row) => row,
 };
 
 /** How an order is: whether all resolvers are known to have it in force, and whether it has ended. */
@@ -57,9 +44,9 @@ export interface OrderFilter {
   readonly state?: (typeof ORDER_STATES)[number];
 }
 
-/** Reads orders by id, each as an `OrderStateRow`. The values are those of `valuesOf`. */
+/** Reads orders by id, each as an `OrderState`. The values are those of `valuesOf`. */
 export const FILTERED_ORDERS = `
-  SELECT ${COLUMNS}, in_force FROM domain_order
+  SELECT ${STATE_COLUMNS} FROM domain_order
   WHERE id > $1::integer
     AND strpos(lower(concat_ws(' ', id, authority, reference)), lower($2::text)) > 0
     AND $3::text IN ('', CASE
@@ -73,20 +60,16 @@ export function valuesOf({ after = -1, search = '', state, limit }: OrderFilter)
   return [after, search, state ?? '', limit ?? null];
 }
 
-/** Reads an order as an `OrderStateRow`. */
+/** Reads an order as an `OrderState`. */
 export function orderOf(id: number): Prisma.Sql {
-  return Prisma.sql`SELECT ${Prisma.raw(COLUMNS)}, in_force FROM domain_order WHERE id = ${id}`;
+  return Prisma.sql`SELECT ${Prisma.raw(STATE_COLUMNS)} FROM domain_order WHERE id = ${id}`;
 }
 
-/** Reads the orders for domains with these hashes, and any one order, each as an `OrderRow`. */
+/** Reads the orders for domains with these hashes, and any one order, each as an `Order`. */
 export function ordersOf(hashes: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`
     SELECT ${Prisma.raw(COLUMNS)} FROM domain_order WHERE domain_order.domain_hash = ANY (${hashes})
     UNION (SELECT ${Prisma.raw(COLUMNS)} FROM domain_order LIMIT 1)`;
-}
-
-export function toState(row: OrderStateRow): OrderState {
-  return { ...ORDERS.toEntity(row), inForce: row.in_force };
 }
 
 /** Keeps what was acknowledged of a change, unless a later one was made meanwhile. Followers never see it. */
@@ -101,12 +84,9 @@ export interface StoredOrder extends Order {
 
 const STORE: RowStore<StoredOrder, OrderKey> = {
   textOf: ({ id }) => String(id),
-  find: async (tx, keys) => {
-    const rows = await tx.$queryRaw<(OrderRow & { revision: number })[]>`
-      SELECT ${Prisma.raw(COLUMNS)}, revision::float8 AS revision
-      FROM domain_order WHERE id = ANY (${idsOf(keys)}::integer[])`;
-    return rows.map((row) => ({ ...ORDERS.toEntity(row), revision: row.revision }));
-  },
+  find: (tx, keys) => tx.$queryRaw`
+    SELECT ${Prisma.raw(COLUMNS)}, revision::float8 AS revision
+    FROM domain_order WHERE id = ANY (${idsOf(keys)}::integer[])`,
   // One text, because the driver takes long to escape the texts of a list.
   insert: (tx, orders, onConflict) => tx.$executeRaw`
     INSERT INTO domain_order (id, domain_hash, authority, reference, until, revision)

@@ -16,9 +16,7 @@ import {
   type OrderFilter,
   orderOf,
   type OrderState,
-  type OrderStateRow,
   type StoredOrder,
-  toState,
   valuesOf,
 } from './order-store.js';
 
@@ -35,14 +33,13 @@ export class OrdersService {
     filter: OrderFilter,
     convert: (order: OrderState) => T,
   ): Promise<WithRevision<Listing<T>>> {
-    const convertRow = (row: OrderStateRow): T => convert(toState(row));
-    return this.reader.list(FILTERED_ORDERS, convertRow, valuesOf(filter));
+    return this.reader.list(FILTERED_ORDERS, convert, valuesOf(filter));
   }
 
   get(id: number): Promise<WithRevision<OrderState>> {
-    return this.reader.read(orderOf(id), ([row]: OrderStateRow[]) => {
+    return this.reader.read(orderOf(id), ([row]: OrderState[]) => {
       if (row === undefined) throw orderNotFound(id);
-      return toState(row);
+      return row;
     });
   }
 

@@ -13,20 +13,15 @@ export interface ScheduleRecord {
   readonly periods: readonly SubmittedPeriod[];
 }
 
-export interface ScheduleRow {
-  profile_id: number;
-  target_profile_id: number;
-  periods: SubmittedPeriod[];
-}
-
 /** A profile, with its schedule if it has one. */
-export type FoundSchedule =
-  ScheduleRow | { profile_id: number; target_profile_id: null; periods: null };
+export type FoundSchedule = ScheduleRecord | { readonly targetProfileId: null };
 
-export const SCHEDULES: EntityTable<'schedule', ScheduleRow> = {
+const COLUMNS = 'profile_id AS "profileId", target_profile_id AS "targetProfileId", periods';
+
+export const SCHEDULES: EntityTable<'schedule', ScheduleRecord> = {
   kind: 'schedule',
-  sql: 'SELECT profile_id, target_profile_id, periods FROM schedule ORDER BY profile_id',
-  toEntity: (row) => toEntity(toRecord(row)),
+  sql: `SELECT ${COLUMNS} FROM schedule ORDER BY profile_id`,
+  toEntity,
 };
 
 /** The schedule as followers know it: its periods in week points. */
@@ -34,22 +29,23 @@ export function toEntity({ profileId, targetProfileId, periods }: ScheduleRecord
   return { profileId, targetProfileId, periods: periods.map(toPeriod) };
 }
 
+/** Reads the schedules of profiles, each as a `ScheduleRecord`. */
+export function schedulesIn(profileIds: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`
+    SELECT ${Prisma.raw(COLUMNS)} FROM schedule WHERE profile_id = ANY (${profileIds})`;
+}
+
 /** Reads a profile with its schedule as a `FoundSchedule`. */
 export function scheduleOf(profileId: number): Prisma.Sql {
   return Prisma.sql`
-    SELECT profile.id AS profile_id, target_profile_id, periods
-    FROM profile LEFT JOIN schedule ON profile_id = profile.id
+    SELECT ${Prisma.raw(COLUMNS)} FROM profile LEFT JOIN schedule ON profile_id = profile.id
     WHERE profile.id = ${profileId}`;
 }
 
 const STORE: RowStore<ScheduleRecord, Pick<ScheduleRecord, 'profileId'>> = {
   textOf: ({ profileId }) => String(profileId),
-  find: async (tx, keys) => {
-    const rows = await tx.$queryRaw<ScheduleRow[]>`
-      SELECT profile_id, target_profile_id, periods FROM schedule
-      WHERE profile_id = ANY (${keys.map(({ profileId }) => profileId)}::integer[])`;
-    return rows.map(toRecord);
-  },
+  find: (tx, keys) =>
+    tx.$queryRaw(schedulesIn(Prisma.sql`${keys.map(({ profileId }) => profileId)}::integer[]`)),
   // One text, because the driver takes long to escape the texts of a list.
   insert: (tx, schedules, onConflict) => tx.$executeRaw`
     INSERT INTO schedule (profile_id, target_profile_id, periods)
@@ -70,9 +66,4 @@ export function openSchedules(
 ): RowsTable<ScheduleRecord, Pick<ScheduleRecord, 'profileId'>> {
   tables.of(WorkingProfiles.open);
   return new RowsTable(STORE);
-}
-
-export function toRecord(row: ScheduleRow): ScheduleRecord {
-  const { periods } = row;
-  return { profileId: row.profile_id, targetProfileId: row.target_profile_id, periods };
 }

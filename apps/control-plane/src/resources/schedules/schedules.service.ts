@@ -13,7 +13,6 @@ import {
   scheduleOf,
   type ScheduleRecord,
   toEntity,
-  toRecord,
 } from './schedule-store.js';
 
 @Injectable()
@@ -26,7 +25,7 @@ export class SchedulesService {
   get(profileId: number): Promise<WithRevision<ScheduleRecord>> {
     return this.reader.read(scheduleOf(profileId), ([row]: FoundSchedule[]) => {
       if (row === undefined) throw profileNotFound(profileId);
-      return existing(profileId, row.target_profile_id === null ? null : toRecord(row));
+      return existing(profileId, row.targetProfileId === null ? null : row);
     });
   }
 

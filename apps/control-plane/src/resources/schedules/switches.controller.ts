@@ -4,13 +4,11 @@ import { activeTimes } from '@weir/policy';
 import { ReadingEndpoint } from '../../http/routing/endpoint.js';
 import { Example, type Json } from '../../http/validation/dto.js';
 import { IntegerParameter, IsId, IsTime, Optional } from '../../http/validation/rules.js';
+import { PROCESS, type Process } from '../../process.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import { ProfilePath } from '../profiles/profile.dto.js';
 import { profileNotFound } from '../profiles/profile-store.js';
-import { type FoundSchedule, scheduleOf, toEntity, toRecord } from './schedule-store.js';
-
-/** Provides the time zone of the times in schedules. */
-export const TIME_ZONE = Symbol('TimeZone');
+import { type FoundSchedule, scheduleOf, toEntity } from './schedule-store.js';
 
 @Example<SwitchesQuery>({ from: '2026-11-24T12:00:00+01:00', days: 14 })
 class SwitchesQuery {
@@ -43,10 +41,14 @@ class SwitchDto {
 /** Which profile is active when. */
 @Controller()
 export class SwitchesController {
+  private readonly timeZone: string;
+
   constructor(
     private readonly reader: ConfigurationReader,
-    @Inject(TIME_ZONE) private readonly timeZone: string,
-  ) {}
+    @Inject(PROCESS) { configuration }: Process,
+  ) {
+    this.timeZone = configuration.SCHEDULE_TIMEZONE;
+  }
 
   @ReadingEndpoint('GET /profile/:profile_id/switches', {
     path: ProfilePath,
@@ -61,7 +63,7 @@ export class SwitchesController {
   ): Promise<Json<SwitchDto>[]> {
     const found = await this.reader.read(scheduleOf(profileId), ([row]: FoundSchedule[]) => {
       if (row === undefined) throw profileNotFound(profileId);
-      return row.target_profile_id === null ? null : toEntity(toRecord(row));
+      return row.targetProfileId === null ? null : toEntity(row);
     });
     const fromMs = from === undefined ? Date.now() : parseTime(from);
     const local = Temporal.Instant.fromEpochMilliseconds(fromMs).toZonedDateTimeISO(this.timeZone);

@@ -1,0 +1,20 @@
+import type { Logger, OpenDeployment, OpsServer, TlsIdentity } from '@weir/ops';
+import type { Telemetry } from '@weir/telemetry';
+import type { ControlPlaneConfiguration } from './configuration.js';
+import type { Tokens } from './http/callers/open-tokens.js';
+
+/** What a process has opened before Nest starts. */
+export interface Process {
+  readonly configuration: ControlPlaneConfiguration;
+  readonly log: Logger;
+  readonly ops: OpsServer;
+  /** Of the management API. Null: http. */
+  readonly tls: TlsIdentity | null;
+  readonly feedTls: TlsIdentity | null;
+  readonly tokens: Tokens;
+  readonly deployment: OpenDeployment;
+  readonly telemetry: Telemetry | null;
+}
+
+/** Provides the `Process` to all modules. */
+export const PROCESS = Symbol('Process');
