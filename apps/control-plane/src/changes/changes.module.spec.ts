@@ -12,7 +12,7 @@ it('ends a stream that is being opened when a stop begins', async () => {
   const read = Promise.withResolvers<object>();
   const controller = new ChangesController(
     { find: () => read.promise } as unknown as ChangeRecords,
-    { stallMs: 600_000, tokens: () => [] } as never,
+    { configuration: { MANAGEMENT_STALL_S: 600 }, tokens: { all: () => [] } } as never,
     { publisher: {} } as never,
   );
   const context = { caller: null, source: null };
