@@ -2,16 +2,14 @@
  * A catalogue from its lists to an image in a follower: `npm run bench:catalogue -- --help`. Each list is read,
  * compiled and loaded in fresh processes.
  */
-import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { integer, optionsOrExit, print, value } from '../command.js';
 import { percentile } from '../percentile.js';
+import { runForJson } from '../services/child.js';
 import type { Compiled, Loaded } from './catalogue-steps.js';
-import { writeLines } from './dns/servers/server.js';
+import { writeLines } from './dns/servers.js';
 import { markdownTable } from '../markdown-table.js';
 import { describeMachine } from './figures.js';
 import { Random } from '../deployment/random.js';
@@ -60,7 +58,7 @@ function nameOf(n: number): string {
   return `${name}.${ENDS[random() % ENDS.length] ?? ''}`;
 }
 
-const STEPS = fileURLToPath(new URL('catalogue-steps.js', import.meta.url));
+const STEPS = new URL('catalogue-steps.js', import.meta.url);
 
 const HELP = `npm run bench:catalogue -- [--domains 5000000] [--rounds 3]
 
@@ -73,11 +71,6 @@ const { domains, rounds } = optionsOrExit(HELP, {
   rounds: value(integer(1, 100), 3),
 });
 
-async function step<T>(...args: readonly string[]): Promise<T> {
-  const { stdout } = await promisify(execFile)(process.execPath, [STEPS, ...args]);
-  return JSON.parse(stdout) as T;
-}
-
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-catalogue-'));
 try {
   const listBytes = await writeLists(folder, domains);
@@ -85,9 +78,9 @@ try {
   const compiled: Compiled[] = [];
   const loaded: Loaded[] = [];
   for (let round = 0; round < rounds; round++) {
-    const one = await step<Compiled>('compile', folder, image);
+    const one = await runForJson<Compiled>(STEPS, 'compile', folder, image);
     compiled.push(one);
-    loaded.push(await step<Loaded>('load', image, String(one.names)));
+    loaded.push(await runForJson<Loaded>(STEPS, 'load', image, String(one.names)));
   }
   const median = <T>(results: readonly T[], figure: (result: T) => number): number =>
     percentile(results.map(figure), 0.5);

@@ -80,12 +80,17 @@ function values(count: number, make: (i: number) => unknown): Generator<string> 
 }
 
 /** What stands between the brackets of a list, in pieces. */
-export function* jsonItems(items: Iterable<unknown>): Generator<string> {
+export function jsonItems(items: Iterable<unknown>): Generator<string> {
+  return inPieces(
+    Iterator.from(items).map((item, i) => (i === 0 ? '' : ',') + JSON.stringify(item)),
+  );
+}
+
+/** The same text in pieces of a size that is quick to send or to write. */
+export function* inPieces(texts: Iterable<string>): Generator<string> {
   let piece = '';
-  let separator = '';
-  for (const item of items) {
-    piece += separator + JSON.stringify(item);
-    separator = ',';
+  for (const text of texts) {
+    piece += text;
     if (piece.length < PIECE_CHARACTERS) continue;
     yield piece;
     piece = '';

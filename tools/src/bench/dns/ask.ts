@@ -2,27 +2,15 @@ import { once } from 'node:events';
 import { connect, type IncomingHttpHeaders } from 'node:http2';
 import { join } from 'node:path';
 import { encodeQuery, readAnswer } from '../../deployment/dns-message.js';
-import { load as runDnsperf, type LoadResult } from '../../services/dnsperf.js';
-import { loadHttps } from '../../services/h2load.js';
 import { BLOCK_ADDRESS, type Job, type PhaseName } from './jobs.js';
-import type { ServerSetup } from './servers/server.js';
-
-/** What a load generator saw. */
-export interface Asked {
-  readonly sent: number;
-  readonly answered: number;
-  readonly perSecond: number;
-  /** Answers with an RCODE other than NOERROR. Over HTTPS: as many as make the size of all answers a wrong one. */
-  readonly errors: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-}
+import { loadDns, loadHttps, type LoadResult } from './load-generators.js';
+import type { ServerSetup } from './servers.js';
 
 /** Queries a second of the steady phase. */
-const STEADY_RATE = 20_000;
+export const STEADY_RATE = 20_000;
 
 /** Asks the names of a phase. */
-export type Ask = (phase: PhaseName, seconds: number) => Promise<Asked>;
+export type Ask = (phase: PhaseName, seconds: number) => Promise<LoadResult>;
 
 export interface AskOptions {
   readonly job: Job;
@@ -41,12 +29,9 @@ export async function asker(options: AskOptions, setup: ServerSetup): Promise<As
   if (load.transport === 'doh') {
     const [name = ''] = job.names('warm');
     const answerBytes = await checkHttps(tlsPort, name);
-    return async (phase, seconds) => {
-      const target = { port: tlsPort, paths: queries[phase], log: join(folder, 'h2load') };
-      const result = await loadHttps({ ...target, ...load, seconds, rate: rateOf(phase) });
-      const { answered, bodyBytes } = result;
-      return { ...result, errors: Math.ceil(Math.abs(bodyBytes / answerBytes - answered)) };
-    };
+    const target = { port: tlsPort, log: join(folder, 'h2load'), answerBytes, ...load };
+    return (phase, seconds) =>
+      loadHttps({ ...target, paths: queries[phase], seconds, rate: rateOf(phase) });
   }
   const { transport } = load;
   const target = {
@@ -54,15 +39,10 @@ export async function asker(options: AskOptions, setup: ServerSetup): Promise<As
     transport,
     clients: transport === 'udp' ? clients : load.connections,
   };
-  return async (phase, seconds) => {
+  return (phase, seconds) => {
     const pace = { kind: 'timed', seconds, rate: rateOf(phase) } as const;
-    const result = await runDnsperf({ ...target, queries: queries[phase], pace });
-    return { ...result, errors: errorsOf(result) };
+    return loadDns({ ...target, queries: queries[phase], pace });
   };
-}
-
-export function errorsOf({ rcodes, answered }: LoadResult): number {
-  return answered - (rcodes['NOERROR'] ?? 0);
 }
 
 /** Asks for a blocked name over HTTPS. @returns the size of the answer @throws Error when it is wrong */

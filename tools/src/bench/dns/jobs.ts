@@ -30,8 +30,7 @@ export type PhaseName = (typeof PHASES)[number];
 
 /** Address of every blocked name. */
 export const BLOCK_ADDRESS = '192.0.2.1';
-/** The upstream gives this address to every name in `ORIGIN`. */
-export const UPSTREAM_ADDRESS = '203.0.113.80';
+/** The names below this one have an address. */
 export const ORIGIN = 'example';
 
 const BLOCKED_ZONE = `blocked.${ORIGIN}`;

@@ -19,10 +19,16 @@ import { pathOf, queryOf } from './ask.js';
 import { JOBS, type Job, type PhaseName, PHASES } from './jobs.js';
 import { Contestant } from './measure.js';
 import { renderTable, type ServerRounds } from './report.js';
-import { dnsdist, unbound } from './servers/peers.js';
-import { type Server, map, writeLines } from './servers/server.js';
-import { missingPrograms, startUpstream } from './servers/upstream.js';
-import { weir, withControlPlane } from './servers/weir.js';
+import {
+  dnsdist,
+  isInstalled,
+  type Server,
+  unbound,
+  weir,
+  withControlPlane,
+  writeLines,
+} from './servers.js';
+import { missingPrograms, startUpstream } from './upstream.js';
 
 /** Who is compared with whom, and on which cores. */
 interface Contest {
@@ -79,9 +85,10 @@ async function runRounds(
   const fileOf = (phase: PhaseName): string => join(folder, `queries-${phase}`);
   const queries = { warm: fileOf('warm'), full: fileOf('full'), steady: fileOf('steady') };
   const lineOf = job.load.transport === 'doh' ? pathOf : queryOf;
-  for (const phase of PHASES) await writeLines(queries[phase], map(job.names(phase), lineOf));
+  for (const phase of PHASES)
+    await writeLines(queries[phase], Iterator.from(job.names(phase)).map(lineOf));
   const warmUp = join(folder, 'warm-up');
-  await writeLines(warmUp, map(job.warmUp, queryOf));
+  await writeLines(warmUp, job.warmUp.map(queryOf));
   const prefix = ['taskset', '-c', options.cores.server];
   const certificate = makeCertificate(folder);
   const setup = { ...options, folder, upstreamPort, prefix, queries, warmUp, certificate };
@@ -140,12 +147,12 @@ else
 /** Weir with one lane beside the others; each has one core, and the load another. */
 function contestOfServers(): Contest {
   const wanted = PEERS.filter(({ name }) => options.servers.includes(name));
-  for (const { name, debianPackage } of wanted.filter((one) => !one.isInstalled())) {
-    progress(`${name} is not installed (Debian package ${String(debianPackage)}); left out`);
+  for (const one of wanted) {
+    if (!isInstalled(one)) progress(`${one.name} (a Debian package) is not installed; left out`);
   }
   const hasWeir = options.servers.includes(WEIR);
   return {
-    peers: wanted.filter((one) => one.isInstalled()),
+    peers: wanted.filter(isInstalled),
     ours: hasWeir ? (deployment) => [weir(deployment, WEIR, 1)] : null,
     isReference: (server) => server !== WEIR,
     clients: 8,

@@ -2,14 +2,15 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DnsClient } from '../../deployment/dns-client.js';
+import { UPSTREAM_ADDRESS } from '../../deployment/dns-message.js';
 import type { Certificate } from '../../services/certificate.js';
 import type { Child } from '../../services/child.js';
 import { cpuMs, residentMiB } from '../../services/usage.js';
 import { freePort } from '../../services/ports.js';
-import { type Ask, type Asked, asker, type AskOptions, errorsOf } from './ask.js';
-import { BLOCK_ADDRESS, UPSTREAM_ADDRESS } from './jobs.js';
-import { load } from '../../services/dnsperf.js';
-import type { Server, ServerSetup } from './servers/server.js';
+import { type Ask, asker, type AskOptions } from './ask.js';
+import { BLOCK_ADDRESS } from './jobs.js';
+import { loadDns, type LoadResult } from './load-generators.js';
+import type { Server, ServerSetup } from './servers.js';
 
 /** What one server did in one round. */
 export interface Measurement {
@@ -17,10 +18,10 @@ export interface Measurement {
   readonly full: Phase;
   /** At a steady rate. */
   readonly steady: Phase;
-  readonly peakMiB: number;
+  readonly memoryMiB: number;
 }
 
-export interface Phase extends Omit<Asked, 'sent' | 'answered'> {
+export interface Phase extends Omit<LoadResult, 'sent' | 'answered'> {
   /** Processor time of all threads per answer, user and system. */
   readonly cpuUs: number;
   readonly lost: number;
@@ -99,14 +100,24 @@ export class Contestant {
       await untilAnswers(child, port, 'check.example', UPSTREAM_ADDRESS);
       if (job.warmUp.length > 0) await warmUp(port, options.warmUp);
       const ask = await asker(options, setup);
-      await warmCode(ask);
-      const full = await measurePhase(child, () => ask('full', seconds));
-      const steady = await measurePhase(child, () => ask('steady', seconds));
-      return { full, steady, peakMiB: residentMiB(child.pid, 'peak') };
+      return await measurePhases(child, ask, seconds, 'peak');
     } finally {
       await child.stop();
     }
   }
+}
+
+/** @param memory which the figure of the memory is */
+export async function measurePhases(
+  child: Child,
+  ask: Ask,
+  seconds: number,
+  memory: 'now' | 'peak',
+): Promise<Measurement> {
+  await warmCode(ask);
+  const full = await measurePhase(child, () => ask('full', seconds));
+  const steady = await measurePhase(child, () => ask('steady', seconds));
+  return { full, steady, memoryMiB: residentMiB(child.pid, memory) };
 }
 
 async function warmCode(ask: Ask): Promise<void> {
@@ -121,18 +132,18 @@ async function warmUp(port: number, queries: string): Promise<void> {
   let good = 0;
   let answered = '';
   for (let i = 0; i < MAX_WARM_UPS; i++) {
-    const result = await load({ port, queries, pace: { kind: 'once', rate: WARM_UP_RATE } });
-    const missing = result.sent - result.answered + errorsOf(result);
+    const result = await loadDns({ port, queries, pace: { kind: 'once', rate: WARM_UP_RATE } });
+    const missing = result.sent - result.answered + result.errors;
     if (missing < result.sent * FEW) good++;
     if (missing === 0 || good === 2) return;
-    answered = `${result.answered} of ${result.sent} (${JSON.stringify(result.rcodes)})`;
+    answered = `${result.answered} of ${result.sent}, ${result.errors} with an error`;
   }
   throw new Error(
     `its cache could not be filled: of ${MAX_WARM_UPS} times, it last answered ${answered}`,
   );
 }
 
-async function measurePhase(child: Child, ask: () => Promise<Asked>): Promise<Phase> {
+async function measurePhase(child: Child, ask: () => Promise<LoadResult>): Promise<Phase> {
   const beforeMs = cpuMs(child.pid);
   const { sent, answered, ...figures } = await ask();
   if (answered === 0) throw new Error(`it answered none of ${sent} queries`);

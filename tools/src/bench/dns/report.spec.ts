@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Measurement } from './measure.js';
 import { renderTable } from './report.js';
 
-const measurement = (cpuUs: number, peakMiB = 10): Measurement => {
+const measurement = (cpuUs: number, memoryMiB = 10): Measurement => {
   const phase = {
     perSecond: 50_000,
     cpuUs,
@@ -11,7 +11,7 @@ const measurement = (cpuUs: number, peakMiB = 10): Measurement => {
     p50Ms: 0.25,
     p99Ms: 1.5,
   };
-  return { full: phase, steady: { ...phase, cpuUs: cpuUs * 2 }, peakMiB };
+  return { full: phase, steady: { ...phase, cpuUs: cpuUs * 2 }, memoryMiB };
 };
 
 const isPeer = (server: string): boolean => server !== 'Weir';

@@ -62,7 +62,7 @@ function figuresOf(one: ServerRounds, best: Best): string[] {
     ratio(median(one, 'steady', 'cpuUs'), best.steady),
     median(one, 'steady', 'p50Ms').toFixed(2),
     median(one, 'steady', 'p99Ms').toFixed(2),
-    String(Math.max(...one.rounds.map(({ peakMiB }) => peakMiB))),
+    String(Math.max(...one.rounds.map(({ memoryMiB }) => memoryMiB))),
     String(total(one, 'lost')),
     String(total(one, 'errors')),
   ];

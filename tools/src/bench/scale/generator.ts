@@ -14,7 +14,12 @@ import {
 import { readFileSync } from 'node:fs';
 import { percentile } from '../../percentile.js';
 import { BLOCK_ADDRESS } from '../dns/jobs.js';
-import { BALANCER, type GeneratorOptions, type LoadResult, RECORD_HEADER_BYTES } from './load.js';
+import {
+  BALANCER,
+  type GeneratorOptions,
+  type GeneratorResult,
+  RECORD_HEADER_BYTES,
+} from './load.js';
 
 const SOCKETS = 8;
 const RECEIVE_BUFFER_BYTES = 4 * 2 ** 20;
@@ -46,7 +51,7 @@ const sockets = Array.from({ length: SOCKETS }, () => {
   };
 });
 
-let [sent, answered, good, blocked, outstanding] = [0, 0, 0, 0, 0];
+let [sent, answered, errors, blocked, outstanding] = [0, 0, 0, 0, 0];
 const latenciesMs: number[] = [];
 /** When the query with this id was sent; 0: none is without an answer. */
 const sentMs = new Float64Array(IDS);
@@ -91,7 +96,7 @@ function take(bytes: Uint8Array, length: number, nowMs: number): void {
   outstanding--;
   answered++;
   latenciesMs.push(nowMs - askedMs);
-  if (((bytes[3] ?? 0) & 0x0f) === 0) good++;
+  if (((bytes[3] ?? 0) & 0x0f) !== 0) errors++;
   // The answer to a query without EDNS ends with its last address.
   const last = length - BLOCK_BYTES.length;
   if (BLOCK_BYTES.every((byte, i) => bytes[last + i] === byte)) blocked++;
@@ -129,8 +134,8 @@ while (outstanding > 0 && nowMs < drainedMs) {
   if (receive(nowMs) === 0) nap();
   nowMs = performance.now();
 }
-const result: LoadResult = {
-  ...{ sent, answered, good, blocked },
+const result: GeneratorResult = {
+  ...{ sent, answered, errors, blocked },
   perSecond: (answered * 1_000) / tookMs,
   p50Ms: percentile(latenciesMs, 0.5),
   p99Ms: percentile(latenciesMs, 0.99),

@@ -1,5 +1,6 @@
 import { proxyHeader } from '../../deployment/dns-message.js';
 import { Random } from '../../deployment/random.js';
+import type { LoadResult } from '../dns/load-generators.js';
 import { draw, NOBODY, type Question, type Size, writeName } from './configuration.js';
 
 /**
@@ -22,16 +23,9 @@ export interface GeneratorOptions {
 }
 
 /** What it prints. */
-export interface LoadResult {
-  readonly sent: number;
-  readonly answered: number;
-  /** Answers with NOERROR. */
-  readonly good: number;
+export interface GeneratorResult extends LoadResult {
   /** Answers with the block page. */
   readonly blocked: number;
-  readonly perSecond: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
 }
 
 /** The load balancer: the resolver accepts PROXY headers from this address only. */

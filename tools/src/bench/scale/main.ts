@@ -4,23 +4,23 @@
  * The resolver has one core; the load generator, the upstream (nsd), the feed and Redis have another. Each round
  * starts a fresh process of each. It prints figures and asserts nothing but that the queries are answered.
  */
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { fail, integer, optionsOrExit, print, progress, share, value } from '../../command.js';
+import { runForJson } from '../../services/child.js';
 import { freePort } from '../../services/ports.js';
 import { startRedis } from '../../services/redis.js';
-import { missingPrograms, startUpstream } from '../dns/servers/upstream.js';
+import { missingPrograms, startUpstream } from '../dns/upstream.js';
+import type { Measurement } from '../dns/measure.js';
 import { describeLoad, describeMachine } from '../figures.js';
 import { compileDomains, makeRows, type Size, sizeOf } from './configuration.js';
 import { GeneratedFeed } from './generated-feed.js';
 import { makeLoad } from './load.js';
 import type { PolicyFigures } from './policy.js';
 import { renderScale } from './report.js';
-import { type LoadRound, measureLoad, type StartedResolver, startWithFeed } from './resolver.js';
+import { measureLoad, type StartedResolver, startWithFeed } from './resolver.js';
 
 const NAMES = 100_000;
 const QUERIES = 500_000;
@@ -32,20 +32,19 @@ const CHANGED_RULE = [1, 4_711, 2];
 const SMALL_PROFILES = 1_000;
 const [SERVER_CORE, LOAD_CORE] = ['0', '1'];
 
-const HELP = `npm run bench:scale -- [--scale 1] [--rounds 3] [--seconds 5] [--rate 20000]
+const HELP = `npm run bench:scale -- [--scale 1] [--rounds 3] [--seconds 5]
 
 Compares a resolver without a configuration with one at full size: 1 M IPv4 and 200 k IPv6 networks, 200 k NAPT ranges,
 100 k profiles, 10 M domain rules, 5 M category domains, schedules. Names follow Zipf's law; a third of the clients are
 behind NAPT ranges. Then a decision by itself, memory by kind of entry, start from disk, and one change.
 scale: share of the size, such as 0.01
-seconds: of each of the two phases, full load and the steady rate (queries per second)
+seconds: of each of the two phases, full load and 20,000 queries a second
 At full size it takes about ten minutes, 4 GiB of memory and 2 GiB in the folder for temporary files.`;
 
-const { scale, rounds, seconds, rate } = optionsOrExit(HELP, {
+const { scale, rounds, seconds } = optionsOrExit(HELP, {
   scale: value(share, 1),
   rounds: value(integer(1, 100), 3),
   seconds: value(integer(1, 600), 5),
-  rate: value(integer(1, 1_000_000), 20_000),
 });
 
 async function runIn(folder: string): Promise<void> {
@@ -68,11 +67,9 @@ async function runIn(folder: string): Promise<void> {
 }
 
 /** The policy alone, in a process of its own. */
-async function measurePolicy(): Promise<PolicyFigures> {
-  const program = fileURLToPath(new URL('policy.js', import.meta.url));
-  const args = ['--max-old-space-size=8000', program, String(scale)];
-  const { stdout } = await promisify(execFile)(process.execPath, args);
-  return JSON.parse(stdout) as PolicyFigures;
+function measurePolicy(): Promise<PolicyFigures> {
+  const program = new URL('policy.js', import.meta.url);
+  return runForJson('--max-old-space-size=8000', program, String(scale));
 }
 
 /** Starts a resolver, which finds on its disk what an earlier one left there, and stops it after `work`. */
@@ -93,22 +90,24 @@ class Run {
     const [queries, warmUp] = [join(this.folder, 'queries'), join(this.folder, 'warm-up')];
     writeFileSync(queries, load.queries);
     writeFileSync(warmUp, load.warmUp);
-    const settings = { queries, warmUp, seconds, rate };
+    const settings = { queries, warmUp, seconds };
     // In this order: generating the full size takes longer than Redis waits.
     return this.withFeed('full size', size, (startFull, feed) =>
       this.withFeed('empty', null, async (startEmpty) => {
         progress('starts a resolver that loads the full size over the feed');
         const feedMs = await startFull(({ readyMs }) => Promise.resolve(readyMs));
         await startEmpty(() => Promise.resolve());
-        const [empty, full]: [LoadRound[], LoadRound[]] = [[], []];
+        const [empty, full]: [Measurement[], Measurement[]] = [[], []];
         const diskMs: number[] = [];
         for (let round = 1; round <= rounds; round++) {
           progress(`round ${round} of ${rounds}`);
-          empty.push(await startEmpty((resolver) => measureLoad(resolver, settings)));
+          empty.push(
+            await startEmpty((one) => measureLoad(one, { ...settings, isBlocking: false })),
+          );
           full.push(
             await startFull((resolver) => {
               diskMs.push(resolver.readyMs);
-              return measureLoad(resolver, settings);
+              return measureLoad(resolver, { ...settings, isBlocking: true });
             }),
           );
         }

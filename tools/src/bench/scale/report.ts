@@ -1,12 +1,13 @@
 import { percentile } from '../../percentile.js';
 import { markdownTable } from '../../markdown-table.js';
+import type { Measurement } from '../dns/measure.js';
+import { renderTable } from '../dns/report.js';
 import type { PolicyFigures } from './policy.js';
-import type { LoadPhase, LoadRound } from './resolver.js';
 
 /** All that bench:scale measures. Times are in ms. */
 export interface ScaleFigures {
-  readonly empty: readonly LoadRound[];
-  readonly full: readonly LoadRound[];
+  readonly empty: readonly Measurement[];
+  readonly full: readonly Measurement[];
   readonly policy: PolicyFigures;
   /** Starts of the process until it is ready, at full size, from the feed and from disk. */
   readonly feedMs: number;
@@ -18,30 +19,11 @@ export interface ScaleFigures {
 }
 
 const median = (values: readonly number[]): number => percentile(values, 0.5);
-const percent = (share: number): string => `${(share * 100).toFixed(0)} %`;
-
-const LOAD_FIGURES = [
-  'CPU µs',
-  'steady CPU µs',
-  'kq/s',
-  'p50 ms',
-  'p99 ms',
-  'blocked',
-  'lost',
-  'MiB',
-];
-
 export function renderScale(figures: ScaleFigures): string {
   const { empty, full, policy } = figures;
   const load = [
-    ['empty', ...loadCells(empty)],
-    ['full size', ...loadCells(full)],
-    [
-      'ratio',
-      ratio(empty, full, 'full'),
-      ratio(empty, full, 'steady'),
-      ...Array<string>(6).fill(''),
-    ],
+    { server: 'empty', rounds: empty, failures: [] },
+    { server: 'full size', rounds: full, failures: [] },
   ];
   const decisions = Object.entries(policy.decide).map(([outcome, { decideNs, hashNs }]) => {
     const ordered = policy.decideOrdered[outcome];
@@ -52,7 +34,7 @@ export function renderScale(figures: ScaleFigures): string {
   });
   return [
     'A resolver process, by its configuration:',
-    markdownTable(['configuration', ...LOAD_FIGURES], load),
+    renderTable(load, (configuration) => configuration === 'empty'),
     'A decision by itself, hashing of the name included:',
     markdownTable(['outcome', 'ns', 'of that hashing', 'goal', 'ns with orders'], decisions),
     'Memory:',
@@ -60,35 +42,6 @@ export function renderScale(figures: ScaleFigures): string {
     'Start and change:',
     markdownTable(['what', 'figure', 'goal'], otherRows(figures)),
   ].join('\n\n');
-}
-
-function loadCells(rounds: readonly LoadRound[]): string[] {
-  const of = (phase: 'full' | 'steady', figure: 'cpuUs' | 'perSecond' | 'p50Ms' | 'p99Ms') =>
-    median(rounds.map((round) => round[phase][figure]));
-  const phases = rounds.flatMap(({ full, steady }) => [full, steady]);
-  return [
-    of('full', 'cpuUs').toFixed(2),
-    of('steady', 'cpuUs').toFixed(2),
-    (of('full', 'perSecond') / 1_000).toFixed(1),
-    of('steady', 'p50Ms').toFixed(2),
-    of('steady', 'p99Ms').toFixed(2),
-    percent(total(phases, 'blocked') / total(phases, 'answered')),
-    String(total(phases, 'sent') - total(phases, 'answered')),
-    String(median(rounds.map(({ residentMiB }) => residentMiB))),
-  ];
-}
-
-function ratio(
-  empty: readonly LoadRound[],
-  full: readonly LoadRound[],
-  phase: 'full' | 'steady',
-): string {
-  const of = (rounds: readonly LoadRound[]) => median(rounds.map((round) => round[phase].cpuUs));
-  return `${(of(full) / of(empty)).toFixed(2)} (goal 1.15)`;
-}
-
-function total(phases: readonly LoadPhase[], figure: 'sent' | 'answered' | 'blocked'): number {
-  return phases.reduce((sum, phase) => sum + phase[figure], 0);
 }
 
 function memoryRows({ size, memory, orders, catalogueBytes }: PolicyFigures): string[][] {

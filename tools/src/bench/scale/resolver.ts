@@ -1,16 +1,14 @@
-import { execFile } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import type { Child } from '../../services/child.js';
+import { type Child, runForJson } from '../../services/child.js';
 import { freePort } from '../../services/ports.js';
-import { cpuMs, residentMiB } from '../../services/usage.js';
 import { startResolver } from '../deployment.js';
+import { type Ask, STEADY_RATE } from '../dns/ask.js';
 import { BLOCK_ADDRESS } from '../dns/jobs.js';
+import { type Measurement, measurePhases } from '../dns/measure.js';
 import { HASH_KEY } from './configuration.js';
 import type { GeneratedFeed } from './generated-feed.js';
-import { BALANCER, type GeneratorOptions, type LoadResult } from './load.js';
+import { BALANCER, type GeneratorOptions, type GeneratorResult } from './load.js';
 
 interface ResolverOptions {
   /** Holds its data and its log; whatever an earlier process left there is used. */
@@ -58,70 +56,41 @@ export async function startWithFeed(
   return { child, port, readyMs: performance.now() - startedMs };
 }
 
-const GENERATOR = fileURLToPath(new URL('generator.js', import.meta.url));
-
-/** Runs the load generator in a process of its own. */
-async function runLoad(options: GeneratorOptions): Promise<LoadResult> {
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    GENERATOR,
-    JSON.stringify(options),
-  ]);
-  return JSON.parse(stdout) as LoadResult;
-}
-
-/** One resolver process under load. */
-export interface LoadRound {
-  readonly full: LoadPhase;
-  /** At a steady rate. */
-  readonly steady: LoadPhase;
-  readonly residentMiB: number;
-}
-
-export interface LoadPhase extends LoadResult {
-  /** Processor time of all threads per answer, user and system. */
-  readonly cpuUs: number;
-}
+const GENERATOR = new URL('generator.js', import.meta.url);
 
 export interface LoadSettings {
   /** Query files. */
   readonly queries: string;
   readonly warmUp: string;
   readonly seconds: number;
-  /** Queries per second of the steady phase. */
-  readonly rate: number;
+  /** Whether some of the names are blocked. */
+  readonly isBlocking: boolean;
 }
 
-/** Longest load that is not counted: afterwards the code is compiled, and caches are as in a long run. */
-const WARM_SECONDS = 2;
 const WINDOW = 200;
 /** So few wait for the upstream at once that nothing is lost. */
 const WARM_UP_WINDOW = 50;
-/** What may be missing after a warm-up: a name in a thousand. */
+/** What may be missing: an answer in a thousand. */
 const FEW = 0.001;
 
-/** @throws Error when the resolver does not answer as it should */
+/** Measures a process as bench:dns does. @throws Error when it does not answer as it should */
 export async function measureLoad(
   { child, port }: StartedResolver,
-  settings: LoadSettings,
-): Promise<LoadRound> {
-  const { queries, warmUp, seconds, rate } = settings;
-  const warm = { file: warmUp, port, seconds: null, rate: null, window: WARM_UP_WINDOW };
-  check(await runLoad(warm), 'the warm-up');
-  const brief = Math.min(seconds, WARM_SECONDS);
-  await runLoad({ file: queries, port, seconds: brief, rate: null, window: WINDOW });
-  const phase = async (wanted: number | null): Promise<LoadPhase> => {
-    const before = cpuMs(child.pid);
-    const load = { file: queries, port, seconds, rate: wanted, window: WINDOW };
-    const result = await runLoad(load);
-    check(result, 'the load');
-    return { ...result, cpuUs: ((cpuMs(child.pid) - before) * 1_000) / result.answered };
+  { queries, warmUp, seconds, isBlocking }: LoadSettings,
+): Promise<Measurement> {
+  const run = async (options: Omit<GeneratorOptions, 'port'>): Promise<GeneratorResult> => {
+    const order = JSON.stringify({ ...options, port } satisfies GeneratorOptions);
+    const result = await runForJson<GeneratorResult>(GENERATOR, order);
+    const { sent, answered, errors } = result;
+    if (answered - errors >= sent * (1 - FEW)) return result;
+    throw new Error(`of ${sent} queries, ${answered} were answered, ${errors} with an error`);
   };
-  const full = await phase(null);
-  const steady = await phase(rate);
-  return { full, steady, residentMiB: residentMiB(child.pid, 'now') };
-}
-
-function check({ sent, good, answered }: LoadResult, what: string): void {
-  if (good >= sent * (1 - FEW)) return;
-  throw new Error(`${what}: of ${sent}, ${answered} were answered, ${good} with NOERROR`);
+  await run({ file: warmUp, seconds: null, rate: null, window: WARM_UP_WINDOW });
+  const ask: Ask = async (phase, phaseSeconds) => {
+    const rate = phase === 'steady' ? STEADY_RATE : null;
+    const result = await run({ file: queries, seconds: phaseSeconds, rate, window: WINDOW });
+    if (result.blocked > 0 === isBlocking) return result;
+    throw new Error(`of ${result.answered} answers, ${result.blocked} are the block page`);
+  };
+  return measurePhases(child, ask, seconds, 'now');
 }

@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { type Child, startChild } from '../../../services/child.js';
-import { ORIGIN, type Transport, UPSTREAM_ADDRESS } from '../jobs.js';
+import { UPSTREAM_ADDRESS } from '../../deployment/dns-message.js';
+import { type Child, startChild } from '../../services/child.js';
+import { ORIGIN, type Transport } from './jobs.js';
 
 const NSD = '/usr/sbin/nsd';
 

@@ -1,0 +1,227 @@
+import { spawnSync } from 'node:child_process';
+import { createWriteStream, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Deployment } from '../../deployment/deployment.js';
+import type { Certificate } from '../../services/certificate.js';
+import { type Child, startChild } from '../../services/child.js';
+import { startResolver, withDeployment } from '../deployment.js';
+import { inPieces, jsonItems } from '../init-body.js';
+import { BLOCK_ADDRESS, type Transport } from './jobs.js';
+
+/** What a server is started with. The same in all rounds of a job. */
+export interface ServerSetup {
+  /** A folder of its own. */
+  readonly folder: string;
+  /** UDP and TCP port on 127.0.0.1. */
+  readonly port: number;
+  readonly transport: Transport;
+  /** TCP port on 127.0.0.1 for the transports `dot` and `doh`. */
+  readonly tlsPort: number;
+  readonly certificate: Certificate;
+  /** UDP port of the upstream on 127.0.0.1. */
+  readonly upstreamPort: number;
+  /** Domains that it blocks with `BLOCK_ADDRESS`, with all names below them. */
+  readonly blockedDomains: () => Iterable<string>;
+  /** Command in front of the server's (`taskset …`). */
+  readonly prefix: readonly string[];
+}
+
+/** A DNS server of the comparison. */
+export interface Server {
+  readonly name: string;
+  /** Writes its settings and lists to its folder, once for all processes of a job. */
+  prepare(setup: ServerSetup): Promise<void>;
+  /**
+   * Starts a process with one thread for DNS, which knows nothing of an earlier one. It may not answer yet when this
+   * resolves.
+   */
+  start(setup: ServerSetup): Promise<Child>;
+}
+
+const SERVER_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** Whether another server is installed: its program and its Debian package have its name. */
+export function isInstalled({ name }: Server): boolean {
+  return spawnSync('which', [name], { env: { PATH: SERVER_PATH } }).status === 0;
+}
+
+/** @param files names of files in the folder, with their lines */
+function peer(
+  name: string,
+  args: readonly string[],
+  files: (setup: ServerSetup) => Readonly<Record<string, Iterable<string>>>,
+): Server {
+  return {
+    name,
+    prepare: async (setup) => {
+      for (const [file, lines] of Object.entries(files(setup))) {
+        await writeLines(join(setup.folder, file), lines);
+      }
+    },
+    start: (setup) => {
+      const { folder, prefix } = setup;
+      // An earlier process may have left its cache.
+      for (const file of readdirSync(folder)) {
+        if (!(file in files(setup))) rmSync(join(folder, file), { recursive: true });
+      }
+      const env = { PATH: SERVER_PATH };
+      const logFile = join(folder, 'log');
+      return Promise.resolve(
+        startChild({ name, command: name, args, env, cwd: folder, logFile, prefix }),
+      );
+    },
+  };
+}
+
+/** Writes lines to a file, however many. */
+export async function writeLines(path: string, lines: Iterable<string>): Promise<void> {
+  const ended = Iterator.from(lines).map((line) => `${line}\n`);
+  await pipeline(Readable.from(inPieces(ended)), createWriteStream(path));
+}
+
+type StreamSetup = Pick<ServerSetup, 'transport' | 'tlsPort' | 'certificate'>;
+
+export const dnsdist = peer(
+  'dnsdist',
+  ['-C', 'dnsdist.conf', '--supervised', '--disable-syslog'],
+  ({ port, upstreamPort, folder, blockedDomains, ...setup }) => ({
+    'blocked.txt': blockedDomains(),
+    'dnsdist.conf': [
+      `setLocal('127.0.0.1:${port}')`,
+      ...dnsdistStreams(setup),
+      "setACL({'127.0.0.0/8'})",
+      "setSecurityPollSuffix('')",
+      `newServer({address='127.0.0.1:${upstreamPort}', healthCheckMode='up'})`,
+      "pool = getPool('')",
+      'pool:setCache(newPacketCache(500000, {maxTTL=86400}))',
+      'blocked = newSuffixMatchNode()',
+      `for name in io.lines('${folder}/blocked.txt') do blocked:add(newDNSName(name)) end`,
+      `addAction(SuffixMatchNodeRule(blocked), SpoofAction('${BLOCK_ADDRESS}'))`,
+    ],
+  }),
+);
+
+/** One thread for all connections, as for UDP. */
+function dnsdistStreams({ transport, tlsPort, certificate }: StreamSetup): readonly string[] {
+  const listener = `'127.0.0.1:${tlsPort}', '${certificate.certFile}', '${certificate.keyFile}'`;
+  const listeners = {
+    udp: [],
+    tcp: [],
+    dot: [`addTLSLocal(${listener})`],
+    doh: [`addDOHLocal(${listener}, '/dns-query')`],
+  };
+  return ['setMaxTCPClientThreads(1)', ...listeners[transport]];
+}
+
+export const unbound = peer('unbound', ['-d', '-c', 'unbound.conf'], (setup) => ({
+  'unbound.conf': settings(setup),
+}));
+
+function* settings(setup: ServerSetup): Generator<string> {
+  const { port, upstreamPort, folder, blockedDomains } = setup;
+  yield* [
+    'server:',
+    `interface: 127.0.0.1@${port}`,
+    'access-control: 127.0.0.0/8 allow',
+    'num-threads: 1',
+    'username: ""',
+    'chroot: ""',
+    `directory: "${folder}"`,
+    'pidfile: ""',
+    'use-syslog: no',
+    'verbosity: 0',
+    'do-not-query-localhost: no',
+    'do-ip6: no',
+    'module-config: "iterator"',
+    'so-rcvbuf: 4m',
+    'so-sndbuf: 4m',
+    'msg-cache-size: 64m',
+    'rrset-cache-size: 128m',
+    'outgoing-range: 8192',
+    'num-queries-per-thread: 4096',
+    ...unboundStreams(setup),
+  ];
+  for (const domain of blockedDomains()) {
+    yield `local-zone: "${domain}." redirect`;
+    yield `local-data: "${domain}. 60 A ${BLOCK_ADDRESS}"`;
+  }
+  yield* ['forward-zone:', 'name: "."', `forward-addr: 127.0.0.1@${upstreamPort}`];
+  yield* ['remote-control:', 'control-enable: no'];
+}
+
+/** More connections than its default of ten, which also closes idle ones early when half are in use. */
+function unboundStreams({ transport, tlsPort, certificate }: StreamSetup): readonly string[] {
+  if (transport === 'udp') return [];
+  const connections = 'incoming-num-tcp: 128';
+  if (transport === 'tcp') return [connections];
+  return [
+    connections,
+    `interface: 127.0.0.1@${tlsPort}`,
+    `${transport === 'dot' ? 'tls-port' : 'https-port'}: ${tlsPort}`,
+    `tls-service-pem: "${certificate.certFile}"`,
+    `tls-service-key: "${certificate.keyFile}"`,
+  ];
+}
+
+/** Runs `work` with a control plane whose only profile, for 127.0.0.0/10, blocks the domains. */
+export function withControlPlane<T>(
+  blockedDomains: Iterable<string>,
+  work: (deployment: Deployment) => Promise<T>,
+): Promise<T> {
+  return withDeployment({}, async (deployment, client) => {
+    await client.upload('POST', '/init/', initBody(blockedDomains));
+    return work(deployment);
+  });
+}
+
+function* initBody(blockedDomains: Iterable<string>): Generator<string> {
+  yield '{"blockpages":[{"id":1,"type":1}],"napts":[],"nets6":[]';
+  yield ',"nets":[{"ip":"127.0.0.0","prefix_len":10,"profile_id":1}]';
+  yield ',"profiles":[{"profile":{"id":1,"page_id":1},"cat_ids":[],"apps":[]}]';
+  yield ',"bw_lists":[{"profile_id":1,"type":"deny","domains":[';
+  yield* jsonItems(blockedDomains);
+  yield ']}]}';
+}
+
+/**
+ * A resolver of this repository with a number of lanes (`RESOLVER_THREADS`), otherwise as it is shipped. Only the
+ * limits for one client are off.
+ */
+export function weir(deployment: Deployment, name: string, lanes: number): Server {
+  return {
+    name,
+    // Its configuration comes from the control plane.
+    prepare: () => Promise.resolve(),
+    start: (setup) =>
+      startResolver(
+        { name, ...setup },
+        {
+          DOMAIN_HASH_KEY: deployment.secrets.hashKey,
+          DEPLOYMENT_ID: deployment.deploymentId,
+          REDIS_URL: deployment.redisUrl,
+          FEED_URL: deployment.feedUrl,
+          FEED_TOKENS: deployment.secrets.feedToken,
+          RESOLVER_THREADS: String(lanes),
+          ...tlsVariables(setup),
+          BLOCK_PAGE_IPV4: BLOCK_ADDRESS,
+          // dnsperf is one client. A real one has a share.
+          CLIENT_QUERY_RATE: '0',
+          CLIENT_TLS_HANDSHAKE_RATE: '0',
+          CLIENT_UDP_BYTE_RATE: String(2 ** 30),
+          CLIENT_UPSTREAM_QUERIES: '8192',
+          CLIENT_WAITING_QUERIES: '16384',
+        },
+      ),
+  };
+}
+
+function tlsVariables({ transport, tlsPort, certificate }: ServerSetup): Record<string, string> {
+  if (transport !== 'dot' && transport !== 'doh') return {};
+  return {
+    [transport === 'dot' ? 'DNS_TLS_PORT' : 'DNS_HTTPS_PORT']: String(tlsPort),
+    DNS_TLS_CERT: certificate.certFile,
+    DNS_TLS_KEY: certificate.keyFile,
+  };
+}
