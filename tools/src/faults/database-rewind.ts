@@ -1,21 +1,13 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { restoreBackup } from '../backup/restore-backup.js';
 import { writeBackup } from '../backup/write-backup.js';
 import type { Deployment } from '../deployment/deployment.js';
 import type { AnswerChecker } from './answer-checker.js';
+import { readHead, readStored, withDatabase } from './database.js';
 import type { Key } from './keys/key.js';
 import type { SettledKey } from './verify-log.js';
 import type { Writer } from './writer.js';
-
-/** A connection to the database of a run, from which only queries fail: faults and the end of the run break it off. */
-export async function connectDatabase(databaseUrl: string): Promise<pg.Client> {
-  const client = new pg.Client(databaseUrl);
-  client.on('error', () => undefined);
-  await client.connect();
-  return client;
-}
 
 export interface RewindOptions {
   readonly deployment: Deployment;
@@ -76,26 +68,11 @@ export class DatabaseRewind {
 
   private async forgetLost(): Promise<void> {
     const { deployment, keys, acknowledged } = this.options;
-    const client = await connectDatabase(deployment.postgres.url);
-    try {
-      const { rows } = await client.query<{ revision: number }>(
-        'SELECT revision::float8 AS revision FROM config_head',
-      );
-      const head = rows[0]?.revision ?? 0;
+    await withDatabase(deployment, async (client) => {
+      const head = await readHead(client);
       for (const revision of [...acknowledged.keys()])
-        if (revision > head) acknowledged.delete(revision);
+        if (revision > head.revision) acknowledged.delete(revision);
       for (const key of keys) key.rewound?.(await readStored(client, key));
-    } finally {
-      await client.end();
-    }
+    });
   }
-}
-
-/** What the database has for a key. */
-export async function readStored(client: pg.Client, key: Key): Promise<string | null> {
-  const { rows } = await client.query<(string | null)[]>({
-    text: `SELECT (${key.sql})::text`,
-    rowMode: 'array',
-  });
-  return rows[0]?.[0] ?? null;
 }

@@ -1,32 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type pg from 'pg';
 import type { Deployment } from '../deployment/deployment.js';
-import { connectDatabase } from './database-rewind.js';
-
-/** The version of the active image; versions only grow. */
-async function activeCatalogue(client: pg.Client): Promise<number> {
-  const { rows } = await client.query<{ version: number | null }>(
-    'SELECT catalogue_version::float8 AS version FROM config_head',
-  );
-  return rows[0]?.version ?? 0;
-}
-
-/** Changes the catalogue's sources. @returns whether the control planes activated the new catalogue in time. */
-export async function renewCatalogue(deployment: Deployment, deadlineMs: number): Promise<boolean> {
-  const client = await connectDatabase(deployment.postgres.url);
-  try {
-    const before = await activeCatalogue(client);
-    deployment.catalogue.renew();
-    const endMs = performance.now() + deadlineMs;
-    while (performance.now() < endMs) {
-      if ((await activeCatalogue(client)) !== before) return true;
-      await sleep(50);
-    }
-    return false;
-  } finally {
-    await client.end();
-  }
-}
+import { readHead, renewCatalogue, withDatabase } from './database.js';
 
 /** How long a control plane may take to compile and activate a catalogue before the fault goes on without it. */
 const ACTIVATION_DEADLINE_MS = 8_000;
@@ -60,8 +34,7 @@ export async function breakImage(
     deployment.feedProxy.delayMs = 0;
     return;
   }
-  const client = await connectDatabase(deployment.postgres.url);
-  try {
+  await withDatabase(deployment, async (client) => {
     await client.query(
       'CREATE TABLE weir_lost_piece (LIKE catalogue_image_piece INCLUDING INDEXES)',
     );
@@ -70,15 +43,13 @@ export async function breakImage(
     await client.query(`
       CREATE OR REPLACE TRIGGER weir_break_piece BEFORE INSERT ON catalogue_image_piece
       FOR EACH ROW EXECUTE FUNCTION weir_break_piece()`);
-    const before = await activeCatalogue(client);
+    const { catalogue } = await readHead(client);
     await renewCatalogue(deployment, ACTIVATION_DEADLINE_MS);
     await sleep(durationMs);
     await client.query('BEGIN');
     await client.query('DROP TRIGGER weir_break_piece ON catalogue_image_piece');
-    await client.query(REPAIRS[kind], [before]);
+    await client.query(REPAIRS[kind], [catalogue]);
     await client.query('DROP TABLE weir_lost_piece');
     await client.query('COMMIT');
-  } finally {
-    await client.end();
-  }
+  });
 }

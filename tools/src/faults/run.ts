@@ -10,14 +10,14 @@ import {
   type FaultContext,
   faultsOf,
   injectAll,
+  type MessageFaultKind,
   type ProcessFaultKind,
   RESOLVER_THREADS,
 } from './faults.js';
 import { FIXED_SETUP, type Key, PAGE_SETUP, type Step } from './keys/key.js';
 import { grantKey, orderKey } from './keys/order-keys.js';
+import { scheduleKey, settingsKey } from './keys/profile-keys.js';
 import { batchKey, ruleKey } from './keys/rule-keys.js';
-import { scheduleKey } from './keys/schedule-key.js';
-import { settingsKey } from './keys/settings-key.js';
 import { ipv4NetworkKey, ipv6NetworkKey, naptKey } from './keys/subscriber-keys.js';
 import { type DefectName, plantVariables } from './plant/plants.js';
 import { RunStats } from './run-stats.js';
@@ -227,7 +227,10 @@ async function runUnderFaults(
   const script = scriptOf(options, random.fork('script'), kinds, hasPrevious);
   const breaking = [injectAll(script, ofProcesses, endMs, context)];
   if (isRandom) {
-    const messages = messageScript(random.fork('message script'));
+    const messages = messageScript(
+      random.fork('message script'),
+      Object.keys(ofMessages) as MessageFaultKind[],
+    );
     breaking.push(injectAll(messages, ofMessages, endMs, context));
   }
   await Promise.all(breaking);

@@ -5,14 +5,6 @@ import type { DefectName } from './plant/plants.js';
 /** To the previous release, and back again the next time. */
 const RELEASE_CHANGED: ProcessFaultKind = 'release of a replica changed';
 const FAULTS_OF_A_RELEASE = 6;
-const MESSAGE_FAULTS: readonly MessageFaultKind[] = [
-  'drop',
-  'duplicate',
-  'cut',
-  'stall',
-  'silence',
-];
-
 /** How long faults of some kinds last; others last 50 ms to 3 s. */
 const DURATIONS_MS: Partial<Record<ProcessFaultKind, readonly [number, number]>> = {
   // A stop that is longer than the lease of a resolver (3 s) makes the control plane go on without it.
@@ -48,9 +40,12 @@ function drawProcessFault(kind: ProcessFaultKind, random: Random): Fault<Process
 }
 
 /** The same for messages. The pauses are long enough for leases to be renewed. */
-export function* messageScript(random: Random): Generator<Fault<MessageFaultKind>> {
+export function* messageScript(
+  random: Random,
+  kinds: readonly MessageFaultKind[],
+): Generator<Fault<MessageFaultKind>> {
   for (;;) {
-    for (const kind of random.shuffle(MESSAGE_FAULTS)) {
+    for (const kind of random.shuffle(kinds)) {
       yield draw(kind, random, random.integer(200, 2_500), random.integer(1_000, 12_000));
     }
   }

@@ -3,8 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Deployment } from '../deployment/deployment.js';
 import type { AnswerChecker } from './answer-checker.js';
-import { connectDatabase, readStored } from './database-rewind.js';
-import { renewCatalogue } from './image-fault.js';
+import { readHead, readStored, renewCatalogue, withDatabase } from './database.js';
 import type { Key } from './keys/key.js';
 import type { RunStats } from './run-stats.js';
 import { type AcknowledgedChanges, type LogState, verifyLog } from './verify-log.js';
@@ -26,10 +25,9 @@ export interface VerifyOptions {
 }
 
 /** After all faults and changes: database, log and every resolver hold what was acknowledged, and nothing else. */
-export async function verify(options: VerifyOptions): Promise<LogState> {
+export function verify(options: VerifyOptions): Promise<LogState> {
   const { deployment, checker, keys, stats } = options;
-  const client = await connectDatabase(deployment.postgres.url);
-  try {
+  return withDatabase(deployment, async (client) => {
     const log = await verifyLog(client, options.acknowledged, stats);
     await verifyRows(client, options);
     await waitForHead(client, deployment, stats);
@@ -38,9 +36,7 @@ export async function verify(options: VerifyOptions): Promise<LogState> {
     for (const index of deployment.resolvers.keys()) await checker.expectNewest(index, keys);
     await verifyFreshStart(client, options);
     return log;
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 async function verifyRows(client: pg.Client, { stats, stored }: VerifyOptions): Promise<void> {
@@ -61,7 +57,7 @@ async function waitForHead(
   for (const resolver of deployment.resolvers) {
     const compare = async (): Promise<{ revision: number; head: number }> => ({
       revision: await resolver.metric('weir_resolver_revision'),
-      head: await readHead(client),
+      head: (await readHead(client)).revision,
     });
     let { revision, head } = await compare();
     while (revision !== head && performance.now() < deadlineMs) {
@@ -71,13 +67,6 @@ async function waitForHead(
     if (revision !== head)
       stats.violation(`${resolver.name} stays at revision ${revision}, the head is ${head}`);
   }
-}
-
-async function readHead(client: pg.Client): Promise<number> {
-  const { rows } = await client.query<{ revision: number }>(
-    'SELECT revision::float8 AS revision FROM config_head',
-  );
-  return rows[0]?.revision ?? 0;
 }
 
 /** A new catalogue reaches every resolver, whatever happened to the images before. */
