@@ -1,6 +1,6 @@
 import { needs } from '@weir/ops/testing';
 import { jsonItems } from '@weir/tools/bench/init-body';
-import { markdownTable } from '@weir/tools/markdown-table';
+import { markdownTable } from '@weir/tools/figures';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 import { needs } from '@weir/ops/testing';
-import { shareDependencies } from '@weir/tools/previous-release/find';
+import { shareDependencies } from '@weir/tools/services/clone';
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer, get } from 'node:http';

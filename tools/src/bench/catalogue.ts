@@ -6,11 +6,10 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { integer, optionsOrExit, print, value } from '../command.js';
-import { percentile } from '../percentile.js';
+import { markdownTable, percentile } from '../figures.js';
 import { runForJson } from '../services/child.js';
 import type { Compiled, Loaded } from './catalogue-steps.js';
 import { writeLines } from './dns/servers.js';
-import { markdownTable } from '../markdown-table.js';
 import { describeMachine } from './figures.js';
 import { Random } from '../deployment/random.js';
 

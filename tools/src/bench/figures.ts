@@ -2,7 +2,7 @@ import { cpus, loadavg, totalmem } from 'node:os';
 import { env } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { share } from '../command.js';
-import { percentile } from '../percentile.js';
+import { percentile } from '../figures.js';
 
 /** Of what a benchmark does; below 1 to try it out (`BENCH_SHARE=0.01 npm run bench:…`). */
 const SHARE = share(env['BENCH_SHARE'] ?? '1');

@@ -3,7 +3,7 @@
  * its default durability. It prints the load of the machine, because other work on the cores makes every figure worse.
  */
 import { list, name, optionsOrExit, print, value } from '../command.js';
-import { percentile } from '../percentile.js';
+import { percentile } from '../figures.js';
 import { describeLoad, describeMachine, shareOf } from './figures.js';
 import { FULL_SIZE, initBody } from './init-body.js';
 import { measureBatch } from './propagation-batch.js';

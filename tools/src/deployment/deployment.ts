@@ -9,9 +9,8 @@ import { BALANCER_ADDRESS } from './dns-client.js';
 import { startUpstream } from './dns-message.js';
 import { ManagementClient } from './management-client.js';
 import { Random } from './random.js';
-import { RedisProxy } from './redis-proxy.js';
 import { CatalogueFolder, DeploymentPostgres, DeploymentRedis } from './stores.js';
-import { TcpProxy } from './tcp-proxy.js';
+import { RedisProxy, TcpProxy } from './proxies.js';
 
 /** Each block page has its own address, so a blocked answer identifies the page: page n has 192.0.2.n. */
 export const pageAddress = (page: number): string => `192.0.2.${page}`;

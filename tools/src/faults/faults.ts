@@ -5,7 +5,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deployment } from '../deployment/deployment.js';
-import type { TcpProxy } from '../deployment/tcp-proxy.js';
+import type { TcpProxy } from '../deployment/proxies.js';
 import type { WeirProcess } from '../services/weir-process.js';
 import type { AnswerChecker } from './answer-checker.js';
 import { renewCatalogue } from './database.js';

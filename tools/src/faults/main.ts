@@ -13,8 +13,9 @@ import {
   runToEnd,
   value,
 } from '../command.js';
-import { percentile } from '../percentile.js';
-import { cloneRelease, findPreviousRelease } from '../previous-release/find.js';
+import { percentile } from '../figures.js';
+import { findPreviousRelease } from '../release/previous.js';
+import { cloneRelease } from '../services/clone.js';
 import { type DefectName, DEFECTS } from './plant/plants.js';
 import { type FaultOptions, runFaults, type RunResult } from './run.js';
 

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { cloneRelease, findPreviousRelease } from '../previous-release/find.js';
+import { findPreviousRelease } from '../release/previous.js';
+import { cloneRelease } from '../services/clone.js';
 import { playBasicCalls, playSharedCalls } from '../testing/basic-calls.js';
 import { checkMigration } from '../testing/check-migration.js';
 import {

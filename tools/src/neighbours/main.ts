@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { abortOnSignal, list, name, optionsOrExit, print, runToEnd, value } from '../command.js';
-import { markdownTable } from '../markdown-table.js';
+import { markdownTable } from '../figures.js';
 import { ATTACKS } from './attacks.js';
 import { LAYOUT } from './cpu.js';
-import type { Latencies } from './sample.js';
 import { type AttackResult, runNeighbours } from './run.js';
-import { type Group, limitMs } from './verdict.js';
+import { type Group, type Latencies, limitMs } from './verdict.js';
 
 const ms = (value: number): string => value.toFixed(1);
 const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;

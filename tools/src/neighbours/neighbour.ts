@@ -5,7 +5,7 @@ import { connect as openHttp2, type ClientHttp2Session } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { encodeQuery, readAnswer, UPSTREAM_ADDRESS } from '../deployment/dns-message.js';
-import { type Gap, GIVE_UP_MS, type Kind, type Report, type Sample } from './sample.js';
+import { type Gap, GIVE_UP_MS, type Kind, type Report, type Sample } from './verdict.js';
 import {
   BLOCK_PAGE,
   BLOCKED_ZONE,

@@ -8,15 +8,6 @@ import type { AttackOrder } from './attacker.js';
 import { cpuBetween, keepLoadAway, pinResolver, prefer, readCpuTimes } from './cpu.js';
 import { Helper, type HelperContext } from './helper.js';
 import {
-  type Gap,
-  GIVE_UP_MS,
-  measure,
-  type Measurement,
-  type Report,
-  type Sample,
-  samplesIn,
-} from './sample.js';
-import {
   ATTACKER,
   BLOCK_PAGE,
   BLOCKED_ZONE,
@@ -28,7 +19,19 @@ import {
   SERVER,
   type Target,
 } from './target.js';
-import { isCrowded, judge, type Observation, type Verdict } from './verdict.js';
+import {
+  type Gap,
+  GIVE_UP_MS,
+  isCrowded,
+  judge,
+  measure,
+  type Measurement,
+  type Observation,
+  type Report,
+  type Sample,
+  samplesIn,
+  type Verdict,
+} from './verdict.js';
 
 /** Its `failed` is also aborted when the run is to end before its time. */
 export interface RunOptions extends HelperContext {

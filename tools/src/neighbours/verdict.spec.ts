@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { Kind, Latencies, Sample } from './sample.js';
-import { judge, limitMs, type Observation } from './verdict.js';
+import {
+  judge,
+  type Kind,
+  type Latencies,
+  limitMs,
+  measure,
+  type Observation,
+  type Sample,
+  samplesIn,
+} from './verdict.js';
 
 const latencies = (p99Ms: number): Latencies => ({ p50Ms: 0.1, p99Ms, maxMs: 50 });
 const measured = (udpMs: number, streamMs = 1, excludedShare = 0) => ({
@@ -81,5 +89,35 @@ describe('judge', () => {
     expect(judge(crowded)).toMatchObject({ result: 'disturbed' });
     const late = observe({ attack: measured(90, 1, 0.2) });
     expect(judge(late)).toMatchObject({ result: 'disturbed' });
+  });
+});
+
+const sent = (sentMs: number, latencyMs: number, kind: Kind = 'cached'): Sample => ({
+  kind,
+  sentMs,
+  latencyMs,
+  fault: null,
+});
+
+describe('samplesIn', () => {
+  it('takes the queries that were sent in the window', () => {
+    const samples = [sent(9, 5), sent(10, 90), sent(19, 1), sent(20, 1)];
+    expect(samplesIn(samples, { fromMs: 10, toMs: 20 })).toEqual(samples.slice(1, 3));
+  });
+});
+
+describe('measure', () => {
+  it('keeps UDP and streams apart', () => {
+    const samples = [sent(0, 1), sent(0, 3, 'fresh'), sent(0, 8, 'dot'), sent(0, 9, 'tls')];
+    const { udp, stream } = measure(samples, []);
+    expect(udp).toMatchObject({ maxMs: 3 });
+    expect(stream).toMatchObject({ maxMs: 9 });
+  });
+
+  it('leaves out queries during which the neighbour itself did not run', () => {
+    const samples = [sent(0, 1), sent(4, 20), sent(12, 1), sent(30, 1)];
+    const { udp, excludedShare } = measure(samples, [{ fromMs: 10, toMs: 15 }]);
+    expect(udp).toMatchObject({ maxMs: 1 });
+    expect(excludedShare).toBe(0.5);
   });
 });

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { integer, optionsOrExit, print, runToEnd, value } from '../command.js';
-import { cloneRelease, findPreviousRelease } from '../previous-release/find.js';
+import { findPreviousRelease } from '../release/previous.js';
+import { cloneRelease } from '../services/clone.js';
 import { renderRolling, runRolling } from './run.js';
 
 const HELP = `Starts two control planes, two resolvers, two block pages, PostgreSQL and Redis. Restarts every process of Weir, one

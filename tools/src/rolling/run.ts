@@ -3,7 +3,7 @@ import { Deployment } from '../deployment/deployment.js';
 import { DnsClient } from '../deployment/dns-client.js';
 import { ManagementClient } from '../deployment/management-client.js';
 import { Random } from '../deployment/random.js';
-import { TcpProxy } from '../deployment/tcp-proxy.js';
+import { TcpProxy } from '../deployment/proxies.js';
 import type { Child } from '../services/child.js';
 import { findFreePorts } from '../services/ports.js';
 import type { WeirProcess } from '../services/weir-process.js';

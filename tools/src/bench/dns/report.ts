@@ -1,5 +1,4 @@
-import { percentile } from '../../percentile.js';
-import { markdownTable } from '../../markdown-table.js';
+import { markdownTable, percentile } from '../../figures.js';
 import type { Measurement, Phase } from './measure.js';
 
 /** The rounds of one server in one job. */

@@ -12,7 +12,7 @@ import {
   UdpSocket,
 } from '@weir/udp-batch';
 import { readFileSync } from 'node:fs';
-import { percentile } from '../../percentile.js';
+import { percentile } from '../../figures.js';
 import { BLOCK_ADDRESS } from '../dns/jobs.js';
 import {
   BALANCER,

@@ -8,7 +8,7 @@ import { parseHashKey, SuffixHashes } from '@weir/dns-name';
 import { ChunkMemory, type Client, Decision, Policy, Reason, sharedBytes } from '@weir/policy';
 import { useHugePages } from '@weir/udp-batch';
 import { Random } from '../../deployment/random.js';
-import { percentile } from '../../percentile.js';
+import { percentile } from '../../figures.js';
 import {
   compileDomains,
   draw,

@@ -1,5 +1,4 @@
-import { percentile } from '../../percentile.js';
-import { markdownTable } from '../../markdown-table.js';
+import { markdownTable, percentile } from '../../figures.js';
 import type { Measurement } from '../dns/measure.js';
 import { renderTable } from '../dns/report.js';
 import type { PolicyFigures } from './policy.js';

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { nameCommit, releaseChanges } from '../release/changelog.js';
-import { findPreviousRelease } from './find.js';
+import { nameCommit, releaseChanges } from './changelog.js';
+import { findPreviousRelease } from './previous.js';
 
 const UNRELEASED = '# Changelog\n\n## Unreleased\n\n- A change.\n';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isChannelMessage, RespFrames } from './redis-proxy.js';
+import { isChannelMessage, RespFrames } from './proxies.js';
 
 const MESSAGE = '>3\r\n$7\r\nmessage\r\n$4\r\nweir\r\n$5\r\na\r\nbc\r\n';
 const FRAMES = [
