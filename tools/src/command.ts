@@ -1,4 +1,7 @@
 import { StartError, VariableError } from '@weir/ops';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 /** Prints a line of the result. */
@@ -17,28 +20,35 @@ export function fail(reason: string): void {
   process.exitCode = 1;
 }
 
-/** Aborts when the user ends the command. @param explain the line that the command ends with then */
-export function abortOnSignal(
-  controller: AbortController,
-  explain: (signal: NodeJS.Signals) => string,
-): void {
+/**
+ * Runs a suite, which writes its data and logs to a folder of its own. The folder is kept when the suite has failed.
+ * @param run returns whether nothing was wrong. `ended` is aborted when the user ends the command.
+ */
+export async function runSuite(
+  name: string,
+  run: (folder: string, ended: AbortController) => Promise<boolean>,
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), `weir-${name}-`));
+  print(`logs in ${folder}`);
+  const ended = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {
-      controller.abort(new StartError(explain(signal)));
+      ended.abort(new StartError(`ended by ${signal}, logs in ${folder}`));
     });
   }
-}
-
-/** Runs a command. If it fails, the process ends with a line for the user, or with the stack of a defect. */
-export async function runToEnd(command: () => Promise<void>): Promise<void> {
   try {
-    await command();
+    if (await run(folder, ended)) {
+      rmSync(folder, { recursive: true, force: true });
+    } else {
+      print(`Logs in ${folder}`);
+      process.exitCode = 1;
+    }
   } catch (error) {
     const isExpected = error instanceof StartError || error instanceof VariableError;
     fail(isExpected ? error.message : ((error as Error).stack ?? String(error)));
-    // Open HTTP calls of a failed run would keep the process alive for a minute.
-    process.exit(1);
   }
+  // Calls under way of a run that ended early would keep the process alive for a minute.
+  process.exit();
 }
 
 /** An option with a value (`string`) or without (`boolean`). */

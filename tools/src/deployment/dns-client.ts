@@ -1,5 +1,6 @@
+import { addressRdata } from '@weir/policy/answers';
 import { createSocket, type Socket } from 'node:dgram';
-import { addressBytes, encodeQuery, proxyHeader, readAnswer } from './dns-message.js';
+import { encodeQuery, proxyHeader, readAnswer } from './dns-message.js';
 
 /** The result of a query: the answer as text, or null if there was none, and the number of retries. */
 export interface Outcome {
@@ -35,7 +36,7 @@ export class DnsClient {
     const isIpv6 = source.includes(':');
     const socket = await this.socketOf(isIpv6 ? BALANCER_ADDRESS : source);
     const id = this.freeId();
-    const header = isIpv6 ? proxyHeader(addressBytes(source), SOURCE_PORT) : Buffer.alloc(0);
+    const header = isIpv6 ? proxyHeader(addressRdata(source), SOURCE_PORT) : Buffer.alloc(0);
     const query = Buffer.concat([header, encodeQuery(id, qname)]);
     const first = await this.sendOnce(socket, port, id, query);
     if (first !== null) return { seen: first, retries: 0 };

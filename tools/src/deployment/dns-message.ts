@@ -99,27 +99,18 @@ function skipName(bytes: Buffer, offset: number): number {
 /**
  * The header of the PROXY protocol, version 2, by which a load balancer names a client.
  * @param source 4 or 16 bytes. The address that was asked is any of the same family.
+ * @throws RangeError without a source
  */
 export function proxyHeader(
-  source: Uint8Array,
+  source: Uint8Array | null,
   port: number,
   kind: 'stream' | 'datagram' = 'datagram',
 ): Buffer {
+  if (source === null) throw new RangeError('no address');
   const family = (source.length === 4 ? 0x10 : 0x20) | (kind === 'stream' ? 1 : 2);
   const head = Buffer.of(PROXY, family, 0, 2 * source.length + 4);
   const ports = Buffer.of(port >>> 8, port & 0xff, 0, 53);
   return Buffer.concat([PROXY_SIGNATURE, head, source, source, ports]);
-}
-
-/** The bytes of an IPv4 or IPv6 address. */
-export function addressBytes(text: string): Buffer {
-  if (!text.includes(':')) return Buffer.from(text.split('.').map(Number));
-  const [front = [], back = []] = text
-    .split('::')
-    .map((half) => half.split(':').filter((group) => group !== ''));
-  const zeros = Array<string>(8 - front.length - back.length).fill('0');
-  const groups = [...front, ...zeros, ...back];
-  return Buffer.concat(groups.map((group) => Buffer.from(group.padStart(4, '0'), 'hex')));
 }
 
 /** The upstream gives this address for every name, so names that are not blocked have it. */

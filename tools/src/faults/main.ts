@@ -1,18 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import {
-  abortOnSignal,
-  flag,
-  integer,
-  name,
-  optionsOrExit,
-  print,
-  runToEnd,
-  value,
-} from '../command.js';
+import { flag, integer, name, optionsOrExit, print, runSuite, value } from '../command.js';
 import { percentile } from '../figures.js';
 import { findPreviousRelease } from '../release/previous.js';
 import { cloneRelease } from '../services/clone.js';
@@ -75,52 +63,42 @@ async function previousRelease({ seed, short, plant }: FaultOptions): Promise<st
 /** The suite has found the planted defect. */
 class DefectFound extends Error {}
 
-async function main(): Promise<void> {
-  const options: FaultOptions = optionsOrExit(HELP, {
-    seed: value(integer(0, 0xffff_ffff), randomBytes(4).readUInt32BE()),
-    seconds: value(integer(1, 86_400), 60),
-    short: flag,
-    plant: value(name(Object.keys(DEFECTS) as DefectName[]), null),
-  });
-  const folder = mkdtempSync(join(tmpdir(), 'weir-faults-'));
-  print(`seed ${options.seed}, logs in ${folder}`);
-  const interrupted = new AbortController();
-  abortOnSignal(
-    interrupted,
-    (signal) => `ended by ${signal}, seed ${options.seed}, logs in ${folder}`,
-  );
+const options: FaultOptions = optionsOrExit(HELP, {
+  seed: value(integer(0, 0xffff_ffff), randomBytes(4).readUInt32BE()),
+  seconds: value(integer(1, 86_400), 60),
+  short: flag,
+  plant: value(name(Object.keys(DEFECTS) as DefectName[]), null),
+});
+const { seed, seconds, short, plant } = options;
+print(`seed ${seed}`);
+
+await runSuite('faults', async (folder, ended) => {
   const onViolation = (text: string): void => {
     print(`WRONG ${text}`);
-    if (options.plant !== null) interrupted.abort(new DefectFound());
+    if (plant !== null) ended.abort(new DefectFound());
   };
-  const { signal } = interrupted;
+  const { signal } = ended;
   let result: RunResult;
   try {
     const previous = await previousRelease(options);
     result = await runFaults(options, { root, previous, folder, print, onViolation, signal });
   } catch (error) {
     if (!(error instanceof DefectFound)) throw error;
-    rmSync(folder, { recursive: true, force: true });
-    print(`FOUND: ${options.plant}`);
-    // Calls under way would be tried again for a minute.
-    process.exit(0);
+    print(`FOUND: ${plant}`);
+    return true;
   }
   print(renderReport(result));
-  if (options.plant !== null) {
-    print(`NOT FOUND: ${options.plant}, seed ${options.seed}. Logs in ${folder}`);
-    process.exitCode = 1;
-    return;
+  if (plant !== null) {
+    print(`NOT FOUND: ${plant}, seed ${seed}`);
+    return false;
   }
   const { violations } = result.stats;
   if (violations.length === 0) {
-    rmSync(folder, { recursive: true, force: true });
-    print(`OK, seed ${options.seed}`);
-    return;
+    print(`OK, seed ${seed}`);
+    return true;
   }
-  const again = options.short ? '--short' : `--seconds ${options.seconds}`;
-  print(`FAILED: ${violations.length} violations. Logs in ${folder}`);
-  print(`To repeat: npm run test:faults -- --seed ${options.seed} ${again}`);
-  process.exitCode = 1;
-}
-
-await runToEnd(main);
+  print(`FAILED: ${violations.length} violations`);
+  const again = short ? '--short' : `--seconds ${seconds}`;
+  print(`To repeat: npm run test:faults -- --seed ${seed} ${again}`);
+  return false;
+});

@@ -1,10 +1,11 @@
+import { addressRdata } from '@weir/policy/answers';
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect as openHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { BALANCER_ADDRESS } from '../deployment/dns-client.js';
-import { addressBytes, encodeQuery, proxyHeader, withEdns } from '../deployment/dns-message.js';
+import { encodeQuery, proxyHeader, withEdns } from '../deployment/dns-message.js';
 import {
   ATTACKER,
   CROWD,
@@ -164,12 +165,12 @@ function damaged(n: number, packet: Buffer): Buffer {
 
 function damagedHeader(n: number): Buffer {
   const kind = n % 2 === 0 ? 'datagram' : 'stream';
-  const header = damaged(n >>> 1, proxyHeader(addressBytes(NEIGHBOUR), n & 0xff, kind));
+  const header = damaged(n >>> 1, proxyHeader(addressRdata(NEIGHBOUR), n & 0xff, kind));
   return Buffer.concat([header, popular(n)]);
 }
 
 /** A port of the attacker in `NEIGHBOUR`'s address. */
-const NAPT_HEADER = proxyHeader(addressBytes(NEIGHBOUR), 1_500);
+const NAPT_HEADER = proxyHeader(addressRdata(NEIGHBOUR), 1_500);
 
 /** One name after the other, each for so many queries that all clients wait before the first has failed. */
 const WAITING = { clients: 16_384, perSecond: 12_000, perName: 54_000 };

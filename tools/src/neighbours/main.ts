@@ -1,8 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { abortOnSignal, list, name, optionsOrExit, print, runToEnd, value } from '../command.js';
+import { list, name, optionsOrExit, print, runSuite, value } from '../command.js';
 import { markdownTable } from '../figures.js';
 import { ATTACKS } from './attacks.js';
 import { LAYOUT } from './cpu.js';
@@ -82,12 +79,9 @@ ${Object.entries(ATTACKS)
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-async function main(): Promise<void> {
-  const { only } = optionsOrExit(HELP, { only: value(list(name(NAMES)), NAMES) });
-  const folder = mkdtempSync(join(tmpdir(), 'weir-neighbours-'));
-  print(`logs in ${folder}`);
-  const failed = new AbortController();
-  abortOnSignal(failed, (signal) => `ended by ${signal}, logs in ${folder}`);
+const { only } = optionsOrExit(HELP, { only: value(list(name(NAMES)), NAMES) });
+
+await runSuite('neighbours', async (folder, failed) => {
   const results = await runNeighbours({
     ...{ root, folder, failed, attacks: only },
     onAttack: (attack) => print(`\n${attack}: ${ATTACKS[attack]?.[0]}`),
@@ -96,15 +90,12 @@ async function main(): Promise<void> {
   print(`\n${LAYOUT}\n${markdownTable(HEADINGS, results.map(rowOf))}`);
   const bad = results.filter(({ verdict }) => verdict.result !== 'ok');
   if (bad.length === 0) {
-    rmSync(folder, { recursive: true, force: true });
     print('OK');
-    return;
+    return true;
   }
-  print(`FAILED: ${bad.length} of ${results.length} attacks. Logs in ${folder}`);
+  print(`FAILED: ${bad.length} of ${results.length} attacks`);
   print(
     `To repeat: npm run test:neighbours -- --only ${bad.map(({ attack }) => attack).join(',')}`,
   );
-  process.exitCode = 1;
-}
-
-await runToEnd(main);
+  return false;
+});

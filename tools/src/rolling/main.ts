@@ -1,8 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { integer, optionsOrExit, print, runToEnd, value } from '../command.js';
+import { integer, optionsOrExit, print, runSuite, value } from '../command.js';
 import { findPreviousRelease } from '../release/previous.js';
 import { cloneRelease } from '../services/clone.js';
 import { renderRolling, runRolling } from './run.js';
@@ -20,24 +17,17 @@ before, all processes are of that one until their first restart.
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-async function main(): Promise<void> {
-  const { rounds, drain } = optionsOrExit(HELP, {
-    rounds: value(integer(1, 10_000), 5),
-    drain: value(integer(0, 600), 5),
-  });
-  const folder = mkdtempSync(join(tmpdir(), 'weir-rolling-'));
+const { rounds, drain } = optionsOrExit(HELP, {
+  rounds: value(integer(1, 10_000), 5),
+  drain: value(integer(0, 600), 5),
+});
+
+await runSuite('rolling', async (folder) => {
   const found = findPreviousRelease(root);
   if ('none' in found) print(`No upgrade is tested: ${found.none}`);
   else print(`Upgrade from ${found.version} (the first run builds it, in minutes)`);
   const previous = 'none' in found ? null : await cloneRelease(root, found.commit);
   const result = await runRolling({ root, previous, folder, rounds, drainSeconds: drain, print });
   print(renderRolling(result));
-  if (result.violations.length === 0) {
-    rmSync(folder, { recursive: true, force: true });
-    return;
-  }
-  print(`FAILED. Logs in ${folder}`);
-  process.exitCode = 1;
-}
-
-await runToEnd(main);
+  return result.violations.length === 0;
+});
