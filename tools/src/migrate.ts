@@ -2,7 +2,7 @@ import { runMain } from '@weir/ops';
 import { fileURLToPath } from 'node:url';
 import { SCHEMA } from './migrate/configuration.js';
 import { migrate } from './migrate/migrate.js';
-import { readStatus } from './migrate/migration-log.js';
+import { readStatus } from './migrate/migrations.js';
 import { print } from './command.js';
 
 const PENDING = 2;

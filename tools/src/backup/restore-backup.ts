@@ -5,7 +5,7 @@ import { createGunzip } from 'node:zlib';
 import pg, { type Client } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { migrate } from '../migrate/migrate.js';
-import { readMigrations } from '../migrate/migration-files.js';
+import { readMigrations } from '../migrate/migrations.js';
 import { toStartError, withClient } from './database.js';
 import { BACKUP_TABLES, FORMAT, HEAD_TABLE } from './write-backup.js';
 

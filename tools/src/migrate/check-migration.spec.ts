@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { checkMigration } from '../testing/check-migration.js';
-import { readMigrations } from './migration-files.js';
+import { readMigrations } from './migrations.js';
 
 const FIRST = '20260101000000_first';
 const MIGRATIONS = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { migrate, type MigrateOptions, RUN_LOCK_KEY } from './migrate.js';
-import { readStatus } from './migration-log.js';
+import { readStatus } from './migrations.js';
 
 const REAL_MIGRATIONS = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
 const FIRST = '20260101000000_first';

@@ -3,12 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { APPLICATION, withConnection, reasonOf } from './connection.js';
 import {
+  compare,
+  createLog,
+  logMigration,
   type Migration,
+  readLog,
   readMigrations,
   runsInTransaction,
   splitStatements,
-} from './migration-files.js';
-import { compare, createLog, readLog, logMigration } from './migration-log.js';
+} from './migrations.js';
 import { RuntimeRole } from './runtime-role.js';
 
 /** How long a migration waits for a lock, and how often it tries. */

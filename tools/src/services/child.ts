@@ -124,7 +124,7 @@ export async function runChild(options: ChildOptions): Promise<void> {
     throw new Error(child.lastLines().join('\n') || describeExit(status));
 }
 
-/** Runs a program with this Node. @param args its URL may come behind options of Node @returns the JSON that it prints */
+/** Runs a program with this Node. @param args its URL, behind options of Node @returns the JSON that it prints */
 export async function runForJson<T>(...args: readonly (string | URL)[]): Promise<T> {
   const texts = args.map((one) => (one instanceof URL ? fileURLToPath(one) : one));
   return JSON.parse((await promisify(execFile)(process.execPath, texts)).stdout) as T;

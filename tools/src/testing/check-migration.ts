@@ -1,4 +1,4 @@
-import { runsInTransaction, splitStatements } from '../migrate/migration-files.js';
+import { runsInTransaction, splitStatements } from '../migrate/migrations.js';
 
 /** A file that removes or forbids what the previous release may use names the migration that ended that use. */
 const CONTRACT = /^-- contract: since (\S+)$/m;

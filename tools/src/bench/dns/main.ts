@@ -15,9 +15,8 @@ import type { Deployment } from '../../deployment/deployment.js';
 import { makeCertificate } from '../../services/certificate.js';
 import { freePort } from '../../services/ports.js';
 import { describeLoad, describeMachine } from '../figures.js';
-import { pathOf, queryOf } from './ask.js';
 import { JOBS, type Job, type PhaseName, PHASES } from './jobs.js';
-import { Contestant } from './measure.js';
+import { Contestant, pathOf, queryOf } from './measure.js';
 import { renderTable, type ServerRounds } from './report.js';
 import {
   dnsdist,

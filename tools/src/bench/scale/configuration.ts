@@ -1,5 +1,5 @@
 import { type CompiledCatalogue, compileCatalogue, NameList } from '@weir/catalogue';
-import { type EntityKind, type Row, RuleVerdict } from '@weir/config-model';
+import { ENTITY_KINDS, type EntityKind, type Row, RuleVerdict } from '@weir/config-model';
 import { type HashKey, parseHashKey, SuffixHashes } from '@weir/dns-name';
 import type { Random } from '../../deployment/random.js';
 
@@ -126,6 +126,23 @@ export function makeRows(size: Size): Rows {
       for (let i = 3; i < size.profiles; i += 100) yield [i, i + 1, 1, 40, 46];
     },
   };
+}
+
+const PART_ROWS = 1_000;
+
+/** All rows in the order of a snapshot, up to a thousand of one kind at a time. */
+export function* partsOf(
+  all: Rows,
+): Generator<{ readonly kind: EntityKind; readonly rows: Row[] }> {
+  for (const kind of ENTITY_KINDS) {
+    let rows: Row[] = [];
+    for (const row of all[kind]?.() ?? []) {
+      if (rows.push(row) < PART_ROWS) continue;
+      yield { kind, rows };
+      rows = [];
+    }
+    if (rows.length > 0) yield { kind, rows };
+  }
 }
 
 /**

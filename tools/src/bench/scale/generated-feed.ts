@@ -14,7 +14,6 @@ import {
   type Change,
   Digest,
   encodeChange,
-  ENTITY_KINDS,
   type Head,
   type Operation,
   type Row,
@@ -25,10 +24,9 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import type { Rows } from './configuration.js';
+import { partsOf, type Rows } from './configuration.js';
 
 const FIRST_REVISION = 1;
-const PART_ROWS = 1_000;
 const POLL_MS = 50;
 const APPLIED_DEADLINE_MS = 30_000;
 const loud = (fields: object, text: string): void => {
@@ -79,9 +77,8 @@ export class GeneratedFeed implements FeedSource {
     catalogue: CompiledCatalogue,
   ): Promise<GeneratedFeed> {
     const feed = new GeneratedFeed(redisUrl, token, rows, catalogue);
-    for (const kind of ENTITY_KINDS) {
-      for (const row of feed.rows[kind]?.() ?? []) feed.digest.add(kind, row);
-    }
+    for (const { kind, rows: part } of partsOf(feed.rows))
+      for (const row of part) feed.digest.add(kind, row);
     await new Promise<void>((resolve) => feed.server.listen(0, '127.0.0.1', resolve));
     await feed.publisher.start();
     return feed;
@@ -133,17 +130,10 @@ export class GeneratedFeed implements FeedSource {
   /** Without changes: each is undone before the next snapshot. */
   async *snapshot(): AsyncGenerator<SnapshotPart> {
     yield { type: 'head', ...this.head() };
-    for (const kind of ENTITY_KINDS) {
-      let rows: Row[] = [];
-      for (const row of this.rows[kind]?.() ?? []) {
-        rows.push(row);
-        if (rows.length < PART_ROWS) continue;
-        yield { type: 'rows', kind, rows };
-        rows = [];
-        // Heads are published meanwhile.
-        await setImmediate();
-      }
-      if (rows.length > 0) yield { type: 'rows', kind, rows };
+    for (const part of partsOf(this.rows)) {
+      yield { type: 'rows', ...part };
+      // Heads are published meanwhile.
+      await setImmediate();
     }
   }
 

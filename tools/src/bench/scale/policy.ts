@@ -3,7 +3,7 @@
  * of its own, which bench:scale starts; it prints one JSON object.
  */
 import { CatalogueImage } from '@weir/catalogue';
-import { ENTITY_KINDS, fromRow, type Operation, type Row } from '@weir/config-model';
+import { fromRow, type Operation } from '@weir/config-model';
 import { parseHashKey, SuffixHashes } from '@weir/dns-name';
 import { ChunkMemory, type Client, Decision, Policy, Reason, sharedBytes } from '@weir/policy';
 import { useHugePages } from '@weir/udp-batch';
@@ -15,6 +15,7 @@ import {
   drawName,
   HASH_KEY,
   makeRows,
+  partsOf,
   type Question,
   type Size,
   sizeOf,
@@ -45,7 +46,6 @@ const MAX_TRIES = 500;
 const ROUNDS = 5;
 const ORDERS = 1_000_000;
 const MIN_MEASURED_US = 200_000;
-const PART_ROWS = 1_000;
 
 /** What decides a query, by the name that reports have for it, with the letter of its names. Null: all queries. */
 const OUTCOMES = {
@@ -100,7 +100,8 @@ const policy = new Policy({
   timeZone: 'Europe/Berlin',
   memory: new ChunkMemory(useHugePages),
 });
-load();
+for (const { kind, rows } of partsOf(makeRows(size))) policy.load(kind, rows);
+policy.setRevision(1);
 const { image } = compileDomains(size.domains);
 policy.setCatalogue(CatalogueImage.open(shareImage(), KEY));
 const queries = Math.max(4_096, Math.round(131_072 * share));
@@ -117,21 +118,6 @@ const figures: PolicyFigures = {
   changeUs,
 };
 process.stdout.write(JSON.stringify(figures));
-
-function load(): void {
-  const rows = makeRows(size);
-  for (const kind of ENTITY_KINDS) {
-    let part: Row[] = [];
-    for (const row of rows[kind]?.() ?? []) {
-      part.push(row);
-      if (part.length < PART_ROWS) continue;
-      policy.load(kind, part);
-      part = [];
-    }
-    policy.load(kind, part);
-  }
-  policy.setRevision(1);
-}
 
 /** The image in memory as a resolver has it. */
 function shareImage(): Uint8Array {
