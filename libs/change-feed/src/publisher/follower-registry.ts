@@ -1,10 +1,5 @@
-import {
-  AcknowledgementWaits,
-  type Applied,
-  type ResolverPosition,
-  ResolverPositions,
-} from './acknowledgements.js';
 import { type FollowerState, LEASE_MS, type Position } from '../protocol/protocol.js';
+import { AcknowledgementWaits, type Applied, ResolverPositions } from './acknowledgements.js';
 import type { Judgement } from './known-points.js';
 
 interface LiveFollower {
@@ -13,8 +8,8 @@ interface LiveFollower {
   readonly proven: FollowerState | null;
   /** The oldest state that the head of the log has to prove, while others follow. */
   readonly claimed: FollowerState | null;
-  /** Null: no write waits for it, because it is no resolver. */
-  readonly resolver: ResolverPosition | null;
+  /** What it has in force, as far as writes wait for it. Null: none does, because it is no resolver. */
+  readonly resolver: Position | null;
   readonly expiresAtMs: number;
   /** When it last said something. */
   readonly seenMs: number;
@@ -42,8 +37,8 @@ export type OnSharedName = (name: string, ids: readonly [string, string]) => voi
 
 /**
  * The followers that are alive, as one control-plane replica knows them, and the writes that wait for them. Times are
- * parameters: milliseconds of one monotonic clock. An acknowledgement costs O(log n) of n followers and of n waiting
- * writes.
+ * parameters: milliseconds of one monotonic clock. The work of an acknowledgement grows with the revisions that are
+ * in force somewhere, not with the followers. Waiting writes are looked through when all resolvers have one more.
  */
 export class FollowerRegistry {
   private readonly followers = new Map<string, LiveFollower>();
@@ -214,10 +209,9 @@ export class FollowerRegistry {
     if (isLive && name !== null) this.onSharedName(name, [id, successor.id]);
   }
 
-  private move(before: ResolverPosition | null, after: ResolverPosition | null): void {
-    if (before !== null && after !== null) this.positions.replace(before, after);
-    else if (before !== null) this.positions.remove(before);
-    else if (after !== null) this.positions.add(after);
+  private move(before: Position | null, after: Position | null): void {
+    if (before !== null) this.positions.remove(before);
+    if (after !== null) this.positions.add(after);
   }
 
   private finished(lineage: string): number {
@@ -240,7 +234,7 @@ function isLater({ inForce: now }: FollowerState, before: FollowerState | undefi
 function positionOf(
   { kind, inForce }: FollowerState,
   proven: FollowerState | null,
-): ResolverPosition | null {
+): Position | null {
   if (kind !== 'resolver' || inForce === null) return null;
-  return { lineage: inForce.lineage, revision: proven?.inForce?.revision ?? -1, place: 0 };
+  return { lineage: inForce.lineage, revision: proven?.inForce?.revision ?? -1 };
 }
