@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path';
 import { FileThread, programFile } from '../files/file-thread.js';
 import { FEED_VERSION, type SnapshotPart } from '../protocol/protocol.js';
+import { PartsWithHead } from '../protocol/snapshot-stream.js';
 import { endsWithin } from '../runtime/timing.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { DAMAGED, type DatabaseCalls, type DatabaseForm } from './database-program.js';
@@ -134,7 +135,7 @@ export class ConfigurationStore {
   record(parts: AsyncIterable<SnapshotPart>): Recording {
     const changes: string[] = [];
     this.sinceRecording = changes;
-    let head: Head | null = null;
+    const read = new PartsWithHead(parts);
     const discard = async (): Promise<void> => {
       if (this.sinceRecording !== changes) return;
       this.sinceRecording = null;
@@ -154,25 +155,21 @@ export class ConfigurationStore {
       }
     };
     const write = async (part: SnapshotPart): Promise<void> => {
-      if (part.type === 'head') {
-        const { lineage, revision, digest } = part;
-        head = { lineage, revision, digest };
-        return;
-      }
+      if (part.type === 'head') return;
       const rows = part.rows instanceof FlatRows ? part.rows : FlatRows.of(part.rows);
       await this.call('putRows', part.kind, rows.values, rows.ends);
     };
     const recorded = async function* (this: ConfigurationStore): AsyncGenerator<SnapshotPart> {
       await attempt(() => this.create());
-      for await (const part of parts) {
+      for await (const part of read) {
         await attempt(() => write(part));
         yield part;
       }
     };
     const commit = (): Promise<boolean> =>
       attempt(async () => {
-        if (head === null) throw new Error('a snapshot without a head');
-        await this.replace(head, changes);
+        if (read.head === null) throw new Error('a snapshot without a head');
+        await this.replace(read.head, changes);
       });
     return { parts: recorded.call(this), commit, discard };
   }

@@ -185,13 +185,13 @@ class Database {
     const table = this.tables.get(kind);
     if (table === undefined) return;
     const keyEnd = start + table.keyLength;
-    const key = `[${listOf(values, start, start, keyEnd)}`;
-    table.put.run(key, `${listOf(values, start, keyEnd, end)}]`);
+    const rest = `${listOf(values, start, keyEnd, end)}]`;
+    table.put.run(keyOf(values, start, keyEnd), rest);
   }
 
   private remove(kind: string, row: Values): void {
     const table = this.tables.get(kind);
-    table?.remove.run(`[${listOf(row, 0, 0, table.keyLength)}`);
+    table?.remove.run(keyOf(row, 0, table.keyLength));
   }
 
   private get(sql: string): Record<string, unknown> {
@@ -204,6 +204,11 @@ class Database {
     work();
     this.database.exec('COMMIT');
   }
+}
+
+/** The key of a row: its JSON up to the last of these values. */
+function keyOf(values: Values, start: number, end: number): string {
+  return `[${listOf(values, start, start, end)}`;
 }
 
 /** The values between two indices in JSON, with commas before all but the first of the row. */

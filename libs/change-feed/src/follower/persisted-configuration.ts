@@ -1,5 +1,6 @@
 import { type Change, type Head, type LogPoint, RowError } from '@weir/config-model';
 import { type SnapshotPart, MADE_ANEW } from '../protocol/protocol.js';
+import { PartsWithHead } from '../protocol/snapshot-stream.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import type { ConfigurationStore, Recording } from '../disk/configuration-store.js';
 import type { FeedClient } from '../client/feed-client.js';
@@ -115,28 +116,21 @@ export class PersistedConfiguration {
   }
 
   private async buildAndSwapIn(parts: AsyncIterable<SnapshotPart>): Promise<Head> {
-    const heads: Head[] = [];
-    async function* noticeHead(): AsyncGenerator<SnapshotPart> {
-      for await (const part of parts) {
-        if (part.type === 'head') heads.push(part);
-        yield part;
-      }
-    }
-    const built = await this.target.build(noticeHead());
-    const [head] = heads;
+    const read = new PartsWithHead(parts);
+    const built = await this.target.build(read);
+    const { head } = read;
     if (built.revision !== head?.revision || built.digest !== head.digest) {
       throw new DigestError(
         `the snapshot of revision ${head?.revision ?? '?'} does not have its digest`,
       );
     }
     await built.swapIn();
-    const { lineage, revision, digest } = head;
-    return { lineage, revision, digest };
+    return head;
   }
 
   private async download(recording: Recording): Promise<boolean> {
     try {
-      await readToEnd(recording.parts);
+      for await (const _ of recording.parts);
       return await recording.commit();
     } catch (error) {
       await recording.discard();
@@ -147,11 +141,6 @@ export class PersistedConfiguration {
       return false;
     }
   }
-}
-
-async function readToEnd(parts: AsyncIterable<SnapshotPart>): Promise<void> {
-  const iterator = parts[Symbol.asyncIterator]();
-  while (!(await iterator.next()).done);
 }
 
 /** Loads snapshots from the feed API. */

@@ -4,6 +4,7 @@ import {
   decodeHead,
   ENTITY_KINDS,
   FlatRows,
+  type Head,
   isEntityKind,
   RowsParser,
 } from '@weir/config-model';
@@ -152,6 +153,24 @@ function verifyCounts(
       throw new RowError(
         `a snapshot with ${read[kind] ?? 0} ${kind} rows instead of ${sent[kind] ?? 0}`,
       );
+    }
+  }
+}
+
+/** The parts of a snapshot, to be read once, with its head. */
+export class PartsWithHead implements AsyncIterable<SnapshotPart> {
+  /** Null until it has been read. */
+  head: Head | null = null;
+
+  constructor(private readonly parts: AsyncIterable<SnapshotPart>) {}
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<SnapshotPart> {
+    for await (const part of this.parts) {
+      if (part.type === 'head') {
+        const { lineage, revision, digest } = part;
+        this.head = { lineage, revision, digest };
+      }
+      yield part;
     }
   }
 }

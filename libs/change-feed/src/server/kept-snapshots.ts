@@ -1,6 +1,6 @@
 import type { Head } from '@weir/config-model';
 import { MADE_ANEW, type SnapshotPart } from '../protocol/protocol.js';
-import { writeSnapshot } from '../protocol/snapshot-stream.js';
+import { PartsWithHead, writeSnapshot } from '../protocol/snapshot-stream.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { compressed, type KeptFile, KeptFileError, KeptFolder } from './kept-file.js';
 
@@ -13,18 +13,10 @@ async function makeSnapshot(
   parts: AsyncIterable<SnapshotPart>,
   madeMs: number,
 ): Promise<KeptSnapshot> {
-  const heads: Head[] = [];
-  async function* noticeHead(): AsyncGenerator<SnapshotPart> {
-    for await (const part of parts) {
-      if (part.type === 'head') heads.push(part);
-      yield part;
-    }
-  }
-  const file = await folder.write(compressed(writeSnapshot(noticeHead())));
-  const [head] = heads;
-  if (head === undefined) throw new Error('a snapshot without a head');
-  const { lineage, revision, digest } = head;
-  return Object.assign(file, { head: { lineage, revision, digest }, madeMs });
+  const read = new PartsWithHead(parts);
+  const file = await folder.write(compressed(writeSnapshot(read)));
+  if (read.head === null) throw new Error('a snapshot without a head');
+  return Object.assign(file, { head: read.head, madeMs });
 }
 
 /** Where snapshots come from. */
