@@ -46,7 +46,7 @@ USER 65532:65532
 ENV NODE_ENV=production OPS_HOST=:: OPS_PORT=9090 DRAIN_S=5
 EXPOSE 9090/tcp
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
-  CMD ["node", "libs/ops/dist/health-check/main.js", "livez"]
+  CMD ["node", "libs/ops/dist/call/main.js", "/livez"]
 ARG VERSION=0.1.0
 ARG REVISION
 ARG SOURCE

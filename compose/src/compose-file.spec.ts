@@ -128,7 +128,7 @@ describe.each([
 it.each(['control-plane', 'resolver-1', 'resolver-2', 'block-page'])(
   '%s is healthy when it is ready',
   (service) => {
-    const test = ['CMD', 'node', 'libs/ops/dist/health-check/main.js', 'readyz'];
+    const test = ['CMD', 'node', 'libs/ops/dist/call/main.js', '/readyz'];
     expect(services[service].healthcheck).toMatchObject({ test });
   },
 );

@@ -93,3 +93,14 @@ export function ResourceKey({
 export function ProfileLink({ id }: { id: number }): JSX.Element {
   return <a href={hrefOf(`profiles/${id}`)}>{t('common.profile', { id })}</a>;
 }
+
+/** A network or a range of ports, as keys show them: `192.0.2.1/32`, `192.0.2.1:1024-2047`. */
+export function subscriberText({
+  kind,
+  ip,
+  prefix_len,
+  lower_port_bound,
+  upper_port_bound,
+}: NonNullable<Schemas['ExplanationAnswer']['subscriber']>): string {
+  return kind === 'napt' ? `${ip}:${lower_port_bound}-${upper_port_bound}` : `${ip}/${prefix_len}`;
+}

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
+import { api, dataOf } from './api.js';
 
 export interface Loaded<T> {
   /** Undefined until it is there. While it is loaded again, the former value stays. */
@@ -43,4 +44,19 @@ export function useLoad<T>(
     };
   }, [...inputs, count]);
   return { ...state, reload };
+}
+
+/** The names of the catalogue, by id. */
+export async function catalogueNames(signal: AbortSignal): Promise<{
+  readonly categories: ReadonlyMap<number, string | undefined>;
+  readonly applications: ReadonlyMap<number, string | undefined>;
+}> {
+  const [categories, applications] = await Promise.all([
+    dataOf(api.GET('/categories/', { signal })),
+    dataOf(api.GET('/app_aware/application/', { signal })),
+  ]);
+  return {
+    categories: new Map(categories.map(({ id, name }) => [id, name])),
+    applications: new Map(applications.map(({ id, name }) => [id, name])),
+  };
 }

@@ -87,7 +87,7 @@ describe('a process as process 1 of its container', () => {
   it('passes the health check of the image, and is not ready, without a configuration', async () => {
     const id = await start('resolver');
     await expect.poll(async () => (await stateOf(id)).Health?.Status).toBe('healthy');
-    const check = ['exec', id, 'node', 'libs/ops/dist/health-check/main.js', 'readyz'];
+    const check = ['exec', id, 'node', 'libs/ops/dist/call/main.js', '/readyz'];
     const { status, stdout } = await tryDocker(...check);
     expect([status, stdout]).toEqual([1, expect.stringMatching(/./)]);
     await docker('rm', '--force', '--volumes', id);

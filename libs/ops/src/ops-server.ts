@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
@@ -66,7 +67,7 @@ export class OpsServer {
   static async start({ host, port, log }: OpsServerOptions): Promise<OpsServer> {
     const ops = new OpsServer(log);
     try {
-      await listen(ops.server, port, host);
+      await once(ops.server.listen(port, host), 'listening');
       return ops;
     } catch (error) {
       throw explainListenError(error, { host, port, variable: 'OPS_PORT' });
@@ -97,13 +98,10 @@ export class OpsServer {
     this.isDraining = true;
   }
 
-  close(): Promise<void> {
-    return new Promise((resolve) => {
-      this.server.close(() => {
-        resolve();
-      });
-      this.server.closeAllConnections();
-    });
+  async close(): Promise<void> {
+    const closed = once(this.server.close(), 'close');
+    this.server.closeAllConnections();
+    await closed;
   }
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -155,13 +153,4 @@ function send(
   type = 'text/plain; charset=utf-8',
 ): void {
   response.writeHead(status, { 'Content-Type': type }).end(body);
-}
-
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject).listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
 }

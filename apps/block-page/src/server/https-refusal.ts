@@ -1,5 +1,5 @@
-import { createServer } from 'node:net';
-import type { AddressInfo, Server } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 
 /** Resets each connection at once, so that no browser waits for a page that it cannot get. */
 export class HttpsRefusal {
@@ -8,20 +8,12 @@ export class HttpsRefusal {
   });
 
   /** @returns the port listened on. @throws the listen error (`EADDRINUSE` …). */
-  start(host: string, port: number): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.server.once('error', reject).listen(port, host, () => {
-        this.server.off('error', reject);
-        resolve((this.server.address() as AddressInfo).port);
-      });
-    });
+  async start(host: string, port: number): Promise<number> {
+    await once(this.server.listen(port, host), 'listening');
+    return (this.server.address() as AddressInfo).port;
   }
 
-  stop(): Promise<void> {
-    return new Promise((resolve) => {
-      this.server.close(() => {
-        resolve();
-      });
-    });
+  async stop(): Promise<void> {
+    await once(this.server.close(), 'close');
   }
 }

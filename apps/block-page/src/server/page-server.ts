@@ -1,5 +1,6 @@
 import { ClientAddress, type ConnectionPool, ProxyHeaderReader } from '@weir/clients';
 import type { CidrSet } from '@weir/ops';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -73,23 +74,16 @@ export class PageServer {
   }
 
   /** @returns the port listened on. @throws the listen error (`EADDRINUSE` …). */
-  start(): Promise<number> {
+  async start(): Promise<number> {
     const { host, port, onFault } = this.options;
-    return new Promise((resolve, reject) => {
-      this.server.once('error', reject).listen(port, host, () => {
-        this.server.off('error', reject).on('error', onFault);
-        resolve((this.server.address() as AddressInfo).port);
-      });
-    });
+    await once(this.server.listen(port, host), 'listening');
+    this.server.on('error', onFault);
+    return (this.server.address() as AddressInfo).port;
   }
 
   /** Accepts no more connections, answers running requests, then closes. */
   async stop(): Promise<void> {
-    const closed = new Promise<void>((resolve) => {
-      this.server.close(() => {
-        resolve();
-      });
-    });
+    const closed = once(this.server.close(), 'close');
     for (const socket of this.open) if (!this.clients.has(socket)) socket.destroy();
     const timer = setTimeout(() => {
       for (const socket of this.open) socket.destroy();

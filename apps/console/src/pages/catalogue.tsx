@@ -5,7 +5,7 @@ import { Action, Failure, Field, Loading, Table, Time } from '../components.js';
 import { useDraft } from '../draft.js';
 import { type Key, number, t } from '../i18n/index.js';
 import { hrefOf, navigate, place } from '../router.js';
-import { useLoad } from '../use-load.js';
+import { catalogueNames, useLoad } from '../use-load.js';
 
 type Source = Schemas['CatalogueSourceAnswer'];
 
@@ -86,16 +86,11 @@ function Sources(): JSX.Element {
   const [accepted, setAccepted] = useState<Accepted | null>(null);
   const { value, error, reload } = useLoad(
     async (signal) => {
-      const [catalogue, categories, applications] = await Promise.all([
+      const [catalogue, names] = await Promise.all([
         dataOf(api.GET('/catalogue/', { signal })),
-        dataOf(api.GET('/categories/', { signal })),
-        dataOf(api.GET('/app_aware/application/', { signal })),
+        catalogueNames(signal),
       ]);
-      return {
-        catalogue,
-        categories: new Map(categories.map(({ id, name }) => [id, name])),
-        applications: new Map(applications.map(({ id, name }) => [id, name])),
-      };
+      return { catalogue, ...names };
     },
     [],
     () => EVERY_MS,

@@ -10,7 +10,7 @@ import {
   type Schemas,
   send,
 } from '../api.js';
-import { ProfileLink } from '../changes-table.js';
+import { ProfileLink, subscriberText } from '../changes-table.js';
 import { Action, Failure, Field, InForce, Loading, Remaining, Time } from '../components.js';
 import { useDraft } from '../draft.js';
 import { number, t } from '../i18n/index.js';
@@ -209,13 +209,10 @@ function Subscriber({
   explanation: Explanation;
 }): JSX.Element {
   if (subscriber === null || profile === null) return <p>{t('explain.nobody')}</p>;
-  const { kind, ip, prefix_len, lower_port_bound, upper_port_bound } = subscriber;
-  const record =
-    kind === 'napt' ? `${ip}:${lower_port_bound}-${upper_port_bound}` : `${ip}/${prefix_len}`;
   return (
     <>
       <p>
-        <code>{record}</code> · <ProfileLink id={profile.id} />
+        <code>{subscriberText(subscriber)}</code> · <ProfileLink id={profile.id} />
       </p>
       {profile.active_id !== profile.id && (
         <p class="notice doubtful">

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { allows, api, type Applied, changeBy, dataOf, type Schemas } from '../api.js';
-import { ChangesTable } from '../changes-table.js';
+import { ChangesTable, subscriberText } from '../changes-table.js';
 import {
   Action,
   Choice,
@@ -18,7 +18,7 @@ import { t } from '../i18n/index.js';
 import { PageButtons, ROWS, usePaging } from '../paging.js';
 import { hrefOf, navigate, type PageProperties } from '../router.js';
 import { useGrants } from '../use-grants.js';
-import { useLoad } from '../use-load.js';
+import { catalogueNames, useLoad } from '../use-load.js';
 import { Week } from '../week.js';
 
 const SHOWN_CHANGES = 20;
@@ -79,16 +79,7 @@ function Blocks({
 }: {
   profile: Schemas['ProfileAnswer'];
 }): JSX.Element {
-  const { value, error } = useLoad(async (signal) => {
-    const [categories, applications] = await Promise.all([
-      dataOf(api.GET('/categories/', { signal })),
-      dataOf(api.GET('/app_aware/application/', { signal })),
-    ]);
-    return {
-      categories: new Map(categories.map(({ id, name }) => [id, name])),
-      applications: new Map(applications.map(({ id, name }) => [id, name])),
-    };
-  }, []);
+  const { value, error } = useLoad(catalogueNames, []);
   const flags = (
     ['white_list_only', 'empty_dns_answer', 'appaware_priority_over_bwlists'] as const
   ).filter((flag) => profile[flag]);
@@ -223,12 +214,15 @@ function Subscribers({ id }: { id: number }): JSX.Element {
       <Failure error={error} retry={reload} />
       {value?.subscribers.length === 0 && <p>{t('profile.none')}</p>}
       <ul class="plain wide">
-        {value?.subscribers.map(({ kind, ip, prefix_len, lower_port_bound, upper_port_bound }) => (
+        {value?.subscribers.map((subscriber) => (
           <li>
-            <a href={hrefOf('explain', { client: ip, port: lower_port_bound })}>
-              {kind === 'napt'
-                ? `${ip}:${lower_port_bound}-${upper_port_bound}`
-                : `${ip}/${prefix_len}`}
+            <a
+              href={hrefOf('explain', {
+                client: subscriber.ip,
+                port: subscriber.lower_port_bound,
+              })}
+            >
+              {subscriberText(subscriber)}
             </a>
           </li>
         ))}

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readDefinition } from '../definition/read-definition.js';
 import { readDlcLists } from '../lists/formats/dlc.js';
-import { buildCatalogue, type Groups, type Upstream } from './build-catalogue.js';
+import { buildCatalogue, type Groups, type Upstream } from './testing/build-catalogue.js';
 import { covers, FOLDER, namesIn } from './testing/default-catalogue.js';
 
 async function readUpstream(): Promise<Upstream> {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { Groups } from './build-catalogue.js';
+import type { Groups } from './testing/build-catalogue.js';
 import { covers, FOLDER, readDefaultCatalogue } from './testing/default-catalogue.js';
 
 interface Documented {

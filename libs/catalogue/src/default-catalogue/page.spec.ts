@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { Groups } from './build-catalogue.js';
+import type { Groups } from './testing/build-catalogue.js';
 import { type DefaultGroup, FOLDER, readDefaultCatalogue } from './testing/default-catalogue.js';
 
 const PAGE = join(FOLDER, '../docs/catalogue.md');

@@ -1,6 +1,6 @@
 import { MAX_ID } from '@weir/config-model';
 import { DomainError, normaliseDomain } from '@weir/dns-name';
-import { type Purpose, PURPOSES } from '@weir/policy';
+import { PURPOSES } from '@weir/policy';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -12,7 +12,6 @@ import { isProtected } from '../sources/open-url.js';
 import type { SourceLocation } from '../sources/source.js';
 import {
   COMMERCIAL_USES,
-  type CommercialUse,
   type Definition,
   type FilePlace,
   type GroupDefinition,
@@ -249,7 +248,7 @@ class GroupReader {
       id,
       name: yaml.text(yaml.required(place, fields, 'name'), MAX_NAME),
       group: fields.group === undefined ? null : yaml.text(fields.group, MAX_NAME),
-      purpose: fields.purpose === undefined ? 'other' : this.purpose(fields.purpose),
+      purpose: fields.purpose === undefined ? 'other' : yaml.choice(fields.purpose, PURPOSES),
       ...this.mandatory(fields),
       isSample: fields.sample !== undefined && yaml.flag(fields.sample),
       isGuarded: false,
@@ -269,15 +268,6 @@ class GroupReader {
     const isSecret = secret !== undefined && yaml.flag(secret);
     if (isSecret && !isMandatory) throw yaml.fail(secret, 'must be with mandatory: true');
     return { mandatory: isMandatory, secret: isSecret };
-  }
-
-  private purpose(place: Place): Purpose {
-    const word = this.yaml.text(place, MAX_NAME);
-    const purpose = PURPOSES.find((known) => known === word);
-    if (purpose === undefined) {
-      throw this.yaml.fail(place, `must be one of ${PURPOSES.join(', ')}`);
-    }
-    return purpose;
   }
 
   private rewrite(place: Place): RewriteDefinition {
@@ -351,7 +341,7 @@ function readSource(yaml: YamlReader, place: Place, base: Base): SourceDefinitio
   if ((file === undefined) === (url === undefined)) {
     throw yaml.fail(place, 'must have either file or url');
   }
-  const format = readFormat(yaml, yaml.required(place, fields, 'format'));
+  const format = yaml.choice(yaml.required(place, fields, 'format'), LIST_FORMATS);
   const list = readList(yaml, place, fields.list, format);
   // Several lists of one archive are several sources.
   const part = list === null ? '' : `#${list}`;
@@ -361,7 +351,9 @@ function readSource(yaml: YamlReader, place: Place, base: Base): SourceDefinitio
     declaredAt: yaml.where(place),
     licence: fields.licence === undefined ? null : yaml.text(fields.licence, MAX_WORD),
     commercialUse:
-      fields.commercial_use === undefined ? null : readCommercialUse(yaml, fields.commercial_use),
+      fields.commercial_use === undefined
+        ? null
+        : yaml.choice(fields.commercial_use, COMMERCIAL_USES),
     size: fields.size === undefined ? null : readSize(yaml, fields.size),
   };
   if (file !== undefined) {
@@ -397,12 +389,6 @@ function readSource(yaml: YamlReader, place: Place, base: Base): SourceDefinitio
   };
 }
 
-function readCommercialUse(yaml: YamlReader, place: Place): CommercialUse {
-  const use = COMMERCIAL_USES.find((known) => known === yaml.word(place));
-  if (use === undefined) throw yaml.fail(place, `must be one of ${COMMERCIAL_USES.join(', ')}`);
-  return use;
-}
-
 function readSize(yaml: YamlReader, place: Place): ListSize | 'unknown' {
   const text = yaml.text(place, MAX_WORD);
   if (text === 'unknown') return text;
@@ -411,13 +397,6 @@ function readSize(yaml: YamlReader, place: Place): ListSize | 'unknown' {
     throw yaml.fail(place, 'must be unknown, or such as "188764 names on 2026-02-07"');
   }
   return { names: Number(names), on };
-}
-
-function readFormat(yaml: YamlReader, place: Place): ListFormat {
-  const word = yaml.text(place, MAX_WORD);
-  const format = LIST_FORMATS.find((known) => known === word);
-  if (format === undefined) throw yaml.fail(place, `must be one of ${LIST_FORMATS.join(', ')}`);
-  return format;
 }
 
 function readList(

@@ -104,9 +104,12 @@ export class YamlReader {
     return value;
   }
 
-  /** A scalar as it reads: `true` is a text then. */
-  word(place: Place): string {
-    return String(this.scalar(place));
+  /** One of these words, as it reads: `true` is a text then. */
+  choice<W extends string>(place: Place, choices: readonly W[]): W {
+    const word = String(this.scalar(place));
+    const found = choices.find((known) => known === word);
+    if (found === undefined) throw this.fail(place, `must be one of ${choices.join(', ')}`);
+    return found;
   }
 
   private scalar(place: Place): unknown {

@@ -1,14 +1,7 @@
 import type { HashKey, SuffixHashes } from '@weir/dns-name';
 import { CatalogueError } from '../catalogue-error.js';
 import { NameList } from '../names/name-list.js';
-import {
-  compare,
-  lowerBound,
-  type PlacedNames,
-  placeOf,
-  RECORD_BITS,
-  ZoneBit,
-} from '../names/name-places.js';
+import { findName, type PlacedNames, placeOf, RECORD_BITS, ZoneBit } from '../names/name-places.js';
 import { type ByteStream, MAX_EXAMPLES, type ListExample } from './list.js';
 import { NeverBlock } from './never-block.js';
 import { type ReadList, type ReadOptions, type VisitName, visitNames } from './read-names.js';
@@ -77,14 +70,8 @@ class Changes {
     const hash = (BigInt(high[count - 1]) << 32n) | BigInt(low[count - 1]);
     const known = this.changed.get(hash);
     if (known !== undefined) return { hash, place: known };
-    const { at, isListed } = this.position(low[count - 1], high[count - 1]);
+    const { at, isListed } = findName(this.before.names, low[count - 1], high[count - 1]);
     return { hash, place: isListed ? this.before.places[at * 2] : 0 };
-  }
-
-  private position(low: number, high: number): { at: number; isListed: boolean } {
-    const { words, count } = this.before.names;
-    const at = lowerBound(words, low, high);
-    return { at, isListed: at < count && compare(words, at * 2, low, high) === 0 };
   }
 
   finish(): Pick<ReadList, 'names' | 'lines' | 'protectedNames'> {
@@ -99,7 +86,7 @@ class Changes {
     };
     for (const [hash, place] of [...this.changed].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const [low, high] = [Number(hash & 0xffff_ffffn), Number(hash >> 32n)];
-      const { at, isListed } = this.position(low, high);
+      const { at, isListed } = findName(names, low, high);
       keepUntil(at);
       if (isListed) from++;
       if (place === 0) continue;

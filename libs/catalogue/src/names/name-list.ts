@@ -1,7 +1,7 @@
 import { type HashKey, SuffixHashes, toWireName } from '@weir/dns-name';
 import { crc32 } from 'node:zlib';
 import { CatalogueError } from '../catalogue-error.js';
-import { linesOf } from './name-places.js';
+import { findName, linesOf } from './name-places.js';
 
 /**
  * Identifies a hash key without revealing it: 32 bits of the hash of a fixed name. An image compiled
@@ -65,7 +65,11 @@ export class NameList {
 
   /** This list without the names of another, which is small. */
   without(other: NameList): NameList {
-    const gone = other.hashes().flatMap((hash) => this.indexOf(hash));
+    const gone: number[] = [];
+    for (let at = 0; at < other.words.length; at += 2) {
+      const found = findName(this, other.words[at], other.words[at + 1]);
+      if (found.isListed) gone.push(found.at);
+    }
     if (gone.length === 0) return this;
     const words = new Uint32Array(this.words.length - gone.length * 2);
     let from = 0;
@@ -76,26 +80,6 @@ export class NameList {
       from = at + 1;
     }
     return new NameList(words);
-  }
-
-  private hashes(): bigint[] {
-    return Array.from({ length: this.count }, (_, at) => this.hash(at));
-  }
-
-  private hash(at: number): bigint {
-    return (BigInt(this.words[at * 2 + 1]) << 32n) | BigInt(this.words[at * 2]);
-  }
-
-  /** Where the hash is; empty: nowhere. */
-  private indexOf(hash: bigint): [] | [number] {
-    let low = 0;
-    let high = this.count;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.hash(middle) < hash) low = middle + 1;
-      else high = middle;
-    }
-    return low < this.count && this.hash(low) === hash ? [low] : [];
   }
 
   /** The stored form: 32 bytes of header, 8 bytes for each name. */

@@ -124,8 +124,8 @@ export async function searchNames(
     const from = Math.max(first, Math.min(guess, end - PIECE));
     const words = await read(from, Math.min(PIECE, end - from));
     const names = words.length / 2;
-    const at = lowerBound(words, low, high);
-    if (at < names && compare(words, at * 2, low, high) === 0) return from + at;
+    const { at, isListed } = findName({ words, count: names }, low, high);
+    if (isListed) return from + at;
     if (at === 0) end = from;
     else if (at === names) first = from + names;
     else return -1;
@@ -133,19 +133,23 @@ export async function searchNames(
   return -1;
 }
 
-/** Position of the first name that is not below the hash. */
-export function lowerBound(words: Uint32Array, low: number, high: number): number {
+/** Position of the first name that is not below the hash, and whether it has that hash. */
+export function findName(
+  { words, count }: Names,
+  low: number,
+  high: number,
+): { readonly at: number; readonly isListed: boolean } {
   let from = 0;
-  let to = words.length / 2;
+  let to = count;
   while (from < to) {
     const middle = (from + to) >>> 1;
     if (compare(words, middle * 2, low, high) < 0) from = middle + 1;
     else to = middle;
   }
-  return from;
+  return { at: from, isListed: from < count && compare(words, from * 2, low, high) === 0 };
 }
 
 /** Below 0, 0 or above: the name at `at`, twice its position, comes before the hash, is it, or comes after it. */
-export function compare(words: Uint32Array, at: number, low: number, high: number): number {
+function compare(words: Uint32Array, at: number, low: number, high: number): number {
   return words[at + 1] - high || words[at] - low;
 }

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OpsCalls } from '../ops-calls.js';
@@ -8,15 +10,17 @@ const TOKEN = 'a-token-of-the-call-spec';
 
 describe('callOwnOpsPort', () => {
   let ops: OpsServer;
+  let reason: string | null;
   const environment = () => ({ OPS_PORT: String(ops.port), OPS_TOKENS: `${TOKEN}, another-token` });
 
   beforeEach(async () => {
+    reason = null;
     ops = await OpsServer.start({ host: '127.0.0.1', port: 0, log: { error: () => undefined } });
     const calls = new OpsCalls([TOKEN], {
       '/tell': { method: 'GET', run: () => ({ told: true }) },
       '/change': { method: 'POST', run: (body) => ({ changed: body }) },
     });
-    ops.serve({ notReady: () => null, registry: new Registry(), calls });
+    ops.serve({ notReady: () => reason, registry: new Registry(), calls });
   });
   afterEach(() => ops.close());
 
@@ -41,5 +45,32 @@ describe('callOwnOpsPort', () => {
     const { isDone, text } = await callOwnOpsPort('/tell', undefined, { OPS_PORT });
     expect(isDone).toBe(false);
     expect(text).toMatch(/^\/tell on port \d+: .*ECONNREFUSED/);
+  });
+
+  it.each([undefined, '', '127.0.0.1', '0.0.0.0', '::'])(
+    'checks the health of a process with OPS_HOST %j',
+    async (OPS_HOST) => {
+      const well = { isDone: true, text: 'ok' };
+      expect(await callOwnOpsPort('/livez', undefined, { ...environment(), OPS_HOST })).toEqual(
+        well,
+      );
+      expect(await callOwnOpsPort('/readyz', undefined, { ...environment(), OPS_HOST })).toEqual(
+        well,
+      );
+      reason = 'no configuration yet';
+      expect(await callOwnOpsPort('/readyz', undefined, { ...environment(), OPS_HOST })).toEqual({
+        isDone: false,
+        text: 'no configuration yet',
+      });
+    },
+  );
+
+  it('gives up on a process that accepts the connection and does not answer', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const OPS_PORT = String((server.address() as AddressInfo).port);
+    const { isDone, text } = await callOwnOpsPort('/livez', undefined, { OPS_PORT });
+    expect([isDone, text]).toEqual([false, expect.stringContaining('no answer within 4000 ms')]);
+    server.close();
   });
 });

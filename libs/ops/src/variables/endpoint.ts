@@ -1,4 +1,5 @@
 import { isIP, isIPv6 } from 'node:net';
+import { bounded } from './define-variable.js';
 import { VariableFault } from './variable.js';
 
 /** An address and a port to connect to. */
@@ -57,8 +58,4 @@ function parseEndpoint(item: string, defaultPort: number): Endpoint {
   const port = portText === undefined ? defaultPort : Number(portText);
   if (port < 1 || port > 65535) throw new VariableFault();
   return { address: host, port };
-}
-
-function bounded(value: string): string {
-  return value.length > 60 ? `${value.slice(0, 60)}…` : value;
 }

@@ -1,7 +1,7 @@
 import { normaliseDomain } from '@weir/dns-name';
 import { stringify } from 'yaml';
-import { type DlcLists, dlcNames } from '../lists/formats/dlc.js';
-import { isPublicSuffix } from '../lists/never-block.js';
+import { type DlcLists, dlcNames } from '../../lists/formats/dlc.js';
+import { isPublicSuffix } from '../../lists/never-block.js';
 
 /** `catalogue/upstream/groups.yaml`. */
 export interface Groups {
