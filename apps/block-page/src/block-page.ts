@@ -13,7 +13,7 @@ import type { BlockPageConfiguration } from './configuration.js';
 import { createPageServer, openContent } from './create-page-server.js';
 import { PageCounters, createRegistry } from './metrics/page-counters.js';
 import { Preview } from './preview/preview.js';
-import { HttpsRefusal } from './server/https-refusal.js';
+import { HttpsRefusal } from './server/page-server.js';
 
 export interface BlockPage extends Service {
   readonly port: number;

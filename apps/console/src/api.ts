@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import createClient from 'openapi-fetch';
-import { forgetDrafts } from './draft.js';
+import { forgetDrafts } from './router.js';
 import type { components, paths } from './generated/api.js';
 
 /** The schemas of the contract by name: `Schemas['ExplanationAnswer']`. */

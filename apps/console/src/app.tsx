@@ -1,12 +1,101 @@
-import type { JSX } from 'preact';
+import type { ComponentType, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { allows, session, signIn, signOut, storedToken } from './api.js';
-import { Choice, Failure, Loading } from './components.js';
-import { type Language, language, LANGUAGES, t } from './i18n/index.js';
-import { PAGES } from './pages/index.js';
-import { hrefOf, place } from './router.js';
-import { SignIn } from './sign-in.js';
-import { theme, THEMES } from './theme.js';
+import {
+  allows,
+  CallError,
+  endedSession,
+  type Session,
+  session,
+  signIn,
+  signOut,
+  storedToken,
+} from './api.js';
+import { Choice, Failure, Field, Loading, Time } from './components.js';
+import { type Key, type Language, language, LANGUAGES, t } from './i18n/index.js';
+import { Catalogue } from './pages/catalogue.js';
+import { Changes } from './pages/changes.js';
+import { Explain } from './pages/explain.js';
+import { Init } from './pages/init.js';
+import { Orders } from './pages/orders.js';
+import { Profile } from './pages/profile.js';
+import { Resolvers } from './pages/resolvers.js';
+import { hrefOf, type PageProperties, place } from './router.js';
+import { theme, THEMES } from './setting.js';
+
+const UNAUTHORIZED = 401;
+
+function SignIn({ onSignedIn }: { onSignedIn: () => void }): JSX.Element {
+  const [token, setToken] = useState('');
+  const [error, setError] = useState<unknown>(null);
+  const [isRunning, setRunning] = useState(false);
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    setError(null);
+    setRunning(true);
+    signIn(token.trim())
+      .then(onSignedIn)
+      .catch(setError)
+      .finally(() => setRunning(false));
+  };
+  const ended = endedSession.value;
+  const isRefused = error instanceof CallError && error.status === UNAUTHORIZED;
+  return (
+    <form class="card" onSubmit={submit}>
+      {ended !== null && error === null && (
+        <p class="notice doubtful" role="alert">
+          {t('signIn.ended', { name: ended.name })} <EndReason ended={ended} /> {t('signIn.kept')}
+        </p>
+      )}
+      <Field
+        label={t('signIn.token')}
+        hint={t('signIn.hint')}
+        type="password"
+        required
+        value={token}
+        onValue={setToken}
+      />
+      <button type="submit" disabled={isRunning}>
+        {t('signIn.submit')}
+      </button>
+      {isRefused ? (
+        <p class="notice bad" role="alert">
+          {t('signIn.refused')}
+        </p>
+      ) : (
+        <Failure error={error} />
+      )}
+    </form>
+  );
+}
+
+function EndReason({ ended: { expires, timeZone } }: { ended: Session }): JSX.Element {
+  if (expires === null || Date.parse(expires) > Date.now()) return <>{t('signIn.withdrawn')}</>;
+  return (
+    <>
+      {t('signIn.expired')} <Time at={expires} timeZone={timeZone} /> ({timeZone}).
+    </>
+  );
+}
+
+interface Page {
+  /** Below `/console/`. */
+  readonly path: string;
+  readonly title: Key;
+  readonly component: ComponentType<PageProperties>;
+  /** Without this scope the page is not offered; default: `read`. */
+  readonly scope?: Session['scope'];
+}
+
+/** In the order of the navigation. The first one is what `/console/` shows. */
+export const PAGES: readonly Page[] = [
+  { path: 'explain', title: 'page.explain', component: Explain },
+  { path: 'resolvers', title: 'page.resolvers', component: Resolvers },
+  { path: 'profiles', title: 'page.profiles', component: Profile },
+  { path: 'changes', title: 'page.changes', component: Changes },
+  { path: 'orders', title: 'page.orders', component: Orders },
+  { path: 'catalogue', title: 'page.catalogue', component: Catalogue },
+  { path: 'init', title: 'page.init', component: Init },
+];
 
 export function App(): JSX.Element {
   const { path } = place.value;

@@ -4,7 +4,7 @@ import type uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { session } from './api.js';
 import { locale, t } from './i18n/index.js';
-import { theme } from './theme.js';
+import { theme } from './setting.js';
 
 const HEIGHT = 220;
 /** Of the lines. Each has a contrast of 3:1 or more on light and dark ground. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { csvOf } from './csv.js';
+import { csvOf } from './files.js';
 
 it('quotes every cell, and leaves those of null empty', () => {
   expect(

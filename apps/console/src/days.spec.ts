@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { daysOf } from './days.js';
+import { daysOf } from './clock.js';
 
 it('cuts the time of an active profile at midnight, by the clock of its place', () => {
   const days = daysOf([

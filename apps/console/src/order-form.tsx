@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { api, type Applied, changeBy, dataOf, type Schemas, session } from './api.js';
 import { shownAt, timeOf } from './clock.js';
 import { Action, Field, Time } from './components.js';
-import { forgetDraft, useDraft } from './draft.js';
+import { forgetDraft, useDraft } from './router.js';
 import { t } from './i18n/index.js';
 
 type Order = Schemas['OrderStateAnswer'];

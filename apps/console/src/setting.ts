@@ -14,3 +14,12 @@ export function setting<T extends string>(
   });
   return value;
 }
+
+export const THEMES = ['system', 'light', 'dark'] as const;
+export type Theme = (typeof THEMES)[number];
+
+export const theme = setting<Theme>('theme', THEMES, 'system');
+
+effect(() => {
+  document.documentElement.dataset['theme'] = theme.value;
+});

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { Schemas } from './api.js';
 import { ProfileLink } from './changes-table.js';
 import { Table } from './components.js';
-import { daysOf, localMs } from './days.js';
+import { daysOf, localMs } from './clock.js';
 import { locale, t } from './i18n/index.js';
 
 const DAYS = 7;

@@ -15,7 +15,7 @@ export {
   type NameHash,
 } from './delta/compare-images.js';
 export type { ImageBytes } from './delta/stored-image.js';
-export { writeDelta } from './delta/write-delta.js';
+export { writeDelta } from './delta/delta.js';
 export { parseDefinition, publicName } from './definition/parse-definition.js';
 export { readDefinition } from './definition/read-definition.js';
 export { type CatalogueSet, disableSet, enableSet, readSets } from './definition/sets.js';

@@ -9,11 +9,11 @@ import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished, vi
 import { FeedClient } from './client/feed-client.js';
 import { ConfigurationStore } from './disk/configuration-store.js';
 import { Follower } from './follower/follower.js';
-import { renderChangeMessages, renderHeadMessage } from './protocol/change-messages.js';
-import { redisNames, DeploymentMessages } from './protocol/deployment-messages.js';
+import { renderChangeMessages, renderHeadMessage } from './protocol/changes.js';
+import { DeploymentMessages, redisNames } from './protocol/signed-messages.js';
 import { FEED_VERSION, type PublishedChange } from './protocol/protocol.js';
 import { ChangePublisher } from './publisher/change-publisher.js';
-import type { FeedLogger } from './runtime/feed-logger.js';
+import type { FeedLogger } from './runtime/runtime.js';
 import { createFeedServer } from './server/feed-server.js';
 import { KeptSnapshots } from './server/kept-snapshots.js';
 import { deploymentOf, speakerOf, startPrivateRedis } from './testing/index.js';

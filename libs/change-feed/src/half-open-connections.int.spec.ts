@@ -6,7 +6,7 @@ import { FeedClient } from './client/feed-client.js';
 import { createFeedServer } from './server/feed-server.js';
 import { Follower } from './follower/follower.js';
 import { ChangePublisher } from './publisher/change-publisher.js';
-import type { FeedLogger } from './runtime/feed-logger.js';
+import type { FeedLogger } from './runtime/runtime.js';
 import { MemoryLog, MemoryTarget } from './testing/memory-log.js';
 import { deploymentOf } from './testing/deployment.js';
 import { startPrivateRedis } from './testing/private-redis.js';

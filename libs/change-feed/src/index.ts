@@ -1,14 +1,19 @@
 export { CatalogueImages, type ImageCounters } from './client/catalogue-images.js';
 export { ImageFollower, type MissingImage } from './client/image-follower.js';
 export { FeedClient } from './client/feed-client.js';
-export { type LoggedChange, toLoggedChange } from './protocol/changes-page.js';
+export { type LoggedChange, toLoggedChange } from './protocol/changes.js';
 export { type FeedDownloads, feedDownloads } from './server/download-pool.js';
 export { createFeedServer, type FeedSource, type LogPage } from './server/feed-server.js';
-export { type Deployment, redisNames } from './protocol/deployment-messages.js';
-export { messageKey, MessageSigner, type Refusal } from './protocol/message-signatures.js';
+export {
+  type Deployment,
+  messageKey,
+  MessageSigner,
+  redisNames,
+  type Refusal,
+} from './protocol/signed-messages.js';
 export { type ImageDelta, KeptDeltas } from './server/kept-deltas.js';
 export { KeptSnapshots, type SnapshotSource, STALE_WINDOWS } from './server/kept-snapshots.js';
-export type { StoredBytes } from './server/stored-bytes.js';
+export type { StoredBytes } from './server/kept-file.js';
 export type { FollowerTracer } from './follower/change-spans.js';
 export { Follower } from './follower/follower.js';
 export type { BuiltConfiguration, FollowerTarget } from './follower/persisted-configuration.js';
@@ -20,11 +25,11 @@ export {
   type FollowerState,
   type Position,
   type PublishedChange,
+  type ResolverStatus,
   type SnapshotPart,
   type Traced,
+  UPSTREAM_STATES,
 } from './protocol/protocol.js';
 export { ChangePublisher } from './publisher/change-publisher.js';
 export type { KnownResolver } from './publisher/follower-registry.js';
-export { type ResolverStatus, UPSTREAM_STATES } from './protocol/resolver-status.js';
-export { endsWithin, Yielder } from './runtime/timing.js';
-export type { FeedLogger } from './runtime/feed-logger.js';
+export { endsWithin, type FeedLogger, Yielder } from './runtime/runtime.js';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FeedClient } from './client/feed-client.js';
 import { Follower } from './follower/follower.js';
-import { type Deployment, redisNames, DeploymentMessages } from './protocol/deployment-messages.js';
+import { type Deployment, DeploymentMessages, redisNames } from './protocol/signed-messages.js';
 import { ChangePublisher } from './publisher/change-publisher.js';
 import { createFeedServer } from './server/feed-server.js';
 import { MemoryLog, MemoryTarget } from './testing/memory-log.js';

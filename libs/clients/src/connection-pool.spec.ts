@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ClientAddress } from '@weir/policy';
-import { ConnectionPool, type PooledConnection } from './connection-pool.js';
+import { ConnectionPool, type PooledConnection } from './connections.js';
 import { SubscriberKey } from './subscriber-key.js';
 
 function poolOf(maxConnections: number, maxPerSubscriber: number) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { crc32c } from './crc32c.js';
+import { crc32c } from './proxy-header.js';
 
 const NOWHERE = -4;
 

@@ -1,11 +1,11 @@
 export { ClientAddress, readIpv4, readIpv6, UNKNOWN_PORT } from '@weir/policy';
-export { ClientConnections } from './client-connections.js';
 export {
+  ClientConnections,
+  type Connection,
   ConnectionPool,
   type ConnectionPoolOptions,
   type PooledConnection,
-} from './connection-pool.js';
-export type { Connection } from './connection-pool.js';
+} from './connections.js';
 export { type Incident, IncidentSeal } from './incident.js';
 export {
   BAD_PROXY_HEADER,

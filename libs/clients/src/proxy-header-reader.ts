@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { ClientAddress } from '@weir/policy';
-import type { Connection } from './connection-pool.js';
+import type { Connection } from './connections.js';
 import { canBeProxyHeader, PARTIAL_PROXY_HEADER, readProxyHeader } from './proxy-header.js';
 
 export interface ProxyHeaderReaderOptions {

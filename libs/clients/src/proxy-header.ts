@@ -1,6 +1,28 @@
 import { readUint16, readUint32 } from '@weir/dns-wire';
 import type { ClientAddress } from '@weir/policy';
-import { crc32c } from './crc32c.js';
+
+/** CRC-32C (Castagnoli), reflected (RFC 9260 appendix A). */
+const POLYNOMIAL = 0x82f6_3b78;
+
+const TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
+  let remainder = byte;
+  for (let bit = 0; bit < 8; bit++) {
+    remainder = (remainder >>> 1) ^ ((remainder & 1) === 0 ? 0 : POLYNOMIAL);
+  }
+  return remainder;
+});
+
+/**
+ * The checksum of the first `length` bytes. The four bytes at `zeroAt` count as zero: they are the checksum itself.
+ */
+export function crc32c(bytes: Uint8Array, length: number, zeroAt: number): number {
+  let remainder = -1;
+  for (let i = 0; i < length; i++) {
+    const byte = i >= zeroAt && i < zeroAt + 4 ? 0 : bytes[i];
+    remainder = TABLE[(remainder ^ byte) & 0xff] ^ (remainder >>> 8);
+  }
+  return ~remainder >>> 0;
+}
 
 /*
  * Header of the PROXY protocol, version 2 (HAProxy, "The PROXY protocol", §2.2), by which a load balancer passes on

@@ -3,7 +3,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { StartError } from './process.js';
-import { isBlockedPort } from './variables/blocked-ports.js';
+import { isBlockedPort } from './variables/network-kinds.js';
 
 const LOOPBACK = '127.0.0.1';
 const TRIES = 1_000;

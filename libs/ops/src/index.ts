@@ -6,23 +6,18 @@ export {
   openDeployment,
   type OpenDeployment,
 } from './deployment.js';
-export * from './file-metrics.js';
 export { findFreePort } from './free-port.js';
-export { LineOutput, standardOutput } from './line-output.js';
 export * from './log.js';
 export * from './ops-calls.js';
 export * from './ops-server.js';
 export * from './ops-variables.js';
 export { parseDate, parseTime } from './parse-time.js';
 export * from './process.js';
-export { type LabelledValues, ReadMetrics } from './read-metrics.js';
+export * from './read-metrics.js';
 export { registerRuntimeMetrics } from './runtime-metrics.js';
-export * from './stop-on-signal.js';
-export * from './stop-parts.js';
-export { parseAuthorities } from './tls/authorities.js';
-export { publicKeyPin } from './tls/public-key-pin.js';
+export * from './stopping.js';
 export * from './tls/tls-files.js';
-export { openTlsFetch, type TlsFetch } from './tls/tls-fetch.js';
+export { openTlsFetch, publicKeyPin, type TlsFetch } from './tls/tls-fetch.js';
 export * from './tls/tls-identity.js';
 export * from './variables/index.js';
 export * from './version.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { stopAndThrow, stopInTurn, stopTogether } from './stop-parts.js';
+import { stopAndThrow, stopInTurn, stopTogether } from './stopping.js';
 
 describe.each([
   ['stopInTurn', stopInTurn],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** The commit of the build; set when an image is built. */
-export const COMMIT_VARIABLE = 'WEIR_COMMIT';
+const COMMIT_VARIABLE = 'WEIR_COMMIT';
 
 /**
  * The text of `--version`: the version of package.json, and the commit if the build has set one: `0.1.0 (89a4cd8)`.

@@ -4,7 +4,7 @@ import { parseHashKey, SuffixHashes, toWireName } from '@weir/dns-name';
 import { createLogger, parseVariables } from '@weir/ops';
 import { Decision, type PolicyMessage, SharedPolicy, Verdict } from '@weir/policy';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { FEED_VARIABLES } from './feed-variables.js';
+import { FEED_VARIABLES } from './variables.js';
 import { followPolicy } from './follow-policy.js';
 import { ControlPlane, FEED_TOKEN } from './testing/control-plane.js';
 import { domainRule, HASH_KEY_HEX, profile, put } from './testing/policies.js';

@@ -17,7 +17,7 @@ import { ChunkMemory, sharedBytes } from '@weir/policy';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { feedState, type FeedState, whatIsDegraded, whyNotReady } from './feed-state.js';
-import type { FeedConfiguration } from './feed-variables.js';
+import type { FeedConfiguration } from './variables.js';
 import { PolicyTarget } from './policy-target.js';
 
 export interface FollowPolicyOptions {

@@ -7,7 +7,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FEED_VARIABLES } from './feed-variables.js';
+import { FEED_VARIABLES } from './variables.js';
 import { type FollowedPolicy, followPolicy } from './follow-policy.js';
 import { ControlPlane, FEED_TOKEN } from './testing/control-plane.js';
 import { HASH_KEY_HEX, loopback, profile, put } from './testing/policies.js';

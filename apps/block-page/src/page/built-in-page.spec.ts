@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { BuiltInPage } from './built-in-page.js';
-import type { PageSubject } from './subject.js';
-import { displayName, Wording } from './wording.js';
+import { displayName, type PageSubject, Wording } from './subject.js';
 
 const EVIL = `"><script>alert(1)</script>&'`;
 const plain = { name: undefined, logo: undefined, support: undefined, phone: undefined };

@@ -4,12 +4,13 @@ import { markup, Markup } from '../html/markup.js';
 import type { Message, Texts } from '../texts/index.js';
 import {
   type BlockedSubject,
+  displayName,
   isByLaw,
   isForEverybody,
   type OrderTexts,
   type PageSubject,
+  type Wording,
 } from './subject.js';
-import { displayName, type Wording } from './wording.js';
 
 /*
  * Colours are chosen for a contrast of at least 4.5:1 between text and background (WCAG 2.2, 1.4.3), in light and dark.

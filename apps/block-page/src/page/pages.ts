@@ -1,8 +1,7 @@
 import type { PlaceholderValues, Template } from '../content/template.js';
 import { type Language, LANGUAGES } from '../texts/index.js';
 import type { BuiltInPage } from './built-in-page.js';
-import type { BlockedSubject, PageSubject } from './subject.js';
-import { displayName, Wording } from './wording.js';
+import { type BlockedSubject, displayName, type PageSubject, Wording } from './subject.js';
 
 /** Path of the files of custom pages, before the page id. */
 export const ASSETS_PATH = '/__assets/';

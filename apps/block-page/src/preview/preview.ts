@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { sendAsset } from '../content/send-asset.js';
-import type { CustomPages } from '../content/custom-pages.js';
+import { type CustomPages, sendAsset } from '../content/custom-pages.js';
 import type { BuiltInPage } from '../page/built-in-page.js';
 import { ASSETS_PATH, type Pages } from '../page/pages.js';
 import type { BlockReason, PageSubject } from '../page/subject.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPageRequest } from '../server/page-handler.js';
+import { isPageRequest } from './page-handler.js';
 
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36';
 const CHROME_PAGE = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8';

@@ -1,8 +1,12 @@
-import type { ClientAddress, RateTable, SubscriberKey } from '@weir/clients';
+import {
+  type ClientAddress,
+  type RateTable,
+  type SubscriberKey,
+  UNKNOWN_PORT,
+} from '@weir/clients';
 import type { CidrSet } from '@weir/ops';
 import type { IncomingMessage, ServerResponse, IncomingHttpHeaders } from 'node:http';
-import type { CustomPages } from '../content/custom-pages.js';
-import { sendAsset } from '../content/send-asset.js';
+import { type CustomPages, sendAsset } from '../content/custom-pages.js';
 import type { Template } from '../content/template.js';
 import { COMMON_HEADERS, pageHeaders } from '../html/security-headers.js';
 import { type PageCounters, Refusal } from '../metrics/page-counters.js';
@@ -12,7 +16,36 @@ import { type PageSubject, statusOf } from '../page/subject.js';
 import type { Language } from '../texts/index.js';
 import { negotiateLanguage } from '../texts/texts.js';
 import { requestedName, type RequestEvaluator } from '../verdict/request-evaluator.js';
-import { followForwardedFor } from '../visitor/forwarded-for.js';
+
+/** `address`, `address:port`, `[v6]` or `[v6]:port`, as proxies write it. */
+const ENTRY = /^(?:\[([^\]]*)\]|([\d.]+)|([^\]]*))(?::(\d{1,5}))?$/;
+
+/**
+ * Replaces the sender of a request by the visitor that trusted proxies name: the rightmost entry of
+ * `X-Forwarded-For` that is not a trusted proxy (decisions §8). Empty entries are skipped.
+ * @param client the sender; becomes the visitor
+ * @returns false: a relevant entry is not an address, and `client` is undefined then
+ */
+export function followForwardedFor(
+  client: ClientAddress,
+  forwardedFor: string | undefined,
+  trustedProxies: CidrSet,
+): boolean {
+  if (forwardedFor === undefined) return true;
+  for (const text of forwardedFor.split(',').reverse()) {
+    const entry = text.trim();
+    if (!trustedProxies.has(client)) return true;
+    if (entry !== '' && !readEntry(entry, client)) return false;
+  }
+  return true;
+}
+
+function readEntry(entry: string, client: ClientAddress): boolean {
+  const match = ENTRY.exec(entry);
+  if (match === null) return false;
+  const port = match[4] === undefined ? UNKNOWN_PORT : Number(match[4]);
+  return port <= 65_535 && client.set(match[1] ?? match[2] ?? match[3], port);
+}
 
 /**
  * Whether the request is for a page, and not for an image, a script or data. For every page a browser accepts

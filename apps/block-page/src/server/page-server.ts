@@ -2,11 +2,28 @@ import { ClientAddress, type ConnectionPool, ProxyHeaderReader } from '@weir/cli
 import type { CidrSet } from '@weir/ops';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { COMMON_HEADERS } from '../html/security-headers.js';
 import { type PageCounters, Refusal } from '../metrics/page-counters.js';
 import type { PageHandler } from './page-handler.js';
-import { COMMON_HEADERS } from '../html/security-headers.js';
+
+/** Resets each connection at once, so that no browser waits for a page that it cannot get. */
+export class HttpsRefusal {
+  private readonly server = createTcpServer({ pauseOnConnect: true }, (socket) => {
+    socket.on('error', () => undefined).resetAndDestroy();
+  });
+
+  /** @returns the port listened on. @throws the listen error (`EADDRINUSE` …). */
+  async start(host: string, port: number): Promise<number> {
+    await once(this.server.listen(port, host), 'listening');
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  async stop(): Promise<void> {
+    await once(this.server.close(), 'close');
+  }
+}
 
 /** Large, because a browser also sends the cookies of the blocked site. */
 const MAX_HEADER_BYTES = 32 * 1024;

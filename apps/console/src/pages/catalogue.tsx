@@ -2,10 +2,9 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { allows, api, dataOf, type Schemas } from '../api.js';
 import { Action, Failure, Field, Loading, Table, Time } from '../components.js';
-import { useDraft } from '../draft.js';
+import { hrefOf, navigate, place, useDraft } from '../router.js';
 import { type Key, number, t } from '../i18n/index.js';
-import { hrefOf, navigate, place } from '../router.js';
-import { catalogueNames, useLoad } from '../use-load.js';
+import { catalogueNames, useLoad } from '../loading.js';
 
 type Source = Schemas['CatalogueSourceAnswer'];
 

@@ -3,9 +3,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { CallError, type Schemas, send } from '../api.js';
 import { ChangesTable } from '../changes-table.js';
 import { Failure, Field } from '../components.js';
-import { useDraft } from '../draft.js';
+import { hrefOf, navigate, place, useDraft } from '../router.js';
 import { t } from '../i18n/index.js';
-import { hrefOf, navigate, place } from '../router.js';
 
 type Change = Schemas['ChangeAnswer'];
 

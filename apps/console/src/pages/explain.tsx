@@ -12,11 +12,9 @@ import {
 } from '../api.js';
 import { ProfileLink, subscriberText } from '../changes-table.js';
 import { Action, Failure, Field, InForce, Loading, Remaining, Time } from '../components.js';
-import { useDraft } from '../draft.js';
+import { hrefOf, navigate, place, useDraft } from '../router.js';
 import { number, t } from '../i18n/index.js';
-import { hrefOf, navigate, place } from '../router.js';
-import { useGrant } from '../use-grants.js';
-import { useLoad } from '../use-load.js';
+import { useGrant, useLoad } from '../loading.js';
 
 type Explanation = Schemas['ExplanationAnswer'];
 type Step = Schemas['StepAnswer'];

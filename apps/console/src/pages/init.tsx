@@ -5,7 +5,7 @@ import { ResourceKey } from '../changes-table.js';
 import { Failure, InForce, Table } from '../components.js';
 import { type Key, number, percent, t } from '../i18n/index.js';
 import { hrefOf } from '../router.js';
-import { uploadOf } from '../upload.js';
+import { uploadOf } from '../files.js';
 
 type DryRun = Schemas['DryRun'];
 type Difference = Schemas['Difference'];

@@ -2,12 +2,11 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { allows, api, type Applied, changeBy, dataOf, type Schemas, session } from '../api.js';
 import { Action, Choice, Failure, Field, InForce, Loading, Table, Time } from '../components.js';
-import { csvOf, download } from '../csv.js';
-import { useDraft } from '../draft.js';
+import { csvOf, download } from '../files.js';
+import { useDraft } from '../router.js';
 import { number, t } from '../i18n/index.js';
 import { EditOrder, NewOrder } from '../order-form.js';
-import { PageButtons, type Paging, ROWS, usePaging } from '../paging.js';
-import { useLoad } from '../use-load.js';
+import { PageButtons, type Paging, ROWS, useLoad, usePaging } from '../loading.js';
 
 type Order = Schemas['OrderStateAnswer'];
 

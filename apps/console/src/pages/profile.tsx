@@ -13,12 +13,9 @@ import {
   Table,
   Time,
 } from '../components.js';
-import { useDraft } from '../draft.js';
+import { hrefOf, navigate, type PageProperties, useDraft } from '../router.js';
 import { t } from '../i18n/index.js';
-import { PageButtons, ROWS, usePaging } from '../paging.js';
-import { hrefOf, navigate, type PageProperties } from '../router.js';
-import { useGrants } from '../use-grants.js';
-import { catalogueNames, useLoad } from '../use-load.js';
+import { catalogueNames, PageButtons, ROWS, useGrants, useLoad, usePaging } from '../loading.js';
 import { Week } from '../week.js';
 
 const SHOWN_CHANGES = 20;

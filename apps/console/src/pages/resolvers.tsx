@@ -4,7 +4,7 @@ import { api, dataOf, type Schemas } from '../api.js';
 import { Chart } from '../chart.js';
 import { Failure, Loading, Table, Time } from '../components.js';
 import { number, percent, t } from '../i18n/index.js';
-import { useLoad } from '../use-load.js';
+import { useLoad } from '../loading.js';
 
 const EVERY_MS = 1_000;
 /** Times that the chart shows: ten minutes. */

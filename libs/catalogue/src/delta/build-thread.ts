@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { DeltaReader } from './delta-reader.js';
+import { DeltaReader } from './delta.js';
 
 export interface BuildTask {
   readonly base: Uint8Array;

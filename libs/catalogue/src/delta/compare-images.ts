@@ -1,8 +1,7 @@
 import { CatalogueError } from '../catalogue-error.js';
 import type { GroupSummary } from '../image/image-format.js';
-import { mergeNames } from './merge-names.js';
-import { type ImageBytes, type NameCursor, StoredImage } from './stored-image.js';
-import { numbersIn } from './write-delta.js';
+import { type ImageBytes, mergeNames, type NameCursor, StoredImage } from './stored-image.js';
+import { numbersIn } from './delta.js';
 
 /** Low and high 32 bits of the hash of a name. */
 export type NameHash = readonly [low: number, high: number];

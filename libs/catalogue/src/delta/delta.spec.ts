@@ -5,9 +5,8 @@ import { CatalogueError } from '../catalogue-error.js';
 import { type CompiledCatalogue, compileCatalogue, type ListedGroup } from '../image/compile.js';
 import { NameList } from '../names/name-list.js';
 import { buildImage } from './build-image.js';
-import { DeltaReader } from './delta-reader.js';
+import { DeltaReader, writeDelta } from './delta.js';
 import { BLOCK_SLOTS } from './stored-image.js';
-import { writeDelta } from './write-delta.js';
 
 const KEY = parseHashKey('000102030405060708090a0b0c0d0e0f');
 

@@ -5,7 +5,7 @@ import { readDefinition } from '../definition/read-definition.js';
 import { compileCatalogue } from './compile.js';
 import { isPublicSuffix } from '../lists/never-block.js';
 import { NameList } from '../names/name-list.js';
-import { POPULAR_DOMAINS } from './popular-domains.js';
+import { POPULAR_DOMAINS } from './popular-names.js';
 
 const KEY = parseHashKey('000102030405060708090a0b0c0d0e0f');
 

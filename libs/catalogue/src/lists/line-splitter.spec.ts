@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LineSplitter } from './line-splitter.js';
+import { LineSplitter } from './unpack.js';
 
 const MAX_LINE_BYTES = 8;
 

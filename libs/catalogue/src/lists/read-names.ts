@@ -6,7 +6,7 @@ import { placeOf } from '../names/name-places.js';
 import { DLC, readDlcLists, resolveDlc } from './formats/dlc.js';
 import { ADBLOCK, DOMAINS, HOSTS, type EntrySink, type LineFormat } from './formats/line-format.js';
 import { RpzFormat } from './formats/rpz.js';
-import { LineSplitter } from './line-splitter.js';
+import { LineSplitter, peek, unpack } from './unpack.js';
 import {
   type ListFormat,
   type ByteStream,
@@ -20,7 +20,6 @@ import {
 import { NameHasher } from './name-hasher.js';
 import { NeverBlock, isPublicSuffix } from './never-block.js';
 import { readTarHeader, TAR_BLOCK, tarFiles } from './tar-files.js';
-import { peek, unpack } from './unpack.js';
 
 /** The names of a list. */
 export interface ReadList {

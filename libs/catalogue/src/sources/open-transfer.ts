@@ -15,8 +15,13 @@ import { joined } from '../lists/unpack.js';
 import { Tsig } from '../transfer/tsig.js';
 import { wireName } from '../transfer/wire.js';
 import { type Answer, checkRcode, readAnswer, serialOf, ZoneText } from '../transfer/zone-text.js';
-import type { OpenedSource, OpenOptions, SourceLocation, Transfer } from './source.js';
-import { Timeouts } from './timeouts.js';
+import {
+  type OpenedSource,
+  type OpenOptions,
+  type SourceLocation,
+  Timeouts,
+  type Transfer,
+} from './source.js';
 
 const DNS_PORT = 53;
 export const TRANSFER_PROTOCOL = 'rpz:';

@@ -1,7 +1,6 @@
 import { CatalogueError } from '../catalogue-error.js';
 import { bounded, type ByteStream } from '../lists/list.js';
-import type { OpenedSource, OpenOptions } from './source.js';
-import { Timeouts } from './timeouts.js';
+import { type OpenedSource, type OpenOptions, Timeouts } from './source.js';
 
 const MAX_STATUS_TEXT = 60;
 const MAX_REDIRECTS = 20;

@@ -10,7 +10,7 @@ import { FeedClient } from './feed-client.js';
 import type { ImageFolder } from './image-files.js';
 import { FileThread } from '../files/file-thread.js';
 import { createFeedServer, type FeedSource } from '../server/feed-server.js';
-import type { FeedLogger } from '../runtime/feed-logger.js';
+import type { FeedLogger } from '../runtime/runtime.js';
 import { MemoryLog } from '../testing/memory-log.js';
 
 const silent: FeedLogger = { info: () => undefined, warn: () => undefined, error: () => undefined };

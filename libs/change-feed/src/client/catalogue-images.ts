@@ -1,5 +1,5 @@
 import type { ActiveCatalogue } from '@weir/config-model';
-import type { FeedLogger } from '../runtime/feed-logger.js';
+import type { FeedLogger } from '../runtime/runtime.js';
 import type { FeedClient } from './feed-client.js';
 import { FeedError } from './feed-requests.js';
 import { type BuildImage, ImageDeltas, type LoadedImage } from './image-deltas.js';

@@ -1,9 +1,9 @@
 import { RowError } from '@weir/config-model';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ChangesPage, readChangesPage } from '../protocol/changes-page.js';
+import { type ChangesPage, readChangesPage } from '../protocol/changes.js';
 import type { SnapshotPart } from '../protocol/protocol.js';
 import { readLines, readSnapshot } from '../protocol/snapshot-stream.js';
-import { retryDelayMs } from '../runtime/timing.js';
+import { retryDelayMs } from '../runtime/runtime.js';
 import {
   decompressed,
   StatusError,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FileThread } from '../files/file-thread.js';
-import type { FeedLogger } from '../runtime/feed-logger.js';
+import type { FeedLogger } from '../runtime/runtime.js';
 import { DownloadPool, feedDownloads } from '../server/download-pool.js';
 import { createFeedServer, type FeedSource } from '../server/feed-server.js';
 import { KeptDeltas } from '../server/kept-deltas.js';

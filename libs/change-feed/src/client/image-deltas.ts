@@ -1,6 +1,6 @@
 import type { ActiveCatalogue } from '@weir/config-model';
 import { mostDeltaBytes } from '../protocol/protocol.js';
-import type { FeedLogger } from '../runtime/feed-logger.js';
+import type { FeedLogger } from '../runtime/runtime.js';
 import { decompressed, FeedError, StatusError } from './feed-requests.js';
 import type { FeedClient } from './feed-client.js';
 import type { Allocate } from './image-files.js';

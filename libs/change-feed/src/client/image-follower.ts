@@ -1,7 +1,6 @@
 import type { ActiveCatalogue } from '@weir/config-model';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FeedLogger } from '../runtime/feed-logger.js';
-import { retryDelayMs } from '../runtime/timing.js';
+import { type FeedLogger, retryDelayMs } from '../runtime/runtime.js';
 import type { CatalogueImages, ImageCounters } from './catalogue-images.js';
 import { FeedError } from './feed-requests.js';
 import type { LoadedImage } from './image-deltas.js';

@@ -13,8 +13,7 @@ import { join } from 'node:path';
 import { FileThread, programFile } from '../files/file-thread.js';
 import { FEED_VERSION, type SnapshotPart } from '../protocol/protocol.js';
 import { PartsWithHead } from '../protocol/snapshot-stream.js';
-import { endsWithin } from '../runtime/timing.js';
-import type { FeedLogger } from '../runtime/feed-logger.js';
+import { endsWithin, type FeedLogger } from '../runtime/runtime.js';
 import { DAMAGED, type DatabaseCalls, type DatabaseForm } from './database-program.js';
 
 const FORM: DatabaseForm = {

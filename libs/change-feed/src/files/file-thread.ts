@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { endsWithin } from '../runtime/timing.js';
+import { endsWithin } from '../runtime/runtime.js';
 import type { FileCalls, FileReply } from './file-calls.js';
 
 // Node runs TypeScript without types of its own that need code, so tests run the source.

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { AcknowledgementPace } from './acknowledgement-pace.js';
+import { AcknowledgementPace } from './follower-link.js';
 
 describe('AcknowledgementPace', () => {
   it('publishes once for all that one turn of the event loop puts in force, and at once', async () => {

@@ -1,8 +1,7 @@
 import type { Change, Head } from '@weir/config-model';
 import type { Redis } from 'ioredis';
-import { parseChangeMessage, parseHeadMessage } from '../protocol/change-messages.js';
-import { type Deployment, DeploymentMessages } from '../protocol/deployment-messages.js';
-import type { Refusal } from '../protocol/message-signatures.js';
+import { parseChangeMessage, parseHeadMessage } from '../protocol/changes.js';
+import { type Deployment, DeploymentMessages, type Refusal } from '../protocol/signed-messages.js';
 import {
   FEED_VERSION,
   FeedVersionError,
@@ -11,12 +10,47 @@ import {
   HEARTBEAT_MS,
   LEASE_KEPT_MS,
   LEASE_MS,
+  type ResolverStatus,
   type Traced,
 } from '../protocol/protocol.js';
-import type { ResolverStatus } from '../protocol/resolver-status.js';
 import { RedisClock, connectRedis, startConnecting, subscribe } from '../redis/redis.js';
-import type { FeedLogger } from '../runtime/feed-logger.js';
-import { AcknowledgementPace } from './acknowledgement-pace.js';
+import type { FeedLogger } from '../runtime/runtime.js';
+
+/**
+ * Decides when a follower publishes what is in force. The first time at the end of this turn of the event loop, so that
+ * of several changes that one turn puts in force only the last is published. Further times not before `intervalMs` have
+ * passed: many followers must not publish more together than the control plane can read.
+ */
+export class AcknowledgementPace {
+  intervalMs = 0;
+  private lastMs = -Infinity;
+  private isDue = false;
+  private timer: NodeJS.Timeout | undefined;
+
+  /** @param publish publishes what is in force when it is called. */
+  constructor(private readonly publish: () => void) {}
+
+  /** Call it when something new is in force. */
+  request(): void {
+    if (this.isDue) return;
+    this.isDue = true;
+    const waitMs = this.lastMs + this.intervalMs - performance.now();
+    if (waitMs <= 0) setImmediate(() => this.end());
+    else this.timer = setTimeout(() => this.end(), waitMs);
+  }
+
+  stop(): void {
+    clearTimeout(this.timer);
+    this.isDue = false;
+  }
+
+  private end(): void {
+    if (!this.isDue) return;
+    this.isDue = false;
+    this.lastMs = performance.now();
+    this.publish();
+  }
+}
 
 export interface FollowerLinkOptions {
   readonly id: string;

@@ -1,7 +1,7 @@
 import { type Change, type Head, type LogPoint, RowError } from '@weir/config-model';
 import { type SnapshotPart, MADE_ANEW } from '../protocol/protocol.js';
 import { PartsWithHead } from '../protocol/snapshot-stream.js';
-import type { FeedLogger } from '../runtime/feed-logger.js';
+import type { FeedLogger } from '../runtime/runtime.js';
 import type { ConfigurationStore, Recording } from '../disk/configuration-store.js';
 import type { FeedClient } from '../client/feed-client.js';
 import { FeedError } from '../client/feed-requests.js';

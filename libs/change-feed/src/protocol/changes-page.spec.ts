@@ -1,6 +1,6 @@
 import { type Change, encodeChange, type Operation, RowError } from '@weir/config-model';
 import { describe, expect, it } from 'vitest';
-import { readChangesPage, renderChangesPage, toLoggedChange } from './changes-page.js';
+import { readChangesPage, renderChangesPage, toLoggedChange } from './changes.js';
 
 const DIGEST = '0123456789abcdef';
 const HEAD = { lineage: '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01', revision: 9, digest: DIGEST };

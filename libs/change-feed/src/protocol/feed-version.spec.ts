@@ -7,10 +7,10 @@ import { createFeedServer } from '../server/feed-server.js';
 import { MemoryLog } from '../testing/memory-log.js';
 import {
   parseChangeMessage,
-  renderChangeMessages,
   parseHeadMessage,
+  renderChangeMessages,
   renderHeadMessage,
-} from './change-messages.js';
+} from './changes.js';
 import { FEED_VERSION, feedVersionOf, FeedVersionError, parseFollowerState } from './protocol.js';
 
 const TOKEN = 'token-of-the-version-spec';

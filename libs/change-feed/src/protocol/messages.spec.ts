@@ -1,13 +1,13 @@
 import { encodeChange, type Head, type Operation, RowError } from '@weir/config-model';
 import { describe, expect, it } from 'vitest';
 import {
+  acknowledgementIntervalMs,
   MAX_PUBLISHED_BYTES,
   parseChangeMessage,
-  renderChangeMessages,
-  acknowledgementIntervalMs,
   parseHeadMessage,
+  renderChangeMessages,
   renderHeadMessage,
-} from './change-messages.js';
+} from './changes.js';
 import { FEED_VERSION, type Traced } from './protocol.js';
 
 const LINEAGE = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01';

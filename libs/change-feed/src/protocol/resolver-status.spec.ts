@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseFollowerState } from './protocol.js';
-import { readResolverStatus } from './resolver-status.js';
+import { parseFollowerState, readResolverStatus } from './protocol.js';
 
 const STATUS = {
   address: '192.0.2.1:53',

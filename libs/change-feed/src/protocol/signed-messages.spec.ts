@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
+  CLOCK_TOLERANCE_MS,
   messageKey,
   MessageSigner,
-  CLOCK_TOLERANCE_MS,
   MessageVerifier,
-} from './message-signatures.js';
+} from './signed-messages.js';
 
 const [OLD, NEW] = ['the-old-token-of-the-feed', 'the-new-token-of-the-feed'];
 const CHANNEL = 'weir:0123:head';

@@ -12,14 +12,13 @@ import {
 import type { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
 import {
-  renderChangeMessages,
   acknowledgementIntervalMs,
+  renderChangeMessages,
   renderHeadMessage,
-} from '../protocol/change-messages.js';
-import { type Deployment, DeploymentMessages } from '../protocol/deployment-messages.js';
-import type { Refusal } from '../protocol/message-signatures.js';
+} from '../protocol/changes.js';
+import { type Deployment, DeploymentMessages, type Refusal } from '../protocol/signed-messages.js';
 import { RedisClock, connectRedis, startConnecting, subscribe } from '../redis/redis.js';
-import type { FeedLogger } from '../runtime/feed-logger.js';
+import type { FeedLogger } from '../runtime/runtime.js';
 import { FollowerRegistry, type KnownResolver } from './follower-registry.js';
 import { ClaimVerifier } from './claim-verifier.js';
 import type { Applied } from './acknowledgements.js';

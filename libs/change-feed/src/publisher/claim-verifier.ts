@@ -1,7 +1,198 @@
 import type { Head } from '@weir/config-model';
 import type { FollowerState } from '../protocol/protocol.js';
-import type { FeedLogger } from '../runtime/feed-logger.js';
-import { type Judgement, KnownPoints } from './known-points.js';
+import type { FeedLogger } from '../runtime/runtime.js';
+
+/** A revision with the digest of the configuration that a follower has in force. */
+interface Claim {
+  readonly revision: number;
+  readonly digest: string;
+}
+
+/**
+ * What followers say about revisions that are newer than all that a replica of the control plane knows. The log has
+ * such a revision, or had it and has lost it: a read of the head that begins later tells.
+ */
+class Claims {
+  private readonly unjudged = new Map<string, { readonly claim: Claim; readonly number: number }>();
+  private highestRevision = -1;
+  private made = 0;
+
+  /** How many there have been; the number of the latest. */
+  get count(): number {
+    return this.made;
+  }
+
+  /** The highest revision of those that no read has judged; -1: there is none. */
+  get highest(): number {
+    return this.highestRevision;
+  }
+
+  add(claim: Claim): void {
+    const key = keyOf(claim);
+    if (this.unjudged.has(key)) return;
+    this.unjudged.set(key, { claim, number: ++this.made });
+    this.highestRevision = Math.max(this.highestRevision, claim.revision);
+  }
+
+  /**
+   * @param head revision of the log, by a read that began after the first `count` claims.
+   * @returns those that the log has lost. They are no longer claims, nor are those that it has passed.
+   */
+  judge(head: number, count: number): Claim[] {
+    const lost: Claim[] = [];
+    this.highestRevision = -1;
+    for (const [key, { claim, number }] of this.unjudged) {
+      const isPassed = claim.revision <= head;
+      if (!isPassed && number <= count) lost.push(claim);
+      if (isPassed || number <= count) this.unjudged.delete(key);
+      else this.highestRevision = Math.max(this.highestRevision, claim.revision);
+    }
+    return lost;
+  }
+
+  clear(): void {
+    this.unjudged.clear();
+    this.highestRevision = -1;
+  }
+}
+
+/** The same configuration may come back at another revision, so a digest alone is no key. */
+function keyOf({ revision, digest }: Claim): string {
+  return `${revision} ${digest}`;
+}
+
+/** Revisions whose digests are remembered: more than followers are behind while changes are quick. */
+const REMEMBERED = 10_000;
+/** After the log was set back, followers may acknowledge lost revisions until they have loaded a snapshot. */
+const STRICT_MS = 60_000;
+
+/**
+ * `right`: it may be true, as far as can be known. `wrong`: it is not of this log. `unknown`: the head of the log has
+ * to be read first.
+ */
+export type Judgement = 'right' | 'wrong' | 'unknown';
+
+/** What was known when a read of the head began. */
+export interface BegunRead {
+  readonly newest: number;
+  readonly doubts: number;
+  readonly claims: number;
+}
+
+/**
+ * What one replica of the control plane knows of the log, to tell acknowledgements from claims about commits that a
+ * failover of PostgreSQL or a restored volume has lost. Times are parameters.
+ *
+ * One lost revision is taken for right: one that is newer than all that the replica knows, and that a follower names
+ * for the first time only after the replica's first commit since the failover. As a rule that does not happen:
+ * followers say what they have each second, and a failover takes longer.
+ */
+export class KnownPoints {
+  private lineage: string | null = null;
+  private readonly digests = new Map<number, string>();
+  private newest = -1;
+  private readonly claims = new Claims();
+  /** Keys of revisions that the log has had and has lost. */
+  private readonly lost = new Set<string>();
+  private strictUntilMs: number;
+  /** Counts what must be answered by a read of the head that begins later. */
+  private doubts = 0;
+  private doubtsAnswered = 0;
+
+  /** @param nowMs the start of the process: it knows nothing of what was before. */
+  constructor(nowMs: number) {
+    this.strictUntilMs = nowMs + STRICT_MS;
+  }
+
+  /** Whether a follower may hold lost commits, and only the head of the log can tell. */
+  get isInDoubt(): boolean {
+    return this.doubts > this.doubtsAnswered;
+  }
+
+  /** Takes a change that this replica has committed. @returns whether what was judged before may be wrong. */
+  committed({ lineage, revision, digest }: Head, nowMs: number): boolean {
+    this.follow(lineage);
+    const known = this.digests.get(revision);
+    const isOther = known !== undefined && known !== digest;
+    if (isOther) this.cut(revision, nowMs);
+    // Now and then another replica has committed since, and its change has arrived here first.
+    const isBehind = revision <= Math.max(this.newest, this.claims.highest);
+    if (isBehind && known === undefined) this.doubts++;
+    this.remember({ revision, digest });
+    return isOther || this.isInDoubt;
+  }
+
+  /** Call it before the head is read, and hand the result to `read`. */
+  beginRead(): BegunRead {
+    return { newest: this.newest, doubts: this.doubts, claims: this.claims.count };
+  }
+
+  /** Takes the head of the log. @returns whether the log was set back. */
+  read({ lineage, revision, digest }: Head, begun: BegunRead, nowMs: number): boolean {
+    this.follow(lineage);
+    const known = this.digests.get(revision);
+    const isOther = known !== undefined && known !== digest;
+    const lost = this.claims.judge(revision, begun.claims);
+    const isSetBack = revision < begun.newest || isOther || lost.length > 0;
+    if (isSetBack) this.cut(revision, nowMs);
+    for (const claim of lost) this.lose(claim);
+    this.remember({ revision, digest });
+    this.doubtsAnswered = Math.max(this.doubtsAnswered, begun.doubts);
+    return isSetBack;
+  }
+
+  /** @param inForce what a follower says */
+  judge({ lineage, revision, digest }: Head, nowMs: number): Judgement {
+    if (lineage !== this.lineage) return 'right';
+    const isAhead = revision > this.newest;
+    if (this.lost.has(keyOf({ revision, digest }))) return 'wrong';
+    if (isAhead) this.claims.add({ revision, digest });
+    if (this.isInDoubt || (isAhead && nowMs < this.strictUntilMs)) return 'unknown';
+    const known = this.digests.get(revision);
+    return known === undefined || digest === known ? 'right' : 'wrong';
+  }
+
+  private follow(lineage: string): void {
+    if (lineage === this.lineage) return;
+    this.lineage = lineage;
+    this.digests.clear();
+    this.newest = -1;
+    this.claims.clear();
+    this.lost.clear();
+  }
+
+  /** The log was set back: what it had from this revision on is lost. */
+  private cut(from: number, nowMs: number): void {
+    for (const [revision, digest] of this.digests) {
+      if (revision < from) continue;
+      this.digests.delete(revision);
+      this.lose({ revision, digest });
+    }
+    this.newest = Math.min(this.newest, from - 1);
+    this.strictUntilMs = nowMs + STRICT_MS;
+  }
+
+  private lose(claim: Claim): void {
+    this.lost.add(keyOf(claim));
+    dropOldest(this.lost);
+  }
+
+  private remember({ revision, digest }: Claim): void {
+    this.digests.set(revision, digest);
+    dropOldest(this.digests);
+    // A change that was lost may have been made again.
+    this.lost.delete(keyOf({ revision, digest }));
+    this.newest = Math.max(this.newest, revision);
+  }
+}
+
+function dropOldest<K>(remembered: Map<K, unknown> | Set<K>): void {
+  if (remembered.size <= REMEMBERED) return;
+  for (const oldest of remembered.keys()) {
+    remembered.delete(oldest);
+    return;
+  }
+}
 
 export interface ClaimVerifierOptions {
   /** Reads the head of the change log from the database. */

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FeedLogger } from '../runtime/feed-logger.js';
+import type { FeedLogger } from '../runtime/runtime.js';
 
 const FIRST_ATTEMPT_MS = 2_000;
 const RESUBSCRIBE_MS = 1_000;

@@ -1,4 +1,4 @@
-import type { StoredBytes } from './stored-bytes.js';
+import type { StoredBytes } from './kept-file.js';
 
 /** Counts downloads of one kind. */
 class SentDownloads {

@@ -1,13 +1,11 @@
 import type { ServerResponse, IncomingMessage } from 'node:http';
-import { endsWithin } from '../runtime/timing.js';
-import type { FeedLogger } from '../runtime/feed-logger.js';
+import { endsWithin, type FeedLogger } from '../runtime/runtime.js';
 import type { DownloadPool, FeedDownloads } from './download-pool.js';
 import { pipeline } from 'node:stream/promises';
 import { type SnapshotPart, ZSTD } from '../protocol/protocol.js';
 import { writeSnapshot } from '../protocol/snapshot-stream.js';
-import { compressed, KeptFileError } from './kept-file.js';
+import { compressed, KeptFileError, sendStored, type StoredBytes } from './kept-file.js';
 import type { KeptSnapshots } from './kept-snapshots.js';
-import { sendStored, type StoredBytes } from './stored-bytes.js';
 import type { KeptDeltas } from './kept-deltas.js';
 
 /** How long a request waits for what is being made. Shorter than the timeout of followers. */

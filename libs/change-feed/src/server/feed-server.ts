@@ -12,19 +12,19 @@ import {
   type Server as HttpsServer,
   type ServerOptions,
 } from 'node:https';
-import { CHANGES_PAGE, type LoggedChange, renderChangesPage } from '../protocol/changes-page.js';
+import { CHANGES_PAGE, type LoggedChange, renderChangesPage } from '../protocol/changes.js';
 import {
   FEED_VERSION,
   FEED_VERSION_HEADER,
   type SnapshotPart,
   type Traced,
 } from '../protocol/protocol.js';
-import type { FeedLogger } from '../runtime/feed-logger.js';
+import type { FeedLogger } from '../runtime/runtime.js';
 import { type FeedDownloads, feedDownloads } from './download-pool.js';
 import { answerImage, IMAGE_PATH, refuse, answerSnapshot } from './download-responses.js';
 import type { KeptDeltas } from './kept-deltas.js';
 import type { KeptSnapshots } from './kept-snapshots.js';
-import type { StoredBytes } from './stored-bytes.js';
+import type { StoredBytes } from './kept-file.js';
 
 /** A page of the change log. */
 export interface LogPage {

@@ -1,5 +1,5 @@
 import { mostDeltaBytes } from '../protocol/protocol.js';
-import type { FeedLogger } from '../runtime/feed-logger.js';
+import type { FeedLogger } from '../runtime/runtime.js';
 import { compressed, type KeptFile, KeptFolder } from './kept-file.js';
 
 /** What makes one catalogue image of another, the base. */

@@ -1,7 +1,7 @@
 import type { Head } from '@weir/config-model';
 import { MADE_ANEW, type SnapshotPart } from '../protocol/protocol.js';
 import { PartsWithHead, writeSnapshot } from '../protocol/snapshot-stream.js';
-import type { FeedLogger } from '../runtime/feed-logger.js';
+import type { FeedLogger } from '../runtime/runtime.js';
 import { compressed, type KeptFile, KeptFileError, KeptFolder } from './kept-file.js';
 
 /** A snapshot on the disk, compressed; and when it began to be made. */

@@ -1,4 +1,4 @@
-import { type Deployment, DeploymentMessages } from '../protocol/deployment-messages.js';
+import { type Deployment, DeploymentMessages } from '../protocol/signed-messages.js';
 
 const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 

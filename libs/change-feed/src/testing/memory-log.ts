@@ -10,7 +10,7 @@ import {
 } from '@weir/config-model';
 import { randomUUID } from 'node:crypto';
 import type { BuiltConfiguration, FollowerTarget } from '../follower/persisted-configuration.js';
-import { toLoggedChange } from '../protocol/changes-page.js';
+import { toLoggedChange } from '../protocol/changes.js';
 import type { FeedSource, LogPage } from '../server/feed-server.js';
 import type { SnapshotSource } from '../server/kept-snapshots.js';
 import type { PublishedChange, SnapshotPart } from '../protocol/protocol.js';

@@ -1,5 +1,5 @@
 import type { Change, Head, Operation } from '@weir/config-model';
-import type { ChangesPage } from '../protocol/changes-page.js';
+import type { ChangesPage } from '../protocol/changes.js';
 
 /** Changes in one answer of the simulated feed API. */
 const PAGE_SIZE = 3;

@@ -1,5 +1,5 @@
 import { bytesOf, concat, uint16 } from '@weir/dns-wire/testing';
-import { crc32c } from '../crc32c.js';
+import { crc32c } from '../proxy-header.js';
 
 const SIGNATURE = bytesOf('0d0a0d0a000d0a515549540a');
 

@@ -1,13 +1,18 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
-import type { Duplex } from 'node:stream';
-import { Readable } from 'node:stream';
-import { connect, type ConnectionOptions } from 'node:tls';
-import { PIN_KIND, PIN_PATTERN } from '../variables/endpoint.js';
+import { type Duplex, Readable } from 'node:stream';
+import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { StartError } from '../process.js';
+import { PIN_KIND, PIN_PATTERN } from '../variables/endpoint.js';
 import { WatchedFile, type WatchedFileLog } from '../watched-file.js';
-import { parseAuthorities } from './authorities.js';
-import { publicKeyPin } from './public-key-pin.js';
+import { parseAuthorities } from './tls-files.js';
+
+/** SHA-256 of the SubjectPublicKeyInfo of the server, in base64 (RFC 7858 §4.2); `none` without a certificate. */
+export function publicKeyPin(socket: TLSSocket): string {
+  const key = socket.getPeerX509Certificate()?.publicKey.export({ type: 'spki', format: 'der' });
+  return key === undefined ? 'none' : createHash('sha256').update(key).digest('base64');
+}
 
 const MAX_FILE_BYTES = 2 ** 20;
 const CHECK_MS = 2_000;

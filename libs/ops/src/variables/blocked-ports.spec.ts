@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isBlockedPort } from './blocked-ports.js';
+import { isBlockedPort } from './network-kinds.js';
 
 const PORTS = Array.from({ length: 16_384 }, (_, port) => port);
 

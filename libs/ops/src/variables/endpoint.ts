@@ -1,6 +1,5 @@
 import { isIP, isIPv6 } from 'node:net';
-import { bounded } from './define-variable.js';
-import { VariableFault } from './variable.js';
+import { bounded, VariableFault } from './variable.js';
 
 /** An address and a port to connect to. */
 export interface Endpoint {

@@ -1,10 +1,32 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { CidrSet, InvalidCidrError } from '../cidr-set.js';
-import { isBlockedPort } from './blocked-ports.js';
-import { bounded, defineVariable, splitList, type VariableOptions } from './define-variable.js';
 import { parseUpstream, type UpstreamEndpoint } from './endpoint.js';
 import * as valueSchemas from './value-schemas.js';
-import { type Variable, VariableFault } from './variable.js';
+import {
+  bounded,
+  defineVariable,
+  splitList,
+  type Variable,
+  VariableFault,
+  type VariableOptions,
+} from './variable.js';
+
+/**
+ * The ports to which `fetch` makes no connection, because servers of other protocols listen there (Fetch Standard,
+ * "port blocking").
+ */
+const BLOCKED_PORTS: ReadonlySet<number> = new Set([
+  1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102,
+  103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465,
+  512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993,
+  995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668,
+  6669, 6679, 6697, 10080,
+]);
+
+/** Whether `fetch` refuses to connect to this port. */
+export function isBlockedPort(port: number): boolean {
+  return BLOCKED_PORTS.has(port);
+}
 
 /** A URL with one of `protocols` (`http`, `redis` …). May hold a password, so it is never shown. */
 export function url(protocols: readonly string[], options: VariableOptions): Variable<string> {

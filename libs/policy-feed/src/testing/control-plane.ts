@@ -31,7 +31,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { Readable } from 'node:stream';
-import { FEED_VARIABLES } from '../feed-variables.js';
+import { FEED_VARIABLES } from '../variables.js';
 import { HASH_KEY_HEX } from './policies.js';
 
 export const FEED_TOKEN = 'token-of-the-test-feed';

@@ -9,7 +9,7 @@ import {
   type Tracer as SdkTracerApi,
 } from '@opentelemetry/api';
 import { parseTraceParent } from '@opentelemetry/core';
-import type { Span, SpanOptions, SpanResult, Tracer } from '../tracer.js';
+import type { Span, SpanOptions, SpanResult, Tracer } from '../telemetry.js';
 
 const KINDS = {
   internal: SpanKind.INTERNAL,

@@ -1,5 +1,5 @@
 import type { Change, Head, LogPoint } from '@weir/config-model';
-import type { ChangesPage } from '../../protocol/changes-page.js';
+import type { ChangesPage } from '../../protocol/changes.js';
 import { ChangeBuffer } from './change-buffer.js';
 import type {
   CounterName,

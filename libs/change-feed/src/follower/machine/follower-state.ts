@@ -1,5 +1,5 @@
 import type { Change, Head, LogPoint } from '@weir/config-model';
-import type { ChangesPage } from '../../protocol/changes-page.js';
+import type { ChangesPage } from '../../protocol/changes.js';
 
 /** Why a follower loaded a whole snapshot. */
 export type LoadCause = 'disk' | 'start' | 'replaced' | 'pruned' | 'lineage' | 'digest' | 'failed';

@@ -1,7 +1,7 @@
 import { ClientAddress, UNKNOWN_PORT } from '@weir/clients';
 import { CidrSet } from '@weir/ops';
 import { describe, expect, it } from 'vitest';
-import { followForwardedFor } from './forwarded-for.js';
+import { followForwardedFor } from './page-handler.js';
 
 const trusted = CidrSet.parse(['127.0.0.1', '10.0.0.0/8', '2001:db8:a::/48']);
 

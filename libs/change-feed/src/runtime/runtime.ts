@@ -1,5 +1,12 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
+/** The logger of both ends of the feed; a pino logger has this shape. */
+export interface FeedLogger {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
 const TICK_MS = 50;
 
 /**

@@ -1,10 +1,5 @@
-import { type ClientAddress, MatchedBy } from '@weir/policy';
+import { type Client, type ClientAddress, MatchedBy } from '@weir/policy';
 import type { SubscriberKey } from './subscriber-key.js';
-
-/** Of this many connections, clients that are not served may have one. */
-const STRANGER_FRACTION = 8;
-/** IPv4 strangers are counted by /24. */
-const STRANGER_BITS_IPV4 = 24;
 
 /** One open connection, from the point of view of its listener. */
 export interface Connection {
@@ -14,6 +9,43 @@ export interface Connection {
   drain(): void;
   destroy(): void;
 }
+
+/** Limits the open connections of each subscriber, over all stream transports. */
+export class ClientConnections {
+  /** Only subscribers with open connections. */
+  private readonly counts = new Map<string, number>();
+
+  /** @param maxConnections limit for each subscriber */
+  constructor(
+    private readonly maxConnections: number,
+    private readonly subscriber: SubscriberKey,
+  ) {}
+
+  /**
+   * Counts one more connection. @returns the key for `release`, or null (nothing is counted) when the limit is reached
+   */
+  acquire(client: Client): string | null {
+    const { subscriber } = this;
+    subscriber.identify(client);
+    const key = `${subscriber.first} ${subscriber.second}`;
+    const open = this.counts.get(key) ?? 0;
+    if (open >= this.maxConnections) return null;
+    this.counts.set(key, open + 1);
+    return key;
+  }
+
+  /** An acquired connection has closed. */
+  release(key: string): void {
+    const left = (this.counts.get(key) ?? 1) - 1;
+    if (left === 0) this.counts.delete(key);
+    else this.counts.set(key, left);
+  }
+}
+
+/** Of this many connections, clients that are not served may have one. */
+const STRANGER_FRACTION = 8;
+/** IPv4 strangers are counted by /24. */
+const STRANGER_BITS_IPV4 = 24;
 
 export interface ConnectionPoolOptions {
   /** Open connections of all clients together. */
