@@ -78,7 +78,7 @@ export const DEFECTS = {
       const head = await this.buildAndSwapIn(all);`,
   },
   'messages are accepted without a signature': {
-    file: 'libs/change-feed/dist/protocol/message-signatures.js',
+    file: 'libs/change-feed/dist/protocol/signed-messages.js',
     find: 'verify(channel, message) {',
     replace: `verify(channel, message) {
       const verified = this.verifySigned(channel, message);
