@@ -1,6 +1,7 @@
-import { applyDecorators } from '@nestjs/common';
+import 'reflect-metadata';
+import { applyDecorators } from '@nestjs/common/decorators/core/apply-decorators.js';
 import { MAX_ID } from '@weir/config-model';
-import { parseTime } from '@weir/ops';
+import { parseTime } from '@weir/ops/parse-time';
 import { Transform, Type } from 'class-transformer';
 import {
   ArrayMaxSize,

@@ -1,4 +1,3 @@
-import { Injectable } from '@nestjs/common';
 import {
   ACTIVE_APPLICATIONS,
   type CatalogueMetadata,
@@ -35,7 +34,6 @@ export function readApplications(
 }
 
 /** The applications in the active catalogue. An image never changes, so the last one read is cached. */
-@Injectable()
 export class ActiveCatalogueReader {
   /** Opens the applications for a group of changes. */
   readonly open = (): KnownApplications => new KnownApplications(this);

@@ -1,4 +1,4 @@
-import { applyDecorators } from '@nestjs/common';
+import { applyDecorators } from '@nestjs/common/decorators/core/apply-decorators.js';
 import {
   DomainError,
   hashDomain,

@@ -1,4 +1,4 @@
-import { applyDecorators } from '@nestjs/common';
+import { applyDecorators } from '@nestjs/common/decorators/core/apply-decorators.js';
 import type { NaptAssignment } from '@weir/config-model';
 import { Example, type Json } from '../../../http/validation/dto.js';
 import { allOptional } from '../../../http/validation/fields.js';
