@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseClient } from './client-address.js';
+import { parseClient } from './commands/explain.js';
 
 it.each([
   ['192.0.2.1', { client: '192.0.2.1' }],

@@ -1,9 +1,9 @@
-import { SCOPES, type Scope } from '@weir/control-plane/http/callers/scope';
+import { type Scope, SCOPES } from '@weir/control-plane/http/callers/scope';
 import { readVersion } from '@weir/ops/version';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { pathToFileURL } from 'node:url';
-import type { NewGrant } from './commands/grants.js';
 import type { ListedOrders, NewOrder, OrderChange } from './commands/orders.js';
+import type { NewGrant } from './commands/profile.js';
 import type { Context } from './context.js';
 import { ROOT } from './stack.js';
 
@@ -182,7 +182,7 @@ function addOrders(program: Command, context: Context): void {
 }
 
 function addGrants(program: Command, context: Context): void {
-  const load = () => import('./commands/grants.js');
+  const load = () => import('./commands/profile.js');
   const grants = program
     .command('grants')
     .description('what a profile is allowed or denied for a while');
@@ -346,7 +346,7 @@ function addToken(program: Command, context: Context): void {
 }
 
 function addDatabase(program: Command, context: Context): void {
-  const load = () => import('./commands/backup.js');
+  const load = () => import('./commands/database.js');
   program
     .command('backup')
     .description('write the contents of the database into one file')
@@ -370,7 +370,7 @@ function addDatabase(program: Command, context: Context): void {
     .option('--check', 'change nothing; exit status 1 if the digest does not fit')
     .addHelpText('after', REPAIR_NOTES)
     .action(async (options: object) =>
-      (await import('./commands/repair.js')).repair(context, options),
+      (await import('./commands/database.js')).repair(context, options),
     );
 }
 

@@ -4,15 +4,15 @@ import {
   openDeployment,
   OpsServer,
   type Service,
-  TlsIdentity,
   StartError,
+  TlsIdentity,
 } from '@weir/ops';
 import { openTelemetry } from '@weir/telemetry';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ControlPlaneConfiguration } from './configuration.js';
 import { FeedApi } from './feed/feed-api.js';
-import { openTokens } from './http/callers/open-tokens.js';
+import { openTokens } from './http/callers/tokens.js';
 import { createManagementApi } from './management-api.js';
 import { drainServer } from './platform/server-lifecycle.js';
 

@@ -3,29 +3,27 @@ import { ChangePublisher } from '@weir/change-feed';
 import { IncidentSeal } from '@weir/clients';
 import { parseHashKey } from '@weir/dns-name';
 import { Registry } from 'prom-client';
-import { CatalogueGauges } from './catalogue/catalogue-gauges.js';
+import { CatalogueGauges, RefreshMetrics } from './catalogue/catalogue-metrics.js';
 import { CatalogueUpdater } from './catalogue/catalogue-updater.js';
-import { RefreshMetrics, SourceRefresh } from './catalogue/sources/source-refresh.js';
+import { SourceRefresh } from './catalogue/sources/source-refresh.js';
+import { readSamples } from './catalogue/store/definition-store.js';
 import { ActiveImage } from './explain/active-image.js';
 import { ExplainService } from './explain/explain.service.js';
 import { ModelResolver } from './explain/model-resolver.js';
 import { DatabaseFeedSource } from './feed/database-feed-source.js';
-import { digestScrub } from './feed/digest-scrub.js';
+import { digestScrub } from './feed/digest-check.js';
 import { FeedApi } from './feed/feed-api.js';
-import { DatabaseCheck } from './operations/database-check.js';
-import { readSamples } from './catalogue/store/definition-store.js';
+import { DatabaseCheck, SchemaCheck } from './operations/database-check.js';
 import { Readiness } from './operations/readiness.js';
 import { Database } from './platform/database/database.js';
-import { SchemaCheck } from './platform/database/schema-check.js';
-import { JobScheduler } from './platform/jobs/job-scheduler.js';
-import type { Job } from './platform/jobs/job.js';
-import { DomainHasher } from './resources/domain-lists/domain-check.js';
-import { grantExpiry } from './resources/grants/grant-expiry.js';
+import { type Job, JobScheduler } from './platform/jobs/job-scheduler.js';
 import { PROCESS, type Process } from './process.js';
-import { pruningJobs } from './revisions/pruning.js';
+import { DomainHasher } from './resources/domain-lists/domain-check.js';
+import { grantExpiry } from './resources/grants/grants.js';
 import { ConfigurationReader } from './revisions/configuration-reader.js';
 import { ConfigurationWriter } from './revisions/configuration-writer.js';
 import { MeasuredPropagation } from './revisions/propagation-metrics.js';
+import { pruningJobs } from './revisions/pruning.js';
 
 /**
  * What the resources, the feed and the background jobs share. Nest starts a provider after those that it is given, and

@@ -1,18 +1,16 @@
 import type { LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { type NestExpressApplication, ExpressAdapter } from '@nestjs/platform-express';
+import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import { type Logger, StartError } from '@weir/ops';
 import express from 'express';
 import { Server as HttpsServer } from 'node:https';
 import { Registry } from 'prom-client';
 import { AppModule } from './app.module.js';
-import { beginRequest } from './http/pipeline/begin-request.js';
-import { limitConnections } from './http/pipeline/limit-connections.js';
-import { RequestMetrics } from './http/pipeline/request-metrics.js';
-import { limitTimes, TIME_LIMITS } from './http/pipeline/time-limits.js';
-import { Endpoints } from './http/routing/endpoints.js';
-import type { Process } from './process.js';
+import { beginRequest, RequestMetrics } from './http/pipeline/begin-request.js';
+import { limitConnections, limitTimes, TIME_LIMITS } from './http/pipeline/client-limits.js';
+import { Endpoints } from './http/routing/endpoint.js';
 import { closeServer } from './platform/server-lifecycle.js';
+import type { Process } from './process.js';
 
 /** Express as the management API needs it. */
 class ManagementAdapter extends ExpressAdapter {

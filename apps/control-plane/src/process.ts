@@ -1,7 +1,7 @@
 import type { Logger, OpenDeployment, OpsServer, TlsIdentity } from '@weir/ops';
 import type { Telemetry } from '@weir/telemetry';
 import type { ControlPlaneConfiguration } from './configuration.js';
-import type { Tokens } from './http/callers/open-tokens.js';
+import type { Tokens } from './http/callers/tokens.js';
 
 /** What a process has opened before Nest starts. */
 export interface Process {

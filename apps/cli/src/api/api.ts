@@ -7,7 +7,6 @@ import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { type Environment, Failure } from '../context.js';
 import { controlPlaneVariables, ROOT } from '../stack.js';
-import { reasonsOf } from './reasons-of.js';
 
 /** The control plane could not be reached, or is not able to answer now. */
 export class Unreachable extends Failure {}
@@ -131,4 +130,31 @@ function ownUrl(own: Environment): string {
   const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
   const scheme = MANAGEMENT_TLS_CERT === undefined ? 'http' : 'https';
   return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}
+
+interface Fault {
+  readonly loc: readonly string[];
+  readonly msg: string;
+}
+
+/** The lines of the API's `detail`: a text, or a list of faults (decisions §1). @param otherwise where there is none */
+export function reasonsOf(body: string, otherwise: string): string {
+  try {
+    const { detail, request_id: id } = JSON.parse(body) as {
+      detail?: string | Fault[];
+      request_id?: string;
+    };
+    if (Array.isArray(detail)) {
+      return detail.map(({ loc: [, ...place], msg }) => lineOf(place, msg)).join('\n');
+    }
+    if (detail === undefined) return otherwise;
+    return id === undefined ? detail : `${detail} (request ${id})`;
+  } catch {
+    return otherwise; // A proxy says it in HTML.
+  }
+}
+
+/** @param place none: it is about the whole body */
+function lineOf(place: readonly string[], msg: string): string {
+  return place.length === 0 ? msg : `${place.join('.')}: ${msg}`;
 }

@@ -7,7 +7,7 @@ import {
   readSets,
   type SourceDefinition,
 } from '@weir/catalogue';
-import { readImage } from '@weir/control-plane/catalogue/store/image-store';
+import { readImage } from '@weir/control-plane/catalogue/store/catalogue-store';
 import { SCHEMA } from '@weir/control-plane/configuration';
 import { DomainError, normaliseDomain, parseHashKey } from '@weir/dns-name';
 import { parseVariables } from '@weir/ops';

@@ -1,4 +1,4 @@
-import type { DifferenceDto, DryRunDto } from '@weir/control-plane/init/load/dry-run.dto';
+import type { DifferenceDto, DryRunDto } from '@weir/control-plane/init/read/init.dto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';

@@ -1,4 +1,4 @@
-import type { ResolverDto } from '@weir/control-plane/resources/resolvers/resolver.dto';
+import type { ResolverDto } from '@weir/control-plane/resources/resolvers/resolvers';
 import { Api } from '../api/api.js';
 import { untilInterrupted } from '../api/events.js';
 import type { Context } from '../context.js';

@@ -1,4 +1,4 @@
-import { parseTokens } from '@weir/control-plane/http/callers/tokens-file';
+import { parseTokens } from '@weir/control-plane/http/callers/tokens';
 import { sha256 } from '@weir/ops';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-import { type Scope } from '@weir/control-plane/http/callers/scope';
-import { parseTokens } from '@weir/control-plane/http/callers/tokens-file';
+import type { Scope } from '@weir/control-plane/http/callers/scope';
+import { parseTokens } from '@weir/control-plane/http/callers/tokens';
 import { sha256 } from '@weir/ops';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';

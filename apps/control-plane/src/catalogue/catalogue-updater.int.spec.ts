@@ -1,13 +1,13 @@
 import { CatalogueImage } from '@weir/catalogue';
 import { makeKey, startNamed, updateNamed, writeZone } from '@weir/catalogue/testing/primaries';
 import { parseHashKey, SuffixHashes, toWireName } from '@weir/dns-name';
+import { needs } from '@weir/ops/testing';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { needs } from '@weir/ops/testing';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { Database } from '../platform/database/database.js';
@@ -15,10 +15,10 @@ import { ConfigurationWriter } from '../revisions/configuration-writer.js';
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
 import { HASH_KEY } from '../testing/harness.js';
 import { type ListServer, startListServer } from '../testing/list-server.js';
-import { CatalogueGauges } from './catalogue-gauges.js';
+import { CatalogueGauges, RefreshMetrics } from './catalogue-metrics.js';
 import { CatalogueUpdater } from './catalogue-updater.js';
-import { RefreshMetrics, SourceRefresh } from './sources/source-refresh.js';
-import { findImage } from './store/image-store.js';
+import { SourceRefresh } from './sources/source-refresh.js';
+import { findImage } from './store/catalogue-store.js';
 import { acceptHeld, readHeld } from './store/source-store.js';
 
 const KEY = parseHashKey(HASH_KEY);

@@ -8,27 +8,27 @@ import type { ActiveCatalogue } from '@weir/config-model';
 import type { HashKey } from '@weir/dns-name';
 import type { Logger } from '@weir/ops';
 import type { ClientBase } from 'pg';
-import type { Database } from '../platform/database/database.js';
 import {
   DatabaseMismatchError,
   isDatabaseUnreachable,
 } from '../platform/database/database-errors.js';
-import type { Job } from '../platform/jobs/job.js';
-import { actAs } from '../revisions/author.js';
+import type { Database } from '../platform/database/database.js';
+import type { Job } from '../platform/jobs/job-scheduler.js';
+import { actAs } from '../revisions/change-record.js';
 import type { ConfigurationWriter } from '../revisions/configuration-writer.js';
 import type { WorkResult } from '../revisions/submitted-change.js';
 import { type CatalogueInputs, collectInputs, compileInputs } from './compile/catalogue-inputs.js';
-import { isDue } from './sources/source-due.js';
-import type { SourceRefresh } from './sources/source-refresh.js';
+import { isDue, type SourceRefresh } from './sources/source-refresh.js';
 import {
+  deleteOldImages,
   findActive,
   findBySha256,
   findRulesWithoutApplication,
   readInForce,
   setActive,
+  storeImage,
 } from './store/catalogue-store.js';
 import { recordDefinition } from './store/definition-store.js';
-import { deleteOldImages, storeImage } from './store/image-store.js';
 import { readStates, recordFailure, recordNamed, recordUnchanged } from './store/source-store.js';
 import { type DefinitionTask, readDefinitionInThread } from './worker/worker-thread.js';
 

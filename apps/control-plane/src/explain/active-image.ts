@@ -1,7 +1,7 @@
 import { CatalogueImage } from '@weir/catalogue';
 import type { HashKey } from '@weir/dns-name';
 import type { Pool } from 'pg';
-import { readImage } from '../catalogue/store/image-store.js';
+import { readImage } from '../catalogue/store/catalogue-store.js';
 import type { ConfigurationHead } from '../revisions/configuration-reader.js';
 
 /** The catalogue image in force, read when it is first needed. */

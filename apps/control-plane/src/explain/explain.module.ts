@@ -1,12 +1,161 @@
-import { Controller, Module, Query } from '@nestjs/common';
+import { Controller, Module, Param, Query } from '@nestjs/common';
 import { ClientAddress, type Incident, UNKNOWN_PORT } from '@weir/clients';
 import { parseTime } from '@weir/ops';
+import { IsOptional } from 'class-validator';
+import { Prisma } from '../generated/prisma/client.js';
 import { ReadingEndpoint } from '../http/routing/endpoint.js';
-import type { Json } from '../http/validation/dto.js';
-import { ExplainQuery, ExplanationDto } from './explain.dto.js';
+import { Example, type Json } from '../http/validation/dto.js';
+import { IntegerParameter, IsNestedList, IsText, Optional } from '../http/validation/rules.js';
+import { parseIpv4, parseIpv6 } from '../resources/networks/addresses/addresses.js';
+import { profileNotFound } from '../resources/profiles/profile-store.js';
+import { ProfilePath } from '../resources/profiles/profile.dto.js';
+import { ConfigurationReader } from '../revisions/configuration-reader.js';
+import { ExplainQuery, ExplanationDto, SubscriberDto } from './explain.dto.js';
 import { ExplainService } from './explain.service.js';
-import { SubscribersController } from './subscribers.controller.js';
 import { readType } from './record-types.js';
+
+/** Where a page begins, in the order of the answer. */
+interface Place {
+  readonly kind: 'net' | 'net6' | 'napt';
+  readonly ip: string;
+  readonly lower: number;
+  readonly upper: number;
+}
+
+/** `192.0.2.0`, `2001:db8::` or `198.51.100.1:1024-2047`; null: none of these. */
+function readPlace(text: string): Place | null {
+  const [, ip, lower, upper] = /^([\d.]+):(\d{1,5})-(\d{1,5})$/.exec(text) ?? [];
+  if (ip !== undefined && parseIpv4(ip) !== null) {
+    return { kind: 'napt', ip, lower: Number(lower), upper: Number(upper) };
+  }
+  if (parseIpv4(text) !== null) return { kind: 'net', ip: text, lower: 0, upper: 0 };
+  return parseIpv6(text) === null ? null : { kind: 'net6', ip: text, lower: 0, upper: 0 };
+}
+
+@Example<SubscribersQuery>({ limit: 100 })
+class SubscribersQuery {
+  /** `next` of the page before. */
+  @Optional()
+  @IsText('what `next` of a page says', (text) => readPlace(text) !== null)
+  after?: string;
+
+  @Optional()
+  @IntegerParameter(1, 1_000)
+  limit = 100;
+}
+
+@Example<SubscribersDto>({
+  subscribers: [{ kind: 'net', ip: '192.0.2.0', prefix_len: 24, profile_id: 1 }],
+  next: '192.0.2.0',
+})
+class SubscribersDto {
+  @IsNestedList(() => SubscriberDto)
+  subscribers!: SubscriberDto[];
+
+  /** Null: there are no more. */
+  @IsOptional()
+  @IsText('a place')
+  next!: string | null;
+}
+
+interface SubscriberRow {
+  readonly position: number;
+  /** Null: the profile has none. */
+  readonly kind: Place['kind'] | null;
+  readonly ip: string;
+  readonly prefix_length: number;
+  readonly lower_port: number;
+  readonly upper_port: number;
+}
+
+/** The networks and ranges of a profile: IPv4, IPv6, then ranges, each by address. */
+@Controller()
+export class SubscribersController {
+  constructor(private readonly reader: ConfigurationReader) {}
+
+  @ReadingEndpoint('GET /profile/:profile_id/subscribers', {
+    path: ProfilePath,
+    query: SubscribersQuery,
+    summary: 'The networks and ranges of a profile, by pages',
+    answer: SubscribersDto,
+    errors: [404],
+  })
+  async list(
+    @Param() { profile_id: profileId }: ProfilePath,
+    @Query() { after, limit }: SubscribersQuery,
+  ): Promise<Json<SubscribersDto>> {
+    const place = after === undefined ? null : readPlace(after);
+    const page = pageOf(profileId, place, limit + 1);
+    const { result: rows } = await this.reader.read(page, (found: SubscriberRow[]) => found);
+    if (rows.length === 0) throw profileNotFound(profileId);
+    const all = rows
+      .filter(({ kind }) => kind !== null)
+      .sort((a, b) => a.position - b.position)
+      .map((row) => toDto(profileId, row));
+    const subscribers = all.slice(0, limit);
+    const last = all.length > limit ? subscribers.at(-1) : undefined;
+    return { subscribers, next: last === undefined ? null : placeOf(last) };
+  }
+}
+
+function placeOf({ kind, ip, lower_port_bound, upper_port_bound }: Json<SubscriberDto>): string {
+  return kind === 'napt' ? `${ip}:${lower_port_bound}-${upper_port_bound}` : ip;
+}
+
+function toDto(profileId: number, row: SubscriberRow): Json<SubscriberDto> {
+  const { kind, ip, prefix_length, lower_port, upper_port } = row;
+  if (kind === 'napt') {
+    return {
+      kind,
+      ip,
+      profile_id: profileId,
+      lower_port_bound: lower_port,
+      upper_port_bound: upper_port,
+    };
+  }
+  return { kind: kind ?? 'net', ip, profile_id: profileId, prefix_len: prefix_length };
+}
+
+const KINDS = ['net', 'net6', 'napt'] as const;
+
+/** One row with nulls when the profile has none. @param place null: the beginning. */
+function pageOf(profileId: number, place: Place | null, limit: number): Prisma.Sql {
+  const first = place === null ? 0 : KINDS.indexOf(place.kind);
+  const walks = KINDS.slice(first).map((kind, i) => {
+    const after = i === 0 ? place : null;
+    return Prisma.sql`(${walk(kind, profileId, after, limit)})`;
+  });
+  return Prisma.sql`
+    SELECT position::integer AS position, kind, host(address) AS ip, prefix_length, lower_port, upper_port
+    FROM profile LEFT JOIN (
+      SELECT *, row_number() OVER (ORDER BY family, address, lower_port, upper_port) AS position
+      FROM (${Prisma.join(walks, ' UNION ALL ')}) AS found ORDER BY position LIMIT ${limit}
+    ) AS page ON true
+    WHERE profile.id = ${profileId}`;
+}
+
+function walk(
+  kind: Place['kind'],
+  profileId: number,
+  after: Place | null,
+  limit: number,
+): Prisma.Sql {
+  const family = KINDS.indexOf(kind);
+  if (kind === 'napt') {
+    const start = after ?? { ip: '0.0.0.0', lower: -1, upper: -1 };
+    return Prisma.sql`
+      SELECT ${family}::integer AS family, 'napt' AS kind, address, 0 AS prefix_length, lower_port, upper_port
+      FROM napt_assignment
+      WHERE profile_id = ${profileId} AND (address, lower_port, upper_port)
+            > (${start.ip}::inet, ${start.lower}::integer, ${start.upper}::integer)
+      ORDER BY address, lower_port, upper_port LIMIT ${limit}`;
+  }
+  const table = Prisma.raw(kind === 'net' ? 'ipv4_network' : 'ipv6_network');
+  const later = after === null ? Prisma.empty : Prisma.sql`AND address > ${after.ip}::inet`;
+  return Prisma.sql`
+    SELECT ${family}::integer AS family, ${kind}::text AS kind, address, prefix_length, 0 AS lower_port, 0 AS upper_port
+    FROM ${table} WHERE profile_id = ${profileId} ${later} ORDER BY address LIMIT ${limit}`;
+}
 
 const UNKNOWN = `It asks no upstream, and knows neither LOCAL_RECORDS nor DNS_ALLOWED_CLIENTS_FILE nor the designated
 resolvers: a name with local records is answered by these, whatever it says here.`;

@@ -2,7 +2,7 @@ import type { DomainRule, EntityKind, Grant, Order, PutOperation } from '@weir/c
 import { type Client, MatchedBy, type SubscriberMatch } from '@weir/policy';
 import { Prisma } from '../generated/prisma/client.js';
 import type { Json } from '../http/validation/dto.js';
-import type { EntityTable } from '../platform/database/entity-table.js';
+import type { EntityTable } from '../platform/database/snapshot.js';
 import { DOMAIN_RULES, domainRulesIn } from '../resources/domain-lists/domain-rule-store.js';
 import { GRANTS, grantsIn } from '../resources/grants/grant-store.js';
 import { IPV4, IPV6 } from '../resources/networks/addresses/addresses.js';

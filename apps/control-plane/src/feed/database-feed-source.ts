@@ -9,7 +9,7 @@ import type {
   StoredBytes,
 } from '@weir/change-feed';
 import { ENTITY_KINDS, type Head, type LogPoint } from '@weir/config-model';
-import { findImage } from '../catalogue/store/image-store.js';
+import { findImage } from '../catalogue/store/catalogue-store.js';
 import { Database } from '../platform/database/database.js';
 import { Snapshot } from '../platform/database/snapshot.js';
 import { ENTITY_TABLES, toFeedRow } from './entity-tables.js';

@@ -1,7 +1,7 @@
-import { type EntityKind, type Row, toRow, Digest, ENTITY_KINDS } from '@weir/config-model';
+import { Digest, ENTITY_KINDS, type EntityKind, type Row, toRow } from '@weir/config-model';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { CATALOGUE } from '../catalogue/store/catalogue-store.js';
-import type { EntityTable } from '../platform/database/entity-table.js';
+import type { EntityTable } from '../platform/database/snapshot.js';
 import { BLOCK_PAGES } from '../resources/block-pages/block-page-store.js';
 import { DOMAIN_RULES } from '../resources/domain-lists/domain-rule-store.js';
 import { GRANTS } from '../resources/grants/grant-store.js';

@@ -1,9 +1,9 @@
 import type { LogPage } from '@weir/change-feed';
 import { createHash, randomBytes } from 'node:crypto';
 import { zstdDecompressSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pino } from 'pino';
-import { storeImage } from '../catalogue/store/image-store.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { storeImage } from '../catalogue/store/catalogue-store.js';
 import { Database } from '../platform/database/database.js';
 import { FEED_TOKEN, type Harness, startHarness } from '../testing/harness.js';
 import { snapshotLines } from '../testing/snapshot-lines.js';

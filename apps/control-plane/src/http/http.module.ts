@@ -2,9 +2,9 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule } from '@nestjs/core';
 import type { ControlPlaneConfiguration } from '../configuration.js';
 import { ConsoleController } from './console/console.controller.js';
-import { ErrorFilter } from './errors/error.filter.js';
+import { UnknownPathController } from './errors/unknown-path.controller.js';
 import { DocsController } from './openapi/docs.controller.js';
-import { CallInterceptor } from './pipeline/call.interceptor.js';
+import { ErrorFilter } from './pipeline/error.filter.js';
 import {
   CallLimitGuard,
   ListLimitGuard,
@@ -12,11 +12,13 @@ import {
   SourceGuard,
   TokenGuard,
 } from './pipeline/guards.js';
-import { RequestInterceptor } from './pipeline/request.interceptor.js';
-import { RevisionInterceptor } from './pipeline/revision.interceptor.js';
+import {
+  CallInterceptor,
+  RequestInterceptor,
+  RevisionInterceptor,
+} from './pipeline/interceptors.js';
 import { TokenController } from './pipeline/token.controller.js';
-import { UnknownPathController } from './pipeline/unknown-path.controller.js';
-import { Endpoints } from './routing/endpoints.js';
+import { Endpoints } from './routing/endpoint.js';
 
 /**
  * What every request passes before its handler. The order of the checks is fixed (decisions §8, Requests): Nest runs

@@ -10,7 +10,7 @@ import {
 } from '@nestjs/common';
 import { parseHashKey } from '@weir/dns-name';
 import { RequestError } from '../http/errors/errors.js';
-import { HeldBodies } from '../http/pipeline/held-bodies.js';
+import { HeldBodies } from '../http/pipeline/body-stream.js';
 import { ApiEndpoint } from '../http/routing/endpoint.js';
 import type { Response } from '../http/routing/http.js';
 import { PROCESS, type Process } from '../process.js';
@@ -18,8 +18,7 @@ import { readApplications } from '../resources/applications/active-catalogue-rea
 import { ConfigurationReader } from '../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../revisions/configuration-writer.js';
 import { WithRevision } from '../revisions/with-revision.js';
-import { DryRunDto } from './load/dry-run.dto.js';
-import { InitDto, InitQuery } from './read/init.dto.js';
+import { DryRunDto, InitDto, InitQuery } from './read/init.dto.js';
 import { InitThread, type RemoteSteps } from './thread/init-thread.js';
 
 /** Replaces the whole configuration with a submitted one. */

@@ -1,12 +1,145 @@
 import type { OnModuleInit } from '@nestjs/common';
 import { hashDomain, type HashKey } from '@weir/dns-name';
-import { StartError } from '@weir/ops';
+import { type Logger, StartError } from '@weir/ops';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pool } from 'pg';
 import {
   DatabaseMismatchError,
   isDatabaseUnreachable,
 } from '../platform/database/database-errors.js';
 import type { Database } from '../platform/database/database.js';
-import type { SchemaCheck } from '../platform/database/schema-check.js';
+
+/** The newest migration of this release. It works with this schema, and with later schemas that allow it. */
+export const SCHEMA_VERSION = '20261124190000_catalogue_mirrors';
+
+const POLL_MS = 250;
+const UNDEFINED_TABLE = '42P01';
+/**
+ * invalid_password, which a role that does not exist gets too, invalid_authorization_specification,
+ * insufficient_privilege: migrations make the role and give it its rights.
+ */
+const NOT_ADMITTED = new Set(['28P01', '28000', '42501']);
+
+/**
+ * `_prisma_migrations` is the log of the migration runner; `schema_compatibility` says which releases may use the
+ * schema.
+ */
+const READ_SCHEMA = `
+  WITH applied AS (
+    SELECT migration_name COLLATE "C" AS name FROM _prisma_migrations
+    WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL
+  )
+  SELECT (SELECT max(name) FROM applied) AS newest,
+         EXISTS (SELECT FROM applied WHERE name = $1) AS "hasOurs",
+         (SELECT min_migration FROM schema_compatibility) AS "minMigration"`;
+
+interface Schema {
+  /** Name of a migration; null: none. */
+  readonly newest: string | null;
+  readonly hasOurs: boolean;
+  readonly minMigration: string;
+}
+
+type CheckResult =
+  | { readonly kind: 'compatible' }
+  | { readonly kind: 'too-old' | 'too-new'; readonly reason: string };
+
+const RUN_MIGRATE = 'run node tools/dist/migrate.js';
+
+/** Checks that this release can work with the schema of the database. */
+export class SchemaCheck {
+  private isCompatible = false;
+
+  constructor(
+    private readonly pool: Pick<Pool, 'query'>,
+    private readonly log: Pick<Logger, 'info' | 'warn'>,
+    private readonly version = SCHEMA_VERSION,
+  ) {}
+
+  /**
+   * Waits for pending migrations: in a cluster they start together with this process.
+   * @param onWait called with the reason of the wait.
+   * @throws StartError when migrations are still pending after `waitMs`, or the schema is too new. When the database is
+   * out of reach, `problem` checks again later.
+   */
+  async checkAtStart(
+    waitMs: number,
+    onWait: (reason: string) => void = () => undefined,
+  ): Promise<void> {
+    const deadlineMs = performance.now() + waitMs;
+    let waitReason = '';
+    for (;;) {
+      const result = await this.checkIfReachable();
+      if (result?.kind === 'compatible' || (result === null && waitReason === '')) break;
+      if (result?.kind === 'too-new') throw new StartError(result.reason);
+      const reason = result?.reason ?? waitReason;
+      if (performance.now() >= deadlineMs) throw new StartError(reason);
+      if (reason !== waitReason) {
+        this.log.warn({ reason, atMostSeconds: waitMs / 1000 }, 'waiting for migrations');
+        onWait(`waits for migrations: ${reason}`);
+      }
+      waitReason = reason;
+      await sleep(POLL_MS);
+    }
+    if (waitReason !== '') this.log.info({ schema: this.version }, 'the database is migrated');
+  }
+
+  /**
+   * Why this process must not serve; null when the schema is right. It queries the database until it was right once.
+   * @throws the error of the database.
+   */
+  async problem(): Promise<string | null> {
+    if (this.isCompatible) return null;
+    const result = await this.check();
+    return result.kind === 'compatible' ? null : result.reason;
+  }
+
+  private async checkIfReachable(): Promise<CheckResult | null> {
+    try {
+      return await this.check();
+    } catch (error) {
+      if (!isDatabaseUnreachable(error)) throw error;
+      return null;
+    }
+  }
+
+  private async check(): Promise<CheckResult> {
+    const schema = await this.read();
+    if (typeof schema === 'string') return { kind: 'too-old', reason: `${schema}: ${RUN_MIGRATE}` };
+    const { newest, hasOurs, minMigration } = schema;
+    const { version } = this;
+    if (!hasOurs) {
+      const state =
+        newest === null
+          ? 'the database has no schema yet'
+          : `the database is at migration ${newest}, older than this release, which needs ${version}`;
+      return { kind: 'too-old', reason: `${state}: ${RUN_MIGRATE}` };
+    }
+    if (minMigration > version) {
+      const reason = `the database is for releases that know migration ${minMigration}`;
+      return {
+        kind: 'too-new',
+        reason: `${reason}, the newest one here is ${version}: use a newer release`,
+      };
+    }
+    this.isCompatible = true;
+    return { kind: 'compatible' };
+  }
+
+  /** @returns why it cannot be read instead, when migrations will change that. */
+  private async read(): Promise<Schema | string> {
+    try {
+      const { rows } = await this.pool.query<Schema>(READ_SCHEMA, [this.version]);
+      return rows[0];
+    } catch (error) {
+      const { code = '', message } = error as { code?: string; message: string };
+      if (code === UNDEFINED_TABLE) return 'the database has no schema yet';
+      if (NOT_ADMITTED.has(code))
+        return `the database refuses the role of DATABASE_URL: ${message}`;
+      throw error;
+    }
+  }
+}
 
 /** A name that nobody can register (RFC 6761 §6.4), so its hash reveals nothing. */
 const CHECKED_NAME = 'domain-hash-key.invalid';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { actAs } from '../revisions/author.js';
+import { actAs } from '../revisions/change-record.js';
 import { ChangeServices } from '../testing/change-services.js';
 import { clientAnswer } from '../testing/client-answer.js';
 import { type ChangeRequest, changeRequests } from '../testing/random-changes.js';

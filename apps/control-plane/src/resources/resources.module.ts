@@ -1,31 +1,29 @@
 import { Module } from '@nestjs/common';
-import { ApplicationRulesController } from './application-rules/application-rules.controller.js';
-import { ApplicationRulesService } from './application-rules/application-rules.service.js';
+import {
+  ApplicationRulesController,
+  ApplicationRulesService,
+  ApplicationsController,
+} from './application-rules/application-rules.js';
 import { ActiveCatalogueReader } from './applications/active-catalogue-reader.js';
-import { ApplicationsController } from './applications/applications.controller.js';
-import { BlockPagesController } from './block-pages/block-pages.controller.js';
-import { BlockPagesService } from './block-pages/block-pages.service.js';
-import { CatalogueController } from './catalogue/catalogue.controller.js';
-import { CatalogueService } from './catalogue/catalogue.service.js';
-import { DomainListsController } from './domain-lists/domain-lists.controller.js';
-import { DomainListsService } from './domain-lists/domain-lists.service.js';
-import { GrantsController } from './grants/grants.controller.js';
-import { GrantsService } from './grants/grants.service.js';
-import { NaptController } from './networks/napt/napt.controller.js';
-import { NaptService } from './networks/napt/napt.service.js';
+import { BlockPagesController, BlockPagesService } from './block-pages/block-pages.js';
+import { CatalogueController, CatalogueService } from './catalogue/catalogue.js';
+import { DomainListsController, DomainListsService } from './domain-lists/domain-lists.js';
+import { GrantsController, GrantsService } from './grants/grants.js';
+import { NaptController, NaptService } from './networks/napt/napt.js';
 import {
   Ipv4NetworksController,
+  Ipv4NetworksService,
   Ipv6NetworksController,
-} from './networks/prefixes/networks.controller.js';
-import { Ipv4NetworksService, Ipv6NetworksService } from './networks/prefixes/networks.service.js';
-import { OrdersController } from './orders/orders.controller.js';
-import { OrdersService } from './orders/orders.service.js';
-import { ProfilesController } from './profiles/profiles.controller.js';
-import { ProfilesService } from './profiles/profiles.service.js';
-import { ResolversController } from './resolvers/resolvers.controller.js';
-import { SchedulesController } from './schedules/schedules.controller.js';
-import { SchedulesService } from './schedules/schedules.service.js';
-import { SwitchesController } from './schedules/switches.controller.js';
+  Ipv6NetworksService,
+} from './networks/prefixes/networks.js';
+import { OrdersController, OrdersService } from './orders/orders.js';
+import { ProfilesController, ProfilesService } from './profiles/profiles.js';
+import { ResolversController } from './resolvers/resolvers.js';
+import {
+  SchedulesController,
+  SchedulesService,
+  SwitchesController,
+} from './schedules/schedules.js';
 
 /** The resources of the management API. */
 @Module({

@@ -1,7 +1,103 @@
 import type { PublishedChange } from '@weir/change-feed';
-import { type EncodedOperation, KEY_LENGTHS } from '@weir/config-model';
-import type { Author } from './author.js';
-import type { EntityChange } from './entity-change.js';
+import {
+  Digest,
+  type EncodedOperation,
+  type Entities,
+  type EntityKind,
+  KEY_LENGTHS,
+  type Row,
+  toRow,
+} from '@weir/config-model';
+import type { Span } from '@weir/telemetry';
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** A call of the management API. */
+export interface Call {
+  readonly origin: 'api';
+  /** Name of its token. */
+  readonly token: string;
+  /** Address that it came from; null: not a valid one. */
+  readonly source: string | null;
+  readonly requestId: string;
+  readonly method: string;
+  /** Pattern of the path, which has no key and no domain. */
+  readonly route: string;
+}
+
+/** Who makes a change: a call, or Weir itself. */
+export type Author = Call | { readonly origin: 'catalogue' | 'repair' | 'expiry' };
+
+const storage = new AsyncLocalStorage<{ readonly author: Author; readonly span: Span | null }>();
+
+/**
+ * Runs some work. The changes that it makes are recorded with this author.
+ * @param span of the author's call, if it is traced.
+ */
+export function actAs<T>(author: Author, work: () => T, span: Span | null = null): T {
+  return storage.run({ author, span }, work);
+}
+
+/** @throws Error when nobody is named: there must be no change without a complete record. */
+export function currentAuthor(): Author {
+  const author = storage.getStore()?.author;
+  if (author === undefined) throw new Error('a change needs an author');
+  return author;
+}
+
+/** The span of the call that makes a change; null: it is not traced. */
+export function currentSpan(): Span | null {
+  return storage.getStore()?.span ?? null;
+}
+
+/**
+ * One entity before and after a change; null where it does not exist. A changed key deletes one entity and adds
+ * another.
+ */
+export type EntityChange = {
+  [K in EntityKind]: {
+    readonly kind: K;
+    readonly before: Entities[K] | null;
+    readonly after: Entities[K] | null;
+  };
+}[EntityKind];
+
+/** What the changes of entities come to. */
+export interface EncodedEntityChanges {
+  /** What followers apply. All deletions come first, so that entities may exchange their keys. */
+  readonly operations: readonly EncodedOperation[];
+  /** The digest of the whole configuration afterwards. */
+  readonly digest: string;
+}
+
+/** @param digest of the whole configuration before the changes. */
+export function encodeEntityChanges(
+  digest: string,
+  changes: readonly EntityChange[],
+): EncodedEntityChanges {
+  const after = Digest.parse(digest);
+  const deletions: EncodedOperation[] = [];
+  const puts: EncodedOperation[] = [];
+  for (const { kind, before, after: entity } of changes) {
+    const [old, row] = [before && toRow(kind, before), entity && toRow(kind, entity)];
+    if (old !== null) {
+      after.remove(kind, old);
+      if (row === null || !sameKey(kind, old, row)) {
+        deletions.push(['delete', kind, old.slice(0, KEY_LENGTHS[kind])]);
+      }
+    }
+    if (row !== null) {
+      after.add(kind, row);
+      puts.push(['put', kind, row]);
+    }
+  }
+  return { operations: deletions.concat(puts), digest: after.toString() };
+}
+
+/** A row begins with its key. */
+function sameKey(kind: EntityKind, a: Row, b: Row): boolean {
+  for (let i = 0; i < KEY_LENGTHS[kind]; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
 
 /** Most keys in one record: a change may have millions. */
 export const MAX_RECORDED = 100;

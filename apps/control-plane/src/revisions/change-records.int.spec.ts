@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, startHarness, TOKEN } from '../testing/harness.js';
-import { actAs, currentAuthor } from './author.js';
-import { MAX_RECORDED } from './change-record.js';
+import { actAs, currentAuthor, MAX_RECORDED } from './change-record.js';
 
 const EMPTY = { blockpages: [], profiles: [], bw_lists: [], napts: [], nets: [], nets6: [] };
 const SECOND_TOKEN = 'second-token-of-the-tests';

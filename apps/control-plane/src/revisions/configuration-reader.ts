@@ -3,8 +3,7 @@ import type { Prisma } from '../generated/prisma/client.js';
 import type { Database } from '../platform/database/database.js';
 import { Snapshot } from '../platform/database/snapshot.js';
 import { type LockedHead, toNumber } from './change-log.js';
-import { Listing } from './listing.js';
-import { WithRevision } from './with-revision.js';
+import { Listing, WithRevision } from './with-revision.js';
 
 /** A listing is broken off when its client is behind by more than this. */
 const GRACE_MS = 30_000;

@@ -3,13 +3,12 @@ import type { Applied, PublishedChange } from '@weir/change-feed';
 import type { PoolClient } from 'pg';
 import { confirmCommit, type TransactionIdentity } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
-import { type Author, currentAuthor, currentSpan } from './author.js';
 import { lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
-import { EVERY_PROFILE } from './change-record.js';
+import { type Author, currentAuthor, currentSpan, EVERY_PROFILE } from './change-record.js';
 import {
   ChangeTrace,
-  type Propagation,
   propagateTraced,
+  type Propagation,
   type TracedChange,
 } from './change-trace.js';
 import { type CommittedChange, GroupCommit, LIMITS } from './group-commit.js';

@@ -1,6 +1,6 @@
 import { Digest, EMPTY_DIGEST, type Ipv4Network, toRow } from '@weir/config-model';
 import { describe, expect, it } from 'vitest';
-import { encodeEntityChanges, type EntityChange } from './entity-change.js';
+import { encodeEntityChanges, type EntityChange } from './change-record.js';
 
 const network = (address: number, profileId = 1): Ipv4Network => ({
   address,

@@ -2,8 +2,8 @@ import type { Applied } from '@weir/change-feed';
 import type { Span } from '@weir/telemetry';
 import { confirmCommit, type TransactionIdentity } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
-import type { Author } from './author.js';
 import { lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
+import type { Author } from './change-record.js';
 import { ChangeTrace } from './change-trace.js';
 import {
   type MadeChange,

@@ -1,6 +1,6 @@
 import type { Logger } from '@weir/ops';
 import type { Pool, PoolClient } from 'pg';
-import type { Job } from '../platform/jobs/job.js';
+import type { Job } from '../platform/jobs/job-scheduler.js';
 
 /** A change stays in the log as long as one of these holds. A follower that is further behind loads a snapshot. */
 export const CHANGES_KEPT = 100_000;

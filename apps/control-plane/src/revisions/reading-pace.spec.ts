@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ReadingPace } from './listing.js';
+import { ReadingPace } from './with-revision.js';
 
 it('counts the time for which the client is waited for, less what its bytes may take', () => {
   const pace = new ReadingPace();

@@ -1,10 +1,14 @@
 import type { ClientBase } from 'pg';
 import type { Transaction } from '../platform/database/transaction.js';
-import type { Author } from './author.js';
 import type { LockedHead } from './change-log.js';
-import { type AuthoredChange, concernedProfiles } from './change-record.js';
+import {
+  type Author,
+  type AuthoredChange,
+  concernedProfiles,
+  encodeEntityChanges,
+  type EntityChange,
+} from './change-record.js';
 import type { ChangeTrace, TracedChange } from './change-trace.js';
-import { encodeEntityChanges, type EntityChange } from './entity-change.js';
 import { WorkingTables } from './working-tables.js';
 
 /** What a change did inside its transaction. */

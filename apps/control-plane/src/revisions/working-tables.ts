@@ -1,3 +1,4 @@
+import { Prisma } from '../generated/prisma/client.js';
 import type { Transaction } from '../platform/database/transaction.js';
 import type { LockedHead } from './change-log.js';
 
@@ -48,5 +49,118 @@ export class WorkingTables {
 async function allSettled(works: readonly Promise<void>[]): Promise<void> {
   for (const one of await Promise.allSettled(works)) {
     if (one.status === 'rejected') throw one.reason;
+  }
+}
+
+/** What the changes of a group did to one row. Null: there is no such row. */
+export interface RowChange<R> {
+  readonly before: R | null;
+  readonly after: R | null;
+}
+
+/** Rows by key: as they are stored, and as the changes of a group left them. */
+export class WorkingRows<R> {
+  /** Every key that was asked for. Null: no such row. */
+  private readonly stored = new Map<string, R | null>();
+  private readonly current = new Map<string, R | null>();
+
+  /** A key whose row, if there is one, `load` will bring. */
+  need(key: string): void {
+    this.stored.set(key, null);
+  }
+
+  get neededKeys(): string[] {
+    return [...this.stored.keys()];
+  }
+
+  load(key: string, row: R): void {
+    this.stored.set(key, row);
+  }
+
+  get(key: string): R | null {
+    const current = this.current.get(key);
+    if (current !== undefined) return current;
+    const stored = this.stored.get(key);
+    if (stored === undefined) throw new Error('a change did not name what it needs');
+    return stored;
+  }
+
+  /** @param row null deletes it. */
+  set(key: string, row: R | null): void {
+    this.current.set(key, row);
+  }
+
+  /** The rows that are not as they are stored. */
+  changes(): RowChange<R>[] {
+    return Array.from(this.current, ([key, after]) => {
+      return { before: this.stored.get(key) ?? null, after };
+    }).filter(({ before, after }) => before !== after);
+  }
+}
+
+/** The statements for the rows of a table. They get at least one key or row. */
+export interface RowStore<R extends K, K> {
+  /** Identifies a row. */
+  textOf(key: K): string;
+  find(tx: Transaction, keys: readonly K[]): Promise<R[]>;
+  /** @param onConflict what is done with a row whose key there is; empty: the statement fails. */
+  insert(tx: Transaction, rows: readonly R[], onConflict: Prisma.Sql): Promise<unknown>;
+  /** The `onConflict` that replaces the row. */
+  readonly replacing: Prisma.Sql;
+  delete(tx: Transaction, keys: readonly K[]): Promise<unknown>;
+}
+
+/** The rows of a table that a group of changes needs. */
+export class RowsTable<R extends K, K> implements WorkingTable {
+  private readonly rows = new WorkingRows<R>();
+  private readonly needed: K[] = [];
+
+  constructor(private readonly store: RowStore<R, K>) {}
+
+  need(key: K): void {
+    this.rows.need(this.store.textOf(key));
+    this.needed.push(key);
+  }
+
+  find(key: K): R | null {
+    return this.rows.get(this.store.textOf(key));
+  }
+
+  put(row: R): void {
+    this.rows.set(this.store.textOf(row), row);
+  }
+
+  delete(key: K): void {
+    this.rows.set(this.store.textOf(key), null);
+  }
+
+  async read(tx: Transaction): Promise<void> {
+    if (this.needed.length === 0) return;
+    for (const row of await this.store.find(tx, this.needed)) this.load(row);
+  }
+
+  async write(tx: Transaction): Promise<void> {
+    await this.writeDeletions(tx);
+    const changes = this.changes();
+    const added = changes.flatMap(({ before, after }) => (before === null && after) || []);
+    const replaced = changes.flatMap(({ before, after }) => (before !== null && after) || []);
+    // A row that somebody else has added meanwhile is not overwritten.
+    if (added.length > 0) await this.store.insert(tx, added, Prisma.empty);
+    if (replaced.length > 0) await this.store.insert(tx, replaced, this.store.replacing);
+  }
+
+  protected load(row: R): void {
+    this.rows.load(this.store.textOf(row), row);
+  }
+
+  protected changes(): RowChange<R>[] {
+    return this.rows.changes();
+  }
+
+  protected async writeDeletions(tx: Transaction): Promise<void> {
+    const deleted = this.changes().flatMap(({ before, after }) =>
+      after === null && before !== null ? [before] : [],
+    );
+    if (deleted.length > 0) await this.store.delete(tx, deleted);
   }
 }

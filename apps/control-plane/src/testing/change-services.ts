@@ -1,19 +1,19 @@
 import pg from 'pg';
 import { pino } from 'pino';
 import { Database } from '../platform/database/database.js';
-import { ApplicationRulesService } from '../resources/application-rules/application-rules.service.js';
+import { ApplicationRulesService } from '../resources/application-rules/application-rules.js';
 import { ActiveCatalogueReader } from '../resources/applications/active-catalogue-reader.js';
-import { BlockPagesService } from '../resources/block-pages/block-pages.service.js';
-import { DomainListsService } from '../resources/domain-lists/domain-lists.service.js';
-import { GrantsService } from '../resources/grants/grants.service.js';
-import { NaptService } from '../resources/networks/napt/napt.service.js';
+import { BlockPagesService } from '../resources/block-pages/block-pages.js';
+import { DomainListsService } from '../resources/domain-lists/domain-lists.js';
+import { GrantsService } from '../resources/grants/grants.js';
+import { NaptService } from '../resources/networks/napt/napt.js';
 import {
   Ipv4NetworksService,
   Ipv6NetworksService,
-} from '../resources/networks/prefixes/networks.service.js';
-import { OrdersService } from '../resources/orders/orders.service.js';
-import { ProfilesService } from '../resources/profiles/profiles.service.js';
-import { SchedulesService } from '../resources/schedules/schedules.service.js';
+} from '../resources/networks/prefixes/networks.js';
+import { OrdersService } from '../resources/orders/orders.js';
+import { ProfilesService } from '../resources/profiles/profiles.js';
+import { SchedulesService } from '../resources/schedules/schedules.js';
 import { ConfigurationReader } from '../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../revisions/configuration-writer.js';
 import { createFreshDatabase, dropDatabase } from './fresh-database.js';

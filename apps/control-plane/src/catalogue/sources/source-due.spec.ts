@@ -1,7 +1,7 @@
 import type { SourceDefinition } from '@weir/catalogue';
 import { describe, expect, it } from 'vitest';
 import type { SourceState } from '../store/source-store.js';
-import { isDue, readWith } from './source-due.js';
+import { isDue, readWith } from './source-refresh.js';
 
 const HOUR_MS = 3_600_000;
 

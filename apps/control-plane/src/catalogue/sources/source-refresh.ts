@@ -7,10 +7,11 @@ import {
   type SourceDefinition,
 } from '@weir/catalogue';
 import type { HashKey } from '@weir/dns-name';
-import { stat } from 'node:fs/promises';
 import type { Logger } from '@weir/ops';
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
 import type { Pool } from 'pg';
-import { Gauge, Histogram, type Registry } from 'prom-client';
+import type { RefreshMetrics } from '../catalogue-metrics.js';
 import {
   readNames,
   readPlaces,
@@ -23,47 +24,11 @@ import {
 } from '../store/source-store.js';
 import { type ReadOutcome, readSource, type SourceLimits } from '../worker/read-source.js';
 import { readInThread } from '../worker/worker-thread.js';
-import { readWith } from './source-due.js';
-
-const DURATION_BUCKETS_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900];
 
 /** A source that could not be read. */
 interface Failure {
   readonly status: 'failed';
   readonly problem: string;
-}
-
-type RefreshResult = 'changed' | 'unchanged' | 'failed';
-
-/** Counts and times the refreshes of sources on this replica. */
-export class RefreshMetrics {
-  private readonly durations: Histogram<'result'>;
-  private readonly running: Gauge;
-
-  constructor(registry: Registry) {
-    this.durations = new Histogram({
-      name: 'weir_catalogue_refresh_seconds',
-      help: 'Time to request and read a source, on this replica',
-      labelNames: ['result'],
-      buckets: DURATION_BUCKETS_SECONDS,
-      registers: [registry],
-    });
-    this.running = new Gauge({
-      name: 'weir_catalogue_refreshing',
-      help: 'Sources that are being requested or read on this replica',
-      registers: [registry],
-    });
-  }
-
-  async measure(refresh: () => Promise<RefreshResult>): Promise<void> {
-    const end = this.durations.startTimer();
-    this.running.inc();
-    try {
-      end({ result: await refresh() });
-    } finally {
-      this.running.dec();
-    }
-  }
 }
 
 export interface SourceRefreshOptions {
@@ -295,4 +260,42 @@ export function rejectionOf(
     common === null ? '' : `: ${count - common} are new, ${lastCount - common} are gone`;
   const problem = `lists ${count} domains, ${than} the ${lastCount} before${difference}; the last list stays in force`;
   return { problem, isHeld: true };
+}
+
+const FIRST_RETRY_DELAY_MS = 30_000;
+const MAX_RETRY_DELAY_MS = 3_600_000;
+
+/**
+ * Whether a URL is to be requested now. After a failure the delay is 30 s and doubles with each further failure, up to
+ * an hour, and never exceeds the refresh interval of the source. A URL without an interval lies beside a definition
+ * that is itself a URL: it is requested together with the definition. A pinned list is not requested again: it cannot
+ * change.
+ */
+export function isDue(
+  source: SourceDefinition,
+  state: SourceState | undefined,
+  neverBlock: readonly string[],
+): boolean {
+  const { format, refreshMs, sha256 } = source;
+  if (state === undefined) return true;
+  const sinceMs = state.secondsSinceAttempt * 1000;
+  if (state.failures === 0) {
+    const wasReadSo = state.format === format && state.readWith === readWith(source, neverBlock);
+    return !wasReadSo || (sha256 === null && sinceMs >= (refreshMs ?? 0));
+  }
+  const retryDelayMs = FIRST_RETRY_DELAY_MS * 2 ** (state.failures - 1);
+  return sinceMs >= Math.min(retryDelayMs, MAX_RETRY_DELAY_MS, refreshMs ?? FIRST_RETRY_DELAY_MS);
+}
+
+/**
+ * What a list is compared with when it is read, as a digest; empty: nothing. A list that was compared with something
+ * else is read again, whether it has changed or not.
+ */
+export function readWith(
+  { sha256 }: Pick<SourceDefinition, 'sha256'>,
+  neverBlock: readonly string[],
+): string {
+  if (sha256 === null && neverBlock.length === 0) return '';
+  const text = JSON.stringify([sha256, neverBlock.toSorted()]);
+  return createHash('sha256').update(text).digest('hex');
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CallCounter } from './call-limits.js';
+import { CallCounter } from './caller-limits.js';
 
 describe('CallCounter', () => {
   const begin = (counter: CallCounter, times: number, nowMs: number, token = 'a') =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FailedAttempts } from './failed-attempts.js';
+import { FailedAttempts } from './caller-limits.js';
 
 const MINUTE_MS = 60_000;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseTokens } from './tokens-file.js';
+import { parseTokens } from './tokens.js';
 
 const HASH = 'ab'.repeat(32);
 /** What `sha256sum` says about nothing. */

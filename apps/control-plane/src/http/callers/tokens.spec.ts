@@ -1,7 +1,6 @@
 import { sha256 } from '@weir/ops';
 import { describe, expect, it } from 'vitest';
-import type { Token } from './tokens-file.js';
-import { checkToken, environmentTokens } from './tokens.js';
+import { checkToken, environmentTokens, type Token } from './tokens.js';
 
 const TOKENS = environmentTokens(['secret']);
 /** As if a file had been taken that accepts the empty token. */

@@ -12,9 +12,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { RequestError } from '../errors/errors.js';
-import { answerOtherMethod } from '../errors/other-method.js';
-import { Pages } from '../routing/endpoint.js';
-import { Endpoints } from '../routing/endpoints.js';
+import { answerOtherMethod } from '../errors/unknown-path.controller.js';
+import { Endpoints, Pages } from '../routing/endpoint.js';
 import type { Request, Response } from '../routing/http.js';
 import { createDocument, type OpenApiDocument } from './document.js';
 

@@ -3,11 +3,10 @@ import type { CidrSet } from '@weir/ops';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
+import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Process } from '../../process.js';
-import type { Endpoints } from '../routing/endpoints.js';
-import type { Middleware, Request, Response, RequestSource } from '../routing/http.js';
-import { repairUrl } from './repair-url.js';
-import type { RequestMetrics } from './request-metrics.js';
+import type { Endpoints } from '../routing/endpoint.js';
+import type { Middleware, Request, RequestSource, Response } from '../routing/http.js';
 
 /** The media type of a stream of events. */
 export const EVENTS = 'text/event-stream';
@@ -131,4 +130,69 @@ export function coalesceChunks(request: IncomingMessage): void {
     used += chunk.length;
     return request.readableLength + used < request.readableHighWaterMark;
   };
+}
+
+/** Stands for a path segment with invalid percent-encoding. No segment that a client sends decodes to it. */
+export const UNDECODABLE = '\uD800';
+
+/**
+ * Express would answer 400 to a segment that it cannot decode, and would find no route for `*`. Such a segment is
+ * replaced, so that it is reported later together with all faults.
+ */
+export function repairUrl(request: Pick<Request, 'url' | 'path'>): void {
+  if (!request.path.startsWith('/')) request.url = `/${request.url}`;
+  if (!request.url.includes('%')) return;
+  const [path, ...query] = request.url.split('?') as [string, ...string[]];
+  const segments = path.split('/').map((one) => (isDecodable(one) ? one : UNDECODABLE));
+  request.url = [segments.join('/'), ...query].join('?');
+}
+
+function isDecodable(segment: string): boolean {
+  try {
+    decodeURIComponent(segment);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Counts and times requests by method, route pattern and status; never by path. */
+export class RequestMetrics {
+  private readonly requests: Counter<'method' | 'route' | 'status'>;
+  private readonly durations: Histogram<'method' | 'route'>;
+  private readonly refusedConnections: Counter;
+
+  constructor(registry: Registry) {
+    this.requests = new Counter({
+      name: 'weir_management_requests_total',
+      help: 'Requests to the management API',
+      labelNames: ['method', 'route', 'status'],
+      registers: [registry],
+    });
+    this.durations = new Histogram({
+      name: 'weir_management_request_duration_seconds',
+      help: 'Time from the headers of a request to the end of its response',
+      labelNames: ['method', 'route'],
+      buckets: [0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 1, 5, 30],
+      registers: [registry],
+    });
+    this.refusedConnections = new Counter({
+      name: 'weir_management_connections_refused_total',
+      help: 'Connections to the management API that were closed at once: MANAGEMENT_CONNECTIONS were open',
+      registers: [registry],
+    });
+  }
+
+  countRefusedConnection(): void {
+    this.refusedConnections.inc();
+  }
+
+  /** @param startedMs null: the response is a stream, which lasts as long as its client wants. */
+  observe(method: string, route: string, status: number, startedMs: number | null): void {
+    // Clients may send any method. Only methods that a route has get their own series.
+    const label = route === 'none' ? 'other' : method;
+    this.requests.inc({ method: label, route, status });
+    if (startedMs === null) return;
+    this.durations.observe({ method: label, route }, (performance.now() - startedMs) / 1000);
+  }
 }

@@ -1,8 +1,34 @@
+import type { IncomingMessage } from 'node:http';
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { BodyFraming } from '../../platform/body-framing.js';
 import { RequestError } from '../errors/errors.js';
 import type { Request } from '../routing/http.js';
+
+/** Framing of the chunks that the first reads of a socket may have. */
+const MIN_BYTES = 8_192;
+
+/**
+ * Tells whether a body comes in chunks so small that most of what comes is their framing. A chunk of one byte takes
+ * 3 µs of the processor, so 16 MB of them would take a minute.
+ */
+export class BodyFraming {
+  private readonly beganAt: number;
+  private bodyBytes = 0;
+
+  constructor(private readonly request: IncomingMessage) {
+    this.beganAt = request.socket.bytesRead;
+  }
+
+  /** Counts a chunk that was read of the body. @returns whether there is more framing than body */
+  isExcessive(chunkBytes: number): boolean {
+    const { socket, readableLength, complete } = this.request;
+    this.bodyBytes += chunkBytes;
+    // What follows may be the next request.
+    if (complete) return false;
+    const framing = socket.bytesRead - this.beganAt - this.bodyBytes - readableLength;
+    return framing > this.bodyBytes + MIN_BYTES;
+  }
+}
 
 /** Not an object: a client may send `constructor` as the encoding. */
 const DECODERS = new Map<string, (() => Transform) | null>([
@@ -120,4 +146,67 @@ async function* throughDecoder(
     request.off('data', onData).unpipe(decoder);
   }
   return undefined;
+}
+
+interface HeldBody {
+  /** Its bytes, which are counted. */
+  readonly body: AsyncIterable<Uint8Array>;
+  /** They count no longer. */
+  readonly release: () => void;
+}
+
+/**
+ * Limits the bytes of all bodies together that are held at a time. So several may be read at a time, and slow ones
+ * delay nobody, but they need no more memory than the limit.
+ */
+export class HeldBodies {
+  private heldBytes = 0;
+
+  /** @param smallBytes a body of at most this size counts too, but is never refused for the sake of others. */
+  constructor(
+    private readonly limitBytes: number,
+    private readonly smallBytes = 0,
+  ) {}
+
+  /** Does the work with a body. The bytes that it reads count until the work ends. */
+  async hold<T>(
+    body: AsyncIterable<Uint8Array>,
+    work: (body: AsyncIterable<Uint8Array>) => Promise<T>,
+  ): Promise<T> {
+    const held = this.open(body);
+    try {
+      return await work(held.body);
+    } finally {
+      held.release();
+    }
+  }
+
+  /** The bytes that are read of the body count until it is released. */
+  open(body: AsyncIterable<Uint8Array>): HeldBody {
+    const held = { bytes: 0, isReleased: false };
+    const release = (): void => {
+      if (!held.isReleased) this.heldBytes -= held.bytes;
+      held.isReleased = true;
+    };
+    return { body: this.count(body, held), release };
+  }
+
+  private async *count(
+    body: AsyncIterable<Uint8Array>,
+    held: { bytes: number; readonly isReleased: boolean },
+  ): AsyncGenerator<Uint8Array, undefined> {
+    let readBytes = 0;
+    for await (const chunk of body) {
+      readBytes += chunk.length;
+      if (readBytes > this.smallBytes && this.heldBytes + chunk.length > this.limitBytes) {
+        throw new RequestError('tooManyBodies', undefined, { 'Retry-After': '1' });
+      }
+      if (!held.isReleased) {
+        held.bytes += chunk.length;
+        this.heldBytes += chunk.length;
+      }
+      yield chunk;
+    }
+    return undefined;
+  }
 }

@@ -2,8 +2,7 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@ne
 import { Reflector } from '@nestjs/core';
 import { Registry } from 'prom-client';
 import { PROCESS, type Process } from '../../process.js';
-import { CallCounter } from '../callers/call-limits.js';
-import { FailedAttempts, registerCallerMetrics } from '../callers/failed-attempts.js';
+import { CallCounter, FailedAttempts, registerCallerMetrics } from '../callers/caller-limits.js';
 import { includesScope } from '../callers/scope.js';
 import { checkToken } from '../callers/tokens.js';
 import { RequestError } from '../errors/errors.js';

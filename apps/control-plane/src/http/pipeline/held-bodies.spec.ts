@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { HeldBodies } from './held-bodies.js';
+import { HeldBodies } from './body-stream.js';
 
 /** A body that has arrived. */
 async function* body(bytes: number): AsyncGenerator<Uint8Array> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { JsonSize } from './json-size.js';
+import { JsonSize } from './parse-body.js';
 
 /** Whether the text is too large, in pieces of any length. */
 function isTooLarge(text: string, pieceBytes = text.length): boolean {

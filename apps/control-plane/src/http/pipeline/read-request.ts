@@ -3,7 +3,7 @@ import type { Request } from '../routing/http.js';
 import type { DtoClass } from '../validation/dto.js';
 import { type Fault, prefixFaults, throwIfFaults } from '../validation/fault.js';
 import { read, readList, type ReadResult } from '../validation/reader.js';
-import { UNDECODABLE } from './repair-url.js';
+import { UNDECODABLE } from './begin-request.js';
 
 /** The body of a request: absent, not JSON, too large to be parsed, a parsed value, or a stream to be read. */
 export type SentBody =

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { repairUrl, UNDECODABLE } from './repair-url.js';
+import { repairUrl, UNDECODABLE } from './begin-request.js';
 
 const repaired = (url: string): string => {
   const request = { url, path: url.replace(/\?.*$/, '') };

@@ -1,7 +1,19 @@
-import { applyDecorators, Delete, Get, HttpCode, Patch, Post, SetMetadata } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
+import {
+  applyDecorators,
+  Delete,
+  Get,
+  HttpCode,
+  Injectable,
+  type OnModuleInit,
+  Patch,
+  Post,
+  SetMetadata,
+  type Type,
+} from '@nestjs/common';
+import { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
 import type { Scope } from '../callers/scope.js';
 import { type DtoClass, Example } from '../validation/dto.js';
+import type { Request } from './http.js';
 
 /** What an endpoint takes and answers. Routing, validation and the OpenAPI document are made from it. */
 export interface EndpointShape {
@@ -92,3 +104,56 @@ export function endpointOf(handler: object): Endpoint | undefined {
 
 /** Declares a controller that needs no token: of `docs` when `MANAGEMENT_DOCS` is `public`, of the `console` always. */
 export const Pages = Reflector.createDecorator<'docs' | 'console'>();
+
+/** The endpoints of all controllers. */
+@Injectable()
+export class Endpoints implements OnModuleInit {
+  /** By their patterns without the slash at the end, which makes no difference to a router. */
+  private readonly byPattern = new Map<string, readonly Endpoint[]>();
+
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly scanner: MetadataScanner,
+  ) {}
+
+  onModuleInit(): void {
+    const all = this.discovery.getControllers().flatMap(({ metatype }) => {
+      const prototype = (metatype as Type).prototype as Record<string, object>;
+      const names = this.scanner.getAllMethodNames(prototype);
+      return names.flatMap((name) => endpointOf(prototype[name]) ?? []);
+    });
+    for (const [pattern, endpoints] of Map.groupBy(all, (one) => withoutSlash(one.pattern))) {
+      this.byPattern.set(pattern, endpoints);
+    }
+  }
+
+  all(): readonly Endpoint[] {
+    return [...this.byPattern.values()].flat();
+  }
+
+  /** The pattern of the endpoint that Express has found; null when it has found none. */
+  patternOf({ route }: Request): string | null {
+    if (route === undefined) return null;
+    return this.byPattern.get(withoutSlash(route.path))?.[0]?.pattern ?? null;
+  }
+
+  /** The methods of the endpoints that a path matches. */
+  methodsOf(path: string): string[] {
+    const segments = withoutSlash(path).split('/');
+    const methods = [...this.byPattern].flatMap(([pattern, endpoints]) =>
+      matches(pattern.split('/'), segments) ? endpoints.map(({ method }) => method) : [],
+    );
+    return [...new Set(methods)];
+  }
+}
+
+function withoutSlash(path: string): string {
+  return path.replace(/\/$/, '');
+}
+
+function matches(pattern: readonly string[], segments: readonly string[]): boolean {
+  if (pattern.length !== segments.length) return false;
+  return pattern.every((part, i) =>
+    part.startsWith(':') ? segments[i] !== '' : part === segments[i],
+  );
+}

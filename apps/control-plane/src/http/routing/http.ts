@@ -1,7 +1,7 @@
 import type { ClientAddress } from '@weir/clients';
 import type { Span } from '@weir/telemetry';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Token } from '../callers/tokens-file.js';
+import type { Token } from '../callers/tokens.js';
 
 /** Where a request came from. */
 export interface RequestSource {

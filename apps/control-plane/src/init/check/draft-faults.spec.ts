@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type InvalidRequestError } from '../../http/validation/fault.js';
+import { FaultList, type InvalidRequestError } from '../../http/validation/fault.js';
 import { clashes } from '../../resources/networks/napt/port-ranges.js';
 import { Draft } from '../draft/draft.js';
-import { FaultList } from '../read/fault-list.js';
 import { findDraftFaults } from './draft-faults.js';
 
 /** The locations of the faults of a draft. */

@@ -1,14 +1,12 @@
+import type { FaultList } from '../../http/validation/fault.js';
 import { unknownBlockPage } from '../../resources/block-pages/block-page-store.js';
 import { type AddressFamily, IPV4, IPV6 } from '../../resources/networks/addresses/addresses.js';
 import { findClashes } from '../../resources/networks/napt/port-ranges.js';
 import { masked, type NetworkRecord } from '../../resources/networks/prefixes/network-store.js';
 import { applicationFaults } from '../../resources/profiles/profile-draft.js';
 import { unknownProfile } from '../../resources/profiles/profile-store.js';
-import type { Column } from '../draft/column.js';
-import type { DraftNetworks } from '../draft/draft-networks.js';
-import type { Draft } from '../draft/draft.js';
-import { hashWords, KeyIndex, RowIndex } from '../draft/row-index.js';
-import type { FaultList } from '../read/fault-list.js';
+import { type Column, hashWords, KeyIndex, RowIndex } from '../draft/columns.js';
+import type { Draft, DraftNetworks } from '../draft/draft.js';
 import { type InitList, locationOf } from '../read/init.dto.js';
 
 /** Checks the submitted configuration as a whole: keys are unique, and references exist (decisions §2). */

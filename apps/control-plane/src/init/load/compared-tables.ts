@@ -1,15 +1,12 @@
 import type { Entities, NaptAssignment, RuleVerdict } from '@weir/config-model';
-import { copyLine } from '../../platform/database/copy-in.js';
-import { FixedColumns } from '../../platform/database/copy-out.js';
+import { copyLine, FixedColumns } from '../../platform/database/copy.js';
 import {
   type AddressFamily,
+  formatIpv4,
   IPV4,
   IPV6,
-  formatIpv4,
 } from '../../resources/networks/addresses/addresses.js';
-import type { DraftNetworks } from '../draft/draft-networks.js';
-import type { Draft } from '../draft/draft.js';
-import type { ComparedTableName } from './tables.js';
+import type { Draft, DraftNetworks } from '../draft/draft.js';
 
 /*
  * Sizes of PostgreSQL's types in the binary format of COPY. An address has four bytes before those of the address
@@ -18,6 +15,10 @@ import type { ComparedTableName } from './tables.js';
 const SIZES = { tid: 6, smallint: 2, integer: 4, bigint: 8, ipv4: 8, ipv6: 20 } as const;
 const ADDRESS_AT = 4;
 const TWO_TO_32 = 4_294_967_296;
+
+/** A table that nothing refers to. */
+type ComparedTableName =
+  'application_rule' | 'domain_rule' | 'napt_assignment' | 'ipv4_network' | 'ipv6_network';
 
 /** The records of the compared tables. Those of networks have their host bits. */
 export type ComparedRecords = Pick<

@@ -1,7 +1,6 @@
 import type { ClientBase } from 'pg';
-import { copyIn, copyLines } from '../../platform/database/copy-in.js';
-import { copyOut } from '../../platform/database/copy-out.js';
-import { Column } from '../draft/column.js';
+import { copyIn, copyLines, copyOut } from '../../platform/database/copy.js';
+import { Column } from '../draft/columns.js';
 import type { ComparedTable } from './compared-tables.js';
 import type { Difference } from './difference.js';
 

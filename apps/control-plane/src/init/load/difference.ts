@@ -11,13 +11,13 @@ import {
   toKeyRow,
 } from '@weir/config-model';
 import type { ClientBase, QueryConfig } from 'pg';
-import type { EntityTable } from '../../platform/database/entity-table.js';
+import type { EntityTable } from '../../platform/database/snapshot.js';
 import { BLOCK_PAGES } from '../../resources/block-pages/block-page-store.js';
 import { IPV4, IPV6 } from '../../resources/networks/addresses/addresses.js';
 import { masked } from '../../resources/networks/prefixes/network-store.js';
 import { PROFILES, profilesOf } from '../../resources/profiles/profile-store.js';
 import type { ComparedRecords } from './compared-tables.js';
-import type { ReferredTableName } from './tables.js';
+import type { ReferredTableName } from './staged-tables.js';
 
 /** Most rows written and deleted that are logged one by one. After more of them followers load a snapshot. */
 export const MAX_LOGGED_ROWS = 20_000;

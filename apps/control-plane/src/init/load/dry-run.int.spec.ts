@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
-import { MAX_SAMPLES } from './dry-run.dto.js';
+import { MAX_SAMPLES } from '../read/init.dto.js';
 import { bodies } from './testing/bodies.js';
 import { dryRunOf, replaceWith } from './testing/replace-with.js';
 

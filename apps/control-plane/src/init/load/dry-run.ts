@@ -1,16 +1,20 @@
 import { type Entities, type Row, toKeyRow, toRow } from '@weir/config-model';
 import type { ClientBase } from 'pg';
-import type { EntityTable } from '../../platform/database/entity-table.js';
-import { readPages } from '../../platform/database/snapshot.js';
+import { type EntityTable, readPages } from '../../platform/database/snapshot.js';
 import { BLOCK_PAGES } from '../../resources/block-pages/block-page-store.js';
 import { formatIpv4, formatIpv6 } from '../../resources/networks/addresses/addresses.js';
 import { toProfile } from '../../resources/profiles/profile-draft.js';
 import { PROFILES } from '../../resources/profiles/profile-store.js';
+import type { KeyIndex } from '../draft/columns.js';
 import type { Draft } from '../draft/draft.js';
-import type { KeyIndex } from '../draft/row-index.js';
+import {
+  type DifferenceDto,
+  type DryRunDto,
+  MAX_SAMPLES,
+  type SampleKey,
+} from '../read/init.dto.js';
 import { comparedTables } from './compared-tables.js';
 import { readStored } from './comparison.js';
-import { type DifferenceDto, type DryRunDto, MAX_SAMPLES, type SampleKey } from './dry-run.dto.js';
 
 /** The records of a body. Networks have their host bits. */
 type Records = Omit<Entities, 'schedule' | 'catalogue' | 'order' | 'grant'>;

@@ -7,7 +7,6 @@ import { comparedTables } from './compared-tables.js';
 import { Comparison } from './comparison.js';
 import { Difference, MAX_LOGGED_ROWS } from './difference.js';
 import { DELETE_KEYS, deleteOthers, putsOf, stage, stagedTables } from './staged-tables.js';
-import { REFERENCES, type TableName } from './tables.js';
 
 /** What a replacement of the whole configuration leads to. */
 export interface Replacement {
@@ -89,6 +88,14 @@ async function disableReferenceChecks(client: ClientBase): Promise<boolean> {
   return true;
 }
 
+/** The columns of tables that POST /init/ fills that refer to another one. */
+const REFERENCES = [
+  { table: 'profile', column: 'page_id', to: 'block_page' },
+  ...['application_rule', 'domain_rule', 'napt_assignment', 'ipv4_network', 'ipv6_network'].map(
+    (table) => ({ table, column: 'profile_id', to: 'profile' }),
+  ),
+];
+
 /** @throws Error when a referenced row does not exist. The draft was checked, so this would be a bug. */
 async function checkReferences(client: ClientBase): Promise<void> {
   for (const { table, column, to } of REFERENCES) {
@@ -109,7 +116,7 @@ const STALE_SHARE = 0.1;
  * query for each row: one that was planned for a small table would read the whole table each time. Skips a table that
  * is being analysed.
  */
-async function analyse(client: ClientBase, name: TableName, count: number): Promise<void> {
+async function analyse(client: ClientBase, name: string, count: number): Promise<void> {
   const { rows } = await client.query<{ known: number }>(
     `SELECT reltuples AS known FROM pg_class WHERE oid = '${name}'::regclass`,
   );

@@ -1,8 +1,10 @@
 import type { ClientBase } from 'pg';
-import { copyIn, copyLine, copyLines } from '../../platform/database/copy-in.js';
+import { copyIn, copyLine, copyLines } from '../../platform/database/copy.js';
 import { toProfile } from '../../resources/profiles/profile-draft.js';
 import type { Draft } from '../draft/draft.js';
-import type { ReferredTableName } from './tables.js';
+
+/** A table that others refer to. */
+export type ReferredTableName = 'block_page' | 'profile';
 
 /**
  * A table that others refer to. All rows of the draft are copied into a staging table, and what differs is written from

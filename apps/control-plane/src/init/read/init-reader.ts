@@ -1,20 +1,19 @@
 import { RuleVerdict } from '@weir/config-model';
 import { DomainError } from '@weir/dns-name';
 import type { DtoClass } from '../../http/validation/dto.js';
-import { type Fault, prefixFaults, throwIfFaults } from '../../http/validation/fault.js';
+import { type Fault, FaultList, prefixFaults, throwIfFaults } from '../../http/validation/fault.js';
 import { read, readerOf } from '../../http/validation/reader.js';
 import { BlockPageDto } from '../../resources/block-pages/block-page.dto.js';
-import { wrongDomain, type DomainHasher } from '../../resources/domain-lists/domain-check.js';
+import { type DomainHasher, wrongDomain } from '../../resources/domain-lists/domain-check.js';
 import { NaptDto, toAssignment } from '../../resources/networks/napt/napt.dto.js';
 import {
   IPV4_DTO,
-  IPV6_DTO,
   Ipv4NetworkDto,
+  IPV6_DTO,
   Ipv6NetworkDto,
 } from '../../resources/networks/prefixes/network.dto.js';
 import { ProfileDto, toDraft } from '../../resources/profiles/profile.dto.js';
 import { Draft } from '../draft/draft.js';
-import { FaultList } from './fault-list.js';
 import { DomainListDto, InitDto, type InitList, locationOf } from './init.dto.js';
 import { JsonLists, JsonSizeError, JsonSyntaxError, type ListSink } from './json-lists.js';
 

@@ -4,25 +4,23 @@ import {
   ACTIVE_APPLICATIONS,
   type CatalogueMetadata,
 } from '../../catalogue/store/catalogue-store.js';
+import { FaultList } from '../../http/validation/fault.js';
 import {
   type ActiveApplications,
   namesOf,
 } from '../../resources/applications/active-catalogue-reader.js';
 import type { DomainHasher } from '../../resources/domain-lists/domain-check.js';
-import type { Author } from '../../revisions/author.js';
 import { lockHead, logChanges, toLogEntries } from '../../revisions/change-log.js';
-import { EVERY_PROFILE } from '../../revisions/change-record.js';
+import { type Author, EVERY_PROFILE } from '../../revisions/change-record.js';
 import type { LoggedChange } from '../../revisions/configuration-writer.js';
 import { Deadline } from '../../revisions/write-queue.js';
 import { findDraftFaults } from '../check/draft-faults.js';
-import type { Draft } from '../draft/draft.js';
-import { digestOfDraft } from '../load/draft-digest.js';
+import { digestOfDraft, type Draft } from '../draft/draft.js';
 import { compareConfiguration } from '../load/dry-run.js';
-import type { DryRunDto } from '../load/dry-run.dto.js';
 import { replaceConfiguration } from '../load/replace-configuration.js';
-import { FaultList } from '../read/fault-list.js';
 import { InitReader } from '../read/init-reader.js';
-import type { Steps } from './messages.js';
+import type { DryRunDto } from '../read/init.dto.js';
+import type { Steps } from './init-thread.js';
 
 /** It may check millions of rows between two statements. */
 const IDLE_IN_TRANSACTION_MS = 60_000;

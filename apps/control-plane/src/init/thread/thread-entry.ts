@@ -1,9 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import pg from 'pg';
-import { connectionSettings } from '../../platform/database/connection-settings.js';
-import { ServerQuestions, SilenceWatch } from '../../platform/database/silence-watch.js';
+import {
+  connectionSettings,
+  ServerQuestions,
+  SilenceWatch,
+} from '../../platform/database/connections.js';
 import { DomainHasher } from '../../resources/domain-lists/domain-check.js';
-import { type Reply, type Request, type ThreadSettings, toFailure } from './messages.js';
+import { type Reply, type Request, type ThreadSettings, toFailure } from './init-thread.js';
 import { Submission } from './submission.js';
 
 /** One statement of a replacement writes millions of rows. */

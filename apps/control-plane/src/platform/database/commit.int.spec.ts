@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { pino } from 'pino';
-import { actAs } from '../../revisions/author.js';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { actAs } from '../../revisions/change-record.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
 import { type Harness, startHarness } from '../../testing/harness.js';

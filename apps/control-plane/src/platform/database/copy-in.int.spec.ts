@@ -2,9 +2,9 @@ import type { PoolClient } from 'pg';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
-import { type CopyText, copyIn } from './copy-in.js';
+import { streamOf } from './connections.js';
+import { copyIn, type CopyText } from './copy.js';
 import { Database } from './database.js';
-import { streamOf } from './silence-watch.js';
 
 const TARGET = 'copied (id)';
 const DEADLINE = { timeout: 60_000 };

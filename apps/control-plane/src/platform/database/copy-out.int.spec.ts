@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { copyOut, FixedColumns } from './copy-out.js';
+import { copyOut, FixedColumns } from './copy.js';
 import { Database } from './database.js';
 
 /** An integer and a bigint. */

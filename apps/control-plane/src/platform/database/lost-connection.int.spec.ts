@@ -1,12 +1,12 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { actAs } from '../../revisions/author.js';
+import { actAs } from '../../revisions/change-record.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
 import { openPool } from '../../testing/open-pool.js';
 import { startTcpProxy, type TcpProxy } from '../../testing/tcp-proxy.js';
-import { copyIn } from './copy-in.js';
+import { copyIn } from './copy.js';
 import { isDatabaseUnreachable } from './database-errors.js';
 import { Database } from './database.js';
 import { inTransaction } from './transaction.js';

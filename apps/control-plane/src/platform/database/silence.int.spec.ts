@@ -1,17 +1,16 @@
+import pg from 'pg';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import pg from 'pg';
-import { actAs } from '../../revisions/author.js';
+import { actAs } from '../../revisions/change-record.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
 import { type Harness, startHarness, TOKEN } from '../../testing/harness.js';
 import { openPool } from '../../testing/open-pool.js';
 import { startTcpProxy, type TcpProxy } from '../../testing/tcp-proxy.js';
 import { confirmCommit } from './commit-outcome.js';
-import { connectionSettings } from './connection-settings.js';
+import { connectionSettings, ServerQuestions } from './connections.js';
 import { isDatabaseUnreachable } from './database-errors.js';
 import { Database } from './database.js';
-import { ServerQuestions } from './silence-watch.js';
 
 const NOBODY = {
   publish: () => Promise.resolve(),

@@ -20,8 +20,7 @@ import {
 } from 'vitest';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
 import { openPool } from '../../testing/open-pool.js';
-import { JobScheduler } from './job-scheduler.js';
-import type { Job } from './job.js';
+import { type Job, JobScheduler } from './job-scheduler.js';
 
 const WAIT = { timeout: 60_000, interval: 20 };
 const HOUR_MS = 3_600_000;

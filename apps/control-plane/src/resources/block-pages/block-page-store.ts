@@ -1,9 +1,9 @@
 import type { BlockPage } from '@weir/config-model';
 import { Prisma } from '../../generated/prisma/client.js';
 import type { Fault } from '../../http/validation/fault.js';
-import type { EntityTable } from '../../platform/database/entity-table.js';
+import type { EntityTable } from '../../platform/database/snapshot.js';
 import type { Transaction } from '../../platform/database/transaction.js';
-import { RowsTable, type RowStore } from '../../revisions/working-rows.js';
+import { RowsTable, type RowStore } from '../../revisions/working-tables.js';
 
 export const BLOCK_PAGES: EntityTable<'blockPage'> = {
   kind: 'blockPage',

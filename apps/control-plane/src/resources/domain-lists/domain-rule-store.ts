@@ -1,9 +1,8 @@
 import type { DomainRule, EntityKeys } from '@weir/config-model';
 import { Prisma } from '../../generated/prisma/client.js';
-import type { EntityTable } from '../../platform/database/entity-table.js';
-import { RowsTable, type RowStore } from '../../revisions/working-rows.js';
-import type { WorkingTables } from '../../revisions/working-tables.js';
-import { WorkingProfiles } from '../profiles/working-profiles.js';
+import type { EntityTable } from '../../platform/database/snapshot.js';
+import { RowsTable, type RowStore, type WorkingTables } from '../../revisions/working-tables.js';
+import { WorkingProfiles } from '../profiles/profile-store.js';
 
 export type DomainRuleKey = EntityKeys['domainRule'];
 

@@ -1,11 +1,10 @@
 import { decodeChange } from '@weir/config-model';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest';
-import { actAs } from '../../revisions/author.js';
+import { actAs } from '../../revisions/change-record.js';
 import { ChangeServices } from '../../testing/change-services.js';
 import { RowReplica } from '../../testing/row-replica.js';
-import { grantExpiry } from './grant-expiry.js';
-import { removal } from './grants.service.js';
+import { grantExpiry, removal } from './grants.js';
 
 const LATER_S = 4_000_000_000;
 const author = { origin: 'repair' } as const;

@@ -1,10 +1,9 @@
 import type { EntityKeys, Grant } from '@weir/config-model';
 import { Prisma } from '../../generated/prisma/client.js';
-import type { EntityTable } from '../../platform/database/entity-table.js';
-import { RowsTable, type RowStore } from '../../revisions/working-rows.js';
-import type { WorkingTables } from '../../revisions/working-tables.js';
+import type { EntityTable } from '../../platform/database/snapshot.js';
+import { RowsTable, type RowStore, type WorkingTables } from '../../revisions/working-tables.js';
 import { unnestKeys } from '../domain-lists/domain-rule-store.js';
-import { WorkingProfiles } from '../profiles/working-profiles.js';
+import { WorkingProfiles } from '../profiles/profile-store.js';
 
 /** The hash of its domain is the id of a grant in its profile. */
 export type GrantKey = EntityKeys['grant'];

@@ -2,16 +2,16 @@ import { type Grant, MAX_DOMAIN_HASH, MAX_ID, MAX_UNTIL, RuleVerdict } from '@we
 import { Example, type Json } from '../../http/validation/dto.js';
 import { throwIfFaults } from '../../http/validation/fault.js';
 import {
+  InPlaceOf,
   IntegerParameter,
   IsId,
   IsInteger,
-  InPlaceOf,
   IsText,
   IsTime,
   Optional,
 } from '../../http/validation/rules.js';
 import { IsNormalisedDomain } from '../domain-lists/domain-check.js';
-import { IsUntil, toSeconds, toTimeText } from '../orders/until.js';
+import { IsUntil, toSeconds, toTimeText } from '../orders/order.dto.js';
 import { IsRuleStatus, type RuleStatus, toStatus } from '../profiles/profile.dto.js';
 import type { GrantKey, GrantPlace } from './grant-store.js';
 

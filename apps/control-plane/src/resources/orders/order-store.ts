@@ -1,7 +1,7 @@
 import type { EntityKeys, Order } from '@weir/config-model';
 import { Prisma } from '../../generated/prisma/client.js';
-import type { EntityTable } from '../../platform/database/entity-table.js';
-import { RowsTable, type RowStore } from '../../revisions/working-rows.js';
+import type { EntityTable } from '../../platform/database/snapshot.js';
+import { RowsTable, type RowStore } from '../../revisions/working-tables.js';
 
 type OrderKey = EntityKeys['order'];
 

@@ -1,4 +1,6 @@
-import { MAX_DOMAIN_HASH, MAX_ID, MAX_ORDER_TEXT, type Order } from '@weir/config-model';
+import { applyDecorators } from '@nestjs/common';
+import { MAX_DOMAIN_HASH, MAX_ID, MAX_ORDER_TEXT, MAX_UNTIL, type Order } from '@weir/config-model';
+import { parseTime } from '@weir/ops';
 import { IsOptional } from 'class-validator';
 import { Example, type Json } from '../../http/validation/dto.js';
 import { allOptional } from '../../http/validation/fields.js';
@@ -11,10 +13,38 @@ import {
   IsText,
   IsTime,
   Optional,
+  Rule,
 } from '../../http/validation/rules.js';
 import { IsNormalisedDomain } from '../domain-lists/domain-check.js';
 import { ORDER_STATES, type OrderFilter, type OrderState } from './order-store.js';
-import { IsUntil, toSeconds, toTimeText } from './until.js';
+
+const DAY_S = 86_400;
+
+/** A time that is still to come, cut to whole seconds. @param days so many from now at most. */
+export function IsUntil(days = Infinity): PropertyDecorator {
+  const msg =
+    days === Infinity
+      ? 'Must be in the future'
+      : `Must be in the future, at most ${days} days from now`;
+  return applyDecorators(
+    IsTime(),
+    Rule((text) => {
+      const [nowS, untilS] = [Date.now() / 1_000, toSeconds(text as string)];
+      const isRight = untilS > nowS && untilS <= Math.min(MAX_UNTIL, nowS + days * DAY_S);
+      return isRight ? null : { msg, type: 'value_error' };
+    }),
+  );
+}
+
+/** Unix seconds of a text that `IsUntil` allows. */
+export function toSeconds(text: string): number {
+  return Math.floor(parseTime(text) / 1_000);
+}
+
+/** RFC 3339, in UTC. */
+export function toTimeText(seconds: number): string {
+  return new Date(seconds * 1_000).toISOString().replace('.000Z', 'Z');
+}
 
 /** A text that the block page shows as it is. */
 const IsShownText = (): PropertyDecorator =>

@@ -3,8 +3,7 @@ import { pino } from 'pino';
 import { expect, inject, it } from 'vitest';
 import { Database } from '../../platform/database/database.js';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
-import { writeRules } from './working-profiles.js';
-import { findProfiles, insertProfiles } from './profile-store.js';
+import { findProfiles, insertProfiles, writeRules } from './profile-store.js';
 
 it('a profile may have more rules than a statement may have parameters', async () => {
   const url = await createFreshDatabase(inject('databaseUrl'));

@@ -2,8 +2,8 @@ import 'reflect-metadata';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { read } from '../../http/validation/reader.js';
+import { toPeriod, WEEKDAYS } from './schedule-store.js';
 import { ScheduleDto } from './schedule.dto.js';
-import { toPeriod, WEEKDAYS } from './week.js';
 
 const HALF_HOURS_A_DAY = 48;
 const WEEK = 7 * HALF_HOURS_A_DAY;

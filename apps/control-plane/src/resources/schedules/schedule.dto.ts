@@ -8,8 +8,14 @@ import {
   Rule,
   type Wrong,
 } from '../../http/validation/rules.js';
-import type { ScheduleRecord } from './schedule-store.js';
-import { dayNumber, halfHours, type SubmittedPeriod, type TimePoint, WEEKDAYS } from './week.js';
+import {
+  dayNumber,
+  halfHours,
+  type ScheduleRecord,
+  type SubmittedPeriod,
+  type TimePoint,
+  WEEKDAYS,
+} from './schedule-store.js';
 
 /** A weekday by name, or by integer, 0 is Monday. */
 const IsDay = (): PropertyDecorator =>

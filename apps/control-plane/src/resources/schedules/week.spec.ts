@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type TimePoint, toPeriod } from './week.js';
+import { type TimePoint, toPeriod } from './schedule-store.js';
 
 const at = (day: TimePoint['day'], time: string): TimePoint => ({ day, time });
 

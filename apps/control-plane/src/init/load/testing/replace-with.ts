@@ -1,12 +1,11 @@
 import { parseHashKey } from '@weir/dns-name';
 import type pg from 'pg';
+import { FaultList } from '../../../http/validation/fault.js';
 import { DomainHasher } from '../../../resources/domain-lists/domain-check.js';
 import { HASH_KEY } from '../../../testing/harness.js';
 import { findDraftFaults } from '../../check/draft-faults.js';
-import { FaultList } from '../../read/fault-list.js';
-import type { Draft } from '../../draft/draft.js';
+import { digestOfDraft, type Draft } from '../../draft/draft.js';
 import { InitReader } from '../../read/init-reader.js';
-import { digestOfDraft } from '../draft-digest.js';
 import { compareConfiguration } from '../dry-run.js';
 import { replaceConfiguration, type Replacement } from '../replace-configuration.js';
 

@@ -1,10 +1,9 @@
 import type { EntityKeys, NaptAssignment } from '@weir/config-model';
 import { Prisma } from '../../../generated/prisma/client.js';
-import type { EntityTable } from '../../../platform/database/entity-table.js';
+import type { EntityTable } from '../../../platform/database/snapshot.js';
 import type { Transaction } from '../../../platform/database/transaction.js';
-import { type RowStore, RowsTable } from '../../../revisions/working-rows.js';
-import type { WorkingTables } from '../../../revisions/working-tables.js';
-import { WorkingProfiles } from '../../profiles/working-profiles.js';
+import { RowsTable, type RowStore, type WorkingTables } from '../../../revisions/working-tables.js';
+import { WorkingProfiles } from '../../profiles/profile-store.js';
 import { formatIpv4, parseIpv4 } from '../addresses/addresses.js';
 
 export type NaptKey = EntityKeys['naptAssignment'];

@@ -1,8 +1,7 @@
 import { Prisma } from '../../../generated/prisma/client.js';
-import type { EntityTable } from '../../../platform/database/entity-table.js';
+import type { EntityTable } from '../../../platform/database/snapshot.js';
 import type { Transaction } from '../../../platform/database/transaction.js';
-import { WorkingRows } from '../../../revisions/working-rows.js';
-import type { WorkingTable } from '../../../revisions/working-tables.js';
+import { WorkingRows, type WorkingTable } from '../../../revisions/working-tables.js';
 import { type AddressFamily, IPV4, IPV6 } from '../addresses/addresses.js';
 
 /** A network as it was submitted, with its host bits. The address is its key. */

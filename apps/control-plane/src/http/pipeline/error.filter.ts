@@ -1,0 +1,123 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
+import type { IncomingMessage } from 'node:http';
+import { CommitUnknownError } from '../../platform/database/commit-outcome.js';
+import {
+  DatabaseMismatchError,
+  isDatabaseUnreachable,
+  isLockTimeout,
+} from '../../platform/database/database-errors.js';
+import { PROCESS, type Process } from '../../process.js';
+import { WriteQueueTimeoutError } from '../../revisions/write-queue.js';
+import { type ErrorCode, ERRORS, RequestError } from '../errors/errors.js';
+import type { Request, Response } from '../routing/http.js';
+import { InvalidRequestError } from '../validation/fault.js';
+import { BodyFraming } from './body-stream.js';
+
+/** The response to a request that failed. */
+interface ErrorResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** True for an unknown error: the log gets its details, and the response does not. */
+  readonly unexpected: boolean;
+}
+
+/** Converts any error to a response (decisions §1). The response never contains a stack, SQL or a file path. */
+function toErrorResponse(error: unknown, requestId: string): ErrorResponse {
+  if (error instanceof InvalidRequestError) {
+    return { status: 422, headers: {}, body: { detail: error.faults }, unexpected: false };
+  }
+  const known = error instanceof RequestError ? error : toRequestError(error);
+  if (known) {
+    const { status } = ERRORS[known.code];
+    return { status, headers: known.headers, body: { detail: known.detail }, unexpected: false };
+  }
+  const { status, detail } = ERRORS.internal;
+  return { status, headers: {}, body: { detail, request_id: requestId }, unexpected: true };
+}
+
+/** Errors of the database and the write queue; null for any other error. */
+function toRequestError(error: unknown): RequestError | null {
+  // No `Retry-After`: to repeat a change that was made is no retry.
+  if (error instanceof CommitUnknownError) return new RequestError('commitUnknown');
+  const code = unavailability(error);
+  return code && new RequestError(code, undefined, { 'Retry-After': '1' });
+}
+
+/** Why the request cannot be served at the moment (503, nothing was changed); null for any other failure. */
+function unavailability(error: unknown): ErrorCode | null {
+  if (error instanceof WriteQueueTimeoutError || isLockTimeout(error)) return 'busy';
+  if (error instanceof DatabaseMismatchError) return 'mismatch';
+  return isDatabaseUnreachable(error) ? 'databaseUnreachable' : null;
+}
+
+/** As long as the longest body that is parsed whole, so that all of its clients get their response. */
+const MAX_REST_BYTES = 16 * 2 ** 20;
+/** Longest pause of a client that sends. */
+const PATIENCE_MS = 2_000;
+/** Before each of the next chunks: what is thrown away must not take the processor from others. */
+const PAUSE_MS = 5;
+
+/**
+ * Reads what is left of the body of an answered request, and throws it away: a client that sends until its connection
+ * is closed could lose the response. It is read slowly. A long rest, one that does not come, or one that is mostly
+ * framing ends the connection.
+ */
+export function discardRest(request: IncomingMessage): void {
+  if (request.complete) return;
+  const end = (): void => {
+    request.socket.destroy();
+  };
+  let bytes = 0;
+  const timer = setTimeout(() => {
+    // After a pause of the process a timer comes before what has arrived meanwhile.
+    const before = bytes;
+    setImmediate(() => {
+      if (bytes === before) end();
+    });
+  }, PATIENCE_MS);
+  const framing = new BodyFraming(request);
+  request.on('data', (chunk: Buffer) => {
+    timer.refresh();
+    bytes += chunk.length;
+    if (bytes > MAX_REST_BYTES || framing.isExcessive(chunk.length)) return end();
+    request.pause();
+    setTimeout(() => request.resume(), PAUSE_MS);
+  });
+  request.once('close', () => {
+    clearTimeout(timer);
+  });
+  request.resume();
+}
+
+/** Sends the response to every error of a request, wherever it was thrown. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  constructor(@Inject(PROCESS) private readonly process: Process) {}
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<Request>();
+    const response = host.switchToHttp().getResponse<Response>();
+    const requestId = request.context.id;
+    const reply = toErrorResponse(error, requestId);
+    const { log } = this.process;
+    if (reply.unexpected) log.error({ err: error, request_id: requestId }, 'request failed');
+    else if (reply.status >= 503)
+      log.warn(
+        { reason: lastLine(error), request_id: requestId },
+        `request answered with ${reply.status}`,
+      );
+    if (response.headersSent) {
+      // A part of the response has been sent. Only a broken connection tells the client that it is incomplete.
+      response.destroy();
+      return;
+    }
+    response.status(reply.status).set(reply.headers).json(reply.body);
+    discardRest(request);
+  }
+}
+
+/** The last line of a message. Prisma's messages begin with an excerpt of the source code. */
+function lastLine(error: unknown): string {
+  return String(error).trimEnd().split('\n').at(-1) ?? '';
+}
