@@ -1,4 +1,4 @@
-import { endsWithin } from '@weir/change-feed/timing';
+import { endsWithin } from '@weir/change-feed/runtime';
 
 /** How long health checks and metrics wait for PostgreSQL: their callers have a deadline too. */
 export const PROBE_TIMEOUT_MS = 1_500;
