@@ -7,14 +7,19 @@ import type { DnsClient } from '../deployment/dns-client.js';
 import { UPSTREAM_ADDRESS } from '../deployment/dns-message.js';
 import type { ManagementClient } from '../deployment/management-client.js';
 import { type Child, startChild } from '../services/child.js';
+import { load } from '../services/dnsperf.js';
 
 const NAMES = 50;
+const RUN_SECONDS = 2;
+/** Queries a second of each worker. */
+const WORKER_RATE = 150;
 /** Long, because a slow answer of a busy machine is not a lost one. */
 export const TIMEOUT_SECONDS = 15;
 
-/** Whether dnsdist, without which there is no load over DNS, is installed. */
-export function hasDnsdist(): boolean {
-  return spawnSync('dnsdist', ['-h']).error === undefined;
+/** The first program that the DNS load needs and that is not installed; null if all are installed. */
+export function missingProgram(): string | null {
+  const missing = ['dnsdist', 'dnsperf'].find((name) => spawnSync(name, ['-h']).error);
+  return missing ?? null;
 }
 
 /** Starts dnsdist in front of the resolvers. Once a second it queries the readiness name of each resolver. */
@@ -66,6 +71,57 @@ export class StallWatch {
     if (nowMs - this.lookedMs > STALL_MS) this.stalledMs = nowMs;
     this.lookedMs = nowMs;
   }
+}
+
+/** Counters of the queries. */
+export interface DnsCount {
+  sent: number;
+  lost: number;
+  /** Answers by RCODE. */
+  readonly rcodes: Record<string, number>;
+}
+
+/**
+ * Starts DNS load by dnsperf, with names that are forwarded and names that are blocked. dnsperf waits for missing
+ * answers only at the end of a run, not when it is stopped. So two workers run it for a few seconds at a time, and one
+ * of them is always in the middle of a run.
+ * @returns sends no more, waits for the answers, and counts; it throws Error when the output of dnsperf has no counters
+ */
+export function startDnsLoad(
+  folder: string,
+  port: number,
+  stalls: StallWatch,
+): () => Promise<DnsCount> {
+  const queries = join(folder, 'queries');
+  const names = Array.from({ length: NAMES }, (_, i) => [
+    `host${i}.example.net A`,
+    `host${i}.blocked.example.com A`,
+  ]);
+  writeFileSync(queries, `${names.flat().join('\n')}\n`);
+  const count: DnsCount = { sent: 0, lost: 0, rcodes: {} };
+  let isStopping = false;
+  const work = async (delaySeconds: number): Promise<void> => {
+    await sleep(delaySeconds * 1_000);
+    while (!isStopping) {
+      const startedMs = performance.now();
+      const { sent, answered, rcodes } = await load({
+        ...{ port, queries, timeoutSeconds: TIMEOUT_SECONDS },
+        pace: { kind: 'timed', seconds: RUN_SECONDS, rate: WORKER_RATE },
+      });
+      count.sent += sent;
+      if (stalls.hasDisturbed(startedMs)) continue;
+      count.lost += sent - answered;
+      for (const [rcode, times] of Object.entries(rcodes)) {
+        count.rcodes[rcode] = (count.rcodes[rcode] ?? 0) + times;
+      }
+    }
+  };
+  const workers = Promise.all([work(0), work(RUN_SECONDS / 2)]);
+  return async () => {
+    isStopping = true;
+    await workers;
+    return count;
+  };
 }
 
 /** A load with its counters. */
@@ -128,36 +184,12 @@ export function startWriters(
     if (reply.applied !== reply.total || reply.total === 0) {
       return `change in force on ${reply.applied} of ${reply.total} resolvers`;
     }
-    return dnsPort === null ? null : ask(dns, dnsPort, domain, type === 'deny');
+    if (dnsPort === null) return null;
+    const { seen, retries } = await dns.ask(SUBSCRIBER, dnsPort, domain);
+    if (retries > 0) return `${domain} was answered only after a retry`;
+    const expected = type === 'deny' ? DEFAULT_PAGE : UPSTREAM_ADDRESS;
+    return seen === expected ? null : `${domain} is ${String(seen)} and not ${expected}`;
   });
-}
-
-/** Subscribers that ask for names that are forwarded and names that are blocked, in turns. */
-export function startQueries(
-  workers: number,
-  stalls: StallWatch,
-  dns: DnsClient,
-  dnsPort: number,
-): Load {
-  return startLoad(workers, stalls, (_worker, n) => {
-    const isBlocked = n % 2 === 1;
-    const domain = isBlocked ? 'blocked.example.com' : 'example.net';
-    return ask(dns, dnsPort, `host${n % NAMES}.${domain}`, isBlocked);
-  });
-}
-
-/** @returns what was wrong; null: nothing */
-async function ask(
-  dns: DnsClient,
-  dnsPort: number,
-  qname: string,
-  isBlocked: boolean,
-): Promise<string | null> {
-  const { seen, retries } = await dns.ask(SUBSCRIBER, dnsPort, qname);
-  if (seen === null) return `${qname} was not answered`;
-  if (retries > 0) return `${qname} was answered only after a retry`;
-  const expected = isBlocked ? DEFAULT_PAGE : UPSTREAM_ADDRESS;
-  return seen === expected ? null : `${qname} is ${seen} and not ${expected}`;
 }
 
 /** Visitors of a blocked site, each time on a connection of their own. */

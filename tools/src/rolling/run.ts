@@ -8,10 +8,11 @@ import type { Child } from '../services/child.js';
 import { findFreePorts } from '../services/ports.js';
 import type { WeirProcess } from '../services/weir-process.js';
 import {
-  hasDnsdist,
+  type DnsCount,
+  missingProgram,
   StallWatch,
   startDnsdist,
-  startQueries,
+  startDnsLoad,
   startVisitors,
   startWriters,
   SUBSCRIBER,
@@ -91,15 +92,13 @@ export interface RollingResult {
   readonly restarts: number;
   readonly changes: number;
   readonly pages: number;
-  /** Null: no load over DNS, because dnsdist is not installed. */
-  readonly queries: number | null;
+  /** Null: no DNS load, because a program is not installed. */
+  readonly queries: DnsCount | null;
   readonly violations: readonly string[];
 }
 
 const WRITERS = 3;
 const READERS = 2;
-/** Of queries: about 300 a second together. */
-const ASKERS = 6;
 const BALANCED_DEADLINE_MS = 120_000;
 const POLL_INTERVAL_MS = 100;
 /** A resolver with this many new queries gets real ones from dnsdist: health checks are far fewer. */
@@ -140,33 +139,31 @@ async function runOn(
 ): Promise<RollingResult> {
   const { folder, print } = options;
   const { replicas, blockPages, managementPorts, pagePorts, dnsPorts } = deployment;
+  const missing = missingProgram();
+  if (missing !== null) print(`SKIPPED: load over DNS, because ${missing} is not installed`);
   const [apiPort = 0, pagePort = 0, dnsPort = 0] = await findFreePorts(3);
   const api = new Balancer(targets(replicas, managementPorts));
   const pages = new Balancer(targets(blockPages, pagePorts));
   const client = new ManagementClient(apiPort, deployment.secrets.token);
   const dns = new DnsClient(TIMEOUT_SECONDS * 1_000);
   const stalls = new StallWatch();
-  const dnsdist = hasDnsdist() ? startDnsdist(folder, dnsPort, dnsPorts) : null;
-  if (dnsdist === null) print('SKIPPED: load over DNS, because dnsdist is not installed');
+  const dnsdist = missing === null ? startDnsdist(folder, dnsPort, dnsPorts) : null;
   try {
     await api.start(apiPort);
     await pages.start(pagePort);
     await waitUntilBalanced(deployment, api, pages, null);
     await setUp(client);
-    const askers = dnsdist && startQueries(ASKERS, stalls, dns, dnsPort);
+    const stopDnsLoad = dnsdist === null ? null : startDnsLoad(folder, dnsPort, stalls);
     await waitUntilBalanced(deployment, api, pages, dnsdist);
     const writers = startWriters(WRITERS, stalls, client, dns, dnsdist && dnsPort);
     const readers = startVisitors(READERS, stalls, pagePort);
     const restarts = await restartAll(deployment, options, violations, () =>
       waitUntilBalanced(deployment, api, pages, dnsdist),
     );
-    const loads = [writers, readers, ...(askers === null ? [] : [askers])];
-    await Promise.all(loads.map((load) => load.stop()));
-    violations.push(...loads.flatMap((load) => load.violations));
-    return {
-      ...{ restarts, changes: writers.made, pages: readers.made, violations },
-      queries: askers?.made ?? null,
-    };
+    await Promise.all([writers.stop(), readers.stop()]);
+    const queries = (await stopDnsLoad?.()) ?? null;
+    violations.push(...writers.violations, ...readers.violations, ...faultsOf(queries));
+    return { restarts, changes: writers.made, pages: readers.made, queries, violations };
   } finally {
     stalls.stop();
     client.close();
@@ -243,15 +240,26 @@ async function waitFor(what: string, condition: () => boolean | Promise<boolean>
   }
 }
 
+function faultsOf(queries: DnsCount | null): readonly string[] {
+  if (queries === null) return [];
+  const faults = queries.lost > 0 ? [`${queries.lost} of ${queries.sent} queries were lost`] : [];
+  for (const [rcode, count] of Object.entries(queries.rcodes)) {
+    if (rcode !== 'NOERROR') faults.push(`${count} queries were answered ${rcode}`);
+  }
+  return faults;
+}
+
 /** Of the violations. */
 const MAX_LINES = 20;
 
 /** The result of a run as text. */
 export function renderRolling(result: RollingResult): string {
   const { restarts, changes, pages, queries, violations } = result;
+  const dns =
+    queries === null ? 'none' : `${queries.sent}, of which ${queries.lost} were not answered`;
   const lines = [
     `Restarts         ${restarts}`,
-    `DNS queries      ${queries ?? 'none'}`,
+    `DNS queries      ${dns}`,
     `Changes          ${changes}`,
     `Block pages      ${pages}`,
     `Violations       ${violations.length}`,
