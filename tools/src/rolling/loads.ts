@@ -7,7 +7,7 @@ import type { DnsClient } from '../deployment/dns-client.js';
 import { UPSTREAM_ADDRESS } from '../deployment/dns-message.js';
 import type { ManagementClient } from '../deployment/management-client.js';
 import { type Child, startChild } from '../services/child.js';
-import { load } from '../services/dnsperf.js';
+import { loadDns } from '../services/load-generators.js';
 
 const NAMES = 50;
 const RUN_SECONDS = 2;
@@ -77,8 +77,8 @@ export class StallWatch {
 export interface DnsCount {
   sent: number;
   lost: number;
-  /** Answers by RCODE. */
-  readonly rcodes: Record<string, number>;
+  /** Answers with an RCODE other than NOERROR. */
+  errors: number;
 }
 
 /**
@@ -98,22 +98,20 @@ export function startDnsLoad(
     `host${i}.blocked.example.com A`,
   ]);
   writeFileSync(queries, `${names.flat().join('\n')}\n`);
-  const count: DnsCount = { sent: 0, lost: 0, rcodes: {} };
+  const count: DnsCount = { sent: 0, lost: 0, errors: 0 };
   let isStopping = false;
   const work = async (delaySeconds: number): Promise<void> => {
     await sleep(delaySeconds * 1_000);
     while (!isStopping) {
       const startedMs = performance.now();
-      const { sent, answered, rcodes } = await load({
+      const { sent, answered, errors } = await loadDns({
         ...{ port, queries, timeoutSeconds: TIMEOUT_SECONDS },
         pace: { kind: 'timed', seconds: RUN_SECONDS, rate: WORKER_RATE },
       });
       count.sent += sent;
       if (stalls.hasDisturbed(startedMs)) continue;
       count.lost += sent - answered;
-      for (const [rcode, times] of Object.entries(rcodes)) {
-        count.rcodes[rcode] = (count.rcodes[rcode] ?? 0) + times;
-      }
+      count.errors += errors;
     }
   };
   const workers = Promise.all([work(0), work(RUN_SECONDS / 2)]);

@@ -10,7 +10,7 @@ import type { Child } from '../../services/child.js';
 import { freePort } from '../../services/ports.js';
 import { cpuMs, residentMiB } from '../../services/usage.js';
 import { BLOCK_ADDRESS, type Job, type PhaseName } from './jobs.js';
-import { loadDns, loadHttps, type LoadResult } from './load-generators.js';
+import { loadDns, loadHttps, type LoadResult } from '../../services/load-generators.js';
 import type { Server, ServerSetup } from './servers.js';
 
 /** Queries a second of the steady phase. */

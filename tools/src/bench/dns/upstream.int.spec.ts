@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../services/ports.js';
 import { ORIGIN } from './jobs.js';
-import { loadDns } from './load-generators.js';
+import { loadDns } from '../../services/load-generators.js';
 import { startUpstream } from './upstream.js';
 
 it(

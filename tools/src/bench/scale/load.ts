@@ -1,6 +1,6 @@
 import { proxyHeader } from '../../deployment/dns-message.js';
 import { Random } from '../../deployment/random.js';
-import type { LoadResult } from '../dns/load-generators.js';
+import type { LoadResult } from '../../services/load-generators.js';
 import { draw, NOBODY, type Question, type Size, writeName } from './configuration.js';
 
 /**

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { percentile } from '../../figures.js';
+import { percentile } from '../figures.js';
 
 const run = promisify(execFile);
 const MAX_OUTPUT_BYTES = 2 ** 30;
