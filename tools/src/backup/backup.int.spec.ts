@@ -11,14 +11,14 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { migrate } from '../migrate/migrate.js';
 import { restoreBackup } from './restore-backup.js';
-import { HEAD_TABLE, BACKUP_TABLES, OMITTED_TABLES } from './write-backup.js';
-import { writeBackup } from './write-backup.js';
+import { BACKUP_TABLES, HEAD_TABLE, OMITTED_TABLES, writeBackup } from './write-backup.js';
 
 const MIGRATIONS = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
 const NEW_MIGRATION = '29990101000000_new';
@@ -298,9 +298,16 @@ describe('backup and restore', () => {
 
   it('ignore the statement timeouts of the database', async () => {
     await client.query(
-      `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET statement_timeout = '1ms'`,
+      `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET statement_timeout = '500ms'`,
     );
-    expect(await backUp()).toBe('42');
+    await client.query('BEGIN; LOCK TABLE profile IN ACCESS EXCLUSIVE MODE');
+    const backup = backUp();
+    const waiting = `SELECT 1 FROM pg_locks JOIN pg_database ON database = pg_database.oid
+                     WHERE datname = current_database() AND NOT granted`;
+    await expect.poll(async () => (await client.query(waiting)).rowCount).toBeGreaterThan(0);
+    await sleep(750);
+    await client.query('COMMIT');
+    expect(await backup).toBe('42');
   });
 
   describe('change nothing and explain why', () => {
