@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { REPOSITORY_FOLDER } from '../paths.js';
 import { dashboard } from './dashboard.js';
-import { ROWS } from './rows/rows.js';
+import { ROWS } from './rows.js';
 
 interface Placed {
   readonly id: number;

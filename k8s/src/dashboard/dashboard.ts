@@ -1,5 +1,5 @@
-import type { Panel } from './rows/panel.js';
-import { ROWS } from './rows/rows.js';
+import type { Panel } from './panel.js';
+import { ROWS } from './rows.js';
 
 const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
 /** Columns of Grafana's grid. */

@@ -2,7 +2,7 @@ import { encodeQuery } from '@weir/dns-wire/testing';
 import { createSocket } from 'node:dgram';
 import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
 import { readRules } from '../alerts/rules.js';
-import { ROWS } from '../dashboard/rows/rows.js';
+import { ROWS } from '../dashboard/rows.js';
 import { createDatabase } from '../testing/database.js';
 import { visit } from '../testing/visit.js';
 import { startWeir, TOKEN, type WeirProcesses } from '../testing/weir-processes.js';

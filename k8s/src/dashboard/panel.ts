@@ -1,0 +1,42 @@
+/** Range of `rate()`: Grafana fills it in. */
+export const RATE = '[$__rate_interval]';
+/** Selector for the resolvers that the dashboard's variable `instance` names. */
+export const RESOLVERS = '{instance=~"$instance"}';
+
+/** Units by Grafana's names. */
+type Unit = 'short' | 'percentunit' | 's' | 'bytes' | 'ops' | 'reqps';
+
+/** PromQL expression and legend of its series. */
+type Query = readonly [expr: string, legend: string];
+
+export interface Panel {
+  readonly title: string;
+  readonly unit: Unit;
+  readonly queries: readonly Query[];
+  /** Whether it shows one number instead of a graph. */
+  readonly isStat: boolean;
+}
+
+export interface Row {
+  readonly title: string;
+  readonly panels: readonly Panel[];
+}
+
+export function graph(title: string, unit: Unit, ...queries: readonly Query[]): Panel {
+  return { title, unit, queries, isStat: false };
+}
+
+/** One number. */
+export function stat(title: string, unit: Unit, expr: string): Panel {
+  return { title, unit, queries: [[expr, '']], isStat: true };
+}
+
+/** How fast a counter grows, summed by labels. @param what is behind the labels in the legend */
+export function rates(counter: string, by: string, what = ''): Query {
+  const labels = by.split(', ').map((label) => `{{${label}}}`);
+  return [`sum by (${by}) (rate(${counter}${RATE}))`, labels.join(' ') + what];
+}
+
+/** The q-quantile of a histogram, for each value of the labels `by`. */
+export const quantile = (q: number, histogram: string, by: string): string =>
+  `histogram_quantile(${q}, sum by (le, ${by}) (rate(${histogram}_bucket${RATE})))`;
