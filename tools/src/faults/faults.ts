@@ -7,13 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deployment } from '../deployment/deployment.js';
 import type { TcpProxy } from '../deployment/proxies.js';
 import type { WeirProcess } from '../services/weir-process.js';
-import type { AnswerChecker } from './answer-checker.js';
+import type { RunContext } from './context.js';
 import { renewCatalogue } from './database.js';
-import type { DatabaseRewind } from './database-rewind.js';
+import { failOver, restore } from './database-rewind.js';
 import { breakImage } from './image-fault.js';
-import type { Key } from './keys/key.js';
 import { plantVariables, STUCK_FILE_VARIABLE } from './plant/plants.js';
 import type { RunStats } from './run-stats.js';
+import type { Writer } from './writer.js';
 
 /** Lanes of each resolver. */
 export const RESOLVER_THREADS = [2, 1, 1];
@@ -31,22 +31,10 @@ const DISK_DEADLINE_MS = 120_000;
 /** A follower gives up a feed connection after ten seconds without data. */
 const FEED_TIMEOUT_MS = 11_000;
 
-/** The folders of the releases that replicas are started from. */
-export interface Releases {
-  readonly own: string;
-  /** Null: the run is without a previous release. */
-  readonly previous: string | null;
-}
-
 /** What the faults work on. */
-export interface FaultContext {
-  readonly deployment: Deployment;
-  readonly checker: AnswerChecker;
-  readonly rewind: DatabaseRewind;
-  readonly keys: readonly Key[];
-  readonly stats: RunStats;
-  readonly releases: Releases;
-  readonly log: (text: string) => void;
+export interface FaultContext extends RunContext {
+  /** Replaces the whole configuration when the database was taken back. */
+  readonly replacer: Writer;
 }
 
 /** One fault of the script. */
@@ -78,7 +66,7 @@ export function faultsOf(context: FaultContext): {
 
 /** Faults of processes, PostgreSQL, Redis and the feed. Everything is up again when one resolves. */
 function processFaults(context: FaultContext) {
-  const { deployment, checker, rewind, keys, stats, releases } = context;
+  const { deployment, checker, replacer, keys, stats, root, previous } = context;
   const { postgres, redis } = deployment;
   const replica = ({ target }: { target: number }) => pick(deployment.replicas, target);
   const resolver = ({ target }: { target: number }) => pick(deployment.resolvers, target);
@@ -112,9 +100,9 @@ function processFaults(context: FaultContext) {
     /** As in a rolling upgrade, and in one that is rolled back: to the previous release, and back the next time. */
     'release of a replica changed': () => {
       const upgraded = pick(deployment.replicas, 1);
-      const isUpgraded = upgraded.releaseRoot !== releases.own;
-      upgraded.releaseRoot = isUpgraded ? releases.own : (releases.previous ?? releases.own);
-      context.log(`${upgraded.name} is of ${isUpgraded ? 'this' : 'the previous'} release`);
+      const isUpgraded = upgraded.releaseRoot !== root;
+      upgraded.releaseRoot = isUpgraded ? root : (previous ?? root);
+      log(context, `${upgraded.name} is of ${isUpgraded ? 'this' : 'the previous'} release`);
       return restart(upgraded);
     },
     'Redis killed and empty': ({ durationMs }) =>
@@ -161,8 +149,9 @@ function processFaults(context: FaultContext) {
     'clock of a resolver stepped': (fault) => resolver(fault).stepClock(),
     'clock of a replica stepped': (fault) => replica(fault).stepClock(),
     'Redis failed over': () => during(checker.disturb(), () => deployment.failOverRedis()),
-    'PostgreSQL failed over with lost commits': ({ durationMs }) => rewind.failOver(durationMs),
-    'database restored from a backup': ({ durationMs }) => rewind.restore(durationMs),
+    'PostgreSQL failed over with lost commits': ({ durationMs }) =>
+      failOver(context, replacer, durationMs),
+    'database restored from a backup': ({ durationMs }) => restore(context, replacer, durationMs),
     'forged followers': ({ durationMs }) => forgeFollowers(deployment, durationMs),
     'catalogue image bad': ({ durationMs }) => breakImage(deployment, 'bad', durationMs),
     'catalogue image missing': ({ durationMs }) => breakImage(deployment, 'missing', durationMs),
@@ -189,7 +178,7 @@ function processFaults(context: FaultContext) {
 }
 
 /** Faults of Redis messages and connections. */
-function messageFaults({ deployment, checker }: FaultContext) {
+function messageFaults({ deployment, checker }: RunContext) {
   const { redisProxy } = deployment;
   const disturbed = (start: () => void, durationMs: number): Promise<void> =>
     during(checker.disturb(), async () => {
@@ -220,16 +209,20 @@ export async function injectAll<K extends string>(
   script: Iterable<Fault<K>>,
   faults: Readonly<Record<K, Inject>>,
   endMs: number,
-  { stats, log }: FaultContext,
+  context: RunContext,
 ): Promise<void> {
   for (const fault of script) {
     if (performance.now() >= endMs) return;
     const { kind, target, durationMs, calmMs } = fault;
-    stats.fault(kind);
-    log(`${kind} (${target}), ${durationMs} ms`);
+    context.stats.fault(kind);
+    log(context, `${kind} (${target}), ${durationMs} ms`);
     await faults[kind](fault);
     await sleep(Math.min(calmMs, Math.max(0, endMs - performance.now())));
   }
+}
+
+function log({ print, stats }: RunContext, text: string): void {
+  print(`  ${stats.seconds(performance.now()).padStart(6)} s  ${text}`);
 }
 
 function pick<T>(list: readonly T[], target: number): T {
@@ -279,7 +272,7 @@ async function waitForDisk(resolver: WeirProcess, stats: RunStats): Promise<void
  * an older configuration meanwhile.
  */
 async function stickFeedThread(
-  { deployment, checker, keys, stats }: FaultContext,
+  { deployment, checker, keys, stats }: RunContext,
   index: number,
 ): Promise<void> {
   const resolver = pick(deployment.resolvers, index);

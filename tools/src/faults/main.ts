@@ -81,7 +81,7 @@ await runSuite('faults', async (folder, ended) => {
   let result: RunResult;
   try {
     const previous = await previousRelease(options);
-    result = await runFaults(options, { root, previous, folder, print, onViolation, signal });
+    result = await runFaults({ ...options, root, previous, folder, print, onViolation, signal });
   } catch (error) {
     if (!(error instanceof DefectFound)) throw error;
     print(`FOUND: ${plant}`);

@@ -4,10 +4,9 @@ import { Deployment } from '../deployment/deployment.js';
 import { DnsClient } from '../deployment/dns-client.js';
 import { Random } from '../deployment/random.js';
 import { AnswerChecker } from './answer-checker.js';
-import { DatabaseRewind } from './database-rewind.js';
+import type { RunContext, RunEnvironment } from './context.js';
 import {
   type Fault,
-  type FaultContext,
   faultsOf,
   injectAll,
   type MessageFaultKind,
@@ -24,7 +23,7 @@ import { RunStats } from './run-stats.js';
 import { messageScript, plantScript, processScript, shortScript } from './script.js';
 import type { LogState } from './verify-log.js';
 import { readLogs, verify } from './verify.js';
-import { ReadWriteLock, Writer, type WriterOptions } from './writer.js';
+import { Writer } from './writer.js';
 
 const REPLICAS = 2;
 const WRITERS = 12;
@@ -67,14 +66,7 @@ export interface RunResult {
   readonly loads: Record<string, number>;
 }
 
-export interface RunEnvironment {
-  /** The repository, compiled. */
-  readonly root: string;
-  /** See `Releases`. */
-  readonly previous: string | null;
-  /** An empty folder for data and logs. */
-  readonly folder: string;
-  readonly print: (text: string) => void;
+export interface RunOptions extends FaultOptions, RunEnvironment {
   /** Called for the first violations, at once. */
   readonly onViolation: (text: string) => void;
   /** When aborted, the run ends and stops every process that it started. */
@@ -82,11 +74,8 @@ export interface RunEnvironment {
 }
 
 /** One run of the suite: set up, inject faults during changes and queries, repair, verify. */
-export async function runFaults(
-  options: FaultOptions,
-  environment: RunEnvironment,
-): Promise<RunResult> {
-  const { root, folder, onViolation, signal } = environment;
+export async function runFaults(options: RunOptions): Promise<RunResult> {
+  const { root, folder, onViolation, signal } = options;
   const threads = options.plant === null ? RESOLVER_THREADS : PLANTED_RESOLVER_THREADS;
   const random = new Random(options.seed);
   const stats = new RunStats(onViolation);
@@ -120,10 +109,7 @@ export async function runFaults(
   });
   const dns = new DnsClient();
   try {
-    return await Promise.race([
-      ended.promise,
-      runOn(deployment, dns, stats, random, options, environment),
-    ]);
+    return await Promise.race([ended.promise, runOn(deployment, dns, stats, random, options)]);
   } finally {
     await deployment.stop();
     await dns.close();
@@ -135,39 +121,27 @@ async function runOn(
   dns: DnsClient,
   stats: RunStats,
   random: Random,
-  options: FaultOptions,
-  environment: RunEnvironment,
+  options: RunOptions,
 ): Promise<RunResult> {
-  const { root, previous, folder, print } = environment;
   await deployment.start();
   const checker = new AnswerChecker(deployment, dns, stats);
   const writerCount = options.plant === null ? WRITERS : PLANTED_WRITERS;
   const keysOfWriters = makeKeys(writerCount, KEYS_PER_WRITER, deployment.secrets.hashKey);
   const keys = keysOfWriters.flat();
-  const shared: WriterOptions = {
-    deployment,
-    checker,
-    stats,
+  const context: RunContext = {
+    ...options,
+    ...{ deployment, checker, stats, keys },
     acknowledged: new Map(),
     stored: new Map(),
-    lock: new ReadWriteLock(),
   };
   const writers = keysOfWriters.map(
-    (own, i) => new Writer(shared, own, random.fork(`writer ${i}`)),
+    (own, i) => new Writer(context, own, random.fork(`writer ${i}`)),
   );
   await setUp(writers, keys);
-  print(`set up: ${shared.acknowledged.size} changes, ${keys.length} keys`);
-  const [replacer] = writers;
-  if (replacer === undefined) throw new RangeError('no writers');
-  const rewind = new DatabaseRewind({ ...shared, keys, replacer, folder, root });
-  const releases = { own: root, previous };
-  const logFault = (text: string): void => {
-    print(`  ${stats.seconds(performance.now()).padStart(6)} s  ${text}`);
-  };
-  const context = { deployment, checker, rewind, keys, stats, releases, log: logFault };
-  await runUnderFaults(options, random, context, writers, replacer);
-  const log = await verify({ ...shared, keys });
-  const loads = readLogs(deployment, stats);
+  options.print(`set up: ${context.acknowledged.size} changes, ${keys.length} keys`);
+  await runUnderFaults(options, random, context, writers);
+  const log = await verify(context);
+  const loads = readLogs(context);
   return { stats, log, loads };
 }
 
@@ -199,19 +173,19 @@ async function inParallel(
   );
 }
 
-/** @param replacer replaces the whole configuration */
 async function runUnderFaults(
   options: FaultOptions,
   random: Random,
-  context: FaultContext,
+  context: RunContext,
   writers: readonly Writer[],
-  replacer: Writer,
 ): Promise<void> {
-  const { deployment, checker, keys, stats, releases } = context;
+  const { deployment, checker, keys, stats } = context;
+  const [replacer] = writers;
+  if (replacer === undefined) throw new RangeError('no writers');
   const { counts } = stats;
   const setUpChanges = counts.acknowledged;
   const writing = writers.map((writer) => writer.run());
-  writing.push(replacer.replacePeriodically(keys));
+  writing.push(replacer.replacePeriodically());
   const asking = deployment.resolvers.flatMap((_, resolver) =>
     Array.from({ length: QUERY_LOOPS_PER_RESOLVER }, (_loop, i) =>
       checker.follow(resolver, keys, random.fork(`queries ${resolver} ${i}`)),
@@ -221,9 +195,9 @@ async function runUnderFaults(
   await sleep(1_000);
   const isRandom = !options.short && options.plant === null;
   const endMs = performance.now() + (isRandom ? options.seconds * 1_000 : FIXED_LIMIT_MS);
-  const { ofProcesses, ofMessages } = faultsOf(context);
+  const { ofProcesses, ofMessages } = faultsOf({ ...context, replacer });
   const kinds = Object.keys(ofProcesses) as ProcessFaultKind[];
-  const hasPrevious = releases.previous !== null;
+  const hasPrevious = context.previous !== null;
   const script = scriptOf(options, random.fork('script'), kinds, hasPrevious);
   const breaking = [injectAll(script, ofProcesses, endMs, context)];
   if (isRandom) {

@@ -70,8 +70,7 @@ export interface SettledKey {
   readonly stored: string | null;
 }
 
-/** The keys that each acknowledged change settled, by its revision; none for one that sets the suite up. */
-export type AcknowledgedChanges = ReadonlyMap<number, readonly SettledKey[]>;
+type AcknowledgedChanges = ReadonlyMap<number, readonly SettledKey[]>;
 
 /** The change log at the end of a run. */
 export interface LogState {

@@ -1,12 +1,9 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import type { Deployment } from '../deployment/deployment.js';
-import type { AnswerChecker } from './answer-checker.js';
+import type { RunContext } from './context.js';
 import { readHead, readStored, renewCatalogue, withDatabase } from './database.js';
-import type { Key } from './keys/key.js';
-import type { RunStats } from './run-stats.js';
-import { type AcknowledgedChanges, type LogState, verifyLog } from './verify-log.js';
+import { type LogState, verifyLog } from './verify-log.js';
 
 const CATCH_UP_DEADLINE_MS = 20_000;
 /** Jobs whose Redis was emptied may have to wait for their next time. */
@@ -14,32 +11,22 @@ const CATALOGUE_DEADLINE_MS = 60_000;
 /** The head is published every second, so every resolver compares its digest within this time. */
 const DIGEST_MS = 2_500;
 
-export interface VerifyOptions {
-  readonly deployment: Deployment;
-  readonly checker: AnswerChecker;
-  readonly keys: readonly Key[];
-  readonly stats: RunStats;
-  /** What the database must hold for each key. */
-  readonly stored: ReadonlyMap<Key, string | null>;
-  readonly acknowledged: AcknowledgedChanges;
-}
-
 /** After all faults and changes: database, log and every resolver hold what was acknowledged, and nothing else. */
-export function verify(options: VerifyOptions): Promise<LogState> {
-  const { deployment, checker, keys, stats } = options;
+export function verify(context: RunContext): Promise<LogState> {
+  const { deployment, checker, keys, stats } = context;
   return withDatabase(deployment, async (client) => {
-    const log = await verifyLog(client, options.acknowledged, stats);
-    await verifyRows(client, options);
-    await waitForHead(client, deployment, stats);
-    await waitForCatalogue(client, deployment, stats);
+    const log = await verifyLog(client, context.acknowledged, stats);
+    await verifyRows(client, context);
+    await waitForHead(client, context);
+    await waitForCatalogue(client, context);
     await sleep(DIGEST_MS);
     for (const index of deployment.resolvers.keys()) await checker.expectNewest(index, keys);
-    await verifyFreshStart(client, options);
+    await verifyFreshStart(client, context);
     return log;
   });
 }
 
-async function verifyRows(client: pg.Client, { stats, stored }: VerifyOptions): Promise<void> {
+async function verifyRows(client: pg.Client, { stats, stored }: RunContext): Promise<void> {
   for (const [key, expected] of stored) {
     const found = await readStored(client, key);
     if (found !== expected)
@@ -48,11 +35,7 @@ async function verifyRows(client: pg.Client, { stats, stored }: VerifyOptions): 
 }
 
 /** The catalogue may still move the head. */
-async function waitForHead(
-  client: pg.Client,
-  deployment: Deployment,
-  stats: RunStats,
-): Promise<void> {
+async function waitForHead(client: pg.Client, { deployment, stats }: RunContext): Promise<void> {
   const deadlineMs = performance.now() + CATCH_UP_DEADLINE_MS;
   for (const resolver of deployment.resolvers) {
     const compare = async (): Promise<{ revision: number; head: number }> => ({
@@ -70,15 +53,12 @@ async function waitForHead(
 }
 
 /** A new catalogue reaches every resolver, whatever happened to the images before. */
-async function waitForCatalogue(
-  client: pg.Client,
-  deployment: Deployment,
-  stats: RunStats,
-): Promise<void> {
+async function waitForCatalogue(client: pg.Client, context: RunContext): Promise<void> {
+  const { deployment, stats } = context;
   const deadlineMs = performance.now() + CATALOGUE_DEADLINE_MS;
   if (!(await renewCatalogue(deployment, CATALOGUE_DEADLINE_MS)))
     stats.violation('a new catalogue is not activated');
-  await waitForHead(client, deployment, stats);
+  await waitForHead(client, context);
   for (const resolver of deployment.resolvers) {
     const isMissing = (): Promise<number> =>
       resolver.metric('weir_resolver_catalogue_image_missing_seconds');
@@ -91,19 +71,19 @@ async function waitForCatalogue(
  * A resolver without a disk computes the digest of all rows. It must equal the digest that was kept change by
  * change.
  */
-async function verifyFreshStart(client: pg.Client, options: VerifyOptions): Promise<void> {
-  const { deployment, checker, keys, stats } = options;
+async function verifyFreshStart(client: pg.Client, context: RunContext): Promise<void> {
+  const { deployment, checker, keys } = context;
   const [resolver] = deployment.resolvers;
   if (resolver === undefined) return;
   await resolver.kill();
   rmSync(deployment.dataFolder(0), { recursive: true });
   await resolver.start();
-  await waitForHead(client, deployment, stats);
+  await waitForHead(client, context);
   await checker.expectNewest(0, keys);
 }
 
 /** Reads the resolvers' logs: counts loaded snapshots by cause, and reports lines that must never occur. */
-export function readLogs(deployment: Deployment, stats: RunStats): Record<string, number> {
+export function readLogs({ deployment, stats }: RunContext): Record<string, number> {
   const loads: Record<string, number> = {};
   for (const { name } of deployment.resolvers) {
     const file = deployment.logFile(name);

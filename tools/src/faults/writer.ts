@@ -1,49 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Deployment } from '../deployment/deployment.js';
+import { locks } from 'node:worker_threads';
 import type { Answer as ManagementAnswer } from '../deployment/management-client.js';
 import type { Random } from '../deployment/random.js';
-import type { AnswerChecker } from './answer-checker.js';
+import type { RunContext } from './context.js';
 import { FIXED_PART, INIT_LISTS, type Key, type Step } from './keys/key.js';
-import type { RunStats } from './run-stats.js';
-import type { SettledKey } from './verify-log.js';
-
-/** Many shared holders at a time, or one exclusive holder. Exclusive ones wait for each other. */
-export class ReadWriteLock {
-  private sharedHolders = 0;
-  private closed: Promise<void> | null = null;
-  private emptied: () => void = () => undefined;
-
-  async shared<T>(task: () => Promise<T>): Promise<T> {
-    while (this.closed !== null) await this.closed;
-    this.sharedHolders++;
-    try {
-      return await task();
-    } finally {
-      if (--this.sharedHolders === 0) this.emptied();
-    }
-  }
-
-  /** Waits for the shared holders. New ones wait until the task is done. */
-  async exclusive<T>(task: () => Promise<T>): Promise<T> {
-    while (this.closed !== null) await this.closed;
-    let open: () => void = () => undefined;
-    this.closed = new Promise((resolve) => {
-      open = resolve;
-    });
-    try {
-      if (this.sharedHolders > 0) {
-        await new Promise<void>((resolve) => {
-          this.emptied = resolve;
-        });
-      }
-      return await task();
-    } finally {
-      this.closed = null;
-      this.emptied = () => undefined;
-      open();
-    }
-  }
-}
 
 type Answer = ManagementAnswer & {
   /** Which one answered. */
@@ -56,25 +16,15 @@ const REPLACEMENT_PAUSE_MS = [4_000, 12_000] as const;
 /** A call is retried for at most this long. No fault lasts as long. */
 const DEFINITE_DEADLINE_MS = 90_000;
 
-/** Shared by all writers. */
-export interface WriterOptions {
-  readonly deployment: Deployment;
-  readonly checker: AnswerChecker;
-  readonly stats: RunStats;
-  /** By revision: none is given twice. */
-  readonly acknowledged: Map<number, readonly SettledKey[]>;
-  /** What the database must hold of each key. */
-  readonly stored: Map<Key, string | null>;
-  /** Changes of single keys hold the lock shared, a replacement of everything holds it exclusively. */
-  readonly lock: ReadWriteLock;
-}
+/** Changes of single keys share it; a replacement of the whole configuration holds it alone. */
+const LOCK = 'configuration';
 
 /** The only one to change its keys: one call after the other, each tried again until its outcome is known. */
 export class Writer {
   private stopped = false;
 
   constructor(
-    private readonly options: WriterOptions,
+    private readonly context: RunContext,
     private readonly keys: readonly Key[],
     private readonly random: Random,
   ) {}
@@ -82,17 +32,17 @@ export class Writer {
   async run(): Promise<void> {
     while (!this.stopped) {
       const key = this.random.pick(this.keys);
-      await this.options.lock.shared(() => this.change(key));
+      await locks.request(LOCK, { mode: 'shared' }, () => this.change(key));
     }
   }
 
   /** Replaces the whole configuration by another now and then, until `stop`. */
-  async replacePeriodically(keys: readonly Key[]): Promise<void> {
+  async replacePeriodically(): Promise<void> {
     const random = this.random.fork('replacements');
     while (!this.stopped) {
       const untilMs = performance.now() + random.integer(...REPLACEMENT_PAUSE_MS);
       while (!this.stopped && performance.now() < untilMs) await sleep(100);
-      if (!this.stopped) await this.options.lock.exclusive(() => this.replace(keys, random));
+      if (!this.stopped) await locks.request(LOCK, () => this.replace(random));
     }
   }
 
@@ -100,10 +50,10 @@ export class Writer {
    * Replaces the whole configuration after a step that nobody else may disturb.
    * @param step returns what is called once the replacement is acknowledged, before it is checked
    */
-  async replaceAfter(keys: readonly Key[], step: () => Promise<() => void>): Promise<void> {
-    await this.options.lock.exclusive(async () => {
+  async replaceAfter(step: () => Promise<() => void>): Promise<void> {
+    await locks.request(LOCK, async () => {
       const ended = await step();
-      await this.replace(keys, this.random.fork('rewinds'), ended);
+      await this.replace(this.random.fork('rewinds'), ended);
     });
   }
 
@@ -126,12 +76,8 @@ export class Writer {
     await this.settle([{ key, version, stored: step.stored ?? null }], answer, sentMs);
   }
 
-  private async replace(
-    keys: readonly Key[],
-    random: Random,
-    onAcknowledged?: () => void,
-  ): Promise<void> {
-    const restated = keys.map((key) => ({ key, ...key.replace(random) }));
+  private async replace(random: Random, onAcknowledged?: () => void): Promise<void> {
+    const restated = this.context.keys.map((key) => ({ key, ...key.replace(random) }));
     const versions = restated.map(({ key, stored, answers }) => ({
       key,
       stored,
@@ -145,7 +91,7 @@ export class Writer {
     const sentMs = performance.now();
     const answer = await this.perform(step, 'replacement of the whole configuration');
     if (answer === null) return;
-    this.options.stats.counts.replacements++;
+    this.context.stats.counts.replacements++;
     onAcknowledged?.();
     await this.settle(versions, answer, sentMs);
   }
@@ -156,7 +102,7 @@ export class Writer {
     { applied, total, status, revision, replica }: Answer,
     sentMs: number,
   ): Promise<void> {
-    const { checker, stats, stored, acknowledged } = this.options;
+    const { checker, stats, stored, acknowledged } = this.context;
     for (const one of versions) {
       one.key.history.settle(one.version);
       stored.set(one.key, one.stored);
@@ -181,7 +127,7 @@ export class Writer {
 
   /** Calls random replicas until the outcome is known. @returns null when the outcome is a violation. */
   private async perform(step: Step, what: string): Promise<Answer | null> {
-    const { deployment, stats } = this.options;
+    const { deployment, stats } = this.context;
     const deadlineMs = performance.now() + DEFINITE_DEADLINE_MS;
     const before: (number | null)[] = [];
     for (;;) {
@@ -205,7 +151,7 @@ export class Writer {
     before: readonly (number | null)[],
     what: string,
   ): Answer | null {
-    const { stats, acknowledged } = this.options;
+    const { stats, acknowledged } = this.context;
     if (answer.status >= 200 && answer.status < 300) {
       if (step.refusal)
         stats.violation(`the ${what} was accepted (${answer.status}), and must be refused`);

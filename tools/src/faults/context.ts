@@ -1,0 +1,29 @@
+import type { Deployment } from '../deployment/deployment.js';
+import type { AnswerChecker } from './answer-checker.js';
+import type { Key } from './keys/key.js';
+import type { RunStats } from './run-stats.js';
+import type { SettledKey } from './verify-log.js';
+
+/** Where a run takes place. */
+export interface RunEnvironment {
+  /** The repository, compiled. */
+  readonly root: string;
+  /** The folder of the previous release, ready to run. Null: the run is without it. */
+  readonly previous: string | null;
+  /** An empty folder for data and logs. */
+  readonly folder: string;
+  readonly print: (text: string) => void;
+}
+
+/** A run, and what it knows. */
+export interface RunContext extends RunEnvironment {
+  readonly deployment: Deployment;
+  readonly checker: AnswerChecker;
+  readonly stats: RunStats;
+  /** Those of all writers. */
+  readonly keys: readonly Key[];
+  /** The keys that each acknowledged change settled, by its revision; none for one that sets the suite up. */
+  readonly acknowledged: Map<number, readonly SettledKey[]>;
+  /** What the database must hold of each key. */
+  readonly stored: Map<Key, string | null>;
+}
