@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { docker, tryDocker } from './docker.js';
 import { mountsOf, type VolumeSources } from './pod-volumes.js';
-import type { RenderedPod } from './rendered-pods.js';
+import type { ReportedPod } from '../../../k8s/src/pods/report.js';
 import { RunningPod } from './running-pod.js';
 
 const { version } = JSON.parse(
@@ -47,11 +47,11 @@ export class Cluster {
   /** Starts a container that is not the chart's. */
   async startOther(image: string, ip: string): Promise<void> {
     const id = await docker('run', '--detach', `--network=${this.name}`, `--ip=${ip}`, image);
-    this.pods.push(new RunningPod({} as RenderedPod, id, ip));
+    this.pods.push(new RunningPod({} as ReportedPod, id, ip));
   }
 
   /** Starts a pod, under the rights that the chart gives it. */
-  async start(pod: RenderedPod, options: PodOptions): Promise<RunningPod> {
+  async start(pod: ReportedPod, options: PodOptions): Promise<RunningPod> {
     const [entrypoint, ...command] = pod.command ?? [];
     const name = `${this.name}-${pod.component}-${this.pods.length}`;
     const mounts = await mountsOf(pod, options.sources, name, join(this.folder, name));
@@ -67,7 +67,7 @@ export class Cluster {
       ...securityOptions(pod),
       ...environmentOptions(pod, options),
       ...mounts,
-      `--memory=${pod.resources.limits.memory.toLowerCase().replace('gi', 'g').replace('mi', 'm')}`,
+      `--memory=${pod.resources.limits['memory'].toLowerCase().replace('gi', 'g').replace('mi', 'm')}`,
       ...(entrypoint === undefined ? [] : [`--entrypoint=${entrypoint}`]),
       imageOf(pod),
       ...command,
@@ -86,7 +86,7 @@ export class Cluster {
     rmSync(this.folder, { recursive: true });
   }
 
-  private networkOptions({ hostNetwork, services }: RenderedPod, ip: string): string[] {
+  private networkOptions({ hostNetwork, services }: ReportedPod, ip: string): string[] {
     if (hostNetwork) return ['--network=host'];
     const names = services.flatMap((name) => [name, `${name}.${NAMESPACE}.svc`]);
     const aliases = names.map((name) => `--network-alias=${name}`);
@@ -95,12 +95,12 @@ export class Cluster {
 }
 
 /** The image that was built here, whatever registry and tag the values name. */
-function imageOf({ image }: RenderedPod): string {
+function imageOf({ image }: ReportedPod): string {
   const [, target] = /weir\/([a-z-]+):/.exec(image) ?? [];
   return target === undefined ? image : `weir/${target}:${version}`;
 }
 
-function securityOptions({ podSecurityContext: pod, securityContext }: RenderedPod): string[] {
+function securityOptions({ podSecurityContext: pod, securityContext }: ReportedPod): string[] {
   const { capabilities, readOnlyRootFilesystem, allowPrivilegeEscalation } = securityContext;
   return [
     `--user=${pod.runAsUser}:${pod.runAsGroup}`,
@@ -113,7 +113,7 @@ function securityOptions({ podSecurityContext: pod, securityContext }: RenderedP
 }
 
 /** @throws Error when a Secret is missing that is not optional: the kubelet would not start the pod. */
-function environmentOptions(pod: RenderedPod, { ip, sources, environment }: PodOptions): string[] {
+function environmentOptions(pod: ReportedPod, { ip, sources, environment }: PodOptions): string[] {
   const variables: Record<string, string> = { ...pod.environment };
   for (const { name, valueFrom } of pod.env) {
     if (valueFrom?.fieldRef?.fieldPath.startsWith('status.podIP')) variables[name] = ip;

@@ -1,10 +1,10 @@
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { docker } from './docker.js';
-import type { RenderedPod, RenderedPods, Volume } from './rendered-pods.js';
+import type { ReportedPod, PodReport, Volume } from '../../../k8s/src/pods/report.js';
 
 /** What a pod's volumes are made of: the chart's objects, and those that an operator makes. */
-export type VolumeSources = Pick<RenderedPods, 'secrets' | 'configMaps'>;
+export type VolumeSources = Pick<PodReport, 'secrets' | 'configMaps'>;
 
 /**
  * Makes a pod's volumes as the kubelet does, with the rights of `fsGroup`.
@@ -13,7 +13,7 @@ export type VolumeSources = Pick<RenderedPods, 'secrets' | 'configMaps'>;
  * @returns `--mount` options of `docker run`.
  */
 export async function mountsOf(
-  pod: RenderedPod,
+  pod: ReportedPod,
   sources: VolumeSources,
   prefix: string,
   folder: string,

@@ -2,9 +2,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type PodReport, type ReportedPod, reportPods } from '../../../k8s/src/pods/report.js';
+import { render } from '../../../k8s/src/render/render.js';
+import { ciValues } from '../../../k8s/src/render/values.js';
 import { Cluster, type PodOptions } from './cluster.js';
 import { UPSTREAM_ANSWER } from './deployment.js';
-import { type RenderedPod, type RenderedPods, renderPods } from './rendered-pods.js';
 import { run } from './run.js';
 import type { RunningPod } from './running-pod.js';
 import { Subscriber } from './subscriber.js';
@@ -25,7 +27,10 @@ const FEED_NAME = 'filter-control-plane-feed.dns.svc';
 /** CAP_NET_BIND_SERVICE is capability 10. */
 const NET_BIND_SERVICE = (1 << 10).toString(16).padStart(16, '0');
 
-const podOf = ({ pods }: RenderedPods, component: string): RenderedPod => {
+/** The pods of `k8s/weir/ci/<values>-values.yaml`. */
+const renderPods = (values: string): PodReport => reportPods(render({ values: ciValues(values) }));
+
+const podOf = ({ pods }: PodReport, component: string): ReportedPod => {
   const pod = pods.find((one) => one.component === component);
   if (pod === undefined) throw new Error(`the chart makes no pod of ${component}`);
   return pod;
@@ -54,7 +59,7 @@ class Certificate {
 }
 
 /** What an operator has beside the chart: the objects that the example values only name. */
-function operatorObjects(certificate: Certificate): Pick<RenderedPods, 'secrets' | 'configMaps'> {
+function operatorObjects(certificate: Certificate): Pick<PodReport, 'secrets' | 'configMaps'> {
   const authority = { 'ca.crt': certificate.text('cert.pem') };
   const pair = { 'tls.crt': certificate.text('cert.pem'), 'tls.key': certificate.text('key.pem') };
   const token = `- name: back-office\n  sha256: '${'0123456789abcdef'.repeat(4)}'\n  scope: write\n`;
@@ -122,11 +127,11 @@ async function expectRights(running: RunningPod): Promise<void> {
 describe.each(['trial', 'full'])('the pods of the chart with %s values', (values) => {
   const running = new Map<string, RunningPod>();
   let cluster: Cluster;
-  let rendered: RenderedPods;
+  let rendered: PodReport;
   let options: Omit<PodOptions, 'ip'>;
   let certificate: Certificate;
 
-  const start = async (pod: RenderedPod) => {
+  const start = async (pod: ReportedPod) => {
     const started = await cluster.start(pod, { ...options, ip: ADDRESSES[pod.component] });
     running.set(pod.component, started);
     return started;
@@ -136,8 +141,8 @@ describe.each(['trial', 'full'])('the pods of the chart with %s values', (values
   beforeAll(async () => {
     cluster = await Cluster.create(`weir-${values}`);
     await cluster.startOther('weir-test/upstream', UPSTREAM);
-    rendered = await renderPods(values);
-    const trial = values === 'trial' ? rendered : await renderPods('trial');
+    rendered = renderPods(values);
+    const trial = values === 'trial' ? rendered : renderPods('trial');
     certificate = await Certificate.make();
     const objects = operatorObjects(certificate);
     const { DATABASE_URL, OWNER_DATABASE_URL } = podOf(trial, 'migrate').environment;
@@ -240,7 +245,7 @@ describe('the resolver of the chart on the network of its node', () => {
     // From the node itself, the engine would replace the address that a query to the node comes from.
     subscriber = await Subscriber.connect('subscriber', '198.51.100.10', '198.51.100.1/24');
     await cluster.startOther('weir-test/upstream', UPSTREAM);
-    const trial = await renderPods('trial');
+    const trial = renderPods('trial');
     const start = (component: string) =>
       cluster.start(podOf(trial, component), { ip: ADDRESSES[component], sources: trial });
     const [database] = [await start('postgresql'), await start('redis')];
@@ -251,7 +256,7 @@ describe('the resolver of the chart on the network of its node', () => {
 
     const redisUrl = new URL(podOf(trial, 'resolver').environment['REDIS_URL']);
     redisUrl.hostname = ADDRESSES['redis'];
-    resolver = await cluster.start(podOf(await renderPods('daemonset'), 'resolver'), {
+    resolver = await cluster.start(podOf(renderPods('daemonset'), 'resolver'), {
       ip: Cluster.NODE,
       sources: trial,
       environment: {

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { docker, inspectContainer, tryDocker } from './docker.js';
-import type { Probe, ProbeKind, RenderedPod } from './rendered-pods.js';
+import type { Probe, ProbeKind, ReportedPod } from '../../../k8s/src/pods/report.js';
 
 /** A pod of the chart as a container of the engine, asked how it is as the kubelet asks. */
 export class RunningPod {
   constructor(
-    readonly pod: RenderedPod,
+    readonly pod: ReportedPod,
     readonly id: string,
     /** Its address in the cluster's network. */
     readonly ip: string,

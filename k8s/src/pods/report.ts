@@ -11,25 +11,79 @@ export interface PodReport {
   readonly configMaps: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-interface ReportedPod extends Pick<Pod, 'kind' | 'component' | 'claims'> {
+/** The parts of a Kubernetes pod that the chart uses. */
+export interface ReportedPod {
+  readonly kind: string;
+  readonly component: string;
+  readonly image: string;
+  readonly command?: readonly string[];
+  readonly args?: readonly string[];
+  /** As rendered. Secrets are references. */
+  readonly env: readonly EnvVar[];
+  /** Variable → value, with secrets filled in. Values that only a cluster knows are missing. */
+  readonly environment: Texts;
+  readonly probes: Readonly<Partial<Record<ProbeKind, Probe>>>;
+  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly podSecurityContext: {
+    readonly runAsUser: number;
+    readonly runAsGroup: number;
+    readonly fsGroup?: number;
+  };
+  readonly securityContext: {
+    readonly allowPrivilegeEscalation: boolean;
+    readonly readOnlyRootFilesystem: boolean;
+    readonly capabilities: { readonly drop: readonly string[]; readonly add?: readonly string[] };
+  };
+  /** Names of the volume claim templates. */
+  readonly claims: readonly string[];
+  readonly volumes: readonly Volume[];
+  readonly volumeMounts: readonly VolumeMount[];
   /** Names of the Services that select it. */
   readonly services: readonly string[];
-  readonly image: string | undefined;
-  readonly command: readonly string[] | undefined;
-  readonly args: readonly string[] | undefined;
-  /** As rendered. Secrets are references. */
-  readonly env: readonly V1EnvVar[];
-  /** Variable → value, with secrets filled in. Values that only a cluster knows are missing. */
-  readonly environment: Readonly<Record<string, string>>;
-  readonly probes: Readonly<Record<'startup' | 'liveness' | 'readiness', object | undefined>>;
-  readonly ports: readonly object[];
-  readonly podSecurityContext: object | undefined;
-  readonly securityContext: object | undefined;
-  readonly volumes: readonly object[];
-  readonly volumeMounts: readonly object[];
   readonly hostNetwork: boolean;
-  readonly terminationGracePeriodSeconds: number | undefined;
-  readonly resources: object | undefined;
+  readonly terminationGracePeriodSeconds?: number;
+  readonly resources: { readonly limits: Texts };
+}
+
+interface EnvVar {
+  readonly name: string;
+  readonly valueFrom?: {
+    readonly fieldRef?: { readonly fieldPath: string };
+    readonly secretKeyRef?: {
+      readonly name: string;
+      readonly key: string;
+      readonly optional?: boolean;
+    };
+  };
+}
+
+export type ProbeKind = 'startup' | 'liveness' | 'readiness';
+
+export interface Probe {
+  readonly httpGet?: { readonly path: string; readonly port: string };
+  readonly tcpSocket?: { readonly port: string };
+  readonly exec?: { readonly command: readonly string[] };
+  readonly periodSeconds: number;
+  readonly timeoutSeconds: number;
+  readonly failureThreshold: number;
+}
+
+interface Items {
+  readonly items?: readonly { readonly key: string; readonly path: string }[];
+}
+
+export interface Volume {
+  readonly name: string;
+  readonly emptyDir?: object;
+  readonly hostPath?: object;
+  readonly secret?: Items & { readonly secretName: string };
+  readonly configMap?: Items & { readonly name: string };
+}
+
+interface VolumeMount {
+  readonly name: string;
+  readonly mountPath: string;
+  readonly readOnly?: boolean;
 }
 
 type Texts = Readonly<Record<string, string>>;
@@ -53,10 +107,8 @@ function servicesOf(pod: Pod, objects: readonly KubernetesObject[]): string[] {
   return selecting.map(({ metadata }) => metadata.name);
 }
 
-function reportPod(
-  pod: Pod,
-  secrets: Readonly<Record<string, Texts>>,
-): Omit<ReportedPod, 'services'> {
+/** Of a pod of the chart, which has what `ReportedPod` requires. */
+function reportPod(pod: Pod, secrets: Readonly<Record<string, Texts>>) {
   const { kind, component, claims, spec, container } = pod;
   const { env = [] } = container;
   return {
@@ -86,7 +138,7 @@ function reportPod(
     hostNetwork: spec.hostNetwork ?? false,
     terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds,
     resources: container.resources,
-  };
+  } as Omit<ReportedPod, 'services'>;
 }
 
 function textOf(
