@@ -14,7 +14,7 @@ import { HeldBodies } from '../http/pipeline/body-stream.js';
 import { ApiEndpoint } from '../http/routing/endpoint.js';
 import type { Response } from '../http/routing/http.js';
 import { PROCESS, type Process } from '../process.js';
-import { readApplications } from '../resources/applications/active-catalogue-reader.js';
+import { readApplications } from '../resources/applications/active-applications.js';
 import { ConfigurationReader } from '../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../revisions/configuration-writer.js';
 import { WithRevision } from '../revisions/with-revision.js';

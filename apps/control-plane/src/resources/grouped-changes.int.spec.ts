@@ -8,6 +8,8 @@ import { type ChangeRequest, changeRequests } from '../testing/random-changes.js
 
 const adminUrl = inject('databaseUrl');
 
+const network = (ip: string, prefix_len = 32, profile_id = 1) => ({ ip, profile_id, prefix_len });
+
 const as = <T>(work: () => T): T => actAs({ origin: 'repair' }, work);
 
 describe('changes that are made together', () => {
@@ -54,18 +56,15 @@ describe('changes that are made together', () => {
 
   it('are in one transaction', async () => {
     await together.empty();
-    const addresses = Array.from({ length: 200 }, (_, n) => 0x0a00_0000 + n);
-    const record = (address: number) => ({ address, prefixLength: 32, profileId: 1 });
+    const networks = Array.from({ length: 200 }, (_, n) => network(`10.0.0.${n}`));
     const answers = await sendTogether(
-      addresses.map(
-        (address): ChangeRequest =>
+      networks.map(
+        (one): ChangeRequest =>
           (s) =>
-            s.ipv4.create(record(address)),
+            s.ipv4.create(one),
       ),
     );
-    expect(answers).toEqual(
-      addresses.map((address, i) => ({ result: record(address), revision: i + 1 })),
-    );
+    expect(answers).toEqual(networks.map((result, i) => ({ result, revision: i + 1 })));
     // The first one may be made before the others wait.
     expect(await together.transactions()).toBeLessThanOrEqual(2);
   });
@@ -74,24 +73,26 @@ describe('changes that are made together', () => {
     await together.empty();
     await together.countStatements();
     const settings = {
-      whiteListOnly: false,
-      emptyDnsAnswer: false,
-      appawarePriorityOverBwlists: false,
-      categoryIds: [],
-      applicationRules: [],
+      white_list_only: false,
+      empty_dns_answer: false,
+      appaware_priority_over_bwlists: false,
     };
+    const until = '2099-01-01T00:00:00Z';
     const script = Array.from({ length: 10 }, (_, n): ChangeRequest[] => [
       (s) => s.pages.create({ id: n, type: 0 }),
-      (s) => s.profiles.create({ id: 10 + n, pageId: n, ...settings }),
-      (s) => s.applications.put(10 + n, [1, 2], 1, () => ['body']),
-      (s) => s.schedules.create({ profileId: 10 + n, targetProfileId: 1, periods: [] }),
-      (s) => s.ipv4.create({ address: n, prefixLength: 32, profileId: 10 + n }),
-      (s) => s.rules.put(10 + n, [1, 2], 1),
-      (s) => s.grants.put({ profileId: 10 + n, domainHash: n, verdict: 1, until: 4_000_000_000 }),
+      (s) =>
+        s.profiles.create({
+          profile: { id: 10 + n, page_id: n, ...settings },
+          ...{ cat_ids: [], apps: [] },
+        }),
+      (s) => s.applications.addAll({ profile_id: 10 + n }, { app_ids: [1, 2], status: 'allow' }),
+      (s) => s.schedules.create({ profile_id: 10 + n }, { target_profile_id: 1, periods: [] }),
+      (s) => s.ipv4.create(network(`0.0.0.${n}`, 32, 10 + n)),
+      (s) => s.rules.addAll({ profile_id: 10 + n }, { domains: ['1', '2'], type: 'allow' }),
+      (s) => s.grants.create({ profile_id: 10 + n }, { domain: `${n}`, verdict: 'allow', until }),
     ]).flat();
     // The first change may be made before the others wait.
-    const network = { address: [0, 0, 0, 1], prefixLength: 128, profileId: 1 } as const;
-    const answers = await sendTogether([(s) => s.ipv6.create(network), ...script]);
+    const answers = await sendTogether([(s) => s.ipv6.create(network('::2', 128)), ...script]);
     expect(answers).toMatchObject(answers.map((_, i) => ({ revision: i + 1 })));
     expect(await together.transactions()).toBeLessThanOrEqual(2);
     // An INSERT that may replace rows counts as both.
@@ -116,7 +117,7 @@ describe('changes that are made together', () => {
     const create =
       (n: number, prefixLength: number): ChangeRequest =>
       (s) =>
-        s.ipv4.create({ address: 0x0a00_0000 + n * 8, prefixLength, profileId: 1 });
+        s.ipv4.create(network(`10.0.0.${n * 8}`, prefixLength));
     const script = [create(1, 32), create(2, 32), create(3, 30), create(4, 32), create(4, 31)];
     await together.sql.query('BEGIN; SELECT FROM config_head FOR UPDATE');
     const all = Promise.allSettled(script.map((request) => as(() => request(together))));
@@ -138,13 +139,12 @@ describe('changes that are made together', () => {
 
   it('do not overwrite a row that somebody else has added meanwhile: that change is refused', async () => {
     await together.empty();
-    const record = { address: 0x0a00_0001, prefixLength: 32, profileId: 1 };
     // Another session adds the same network, unseen until it commits. The insertion waits for it.
     const other = new pg.Client(together.url);
     await other.connect();
     await other.query(`BEGIN;
       INSERT INTO ipv4_network (address, prefix_length, profile_id) VALUES ('10.0.0.1', 32, 2)`);
-    const all = [record, { ...record, address: 0x0a00_0002 }].map((one) =>
+    const all = [network('10.0.0.1'), network('10.0.0.2')].map((one) =>
       clientAnswer(as(() => together.ipv4.create(one))),
     );
     const waiting = `

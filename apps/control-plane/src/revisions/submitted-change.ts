@@ -109,7 +109,7 @@ async function make(
 ): Promise<Made> {
   const tables = new WorkingTables();
   for (const { change } of changes) change.need(tables);
-  await tables.read(tx, head);
+  await tables.read(tx);
   const outcomes: PromiseSettledResult<MadeChange<unknown>>[] = [];
   let last = head;
   for (const one of changes) {

@@ -1,6 +1,5 @@
 import { Prisma } from '../generated/prisma/client.js';
 import type { Transaction } from '../platform/database/transaction.js';
-import type { LockedHead } from './change-log.js';
 
 /**
  * The rows of one kind that a group of changes needs: as they are stored, and as the changes before left them. A change
@@ -8,9 +7,9 @@ import type { LockedHead } from './change-log.js';
  */
 export interface WorkingTable {
   /** Reads what the changes need. Does nothing when they need nothing. */
-  read(tx: Transaction, head: LockedHead): Promise<void>;
-  /** Writes what the changes did. The tables that it refers to have written before. */
-  write(tx: Transaction): Promise<void>;
+  read(tx: Transaction): Promise<void>;
+  /** Writes what the changes did, if they do anything to it. The tables that it refers to have written before. */
+  write?(tx: Transaction): Promise<void>;
   /** Deletes rows to which other tables have referred. All tables have written before. */
   deleteReferenced?(tx: Transaction): Promise<void>;
 }
@@ -34,13 +33,13 @@ export class WorkingTables {
     return table;
   }
 
-  async read(tx: Transaction, head: LockedHead): Promise<void> {
-    await allSettled(Array.from(this.tables.values(), (table) => table.read(tx, head)));
+  async read(tx: Transaction): Promise<void> {
+    await allSettled(Array.from(this.tables.values(), (table) => table.read(tx)));
   }
 
   async write(tx: Transaction): Promise<void> {
     const tables = [...this.tables.values()];
-    for (const table of tables) await table.write(tx);
+    for (const table of tables) await table.write?.(tx);
     for (const table of tables.reverse()) await table.deleteReferenced?.(tx);
   }
 }
@@ -113,7 +112,7 @@ export interface RowStore<R extends K, K> {
 /** The rows of a table that a group of changes needs. */
 export class RowsTable<R extends K, K> implements WorkingTable {
   private readonly rows = new WorkingRows<R>();
-  private readonly needed: K[] = [];
+  protected readonly needed: K[] = [];
 
   constructor(private readonly store: RowStore<R, K>) {}
 
@@ -159,8 +158,13 @@ export class RowsTable<R extends K, K> implements WorkingTable {
 
   protected async writeDeletions(tx: Transaction): Promise<void> {
     const deleted = this.changes().flatMap(({ before, after }) =>
-      after === null && before !== null ? [before] : [],
+      before !== null && this.isDeleted(before, after) ? [before] : [],
     );
     if (deleted.length > 0) await this.store.delete(tx, deleted);
+  }
+
+  /** Whether a row is deleted before others are written. What it becomes is written anew. */
+  protected isDeleted(_before: R, after: R | null): boolean {
+    return after === null;
   }
 }

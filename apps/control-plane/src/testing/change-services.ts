@@ -1,19 +1,20 @@
+import { parseHashKey } from '@weir/dns-name';
 import pg from 'pg';
 import { pino } from 'pino';
 import { Database } from '../platform/database/database.js';
-import { ApplicationRulesService } from '../resources/application-rules/application-rules.js';
-import { ActiveCatalogueReader } from '../resources/applications/active-catalogue-reader.js';
-import { BlockPagesService } from '../resources/block-pages/block-pages.js';
-import { DomainListsService } from '../resources/domain-lists/domain-lists.js';
-import { GrantsService } from '../resources/grants/grants.js';
-import { NaptService } from '../resources/networks/napt/napt.js';
+import { ApplicationRulesController } from '../resources/application-rules/application-rules.js';
+import { BlockPagesController } from '../resources/block-pages/block-pages.js';
+import { DomainHasher } from '../resources/domain-lists/domain-check.js';
+import { DomainListsController } from '../resources/domain-lists/domain-lists.js';
+import { GrantsController } from '../resources/grants/grants.js';
+import { NaptController } from '../resources/networks/napt/napt.js';
 import {
-  Ipv4NetworksService,
-  Ipv6NetworksService,
+  Ipv4NetworksController,
+  Ipv6NetworksController,
 } from '../resources/networks/prefixes/networks.js';
-import { OrdersService } from '../resources/orders/orders.js';
-import { ProfilesService } from '../resources/profiles/profiles.js';
-import { SchedulesService } from '../resources/schedules/schedules.js';
+import { OrdersController } from '../resources/orders/orders.js';
+import { ProfilesController } from '../resources/profiles/profiles.js';
+import { SchedulesController } from '../resources/schedules/schedules.js';
 import { ConfigurationReader } from '../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../revisions/configuration-writer.js';
 import { createFreshDatabase, dropDatabase } from './fresh-database.js';
@@ -37,18 +38,25 @@ const TABLES = [
   ['domain_grant', '1, 2'],
 ] as const;
 
-/** The services that change the configuration, on one database. */
+/** The hash of the domain `7` is 7. */
+class NumberHasher extends DomainHasher {
+  override hash(domain: string): number {
+    return Number(domain);
+  }
+}
+
+/** The controllers that change the configuration, on one database. Nothing validates what they get. */
 export class ChangeServices {
-  readonly pages: BlockPagesService;
-  readonly profiles: ProfilesService;
-  readonly applications: ApplicationRulesService;
-  readonly schedules: SchedulesService;
-  readonly rules: DomainListsService;
-  readonly napts: NaptService;
-  readonly ipv4: Ipv4NetworksService;
-  readonly ipv6: Ipv6NetworksService;
-  readonly orders: OrdersService;
-  readonly grants: GrantsService;
+  readonly pages: BlockPagesController;
+  readonly profiles: ProfilesController;
+  readonly applications: ApplicationRulesController;
+  readonly schedules: SchedulesController;
+  readonly rules: DomainListsController;
+  readonly napts: NaptController;
+  readonly ipv4: Ipv4NetworksController;
+  readonly ipv6: Ipv6NetworksController;
+  readonly orders: OrdersController;
+  readonly grants: GrantsController;
   readonly writer: ConfigurationWriter;
 
   private constructor(
@@ -64,17 +72,17 @@ export class ChangeServices {
     };
     const timeouts = { changeMs: 0, replacementMs: 0 };
     this.writer = new ConfigurationWriter(database, propagation, timeouts);
-    const catalogue = new ActiveCatalogueReader();
-    this.pages = new BlockPagesService(reader, this.writer);
-    this.profiles = new ProfilesService(reader, this.writer, catalogue);
-    this.applications = new ApplicationRulesService(reader, this.writer, catalogue);
-    this.schedules = new SchedulesService(reader, this.writer);
-    this.rules = new DomainListsService(this.writer);
-    this.napts = new NaptService(reader, this.writer);
-    this.ipv4 = new Ipv4NetworksService(reader, this.writer);
-    this.ipv6 = new Ipv6NetworksService(reader, this.writer);
-    this.orders = new OrdersService(reader, this.writer, database);
-    this.grants = new GrantsService(reader, this.writer);
+    const hasher = new NumberHasher(parseHashKey('0'.repeat(32)));
+    this.pages = new BlockPagesController(reader, this.writer);
+    this.profiles = new ProfilesController(reader, this.writer);
+    this.applications = new ApplicationRulesController(reader, this.writer);
+    this.schedules = new SchedulesController(reader, this.writer);
+    this.rules = new DomainListsController(this.writer, hasher);
+    this.napts = new NaptController(reader, this.writer);
+    this.ipv4 = new Ipv4NetworksController(reader, this.writer);
+    this.ipv6 = new Ipv6NetworksController(reader, this.writer);
+    this.orders = new OrdersController(reader, this.writer, database, hasher);
+    this.grants = new GrantsController(reader, this.writer, hasher);
   }
 
   static async start(adminUrl: string): Promise<ChangeServices> {

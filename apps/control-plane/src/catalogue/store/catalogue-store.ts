@@ -4,7 +4,7 @@ import type { ActiveCatalogue } from '@weir/config-model';
 import type { ClientBase, Pool, PoolClient } from 'pg';
 import { Prisma } from '../../generated/prisma/client.js';
 import type { EntityTable } from '../../platform/database/snapshot.js';
-import { inTransaction, type Transaction } from '../../platform/database/transaction.js';
+import { inTransaction } from '../../platform/database/transaction.js';
 
 /** Ids, names and sizes of the groups in an image, and which categories block well-known domains. */
 export type CatalogueMetadata = Pick<CompiledCatalogue, 'categories' | 'applications' | 'popular'>;
@@ -32,15 +32,6 @@ export async function findBySha256(
     [sha256],
   );
   return rows.at(0) ?? null;
-}
-
-export async function findMetadata(
-  tx: Transaction,
-  version: number,
-): Promise<CatalogueMetadata | null> {
-  const rows = await tx.$queryRaw<{ metadata: CatalogueMetadata }[]>`
-    SELECT metadata FROM catalogue_image WHERE version = ${version}`;
-  return rows.at(0)?.metadata ?? null;
 }
 
 /** Reads the applications in the image in force, as one list. */

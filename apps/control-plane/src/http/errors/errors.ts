@@ -58,6 +58,12 @@ export function notFound(what: string): RequestError {
   return new RequestError('notFound', `${what} not found`);
 }
 
+/** What was found. @throws RequestError 404 when there is nothing. @param what as of `notFound`. */
+export function orNotFound<T>(found: T | null | undefined, what: string): T {
+  if (found === null || found === undefined) throw notFound(what);
+  return found;
+}
+
 /** 409. @param detail names the record that the request conflicts with. */
 export function conflict(detail: string): RequestError {
   return new RequestError('conflict', detail);

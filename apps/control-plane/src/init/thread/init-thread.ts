@@ -1,7 +1,7 @@
 import type { HashKey } from '@weir/dns-name';
 import { Worker } from 'node:worker_threads';
 import { type Fault, InvalidRequestError } from '../../http/validation/fault.js';
-import type { ActiveApplications } from '../../resources/applications/active-catalogue-reader.js';
+import type { ActiveApplications } from '../../resources/applications/active-applications.js';
 import type { Author } from '../../revisions/change-record.js';
 import type { LoggedChange } from '../../revisions/configuration-writer.js';
 import type { DryRunDto } from '../read/init.dto.js';

@@ -8,7 +8,7 @@ import { FaultList } from '../../http/validation/fault.js';
 import {
   type ActiveApplications,
   namesOf,
-} from '../../resources/applications/active-catalogue-reader.js';
+} from '../../resources/applications/active-applications.js';
 import type { DomainHasher } from '../../resources/domain-lists/domain-check.js';
 import { lockHead, logChanges, toLogEntries } from '../../revisions/change-log.js';
 import { type Author, EVERY_PROFILE } from '../../revisions/change-record.js';
@@ -132,7 +132,11 @@ async function checkAgain(
 ): Promise<void> {
   const isSame =
     lineage === checkedWith.lineage && catalogueVersion === checkedWith.catalogueVersion;
-  if (!isSame) findFaults(draft, await readNames(client));
+  if (isSame) return;
+  const { rows } = await client.query<Pick<CatalogueMetadata, 'applications'>>(
+    ACTIVE_APPLICATIONS.text,
+  );
+  findFaults(draft, namesOf(rows));
 }
 
 /** @throws InvalidRequestError */
@@ -140,11 +144,4 @@ function findFaults(draft: Draft, names: ActiveApplications['names']): void {
   const faults = new FaultList();
   findDraftFaults(draft, names, faults);
   faults.throwIfAny();
-}
-
-async function readNames(client: ClientBase): Promise<ActiveApplications['names']> {
-  const { rows } = await client.query<Pick<CatalogueMetadata, 'applications'>>(
-    ACTIVE_APPLICATIONS.text,
-  );
-  return namesOf(rows[0]?.applications ?? []);
 }

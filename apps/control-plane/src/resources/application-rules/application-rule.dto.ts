@@ -24,12 +24,6 @@ export class ApplicationRulePath {
   app_aware_id!: number;
 }
 
-/** Where a body names the applications. */
-export const APPLICATION_LOCATIONS = {
-  single: (): string[] => ['body', 'app_id'],
-  batch: (i: number): string[] => ['body', 'app_ids', String(i)],
-} as const;
-
 /** A rule with its profile. */
 @Example<StoredApplicationRuleDto>({ profile_id: 1, app_id: 3, status: 'deny' })
 export class StoredApplicationRuleDto {

@@ -1,5 +1,5 @@
 import { type BlockPage, MAX_ID } from '@weir/config-model';
-import { Example, type Json } from '../../http/validation/dto.js';
+import { Example } from '../../http/validation/dto.js';
 import { IsId, IsOneOf, Optional, IntegerParameter } from '../../http/validation/rules.js';
 
 /** 0: default block page, 1: custom block page. */
@@ -29,8 +29,4 @@ export class PatchBlockPageDto {
 export class BlockPagePath {
   @IntegerParameter(0, MAX_ID)
   page_id!: number;
-}
-
-export function toDto(page: BlockPage): Json<BlockPageDto> {
-  return { id: page.id, type: page.type };
 }

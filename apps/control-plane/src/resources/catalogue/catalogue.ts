@@ -1,4 +1,4 @@
-import { Body, Controller, Injectable, Query } from '@nestjs/common';
+import { Body, Controller, Query } from '@nestjs/common';
 import type { CommercialUse } from '@weir/catalogue';
 import { readInForce } from '../../catalogue/store/catalogue-store.js';
 import {
@@ -33,14 +33,18 @@ import {
 type OfGroup = Pick<CatalogueSourceDto, 'cat_id' | 'app_id'>;
 
 /** The catalogue as the definition says it, and how its lists fare. Any replica tells the same. */
-@Injectable()
-export class CatalogueService {
+@Controller()
+export class CatalogueController {
   constructor(
     private readonly database: Database,
     private readonly writer: ConfigurationWriter,
     private readonly hasher: DomainHasher,
   ) {}
 
+  @ReadingEndpoint('GET /categories/', {
+    summary: 'The categories of the catalogue in force, by id',
+    answer: [CategoryDto],
+  })
   async categories(): Promise<Json<CategoryDto>[]> {
     const { pool } = this.database;
     const { categories } = (await readInForce(pool)).metadata;
@@ -59,6 +63,10 @@ export class CatalogueService {
     );
   }
 
+  @ReadingEndpoint('GET /catalogue/', {
+    summary: 'The catalogue in force, and the lists that its definition names',
+    answer: CatalogueDto,
+  })
   async get(): Promise<Json<CatalogueDto>> {
     const { pool } = this.database;
     const { version, since, metadata } = await readInForce(pool);
@@ -73,8 +81,13 @@ export class CatalogueService {
     };
   }
 
-  /** @param domain in normal form. It is told to nobody but the caller. */
-  async search(domain: string): Promise<Json<ListedNameDto>[]> {
+  /** The domain is told to nobody but the caller. */
+  @ReadingEndpoint('GET /catalogue/search/', {
+    summary: 'The lists that have a domain, or one above it',
+    query: SearchQuery,
+    answer: [ListedNameDto],
+  })
+  async search(@Query() { domain }: SearchQuery): Promise<Json<ListedNameDto>[]> {
     const hashes = this.hasher.suffixes(domain);
     const listed = await findListed(this.database.pool, hashes, null);
     const labels = domain.split('.');
@@ -88,11 +101,15 @@ export class CatalogueService {
   }
 
   /** Takes the held list of a source, for all groups that name it. It is in force when a replica has compiled it. */
-  async accept({
-    cat_id,
-    app_id,
-    source,
-  }: AcceptDto): Promise<WithRevision<Json<CatalogueSourceDto>>> {
+  @ReadingEndpoint('POST /catalogue/accept', {
+    summary: 'Takes a list that is held back',
+    body: AcceptDto,
+    answer: CatalogueSourceDto,
+    errors: [409],
+  })
+  async accept(
+    @Body() { cat_id, app_id, source }: AcceptDto,
+  ): Promise<WithRevision<Json<CatalogueSourceDto>>> {
     const group = { cat_id: cat_id ?? null, app_id: app_id ?? null };
     throwIfFaults(groupFaults(group));
     const isOfGroup = (one: OfGroup): boolean =>
@@ -173,44 +190,4 @@ function stateOf(state: SourceState | undefined, isHeld: boolean): string {
   if (isHeld) return 'held';
   if (!state?.namesSha256) return 'never';
   return state.failures === 0 ? 'good' : 'failing';
-}
-
-@Controller()
-export class CatalogueController {
-  constructor(private readonly catalogue: CatalogueService) {}
-
-  @ReadingEndpoint('GET /categories/', {
-    summary: 'The categories of the catalogue in force, by id',
-    answer: [CategoryDto],
-  })
-  categories(): Promise<Json<CategoryDto>[]> {
-    return this.catalogue.categories();
-  }
-
-  @ReadingEndpoint('GET /catalogue/', {
-    summary: 'The catalogue in force, and the lists that its definition names',
-    answer: CatalogueDto,
-  })
-  get(): Promise<Json<CatalogueDto>> {
-    return this.catalogue.get();
-  }
-
-  @ReadingEndpoint('GET /catalogue/search/', {
-    summary: 'The lists that have a domain, or one above it',
-    query: SearchQuery,
-    answer: [ListedNameDto],
-  })
-  search(@Query() { domain }: SearchQuery): Promise<Json<ListedNameDto>[]> {
-    return this.catalogue.search(domain);
-  }
-
-  @ReadingEndpoint('POST /catalogue/accept', {
-    summary: 'Takes a list that is held back',
-    body: AcceptDto,
-    answer: CatalogueSourceDto,
-    errors: [409],
-  })
-  accept(@Body() body: AcceptDto): Promise<WithRevision<Json<CatalogueSourceDto>>> {
-    return this.catalogue.accept(body);
-  }
 }

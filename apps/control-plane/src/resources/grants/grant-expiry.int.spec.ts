@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest';
 import { actAs } from '../../revisions/change-record.js';
 import { ChangeServices } from '../../testing/change-services.js';
 import { RowReplica } from '../../testing/row-replica.js';
+import { toTimeText } from '../orders/order.dto.js';
 import { grantExpiry, removal } from './grants.js';
 
 const LATER_S = 4_000_000_000;
@@ -17,8 +18,8 @@ afterAll(() => services.stop());
 beforeEach(() => services.empty());
 
 const grant = (domainHash: number, until: number) => {
-  const one = { profileId: 1, domainHash, verdict: 1, until } as const;
-  return actAs(author, () => services.grants.put(one));
+  const one = { domain: String(domainHash), verdict: 'allow', until: toTimeText(until) } as const;
+  return actAs(author, () => services.grants.create({ profile_id: 1 }, one));
 };
 const run = (
   signal = new AbortController().signal,
@@ -59,7 +60,8 @@ it('takes no revision when none has ended', async () => {
 });
 
 it('leaves a grant alone that was given anew meanwhile', async () => {
-  const found = (await grant(1, 1_700_000_000)).result;
+  await grant(1, 1_700_000_000);
+  const found = { profileId: 1, domainHash: 1, verdict: 1, until: 1_700_000_000 } as const;
   await grant(1, LATER_S);
   const { result } = await actAs(author, () => services.writer.write(removal([found])));
   expect([result, await stored()]).toEqual([0, [{ hash: '1' }]]);

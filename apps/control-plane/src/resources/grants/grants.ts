@@ -1,8 +1,8 @@
-import { Body, Controller, Injectable, Param, Query } from '@nestjs/common';
+import { Body, Controller, Param, Query } from '@nestjs/common';
 import type { Grant } from '@weir/config-model';
 import type { Logger } from '@weir/ops';
 import type { Pool } from 'pg';
-import { notFound } from '../../http/errors/errors.js';
+import { orNotFound } from '../../http/errors/errors.js';
 import { ApiEndpoint } from '../../http/routing/endpoint.js';
 import type { Json } from '../../http/validation/dto.js';
 import type { Job } from '../../platform/jobs/job-scheduler.js';
@@ -20,7 +20,6 @@ import {
   type FoundGrant,
   type GrantKey,
   grantOf,
-  type GrantPlace,
   grantsOf,
   openGrants,
 } from './grant-store.js';
@@ -35,56 +34,91 @@ import {
   toKey,
 } from './grant.dto.js';
 
+const TAG = 'grants';
+
 /** Grants: what a profile is allowed or denied for a while (decisions §15). Domains are known only by their hashes. */
-@Injectable()
-export class GrantsService {
+@Controller()
+export class GrantsController {
   constructor(
     private readonly reader: ConfigurationReader,
     private readonly writer: ConfigurationWriter,
+    private readonly hasher: DomainHasher,
   ) {}
 
-  /** Those of a profile that hold, by their end. @param limit so many at most; null: all. */
+  @ApiEndpoint('GET /profile/:profile_id/grants', {
+    tag: TAG,
+    path: ProfilePath,
+    query: GrantsQuery,
+    summary: 'The grants of a profile that hold, by their end',
+    description:
+      'Without parameters it answers all. A page begins after the last grant of the one before.',
+    answer: [StoredGrantDto],
+    errors: [404],
+  })
   list(
-    profileId: number,
-    after: GrantPlace | null,
-    limit: number | null,
-  ): Promise<WithRevision<Grant[]>> {
-    return this.reader.read(grantsOf(profileId, after, limit), (rows: FoundGrant[]) => {
-      if (rows.length === 0) throw profileNotFound(profileId);
+    @Param() { profile_id: id }: ProfilePath,
+    @Query() { after, limit }: GrantsQuery,
+  ): Promise<WithRevision<Json<StoredGrantDto>[]>> {
+    const place = after === undefined ? null : readPlace(after);
+    return this.reader.read(grantsOf(id, place, limit ?? null), (rows: FoundGrant[]) => {
+      if (rows.length === 0) throw profileNotFound(id);
       const grants = rows.filter((row) => row.domainHash !== null);
-      return grants.sort((a, b) => a.until - b.until || a.domainHash - b.domainHash);
+      return grants.sort((a, b) => a.until - b.until || a.domainHash - b.domainHash).map(toDto);
     });
   }
 
-  /** One that holds. */
-  get(key: GrantKey): Promise<WithRevision<Grant>> {
+  @ApiEndpoint('GET /profile/:profile_id/grants/:id', {
+    tag: TAG,
+    path: GrantPath,
+    summary: 'One grant that holds',
+    answer: StoredGrantDto,
+    errors: [404],
+  })
+  get(@Param() path: GrantPath): Promise<WithRevision<Json<StoredGrantDto>>> {
+    const key = toKey(path);
     return this.reader.read(grantOf(key), ([row]: FoundGrant[]) => {
       if (row === undefined) throw profileNotFound(key.profileId);
-      if (row.domainHash === null) throw grantNotFound(key);
-      return row;
+      return toDto(existing(key, row.domainHash === null ? null : row));
     });
   }
 
-  /** Creates a grant, or replaces that of the same domain. */
-  put(after: Grant): Promise<WithRevision<Grant>> {
+  @ApiEndpoint('POST /profile/:profile_id/grants', {
+    tag: TAG,
+    path: ProfilePath,
+    body: GrantDto,
+    summary: 'Allows or denies a domain for a while; it replaces the grant of the same domain',
+    answer: StoredGrantDto,
+    errors: [404],
+  })
+  create(
+    @Param() { profile_id: profileId }: ProfilePath,
+    @Body() body: GrantDto,
+  ): Promise<WithRevision<Json<StoredGrantDto>>> {
+    const after = toGrant(profileId, body, (domain) => this.hasher.hash(domain));
     return this.writer.write({
       need: (tables) => need(tables, after),
       make: (tables) => {
-        tables.of(WorkingProfiles.open).require(after.profileId);
+        tables.of(WorkingProfiles.open).require(profileId);
         const before = tables.of(openGrants).find(after);
         tables.of(openGrants).put(after);
-        return { result: after, changes: [{ kind: 'grant', before, after }] };
+        return { result: toDto(after), changes: [{ kind: 'grant', before, after }] };
       },
     });
   }
 
-  remove(key: GrantKey): Promise<WithRevision<void>> {
+  @ApiEndpoint('DELETE /profile/:profile_id/grants/:id', {
+    tag: TAG,
+    path: GrantPath,
+    summary: 'Ends a grant',
+    errors: [404],
+  })
+  remove(@Param() path: GrantPath): Promise<WithRevision<void>> {
+    const key = toKey(path);
     return this.writer.write({
       need: (tables) => need(tables, key),
       make: (tables) => {
         tables.of(WorkingProfiles.open).require(key.profileId);
-        const before = tables.of(openGrants).find(key);
-        if (before === null) throw grantNotFound(key);
+        const before = existing(key, tables.of(openGrants).find(key));
         tables.of(openGrants).delete(key);
         return { result: undefined, changes: [{ kind: 'grant', before, after: null }] };
       },
@@ -109,78 +143,13 @@ export function removal(found: readonly Grant[]): SubmittedChange<number> {
   };
 }
 
-function grantNotFound({ profileId, domainHash }: GrantKey): Error {
-  return notFound(`grant ${domainHash} of profile ${profileId}`);
+function existing<T>({ profileId, domainHash }: GrantKey, grant: T | null): T {
+  return orNotFound(grant, `grant ${domainHash} of profile ${profileId}`);
 }
 
 function need(tables: WorkingTables, key: GrantKey): void {
   tables.of(WorkingProfiles.open).needId(key.profileId);
   tables.of(openGrants).need(key);
-}
-
-const TAG = 'grants';
-
-@Controller()
-export class GrantsController {
-  constructor(
-    private readonly grants: GrantsService,
-    private readonly hasher: DomainHasher,
-  ) {}
-
-  @ApiEndpoint('GET /profile/:profile_id/grants', {
-    tag: TAG,
-    path: ProfilePath,
-    query: GrantsQuery,
-    summary: 'The grants of a profile that hold, by their end',
-    description:
-      'Without parameters it answers all. A page begins after the last grant of the one before.',
-    answer: [StoredGrantDto],
-    errors: [404],
-  })
-  async list(
-    @Param() { profile_id: id }: ProfilePath,
-    @Query() { after, limit }: GrantsQuery,
-  ): Promise<WithRevision<Json<StoredGrantDto>[]>> {
-    const place = after === undefined ? null : readPlace(after);
-    return (await this.grants.list(id, place, limit ?? null)).map((all) => all.map(toDto));
-  }
-
-  @ApiEndpoint('GET /profile/:profile_id/grants/:id', {
-    tag: TAG,
-    path: GrantPath,
-    summary: 'One grant that holds',
-    answer: StoredGrantDto,
-    errors: [404],
-  })
-  async get(@Param() path: GrantPath): Promise<WithRevision<Json<StoredGrantDto>>> {
-    return (await this.grants.get(toKey(path))).map(toDto);
-  }
-
-  @ApiEndpoint('POST /profile/:profile_id/grants', {
-    tag: TAG,
-    path: ProfilePath,
-    body: GrantDto,
-    summary: 'Allows or denies a domain for a while; it replaces the grant of the same domain',
-    answer: StoredGrantDto,
-    errors: [404],
-  })
-  async create(
-    @Param() path: ProfilePath,
-    @Body() body: GrantDto,
-  ): Promise<WithRevision<Json<StoredGrantDto>>> {
-    const grant = toGrant(path.profile_id, body, (domain) => this.hasher.hash(domain));
-    return (await this.grants.put(grant)).map(toDto);
-  }
-
-  @ApiEndpoint('DELETE /profile/:profile_id/grants/:id', {
-    tag: TAG,
-    path: GrantPath,
-    summary: 'Ends a grant',
-    errors: [404],
-  })
-  remove(@Param() path: GrantPath): Promise<WithRevision<void>> {
-    return this.grants.remove(toKey(path));
-  }
 }
 
 const EVERY_MS = 60_000;

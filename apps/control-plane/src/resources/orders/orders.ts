@@ -1,6 +1,6 @@
-import { Body, Controller, Injectable, Param, Query } from '@nestjs/common';
+import { Body, Controller, Param, Query } from '@nestjs/common';
 import type { Order } from '@weir/config-model';
-import { conflict, notFound } from '../../http/errors/errors.js';
+import { conflict, orNotFound } from '../../http/errors/errors.js';
 import { ApiEndpoint } from '../../http/routing/endpoint.js';
 import type { Json } from '../../http/validation/dto.js';
 import { Database } from '../../platform/database/database.js';
@@ -8,17 +8,14 @@ import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import type { SubmittedChange } from '../../revisions/submitted-change.js';
 import type { Listing, WithRevision } from '../../revisions/with-revision.js';
-import type { WorkingTables } from '../../revisions/working-tables.js';
 import { DomainHasher } from '../domain-lists/domain-check.js';
 import {
   FILTERED_ORDERS,
   type InForce,
   KEEP_IN_FORCE,
   openOrders,
-  type OrderFilter,
   orderOf,
   type OrderState,
-  type StoredOrder,
   valuesOf,
 } from './order-store.js';
 import {
@@ -35,30 +32,36 @@ import {
 } from './order.dto.js';
 
 /** Orders: what everybody is denied (decisions §14). Domains are known only by their hashes. */
-@Injectable()
-export class OrdersService {
+@Controller()
+export class OrdersController {
   constructor(
     private readonly reader: ConfigurationReader,
     private readonly writer: ConfigurationWriter,
     private readonly database: Database,
+    private readonly hasher: DomainHasher,
   ) {}
 
-  list<T>(
-    filter: OrderFilter,
-    convert: (order: OrderState) => T,
-  ): Promise<WithRevision<Listing<T>>> {
-    return this.reader.list(FILTERED_ORDERS, convert, valuesOf(filter));
+  @ApiEndpoint('GET /orders/', {
+    query: OrdersQuery,
+    isListing: true,
+    summary: 'The orders, by id; those that have ended too',
+    description:
+      'Without parameters it answers all. A page begins after the last id of the one before.',
+    answer: [OrderStateDto],
+  })
+  list(@Query() query: OrdersQuery): Promise<WithRevision<Listing<Json<OrderStateDto>>>> {
+    return this.reader.list(FILTERED_ORDERS, toStateDto, valuesOf(query));
   }
 
-  get(id: number): Promise<WithRevision<OrderState>> {
-    return this.reader.read(orderOf(id), ([row]: OrderState[]) => {
-      if (row === undefined) throw orderNotFound(id);
-      return row;
-    });
-  }
-
-  create(order: Order): Promise<WithRevision<OrderState>> {
-    return this.put({
+  @ApiEndpoint('POST /orders/', {
+    body: OrderDto,
+    summary: 'Denies a domain, and all names below it, to everybody',
+    answer: StoredOrderDto,
+    errors: [409],
+  })
+  async create(@Body() body: OrderDto): Promise<WithRevision<Json<StoredOrderDto>>> {
+    const order = toOrder(body, this.hash);
+    const made = await this.put({
       need: (tables) => tables.of(openOrders).need(order),
       make: (tables, revision) => {
         const orders = tables.of(openOrders);
@@ -68,25 +71,54 @@ export class OrdersService {
         return { result: after, changes: [{ kind: 'order', before: null, after }] };
       },
     });
+    return made.map(toDto);
   }
 
-  update(id: number, patch: Partial<Omit<Order, 'id'>>): Promise<WithRevision<OrderState>> {
-    return this.put({
+  @ApiEndpoint('GET /orders/:id', {
+    path: OrderPath,
+    summary: 'One order, with when it was in force on how many resolvers',
+    answer: OrderStateDto,
+    errors: [404],
+  })
+  get(@Param() { id }: OrderPath): Promise<WithRevision<Json<OrderStateDto>>> {
+    return this.reader.read(orderOf(id), ([row]: OrderState[]) => toStateDto(existing(id, row)));
+  }
+
+  @ApiEndpoint('PATCH /orders/:id', {
+    path: OrderPath,
+    body: PatchOrderDto,
+    repeats: { id: ['id'] },
+    summary: 'Changes an order',
+    answer: OrderStateDto,
+    errors: [404],
+  })
+  async update(
+    @Param() { id }: OrderPath,
+    @Body() body: PatchOrderDto,
+  ): Promise<WithRevision<Json<OrderStateDto>>> {
+    const patch = toPatch(body, this.hash);
+    const made = await this.put({
       need: (tables) => tables.of(openOrders).need({ id }),
       make: (tables, revision) => {
-        const before = requireOrder(tables, id);
+        const before = existing(id, tables.of(openOrders).find({ id }));
         const after = { ...before, ...patch, revision };
         tables.of(openOrders).put(after);
         return { result: after, changes: [{ kind: 'order', before, after }] };
       },
     });
+    return made.map(toStateDto);
   }
 
-  remove(id: number): Promise<WithRevision<void>> {
+  @ApiEndpoint('DELETE /orders/:id', {
+    path: OrderPath,
+    summary: 'Deletes an order, which ends it',
+    errors: [404],
+  })
+  remove(@Param() { id }: OrderPath): Promise<WithRevision<void>> {
     return this.writer.write({
       need: (tables) => tables.of(openOrders).need({ id }),
       make: (tables) => {
-        const before = requireOrder(tables, id);
+        const before = existing(id, tables.of(openOrders).find({ id }));
         tables.of(openOrders).delete({ id });
         return { result: undefined, changes: [{ kind: 'order', before, after: null }] };
       },
@@ -104,80 +136,10 @@ export class OrdersService {
       .catch(() => undefined);
     return made.map((order) => ({ ...order, inForce }));
   }
-}
-
-function requireOrder(tables: WorkingTables, id: number): StoredOrder {
-  const order = tables.of(openOrders).find({ id });
-  if (order === null) throw orderNotFound(id);
-  return order;
-}
-
-function orderNotFound(id: number): Error {
-  return notFound(`order ${id}`);
-}
-
-@Controller()
-export class OrdersController {
-  constructor(
-    private readonly orders: OrdersService,
-    private readonly hasher: DomainHasher,
-  ) {}
-
-  @ApiEndpoint('GET /orders/', {
-    query: OrdersQuery,
-    isListing: true,
-    summary: 'The orders, by id; those that have ended too',
-    description:
-      'Without parameters it answers all. A page begins after the last id of the one before.',
-    answer: [OrderStateDto],
-  })
-  list(@Query() query: OrdersQuery): Promise<WithRevision<Listing<Json<OrderStateDto>>>> {
-    return this.orders.list(query, toStateDto);
-  }
-
-  @ApiEndpoint('POST /orders/', {
-    body: OrderDto,
-    summary: 'Denies a domain, and all names below it, to everybody',
-    answer: StoredOrderDto,
-    errors: [409],
-  })
-  async create(@Body() body: OrderDto): Promise<WithRevision<Json<StoredOrderDto>>> {
-    return (await this.orders.create(toOrder(body, this.hash))).map(toDto);
-  }
-
-  @ApiEndpoint('GET /orders/:id', {
-    path: OrderPath,
-    summary: 'One order, with when it was in force on how many resolvers',
-    answer: OrderStateDto,
-    errors: [404],
-  })
-  async get(@Param() path: OrderPath): Promise<WithRevision<Json<OrderStateDto>>> {
-    return (await this.orders.get(path.id)).map(toStateDto);
-  }
-
-  @ApiEndpoint('PATCH /orders/:id', {
-    path: OrderPath,
-    body: PatchOrderDto,
-    repeats: { id: ['id'] },
-    summary: 'Changes an order',
-    answer: OrderStateDto,
-    errors: [404],
-  })
-  async update(
-    @Param() path: OrderPath,
-    @Body() body: PatchOrderDto,
-  ): Promise<WithRevision<Json<OrderStateDto>>> {
-    return (await this.orders.update(path.id, toPatch(body, this.hash))).map(toStateDto);
-  }
-
-  @ApiEndpoint('DELETE /orders/:id', {
-    path: OrderPath,
-    summary: 'Deletes an order, which ends it',
-    errors: [404],
-  })
-  remove(@Param() path: OrderPath): Promise<WithRevision<void>> {
-    return this.orders.remove(path.id);
-  }
 
   private readonly hash = (domain: string): number => this.hasher.hash(domain);
+}
+
+function existing<T extends Order>(id: number, order: T | null | undefined): T {
+  return orNotFound(order, `order ${id}`);
 }

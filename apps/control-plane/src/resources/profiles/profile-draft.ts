@@ -4,30 +4,12 @@ import { type FaultLocation, type Fault, MAX_FAULTS } from '../../http/validatio
 /** A profile as it was submitted: its categories and applications may be unordered, and categories may repeat. */
 export type ProfileDraft = Profile;
 
-/** The submitted fields of a PATCH; undefined: unchanged. */
-export type ProfilePatch = { readonly [K in keyof Omit<Profile, 'id'>]: Profile[K] | undefined };
-
 /** The profile of a draft: categories ascending and without duplicates, rules sorted by application. */
 export function toProfile(draft: ProfileDraft): Profile {
   return {
     ...draft,
     categoryIds: [...Uint32Array.from(new Set(draft.categoryIds)).sort()],
     applicationRules: sortRules(draft.applicationRules),
-  };
-}
-
-/** The draft that results from a patch of a profile. */
-export function applyPatch(before: Profile, patch: ProfilePatch): ProfileDraft {
-  return {
-    id: before.id,
-    // null is a value: no page.
-    pageId: patch.pageId === undefined ? before.pageId : patch.pageId,
-    whiteListOnly: patch.whiteListOnly ?? before.whiteListOnly,
-    emptyDnsAnswer: patch.emptyDnsAnswer ?? before.emptyDnsAnswer,
-    appawarePriorityOverBwlists:
-      patch.appawarePriorityOverBwlists ?? before.appawarePriorityOverBwlists,
-    categoryIds: patch.categoryIds ?? before.categoryIds,
-    applicationRules: patch.applicationRules ?? before.applicationRules,
   };
 }
 

@@ -12,7 +12,7 @@ import {
   IntegerParameter,
   IsOneOf,
 } from '../../http/validation/rules.js';
-import type { ProfileDraft, ProfilePatch } from './profile-draft.js';
+import type { ProfileDraft } from './profile-draft.js';
 
 /** The verdict of a rule, in the words of the contract. */
 export type RuleStatus = keyof typeof RuleVerdict;
@@ -125,15 +125,17 @@ export function toDraft({ profile, cat_ids, apps }: ProfileDto): ProfileDraft {
   };
 }
 
-export function toPatch({ profile, cat_ids, apps }: PatchProfileDto): ProfilePatch {
-  return {
-    pageId: profile?.page_id,
-    whiteListOnly: profile?.white_list_only,
-    emptyDnsAnswer: profile?.empty_dns_answer,
-    appawarePriorityOverBwlists: profile?.appaware_priority_over_bwlists,
-    categoryIds: cat_ids,
-    applicationRules: apps?.map(toRule),
-  };
+/** What a profile becomes by a patch. Its collections replace those before. */
+export function patched(
+  before: Profile,
+  { profile, cat_ids, apps }: Json<PatchProfileDto>,
+): ProfileDraft {
+  const whole = toDto(before);
+  return toDraft({
+    profile: { ...whole.profile, ...profile },
+    cat_ids: cat_ids ?? whole.cat_ids,
+    apps: apps ?? whole.apps,
+  });
 }
 
 export function toDto(profile: Profile): Json<ProfileDto> {
@@ -153,6 +155,6 @@ export function toDto(profile: Profile): Json<ProfileDto> {
   };
 }
 
-function toRule(dto: ApplicationRuleDto): ApplicationRule {
+export function toRule(dto: ApplicationRuleDto): ApplicationRule {
   return { applicationId: dto.app_id, verdict: RuleVerdict[dto.status] };
 }

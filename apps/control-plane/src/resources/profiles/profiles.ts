@@ -1,5 +1,4 @@
-import { Body, Controller, Injectable, Param } from '@nestjs/common';
-import type { Profile } from '@weir/config-model';
+import { Body, Controller, Param } from '@nestjs/common';
 import { conflict } from '../../http/errors/errors.js';
 import { ApiEndpoint } from '../../http/routing/endpoint.js';
 import type { Json } from '../../http/validation/dto.js';
@@ -8,115 +7,26 @@ import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import type { Listing, WithRevision } from '../../revisions/with-revision.js';
 import type { WorkingTables } from '../../revisions/working-tables.js';
-import { ActiveCatalogueReader } from '../applications/active-catalogue-reader.js';
+import { WorkingApplications } from '../applications/active-applications.js';
 import { unknownBlockPage, WorkingBlockPages } from '../block-pages/block-page-store.js';
+import { applicationFaults, toProfile } from './profile-draft.js';
+import { type ProfileRow, PROFILES, readProfile, WorkingProfiles } from './profile-store.js';
 import {
-  applicationFaults,
-  applyPatch,
-  type ProfileDraft,
-  type ProfilePatch,
-  toProfile,
-} from './profile-draft.js';
-import { PROFILES, readProfile, WorkingProfiles } from './profile-store.js';
-import {
+  patched,
   PatchProfileDto,
   ProfileDto,
   ProfilePath,
   toDraft,
   toDto,
-  toPatch,
+  toRule,
 } from './profile.dto.js';
-
-@Injectable()
-export class ProfilesService {
-  constructor(
-    private readonly reader: ConfigurationReader,
-    private readonly writer: ConfigurationWriter,
-    private readonly catalogue: ActiveCatalogueReader,
-  ) {}
-
-  list<T>(convert: (profile: Profile) => T): Promise<WithRevision<Listing<T>>> {
-    return this.reader.list(PROFILES.sql, (row: Parameters<typeof PROFILES.toEntity>[0]) =>
-      convert(PROFILES.toEntity(row)),
-    );
-  }
-
-  get(id: number): Promise<WithRevision<Profile>> {
-    return readProfile(this.reader, id);
-  }
-
-  create(draft: ProfileDraft): Promise<WithRevision<Profile>> {
-    return this.writer.write({
-      items: itemsOf(draft),
-      need: (tables) => {
-        tables.of(WorkingProfiles.open).need(draft.id);
-        this.needReferences(tables, draft);
-      },
-      make: (tables) => {
-        const profiles = tables.of(WorkingProfiles.open);
-        throwIfFaults(this.referenceFaults(tables, draft));
-        if (profiles.has(draft.id)) throw conflict(`profile ${draft.id} already exists`);
-        const after = toProfile(draft);
-        profiles.put(after);
-        return { result: after, changes: [{ kind: 'profile', before: null, after }] };
-      },
-    });
-  }
-
-  update(id: number, patch: ProfilePatch): Promise<WithRevision<Profile>> {
-    return this.writer.write({
-      items: itemsOf(patch),
-      need: (tables) => {
-        tables.of(WorkingProfiles.open).need(id);
-        this.needReferences(tables, patch);
-      },
-      make: (tables) => {
-        const profiles = tables.of(WorkingProfiles.open);
-        const before = profiles.get(id);
-        throwIfFaults(this.referenceFaults(tables, patch));
-        const after = toProfile(applyPatch(before, patch));
-        profiles.put(after);
-        return { result: after, changes: [{ kind: 'profile', before, after }] };
-      },
-    });
-  }
-
-  private needReferences(
-    tables: WorkingTables,
-    { pageId, applicationRules }: Partial<ProfilePatch>,
-  ): void {
-    if (typeof pageId === 'number') tables.of(WorkingBlockPages.open).need({ id: pageId });
-    if (applicationRules !== undefined) tables.of(this.catalogue.open);
-  }
-
-  /** A fault for each unknown block page and application, and for each duplicate application. */
-  private referenceFaults(
-    tables: WorkingTables,
-    { pageId, applicationRules }: Partial<ProfilePatch>,
-  ): Fault[] {
-    const faults: Fault[] = [];
-    if (
-      typeof pageId === 'number' &&
-      tables.of(WorkingBlockPages.open).find({ id: pageId }) === null
-    ) {
-      faults.push(unknownBlockPage(pageId, ['body', 'profile', 'page_id']));
-    }
-    if (applicationRules !== undefined) {
-      const { names } = tables.of(this.catalogue.open);
-      const locationOf = (i: number): string[] => ['body', 'apps', String(i), 'app_id'];
-      faults.push(...applicationFaults(applicationRules, names, locationOf));
-    }
-    return faults;
-  }
-}
-
-function itemsOf({ applicationRules, categoryIds }: Partial<ProfilePatch>): number {
-  return 1 + (applicationRules?.length ?? 0) + (categoryIds?.length ?? 0);
-}
 
 @Controller()
 export class ProfilesController {
-  constructor(private readonly profiles: ProfilesService) {}
+  constructor(
+    private readonly reader: ConfigurationReader,
+    private readonly writer: ConfigurationWriter,
+  ) {}
 
   @ApiEndpoint('GET /profiles/', {
     isListing: true,
@@ -124,7 +34,7 @@ export class ProfilesController {
     answer: [ProfileDto],
   })
   list(): Promise<WithRevision<Listing<Json<ProfileDto>>>> {
-    return this.profiles.list(toDto);
+    return this.reader.list(PROFILES.sql, (row: ProfileRow) => toDto(PROFILES.toEntity(row)));
   }
 
   @ApiEndpoint('POST /profiles/', {
@@ -133,8 +43,23 @@ export class ProfilesController {
     answer: ProfileDto,
     errors: [409],
   })
-  async create(@Body() body: ProfileDto): Promise<WithRevision<Json<ProfileDto>>> {
-    return (await this.profiles.create(toDraft(body))).map(toDto);
+  create(@Body() body: ProfileDto): Promise<WithRevision<Json<ProfileDto>>> {
+    const after = toProfile(toDraft(body));
+    const { id } = after;
+    return this.writer.write({
+      items: itemsOf(body),
+      need: (tables) => {
+        tables.of(WorkingProfiles.open).need(id);
+        needReferences(tables, body);
+      },
+      make: (tables) => {
+        const profiles = tables.of(WorkingProfiles.open);
+        throwIfFaults(referenceFaults(tables, body));
+        if (profiles.has(id)) throw conflict(`profile ${id} already exists`);
+        profiles.put(after);
+        return { result: toDto(after), changes: [{ kind: 'profile', before: null, after }] };
+      },
+    });
   }
 
   @ApiEndpoint('GET /profiles/:profile_id', {
@@ -144,7 +69,7 @@ export class ProfilesController {
     errors: [404],
   })
   async get(@Param() path: ProfilePath): Promise<WithRevision<Json<ProfileDto>>> {
-    return (await this.profiles.get(path.profile_id)).map(toDto);
+    return (await readProfile(this.reader, path.profile_id)).map(toDto);
   }
 
   @ApiEndpoint('PATCH /profiles/:profile_id', {
@@ -155,10 +80,49 @@ export class ProfilesController {
     answer: ProfileDto,
     errors: [404],
   })
-  async update(
-    @Param() path: ProfilePath,
+  update(
+    @Param() { profile_id: id }: ProfilePath,
     @Body() body: PatchProfileDto,
   ): Promise<WithRevision<Json<ProfileDto>>> {
-    return (await this.profiles.update(path.profile_id, toPatch(body))).map(toDto);
+    return this.writer.write({
+      items: itemsOf(body),
+      need: (tables) => {
+        tables.of(WorkingProfiles.open).need(id);
+        needReferences(tables, body);
+      },
+      make: (tables) => {
+        const profiles = tables.of(WorkingProfiles.open);
+        const before = profiles.get(id);
+        throwIfFaults(referenceFaults(tables, body));
+        const after = toProfile(patched(before, body));
+        profiles.put(after);
+        return { result: toDto(after), changes: [{ kind: 'profile', before, after }] };
+      },
+    });
   }
+}
+
+function itemsOf({ cat_ids, apps }: PatchProfileDto): number {
+  return 1 + (cat_ids?.length ?? 0) + (apps?.length ?? 0);
+}
+
+function needReferences(tables: WorkingTables, { profile, apps }: PatchProfileDto): void {
+  const { page_id: id } = profile ?? {};
+  if (typeof id === 'number') tables.of(WorkingBlockPages.open).need({ id });
+  if (apps !== undefined) tables.of(WorkingApplications.open);
+}
+
+/** A fault for each unknown block page and application, and for each duplicate application. */
+function referenceFaults(tables: WorkingTables, { profile, apps }: PatchProfileDto): Fault[] {
+  const faults: Fault[] = [];
+  const { page_id: id } = profile ?? {};
+  if (typeof id === 'number' && tables.of(WorkingBlockPages.open).find({ id }) === null) {
+    faults.push(unknownBlockPage(id, ['body', 'profile', 'page_id']));
+  }
+  if (apps !== undefined) {
+    const { names } = tables.of(WorkingApplications.open);
+    const locationOf = (i: number): string[] => ['body', 'apps', String(i), 'app_id'];
+    faults.push(...applicationFaults(apps.map(toRule), names, locationOf));
+  }
+  return faults;
 }

@@ -115,13 +115,6 @@ export function toRecord(profileId: number, dto: ScheduleDto): ScheduleRecord {
   };
 }
 
-export function toPatch(dto: PatchScheduleDto): Partial<Omit<ScheduleRecord, 'profileId'>> {
-  return {
-    ...(dto.target_profile_id !== undefined && { targetProfileId: dto.target_profile_id }),
-    ...(dto.periods !== undefined && { periods: dto.periods }),
-  };
-}
-
 export function toDto(record: ScheduleRecord): Json<ScheduleDto> {
   return {
     target_profile_id: record.targetProfileId,

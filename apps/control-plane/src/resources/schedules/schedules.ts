@@ -1,7 +1,7 @@
-import { Body, Controller, Inject, Injectable, Param, Query } from '@nestjs/common';
+import { Body, Controller, Inject, Param, Query } from '@nestjs/common';
 import { parseTime } from '@weir/ops';
 import { activeTimes } from '@weir/policy';
-import { conflict, notFound } from '../../http/errors/errors.js';
+import { conflict, orNotFound } from '../../http/errors/errors.js';
 import { ApiEndpoint, ReadingEndpoint } from '../../http/routing/endpoint.js';
 import { Example, type Json } from '../../http/validation/dto.js';
 import { throwIfFaults } from '../../http/validation/fault.js';
@@ -20,24 +20,40 @@ import {
   type ScheduleRecord,
   toEntity,
 } from './schedule-store.js';
-import { PatchScheduleDto, ScheduleDto, toDto, toPatch, toRecord } from './schedule.dto.js';
+import { PatchScheduleDto, ScheduleDto, toDto, toRecord } from './schedule.dto.js';
 
-@Injectable()
-export class SchedulesService {
+@Controller()
+export class SchedulesController {
   constructor(
     private readonly reader: ConfigurationReader,
     private readonly writer: ConfigurationWriter,
   ) {}
 
-  get(profileId: number): Promise<WithRevision<ScheduleRecord>> {
-    return this.reader.read(scheduleOf(profileId), ([row]: FoundSchedule[]) => {
-      if (row === undefined) throw profileNotFound(profileId);
-      return existing(profileId, row.targetProfileId === null ? null : row);
+  @ApiEndpoint('GET /profile/:profile_id/schedule', {
+    path: ProfilePath,
+    summary: 'The schedule of a profile',
+    answer: ScheduleDto,
+    errors: [404],
+  })
+  get(@Param() { profile_id: id }: ProfilePath): Promise<WithRevision<Json<ScheduleDto>>> {
+    return this.reader.read(scheduleOf(id), ([row]: FoundSchedule[]) => {
+      if (row === undefined) throw profileNotFound(id);
+      return toDto(existing(id, row.targetProfileId === null ? null : row));
     });
   }
 
-  create(record: ScheduleRecord): Promise<WithRevision<ScheduleRecord>> {
-    const { profileId } = record;
+  @ApiEndpoint('POST /profile/:profile_id/schedule', {
+    path: ProfilePath,
+    body: ScheduleDto,
+    summary: 'Creates the schedule of a profile',
+    answer: ScheduleDto,
+    errors: [404, 409],
+  })
+  create(
+    @Param() { profile_id: profileId }: ProfilePath,
+    @Body() body: ScheduleDto,
+  ): Promise<WithRevision<Json<ScheduleDto>>> {
+    const record = toRecord(profileId, body);
     return this.writer.write({
       items: 1 + record.periods.length,
       need: (tables) => {
@@ -53,38 +69,47 @@ export class SchedulesService {
         }
         const after = toEntity(record);
         schedules.put(record);
-        return { result: record, changes: [{ kind: 'schedule', before: null, after }] };
+        return { result: toDto(record), changes: [{ kind: 'schedule', before: null, after }] };
       },
     });
   }
 
+  @ApiEndpoint('PATCH /profile/:profile_id/schedule', {
+    path: ProfilePath,
+    body: PatchScheduleDto,
+    summary: 'Changes the schedule of a profile; submitted periods replace all existing ones',
+    answer: ScheduleDto,
+    errors: [404],
+  })
   update(
-    profileId: number,
-    patch: Partial<Omit<ScheduleRecord, 'profileId'>>,
-  ): Promise<WithRevision<ScheduleRecord>> {
-    const { targetProfileId } = patch;
+    @Param() { profile_id: profileId }: ProfilePath,
+    @Body() body: Json<PatchScheduleDto>,
+  ): Promise<WithRevision<Json<ScheduleDto>>> {
+    const { target_profile_id: targetId, periods = [] } = body;
     return this.writer.write({
-      items: 1 + (patch.periods?.length ?? 0),
+      items: 1 + periods.length,
       need: (tables) => {
         need(tables, profileId);
-        if (targetProfileId !== undefined) tables.of(WorkingProfiles.open).needId(targetProfileId);
+        if (targetId !== undefined) tables.of(WorkingProfiles.open).needId(targetId);
       },
       make: (tables) => {
-        const before = find(tables, profileId);
-        const record = { ...before, ...patch };
+        const stored = find(tables, profileId);
+        const record = toRecord(profileId, { ...toDto(stored), ...body });
         // The stored target exists: profiles are never deleted one by one.
-        if (targetProfileId !== undefined) checkTarget(tables, record);
-        const change = {
-          before: toEntity(before),
-          after: toEntity(record),
-        };
+        if (targetId !== undefined) checkTarget(tables, record);
+        const [before, after] = [toEntity(stored), toEntity(record)];
         tables.of(openSchedules).put(record);
-        return { result: record, changes: [{ kind: 'schedule', ...change }] };
+        return { result: toDto(record), changes: [{ kind: 'schedule', before, after }] };
       },
     });
   }
 
-  remove(profileId: number): Promise<WithRevision<void>> {
+  @ApiEndpoint('DELETE /profile/:profile_id/schedule', {
+    path: ProfilePath,
+    summary: 'Deletes the schedule of a profile',
+    errors: [404],
+  })
+  remove(@Param() { profile_id: profileId }: ProfilePath): Promise<WithRevision<void>> {
     return this.writer.write({
       need: (tables) => need(tables, profileId),
       make: (tables) => {
@@ -107,9 +132,8 @@ function find(tables: WorkingTables, profileId: number): ScheduleRecord {
   return existing(profileId, tables.of(openSchedules).find({ profileId }));
 }
 
-function existing(profileId: number, record: ScheduleRecord | null | undefined): ScheduleRecord {
-  if (!record) throw notFound(`schedule of profile ${profileId}`);
-  return record;
+function existing(profileId: number, record: ScheduleRecord | null): ScheduleRecord {
+  return orNotFound(record, `schedule of profile ${profileId}`);
 }
 
 /** Where a body names the target profile. */
@@ -122,58 +146,6 @@ function checkTarget(tables: WorkingTables, { profileId, targetProfileId }: Sche
     throwIfFaults([{ loc: TARGET_LOCATION, msg, type: 'value_error' }]);
   }
   throwIfFaults(tables.of(WorkingProfiles.open).faults(targetProfileId, TARGET_LOCATION));
-}
-
-@Controller()
-export class SchedulesController {
-  constructor(private readonly schedules: SchedulesService) {}
-
-  @ApiEndpoint('GET /profile/:profile_id/schedule', {
-    path: ProfilePath,
-    summary: 'The schedule of a profile',
-    answer: ScheduleDto,
-    errors: [404],
-  })
-  async get(@Param() path: ProfilePath): Promise<WithRevision<Json<ScheduleDto>>> {
-    return (await this.schedules.get(path.profile_id)).map(toDto);
-  }
-
-  @ApiEndpoint('POST /profile/:profile_id/schedule', {
-    path: ProfilePath,
-    body: ScheduleDto,
-    summary: 'Creates the schedule of a profile',
-    answer: ScheduleDto,
-    errors: [404, 409],
-  })
-  async create(
-    @Param() path: ProfilePath,
-    @Body() body: ScheduleDto,
-  ): Promise<WithRevision<Json<ScheduleDto>>> {
-    return (await this.schedules.create(toRecord(path.profile_id, body))).map(toDto);
-  }
-
-  @ApiEndpoint('PATCH /profile/:profile_id/schedule', {
-    path: ProfilePath,
-    body: PatchScheduleDto,
-    summary: 'Changes the schedule of a profile; submitted periods replace all existing ones',
-    answer: ScheduleDto,
-    errors: [404],
-  })
-  async update(
-    @Param() path: ProfilePath,
-    @Body() body: PatchScheduleDto,
-  ): Promise<WithRevision<Json<ScheduleDto>>> {
-    return (await this.schedules.update(path.profile_id, toPatch(body))).map(toDto);
-  }
-
-  @ApiEndpoint('DELETE /profile/:profile_id/schedule', {
-    path: ProfilePath,
-    summary: 'Deletes the schedule of a profile',
-    errors: [404],
-  })
-  remove(@Param() path: ProfilePath): Promise<WithRevision<void>> {
-    return this.schedules.remove(path.profile_id);
-  }
 }
 
 @Example<SwitchesQuery>({ from: '2026-11-24T12:00:00+01:00', days: 14 })

@@ -101,20 +101,10 @@ export function toAssignment(dto: NaptDto): NaptAssignment {
   return { ...toKey(dto), profileId: dto.profile_id };
 }
 
-export function toPatch(dto: PatchNaptDto): Partial<NaptAssignment> {
-  return {
-    ...(dto.ip !== undefined && { address: parseIpv4(dto.ip) as number }),
-    ...(dto.lower_port_bound !== undefined && { lowerPort: dto.lower_port_bound }),
-    ...(dto.upper_port_bound !== undefined && { upperPort: dto.upper_port_bound }),
-    ...(dto.profile_id !== undefined && { profileId: dto.profile_id }),
-  };
+export function keyDto({ address, lowerPort, upperPort }: NaptKey): Json<NaptKeyDto> {
+  return { ip: formatIpv4(address), lower_port_bound: lowerPort, upper_port_bound: upperPort };
 }
 
 export function toDto(assignment: NaptAssignment): Json<NaptDto> {
-  return {
-    ip: formatIpv4(assignment.address),
-    lower_port_bound: assignment.lowerPort,
-    upper_port_bound: assignment.upperPort,
-    profile_id: assignment.profileId,
-  };
+  return { ...keyDto(assignment), profile_id: assignment.profileId };
 }

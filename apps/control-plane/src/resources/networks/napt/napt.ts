@@ -1,10 +1,9 @@
-import { Body, Controller, Injectable, Param } from '@nestjs/common';
+import { Body, Controller, Param } from '@nestjs/common';
 import type { NaptAssignment } from '@weir/config-model';
-import { conflict, notFound } from '../../../http/errors/errors.js';
+import { conflict, orNotFound } from '../../../http/errors/errors.js';
 import { ApiEndpoint } from '../../../http/routing/endpoint.js';
 import type { Json } from '../../../http/validation/dto.js';
 import { type Fault, type FaultLocation, throwIfFaults } from '../../../http/validation/fault.js';
-import type { EntityChange } from '../../../revisions/change-record.js';
 import { ConfigurationReader } from '../../../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../../../revisions/configuration-writer.js';
 import type { WithRevision } from '../../../revisions/with-revision.js';
@@ -19,6 +18,7 @@ import {
   WorkingNapts,
 } from './napt-store.js';
 import {
+  keyDto,
   NaptAddressPath,
   NaptDto,
   NaptKeyDto,
@@ -28,7 +28,6 @@ import {
   toAssignment,
   toDto,
   toKey,
-  toPatch,
 } from './napt.dto.js';
 import { type Clash, findClashes, type OrderedRange, UPPER_BELOW_LOWER } from './port-ranges.js';
 
@@ -56,45 +55,39 @@ function clashesByAddress(
   return [...byAddress.values()].flatMap((ranges) => findClashes(ranges));
 }
 
-@Injectable()
-export class NaptService {
+@Controller()
+export class NaptController {
   constructor(
     private readonly reader: ConfigurationReader,
     private readonly writer: ConfigurationWriter,
   ) {}
 
-  /** All assignments of an address, by lower port. An empty result is not an error (decisions §3). */
-  listOf(address: number): Promise<WithRevision<NaptAssignment[]>> {
-    return this.reader.read(assignmentsOf(address), (rows: NaptRow[]) =>
-      rows
-        .map((row) => NAPT_ASSIGNMENTS.toEntity(row))
-        .sort((a, b) => a.lowerPort - b.lowerPort || a.upperPort - b.upperPort),
-    );
+  @ApiEndpoint('POST /napt/', {
+    body: NaptDto,
+    summary: 'Attaches a port range to a profile',
+    answer: NaptDto,
+    errors: [409],
+  })
+  async create(@Body() body: NaptDto): Promise<WithRevision<Json<NaptDto>>> {
+    return (await this.add([body], () => ['body'])).map(([created]) => created);
   }
 
-  get(key: NaptKey): Promise<WithRevision<NaptAssignment>> {
-    return this.reader.read(assignmentOf(key), ([row]: NaptRow[]) =>
-      existing(key, row ? NAPT_ASSIGNMENTS.toEntity(row) : null),
-    );
+  @ApiEndpoint('POST /napt/batch', {
+    body: [NaptDto],
+    summary: 'Attaches several port ranges, all or none',
+    answer: [NaptDto],
+    errors: [409],
+  })
+  createAll(@Body() body: NaptDto[]): Promise<WithRevision<Json<NaptDto>[]>> {
+    return this.add(body, (i) => ['body', String(i)]);
   }
 
-  async create(assignment: NaptAssignment): Promise<WithRevision<NaptAssignment>> {
-    const created = await this.add([assignment], () => ['body']);
-    return created.map(() => assignment);
-  }
-
-  /** Adds all or none. */
-  createAll(
-    assignments: readonly NaptAssignment[],
-  ): Promise<WithRevision<readonly NaptAssignment[]>> {
-    return this.add(assignments, (i) => ['body', String(i)]);
-  }
-
-  /** @param locationOf where the request has the assignment at a position. */
+  /** Adds all or none. @param locationOf where the request has the assignment at a position. */
   private add(
-    assignments: readonly NaptAssignment[],
+    dtos: readonly NaptDto[],
     locationOf: (i: number) => FaultLocation,
-  ): Promise<WithRevision<readonly NaptAssignment[]>> {
+  ): Promise<WithRevision<Json<NaptDto>[]>> {
+    const assignments = dtos.map(toAssignment);
     return this.writer.write({
       items: assignments.length,
       need: (tables) => {
@@ -119,28 +112,75 @@ export class NaptService {
           }),
         ]);
         checkNoClash(napts, assignments, null);
-        const changes = assignments.map((assignment) => {
-          napts.put(assignment);
-          return added(assignment);
+        const changes = assignments.map((after) => {
+          napts.put(after);
+          return { kind: 'naptAssignment', before: null, after } as const;
         });
-        return { result: assignments, changes };
+        return { result: assignments.map(toDto), changes };
       },
     });
   }
 
-  /** Changes an assignment, and its key if the patch does. */
-  update(key: NaptKey, patch: Partial<NaptAssignment>): Promise<WithRevision<NaptAssignment>> {
-    const { profileId } = patch;
+  @ApiEndpoint('DELETE /napt/batch', {
+    body: [NaptKeyDto],
+    summary: 'Deletes several port ranges, all or none',
+    errors: [404],
+  })
+  removeAll(@Body() body: NaptKeyDto[]): Promise<WithRevision<void>> {
+    return this.delete(body.map(toKey));
+  }
+
+  /** An empty result is not an error (decisions §3). */
+  @ApiEndpoint('GET /napt/:int_ip', {
+    path: NaptAddressPath,
+    summary: 'All port ranges of an address, by lower bound',
+    answer: [NaptDto],
+  })
+  listOf(@Param() path: NaptAddressPath): Promise<WithRevision<Json<NaptDto>[]>> {
+    return this.reader.read(assignmentsOf(path.int_ip), (rows: NaptRow[]) =>
+      rows
+        .map((row) => NAPT_ASSIGNMENTS.toEntity(row))
+        .sort((a, b) => a.lowerPort - b.lowerPort || a.upperPort - b.upperPort)
+        .map(toDto),
+    );
+  }
+
+  @ApiEndpoint('GET /napt/:int_ip/:lower_port_bound/:upper_port_bound', {
+    path: NaptPath,
+    summary: 'One port range',
+    answer: NaptDto,
+    errors: [404],
+  })
+  get(@Param() path: NaptPath): Promise<WithRevision<Json<NaptDto>>> {
+    const key = pathKey(path);
+    return this.reader.read(assignmentOf(key), ([row]: NaptRow[]) =>
+      toDto(existing(key, row && NAPT_ASSIGNMENTS.toEntity(row))),
+    );
+  }
+
+  @ApiEndpoint('PATCH /napt/:int_ip/:lower_port_bound/:upper_port_bound', {
+    path: NaptPath,
+    body: PatchNaptDto,
+    summary: 'Changes a port range; its key may change',
+    answer: NaptDto,
+    errors: [404, 409],
+  })
+  update(
+    @Param() path: NaptPath,
+    @Body() body: Json<PatchNaptDto>,
+  ): Promise<WithRevision<Json<NaptDto>>> {
+    const key = pathKey(path);
+    const { profile_id: profileId } = body;
     return this.writer.write({
       need: (tables) => {
         tables.of(WorkingNapts.open).need(key);
-        tables.of(WorkingNapts.open).need({ ...key, ...patch });
+        tables.of(WorkingNapts.open).need(toKey({ ...keyDto(key), ...body }));
         if (profileId !== undefined) tables.of(WorkingProfiles.open).needId(profileId);
       },
       make: (tables) => {
         const napts = tables.of(WorkingNapts.open);
         const before = existing(key, napts.find(key));
-        const after = { ...before, ...patch };
+        const after = toAssignment({ ...toDto(before), ...body });
         throwIfFaults([
           ...(after.upperPort < after.lowerPort ? [UPPER_BELOW_LOWER_FAULT] : []),
           ...(profileId === undefined
@@ -150,13 +190,22 @@ export class NaptService {
         checkNoClash(napts, [after], before);
         napts.delete(before);
         napts.put(after);
-        return { result: after, changes: [{ kind: 'naptAssignment', before, after }] };
+        return { result: toDto(after), changes: [{ kind: 'naptAssignment', before, after }] };
       },
     });
   }
 
+  @ApiEndpoint('DELETE /napt/:int_ip/:lower_port_bound/:upper_port_bound', {
+    path: NaptPath,
+    summary: 'Deletes a port range',
+    errors: [404],
+  })
+  remove(@Param() path: NaptPath): Promise<WithRevision<void>> {
+    return this.delete([pathKey(path)]);
+  }
+
   /** Deletes all or none. Duplicate keys are allowed. */
-  remove(keys: readonly NaptKey[]): Promise<WithRevision<void>> {
+  private delete(keys: readonly NaptKey[]): Promise<WithRevision<void>> {
     return this.writer.write({
       items: keys.length,
       need: (tables) => {
@@ -166,9 +215,9 @@ export class NaptService {
       make: (tables) => {
         const napts = tables.of(WorkingNapts.open);
         const found = keys.map((key) => existing(key, napts.find(key)));
-        const changes = Array.from(new Set(found), (assignment) => {
-          napts.delete(assignment);
-          return removed(assignment);
+        const changes = Array.from(new Set(found), (before) => {
+          napts.delete(before);
+          return { kind: 'naptAssignment', before, after: null } as const;
         });
         return { result: undefined, changes };
       },
@@ -182,17 +231,8 @@ const UPPER_BELOW_LOWER_FAULT: Fault = {
   type: 'greater_than_equal',
 };
 
-function added(after: NaptAssignment): EntityChange {
-  return { kind: 'naptAssignment', before: null, after };
-}
-
-function removed(before: NaptAssignment): EntityChange {
-  return { kind: 'naptAssignment', before, after: null };
-}
-
-function existing(key: NaptKey, assignment: NaptAssignment | null): NaptAssignment {
-  if (assignment === null) throw notFound(`NAPT range ${naptText(key)}`);
-  return assignment;
+function existing(key: NaptKey, assignment: NaptAssignment | null | undefined): NaptAssignment {
+  return orNotFound(assignment, `NAPT range ${naptText(key)}`);
 }
 
 /** @param own the stored assignment that is changed; null for new ones. @throws RequestError 409 */
@@ -217,82 +257,4 @@ function clashConflict({ earlier, later }: Clash<OrderedAssignment>): Error {
       ? `NAPT range ${naptText(later)} already exists`
       : `NAPT range ${naptText(later)} partly overlaps ${naptText(earlier)}; ranges may only nest`,
   );
-}
-
-@Controller()
-export class NaptController {
-  constructor(private readonly napt: NaptService) {}
-
-  @ApiEndpoint('POST /napt/', {
-    body: NaptDto,
-    summary: 'Attaches a port range to a profile',
-    answer: NaptDto,
-    errors: [409],
-  })
-  async create(@Body() body: NaptDto): Promise<WithRevision<Json<NaptDto>>> {
-    return (await this.napt.create(toAssignment(body))).map(toDto);
-  }
-
-  @ApiEndpoint('POST /napt/batch', {
-    body: [NaptDto],
-    summary: 'Attaches several port ranges, all or none',
-    answer: [NaptDto],
-    errors: [409],
-  })
-  async createAll(@Body() body: NaptDto[]): Promise<WithRevision<Json<NaptDto>[]>> {
-    const created = await this.napt.createAll(body.map(toAssignment));
-    return created.map((assignments) => assignments.map(toDto));
-  }
-
-  @ApiEndpoint('DELETE /napt/batch', {
-    body: [NaptKeyDto],
-    summary: 'Deletes several port ranges, all or none',
-    errors: [404],
-  })
-  removeAll(@Body() body: NaptKeyDto[]): Promise<WithRevision<void>> {
-    return this.napt.remove(body.map(toKey));
-  }
-
-  @ApiEndpoint('GET /napt/:int_ip', {
-    path: NaptAddressPath,
-    summary: 'All port ranges of an address, by lower bound',
-    answer: [NaptDto],
-  })
-  async listOf(@Param() path: NaptAddressPath): Promise<WithRevision<Json<NaptDto>[]>> {
-    const found = await this.napt.listOf(path.int_ip);
-    return found.map((assignments) => assignments.map(toDto));
-  }
-
-  @ApiEndpoint('GET /napt/:int_ip/:lower_port_bound/:upper_port_bound', {
-    path: NaptPath,
-    summary: 'One port range',
-    answer: NaptDto,
-    errors: [404],
-  })
-  async get(@Param() path: NaptPath): Promise<WithRevision<Json<NaptDto>>> {
-    return (await this.napt.get(pathKey(path))).map(toDto);
-  }
-
-  @ApiEndpoint('PATCH /napt/:int_ip/:lower_port_bound/:upper_port_bound', {
-    path: NaptPath,
-    body: PatchNaptDto,
-    summary: 'Changes a port range; its key may change',
-    answer: NaptDto,
-    errors: [404, 409],
-  })
-  async update(
-    @Param() path: NaptPath,
-    @Body() body: PatchNaptDto,
-  ): Promise<WithRevision<Json<NaptDto>>> {
-    return (await this.napt.update(pathKey(path), toPatch(body))).map(toDto);
-  }
-
-  @ApiEndpoint('DELETE /napt/:int_ip/:lower_port_bound/:upper_port_bound', {
-    path: NaptPath,
-    summary: 'Deletes a port range',
-    errors: [404],
-  })
-  remove(@Param() path: NaptPath): Promise<WithRevision<void>> {
-    return this.napt.remove([pathKey(path)]);
-  }
 }

@@ -78,11 +78,6 @@ function conversions<A>(family: AddressFamily<A>) {
       prefixLength: dto.prefix_len,
       profileId: dto.profile_id,
     }),
-    toPatch: (dto: Partial<NetworkDto>): Partial<NetworkRecord<A>> => ({
-      ...(dto.ip !== undefined && { address: toAddress(dto.ip) }),
-      ...(dto.prefix_len !== undefined && { prefixLength: dto.prefix_len }),
-      ...(dto.profile_id !== undefined && { profileId: dto.profile_id }),
-    }),
     toDto: (record: NetworkRecord<A>): Json<NetworkDto> => ({
       ip: family.format(record.address),
       profile_id: record.profileId,

@@ -1,6 +1,6 @@
-import { Body, Controller, Inject, Injectable, Param, type Type } from '@nestjs/common';
+import { Body, Controller, Inject, Param } from '@nestjs/common';
 import type { Ipv6Words } from '@weir/config-model';
-import { conflict, notFound } from '../../../http/errors/errors.js';
+import { conflict, orNotFound } from '../../../http/errors/errors.js';
 import { ApiEndpoint } from '../../../http/routing/endpoint.js';
 import type { DtoClass, Json } from '../../../http/validation/dto.js';
 import { throwIfFaults } from '../../../http/validation/fault.js';
@@ -17,7 +17,7 @@ import {
   masked,
   type NetworkRecord,
   type NetworkRow,
-  NetworkStore,
+  networksAt,
   WorkingNetworks,
 } from './network-store.js';
 import {
@@ -36,162 +36,10 @@ import {
 /** Where a body names the profile. */
 const PROFILE_LOCATION = ['body', 'profile_id'];
 
-/** The networks of one address family. */
-export class NetworksService<A> {
-  private readonly store: NetworkStore<A>;
-  private readonly open: OpenTable<WorkingNetworks<A>>;
-
-  constructor(
-    private readonly family: AddressFamily<A>,
-    private readonly reader: ConfigurationReader,
-    private readonly writer: ConfigurationWriter,
-  ) {
-    const store = new NetworkStore(family);
-    this.store = store;
-    this.open = (tables) => {
-      tables.of(WorkingProfiles.open);
-      return new WorkingNetworks(family, store);
-    };
-  }
-
-  list<T>(convert: (record: NetworkRecord<A>) => T): Promise<WithRevision<Listing<T>>> {
-    return this.reader.list(listing(this.family), (row: NetworkRow) =>
-      convert(fromRow(this.family, row)),
-    );
-  }
-
-  get(address: A): Promise<WithRevision<NetworkRecord<A>>> {
-    const query = this.store.queryOf([this.family.format(address)]);
-    return this.reader.read(query, ([row]: NetworkRow[]) =>
-      this.existing(address, row && fromRow(this.family, row)),
-    );
-  }
-
-  create(record: NetworkRecord<A>): Promise<WithRevision<NetworkRecord<A>>> {
-    return this.writer.write({
-      need: (tables) => {
-        const networks = tables.of(this.open);
-        networks.needAddress(record.address);
-        networks.needPrefix(record);
-        tables.of(WorkingProfiles.open).needId(record.profileId);
-      },
-      make: (tables) => {
-        const networks = tables.of(this.open);
-        throwIfFaults(tables.of(WorkingProfiles.open).faults(record.profileId, PROFILE_LOCATION));
-        this.checkUnique(networks, record, null);
-        networks.replace(null, record);
-        return { result: record, changes: [this.change(null, record)] };
-      },
-    });
-  }
-
-  /** Changes a network. A different address changes its key. */
-  update(address: A, patch: Partial<NetworkRecord<A>>): Promise<WithRevision<NetworkRecord<A>>> {
-    const { profileId } = patch;
-    return this.writer.write({
-      need: (tables) => {
-        const networks = tables.of(this.open);
-        networks.needAddress(address);
-        if (patch.address !== undefined) networks.needAddress(patch.address);
-        for (const prefix of this.possiblePrefixes(address, patch)) networks.needPrefix(prefix);
-        if (profileId !== undefined) tables.of(WorkingProfiles.open).needId(profileId);
-      },
-      make: (tables) => {
-        const networks = tables.of(this.open);
-        const before = this.existing(address, networks.find(address));
-        const record = { ...before, ...patch };
-        if (profileId !== undefined) {
-          throwIfFaults(tables.of(WorkingProfiles.open).faults(profileId, PROFILE_LOCATION));
-        }
-        this.checkUnique(networks, record, before);
-        networks.replace(before, record);
-        return { result: record, changes: [this.change(before, record)] };
-      },
-    });
-  }
-
-  remove(address: A): Promise<WithRevision<void>> {
-    return this.writer.write({
-      need: (tables) => tables.of(this.open).needAddress(address),
-      make: (tables) => {
-        const networks = tables.of(this.open);
-        const before = this.existing(address, networks.find(address));
-        networks.replace(before, null);
-        return { result: undefined, changes: [this.change(before, null)] };
-      },
-    });
-  }
-
-  private existing(address: A, record: NetworkRecord<A> | null | undefined): NetworkRecord<A> {
-    if (!record) throw notFound(`network ${this.family.format(address)}`);
-    return record;
-  }
-
-  /** The prefixes that a network may have after a patch. Without one of its parts it keeps that which is stored. */
-  private *possiblePrefixes(
-    address: A,
-    patch: Partial<NetworkRecord<A>>,
-  ): Generator<Pick<NetworkRecord<A>, 'address' | 'prefixLength'>> {
-    if (patch.prefixLength !== undefined) {
-      yield { address: patch.address ?? address, prefixLength: patch.prefixLength };
-    } else if (patch.address !== undefined) {
-      const [shortest, longest] = this.family.prefixLengths;
-      for (let prefixLength = shortest; prefixLength <= longest; prefixLength++) {
-        yield { address: patch.address, prefixLength };
-      }
-    }
-  }
-
-  /**
-   * @param own the record that is changed; null for a new one.
-   * @throws RequestError 409 when another record has the same address or the same masked prefix.
-   */
-  private checkUnique(
-    networks: WorkingNetworks<A>,
-    record: NetworkRecord<A>,
-    own: NetworkRecord<A> | null,
-  ): void {
-    const sameAddress = networks.find(record.address);
-    if (sameAddress !== null && sameAddress !== own) {
-      throw conflict(
-        `network ${this.text(sameAddress)} already has this address; the address is the key, so nested ` +
-          `networks need different addresses, such as ${this.family.nestingExample}`,
-      );
-    }
-    const samePrefix = networks.findSamePrefix(record);
-    if (samePrefix !== null && samePrefix !== own) {
-      throw conflict(`network ${this.text(samePrefix)} covers exactly the same addresses`);
-    }
-  }
-
-  private change(before: NetworkRecord<A> | null, after: NetworkRecord<A> | null): EntityChange {
-    const entity = (record: NetworkRecord<A> | null): unknown =>
-      record && masked(this.family, record);
-    return { kind: this.family.kind, before: entity(before), after: entity(after) } as EntityChange;
-  }
-
-  private text({ address, prefixLength }: NetworkRecord<A>): string {
-    return `${this.family.format(address)}/${prefixLength}`;
-  }
-}
-
-@Injectable()
-export class Ipv4NetworksService extends NetworksService<number> {
-  constructor(reader: ConfigurationReader, writer: ConfigurationWriter) {
-    super(IPV4, reader, writer);
-  }
-}
-
-@Injectable()
-export class Ipv6NetworksService extends NetworksService<Ipv6Words> {
-  constructor(reader: ConfigurationReader, writer: ConfigurationWriter) {
-    super(IPV6, reader, writer);
-  }
-}
-
 /** The differences between the endpoints of IPv4 and IPv6 networks. */
 interface Differences<A, Path extends object> extends NetworkConversions<A> {
-  readonly family: string;
+  readonly name: string;
+  readonly family: AddressFamily<A>;
   readonly list: `/${string}`;
   /** The path of one network. */
   readonly one: `/${string}`;
@@ -199,92 +47,205 @@ interface Differences<A, Path extends object> extends NetworkConversions<A> {
   readonly addressOf: (path: Path) => A;
   readonly Whole: DtoClass<NetworkDto>;
   readonly Patch: DtoClass<Partial<NetworkDto>>;
-  readonly Service: Type<NetworksService<A>>;
 }
 
 function networksController<A, Path extends object>(differences: Differences<A, Path>) {
-  const { family, list, one, Path, addressOf, Whole, Patch } = differences;
-  const { Service, toRecord, toPatch, toDto } = differences;
+  const { name, family, list, one, Path, addressOf, Whole, Patch } = differences;
+  const { toAddress, toRecord, toDto } = differences;
+  const open: OpenTable<WorkingNetworks<A>> = (tables) => {
+    tables.of(WorkingProfiles.open);
+    return new WorkingNetworks(family);
+  };
   class NetworksController {
-    constructor(@Inject(Service) readonly networks: NetworksService<A>) {}
+    constructor(
+      @Inject(ConfigurationReader) readonly reader: ConfigurationReader,
+      @Inject(ConfigurationWriter) readonly writer: ConfigurationWriter,
+    ) {}
 
     @ApiEndpoint(`GET ${list}`, {
       isListing: true,
-      summary: `All ${family} networks, by address`,
+      summary: `All ${name} networks, by address`,
       answer: [Whole],
     })
     list(): Promise<WithRevision<Listing<Json<NetworkDto>>>> {
-      return this.networks.list(toDto);
+      return this.reader.list(listing(family), (row: NetworkRow) => toDto(fromRow(family, row)));
     }
 
     @ApiEndpoint(`POST ${list}`, {
       body: Whole,
-      summary: `Attaches an ${family} network to a profile`,
+      summary: `Attaches an ${name} network to a profile`,
       answer: Whole,
       errors: [409],
     })
-    async create(@Body() body: NetworkDto): Promise<WithRevision<Json<NetworkDto>>> {
-      return (await this.networks.create(toRecord(body))).map(toDto);
+    create(@Body() body: NetworkDto): Promise<WithRevision<Json<NetworkDto>>> {
+      const record = toRecord(body);
+      return this.writer.write({
+        need: (tables) => {
+          const networks = tables.of(open);
+          networks.need({ address: record.address });
+          networks.needPrefix(record);
+          tables.of(WorkingProfiles.open).needId(record.profileId);
+        },
+        make: (tables) => {
+          const networks = tables.of(open);
+          throwIfFaults(tables.of(WorkingProfiles.open).faults(record.profileId, PROFILE_LOCATION));
+          checkUnique(family, networks, record, null);
+          networks.put(record);
+          return { result: toDto(record), changes: [change(family, null, record)] };
+        },
+      });
     }
 
     @ApiEndpoint(`GET ${one}`, {
       path: Path,
-      summary: `One ${family} network`,
+      summary: `One ${name} network`,
       answer: Whole,
       errors: [404],
     })
-    async get(@Param() path: Path): Promise<WithRevision<Json<NetworkDto>>> {
-      return (await this.networks.get(addressOf(path))).map(toDto);
+    get(@Param() path: Path): Promise<WithRevision<Json<NetworkDto>>> {
+      const address = addressOf(path);
+      return this.reader.read(networksAt(family, [family.format(address)]), ([row]: NetworkRow[]) =>
+        toDto(existing(family, address, row && fromRow(family, row))),
+      );
     }
 
     @ApiEndpoint(`PATCH ${one}`, {
       path: Path,
       body: Patch,
-      summary: `Changes an ${family} network; a different address changes its key`,
+      summary: `Changes an ${name} network; a different address changes its key`,
       answer: Whole,
       errors: [404, 409],
     })
-    async update(
+    update(
       @Param() path: Path,
       @Body() body: Partial<NetworkDto>,
     ): Promise<WithRevision<Json<NetworkDto>>> {
-      return (await this.networks.update(addressOf(path), toPatch(body))).map(toDto);
+      const address = addressOf(path);
+      const moved = body.ip === undefined ? null : toAddress(body.ip);
+      const { profile_id: profileId } = body;
+      return this.writer.write({
+        need: (tables) => {
+          const networks = tables.of(open);
+          networks.need({ address });
+          if (moved !== null) networks.need({ address: moved });
+          for (const prefixLength of possibleLengths(family, body)) {
+            networks.needPrefix({ address: moved ?? address, prefixLength });
+          }
+          if (profileId !== undefined) tables.of(WorkingProfiles.open).needId(profileId);
+        },
+        make: (tables) => {
+          const networks = tables.of(open);
+          const before = existing(family, address, networks.find({ address }));
+          const record = toRecord({ ...toDto(before), ...body });
+          if (profileId !== undefined) {
+            throwIfFaults(tables.of(WorkingProfiles.open).faults(profileId, PROFILE_LOCATION));
+          }
+          checkUnique(family, networks, record, before);
+          networks.delete(before);
+          networks.put(record);
+          return { result: toDto(record), changes: [change(family, before, record)] };
+        },
+      });
     }
 
     @ApiEndpoint(`DELETE ${one}`, {
       path: Path,
-      summary: `Deletes an ${family} network`,
+      summary: `Deletes an ${name} network`,
       errors: [404],
     })
     remove(@Param() path: Path): Promise<WithRevision<void>> {
-      return this.networks.remove(addressOf(path));
+      const address = addressOf(path);
+      return this.writer.write({
+        need: (tables) => tables.of(open).need({ address }),
+        make: (tables) => {
+          const networks = tables.of(open);
+          const before = existing(family, address, networks.find({ address }));
+          networks.delete(before);
+          return { result: undefined, changes: [change(family, before, null)] };
+        },
+      });
     }
   }
   return NetworksController;
 }
 
+function existing<A>(
+  family: AddressFamily<A>,
+  address: A,
+  record: NetworkRecord<A> | null | undefined,
+): NetworkRecord<A> {
+  return orNotFound(record, `network ${family.format(address)}`);
+}
+
+/**
+ * The lengths of the prefix that a network may get by a patch. One that is moved without a new length keeps its own,
+ * which is not known yet.
+ */
+function possibleLengths(
+  { prefixLengths: [shortest, longest] }: AddressFamily<unknown>,
+  { ip, prefix_len }: Partial<NetworkDto>,
+): number[] {
+  if (prefix_len !== undefined) return [prefix_len];
+  if (ip === undefined) return [];
+  return Array.from({ length: longest - shortest + 1 }, (_, i) => shortest + i);
+}
+
+/**
+ * @param own the record that is changed; null for a new one.
+ * @throws RequestError 409 when another record has the same address or the same masked prefix.
+ */
+function checkUnique<A>(
+  family: AddressFamily<A>,
+  networks: WorkingNetworks<A>,
+  record: NetworkRecord<A>,
+  own: NetworkRecord<A> | null,
+): void {
+  const text = ({ address, prefixLength }: NetworkRecord<A>): string =>
+    `${family.format(address)}/${prefixLength}`;
+  const sameAddress = networks.find({ address: record.address });
+  if (sameAddress !== null && sameAddress !== own) {
+    throw conflict(
+      `network ${text(sameAddress)} already has this address; the address is the key, so nested ` +
+        `networks need different addresses, such as ${family.nestingExample}`,
+    );
+  }
+  const samePrefix = networks.findSamePrefix(record);
+  if (samePrefix !== null && samePrefix !== own) {
+    throw conflict(`network ${text(samePrefix)} covers exactly the same addresses`);
+  }
+}
+
+function change<A>(
+  family: AddressFamily<A>,
+  before: NetworkRecord<A> | null,
+  after: NetworkRecord<A> | null,
+): EntityChange {
+  const entity = (record: NetworkRecord<A> | null): unknown => record && masked(family, record);
+  return { kind: family.kind, before: entity(before), after: entity(after) } as EntityChange;
+}
+
 @Controller()
 export class Ipv4NetworksController extends networksController<number, Ipv4NetworkPath>({
   ...IPV4_DTO,
-  family: 'IPv4',
+  name: 'IPv4',
+  family: IPV4,
   list: '/net/',
   one: '/net/:int_ip',
   Path: Ipv4NetworkPath,
   addressOf: (path) => path.int_ip,
   Whole: Ipv4NetworkDto,
   Patch: PatchIpv4NetworkDto,
-  Service: Ipv4NetworksService,
 }) {}
 
 @Controller()
 export class Ipv6NetworksController extends networksController<Ipv6Words, Ipv6NetworkPath>({
   ...IPV6_DTO,
-  family: 'IPv6',
+  name: 'IPv6',
+  family: IPV6,
   list: '/net6/',
   one: '/net6/:ipv6',
   Path: Ipv6NetworkPath,
   addressOf: (path) => IPV6_DTO.toAddress(path.ipv6),
   Whole: Ipv6NetworkDto,
   Patch: PatchIpv6NetworkDto,
-  Service: Ipv6NetworksService,
 }) {}
