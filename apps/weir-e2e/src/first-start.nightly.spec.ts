@@ -1,7 +1,8 @@
+import { freshUserEnvironment } from '@weir/tools/services/clone';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { FreshClone, freshUserEnvironment } from './fresh-clone.js';
+import { FreshClone } from './fresh-clone.js';
 import { PATIENT } from './patient.js';
 import { PORTS, portVariables } from './ports.js';
 import { ask } from './resolver-client.js';
@@ -19,7 +20,7 @@ it('npm start in a fresh clone installs what it needs, and Weir answers', async 
   const environment = { ...portVariables(PORTS), UPSTREAMS: upstream.endpoint, ...PATIENT };
   const terminal = new Terminal('npm', ['start'], {
     cwd: clone.folder,
-    env: freshUserEnvironment(environment),
+    env: { ...freshUserEnvironment(), ...environment },
   });
   onTestFinished(async () => {
     await terminal.interrupt();

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const repository = fileURLToPath(new URL('../../..', import.meta.url));
@@ -22,20 +22,4 @@ export class FreshClone {
   remove(): void {
     rmSync(join(this.folder, '..'), { recursive: true, force: true });
   }
-}
-
-/** The environment of a new user: without the variables of the npm script and the Node that run this test. */
-export function freshUserEnvironment(
-  overrides: Readonly<Record<string, string>>,
-): Record<string, string> {
-  const kept = Object.entries(process.env).filter(
-    (entry): entry is [string, string] =>
-      entry[1] !== undefined &&
-      !/^(npm_|VITEST|NODE_|INIT_CWD|TEST$|DEV$|PROD$|MODE$)/i.test(entry[0]),
-  );
-  const path = (process.env['PATH'] ?? '')
-    .split(delimiter)
-    .filter((folder) => !folder.includes('node_modules'))
-    .join(delimiter);
-  return { ...Object.fromEntries(kept), PATH: path, ...overrides };
 }

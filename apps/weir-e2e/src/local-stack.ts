@@ -1,8 +1,8 @@
+import { freshUserEnvironment } from '@weir/tools/services/clone';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freshUserEnvironment } from './fresh-clone.js';
 import { ManagementClient } from './management-client.js';
 import { portVariables, PORTS } from './ports.js';
 import { PATIENT } from './patient.js';
@@ -18,12 +18,13 @@ export class LocalStack {
   private started: Terminal | undefined;
 
   constructor(variables: Readonly<Record<string, string>>) {
-    this.environment = freshUserEnvironment({
+    this.environment = {
+      ...freshUserEnvironment(),
       ...portVariables(PORTS),
       DATA_DIR: join(this.folder, 'data'),
       ...PATIENT,
       ...variables,
-    });
+    };
   }
 
   get terminal(): Terminal {

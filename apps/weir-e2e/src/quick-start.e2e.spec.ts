@@ -1,5 +1,5 @@
 import { needs } from '@weir/ops/testing';
-import { shareDependencies } from '@weir/tools/services/clone';
+import { freshUserEnvironment, shareDependencies } from '@weir/tools/services/clone';
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer, get } from 'node:http';
@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { DnsWatch } from './dns-watch.js';
-import { FreshClone, freshUserEnvironment, repository } from './fresh-clone.js';
+import { FreshClone, repository } from './fresh-clone.js';
 import { ManagementClient } from './management-client.js';
 import { PATIENT } from './patient.js';
 import { OTHER_PORTS, PORTS, portVariables } from './ports.js';
@@ -31,14 +31,14 @@ const SECOND_START_MS = 120_000;
 let clone: FreshClone;
 let upstream: Awaited<ReturnType<typeof startUpstream>>;
 
-const environment = (overrides: Record<string, string> = {}) =>
-  freshUserEnvironment({
-    ...portVariables(PORTS),
-    UPSTREAMS: upstream.endpoint,
-    CATALOGUE_INTERVAL_MS: '1000',
-    ...PATIENT,
-    ...overrides,
-  });
+const environment = (overrides: Record<string, string> = {}) => ({
+  ...freshUserEnvironment(),
+  ...portVariables(PORTS),
+  UPSTREAMS: upstream.endpoint,
+  CATALOGUE_INTERVAL_MS: '1000',
+  ...PATIENT,
+  ...overrides,
+});
 const npmStart = (overrides: Record<string, string> = {}) =>
   new Terminal('npm', ['start'], { cwd: clone.folder, env: environment(overrides) });
 const apiUrl = `http://127.0.0.1:${PORTS.management}`;
@@ -145,7 +145,7 @@ describe('a new user who runs npm start in a fresh clone', () => {
   it('is told why by the command of the README: the deny rule, since when, and the call that lifts it', async () => {
     const readme = readFileSync(join(clone.folder, 'README.md'), 'utf8');
     const command = /^npm run weir -- explain [^#]+/m.exec(readme)![0];
-    const env = freshUserEnvironment({});
+    const env = freshUserEnvironment();
     const weir = new Terminal('sh', ['-c', command], { cwd: clone.folder, env });
     expect([await weir.exitCode(), weir.output]).toEqual([0, expect.any(String)]);
     expect(weir.output).toMatch(/^=> +domain_rule +deny +example\.com$/m);

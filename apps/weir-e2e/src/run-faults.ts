@@ -1,26 +1,16 @@
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-export const root = fileURLToPath(new URL('../../..', import.meta.url));
-export const SUITE = 'tools/dist/faults/main.js';
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** Runs the compiled fault suite of the working tree. Its report, with the seed, also goes to the terminal. */
 export function runFaults(...args: string[]): Promise<{ code: number | null; output: string }> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [SUITE, ...args], {
-      cwd: root,
-      stdio: ['ignore', 'pipe', 'pipe'],
+  const suite = ['tools/dist/faults/main.js', ...args];
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, suite, { cwd: root }, (_error, stdout, stderr) => {
+      resolve({ code: child.exitCode, output: stdout + stderr });
     });
-    let output = '';
-    const keep = (chunk: Buffer): void => {
-      output += chunk.toString('utf8');
-      process.stdout.write(chunk);
-    };
-    child.stdout.on('data', keep);
-    child.stderr.on('data', keep);
-    child.once('error', reject);
-    child.once('close', (code) => {
-      resolve({ code, output });
-    });
+    child.stdout?.pipe(process.stdout);
+    child.stderr?.pipe(process.stdout);
   });
 }

@@ -42,17 +42,19 @@ export async function shareDependencies(repository: string, made: string): Promi
 }
 
 function run(command: string, args: readonly string[], cwd: string) {
-  return promisify(execFile)(command, args, { cwd, env: environment() });
+  return promisify(execFile)(command, args, { cwd, env: freshUserEnvironment() });
 }
 
 async function isOwn(folder: string): Promise<boolean> {
   return (await stat(folder).catch(() => null))?.uid === userInfo().uid;
 }
 
-/** Neither the npm script nor the Node that this process runs under. */
-function environment(): NodeJS.ProcessEnv {
+/** The environment of a new user: without the variables of the npm script and the Node that run this process. */
+export function freshUserEnvironment(): Record<string, string> {
   const kept = Object.entries(process.env).filter(
-    ([name]) => !/^(npm_|VITEST|NODE_|INIT_CWD|TEST$)/i.test(name),
+    (entry): entry is [string, string] =>
+      entry[1] !== undefined &&
+      !/^(npm_|VITEST|NODE_|INIT_CWD|TEST$|DEV$|PROD$|MODE$)/i.test(entry[0]),
   );
   const folders = (process.env['PATH'] ?? '').split(delimiter);
   const PATH = folders.filter((one) => !one.includes('node_modules')).join(delimiter);

@@ -39,72 +39,65 @@ const UDP: Load = { transport: 'udp' };
 const MILLION = 1_000_000;
 const CACHED_NAMES = Array.from({ length: NAMES }, (_, i) => `www.site-${i}.${ORIGIN}`);
 
+/** Over UDP, with one blocked zone. */
+const PLAIN = { load: UDP, blockedDomains: () => [BLOCKED_ZONE], warmUp: [] };
+const ONE_ZONE = { ...PLAIN, names: () => blockedNames() };
+const OF_ONE_ZONE = '10,000 names of one blocked zone';
+
 export const JOBS: readonly Job[] = [
+  { ...ONE_ZONE, name: 'zone', title: 'one blocked zone: 10,000 names below it' },
   {
-    name: 'zone',
-    title: 'one blocked zone: 10,000 names below it',
-    load: UDP,
-    blockedDomains: () => [BLOCKED_ZONE],
-    warmUp: [],
-    names: () => blockedNames(),
-  },
-  {
+    ...PLAIN,
     name: 'million',
     title: '1,000,000 blocked domains: 100,000 of them',
-    load: UDP,
     blockedDomains: listedDomains,
-    warmUp: [],
     names: () => names(100_000, (random) => listedDomain(random.integer(0, MILLION - 1))),
   },
   {
+    ...PLAIN,
     name: 'cached',
     title: 'cached answers: 10,000 names',
-    load: UDP,
-    blockedDomains: () => [BLOCKED_ZONE],
     warmUp: CACHED_NAMES,
     names: () => names(100_000, cachedName),
   },
   {
+    ...PLAIN,
     name: 'mix',
     title: 'a mix: 60 % cached, 20 % blocked, 20 % forwarded',
-    load: UDP,
-    blockedDomains: () => [BLOCKED_ZONE],
     warmUp: CACHED_NAMES,
     names: mixedNames,
   },
   {
+    ...PLAIN,
     name: 'forwarded',
     title: 'forwarded questions, each for a new name',
-    load: UDP,
-    blockedDomains: () => [BLOCKED_ZONE],
-    warmUp: [],
     names: forwardedNames,
   },
-  overStreams('tcp', 'TCP, 8 connections', { transport: 'tcp', connections: 8 }),
-  overStreams('dot', 'TLS, 8 connections', { transport: 'dot', connections: 8 }),
-  overStreams('doh', 'HTTPS, 8 connections of 20 streams', {
-    transport: 'doh',
-    connections: 8,
-    streams: 20,
-  }),
-  overStreams('doh-64', 'HTTPS, 64 connections of 2 streams', {
-    transport: 'doh',
-    connections: 64,
-    streams: 2,
-  }),
+  {
+    ...ONE_ZONE,
+    name: 'tcp',
+    title: `TCP, 8 connections: ${OF_ONE_ZONE}`,
+    load: { transport: 'tcp', connections: 8 },
+  },
+  {
+    ...ONE_ZONE,
+    name: 'dot',
+    title: `TLS, 8 connections: ${OF_ONE_ZONE}`,
+    load: { transport: 'dot', connections: 8 },
+  },
+  {
+    ...ONE_ZONE,
+    name: 'doh',
+    title: `HTTPS, 8 connections of 20 streams: ${OF_ONE_ZONE}`,
+    load: { transport: 'doh', connections: 8, streams: 20 },
+  },
+  {
+    ...ONE_ZONE,
+    name: 'doh-64',
+    title: `HTTPS, 64 connections of 2 streams: ${OF_ONE_ZONE}`,
+    load: { transport: 'doh', connections: 64, streams: 2 },
+  },
 ];
-
-/** The job `zone` over another transport. */
-function overStreams(name: string, title: string, load: Load): Job {
-  return {
-    name,
-    title: `${title}: 10,000 names of one blocked zone`,
-    load,
-    blockedDomains: () => [BLOCKED_ZONE],
-    warmUp: [],
-    names: () => blockedNames(),
-  };
-}
 
 /** All of one length, so that right answers are, too. */
 function* blockedNames(): Generator<string> {

@@ -16,7 +16,7 @@ import { makeCertificate } from '../../services/certificate.js';
 import { freePort } from '../../services/ports.js';
 import { describeLoad, describeMachine } from '../figures.js';
 import { JOBS, type Job, type PhaseName, PHASES } from './jobs.js';
-import { Contestant, pathOf, queryOf } from './measure.js';
+import { type Measurement, measureServer, pathOf, queryOf } from './measure.js';
 import { renderTable, type ServerRounds } from './report.js';
 import {
   dnsdist,
@@ -79,7 +79,7 @@ async function runRounds(
   folder: string,
   upstreamPort: number,
   options: ComparisonOptions,
-): Promise<Contestant[]> {
+): Promise<ServerRounds[]> {
   const { job, rounds, progress } = options;
   const fileOf = (phase: PhaseName): string => join(folder, `queries-${phase}`);
   const queries = { warm: fileOf('warm'), full: fileOf('full'), steady: fileOf('steady') };
@@ -91,20 +91,21 @@ async function runRounds(
   const prefix = ['taskset', '-c', options.cores.server];
   const certificate = makeCertificate(folder);
   const setup = { ...options, folder, upstreamPort, prefix, queries, warmUp, certificate };
-  const contestants: Contestant[] = [];
-  for (const server of servers) {
-    progress(`${job.name}: prepares ${server.name}`);
-    contestants.push(await Contestant.prepare(server, setup));
-  }
+  const contestants = servers.map((server) => {
+    return { server, rounds: [] as Measurement[], failures: [] as string[] };
+  });
   for (let round = 1; round <= rounds; round++) {
-    for (const contestant of rotate(contestants, round)) {
-      const { server, failures } = contestant;
+    for (const { server, rounds: measured, failures } of rotate(contestants, round)) {
       if (failures.length >= MAX_FAILURES) continue;
-      progress(`${job.name}, round ${round} of ${rounds}: ${server}`);
-      await contestant.measure(round);
+      progress(`${job.name}, round ${round} of ${rounds}: ${server.name}`);
+      try {
+        measured.push(await measureServer(server, setup));
+      } catch (error) {
+        failures.push(`round ${round}: ${(error as Error).message}`);
+      }
     }
   }
-  return contestants;
+  return contestants.map((one) => ({ ...one, server: one.server.name }));
 }
 
 function rotate<T>(values: readonly T[], by: number): T[] {

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
 import { connect, type IncomingHttpHeaders } from 'node:http2';
 import { join } from 'node:path';
@@ -115,60 +115,25 @@ const WARM_UP_RATE = 3_000;
 /** Two warm-ups that each lose less than this share leave less than its square without an answer. */
 const FEW = 0.01;
 
-/** A server with the folder that all its processes of a job use. */
-export class Contestant {
-  readonly rounds: Measurement[] = [];
-  /** Why other rounds could not be measured. */
-  readonly failures: string[] = [];
-
-  private constructor(
-    private readonly dnsServer: Server,
-    private readonly options: MeasureOptions,
-    private readonly setup: ServerSetup,
-  ) {}
-
-  static async prepare(server: Server, options: MeasureOptions): Promise<Contestant> {
-    const { job, upstreamPort, prefix, certificate } = options;
-    const folder = join(options.folder, server.name.replaceAll(/[^\w-]+/g, '-'));
-    mkdirSync(folder);
-    const port = await freePort();
-    const tlsPort = await freePort();
-    const { blockedDomains } = job;
-    const listeners = { port, transport: job.load.transport, tlsPort, certificate };
-    const setup = { folder, ...listeners, upstreamPort, prefix, blockedDomains };
-    await server.prepare(setup);
-    return new Contestant(server, options, setup);
-  }
-
-  get server(): string {
-    return this.dnsServer.name;
-  }
-
-  /** Measures a fresh process. If it does not answer as the job says, that is a failure and not an exception. */
-  async measure(round: number): Promise<void> {
-    try {
-      this.rounds.push(await this.measureProcess());
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      this.failures.push(`round ${round}: ${reason}`);
-    }
-  }
-
-  private async measureProcess(): Promise<Measurement> {
-    const { dnsServer, options, setup } = this;
-    const { job, seconds } = options;
-    const { port } = setup;
-    const child = await dnsServer.start(setup);
-    try {
-      // Some servers answer while they still load a list. Its last domain tells.
-      await untilAnswers(child, port, lastOf(job.blockedDomains()), BLOCK_ADDRESS);
-      await untilAnswers(child, port, 'check.example', UPSTREAM_ADDRESS);
-      if (job.warmUp.length > 0) await warmUp(port, options.warmUp);
-      const ask = await asker(options, setup);
-      return await measurePhases(child, ask, seconds, 'peak');
-    } finally {
-      await child.stop();
-    }
+/** Measures a fresh process of a server. @throws Error when it does not answer as the job says */
+export async function measureServer(server: Server, options: MeasureOptions): Promise<Measurement> {
+  const { job, seconds, upstreamPort, prefix, certificate } = options;
+  const setup: ServerSetup = {
+    folder: mkdtempSync(join(options.folder, 'process-')),
+    ...{ port: await freePort(), tlsPort: await freePort(), transport: job.load.transport },
+    ...{ certificate, upstreamPort, prefix, blockedDomains: job.blockedDomains },
+  };
+  const child = await server.start(setup);
+  try {
+    // Some servers answer while they still load a list. Its last domain tells.
+    await untilAnswers(child, setup.port, lastOf(job.blockedDomains()), BLOCK_ADDRESS);
+    await untilAnswers(child, setup.port, 'check.example', UPSTREAM_ADDRESS);
+    if (job.warmUp.length > 0) await warmUp(setup.port, options.warmUp);
+    const ask = await asker(options, setup);
+    return await measurePhases(child, ask, seconds, 'peak');
+  } finally {
+    await child.stop();
+    rmSync(setup.folder, { recursive: true });
   }
 }
 

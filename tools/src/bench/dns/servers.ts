@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { createWriteStream, readdirSync, rmSync } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -10,9 +10,9 @@ import { startResolver, withDeployment } from '../deployment.js';
 import { inPieces, jsonItems } from '../init-body.js';
 import { BLOCK_ADDRESS, type Transport } from './jobs.js';
 
-/** What a server is started with. The same in all rounds of a job. */
+/** What a process of a server is started with. */
 export interface ServerSetup {
-  /** A folder of its own. */
+  /** An empty folder. */
   readonly folder: string;
   /** UDP and TCP port on 127.0.0.1. */
   readonly port: number;
@@ -31,12 +31,7 @@ export interface ServerSetup {
 /** A DNS server of the comparison. */
 export interface Server {
   readonly name: string;
-  /** Writes its settings and lists to its folder, once for all processes of a job. */
-  prepare(setup: ServerSetup): Promise<void>;
-  /**
-   * Starts a process with one thread for DNS, which knows nothing of an earlier one. It may not answer yet when this
-   * resolves.
-   */
+  /** Starts a process with one thread for DNS. It may not answer yet when this resolves. */
   start(setup: ServerSetup): Promise<Child>;
 }
 
@@ -55,22 +50,14 @@ function peer(
 ): Server {
   return {
     name,
-    prepare: async (setup) => {
-      for (const [file, lines] of Object.entries(files(setup))) {
-        await writeLines(join(setup.folder, file), lines);
-      }
-    },
-    start: (setup) => {
+    start: async (setup) => {
       const { folder, prefix } = setup;
-      // An earlier process may have left its cache.
-      for (const file of readdirSync(folder)) {
-        if (!(file in files(setup))) rmSync(join(folder, file), { recursive: true });
+      for (const [file, lines] of Object.entries(files(setup))) {
+        await writeLines(join(folder, file), lines);
       }
       const env = { PATH: SERVER_PATH };
       const logFile = join(folder, 'log');
-      return Promise.resolve(
-        startChild({ name, command: name, args, env, cwd: folder, logFile, prefix }),
-      );
+      return startChild({ name, command: name, args, env, cwd: folder, logFile, prefix });
     },
   };
 }
@@ -192,8 +179,6 @@ function* initBody(blockedDomains: Iterable<string>): Generator<string> {
 export function weir(deployment: Deployment, name: string, lanes: number): Server {
   return {
     name,
-    // Its configuration comes from the control plane.
-    prepare: () => Promise.resolve(),
     start: (setup) =>
       startResolver(
         { name, ...setup },
