@@ -14,7 +14,7 @@ const NOT_READY = 'rcode 2';
 
 /** Queries the resolvers and checks every answer against the versions that may be in force. */
 export class AnswerChecker {
-  private readonly counts: CountChecker;
+  readonly counts: CountChecker;
   private readonly bounds: LowerBounds[];
   private readonly incarnations: number[];
   private stopped = false;
@@ -42,27 +42,12 @@ export class AnswerChecker {
     this.stopped = true;
   }
 
-  /** Notes that leases may be missed from now on. @returns a function that notes the end of this. */
-  disturb(): () => void {
-    return this.counts.leases.begin();
-  }
-
-  /** Notes that the head of the log may be out of reach from now on. @returns a function that notes the end of this. */
-  disturbDatabase(): () => void {
-    return this.counts.database.begin();
-  }
-
-  /** Notes that a resolver is cut off from all but its clients. @returns a function that notes the end of this. */
-  isolate(resolver: number): () => void {
-    return this.counts.isolate(resolver);
-  }
-
   /**
    * The database is taken back: until the end of this, answers may be of any version, and what was acknowledged
    * before counts no more. @returns a function that notes the end.
    */
   rewind(): () => void {
-    const endings = [this.disturb(), this.disturbDatabase()];
+    const endings = [this.counts.leases.begin(), this.counts.database.begin()];
     for (const bounds of this.bounds) bounds.rewind();
     return () => {
       for (const bounds of this.bounds) bounds.endRewind();
@@ -89,9 +74,7 @@ export class AnswerChecker {
     }
     this.stats.counts.queries++;
     this.stats.counts.queryRetries += process.disturbedAtMs < sentMs ? retries : 0;
-    const version = key.history.earliest(minVersion, probe, seen);
-    if (version === null) this.stats.violation(explain(process, key, probe, minVersion, seen));
-    else bounds.noteSeen(key.history, version);
+    this.check(process, bounds, key, probe, minVersion, seen);
   }
 
   /** Asks a resolver without a pause while it starts. It need not answer, but never by an older version. */
@@ -119,6 +102,17 @@ export class AnswerChecker {
     const { seen } = await this.client.ask(asked.source, port, asked.qname);
     if (seen === null || seen === NOT_READY) return;
     this.stats.counts.queriesWhileStarting++;
+    this.check(process, bounds, key, probe, minVersion, seen);
+  }
+
+  private check(
+    process: WeirProcess,
+    bounds: LowerBounds,
+    key: Key,
+    probe: number,
+    minVersion: number,
+    seen: string,
+  ): void {
     const version = key.history.earliest(minVersion, probe, seen);
     if (version === null) this.stats.violation(explain(process, key, probe, minVersion, seen));
     else bounds.noteSeen(key.history, version);

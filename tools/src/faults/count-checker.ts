@@ -92,6 +92,7 @@ export class CountChecker {
     this.isolations = processes.resolvers.map(() => ({ fromMs: -Infinity, toMs: -Infinity }));
   }
 
+  /** Notes that a resolver is cut off from all but its clients. @returns a function that notes the end of this. */
   isolate(resolver: number): () => void {
     const isolation = { fromMs: this.now(), toMs: Infinity };
     this.isolations[resolver] = isolation;

@@ -78,7 +78,7 @@ function processFaults(context: FaultContext) {
     await process.start();
   };
   const stopPostgres = (stop: () => Promise<unknown>, durationMs: number): Promise<void> =>
-    during(checker.disturbDatabase(), async () => {
+    during(checker.counts.database.begin(), async () => {
       await stop();
       await sleep(durationMs);
       await postgres.start();
@@ -106,7 +106,7 @@ function processFaults(context: FaultContext) {
       return restart(upgraded);
     },
     'Redis killed and empty': ({ durationMs }) =>
-      during(checker.disturb(), async () => {
+      during(checker.counts.leases.begin(), async () => {
         await redis.kill();
         await sleep(durationMs);
         await redis.start();
@@ -118,7 +118,7 @@ function processFaults(context: FaultContext) {
     'PostgreSQL killed': ({ durationMs }) => stopPostgres(() => postgres.kill(), durationMs),
     /** A resolver that starts with nothing but its disk must know every change that it acknowledged. */
     'resolver alone': (fault) =>
-      during(checker.disturb(), async () => {
+      during(checker.counts.leases.begin(), async () => {
         await waitForDisk(resolver(fault), stats);
         await Promise.all(deployment.replicas.map((one) => one.kill()));
         await Promise.all([redis.kill(), postgres.stop('SIGQUIT')]);
@@ -136,7 +136,7 @@ function processFaults(context: FaultContext) {
     /** Neither Redis nor the feed reaches the resolver, and its clients still do. */
     'resolver isolated': (fault) => {
       const links = pick(deployment.resolverLinks, fault.target);
-      return during(checker.isolate(indexOf(fault)), () =>
+      return during(checker.counts.isolate(indexOf(fault)), () =>
         cutOff([links.redis, links.feed], fault.durationMs),
       );
     },
@@ -148,7 +148,8 @@ function processFaults(context: FaultContext) {
     },
     'clock of a resolver stepped': (fault) => resolver(fault).stepClock(),
     'clock of a replica stepped': (fault) => replica(fault).stepClock(),
-    'Redis failed over': () => during(checker.disturb(), () => deployment.failOverRedis()),
+    'Redis failed over': () =>
+      during(checker.counts.leases.begin(), () => deployment.failOverRedis()),
     'PostgreSQL failed over with lost commits': ({ durationMs }) =>
       failOver(context, replacer, durationMs),
     'database restored from a backup': ({ durationMs }) => restore(context, replacer, durationMs),
@@ -158,20 +159,20 @@ function processFaults(context: FaultContext) {
     'catalogue image slow': ({ durationMs }) => breakImage(deployment, 'slow', durationMs),
     /** Redis is only the fast path: a catalogue that is due is compiled and activated without it. */
     'Redis gone while a catalogue is due': () =>
-      during(checker.disturb(), async () => {
+      during(checker.counts.leases.begin(), async () => {
         await redis.kill();
         if (!(await renewCatalogue(deployment, REFRESH_DEADLINE_MS)))
           stats.violation('without Redis, a new catalogue is not activated');
         await redis.start();
       }),
     'feed silent': async ({ durationMs }) => {
-      const endDisturbance = checker.disturb();
+      const endDisturbance = checker.counts.leases.begin();
       await cutOff([deployment.feedProxy], durationMs);
       // Not awaited: a resolver that asked during the blackhole may lag until its request times out.
       void sleep(FEED_TIMEOUT_MS).then(endDisturbance);
     },
     'replica cut off from PostgreSQL': ({ target, durationMs }) =>
-      during(checker.disturbDatabase(), () =>
+      during(checker.counts.database.begin(), () =>
         cutOff([pick(deployment.postgresProxies, target)], durationMs),
       ),
   } satisfies Record<string, Inject>;
@@ -181,7 +182,7 @@ function processFaults(context: FaultContext) {
 function messageFaults({ deployment, checker }: RunContext) {
   const { redisProxy } = deployment;
   const disturbed = (start: () => void, durationMs: number): Promise<void> =>
-    during(checker.disturb(), async () => {
+    during(checker.counts.leases.begin(), async () => {
       start();
       await sleep(durationMs);
       redisProxy.clearFaults();

@@ -63,11 +63,6 @@ export interface StackOptions {
   readonly onProgress: (text: string) => void;
 }
 
-/** The start was cancelled because the stack is being stopped. */
-export class InterruptedError extends Error {
-  override readonly name = 'InterruptedError';
-}
-
 /**
  * Weir on one machine: every process, and PostgreSQL and Redis if no URL is given. After the start it restarts
  * every process that exits.
@@ -95,7 +90,7 @@ export class Stack {
 
   /**
    * Starts everything and waits until it is ready. Call `stop` afterwards, even if this fails.
-   * @throws InterruptedError if `stop` is called during the start.
+   * @throws Error if `stop` is called during the start.
    */
   async start(): Promise<StackSecrets> {
     const secrets = await Promise.race([this.startAll(), this.startFailed]);
@@ -282,9 +277,9 @@ export class Stack {
     writeFileAtomically(join(this.dataDir, 'stack.json'), JSON.stringify(environments, null, 2));
   }
 
-  /** Reports the next step. @throws InterruptedError if the start was interrupted. */
+  /** Reports the next step. @throws Error if the stack is being stopped. */
   private progress(text: string): void {
-    if (this.stopping) throw new InterruptedError();
+    if (this.stopping) throw new Error('the start was interrupted');
     this.options.onProgress(text);
   }
 
