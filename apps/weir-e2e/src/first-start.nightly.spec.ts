@@ -1,3 +1,4 @@
+import { startUpstream, UPSTREAM_ADDRESS } from '@weir/tools/deployment/dns-message';
 import { freshUserEnvironment } from '@weir/tools/services/clone';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +8,6 @@ import { PATIENT } from './patient.js';
 import { PORTS, portVariables } from './ports.js';
 import { ask } from './resolver-client.js';
 import { Terminal } from './terminal.js';
-import { startUpstream, UPSTREAM_ADDRESS } from './upstream.js';
 
 const FIRST_START_MS = 580_000;
 
@@ -15,9 +15,13 @@ it('npm start in a fresh clone installs what it needs, and Weir answers', async 
   const clone = new FreshClone();
   onTestFinished(() => clone.remove());
   const upstream = await startUpstream();
-  onTestFinished(() => upstream.close());
+  onTestFinished(() => void upstream.close());
   expect(existsSync(join(clone.folder, 'node_modules'))).toBe(false);
-  const environment = { ...portVariables(PORTS), UPSTREAMS: upstream.endpoint, ...PATIENT };
+  const environment = {
+    ...portVariables(PORTS),
+    UPSTREAMS: `127.0.0.1:${upstream.address().port}`,
+    ...PATIENT,
+  };
   const terminal = new Terminal('npm', ['start'], {
     cwd: clone.folder,
     env: { ...freshUserEnvironment(), ...environment },

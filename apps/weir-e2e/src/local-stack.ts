@@ -1,9 +1,9 @@
+import { ManagementClient } from '@weir/tools/deployment/management-client';
 import { freshUserEnvironment } from '@weir/tools/services/clone';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ManagementClient } from './management-client.js';
 import { portVariables, PORTS } from './ports.js';
 import { PATIENT } from './patient.js';
 import { Terminal } from './terminal.js';
@@ -37,7 +37,7 @@ export class LocalStack {
     this.started = this.run('tools/dist/stack/main.js');
     await this.started.waitFor('Ctrl-C stops everything', START_MS);
     const token = /Token\s+(\S+)/.exec(this.started.output)?.[1] ?? '';
-    return new ManagementClient(`http://127.0.0.1:${PORTS.management}`, token);
+    return new ManagementClient(PORTS.management, token);
   }
 
   /** Runs a script of the repository with the stack's variables. */

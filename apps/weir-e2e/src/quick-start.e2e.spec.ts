@@ -1,4 +1,6 @@
 import { needs } from '@weir/ops/testing';
+import { ManagementClient } from '@weir/tools/deployment/management-client';
+import { startUpstream, UPSTREAM_ADDRESS } from '@weir/tools/deployment/dns-message';
 import { freshUserEnvironment, shareDependencies } from '@weir/tools/services/clone';
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,12 +13,10 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { DnsWatch } from './dns-watch.js';
 import { FreshClone, repository } from './fresh-clone.js';
-import { ManagementClient } from './management-client.js';
 import { PATIENT } from './patient.js';
 import { OTHER_PORTS, PORTS, portVariables } from './ports.js';
 import { ask, dig } from './resolver-client.js';
 import { Terminal } from './terminal.js';
-import { startUpstream, UPSTREAM_ADDRESS } from './upstream.js';
 
 const BLOCK_PAGE_ADDRESS = '127.0.0.1';
 // Domains of the built-in catalogue.
@@ -34,7 +34,7 @@ let upstream: Awaited<ReturnType<typeof startUpstream>>;
 const environment = (overrides: Record<string, string> = {}) => ({
   ...freshUserEnvironment(),
   ...portVariables(PORTS),
-  UPSTREAMS: upstream.endpoint,
+  UPSTREAMS: `127.0.0.1:${upstream.address().port}`,
   CATALOGUE_INTERVAL_MS: '1000',
   ...PATIENT,
   ...overrides,
@@ -79,7 +79,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await upstream.close();
+  upstream.close();
   clone.remove();
 });
 
@@ -93,7 +93,7 @@ describe('a new user who runs npm start in a fresh clone', () => {
     terminal = npmStart();
     await terminal.waitFor('Ctrl-C stops everything', FIRST_START_MS);
     process.stdout.write(`first start: ${((performance.now() - startedMs) / 1000).toFixed(1)} s\n`);
-    api = new ManagementClient(apiUrl, /Token\s+(\S+)/.exec(terminal.output)![1]);
+    api = new ManagementClient(PORTS.management, /Token\s+(\S+)/.exec(terminal.output)![1]);
   });
 
   afterAll(async () => {
@@ -118,21 +118,24 @@ describe('a new user who runs npm start in a fresh clone', () => {
   it('blocks a name with a block page, a profile, a network and a deny rule, on both resolvers at once', async () => {
     expect(await api.call('POST', '/blockpage/', { id: 1, type: 0 })).toMatchObject({
       status: 201,
-      applied: '2/2',
+      applied: 2,
+      total: 2,
     });
     expect(await api.call('POST', '/profiles/', { profile: { id: 1, page_id: 1 } })).toMatchObject({
       status: 201,
-      applied: '2/2',
+      applied: 2,
+      total: 2,
     });
     expect(await api.call('POST', '/net/', { ip: '127.0.0.1', profile_id: 1 })).toMatchObject({
       status: 201,
-      applied: '2/2',
+      applied: 2,
+      total: 2,
     });
     const rule = await api.call('POST', '/profile/1/bw_list', {
       type: 'deny',
       domain: 'example.com',
     });
-    expect(rule).toMatchObject({ status: 201, applied: '2/2' });
+    expect(rule).toMatchObject({ status: 201, applied: 2, total: 2 });
     for (const port of [PORTS.dns, PORTS.dns + 1]) {
       for (const protocol of ['udp', 'tcp'] as const) {
         expect(await ask(port, 'www.example.com', { protocol })).toEqual([BLOCK_PAGE_ADDRESS]);
@@ -169,7 +172,7 @@ describe('a new user who runs npm start in a fresh clone', () => {
       ['allow', UPSTREAM_ADDRESS],
     ] as const) {
       const patched = await api.call('PATCH', '/profile/1/bw_list/example.com', { type });
-      expect(patched).toMatchObject({ status: 200, applied: '2/2' });
+      expect(patched).toMatchObject({ status: 200, applied: 2, total: 2 });
       expect(await ask(PORTS.dns, 'example.com')).toEqual([address]);
       expect(await ask(PORTS.dns + 1, 'example.com')).toEqual([address]);
     }
@@ -289,7 +292,7 @@ describe('a new user who runs npm start in a fresh clone', () => {
       expect(await third.interrupt('SIGTERM')).toBe(0);
       for (const domain of domains) {
         const added = await api.call('POST', '/profile/1/bw_list', { type: 'deny', domain });
-        expect(added).toMatchObject({ status: 201, applied: '2/2' });
+        expect(added).toMatchObject({ status: 201, applied: 2, total: 2 });
       }
       const startMs = performance.now();
       third = runThird();
@@ -312,9 +315,7 @@ describe('a new user who runs npm start in a fresh clone', () => {
     expect(terminal.output).toContain('Stopping');
     expect(processesOfClone()).toEqual([]);
     await expect(fetch(apiUrl)).rejects.toThrow();
-    expect(await ask(Number(upstream.endpoint.split(':')[1]), 'www.example.com')).toEqual([
-      UPSTREAM_ADDRESS,
-    ]);
+    expect(await ask(upstream.address().port, 'www.example.com')).toEqual([UPSTREAM_ADDRESS]);
   });
 
   it('finds the whole configuration again after a second start', async () => {
@@ -323,7 +324,7 @@ describe('a new user who runs npm start in a fresh clone', () => {
     await terminal.waitFor('Ctrl-C stops everything', SECOND_START_MS);
     process.stdout.write(`second start: ${((performance.now() - againMs) / 1000).toFixed(1)} s\n`);
     expect(await ask(PORTS.dns + 1, 'missed-99.example')).toEqual([BLOCK_PAGE_ADDRESS]);
-    expect((await api.call('GET', '/profiles/1')).body).toMatchObject({
+    expect(JSON.parse((await api.change('GET', '/profiles/1', undefined)).text)).toMatchObject({
       profile: { id: 1, page_id: 1 },
     });
   });

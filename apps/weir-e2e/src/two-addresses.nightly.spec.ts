@@ -1,13 +1,13 @@
+import type { ManagementClient } from '@weir/tools/deployment/management-client';
+import { startUpstream, UPSTREAM_ADDRESS } from '@weir/tools/deployment/dns-message';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { LocalStack } from './local-stack.js';
-import type { ManagementClient } from './management-client.js';
 import { PORTS } from './ports.js';
 import { ask } from './resolver-client.js';
-import { startUpstream, UPSTREAM_ADDRESS } from './upstream.js';
 
 const FIRST = ['127.0.0.2', '::1'];
 const SECOND = ['127.0.0.3'];
@@ -43,7 +43,7 @@ beforeAll(async () => {
   upstream = await startUpstream();
   stack = new LocalStack({
     DNS_HOST: `${FIRST.join()};${SECOND.join()}`,
-    UPSTREAMS: upstream.endpoint,
+    UPSTREAMS: `127.0.0.1:${upstream.address().port}`,
     MISSING_RESOLVER_S: '10',
   });
   api = await stack.start();
@@ -52,16 +52,19 @@ beforeAll(async () => {
     await api.call('POST', '/net/', { ip: '127.0.0.1', profile_id: 1 }),
     await api.call('POST', '/net6/', { ip: '::1', profile_id: 1 }),
   ];
-  for (const { status, applied } of made) expect([status, applied]).toEqual([201, '2/2']);
+  for (const one of made) expect(one).toMatchObject({ status: 201, applied: 2, total: 2 });
 });
 afterAll(async () => {
   await stack.remove();
-  await upstream.close();
+  upstream.close();
 });
 
 it('two resolvers on one machine answer on one port, each on its own addresses', async () => {
   const rule = { type: 'deny', domain: 'blocked.example' };
-  expect(await api.call('POST', '/profile/1/bw_list', rule)).toMatchObject({ applied: '2/2' });
+  expect(await api.call('POST', '/profile/1/bw_list', rule)).toMatchObject({
+    applied: 2,
+    total: 2,
+  });
   for (const answer of await answers([...FIRST, ...SECOND], 'www.blocked.example')) {
     expect(answer).toEqual(BLOCKED);
   }
