@@ -78,7 +78,7 @@ beforeAll(async () => {
   upstream = await startUpstream();
 });
 
-afterAll(async () => {
+afterAll(() => {
   upstream.close();
   clone.remove();
 });

@@ -7,9 +7,14 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 export function runFaults(...args: string[]): Promise<{ code: number | null; output: string }> {
   const suite = ['tools/dist/faults/main.js', ...args];
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, suite, { cwd: root }, (_error, stdout, stderr) => {
-      resolve({ code: child.exitCode, output: stdout + stderr });
-    });
+    const child = execFile(
+      process.execPath,
+      suite,
+      { cwd: root, maxBuffer: 2 ** 26 },
+      (_error, stdout, stderr) => {
+        resolve({ code: child.exitCode, output: stdout + stderr });
+      },
+    );
     child.stdout?.pipe(process.stdout);
     child.stderr?.pipe(process.stdout);
   });

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -81,16 +82,14 @@ export class RunningPod {
     return status >= 200 && status < 400;
   }
 
-  private accepts(port: number, timeoutMs: number): Promise<boolean> {
-    return new Promise((resolve) => {
-      const socket = connect({ host: this.ip, port, timeout: timeoutMs });
-      const end = (isAccepted: boolean) => {
-        socket.destroy();
-        resolve(isAccepted);
-      };
-      socket.on('connect', () => end(true));
-      socket.on('timeout', () => end(false));
-      socket.on('error', () => end(false));
-    });
+  private async accepts(port: number, timeoutMs: number): Promise<boolean> {
+    const socket = connect({ host: this.ip, port });
+    const connected = once(socket, 'connect', { signal: AbortSignal.timeout(timeoutMs) });
+    const isAccepted = await connected.then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    return isAccepted;
   }
 }

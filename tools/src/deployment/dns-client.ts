@@ -1,5 +1,6 @@
 import { addressRdata } from '@weir/policy/answers';
 import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
 import { encodeQuery, proxyHeader, readAnswer } from './dns-message.js';
 
 /** The result of a query: the answer as text, or null if there was none, and the number of retries. */
@@ -84,9 +85,7 @@ export class DnsClient {
 
   private async bind(address: string): Promise<Socket> {
     const socket = createSocket('udp4');
-    await new Promise<void>((resolve, reject) => {
-      socket.once('error', reject).bind(0, address, resolve);
-    });
+    await once(socket.bind(0, address), 'listening');
     // If nobody listens on the port, the query just gets no answer.
     socket.on('error', () => undefined);
     return socket.on('message', (answer) => {

@@ -1,4 +1,5 @@
 import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
 
 /** The part of DNS that the tools need: one question, answers of type A (RFC 1035 §4). */
 
@@ -123,8 +124,6 @@ export async function startUpstream(): Promise<Socket> {
   socket.on('message', (query, sender) => {
     socket.send(answerQuery(query, address), sender.port, sender.address);
   });
-  await new Promise<void>((resolve, reject) => {
-    socket.once('error', reject).bind(0, '127.0.0.1', resolve);
-  });
+  await once(socket.bind(0, '127.0.0.1'), 'listening');
   return socket;
 }

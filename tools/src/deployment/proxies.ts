@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
 import { Random } from './random.js';
@@ -34,9 +35,7 @@ export class TcpProxy {
 
   /** @param port default: a free one */
   async listen(port = 0): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      this.server.once('error', reject).listen(port, '127.0.0.1', resolve);
-    });
+    await once(this.server.listen(port, '127.0.0.1'), 'listening');
   }
 
   /** Once it listens. */

@@ -1,4 +1,5 @@
 import { findFreePort, StartError } from '@weir/ops';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 
 const ATTEMPTS = 5;
@@ -44,21 +45,17 @@ export const findFreePorts = (count: number): Promise<number[]> =>
 /** Checks that something listens at the URL. @throws StartError that names the variable. */
 export async function checkReachable(url: string, variable: string): Promise<void> {
   const { hostname, port } = new URL(url);
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const reason = await new Promise<string | null>((resolve) => {
-    const socket = connect(Number(port || DEFAULT_REDIS_PORT), host);
-    socket.setTimeout(CONNECT_TIMEOUT_MS, () => socket.destroy(new Error('no answer')));
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(null);
+  const at = Number(port || DEFAULT_REDIS_PORT);
+  const socket = connect(at, hostname.replace(/^\[|\]$/g, ''));
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
+  } catch (error) {
+    const { name, code, message } = error as NodeJS.ErrnoException;
+    const reason = name === 'AbortError' ? 'no answer' : (code ?? message);
+    throw new StartError(`nothing answers at ${hostname}:${at} (${variable}): ${reason}`, {
+      cause: error,
     });
-    socket.once('error', (error: NodeJS.ErrnoException) => {
-      resolve(error.code ?? error.message);
-    });
-  });
-  if (reason !== null) {
-    throw new StartError(
-      `nothing answers at ${hostname}:${port || DEFAULT_REDIS_PORT} (${variable}): ${reason}`,
-    );
+  } finally {
+    socket.destroy();
   }
 }
