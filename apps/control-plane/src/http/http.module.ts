@@ -5,13 +5,7 @@ import { ConsoleController } from './console/console.controller.js';
 import { UnknownPathController } from './errors/unknown-path.controller.js';
 import { DocsController } from './openapi/docs.controller.js';
 import { ErrorFilter } from './pipeline/error.filter.js';
-import {
-  CallLimitGuard,
-  ListLimitGuard,
-  ScopeGuard,
-  SourceGuard,
-  TokenGuard,
-} from './pipeline/guards.js';
+import { CallLimitGuard, ScopeGuard, SourceGuard, TokenGuard } from './pipeline/guards.js';
 import {
   CallInterceptor,
   RequestInterceptor,
@@ -43,7 +37,6 @@ export class HttpModule {
         { provide: APP_GUARD, useClass: TokenGuard },
         { provide: APP_GUARD, useClass: CallLimitGuard },
         { provide: APP_GUARD, useClass: ScopeGuard },
-        { provide: APP_GUARD, useClass: ListLimitGuard },
         { provide: APP_INTERCEPTOR, useClass: CallInterceptor },
         { provide: APP_INTERCEPTOR, useClass: RequestInterceptor },
         { provide: APP_INTERCEPTOR, useClass: RevisionInterceptor },

@@ -106,31 +106,35 @@ function keyOf(source: RequestSource | null): string {
 }
 
 /** Counts a call of its token until its response is closed. @throws RequestError 429 beyond the limits. */
-function count(execution: ExecutionContext, counter: CallCounter, detail?: string): true {
+function count(execution: ExecutionContext, counter: CallCounter, detail?: string): void {
   const http = execution.switchToHttp();
   const { caller } = http.getRequest<Request>().context;
-  if (caller === null) return true;
+  if (caller === null) return;
   if (!counter.begin(caller.name, performance.now())) {
     throw new RequestError('tooManyCalls', detail, { 'Retry-After': '1' });
   }
   http.getResponse<Response>().once('close', () => counter.end(caller.name));
-  return true;
 }
 
-/** Refuses calls beyond the limits of their token. */
+const TOO_MANY_LISTS =
+  'Too many lists are being read with this token. Try again when one has ended';
+
+/** Refuses calls beyond the limits of their token, and lists, so that it leaves connections for others. */
 @Injectable()
 export class CallLimitGuard implements CanActivate {
-  private readonly counter: CallCounter;
+  private readonly calls: CallCounter;
+  private readonly lists: CallCounter;
 
   constructor(@Inject(PROCESS) { configuration }: Process) {
-    this.counter = new CallCounter({
-      perSecond: configuration.MANAGEMENT_CALLS_PER_SECOND,
-      atOnce: configuration.MANAGEMENT_CALLS_AT_ONCE,
-    });
+    const { MANAGEMENT_CALLS_PER_SECOND: perSecond } = configuration;
+    this.calls = new CallCounter({ perSecond, atOnce: configuration.MANAGEMENT_CALLS_AT_ONCE });
+    this.lists = new CallCounter({ perSecond, atOnce: configuration.MANAGEMENT_LISTS_AT_ONCE });
   }
 
   canActivate(execution: ExecutionContext): boolean {
-    return count(execution, this.counter);
+    count(execution, this.calls);
+    if (endpointOf(execution.getHandler())?.isListing) count(execution, this.lists, TOO_MANY_LISTS);
+    return true;
   }
 }
 
@@ -144,26 +148,5 @@ export class ScopeGuard implements CanActivate {
     const needed = !endpoint || isDryRun(endpoint, request) ? 'read' : endpoint.scope;
     if (caller === null || includesScope(caller.scope, needed)) return true;
     throw new RequestError('scopeMissing', `This call needs a token with scope ${needed}`);
-  }
-}
-
-const TOO_MANY_LISTS =
-  'Too many lists are being read with this token. Try again when one has ended';
-
-/** Refuses further lists to a token that reads many already, so that it leaves connections for others. */
-@Injectable()
-export class ListLimitGuard implements CanActivate {
-  private readonly counter: CallCounter;
-
-  constructor(@Inject(PROCESS) { configuration }: Process) {
-    this.counter = new CallCounter({
-      perSecond: configuration.MANAGEMENT_CALLS_PER_SECOND,
-      atOnce: configuration.MANAGEMENT_LISTS_AT_ONCE,
-    });
-  }
-
-  canActivate(execution: ExecutionContext): boolean {
-    if (!endpointOf(execution.getHandler())?.isListing) return true;
-    return count(execution, this.counter, TOO_MANY_LISTS);
   }
 }
