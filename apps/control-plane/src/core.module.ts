@@ -1,19 +1,15 @@
 import { type DynamicModule, Global, Module, type Provider } from '@nestjs/common';
 import { ChangePublisher } from '@weir/change-feed';
-import { IncidentSeal } from '@weir/clients';
 import { parseHashKey } from '@weir/dns-name';
 import { Registry } from 'prom-client';
-import { CatalogueGauges, RefreshMetrics } from './catalogue/catalogue-metrics.js';
+import { RefreshMetrics, registerCatalogueGauges } from './catalogue/catalogue-metrics.js';
 import { CatalogueUpdater } from './catalogue/catalogue-updater.js';
 import { SourceRefresh } from './catalogue/sources/source-refresh.js';
 import { readSamples } from './catalogue/store/definition-store.js';
-import { ActiveImage } from './explain/active-image.js';
-import { ExplainService } from './explain/explain.service.js';
-import { ModelResolver } from './explain/model-resolver.js';
 import { DatabaseFeedSource } from './feed/database-feed-source.js';
 import { digestScrub } from './feed/digest-check.js';
 import { FeedApi } from './feed/feed-api.js';
-import { DatabaseCheck, SchemaCheck } from './operations/database-check.js';
+import { DatabaseCheck } from './operations/database-check.js';
 import { Readiness } from './operations/readiness.js';
 import { Database } from './platform/database/database.js';
 import { type Job, JobScheduler } from './platform/jobs/job-scheduler.js';
@@ -39,7 +35,10 @@ export class CoreModule {
       ...databaseProviders(process),
       DatabaseFeedSource,
       ...changeProviders(process, registry),
-      ...explainProviders(process),
+      {
+        provide: DomainHasher,
+        useFactory: () => new DomainHasher(parseHashKey(process.configuration.DOMAIN_HASH_KEY)),
+      },
       ...backgroundProviders(process, registry),
     ];
     const exports = providers.map((one) => ('provide' in one ? one.provide : one));
@@ -55,16 +54,12 @@ function databaseProviders({ configuration, log, ops }: Process): Factories {
     {
       provide: DatabaseCheck,
       inject: [Database],
-      useFactory: (database: Database) =>
-        new DatabaseCheck(
-          database,
-          new SchemaCheck(database.pool, log),
-          parseHashKey(configuration.DOMAIN_HASH_KEY),
-          {
-            waitMs: configuration.SCHEMA_WAIT_S * 1000,
-            onWait: (reason) => ops.waitFor(reason),
-          },
-        ),
+      useFactory: ({ pool }: Database) =>
+        new DatabaseCheck({
+          ...{ pool, log, key: parseHashKey(configuration.DOMAIN_HASH_KEY) },
+          waitMs: configuration.SCHEMA_WAIT_S * 1000,
+          onWait: (reason) => ops.waitFor(reason),
+        }),
     },
   ];
 }
@@ -129,26 +124,6 @@ function changeProviders(process: Process, registry: Registry): Factories {
   ];
 }
 
-function explainProviders({ configuration }: Process): Factories {
-  const hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
-  const { INCIDENT_KEYS: incidentKeys, SCHEDULE_TIMEZONE: timeZone } = configuration;
-  return [
-    { provide: DomainHasher, useFactory: () => new DomainHasher(hashKey) },
-    {
-      provide: ExplainService,
-      inject: [Database, ConfigurationReader],
-      useFactory: ({ pool }: Database, reader: ConfigurationReader) =>
-        new ExplainService({
-          ...{ reader, pool, hashKey },
-          image: new ActiveImage(pool, hashKey),
-          resolver: new ModelResolver(configuration, hashKey),
-          timeZone,
-          seal: incidentKeys && new IncidentSeal(incidentKeys),
-        }),
-    },
-  ];
-}
-
 function backgroundProviders(
   { configuration, deployment, log }: Process,
   registry: Registry,
@@ -166,7 +141,7 @@ function backgroundProviders(
       useFactory: (database: Database, writer: ConfigurationWriter, check: DatabaseCheck) => {
         const { pool } = database;
         const metrics = new RefreshMetrics(registry);
-        new CatalogueGauges(registry, pool);
+        registerCatalogueGauges(registry, pool);
         return new CatalogueUpdater({
           definition: {
             location: configuration.CATALOGUE,

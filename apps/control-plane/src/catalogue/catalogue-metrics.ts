@@ -1,3 +1,4 @@
+import { ReadMetrics } from '@weir/ops';
 import type { Pool } from 'pg';
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import { withTimeout } from '../platform/database/with-timeout.js';
@@ -20,114 +21,82 @@ const EMPTY: Sample = {
 };
 
 /** Gauges of the catalogue in force and its sources, read from the database: every replica shows the same values. */
-export class CatalogueGauges {
-  private sampling: Promise<Sample> | null = null;
-
-  constructor(
-    private readonly registry: Registry,
-    private readonly pool: Pool,
-  ) {
-    this.groupGauge('category', 'categories');
-    this.groupGauge('application', 'applications');
-    this.gauge(
-      'weir_catalogue_category_sample',
-      '1: the category has only sample names, because no list was added to it',
-      'category',
-      ({ samples }) => samples.map((id) => [String(id), 1]),
+export function registerCatalogueGauges(registry: Registry, pool: Pool): void {
+  const metrics = new ReadMetrics(registry, 'weir_catalogue_');
+  let sampling: Promise<Sample> | null = null;
+  // All gauges of one scrape share one read.
+  const sample = (): Promise<Sample> =>
+    (sampling ??= withTimeout(readSample(pool), EMPTY).finally(() => (sampling = null)));
+  const groupGauge = (label: string, kind: 'categories' | 'applications'): void =>
+    metrics.gauges(
+      `${label}_domains`,
+      `Domains of the ${label} in the catalogue in force`,
+      [label],
+      async () =>
+        (await sample()).groups[kind].map(({ id, domains }) => [{ [label]: id }, domains]),
     );
-    this.sourceGauge(
-      'age_seconds',
-      'Time since the source was last read or found unchanged',
-      (source) => source.secondsSinceSuccess,
-    );
-    this.sourceGauge(
-      'domains',
-      'Domains in the last accepted list of the source',
-      (source) => source.domainCount,
-    );
-    this.sourceGauge(
-      'invalid_lines',
-      'Lines of the last accepted list of the source that name no domain, or a public suffix',
-      (source) => source.invalidCount,
-    );
-    this.sourceGauge(
-      'protected_domains',
-      'Domains in the last accepted list of the source that would block a domain of never_block',
-      (source) => source.protectedCount,
-    );
-    this.sourceGauge('failed', '1 when the last refresh of the source failed', ({ failures }) =>
-      failures === 0 ? 0 : 1,
-    );
-    this.sourceGauge(
-      'mirrored',
-      '1 when a mirror has the list, because the URL of the source could not be read',
-      ({ failures, lastError }) => (failures === 0 && lastError !== null ? 1 : 0),
-    );
-  }
-
-  private groupGauge(label: 'category' | 'application', kind: 'categories' | 'applications'): void {
-    const name = `weir_catalogue_${label}_domains`;
-    this.gauge(name, `Domains of the ${label} in the catalogue in force`, label, ({ groups }) =>
-      groups[kind].map(({ id, domains }) => [String(id), domains]),
-    );
-  }
-
-  private sourceGauge(
+  /** @param valueOf null: it is left out */
+  const sourceGauge = (
     name: string,
     help: string,
     valueOf: (source: SourceState) => number | null,
-  ): void {
-    this.gauge(`weir_catalogue_source_${name}`, help, 'source', ({ sources }) =>
-      sources.map((source) => [source.name, valueOf(source)]),
+  ): void =>
+    metrics.gauges(`source_${name}`, help, ['source'], async () =>
+      (await sample()).sources.flatMap((source) => {
+        const value = valueOf(source);
+        return value === null ? [] : [[{ source: source.name }, value] as const];
+      }),
     );
-  }
+  groupGauge('category', 'categories');
+  groupGauge('application', 'applications');
+  metrics.gauges(
+    'category_sample',
+    '1: the category has only sample names, because no list was added to it',
+    ['category'],
+    async () => (await sample()).samples.map((category) => [{ category }, 1]),
+  );
+  sourceGauge(
+    'age_seconds',
+    'Time since the source was last read or found unchanged',
+    (source) => source.secondsSinceSuccess,
+  );
+  sourceGauge(
+    'domains',
+    'Domains in the last accepted list of the source',
+    (source) => source.domainCount,
+  );
+  sourceGauge(
+    'invalid_lines',
+    'Lines of the last accepted list of the source that name no domain, or a public suffix',
+    (source) => source.invalidCount,
+  );
+  sourceGauge(
+    'protected_domains',
+    'Domains in the last accepted list of the source that would block a domain of never_block',
+    (source) => source.protectedCount,
+  );
+  sourceGauge('failed', '1 when the last refresh of the source failed', ({ failures }) =>
+    failures === 0 ? 0 : 1,
+  );
+  sourceGauge(
+    'mirrored',
+    '1 when a mirror has the list, because the URL of the source could not be read',
+    ({ failures, lastError }) => (failures === 0 && lastError !== null ? 1 : 0),
+  );
+}
 
-  /** A gauge whose values are read at each scrape; a value of null is left out. */
-  private gauge(
-    name: string,
-    help: string,
-    label: string,
-    valuesOf: (sample: Sample) => (readonly [string, number | null])[],
-  ): void {
-    const sample = (): Promise<Sample> => this.sample();
-    new Gauge({
-      name,
-      help,
-      labelNames: [label],
-      registers: [this.registry],
-      async collect() {
-        const values = valuesOf(await sample());
-        this.reset();
-        for (const [item, value] of values) if (value !== null) this.set({ [label]: item }, value);
-      },
-    });
-  }
-
-  /** All gauges of one scrape share one read. */
-  private sample(): Promise<Sample> {
-    this.sampling ??= this.read().finally(() => {
-      this.sampling = null;
-    });
-    return this.sampling;
-  }
-
-  private read(): Promise<Sample> {
-    return withTimeout(this.query(), EMPTY);
-  }
-
-  private async query(): Promise<Sample> {
-    try {
-      const [{ metadata: groups }, states, samples] = await Promise.all([
-        readInForce(this.pool),
-        readStates(this.pool),
-        readSamples(this.pool),
-      ]);
-      const sources = [...states.values()].filter(({ isNamed }) => isNamed);
-      return { groups, sources, samples: samples.map(({ id }) => id) };
-    } catch {
-      // /readyz and its log line report a database failure.
-      return EMPTY;
-    }
+async function readSample(pool: Pool): Promise<Sample> {
+  try {
+    const [{ metadata: groups }, states, samples] = await Promise.all([
+      readInForce(pool),
+      readStates(pool),
+      readSamples(pool),
+    ]);
+    const sources = [...states.values()].filter(({ isNamed }) => isNamed);
+    return { groups, sources, samples: samples.map(({ id }) => id) };
+  } catch {
+    // /readyz and its log line report a database failure.
+    return EMPTY;
   }
 }
 

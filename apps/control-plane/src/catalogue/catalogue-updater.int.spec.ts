@@ -15,7 +15,7 @@ import { ConfigurationWriter } from '../revisions/configuration-writer.js';
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
 import { HASH_KEY } from '../testing/harness.js';
 import { type ListServer, startListServer } from '../testing/list-server.js';
-import { CatalogueGauges, RefreshMetrics } from './catalogue-metrics.js';
+import { RefreshMetrics, registerCatalogueGauges } from './catalogue-metrics.js';
 import { CatalogueUpdater } from './catalogue-updater.js';
 import { SourceRefresh } from './sources/source-refresh.js';
 import { findImage } from './store/catalogue-store.js';
@@ -55,7 +55,7 @@ describe('CatalogueUpdater', () => {
     });
     const limits = { timeoutMs, maxBytes: 100_000, tsigKeys };
     const metrics = new RefreshMetrics(registry);
-    new CatalogueGauges(registry, pool);
+    registerCatalogueGauges(registry, pool);
     const sources = new SourceRefresh({ pool, key: KEY, limits, metrics, log });
     const admit = () => Promise.resolve();
     updater = new CatalogueUpdater({

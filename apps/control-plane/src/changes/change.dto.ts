@@ -1,6 +1,6 @@
 import { type EncodedOperation, type EntityKind, type Ipv6Words, MAX_ID } from '@weir/config-model';
 import { IsOptional } from 'class-validator';
-import { Example, type Json } from '../http/validation/dto.js';
+import { Example, exampleOf, type Json } from '../http/validation/dto.js';
 import {
   InPlaceOf,
   IntegerParameter,
@@ -72,9 +72,7 @@ const RESOURCES: {
 /** Everything, and what is beyond the keys of a record. */
 const OTHER_RESOURCES = ['configuration', 'more'] as const;
 
-const CHANGED: Json<ChangedDto> = { resource: 'net', key: '192.0.2.0/24', action: 'set', count: 1 };
-
-@Example<ChangedDto>(CHANGED)
+@Example<ChangedDto>({ resource: 'net', key: '192.0.2.0/24', action: 'set', count: 1 })
 class ChangedDto {
   @IsOneOf([...Object.values(RESOURCES).map(([name]) => name), ...OTHER_RESOURCES])
   resource!: string;
@@ -93,7 +91,7 @@ class ChangedDto {
   count!: number;
 }
 
-const CHANGE: Json<ChangeDto> = {
+@Example<ChangeDto>({
   revision: 42,
   time: '2026-11-24T12:00:00.000Z',
   token: 'billing',
@@ -101,10 +99,8 @@ const CHANGE: Json<ChangeDto> = {
   request_id: 'ticket-4711',
   method: 'POST',
   route: '/net/',
-  changed: [CHANGED],
-};
-
-@Example<ChangeDto>(CHANGE)
+  changed: [exampleOf(ChangedDto)],
+})
 export class ChangeDto {
   @IsInteger(1, MAX_REVISION)
   revision!: number;
@@ -137,7 +133,7 @@ export class ChangeDto {
   changed!: ChangedDto[];
 }
 
-@Example<ChangesDto>({ changes: [CHANGE], next: 42 })
+@Example<ChangesDto>({ changes: [exampleOf(ChangeDto)], next: 42 })
 export class ChangesDto {
   @IsNestedList(() => ChangeDto, Infinity)
   changes!: ChangeDto[];

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { MAX_DOMAIN_HASH, MAX_ID } from '@weir/config-model';
 import { IsOptional } from 'class-validator';
-import { Example } from '../http/validation/dto.js';
+import { Example, exampleOf } from '../http/validation/dto.js';
 import {
   AbsentWhere,
   Convert,
@@ -234,8 +234,8 @@ export class ExtendedErrorDto {
 
 @Example<DnsAnswerDto>({
   rcode: 'NOERROR',
-  records: [{ type: 'A', ttl: 10, data: '192.0.2.80' }],
-  ede: { code: 17, text: 'deny list' },
+  records: [exampleOf(AnswerRecordDto)],
+  ede: exampleOf(ExtendedErrorDto),
 })
 export class DnsAnswerDto {
   @IsAnyText({ example: 'NOERROR' })
@@ -285,17 +285,17 @@ export class FlipDto {
 }
 
 @Example<ExplanationDto>({
-  client: { address: '192.0.2.1', port: null },
+  client: exampleOf(ExplainedClientDto),
   domain: 'www.example.com',
   type: 'A',
   at: '2026-11-24T12:00:00.000Z',
   revision: 5,
-  subscriber: { kind: 'net', ip: '192.0.2.0', prefix_len: 24, profile_id: 1 },
-  profile: { id: 1, active_id: 1, schedule: null, next_switch: null },
+  subscriber: exampleOf(SubscriberDto),
+  profile: exampleOf(ExplainedProfileDto),
   steps: [
     { step: 'order', verdict: 'none', matched: null, decided: false },
     { step: 'grant', verdict: 'none', matched: null, decided: false },
-    { step: 'domain_rule', verdict: 'deny', matched: 'example.com', decided: true },
+    exampleOf(StepDto),
     { step: 'application', verdict: 'none', matched: null, decided: false },
     { step: 'white_list_only', verdict: 'none', matched: null, decided: false },
     { step: 'category', verdict: 'none', matched: null, decided: false },
@@ -305,17 +305,8 @@ export class FlipDto {
   rewrite: null,
   target: null,
   targets_judged: false,
-  answer: {
-    rcode: 'NOERROR',
-    records: [{ type: 'A', ttl: 10, data: '192.0.2.80' }],
-    ede: { code: 17, text: 'deny list' },
-  },
-  since: {
-    revision: 5,
-    time: '2026-11-24T12:00:00.000Z',
-    token: 'back-office',
-    request_id: '6f1c8a3e-5b1f-4a53-9a35-0a4f3b7b2a10',
-  },
+  answer: exampleOf(DnsAnswerDto),
+  since: exampleOf(OriginDto),
   flip: {
     method: 'POST',
     path: '/profile/1/bw_list',

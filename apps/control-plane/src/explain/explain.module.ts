@@ -4,7 +4,7 @@ import { parseTime } from '@weir/ops';
 import { IsOptional } from 'class-validator';
 import { Prisma } from '../generated/prisma/client.js';
 import { ReadingEndpoint } from '../http/routing/endpoint.js';
-import { Example, type Json } from '../http/validation/dto.js';
+import { Example, exampleOf, type Json } from '../http/validation/dto.js';
 import { IntegerParameter, IsNestedList, IsText, Optional } from '../http/validation/rules.js';
 import { parseIpv4, parseIpv6 } from '../resources/networks/addresses/addresses.js';
 import { profileNotFound } from '../resources/profiles/profile-store.js';
@@ -45,7 +45,7 @@ class SubscribersQuery {
 }
 
 @Example<SubscribersDto>({
-  subscribers: [{ kind: 'net', ip: '192.0.2.0', prefix_len: 24, profile_id: 1 }],
+  subscribers: [exampleOf(SubscriberDto)],
   next: '192.0.2.0',
 })
 class SubscribersDto {
@@ -184,5 +184,5 @@ function askedIn({ client: address = '', domain = '', port, at }: ExplainQuery):
   return { client, domain, atMs: at === undefined ? Date.now() : parseTime(at) };
 }
 
-@Module({ controllers: [ExplainController, SubscribersController] })
+@Module({ controllers: [ExplainController, SubscribersController], providers: [ExplainService] })
 export class ExplainModule {}

@@ -1,7 +1,14 @@
-import { Injectable } from '@nestjs/common';
-import type { Incident, IncidentSeal } from '@weir/clients';
+import { Inject, Injectable } from '@nestjs/common';
+import { type Incident, IncidentSeal } from '@weir/clients';
 import { type PutOperation, RuleVerdict } from '@weir/config-model';
-import { cutHash, hashDomain, type HashKey, SuffixHashes, toWireName } from '@weir/dns-name';
+import {
+  cutHash,
+  hashDomain,
+  type HashKey,
+  parseHashKey,
+  SuffixHashes,
+  toWireName,
+} from '@weir/dns-name';
 import { formatName } from '@weir/dns-wire';
 import {
   type CatalogueIndex,
@@ -17,12 +24,14 @@ import type { Pool } from 'pg';
 import { findListed, type ListedName } from '../catalogue/store/name-search.js';
 import type { Json } from '../http/validation/dto.js';
 import { InvalidRequestError } from '../http/validation/fault.js';
+import { Database } from '../platform/database/database.js';
+import { PROCESS, type Process } from '../process.js';
 import { formatIpv4, formatIpv6 } from '../resources/networks/addresses/addresses.js';
-import type { ConfigurationReader } from '../revisions/configuration-reader.js';
-import type { ActiveImage } from './active-image.js';
+import { ConfigurationReader } from '../revisions/configuration-reader.js';
+import { ActiveImage } from './active-image.js';
 import type { ExplainedProfileDto, ExplanationDto, StepDto, StepName } from './explain.dto.js';
 import { possibleCalls } from './flip.js';
-import type { ModelResolver, QueryOutcome } from './model-resolver.js';
+import { ModelResolver, type QueryOutcome } from './model-resolver.js';
 import { type Deciding, EVERYBODY, originOf } from './origin.js';
 import { formatType } from './record-types.js';
 import { SmallPolicy } from './small-policy.js';
@@ -32,17 +41,6 @@ import {
   subscriberRows,
   type SubscriberRows,
 } from './subscriber-rows.js';
-
-export interface ExplainOptions {
-  readonly reader: ConfigurationReader;
-  readonly pool: Pool;
-  readonly image: ActiveImage;
-  readonly resolver: ModelResolver;
-  readonly hashKey: HashKey;
-  readonly timeZone: string;
-  /** Undefined: incident numbers are refused (`INCIDENT_KEYS` is unset). */
-  readonly seal: IncidentSeal | undefined;
-}
 
 /** A question that is valid in itself: who asks for what, and when. */
 export interface Question extends Incident {
@@ -65,19 +63,35 @@ const INCIDENT_MS = 86_400_000;
  */
 @Injectable()
 export class ExplainService {
+  private readonly pool: Pool;
+  private readonly hashKey: HashKey;
+  private readonly image: ActiveImage;
+  private readonly resolver: ModelResolver;
   private readonly policy: SmallPolicy;
+  /** Null: incident numbers are refused (`INCIDENT_KEYS` is unset). */
+  private readonly seal: IncidentSeal | null;
 
-  constructor(private readonly options: ExplainOptions) {
-    this.policy = new SmallPolicy(options.timeZone);
+  constructor(
+    { pool }: Database,
+    private readonly reader: ConfigurationReader,
+    @Inject(PROCESS) { configuration }: Process,
+  ) {
+    const { INCIDENT_KEYS: keys } = configuration;
+    this.pool = pool;
+    this.hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
+    this.image = new ActiveImage(pool, this.hashKey);
+    this.resolver = new ModelResolver(configuration, this.hashKey);
+    this.policy = new SmallPolicy(configuration.SCHEDULE_TIMEZONE);
+    this.seal = keys === undefined ? null : new IncidentSeal(keys);
   }
 
   /** What an incident number tells. @throws InvalidRequestError when it is none, or is too old. */
   incidentOf(text: string): Incident {
-    const { seal } = this.options;
+    const { seal } = this;
     const incident = seal?.open(text);
     if (incident && Date.now() - incident.atMs <= INCIDENT_MS) return incident;
     const msg =
-      seal === undefined
+      seal === null
         ? 'This control plane has no INCIDENT_KEYS'
         : incident
           ? 'Has expired: an incident number is good for a day'
@@ -86,7 +100,7 @@ export class ExplainService {
   }
 
   async explain({ client, domain, target, qtype, atMs }: Question): Promise<Json<ExplanationDto>> {
-    const { resolver, hashKey } = this.options;
+    const { resolver, hashKey } = this;
     const names = [domain, ...(target === undefined ? [] : [target])].map((one) => toWireName(one));
     const query = { client, name: names[0], target: names.at(1) ?? null, qtype, atMs };
     const { rows, revision, catalogue } = await this.read(client, names);
@@ -133,21 +147,21 @@ export class ExplainService {
         judgedName,
         catalogue,
         await this.listingOf(explanation, judgedName),
-        this.options.hashKey,
+        hashKey,
       ),
       verdict,
       rewrite: rewrite === null ? null : formatName(rewrite, 0),
       target: judged === query.target && !isSecret ? judgedName : null,
       targets_judged: outcome.areTargetsJudged,
       answer: outcome.answer,
-      since: deciding && (await originOf(this.options.pool, deciding, revision)),
+      since: deciding && (await originOf(this.pool, deciding, revision)),
       flip: flip?.call ?? null,
     };
   }
 
   /** What decides about a name, the first one, and about where safe search sends it: others that are to be read for. */
   private async read(client: Client, names: readonly Uint8Array[]): Promise<Situation> {
-    const { reader, image, hashKey } = this.options;
+    const { reader, image, hashKey } = this;
     const suffixes = names.map((one) => hashesOf(one, hashKey));
     const hashes = suffixes.flatMap(({ count, low, high }) =>
       Array.from({ length: count }, (_, i) => cutHash(low[i], high[i])),
@@ -169,7 +183,7 @@ export class ExplainService {
     const step = steps.find((one) => one.step === Reason.category && one.verdict !== 0);
     const matched = suffixOf(name, step?.matchedLabels ?? 0);
     if (step === undefined || matched === null) return undefined;
-    const { pool, hashKey } = this.options;
+    const { pool, hashKey } = this;
     const hashes = hashesOf(toWireName(matched), hashKey);
     const listed = await findListed(pool, hashes, step.matchedId);
     return listed.find(({ labels }) => labels === step.matchedLabels);

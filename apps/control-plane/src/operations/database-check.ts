@@ -7,7 +7,6 @@ import {
   DatabaseMismatchError,
   isDatabaseUnreachable,
 } from '../platform/database/database-errors.js';
-import type { Database } from '../platform/database/database.js';
 
 /** The newest migration of this release. It works with this schema, and with later schemas that allow it. */
 export const SCHEMA_VERSION = '20261124190000_catalogue_mirrors';
@@ -46,26 +45,71 @@ type CheckResult =
 
 const RUN_MIGRATE = 'run node tools/dist/migrate.js';
 
-/** Checks that this release can work with the schema of the database. */
-export class SchemaCheck {
-  private isCompatible = false;
+/** A name that nobody can register (RFC 6761 §6.4), so its hash reveals nothing. */
+const CHECKED_NAME = 'domain-hash-key.invalid';
 
-  constructor(
-    private readonly pool: Pick<Pool, 'query'>,
-    private readonly log: Pick<Logger, 'info' | 'warn'>,
-    private readonly version = SCHEMA_VERSION,
-  ) {}
+const KEY_MISMATCH =
+  'DOMAIN_HASH_KEY is not the key of this database: no domain rule in it would match. ' +
+  'Set the former key, or start with an empty database';
+
+export interface DatabaseCheckOptions {
+  readonly pool: Pick<Pool, 'query'>;
+  readonly key: HashKey;
+  /** Longest wait of a start for pending migrations. */
+  readonly waitMs: number;
+  /** Called with the reason of the wait. */
+  readonly onWait: (reason: string) => void;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+  /** The newest migration of this release. */
+  readonly version?: string;
+}
+
+/**
+ * Whether this process may work with the database: the schema must be known to this release, and DOMAIN_HASH_KEY must
+ * always be the same. The first start stores the hash of a fixed name, and every later start compares it. A wrong key
+ * would not be noticed otherwise, because domains are not stored.
+ */
+export class DatabaseCheck implements OnModuleInit {
+  private isCompatible = false;
+  private isSameKey = false;
+
+  constructor(private readonly options: DatabaseCheckOptions) {}
 
   /**
    * Waits for pending migrations: in a cluster they start together with this process.
-   * @param onWait called with the reason of the wait.
-   * @throws StartError when migrations are still pending after `waitMs`, or the schema is too new. When the database is
-   * out of reach, `problem` checks again later.
+   * @throws StartError when migrations are still pending after `waitMs`, the schema is too new, or the key is another
+   * one. When the database is out of reach, `problem` checks again later.
    */
-  async checkAtStart(
-    waitMs: number,
-    onWait: (reason: string) => void = () => undefined,
-  ): Promise<void> {
+  async onModuleInit(): Promise<void> {
+    await this.waitForMigrations();
+    try {
+      const problem = await this.keyProblem();
+      if (problem !== null) throw new StartError(problem);
+    } catch (error) {
+      if (!isDatabaseUnreachable(error)) throw error;
+    }
+  }
+
+  /**
+   * Why this process must not serve; null when it may. It queries the database until it may once.
+   * @throws the error of the database.
+   */
+  async problem(): Promise<string | null> {
+    if (!this.isCompatible) {
+      const result = await this.check();
+      if (result.kind !== 'compatible') return result.reason;
+    }
+    return this.keyProblem();
+  }
+
+  /** PostgreSQL may come later than the start. @throws DatabaseMismatchError when this process must not serve. */
+  async admit(): Promise<void> {
+    const problem = await this.problem();
+    if (problem !== null) throw new DatabaseMismatchError(problem);
+  }
+
+  private async waitForMigrations(): Promise<void> {
+    const { waitMs, onWait, log, version = SCHEMA_VERSION } = this.options;
     const deadlineMs = performance.now() + waitMs;
     let waitReason = '';
     for (;;) {
@@ -75,23 +119,13 @@ export class SchemaCheck {
       const reason = result?.reason ?? waitReason;
       if (performance.now() >= deadlineMs) throw new StartError(reason);
       if (reason !== waitReason) {
-        this.log.warn({ reason, atMostSeconds: waitMs / 1000 }, 'waiting for migrations');
+        log.warn({ reason, atMostSeconds: waitMs / 1000 }, 'waiting for migrations');
         onWait(`waits for migrations: ${reason}`);
       }
       waitReason = reason;
       await sleep(POLL_MS);
     }
-    if (waitReason !== '') this.log.info({ schema: this.version }, 'the database is migrated');
-  }
-
-  /**
-   * Why this process must not serve; null when the schema is right. It queries the database until it was right once.
-   * @throws the error of the database.
-   */
-  async problem(): Promise<string | null> {
-    if (this.isCompatible) return null;
-    const result = await this.check();
-    return result.kind === 'compatible' ? null : result.reason;
+    if (waitReason !== '') log.info({ schema: version }, 'the database is migrated');
   }
 
   private async checkIfReachable(): Promise<CheckResult | null> {
@@ -107,7 +141,7 @@ export class SchemaCheck {
     const schema = await this.read();
     if (typeof schema === 'string') return { kind: 'too-old', reason: `${schema}: ${RUN_MIGRATE}` };
     const { newest, hasOurs, minMigration } = schema;
-    const { version } = this;
+    const { version = SCHEMA_VERSION } = this.options;
     if (!hasOurs) {
       const state =
         newest === null
@@ -129,7 +163,9 @@ export class SchemaCheck {
   /** @returns why it cannot be read instead, when migrations will change that. */
   private async read(): Promise<Schema | string> {
     try {
-      const { rows } = await this.pool.query<Schema>(READ_SCHEMA, [this.version]);
+      const { rows } = await this.options.pool.query<Schema>(READ_SCHEMA, [
+        this.options.version ?? SCHEMA_VERSION,
+      ]);
       return rows[0];
     } catch (error) {
       const { code = '', message } = error as { code?: string; message: string };
@@ -139,63 +175,11 @@ export class SchemaCheck {
       throw error;
     }
   }
-}
-
-/** A name that nobody can register (RFC 6761 §6.4), so its hash reveals nothing. */
-const CHECKED_NAME = 'domain-hash-key.invalid';
-
-const KEY_MISMATCH =
-  'DOMAIN_HASH_KEY is not the key of this database: no domain rule in it would match. ' +
-  'Set the former key, or start with an empty database';
-
-/** How a start waits for pending migrations. */
-export interface SchemaWait {
-  readonly waitMs: number;
-  /** Called with the reason of the wait. */
-  readonly onWait: (reason: string) => void;
-}
-
-/**
- * Whether this process may work with the database: the schema must be known to this release, and DOMAIN_HASH_KEY must
- * always be the same. The first start stores the hash of a fixed name, and every later start compares it. A wrong key
- * would not be noticed otherwise, because domains are not stored.
- */
-export class DatabaseCheck implements OnModuleInit {
-  private isSameKey = false;
-
-  constructor(
-    private readonly database: Database,
-    private readonly schema: SchemaCheck,
-    private readonly key: HashKey,
-    private readonly wait: SchemaWait,
-  ) {}
-
-  /** @throws StartError when it may not. When the database is out of reach, `problem` checks again later. */
-  async onModuleInit(): Promise<void> {
-    await this.schema.checkAtStart(this.wait.waitMs, this.wait.onWait);
-    try {
-      const problem = await this.keyProblem();
-      if (problem !== null) throw new StartError(problem);
-    } catch (error) {
-      if (!isDatabaseUnreachable(error)) throw error;
-    }
-  }
-
-  /** Why this process must not serve; null when it may. It queries the database until it may once. */
-  async problem(): Promise<string | null> {
-    return (await this.schema.problem()) ?? this.keyProblem();
-  }
-
-  /** PostgreSQL may come later than the start. @throws DatabaseMismatchError when this process must not serve. */
-  async admit(): Promise<void> {
-    const problem = await this.problem();
-    if (problem !== null) throw new DatabaseMismatchError(problem);
-  }
 
   private async keyProblem(): Promise<string | null> {
     if (this.isSameKey) return null;
-    const hash = hashDomain(CHECKED_NAME, this.key);
-    const { pool } = this.database;
+    const { pool, key } = this.options;
+    const hash = hashDomain(CHECKED_NAME, key);
     await pool.query(
       'UPDATE config_head SET domain_hash_check = $1 WHERE domain_hash_check IS NULL',
       [hash],

@@ -1,7 +1,8 @@
+import { parseHashKey } from '@weir/dns-name';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { SCHEMA_VERSION, SchemaCheck } from './database-check.js';
+import { DatabaseCheck, SCHEMA_VERSION } from './database-check.js';
 import {
   createEmptyDatabase,
   createFreshDatabase,
@@ -11,7 +12,7 @@ import { openPool } from '../testing/open-pool.js';
 
 const NEXT = '20990101000000_next';
 
-describe('SchemaCheck', () => {
+describe('the check of the schema', () => {
   let databaseUrl: string;
   let pool: pg.Pool;
   let logged: string[];
@@ -22,8 +23,12 @@ describe('SchemaCheck', () => {
     // The server ends its connections when the database is dropped.
     pool.on('error', () => undefined);
   };
-  const check = (version = SCHEMA_VERSION) =>
-    new SchemaCheck(pool, pino({}, { write: (line) => void logged.push(line) }), version);
+  const check = (version = SCHEMA_VERSION, waitMs = 0) =>
+    new DatabaseCheck({
+      ...{ pool, version, waitMs, key: parseHashKey('0'.repeat(32)) },
+      onWait: () => undefined,
+      log: pino({}, { write: (line) => void logged.push(line) }),
+    });
   const apply = (name: string) =>
     pool.query(
       'INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at) VALUES ($1, $1, $1, now())',
@@ -43,7 +48,7 @@ describe('SchemaCheck', () => {
 
   it('accepts the schema of its own release, and does not query again', async () => {
     const one = check();
-    await one.checkAtStart(0);
+    await one.onModuleInit();
     await pool.query('DROP TABLE _prisma_migrations');
     expect(await one.problem()).toBeNull();
     expect(logged).toEqual([]);
@@ -60,16 +65,16 @@ describe('SchemaCheck', () => {
     const reason =
       `the database is for releases that know migration ${NEXT}, ` +
       `the newest one here is ${SCHEMA_VERSION}: use a newer release`;
-    await expect(check().checkAtStart(3_600_000)).rejects.toThrow(reason);
+    await expect(check(SCHEMA_VERSION, 3_600_000).onModuleInit()).rejects.toThrow(reason);
     expect(await check().problem()).toBe(reason);
-    await expect(check(NEXT).checkAtStart(0)).resolves.toBeUndefined();
+    await expect(check(NEXT).onModuleInit()).resolves.toBeUndefined();
   });
 
   it('reports for an older schema the current and the required migration, and the command', async () => {
     const reason =
       `the database is at migration ${SCHEMA_VERSION}, older than this release, which needs ${NEXT}: ` +
       'run node tools/dist/migrate.js';
-    await expect(check(NEXT).checkAtStart(0)).rejects.toThrow(reason);
+    await expect(check(NEXT).onModuleInit()).rejects.toThrow(reason);
     expect(await check(NEXT).problem()).toBe(reason);
   });
 
@@ -77,7 +82,7 @@ describe('SchemaCheck', () => {
     await pool.end();
     await dropDatabase(inject('databaseUrl'), databaseUrl);
     use(await createEmptyDatabase(inject('databaseUrl')));
-    await expect(check().checkAtStart(0)).rejects.toThrow(
+    await expect(check().onModuleInit()).rejects.toThrow(
       'the database has no schema yet: run node tools/dist/migrate.js',
     );
   });
@@ -91,7 +96,7 @@ describe('SchemaCheck', () => {
   });
 
   it('waits for pending migrations, and logs that once', async () => {
-    const waiting = check(NEXT).checkAtStart(3_600_000);
+    const waiting = check(NEXT, 3_600_000).onModuleInit();
     await expect.poll(() => logged.length).toBe(1);
     expect(JSON.parse(logged[0])).toMatchObject({
       msg: 'waiting for migrations',
@@ -110,11 +115,13 @@ describe('SchemaCheck', () => {
     Object.assign(url, { username: role, password: 'password' });
     pool = new pg.Pool({ connectionString: url.href });
     try {
-      const waiting = check().checkAtStart(3_600_000);
+      const waiting = check(SCHEMA_VERSION, 3_600_000).onModuleInit();
       await expect.poll(() => logged.join()).toContain('refuses the role of DATABASE_URL');
       await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'password'`);
       await expect.poll(() => logged.join()).toContain('permission denied for table');
-      await admin.query(`GRANT SELECT ON _prisma_migrations, schema_compatibility TO ${role}`);
+      await admin.query(`
+        GRANT SELECT, UPDATE ON config_head TO ${role};
+        GRANT SELECT ON _prisma_migrations, schema_compatibility TO ${role}`);
       await waiting;
     } finally {
       await pool.end();
@@ -124,15 +131,15 @@ describe('SchemaCheck', () => {
   });
 
   it('throws after its timeout', async () => {
-    await expect(check(NEXT).checkAtStart(5_000)).rejects.toThrow(/older than this release/);
+    await expect(check(NEXT, 5_000).onModuleInit()).rejects.toThrow(/older than this release/);
     expect(logged).toHaveLength(1);
   });
 
   it('checks a database that is out of reach later', async () => {
     await pool.end();
     pool = new pg.Pool({ connectionString: 'postgresql://127.0.0.1:1/none' });
-    const one = check();
-    await one.checkAtStart(3_600_000);
+    const one = check(SCHEMA_VERSION, 3_600_000);
+    await one.onModuleInit();
     await expect(one.problem()).rejects.toThrow('ECONNREFUSED');
   });
 });

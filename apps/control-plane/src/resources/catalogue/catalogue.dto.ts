@@ -1,7 +1,7 @@
 import { LIST_FORMATS } from '@weir/catalogue';
 import { PURPOSES } from '@weir/policy';
 import { IsOptional } from 'class-validator';
-import { Example, type Json } from '../../http/validation/dto.js';
+import { Example, exampleOf } from '../../http/validation/dto.js';
 import {
   AbsentWhere,
   IsFlag,
@@ -56,17 +56,15 @@ export class CategoryDto {
   secret?: boolean;
 }
 
-const SOURCE: Json<CatalogueSourceDto> = {
+/** A list that a category or an application names. */
+@Example<CatalogueSourceDto>({
   ...{ cat_id: 2, app_id: null, source: 'https://lists.example/gambling.txt', format: 'domains' },
   ...{ state: 'held', names: 1200, bytes: 9632, licence: 'MIT', commercial_use: true },
   ...{ last_good: '2026-11-23T04:00:00.000Z', mirror: null },
   reason:
     'lists 5120 domains, more than four times the 1200 before: 3921 are new, 1 are gone; ' +
     'the last list stays in force',
-};
-
-/** A list that a category or an application names. */
-@Example<CatalogueSourceDto>(SOURCE)
+})
 export class CatalogueSourceDto {
   /** Null: it is of an application. */
   @IsOptional()
@@ -136,8 +134,8 @@ export class PopularDto {
 
 @Example<CatalogueDto>({
   ...{ version: 17, active_since: '2026-11-24T04:00:12.000Z' },
-  popular: [{ cat_id: 3, count: 1, domains: ['github.com'] }],
-  sources: [SOURCE],
+  popular: [exampleOf(PopularDto)],
+  sources: [exampleOf(CatalogueSourceDto)],
 })
 export class CatalogueDto {
   /** Null: there is none yet. */

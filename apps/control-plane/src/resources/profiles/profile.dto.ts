@@ -1,6 +1,6 @@
 import { type ApplicationRule, type Profile, RuleVerdict, MAX_ID } from '@weir/config-model';
 import { IsOptional } from 'class-validator';
-import { Example, type Json } from '../../http/validation/dto.js';
+import { Example, exampleOf, type Json } from '../../http/validation/dto.js';
 import { allOptional } from '../../http/validation/fields.js';
 import {
   IsFlag,
@@ -70,15 +70,9 @@ export class ApplicationRuleDto {
 
 /** A profile with its categories and applications. */
 @Example<ProfileDto>({
-  profile: {
-    id: 1,
-    page_id: 1,
-    white_list_only: false,
-    empty_dns_answer: false,
-    appaware_priority_over_bwlists: false,
-  },
+  profile: exampleOf(ProfileSettingsDto),
   cat_ids: [12],
-  apps: [{ app_id: 3, status: 'deny' }],
+  apps: [exampleOf(ApplicationRuleDto)],
 })
 export class ProfileDto {
   @IsNested(() => ProfileSettingsDto)
@@ -97,7 +91,7 @@ export class ProfileDto {
 @Example<PatchProfileSettingsDto>({ page_id: null, empty_dns_answer: true })
 export class PatchProfileSettingsDto extends allOptional(ProfileSettingsDto) {}
 
-@Example<PatchProfileDto>({ profile: { page_id: null, empty_dns_answer: true }, cat_ids: [12, 17] })
+@Example<PatchProfileDto>({ profile: exampleOf(PatchProfileSettingsDto), cat_ids: [12, 17] })
 export class PatchProfileDto {
   @Optional()
   @IsNested(() => PatchProfileSettingsDto)

@@ -3,7 +3,7 @@ import { type KnownResolver, UPSTREAM_STATES } from '@weir/change-feed';
 import { IsOptional } from 'class-validator';
 import { Prisma } from '../../generated/prisma/client.js';
 import { ReadingEndpoint } from '../../http/routing/endpoint.js';
-import { Example, type Json } from '../../http/validation/dto.js';
+import { Example, exampleOf, type Json } from '../../http/validation/dto.js';
 import {
   IsInteger,
   IsNestedList,
@@ -16,9 +16,7 @@ import { Database } from '../../platform/database/database.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import { MeasuredPropagation } from '../../revisions/propagation-metrics.js';
 
-const UPSTREAM: Json<UpstreamDto> = { address: '192.0.2.53:53', state: 'up' };
-
-@Example<UpstreamDto>(UPSTREAM)
+@Example<UpstreamDto>({ address: '192.0.2.53:53', state: 'up' })
 export class UpstreamDto {
   @IsText('an address')
   address!: string;
@@ -45,7 +43,7 @@ const MAX = Number.MAX_SAFE_INTEGER;
   answers_per_second: 1850.5,
   cache_hit_ratio: 0.912,
   blocked_ratio: 0.041,
-  upstreams: [UPSTREAM],
+  upstreams: [exampleOf(UpstreamDto)],
 })
 export class ResolverDto {
   @IsText('an id')

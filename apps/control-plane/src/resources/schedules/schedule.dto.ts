@@ -1,4 +1,4 @@
-import { Example, type Json } from '../../http/validation/dto.js';
+import { Example, exampleOf, type Json } from '../../http/validation/dto.js';
 import { allOptional } from '../../http/validation/fields.js';
 import {
   IsId,
@@ -78,7 +78,7 @@ function isTimePoint(value: unknown): value is TimePoint {
 }
 
 @Example<PeriodDto>({
-  start: { day: 'friday', time: '18:00' },
+  start: exampleOf(TimePointDto),
   end: { day: 'saturday', time: '06:00' },
 })
 export class PeriodDto {
@@ -92,7 +92,7 @@ export class PeriodDto {
 
 @Example<ScheduleDto>({
   target_profile_id: 2,
-  periods: [{ start: { day: 'friday', time: '18:00' }, end: { day: 'saturday', time: '06:00' } }],
+  periods: [exampleOf(PeriodDto)],
 })
 export class ScheduleDto {
   @IsId()
