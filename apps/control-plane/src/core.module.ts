@@ -35,6 +35,7 @@ export class CoreModule {
       ...databaseProviders(process),
       DatabaseFeedSource,
       ...changeProviders(process, registry),
+      FeedApi,
       {
         provide: DomainHasher,
         useFactory: () => new DomainHasher(parseHashKey(process.configuration.DOMAIN_HASH_KEY)),
@@ -65,7 +66,7 @@ function databaseProviders({ configuration, log, ops }: Process): Factories {
 }
 
 function changeProviders(process: Process, registry: Registry): Factories {
-  const { configuration, deployment, feedTls: tls, log } = process;
+  const { configuration, deployment, log } = process;
   return [
     {
       provide: MeasuredPropagation,
@@ -111,15 +112,6 @@ function changeProviders(process: Process, registry: Registry): Factories {
           },
           () => check.admit(),
         ),
-    },
-    {
-      provide: FeedApi,
-      inject: [DatabaseFeedSource, MeasuredPropagation],
-      useFactory: (source: DatabaseFeedSource, { publisher }: MeasuredPropagation) =>
-        new FeedApi({
-          ...{ configuration, deployment, tls, source, registry, log },
-          traceOf: (point) => publisher.traceOf(point),
-        }),
     },
   ];
 }

@@ -1,6 +1,4 @@
 import { Controller, Module, Param, Query } from '@nestjs/common';
-import { ClientAddress, type Incident, UNKNOWN_PORT } from '@weir/clients';
-import { parseTime } from '@weir/ops';
 import { IsOptional } from 'class-validator';
 import { Prisma } from '../generated/prisma/client.js';
 import { ReadingEndpoint } from '../http/routing/endpoint.js';
@@ -10,9 +8,8 @@ import { parseIpv4, parseIpv6 } from '../resources/networks/addresses/addresses.
 import { profileNotFound } from '../resources/profiles/profile-store.js';
 import { ProfilePath } from '../resources/profiles/profile.dto.js';
 import { ConfigurationReader } from '../revisions/configuration-reader.js';
-import { ExplainQuery, ExplanationDto, SubscriberDto } from './explain.dto.js';
-import { ExplainService } from './explain.service.js';
-import { readType } from './record-types.js';
+import { SubscriberDto } from './explain.dto.js';
+import { ExplainController } from './explain.controller.js';
 
 /** Where a page begins, in the order of the answer. */
 interface Place {
@@ -157,32 +154,5 @@ function walk(
     FROM ${table} WHERE profile_id = ${profileId} ${later} ORDER BY address LIMIT ${limit}`;
 }
 
-const UNKNOWN = `It asks no upstream, and knows neither LOCAL_RECORDS nor DNS_ALLOWED_CLIENTS_FILE nor the designated
-resolvers: a name with local records is answered by these, whatever it says here.`;
-
-@Controller()
-export class ExplainController {
-  constructor(private readonly service: ExplainService) {}
-
-  @ReadingEndpoint('GET /explain/', {
-    query: ExplainQuery,
-    summary: 'What a client gets for a name, and why',
-    description: UNKNOWN,
-    answer: ExplanationDto,
-  })
-  explain(@Query() query: ExplainQuery): Promise<Json<ExplanationDto>> {
-    const { incident, type } = query;
-    const asked = incident === undefined ? askedIn(query) : this.service.incidentOf(incident);
-    return this.service.explain({ ...asked, qtype: readType(type) ?? 0 });
-  }
-}
-
-/** Validation has seen that client and domain are there. */
-function askedIn({ client: address = '', domain = '', port, at }: ExplainQuery): Incident {
-  const client = new ClientAddress();
-  client.set(address, port ?? UNKNOWN_PORT);
-  return { client, domain, atMs: at === undefined ? Date.now() : parseTime(at) };
-}
-
-@Module({ controllers: [ExplainController, SubscribersController], providers: [ExplainService] })
+@Module({ controllers: [ExplainController, SubscribersController] })
 export class ExplainModule {}

@@ -1,44 +1,33 @@
-import type { OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import {
   createFeedServer,
-  type Deployment,
   type FeedDownloads,
   feedDownloads,
   KeptDeltas,
   KeptSnapshots,
-  type Traced,
 } from '@weir/change-feed';
-import type { LogPoint } from '@weir/config-model';
-import { type LabelledValues, type Logger, ReadMetrics, type TlsIdentity } from '@weir/ops';
+import { type LabelledValues, ReadMetrics } from '@weir/ops';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
-import type { Registry } from 'prom-client';
-import type { ControlPlaneConfiguration } from '../configuration.js';
+import { Registry } from 'prom-client';
 import { isDatabaseUnreachable } from '../platform/database/database-errors.js';
-import type { DatabaseFeedSource } from './database-feed-source.js';
-
-export interface FeedApiOptions {
-  readonly configuration: Pick<
-    ControlPlaneConfiguration,
-    'FEED_DIR' | 'FEED_DOWNLOADS' | 'SNAPSHOT_MAX_AGE_S' | 'SNAPSHOT_MAX_REVISIONS'
-  >;
-  readonly deployment: Deployment;
-  /** Null: HTTP. */
-  readonly tls: TlsIdentity | null;
-  readonly source: DatabaseFeedSource;
-  readonly registry: Registry;
-  /** The trace of a change that was published lately. */
-  readonly traceOf: (point: LogPoint) => Traced;
-  readonly log: Logger;
-}
+import { PROCESS, type Process } from '../process.js';
+import { MeasuredPropagation } from '../revisions/propagation-metrics.js';
+import { DatabaseFeedSource } from './database-feed-source.js';
 
 /** The feed API with its metrics. Its server does not listen yet. */
+@Injectable()
 export class FeedApi implements OnApplicationShutdown {
   readonly server: Server;
   private readonly snapshots: KeptSnapshots;
   private readonly deltas: KeptDeltas;
 
-  constructor({ configuration, deployment, tls, source, registry, traceOf, log }: FeedApiOptions) {
+  constructor(
+    @Inject(PROCESS) { configuration, deployment, feedTls: tls, log }: Process,
+    source: DatabaseFeedSource,
+    { publisher }: MeasuredPropagation,
+    registry: Registry,
+  ) {
     const folder = configuration.FEED_DIR ?? tmpdir();
     const isOutage = isDatabaseUnreachable;
     this.deltas = new KeptDeltas({ folder, source, log, isOutage });
@@ -51,10 +40,10 @@ export class FeedApi implements OnApplicationShutdown {
     });
     const { snapshots, deltas } = this;
     const downloads = feedDownloads(configuration.FEED_DOWNLOADS);
-    registerFeedMetrics(registry, { snapshots, deltas, downloads });
+    registerFeedMetrics(registry, snapshots, deltas, downloads);
     this.server = createFeedServer({
       ...{ source, tokens: deployment.tokens, tls, log, isOutage },
-      ...{ snapshots, deltas, downloads, traceOf },
+      ...{ snapshots, deltas, downloads, traceOf: (point) => publisher.traceOf(point) },
     });
   }
 
@@ -64,16 +53,12 @@ export class FeedApi implements OnApplicationShutdown {
   }
 }
 
-export interface FeedMetricsOptions {
-  readonly snapshots: Pick<KeptSnapshots, 'made' | 'failed' | 'kept'>;
-  readonly deltas: Pick<KeptDeltas, 'counts'>;
-  readonly downloads: FeedDownloads;
-}
-
 /** Metrics of what this replica keeps for followers, and of their downloads. */
-export function registerFeedMetrics(
+function registerFeedMetrics(
   registry: Registry,
-  { snapshots, deltas, downloads }: FeedMetricsOptions,
+  snapshots: KeptSnapshots,
+  deltas: KeptDeltas,
+  downloads: FeedDownloads,
 ): void {
   const metrics = new ReadMetrics(registry, 'weir_');
   metrics.counters(

@@ -2,7 +2,6 @@ import {
   Body,
   Controller,
   Inject,
-  Injectable,
   Module,
   type OnApplicationShutdown,
   Query,
@@ -22,8 +21,8 @@ import { DryRunDto, InitDto, InitQuery } from './read/init.dto.js';
 import { InitThread, type RemoteSteps } from './thread/init-thread.js';
 
 /** Replaces the whole configuration with a submitted one. */
-@Injectable()
-export class InitService implements OnApplicationShutdown {
+@Controller()
+export class InitController implements OnApplicationShutdown {
   private readonly bodies: HeldBodies;
   private readonly thread: InitThread;
   /** Of dry runs, which delay no replacement: this holds the lock of all changes while it is loaded. */
@@ -48,8 +47,27 @@ export class InitService implements OnApplicationShutdown {
     await Promise.all([this.thread.end(), this.dryRunThread.end()]);
   }
 
+  @ApiEndpoint('POST /init/', {
+    scope: 'replace',
+    query: InitQuery,
+    streamed: InitDto,
+    dryRun: DryRunDto,
+    summary: 'Replaces the whole configuration',
+  })
+  init(
+    @Body() body: AsyncIterable<Uint8Array>,
+    @Query() { dry_run: isDryRun }: InitQuery,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<WithRevision<DryRunDto> | WithRevision<void>> {
+    if (!isDryRun) return this.replace(body);
+    response.status(200);
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    return this.dryRun(body, gone.signal);
+  }
+
   /** It waits for other changes only when the body is there and has been checked. */
-  replace(body: AsyncIterable<Uint8Array>): Promise<WithRevision<void>> {
+  private replace(body: AsyncIterable<Uint8Array>): Promise<WithRevision<void>> {
     return this.bodies.hold(body, (counted) =>
       this.thread.use(async (steps) => {
         await this.read(steps, counted);
@@ -65,7 +83,10 @@ export class InitService implements OnApplicationShutdown {
    * @param gone aborts when nobody waits for the result any more.
    * @throws RequestError 503 while another one is made.
    */
-  dryRun(body: AsyncIterable<Uint8Array>, gone: AbortSignal): Promise<WithRevision<DryRunDto>> {
+  private dryRun(
+    body: AsyncIterable<Uint8Array>,
+    gone: AbortSignal,
+  ): Promise<WithRevision<DryRunDto>> {
     return this.dryRunBodies.hold(body, (counted) =>
       this.dryRunThread.use(async (steps) => {
         await this.read(steps, counted);
@@ -106,29 +127,5 @@ export class InitService implements OnApplicationShutdown {
   }
 }
 
-@Controller()
-export class InitController {
-  constructor(private readonly init: InitService) {}
-
-  @ApiEndpoint('POST /init/', {
-    scope: 'replace',
-    query: InitQuery,
-    streamed: InitDto,
-    dryRun: DryRunDto,
-    summary: 'Replaces the whole configuration',
-  })
-  replace(
-    @Body() body: AsyncIterable<Uint8Array>,
-    @Query() { dry_run: isDryRun }: InitQuery,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<WithRevision<DryRunDto> | WithRevision<void>> {
-    if (!isDryRun) return this.init.replace(body);
-    response.status(200);
-    const gone = new AbortController();
-    response.once('close', () => gone.abort());
-    return this.init.dryRun(body, gone.signal);
-  }
-}
-
-@Module({ controllers: [InitController], providers: [InitService] })
+@Module({ controllers: [InitController] })
 export class InitModule {}

@@ -1,5 +1,5 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { type Incident, IncidentSeal } from '@weir/clients';
+import { Controller, Inject, Query } from '@nestjs/common';
+import { ClientAddress, type Incident, IncidentSeal } from '@weir/clients';
 import { type PutOperation, RuleVerdict } from '@weir/config-model';
 import {
   cutHash,
@@ -20,8 +20,10 @@ import {
   type StepVerdict,
   UNKNOWN_PORT,
 } from '@weir/policy';
+import { parseTime } from '@weir/ops';
 import type { Pool } from 'pg';
 import { findListed, type ListedName } from '../catalogue/store/name-search.js';
+import { ReadingEndpoint } from '../http/routing/endpoint.js';
 import type { Json } from '../http/validation/dto.js';
 import { InvalidRequestError } from '../http/validation/fault.js';
 import { Database } from '../platform/database/database.js';
@@ -29,11 +31,17 @@ import { PROCESS, type Process } from '../process.js';
 import { formatIpv4, formatIpv6 } from '../resources/networks/addresses/addresses.js';
 import { ConfigurationReader } from '../revisions/configuration-reader.js';
 import { ActiveImage } from './active-image.js';
-import type { ExplainedProfileDto, ExplanationDto, StepDto, StepName } from './explain.dto.js';
+import {
+  type ExplainedProfileDto,
+  ExplainQuery,
+  ExplanationDto,
+  type StepDto,
+  type StepName,
+} from './explain.dto.js';
 import { possibleCalls } from './flip.js';
 import { ModelResolver, type QueryOutcome } from './model-resolver.js';
 import { type Deciding, EVERYBODY, originOf } from './origin.js';
-import { formatType } from './record-types.js';
+import { formatType, readType } from './record-types.js';
 import { SmallPolicy } from './small-policy.js';
 import {
   entitiesOf,
@@ -42,10 +50,8 @@ import {
   type SubscriberRows,
 } from './subscriber-rows.js';
 
-/** A question that is valid in itself: who asks for what, and when. */
-export interface Question extends Incident {
-  readonly qtype: number;
-}
+const UNKNOWN = `It asks no upstream, and knows neither LOCAL_RECORDS nor DNS_ALLOWED_CLIENTS_FILE nor the designated
+resolvers: a name with local records is answered by these, whatever it says here.`;
 
 /** What decides, at one revision. */
 interface Situation {
@@ -61,8 +67,8 @@ const INCIDENT_MS = 86_400_000;
  * Explains what a client gets for a name (decisions §12). It reads the rows of one subscriber and has them decide by
  * the code of resolvers. Neither the client nor the name is kept or logged.
  */
-@Injectable()
-export class ExplainService {
+@Controller()
+export class ExplainController {
   private readonly pool: Pool;
   private readonly hashKey: HashKey;
   private readonly image: ActiveImage;
@@ -86,7 +92,7 @@ export class ExplainService {
   }
 
   /** What an incident number tells. @throws InvalidRequestError when it is none, or is too old. */
-  incidentOf(text: string): Incident {
+  private incidentOf(text: string): Incident {
     const { seal } = this;
     const incident = seal?.open(text);
     if (incident && Date.now() - incident.atMs <= INCIDENT_MS) return incident;
@@ -99,13 +105,22 @@ export class ExplainService {
     throw new InvalidRequestError([{ loc: ['query', 'incident'], msg, type: 'value_error' }]);
   }
 
-  async explain({ client, domain, target, qtype, atMs }: Question): Promise<Json<ExplanationDto>> {
+  @ReadingEndpoint('GET /explain/', {
+    query: ExplainQuery,
+    summary: 'What a client gets for a name, and why',
+    description: UNKNOWN,
+    answer: ExplanationDto,
+  })
+  async explain(@Query() query: ExplainQuery): Promise<Json<ExplanationDto>> {
+    const { client, domain, target, atMs } =
+      query.incident === undefined ? askedIn(query) : this.incidentOf(query.incident);
+    const qtype = readType(query.type) ?? 0;
     const { resolver, hashKey } = this;
     const names = [domain, ...(target === undefined ? [] : [target])].map((one) => toWireName(one));
-    const query = { client, name: names[0], target: names.at(1) ?? null, qtype, atMs };
+    const asking = { client, name: names[0], target: names.at(1) ?? null, qtype, atMs };
     const { rows, revision, catalogue } = await this.read(client, names);
     const entities = entitiesOf(rows, client.family).map((one) => withoutSecret(one, catalogue));
-    const ask = (policy: Policy): QueryOutcome => resolver.ask(policy, query);
+    const ask = (policy: Policy): QueryOutcome => resolver.ask(policy, asking);
     const { outcome, explanation } = this.policy.with(entities, catalogue, (policy) => {
       const asked = ask(policy);
       const hashes = hashesOf(asked.judged, hashKey);
@@ -151,7 +166,7 @@ export class ExplainService {
       ),
       verdict,
       rewrite: rewrite === null ? null : formatName(rewrite, 0),
-      target: judged === query.target && !isSecret ? judgedName : null,
+      target: judged === asking.target && !isSecret ? judgedName : null,
       targets_judged: outcome.areTargetsJudged,
       answer: outcome.answer,
       since: deciding && (await originOf(this.pool, deciding, revision)),
@@ -188,6 +203,13 @@ export class ExplainService {
     const listed = await findListed(pool, hashes, step.matchedId);
     return listed.find(({ labels }) => labels === step.matchedLabels);
   }
+}
+
+/** Validation has seen that client and domain are there. */
+function askedIn({ client: address = '', domain = '', port, at }: ExplainQuery): Incident {
+  const client = new ClientAddress();
+  client.set(address, port ?? UNKNOWN_PORT);
+  return { client, domain, atMs: at === undefined ? Date.now() : parseTime(at) };
 }
 
 /**
