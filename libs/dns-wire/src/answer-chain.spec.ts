@@ -302,7 +302,8 @@ describe('Scrubber', () => {
     expect(
       scrub(stray, { owner: QNAME, type: 15, rdata: concat([0, 1], pointerTo(4000)) }),
     ).toBeNull();
-    const many = Array.from({ length: 3_000 }, () => ({ owner: QNAME, type: 1 }));
+    const atQname = pointerTo(12);
+    const many = Array.from({ length: 3_000 }, () => ({ owner: atQname, type: 2, rdata: atQname }));
     expect(scrub(...many)).toBe(response);
     expect(scrub(...many, stray)).toBeNull();
     expect(

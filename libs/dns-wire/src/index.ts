@@ -3,7 +3,6 @@ export { AnswerChain, ChainStatus, MAX_TARGETS } from './answer-chain.js';
 export { copyBytes, readUint16, readUint32, writeUint16, writeUint32 } from './bytes.js';
 export { hasOption } from './edns.js';
 export { type ExtendedError, extendedError, NO_EXTENDED_ERROR } from './opt.js';
-export { lengthenQuestion } from './moved-names.js';
 export * from './forwarding.js';
 export * from './cache-ttl.js';
 export {

@@ -14,6 +14,7 @@ import {
   option,
   pointerTo,
   type TestMessage,
+  type TestRecord,
   wireName,
 } from './testing/message.js';
 import { damaged, responseMessage } from './testing/mutations.js';
@@ -77,7 +78,7 @@ describe('ResponseBuilder', () => {
     expect(rdata.readUInt32BE(rdata.length - 4)).toBe(30);
   });
 
-  it('appends the response to the name of the last record, with all its compression pointers', () => {
+  it('appends the response to the name of the last record, with all its names', () => {
     const atExample = pointerTo(12 + 7);
     const cname = {
       owner: pointerTo(12),
@@ -112,6 +113,7 @@ describe('ResponseBuilder', () => {
     expect(answer).toMatchObject({ flags: 0x8183, rcode: 3, trailing: 0, ede: [29] });
     const whole = Buffer.from(out);
     const nameIn = (at: number) => decodeName(whole, at).name;
+    const namesIn = (at: number) => [nameIn(at), nameIn(decodeName(whole, at).end)];
     expect(answer.answers.map(({ owner, type }) => [owner, type])).toEqual([
       ['WWW.isp.example', 5],
       ['between.example', 5],
@@ -123,13 +125,9 @@ describe('ResponseBuilder', () => {
     expect(nameIn(b.rdataAt + 2)).toBe('edg.example');
     expect(nameIn(c.rdataAt + 6)).toBe('a.example');
     expect(hexOf(d.rdata)).toBe('02c00c');
-    expect([nameIn(e.rdataAt), nameIn(e.rdataAt + 2)]).toEqual(['edg.example', 'example']);
+    expect(namesIn(e.rdataAt)).toEqual(['edg.example', 'example']);
     const [soa] = answer.authorities;
-    expect([soa.owner, nameIn(soa.rdataAt), nameIn(soa.rdataAt + 2)]).toEqual([
-      'example',
-      'edg.example',
-      'example',
-    ]);
+    expect([soa.owner, ...namesIn(soa.rdataAt)]).toEqual(['example', 'edg.example', 'example']);
     expect(answer.additionals[0]).toMatchObject({ owner: 'edg.example', type: 1, ttl: 6 });
   });
 
@@ -143,7 +141,7 @@ describe('ResponseBuilder', () => {
     expect(send()).toMatchObject({ rcode: 2, ede: [22], answers: [], trailing: 0 });
   });
 
-  it('refuses a response whose pointers cannot be moved, or that does not fit', () => {
+  it('refuses a response with a malformed name, or that does not fit', () => {
     const tooFar = { owner: pointerTo(0x3fff), type: 1, rdata: new Uint8Array(4) };
     ask();
     builder.addAnswer(null, 5, 60, TARGET);
@@ -158,35 +156,89 @@ describe('ResponseBuilder', () => {
     );
   });
 
-  const TYPE_OF_FIRST = RECORDS + 2;
-  const RDATA_OF_FIRST = TYPE_OF_FIRST + 10;
+  const RDATA_OF_FIRST = RECORDS + 12;
   const leadingTo = (target: number) => [
     { owner: pointerTo(12), type: 16, ttl: 0x0161_0000, rdata: [...wireName('a.b'), 1, 0x62, 0xc0, 12] },
     { owner: pointerTo(target), type: 1, ttl: 1, rdata: Uint8Array.of(192, 0, 2, 1) },
   ]; // prettier-ignore
   const appendPointerTo = (target: number) => {
-    ask();
+    const { send } = ask();
     builder.addAnswer(null, 5, 60, TARGET);
     const answers = leadingTo(target).map((one) => ({ ...one, rdata: Uint8Array.from(one.rdata) }));
-    return builder.append(parsed({ flags: 0x8180, questions: [question], answers }));
+    const isAppended = builder.append(parsed({ flags: 0x8180, questions: [question], answers }));
+    return isAppended && send;
   };
 
-  it.each([
-    ['the type of the question', RECORDS - 4],
-    ['the class of the question', RECORDS - 1],
-    ['the type of a record', TYPE_OF_FIRST],
-    ['the TTL of a record', TYPE_OF_FIRST + 4],
-    ['the middle of a label', 13],
-    ['a name of any rdata that has a pointer', RDATA_OF_FIRST + 5],
-    ['itself', RDATA_OF_FIRST + 9],
-    ['the header', 4],
-  ])('refuses a response with a pointer to %s', (_, target) => {
-    expect(appendPointerTo(target)).toBe(false);
+  it('refuses a response with a pointer to itself', () => {
+    expect(appendPointerTo(RDATA_OF_FIRST + 9)).toBe(false);
   });
 
-  it('takes a pointer to an uncompressed name of any rdata', () => {
-    expect(appendPointerTo(RDATA_OF_FIRST)).toBe(true);
-    expect(appendPointerTo(RDATA_OF_FIRST + 2)).toBe(true);
+  it.each([
+    ['the queried name', 12, 'Target.example'],
+    ['the name in the rdata of another type', RDATA_OF_FIRST, 'a.b'],
+    ['its end', RDATA_OF_FIRST + 2, 'b'],
+    ['a name there that has a pointer', RDATA_OF_FIRST + 5, 'b.Target.example'],
+  ])('keeps a name that is a pointer to %s', (_, target, name) => {
+    const send = appendPointerTo(target);
+    expect(send && send().answers[2].owner).toBe(name);
+  });
+
+  it('writes an owner once that several records have', () => {
+    const { send } = ask();
+    const owner = pointerTo(12);
+    const answers = [1, 2, 3].map((last) => ({
+      owner,
+      type: 1,
+      rdata: Uint8Array.of(192, 0, 2, last),
+    }));
+    builder.addAnswer(null, 5, 60, TARGET);
+    expect(builder.append(parsed({ flags: 0x8180, questions: [question], answers }))).toBe(true);
+    const [, first, second, third] = send().answers;
+    expect(second.at - first.at).toBe(TARGET.length + 14);
+    expect(third.at - second.at).toBe(2 + 14);
+    expect(third.owner).toBe('Target.example');
+  });
+
+  /** NXDOMAIN of example.com as the answer for a name below. */
+  function descend(authorities: readonly TestRecord[]) {
+    const { send } = ask('a.bc.Example.com', 28);
+    const questions = [{ qname: wireName('example.com'), qtype: 1 }];
+    return builder.append(parsed({ flags: 0x81a3, questions, authorities })) && send();
+  }
+
+  it('becomes the answer for a name below one that does not exist', () => {
+    // MNAME begins with a label, and RNAME points into MNAME: 12 + 17 + 12.
+    const mname = concat([2, 0x6e, 0x73], pointerTo(12));
+    const rdata = concat(mname, pointerTo(41), new Uint8Array(20));
+    const answer = descend([
+      { owner: pointerTo(12), type: 6, ttl: 60, rdata },
+      { owner: pointerTo(20), type: 2, ttl: 70, rdata: pointerTo(41) },
+      { owner: wireName('x.example.com'), type: 47, ttl: 80, rdata: wireName('example.com') },
+    ]);
+    expect(answer).toMatchObject({
+      rcode: 3,
+      questions: [{ qname: 'a.bc.Example.com', qtype: 28 }],
+      answers: [],
+      authorities: [
+        { owner: 'example.com', type: 6, ttl: 60 },
+        { owner: 'com', type: 2, ttl: 70 },
+        { owner: 'x.example.com', type: 47, ttl: 80 },
+      ],
+      trailing: 0,
+    });
+    // Nothing comes before it that is not authenticated.
+    expect(builder.response.flags).toBe(0x81a3);
+    const names = wireName('ns.example.com');
+    expect(answer && answer.authorities.map((one) => hexOf(one.rdata))).toEqual(
+      [concat(names, names, new Uint8Array(20)), names, wireName('example.com')].map(hexOf),
+    );
+  });
+
+  it('takes no damaged records', () => {
+    const owner = pointerTo(12);
+    expect(descend([{ owner, type: 6, ttl: 1, rdata: Uint8Array.of(3, 1, 1) }])).toBe(false);
+    expect(descend([{ owner, type: 6, ttl: 1, rdata: Uint8Array.of(0xc0) }])).toBe(false);
+    expect(descend([{ owner, type: 2, ttl: 1, rdata: pointerTo(0x3fff) }])).toBe(false);
   });
 
   it('keeps owners and TTLs of any response, and takes damaged ones', () => {

@@ -1,6 +1,6 @@
 import { copyBytes, writeUint16 } from './bytes.js';
 import { hasUsableRcode } from './cache-ttl.js';
-import { adaptPointers, Move, arePointersSound } from './moved-names.js';
+import { appendRecord } from './copied-records.js';
 import {
   CLASS_IN,
   Ede,
@@ -30,9 +30,6 @@ export class ResponseBuilder {
   /** Valid until the next `start`. */
   readonly response = new Response();
   private readonly bytes = new Uint8Array(MAX_MESSAGE_BYTES);
-  private readonly move = new Move();
-  /** Offset of the rdata of the last record. */
-  private lastRdata = 0;
 
   /** Begins a response to the query: NOERROR, no records. */
   start(bytes: Uint8Array, query: Query): void {
@@ -62,36 +59,25 @@ export class ResponseBuilder {
   }
 
   /**
-   * Appends all records of the response to the name that is the rdata of the last record. RCODE, EDE and TC become
-   * those of that response. An error is passed on without records.
+   * Appends all records of a response to another question: for the name that the last record leads to, or, before any
+   * record, for a name whose answer holds for the queried one too. RCODE, EDE and TC become those of that response. An
+   * error is passed on without records.
    * @returns false when its records are malformed, or do not fit; the response is then undefined
    */
   append(other: Response): boolean {
-    const { response, move } = this;
+    const { response } = this;
     response.rcode = other.rcode;
     // The records before are not authenticated.
-    response.flags = other.flags & ~Flag.ad;
+    response.flags = response.ttlCount === 0 ? other.flags : other.flags & ~Flag.ad;
     response.ede = other.ede;
     if (!hasUsableRcode(other)) {
       this.removeRecords();
       return true;
     }
-    const start = response.recordsEnd;
-    const from = other.questionEnd;
-    const end = start + other.recordsEnd - from;
-    if (end > MAX_MESSAGE_BYTES || !arePointersSound(other)) return false;
-    copyBytes(other.bytes, from, this.bytes, start, other.recordsEnd - from);
-    move.recordsStart = from;
-    move.nameDistance = this.lastRdata - HEADER_BYTES;
-    move.recordDistance = start - from;
-    if (!adaptPointers(this.bytes, start, end, move)) return false;
-    for (let i = 0; i < other.ttlCount; i++) {
-      response.ttlOffsets[response.ttlCount++] = other.ttlOffsets[i] + move.recordDistance;
-    }
+    for (let i = 0; i < other.ttlCount; i++) if (!appendRecord(response, other, i)) return false;
     response.answerCount += other.answerCount;
     response.authorityCount += other.authorityCount;
     response.additionalCount += other.additionalCount;
-    response.recordsEnd = end;
     return true;
   }
 
@@ -119,9 +105,9 @@ export class ResponseBuilder {
       copyBytes(owner, 0, bytes, at, owner.length);
       fixed = at + owner.length;
     }
-    this.lastRdata = writeFixedPart(bytes, fixed, type, CLASS_IN, ttlSeconds, rdataBytes);
+    const rdata = writeFixedPart(bytes, fixed, type, CLASS_IN, ttlSeconds, rdataBytes);
     response.ttlOffsets[response.ttlCount++] = fixed + TTL_OFFSET;
-    response.recordsEnd = this.lastRdata + rdataBytes;
-    return this.lastRdata;
+    response.recordsEnd = rdata + rdataBytes;
+    return rdata;
   }
 }

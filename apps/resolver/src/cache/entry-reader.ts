@@ -1,12 +1,12 @@
 import {
   Flag,
   HEADER_BYTES,
-  lengthenQuestion,
   MAX_MESSAGE_BYTES,
   type Query,
   readUint32,
   removeAdditional,
   Response,
+  ResponseBuilder,
   writeUint32,
 } from '@weir/dns-wire';
 import type { Question } from '../query/question.js';
@@ -20,6 +20,7 @@ export class EntryReader {
   private readonly message = new Int32Array((MAX_MESSAGE_BYTES + 1) / 4);
   private readonly messageBytes = new Uint8Array(this.message.buffer);
   private readonly response = new Response();
+  private readonly builder = new ResponseBuilder();
   /** Those of the answer that was read last. */
   readonly targets = new TargetHashes();
   /** Whether that answer has private addresses. */
@@ -48,7 +49,7 @@ export class EntryReader {
   /**
    * The response to another question, for a name below that of the entry (RFC 8020). Valid until the next read.
    * @param entryQuestionEnd end of the question of the entry
-   * @returns null when the records cannot be moved behind the longer name
+   * @returns null when the records are malformed, or do not fit behind the longer name
    */
   readBelow(
     at: number,
@@ -58,7 +59,9 @@ export class EntryReader {
   ): Response | null {
     const response = this.read(at, query, nowSeconds);
     response.questionEnd = entryQuestionEnd;
-    return lengthenQuestion(response, bytes, query.questionEnd) ? response : null;
+    removeAdditional(response);
+    this.builder.start(bytes, query);
+    return this.builder.append(response) ? this.builder.response : null;
   }
 
   /** The response without additional records, with one TTL for all others. Valid until the next read. */
