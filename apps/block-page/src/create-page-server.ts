@@ -7,13 +7,12 @@ import {
 } from '@weir/clients';
 import { parseHashKey } from '@weir/dns-name';
 import { CidrSet, type Logger } from '@weir/ops';
-import type { PolicySource } from '@weir/policy';
+import type { Policy, PolicySource } from '@weir/policy';
 import { randomInt } from 'node:crypto';
 import { readBrand } from './brand/brand.js';
 import type { BlockPageConfiguration } from './configuration.js';
 import { CustomPages } from './content/custom-pages.js';
 import { type PageCounters, Refusal } from './metrics/page-counters.js';
-import { BuiltInPage } from './page/built-in-page.js';
 import { Pages } from './page/pages.js';
 import { PageHandler } from './server/page-handler.js';
 import { PageServer } from './server/page-server.js';
@@ -30,20 +29,17 @@ const nowSeconds = (): number => Math.floor(monotonicMs() / 1000) + 1;
 /** What can be shown. */
 export interface PageContent {
   readonly pages: Pages;
-  readonly builtIn: BuiltInPage;
   readonly custom: CustomPages;
 }
 
 /** @throws StartError when the logo cannot be read. */
 export function openContent(
   configuration: BlockPageConfiguration,
-  source: PolicySource,
+  source: PolicySource<Policy>,
   log: Logger,
 ): PageContent {
-  const builtIn = new BuiltInPage(readBrand(configuration));
   return {
-    pages: new Pages({ builtIn, timeZone: configuration.SCHEDULE_TIMEZONE }),
-    builtIn,
+    pages: new Pages(readBrand(configuration), configuration.SCHEDULE_TIMEZONE),
     custom: new CustomPages({
       folder: configuration.BLOCK_PAGE_CONTENT,
       log,
@@ -54,7 +50,7 @@ export function openContent(
 }
 
 export interface PageServerParts {
-  readonly source: PolicySource;
+  readonly source: PolicySource<Policy>;
   readonly content: PageContent;
   readonly counters: PageCounters;
   /** Wall clock in milliseconds, for schedules. */

@@ -1,10 +1,4 @@
-import {
-  type Client,
-  MatchedBy,
-  type PolicySource,
-  type QueryPolicy,
-  SubscriberMatch,
-} from '@weir/policy';
+import { type Client, MatchedBy, type PolicySource, SubscriberMatch } from '@weir/policy';
 
 /**
  * The shortest prefixes that a provider assigns to one subscriber (RFC 6177 §2). A shorter prefix is a pool of many
@@ -28,7 +22,7 @@ export class SubscriberKey {
 
   /** @param salt 32 secret bits */
   constructor(
-    private readonly source: PolicySource<QueryPolicy>,
+    private readonly source: PolicySource,
     private readonly salt: number,
   ) {}
 

@@ -16,7 +16,6 @@ export class Lookups {
   readonly orders: OrderLookup;
   readonly grants: TimedRuleLookup;
 
-  /** @param spaces of which the structures have been created. */
   constructor(spaces: PolicySpaces, clock: ZoneClock) {
     this.profiles = new ProfileLookup(spaces.profiles, spaces.profileLists);
     this.domainRules = new DomainRuleLookup(spaces.domainRules, this.profiles.records);

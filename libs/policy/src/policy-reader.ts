@@ -5,7 +5,7 @@ import { Decision, NO_TTL_CAP, Reason, type Verdict } from './decision.js';
 import type { Explanation } from './explanation.js';
 import { Lookups } from './lookups.js';
 import { PolicyError } from './check-operation.js';
-import { PolicyHead } from './policy-head.js';
+import type { Space } from './memory/space.js';
 import type { PolicySpaces } from './policy-spaces.js';
 import type { OrderLookup } from './rules/order-lookup.js';
 import { RuleEvaluator } from './rule-evaluator.js';
@@ -18,21 +18,36 @@ export interface PolicyOptions {
   readonly timeZone: string;
 }
 
+/** Words of the space `head`, which has the revision: its low half, then its high half. */
+export const HEAD_WORDS = 2;
+const TWO_TO_32 = 4_294_967_296;
+
+export function writeRevision(head: Space, revision: number): void {
+  const words = head.own(0);
+  words[0] = revision | 0;
+  words[1] = Math.floor(revision / TWO_TO_32);
+}
+
+/** Holds the policy in force; null before the first snapshot. */
+export interface PolicySource<P extends PolicyReader = PolicyReader> {
+  readonly policy: P | null;
+}
+
 /**
  * Answers queries from the memory of a policy: the subscriber of a client, the active profile, its verdict on a name
- * (decisions §5, §7, §8). The policy itself has a reader, and so can have every other thread: one for each thread, as
- * it has room for one query.
+ * (decisions §5, §7, §8). The policy itself is one, and every other thread can have one: one for each thread, as it has
+ * room for one query.
  *
  * `identify`, `judge`, `judgeOrders`, `decide` and `match` allocate nothing and never throw.
  */
 export class PolicyReader {
-  private readonly head: PolicyHead;
+  private readonly head: Space;
   private readonly lookups: Lookups;
   private readonly evaluator: RuleEvaluator;
   private readonly clock: ZoneClock;
 
   /**
-   * @param spaces of which the structures have been created.
+   * @param spaces of which the structures are created before the first query.
    * @throws PolicyError when there is no such time zone.
    */
   constructor(spaces: PolicySpaces, { timeZone }: PolicyOptions) {
@@ -41,13 +56,14 @@ export class PolicyReader {
     } catch (cause) {
       throw new PolicyError('the time zone of schedules is unknown', { cause });
     }
-    this.head = new PolicyHead(spaces.head);
+    this.head = spaces.head;
     this.lookups = new Lookups(spaces, this.clock);
     this.evaluator = new RuleEvaluator(this.lookups, this.clock);
   }
 
   get revision(): number {
-    return this.head.revision;
+    const [words] = this.head.chunks;
+    return words[1] * TWO_TO_32 + (words[0] >>> 0);
   }
 
   /** The index in which names are looked up; null: no name is in any category or application. */
@@ -55,7 +71,7 @@ export class PolicyReader {
     return this.evaluator.catalogue;
   }
 
-  set catalogue(index: CatalogueIndex | null) {
+  setCatalogue(index: CatalogueIndex | null): void {
     this.evaluator.catalogue = index;
   }
 

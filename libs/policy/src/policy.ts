@@ -11,20 +11,12 @@ import {
   type PutOperation,
   toRow,
 } from '@weir/config-model';
-import type { SuffixHashes } from '@weir/dns-name';
-import type { CatalogueIndex } from './catalogue-index.js';
 import { checkOperation } from './check-operation.js';
-import type { Client } from './client.js';
-import type { Decision, Verdict } from './decision.js';
 import { type EntityStore, EntityStores } from './entity-stores.js';
-import type { Explanation } from './explanation.js';
 import { loadRows } from './load-rows.js';
 import { Fork, type SpaceOptions } from './memory/space.js';
-import { PolicyHead } from './policy-head.js';
-import { type PolicyOptions, PolicyReader } from './policy-reader.js';
+import { HEAD_WORDS, type PolicyOptions, PolicyReader, writeRevision } from './policy-reader.js';
 import { createSpaces, forkSpaces, giveAwaySpaces, type PolicySpaces } from './policy-spaces.js';
-import type { OrderLookup } from './rules/order-lookup.js';
-import type { SubscriberMatch } from './subscribers/subscriber-lookup.js';
 
 /** Bytes of each structure. */
 export type PolicyMemory = Readonly<
@@ -43,19 +35,14 @@ export type PolicyMemory = Readonly<
 >;
 
 /**
- * The configuration in the form that answers queries: the subscriber of a client, the active profile, its verdict on
- * a name (decisions §5, §7, §8). Changes are applied one revision at a time, large ones to a fork. A query sees a
- * revision whole or not at all.
- *
- * `identify`, `judge` and `decide` allocate nothing and never throw.
+ * The configuration in the form that answers queries, in the thread that changes it. Changes are applied one revision
+ * at a time, large ones to a fork. A query sees a revision whole or not at all.
  */
-export class Policy {
+export class Policy extends PolicyReader {
   /** The memory that readers in other threads need. */
   readonly spaces: PolicySpaces;
   readonly timeZone: string;
   private readonly stores: EntityStores;
-  private readonly head: PolicyHead;
-  private readonly reader: PolicyReader;
   private readonly sum: Digest;
 
   /**
@@ -63,12 +50,13 @@ export class Policy {
    * @throws PolicyError when there is no such time zone.
    */
   constructor(options: PolicyOptions & SpaceOptions, from?: Policy) {
+    const spaces = from === undefined ? createSpaces(options) : forkSpaces(from.spaces, new Fork());
+    super(spaces, options);
+    this.spaces = spaces;
     this.timeZone = options.timeZone;
-    this.spaces = from === undefined ? createSpaces(options) : forkSpaces(from.spaces, new Fork());
-    this.stores = new EntityStores(this.spaces, from?.stores);
-    this.head = new PolicyHead(this.spaces.head);
-    this.reader = new PolicyReader(this.spaces, options);
-    this.reader.catalogue = from?.catalogue ?? null;
+    if (from === undefined) spaces.head.add(HEAD_WORDS);
+    this.stores = new EntityStores(spaces, from?.stores);
+    this.setCatalogue(from?.catalogue ?? null);
     this.sum = Digest.parse(from?.digest() ?? EMPTY_DIGEST);
   }
 
@@ -102,13 +90,9 @@ export class Policy {
     this.spaces.head.fork.isOver = true;
   }
 
-  get revision(): number {
-    return this.head.revision;
-  }
-
   /** Ends a load: the entities that were put are the configuration at this revision. */
   setRevision(revision: number): void {
-    this.head.revision = revision;
+    writeRevision(this.spaces.head, revision);
   }
 
   /** The digest of all entities (see `Digest` of `@weir/config-model`). */
@@ -148,7 +132,7 @@ export class Policy {
   apply(change: Change): void {
     change.operations.forEach(checkOperation);
     for (const operation of change.operations) this.applyChecked(operation);
-    this.head.revision = change.revision;
+    this.setRevision(change.revision);
   }
 
   /**
@@ -162,7 +146,7 @@ export class Policy {
       this.applyChecked(operation);
       yield;
     }
-    this.head.revision = change.revision;
+    this.setRevision(change.revision);
   }
 
   /**
@@ -183,59 +167,9 @@ export class Policy {
     loadRows(kind, flat, this.stores, this.sum);
   }
 
-  /** Sets the index in which names are looked up; null: no name is in any category or application. */
-  setCatalogue(index: CatalogueIndex | null): void {
-    this.reader.catalogue = index;
-  }
-
-  /** The index that `setCatalogue` was last called with. */
-  get catalogue(): CatalogueIndex | null {
-    return this.reader.catalogue;
-  }
-
   /** The block page with this id (`Decision.pageId`); undefined: there is none. */
   blockPage(id: number): BlockPage | undefined {
     return this.stores.findBlockPage(id);
-  }
-
-  /** Finds the profile of the client and the active one. Leaves the fields that `judge` sets as they are. */
-  identify(client: Client, nowMs: number, out: Decision): void {
-    this.reader.identify(client, nowMs, out);
-  }
-
-  /** Finds the network or NAPT range that identifies the subscriber of a client. Allocates nothing, never throws. */
-  match(client: Client, out: SubscriberMatch): void {
-    this.reader.match(client, out);
-  }
-
-  /** Judges a name, the queried one or a CNAME target, by the active profile that `identify` of this policy found. */
-  judge(names: SuffixHashes, out: Decision): void {
-    this.reader.judge(names, out);
-  }
-
-  /** The same by orders and mandatory categories alone: what they do not block is `unfiltered`. */
-  judgeOrders(names: SuffixHashes, out: Decision): void {
-    this.reader.judgeOrders(names, out);
-  }
-
-  /** Whether `judgeOrders` may block anything. */
-  get hasOrders(): boolean {
-    return this.reader.hasOrders;
-  }
-
-  /** The texts of orders, by `Decision.orderNumber`. */
-  get orders(): OrderLookup {
-    return this.reader.orders;
-  }
-
-  /** `identify`, then `judge`. */
-  decide(client: Client, names: SuffixHashes, nowMs: number, out: Decision): Verdict {
-    return this.reader.decide(client, names, nowMs, out);
-  }
-
-  /** Decides, and tells what the decision was made of. Allocates. */
-  explain(client: Client, names: SuffixHashes, nowMs: number): Explanation {
-    return this.reader.explain(client, names, nowMs);
   }
 
   private applyChecked(operation: Operation): void {

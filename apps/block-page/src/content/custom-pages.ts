@@ -1,5 +1,5 @@
 import type { Logger } from '@weir/ops';
-import type { PolicySource } from '@weir/policy';
+import type { Policy, PolicySource } from '@weir/policy';
 import { readFile, stat } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ export interface CustomPagesOptions {
   readonly log: Pick<Logger, 'info' | 'warn'>;
   readonly monotonicMs: () => number;
   /** The configuration, which has the block pages. */
-  readonly source: PolicySource;
+  readonly source: PolicySource<Policy>;
 }
 
 /** The custom pages: `<page id>/index.html` in a folder, read again when they change. */

@@ -51,7 +51,7 @@ const MAX_PORT = 65_535;
 const MINUTE_MS = 60_000;
 
 export interface RequestEvaluatorOptions {
-  readonly source: PolicySource;
+  readonly source: PolicySource<Policy>;
   readonly hashKey: HashKey;
   /** Null: there is nobody to ask for CNAME targets. */
   readonly targets: Pick<CnameTargets, 'of'> | null;

@@ -11,7 +11,7 @@ import {
 } from '../query/exchange.js';
 import type { Input, InputTurns } from './input-turns.js';
 import { TickWriter } from './tick-writer.js';
-import type { UnreadAccount, UnreadBytes } from './unread-bytes.js';
+import type { UnreadBytes } from './unread-bytes.js';
 
 /** Largest accepted query. A real one is far smaller. */
 const MAX_QUERY_BYTES = 4096;
@@ -53,20 +53,19 @@ export class TcpConnection implements Connection, Input, ReplyPath {
   private isReading = false;
   /** Other connections come first; `handleNext` follows. */
   private isQueued = false;
-  private readonly account: UnreadAccount;
   private readonly writer: TickWriter;
 
   constructor(private readonly options: TcpConnectionOptions) {
-    const { socket } = options;
+    const { socket, unread } = options;
     this.transport = options.transport;
     this.client = options.client;
     this.lastActiveMs = options.nowMs();
-    this.account = options.unread.open(this);
+    unread.open(this);
     this.writer = new TickWriter(socket, () => {
-      this.account.set(socket.writableLength);
+      unread.set(this, socket.writableLength);
     });
     socket.once('close', () => {
-      this.account.close();
+      unread.close(this);
     });
     socket.on('data', (chunk: Buffer) => {
       this.onData(chunk);

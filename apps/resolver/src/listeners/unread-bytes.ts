@@ -4,24 +4,8 @@ import { DropReason } from '../query/exchange.js';
 /** A connection that holds more than this is closed. */
 const MAX_CONNECTION_BYTES = 512 * 1024;
 
-/** The bytes that one connection makes this process hold. */
-export class UnreadAccount {
-  bytes = 0;
-
-  constructor(
-    readonly connection: { destroy(): void },
-    private readonly all: UnreadBytes,
-  ) {}
-
-  /** Closes this connection, or the one with the most bytes, when they are too many. */
-  set(bytes: number): void {
-    this.all.set(this, bytes);
-  }
-
-  /** The connection is closed. */
-  close(): void {
-    this.all.remove(this);
-  }
+interface Closable {
+  destroy(): void;
 }
 
 /**
@@ -32,41 +16,46 @@ export class UnreadAccount {
 export class UnreadBytes {
   /** Of all connections. */
   total = 0;
-  private readonly accounts = new Set<UnreadAccount>();
+  private readonly held = new Map<Closable, number>();
 
   constructor(
     private readonly maxBytes: number,
     private readonly counters: QueryCounters,
   ) {}
 
-  open(connection: { destroy(): void }): UnreadAccount {
-    const account = new UnreadAccount(connection, this);
-    this.accounts.add(account);
-    return account;
+  open(connection: Closable): void {
+    this.held.set(connection, 0);
   }
 
-  set(account: UnreadAccount, bytes: number): void {
-    if (!this.accounts.has(account)) return;
-    this.total += bytes - account.bytes;
-    account.bytes = bytes;
-    if (bytes > MAX_CONNECTION_BYTES) return this.cut(account, DropReason.unread);
+  /**
+   * What a connection makes this process hold now. Closes it, or those with the most bytes, when they are too many. Of
+   * one that is closed nothing is counted.
+   */
+  set(connection: Closable, bytes: number): void {
+    const before = this.held.get(connection);
+    if (before === undefined) return;
+    this.held.set(connection, bytes);
+    this.total += bytes - before;
+    if (bytes > MAX_CONNECTION_BYTES) return this.cut(connection, DropReason.unread);
     while (this.total > this.maxBytes) this.cut(this.largest(), DropReason.memory);
   }
 
-  remove(account: UnreadAccount): void {
-    if (this.accounts.delete(account)) this.total -= account.bytes;
+  /** The connection is closed. */
+  close(connection: Closable): void {
+    this.total -= this.held.get(connection) ?? 0;
+    this.held.delete(connection);
   }
 
-  private cut(account: UnreadAccount, reason: DropReason): void {
+  private cut(connection: Closable, reason: DropReason): void {
     this.counters.drop(reason);
-    this.remove(account);
-    account.connection.destroy();
+    this.close(connection);
+    connection.destroy();
   }
 
-  private largest(): UnreadAccount {
-    let largest: UnreadAccount | null = null;
-    for (const account of this.accounts) {
-      if (largest === null || account.bytes > largest.bytes) largest = account;
+  private largest(): Closable {
+    let [largest, most] = [null as Closable | null, -1];
+    for (const [connection, bytes] of this.held) {
+      if (bytes > most) [largest, most] = [connection, bytes];
     }
     if (largest === null) throw new Error('unread bytes without a connection');
     return largest;

@@ -10,7 +10,7 @@ import {
   Rcode,
   type Response,
 } from '@weir/dns-wire';
-import type { PolicySource, QueryPolicy } from '@weir/policy';
+import type { PolicySource } from '@weir/policy';
 import {
   Action,
   DecidedQuery,
@@ -47,7 +47,7 @@ export interface UpstreamAccess {
 
 export interface QueryPathOptions extends Omit<RepliesOptions, 'timer'> {
   /** The policy stays as it is from `enter` to `leave`. The path calls them for each query and each response. */
-  readonly source: PolicySource<QueryPolicy> & Pick<ReadPolicy, 'enter' | 'leave'>;
+  readonly source: PolicySource & Pick<ReadPolicy, 'enter' | 'leave'>;
   readonly hashKey: HashKey;
   readonly decider: QueryDecider;
   readonly targetInspector: TargetInspector;

@@ -14,7 +14,7 @@ import {
   writeRecordsAnswer,
   writeTruncatedAnswer,
 } from '@weir/dns-wire';
-import { type Decision, type PolicySource, type QueryPolicy, Reason, Verdict } from '@weir/policy';
+import { type Decision, type PolicySource, Reason, Verdict } from '@weir/policy';
 import {
   OwnAnswers,
   type OwnAnswersOptions,
@@ -45,7 +45,7 @@ export const ExtendedErrors = {
 } as const;
 
 export interface RepliesOptions extends OwnAnswersOptions {
-  readonly source: PolicySource<QueryPolicy>;
+  readonly source: PolicySource;
   /** Highest TTL of records from upstream. */
   readonly maxTtlSeconds: number;
   readonly limits: ClientLimits;

@@ -2,7 +2,7 @@ import { MAX_ORDER_TEXT } from '@weir/config-model';
 import { Ede, type ExtendedError, extendedError } from '@weir/dns-wire';
 import type { CatalogueIndex, Purpose } from '../catalogue-index.js';
 import { type Decision, Reason } from '../decision.js';
-import type { PolicySource, QueryPolicy } from '../policy-source.js';
+import type { PolicySource } from '../policy-reader.js';
 
 /** Who filters, as structured errors say it. */
 export interface FilteringProvider {
@@ -13,7 +13,7 @@ export interface FilteringProvider {
 
 export interface BlockErrorsOptions {
   /** Of the policy that has made the decision. */
-  readonly source: PolicySource<QueryPolicy>;
+  readonly source: PolicySource;
   /** False: no error has an EXTRA-TEXT. */
   readonly hasText: boolean;
   readonly provider: FilteringProvider;

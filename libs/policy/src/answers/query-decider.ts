@@ -1,7 +1,7 @@
 import { CLASS_IN, HEADER_BYTES, type Query, Type } from '@weir/dns-wire';
 import type { Client } from '../client.js';
 import { type Decision, isOfOrders, Reason, Verdict } from '../decision.js';
-import type { PolicySource, QueryPolicy } from '../policy-source.js';
+import type { PolicySource } from '../policy-reader.js';
 import { Action, type AskedQuery, type DecidedQuery } from './decided-query.js';
 import type { LocalName, LocalRecords, Rewrite } from './local-records.js';
 import type { ServerInformation } from './server-information.js';
@@ -37,7 +37,7 @@ class PolicyRewrite {
 type LinkList = NonNullable<LocalName['rewrite']>['links'];
 
 export interface QueryDeciderOptions {
-  readonly source: PolicySource<QueryPolicy>;
+  readonly source: PolicySource;
   /** Clients that are served without a profile. */
   readonly allowedClients: { has(client: Client): boolean };
   /** Wall clock in milliseconds: schedules follow it. */

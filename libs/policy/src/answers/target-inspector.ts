@@ -1,6 +1,6 @@
 import { AnswerChain, ChainStatus, type Response } from '@weir/dns-wire';
 import { type Decision, type Reason, Verdict } from '../decision.js';
-import type { PolicySource, QueryPolicy } from '../policy-source.js';
+import type { PolicyReader, PolicySource } from '../policy-reader.js';
 import type { DecidedQuery } from './decided-query.js';
 import { TargetHashes } from './target-hashes.js';
 
@@ -9,7 +9,7 @@ export const TargetVerdict = { pass: 0, block: 1, malformed: 2, tooMany: 3 } as 
 export type TargetVerdict = (typeof TargetVerdict)[keyof typeof TargetVerdict];
 
 export interface TargetInspectorOptions {
-  readonly source: PolicySource<QueryPolicy>;
+  readonly source: PolicySource;
   /** False: targets are judged by orders and mandatory categories alone. */
   readonly isEnabled: boolean;
 }
@@ -64,7 +64,7 @@ export class TargetInspector {
   }
 
   /** The policy, when it has a say about targets. Takes down what holds for the queried name. */
-  private inspectingPolicy(decision: Decision): QueryPolicy | null {
+  private inspectingPolicy(decision: Decision): PolicyReader | null {
     const { policy } = this.options.source;
     this.verdict = decision.verdict;
     this.reason = decision.reason;
@@ -79,7 +79,7 @@ export class TargetInspector {
     return this.options.isEnabled && this.verdict === Verdict.permit && !this.explicitAllow;
   }
 
-  private isBlocked(policy: QueryPolicy, { hashes, decision }: DecidedQuery): boolean {
+  private isBlocked(policy: PolicyReader, { hashes, decision }: DecidedQuery): boolean {
     if (this.isByProfile()) policy.judge(hashes, decision);
     else policy.judgeOrders(hashes, decision);
     return decision.verdict === Verdict.block;
@@ -94,7 +94,7 @@ export class TargetInspector {
     decision.matchedLabels = this.matchedLabels;
   }
 
-  private judgeNames(policy: QueryPolicy, query: DecidedQuery, response: Response): TargetVerdict {
+  private judgeNames(policy: PolicyReader, query: DecidedQuery, response: Response): TargetVerdict {
     const { chain } = this;
     const status = chain.walk(response);
     for (let i = 0; i < chain.targetCount; i++) {
@@ -105,7 +105,7 @@ export class TargetInspector {
     return status === ChainStatus.malformed ? TargetVerdict.malformed : TargetVerdict.tooMany;
   }
 
-  private judgeKept(policy: QueryPolicy, query: DecidedQuery, kept: TargetHashes): TargetVerdict {
+  private judgeKept(policy: PolicyReader, query: DecidedQuery, kept: TargetHashes): TargetVerdict {
     let at = 0;
     for (let i = 0; i < kept.count; i++) {
       at = query.hashes.load(kept.words, at);

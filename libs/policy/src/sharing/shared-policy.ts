@@ -106,10 +106,10 @@ export class SharedPolicy {
     const spaces = known?.spaces ?? (before ? forkSpaces(before.spaces, NO_FORK) : createSpaces());
     adoptChanges(spaces, changes);
     const reader = known?.reader ?? new PolicyReader(spaces, { timeZone });
-    if (before) reader.catalogue = before.reader.catalogue;
+    if (before) reader.setCatalogue(before.reader.catalogue);
     this.mirrors.set(policy, { spaces, reader });
     if (catalogue === undefined) return;
-    reader.catalogue = catalogue === null ? null : this.options.openCatalogue(catalogue);
+    reader.setCatalogue(catalogue === null ? null : this.options.openCatalogue(catalogue));
   }
 
   private dropGarbage(): void {

@@ -3,7 +3,6 @@ import type { TLSSocket } from 'node:tls';
 import type { QueryCounters } from '../../metrics/query-counters.js';
 import { DropReason, type ReplyPath } from '../../query/exchange.js';
 import type { TcpConnectionOptions } from '../tcp-connection.js';
-import type { UnreadAccount } from '../unread-bytes.js';
 import type { DohConnection } from './doh.js';
 import { Http1Connection, type Http1Server } from './http1-connection.js';
 import { Http2Connection } from './http2/http2-connection.js';
@@ -35,18 +34,17 @@ export class HttpsConnection implements Connection, DohConnection {
   private isEnding = false;
   private glitches = 0;
   private glitchedMs = 0;
-  private readonly account: UnreadAccount;
 
   constructor(private readonly options: HttpsConnectionOptions) {
-    const { socket, nowMs } = options;
+    const { socket, unread, nowMs } = options;
     this.socket = socket;
     this.client = options.client;
     this.counters = options.counters;
     this.lastActiveMs = nowMs();
-    this.account = options.unread.open(this);
+    unread.open(this);
     socket.once('close', () => {
       this.protocol?.close();
-      this.account.close();
+      unread.close(this);
     });
     // The client has reset the connection; 'close' follows.
     socket.on('error', () => socket.destroy());
@@ -90,7 +88,7 @@ export class HttpsConnection implements Connection, DohConnection {
   }
 
   hold(bytes: number): void {
-    this.account.set(bytes);
+    this.options.unread.set(this, bytes);
   }
 
   private onSecure(): void {
