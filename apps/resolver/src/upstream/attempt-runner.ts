@@ -16,9 +16,14 @@ import type { UpstreamEndpoint } from '@weir/ops';
 import type { SystemCalls } from '@weir/udp-batch';
 import type { SecureContext } from 'node:tls';
 import type { BatchTurn } from '../clocks.js';
-import { setFailure, type InFlight, MAX_ATTEMPTS, NO_ERROR } from './in-flight.js';
+import {
+  setFailure,
+  type InFlight,
+  MAX_ATTEMPTS,
+  NO_ERROR,
+  type QuerySocket,
+} from './in-flight.js';
 import { Prober, type StateListener } from './prober.js';
-import type { QuerySocket } from './query-socket.js';
 import { RandomIds } from './random-ids.js';
 import { isAnswerTo, ReplyReader, type ReplySteps } from './reply-reader.js';
 import { chooseUntried, chooseUpstream, hasLiveAttempt } from './upstream-choice.js';
@@ -306,7 +311,7 @@ export class AttemptRunner implements ReplySteps {
     }
     this.upstreams[entry.upstreams[attempt]].leaveOutEdns(this.nowMs());
     entry.withEdns[attempt] = 0;
-    const socket = entry.sockets[attempt] as QuerySocket | null;
+    const socket = entry.sockets[attempt];
     if (socket === null) this.repeatOverTcp(entry, attempt);
     else this.send(entry, attempt, socket);
   }

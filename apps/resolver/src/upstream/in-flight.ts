@@ -18,12 +18,24 @@ export const MAX_ATTEMPTS = 3;
 
 export const NO_ERROR = -1;
 
-/** What an entry needs of the socket of an attempt. The socket knows the ids of queries that have no answer yet. */
-export interface IdSpace {
+/** What carries queries to one upstream and knows them by their ids: a UDP socket, or a connection. */
+export interface QuerySocket {
+  /** Index of the upstream. */
+  readonly upstream: number;
+  /** Packets with an id that no query has had. */
+  wrongIds: number;
   /** Reserves an id that no other open query of this socket has. */
   reserve(entry: InFlight): number;
   /** Frees the id. An answer with it is no longer expected. */
   forget(id: number): void;
+  /** The open query with that id. */
+  find(id: number): InFlight | undefined;
+  /** Whether an answer with that id may be late, so that nobody has guessed it. */
+  hasUsed(id: number): boolean;
+  /** A snapshot of all entries that wait here. */
+  waitingEntries(): Set<InFlight>;
+  /** Sends a query under the reserved id that it has. */
+  send(packet: Uint8Array, length: number): void;
 }
 
 /** One question in flight, and the clients that wait for the answer. Objects are reused. */
@@ -55,7 +67,7 @@ export class InFlight {
   /** Index of the upstream of each attempt. */
   readonly upstreams = new Int32Array(MAX_ATTEMPTS);
   /** Socket and id of each attempt; null when it is repeated over TCP or has failed. */
-  readonly sockets: (IdSpace | null)[] = Array.from({ length: MAX_ATTEMPTS }, () => null);
+  readonly sockets: (QuerySocket | null)[] = Array.from({ length: MAX_ATTEMPTS }, () => null);
   readonly ids = new Uint16Array(MAX_ATTEMPTS);
   /** 1 when the attempt was asked with EDNS. */
   readonly withEdns = new Uint8Array(MAX_ATTEMPTS);
@@ -92,7 +104,7 @@ export class InFlight {
   }
 
   /** Begins the next attempt. Without a socket it has failed already. @returns its number */
-  beginAttempt(upstream: number, socket: IdSpace | null, nowMs: number): number {
+  beginAttempt(upstream: number, socket: QuerySocket | null, nowMs: number): number {
     const attempt = this.attemptCount++;
     this.upstreams[attempt] = upstream;
     this.startedMs[attempt] = nowMs;
@@ -137,7 +149,7 @@ export class InFlight {
   }
 
   /** The attempt with this socket and id, or −1. */
-  attemptOf(socket: IdSpace, id: number): number {
+  attemptOf(socket: QuerySocket, id: number): number {
     for (let i = 0; i < this.attemptCount; i++) {
       if (this.sockets[i] === socket && this.ids[i] === id) return i;
     }

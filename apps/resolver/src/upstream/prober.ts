@@ -1,6 +1,5 @@
 import { parseQuery, QueryStatus } from '@weir/dns-wire';
-import { InFlight, MAX_ATTEMPTS } from './in-flight.js';
-import type { QuerySocket } from './query-socket.js';
+import { InFlight, MAX_ATTEMPTS, type QuerySocket } from './in-flight.js';
 import type { Upstream } from './upstream.js';
 
 /** The name servers of the root, with RD. Every resolver knows them, and no subscriber has a say in the answer. */

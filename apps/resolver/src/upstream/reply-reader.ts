@@ -7,9 +7,8 @@ import {
   readUint16,
   type Response,
 } from '@weir/dns-wire';
-import type { InFlight } from './in-flight.js';
+import type { InFlight, QuerySocket } from './in-flight.js';
 import type { Prober } from './prober.js';
-import type { QuerySocket } from './query-socket.js';
 import type { Upstream } from './upstream.js';
 
 /** How an attempt goes on after a reply. */

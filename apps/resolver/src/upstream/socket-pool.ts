@@ -1,4 +1,5 @@
-import type { QuerySocket, QuerySockets } from './query-socket.js';
+import type { QuerySocket } from './in-flight.js';
+import type { QuerySockets } from './query-sockets.js';
 import type { RandomIds } from './random-ids.js';
 import type { UpstreamSocket } from './upstream-socket.js';
 

@@ -3,7 +3,7 @@ import { showUpstream, type UpstreamEndpoint } from '@weir/ops';
 import type { SystemCalls } from '@weir/udp-batch';
 import type { SecureContext } from 'node:tls';
 import type { BatchTurn } from '../clocks.js';
-import type { QuerySocketEvents, QuerySockets } from './query-socket.js';
+import type { QuerySocketEvents, QuerySockets } from './query-sockets.js';
 import type { RandomIds } from './random-ids.js';
 import { SocketPool } from './socket-pool.js';
 import { UpstreamCookies } from './upstream-cookies.js';

@@ -1,20 +1,4 @@
-import type { IdSpace, InFlight } from './in-flight.js';
-
-/** What carries queries to one upstream and knows them by their ids: a UDP socket, or a connection. */
-export interface QuerySocket extends IdSpace {
-  /** Index of the upstream. */
-  readonly upstream: number;
-  /** Packets with an id that no query has had. */
-  wrongIds: number;
-  /** The open query with that id. */
-  find(id: number): InFlight | undefined;
-  /** Whether an answer with that id may be late, so that nobody has guessed it. */
-  hasUsed(id: number): boolean;
-  /** A snapshot of all entries that wait here. */
-  waitingEntries(): Set<InFlight>;
-  /** Sends a query under the reserved id that it has. */
-  send(packet: Uint8Array, length: number): void;
-}
+import type { QuerySocket } from './in-flight.js';
 
 /** What a socket reports. */
 export interface QuerySocketEvents {
