@@ -14,7 +14,7 @@ const SANDBOX = [
 const COMMON_POLICY = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** A custom page may load files beside it, and may have inline styles. */
-const CUSTOM_PAGE_POLICY =
+export const CUSTOM_PAGE_POLICY =
   "default-src 'none'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; font-src 'self'; media-src 'self'";
 
 /**
@@ -42,13 +42,8 @@ export const ASSET_HEADERS: Readonly<Record<string, string>> = {
   'Access-Control-Allow-Origin': '*',
 };
 
-/** @param builtInPolicy the Content-Security-Policy of the built-in page */
-export function pageHeaders(
-  page: 'built_in' | 'custom',
-  builtInPolicy: string,
-  language: string,
-): OutgoingHttpHeaders {
-  const policy = page === 'custom' ? CUSTOM_PAGE_POLICY : builtInPolicy;
+/** @param policy the part of the Content-Security-Policy that depends on the page */
+export function pageHeaders(policy: string, language: string): OutgoingHttpHeaders {
   return {
     ...COMMON_HEADERS,
     'Content-Type': 'text/html; charset=utf-8',

@@ -1,6 +1,9 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { Brand } from '../brand/brand.js';
+import { CUSTOM_PAGE_POLICY, pageHeaders } from '../html/security-headers.js';
 import type { PlaceholderValues, Template } from '../content/template.js';
 import { type Language, LANGUAGES } from '../texts/index.js';
-import type { BuiltInPage } from './built-in-page.js';
+import { BuiltInPage } from './built-in-page.js';
 import { type BlockedSubject, displayName, type PageSubject, Wording } from './subject.js';
 
 /** Path of the files of custom pages, before the page id. */
@@ -8,22 +11,21 @@ export const ASSETS_PATH = '/__assets/';
 
 export interface RenderedPage {
   readonly page: 'built_in' | 'custom';
+  readonly headers: OutgoingHttpHeaders;
   readonly html: string;
-}
-
-export interface PagesOptions {
-  readonly builtIn: BuiltInPage;
-  /** Time zone of the schedules. */
-  readonly timeZone: string;
 }
 
 /** Renders the page for a subject. */
 export class Pages {
   private readonly wordings: ReadonlyMap<Language, Wording>;
 
-  constructor(private readonly options: PagesOptions) {
+  private readonly builtIn: BuiltInPage;
+
+  /** @param timeZone of the schedules */
+  constructor(brand: Brand, timeZone: string) {
+    this.builtIn = new BuiltInPage(brand);
     this.wordings = new Map(
-      LANGUAGES.map((language) => [language, new Wording(language, options.timeZone)]),
+      LANGUAGES.map((language) => [language, new Wording(language, timeZone)]),
     );
   }
 
@@ -31,9 +33,11 @@ export class Pages {
   render(subject: PageSubject, template: Template | null, language: Language): RenderedPage {
     const wording = this.wordings.get(language) as Wording;
     if (subject.kind === 'blocked' && template !== null) {
-      return { page: 'custom', html: fill(template, subject, wording) };
+      const headers = pageHeaders(CUSTOM_PAGE_POLICY, language);
+      return { page: 'custom', headers, html: fill(template, subject, wording) };
     }
-    return { page: 'built_in', html: this.options.builtIn.render(subject, wording) };
+    const headers = pageHeaders(this.builtIn.contentSecurityPolicy, language);
+    return { page: 'built_in', headers, html: this.builtIn.render(subject, wording) };
   }
 }
 

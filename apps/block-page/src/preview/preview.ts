@@ -1,9 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type CustomPages, sendAsset } from '../content/custom-pages.js';
-import type { BuiltInPage } from '../page/built-in-page.js';
 import { ASSETS_PATH, type Pages } from '../page/pages.js';
 import type { BlockReason, PageSubject } from '../page/subject.js';
-import { pageHeaders } from '../html/security-headers.js';
 import { type Language, LANGUAGES } from '../texts/index.js';
 import { negotiateLanguage } from '../texts/texts.js';
 
@@ -36,7 +34,6 @@ const SUBJECT_NAMES = [...Object.keys(REASONS), ...OTHER_SUBJECTS.map(({ kind })
 
 export interface PreviewOptions {
   readonly pages: Pages;
-  readonly builtIn: BuiltInPage;
   readonly custom: CustomPages;
   readonly language: Language;
   readonly nowMs: () => number;
@@ -76,10 +73,10 @@ export class Preview {
     pageId: number,
     language: Language,
   ): Promise<void> {
-    const { pages, builtIn, custom } = this.options;
+    const { pages, custom } = this.options;
     const template = pageId === DEFAULT_PAGE ? null : await custom.preview(pageId);
-    const { page, html } = pages.render(subject, template, language);
-    response.writeHead(200, pageHeaders(page, builtIn.contentSecurityPolicy, language)).end(html);
+    const { headers, html } = pages.render(subject, template, language);
+    response.writeHead(200, headers).end(html);
   }
 
   /** @returns a text if the parameters are wrong */

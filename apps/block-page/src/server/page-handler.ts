@@ -8,9 +8,8 @@ import type { CidrSet } from '@weir/ops';
 import type { IncomingMessage, ServerResponse, IncomingHttpHeaders } from 'node:http';
 import { type CustomPages, sendAsset } from '../content/custom-pages.js';
 import type { Template } from '../content/template.js';
-import { COMMON_HEADERS, pageHeaders } from '../html/security-headers.js';
+import { COMMON_HEADERS } from '../html/security-headers.js';
 import { type PageCounters, Refusal } from '../metrics/page-counters.js';
-import type { BuiltInPage } from '../page/built-in-page.js';
 import { ASSETS_PATH, type Pages } from '../page/pages.js';
 import { type PageSubject, statusOf } from '../page/subject.js';
 import type { Language } from '../texts/index.js';
@@ -67,7 +66,6 @@ const RETRY_AFTER_SECONDS = '1';
 export interface PageHandlerOptions {
   readonly evaluator: RequestEvaluator;
   readonly pages: Pages;
-  readonly builtIn: BuiltInPage;
   readonly custom: CustomPages;
   readonly trustedProxies: CidrSet;
   readonly subscriber: SubscriberKey;
@@ -115,12 +113,15 @@ export class PageHandler {
     const { evaluator, pages, counters } = this.options;
     const subject = await evaluator.evaluate(client, requestedName(url, headers.host));
     const language = negotiateLanguage(headers['accept-language'], this.options.language);
-    const { page, html } = pages.render(subject, await this.templateOf(subject), language);
+    const {
+      page,
+      headers: pageHeaders,
+      html,
+    } = pages.render(subject, await this.templateOf(subject), language);
     counters.countPage(page, subject);
-    const { contentSecurityPolicy } = this.options.builtIn;
     const body = Buffer.from(html);
     response.writeHead(statusOf(subject), {
-      ...pageHeaders(page, contentSecurityPolicy, language),
+      ...pageHeaders,
       'Content-Length': body.length,
       ...(subject.kind === 'not_ready' && { 'Retry-After': RETRY_AFTER_SECONDS }),
     });

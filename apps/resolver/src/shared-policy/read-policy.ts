@@ -17,7 +17,7 @@ import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 const LOOK_MS = 1;
 
 /** The policy that another thread changes. */
-export class ReadPolicy implements PolicySource<PolicyReader> {
+export class ReadPolicy implements PolicySource {
   /** Valid between `enter` and `leave`. */
   policy: PolicyReader | null = null;
   private readonly shared: SharedPolicy;
