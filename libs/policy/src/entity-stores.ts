@@ -4,8 +4,6 @@ import {
   type Entities,
   type EntityKeys,
   type EntityKind,
-  type Ipv4Network,
-  type Ipv6Network,
   type Row,
   toRow,
 } from '@weir/config-model';
@@ -27,6 +25,8 @@ export interface EntityStore<K extends EntityKind> {
   /** @returns the row of the entity that was deleted; null: there was none. */
   delete(key: EntityKeys[K]): Row | null;
 }
+
+type NetworkKey = EntityKeys['ipv4Network' | 'ipv6Network'];
 
 /** The whole configuration, each kind of entity in the structure that answers queries. */
 export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K> }> {
@@ -86,52 +86,26 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
     },
   );
 
-  readonly ipv4Network: EntityStore<'ipv4Network'> = storeOf(
-    () => this.subscribers.ipv4Networks.size,
-    (network) => {
-      const slot = this.profiles.slotOf(network.profileId);
-      return this.networkRow(
-        network,
-        this.subscribers.ipv4Networks.set(this.ipv4Words(network), network.prefixLength, slot),
-      );
-    },
-    (key) =>
-      this.networkRow(
-        key,
-        this.subscribers.ipv4Networks.delete(this.ipv4Words(key), key.prefixLength),
-      ),
-  );
+  readonly ipv4Network = this.networkStore<'ipv4Network'>('ipv4Networks', ({ address }) => {
+    this.words[0] = address;
+  });
 
-  readonly ipv6Network: EntityStore<'ipv6Network'> = storeOf(
-    () => this.subscribers.ipv6Networks.size,
-    (network) => {
-      const slot = this.profiles.slotOf(network.profileId);
-      return this.networkRow(
-        network,
-        this.subscribers.ipv6Networks.set(this.ipv6Words(network), network.prefixLength, slot),
-      );
-    },
-    (key) =>
-      this.networkRow(
-        key,
-        this.subscribers.ipv6Networks.delete(this.ipv6Words(key), key.prefixLength),
-      ),
-  );
+  readonly ipv6Network = this.networkStore<'ipv6Network'>('ipv6Networks', ({ address }) => {
+    this.words.set(address);
+  });
 
   readonly naptAssignment: EntityStore<'naptAssignment'> = storeOf(
     () => this.subscribers.naptRanges.size,
-    ({ address, lowerPort, upperPort, profileId }) => {
-      const slot = this.profiles.slotOf(profileId);
+    (range) => {
+      const { address, lowerPort, upperPort } = range;
+      const slot = this.profiles.slotOf(range.profileId);
       const previous = this.subscribers.naptRanges.set(address, lowerPort, upperPort, slot);
-      return previous < 0
-        ? null
-        : [address, lowerPort, upperPort, this.profiles.lookup.id(previous)];
+      return this.naptRow(range, previous);
     },
-    ({ address, lowerPort, upperPort }) => {
+    (range) => {
+      const { address, lowerPort, upperPort } = range;
       const previous = this.subscribers.naptRanges.delete(address, lowerPort, upperPort);
-      return previous < 0
-        ? null
-        : [address, lowerPort, upperPort, this.profiles.lookup.id(previous)];
+      return this.naptRow(range, previous);
     },
   );
 
@@ -213,14 +187,37 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
     return previous === null ? null : toRow('catalogue', previous);
   }
 
-  private networkRow(
-    key: EntityKeys['ipv4Network'] | EntityKeys['ipv6Network'],
-    previousSlot: number,
-  ): Row | null {
+  /** @param setWords puts the address into `words`. */
+  private networkStore<K extends 'ipv4Network' | 'ipv6Network'>(
+    networks: 'ipv4Networks' | 'ipv6Networks',
+    setWords: (key: EntityKeys[K]) => void,
+  ): EntityStore<K> {
+    const rowOf = ({ address, prefixLength }: NetworkKey, previousSlot: number): Row | null => {
+      if (previousSlot < 0) return null;
+      const words = typeof address === 'number' ? [address] : address;
+      return [...words, prefixLength, this.profiles.lookup.id(previousSlot)];
+    };
+    return storeOf<K>(
+      () => this.subscribers[networks].size,
+      (network) => {
+        const slot = this.profiles.slotOf(network.profileId);
+        setWords(network);
+        return rowOf(
+          network,
+          this.subscribers[networks].set(this.words, network.prefixLength, slot),
+        );
+      },
+      (key) => {
+        setWords(key);
+        return rowOf(key, this.subscribers[networks].delete(this.words, key.prefixLength));
+      },
+    );
+  }
+
+  private naptRow(range: EntityKeys['naptAssignment'], previousSlot: number): Row | null {
     if (previousSlot < 0) return null;
-    const { address, prefixLength } = key;
-    const words = typeof address === 'number' ? [address] : address;
-    return [...words, prefixLength, this.profiles.lookup.id(previousSlot)];
+    const { address, lowerPort, upperPort } = range;
+    return [address, lowerPort, upperPort, this.profiles.lookup.id(previousSlot)];
   }
 
   private scheduleRow(row: SlotRow | null): Row | null {
@@ -228,16 +225,6 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
     row[0] = this.profiles.lookup.id(row[0]);
     row[1] = this.profiles.lookup.id(row[1]);
     return row;
-  }
-
-  private ipv4Words({ address }: Pick<Ipv4Network, 'address'>): Uint32Array {
-    this.words[0] = address;
-    return this.words;
-  }
-
-  private ipv6Words({ address }: Pick<Ipv6Network, 'address'>): Uint32Array {
-    this.words.set(address);
-    return this.words;
   }
 }
 
