@@ -4,7 +4,7 @@ import {
   type Logger,
   stopInTurn,
   type UpstreamEndpoint,
-  type WatchedFile,
+  type WatchedFiles,
 } from '@weir/ops';
 import { loadSystemCalls } from '@weir/udp-batch';
 import { randomInt, randomBytes } from 'node:crypto';
@@ -90,7 +90,7 @@ const elapsedMs = (): number => performance.now();
 export class DnsService {
   readonly allowedClients: AllowedClients;
   /** Null: there is no file of local records. */
-  readonly localRecords: WatchedFile<LocalRecords> | null;
+  readonly localRecords: WatchedFiles<LocalRecords> | null;
   readonly cache: AnswerCache;
   readonly queryLog: QueryLog | null;
   readonly dnstapSender: FrameSender | null;

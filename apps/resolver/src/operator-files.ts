@@ -2,9 +2,9 @@ import {
   type AddressWords,
   CidrSet,
   InvalidCidrError,
-  WatchedFile,
-  type WatchedFileLog,
-  type WatchedFileOptions,
+  WatchedFiles,
+  type WatchedFilesLog,
+  type WatchedFilesOptions,
 } from '@weir/ops';
 import type { HashKey } from '@weir/dns-name';
 import { readRecords } from './local-records/read-records.js';
@@ -19,7 +19,7 @@ export interface AllowedClientsOptions {
   readonly networks: CidrSet;
   /** One network a line; `#` begins a comment. */
   readonly file: string | undefined;
-  readonly log: WatchedFileLog;
+  readonly log: WatchedFilesLog;
   /** Interval between checks of the file. */
   readonly checkMs?: number;
   /** Called when a new version of the file is in force. */
@@ -29,7 +29,7 @@ export interface AllowedClientsOptions {
 /** The clients that are served without a profile. */
 export class AllowedClients {
   private readonly given: CidrSet;
-  private readonly file: WatchedFile<CidrSet> | null;
+  private readonly file: WatchedFiles<CidrSet> | null;
 
   /** @throws StartError when the file is not usable. */
   constructor({ networks, file, ...options }: AllowedClientsOptions) {
@@ -37,10 +37,9 @@ export class AllowedClients {
     this.file =
       file === undefined
         ? null
-        : new WatchedFile({
+        : new WatchedFiles({
             ...options,
-            variable: 'DNS_ALLOWED_CLIENTS_FILE',
-            file,
+            files: [{ variable: 'DNS_ALLOWED_CLIENTS_FILE', path: file }],
             maxBytes: MAX_NETWORKS_BYTES,
             parse: parseNetworks,
             content: 'the allowed clients',
@@ -81,11 +80,10 @@ const MAX_RECORDS_BYTES = 2 ** 18;
 function openLocalRecords(
   file: string,
   key: HashKey,
-  options: Pick<WatchedFileOptions<LocalRecords>, 'log' | 'checkMs' | 'onChange'>,
-): WatchedFile<LocalRecords> {
-  return new WatchedFile({
-    variable: 'LOCAL_RECORDS',
-    file,
+  options: Pick<WatchedFilesOptions<LocalRecords>, 'log' | 'checkMs' | 'onChange'>,
+): WatchedFiles<LocalRecords> {
+  return new WatchedFiles({
+    files: [{ variable: 'LOCAL_RECORDS', path: file }],
     maxBytes: MAX_RECORDS_BYTES,
     parse: (text) => LocalRecords.of(readRecords(text), key),
     content: 'the local records',
@@ -103,14 +101,14 @@ export interface OperatorFilesOptions {
   readonly checkMs: number | undefined;
   /** Called with what has changed. */
   readonly onChange: (files: LaneFiles) => void;
-  readonly log: WatchedFileLog;
+  readonly log: WatchedFilesLog;
 }
 
 /** The files that an operator may change while the resolver runs. */
 export class OperatorFiles {
   readonly allowedClients: AllowedClients;
   /** Null: there is no file of local records. */
-  readonly localRecords: WatchedFile<LocalRecords> | null;
+  readonly localRecords: WatchedFiles<LocalRecords> | null;
 
   /** @throws StartError when a file is not usable */
   constructor({ configuration, hashKey, checkMs, onChange, log }: OperatorFilesOptions) {

@@ -7,7 +7,7 @@ import {
   secretList,
   text,
 } from './variables/index.js';
-import { WatchedFile, type WatchedFileLog } from './watched-file.js';
+import { WatchedFiles, type WatchedFilesLog } from './watched-files.js';
 
 const SHORTEST_TOKEN = 16;
 const TOKEN = /^\S{16,1000}$/;
@@ -71,16 +71,15 @@ export interface OpenDeployment {
 /** @throws StartError when the file is not usable. */
 export function openDeployment(
   configuration: DeploymentConfiguration,
-  log: WatchedFileLog,
+  log: WatchedFilesLog,
 ): OpenDeployment {
   const { FEED_TOKENS: fixed = [], FEED_TOKENS_FILE: file } = configuration;
   const id = deploymentId(configuration);
   if (file === undefined) {
     return { id, tokens: () => fixed, tokenFileFaults: () => 0, close: () => undefined };
   }
-  const watched = new WatchedFile<readonly string[]>({
-    variable: 'FEED_TOKENS_FILE',
-    file,
+  const watched = new WatchedFiles<readonly string[]>({
+    files: [{ variable: 'FEED_TOKENS_FILE', path: file }],
     maxBytes: MAX_FILE_BYTES,
     parse: parseTokens,
     content: 'the tokens of the feed API',

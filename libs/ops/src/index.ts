@@ -21,4 +21,4 @@ export { openTlsFetch, publicKeyPin, type TlsFetch } from './tls/tls-fetch.js';
 export * from './tls/tls-identity.js';
 export * from './variables/index.js';
 export * from './version.js';
-export * from './watched-file.js';
+export * from './watched-files.js';

@@ -98,13 +98,15 @@ const answers = (socket: TLSSocket) =>
     socket.write(frame(encodeQuery('www.example.com', 1, { id: 77 })));
   });
 
+const IN_FORCE = 'a new version of the certificate and its key is in force';
+
 describe('TlsIdentity', () => {
   it('uses a renewed certificate for the next client, and keeps open connections', async () => {
     const { open, events } = await start();
     const first = await open('one.crt');
     expect(await answers(first)).toBe(77);
     use('two');
-    await expect.poll(() => events).toContain('a new certificate is in use');
+    await expect.poll(() => events).toContain(IN_FORCE);
     expect(await answers(await open('two.crt'))).toBe(77);
     expect(await answers(first)).toBe(77);
     await expect(open('one.crt')).rejects.toThrow(/self-signed/);
@@ -114,12 +116,14 @@ describe('TlsIdentity', () => {
     const { open, events } = await start();
     replace(file('two.crt'), cert);
     const reason = 'DNS_TLS_KEY is not the key of the certificate of DNS_TLS_CERT';
-    await expect.poll(() => events).toEqual(['the certificate was not replaced', { reason }]);
+    await expect
+      .poll(() => events)
+      .toEqual(['the certificate and its key were not replaced', { reason }]);
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(events).toHaveLength(2);
     expect(await answers(await open('one.crt'))).toBe(77);
     replace(file('two.key'), key);
-    await expect.poll(() => events).toContain('a new certificate is in use');
+    await expect.poll(() => events).toContain(IN_FORCE);
   });
 
   it('accepts TLS 1.2 and above, and only its own ALPN protocol', async () => {

@@ -5,7 +5,7 @@ import { type Duplex, Readable } from 'node:stream';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { StartError } from '../process.js';
 import { PIN_KIND, PIN_PATTERN } from '../variables/endpoint.js';
-import { WatchedFile, type WatchedFileLog } from '../watched-file.js';
+import { WatchedFiles, type WatchedFilesLog } from '../watched-files.js';
 import { parseAuthorities } from './tls-files.js';
 
 /** SHA-256 of the SubjectPublicKeyInfo of the server, in base64 (RFC 7858 §4.2); `none` without a certificate. */
@@ -36,7 +36,7 @@ export interface TlsFetchOptions {
   readonly ca: string | undefined;
   /** Pins, comma-separated: its public key has one of them. Without `ca` no authority is asked. */
   readonly pins: string | undefined;
-  readonly log: WatchedFileLog;
+  readonly log: WatchedFilesLog;
 }
 
 export interface TlsFetch {
@@ -68,9 +68,8 @@ export function openTlsFetch(options: TlsFetchOptions): TlsFetch | null {
     const agent = agentOf();
     return { send: (target, init) => fetchBy(agent, target, init), faults: () => 0 };
   }
-  const file = new WatchedFile<Agent>({
-    variable: `${prefix}_CA`,
-    file: ca,
+  const file = new WatchedFiles<Agent>({
+    files: [{ variable: `${prefix}_CA`, path: ca }],
     maxBytes: MAX_FILE_BYTES,
     parse: (text) => {
       parseAuthorities(text, `${prefix}_CA`);

@@ -1,19 +1,13 @@
 import type { Socket } from 'node:net';
-import { createSecureContext, TLSSocket } from 'node:tls';
-import { settle, type WatchedFileLog } from '../watched-file.js';
-import {
-  readTlsFiles,
-  rereadTlsFiles,
-  type TlsFileNames,
-  type TlsFiles,
-  verifyTlsFiles,
-} from './tls-files.js';
+import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
+import { type NamedFile, WatchedFiles, type WatchedFilesLog } from '../watched-files.js';
+import { type TlsFileNames, tlsFilesOf, verifyTlsFiles } from './tls-files.js';
 
-const CHECK_MS = 10_000;
+const MAX_FILE_BYTES = 2 ** 20;
 
 export interface TlsIdentityOptions {
   readonly names: TlsFileNames;
-  readonly log: WatchedFileLog;
+  readonly log: WatchedFilesLog;
   /** Interval between checks of the files. */
   readonly checkMs?: number;
 }
@@ -37,60 +31,56 @@ interface SecureServer {
   setSecureContext(options: ContextOptions): void;
 }
 
+/** What is in use. */
+interface Identity {
+  readonly options: ContextOptions;
+  readonly context: SecureContext;
+}
+
 /**
- * The TLS certificate of a server, its key, and the authorities of its clients if they need certificates. The files are
- * checked regularly. What was renewed is used for the next client, without a restart, when nobody writes to the files
- * any more. Files that cannot be used together change nothing.
+ * The TLS certificate of a server, its key, and the authorities of its clients if they need certificates. What was
+ * renewed is used for the next client, without a restart (`WatchedFiles`).
  */
 export class TlsIdentity {
-  /** Number of checks at which the files were not usable. */
-  faults = 0;
-  private files: TlsFiles;
-  private context;
   private server: SecureServer | null = null;
-  private lastFault = '';
-  private isChecking = false;
-  private readonly timer: NodeJS.Timeout;
+  private readonly files: WatchedFiles<Identity>;
 
-  /** @throws StartError when the files are not usable, see `readTlsFiles`. */
+  /** Null when no file is given. @throws StartError that names the variable of what is missing or not usable */
   static open(options: TlsIdentityOptions): TlsIdentity | null {
-    const files = readTlsFiles(options.names);
+    const files = tlsFilesOf(options.names);
     return files === null ? null : new TlsIdentity(options, files);
   }
 
-  private constructor(
-    private readonly options: TlsIdentityOptions,
-    files: TlsFiles,
-  ) {
-    this.files = files;
-    this.context = createSecureContext(contextOptions(files));
-    this.timer = setInterval(() => {
-      void this.check();
-    }, options.checkMs ?? CHECK_MS);
-    this.timer.unref();
+  private constructor({ names, log, checkMs }: TlsIdentityOptions, files: readonly NamedFile[]) {
+    this.files = new WatchedFiles({
+      files,
+      maxBytes: MAX_FILE_BYTES,
+      parse: (cert, key, clientCa?: string) => identityOf(cert, key, clientCa, names.prefix),
+      content: 'the certificate and its key',
+      log,
+      checkMs,
+      onChange: ({ options }) => this.server?.setSecureContext(options),
+    });
   }
 
-  /** The files in use. */
-  get current(): TlsFiles {
-    return this.files;
+  /** Number of checks at which the files were not usable. */
+  get faults(): number {
+    return this.files.faults;
   }
 
   /** Starts TLS on a connection, as the server. @param protocols for ALPN, best first */
   accept(socket: Socket, protocols: string[]): TLSSocket {
     // The TLS socket ends with this one; 'close' of both follows.
     socket.on('error', () => socket.destroy());
-    const { context: secureContext } = this;
+    const { context: secureContext } = this.files.value;
     return new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: protocols });
   }
 
   /** The options that an HTTPS server starts with. It needs `attach` to use later files. */
   serverOptions(): ServerTlsOptions {
-    const needsCertificate = this.files.clientCa !== undefined;
-    return {
-      ...contextOptions(this.files),
-      requestCert: needsCertificate,
-      rejectUnauthorized: needsCertificate,
-    };
+    const { options } = this.files.value;
+    const needsCertificate = options.ca !== undefined;
+    return { ...options, requestCert: needsCertificate, rejectUnauthorized: needsCertificate };
   }
 
   /** The server uses changed files from now on. */
@@ -99,49 +89,18 @@ export class TlsIdentity {
   }
 
   close(): void {
-    clearInterval(this.timer);
-  }
-
-  private async check(): Promise<void> {
-    const { log, names } = this.options;
-    // The disk may have not answered the check before.
-    if (this.isChecking) return;
-    this.isChecking = true;
-    try {
-      if (await this.load()) log.info({ files: names.prefix }, 'a new certificate is in use');
-      this.lastFault = '';
-    } catch (error) {
-      this.faults++;
-      const reason = (error as Error).message;
-      if (reason !== this.lastFault) log.warn({ reason }, 'the certificate was not replaced');
-      this.lastFault = reason;
-    } finally {
-      this.isChecking = false;
-    }
-  }
-
-  /** @returns whether the files have changed. @throws when they cannot be read or used */
-  private async load(): Promise<boolean> {
-    const { names, checkMs } = this.options;
-    const files = await rereadTlsFiles(names);
-    if (isSame(files, this.files)) return false;
-    await settle(checkMs);
-    if (!isSame(await rereadTlsFiles(names), files)) return false;
-    this.use(verifyTlsFiles(files, names.prefix));
-    return true;
-  }
-
-  private use(files: TlsFiles): void {
-    this.context = createSecureContext(contextOptions(files));
-    this.server?.setSecureContext(contextOptions(files));
-    this.files = files;
+    this.files.close();
   }
 }
 
-function contextOptions({ cert, key, clientCa }: TlsFiles): ContextOptions {
-  return { cert, key, minVersion: 'TLSv1.2', ...(clientCa !== undefined && { ca: clientCa }) };
-}
-
-function isSame(one: TlsFiles, other: TlsFiles): boolean {
-  return one.cert === other.cert && one.key === other.key && one.clientCa === other.clientCa;
+function identityOf(
+  cert: string,
+  key: string,
+  clientCa: string | undefined,
+  prefix: string,
+): Identity {
+  verifyTlsFiles({ cert, key, clientCa }, prefix);
+  const ca = clientCa === undefined ? {} : { ca: clientCa };
+  const options = { cert, key, minVersion: 'TLSv1.2', ...ca } as const;
+  return { options, context: createSecureContext(options) };
 }

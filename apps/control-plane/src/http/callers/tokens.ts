@@ -8,8 +8,8 @@ import {
   parseTime,
   sha256,
   StartError,
-  WatchedFile,
-  type WatchedFileLog,
+  WatchedFiles,
+  type WatchedFilesLog,
 } from '@weir/ops';
 import { parseDocument } from 'yaml';
 import { type Scope, SCOPES } from './scope.js';
@@ -176,7 +176,7 @@ const CHECK_MS = 2_000;
 /** The tokens of the environment and of the file. */
 export interface Tokens {
   /** Null: no file is given. */
-  readonly file: WatchedFile<readonly Token[]> | null;
+  readonly file: WatchedFiles<readonly Token[]> | null;
   /** The tokens at the moment. */
   all(): readonly Token[];
 }
@@ -187,7 +187,7 @@ export function openTokens(
     readonly MANAGEMENT_TOKENS: readonly string[] | undefined;
     readonly MANAGEMENT_TOKENS_FILE: string | undefined;
   },
-  log: WatchedFileLog,
+  log: WatchedFilesLog,
 ): Tokens {
   const { MANAGEMENT_TOKENS: texts, MANAGEMENT_TOKENS_FILE: name } = variables;
   if (texts === undefined && name === undefined) {
@@ -195,9 +195,8 @@ export function openTokens(
   }
   const fixed = environmentTokens(texts ?? []);
   if (name === undefined) return { file: null, all: () => fixed };
-  const file = new WatchedFile<readonly Token[]>({
-    variable: 'MANAGEMENT_TOKENS_FILE',
-    file: name,
+  const file = new WatchedFiles<readonly Token[]>({
+    files: [{ variable: 'MANAGEMENT_TOKENS_FILE', path: name }],
     maxBytes: MAX_FILE_BYTES,
     parse: (text) => [...fixed, ...parseTokens(text)],
     content: 'the tokens of the management API',

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { WatchedFile } from './watched-file.js';
+import { WatchedFiles } from './watched-files.js';
 
 const CHECK_MS = 20;
 
-describe('WatchedFile', () => {
+describe('WatchedFiles', () => {
   let folder = '';
-  let watched: WatchedFile<string>;
+  let watched: WatchedFiles<string>;
   let file = '';
   let logged: string[] = [];
 
@@ -25,8 +25,9 @@ describe('WatchedFile', () => {
       warn: (_: object, text: string) => lines.push(text),
     };
     const parse = (text: string) => text;
-    const options = { variable: 'NAMES', file, content: 'the names', maxBytes: 100, parse, log };
-    watched = new WatchedFile({ ...options, checkMs: CHECK_MS });
+    const files = [{ variable: 'NAMES', path: file }];
+    const options = { files, content: 'the names', maxBytes: 100, parse, log };
+    watched = new WatchedFiles({ ...options, checkMs: CHECK_MS });
   });
   afterEach(() => {
     watched.close();
