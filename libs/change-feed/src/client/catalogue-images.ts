@@ -7,7 +7,6 @@ import {
   readChunks,
   type ImageFolder,
   isMissing,
-  type KeptImage,
   listImages,
   pathOf,
   writeImage,
@@ -96,30 +95,20 @@ export class CatalogueImages {
     if (kept === undefined) return null;
     const bytes = await this.read(kept, announced);
     if (bytes !== null) return { sha256: announced.sha256, bytes };
-    for (const { sha256 } of await this.keptImages(kept)) {
-      const older = await this.readOfUnknownSize(kept, sha256);
-      if (older !== null) return { sha256, bytes: older };
+    for (const older of await this.keptImages(kept)) {
+      const read = await this.read(kept, older);
+      if (read !== null) return { sha256: older.sha256, bytes: read };
     }
     return null;
   }
 
   /** Newest first. Empty when the disk fails. */
-  private async keptImages({ folder, files }: ImageFolder): Promise<readonly KeptImage[]> {
+  private async keptImages(kept: ImageFolder): Promise<readonly ImageIdentity[]> {
     try {
-      return await listImages(folder, files);
+      return await listImages(kept);
     } catch (error) {
       if (!isMissing(error)) this.reportUnreadable(error);
       return [];
-    }
-  }
-
-  private async readOfUnknownSize(kept: ImageFolder, sha256: string): Promise<Uint8Array | null> {
-    try {
-      const sizeBytes = await kept.files.call('sizeBytes', pathOf(kept.folder, { sha256 }));
-      return await this.read(kept, { sha256, sizeBytes });
-    } catch (error) {
-      this.reportUnreadable(error);
-      return null;
     }
   }
 

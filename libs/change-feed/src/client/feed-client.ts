@@ -135,10 +135,15 @@ export class FeedClient {
     yield* this.read({ path, what: 'catalogue image', headers, offsetBytes, signal });
   }
 
-  /** What makes a catalogue image of another one, compressed, as it arrives. */
-  imageDelta(baseSha256: string, sha256: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+  /** What makes a catalogue image of another one, compressed: the bytes as they arrive. */
+  async imageDelta(
+    baseSha256: string,
+    sha256: string,
+    signal?: AbortSignal,
+  ): Promise<AsyncGenerator<Uint8Array>> {
     const path = `/catalogue/${sha256}/delta/${baseSha256}`;
-    return this.read({ path, what: 'delta of a catalogue image', signal });
+    const what = 'delta of a catalogue image';
+    return (await this.requests.open({ path, what, signal })).body;
   }
 
   /** Aborts all requests, those of later calls too. */

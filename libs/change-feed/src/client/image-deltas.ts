@@ -71,8 +71,9 @@ export class ImageDeltas {
     { sha256, sizeBytes }: ActiveCatalogue,
     signal?: AbortSignal,
   ): Promise<Uint8Array> {
-    const compressed = this.feed.imageDelta(base.sha256, sha256, signal);
-    const delta = await begun(limited(compressed, mostDeltaBytes(base.bytes.length)));
+    const compressed = await this.feed.imageDelta(base.sha256, sha256, signal);
+    const delta = limited(compressed, mostDeltaBytes(base.bytes.length));
+    // Not before there is a delta: an image may be large.
     const room = this.allocate(sizeBytes);
     const built = await this.buildImage(base.bytes, delta, room, signal);
     if (built.sha256 !== sha256)
@@ -102,13 +103,4 @@ async function* limited(
     if (left < 0) throw new Error(`the delta has more than ${maxBytes} bytes`);
     yield piece;
   }
-}
-
-/** The same, once the first piece has arrived: there is no room for an image before. */
-async function begun(pieces: AsyncGenerator<Uint8Array>): Promise<AsyncGenerator<Uint8Array>> {
-  const first = await pieces.next();
-  return (async function* () {
-    if (first.done !== true) yield first.value;
-    yield* pieces;
-  })();
 }

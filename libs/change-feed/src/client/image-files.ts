@@ -1,6 +1,7 @@
 import type { ActiveCatalogue } from '@weir/config-model';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import type { ListedFile } from '../files/file-calls.js';
 import type { FileThread } from '../files/file-thread.js';
 
 /**
@@ -88,19 +89,13 @@ export interface ImageFolder {
   lacksImage: boolean;
 }
 
-/** A file with an image. */
-export interface KeptImage {
-  readonly sha256: string;
-  readonly name: string;
-  readonly writtenMs: number;
-}
-
 /** Writes an image, and removes those that are not kept any longer. */
 export async function writeImage(
-  { folder, files }: ImageFolder,
+  kept: ImageFolder,
   announced: ImageIdentity,
   image: Uint8Array,
 ): Promise<void> {
+  const { folder, files } = kept;
   const path = pathOf(folder, announced);
   await files.call('makeFolder', folder);
   const file = await files.call('create', `${path}.new`);
@@ -115,36 +110,33 @@ export async function writeImage(
     await files.call('close', file).catch(() => undefined);
   }
   await files.call('rename', `${path}.new`, path);
-  await removeOthers(folder, files);
+  await removeOthers(kept);
 }
 
-export function pathOf(folder: string, { sha256 }: Pick<ImageIdentity, 'sha256'>): string {
+export function pathOf(folder: string, { sha256 }: ImageIdentity): string {
   return join(folder, `${FILE_PREFIX}${sha256}`);
 }
 
-/** Newest first. */
-export async function listImages(folder: string, files: FileThread): Promise<readonly KeptImage[]> {
-  const names = await files.call('list', folder);
-  const images = await Promise.all(
-    names
-      .filter((name) => IMAGE_FILE.test(name))
-      .map(async (name) => ({
-        sha256: name.slice(FILE_PREFIX.length),
-        name,
-        writtenMs: await files.call('writtenMs', join(folder, name)),
-      })),
-  );
+/** The images in the folder, newest first. */
+export async function listImages({ folder, files }: ImageFolder): Promise<ImageIdentity[]> {
+  const images = newestFirst(await files.call('list', folder));
+  return images.map(({ name, sizeBytes }) => ({
+    sha256: name.slice(FILE_PREFIX.length),
+    sizeBytes,
+  }));
+}
+
+function newestFirst(all: readonly ListedFile[]): ListedFile[] {
+  const images = all.filter(({ name }) => IMAGE_FILE.test(name));
   return images.sort((a, b) => b.writtenMs - a.writtenMs);
 }
 
-async function removeOthers(folder: string, files: FileThread): Promise<void> {
-  const names = await files.call('list', folder);
-  const images = await listImages(folder, files);
-  const others = [
-    ...images.slice(KEPT_IMAGES).map(({ name }) => name),
-    ...names.filter((name) => UNFINISHED_FILE.test(name)),
-  ];
-  await Promise.all(others.map((name) => files.call('remove', join(folder, name))));
+async function removeOthers({ folder, files }: ImageFolder): Promise<void> {
+  const all = await files.call('list', folder);
+  const unfinished = all.filter(({ name }) => UNFINISHED_FILE.test(name));
+  for (const { name } of [...newestFirst(all).slice(KEPT_IMAGES), ...unfinished]) {
+    await files.call('remove', join(folder, name));
+  }
 }
 
 export function isMissing(error: unknown): boolean {

@@ -13,6 +13,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { join } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 
 // The program of a FileThread. It runs as it is, also from the sources, so it imports nothing but Node.
@@ -25,12 +26,20 @@ export interface FileCall {
 export type FileReply =
   { readonly result: unknown } | { readonly error: Error; readonly code: string | undefined };
 
+export interface ListedFile {
+  readonly name: string;
+  readonly sizeBytes: number;
+  readonly writtenMs: number;
+}
+
 /** What a FileThread does for its owner. Each call takes as long as the disk does. */
 export const fileCalls = {
   makeFolder: (path: string): void => void mkdirSync(path, { recursive: true, mode: 0o700 }),
-  list: (folder: string): string[] => readdirSync(folder),
-  writtenMs: (path: string): number => statSync(path).mtimeMs,
-  sizeBytes: (path: string): number => statSync(path).size,
+  list: (folder: string): ListedFile[] =>
+    readdirSync(folder).map((name) => {
+      const { size: sizeBytes, mtimeMs: writtenMs } = statSync(join(folder, name));
+      return { name, sizeBytes, writtenMs };
+    }),
   open: (path: string): number => openSync(path, 'r'),
   create: (path: string): number => openSync(path, 'w', 0o600),
   /** The next bytes; none at the end of the file. */

@@ -1,5 +1,6 @@
 import type { LogPoint } from '@weir/config-model';
 import type { Traced } from '../protocol/protocol.js';
+import { dropOldest } from '../runtime/runtime.js';
 
 /** A span of a trace. */
 export interface FollowerSpan {
@@ -44,8 +45,7 @@ export class ChangeSpans {
     const span = this.tracer.resume('change.apply', { kind: 'consumer', attributes }, traceparent);
     if (span === null) return;
     this.open.set(revision, span);
-    const [oldest] = this.open.keys();
-    if (this.open.size > MAX_SPANS && oldest !== undefined) this.open.delete(oldest);
+    dropOldest(this.open, MAX_SPANS);
   }
 
   /** All changes up to this revision are in force. */

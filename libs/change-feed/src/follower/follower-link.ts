@@ -1,4 +1,4 @@
-import type { Change, Head } from '@weir/config-model';
+import type { Head } from '@weir/config-model';
 import type { Redis } from 'ioredis';
 import { parseChangeMessage, parseHeadMessage } from '../protocol/changes.js';
 import { type Deployment, DeploymentMessages, type Refusal } from '../protocol/signed-messages.js';
@@ -10,11 +10,12 @@ import {
   HEARTBEAT_MS,
   LEASE_KEPT_MS,
   LEASE_MS,
+  OtherVersions,
   type ResolverStatus,
-  type Traced,
 } from '../protocol/protocol.js';
 import { RedisClock, connectRedis, startConnecting, subscribe } from '../redis/redis.js';
 import type { FeedLogger } from '../runtime/runtime.js';
+import type { MessageEvent } from './machine/follower-state.js';
 
 /**
  * Decides when a follower publishes what is in force. The first time at the end of this turn of the event loop, so that
@@ -61,15 +62,11 @@ export interface FollowerLinkOptions {
   /** What the lease says besides. */
   readonly status?: (() => ResolverStatus | undefined) | undefined;
   readonly log: FeedLogger;
-  readonly onChange: (change: Change & Head & Traced) => void;
-  readonly onHead: (head: Head) => void;
-  /** There is a change that is too large for a message. */
-  readonly onLargeChange: (head: Head & Traced) => void;
   /**
-   * Messages may have been missed: the connection was renewed, no message came for a while, or one had another feed
-   * version.
+   * Called for each message. `messagesMissed`: the connection was renewed, no message came for a while, or one had
+   * another feed version.
    */
-  readonly onMessagesMissed: () => void;
+  readonly onEvent: (event: MessageEvent) => void;
 }
 
 /**
@@ -87,14 +84,17 @@ export class FollowerLink {
   private readonly pace = new AcknowledgementPace(() => void this.send('publish'));
   private heartbeatTimer: NodeJS.Timeout | undefined;
   private lastMessageMs = performance.now();
-  /** Other feed versions that were logged already. */
-  private readonly otherVersions = new Set<number>();
+  private readonly otherVersions: OtherVersions;
 
   constructor(private readonly options: FollowerLinkOptions) {
     this.commands = connectRedis(options.redisUrl, `${options.kind}-state`, options.log);
     this.clock = new RedisClock(this.commands);
     this.messages = new DeploymentMessages(options.deployment, options.log, this.clock.nowMs);
     this.subscriber = connectRedis(options.redisUrl, options.kind, options.log);
+    this.otherVersions = new OtherVersions(
+      options.log,
+      'the control plane publishes another version of the feed; changes are fetched from the feed API instead',
+    );
   }
 
   /** Subscribes. Resolves after the first attempt, whether or not it succeeded: the feed API is enough to follow. */
@@ -163,13 +163,16 @@ export class FollowerLink {
 
   private async subscribe(): Promise<void> {
     const { change, head } = this.messages.names;
-    if (await subscribe(this.subscriber, [change, head], this.options.log))
-      this.options.onMessagesMissed();
+    if (await subscribe(this.subscriber, [change, head], this.options.log)) this.noteMissed();
   }
 
   private onHeartbeat(): void {
-    if (performance.now() - this.lastMessageMs > LEASE_MS) this.options.onMessagesMissed();
+    if (performance.now() - this.lastMessageMs > LEASE_MS) this.noteMissed();
     this.renewLease();
+  }
+
+  private noteMissed(): void {
+    this.options.onEvent({ type: 'messagesMissed' });
   }
 
   private renewLease(): void {
@@ -180,20 +183,20 @@ export class FollowerLink {
     const text = this.messages.open(channel, sent);
     if (text === null) return;
     this.lastMessageMs = performance.now();
+    const { onEvent, log } = this.options;
     try {
       if (channel === this.messages.names.head) {
         const { head, acknowledgementIntervalMs } = parseHeadMessage(text);
         this.pace.intervalMs = acknowledgementIntervalMs;
-        this.options.onHead(head);
-        return;
+        return onEvent({ type: 'headReceived', head });
       }
       const message = parseChangeMessage(text);
-      if (message.type === 'head') this.options.onLargeChange(message.head);
-      else for (const change of message.changes) this.options.onChange(change);
+      if (message.type === 'head') onEvent({ type: 'largeChangeReceived', head: message.head });
+      else for (const change of message.changes) onEvent({ type: 'changeReceived', change });
     } catch (error) {
       if (error instanceof FeedVersionError) return this.receiveOtherVersion(error.version);
       // The change is in the log. The next head leads to it.
-      this.options.log.warn({ channel, reason: String(error) }, 'cannot read a message');
+      log.warn({ channel, reason: String(error) }, 'cannot read a message');
     }
   }
 
@@ -202,13 +205,8 @@ export class FollowerLink {
    * feed API, which answers in this version.
    */
   private receiveOtherVersion(feedVersion: number): void {
-    this.options.onMessagesMissed();
-    if (this.otherVersions.has(feedVersion)) return;
-    this.otherVersions.add(feedVersion);
-    this.options.log.warn(
-      { feedVersion, ownFeedVersion: FEED_VERSION },
-      'the control plane publishes another version of the feed; changes are fetched from the feed API instead',
-    );
+    this.noteMissed();
+    this.otherVersions.report(feedVersion);
   }
 
   /** @param id whose state it is; `del` is a goodbye */

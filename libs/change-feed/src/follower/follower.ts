@@ -24,6 +24,13 @@ import {
   SnapshotLoader,
 } from './persisted-configuration.js';
 
+/** How often `isOvertaken` is asked. */
+const POLL_MS = 100;
+/** How long a follower waits for the message of a change before it asks the feed API. */
+const LEAST_AWAIT_MS = 50;
+/** Followers wait differently long, so that they do not ask all at once. */
+const AWAIT_JITTER_MS = 200;
+
 export interface FollowerOptions {
   /** Unique among all followers, and new at each start. */
   readonly id: string;
@@ -57,7 +64,9 @@ export class Follower {
   private readonly configuration: PersistedConfiguration;
   private readonly snapshots: SnapshotLoader;
   private readonly spans: ChangeSpans;
-  private readonly waits = new FollowerWaits();
+  /** Ends a pause. */
+  private readonly stopping = new AbortController();
+  private awaiting: NodeJS.Timeout | undefined;
   /** What is in force and not yet acknowledged. */
   private unacknowledged: Head | null = null;
   private readonly atHead = Promise.withResolvers<undefined>();
@@ -73,19 +82,10 @@ export class Follower {
     this.spans = new ChangeSpans(options.tracer);
     this.link = new FollowerLink({
       ...options,
-      onChange: (change) => {
-        this.spans.receive(change, this.revision);
-        this.handle({ type: 'changeReceived', change });
-      },
-      onHead: (head) => {
-        this.handle({ type: 'headReceived', head });
-      },
-      onLargeChange: (head) => {
-        this.spans.receive(head, this.revision);
-        this.handle({ type: 'largeChangeReceived', head });
-      },
-      onMessagesMissed: () => {
-        this.handle({ type: 'messagesMissed' });
+      onEvent: (event) => {
+        if (event.type === 'changeReceived') this.spans.receive(event.change, this.revision);
+        if (event.type === 'largeChangeReceived') this.spans.receive(event.head, this.revision);
+        this.handle(event);
       },
     });
   }
@@ -97,7 +97,7 @@ export class Follower {
   async start(): Promise<void> {
     this.restoring = this.restore();
     await this.restoring;
-    if (this.waits.isStopped) return;
+    if (this.stopping.signal.aborted) return;
     await this.link.start();
     this.handle({ type: 'started' });
     await this.atHead.promise;
@@ -106,7 +106,8 @@ export class Follower {
 
   /** Removes the lease, so that no write waits for this follower, and ends. */
   async stop(): Promise<void> {
-    this.waits.stop();
+    this.stopping.abort();
+    clearTimeout(this.awaiting);
     this.handle({ type: 'stop' });
     this.options.feed.close();
     await this.link.stop();
@@ -183,13 +184,9 @@ export class Follower {
       case 'yield':
         return this.resumeAfter(this.yielder.yieldIfDue());
       case 'pause':
-        return this.resumeAfter(
-          this.waits.pause(effect.failures, this.snapshots.takeRetryAfterMs()),
-        );
+        return this.resumeAfter(this.pause(effect.failures));
       case 'await':
-        return this.waits.awaitChanges(() => {
-          this.handle({ type: 'awaited' });
-        });
+        return this.awaitChanges();
       case 'acknowledge':
         return this.acknowledge(effect.inForce);
       case 'noteAtHead':
@@ -225,6 +222,24 @@ export class Follower {
     void pause.then(() => {
       this.handle({ type: 'resumed' });
     });
+  }
+
+  /** Grows with the failures in a row. */
+  private async pause(failures: number): Promise<void> {
+    const { signal } = this.stopping;
+    const delayMs = retryDelayMs(failures, Math.random());
+    const pauseMs = Math.max(this.snapshots.takeRetryAfterMs(), delayMs);
+    await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+  }
+
+  /**
+   * The changes up to a newer head should have come within milliseconds, unless their message is lost. Then all
+   * followers miss them.
+   */
+  private awaitChanges(): void {
+    clearTimeout(this.awaiting);
+    const waitMs = LEAST_AWAIT_MS + Math.random() * AWAIT_JITTER_MS;
+    this.awaiting = setTimeout(() => this.handle({ type: 'awaited' }), waitMs);
   }
 
   private async restore(): Promise<void> {
@@ -300,9 +315,6 @@ function failureKind(error: unknown): FailureKind {
   return error instanceof DigestError ? 'wrongDigest' : 'other';
 }
 
-/** How often `isOvertaken` is asked. */
-const POLL_MS = 100;
-
 /**
  * As `feed.changesAfter`, but gives up as soon as the next change has arrived from Redis: a change must not wait for a
  * slow feed API.
@@ -325,40 +337,5 @@ async function fetchChanges(
     throw error;
   } finally {
     clearInterval(poll);
-  }
-}
-
-/** How long a follower waits for the message of a change before it asks the feed API. */
-const LEAST_AWAIT_MS = 50;
-/** Followers wait differently long, so that they do not ask all at once. */
-const AWAIT_JITTER_MS = 200;
-
-/** When a follower waits for messages, and before it tries a step again. */
-class FollowerWaits {
-  private readonly stopping = new AbortController();
-  private awaiting: NodeJS.Timeout | undefined;
-
-  /**
-   * Calls back when the changes up to a newer head should have come: within milliseconds, unless their message is lost.
-   * Then all followers miss them.
-   */
-  awaitChanges(onAwaited: () => void): void {
-    clearTimeout(this.awaiting);
-    this.awaiting = setTimeout(onAwaited, LEAST_AWAIT_MS + Math.random() * AWAIT_JITTER_MS);
-  }
-
-  /** Grows with the failures in a row. Ends early at `stop`. */
-  async pause(failures: number, leastMs: number): Promise<void> {
-    const delayMs = Math.max(leastMs, retryDelayMs(failures, Math.random()));
-    await sleep(delayMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
-  }
-
-  stop(): void {
-    this.stopping.abort();
-    clearTimeout(this.awaiting);
-  }
-
-  get isStopped(): boolean {
-    return this.stopping.signal.aborted;
   }
 }

@@ -66,7 +66,7 @@ export async function readChangesPage(json: Buffer): Promise<ChangesPage> {
 /** Largest message. A larger change is published as its head and fetched from the feed API. */
 export const MAX_PUBLISHED_BYTES = 256 * 1024;
 
-/** Several changes in a row that were committed together. */
+/** Changes in a row that were committed together. */
 interface ChangeGroup {
   readonly lineage: string;
   readonly changes: readonly (EncodedChange & Traced)[];
@@ -78,10 +78,15 @@ export type ChangeMessage =
   /** There is a change that is too large for a message. */
   | { readonly type: 'head'; readonly head: Head & Traced };
 
+/** The text of an operation is longer. */
+const LEAST_OPERATION_BYTES = 16;
+
 /** The messages of changes that were committed together, in order. */
 export function renderChangeMessages(changes: readonly PublishedChange[]): string[] {
   const [first] = changes;
-  if (first !== undefined && changes.length > 1) {
+  if (first === undefined) return [];
+  const operationCount = changes.reduce((sum, { operations }) => sum + operations.length, 0);
+  if (operationCount * LEAST_OPERATION_BYTES <= MAX_PUBLISHED_BYTES) {
     const group: ChangeGroup = {
       lineage: first.lineage,
       changes: changes.map((change) => {
@@ -91,21 +96,10 @@ export function renderChangeMessages(changes: readonly PublishedChange[]): strin
     };
     const text = JSON.stringify({ ...group, feedVersion: FEED_VERSION });
     if (text.length <= MAX_PUBLISHED_BYTES) return [text];
-    const half = changes.length >> 1;
-    return [changes.slice(0, half), changes.slice(half)].flatMap(renderChangeMessages);
   }
-  return changes.map(renderChange);
-}
-
-/** The text of an operation is longer. */
-const LEAST_OPERATION_BYTES = 16;
-
-function renderChange(change: PublishedChange): string {
-  if (change.operations.length * LEAST_OPERATION_BYTES > MAX_PUBLISHED_BYTES) {
-    return renderHead(change);
-  }
-  const whole = JSON.stringify({ ...change, feedVersion: FEED_VERSION });
-  return whole.length <= MAX_PUBLISHED_BYTES ? whole : renderHead(change);
+  if (changes.length === 1) return [renderHead(first)];
+  const half = changes.length >> 1;
+  return [changes.slice(0, half), changes.slice(half)].flatMap(renderChangeMessages);
 }
 
 function renderHead(change: PublishedChange): string {
@@ -118,10 +112,7 @@ function renderHead(change: PublishedChange): string {
 export function parseChangeMessage(text: string): ChangeMessage {
   const value = parseMessage(text) as Partial<ChangeGroup> | null;
   if (value?.changes === undefined) {
-    const head = { ...decodeHead(value), ...readTraced(value) };
-    return value !== null && 'operations' in value
-      ? { type: 'changes', changes: [{ ...head, ...decodeChange(value) }] }
-      : { type: 'head', head };
+    return { type: 'head', head: { ...decodeHead(value), ...readTraced(value) } };
   }
   if (!Array.isArray(value.changes)) throw new RowError('a group has an array of changes');
   const changes = (value.changes as unknown[]).map((change) => ({

@@ -7,6 +7,7 @@ import {
   type Head,
   type Row,
 } from '@weir/config-model';
+import type { FeedLogger } from '../runtime/runtime.js';
 
 /** An upstream of a resolver, and whether it answers. */
 export interface UpstreamStatus {
@@ -92,6 +93,22 @@ export const FEED_VERSION_HEADER = 'Weir-Feed-Version';
 export class FeedVersionError extends RowError {
   constructor(readonly version: number) {
     super(`of feed version ${version}; this process reads version ${FEED_VERSION}`);
+  }
+}
+
+/** Logs each feed version but this process's own once. */
+export class OtherVersions {
+  private readonly logged = new Set<number | string>();
+
+  constructor(
+    private readonly log: FeedLogger,
+    private readonly message: string,
+  ) {}
+
+  report(feedVersion: number | string, fields: object = {}): void {
+    if (this.logged.has(feedVersion)) return;
+    this.logged.add(feedVersion);
+    this.log.warn({ ...fields, feedVersion, ownFeedVersion: FEED_VERSION }, this.message);
   }
 }
 

@@ -189,8 +189,8 @@ export class DeploymentMessages {
   private readonly signer: MessageSigner;
   private readonly verifier: MessageVerifier;
   private readonly loggedMs = new Map<Refusal, number>();
-  private keyTokens: readonly string[] = [];
-  private keys: readonly KeyObject[] = [];
+  /** By token. */
+  private readonly keys = new Map<string, KeyObject>();
 
   /** @param nowMs milliseconds since 1970 */
   constructor(
@@ -233,12 +233,7 @@ export class DeploymentMessages {
 
   private currentKeys(): readonly KeyObject[] {
     const tokens = this.deployment.tokens();
-    const { keyTokens } = this;
-    if (tokens.length !== keyTokens.length || tokens.some((token, i) => token !== keyTokens[i])) {
-      this.keyTokens = [...tokens];
-      this.keys = tokens.map(messageKey);
-    }
-    return this.keys;
+    return tokens.map((token) => this.keys.getOrInsertComputed(token, messageKey));
   }
 
   /** Somebody who can write to Redis must not fill the log. */

@@ -37,9 +37,7 @@ export class ResolverPositions {
   private total = 0;
 
   add({ lineage, revision }: Position): void {
-    const log = this.logs.get(lineage) ?? new RevisionCounts();
-    this.logs.set(lineage, log);
-    log.add(revision);
+    this.logs.getOrInsertComputed(lineage, () => new RevisionCounts()).add(revision);
     this.total++;
   }
 
@@ -80,8 +78,7 @@ export class AcknowledgementWaits {
   async wait({ lineage, revision }: Position, timeoutMs: number): Promise<void> {
     const finished = this.finished(lineage);
     if (timeoutMs <= 0 || revision <= finished) return;
-    const log = this.logs.get(lineage) ?? { waiters: new Set(), finished };
-    this.logs.set(lineage, log);
+    const log = this.logs.getOrInsert(lineage, { waiters: new Set(), finished });
     await new Promise<void>((resolve) => {
       const end = (): void => {
         clearTimeout(timer);

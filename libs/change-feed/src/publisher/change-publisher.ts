@@ -6,6 +6,7 @@ import {
   type FollowerState,
   HEARTBEAT_MS,
   LEASE_MS,
+  OtherVersions,
   parseFollowerState,
   type Position,
 } from '../protocol/protocol.js';
@@ -18,7 +19,7 @@ import {
 } from '../protocol/changes.js';
 import { type Deployment, DeploymentMessages, type Refusal } from '../protocol/signed-messages.js';
 import { RedisClock, connectRedis, startConnecting, subscribe } from '../redis/redis.js';
-import type { FeedLogger } from '../runtime/runtime.js';
+import { dropOldest, type FeedLogger } from '../runtime/runtime.js';
 import { FollowerRegistry, type KnownResolver } from './follower-registry.js';
 import { ClaimVerifier } from './claim-verifier.js';
 import type { Applied } from './acknowledgements.js';
@@ -36,8 +37,7 @@ export class RecentTraces {
   add({ revision, digest, traceparent }: PublishedChange): void {
     if (traceparent === undefined) return;
     this.traces.set(revision, { digest, traceparent });
-    const [oldest] = this.traces.keys();
-    if (this.traces.size > MAX_TRACES && oldest !== undefined) this.traces.delete(oldest);
+    dropOldest(this.traces, MAX_TRACES);
   }
 
   /** Another change with the same revision, of a log that was set back, has another digest. */
@@ -85,8 +85,7 @@ export class ChangePublisher {
   private readonly registry: FollowerRegistry;
   private readonly claims: ClaimVerifier;
   private readonly traces = new RecentTraces();
-  /** Other feed versions of followers that were logged already. */
-  private readonly otherVersions = new Set<number>();
+  private readonly otherVersions: OtherVersions;
   private timers: NodeJS.Timeout[] = [];
   /** A probe that is sent after this and is not late ends the search for followers. Infinity: not subscribed. */
   private allKnownMs = Infinity;
@@ -102,6 +101,10 @@ export class ChangePublisher {
         'two resolvers that run claim one name, and both count: see RESOLVER_NAME',
       );
     });
+    this.otherVersions = new OtherVersions(
+      options.log,
+      'a follower has another version of the feed; writes wait for it as for any other',
+    );
     this.claims = new ClaimVerifier({ ...options, onJudgeAgain: () => this.judgeAgain() });
     this.commands = connectRedis(options.redisUrl, 'publisher', options.log);
     this.clock = new RedisClock(this.commands);
@@ -281,12 +284,8 @@ export class ChangePublisher {
 
   /** Writes wait for a follower of any version: `inForce` means the same in all. */
   private reportVersion({ id, kind, feedVersion }: FollowerState): void {
-    if (feedVersion === FEED_VERSION || this.otherVersions.has(feedVersion)) return;
-    this.otherVersions.add(feedVersion);
-    this.options.log.warn(
-      { follower: id, kind, feedVersion, ownFeedVersion: FEED_VERSION },
-      'a follower has another version of the feed; writes wait for it as for any other',
-    );
+    if (feedVersion !== FEED_VERSION)
+      this.otherVersions.report(feedVersion, { follower: id, kind });
   }
 
   /** Sends a message to itself, on the way that the messages of followers take. */

@@ -1,6 +1,6 @@
 import type { Head } from '@weir/config-model';
 import type { FollowerState } from '../protocol/protocol.js';
-import type { FeedLogger } from '../runtime/runtime.js';
+import { dropOldest, type FeedLogger } from '../runtime/runtime.js';
 
 /** A revision with the digest of the configuration that a follower has in force. */
 interface Claim {
@@ -174,23 +174,15 @@ export class KnownPoints {
 
   private lose(claim: Claim): void {
     this.lost.add(keyOf(claim));
-    dropOldest(this.lost);
+    dropOldest(this.lost, REMEMBERED);
   }
 
   private remember({ revision, digest }: Claim): void {
     this.digests.set(revision, digest);
-    dropOldest(this.digests);
+    dropOldest(this.digests, REMEMBERED);
     // A change that was lost may have been made again.
     this.lost.delete(keyOf({ revision, digest }));
     this.newest = Math.max(this.newest, revision);
-  }
-}
-
-function dropOldest<K>(remembered: Map<K, unknown> | Set<K>): void {
-  if (remembered.size <= REMEMBERED) return;
-  for (const oldest of remembered.keys()) {
-    remembered.delete(oldest);
-    return;
   }
 }
 

@@ -4,8 +4,8 @@ import type { FeedLogger } from '../runtime/runtime.js';
 
 const FIRST_ATTEMPT_MS = 2_000;
 const RESUBSCRIBE_MS = 1_000;
-/** How often Redis is asked for its role. */
-const ROLE_CHECK_MS = 1_000;
+/** How often Redis is asked for its role, and for its time: its clock may be set. */
+const ASK_INTERVAL_MS = 1_000;
 /** A connection that waits for an answer and receives nothing for this long is closed: sooner than a lease expires. */
 const SOCKET_TIMEOUT_MS = 2_000;
 
@@ -39,7 +39,6 @@ export function connectRedis(url: string, role: string, log: FeedLogger): Redis 
  * of that replica.
  */
 function checkRoleWhileReady(redis: Redis, role: string, log: FeedLogger): void {
-  let timer: NodeJS.Timeout | undefined;
   const check = async (): Promise<void> => {
     // Without an answer the socket timeout closes the connection. A refusal (ACL) is an answer too.
     const [redisRole] = await redis.role().catch(() => []);
@@ -47,9 +46,14 @@ function checkRoleWhileReady(redis: Redis, role: string, log: FeedLogger): void 
     log.warn({ role }, 'this Redis has become a replica; reconnecting');
     redis.disconnect(true);
   };
+  whileReady(redis, () => void check());
+}
+
+function whileReady(redis: Redis, ask: () => void): void {
+  let timer: NodeJS.Timeout | undefined;
   redis.on('ready', () => {
     clearInterval(timer);
-    timer = setInterval(() => void check(), ROLE_CHECK_MS);
+    timer = setInterval(ask, ASK_INTERVAL_MS);
   });
   redis.on('close', () => {
     clearInterval(timer);
@@ -108,39 +112,24 @@ export async function subscribe(
   return false;
 }
 
-/** How often Redis is asked: its clock may be set. */
-const ASK_INTERVAL_MS = 1_000;
-
 /**
  * The time of Redis, in milliseconds since 1970. All processes of a deployment agree on it, whatever their own clocks
  * say. Until Redis has answered, it is the time of this machine.
  */
 export class RedisClock {
+  private readonly answer = Promise.withResolvers<undefined>();
   /** Resolves when Redis was asked for the first time, and has answered or refused. */
-  readonly asked: Promise<void>;
+  readonly asked: Promise<unknown> = this.answer.promise;
   /** Time of Redis minus `performance.now()`. */
   private offsetMs: number | null = null;
-  private timer: NodeJS.Timeout | undefined;
-  private readonly onAnswer: () => void;
 
   /** @param redis a connection that sends commands. @param ownMs the time of this machine */
   constructor(
     private readonly redis: Redis,
     private readonly ownMs: () => number = Date.now,
   ) {
-    const { promise, resolve } = Promise.withResolvers<undefined>();
-    this.asked = promise;
-    this.onAnswer = () => {
-      resolve(undefined);
-    };
-    redis.on('ready', () => {
-      clearInterval(this.timer);
-      this.timer = setInterval(() => void this.ask(), ASK_INTERVAL_MS);
-      void this.ask();
-    });
-    redis.on('close', () => {
-      clearInterval(this.timer);
-    });
+    redis.on('ready', () => void this.ask());
+    whileReady(redis, () => void this.ask());
   }
 
   readonly nowMs = (): number =>
@@ -155,6 +144,6 @@ export class RedisClock {
     } catch {
       // The connection is down, or the user of Redis may not ask: the time before, or our own, has to do.
     }
-    this.onAnswer();
+    this.answer.resolve(undefined);
   }
 }

@@ -43,6 +43,12 @@ export function retryDelayMs(failures: number, random: number, lastMs = LAST_MS)
   return Math.min(FIRST_MS * 2 ** failures, lastMs) * (0.5 + random / 2);
 }
 
+/** Call it after each addition, so that no more than `most` are kept: the newest ones. */
+export function dropOldest<K>(kept: Map<K, unknown> | Set<K>, most: number): void {
+  if (kept.size <= most) return;
+  for (const oldest of kept.keys().take(1)) kept.delete(oldest);
+}
+
 /** How long work may block the event loop at a time. */
 const MAX_BLOCKING_MS = 2;
 

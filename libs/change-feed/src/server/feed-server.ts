@@ -16,6 +16,7 @@ import { CHANGES_PAGE, type LoggedChange, renderChangesPage } from '../protocol/
 import {
   FEED_VERSION,
   FEED_VERSION_HEADER,
+  OtherVersions,
   type SnapshotPart,
   type Traced,
 } from '../protocol/protocol.js';
@@ -97,7 +98,10 @@ export function createFeedServer(options: FeedServerOptions): Server {
   const serving: Serving = {
     downloads: feedDownloads(PLACES),
     ...options,
-    otherVersions: new Set(),
+    otherVersions: new OtherVersions(
+      options.log,
+      'a follower asks for another version of the feed, and is refused',
+    ),
     pages: new SharedReads((revision) => readPage(source, revision, traceOf)),
   };
   const server = createServerFor(options.tls ?? null, (request, response) => {
@@ -123,8 +127,7 @@ function createServerFor(tls: FeedServerTls | null, listener: RequestListener): 
 
 interface Serving extends FeedServerOptions {
   readonly downloads: FeedDownloads;
-  /** Other versions that were asked for and logged already. */
-  readonly otherVersions: Set<string>;
+  readonly otherVersions: OtherVersions;
   /** Pages of the change log as JSON, by the revision before; null: the log begins after it. */
   readonly pages: SharedReads<number, string | null>;
 }
@@ -159,15 +162,10 @@ async function handle(
   return refuse(response, 404, 'Not found');
 }
 
-function asksForOwnVersion(request: IncomingMessage, { otherVersions, log }: Serving): boolean {
+function asksForOwnVersion(request: IncomingMessage, { otherVersions }: Serving): boolean {
   const wanted = String(request.headers[FEED_VERSION_HEADER.toLowerCase()] ?? FEED_VERSION);
   if (wanted === String(FEED_VERSION)) return true;
-  const shownVersion = wanted.slice(0, 20);
-  if (!otherVersions.has(shownVersion)) {
-    otherVersions.add(shownVersion);
-    const fields = { feedVersion: shownVersion, ownFeedVersion: FEED_VERSION };
-    log.warn(fields, 'a follower asks for another version of the feed, and is refused');
-  }
+  otherVersions.report(wanted.slice(0, 20));
   return false;
 }
 

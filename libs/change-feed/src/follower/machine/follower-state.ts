@@ -1,5 +1,6 @@
 import type { Change, Head, LogPoint } from '@weir/config-model';
 import type { ChangesPage } from '../../protocol/changes.js';
+import type { Traced } from '../../protocol/protocol.js';
 
 /** Why a follower loaded a whole snapshot. */
 export type LoadCause = 'disk' | 'start' | 'replaced' | 'pruned' | 'lineage' | 'digest' | 'failed';
@@ -77,15 +78,18 @@ export interface FollowerKnowledge {
  */
 export type FailureKind = 'unavailable' | 'refused' | 'wrongDigest' | 'other';
 
-export type FollowerEvent =
-  /** Redis was tried once. */
-  | { readonly type: 'started' }
-  /** Messages from Redis, in any order, any number of times. */
-  | { readonly type: 'changeReceived'; readonly change: Change & Head }
+/** Messages from Redis, in any order, any number of times. */
+export type MessageEvent =
+  | { readonly type: 'changeReceived'; readonly change: Change & Head & Traced }
   | { readonly type: 'headReceived'; readonly head: Head }
   /** The head of a change that no message carries. */
-  | { readonly type: 'largeChangeReceived'; readonly head: Head }
-  | { readonly type: 'messagesMissed' }
+  | { readonly type: 'largeChangeReceived'; readonly head: Head & Traced }
+  | { readonly type: 'messagesMissed' };
+
+export type FollowerEvent =
+  | MessageEvent
+  /** Redis was tried once. */
+  | { readonly type: 'started' }
   /** A whole configuration was put in force, from the feed or, before `started`, from disk. */
   | { readonly type: 'loaded'; readonly cause: LoadCause; readonly head: Head }
   /** The change is in force, and this is what the target computed as its digest. */
