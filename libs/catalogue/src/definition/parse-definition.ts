@@ -244,30 +244,25 @@ class GroupReader {
     id: number,
   ): GroupDefinition {
     const { yaml } = this;
+    const isMandatory = yaml.flag(fields.mandatory);
+    const isSecret = yaml.flag(fields.secret);
+    if (isSecret && !isMandatory) {
+      throw yaml.fail(fields.secret ?? place, 'must be with mandatory: true');
+    }
     return {
       id,
       name: yaml.text(yaml.required(place, fields, 'name'), MAX_NAME),
       group: fields.group === undefined ? null : yaml.text(fields.group, MAX_NAME),
       purpose: fields.purpose === undefined ? 'other' : yaml.choice(fields.purpose, PURPOSES),
-      ...this.mandatory(fields),
-      isSample: fields.sample !== undefined && yaml.flag(fields.sample),
+      mandatory: isMandatory,
+      secret: isSecret,
+      isSample: yaml.flag(fields.sample),
       isGuarded: false,
       domains: [],
       domainPlaces: [],
       sources: [],
       rewrites: [],
     };
-  }
-
-  private mandatory({
-    mandatory,
-    secret,
-  }: Partial<Record<GroupField, Place>>): Pick<GroupDefinition, 'mandatory' | 'secret'> {
-    const { yaml } = this;
-    const isMandatory = mandatory !== undefined && yaml.flag(mandatory);
-    const isSecret = secret !== undefined && yaml.flag(secret);
-    if (isSecret && !isMandatory) throw yaml.fail(secret, 'must be with mandatory: true');
-    return { mandatory: isMandatory, secret: isSecret };
   }
 
   private rewrite(place: Place): RewriteDefinition {

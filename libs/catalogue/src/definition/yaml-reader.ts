@@ -98,7 +98,9 @@ export class YamlReader {
     return value;
   }
 
-  flag(place: Place): boolean {
+  /** False when the field is absent. */
+  flag(place: Place | undefined): boolean {
+    if (place === undefined) return false;
     const value = this.scalar(place);
     if (typeof value !== 'boolean') throw this.fail(place, 'must be true or false');
     return value;

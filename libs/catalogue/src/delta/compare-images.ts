@@ -54,11 +54,7 @@ export async function compareImages(
   const [oldSets, newSets] = [await before.readSets(), await after.readSets()];
   const moves = await movesOf(before, after, numbersIn(newSets, oldSets), maxNames);
   const changes = new Map<string, { added: Move[]; removed: Move[] }>();
-  const changesOf = (group: string) => {
-    const known = changes.get(group) ?? { added: [], removed: [] };
-    changes.set(group, known);
-    return known;
-  };
+  const changesOf = (group: string) => changes.getOrInsert(group, { added: [], removed: [] });
   for (const move of moves) {
     const [old, now] = [groupsOf(oldSets, move.from), groupsOf(newSets, move.to)];
     for (const group of now.difference(old)) changesOf(group).added.push(move);
@@ -95,8 +91,7 @@ async function movesOf(
     const [from, to] = [old?.setNumber ?? 0, now?.setNumber ?? 0];
     if (from !== 0 && to !== 0 && newNumbers[from] === to) return;
     const key = from * MAX_SETS + to;
-    const move = moves.get(key) ?? { from, to, count: 0, names: [] };
-    moves.set(key, move);
+    const move = moves.getOrInsert(key, { from, to, count: 0, names: [] });
     move.count++;
     const { low, high } = (now ?? old) as NameCursor;
     if (move.names.length < maxNames) move.names.push([low, high]);
