@@ -39,6 +39,7 @@ const OF_A_PROCESS = [
   'libs/ops/src/runtime-metrics.spec.ts',
   'libs/policy/src/memory/heap-weight.spec.ts',
   'libs/policy/src/replaced-policy.spec.ts',
+  'libs/udp-batch/src/memory.spec.ts',
 ];
 
 const SETUP_FILES = ['tools/src/testing/properties.ts'];

@@ -10,7 +10,7 @@ import {
 } from '@weir/ops';
 import { whatIsDegraded, whyNotReady } from '@weir/policy-feed/state';
 import { openTelemetry, type Telemetry } from '@weir/telemetry';
-import { loadSystemCalls } from '@weir/udp-batch';
+import { loadSystemCalls, returnFreedBlocks } from '@weir/udp-batch';
 import { hostname } from 'node:os';
 import type { ResolverConfiguration } from './configuration.js';
 import { laneCount } from './create-lanes.js';
@@ -46,6 +46,7 @@ export async function startResolver(
   log: Logger,
 ): Promise<Resolver> {
   refuseSystemWithoutBatches();
+  returnFreedBlocks();
   refuseOwnAddress(configuration, upstreams);
   const { OPS_HOST: host, OPS_PORT: port } = configuration;
   const ops = await OpsServer.start({ host, port, log });

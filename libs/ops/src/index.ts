@@ -17,7 +17,7 @@ export * from './read-metrics.js';
 export { registerRuntimeMetrics } from './runtime-metrics.js';
 export * from './stopping.js';
 export * from './tls/tls-files.js';
-export { openTlsFetch, publicKeyPin, type TlsFetch } from './tls/tls-fetch.js';
+export { openTlsAgent, publicKeyPin, type TlsAgent } from './tls/tls-agent.js';
 export * from './tls/tls-identity.js';
 export * from './variables/index.js';
 export * from './version.js';

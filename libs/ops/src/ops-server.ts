@@ -1,11 +1,14 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { Logger } from './log.js';
 import type { OpsCalls } from './ops-calls.js';
 import { explainListenError } from './process.js';
 import { ReadMetrics } from './read-metrics.js';
+
+// An import of node:http loads what belongs to `fetch` too: 7 MB of memory in each thread (Node 26).
+const { createServer } = process.getBuiltinModule('node:http');
 
 export interface OpsServerOptions {
   /** `OPS_HOST`. */

@@ -12,7 +12,7 @@ import {
   type ResolverStatus,
 } from '@weir/change-feed';
 import { parseHashKey } from '@weir/dns-name';
-import { openDeployment, openTlsFetch } from '@weir/ops';
+import { openDeployment, openTlsAgent } from '@weir/ops';
 import { ChunkMemory, sharedBytes } from '@weir/policy';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -69,8 +69,8 @@ export function followPolicy({
   const key = parseHashKey(configuration.DOMAIN_HASH_KEY);
   const deployment = openDeployment(configuration, log);
   const { FEED_URL: url, FEED_CA: ca, FEED_PINS: pins } = configuration;
-  const tls = openTlsFetch({ prefix: 'FEED', url, ca, pins, log });
-  const feed = new FeedClient(url, () => deployment.tokens()[0], undefined, tls?.send);
+  const tls = openTlsAgent({ prefix: 'FEED', url, ca, pins, log });
+  const feed = new FeedClient(url, () => deployment.tokens()[0], undefined, tls?.agent);
   const { DATA_DIR: dataDir } = configuration;
   const disk = dataDir === undefined ? undefined : new ConfigurationStore({ folder: dataDir, log });
   const images = new CatalogueImages(feed, disk, log, {

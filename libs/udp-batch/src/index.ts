@@ -1,7 +1,7 @@
 export { BatchReceiver, discard, MAX_DATAGRAM_BYTES } from './batch-receiver.js';
 export { BatchSender } from './batch-sender.js';
 export { MSG_DONTWAIT, MSG_WAITFORONE } from './linux.js';
-export { useHugePages } from './huge-pages.js';
+export { returnFreedBlocks, useHugePages } from './memory.js';
 export { kernelDropsOf, BATCH, UdpSocket, type UdpSocketHandle } from './udp-socket.js';
 export { PortSpread } from './port-spread.js';
 export { ROUTE_WORDS, routeTo } from './socket-address.js';

@@ -26,6 +26,8 @@ export const IPV6_PKTINFO = 50;
 export const POLLIN = 1;
 
 export const MADV_HUGEPAGE = 14;
+/** Of malloc.h of glibc. */
+export const M_MMAP_THRESHOLD = -3;
 
 export const MSG_TRUNC = 0x20;
 export const MSG_DONTWAIT = 0x40;

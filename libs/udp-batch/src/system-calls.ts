@@ -22,6 +22,7 @@ export interface SystemCalls {
   sendmmsg(fd: number, messages: number, count: number, flags: number): number;
   poll(fds: number, count: number, timeoutMs: number): number;
   madvise(address: number, length: number, advice: number): number;
+  mallopt(parameter: number, value: number): number;
   close(fd: number): number;
   /** The number of this thread in /proc/self/task. */
   gettid(): number;
@@ -46,8 +47,7 @@ export class SystemError extends Error {
 }
 
 /**
- * The layouts of `struct mmsghdr` and of socket addresses in this package are those of 64-bit little-endian Linux, with
- * glibc and with musl.
+ * The layouts of `struct mmsghdr` and of socket addresses in this package are those of 64-bit little-endian Linux.
  */
 const ARCHITECTURES: readonly string[] = ['x64', 'arm64'];
 
@@ -82,6 +82,7 @@ function load(): SystemCalls {
     sendmmsg: libc.func('int sendmmsg(int, uintptr_t, uint32_t, int)'),
     poll: libc.func('int poll(uintptr_t, unsigned long, int)'),
     madvise: libc.func('int madvise(uintptr_t, size_t, int)'),
+    mallopt: libc.func('int mallopt(int, int)'),
     close: libc.func('int close(int)'),
     gettid: libc.func('int gettid()'),
     errno: () => koffi.errno(),

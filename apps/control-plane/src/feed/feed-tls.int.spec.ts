@@ -1,5 +1,5 @@
 import { FeedClient } from '@weir/change-feed';
-import { openTlsFetch, registerFeedFileMetrics } from '@weir/ops';
+import { openTlsAgent, registerFeedFileMetrics } from '@weir/ops';
 import { makeAuthority, makeCertificate, signCertificate } from '@weir/ops/testing';
 import { createHash, X509Certificate } from 'node:crypto';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -29,8 +29,8 @@ describe('the feed over TLS', () => {
   /** The head of the log, as a follower with these variables reads it. */
   const read = async ({ ca, pins }: { ca?: string | undefined; pins?: string | undefined }) => {
     const url = `https://127.0.0.1:${replica.feedPort}`;
-    const tls = openTlsFetch({ prefix: 'FEED', url, ca: ca && file(ca), pins, log });
-    const client = new FeedClient(url, () => FEED_TOKEN, undefined, tls?.send);
+    const tls = openTlsAgent({ prefix: 'FEED', url, ca: ca && file(ca), pins, log });
+    const client = new FeedClient(url, () => FEED_TOKEN, undefined, tls?.agent);
     try {
       const [parts, page] = [
         await Array.fromAsync(client.snapshot()),
@@ -85,10 +85,10 @@ describe('the feed over TLS', () => {
     const ca = file('live-ca.crt');
     copyFileSync(file('ca.crt'), ca);
     const url = `https://127.0.0.1:${replica.feedPort}`;
-    const { send, faults } = openTlsFetch({ prefix: 'FEED', url, ca, pins: undefined, log })!;
+    const { agent, faults } = openTlsAgent({ prefix: 'FEED', url, ca, pins: undefined, log })!;
     const registry = new Registry();
     registerFeedFileMetrics(registry, { FEED_CA: faults });
-    const client = new FeedClient(url, () => FEED_TOKEN, undefined, send);
+    const client = new FeedClient(url, () => FEED_TOKEN, undefined, agent);
     writeFileSync(ca, 'nonsense');
     const counted = /^weir_feed_file_faults_total\{variable="FEED_CA"\} [1-9]/m;
     await expect.poll(() => registry.metrics()).toMatch(counted);
@@ -100,7 +100,7 @@ describe('the feed over TLS', () => {
     await expect(fetch(`http://127.0.0.1:${replica.feedPort}/changes?after=0`)).rejects.toThrow();
     const url = 'http://127.0.0.1:2';
     const open = (ca?: string, pins?: string) => () =>
-      openTlsFetch({ prefix: 'FEED', url, ca, pins, log });
+      openTlsAgent({ prefix: 'FEED', url, ca, pins, log });
     expect(open(file('ca.crt'))).toThrow('FEED_CA needs a FEED_URL that begins with https://');
     expect(open(undefined, pinOf('one.crt'))).toThrow('FEED_PINS needs a FEED_URL');
     expect(open()()).toBeNull();

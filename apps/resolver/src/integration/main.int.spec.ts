@@ -12,6 +12,14 @@ import { respond } from '../testing/respond.js';
 
 const PAGE = 'c0000250';
 
+/** Preloaded: each thread says so when it has loaded what belongs to `fetch`. */
+const REPORT_FETCH = `data:text/javascript,${encodeURIComponent(`
+  setInterval(() => {
+    if (!process.moduleLoadList.some((name) => name.endsWith('/undici'))) return;
+    process.getBuiltinModule('node:fs').writeSync(2, 'loaded fetch\\n');
+  }, 20).unref();
+`)}`;
+
 const resolverEnvironment = useResolverEnvironment();
 
 beforeEach(async () => {
@@ -95,6 +103,14 @@ describe('the resolver process', () => {
     child.kill('SIGTERM');
     expect(await exited).toBe(0);
     expect(await resolverEnvironment.plane.commit(profile(2))).toEqual(noResolver);
+    expect(output.errors).toBe('');
+  });
+
+  it('does not load what belongs to fetch: 7 MB in each thread', async () => {
+    const { child, output, exited, ready } = run({ NODE_OPTIONS: `--import=${REPORT_FETCH}` });
+    await ready();
+    child.kill('SIGTERM');
+    expect(await exited).toBe(0);
     expect(output.errors).toBe('');
   });
 

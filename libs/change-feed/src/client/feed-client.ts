@@ -1,4 +1,5 @@
 import { RowError } from '@weir/config-model';
+import type { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChangesPage, readChangesPage } from '../protocol/changes.js';
 import type { SnapshotPart } from '../protocol/protocol.js';
@@ -8,7 +9,6 @@ import {
   decompressed,
   StatusError,
   FeedError,
-  type FeedFetch,
   type FeedRequest,
   FeedRequests,
   type FeedResponse,
@@ -34,8 +34,7 @@ async function* wholeBody(
   request: FeedRequest,
   first: FeedResponse,
 ): AsyncGenerator<Uint8Array> {
-  const etag = first.headers.get('etag');
-  const sizeBytes = Number(first.headers.get('content-length') ?? Infinity);
+  const { etag } = first.headers;
   let offsetBytes = 0;
   let response: FeedResponse | null = first;
   for (let attempts = 0; ;) {
@@ -48,10 +47,8 @@ async function* wholeBody(
       }
       return;
     } catch (problem) {
-      // It broke off after its last byte. There is no range after that.
-      if (offsetBytes === sizeBytes) return;
       // Without a byte there is nothing to continue.
-      const isContinuable = etag !== null && offsetBytes > 0 && !requests.closed.aborted;
+      const isContinuable = etag !== undefined && offsetBytes > 0 && !requests.closed.aborted;
       if (!isContinuable || ++attempts > MAX_ATTEMPTS || !isWorthAnother(problem)) throw problem;
       const delayMs = Math.max(retryDelayMs(attempts, Math.random()), problem.retryAfterMs);
       await sleep(delayMs, undefined, { signal: requests.closed }).catch(() => undefined);
@@ -68,7 +65,7 @@ function restOf(request: FeedRequest, offsetBytes: number, etag: string): FeedRe
 async function openRest(requests: FeedRequests, rest: FeedRequest): Promise<FeedResponse> {
   const response = await requests.open(rest);
   if (response.status === 206) return response;
-  await response.cancel();
+  response.cancel();
   throw new ReplacedError('the snapshot was replaced while it was downloaded');
 }
 
@@ -90,13 +87,14 @@ const GONE = 410;
 export class FeedClient {
   private readonly requests: FeedRequests;
 
+  /** @param agent may check the certificate of the server in its own way */
   constructor(
     feedUrl: string,
     feedToken: () => string,
     idleTimeoutMs = IDLE_TIMEOUT_MS,
-    send: FeedFetch = fetch,
+    agent?: () => Agent,
   ) {
-    this.requests = new FeedRequests(feedUrl, feedToken, idleTimeoutMs, send);
+    this.requests = new FeedRequests(feedUrl, feedToken, idleTimeoutMs, agent);
   }
 
   /**

@@ -10,7 +10,7 @@ describe('retryAfterMs', () => {
     expect(retryAfterMs('999999999', 0)).toBe(600_000);
   });
 
-  it.each([null, '', 'soon', '-1', '1.5', 'Sun, 22 Nov 2026 12:00:00 GMT', '9'.repeat(40)])(
+  it.each([undefined, '', 'soon', '-1', '1.5', 'Sun, 22 Nov 2026 12:00:00 GMT', '9'.repeat(40)])(
     'is nothing for %j',
     (header) => {
       expect(retryAfterMs(header, 0.5)).toBe(0);

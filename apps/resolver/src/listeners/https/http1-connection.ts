@@ -1,5 +1,5 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { DropReason } from '../../query/exchange.js';
 import {
@@ -12,6 +12,9 @@ import {
   readRequest,
   RequestBody,
 } from './doh.js';
+
+// An import of node:http loads what belongs to `fetch` too: 7 MB of memory in each thread (Node 26).
+const { createServer } = process.getBuiltinModule('node:http');
 
 /** The result of reading a body. */
 export type Body = { readonly bytes: Buffer } | 'too large' | 'broken off';

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
-import { Agent, request } from 'node:https';
-import { type Duplex, Readable } from 'node:stream';
+import { Agent } from 'node:https';
+import type { Duplex } from 'node:stream';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { StartError } from '../process.js';
 import { PIN_KIND, PIN_PATTERN } from '../variables/endpoint.js';
@@ -18,18 +17,8 @@ const MAX_FILE_BYTES = 2 ** 20;
 const CHECK_MS = 2_000;
 const PIN = new RegExp(`^${PIN_PATTERN}$`);
 
-/** What is used of `fetch`. Redirects are not followed. */
-export type Fetch = (
-  url: URL,
-  init: {
-    readonly headers: Record<string, string>;
-    readonly redirect: 'error';
-    readonly signal: AbortSignal;
-  },
-) => Promise<Response>;
-
 /** How a server that is asked over TLS proves who it is. Variables are named `<prefix>_CA` and `<prefix>_PINS`. */
-export interface TlsFetchOptions {
+export interface TlsAgentOptions {
   readonly prefix: string;
   readonly url: string;
   /** File with the certificates of the authorities that are trusted, in place of those of Node.js. */
@@ -39,9 +28,9 @@ export interface TlsFetchOptions {
   readonly log: WatchedFilesLog;
 }
 
-export interface TlsFetch {
-  /** Sends nothing before the server has proven who it is. A changed file is used for the next request. */
-  readonly send: Fetch;
+export interface TlsAgent {
+  /** Of the next request. It sends nothing before the server has proven who it is. A changed file makes another. */
+  readonly agent: () => Agent;
   /** Number of checks at which the file of authorities was not usable. */
   readonly faults: () => number;
 }
@@ -50,7 +39,7 @@ export interface TlsFetch {
  * Null: neither a file nor a pin is given.
  * @throws StartError when the URL is not https, or a value is not usable.
  */
-export function openTlsFetch(options: TlsFetchOptions): TlsFetch | null {
+export function openTlsAgent(options: TlsAgentOptions): TlsAgent | null {
   const { prefix, url, ca, log } = options;
   if (ca === undefined && options.pins === undefined) return null;
   if (new URL(url).protocol !== 'https:') {
@@ -66,7 +55,7 @@ export function openTlsFetch(options: TlsFetchOptions): TlsFetch | null {
     });
   if (ca === undefined) {
     const agent = agentOf();
-    return { send: (target, init) => fetchBy(agent, target, init), faults: () => 0 };
+    return { agent: () => agent, faults: () => 0 };
   }
   const file = new WatchedFiles<Agent>({
     files: [{ variable: `${prefix}_CA`, path: ca }],
@@ -79,10 +68,7 @@ export function openTlsFetch(options: TlsFetchOptions): TlsFetch | null {
     log,
     checkMs: CHECK_MS,
   });
-  return {
-    send: (target, init) => fetchBy(file.value, target, init),
-    faults: () => file.faults,
-  };
+  return { agent: () => file.value, faults: () => file.faults };
 }
 
 function parsePins(text: string | undefined, variable: string): readonly string[] {
@@ -119,20 +105,4 @@ class CheckingAgent extends Agent {
       callback?.(null, socket);
     });
   }
-}
-
-async function fetchBy(agent: Agent, url: URL, init: Parameters<Fetch>[1]): Promise<Response> {
-  const { headers, signal } = init;
-  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    // `once` would leave an error after the response without a listener.
-    request(url, { agent, headers, signal }, resolve).on('error', reject).end();
-  });
-  const received = new Headers();
-  for (const [name, values] of Object.entries(answer.headersDistinct)) {
-    for (const value of values ?? []) received.append(name, value);
-  }
-  const { statusCode: status = 0 } = answer;
-  const hasBody = status !== 204 && status !== 304;
-  const body = hasBody ? (Readable.toWeb(answer) as ReadableStream) : null;
-  return new Response(body, { status, headers: received });
 }

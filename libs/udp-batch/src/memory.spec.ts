@@ -1,6 +1,7 @@
+import koffi from 'koffi';
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { useHugePages } from './huge-pages.js';
+import { returnFreedBlocks, useHugePages } from './memory.js';
 import { loadSystemCalls } from './system-calls.js';
 
 const BYTES = 32 * 2 ** 20;
@@ -28,4 +29,22 @@ it('marks the middle of shared memory, not what is too short for a page', () => 
   useHugePages(short);
   expect(flagsAt(addressOf(long) + BYTES / 2)).toContain('hg');
   expect(flagsAt(addressOf(short))).not.toContain('hg');
+});
+
+it('has a large block mapped again after one of its size was freed', () => {
+  const libc = koffi.load(null);
+  const malloc = libc.func('uintptr_t malloc(size_t)');
+  const free = libc.func('void free(uintptr_t)');
+  // glibc keeps the size of a block in front of it. Its second bit says that the block is a mapping of its own.
+  const isMapped = (bytes: number): boolean => {
+    const block = Number(malloc(bytes));
+    const size = koffi.decode(BigInt(block - 8), 'uint64_t') as number;
+    free(block);
+    return (size & 2) !== 0;
+  };
+  const [small, large] = [2 ** 20, 24 * 2 ** 20];
+  isMapped(small);
+  expect(isMapped(small)).toBe(false);
+  returnFreedBlocks();
+  expect([isMapped(large), isMapped(large)]).toEqual([true, true]);
 });
