@@ -113,15 +113,11 @@ export class PageHandler {
     const { evaluator, pages, counters } = this.options;
     const subject = await evaluator.evaluate(client, requestedName(url, headers.host));
     const language = negotiateLanguage(headers['accept-language'], this.options.language);
-    const {
-      page,
-      headers: pageHeaders,
-      html,
-    } = pages.render(subject, await this.templateOf(subject), language);
-    counters.countPage(page, subject);
-    const body = Buffer.from(html);
+    const page = pages.render(subject, await this.templateOf(subject), language);
+    counters.countPage(page.page, subject);
+    const body = Buffer.from(page.html);
     response.writeHead(statusOf(subject), {
-      ...pageHeaders,
+      ...page.headers,
       'Content-Length': body.length,
       ...(subject.kind === 'not_ready' && { 'Retry-After': RETRY_AFTER_SECONDS }),
     });

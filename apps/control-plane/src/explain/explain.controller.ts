@@ -50,7 +50,7 @@ import {
   type SubscriberRows,
 } from './subscriber-rows.js';
 
-const UNKNOWN = `It asks no upstream, and knows neither LOCAL_RECORDS nor DNS_ALLOWED_CLIENTS_FILE nor the designated
+const DESCRIPTION = `It asks no upstream, and knows neither LOCAL_RECORDS nor DNS_ALLOWED_CLIENTS_FILE nor the designated
 resolvers: a name with local records is answered by these, whatever it says here.`;
 
 /** What decides, at one revision. */
@@ -108,7 +108,7 @@ export class ExplainController {
   @ReadingEndpoint('GET /explain/', {
     query: ExplainQuery,
     summary: 'What a client gets for a name, and why',
-    description: UNKNOWN,
+    description: DESCRIPTION,
     answer: ExplanationDto,
   })
   async explain(@Query() query: ExplainQuery): Promise<Json<ExplanationDto>> {

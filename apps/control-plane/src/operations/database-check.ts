@@ -73,7 +73,11 @@ export class DatabaseCheck implements OnModuleInit {
   private isCompatible = false;
   private isSameKey = false;
 
-  constructor(private readonly options: DatabaseCheckOptions) {}
+  private readonly version: string;
+
+  constructor(private readonly options: DatabaseCheckOptions) {
+    this.version = options.version ?? SCHEMA_VERSION;
+  }
 
   /**
    * Waits for pending migrations: in a cluster they start together with this process.
@@ -109,7 +113,7 @@ export class DatabaseCheck implements OnModuleInit {
   }
 
   private async waitForMigrations(): Promise<void> {
-    const { waitMs, onWait, log, version = SCHEMA_VERSION } = this.options;
+    const { waitMs, onWait, log } = this.options;
     const deadlineMs = performance.now() + waitMs;
     let waitReason = '';
     for (;;) {
@@ -125,7 +129,7 @@ export class DatabaseCheck implements OnModuleInit {
       waitReason = reason;
       await sleep(POLL_MS);
     }
-    if (waitReason !== '') log.info({ schema: version }, 'the database is migrated');
+    if (waitReason !== '') log.info({ schema: this.version }, 'the database is migrated');
   }
 
   private async checkIfReachable(): Promise<CheckResult | null> {
@@ -141,7 +145,7 @@ export class DatabaseCheck implements OnModuleInit {
     const schema = await this.read();
     if (typeof schema === 'string') return { kind: 'too-old', reason: `${schema}: ${RUN_MIGRATE}` };
     const { newest, hasOurs, minMigration } = schema;
-    const { version = SCHEMA_VERSION } = this.options;
+    const { version } = this;
     if (!hasOurs) {
       const state =
         newest === null
@@ -163,9 +167,7 @@ export class DatabaseCheck implements OnModuleInit {
   /** @returns why it cannot be read instead, when migrations will change that. */
   private async read(): Promise<Schema | string> {
     try {
-      const { rows } = await this.options.pool.query<Schema>(READ_SCHEMA, [
-        this.options.version ?? SCHEMA_VERSION,
-      ]);
+      const { rows } = await this.options.pool.query<Schema>(READ_SCHEMA, [this.version]);
       return rows[0];
     } catch (error) {
       const { code = '', message } = error as { code?: string; message: string };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { actAs } from '../revisions/change-record.js';
-import { ChangeServices } from '../testing/change-services.js';
+import { ChangeControllers } from '../testing/change-controllers.js';
 import { clientAnswer } from '../testing/client-answer.js';
 import { type ChangeRequest, changeRequests } from '../testing/random-changes.js';
 
@@ -13,13 +13,13 @@ const network = (ip: string, prefix_len = 32, profile_id = 1) => ({ ip, profile_
 const as = <T>(work: () => T): T => actAs({ origin: 'repair' }, work);
 
 describe('changes that are made together', () => {
-  let together: ChangeServices;
-  let alone: ChangeServices;
+  let together: ChangeControllers;
+  let alone: ChangeControllers;
 
   beforeAll(async () => {
     [together, alone] = await Promise.all([
-      ChangeServices.start(adminUrl),
-      ChangeServices.start(adminUrl),
+      ChangeControllers.start(adminUrl),
+      ChangeControllers.start(adminUrl),
     ]);
   });
   afterAll(async () => {

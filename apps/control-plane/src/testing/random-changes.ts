@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import type { WithRevision } from '../revisions/with-revision.js';
-import { APPLICATIONS, type ChangeServices, STORED_PROFILES } from './change-services.js';
+import { APPLICATIONS, type ChangeControllers, STORED_PROFILES } from './change-controllers.js';
 
 /** A call that changes the configuration. */
-export type ChangeRequest = (services: ChangeServices) => Promise<WithRevision<unknown>>;
+export type ChangeRequest = (services: ChangeControllers) => Promise<WithRevision<unknown>>;
 
 /** Those that are there from the start, two that requests may create, and one that is never there. */
 const profileId = fc.integer({ min: 1, max: STORED_PROFILES + 3 });
@@ -23,7 +23,7 @@ const request = <T>(
 
 /** Adding, changing and deleting networks, with few addresses and prefixes, so that they often clash. */
 function networks<Path>(
-  of: (services: ChangeServices) => {
+  of: (services: ChangeControllers) => {
     create: (body: never) => Promise<WithRevision<unknown>>;
     update: (path: Path, patch: object) => Promise<WithRevision<unknown>>;
     remove: (path: Path) => Promise<WithRevision<unknown>>;

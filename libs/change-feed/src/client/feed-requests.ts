@@ -83,8 +83,8 @@ export class FeedRequests {
     private readonly idleTimeoutMs: number,
     agent?: () => Agent,
   ) {
-    const plain = feedUrl.startsWith('https:') ? new HttpsAgent() : new http.Agent();
-    this.agent = agent ?? (() => plain);
+    const ownAgent = feedUrl.startsWith('https:') ? new HttpsAgent() : new http.Agent();
+    this.agent = agent ?? (() => ownAgent);
   }
 
   /** Aborted by `close`. */

@@ -15,7 +15,7 @@ import {
 } from '../protocol/protocol.js';
 import { RedisClock, connectRedis, startConnecting, subscribe } from '../redis/redis.js';
 import type { FeedLogger } from '../runtime/runtime.js';
-import type { MessageEvent } from './machine/follower-state.js';
+import type { ReceivedEvent } from './machine/follower-state.js';
 
 /**
  * Decides when a follower publishes what is in force. The first time at the end of this turn of the event loop, so that
@@ -66,7 +66,7 @@ export interface FollowerLinkOptions {
    * Called for each message. `messagesMissed`: the connection was renewed, no message came for a while, or one had
    * another feed version.
    */
-  readonly onEvent: (event: MessageEvent) => void;
+  readonly onEvent: (event: ReceivedEvent) => void;
 }
 
 /**

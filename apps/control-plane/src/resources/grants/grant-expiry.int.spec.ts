@@ -2,17 +2,17 @@ import { decodeChange } from '@weir/config-model';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest';
 import { actAs } from '../../revisions/change-record.js';
-import { ChangeServices } from '../../testing/change-services.js';
+import { ChangeControllers } from '../../testing/change-controllers.js';
 import { RowReplica } from '../../testing/row-replica.js';
 import { toTimeText } from '../orders/order.dto.js';
 import { grantExpiry, removal } from './grants.js';
 
 const LATER_S = 4_000_000_000;
 const author = { origin: 'repair' } as const;
-let services: ChangeServices;
+let services: ChangeControllers;
 
 beforeAll(async () => {
-  services = await ChangeServices.start(inject('databaseUrl'));
+  services = await ChangeControllers.start(inject('databaseUrl'));
 });
 afterAll(() => services.stop());
 beforeEach(() => services.empty());

@@ -48,10 +48,7 @@ export class ProfilesController {
     const { id } = after;
     return this.writer.write({
       items: itemsOf(body),
-      need: (tables) => {
-        tables.of(WorkingProfiles.open).need(id);
-        needReferences(tables, body);
-      },
+      need: (tables) => need(tables, id, body),
       make: (tables) => {
         const profiles = tables.of(WorkingProfiles.open);
         throwIfFaults(referenceFaults(tables, body));
@@ -86,10 +83,7 @@ export class ProfilesController {
   ): Promise<WithRevision<Json<ProfileDto>>> {
     return this.writer.write({
       items: itemsOf(body),
-      need: (tables) => {
-        tables.of(WorkingProfiles.open).need(id);
-        needReferences(tables, body);
-      },
+      need: (tables) => need(tables, id, body),
       make: (tables) => {
         const profiles = tables.of(WorkingProfiles.open);
         const before = profiles.get(id);
@@ -106,7 +100,8 @@ function itemsOf({ cat_ids, apps }: PatchProfileDto): number {
   return 1 + (cat_ids?.length ?? 0) + (apps?.length ?? 0);
 }
 
-function needReferences(tables: WorkingTables, { profile, apps }: PatchProfileDto): void {
+function need(tables: WorkingTables, profileId: number, { profile, apps }: PatchProfileDto): void {
+  tables.of(WorkingProfiles.open).need(profileId);
   const { page_id: id } = profile ?? {};
   if (typeof id === 'number') tables.of(WorkingBlockPages.open).need({ id });
   if (apps !== undefined) tables.of(WorkingApplications.open);

@@ -79,7 +79,7 @@ export interface FollowerKnowledge {
 export type FailureKind = 'unavailable' | 'refused' | 'wrongDigest' | 'other';
 
 /** Messages from Redis, in any order, any number of times. */
-export type MessageEvent =
+export type ReceivedEvent =
   | { readonly type: 'changeReceived'; readonly change: Change & Head & Traced }
   | { readonly type: 'headReceived'; readonly head: Head }
   /** The head of a change that no message carries. */
@@ -87,7 +87,7 @@ export type MessageEvent =
   | { readonly type: 'messagesMissed' };
 
 export type FollowerEvent =
-  | MessageEvent
+  | ReceivedEvent
   /** Redis was tried once. */
   | { readonly type: 'started' }
   /** A whole configuration was put in force, from the feed or, before `started`, from disk. */

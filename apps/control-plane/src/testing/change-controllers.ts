@@ -46,7 +46,7 @@ class NumberHasher extends DomainHasher {
 }
 
 /** The controllers that change the configuration, on one database. Nothing validates what they get. */
-export class ChangeServices {
+export class ChangeControllers {
   readonly pages: BlockPagesController;
   readonly profiles: ProfilesController;
   readonly applications: ApplicationRulesController;
@@ -85,7 +85,7 @@ export class ChangeServices {
     this.grants = new GrantsController(reader, this.writer, hasher);
   }
 
-  static async start(adminUrl: string): Promise<ChangeServices> {
+  static async start(adminUrl: string): Promise<ChangeControllers> {
     const url = await createFreshDatabase(adminUrl);
     const sql = new pg.Client(url);
     await sql.connect();
@@ -100,7 +100,7 @@ export class ChangeServices {
        UPDATE config_head SET catalogue_version = image.version FROM image`,
       [metadata],
     );
-    return new ChangeServices(adminUrl, url, openDatabase(url), sql);
+    return new ChangeControllers(adminUrl, url, openDatabase(url), sql);
   }
 
   async stop(): Promise<void> {
