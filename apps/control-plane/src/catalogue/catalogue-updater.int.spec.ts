@@ -356,6 +356,25 @@ describe('CatalogueUpdater', () => {
     expect(await listed(...changed)).toEqual(changed.slice(1));
   });
 
+  it('does not hold a list that somebody accepts while it is read again', async () => {
+    const name = `${lists.url}/a`;
+    lists.serve('/a', ONE_TO_TEN);
+    await define(url('/a'));
+    await startUpdater();
+    await refresh();
+    lists.serve('/a', ['n1.example']);
+    await later(3600);
+    await refresh();
+    lists.serve('/a', (_request, response) => {
+      void accept(name).then(() => response.end('n1.example\n'));
+    });
+    await later(3600);
+    await refresh();
+    expect(await readHeld(database.pool)).toEqual([]);
+    expect(await errorOf(name)).toBeNull();
+    expect(await listed(...ONE_TO_TEN)).toEqual(['n1.example']);
+  });
+
   it('forgets a held list when its source is as it was', async () => {
     lists.serve('/a', ONE_TO_TEN);
     await define(url('/a'));

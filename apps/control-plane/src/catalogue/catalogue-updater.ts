@@ -107,7 +107,8 @@ export class CatalogueUpdater {
     await admit();
     try {
       await this.apply(await readDefinitionInThread(definition, signal), signal);
-      await recordUnchanged(database.pool, { name: DEFINITION, etag: null, lastModified: null });
+      const state = { etag: null, lastModified: null, namesSha256: null };
+      await recordUnchanged(database.pool, { name: DEFINITION, ...state });
     } catch (error) {
       if (!(error instanceof CatalogueError)) throw error;
       await this.reportProblem(error.message);

@@ -129,7 +129,10 @@ export class SourceRefresh {
     const lastCount = sha256 === null ? (last?.domainCount ?? null) : null;
     const rejection = rejectionOf(list.domainCount, lastCount, commonCount);
     if (rejection !== null) {
-      if (rejection.isHeld) await recordHeld(pool, name, stored);
+      const { isHeld } = rejection;
+      if (isHeld && !(await recordHeld(pool, name, stored, last?.namesSha256 ?? ''))) {
+        return 'unchanged';
+      }
       return rejection;
     }
     const { examples } = report;

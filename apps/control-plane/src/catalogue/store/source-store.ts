@@ -171,18 +171,30 @@ export async function recordList(
   );
 }
 
-/** Keeps a list until somebody accepts it. The last accepted list stays in force. */
-export async function recordHeld(pool: Pool, name: string, list: StoredList): Promise<void> {
-  await pool.query(
-    `INSERT INTO catalogue_held AS held (name, ${LIST_COLUMNS})
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-     ON CONFLICT (name) DO UPDATE SET (${LIST_COLUMNS}) =
-         ROW(excluded.format, excluded.etag, excluded.last_modified, excluded.domain_count, excluded.invalid_count,
-             excluded.protected_count, excluded.names, excluded.names_sha256, excluded.protected, excluded.read_with,
-             excluded.places, excluded.mirror)
-       WHERE (held.names_sha256, held.read_with) <> (excluded.names_sha256, excluded.read_with)`,
-    listValues(name, list),
+/**
+ * Keeps a list until somebody accepts it. The last accepted list stays in force.
+ * @param comparedWith `namesSha256` of the accepted list that it was compared with.
+ * @returns false: somebody has accepted a list since, so this one is not kept. The next attempt compares it with that.
+ */
+export async function recordHeld(
+  pool: Pool,
+  name: string,
+  list: StoredList,
+  comparedWith: string,
+): Promise<boolean> {
+  const { rows } = await pool.query<{ isHeld: boolean }>(
+    `WITH compared AS (SELECT FROM catalogue_source WHERE name = $1 AND names_sha256 = $14), held AS (
+       INSERT INTO catalogue_held AS held (name, ${LIST_COLUMNS})
+       SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 FROM compared
+       ON CONFLICT (name) DO UPDATE SET (${LIST_COLUMNS}) =
+           ROW(excluded.format, excluded.etag, excluded.last_modified, excluded.domain_count, excluded.invalid_count,
+               excluded.protected_count, excluded.names, excluded.names_sha256, excluded.protected, excluded.read_with,
+               excluded.places, excluded.mirror)
+         WHERE (held.names_sha256, held.read_with) <> (excluded.names_sha256, excluded.read_with))
+     SELECT EXISTS (SELECT FROM compared) AS "isHeld"`,
+    [...listValues(name, list), comparedWith],
   );
+  return rows[0].isHeld;
 }
 
 function shortened(problem: string | null): string | null {
@@ -213,20 +225,30 @@ export async function acceptHeld(client: Pool | ClientBase, name: string): Promi
   return rows[0]?.domains ?? null;
 }
 
-/** The source, or a mirror because of `problem`, could be read and its list has not changed. */
+/**
+ * The source, or a mirror because of `problem`, could be read and its list is still that of `namesSha256`. Nothing is
+ * recorded when somebody has accepted another one meanwhile.
+ */
 export async function recordUnchanged(
   pool: Pool,
-  { name, etag, lastModified }: Pick<SourceState, 'name' | 'etag' | 'lastModified'>,
+  {
+    name,
+    etag,
+    lastModified,
+    namesSha256,
+  }: Pick<SourceState, 'name' | 'etag' | 'lastModified' | 'namesSha256'>,
   problem: string | null = null,
 ): Promise<void> {
   await pool.query(
     `WITH held AS (DELETE FROM catalogue_held WHERE name = $1)
-     INSERT INTO catalogue_source (name, etag, last_modified, last_error, last_attempt_at, last_success_at)
+     INSERT INTO catalogue_source AS source
+       (name, etag, last_modified, last_error, last_attempt_at, last_success_at)
      VALUES ($1, $2, $3, $4, now(), now())
      ON CONFLICT (name) DO UPDATE SET
        etag = excluded.etag, last_modified = excluded.last_modified, last_error = excluded.last_error,
-       last_attempt_at = now(), last_success_at = now(), failures = 0`,
-    [name, etag, lastModified, shortened(problem)],
+       last_attempt_at = now(), last_success_at = now(), failures = 0
+     WHERE source.names_sha256 IS NOT DISTINCT FROM $5`,
+    [name, etag, lastModified, shortened(problem), namesSha256],
   );
 }
 
