@@ -61,7 +61,11 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     stack = await ConsoleStack.start((folder) => {
       catalogue = join(folder, 'lists');
       writeCatalogue(catalogue);
-      return { CATALOGUE: catalogue, MANAGEMENT_CALLS_AT_ONCE: String(CALLS_AT_ONCE) };
+      return {
+        CATALOGUE: catalogue,
+        CATALOGUE_INTERVAL_MS: '2000',
+        MANAGEMENT_CALLS_AT_ONCE: String(CALLS_AT_ONCE),
+      };
     });
     ({ api, deployment } = stack);
     await api.change('POST', '/profiles/', { profile: { id: 7 } });

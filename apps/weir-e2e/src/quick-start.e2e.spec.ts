@@ -35,7 +35,7 @@ const environment = (overrides: Record<string, string> = {}) => ({
   ...freshUserEnvironment(),
   ...portVariables(PORTS),
   UPSTREAMS: `127.0.0.1:${upstream.address().port}`,
-  CATALOGUE_INTERVAL_MS: '1000',
+  CATALOGUE_INTERVAL_MS: '2000',
   ...PATIENT,
   ...overrides,
 });

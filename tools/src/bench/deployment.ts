@@ -26,7 +26,6 @@ export async function withDeployment<T>(
     ...options,
     replicaVariables: (replica) => ({
       CATALOGUE: join(root, 'catalogue'),
-      CATALOGUE_INTERVAL_MS: '20000',
       ...options.replicaVariables?.(replica),
     }),
   });

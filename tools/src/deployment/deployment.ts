@@ -228,7 +228,6 @@ export class Deployment {
       MANAGEMENT_TOKENS: this.secrets.token,
       FEED_PORT: String(this.feedPorts[i]),
       CATALOGUE: this.catalogue.path,
-      CATALOGUE_INTERVAL_MS: '1000',
       MISSING_RESOLVER_S: String(MISSING_RESOLVER_MS / 1000),
       ...this.options.replicaVariables?.(i),
     }));

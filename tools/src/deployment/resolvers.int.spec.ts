@@ -26,7 +26,7 @@ interface Listed {
 beforeAll(async () => {
   deployment = await Deployment.create({
     ...{ root, folder, replicas: 2, resolvers: 2, fsync: false },
-    replicaVariables: () => ({ MISSING_RESOLVER_S: '86400', CATALOGUE_INTERVAL_MS: '3600000' }),
+    replicaVariables: () => ({ MISSING_RESOLVER_S: '86400' }),
     resolverVariables: (i) => (i === 0 ? { RESOLVER_NAME: 'a' } : {}),
   });
   await deployment.start();

@@ -41,7 +41,11 @@ it(
     );
     const deployment = await Deployment.create({
       ...{ root, folder, replicas: 1, resolvers: 1, fsync: false, withoutProxies: true },
-      replicaVariables: () => ({ CATALOGUE: catalogue, CATALOGUE_TSIG_KEYS: key.text }),
+      replicaVariables: () => ({
+        CATALOGUE: catalogue,
+        CATALOGUE_INTERVAL_MS: '1000',
+        CATALOGUE_TSIG_KEYS: key.text,
+      }),
     });
     const dns = new DnsClient();
     onTestFinished(async () => {

@@ -92,10 +92,12 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
     fsync: options.seed % 4 === 0,
     variables: plantVariables(options.plant === null ? [] : [options.plant]),
     // Those of the other replica are logged as operations.
-    replicaVariables: (replica) =>
-      replica === 0 && options.plant === null
+    replicaVariables: (replica) => ({
+      CATALOGUE_INTERVAL_MS: '1000',
+      ...(replica === 0 && options.plant === null
         ? plantVariables(['every replacement is a reload'])
-        : {},
+        : {}),
+    }),
     resolverVariables: (resolver) => ({
       RESOLVER_THREADS: String(threads[resolver]),
       // This one has a slow disk, too.
