@@ -23,7 +23,11 @@ const INTEGRATION_TESTS = [
   '{tools,k8s,compose}/{src,test}/**/*.int.spec.ts',
 ];
 /** Those that leave nothing in their process. They share a few. */
-const SHARING_TESTS = ['apps/control-plane/src/**/*.int.spec.ts', 'k8s/src/**/*.int.spec.ts'];
+const SHARING_TESTS = [
+  'apps/control-plane/src/**/*.int.spec.ts',
+  'apps/resolver/src/**/*.int.spec.ts',
+  'k8s/src/**/*.int.spec.ts',
+];
 const NO_TESTS = ['**/dist/**', '**/node_modules/**'];
 const NO_UNIT_TESTS = ['**/*.{int,e2e,images,nightly}.spec.ts', ...NO_TESTS];
 /** Unit tests that measure, limit or change their own process. Each has one; the others share a few. */

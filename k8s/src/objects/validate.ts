@@ -66,7 +66,8 @@ function unknownFields(value: unknown, type: string, path = ''): string[] {
 function fieldsOf(type: string): ReadonlyMap<string, string> | undefined {
   if (type in OPERATOR_FIELDS) return new Map(Object.entries(OPERATOR_FIELDS[type]));
   const model = (client as unknown as Record<string, unknown>)[type] as
-    { getAttributeTypeMap?: () => Attribute[] } | undefined;
+    | { getAttributeTypeMap?: () => Attribute[] }
+    | undefined;
   const attributes = model?.getAttributeTypeMap?.();
   return attributes && new Map(attributes.map(({ baseName, type: below }) => [baseName, below]));
 }

@@ -41,7 +41,7 @@ describe('readProxyHeader', () => {
   ])('reads %s', (_, header, length, client) => {
     const bytes = proxyHeader({ port: 60_000, ...header });
     expect(read(concat(bytes, [1, 2, 3]))).toMatchObject({ result: length, client: { ...client, port: 60_000 } });
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   it.each<[string, TestProxyHeader]>([
     ['LOCAL', { command: 0x20, source: 'c0000201' }],
@@ -67,7 +67,7 @@ describe('readProxyHeader', () => {
     ['more than 4096 bytes', { source: 'c0000201', tlvs: tlv(4, Array.from({ length: 4090 }, () => 0)) }],
   ])('refuses %s', (_, header) => {
     expect(read(proxyHeader(header))).toEqual({ result: BAD_PROXY_HEADER, client: SENDER });
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   it('verifies a checksum over the whole header', () => {
     const bytes = checkedProxyHeader({ source: 'c0000201', tlvs: tlv(0xe0, [1, 2]) });

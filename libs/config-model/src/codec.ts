@@ -19,7 +19,9 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  * and the disk use this form.
  */
 export type EncodedOperation =
-  readonly ['put', EntityKind, Row] | readonly ['delete', EntityKind, Row] | readonly ['reload'];
+  | readonly ['put', EntityKind, Row]
+  | readonly ['delete', EntityKind, Row]
+  | readonly ['reload'];
 
 /** A change as JSON. */
 export interface EncodedChange extends LogPoint {

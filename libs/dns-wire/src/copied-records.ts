@@ -16,7 +16,7 @@ import { endOfRecord, endOfRecords, fixedPartOf, type Response, TTL_OFFSET } fro
  * Types whose rdata may have compressed names, one after another (RFC 1035 §3.3, RFC 3597 §4): type, bytes before the
  * first name, number of names.
  */
-// prettier-ignore
+// oxfmt-ignore
 const COMPRESSIBLE: readonly (readonly [type: number, before: number, names: number])[] = [
   [Type.ns, 0, 1], [3 /* MD */, 0, 1], [4 /* MF */, 0, 1], [Type.cname, 0, 1], [Type.soa, 0, 2], [7 /* MB */, 0, 1],
   [8 /* MG */, 0, 1], [9 /* MR */, 0, 1], [Type.ptr, 0, 1], [14 /* MINFO */, 0, 2], [Type.mx, 2, 1],

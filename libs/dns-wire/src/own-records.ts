@@ -22,7 +22,7 @@ export function writeFixedPart(
 }
 
 /** Rest of an SOA record: RNAME `nobody.invalid`, serial 1, refresh 3600, retry 1200, expire 604800 (RFC 6303 §3). */
-// prettier-ignore
+// oxfmt-ignore
 const SOA_REST = Uint8Array.of(
   6, 0x6e, 0x6f, 0x62, 0x6f, 0x64, 0x79, 7, 0x69, 0x6e, 0x76, 0x61, 0x6c, 0x69, 0x64, 0,
   0, 0, 0, 1, 0, 0, 0x0e, 0x10, 0, 0, 0x04, 0xb0, 0, 0x09, 0x3a, 0x80,

@@ -5,7 +5,7 @@ import { RecordRemoval } from './record-removal.js';
 import { endOfRecord, fixedPartOf, type Response, typeOfRecord } from './response.js';
 
 /** Networks that every site has for itself, as 32 bits, and the lengths of their prefixes. */
-// prettier-ignore
+// oxfmt-ignore
 const PRIVATE_IPV4: readonly (readonly [network: number, bits: number])[] = [
   [0x0000_0000, 8],  // 0.0.0.0/8, this host (RFC 1122 §3.2.1.3)
   [0x0a00_0000, 8],  // 10.0.0.0/8, private (RFC 1918 §3)

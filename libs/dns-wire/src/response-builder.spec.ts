@@ -160,7 +160,7 @@ describe('ResponseBuilder', () => {
   const leadingTo = (target: number) => [
     { owner: pointerTo(12), type: 16, ttl: 0x0161_0000, rdata: [...wireName('a.b'), 1, 0x62, 0xc0, 12] },
     { owner: pointerTo(target), type: 1, ttl: 1, rdata: Uint8Array.of(192, 0, 2, 1) },
-  ]; // prettier-ignore
+  ]; // oxfmt-ignore
   const appendPointerTo = (target: number) => {
     const { send } = ask();
     builder.addAnswer(null, 5, 60, TARGET);

@@ -8,7 +8,7 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
  * up to date.
  */
 export default function setup(): void {
-  const tsc = `${ROOT}/node_modules/typescript/bin/tsc`;
+  const tsc = `${ROOT}/node_modules/@typescript/native/bin/tsc`;
   for (const args of [[tsc, '-b', '--noCheck', ROOT], [`${ROOT}/apps/console/build.mjs`]]) {
     execFileSync(process.execPath, args, { stdio: 'inherit' });
   }

@@ -30,7 +30,8 @@ export function domainList(options: VariableOptions): Variable<readonly string[]
 
 /** Where a receiver listens, as `net.connect` takes it. */
 export type ReceiverEndpoint =
-  { readonly path: string } | { readonly host: string; readonly port: number };
+  | { readonly path: string }
+  | { readonly host: string; readonly port: number };
 
 const UNIX_RECEIVER = /^unix:(\/\S+)$/;
 const TCP_RECEIVER = /^tcp:\/\/(?:\[([0-9a-fA-F:.]+)\]|([^\s:/[\]]+)):(\d{1,5})$/;

@@ -23,7 +23,7 @@ describe('behind dnsdist', needs('dnsdist', 'dig'), () => {
 
   /** @param source address, and `#` with a port; without one any port but that of the subscriber */
   const dig = (source: string, ...more: string[]) =>
-    run('dig', ['@127.0.0.1', '-p', `${balancer.endpoint.port}`, '-b', source, '+retry=2', '+time=15', 'host.localhost', ...more]); // prettier-ignore
+    run('dig', ['@127.0.0.1', '-p', `${balancer.endpoint.port}`, '-b', source, '+retry=2', '+time=15', 'host.localhost', ...more]); // oxfmt-ignore
 
   beforeAll(async () => {
     port = await freePort();
@@ -33,7 +33,7 @@ describe('behind dnsdist', needs('dnsdist', 'dig'), () => {
       domainRule(2, 'deny', 'localhost'),
       put('ipv4Network', { address: LOOPBACK, prefixLength: 32, profileId: 1 }),
       put('naptAssignment', { address: LOOPBACK, lowerPort: port, upperPort: port, profileId: 2 }),
-    ); // prettier-ignore
+    ); // oxfmt-ignore
     const DNS_PROXY_PROTOCOL_FROM = CidrSet.parse(['127.0.0.1']);
     service = createService({ DNS_PROXY_PROTOCOL_FROM }, { source: { policy } });
     const bound = await service.start();

@@ -44,7 +44,7 @@ describe('StreamListener behind a load balancer', () => {
     }
     expect(handler.clients).toHaveLength(6);
     for (const one of handler.clients) expect(one).toMatchObject(client);
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   it('answers a client that sends everything at once and half-closes', async () => {
     const { server } = await start();

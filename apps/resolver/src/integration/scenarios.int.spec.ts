@@ -56,7 +56,7 @@ const good = (address: number, ttl = 100): Does => ({ address, ttl });
 const servfail: Does = { rcode: 2 };
 const SILENT = { first: 'silent', second: 'silent' } as const;
 
-// prettier-ignore
+// oxfmt-ignore
 const SCENARIOS: Record<string, readonly Step[]> = {
   'an answer is cached for its TTL, which is counted down': [
     { at: 0, first: good(1), ask: NAME, gets: { address: 1, ttl: 100 }, asks: ['first'] },

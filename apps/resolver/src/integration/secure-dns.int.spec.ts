@@ -185,7 +185,7 @@ describe('DNS over HTTPS (RFC 8484)', () => {
       });
       call.on('error', reject);
       call.end(body);
-    }); // prettier-ignore
+    }); // oxfmt-ignore
   const type = { 'content-type': 'application/dns-message' };
   const getPath = (query: Uint8Array) =>
     `/dns-query?dns=${Buffer.from(query).toString('base64url')}`;

@@ -90,4 +90,5 @@ export interface LaneTask extends SharedTask, LaneFiles {
 
 /** What a lane tells. */
 export type LaneReport =
-  { readonly type: 'running' } | { readonly type: 'defect'; readonly error: unknown };
+  | { readonly type: 'running' }
+  | { readonly type: 'defect'; readonly error: unknown };

@@ -7,7 +7,7 @@ export const NO_VERDICT = 3;
 
 const TRANSPORTS = labelsOf(Transport);
 /** Query types with a label of their own. */
-// prettier-ignore
+// oxfmt-ignore
 const COUNTED_TYPES = [
   'a', 'ns', 'cname', 'soa', 'ptr', 'mx', 'txt', 'aaaa', 'srv', 'svcb', 'https', 'any',
 ] as const;

@@ -24,7 +24,8 @@ export interface FileCall {
   readonly args: readonly unknown[];
 }
 export type FileReply =
-  { readonly result: unknown } | { readonly error: Error; readonly code: string | undefined };
+  | { readonly result: unknown }
+  | { readonly error: Error; readonly code: string | undefined };
 
 export interface ListedFile {
   readonly name: string;

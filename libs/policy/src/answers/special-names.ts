@@ -40,7 +40,7 @@ const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
 /** Reverse zones of private, shared, loopback, link-local and documentation addresses (RFC 6303 §4, RFC 7793 §3). */
-// prettier-ignore
+// oxfmt-ignore
 const REVERSE_ZONES = [
   ...['0', '10', '127', '168.192', '254.169', '2.0.192', '100.51.198', '113.0.203', '255.255.255.255'],
   ...range(16, 31).map((n) => `${n}.172`),

@@ -190,7 +190,8 @@ function nested(type: () => DtoClass): PropertyDecorator {
 /** Class of the object, or of the items of the list; undefined for plain values. */
 export function nestedTypeOf(owner: DtoClass, field: string): DtoClass | undefined {
   const type = Reflect.getMetadata(NESTED, owner.prototype as object, field) as
-    (() => DtoClass) | undefined;
+    | (() => DtoClass)
+    | undefined;
   return type?.();
 }
 
@@ -209,7 +210,8 @@ export function Convert(conversion: Conversion): PropertyDecorator {
 
 export function conversionOf(owner: DtoClass, field: string): Conversion | undefined {
   return Reflect.getMetadata(CONVERSION, owner.prototype as object, field) as
-    Conversion | undefined;
+    | Conversion
+    | undefined;
 }
 
 /** Whether the field is there; it may be null only with `@IsOptional()`. */

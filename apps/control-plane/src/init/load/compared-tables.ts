@@ -18,7 +18,11 @@ const TWO_TO_32 = 4_294_967_296;
 
 /** A table that nothing refers to. */
 type ComparedTableName =
-  'application_rule' | 'domain_rule' | 'napt_assignment' | 'ipv4_network' | 'ipv6_network';
+  | 'application_rule'
+  | 'domain_rule'
+  | 'napt_assignment'
+  | 'ipv4_network'
+  | 'ipv6_network';
 
 /** The records of the compared tables. Those of networks have their host bits. */
 export type ComparedRecords = Pick<

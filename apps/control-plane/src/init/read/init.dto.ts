@@ -78,7 +78,9 @@ export const MAX_SAMPLES = 100;
 
 /** An id; `192.0.2.0/24`; `192.0.2.1:1024-2047`; a domain rule. */
 export type SampleKey =
-  number | string | { readonly profile_id: number; readonly domain_hash: number };
+  | number
+  | string
+  | { readonly profile_id: number; readonly domain_hash: number };
 
 const RULE_KEY = { profile_id: { type: 'integer' }, domain_hash: { type: 'integer' } };
 const KEY = {

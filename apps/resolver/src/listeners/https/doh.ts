@@ -60,7 +60,9 @@ export interface RequestHead {
 
 /** What to do with a request: an HTTP error, a query from the URI, or a query in the body. */
 export type DohRequest =
-  { readonly status: number } | { readonly query: Buffer } | { readonly inBody: true };
+  | { readonly status: number }
+  | { readonly query: Buffer }
+  | { readonly inBody: true };
 
 /** Reads a DNS over HTTPS request, except its body. */
 export function readRequest({ method, target, contentType }: RequestHead): DohRequest {
