@@ -19,7 +19,7 @@ export function readStored(
 ): Promise<void> {
   // Most rows are stored in the order of the draft.
   let next = 0;
-  const query = `SELECT ctid, ${table.columns} FROM ${table.name}`;
+  const query = `SELECT ${table.selected} FROM ${table.name}`;
   return copyOut(client, query, table.stored, (bytes, at) => {
     const isNext = next < table.count && table.isEqual(next, bytes, at);
     const row = isNext ? next : table.find(bytes, at);
@@ -31,7 +31,7 @@ export function readStored(
 
 /** What is to be written to one table, so that it has the rows of the draft. */
 export class Comparison {
-  /** Where the stored rows are that the draft does not have: block, and number within it. */
+  /** Where the stored rows are that are to be deleted: block, and number within it. */
   private readonly blocks = Column.uint32();
   private readonly numbers = Column.int32();
   /** By row of the draft: 1 when it is stored. */
@@ -57,12 +57,12 @@ export class Comparison {
     return comparison;
   }
 
-  /** The number of rows to delete and to insert. */
+  /** The number of rows to delete, to insert and to update. */
   get differentRows(): number {
     return this.blocks.length + this.missingRows;
   }
 
-  /** Deletes the stored rows that the draft does not have. */
+  /** Deletes the stored rows that the draft does not have. Others may still refer to those of a referred table. */
   async deleteOthers(): Promise<void> {
     const { client, blocks, numbers } = this;
     if (blocks.length === 0) return;
@@ -75,20 +75,32 @@ export class Comparison {
     );
   }
 
-  /** Inserts the rows of the draft that are not stored. */
-  async insertMissing(): Promise<void> {
+  /** Writes the rows of the draft that are not stored, or with other values. */
+  async putMissing(): Promise<void> {
     if (this.missingRows === 0) return;
     const { client, table, difference, isStored } = this;
+    const { name, columns } = table;
     const lines = copyLines(table.count, (row) => {
       if (isStored[row] === 1 || table.isRepeated?.(row)) return '';
       if (!difference.isTooLarge) difference.put(table.kind, table.recordOf(row));
       return table.line(row);
     });
-    await copyIn(client, `${table.name} (${table.columns})`, lines);
+    if (!table.isReferred) {
+      await copyIn(client, `${name} (${columns})`, lines);
+      return;
+    }
+    // COPY updates no rows.
+    await client.query(`
+      CREATE TEMPORARY TABLE new_${name} ON COMMIT DROP AS SELECT ${columns} FROM ${name} WITH NO DATA`);
+    await copyIn(client, `new_${name} (${columns})`, lines);
+    const values = columns.split(', ').map((column) => `${column} = EXCLUDED.${column}`);
+    await client.query(`
+      INSERT INTO ${name} (${columns}) SELECT * FROM new_${name}
+      ON CONFLICT (id) DO UPDATE SET ${values.join(', ')}`);
   }
 
   private get missingRows(): number {
-    return this.table.distinctCount - this.storedRows;
+    return (this.table.distinctCount ?? this.table.count) - this.storedRows;
   }
 
   private readonly visit: StoredVisitor = (bytes, at, row, isEqual) => {
@@ -98,6 +110,7 @@ export class Comparison {
       this.storedRows++;
       return;
     }
+    if (row !== null && table.isReferred) return;
     const [place] = table.stored.offsets;
     this.blocks.push(bytes.readUInt32BE(at + place));
     this.numbers.push(bytes.readUInt16BE(at + place + 4));

@@ -1,49 +1,34 @@
 import {
   type DeleteOperation,
-  type Entities,
   ENTITY_KINDS,
   type EntityKeys,
   type EntityKind,
+  type Entities,
   type Ipv4Network,
   type Ipv6Network,
   type Operation,
   type PutOperation,
   toKeyRow,
 } from '@weir/config-model';
-import type { ClientBase, QueryConfig } from 'pg';
-import type { EntityTable } from '../../platform/database/snapshot.js';
-import { BLOCK_PAGES } from '../../resources/block-pages/block-page-store.js';
 import { IPV4, IPV6 } from '../../resources/networks/addresses/addresses.js';
 import { masked } from '../../resources/networks/prefixes/network-store.js';
-import { PROFILES, profilesOf } from '../../resources/profiles/profile-store.js';
-import type { ComparedRecords } from './compared-tables.js';
-import type { ReferredTableName } from './staged-tables.js';
+import { toProfile } from '../../resources/profiles/profile-draft.js';
+import type { DraftProfiles } from '../draft/draft.js';
+import type { ComparedKind, ComparedRecord, ComparedRecords } from './compared-tables.js';
 
 /** Most rows written and deleted that are logged one by one. After more of them followers load a snapshot. */
 export const MAX_LOGGED_ROWS = 20_000;
-
-/** Ids of a table that others refer to. */
-class ChangedIds {
-  readonly written = new Set<number>();
-  readonly deleted = new Set<number>();
-
-  /** Those that are there. */
-  get kept(): number[] {
-    return [...this.written].filter((id) => !this.deleted.has(id));
-  }
-}
 
 /** What a replacement of the configuration changes, as long as it is little enough to be logged. */
 export class Difference {
   private readonly deletes: DeleteOperation[] = [];
   private readonly puts: PutOperation[] = [];
-  private readonly ids: Readonly<Record<ReferredTableName, ChangedIds>> = {
-    block_page: new ChangedIds(),
-    profile: new ChangedIds(),
-  };
+  /** Ids of profiles that are written, or whose rules for applications are. */
+  private readonly changedProfiles = new Set<number>();
   private rows = 0;
 
-  constructor(private readonly client: ClientBase) {}
+  /** @param profiles of the draft. */
+  constructor(private readonly profiles: DraftProfiles) {}
 
   /** Nothing more needs to be noted. */
   get isTooLarge(): boolean {
@@ -51,92 +36,53 @@ export class Difference {
   }
 
   /** A record is deleted. */
-  delete<K extends keyof ComparedRecords>(kind: K, record: ComparedRecords[K]): void {
-    const key = this.count(kind, record);
-    if (key !== null) this.deletes.push({ type: 'delete', kind, key } as DeleteOperation);
+  delete<K extends ComparedKind>(kind: K, record: ComparedRecords[K]): void {
+    if (kind === 'applicationRule') this.changeProfile(record);
+    else this.deleteKey(kind, entityOf(kind, record));
   }
 
-  /** A record is inserted. */
-  put<K extends keyof ComparedRecords>(kind: K, record: ComparedRecords[K]): void {
-    const entity = this.count(kind, record);
-    if (entity !== null) this.puts.push({ type: 'put', kind, entity } as PutOperation);
+  /** An entity is deleted. */
+  deleteKey<K extends EntityKind>(kind: K, key: EntityKeys[K]): void {
+    this.rows++;
+    this.deletes.push({ type: 'delete', kind, key } as DeleteOperation);
   }
 
-  /** Runs a statement that deletes rows of a table. */
-  async deleteBy(statement: string, table: ReferredTableName): Promise<void> {
-    for (const id of await this.run(statement, table)) this.ids[table].deleted.add(id);
-  }
-
-  /** Runs a statement that inserts or updates rows of a table. */
-  async putBy(statement: string, table: ReferredTableName): Promise<void> {
-    for (const id of await this.run(statement, table)) this.ids[table].written.add(id);
-  }
-
-  /** Runs a statement that deletes schedules or grants, and returns their keys. */
-  async deleteKeysBy(kind: 'schedule' | 'grant', statement: string): Promise<void> {
-    const { rows } = await this.client.query<EntityKeys[typeof kind]>(statement);
-    this.rows += rows.length;
-    for (const key of rows) this.deletes.push({ type: 'delete', kind, key } as DeleteOperation);
+  /** A record is inserted, or updated. */
+  put<K extends ComparedKind>(kind: K, record: ComparedRecords[K]): void {
+    if (kind === 'applicationRule' || kind === 'profile') return this.changeProfile(record);
+    this.rows++;
+    this.puts.push({ type: 'put', kind, entity: entityOf(kind, record) } as PutOperation);
   }
 
   /** The operations of the log: those of the difference, or `reload` when they are too many. Call it at the end. */
-  async operations(): Promise<Operation[]> {
+  operations(): Operation[] {
     if (this.isTooLarge) return [{ type: 'reload' }];
-    const pages = `SELECT id, type FROM block_page WHERE id = ANY ('{${this.ids.block_page.kept.join(',')}}')`;
-    const put = [
-      ...this.puts,
-      ...(await this.readPuts(BLOCK_PAGES, pages)),
-      ...(await this.readPuts(PROFILES, profilesOf(this.ids.profile.kept))),
-    ];
+    const put = [...this.puts];
+    for (const id of this.changedProfiles) {
+      const row = this.profiles.keys.find(id);
+      if (row === null) continue;
+      put.push({ type: 'put', kind: 'profile', entity: toProfile(this.profiles.at(row)) });
+    }
     const keys = new Set(put.map(({ kind, entity }) => keyText(kind, entity)));
-    const deleted = [
-      // A row with other values was deleted and inserted.
-      ...this.deletes.filter(({ kind, key }) => !keys.has(keyText(kind, key as never))),
-      ...Array.from(this.ids.block_page.deleted, (id) => deleteById('blockPage', id)),
-      ...Array.from(this.ids.profile.deleted, (id) => deleteById('profile', id)),
-    ];
+    // A row with other values was deleted and inserted.
+    const deleted = this.deletes.filter(({ kind, key }) => !keys.has(keyText(kind, key as never)));
     return [
       ...deleted.sort((a, b) => rankOf(b) - rankOf(a)),
       ...put.sort((a, b) => rankOf(a) - rankOf(b)),
     ];
   }
 
-  /** @returns the record as followers know it; null: it is part of its profile. */
-  private count(kind: keyof ComparedRecords, record: ComparedRecords[typeof kind]): object | null {
+  private changeProfile(record: ComparedRecord): void {
     this.rows++;
-    if (kind === 'ipv4Network') return masked(IPV4, record as Ipv4Network);
-    if (kind === 'ipv6Network') return masked(IPV6, record as Ipv6Network);
-    if (kind !== 'applicationRule') return record;
-    this.ids.profile.written.add(record.profileId);
-    return null;
-  }
-
-  /** @returns the ids of the rows that were written or deleted. */
-  private async run(statement: string, table: ReferredTableName): Promise<number[]> {
-    if (this.isTooLarge) {
-      await this.client.query(statement);
-      return [];
-    }
-    const { rows } = await this.client.query<{ id: number }>(`
-      WITH written AS (${statement} RETURNING ${table}.id)
-      SELECT id FROM written LIMIT ${MAX_LOGGED_ROWS + 1}`);
-    this.rows += rows.length;
-    return rows.map(({ id }) => id);
-  }
-
-  private async readPuts<K extends EntityKind, Row extends object>(
-    table: EntityTable<K, Row>,
-    query: string | QueryConfig,
-  ): Promise<PutOperation[]> {
-    const { rows } = await this.client.query<Row>(query);
-    return rows.map(
-      (row) => ({ type: 'put', kind: table.kind, entity: table.toEntity(row) }) as PutOperation,
-    );
+    const { id, profileId } = record as { readonly id: number; readonly profileId?: number };
+    this.changedProfiles.add(profileId ?? id);
   }
 }
 
-function deleteById(kind: 'blockPage' | 'profile', id: number): DeleteOperation {
-  return { type: 'delete', kind, key: { id } };
+/** The record as followers know it. */
+function entityOf(kind: ComparedKind, record: ComparedRecord): object {
+  if (kind === 'ipv4Network') return masked(IPV4, record as Ipv4Network);
+  return kind === 'ipv6Network' ? masked(IPV6, record as Ipv6Network) : record;
 }
 
 /** Kinds that others refer to have a lower rank. */

@@ -1,11 +1,6 @@
-import { type Entities, type Row, toKeyRow, toRow } from '@weir/config-model';
+import { type Row, toKeyRow } from '@weir/config-model';
 import type { ClientBase } from 'pg';
-import { type EntityTable, readPages } from '../../platform/database/snapshot.js';
-import { BLOCK_PAGES } from '../../resources/block-pages/block-page-store.js';
 import { formatIpv4, formatIpv6 } from '../../resources/networks/addresses/addresses.js';
-import { toProfile } from '../../resources/profiles/profile-draft.js';
-import { PROFILES } from '../../resources/profiles/profile-store.js';
-import type { KeyIndex } from '../draft/columns.js';
 import type { Draft } from '../draft/draft.js';
 import {
   type DifferenceDto,
@@ -13,13 +8,18 @@ import {
   MAX_SAMPLES,
   type SampleKey,
 } from '../read/init.dto.js';
-import { comparedTables } from './compared-tables.js';
+import {
+  type ComparedKind,
+  type ComparedRecord,
+  type ComparedRecords,
+  type ComparedTable,
+  comparedTables,
+} from './compared-tables.js';
 import { readStored } from './comparison.js';
+import { endingSchedules } from './replace-configuration.js';
 
-/** The records of a body. Networks have their host bits. */
-type Records = Omit<Entities, 'schedule' | 'catalogue' | 'order' | 'grant'>;
-type Kind = keyof Records;
-type AnyRecord = Records[Kind];
+/** Rules of applications are part of their profiles. */
+type Kind = Exclude<ComparedKind, 'applicationRule'>;
 
 const LISTS = {
   blockPage: 'blockpages',
@@ -30,7 +30,7 @@ const LISTS = {
   ipv6Network: 'nets6',
 } as const satisfies Record<Kind, string>;
 
-const KEYS: { readonly [K in Kind]: (record: Records[K]) => SampleKey } = {
+const KEYS: { readonly [K in Kind]: (record: ComparedRecords[K]) => SampleKey } = {
   blockPage: ({ id }) => id,
   profile: ({ id }) => id,
   domainRule: ({ profileId, domainHash }) => ({ profile_id: profileId, domain_hash: domainHash }),
@@ -39,23 +39,12 @@ const KEYS: { readonly [K in Kind]: (record: Records[K]) => SampleKey } = {
   ipv6Network: ({ address, prefixLength }) => `${formatIpv6(address)}/${prefixLength}`,
 };
 
-/** @param row of the draft, with the same key; null: there is none. */
-type Visit = (row: number | null, isEqual: boolean, stored: () => AnyRecord) => void;
-
-/** The records of one list: those of the draft, and those that are stored. */
-interface Compared {
-  readonly kind: Kind;
-  /** The number of rows of the draft. */
-  readonly count: number;
-  readonly isRepeated?: (row: number) => boolean;
-  readonly recordOf: (row: number) => AnyRecord;
-  /** Reads those that are stored. */
-  readonly read: (visit: Visit) => Promise<void>;
-}
-
 /** What a replacement does to a record. Before the last: what is known of a row of the draft, as a number. */
 const FATES = ['added', 'changed', 'unchanged', 'removed'] as const;
 type Fate = (typeof FATES)[number];
+
+/** Takes a record, and its row of the draft; null: it is stored only. */
+type Visit = (record: ComparedRecord, fate: Fate, row: number | null) => void;
 
 /**
  * Compares the stored configuration with a draft that has been checked, in a transaction that sees one revision. It
@@ -65,122 +54,101 @@ export async function compareConfiguration(
   client: ClientBase,
   draft: Draft,
 ): Promise<Omit<DryRunDto, 'revision'>> {
-  const { keys: profiles } = draft.profiles;
-  /** By profile of the draft: 1 when what it decides by differs. */
-  const differs = new Uint8Array(draft.profiles.ids.length);
-  const mark = (profileId: number): void => {
+  const { keys: profiles, ids } = draft.profiles;
+  const tables = comparedTables(draft);
+  /** By profile of the draft: 1 when its rules for applications differ, and when anything that it decides by does. */
+  const byRules = new Uint8Array(ids.length);
+  const differs = new Uint8Array(ids.length);
+  const mark = (marks: Uint8Array, profileId: number): void => {
     const row = profiles.find(profileId);
-    if (row !== null) differs[row] = 1;
+    if (row !== null) marks[row] = 1;
   };
-  // A schedule goes with its target (decisions §2).
-  const schedules = await client.query<{ id: number; target: number }>(
-    'SELECT profile_id AS id, target_profile_id AS target FROM schedule',
-  );
-  for (const { id, target } of schedules.rows) if (profiles.find(target) === null) mark(id);
+  for (const table of tables.filter(({ kind }) => kind === 'applicationRule')) {
+    await compare(client, table, (rule, fate) => {
+      if (fate !== 'unchanged')
+        mark(byRules, (rule as ComparedRecords['applicationRule']).profileId);
+    });
+  }
+  for (const { profileId } of await endingSchedules(client, draft)) mark(differs, profileId);
   // Grants that hold go with every replacement (decisions §15).
   const grants = await client.query<{ id: number }>(
     'SELECT DISTINCT profile_id AS id FROM domain_grant WHERE until > now()',
   );
-  for (const { id } of grants.rows) mark(id);
+  for (const { id } of grants.rows) mark(differs, id);
   let affected = 0;
-  const note = (kind: Kind, record: AnyRecord, fate: Fate): void => {
+  const note = (kind: Kind, record: ComparedRecord, fate: Fate): void => {
     const isSame = fate === 'unchanged';
     if (!('profileId' in record)) {
-      if (kind === 'profile' && !isSame) mark(record.id);
+      if (kind === 'profile' && !isSame) mark(differs, record.id);
     } else if (kind === 'domainRule') {
-      if (!isSame) mark(record.profileId);
+      if (!isSame) mark(differs, record.profileId);
     } else if (!isSame || differs[profiles.find(record.profileId) ?? -1] === 1) affected++;
   };
   const resources: Partial<Record<(typeof LISTS)[Kind], DifferenceDto>> = {};
-  for (const list of listsOf(client, draft)) {
-    resources[LISTS[list.kind]] = await differenceOf(list, note);
+  // Profiles and their rules come before networks.
+  for (const table of tables) {
+    const { kind } = table;
+    if (kind === 'applicationRule') continue;
+    const counter = new DifferenceCounter(kind);
+    await compare(client, table, (record, found, row) => {
+      const isByRules = kind === 'profile' && found === 'unchanged' && byRules[row ?? -1] === 1;
+      const fate = isByRules ? 'changed' : found;
+      counter.add(record, fate);
+      note(kind, record, fate);
+    });
+    resources[LISTS[kind]] = counter.result();
   }
   return { resources: resources as DryRunDto['resources'], subscribers_affected: affected };
 }
 
-/** Those of profiles and their rules come before those of networks. */
-function listsOf(client: ClientBase, draft: Draft): Compared[] {
-  const { blockPages, profiles } = draft;
-  const lists: Compared[] = [
-    byId(client, BLOCK_PAGES, blockPages.keys, {
-      count: blockPages.ids.length,
-      recordOf: (row) => blockPages.at(row),
-    }),
-    byId(client, PROFILES, profiles.keys, {
-      count: profiles.ids.length,
-      recordOf: (row) => toProfile(profiles.at(row)),
-    }),
-  ];
-  for (const table of comparedTables(draft)) {
-    const { kind } = table;
-    // These rules are in their profiles.
-    if (kind === 'applicationRule') continue;
-    const read = (visit: Visit): Promise<void> =>
-      readStored(client, table, (bytes, at, row, isEqual) => {
-        visit(row, isEqual, () => table.storedRecord(bytes, at) as AnyRecord);
-      });
-    lists.push({ ...table, kind, recordOf: (row) => table.recordOf(row) as AnyRecord, read });
-  }
-  return lists;
-}
-
-function byId<K extends 'blockPage' | 'profile', Stored>(
-  client: ClientBase,
-  table: EntityTable<K, Stored>,
-  rows: KeyIndex,
-  draft: Pick<Compared, 'count'> & { recordOf(row: number): Entities[K] },
-): Compared {
-  const { kind } = table;
-  const textOf = (entity: Entities[K]): string => toRow(kind, entity).join();
-  return {
-    kind,
-    ...draft,
-    read: async (visit) => {
-      for await (const page of readPages(client, table.sql)) {
-        for (const stored of page as Stored[]) {
-          const entity = table.toEntity(stored);
-          const row = rows.find(entity.id);
-          const isEqual = row !== null && textOf(draft.recordOf(row)) === textOf(entity);
-          visit(row, isEqual, () => entity);
-        }
-      }
-    },
-  };
-}
-
-async function differenceOf(
-  list: Compared,
-  note: (kind: Kind, record: AnyRecord, fate: Fate) => void,
-): Promise<DifferenceDto> {
-  const { kind, count } = list;
-  const counts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
-  const samples = {
-    added: [] as AnyRecord[],
-    changed: [] as AnyRecord[],
-    removed: [] as AnyRecord[],
-  };
-  const add = (record: AnyRecord, fate: Fate): void => {
-    counts[fate]++;
-    note(kind, record, fate);
-    if (fate !== 'unchanged' && samples[fate].length < MAX_SAMPLES) samples[fate].push(record);
-  };
+/** Visits all records of a table: first those that are stored only, then those of the draft. */
+async function compare(client: ClientBase, table: ComparedTable, visit: Visit): Promise<void> {
   /** By row of the draft: the number of its fate. */
-  const fates = new Uint8Array(count);
-  await list.read((row, isEqual, stored) => {
-    if (row === null) add(stored(), 'removed');
+  const fates = new Uint8Array(table.count);
+  await readStored(client, table, (bytes, at, row, isEqual) => {
+    if (row === null) visit(table.storedRecord(bytes, at), 'removed', null);
     else fates[row] = FATES.indexOf(isEqual ? 'unchanged' : 'changed');
   });
-  for (let row = 0; row < count; row++) {
-    if (!list.isRepeated?.(row)) add(list.recordOf(row), FATES[fates[row]]);
+  for (let row = 0; row < table.count; row++) {
+    if (!table.isRepeated?.(row)) visit(table.recordOf(row), FATES[fates[row]], row);
   }
-  const keys = (fate: Exclude<Fate, 'unchanged'>): SampleKey[] =>
-    samples[fate]
+}
+
+/** Counts the records of one list by their fate. */
+class DifferenceCounter {
+  private readonly counts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
+  private readonly samples = {
+    added: [] as ComparedRecord[],
+    changed: [] as ComparedRecord[],
+    removed: [] as ComparedRecord[],
+  };
+
+  constructor(private readonly kind: Kind) {}
+
+  add(record: ComparedRecord, fate: Fate): void {
+    const { counts, samples } = this;
+    counts[fate]++;
+    if (fate !== 'unchanged' && samples[fate].length < MAX_SAMPLES) samples[fate].push(record);
+  }
+
+  result(): DifferenceDto {
+    const { added, changed, removed } = this.samples;
+    return {
+      ...this.counts,
+      samples: {
+        added: this.keysOf(added),
+        changed: this.keysOf(changed),
+        removed: this.keysOf(removed),
+      },
+    };
+  }
+
+  private keysOf(records: ComparedRecord[]): SampleKey[] {
+    const { kind } = this;
+    return records
       .sort((a, b) => compareRows(toKeyRow(kind, a as never), toKeyRow(kind, b as never)))
       .map((record) => KEYS[kind](record as never));
-  return {
-    ...counts,
-    samples: { added: keys('added'), changed: keys('changed'), removed: keys('removed') },
-  };
+  }
 }
 
 /** Key rows are numbers. */

@@ -1,4 +1,4 @@
-import { Digest, type Operation } from '@weir/config-model';
+import { Digest, type EntityKeys, type Operation } from '@weir/config-model';
 import type { ClientBase } from 'pg';
 import { ENTITY_TABLES, toFeedRow } from '../../feed/entity-tables.js';
 import { readPages } from '../../platform/database/snapshot.js';
@@ -6,7 +6,6 @@ import type { Draft } from '../draft/draft.js';
 import { comparedTables } from './compared-tables.js';
 import { Comparison } from './comparison.js';
 import { Difference, MAX_LOGGED_ROWS } from './difference.js';
-import { DELETE_KEYS, deleteOthers, putsOf, stage, stagedTables } from './staged-tables.js';
 
 /** What a replacement of the whole configuration leads to. */
 export interface Replacement {
@@ -31,36 +30,57 @@ export async function replaceConfiguration(
   draft: Draft,
   draftDigest: string,
 ): Promise<Replacement> {
-  const difference = new Difference(client);
+  const difference = new Difference(draft.profiles);
   await client.query(NO_NESTED_LOOPS);
   await client.query(MEMORY_OF_JOINS);
   let differentRows = 0;
-  const staged = stagedTables(draft);
-  for (const table of staged) differentRows += await stage(client, table);
-  const compared: Comparison[] = [];
+  const comparisons: Comparison[] = [];
   for (const table of comparedTables(draft)) {
     const comparison = await Comparison.make(client, table, difference);
     differentRows += comparison.differentRows;
-    compared.push(comparison);
+    comparisons.push(comparison);
   }
   const checksDisabled = differentRows > MAX_LOGGED_ROWS && (await disableReferenceChecks(client));
-  for (const { kind, sql } of DELETE_KEYS) await difference.deleteKeysBy(kind, sql);
-  for (const comparison of compared) await comparison.deleteOthers();
-  for (const table of staged) {
-    for (const statement of putsOf(table)) await difference.putBy(statement, table.name);
-    await analyse(client, table.name, table.count);
-  }
-  for (const comparison of compared) {
-    await comparison.insertMissing();
-    await analyse(client, comparison.table.name, comparison.table.distinctCount);
+  await deleteSchedulesAndGrants(client, draft, difference);
+  const referred = comparisons.filter(({ table }) => table.isReferred);
+  for (const one of comparisons) if (!one.table.isReferred) await one.deleteOthers();
+  for (const comparison of comparisons) {
+    await comparison.putMissing();
+    const { name, count, distinctCount = count } = comparison.table;
+    await analyse(client, name, distinctCount);
   }
   // Last, when no row refers to them any more.
-  for (const table of staged.toReversed()) {
-    await difference.deleteBy(deleteOthers(table), table.name);
-  }
+  for (const comparison of referred.toReversed()) await comparison.deleteOthers();
   if (checksDisabled) await checkReferences(client);
   const digest = await addKept(client, Digest.parse(draftDigest));
-  return { digest: digest.toString(), operations: await difference.operations() };
+  return { digest: digest.toString(), operations: difference.operations() };
+}
+
+/** Deletes the schedules of which a profile is not in the draft, and all grants. */
+async function deleteSchedulesAndGrants(
+  client: ClientBase,
+  draft: Draft,
+  difference: Difference,
+): Promise<void> {
+  const schedules = (await endingSchedules(client, draft)).map(({ profileId }) => profileId);
+  for (const profileId of schedules) difference.deleteKey('schedule', { profileId });
+  await client.query('DELETE FROM schedule WHERE profile_id = ANY ($1)', [schedules]);
+  const grants = await client.query<EntityKeys['grant']>(`
+    DELETE FROM domain_grant RETURNING profile_id AS "profileId", domain_hash::float8 AS "domainHash"`);
+  for (const key of grants.rows) difference.deleteKey('grant', key);
+}
+
+/** The schedules that end, because the draft does not have both of their profiles (decisions §2). */
+export async function endingSchedules(
+  client: ClientBase,
+  { profiles: { keys } }: Draft,
+): Promise<EntityKeys['schedule'][]> {
+  const { rows } = await client.query<{ profileId: number; target: number }>(
+    'SELECT profile_id AS "profileId", target_profile_id AS target FROM schedule',
+  );
+  return rows.filter(
+    ({ profileId, target }) => keys.find(profileId) === null || keys.find(target) === null,
+  );
 }
 
 /** Adds what is not part of a draft to its digest: schedules, the catalogue and orders. */
