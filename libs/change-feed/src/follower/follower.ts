@@ -9,13 +9,12 @@ import { type FeedLogger, retryDelayMs, Yielder } from '../runtime/runtime.js';
 import { ChangeSpans, type FollowerTracer } from './change-spans.js';
 import { FollowerLink } from './follower-link.js';
 import { FollowerMachine } from './machine/follower-machine.js';
-import {
-  type FollowerCounters,
-  type LoadCause,
-  newCounters,
-  type FailureKind,
-  type FollowerEffect,
-  type FollowerEvent,
+import type {
+  FailureKind,
+  FollowerCounters,
+  FollowerEffect,
+  FollowerEvent,
+  LoadCause,
 } from './machine/follower-state.js';
 import {
   DigestError,
@@ -58,7 +57,6 @@ export interface FollowerOptions {
  * reports their outcomes as events. One step is under way at a time.
  */
 export class Follower {
-  readonly counters: FollowerCounters = newCounters();
   private readonly machine = new FollowerMachine();
   private readonly link: FollowerLink;
   private readonly configuration: PersistedConfiguration;
@@ -115,6 +113,10 @@ export class Follower {
     await this.restoring;
     await this.configuration.close();
     this.atHead.resolve(undefined);
+  }
+
+  get counters(): FollowerCounters {
+    return this.machine.counters;
   }
 
   /** The revision in force; null before the first snapshot. */
@@ -196,12 +198,6 @@ export class Follower {
         return this.atHead.resolve(undefined);
       case 'recordIfDue':
         return this.configuration.recordIfDue(() => this.options.feed.snapshot(this.revision ?? 0));
-      case 'count':
-        this.counters[effect.counter]++;
-        return;
-      case 'countLoad':
-        this.counters.loads[effect.cause]++;
-        return;
       case 'log':
         return this.options.log[effect.level](effect.fields, effect.message);
       case 'reportStopped':

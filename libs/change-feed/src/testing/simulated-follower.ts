@@ -127,8 +127,6 @@ export class SimulatedFollower {
       // Nothing to simulate.
       case 'noteAtHead':
       case 'recordIfDue':
-      case 'count':
-      case 'countLoad':
       case 'log':
         return;
     }

@@ -41,11 +41,25 @@ const START: FollowerEvent[] = [{ type: 'started' }, loaded(5), RESUMED];
 
 describe('FollowerMachine', () => {
   let machine: FollowerMachine;
-  /** Handles the events; answers the name of the phase, and the effects of the last event. */
+  /** Handles the events; answers the name of the phase, the counters that the last event raised, and its effects. */
   const after = (...events: FollowerEvent[]) => {
-    let effects: readonly { type: string; counter?: string }[] = [];
-    for (const event of events) effects = machine.handle(event);
-    return [machine.phase.name, ...effects.map(({ type, counter }) => counter ?? type)];
+    let effects: readonly { type: string }[] = [];
+    let before = counters();
+    for (const event of events) {
+      before = counters();
+      effects = machine.handle(event);
+    }
+    const raised = Object.entries(counters()).filter(([name, count]) => count !== before[name]);
+    return [
+      machine.phase.name,
+      ...raised.map(([name]) => name),
+      ...effects.map(({ type }) => type),
+    ];
+  };
+  /** Those of loads by their cause. */
+  const counters = (): Record<string, number> => {
+    const { loads, ...others } = machine.counters;
+    return { ...others, ...loads };
   };
   const atRest = () => after(...START, { type: 'announced' }, RESUMED, fetched(5), RESUMED);
 
@@ -55,13 +69,13 @@ describe('FollowerMachine', () => {
 
   it('loads a snapshot first, and then announces itself', () => {
     expect(after({ type: 'started' })).toEqual(['loading', 'load']);
-    expect(after(loaded(5))).toEqual(['yielding', 'countLoad', 'acknowledge', 'yield']);
+    expect(after(loaded(5))).toEqual(['yielding', 'start', 'acknowledge', 'yield']);
     expect(after(RESUMED)).toEqual(['announcing', 'announce']);
   });
 
   it('loads no snapshot after a start from disk', () => {
     const fromDisk: FollowerEvent = { type: 'loaded', cause: 'disk', head: head(5) };
-    expect(after(fromDisk)).toEqual(['starting', 'countLoad', 'acknowledge']);
+    expect(after(fromDisk)).toEqual(['starting', 'disk', 'acknowledge']);
     expect(after({ type: 'started' })).toEqual(['announcing', 'announce']);
   });
 
@@ -163,8 +177,8 @@ describe('FollowerMachine', () => {
     const different = { ...head(5), digest: 'another' };
     expect(after({ type: 'headReceived', head: different })).toEqual([
       'yielding',
-      'noteAtHead',
       'digestMismatches',
+      'noteAtHead',
       'log',
       'yield',
     ]);

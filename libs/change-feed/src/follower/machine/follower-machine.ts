@@ -1,14 +1,15 @@
 import type { Change, Head, LogPoint } from '@weir/config-model';
 import type { ChangesPage } from '../../protocol/changes.js';
 import { ChangeBuffer } from './change-buffer.js';
-import type {
-  CounterName,
-  FailureKind,
-  FollowerEffect,
-  FollowerEvent,
-  FollowerKnowledge,
-  FollowerPhase,
-  LoadCause,
+import {
+  type FailureKind,
+  type FollowerCounters,
+  type FollowerEffect,
+  type FollowerEvent,
+  type FollowerKnowledge,
+  type FollowerPhase,
+  type LoadCause,
+  newCounters,
 } from './follower-state.js';
 
 /** Phases in which a step is under way. */
@@ -33,6 +34,7 @@ type FetchOutcome = Extract<FollowerEvent, { type: 'fetched' | 'logPruned' | 'ov
  * happens next.
  */
 export class FollowerMachine {
+  readonly counters: FollowerCounters = newCounters();
   private current: FollowerPhase = { name: 'starting', inForce: null };
   private known: FollowerKnowledge = {
     head: null,
@@ -108,7 +110,7 @@ export class FollowerMachine {
   private receiveChange(change: Change & Head): void {
     const { inForce } = this.phase;
     const isSameLog = inForce !== null && change.lineage === inForce.lineage;
-    if (isSameLog && change.revision <= inForce.revision) this.count('duplicates');
+    if (isSameLog && change.revision <= inForce.revision) this.counters.duplicates++;
     else this.pending.add(change.lineage, change);
     if (!isSameLog || change.revision >= inForce.revision) this.receiveHead(change);
   }
@@ -204,7 +206,7 @@ export class FollowerMachine {
 
   private fetch(inForce: Head): void {
     const { head } = this.known;
-    if (head !== null && head.revision > inForce.revision) this.count('gaps');
+    if (head !== null && head.revision > inForce.revision) this.counters.gaps++;
     this.know({ mustFetch: false, hasAwaited: false });
     this.enter({ name: 'fetching', inForce, headBefore: head }, { type: 'fetch', inForce });
   }
@@ -212,7 +214,7 @@ export class FollowerMachine {
   // Outcomes of steps
 
   private loaded(cause: LoadCause, inForce: Head): void {
-    this.emit({ type: 'countLoad', cause });
+    this.counters.loads[cause]++;
     // The head of another log says nothing about this one.
     if (this.known.head?.lineage !== inForce.lineage) this.know({ head: null });
     this.moveTo(inForce);
@@ -230,7 +232,7 @@ export class FollowerMachine {
     }
     const inForce = { ...before, ...point };
     const isRight = point.digest === this.expectedDigest;
-    this.count('changesApplied');
+    this.counters.changesApplied++;
     this.moveTo(inForce, isRight);
     this.emit({ type: 'recordIfDue' });
     if (name === 'stopping') this.end(inForce);
@@ -260,7 +262,7 @@ export class FollowerMachine {
   private failed(kind: FailureKind, reason: string): void {
     const { phase } = this;
     if (phase.name === 'stopping') return this.end();
-    if (kind === 'wrongDigest') this.count('digestMismatches');
+    if (kind === 'wrongDigest') this.counters.digestMismatches++;
     switch (phase.name) {
       case 'loading':
         return this.fail(phase.cause, reason);
@@ -322,10 +324,6 @@ export class FollowerMachine {
     this.effects.push(...effects);
   }
 
-  private count(counter: CounterName): void {
-    this.emit({ type: 'count', counter });
-  }
-
   private log(level: 'warn' | 'error', fields: object, message: string): void {
     this.emit({ type: 'log', level, fields, message });
   }
@@ -351,7 +349,7 @@ export class FollowerMachine {
   /** A step has failed. @param load as in `succeed` */
   private fail(load: LoadCause | null, reason: string): void {
     const { failures } = this.known;
-    this.count('feedFailures');
+    this.counters.feedFailures++;
     this.log('warn', { reason, failures }, 'cannot follow the change log; trying again');
     this.know({ failures: failures + 1 });
     const { inForce } = this.phase;
@@ -360,7 +358,7 @@ export class FollowerMachine {
 
   /** What is in force is not what the log has at that revision. */
   private repair(inForce: Head): void {
-    this.count('digestMismatches');
+    this.counters.digestMismatches++;
     this.log(
       'error',
       { revision: inForce.revision },

@@ -107,9 +107,6 @@ export type FollowerEvent =
   | { readonly type: 'awaited' }
   | { readonly type: 'stop' };
 
-/** Counters other than those of loads. */
-export type CounterName = Exclude<keyof FollowerCounters, 'loads'>;
-
 /** What to do after a transition, in this order. The last one may begin a step; its outcome is an event. */
 export type FollowerEffect =
   /** A snapshot from before the revision `atLeast` does not help. */
@@ -128,8 +125,6 @@ export type FollowerEffect =
   | { readonly type: 'reportCaughtUp' }
   /** Write a new snapshot to disk if the disk has lost changes. */
   | { readonly type: 'recordIfDue' }
-  | { readonly type: 'count'; readonly counter: CounterName }
-  | { readonly type: 'countLoad'; readonly cause: LoadCause }
   | {
       readonly type: 'log';
       readonly level: 'warn' | 'error';
