@@ -1,6 +1,6 @@
 import { Controller, Inject, Query } from '@nestjs/common';
 import { ClientAddress, type Incident, IncidentSeal } from '@weir/clients';
-import { type PutOperation, RuleVerdict } from '@weir/config-model';
+import type { PutOperation } from '@weir/config-model';
 import {
   cutHash,
   hashDomain,
@@ -15,9 +15,7 @@ import {
   type Client,
   type Explanation,
   isOfOrders,
-  type Policy,
   Reason,
-  type StepVerdict,
   UNKNOWN_PORT,
 } from '@weir/policy';
 import { parseTime } from '@weir/ops';
@@ -31,18 +29,12 @@ import { PROCESS, type Process } from '../process.js';
 import { formatIpv4, formatIpv6 } from '../resources/networks/addresses/addresses.js';
 import { ConfigurationReader } from '../revisions/configuration-reader.js';
 import { ActiveImage } from './active-image.js';
-import {
-  type ExplainedProfileDto,
-  ExplainQuery,
-  ExplanationDto,
-  type StepDto,
-  type StepName,
-} from './explain.dto.js';
+import { type ExplainedProfileDto, ExplainQuery, ExplanationDto } from './explain.dto.js';
 import { possibleCalls } from './flip.js';
-import { ModelResolver, type QueryOutcome } from './model-resolver.js';
-import { type Deciding, EVERYBODY, originOf } from './origin.js';
+
+import { ModelResolver } from './model-resolver.js';
 import { formatType, readType } from './record-types.js';
-import { SmallPolicy } from './small-policy.js';
+import { originOf, stepsOf, suffixOf } from './steps.js';
 import {
   entitiesOf,
   subscriberDto,
@@ -73,7 +65,6 @@ export class ExplainController {
   private readonly hashKey: HashKey;
   private readonly image: ActiveImage;
   private readonly resolver: ModelResolver;
-  private readonly policy: SmallPolicy;
   /** Null: incident numbers are refused (`INCIDENT_KEYS` is unset). */
   private readonly seal: IncidentSeal | null;
 
@@ -87,7 +78,6 @@ export class ExplainController {
     this.hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
     this.image = new ActiveImage(pool, this.hashKey);
     this.resolver = new ModelResolver(configuration, this.hashKey);
-    this.policy = new SmallPolicy(configuration.SCHEDULE_TIMEZONE);
     this.seal = keys === undefined ? null : new IncidentSeal(keys);
   }
 
@@ -120,15 +110,10 @@ export class ExplainController {
     const asking = { client, name: names[0], target: names.at(1) ?? null, qtype, atMs };
     const { rows, revision, catalogue } = await this.read(client, names);
     const entities = entitiesOf(rows, client.family).map((one) => withoutSecret(one, catalogue));
-    const ask = (policy: Policy): QueryOutcome => resolver.ask(policy, asking);
-    const { outcome, explanation } = this.policy.with(entities, catalogue, (policy) => {
-      const asked = ask(policy);
-      const hashes = hashesOf(asked.judged, hashKey);
-      return { outcome: asked, explanation: policy.explain(client, hashes, atMs) };
-    });
+    const outcome = resolver.ask(entities, catalogue, asking);
+    const { explanation } = outcome;
     const { rewrite, verdict, judged } = outcome;
     const judgedName = formatName(judged, 0);
-    const deciding = decidingOf(explanation, outcome, judgedName, hashKey);
     const { profileId, reason, matchedLabels } = explanation.decision;
     // Nobody is told which name a secret category denies.
     const isSecret = isOfOrders(reason) && matchedLabels === 0;
@@ -144,7 +129,7 @@ export class ExplainController {
           entities,
           explanation,
           isDenied: verdict === 'deny',
-        }).find((one) => this.policy.with(one.entities, catalogue, ask).verdict !== verdict);
+        }).find((one) => resolver.ask(one.entities, catalogue, asking).verdict !== verdict);
     return {
       client: {
         address: addressText(client),
@@ -157,7 +142,6 @@ export class ExplainController {
       subscriber: subscriberDto(rows, client.family, explanation.subscriber),
       profile: profileDto(explanation),
       steps: stepsOf(
-        explanation,
         outcome,
         judgedName,
         catalogue,
@@ -169,7 +153,7 @@ export class ExplainController {
       target: judged === asking.target && !isSecret ? judgedName : null,
       targets_judged: outcome.areTargetsJudged,
       answer: outcome.answer,
-      since: deciding && (await originOf(this.pool, deciding, revision)),
+      since: await originOf(this.pool, revision, outcome, judgedName, hashKey),
       flip: flip?.call ?? null,
     };
   }
@@ -255,109 +239,4 @@ function profileDto({
     },
     next_switch: orNull(nextSwitchMs),
   };
-}
-
-const STEP_NAMES: Readonly<Record<StepVerdict['step'], StepName>> = {
-  [Reason.order]: 'order',
-  [Reason.mandatoryCategory]: 'order',
-  [Reason.grant]: 'grant',
-  [Reason.domainRule]: 'domain_rule',
-  [Reason.applicationRule]: 'application',
-  [Reason.whiteListOnly]: 'white_list_only',
-  [Reason.category]: 'category',
-};
-
-/** The ladder of decisions §12. */
-function stepsOf(
-  { steps }: Explanation,
-  { special, verdict }: QueryOutcome,
-  name: string,
-  catalogue: CatalogueIndex | null,
-  listing: ListedName | undefined,
-  key: HashKey,
-): Json<StepDto>[] {
-  const decided = steps.find((one) => one.verdict !== 0);
-  const isRefused = verdict === 'refused';
-  return [
-    ...(special === null
-      ? []
-      : [
-          {
-            step: 'special',
-            verdict: verdict === 'deny' ? 'deny' : 'allow',
-            matched: special,
-            decided: true,
-          } as const,
-        ]),
-    ...steps.map((one) => ({
-      step: STEP_NAMES[one.step],
-      verdict: verdictOf(one),
-      matched: suffixOf(name, one.matchedLabels),
-      decided: one === decided && special === null,
-      ...idsOf(one, name, catalogue, listing, key),
-    })),
-    {
-      step: 'default',
-      verdict: isRefused ? 'deny' : 'allow',
-      matched: null,
-      decided: decided === undefined && special === null,
-    },
-  ];
-}
-
-function verdictOf({ verdict }: StepVerdict): StepDto['verdict'] {
-  if (verdict === 0) return 'none';
-  return verdict === RuleVerdict.allow ? 'allow' : 'deny';
-}
-
-function suffixOf(name: string, labels: number): string | null {
-  return labels === 0 ? null : name.split('.').slice(-labels).join('.');
-}
-
-function idsOf(
-  { step, verdict, matchedLabels, matchedId }: StepVerdict,
-  name: string,
-  catalogue: CatalogueIndex | null,
-  listing: ListedName | undefined,
-  key: HashKey,
-): Omit<StepDto, 'step' | 'verdict' | 'matched' | 'decided'> {
-  if (step === Reason.grant) {
-    return verdict === 0 ? {} : { grant_id: hashDomain(suffixOf(name, matchedLabels) ?? '', key) };
-  }
-  if (matchedId < 0) return {};
-  if (step === Reason.order) return { order_id: matchedId };
-  return step === Reason.applicationRule
-    ? { app_id: matchedId, name: catalogue?.applicationName(matchedId) ?? '' }
-    : {
-        ...{ cat_id: matchedId, name: catalogue?.category(matchedId)?.name ?? '' },
-        // It is that of the category that the profile blocks.
-        ...(step === Reason.category &&
-          listing && {
-            source: listing.source ?? 'inline',
-            listed_since: listing.since.toISOString(),
-          }),
-      };
-}
-
-/** The entity that decided; null: none did. */
-function decidingOf(
-  { decision, steps }: Explanation,
-  { special }: QueryOutcome,
-  name: string,
-  key: HashKey,
-): Deciding | null {
-  const step = steps.find(({ verdict }) => verdict !== 0);
-  if (step === undefined || special !== null) return null;
-  const profileId = decision.activeProfileId;
-  const hash = hashDomain(suffixOf(name, step.matchedLabels) ?? '', key);
-  if (step.step === Reason.order) {
-    return { profileId: EVERYBODY, kind: 'order', key: [step.matchedId] };
-  }
-  if (isOfOrders(step.step)) return null;
-  if (step.step === Reason.grant) {
-    const own = decision.profileId;
-    return { profileId: own, kind: 'grant', key: [own, hash] };
-  }
-  if (step.step !== Reason.domainRule) return { profileId, kind: 'profile', key: [profileId] };
-  return { profileId, kind: 'domainRule', key: [profileId, hash] };
 }

@@ -1,4 +1,5 @@
-import type { HashKey } from '@weir/dns-name';
+import type { Operation, PutOperation } from '@weir/config-model';
+import { type HashKey, SuffixHashes } from '@weir/dns-name';
 import {
   EDNS_UDP_BYTES,
   formatName,
@@ -9,7 +10,7 @@ import {
   writeRecordsAnswer,
 } from '@weir/dns-wire';
 import type { Configuration } from '@weir/ops';
-import { type Client, type Policy, Verdict } from '@weir/policy';
+import { type CatalogueIndex, type Client, type Explanation, Policy, Verdict } from '@weir/policy';
 import {
   Action,
   type AskedQuery,
@@ -34,6 +35,8 @@ import { encodeQuery, readAnswer } from './messages.js';
 
 /** What a resolver does with a query. */
 export interface QueryOutcome {
+  /** How the policy judges `judged`. */
+  readonly explanation: Explanation;
   readonly verdict: ExplanationDto['verdict'];
   /** The special name that decided. Null: the policy decided. */
   readonly special: string | null;
@@ -45,6 +48,8 @@ export interface QueryOutcome {
   /** Null: it comes from an upstream. */
   readonly answer: DnsAnswerDto | null;
 }
+
+type Decided = Omit<QueryOutcome, 'explanation'>;
 
 export interface ModelQuery {
   readonly client: Client;
@@ -58,13 +63,21 @@ export interface ModelQuery {
 
 const ANSWER_BYTES = 4096;
 
+/** A policy remembers the ids of profiles that it had. */
+const MAX_USES = 10_000;
+
 /**
  * Decides and answers one query by the code and the variables of resolvers, without an upstream. What resolvers have in
  * files (LOCAL_RECORDS, DNS_ALLOWED_CLIENTS_FILE), and designated resolvers, are not known here.
+ *
+ * Making a policy takes milliseconds, so it is made once, and is empty between two questions.
  */
 export class ModelResolver {
   private readonly source: { policy: Policy | null } = { policy: null };
+  private emptyPolicy: Policy | null = null;
+  private uses = 0;
   private nowMs = 0;
+  private readonly timeZone: string;
   private readonly targetInspector: TargetInspector;
   private readonly discoveryNames: SpecialNameTable;
   private readonly decider: QueryDecider;
@@ -73,10 +86,11 @@ export class ModelResolver {
   private readonly out = new Uint8Array(ANSWER_BYTES);
 
   constructor(
-    configuration: Configuration<typeof ANSWER_VARIABLES>,
+    configuration: Configuration<typeof ANSWER_VARIABLES> & { readonly SCHEDULE_TIMEZONE: string },
     private readonly hashKey: HashKey,
   ) {
     const { source } = this;
+    this.timeZone = configuration.SCHEDULE_TIMEZONE;
     const { INSPECT_CNAME: isEnabled } = configuration;
     this.targetInspector = new TargetInspector({ source, isEnabled });
     this.discoveryNames = new SpecialNameTable(
@@ -114,11 +128,36 @@ export class ModelResolver {
     });
   }
 
-  ask(policy: Policy, { client, name, target, qtype, atMs }: ModelQuery): QueryOutcome {
+  /** @param entities all that the resolver has: those that decide about the client. */
+  ask(
+    entities: readonly PutOperation[],
+    catalogue: CatalogueIndex | null,
+    asking: ModelQuery,
+  ): QueryOutcome {
+    const policy = this.emptyPolicy ?? new Policy({ timeZone: this.timeZone });
+    // If anything below fails, the next question gets a new one.
+    this.emptyPolicy = null;
+    this.source.policy = policy;
+    policy.setCatalogue(catalogue);
+    for (const entity of entities) policy.put(entity);
+    const outcome = this.decide(asking);
+    const hashes = new SuffixHashes(this.hashKey);
+    hashes.compute(outcome.judged, 0);
+    const explanation = policy.explain(asking.client, hashes, asking.atMs);
+    const operations = entities.map(
+      ({ kind, entity }) => ({ type: 'delete', kind, key: entity }) as Operation,
+    );
+    policy.apply({ revision: 0, digest: '', operations });
+    policy.setCatalogue(null);
+    this.uses = (this.uses + 1) % MAX_USES;
+    this.emptyPolicy = this.uses === 0 ? null : policy;
+    return { ...outcome, explanation };
+  }
+
+  private decide({ client, name, target, qtype, atMs }: ModelQuery): Decided {
     const bytes = encodeQuery(name, qtype);
     const query = new Query();
     parseQuery(bytes, bytes.length, query);
-    this.source.policy = policy;
     this.nowMs = atMs;
     const asked = { bytes, query, client, nameHashLow: 0, nameHashHigh: 0 };
     const decided = new DecidedQuery(this.hashKey);
@@ -136,8 +175,9 @@ export class ModelResolver {
     asked: AskedQuery,
     decided: DecidedQuery,
     name: Uint8Array,
-  ): QueryOutcome {
-    const answer = this.answerTo(action, asked, decided);
+  ): Decided {
+    const length = this.writeAnswer(action, asked, decided);
+    const answer = length === null ? null : readAnswer(this.out, length);
     const plain = { special: null, rewrite: null, judged: name, areTargetsJudged: false, answer };
     if (action === Action.refuse) return { ...plain, verdict: 'refused' };
     const { special, zoneOffset } = decided.special;
@@ -161,40 +201,40 @@ export class ModelResolver {
     return { ...plain, verdict, rewrite, areTargetsJudged };
   }
 
-  private answerTo(
+  /** @returns the length; null: the answer comes from an upstream. */
+  private writeAnswer(
     action: Action,
     asked: AskedQuery,
     { decision, special, localName, serverRecords }: DecidedQuery,
-  ): DnsAnswerDto | null {
+  ): number | null {
     const { out, ownAnswers } = this;
+    const { bytes, query } = asked;
+    const limit = EDNS_UDP_BYTES;
     switch (action) {
       case Action.refuse:
-        return readAnswer(out, ownAnswers.writeRefusal(out, asked));
+        return ownAnswers.writeRefusal(out, asked);
       case Action.block:
-        return readAnswer(out, ownAnswers.writeBlock(out, asked, decision, EDNS_UDP_BYTES));
+        return ownAnswers.writeBlock(out, asked, decision, limit);
       case Action.answerAny:
-        return readAnswer(out, ownAnswers.writeAny(out, asked, decision));
-      case Action.answerSpecial: {
-        const limit = EDNS_UDP_BYTES;
-        const length = ownAnswers.writeSpecial(out, asked, special, decision, limit);
-        return readAnswer(out, length);
-      }
+        return ownAnswers.writeAny(out, asked, decision);
+      case Action.answerSpecial:
+        return ownAnswers.writeSpecial(out, asked, special, decision, limit);
       case Action.answerServer: {
         if (serverRecords === null) throw new Error('an answer about a resolver without records');
         const { rdatas, ttlSeconds } = serverRecords;
-        const { bytes, query } = asked;
-        const limit = EDNS_UDP_BYTES;
-        return readAnswer(out, writeRecordsAnswer(out, bytes, query, rdatas, ttlSeconds, limit));
+        return writeRecordsAnswer(out, bytes, query, rdatas, ttlSeconds, limit);
       }
       case Action.answerLocal: {
         if (localName === null) throw new Error('an answer for a name without local records');
         const response = this.localAnswers.answer(asked, localName);
-        const { bytes, query } = asked;
-        const ttl = decision.ttlCapSeconds;
-        const limit = EDNS_UDP_BYTES;
-        return readAnswer(
+        return writeForwardedAnswer(
           out,
-          writeForwardedAnswer(out, response, bytes, query, limit, ttl, false),
+          response,
+          bytes,
+          query,
+          limit,
+          decision.ttlCapSeconds,
+          false,
         );
       }
       default:
