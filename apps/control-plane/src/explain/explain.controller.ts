@@ -31,7 +31,6 @@ import { ConfigurationReader } from '../revisions/configuration-reader.js';
 import { ActiveImage } from './active-image.js';
 import { type ExplainedProfileDto, ExplainQuery, ExplanationDto } from './explain.dto.js';
 import { possibleCalls } from './flip.js';
-
 import { ModelResolver } from './model-resolver.js';
 import { formatType, readType } from './record-types.js';
 import { originOf, stepsOf, suffixOf } from './steps.js';

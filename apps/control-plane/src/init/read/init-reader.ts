@@ -21,48 +21,16 @@ import { JsonLists, JsonSizeError, JsonSyntaxError, type ListSink } from './json
 type RowReader = (plain: unknown, at: number) => void;
 
 /** Reads the body of POST /init/ while it arrives, and validates each value on its own. */
-export class InitReader {
-  private readonly sink: InitSink;
-  private readonly lists: JsonLists;
-  private isMalformed = false;
-  /** Whether the rest of the body needs to be read. */
-  goesOn = true;
-
-  constructor(hasher: DomainHasher) {
-    this.sink = new InitSink(hasher);
-    this.lists = new JsonLists({ bw_lists: 'domains' }, this.sink);
-  }
-
-  push(bytes: Uint8Array): void {
-    if (!this.goesOn) return;
-    this.attempt(() => this.lists.push(bytes));
-    if (this.sink.faults.isFull) this.goesOn = false;
-  }
-
-  /** @throws InvalidRequestError with the faults. */
-  end(): Draft {
-    if (this.goesOn) this.attempt(() => this.sink.readOutside(this.lists.end()));
-    if (this.isMalformed) throwIfFaults([{ loc: ['body'], msg: 'Not JSON', type: 'json_invalid' }]);
-    this.sink.faults.throwIfAny();
-    return this.sink.draft;
-  }
-
-  private attempt(read: () => void): void {
-    try {
-      read();
-    } catch (error) {
-      this.goesOn = false;
-      this.isMalformed = this.sink.handleError(error);
-    }
-  }
-}
-
-class InitSink implements ListSink {
-  readonly draft = new Draft();
-  readonly faults = new FaultList();
+export class InitReader implements ListSink {
+  private readonly draft = new Draft();
+  private readonly faults = new FaultList();
+  private readonly lists = new JsonLists({ bw_lists: 'domains' }, this);
   private readonly seen = new Set<string>();
   private lastNested = -1;
   private readonly readers: { readonly [K in InitList]: RowReader };
+  private isMalformed = false;
+  /** Whether the rest of the body needs to be read. */
+  goesOn = true;
 
   constructor(private readonly hasher: DomainHasher) {
     const { draft } = this;
@@ -82,10 +50,44 @@ class InitSink implements ListSink {
     };
   }
 
+  push(bytes: Uint8Array): void {
+    if (!this.goesOn) return;
+    this.attempt(() => this.lists.push(bytes));
+    if (this.faults.isFull) this.goesOn = false;
+  }
+
+  /** @throws InvalidRequestError with the faults. */
+  end(): Draft {
+    if (this.goesOn) {
+      this.attempt(() => {
+        const outside = read(InitDto, this.lists.end());
+        this.faults.add(...prefixFaults(['body'], outside.faults));
+      });
+    }
+    if (this.isMalformed) throwIfFaults([{ loc: ['body'], msg: 'Not JSON', type: 'json_invalid' }]);
+    this.faults.throwIfAny();
+    return this.draft;
+  }
+
+  /** An error of the body stops the reading. */
+  private attempt(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.goesOn = false;
+      if (error instanceof JsonSyntaxError) {
+        this.isMalformed = true;
+      } else if (error instanceof JsonSizeError) {
+        const loc = ['body', ...error.path];
+        this.faults.add({ loc, msg: 'The value is too long', type: 'value_error' });
+      } else throw error;
+    }
+  }
+
   values(key: string, first: number, values: readonly unknown[]): void {
     if (first === 0 && this.seen.has(key)) this.addDuplicateFault(['body', key]);
     this.seen.add(key);
-    // An unknown list is reported by `readOutside`.
+    // An unknown list is reported by `end`.
     const read = Object.hasOwn(this.readers, key) ? this.readers[key as InitList] : null;
     if (read) for (const [i, value] of values.entries()) read(value, first + i);
   }
@@ -95,23 +97,6 @@ class InitSink implements ListSink {
       this.addDuplicateFault(locationOf('bw_lists', at, 'domains'));
     this.lastNested = at;
     for (const [i, value] of values.entries()) this.readDomain(value, at, first + i);
-  }
-
-  /** Validates the body without its lists. @param outside the body with empty lists. */
-  readOutside(outside: unknown): void {
-    this.faults.add(...prefixFaults(['body'], read(InitDto, outside).faults));
-  }
-
-  /** Handles the error that stopped the reading. @returns whether the body is not JSON. */
-  handleError(error: unknown): boolean {
-    if (error instanceof JsonSyntaxError) return true;
-    if (!(error instanceof JsonSizeError)) throw error;
-    this.faults.add({
-      loc: ['body', ...error.path],
-      msg: 'The value is too long',
-      type: 'value_error',
-    });
-    return false;
   }
 
   private reader<T extends object>(
