@@ -95,6 +95,16 @@ describe('CatalogueUpdater', () => {
     (await query(`SELECT last_error FROM catalogue_source WHERE name = '${name}'`))[0]?.[
       'last_error'
     ];
+  /** The list at `/a` is accepted, and then held because it has one name instead of ten. */
+  const holdShrunkList = async () => {
+    lists.serve('/a', ONE_TO_TEN);
+    await define(url('/a'));
+    await startUpdater();
+    await refresh();
+    lists.serve('/a', ['n1.example']);
+    await later(3600);
+    await refresh();
+  };
   const accept = (name: string) => acceptHeld(database.pool, name);
   const revision = async () =>
     Number((await query('SELECT revision FROM config_head'))[0]['revision']);
@@ -358,13 +368,7 @@ describe('CatalogueUpdater', () => {
 
   it('does not hold a list that somebody accepts while it is read again', async () => {
     const name = `${lists.url}/a`;
-    lists.serve('/a', ONE_TO_TEN);
-    await define(url('/a'));
-    await startUpdater();
-    await refresh();
-    lists.serve('/a', ['n1.example']);
-    await later(3600);
-    await refresh();
+    await holdShrunkList();
     lists.serve('/a', (_request, response) => {
       void accept(name).then(() => response.end('n1.example\n'));
     });
@@ -376,13 +380,7 @@ describe('CatalogueUpdater', () => {
   });
 
   it('forgets a held list when its source is as it was', async () => {
-    lists.serve('/a', ONE_TO_TEN);
-    await define(url('/a'));
-    await startUpdater();
-    await refresh();
-    lists.serve('/a', ['n1.example']);
-    await later(3600);
-    await refresh();
+    await holdShrunkList();
     lists.serve('/a', ONE_TO_TEN);
     await later(3600);
     await refresh();

@@ -33,7 +33,8 @@ import { type ExplainedProfileDto, ExplainQuery, ExplanationDto } from './explai
 import { possibleCalls } from './flip.js';
 import { ModelResolver } from './model-resolver.js';
 import { formatType, readType } from './record-types.js';
-import { originOf, stepsOf, suffixOf } from './steps.js';
+import { originOf } from './origin.js';
+import { stepsOf, suffixOf } from './steps.js';
 import {
   entitiesOf,
   subscriberDto,

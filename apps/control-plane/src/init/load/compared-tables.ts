@@ -73,9 +73,12 @@ export function comparedTables(draft: Draft): readonly ComparedTable[] {
     domainRules(draft),
     naptAssignments(draft),
     networks(IPV4, draft.ipv4Networks, 'ipv4', (bytes, at) => [bytes.readUInt32BE(at)]),
-    networks(IPV6, draft.ipv6Networks, 'ipv6', (bytes, at) =>
-      [0, 4, 8, 12].map((i) => bytes.readUInt32BE(at + i)),
-    ),
+    networks(IPV6, draft.ipv6Networks, 'ipv6', (bytes, at) => [
+      bytes.readUInt32BE(at),
+      bytes.readUInt32BE(at + 4),
+      bytes.readUInt32BE(at + 8),
+      bytes.readUInt32BE(at + 12),
+    ]),
   ];
 }
 
