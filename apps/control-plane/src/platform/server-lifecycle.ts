@@ -1,6 +1,6 @@
 import { explainListenError } from '@weir/ops';
 import type { Server, ServerResponse } from 'node:http';
-import { type AddressInfo, Server as TcpServer } from 'node:net';
+import { type AddressInfo, createServer, type Server as TcpServer } from 'node:net';
 
 /** Address of a server, and the name of the variable that sets its port. */
 export interface ListenAddress {
@@ -9,39 +9,43 @@ export interface ListenAddress {
   readonly variable: string;
 }
 
-/** @returns the port. @throws StartError that names the port and its variable when the port cannot be used. */
-export function listen(server: Server, place: ListenAddress): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const onError = (error: Error): void => {
-      const explained = explainListenError(error, place);
-      reject(explained instanceof Error ? explained : error);
-    };
-    trackResponses(server);
-    server.once('error', onError);
-    server.listen(place.port, place.host, () => {
-      server.off('error', onError);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
-}
-
 /** At a stop, requests that take longer are aborted. A stop may take ten seconds in all. */
 const REQUEST_DEADLINE_MS = 7_000;
 /** Interval in which idle connections are closed during a stop. */
 const IDLE_CHECK_MS = 100;
 
-/** Responses in progress, by server. */
-const openResponses = new WeakMap<Server, Set<ServerResponse>>();
-/** Servers that will stop. */
-const draining = new WeakSet<Server>();
+interface ListeningServer {
+  /** Has the port. Closing it leaves the connections open, which closing the HTTP server would not. */
+  readonly listener: TcpServer;
+  /** In progress. */
+  readonly responses: Set<ServerResponse>;
+  /** The server will stop. */
+  draining: boolean;
+}
 
-function trackResponses(server: Server): void {
-  const responses = new Set<ServerResponse>();
-  openResponses.set(server, responses);
+const listening = new WeakMap<Server, ListeningServer>();
+
+/** @returns the port. @throws StartError that names the port and its variable when the port cannot be used. */
+export function listen(server: Server, place: ListenAddress): Promise<number> {
+  const state: ListeningServer = {
+    listener: createServer(),
+    responses: new Set(),
+    draining: false,
+  };
   server.prependListener('request', (_request, response) => {
-    if (draining.has(server)) setConnectionClose(response);
-    responses.add(response);
-    response.once('close', () => responses.delete(response));
+    if (state.draining) setConnectionClose(response);
+    state.responses.add(response);
+    response.once('close', () => state.responses.delete(response));
+  });
+  return new Promise((resolve, reject) => {
+    state.listener.once('error', (error) => {
+      const explained = explainListenError(error, place);
+      reject(explained instanceof Error ? explained : error);
+    });
+    state.listener.listen(place.port, place.host, () => {
+      listening.set(server, state);
+      server.listen(state.listener, () => resolve((server.address() as AddressInfo).port));
+    });
   });
 }
 
@@ -55,25 +59,28 @@ function setConnectionClose(response: ServerResponse): void {
  * replica.
  */
 export function drainServer(server: Server): void {
-  draining.add(server);
-  openResponses.get(server)?.forEach(setConnectionClose);
+  const state = listening.get(server);
+  if (state === undefined) return;
+  state.draining = true;
+  state.responses.forEach(setConnectionClose);
 }
 
 /**
  * Accepts no more connections, and waits for the requests in progress. After `deadlineMs` it closes all connections.
  */
 export async function closeServer(server: Server, deadlineMs = REQUEST_DEADLINE_MS): Promise<void> {
-  if (!server.listening) return;
+  const state = listening.get(server);
+  if (state === undefined) return;
   drainServer(server);
-  // Kept-alive connections would keep the server open. What has arrived on them is read first: after a pause of the
-  // process a timer comes before it.
+  listening.delete(server);
+  state.listener.close();
+  // What has arrived on idle connections is read before they are closed: after a pause of the process a timer comes
+  // before it.
   const closeIdle = (): void => server.closeIdleConnections();
   const sweep = setInterval(() => setImmediate(closeIdle), IDLE_CHECK_MS);
   const cut = setTimeout(() => server.closeAllConnections(), deadlineMs);
-  // An HTTP server is a `net.Server` by its documentation, whose `close` only stops listening. Its own would close idle
-  // connections at once, and with them requests on their way, and it has no option against that.
-  await new Promise((resolve) => TcpServer.prototype.close.call(server, resolve));
-  server.close();
+  await new Promise((resolve) => setTimeout(() => setImmediate(resolve), IDLE_CHECK_MS));
+  await new Promise((resolve) => server.close(resolve));
   clearInterval(sweep);
   clearTimeout(cut);
 }
