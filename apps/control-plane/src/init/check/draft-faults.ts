@@ -1,3 +1,4 @@
+import { toKeyRow } from '@weir/config-model';
 import type { FaultList } from '../../http/validation/fault.js';
 import { unknownBlockPage } from '../../resources/block-pages/block-page-store.js';
 import { type AddressFamily, IPV4, IPV6 } from '../../resources/networks/addresses/addresses.js';
@@ -6,7 +7,8 @@ import { masked, type NetworkRecord } from '../../resources/networks/prefixes/ne
 import { applicationFaults } from '../../resources/profiles/profile-draft.js';
 import { unknownProfile } from '../../resources/profiles/profile-store.js';
 import { type Column, hashWords, KeyIndex, RowIndex } from '../draft/columns.js';
-import type { Draft, DraftNetworks } from '../draft/draft.js';
+import type { Draft } from '../draft/draft.js';
+import type { DraftTable } from '../draft/draft-table.js';
 import { type InitList, locationOf } from '../read/init.dto.js';
 
 /** Checks the submitted configuration as a whole: keys are unique, and references exist (decisions §2). */
@@ -16,12 +18,12 @@ export function findDraftFaults(
   faults: FaultList,
 ): void {
   const { blockPages, profiles } = draft;
-  blockPages.keys.fill(blockPages.ids.length, (row) => {
-    const msg = `Block page ${blockPages.ids.at(row)} is a duplicate`;
+  blockPages.keys.fill(blockPages.count, (row) => {
+    const msg = `Block page ${blockPages.at(row).id} is a duplicate`;
     faults.add({ loc: locationOf('blockpages', row, 'id'), msg, type: 'duplicate' });
   });
-  profiles.keys.fill(profiles.ids.length, (row) => {
-    const msg = `Profile ${profiles.ids.at(row)} is a duplicate`;
+  profiles.keys.fill(profiles.count, (row) => {
+    const msg = `Profile ${profiles.at(row).id} is a duplicate`;
     faults.add({ loc: locationOf('profiles', row, 'profile', 'id'), msg, type: 'duplicate' });
   });
   checkProfiles(draft, applications, faults);
@@ -32,14 +34,15 @@ export function findDraftFaults(
         faults.add(unknownProfile(id, locationOf(list, row, 'profile_id')));
     }
   };
-  checkProfileIds('bw_lists', draft.domainRules.profileIds);
+  const { domainRules, napts, ipv4Networks, ipv6Networks } = draft;
+  checkProfileIds('bw_lists', domainRules.itemProfiles);
   checkDomainRules(draft, faults);
-  checkProfileIds('napts', draft.napts.profileIds);
+  checkProfileIds('napts', napts.column('profile_id'));
   checkNapts(draft, faults);
-  checkProfileIds('nets', draft.ipv4Networks.profileIds);
-  checkNetworks('nets', IPV4, draft.ipv4Networks, faults);
-  checkProfileIds('nets6', draft.ipv6Networks.profileIds);
-  checkNetworks('nets6', IPV6, draft.ipv6Networks, faults);
+  checkProfileIds('nets', ipv4Networks.column('profile_id'));
+  checkNetworks('nets', IPV4, ipv4Networks, faults);
+  checkProfileIds('nets6', ipv6Networks.column('profile_id'));
+  checkNetworks('nets6', IPV6, ipv6Networks, faults);
 }
 
 function checkProfiles(
@@ -47,29 +50,29 @@ function checkProfiles(
   applications: ReadonlyMap<number, string>,
   faults: FaultList,
 ): void {
-  profiles.applicationKeys.fill(profiles.applications.length);
-  for (let row = 0; row < profiles.ids.length; row++) {
-    const { pageId, applicationRules } = profiles.at(row);
+  profiles.applicationRules.keys.fill(profiles.applicationRules.count);
+  for (let row = 0; row < profiles.count; row++) {
+    const { pageId } = profiles.at(row);
     if (pageId !== null && blockPages.keys.find(pageId) === null) {
       faults.add(unknownBlockPage(pageId, locationOf('profiles', row, 'profile', 'page_id')));
     }
     const place = (i: number): string[] => locationOf('profiles', row, 'apps', String(i), 'app_id');
-    faults.add(...applicationFaults(applicationRules, applications, place));
+    faults.add(...applicationFaults(profiles.rulesAt(row), applications, place));
   }
 }
 
 /** Marks rules that repeat an earlier one. A domain with both types is a fault (decisions §8). */
 function checkDomainRules({ domainRules }: Draft, faults: FaultList): void {
-  domainRules.keys.fill(domainRules.hashes.length, (row, earlier) => {
+  domainRules.keys.fill(domainRules.count, (row, earlier) => {
     // It was marked when the draft was checked before.
     if (domainRules.isRepeated(row)) return;
     if (domainRules.verdictOf(earlier) === domainRules.verdictOf(row)) {
       domainRules.markRepeated(row);
       return;
     }
-    const position = String(domainRules.positionOf(row));
+    const { item, position } = domainRules.placeOf(row);
     faults.add({
-      loc: locationOf('bw_lists', domainRules.itemOf(row), 'domains', position),
+      loc: locationOf('bw_lists', item, 'domains', String(position)),
       msg: `The request has this domain of profile ${domainRules.profileIdOf(row)} with the other type too`,
       type: 'duplicate',
     });
@@ -78,16 +81,17 @@ function checkDomainRules({ domainRules }: Draft, faults: FaultList): void {
 
 function checkNapts({ napts }: Draft, faults: FaultList): void {
   // The rows of an address form a linked list from the last one to the first.
-  const { addresses } = napts;
-  const lastOf = Int32Array.from({ length: addresses.length }, (_, row) => row);
-  const previous = new Int32Array(addresses.length).fill(-1);
-  new KeyIndex([addresses]).fill(addresses.length, (row, first) => {
+  const { count } = napts;
+  const addresses = napts.column('address');
+  const lastOf = Int32Array.from({ length: count }, (_, row) => row);
+  const previous = new Int32Array(count).fill(-1);
+  new KeyIndex([addresses]).fill(count, (row, first) => {
     previous[row] = lastOf[first];
     lastOf[first] = row;
   });
-  napts.keys.fill(addresses.length);
+  napts.keys.fill(count);
   const clashing: { row: number; msg: string }[] = [];
-  for (let row = 0; row < addresses.length; row++) {
+  for (let row = 0; row < count; row++) {
     // Each address is checked once, at its first row.
     if (previous[row] !== -1) continue;
     const ranges = [];
@@ -108,10 +112,10 @@ function checkNapts({ napts }: Draft, faults: FaultList): void {
 function checkNetworks<A>(
   list: InitList,
   family: AddressFamily<A>,
-  networks: DraftNetworks<A>,
+  networks: Pick<DraftTable, 'count' | 'keys'> & { at(row: number): NetworkRecord<A> },
   faults: FaultList,
 ): void {
-  const count = networks.profileIds.length;
+  const { count } = networks;
   const same = (a: NetworkRecord<A>, b: NetworkRecord<A>): boolean =>
     a.address === b.address || String(a.address) === String(b.address);
   // Without host bits, networks with the same prefix have the same address.
@@ -123,7 +127,7 @@ function checkNetworks<A>(
   const byPrefix = new RowIndex(hasHostBits ? count : 0);
   const prefixBefore = (row: number): number | null => {
     const prefix = masked(family, networks.at(row));
-    const hash = hashWords(networks.hash(prefix.address), prefix.prefixLength);
+    const hash = hashWords(...(toKeyRow(family.kind, prefix as never) as readonly number[]));
     return byPrefix.add(row, hash, (other) => {
       const record = networks.at(other);
       const isAsLong = record.prefixLength === prefix.prefixLength;

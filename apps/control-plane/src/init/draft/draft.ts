@@ -1,70 +1,181 @@
 import {
-  type BlockPage,
+  type ApplicationRule,
   decodeProfileFlags,
   Digest,
-  type DomainRule,
   encodeProfileFlags,
   type Entities,
   type EntityKind,
+  type Ipv4Network,
+  type Ipv6Network,
   type Ipv6Words,
-  type NaptAssignment,
   type Profile,
+  ProfileFlag,
+  type ProfileFlags,
   type RuleVerdict,
   toRow,
 } from '@weir/config-model';
-import { type AddressFamily, IPV4, IPV6 } from '../../resources/networks/addresses/addresses.js';
-import { masked, type NetworkRecord } from '../../resources/networks/prefixes/network-store.js';
+import { hash as digestOf } from 'node:crypto';
+import { copyLine } from '../../platform/database/copy.js';
+import { IPV4, IPV6 } from '../../resources/networks/addresses/addresses.js';
+import { masked } from '../../resources/networks/prefixes/network-store.js';
 import { toProfile } from '../../resources/profiles/profile-draft.js';
-import { Column, hashWords, KeyIndex } from './columns.js';
+import { Column } from './columns.js';
+import {
+  type DraftKind,
+  type DraftRecord,
+  DraftTable,
+  type TableDefinition,
+} from './draft-table.js';
+
+const BLOCK_PAGES: TableDefinition<'blockPage'> = {
+  kind: 'blockPage',
+  name: 'block_page',
+  columns: { id: 'integer', type: 'smallint' },
+  keyColumns: 1,
+  isReferred: true,
+  toNumbers: (page) => toRow('blockPage', page),
+  fromNumbers: ([id, type]) => ({ id, type }),
+};
+
+const APPLICATION_RULES: TableDefinition<'applicationRule'> = {
+  kind: 'applicationRule',
+  name: 'application_rule',
+  columns: { profile_id: 'integer', application_id: 'integer', verdict: 'smallint' },
+  keyColumns: 2,
+  toNumbers: ({ profileId, applicationId, verdict }) => [profileId, applicationId, verdict],
+  fromNumbers: ([profileId, applicationId, verdict]) => ({
+    profileId,
+    applicationId,
+    verdict: verdict as RuleVerdict,
+  }),
+};
+
+const NAPT_ASSIGNMENTS: TableDefinition<'naptAssignment'> = {
+  kind: 'naptAssignment',
+  name: 'napt_assignment',
+  columns: {
+    ...{ address: 'ipv4', lower_port: 'integer', upper_port: 'integer' },
+    profile_id: 'integer',
+  },
+  keyColumns: 3,
+  toNumbers: (assignment) => toRow('naptAssignment', assignment),
+  fromNumbers: ([address, lowerPort, upperPort, profileId]) => ({
+    address,
+    lowerPort,
+    upperPort,
+    profileId,
+  }),
+};
+
+const IPV4_NETWORKS: TableDefinition<'ipv4Network'> = {
+  kind: 'ipv4Network',
+  name: 'ipv4_network',
+  columns: { address: 'ipv4', prefix_length: 'smallint', profile_id: 'integer' },
+  keyColumns: 1,
+  toNumbers: (network) => toRow('ipv4Network', network),
+  fromNumbers: ([address, prefixLength, profileId]) => ({ address, prefixLength, profileId }),
+};
+
+const IPV6_NETWORKS: TableDefinition<'ipv6Network'> = {
+  kind: 'ipv6Network',
+  name: 'ipv6_network',
+  columns: { address: 'ipv6', prefix_length: 'smallint', profile_id: 'integer' },
+  keyColumns: 1,
+  toNumbers: (network) => toRow('ipv6Network', network),
+  fromNumbers: (numbers) => ({
+    address: numbers.slice(0, 4) as unknown as Ipv6Words,
+    prefixLength: numbers[4],
+    profileId: numbers[5],
+  }),
+};
 
 const NO_PAGE = -1;
+const FLAG_COLUMNS: Readonly<Record<keyof ProfileFlags, string>> = {
+  whiteListOnly: 'white_list_only',
+  emptyDnsAnswer: 'empty_dns_answer',
+  appawarePriorityOverBwlists: 'appaware_priority_over_bwlists',
+};
+const FLAGS = Object.keys(FLAG_COLUMNS) as (keyof ProfileFlags)[];
 
-export class DraftProfiles {
-  readonly ids = Column.int32();
-  private readonly pages = Column.int32();
-  private readonly flags = Column.int32();
-  /** End of the categories and applications of each profile. They begin at the end of the previous profile. */
-  private readonly categoryEnds = Column.uint32();
-  private readonly applicationEnds = Column.uint32();
+const PROFILES: TableDefinition<'profile'> = {
+  kind: 'profile',
+  name: 'profile',
+  columns: {
+    id: 'integer',
+    [`coalesce(page_id, ${NO_PAGE})`]: 'integer',
+    [FLAGS.map((flag) => `${FLAG_COLUMNS[flag]}::integer * ${ProfileFlag[flag]}`).join(' + ')]:
+      'integer',
+    // A list has no fixed size.
+    'sha256(category_ids::text::bytea)': 'sha256',
+  },
+  keyColumns: 1,
+  isReferred: true,
+  toNumbers: (profile: Profile) => [
+    profile.id,
+    profile.pageId ?? NO_PAGE,
+    encodeProfileFlags(profile),
+  ],
+  fromNumbers: ([id]) => ({ id }),
+};
+
+class DraftProfiles extends DraftTable<'profile'> {
+  override readonly columns = [
+    'id',
+    'page_id',
+    ...Object.values(FLAG_COLUMNS),
+    'category_ids',
+  ].join(', ');
+  readonly applicationRules = new DraftTable(APPLICATION_RULES);
   private readonly categories = Column.int32();
-  readonly applications = Column.int32();
-  /** By application: its profile. */
-  readonly applicationProfiles = Column.int32();
-  private readonly verdicts = Column.int32();
-  readonly keys = new KeyIndex([this.ids]);
-  readonly applicationKeys = new KeyIndex([this.applicationProfiles, this.applications]);
+  /** End of the categories and of the rules of each profile. They begin at the end of the previous profile. */
+  private readonly categoryEnds = Column.uint32();
+  private readonly ruleEnds = Column.uint32();
 
-  add(profile: Profile): void {
-    this.ids.push(profile.id);
-    this.pages.push(profile.pageId ?? NO_PAGE);
-    this.flags.push(encodeProfileFlags(profile));
+  constructor() {
+    super(PROFILES);
+  }
+
+  override add(profile: Profile): void {
+    super.add(profile);
     for (const id of profile.categoryIds) this.categories.push(id);
     this.categoryEnds.push(this.categories.length);
     for (const rule of profile.applicationRules) {
-      this.applications.push(rule.applicationId);
-      this.applicationProfiles.push(profile.id);
-      this.verdicts.push(rule.verdict);
+      this.applicationRules.add({ ...rule, profileId: profile.id });
     }
-    this.applicationEnds.push(this.applications.length);
+    this.ruleEnds.push(this.applicationRules.count);
   }
 
-  /** @returns the profile as it was added. */
-  at(row: number): Profile {
-    const page = this.pages.at(row);
-    return {
-      id: this.ids.at(row),
+  /** @returns the profile as followers know it. */
+  override at(row: number): Profile {
+    const [id, page, flags] = this.numbersAt(row);
+    return toProfile({
+      id,
       pageId: page === NO_PAGE ? null : page,
-      ...decodeProfileFlags(this.flags.at(row)),
+      ...decodeProfileFlags(flags),
       categoryIds: range(this.categoryEnds, row, (i) => this.categories.at(i)),
-      applicationRules: range(this.applicationEnds, row, (i) => ({
-        applicationId: this.applications.at(i),
-        verdict: this.verdictOf(i),
-      })),
-    };
+      applicationRules: this.rulesAt(row),
+    });
   }
 
-  verdictOf(application: number): RuleVerdict {
-    return this.verdicts.at(application) as RuleVerdict;
+  /** @returns the rules of a profile for applications, as they were added. */
+  rulesAt(row: number): ApplicationRule[] {
+    return range(this.ruleEnds, row, (i) => {
+      const { applicationId, verdict } = this.applicationRules.at(i);
+      return { applicationId, verdict };
+    });
+  }
+
+  override line(row: number): string {
+    const profile = this.at(row);
+    const flags = FLAGS.map((flag) => profile[flag]);
+    return copyLine(profile.id, profile.pageId ?? '\\N', ...flags, categoriesText(profile));
+  }
+
+  override isEqual(row: number, stored: Buffer, at: number): boolean {
+    if (!super.isEqual(row, stored, at)) return false;
+    const digest = digestOf('sha256', categoriesText(this.at(row)), 'buffer');
+    const digestAt = at + (this.stored.offsets.at(-1) as number);
+    return digest.equals(stored.subarray(digestAt, digestAt + digest.length));
   }
 }
 
@@ -73,33 +184,58 @@ function range<T>(ends: Column, row: number, at: (i: number) => T): T[] {
   return Array.from({ length: ends.at(row) - begin }, (_, i) => at(begin + i));
 }
 
+/** As PostgreSQL writes a list. */
+function categoriesText({ categoryIds }: Profile): string {
+  return `{${categoryIds.join(',')}}`;
+}
+
+const DOMAIN_RULES: TableDefinition<'domainRule'> = {
+  kind: 'domainRule',
+  name: 'domain_rule',
+  columns: { profile_id: 'integer', domain_hash: 'domainHash', verdict: 'smallint' },
+  keyColumns: 2,
+  toNumbers: (rule) => toRow('domainRule', rule),
+  fromNumbers: ([profileId, domainHash, verdict]) => ({
+    profileId,
+    domainHash,
+    verdict: verdict as RuleVerdict,
+  }),
+};
+
 /** Instead of a hash: the rule repeats an earlier one. */
 const REPEATED = -1;
 
 /** Domain rules. A row is one domain; it belongs to an item of `bw_lists`. */
-export class DraftDomainRules {
+class DraftDomainRules extends DraftTable<'domainRule'> {
   /** By item. */
-  readonly profileIds = Column.int32();
-  private readonly verdicts = Column.int32();
+  readonly itemProfiles = Column.int32();
   /** By item: its first row. */
   private readonly begins = Column.uint32();
-  /** By row. */
-  readonly hashes = Column.float64();
-  private readonly items = Column.uint32();
-  readonly keys = new KeyIndex([{ at: (row) => this.profileIdOf(row) }, this.hashes]);
+  private readonly profileIds = this.column('profile_id');
+  private readonly hashes = this.column('domain_hash');
+  private readonly verdicts = this.column('verdict');
   private repeated = 0;
 
-  /** Call it for the domains of an item in order, before `addItem`. */
-  addDomain(item: number, position: number, hash: number): void {
-    if (position === 0) this.beginItem(item);
-    this.hashes.push(hash);
-    this.items.push(item);
+  constructor() {
+    super(DOMAIN_RULES);
   }
 
+  /** Call it for the domains of all items in order. */
+  addDomain(item: number, hash: number): void {
+    this.beginItem(item);
+    this.hashes.push(hash);
+  }
+
+  /** Call it for all items in order, each after its domains. */
   addItem(item: number, profileId: number, verdict: RuleVerdict): void {
     this.beginItem(item);
-    this.profileIds.push(profileId);
-    this.verdicts.push(verdict);
+    this.itemProfiles.push(profileId);
+    const next = item + 1;
+    const end = next < this.begins.length ? this.begins.at(next) : this.hashes.length;
+    while (this.profileIds.length < end) {
+      this.profileIds.push(profileId);
+      this.verdicts.push(verdict);
+    }
   }
 
   private beginItem(item: number): void {
@@ -107,30 +243,23 @@ export class DraftDomainRules {
     while (this.begins.length <= item) this.begins.push(this.hashes.length);
   }
 
-  itemOf(row: number): number {
-    return this.items.at(row);
-  }
-
-  /** The position of a row's domain within its item. */
-  positionOf(row: number): number {
-    return row - this.begins.at(this.items.at(row));
-  }
-
-  profileIdOf(row: number): number {
-    return this.profileIds.at(this.items.at(row));
+  /** The item of a row, and the position of its domain within the item. */
+  placeOf(row: number): { item: number; position: number } {
+    let [item, end] = [0, this.begins.length];
+    while (end - item > 1) {
+      const middle = (item + end) >>> 1;
+      if (this.begins.at(middle) <= row) item = middle;
+      else end = middle;
+    }
+    return { item, position: row - this.begins.at(item) };
   }
 
   verdictOf(row: number): RuleVerdict {
-    return this.verdicts.at(this.items.at(row)) as RuleVerdict;
+    return this.verdicts.at(row) as RuleVerdict;
   }
 
-  /** @param row that repeats no other. */
-  at(row: number): DomainRule {
-    return {
-      profileId: this.profileIdOf(row),
-      domainHash: this.hashes.at(row),
-      verdict: this.verdictOf(row),
-    };
+  profileIdOf(row: number): number {
+    return this.profileIds.at(row);
   }
 
   markRepeated(row: number): void {
@@ -138,145 +267,50 @@ export class DraftDomainRules {
     this.repeated++;
   }
 
-  /** The number of rows that repeat no other. */
-  get distinctCount(): number {
-    return this.hashes.length - this.repeated;
+  override get distinctCount(): number {
+    return this.count - this.repeated;
   }
 
-  isRepeated(row: number): boolean {
+  override isRepeated(row: number): boolean {
     return this.hashes.at(row) === REPEATED;
   }
 }
 
-/** Networks of one address family. An address is stored as 32-bit words. */
-export class DraftNetworks<A> {
-  private readonly words: readonly Column[];
-  private readonly prefixLengths = Column.int32();
-  readonly profileIds = Column.int32();
-  readonly keys: KeyIndex;
-
-  constructor(
-    words: number,
-    private readonly split: (address: A) => readonly number[],
-    readonly join: (words: readonly number[]) => A,
-  ) {
-    this.words = Array.from({ length: words }, () => Column.uint32());
-    this.keys = new KeyIndex(this.words);
-  }
-
-  static ofIpv4(): DraftNetworks<number> {
-    return new DraftNetworks<number>(
-      1,
-      (address) => [address],
-      (words) => words[0],
-    );
-  }
-
-  static ofIpv6(): DraftNetworks<Ipv6Words> {
-    return new DraftNetworks<Ipv6Words>(
-      4,
-      (address) => address,
-      (words) => words as unknown as Ipv6Words,
-    );
-  }
-
-  add({ address, prefixLength, profileId }: NetworkRecord<A>): void {
-    for (const [i, word] of this.split(address).entries()) this.words[i].push(word);
-    this.prefixLengths.push(prefixLength);
-    this.profileIds.push(profileId);
-  }
-
-  at(row: number): NetworkRecord<A> {
-    return {
-      address: this.join(this.words.map((word) => word.at(row))),
-      prefixLength: this.prefixLengths.at(row),
-      profileId: this.profileIds.at(row),
-    };
-  }
-
-  /** A 32-bit hash of an address. */
-  hash(address: A): number {
-    return hashWords(...this.split(address));
-  }
-
-  /** Whether a row is this record. */
-  is(row: number, words: readonly number[], prefixLength: number, profileId: number): boolean {
-    const isSame =
-      this.prefixLengths.at(row) === prefixLength && this.profileIds.at(row) === profileId;
-    return isSame && this.keys.is(row, words);
-  }
-}
-
-class DraftNapts {
-  readonly addresses = Column.uint32();
-  private readonly lowerPorts = Column.int32();
-  private readonly upperPorts = Column.int32();
-  readonly profileIds = Column.int32();
-  readonly keys = new KeyIndex([this.addresses, this.lowerPorts, this.upperPorts]);
-
-  add(assignment: NaptAssignment): void {
-    this.addresses.push(assignment.address);
-    this.lowerPorts.push(assignment.lowerPort);
-    this.upperPorts.push(assignment.upperPort);
-    this.profileIds.push(assignment.profileId);
-  }
-
-  at(row: number): NaptAssignment {
-    return {
-      address: this.addresses.at(row),
-      lowerPort: this.lowerPorts.at(row),
-      upperPort: this.upperPorts.at(row),
-      profileId: this.profileIds.at(row),
-    };
-  }
-}
-
-class DraftBlockPages {
-  private readonly types = Column.int32();
-  readonly ids = Column.int32();
-  readonly keys = new KeyIndex([this.ids]);
-
-  add({ id, type }: BlockPage): void {
-    this.ids.push(id);
-    this.types.push(type);
-  }
-
-  at(row: number): BlockPage {
-    return { id: this.ids.at(row), type: this.types.at(row) };
-  }
-}
-
-/**
- * The submitted configuration in columns of numbers, in the order of the body. It takes a fraction of the memory of its
- * text. The check adds the keys of the rows, by which they can be found afterwards.
- */
+/** The submitted configuration. The check fills the keys of the tables. */
 export class Draft {
-  readonly blockPages = new DraftBlockPages();
+  readonly blockPages = new DraftTable(BLOCK_PAGES);
   readonly profiles = new DraftProfiles();
   readonly domainRules = new DraftDomainRules();
-  readonly napts = new DraftNapts();
-  readonly ipv4Networks = DraftNetworks.ofIpv4();
-  readonly ipv6Networks = DraftNetworks.ofIpv6();
+  readonly napts = new DraftTable(NAPT_ASSIGNMENTS);
+  readonly ipv4Networks = new DraftTable(IPV4_NETWORKS);
+  readonly ipv6Networks = new DraftTable(IPV6_NETWORKS);
+  /** In the order in which they are filled: a table comes after those that it refers to. */
+  readonly tables: readonly DraftTable[] = [
+    ...[this.blockPages, this.profiles, this.profiles.applicationRules, this.domainRules],
+    ...[this.napts, this.ipv4Networks, this.ipv6Networks],
+  ];
+}
+
+/** A record as followers know it. Rules of applications are part of their profiles. */
+export function toEntity(
+  kind: Exclude<DraftKind, 'applicationRule'>,
+  record: DraftRecord,
+): Entities[EntityKind] {
+  if (kind === 'ipv4Network') return masked(IPV4, record as Ipv4Network);
+  if (kind === 'ipv6Network') return masked(IPV6, record as Ipv6Network);
+  return record as Entities[EntityKind];
 }
 
 /** The digest of a draft that has been checked. Schedules and the catalogue are not part of it. */
-export function digestOfDraft(draft: Draft): string {
+export function digestOfDraft({ tables }: Draft): string {
   const digest = new Digest();
-  const add = <K extends EntityKind>(kind: K, entity: Entities[K]): void =>
-    digest.add(kind, toRow(kind, entity));
-  const addNetworks = <A>(family: AddressFamily<A>, networks: DraftNetworks<A>): void => {
-    for (let row = 0; row < networks.profileIds.length; row++) {
-      add(family.kind, masked(family, networks.at(row)) as never);
+  for (const table of tables) {
+    const { kind } = table;
+    if (kind === 'applicationRule') continue;
+    for (let row = 0; row < table.count; row++) {
+      if (table.isRepeated(row)) continue;
+      digest.add(kind, toRow(kind, toEntity(kind, table.at(row)) as never));
     }
-  };
-  const { blockPages, profiles, domainRules, napts, ipv4Networks, ipv6Networks } = draft;
-  for (let row = 0; row < blockPages.ids.length; row++) add('blockPage', blockPages.at(row));
-  for (let row = 0; row < profiles.ids.length; row++) add('profile', toProfile(profiles.at(row)));
-  for (let row = 0; row < domainRules.hashes.length; row++) {
-    if (!domainRules.isRepeated(row)) add('domainRule', domainRules.at(row));
   }
-  for (let row = 0; row < napts.addresses.length; row++) add('naptAssignment', napts.at(row));
-  addNetworks(IPV4, ipv4Networks);
-  addNetworks(IPV6, ipv6Networks);
   return digest.toString();
 }

@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import { copyIn, copyLines, copyOut } from '../../platform/database/copy.js';
 import { Column } from '../draft/columns.js';
-import type { ComparedTable } from './compared-tables.js';
+import type { DraftTable } from '../draft/draft-table.js';
 import type { Difference } from './difference.js';
 
 /**
@@ -14,7 +14,7 @@ type StoredVisitor = (bytes: Buffer, at: number, row: number | null, isEqual: bo
 /** Reads every stored row of a table once. */
 export function readStored(
   client: ClientBase,
-  table: ComparedTable,
+  table: DraftTable,
   visit: StoredVisitor,
 ): Promise<void> {
   // Most rows are stored in the order of the draft.
@@ -40,7 +40,7 @@ export class Comparison {
 
   private constructor(
     private readonly client: ClientBase,
-    readonly table: ComparedTable,
+    readonly table: DraftTable,
     private readonly difference: Difference,
   ) {
     this.isStored = new Uint8Array(table.count);
@@ -49,7 +49,7 @@ export class Comparison {
   /** Reads every stored row once. */
   static async make(
     client: ClientBase,
-    table: ComparedTable,
+    table: DraftTable,
     difference: Difference,
   ): Promise<Comparison> {
     const comparison = new Comparison(client, table, difference);
@@ -81,8 +81,8 @@ export class Comparison {
     const { client, table, difference, isStored } = this;
     const { name, columns } = table;
     const lines = copyLines(table.count, (row) => {
-      if (isStored[row] === 1 || table.isRepeated?.(row)) return '';
-      if (!difference.isTooLarge) difference.put(table.kind, table.recordOf(row));
+      if (isStored[row] === 1 || table.isRepeated(row)) return '';
+      if (!difference.isTooLarge) difference.put(table.kind, table.at(row));
       return table.line(row);
     });
     if (!table.isReferred) {
@@ -100,7 +100,7 @@ export class Comparison {
   }
 
   private get missingRows(): number {
-    return (this.table.distinctCount ?? this.table.count) - this.storedRows;
+    return this.table.distinctCount - this.storedRows;
   }
 
   private readonly visit: StoredVisitor = (bytes, at, row, isEqual) => {

@@ -4,17 +4,12 @@ import {
   type EntityKeys,
   type EntityKind,
   type Entities,
-  type Ipv4Network,
-  type Ipv6Network,
   type Operation,
   type PutOperation,
   toKeyRow,
 } from '@weir/config-model';
-import { IPV4, IPV6 } from '../../resources/networks/addresses/addresses.js';
-import { masked } from '../../resources/networks/prefixes/network-store.js';
-import { toProfile } from '../../resources/profiles/profile-draft.js';
-import type { DraftProfiles } from '../draft/draft.js';
-import type { ComparedKind, ComparedRecord, ComparedRecords } from './compared-tables.js';
+import { type Draft, toEntity } from '../draft/draft.js';
+import type { DraftKind, DraftRecord, DraftRecords } from '../draft/draft-table.js';
 
 /** Most rows written and deleted that are logged one by one. After more of them followers load a snapshot. */
 export const MAX_LOGGED_ROWS = 20_000;
@@ -28,7 +23,7 @@ export class Difference {
   private rows = 0;
 
   /** @param profiles of the draft. */
-  constructor(private readonly profiles: DraftProfiles) {}
+  constructor(private readonly profiles: Draft['profiles']) {}
 
   /** Nothing more needs to be noted. */
   get isTooLarge(): boolean {
@@ -36,9 +31,9 @@ export class Difference {
   }
 
   /** A record is deleted. */
-  delete<K extends ComparedKind>(kind: K, record: ComparedRecords[K]): void {
+  delete<K extends DraftKind>(kind: K, record: DraftRecords[K]): void {
     if (kind === 'applicationRule') this.changeProfile(record);
-    else this.deleteKey(kind, entityOf(kind, record));
+    else this.deleteKey(kind, toEntity(kind, record));
   }
 
   /** An entity is deleted. */
@@ -48,10 +43,10 @@ export class Difference {
   }
 
   /** A record is inserted, or updated. */
-  put<K extends ComparedKind>(kind: K, record: ComparedRecords[K]): void {
+  put<K extends DraftKind>(kind: K, record: DraftRecords[K]): void {
     if (kind === 'applicationRule' || kind === 'profile') return this.changeProfile(record);
     this.rows++;
-    this.puts.push({ type: 'put', kind, entity: entityOf(kind, record) } as PutOperation);
+    this.puts.push({ type: 'put', kind, entity: toEntity(kind, record) } as PutOperation);
   }
 
   /** The operations of the log: those of the difference, or `reload` when they are too many. Call it at the end. */
@@ -61,7 +56,11 @@ export class Difference {
     for (const id of this.changedProfiles) {
       const row = this.profiles.keys.find(id);
       if (row === null) continue;
-      put.push({ type: 'put', kind: 'profile', entity: toProfile(this.profiles.at(row)) });
+      put.push({
+        type: 'put',
+        kind: 'profile',
+        entity: this.profiles.at(row),
+      });
     }
     const keys = new Set(put.map(({ kind, entity }) => keyText(kind, entity)));
     // A row with other values was deleted and inserted.
@@ -72,17 +71,11 @@ export class Difference {
     ];
   }
 
-  private changeProfile(record: ComparedRecord): void {
+  private changeProfile(record: DraftRecord): void {
     this.rows++;
     const { id, profileId } = record as { readonly id: number; readonly profileId?: number };
     this.changedProfiles.add(profileId ?? id);
   }
-}
-
-/** The record as followers know it. */
-function entityOf(kind: ComparedKind, record: ComparedRecord): object {
-  if (kind === 'ipv4Network') return masked(IPV4, record as Ipv4Network);
-  return kind === 'ipv6Network' ? masked(IPV6, record as Ipv6Network) : record;
 }
 
 /** Kinds that others refer to have a lower rank. */

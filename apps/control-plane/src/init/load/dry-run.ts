@@ -2,24 +2,18 @@ import { type Row, toKeyRow } from '@weir/config-model';
 import type { ClientBase } from 'pg';
 import { formatIpv4, formatIpv6 } from '../../resources/networks/addresses/addresses.js';
 import type { Draft } from '../draft/draft.js';
+import type { DraftKind, DraftRecord, DraftRecords, DraftTable } from '../draft/draft-table.js';
 import {
   type DifferenceDto,
   type DryRunDto,
   MAX_SAMPLES,
   type SampleKey,
 } from '../read/init.dto.js';
-import {
-  type ComparedKind,
-  type ComparedRecord,
-  type ComparedRecords,
-  type ComparedTable,
-  comparedTables,
-} from './compared-tables.js';
 import { readStored } from './comparison.js';
 import { endingSchedules } from './replace-configuration.js';
 
 /** Rules of applications are part of their profiles. */
-type Kind = Exclude<ComparedKind, 'applicationRule'>;
+type Kind = Exclude<DraftKind, 'applicationRule'>;
 
 const LISTS = {
   blockPage: 'blockpages',
@@ -30,7 +24,7 @@ const LISTS = {
   ipv6Network: 'nets6',
 } as const satisfies Record<Kind, string>;
 
-const KEYS: { readonly [K in Kind]: (record: ComparedRecords[K]) => SampleKey } = {
+const KEYS: { readonly [K in Kind]: (record: DraftRecords[K]) => SampleKey } = {
   blockPage: ({ id }) => id,
   profile: ({ id }) => id,
   domainRule: ({ profileId, domainHash }) => ({ profile_id: profileId, domain_hash: domainHash }),
@@ -44,7 +38,7 @@ const FATES = ['added', 'changed', 'unchanged', 'removed'] as const;
 type Fate = (typeof FATES)[number];
 
 /** Takes a record, and its row of the draft; null: it is stored only. */
-type Visit = (record: ComparedRecord, fate: Fate, row: number | null) => void;
+type Visit<K extends DraftKind> = (record: DraftRecords[K], fate: Fate, row: number | null) => void;
 
 /**
  * Compares the stored configuration with a draft that has been checked, in a transaction that sees one revision. It
@@ -54,21 +48,18 @@ export async function compareConfiguration(
   client: ClientBase,
   draft: Draft,
 ): Promise<Omit<DryRunDto, 'revision'>> {
-  const { keys: profiles, ids } = draft.profiles;
-  const tables = comparedTables(draft);
+  const { tables } = draft;
+  const { keys: profiles, count } = draft.profiles;
   /** By profile of the draft: 1 when its rules for applications differ, and when anything that it decides by does. */
-  const byRules = new Uint8Array(ids.length);
-  const differs = new Uint8Array(ids.length);
+  const byRules = new Uint8Array(count);
+  const differs = new Uint8Array(count);
   const mark = (marks: Uint8Array, profileId: number): void => {
     const row = profiles.find(profileId);
     if (row !== null) marks[row] = 1;
   };
-  for (const table of tables.filter(({ kind }) => kind === 'applicationRule')) {
-    await compare(client, table, (rule, fate) => {
-      if (fate !== 'unchanged')
-        mark(byRules, (rule as ComparedRecords['applicationRule']).profileId);
-    });
-  }
+  await compare(client, draft.profiles.applicationRules, (rule, fate) => {
+    if (fate !== 'unchanged') mark(byRules, rule.profileId);
+  });
   for (const { profileId } of await endingSchedules(client, draft)) mark(differs, profileId);
   // Grants that hold go with every replacement (decisions §15).
   const grants = await client.query<{ id: number }>(
@@ -76,7 +67,7 @@ export async function compareConfiguration(
   );
   for (const { id } of grants.rows) mark(differs, id);
   let affected = 0;
-  const note = (kind: Kind, record: ComparedRecord, fate: Fate): void => {
+  const note = (kind: Kind, record: DraftRecord, fate: Fate): void => {
     const isSame = fate === 'unchanged';
     if (!('profileId' in record)) {
       if (kind === 'profile' && !isSame) mark(differs, record.id);
@@ -102,7 +93,11 @@ export async function compareConfiguration(
 }
 
 /** Visits all records of a table: first those that are stored only, then those of the draft. */
-async function compare(client: ClientBase, table: ComparedTable, visit: Visit): Promise<void> {
+async function compare<K extends DraftKind>(
+  client: ClientBase,
+  table: DraftTable<K>,
+  visit: Visit<K>,
+): Promise<void> {
   /** By row of the draft: the number of its fate. */
   const fates = new Uint8Array(table.count);
   await readStored(client, table, (bytes, at, row, isEqual) => {
@@ -110,7 +105,7 @@ async function compare(client: ClientBase, table: ComparedTable, visit: Visit): 
     else fates[row] = FATES.indexOf(isEqual ? 'unchanged' : 'changed');
   });
   for (let row = 0; row < table.count; row++) {
-    if (!table.isRepeated?.(row)) visit(table.recordOf(row), FATES[fates[row]], row);
+    if (!table.isRepeated(row)) visit(table.at(row), FATES[fates[row]], row);
   }
 }
 
@@ -118,14 +113,14 @@ async function compare(client: ClientBase, table: ComparedTable, visit: Visit): 
 class DifferenceCounter {
   private readonly counts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
   private readonly samples = {
-    added: [] as ComparedRecord[],
-    changed: [] as ComparedRecord[],
-    removed: [] as ComparedRecord[],
+    added: [] as DraftRecord[],
+    changed: [] as DraftRecord[],
+    removed: [] as DraftRecord[],
   };
 
   constructor(private readonly kind: Kind) {}
 
-  add(record: ComparedRecord, fate: Fate): void {
+  add(record: DraftRecord, fate: Fate): void {
     const { counts, samples } = this;
     counts[fate]++;
     if (fate !== 'unchanged' && samples[fate].length < MAX_SAMPLES) samples[fate].push(record);
@@ -143,7 +138,7 @@ class DifferenceCounter {
     };
   }
 
-  private keysOf(records: ComparedRecord[]): SampleKey[] {
+  private keysOf(records: DraftRecord[]): SampleKey[] {
     const { kind } = this;
     return records
       .sort((a, b) => compareRows(toKeyRow(kind, a as never), toKeyRow(kind, b as never)))

@@ -3,7 +3,7 @@ import type { ClientBase } from 'pg';
 import { ENTITY_TABLES, toFeedRow } from '../../feed/entity-tables.js';
 import { readPages } from '../../platform/database/snapshot.js';
 import type { Draft } from '../draft/draft.js';
-import { comparedTables } from './compared-tables.js';
+import type { DraftTable } from '../draft/draft-table.js';
 import { Comparison } from './comparison.js';
 import { Difference, MAX_LOGGED_ROWS } from './difference.js';
 
@@ -35,7 +35,7 @@ export async function replaceConfiguration(
   await client.query(MEMORY_OF_JOINS);
   let differentRows = 0;
   const comparisons: Comparison[] = [];
-  for (const table of comparedTables(draft)) {
+  for (const table of draft.tables) {
     const comparison = await Comparison.make(client, table, difference);
     differentRows += comparison.differentRows;
     comparisons.push(comparison);
@@ -46,8 +46,7 @@ export async function replaceConfiguration(
   for (const one of comparisons) if (!one.table.isReferred) await one.deleteOthers();
   for (const comparison of comparisons) {
     await comparison.putMissing();
-    const { name, count, distinctCount = count } = comparison.table;
-    await analyse(client, name, distinctCount);
+    await analyse(client, comparison.table);
   }
   // Last, when no row refers to them any more.
   for (const comparison of referred.toReversed()) await comparison.deleteOthers();
@@ -136,7 +135,10 @@ const STALE_SHARE = 0.1;
  * query for each row: one that was planned for a small table would read the whole table each time. Skips a table that
  * is being analysed.
  */
-async function analyse(client: ClientBase, name: string, count: number): Promise<void> {
+async function analyse(
+  client: ClientBase,
+  { name, distinctCount: count }: DraftTable,
+): Promise<void> {
   const { rows } = await client.query<{ known: number }>(
     `SELECT reltuples AS known FROM pg_class WHERE oid = '${name}'::regclass`,
   );

@@ -120,7 +120,7 @@ export class InitReader implements ListSink {
   private readDomain(value: unknown, at: number, position: number): void {
     const hash = typeof value === 'string' ? this.hash(value) : null;
     if (hash !== null) {
-      this.draft.domainRules.addDomain(at, position, hash);
+      this.draft.domainRules.addDomain(at, hash);
       return;
     }
     const wrong = wrongDomain(value);
