@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readChunks } from '../client/image-files.js';
 import { HeldDisk } from '../testing/held-disk.js';
@@ -70,6 +71,22 @@ describe('FileThread', () => {
     disk.release();
     await died;
     expect(await thread.call('list', data())).toEqual([]);
+  });
+
+  it('ends an idle thread, and starts another with the next call', async () => {
+    const idle = new FileThread({ patienceMs: 5_000, idleMs: 50 });
+    const path = join(folder, 'file');
+    const file = await idle.call('create', path);
+    const first = idle['thread'];
+    await sleep(300);
+    // It has a file open.
+    await idle.call('write', file, 'kept');
+    expect(idle['thread']).toBe(first);
+    await idle.call('close', file);
+    await expect.poll(() => idle['thread'], WAIT).toBeNull();
+    const again = await idle.call('open', path);
+    expect(Buffer.from(await idle.call('read', again, 9)).toString()).toBe('kept');
+    await idle.close();
   });
 
   it('closes while its disk hangs', async () => {

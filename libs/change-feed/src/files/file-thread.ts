@@ -17,8 +17,13 @@ type Calls<C> = Record<keyof C & string, (...args: never[]) => unknown>;
 
 /** Longest wait for the end of a thread that is closed. */
 const CLOSE_MS = 1_000;
+/** A thread takes 8 MiB. */
+const IDLE_MS = 10_000;
+/** What calls, if there are such, change in the number of open files. */
+const OPENED: Readonly<Record<string, number>> = { open: 1, create: 1, close: -1 };
 
 interface Waiting {
+  readonly name: string;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -30,6 +35,8 @@ export interface FileThreadOptions {
   readonly program?: URL;
   /** Whether a thread that has ended is followed by another one, which has no file open; true unless given. */
   readonly restarts?: boolean;
+  /** A thread that has nothing to do and no file open ends after so long; 10 s unless given. */
+  readonly idleMs?: number;
 }
 
 /**
@@ -37,11 +44,13 @@ export interface FileThreadOptions {
  * loop nor the threads that Node shares among lookups and files. It does one call after another, in their order.
  *
  * A thread whose disk hangs cannot be ended. It is given up: all calls fail at once until it has ended. The thread
- * after it starts with the next call.
+ * after it starts with the next call. An idle thread ends, too.
  */
 export class FileThread<C extends Calls<C> = FileCalls> {
   private thread: Worker | null = null;
   private waiting: Waiting[] = [];
+  private openFiles = 0;
+  private idle: NodeJS.Timeout | null = null;
   private isGivenUp = false;
   private hasClosed = false;
 
@@ -91,7 +100,8 @@ export class FileThread<C extends Calls<C> = FileCalls> {
     if (this.isGivenUp) return Promise.reject(new Error('the disk does not answer'));
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.thread ??= this.start();
-    this.waiting.push({ resolve, reject });
+    this.waiting.push({ name, resolve, reject });
+    clearTimeout(this.idle ?? undefined);
     const transferred = args.filter((one) => one instanceof Uint8Array);
     this.thread.postMessage(
       { name, args },
@@ -110,7 +120,10 @@ export class FileThread<C extends Calls<C> = FileCalls> {
       this.rejectAll(error);
     });
     thread.on('exit', () => {
+      // It was idle.
+      if (this.thread !== thread) return;
       this.thread = null;
+      this.openFiles = 0;
       this.isGivenUp = false;
       if (this.options.restarts === false) this.hasClosed = true;
       this.rejectAll(new Error('the thread for files has ended'));
@@ -121,8 +134,18 @@ export class FileThread<C extends Calls<C> = FileCalls> {
 
   private receive(reply: FileReply): void {
     const oldest = this.waiting.shift();
-    if ('result' in reply) oldest?.resolve(reply.result);
-    else oldest?.reject(Object.assign(reply.error, { code: reply.code }));
+    if ('result' in reply) {
+      this.openFiles += OPENED[oldest?.name ?? ''] ?? 0;
+      oldest?.resolve(reply.result);
+    } else oldest?.reject(Object.assign(reply.error, { code: reply.code }));
+    if (this.waiting.length > 0 || this.openFiles > 0) return;
+    this.idle = setTimeout(() => this.endIdle(), this.options.idleMs ?? IDLE_MS).unref();
+  }
+
+  private endIdle(): void {
+    const { thread } = this;
+    this.thread = null;
+    void thread?.terminate();
   }
 
   private rejectAll(error: Error): void {
