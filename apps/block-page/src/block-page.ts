@@ -1,12 +1,12 @@
 import {
   explainListenError,
   type Logger,
-  OpsServer,
   type Service,
   stopAndThrow,
   stopInTurn,
   stopTogether,
 } from '@weir/ops';
+import { OpsServer } from '@weir/ops/metrics';
 import { followPolicy } from '@weir/policy-feed';
 import { openTelemetry } from '@weir/telemetry';
 import type { BlockPageConfiguration } from './configuration.js';

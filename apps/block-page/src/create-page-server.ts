@@ -6,7 +6,7 @@ import {
   SubscriberKey,
 } from '@weir/clients';
 import { parseHashKey } from '@weir/dns-name';
-import { CidrSet, type Logger } from '@weir/ops';
+import { parseCidrs, type Logger } from '@weir/ops';
 import type { Policy, PolicySource } from '@weir/policy';
 import { randomInt } from 'node:crypto';
 import { readBrand } from './brand/brand.js';
@@ -63,7 +63,7 @@ export function createPageServer(
   configuration: BlockPageConfiguration,
   { source, content, counters, nowMs, log }: PageServerParts,
 ): { readonly server: PageServer; readonly targets: CnameTargets | null } {
-  const trustedProxies = configuration.BLOCK_PAGE_TRUSTED_PROXIES ?? CidrSet.parse([]);
+  const trustedProxies = configuration.BLOCK_PAGE_TRUSTED_PROXIES ?? parseCidrs([]);
   const subscriber = new SubscriberKey(source, randomInt(2 ** 32));
   const targets = openTargets(configuration, subscriber, log);
   const hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);

@@ -6,7 +6,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { registerFeedFileMetrics, registerTlsMetrics } from '@weir/ops';
+import { registerFeedFileMetrics, registerTlsMetrics } from '@weir/ops/metrics';
 import type { Server } from 'node:http';
 import { Registry } from 'prom-client';
 import { ChangesModule } from './changes/changes.module.js';

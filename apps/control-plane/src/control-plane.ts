@@ -1,12 +1,6 @@
 import { CatalogueError, readDefinition } from '@weir/catalogue';
-import {
-  type Logger,
-  openDeployment,
-  OpsServer,
-  type Service,
-  StartError,
-  TlsIdentity,
-} from '@weir/ops';
+import { type Logger, openDeployment, type Service, StartError, TlsIdentity } from '@weir/ops';
+import { OpsServer } from '@weir/ops/metrics';
 import { openTelemetry } from '@weir/telemetry';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,5 @@
-import type { Logger, OpenDeployment, OpsServer, TlsIdentity } from '@weir/ops';
+import type { Logger, OpenDeployment, TlsIdentity } from '@weir/ops';
+import type { OpsServer } from '@weir/ops/metrics';
 import type { Telemetry } from '@weir/telemetry';
 import type { ControlPlaneConfiguration } from './configuration.js';
 import type { Tokens } from './http/callers/tokens.js';

@@ -1,5 +1,5 @@
 import type { HashKey } from '@weir/dns-name';
-import { CidrSet } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import { availableParallelism } from 'node:os';
 import type { SetTimes } from './clocks.js';
 import type { DnsConfiguration } from './configuration.js';
@@ -35,7 +35,7 @@ export function createLanes(configuration: DnsConfiguration, parts: LaneParts): 
       limits: limits.memory,
       profileRows: profileRows && { capacity: profileRows.capacity, memory: profileRows.memory },
       clock: { hrtimeNs: process.hrtime.bigint(), monotonicMs: performance.now() },
-      loadBalancers: configuration.DNS_PROXY_PROTOCOL_FROM ?? CidrSet.parse([]),
+      loadBalancers: configuration.DNS_PROXY_PROTOCOL_FROM ?? parseCidrs([]),
       wake: new Int32Array(new SharedArrayBuffer(4)),
       mainTurns: new Int32Array(new SharedArrayBuffer(4)),
     },

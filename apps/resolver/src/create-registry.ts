@@ -1,5 +1,5 @@
-import { ReadMetrics, registerRuntimeMetrics, registerTlsMetrics } from '@weir/ops';
-import { registerFeedMetrics } from '@weir/policy-feed/state';
+import { ReadMetrics, registerRuntimeMetrics, registerTlsMetrics } from '@weir/ops/metrics';
+import { registerFeedMetrics } from '@weir/policy-feed/metrics';
 import { Registry } from 'prom-client';
 import type { AnswerCache } from './cache/answer-cache.js';
 import type { CacheCounters } from './cache/cache-memory.js';

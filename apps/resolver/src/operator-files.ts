@@ -1,6 +1,7 @@
 import {
   type AddressWords,
-  CidrSet,
+  type CidrSet,
+  parseCidrs,
   InvalidCidrError,
   WatchedFiles,
   type WatchedFilesLog,
@@ -70,7 +71,7 @@ function parseNetworks(text: string): CidrSet {
   const networks = lines.filter((line) => line !== '');
   // An empty file is rather one that is being written than a wish to refuse everybody.
   if (networks.length === 0) throw new InvalidCidrError('no network');
-  return CidrSet.parse(networks);
+  return parseCidrs(networks);
 }
 
 /** Enough for `MAX_RECORDS`. */

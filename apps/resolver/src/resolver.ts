@@ -1,13 +1,12 @@
 import {
   type Logger,
-  OpsCalls,
-  OpsServer,
   type Service,
   StartError,
   stopAndThrow,
   stopInTurn,
   type UpstreamEndpoint,
 } from '@weir/ops';
+import { OpsCalls, OpsServer } from '@weir/ops/metrics';
 import { whatIsDegraded, whyNotReady } from '@weir/policy-feed/state';
 import { openTelemetry, type Telemetry } from '@weir/telemetry';
 import { loadSystemCalls, returnFreedBlocks } from '@weir/udp-batch';

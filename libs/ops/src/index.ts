@@ -8,13 +8,10 @@ export {
 } from './deployment.js';
 export { findFreePort } from './free-port.js';
 export * from './log.js';
-export * from './ops-calls.js';
-export * from './ops-server.js';
 export * from './ops-variables.js';
+export * from './parse-cidrs.js';
 export { parseDate, parseTime } from './parse-time.js';
 export * from './process.js';
-export * from './read-metrics.js';
-export { registerRuntimeMetrics } from './runtime-metrics.js';
 export * from './stopping.js';
 export * from './tls/tls-files.js';
 export { openTlsAgent, publicKeyPin, type TlsAgent } from './tls/tls-agent.js';

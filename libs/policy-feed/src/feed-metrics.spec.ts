@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { registerFeedMetrics } from './feed-state.js';
+import { registerFeedMetrics } from './feed-metrics.js';
 
 it('registers the metrics of the follower under names with the prefix', async () => {
   const registry = new Registry();

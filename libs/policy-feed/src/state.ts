@@ -5,10 +5,4 @@ export {
   FEED_VARIABLES,
   type FeedConfiguration,
 } from './variables.js';
-export {
-  agedState,
-  type FeedState,
-  registerFeedMetrics,
-  whatIsDegraded,
-  whyNotReady,
-} from './feed-state.js';
+export { agedState, type FeedState, whatIsDegraded, whyNotReady } from './feed-state.js';

@@ -1,4 +1,5 @@
-import { createLogger, OpsServer, type OpsServerOptions, ReadMetrics, StartError } from '@weir/ops';
+import { createLogger, StartError } from '@weir/ops';
+import { OpsServer, type OpsServerOptions, ReadMetrics } from '@weir/ops/metrics';
 import { randomBytes } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { Registry } from 'prom-client';

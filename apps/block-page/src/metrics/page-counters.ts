@@ -1,5 +1,6 @@
-import { ReadMetrics, registerRuntimeMetrics } from '@weir/ops';
-import { type FeedState, registerFeedMetrics } from '@weir/policy-feed';
+import { ReadMetrics, registerRuntimeMetrics } from '@weir/ops/metrics';
+import type { FeedState } from '@weir/policy-feed';
+import { registerFeedMetrics } from '@weir/policy-feed/metrics';
 import { Registry } from 'prom-client';
 import type { CustomPages } from '../content/custom-pages.js';
 import type { PageSubject } from '../page/subject.js';

@@ -1,9 +1,9 @@
 import { ClientAddress, UNKNOWN_PORT } from '@weir/clients';
-import { CidrSet } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import { describe, expect, it } from 'vitest';
 import { followForwardedFor } from './page-handler.js';
 
-const trusted = CidrSet.parse(['127.0.0.1', '10.0.0.0/8', '2001:db8:a::/48']);
+const trusted = parseCidrs(['127.0.0.1', '10.0.0.0/8', '2001:db8:a::/48']);
 
 function follow(sender: string, header: string | undefined) {
   const client = new ClientAddress();

@@ -1,4 +1,4 @@
-import { ReadMetrics } from '@weir/ops';
+import { ReadMetrics } from '@weir/ops/metrics';
 import type { Pool } from 'pg';
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import { withTimeout } from '../platform/database/with-timeout.js';

@@ -6,7 +6,7 @@ import {
   KeptDeltas,
   KeptSnapshots,
 } from '@weir/change-feed';
-import { type LabelledValues, ReadMetrics } from '@weir/ops';
+import { type LabelledValues, ReadMetrics } from '@weir/ops/metrics';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { Registry } from 'prom-client';

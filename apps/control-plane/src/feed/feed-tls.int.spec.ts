@@ -1,5 +1,6 @@
 import { FeedClient } from '@weir/change-feed';
-import { openTlsAgent, registerFeedFileMetrics } from '@weir/ops';
+import { openTlsAgent } from '@weir/ops';
+import { registerFeedFileMetrics } from '@weir/ops/metrics';
 import { makeAuthority, makeCertificate, signCertificate } from '@weir/ops/testing';
 import { createHash, X509Certificate } from 'node:crypto';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -4,7 +4,7 @@ import {
   type FollowerKind,
   type FollowerState,
 } from '@weir/change-feed';
-import { ReadMetrics, registerRuntimeMetrics } from '@weir/ops';
+import { ReadMetrics, registerRuntimeMetrics } from '@weir/ops/metrics';
 import type { Registry } from 'prom-client';
 import type { DatabaseFeedSource } from '../feed/database-feed-source.js';
 import type { Database } from '../platform/database/database.js';

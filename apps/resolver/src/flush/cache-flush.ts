@@ -1,6 +1,7 @@
 import { DomainError, normaliseDomain, toWireName } from '@weir/dns-name';
 import { parseName } from '@weir/dns-wire';
-import { type Logger, type OpsCall, OpsCallError } from '@weir/ops';
+import type { Logger } from '@weir/ops';
+import { type OpsCall, OpsCallError } from '@weir/ops/metrics';
 import { setImmediate } from 'node:timers/promises';
 import type { AnswerCache } from '../cache/answer-cache.js';
 import { NameRange } from '../query/name-range.js';

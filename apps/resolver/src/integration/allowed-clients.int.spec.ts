@@ -1,5 +1,5 @@
 import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
-import { CidrSet } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import { policyOf, profile, put } from '@weir/policy-feed/testing';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ function open(networks: string) {
     info: (_: object, text: string) => logged.push(text),
     warn: (details: object, text: string) => logged.push(`${text}: ${JSON.stringify(details)}`),
   };
-  const networksOf = CidrSet.parse(['192.0.2.0/24']);
+  const networksOf = parseCidrs(['192.0.2.0/24']);
   const clients = new AllowedClients({ networks: networksOf, file, log, checkMs: 20 });
   cleanups.push(() => {
     clients.close();
@@ -49,7 +49,7 @@ function open(networks: string) {
 describe('an address with NAPT ranges', () => {
   it('is refused at ports outside of all of them, although its network is allowed', async () => {
     const { service, ...server } = await startService(
-      { DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']) },
+      { DNS_ALLOWED_CLIENTS: parseCidrs(['127.0.0.0/8']) },
       { source: { policy: policyOf(profile(1), NAPT_RANGE) } },
     );
     const ask = async (port: number) =>

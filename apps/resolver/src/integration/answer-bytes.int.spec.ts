@@ -6,7 +6,7 @@ import {
   encodeMessage,
   wireName,
 } from '@weir/dns-wire/testing';
-import { CidrSet } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import { policyOf } from '@weir/policy-feed/testing';
 import { describe, expect, it } from 'vitest';
 import { txt } from '../query/testing/records.js';
@@ -37,7 +37,7 @@ async function serve(CLIENT_UDP_BYTE_RATE: number) {
   const clock = new TestClock({ monotonicMs: 1_000_000 });
   const { service, address, port } = await startService(
     {
-      DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']),
+      DNS_ALLOWED_CLIENTS: parseCidrs(['127.0.0.0/8']),
       CLIENT_UDP_BYTE_RATE,
     },
     {

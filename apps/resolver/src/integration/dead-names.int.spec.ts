@@ -1,5 +1,5 @@
 import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
-import { CidrSet } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import { policyOf } from '@weir/policy-feed/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { askUdp } from '../testing/client.js';
@@ -13,7 +13,7 @@ async function serve(answer: Answerer) {
   const server = await upstream(answer);
   const clock = new TestClock({ monotonicMs: 0 });
   const service = createService(
-    { DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']) },
+    { DNS_ALLOWED_CLIENTS: parseCidrs(['127.0.0.0/8']) },
     {
       upstreams: [server.endpoint],
       source: { policy: policyOf() },

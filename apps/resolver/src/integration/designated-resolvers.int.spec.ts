@@ -1,5 +1,5 @@
 import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
-import { CidrSet } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import { loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { describe, expect, it } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
@@ -63,7 +63,7 @@ describe('_dns.resolver.arpa (RFC 9462)', () => {
     const alpn = [0, 1, 0, 4, 3, ...Buffer.from('dot')];
     const port = [0, 3, 0, 2, tls >> 8, tls & 255];
     expect(answers[0].rdata.subarray(-14)).toEqual(Buffer.from([...alpn, ...port]));
-    const DNS_PROXY_PROTOCOL_FROM = CidrSet.parse(['192.0.2.1']);
+    const DNS_PROXY_PROTOCOL_FROM = parseCidrs(['192.0.2.1']);
     const behind = await serve({ DNS_HTTPS_PORT: undefined, DNS_PROXY_PROTOCOL_FROM });
     expect((await behind.ask(DISCOVERY, SVCB)).answers[0].rdata).toHaveLength(2 + 17 + 14);
   });

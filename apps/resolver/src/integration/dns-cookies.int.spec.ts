@@ -9,7 +9,7 @@ import {
   option,
   wireName,
 } from '@weir/dns-wire/testing';
-import { CidrSet } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import { needs } from '@weir/ops/testing';
 import { domainRule, loopback, policyOf, profile, put } from '@weir/policy-feed/testing';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -134,7 +134,7 @@ describe('DNS cookies (RFC 7873)', () => {
   });
 
   it('are good to dig', needs('dig'), async () => {
-    const { server } = await serve({ DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.1']) });
+    const { server } = await serve({ DNS_ALLOWED_CLIENTS: parseCidrs(['127.0.0.1']) });
     const at = ['@127.0.0.1', '-p', `${server.port}`];
     expect(await run('dig', [...at, 'localhost'])).toMatch(/; COOKIE: [0-9a-f]{48} \(good\)/);
     const alone = await run('dig', [...at, '+header-only', '+cookie']);
@@ -156,7 +156,7 @@ describe('the DNS cookie of a subscriber behind NAPT', () => {
       put('naptAssignment', { address: 0xc633_6401, lowerPort, upperPort, profileId: 1 });
     const policy = policyOf(profile(1), range(1024, 2047), range(2048, 4095));
     const server = await startService(
-      { DNS_PROXY_PROTOCOL_FROM: CidrSet.parse(['127.0.0.1']) },
+      { DNS_PROXY_PROTOCOL_FROM: parseCidrs(['127.0.0.1']) },
       { source: { policy } },
     );
     const askFrom = async (port: number, cookie: readonly number[]) => {

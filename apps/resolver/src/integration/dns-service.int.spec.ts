@@ -10,7 +10,7 @@ import {
   type DecodedMessage,
 } from '@weir/dns-wire/testing';
 import type { PutOperation } from '@weir/config-model';
-import { CidrSet } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import type { Policy } from '@weir/policy';
 import { domainRule, loopback, policyOf, profile, put } from '@weir/policy-feed/testing';
 import { connect } from 'node:net';
@@ -452,7 +452,7 @@ describe('the DNS service', () => {
 
     it('are not inspected for a client without a profile', async () => {
       upstream.answer = (query) => respond(query, { answers: chain });
-      const allowed = { DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']) };
+      const allowed = { DNS_ALLOWED_CLIENTS: parseCidrs(['127.0.0.0/8']) };
       const { ask } = await serve(policyOf(), allowed);
       expect((await ask('www.example.com')).answers).toHaveLength(3);
     });
@@ -491,7 +491,7 @@ describe('the DNS service', () => {
       });
       expect(await refusing.askTcp('www.example.com', 255)).toMatchObject({ rcode: 5 });
       const allowing = await serve(policyOf(), {
-        DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']),
+        DNS_ALLOWED_CLIENTS: parseCidrs(['127.0.0.0/8']),
       });
       expect(await allowing.ask('www.example.com')).toMatchObject({
         rcode: 0,
@@ -689,7 +689,7 @@ describe('the DNS service', () => {
 
   describe('before the first snapshot,', () => {
     it('every query gets SERVFAIL with EDE 14, also from allowed clients', async () => {
-      const { ask } = await serve(null, { DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']) });
+      const { ask } = await serve(null, { DNS_ALLOWED_CLIENTS: parseCidrs(['127.0.0.0/8']) });
       expect(await ask('www.example.com')).toMatchObject({ rcode: 2, ede: [14] });
       expect(upstream.asked).toHaveLength(0);
     });

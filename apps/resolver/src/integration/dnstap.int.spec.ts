@@ -1,6 +1,6 @@
 import { hashDomain, parseHashKey } from '@weir/dns-name';
 import { encodeQuery } from '@weir/dns-wire/testing';
-import { CidrSet, createLogger } from '@weir/ops';
+import { parseCidrs, createLogger } from '@weir/ops';
 import type { Policy } from '@weir/policy';
 import { freePort, needs } from '@weir/ops/testing';
 import { domainRule, HASH_KEY_HEX, loopback, policyOf, profile } from '@weir/policy-feed/testing';
@@ -254,7 +254,7 @@ describe('a resolver whose dnstap receiver is away', () => {
     const path = join(folder(), 'nobody');
     const { service, server } = await startService({
       DNSTAP_ENDPOINT: { path },
-      DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']),
+      DNS_ALLOWED_CLIENTS: parseCidrs(['127.0.0.0/8']),
     });
     expect(await askUdp(server, encodeQuery('www.example.com', 1))).not.toBeNull();
     expect(service.dnstapSender?.lost).toBe(2);

@@ -1,5 +1,5 @@
 import { encodeQuery } from '@weir/dns-wire/testing';
-import { CidrSet } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import { needs } from '@weir/ops/testing';
 import { loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { createSocket } from 'node:dgram';
@@ -11,7 +11,7 @@ import { run } from '../testing/programs.js';
 import { respond } from '../testing/respond.js';
 import { createService, type TestServiceOptions } from '../testing/service.js';
 
-const LOOPBACK = CidrSet.parse(['127.0.0.0/8']);
+const LOOPBACK = parseCidrs(['127.0.0.0/8']);
 
 async function serve(
   configuration: Partial<DnsConfiguration>,
@@ -26,7 +26,7 @@ async function serve(
 
 describe('the reason that dig prints', needs('dig'), () => {
   it('for a client that is not served', async () => {
-    const { dig } = await serve({ DNS_ALLOWED_CLIENTS: CidrSet.parse([]) });
+    const { dig } = await serve({ DNS_ALLOWED_CLIENTS: parseCidrs([]) });
     expect(await dig('www.example.com')).toContain(
       'EDE: 18 (Prohibited): (not a client of this resolver)',
     );

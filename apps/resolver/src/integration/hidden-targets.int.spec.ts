@@ -8,7 +8,7 @@ import {
   wireName,
 } from '@weir/dns-wire/testing';
 import { hashDomain, parseHashKey } from '@weir/dns-name';
-import { CidrSet } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import {
   domainRule,
   HASH_KEY_HEX,
@@ -40,7 +40,7 @@ const SUBSCRIBER = [...RULE, loopback(1)];
 async function ask(name: string, type: number, answer: TestMessage, operations = SUBSCRIBER) {
   const server = await upstream((query) => respond(query, answer));
   const { address, port } = await startService(
-    { DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']) },
+    { DNS_ALLOWED_CLIENTS: parseCidrs(['127.0.0.0/8']) },
     { source: { policy: policyOf(...operations) }, upstreams: [server.endpoint] },
   );
   const query = encodeQuery(name, type, { udpBytes: 1232 });

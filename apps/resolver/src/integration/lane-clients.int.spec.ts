@@ -1,6 +1,6 @@
 import { proxyHeader, type TestProxyHeader } from '@weir/clients/testing';
 import { concat, decodeMessage, encodeQuery, hexOf } from '@weir/dns-wire/testing';
-import { CidrSet } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import { domainRule, loopback, policyOf, profile, put } from '@weir/policy-feed/testing';
 import { createSocket } from 'node:dgram';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -31,7 +31,7 @@ describe('a lane', () => {
     async (host) => {
       const { server, source, service, lanes } = await serveByLanes({
         DNS_HOST: [host],
-        DNS_PROXY_PROTOCOL_FROM: CidrSet.parse(['127.0.0.1', '::1']),
+        DNS_PROXY_PROTOCOL_FROM: parseCidrs(['127.0.0.1', '::1']),
       });
       source.policy = policyOf(
         profile(1),
@@ -69,7 +69,7 @@ describe('a lane', () => {
 
   it('ignores a PROXY header of anyone but a load balancer', async () => {
     const { server } = await serveByLanes({
-      DNS_PROXY_PROTOCOL_FROM: CidrSet.parse(['192.0.2.0/24']),
+      DNS_PROXY_PROTOCOL_FROM: parseCidrs(['192.0.2.0/24']),
     });
     const header = proxyHeader({ source: SHARED_HEX });
     const answer = await askUdp(server, concat(header, encodeQuery('www.blocked.example', 1)));

@@ -1,6 +1,6 @@
 import { proxyHeader } from '@weir/clients/testing';
 import { concat, encodeQuery } from '@weir/dns-wire/testing';
-import { CidrSet } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import { createSocket, type Socket } from 'node:dgram';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { holdLanes, serveByLanes } from '../testing/lane-service.js';
@@ -34,7 +34,7 @@ describe('the queries of one socket', () => {
       {
         RESOLVER_THREADS: 2,
         DNS_HOST: ['127.0.0.1', '127.0.0.2', '::1'],
-        DNS_PROXY_PROTOCOL_FROM: CidrSet.parse(['127.0.0.1', '127.0.0.2', '::1']),
+        DNS_PROXY_PROTOCOL_FROM: parseCidrs(['127.0.0.1', '127.0.0.2', '::1']),
       },
       { parksLanes: false },
     );

@@ -1,5 +1,5 @@
 import { freePort, needs } from '@weir/ops/testing';
-import { CidrSet } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import { domainRule, policyOf, profile, put } from '@weir/policy-feed/testing';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ describe('behind dnsdist', needs('dnsdist', 'dig'), () => {
       put('ipv4Network', { address: LOOPBACK, prefixLength: 32, profileId: 1 }),
       put('naptAssignment', { address: LOOPBACK, lowerPort: port, upperPort: port, profileId: 2 }),
     ); // oxfmt-ignore
-    const DNS_PROXY_PROTOCOL_FROM = CidrSet.parse(['127.0.0.1']);
+    const DNS_PROXY_PROTOCOL_FROM = parseCidrs(['127.0.0.1']);
     service = createService({ DNS_PROXY_PROTOCOL_FROM }, { source: { policy } });
     const bound = await service.start();
     balancer = await startDnsdist(folder, bound.port);

@@ -1,5 +1,5 @@
 import { decodeMessage, decodeName, encodeQuery, hexOf, wireName } from '@weir/dns-wire/testing';
-import { CidrSet } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import type { Policy } from '@weir/policy';
 import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -125,7 +125,7 @@ describe('LOCAL_RECORDS', () => {
     const { ask } = await serve(PORTAL, policyOf());
     expect(await ask('portal.isp.example')).toMatchObject({ rcode: 5, ede: [18] });
     const { ask: unfiltered } = await serve(PORTAL, policyOf(), {
-      DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']),
+      DNS_ALLOWED_CLIENTS: parseCidrs(['127.0.0.0/8']),
     });
     expect((await unfiltered('portal.isp.example')).records).toHaveLength(1);
   });

@@ -1,7 +1,7 @@
 import { type Operation, type Order, type PutOperation, RuleVerdict } from '@weir/config-model';
 import { CatalogueImage, compileCatalogue, NameList } from '@weir/catalogue';
 import { hashDomain, parseHashKey } from '@weir/dns-name';
-import { CidrSet } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import { needs } from '@weir/ops/testing';
 import {
   domainRule,
@@ -115,7 +115,7 @@ describe('orders and grants', needs('nsd', 'dig'), () => {
         BLOCK_PAGE_ADDRESSES: new Map([[7, [ORDERS_PAGE]]]),
         ORDERS_PAGE: 7,
         BLOCK_TTL: 60,
-        DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']),
+        DNS_ALLOWED_CLIENTS: parseCidrs(['127.0.0.0/8']),
         ...variables,
       },
       { upstreams: [nsd.endpoint], source, times: clock.times },
@@ -442,7 +442,7 @@ describe('orders and grants, of expired answers', () => {
 
   it('cap its TTL at the end of a grant, and judge it after that', async () => {
     const { ask, skipWall } = await serveExpired(
-      { CACHE_STALE_AFTER_MS: 0, DNS_ALLOWED_CLIENTS: CidrSet.parse([]) },
+      { CACHE_STALE_AFTER_MS: 0, DNS_ALLOWED_CLIENTS: parseCidrs([]) },
       loopback(1),
       profile(1),
       domainRule(1, 'deny', 'bad.example'),

@@ -1,6 +1,6 @@
 import { proxyHeader, type TestProxyHeader } from '@weir/clients/testing';
 import { concat, decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
-import { CidrSet } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { askTcp } from '../testing/client.js';
@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-const loadBalancers = CidrSet.parse(['127.0.0.1', '::1']);
+const loadBalancers = parseCidrs(['127.0.0.1', '::1']);
 const query = (id: number) => encodeQuery(`n${id}.example.com`, 1, { id });
 const idOf = (bytes: Uint8Array | null) => bytes && decodeMessage(bytes).id;
 

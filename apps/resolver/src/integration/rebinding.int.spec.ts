@@ -1,5 +1,5 @@
 import { concat, decodeMessage, encodeQuery, hexOf, wireName } from '@weir/dns-wire/testing';
-import { CidrSet } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import { needs } from '@weir/ops/testing';
 import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -45,7 +45,7 @@ async function serve(variables: Partial<typeof CONFIGURATION> = {}, policy = fil
     {
       BLOCK_REBINDING: true,
       UPSTREAM_TRUST_AD: [server.endpoint],
-      DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']),
+      DNS_ALLOWED_CLIENTS: parseCidrs(['127.0.0.0/8']),
       ...variables,
     },
     {

@@ -1,6 +1,6 @@
 import { proxyHeader } from '@weir/clients/testing';
 import { concat, decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
-import { CidrSet } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import { domainRule, loopback, policyOf, profile, put } from '@weir/policy-feed/testing';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect as connectHttp2, constants, type ClientHttp2Session } from 'node:http2';
@@ -81,7 +81,7 @@ describe('DNS over TLS (RFC 7858)', () => {
   });
 
   it('takes the client from a PROXY header before the handshake', async () => {
-    const DNS_PROXY_PROTOCOL_FROM = CidrSet.parse(['127.0.0.1']);
+    const DNS_PROXY_PROTOCOL_FROM = parseCidrs(['127.0.0.1']);
     const { tlsPort, httpsPort, service } = await serve({ DNS_PROXY_PROTOCOL_FROM });
     for (const port of [tlsPort, httpsPort]) {
       const plain = connectPlain(port, '127.0.0.1');
@@ -107,7 +107,7 @@ describe('DNS over TLS (RFC 7858)', () => {
   });
 
   it('takes a PROXY header and the first bytes of the handshake from one segment', async () => {
-    const DNS_PROXY_PROTOCOL_FROM = CidrSet.parse(['127.0.0.1']);
+    const DNS_PROXY_PROTOCOL_FROM = parseCidrs(['127.0.0.1']);
     const { tlsPort } = await serve({ DNS_PROXY_PROTOCOL_FROM });
     const balancer = createServer((client) => {
       const server = connectPlain(tlsPort, '127.0.0.1');

@@ -6,7 +6,7 @@ import {
   option,
   wireName,
 } from '@weir/dns-wire/testing';
-import { CidrSet } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import { needs } from '@weir/ops/testing';
 import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -85,7 +85,7 @@ describe('a resolver with DNS_SERVER_ID', needs('dig'), () => {
   });
 
   it('serves clients without a profile that are allowed', async () => {
-    const DNS_ALLOWED_CLIENTS = CidrSet.parse(['127.0.0.1']);
+    const DNS_ALLOWED_CLIENTS = parseCidrs(['127.0.0.1']);
     const { digs } = await serve({ DNS_ALLOWED_CLIENTS }, policyOf());
     expect(await digs('+short', 'id.server', 'CH', 'TXT')).toBe(`"${ID}"\n`);
   });

@@ -1,6 +1,6 @@
 import { proxyHeader } from '@weir/clients/testing';
 import { concat, decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
-import { CidrSet } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import { policyOf, profile, put } from '@weir/policy-feed/testing';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -18,7 +18,7 @@ async function serve(configuration: Partial<DnsConfiguration> = {}) {
   const started = await startService(
     {
       ...LIMITS,
-      DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/24', '2001:db8:1::/48']),
+      DNS_ALLOWED_CLIENTS: parseCidrs(['127.0.0.0/24', '2001:db8:1::/48']),
       ...configuration,
     },
     { source: { policy: policyOf(profile(1), subscriber) } },
@@ -74,7 +74,7 @@ describe('clients that are not served', () => {
   );
 
   it('are counted by their /48, which loses one when another is to have one', async () => {
-    const server = await serve({ DNS_PROXY_PROTOCOL_FROM: CidrSet.parse(['127.0.0.1']) });
+    const server = await serve({ DNS_PROXY_PROTOCOL_FROM: parseCidrs(['127.0.0.1']) });
     const sockets: Socket[] = [];
     // The /64s of a /59.
     for (let n = 0; n < 64; n++) {
@@ -107,7 +107,7 @@ describe('when all connections are in use', () => {
   });
 
   it('a load balancer that names no client has only a few', async () => {
-    const server = await serve({ DNS_PROXY_PROTOCOL_FROM: CidrSet.parse(['127.0.0.1']) });
+    const server = await serve({ DNS_PROXY_PROTOCOL_FROM: parseCidrs(['127.0.0.1']) });
     const sockets: Socket[] = [];
     for (let n = 0; n < 64; n++) sockets.push(await open(server));
     await expect.poll(() => countOpen(sockets)).toBe(8);

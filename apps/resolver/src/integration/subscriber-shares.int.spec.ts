@@ -1,6 +1,6 @@
 import type { PutOperation } from '@weir/config-model';
 import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
-import { CidrSet } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import { createSocket, type Socket } from 'node:dgram';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { a } from '../query/testing/records.js';
@@ -30,7 +30,7 @@ async function serve(
     return isDead ? null : respond(query, { answers: [a('192.0.2.1')] });
   });
   const service = createService(
-    { DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']), ...variables },
+    { DNS_ALLOWED_CLIENTS: parseCidrs(['127.0.0.0/8']), ...variables },
     {
       upstreams: [server.endpoint],
       source: { policy: policyOf(...operations) },

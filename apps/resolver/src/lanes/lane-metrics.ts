@@ -1,4 +1,4 @@
-import type { LabelledValues, ReadMetrics } from '@weir/ops';
+import type { LabelledValues, ReadMetrics } from '@weir/ops/metrics';
 import { histogramMetric, type HistogramValue } from '../metrics/histogram.js';
 import type { LaneCounts } from './lane-counts.js';
 import type { Lane } from './lane.js';

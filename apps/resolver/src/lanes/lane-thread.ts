@@ -30,7 +30,7 @@ import { MainWatch } from '../threads/thread-watch.js';
 class LaneFiles {
   readonly allowedClients: { has: CidrSet['has'] };
   readonly localRecords = { value: LocalRecords.none };
-  private allowed = CidrSet.parse([]);
+  private allowed = CidrSet.of([], []);
   private received = 0;
 
   constructor(

@@ -1,5 +1,5 @@
 import { type ClientAddress, ConnectionPool, type SubscriberKey } from '@weir/clients';
-import { CidrSet, type Logger, StartError, TlsIdentity } from '@weir/ops';
+import { type CidrSet, parseCidrs, type Logger, StartError, TlsIdentity } from '@weir/ops';
 import type { SystemCalls, UdpSocketHandle } from '@weir/udp-batch';
 import { isIPv4, isIPv6, type Socket } from 'node:net';
 import type { ClientLimits } from '../limits/client-limits.js';
@@ -78,7 +78,7 @@ export class Listeners {
     const shared = {
       ...options,
       connectors: this.connectors(),
-      loadBalancers: configuration.DNS_PROXY_PROTOCOL_FROM ?? CidrSet.parse([]),
+      loadBalancers: configuration.DNS_PROXY_PROTOCOL_FROM ?? parseCidrs([]),
       connections: new ConnectionPool({
         maxConnections: configuration.DNS_TCP_CONNECTIONS,
         maxPerSubscriber: configuration.CLIENT_TCP_CONNECTIONS,

@@ -1,5 +1,5 @@
 import { decodeMessage, type DecodedMessage, encodeQuery } from '@weir/dns-wire/testing';
-import { CidrSet } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import { policyOf } from '@weir/policy-feed/testing';
 import { createSocket, type Socket } from 'node:dgram';
 import { expect, onTestFinished } from 'vitest';
@@ -27,7 +27,7 @@ export async function clockedService(options: ClockedOptions) {
   const server = await upstream(answer);
   const clock = new TestClock({ monotonicMs: 0, ...(wallMs !== undefined && { wallMs }) });
   const service = createService(
-    { DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']), ...variables },
+    { DNS_ALLOWED_CLIENTS: parseCidrs(['127.0.0.0/8']), ...variables },
     {
       upstreams: [server.endpoint],
       source,

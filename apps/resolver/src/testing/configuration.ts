@@ -1,4 +1,4 @@
-import { CidrSet } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import { HASH_KEY_HEX } from '@weir/policy-feed/testing';
 import type { DnsConfiguration } from '../configuration.js';
 
@@ -25,7 +25,7 @@ export const CONFIGURATION: DnsConfiguration = {
   CLIENT_UDP_BYTE_RATE: 0,
   CLIENT_UPSTREAM_QUERIES: 256,
   CLIENT_WAITING_QUERIES: 1024,
-  DNS_ALLOWED_CLIENTS: CidrSet.parse(['192.0.2.0/24']),
+  DNS_ALLOWED_CLIENTS: parseCidrs(['192.0.2.0/24']),
   DNS_ALLOWED_CLIENTS_FILE: undefined,
   DNS_COOKIE_SECRETS: ['e5e973e5a6b2a43f48e7dc849e37bfcf'],
   DNS_DESIGNATED_HTTPS_PORT: undefined,

@@ -1,5 +1,5 @@
 import { encodeQuery } from '@weir/dns-wire/testing';
-import { CidrSet } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import {
   BatchReceiver,
   BatchSender,
@@ -35,7 +35,7 @@ export function createLane(queries: number) {
   const lane = new LaneSocket({
     ...{ calls, socket, handler, counts },
     counters: new QueryCounters(),
-    loadBalancers: CidrSet.parse([]),
+    loadBalancers: parseCidrs([]),
   });
   const nothing = () => undefined;
   const words = new Int32Array(new SharedArrayBuffer(4 * LANE_WORDS));

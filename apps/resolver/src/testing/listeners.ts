@@ -1,5 +1,5 @@
 import { ConnectionPool, SubscriberKey } from '@weir/clients';
-import { CidrSet } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import { InputTurns } from '../listeners/input-turns.js';
 import { StreamListener, type StreamListenerOptions } from '../listeners/stream-listener.js';
 import { TcpConnection } from '../listeners/tcp-connection.js';
@@ -36,7 +36,7 @@ export async function startTcp(
     connect: (socket, client, idleMs) => new TcpConnection({ ...shared, socket, client, idleMs }),
     counters,
     nowMs,
-    loadBalancers: CidrSet.parse([]),
+    loadBalancers: parseCidrs([]),
     connections: new ConnectionPool({
       maxConnections: options.maxConnections ?? 1024,
       maxPerSubscriber: options.maxPerClient ?? 128,

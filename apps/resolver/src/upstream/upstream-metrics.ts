@@ -1,4 +1,4 @@
-import type { LabelledValues, ReadMetrics } from '@weir/ops';
+import type { LabelledValues, ReadMetrics } from '@weir/ops/metrics';
 import { rcodeLabel } from '../metrics/query-counters.js';
 import type { Upstream, UpstreamCounters } from './upstream.js';
 

@@ -1,5 +1,6 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
-import { CidrSet, InvalidCidrError } from '../cidr-set.js';
+import type { CidrSet } from '../cidr-set.js';
+import { InvalidCidrError, parseCidrs } from '../parse-cidrs.js';
 import { parseUpstream, type UpstreamEndpoint } from './endpoint.js';
 import * as valueSchemas from './value-schemas.js';
 import {
@@ -48,7 +49,7 @@ export function cidrList(options: VariableOptions): Variable<CidrSet> {
   const allowed = 'comma-separated networks such as 192.0.2.0/24 or 2001:db8::/32';
   return defineVariable(options, allowed, valueSchemas.listOf(valueSchemas.NETWORK), (value) => {
     try {
-      return CidrSet.parse(splitList(value));
+      return parseCidrs(splitList(value));
     } catch (error) {
       if (!(error instanceof InvalidCidrError)) throw error;
       throw new VariableFault(error.message);

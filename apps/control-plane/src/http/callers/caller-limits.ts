@@ -1,4 +1,4 @@
-import { ReadMetrics } from '@weir/ops';
+import { ReadMetrics } from '@weir/ops/metrics';
 import type { Registry } from 'prom-client';
 
 /** What each token may use of a replica. */

@@ -1,7 +1,8 @@
 import {
   type AddressWords,
   bearerToken,
-  CidrSet,
+  type CidrSet,
+  parseCidrs,
   findToken,
   type HashedToken,
   parseDate,
@@ -111,7 +112,7 @@ function readSources(sources: unknown, fault: (what: string) => Error): Sources 
     throw fault('sources must be a list of networks');
   }
   try {
-    return { set: CidrSet.parse(sources), texts: sources };
+    return { set: parseCidrs(sources), texts: sources };
   } catch {
     throw fault('sources must be a list of networks such as 192.0.2.0/24');
   }

@@ -1,10 +1,10 @@
 import type { RequestSource } from '../routing/http.js';
 import { ClientAddress } from '@weir/clients';
-import { CidrSet } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import { describe, expect, it } from 'vitest';
 import { clientAddress } from './begin-request.js';
 
-const PROXIES = CidrSet.parse(['127.0.0.0/8', '2001:db8::/64']);
+const PROXIES = parseCidrs(['127.0.0.0/8', '2001:db8::/64']);
 
 function addressOf(text: string | null): RequestSource | null {
   if (text === null) return null;
