@@ -22,6 +22,8 @@ const FORM: DatabaseForm = {
 };
 /** Longest time that a call may take which is not a change. */
 const PATIENCE_MS = 5_000;
+/** Images are written seldom, and the thread that writes them takes 8 MiB. */
+const FILES_IDLE_MS = 10_000;
 /** Longest time that an acknowledgement waits for the disk: half the default of PROPAGATION_TIMEOUT_MS. */
 const LATE_MS = 500;
 /** Most characters of changes that wait for a disk that is late. */
@@ -80,7 +82,7 @@ export class ConfigurationStore {
     this.folder = folder;
     this.log = log;
     this.path = join(folder, 'configuration');
-    this.files = files ?? new FileThread({ patienceMs: PATIENCE_MS });
+    this.files = files ?? new FileThread({ patienceMs: PATIENCE_MS, idleMs: FILES_IDLE_MS });
     const program = programFile('../disk/database-program');
     // A transaction has its own limit.
     this.database = database ?? new FileThread({ patienceMs: Infinity, program });

@@ -17,9 +17,7 @@ type Calls<C> = Record<keyof C & string, (...args: never[]) => unknown>;
 
 /** Longest wait for the end of a thread that is closed. */
 const CLOSE_MS = 1_000;
-/** A thread takes 8 MiB. */
-const IDLE_MS = 10_000;
-/** What calls, if there are such, change in the number of open files. */
+/** What calls change in the number of open files. */
 const OPENED: Readonly<Record<string, number>> = { open: 1, create: 1, close: -1 };
 
 interface Waiting {
@@ -35,7 +33,7 @@ export interface FileThreadOptions {
   readonly program?: URL;
   /** Whether a thread that has ended is followed by another one, which has no file open; true unless given. */
   readonly restarts?: boolean;
-  /** A thread that has nothing to do and no file open ends after so long; 10 s unless given. */
+  /** A thread that has nothing to do and no file open ends after so long; never unless given. */
   readonly idleMs?: number;
 }
 
@@ -44,7 +42,7 @@ export interface FileThreadOptions {
  * loop nor the threads that Node shares among lookups and files. It does one call after another, in their order.
  *
  * A thread whose disk hangs cannot be ended. It is given up: all calls fail at once until it has ended. The thread
- * after it starts with the next call. An idle thread ends, too.
+ * after it starts with the next call.
  */
 export class FileThread<C extends Calls<C> = FileCalls> {
   private thread: Worker | null = null;
@@ -138,8 +136,9 @@ export class FileThread<C extends Calls<C> = FileCalls> {
       this.openFiles += OPENED[oldest?.name ?? ''] ?? 0;
       oldest?.resolve(reply.result);
     } else oldest?.reject(Object.assign(reply.error, { code: reply.code }));
-    if (this.waiting.length > 0 || this.openFiles > 0) return;
-    this.idle = setTimeout(() => this.endIdle(), this.options.idleMs ?? IDLE_MS).unref();
+    const { idleMs } = this.options;
+    if (idleMs === undefined || this.waiting.length > 0 || this.openFiles > 0) return;
+    this.idle = setTimeout(() => this.endIdle(), idleMs).unref();
   }
 
   private endIdle(): void {
