@@ -22,12 +22,6 @@ const INTEGRATION_TESTS = [
   '{apps,libs}/*/{src,test}/**/*.int.spec.ts',
   '{tools,k8s,compose}/{src,test}/**/*.int.spec.ts',
 ];
-/** Those that leave nothing in their process. They share a few. */
-const SHARING_TESTS = [
-  'apps/control-plane/src/**/*.int.spec.ts',
-  'apps/resolver/src/**/*.int.spec.ts',
-  'k8s/src/**/*.int.spec.ts',
-];
 const NO_TESTS = ['**/dist/**', '**/node_modules/**'];
 const NO_UNIT_TESTS = ['**/*.{int,e2e,images,nightly}.spec.ts', ...NO_TESTS];
 /** Unit tests that measure, limit or change their own process. Each has one; the others share a few. */
@@ -92,13 +86,8 @@ export default defineConfig({
       project('integration', {
         ...integration,
         include: INTEGRATION_TESTS,
-        exclude: [...NO_TESTS, ...SHARING_TESTS],
-      }),
-      project('integration-sharing', {
-        ...integration,
-        include: SHARING_TESTS,
         exclude: NO_TESTS,
-        // The modules of Nest, Prisma, the control plane and the chart are loaded once in a worker, not once a file.
+        // The modules of a worker are loaded once, not once a file.
         isolate: false,
       }),
       project('e2e', {
