@@ -129,6 +129,7 @@ function processFaults(context: FaultContext) {
       }),
     /** It may not answer yet, but it must never answer by a part of what it has, or by anything older. */
     'resolver started from its disk': async (fault) => {
+      await waitForDisk(resolver(fault), stats);
       await resolver(fault).kill();
       await checker.askWhile(indexOf(fault), keys, () => resolver(fault).start());
     },
