@@ -52,7 +52,7 @@ function checkProfiles(
 ): void {
   profiles.applicationRules.keys.fill(profiles.applicationRules.count);
   for (let row = 0; row < profiles.count; row++) {
-    const { pageId } = profiles.at(row);
+    const pageId = profiles.pageIdAt(row);
     if (pageId !== null && blockPages.keys.find(pageId) === null) {
       faults.add(unknownBlockPage(pageId, locationOf('profiles', row, 'profile', 'page_id')));
     }

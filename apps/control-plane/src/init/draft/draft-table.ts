@@ -68,7 +68,7 @@ const TYPES = {
     read: (bytes, at, i) => bytes.readUInt32BE(at + ADDRESS_AT + 4 * i),
     text: (...words) => formatIpv6(words as unknown as Entities['ipv6Network']['address']),
   },
-  /** Of what a draft keeps in another way. */
+  /** Of a list, which its table keeps besides. */
   sha256: { bytes: 32, columns: [], read: () => 0, text: () => '' },
 } as const satisfies Readonly<Record<string, ColumnType>>;
 
@@ -127,7 +127,7 @@ export class DraftTable<K extends DraftKind = DraftKind> {
   /** What is read of a stored row: its place in the table, then its values. */
   readonly selected: string;
   readonly stored: FixedColumns;
-  private readonly own: readonly TableColumn[];
+  private readonly tableColumns: readonly TableColumn[];
   private readonly numbers: readonly Column[];
   private readonly reads: readonly NumberReader[];
   private readonly keyReads: readonly NumberReader[];
@@ -142,12 +142,12 @@ export class DraftTable<K extends DraftKind = DraftKind> {
     const sizes = Object.values(columns).map((type) => TYPES[type].bytes);
     this.stored = new FixedColumns([TID_BYTES, ...sizes]);
     const [, ...offsets] = this.stored.offsets;
-    this.own = Object.entries(columns).map(
+    this.tableColumns = Object.entries(columns).map(
       ([column, type], i) => new TableColumn(column, TYPES[type], offsets[i]),
     );
-    this.numbers = this.own.flatMap((column) => column.numbers);
-    this.reads = this.own.flatMap((column) => column.reads);
-    this.keyReads = this.own.slice(0, keyColumns).flatMap((column) => column.reads);
+    this.numbers = this.tableColumns.flatMap((column) => column.numbers);
+    this.reads = this.tableColumns.flatMap((column) => column.reads);
+    this.keyReads = this.tableColumns.slice(0, keyColumns).flatMap((column) => column.reads);
     this.keys = new KeyIndex(this.numbers.slice(0, this.keyReads.length));
   }
 
@@ -185,14 +185,14 @@ export class DraftTable<K extends DraftKind = DraftKind> {
 
   /** The numbers of a column; of an IPv6 address the first ones. */
   column(name: string): Column {
-    const column = this.own.find((one) => one.name === name);
+    const column = this.tableColumns.find((one) => one.name === name);
     if (column === undefined) throw new RangeError(`${this.name} has no column ${name}`);
     return column.numbers[0];
   }
 
   /** The text for COPY of a row that repeats no other. */
   line(row: number): string {
-    return copyLine(...this.own.map((column) => column.text(row)));
+    return copyLine(...this.tableColumns.map((column) => column.text(row)));
   }
 
   /** Whether a row is equal to a stored row. */
