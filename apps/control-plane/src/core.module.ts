@@ -6,6 +6,7 @@ import { RefreshMetrics, registerCatalogueGauges } from './catalogue/catalogue-m
 import { CatalogueUpdater } from './catalogue/catalogue-updater.js';
 import { SourceRefresh } from './catalogue/sources/source-refresh.js';
 import { readSamples } from './catalogue/store/definition-store.js';
+import { DefinitionReader } from './catalogue/worker/definition-reader.js';
 import { DatabaseFeedSource } from './feed/database-feed-source.js';
 import { digestScrub } from './feed/digest-check.js';
 import { FeedApi } from './feed/feed-api.js';
@@ -135,10 +136,10 @@ function backgroundProviders(
         const metrics = new RefreshMetrics(registry);
         registerCatalogueGauges(registry, pool);
         return new CatalogueUpdater({
-          definition: {
+          definition: new DefinitionReader({
             location: configuration.CATALOGUE,
             sets: configuration.CATALOGUE_SETS ?? [],
-          },
+          }),
           ...{ key, database, writer, log },
           sources: new SourceRefresh({ pool, key, limits, metrics, log }),
           admit: () => check.admit(),

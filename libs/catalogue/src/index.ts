@@ -17,7 +17,12 @@ export {
 export type { ImageBytes } from './delta/stored-image.js';
 export { writeDelta } from './delta/delta.js';
 export { parseDefinition, publicName } from './definition/parse-definition.js';
-export { readDefinition } from './definition/read-definition.js';
+export {
+  type DigestedDefinition,
+  isSameDefinition,
+  readDefinition,
+  readWithDigests,
+} from './definition/read-definition.js';
 export { type CatalogueSet, disableSet, enableSet, readSets } from './definition/sets.js';
 export {
   type CompiledCatalogue,

@@ -20,6 +20,7 @@ import { CatalogueUpdater } from './catalogue-updater.js';
 import { SourceRefresh } from './sources/source-refresh.js';
 import { findImage } from './store/catalogue-store.js';
 import { acceptHeld, readHeld } from './store/source-store.js';
+import { DefinitionReader } from './worker/definition-reader.js';
 
 const KEY = parseHashKey(HASH_KEY);
 const NEVER = new AbortController().signal;
@@ -59,7 +60,7 @@ describe('CatalogueUpdater', () => {
     const sources = new SourceRefresh({ pool, key: KEY, limits, metrics, log });
     const admit = () => Promise.resolve();
     updater = new CatalogueUpdater({
-      definition: { location, sets: [] },
+      definition: new DefinitionReader({ location, sets: [] }),
       key: KEY,
       database,
       writer,

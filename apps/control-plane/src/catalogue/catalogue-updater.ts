@@ -30,10 +30,10 @@ import {
 } from './store/catalogue-store.js';
 import { recordDefinition } from './store/definition-store.js';
 import { readStates, recordFailure, recordNamed, recordUnchanged } from './store/source-store.js';
-import { type DefinitionTask, readDefinitionInThread } from './worker/worker-thread.js';
+import type { DefinitionReader } from './worker/definition-reader.js';
 
 export interface CatalogueUpdaterOptions {
-  readonly definition: DefinitionTask;
+  readonly definition: DefinitionReader;
   readonly key: HashKey;
   readonly database: Database;
   readonly writer: ConfigurationWriter;
@@ -106,7 +106,7 @@ export class CatalogueUpdater {
     const { definition, database, admit } = this.options;
     await admit();
     try {
-      await this.apply(await readDefinitionInThread(definition, signal), signal);
+      await this.apply(await definition.read(signal), signal);
       const state = { etag: null, lastModified: null, namesSha256: null };
       await recordUnchanged(database.pool, { name: DEFINITION, ...state });
     } catch (error) {
@@ -117,9 +117,8 @@ export class CatalogueUpdater {
 
   /** Requests the URLs that are due. The next `update` activates the new lists. */
   async refreshUrls(signal: AbortSignal): Promise<void> {
-    const { definition: task, admit } = this.options;
-    await admit();
-    const definition = await readDefinitionInThread(task, signal).catch(nullWhenUnusable);
+    await this.options.admit();
+    const definition = await this.options.definition.read(signal).catch(nullWhenUnusable);
     if (definition === null) return;
     const states = await readStates(this.options.database.pool);
     const due = sourcesOf(definition)

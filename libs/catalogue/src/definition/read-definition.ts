@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { CatalogueError } from '../catalogue-error.js';
@@ -9,6 +10,12 @@ import { parseDefinition, type Base, publicName, resolveFile } from './parse-def
 const MAX_BYTES = 64 * 1024 * 1024;
 const TIMEOUT_MS = 30_000;
 
+/** A definition, and the SHA-256 of each of its files by path. The same files make the same definition. */
+export interface DigestedDefinition {
+  readonly definition: Definition;
+  readonly digests: ReadonlyMap<string, string>;
+}
+
 /**
  * Reads `catalogue.yaml` and what it includes from a folder, or from an http(s) URL of such a folder.
  * @param sets names of sets that are on besides those that it includes.
@@ -18,6 +25,14 @@ export async function readDefinition(
   folderOrUrl: string,
   sets: readonly string[] = [],
 ): Promise<Definition> {
+  return (await readWithDigests(folderOrUrl, sets)).definition;
+}
+
+/** Like `readDefinition`, with what `isSameDefinition` compares. */
+export async function readWithDigests(
+  folderOrUrl: string,
+  sets: readonly string[],
+): Promise<DigestedDefinition> {
   const base = baseOf(folderOrUrl);
   if ('path' in base && sets.length > 0) {
     const known = await namesOfSets(base.path);
@@ -27,8 +42,35 @@ export async function readDefinition(
       throw new CatalogueError(`CATALOGUE_SETS: no set ${unknown}; there are: ${there}`);
     }
   }
-  const read = (path: string) => readText(resolveFile(base, path));
-  return parseDefinition(read, base, sets.map(pathOfSet));
+  const digests = new Map<string, string>();
+  const read = async (path: string): Promise<string> => {
+    const text = await readText(resolveFile(base, path));
+    digests.set(path, digestOf(text));
+    return text;
+  };
+  return { definition: await parseDefinition(read, base, sets.map(pathOfSet)), digests };
+}
+
+/** Whether the files of a definition can be read and are what they were. Parses nothing. */
+export async function isSameDefinition(
+  folderOrUrl: string,
+  digests: ReadonlyMap<string, string>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const base = baseOf(folderOrUrl);
+  try {
+    for (const [path, digest] of digests) {
+      if (digestOf(await readText(resolveFile(base, path), signal)) !== digest) return false;
+    }
+    return true;
+  } catch (error) {
+    if (error instanceof CatalogueError) return false;
+    throw error;
+  }
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 /** Of a set, relative to the folder. */
@@ -57,9 +99,10 @@ function baseOf(folderOrUrl: string): Base {
   return { url: url.href };
 }
 
-export async function readText(location: SourceLocation): Promise<string> {
+export async function readText(location: SourceLocation, signal?: AbortSignal): Promise<string> {
   try {
-    const opened = await openLocation(location, { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS });
+    const limits = { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS };
+    const opened = await openLocation(location, { ...limits, ...(signal && { signal }) });
     if (opened.status === 'unchanged') throw new CatalogueError('answered 304 unasked');
     return decode(Buffer.concat(await Array.fromAsync(opened.body)));
   } catch (cause) {

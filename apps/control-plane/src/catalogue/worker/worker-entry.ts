@@ -1,4 +1,4 @@
-import { CatalogueError, readDefinition } from '@weir/catalogue';
+import { CatalogueError, readWithDigests } from '@weir/catalogue';
 import { parentPort, workerData } from 'node:worker_threads';
 import { compileGroups } from './compile-groups.js';
 import { readSource } from './read-source.js';
@@ -11,7 +11,7 @@ function reply(message: ThreadReply, buffers: readonly ArrayBufferLike[] = []): 
 async function run(task: ThreadTask): Promise<void> {
   if (task.kind === 'definition') {
     const { location, sets } = task.input;
-    reply({ result: await readDefinition(location, sets) });
+    reply({ result: await readWithDigests(location, sets) });
   } else if (task.kind === 'read') {
     const result = await readSource(task.input);
     const isRead = result.status === 'read';

@@ -21,9 +21,8 @@ describe('readDefinitionInThread', () => {
         - { id: 1, name: A, domains: [a.example] }
         - { id: 2, name: B, sources: [{ file: b.txt, format: domains }] }
     `);
-    expect(await readDefinitionInThread({ location: folder, sets: [] }, signal)).toEqual(
-      await readDefinition(folder),
-    );
+    const { definition } = await readDefinitionInThread({ location: folder, sets: [] }, signal);
+    expect(definition).toEqual(await readDefinition(folder));
   });
 
   it('rejects with the fault of a definition that cannot be used', async () => {

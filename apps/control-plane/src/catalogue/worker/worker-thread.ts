@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { CatalogueError, type CompiledCatalogue, type Definition } from '@weir/catalogue';
+import { CatalogueError, type CompiledCatalogue, type DigestedDefinition } from '@weir/catalogue';
 import type { CompileTask } from './compile-groups.js';
 import type { ReadOutcome, ReadTask } from './read-source.js';
 
@@ -34,7 +34,7 @@ const ENTRY = new URL(
 export function readDefinitionInThread(
   input: DefinitionTask,
   signal: AbortSignal,
-): Promise<Definition> {
+): Promise<DigestedDefinition> {
   return run({ kind: 'definition', input }, [], signal);
 }
 

@@ -1,0 +1,19 @@
+import { type Definition, type DigestedDefinition, isSameDefinition } from '@weir/catalogue';
+import { type DefinitionTask, readDefinitionInThread } from './worker-thread.js';
+
+/** Reads a definition again and again, and parses it only when one of its files has changed. */
+export class DefinitionReader {
+  private last: DigestedDefinition | null = null;
+
+  constructor(private readonly task: DefinitionTask) {}
+
+  /** @throws CatalogueError, one line, when it cannot be used. */
+  async read(signal: AbortSignal): Promise<Definition> {
+    const { last, task } = this;
+    if (last !== null && (await isSameDefinition(task.location, last.digests, signal))) {
+      return last.definition;
+    }
+    this.last = await readDefinitionInThread(task, signal);
+    return this.last.definition;
+  }
+}
