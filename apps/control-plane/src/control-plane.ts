@@ -1,14 +1,16 @@
-import { CatalogueError, readDefinition } from '@weir/catalogue';
+import { CatalogueError } from '@weir/catalogue';
 import { type Logger, openDeployment, type Service, StartError, TlsIdentity } from '@weir/ops';
 import { OpsServer } from '@weir/ops/metrics';
 import { openTelemetry } from '@weir/telemetry';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { DefinitionReader } from './catalogue/worker/definition-reader.js';
 import type { ControlPlaneConfiguration } from './configuration.js';
 import { FeedApi } from './feed/feed-api.js';
 import { openTokens } from './http/callers/tokens.js';
 import { createManagementApi } from './management-api.js';
 import { drainServer } from './platform/server-lifecycle.js';
+import type { Process } from './process.js';
 
 /** A running control plane. */
 export interface ControlPlane extends Service {
@@ -48,9 +50,11 @@ export async function startControlPlane(
     const feedTls = openTls('FEED_TLS');
     const tokens = open(openTokens(configuration, log), ({ file }) => file?.close());
     const deployment = open(openDeployment(configuration, log), (it) => it.close());
-    await checkDefinition(configuration.CATALOGUE, configuration.CATALOGUE_SETS);
+    const definition = await openDefinition(configuration);
     const telemetry = await openTelemetry({ process: 'control-plane', configuration, log });
-    const process = { configuration, log, ops, tls, feedTls, tokens, deployment, telemetry };
+    const process: Process = {
+      ...{ configuration, log, ops, tls, feedTls, tokens, deployment, definition, telemetry },
+    };
     const app = open(await createManagementApi(process), (it) => it.close());
     await app.init();
     const servers: readonly Server[] = [app.getHttpServer(), app.get(FeedApi).server];
@@ -80,15 +84,15 @@ function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
 }
 
-/**
- * Checks the definition in a folder before anything is started. A URL is not requested, because it may be unreachable
- * for a while.
- * @throws StartError, one line, when the definition cannot be used.
- */
-async function checkDefinition(location: string, sets?: readonly string[]): Promise<void> {
-  if (/^https?:\/\//i.test(location)) return;
+/** @throws StartError, one line, when the definition in a folder cannot be used. */
+async function openDefinition({
+  CATALOGUE: location,
+  CATALOGUE_SETS: sets = [],
+}: ControlPlaneConfiguration): Promise<DefinitionReader> {
+  const definition = new DefinitionReader({ location, sets });
   try {
-    await readDefinition(location, sets);
+    await definition.start();
+    return definition;
   } catch (error) {
     if (!(error instanceof CatalogueError)) throw error;
     throw new StartError(`${error.message} (CATALOGUE)`, { cause: error });

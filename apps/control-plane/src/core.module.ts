@@ -6,7 +6,6 @@ import { RefreshMetrics, registerCatalogueGauges } from './catalogue/catalogue-m
 import { CatalogueUpdater } from './catalogue/catalogue-updater.js';
 import { SourceRefresh } from './catalogue/sources/source-refresh.js';
 import { readSamples } from './catalogue/store/definition-store.js';
-import { DefinitionReader } from './catalogue/worker/definition-reader.js';
 import { DatabaseFeedSource } from './feed/database-feed-source.js';
 import { digestScrub } from './feed/digest-check.js';
 import { FeedApi } from './feed/feed-api.js';
@@ -118,7 +117,7 @@ function changeProviders(process: Process, registry: Registry): Factories {
 }
 
 function backgroundProviders(
-  { configuration, deployment, log }: Process,
+  { configuration, definition, deployment, log }: Process,
   registry: Registry,
 ): Factories {
   const key = parseHashKey(configuration.DOMAIN_HASH_KEY);
@@ -136,11 +135,7 @@ function backgroundProviders(
         const metrics = new RefreshMetrics(registry);
         registerCatalogueGauges(registry, pool);
         return new CatalogueUpdater({
-          definition: new DefinitionReader({
-            location: configuration.CATALOGUE,
-            sets: configuration.CATALOGUE_SETS ?? [],
-          }),
-          ...{ key, database, writer, log },
+          ...{ definition, key, database, writer, log },
           sources: new SourceRefresh({ pool, key, limits, metrics, log }),
           admit: () => check.admit(),
         });

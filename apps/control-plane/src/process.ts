@@ -1,6 +1,7 @@
 import type { Logger, OpenDeployment, TlsIdentity } from '@weir/ops';
 import type { OpsServer } from '@weir/ops/metrics';
 import type { Telemetry } from '@weir/telemetry';
+import type { DefinitionReader } from './catalogue/worker/definition-reader.js';
 import type { ControlPlaneConfiguration } from './configuration.js';
 import type { Tokens } from './http/callers/tokens.js';
 
@@ -14,6 +15,8 @@ export interface Process {
   readonly feedTls: TlsIdentity | null;
   readonly tokens: Tokens;
   readonly deployment: OpenDeployment;
+  /** Of the catalogue. */
+  readonly definition: DefinitionReader;
   readonly telemetry: Telemetry | null;
 }
 

@@ -29,6 +29,20 @@ describe('DefinitionReader', () => {
     expect(await reader.read(NEVER)).toMatchObject({ included: [], categories: [{ name: 'C' }] });
   });
 
+  it('has read a folder at its start, and asks no URL then', async () => {
+    await write('catalogue.yaml', category('A'));
+    const reader = new DefinitionReader({ location: folder, sets: [] });
+    await reader.start();
+    const first = await reader.read(NEVER);
+    expect(first).toMatchObject({ categories: [{ name: 'A' }] });
+    expect(await reader.read(NEVER)).toBe(first);
+    await new DefinitionReader({ location: 'http://127.0.0.1:1', sets: [] }).start();
+    await rm(join(folder, 'catalogue.yaml'));
+    await expect(new DefinitionReader({ location: folder, sets: [] }).start()).rejects.toThrow(
+      'ENOENT',
+    );
+  });
+
   it('says what is wrong as long as it is, and reads what is mended', async () => {
     await write('catalogue.yaml', category('A'));
     const reader = new DefinitionReader({ location: folder, sets: [] });

@@ -1,4 +1,9 @@
-import { type Definition, type DigestedDefinition, isSameDefinition } from '@weir/catalogue';
+import {
+  type Definition,
+  type DigestedDefinition,
+  isSameDefinition,
+  readWithDigests,
+} from '@weir/catalogue';
 import { type DefinitionTask, readDefinitionInThread } from './worker-thread.js';
 
 /** Reads a definition again and again, and parses it only when one of its files has changed. */
@@ -6,6 +11,16 @@ export class DefinitionReader {
   private last: DigestedDefinition | null = null;
 
   constructor(private readonly task: DefinitionTask) {}
+
+  /**
+   * Reads the definition in a folder before anything else is started, in this thread. A URL is not requested, because
+   * it may be unreachable for a while.
+   * @throws CatalogueError, one line, when it cannot be used.
+   */
+  async start(): Promise<void> {
+    const { location, sets } = this.task;
+    if (!/^https?:\/\//i.test(location)) this.last = await readWithDigests(location, sets);
+  }
 
   /** @throws CatalogueError, one line, when it cannot be used. */
   async read(signal: AbortSignal): Promise<Definition> {
