@@ -105,13 +105,8 @@ export default defineConfig({
         ],
         // A million questions.
         env: { POLICY_RUNS: '600' },
-        setupFiles: SETUP_FILES,
-        globalSetup: ['tools/src/testing/compile.ts'],
-        testTimeout: 600_000,
-        hookTimeout: 600_000,
-        expect: { poll: { timeout: 60_000 } },
+        ...integration,
         maxWorkers: availableParallelism(),
-        sequence: { groupOrder: 1 },
       }),
       // Not among what `npm test` runs: npm run test:images.
       project('images', {

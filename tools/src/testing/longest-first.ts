@@ -16,7 +16,6 @@ const LONGEST = [
   'console-init.int',
   'http2.int',
   'every-response.int',
-  'telemetry.int',
   'policy.property',
 ];
 

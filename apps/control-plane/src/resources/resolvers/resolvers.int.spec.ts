@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Harness, startHarness } from '../../testing/harness.js';
 
-// Real resolvers are listed in tools/src/deployment/resolvers.int.spec.ts.
+// Real resolvers are listed in tools/src/deployment/resolvers.nightly.spec.ts.
 
 let harness: Harness;
 let redis: Redis;
