@@ -2,7 +2,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The files that take longest, beginning with the longest. */
 const LONGEST = [
-  'console.int',
+  'console.nightly',
   'quick-start.e2e',
   'explain.property.nightly',
   'benchmarks.nightly',
@@ -13,7 +13,6 @@ const LONGEST = [
   'change-feed.int',
   'main.int',
   'feed-stalls.int',
-  'console-init.int',
   'http2.int',
   'every-response.int',
   'policy.property',
