@@ -93,27 +93,27 @@ export class RuleEvaluator {
     this.prefetch(activeSlot, names);
     const out = new Decision();
     out.ownSlot = ownSlot;
-    const told = (step: RuleStep, verdict: RuleVerdict | 0): StepVerdict => {
+    const verdictOf = (step: RuleStep, verdict: RuleVerdict | 0): StepVerdict => {
       const isCategory = step === Reason.category || step === Reason.mandatoryCategory;
       const isSecret = isCategory && this.hideSecret(out);
       const { matchedLabels, matchedId } = out;
-      // That a profile blocks a secret category as well is told to nobody either.
+      // That a profile blocks a secret category as well is hidden too.
       const isHidden = isSecret && step === Reason.category;
       return { step, verdict: isHidden ? 0 : verdict, matchedLabels, matchedId };
     };
     const prior = (step: PriorStep): StepVerdict =>
-      told(step, this.evaluatePrior(step, names, out));
+      verdictOf(step, this.evaluatePrior(step, names, out));
     const [order, category] = ORDERS.map(prior);
     // Together they are one step.
     const first = order.verdict === 0 && category.verdict !== 0 ? category : order;
     if (activeSlot < 0) return [first];
     const ofProfile = this.stepsOf(activeSlot).map((step) =>
-      told(step, this.evaluate(step, activeSlot, names, out)),
+      verdictOf(step, this.evaluate(step, activeSlot, names, out)),
     );
     return [first, ...GRANTS.map(prior), ...ofProfile];
   }
 
-  /** Nobody is told which suffix and which category it was, if it is a secret one. @returns whether it is. */
+  /** Hides which suffix and which category it was, if it is a secret one. @returns whether it is. */
   hideSecret(out: Decision): boolean {
     if (this.catalogue?.category(out.matchedId)?.secret !== true) return false;
     out.matchedLabels = 0;

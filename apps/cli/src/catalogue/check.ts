@@ -41,8 +41,8 @@ export async function check(definition: Definition, context: Context): Promise<b
       for (const { line, problem } of report.examples) {
         invalid.push(`  ${source.name}:${line}: ${problem}`);
       }
-      const told = isSecretSource(definition, source) ? [] : list.protectedLines;
-      for (const { line, problem } of told) {
+      const shown = isSecretSource(definition, source) ? [] : list.protectedLines;
+      for (const { line, problem } of shown) {
         protectedLines.push(`  ${source.name}:${line}: ${problem}${takenBy(source, definition)}`);
       }
     } catch (error) {
@@ -79,8 +79,8 @@ function takenBy(source: SourceDefinition, { categories }: Definition): string {
 function inlineLines({ categories, neverBlock }: Definition): string[] {
   const never = new NeverBlock(neverBlock, ANY_KEY);
   const hashes = new SuffixHashes(ANY_KEY);
-  const told = categories.filter(({ secret }) => !secret);
-  return told.flatMap(({ domains, domainPlaces }) =>
+  const shown = categories.filter(({ secret }) => !secret);
+  return shown.flatMap(({ domains, domainPlaces }) =>
     domains.flatMap((domain, i) => {
       hashes.compute(toWireName(domain), 0);
       const blocked = never.blockedBy(hashes);
@@ -99,7 +99,7 @@ function popularLines(
   const { categories } = definition;
   return compileLists(definition, lists, ANY_KEY).popular.map(({ categoryId, count, domains }) => {
     const category = categories.find(({ id }) => id === categoryId);
-    const told = domains.length === 0 ? '' : `: ${domains.join(', ')}`;
-    return `category ${categoryId}, ${category?.name} blocks ${count} well-known domains${told}`;
+    const examples = domains.length === 0 ? '' : `: ${domains.join(', ')}`;
+    return `category ${categoryId}, ${category?.name} blocks ${count} well-known domains${examples}`;
   });
 }

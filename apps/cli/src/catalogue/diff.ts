@@ -13,7 +13,7 @@ import type { Context } from '../context.js';
 import { grouped, textOf } from '../terminal.js';
 import { withSource } from './read-source.js';
 
-/** Names of each group, added or removed, that are told. */
+/** Names of each group, added or removed, that are printed. */
 const MAX_NAMES = 10;
 
 export interface Compared {
@@ -32,13 +32,13 @@ export async function diff(compared: Compared, context: Context): Promise<void> 
   const differences = await compareImages(compared.before, compared.after, MAX_NAMES);
   const sampled = differences.flatMap(({ added, removed }) => [...added.names, ...removed.names]);
   const names = await namesOf(sampled, compared, context);
-  const told = differences.map((one) => toJson(one, names));
+  const rows = differences.map((one) => toJson(one, names));
   if (compared.json) {
-    terminal.print(JSON.stringify(told));
+    terminal.print(JSON.stringify(rows));
     return;
   }
-  if (told.length === 0) terminal.print('the same names in the same categories and applications');
-  for (const one of told) {
+  if (rows.length === 0) terminal.print('the same names in the same categories and applications');
+  for (const one of rows) {
     const group = one.cat_id === null ? `application ${one.app_id}` : `category ${one.cat_id}`;
     const state = one.state === 'changed' ? '' : ` (${one.state})`;
     const counts = `+${grouped(one.added)} -${grouped(one.removed)}`;
@@ -52,7 +52,7 @@ function toJson(
   { kind, id, before, after, added, removed }: GroupDifference,
   names: ReadonlyMap<string, string>,
 ) {
-  // Nobody is told the names of a secret category.
+  // The names of a secret category are not printed.
   const isSecret = before?.secret === true || after?.secret === true;
   const known = (changes: NameChanges): string[] =>
     isSecret ? [] : changes.names.flatMap((hash) => names.get(hash.join()) ?? []).sort();

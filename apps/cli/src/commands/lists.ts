@@ -60,8 +60,8 @@ export async function sources(
     if (reason !== null) terminal.print(`${state}: ${textOf(source)} ${textOf(reason)}${from}`);
   }
   for (const { cat_id, count, domains = ['secret'] } of popular) {
-    const told = domains.map(textOf).join(', ');
-    terminal.print(`category ${cat_id} blocks ${count} well-known domains: ${told}`);
+    const examples = domains.map(textOf).join(', ');
+    terminal.print(`category ${cat_id} blocks ${count} well-known domains: ${examples}`);
   }
 }
 

@@ -203,8 +203,8 @@ function askedIn({ client: address = '', domain = '', port, at }: ExplainQuery):
 function withoutSecret(operation: PutOperation, catalogue: CatalogueIndex | null): PutOperation {
   if (operation.kind !== 'profile') return operation;
   const { entity } = operation;
-  const isTold = (id: number): boolean => catalogue?.category(id)?.secret !== true;
-  return { ...operation, entity: { ...entity, categoryIds: entity.categoryIds.filter(isTold) } };
+  const isShown = (id: number): boolean => catalogue?.category(id)?.secret !== true;
+  return { ...operation, entity: { ...entity, categoryIds: entity.categoryIds.filter(isShown) } };
 }
 
 function hashesOf(name: Uint8Array, key: HashKey): SuffixHashes {

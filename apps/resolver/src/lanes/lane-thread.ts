@@ -1,6 +1,6 @@
 /*
  * A lane: a thread that answers UDP queries from memory. It blocks in a system call between batches, so its event loop
- * never runs; it hears of changes at the start of each batch.
+ * never runs; it sees changes at the start of each batch.
  */
 import { SubscriberKey } from '@weir/clients';
 import type { HashKey } from '@weir/dns-name';

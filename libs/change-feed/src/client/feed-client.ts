@@ -114,7 +114,7 @@ export class FeedClient {
 
   /**
    * The parts of a snapshot, verified against its trailer as they end. A download that breaks off is continued.
-   * @param atLeast a snapshot from before this revision is of no use. `MADE_ANEW`: nor is the one that was sent before.
+   * @param atLeast a snapshot from before this revision is of no use. `NEW_SNAPSHOT`: nor is the one sent before.
    */
   snapshot(atLeast = 0): AsyncGenerator<SnapshotPart> {
     const path = `/snapshot?atLeast=${atLeast}`;

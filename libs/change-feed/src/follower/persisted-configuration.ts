@@ -1,5 +1,5 @@
 import { type Change, type Head, type LogPoint, RowError } from '@weir/config-model';
-import { type SnapshotPart, MADE_ANEW } from '../protocol/protocol.js';
+import { type SnapshotPart, NEW_SNAPSHOT } from '../protocol/protocol.js';
 import { PartsWithHead } from '../protocol/snapshot-stream.js';
 import type { FeedLogger } from '../runtime/runtime.js';
 import type { ConfigurationStore, Recording } from '../disk/configuration-store.js';
@@ -157,7 +157,7 @@ export class SnapshotLoader {
   /** Puts a snapshot in force that has at least this revision. */
   async load(atLeast: number): Promise<Head> {
     try {
-      const parts = this.feed.snapshot(this.wasUnusable ? MADE_ANEW : atLeast);
+      const parts = this.feed.snapshot(this.wasUnusable ? NEW_SNAPSHOT : atLeast);
       const head = await this.configuration.load(parts);
       this.wasUnusable = false;
       return head;

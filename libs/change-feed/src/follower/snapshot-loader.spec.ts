@@ -1,7 +1,7 @@
 import { RowError } from '@weir/config-model';
 import { describe, expect, it } from 'vitest';
 import { StatusError } from '../client/feed-requests.js';
-import { MADE_ANEW } from '../protocol/protocol.js';
+import { NEW_SNAPSHOT } from '../protocol/protocol.js';
 import { MemoryLog } from '../testing/memory-log.js';
 import { SnapshotLoader } from './persisted-configuration.js';
 
@@ -25,7 +25,7 @@ describe('SnapshotLoader', () => {
     outcomes.push(new RowError('damaged'), new StatusError(503, 'snapshot'), null, null);
     for (const atLeast of [5, 6, 7]) await loader.load(atLeast).catch(() => undefined);
     await loader.load(8);
-    expect(asked).toEqual([5, MADE_ANEW, MADE_ANEW, 8]);
+    expect(asked).toEqual([5, NEW_SNAPSHOT, NEW_SNAPSHOT, 8]);
   });
 
   it('says once how long the feed API asks to wait', async () => {

@@ -149,8 +149,8 @@ export const LEASE_KEPT_MS = 86_400_000 + LEASE_MS;
 export const HEARTBEAT_MS = 1_000;
 /** Media type of a compressed snapshot (RFC 8878), and of a delta between catalogue images. */
 export const ZSTD = 'application/zstd';
-/** A revision that no log has: asks for a snapshot that is newer than the one that could not be used. */
-export const MADE_ANEW = 999_999_999_999_999;
+/** A revision that no log has. It asks for a new snapshot, because the last one could not be used. */
+export const NEW_SNAPSHOT = 999_999_999_999_999;
 
 /** Longest delta that is made, sent and read for a base of so many bytes, before compression. */
 export function mostDeltaBytes(baseBytes: number): number {

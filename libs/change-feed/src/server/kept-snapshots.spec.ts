@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { zstdDecompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MADE_ANEW } from '../protocol/protocol.js';
+import { NEW_SNAPSHOT } from '../protocol/protocol.js';
 import { HeldDisk } from '../testing/held-disk.js';
 import { MemoryLog } from '../testing/memory-log.js';
 import { KeptFileError, KeptFolder } from './kept-file.js';
@@ -120,11 +120,13 @@ describe('KeptSnapshots', () => {
   it('is made again for a follower that could not use it, but only once for many', async () => {
     await revisionFor(0);
     nowMs += 20_000;
-    const anew = await Promise.all(Array.from({ length: 10 }, () => revisionFor(MADE_ANEW)));
+    const anew = await Promise.all(Array.from({ length: 10 }, () => revisionFor(NEW_SNAPSHOT)));
     nowMs += 5_000;
-    expect([anew.length, await revisionFor(MADE_ANEW), source.snapshotsRead]).toEqual([10, 5, 2]);
+    expect([anew.length, await revisionFor(NEW_SNAPSHOT), source.snapshotsRead]).toEqual([
+      10, 5, 2,
+    ]);
     nowMs += 10_000;
-    expect([await revisionFor(MADE_ANEW), source.snapshotsRead]).toEqual([5, 3]);
+    expect([await revisionFor(NEW_SNAPSHOT), source.snapshotsRead]).toEqual([5, 3]);
   });
 
   it('is made once for all followers of a log that was set back behind them', async () => {

@@ -1,5 +1,5 @@
 import type { Head } from '@weir/config-model';
-import { MADE_ANEW, type SnapshotPart } from '../protocol/protocol.js';
+import { NEW_SNAPSHOT, type SnapshotPart } from '../protocol/protocol.js';
 import { PartsWithHead, writeSnapshot } from '../protocol/snapshot-stream.js';
 import type { FeedLogger } from '../runtime/runtime.js';
 import { compressed, type KeptFile, KeptFileError, KeptFolder } from './kept-file.js';
@@ -83,7 +83,7 @@ export class KeptSnapshots {
 
   /**
    * A snapshot that does, if need be a new one. The caller releases it.
-   * @param atLeast the least revision that does. `MADE_ANEW`: the last one did not do.
+   * @param atLeast the least revision that does. `NEW_SNAPSHOT`: the last one did not do.
    * @throws KeptFileError when it cannot be kept on the disk; what the source throws.
    */
   async get(atLeast: number): Promise<KeptSnapshot> {
@@ -124,7 +124,7 @@ export class KeptSnapshots {
     // It asks for more than there is: the log was set back, or the last snapshot did not do.
     if (atLeast > head.revision) {
       const isRecent = this.nowMs() - snapshot.madeMs < DOUBTED_MS;
-      return isRecent || (atLeast < MADE_ANEW && snapshot.head.revision === head.revision);
+      return isRecent || (atLeast < NEW_SNAPSHOT && snapshot.head.revision === head.revision);
     }
     return snapshot.head.revision >= atLeast;
   }

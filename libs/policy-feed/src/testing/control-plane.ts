@@ -100,10 +100,10 @@ export class ControlPlane implements FeedSource {
     return this.append(operations);
   }
 
-  /** Commits `operations`, but tells followers that they were `told`: a message that was damaged. */
-  async misinform(operations: readonly PutOperation[], told: readonly PutOperation[]) {
+  /** Commits `operations`, and publishes `published` in their place: a message that was damaged. */
+  async misinform(operations: readonly PutOperation[], published: readonly PutOperation[]) {
     for (const operation of operations) this.apply(operation);
-    return this.append(operations, told);
+    return this.append(operations, published);
   }
 
   /** Replaces the whole configuration, as `POST /init/` does. */
@@ -175,12 +175,14 @@ export class ControlPlane implements FeedSource {
     this.rows.set(id, { kind, row });
   }
 
-  private async append(operations: readonly Operation[], told = operations) {
+  private async append(operations: readonly Operation[], published = operations) {
     const revision = this.changes.length + 1;
     const change = { revision, digest: this.digest.toString(), operations };
     this.changes.push(change);
     const { lineage } = this;
-    await this.publisher.publish([{ lineage, ...encodeChange({ ...change, operations: told }) }]);
+    await this.publisher.publish([
+      { lineage, ...encodeChange({ ...change, operations: published }) },
+    ]);
     return this.publisher.waitApplied({ lineage, revision }, WAIT_MS);
   }
 }

@@ -81,7 +81,7 @@ export class CatalogueController {
     };
   }
 
-  /** The domain is told to nobody but the caller. */
+  /** Only the caller gets the domain: it is not logged. */
   @ReadingEndpoint('GET /catalogue/search/', {
     summary: 'The lists that have a domain, or one above it',
     query: SearchQuery,
@@ -91,8 +91,8 @@ export class CatalogueController {
     const hashes = this.hasher.suffixes(domain);
     const listed = await findListed(this.database.pool, hashes, null);
     const labels = domain.split('.');
-    const told = listed.filter(({ group }) => !group.secret);
-    return told.map(({ kind, group: { id, name }, source, labels: count, line, since }) => ({
+    const shown = listed.filter(({ group }) => !group.secret);
+    return shown.map(({ kind, group: { id, name }, source, labels: count, line, since }) => ({
       cat_id: kind === 'categories' ? id : null,
       app_id: kind === 'applications' ? id : null,
       ...{ name, source: source ?? 'inline', matched: labels.slice(-count).join('.') },
