@@ -6,18 +6,13 @@ import { HASH_KEY_HEX } from '@weir/policy-feed/testing';
 import { freePort } from '@weir/ops/testing';
 import { loadSystemCalls } from '@weir/udp-batch';
 import { createSocket } from 'node:dgram';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { Exchange } from '../query/exchange.js';
 import { ForwardResult } from '../upstream/forward-result.js';
 import { Forwarder, type ForwarderOptions } from '../upstream/forwarder.js';
 import { PATIENT } from './patient.js';
 import { NO_TURN } from './test-clock.js';
 import { type Answerer, type ServerOptions, UpstreamServer } from './upstream-server.js';
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 
 /** An upstream that runs until the end of the test. */
 export async function upstream(
@@ -26,7 +21,7 @@ export async function upstream(
   options?: ServerOptions,
 ): Promise<UpstreamServer> {
   const server = await UpstreamServer.start(answer, address, options);
-  cleanups.push(() => server.stop());
+  onTestFinished(() => server.stop());
   return server;
 }
 
@@ -42,7 +37,7 @@ export async function deadEndpoint() {
   const [address, port] = ['127.0.0.1', await freePort()];
   // Nobody else gets the port for UDP meanwhile. The socket takes packets of itself only, so the kernel refuses others.
   const keeper = createSocket('udp4');
-  cleanups.push(() => new Promise<void>((resolve) => keeper.close(resolve)));
+  onTestFinished(() => new Promise<void>((resolve) => keeper.close(resolve)));
   await new Promise<void>((resolve) => keeper.bind(port, address, resolve));
   await new Promise<void>((resolve) => keeper.connect(port, address, resolve));
   return { address, port };
@@ -114,7 +109,7 @@ export async function forwarder(
     ...options,
   });
   await subject.open();
-  cleanups.push(() => {
+  onTestFinished(() => {
     subject.close();
   });
   let nextId = 1;

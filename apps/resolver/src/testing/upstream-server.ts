@@ -89,11 +89,9 @@ export class UpstreamServer {
     query: Omit<AskedQuery, 'message'>,
     send: (packet: Uint8Array) => void,
   ): Promise<void> {
-    const asked = {
-      ...query,
-      bytes: Uint8Array.from(query.bytes),
-      message: decodeMessage(query.bytes),
-    };
+    const message = decodeIfValid(query.bytes);
+    if (message === null) return;
+    const asked = { ...query, bytes: Uint8Array.from(query.bytes), message };
     const isProbe = asked.message.questions[0]?.qname === '.';
     (isProbe ? this.probes : this.asked).push(asked);
     const answer = await (isProbe ? this.answerProbe(asked) : this.answer(asked));
@@ -116,6 +114,15 @@ export class UpstreamServer {
         void this.take({ transport, bytes }, (packet) => connection.write(frame(packet)));
       }
     });
+  }
+}
+
+/** Null: it is no DNS message. A client of another test may still try this port for its own server, and is no query. */
+function decodeIfValid(bytes: Uint8Array): DecodedMessage | null {
+  try {
+    return decodeMessage(bytes);
+  } catch {
+    return null;
   }
 }
 
