@@ -275,7 +275,7 @@ describe('Weir on one machine', () => {
         expect(ends()).toBe(before + 1);
       }, WAIT);
       if (stack.terminal.output.includes('is only tried every 10 s now')) break;
-      // Asked again, it may be between setpriv and Node, and have no command line.
+      // Not looked up again: for a moment between setpriv and Node it has no command line.
       pid = await vi.waitFor(() => stack.pid('block-page'), WAIT);
     }
     const ready = await fetch(`http://127.0.0.1:${PORTS.ops + 30}/readyz`);

@@ -97,7 +97,7 @@ export class RuleEvaluator {
       const isCategory = step === Reason.category || step === Reason.mandatoryCategory;
       const isSecret = isCategory && this.hideSecret(out);
       const { matchedLabels, matchedId } = out;
-      // That a profile blocks a secret category as well is hidden too.
+      // Whether a profile blocks a secret category as well is hidden too.
       const isHidden = isSecret && step === Reason.category;
       return { step, verdict: isHidden ? 0 : verdict, matchedLabels, matchedId };
     };

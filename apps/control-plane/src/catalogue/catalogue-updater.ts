@@ -117,10 +117,11 @@ export class CatalogueUpdater {
 
   /** Requests the URLs that are due. The next `update` activates the new lists. */
   async refreshUrls(signal: AbortSignal): Promise<void> {
-    await this.options.admit();
-    const definition = await this.options.definition.read(signal).catch(nullWhenUnusable);
+    const { admit, database, definition: reader } = this.options;
+    await admit();
+    const definition = await reader.read(signal).catch(nullWhenUnusable);
     if (definition === null) return;
-    const states = await readStates(this.options.database.pool);
+    const states = await readStates(database.pool);
     const due = sourcesOf(definition)
       .filter(
         (source) =>

@@ -117,7 +117,7 @@ export class UpstreamServer {
   }
 }
 
-/** Null: it is no DNS message. A client of another test may still try this port for its own server, and is no query. */
+/** Null: it is no DNS message, such as what a client of another test sends to a port that its own server had. */
 function decodeIfValid(bytes: Uint8Array): DecodedMessage | null {
   try {
     return decodeMessage(bytes);

@@ -51,7 +51,7 @@ export async function readWithDigests(
   return { definition: await parseDefinition(read, base, sets.map(pathOfSet)), digests };
 }
 
-/** Whether the files of a definition can be read and are what they were. Parses nothing. */
+/** Whether each file of a definition can be read and still has the text of its digest. Parses nothing. */
 export async function isSameDefinition(
   folderOrUrl: string,
   digests: ReadonlyMap<string, string>,
