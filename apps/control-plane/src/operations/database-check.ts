@@ -9,7 +9,7 @@ import {
 } from '../platform/database/database-errors.js';
 
 /** The newest migration of this release. It works with this schema, and with later schemas that allow it. */
-export const SCHEMA_VERSION = '20261124190000_catalogue_mirrors';
+export const SCHEMA_VERSION = '20261129000000_init';
 
 const POLL_MS = 250;
 const UNDEFINED_TABLE = '42P01';

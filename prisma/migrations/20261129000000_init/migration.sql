@@ -12,7 +12,7 @@ CREATE TABLE schema_compatibility (
   min_migration text NOT NULL,
   CONSTRAINT schema_compatibility_single CHECK (id = 1)
 );
-INSERT INTO schema_compatibility (min_migration) VALUES ('20261124000000_init');
+INSERT INTO schema_compatibility (min_migration) VALUES ('20261129000000_init');
 
 -- The catalogue: compiled images, and how their sources fared.
 
@@ -47,6 +47,8 @@ CREATE TABLE catalogue_source (
   name            text PRIMARY KEY,
   etag            text,
   last_modified   text,
+  -- The mirror that the list, its etag and its last_modified came from; null: from the URL or the file itself.
+  mirror          text,
   last_attempt_at timestamptz(3),
   last_success_at timestamptz(3),
   last_error      text,
@@ -80,6 +82,7 @@ CREATE TABLE catalogue_held (
   name            text PRIMARY KEY REFERENCES catalogue_source ON UPDATE CASCADE ON DELETE CASCADE,
   etag            text,
   last_modified   text,
+  mirror          text,
   domain_count    integer NOT NULL,
   invalid_count   integer NOT NULL,
   protected_count integer NOT NULL,
@@ -229,6 +232,20 @@ CREATE TABLE domain_rule (
   CONSTRAINT domain_rule_verdict CHECK (verdict IN (1, 2))
 );
 
+-- What a profile has for a while (docs/decisions.md, 15).
+CREATE TABLE domain_grant (
+  profile_id  integer NOT NULL REFERENCES profile (id) ON DELETE CASCADE ON UPDATE CASCADE,
+  domain_hash bigint NOT NULL,
+  verdict     smallint NOT NULL,
+  -- One that has ended stays until a job deletes it.
+  until       timestamptz(0) NOT NULL,
+  PRIMARY KEY (profile_id, domain_hash),
+  CONSTRAINT domain_grant_hash CHECK (domain_hash BETWEEN 0 AND 9007199254740991),
+  CONSTRAINT domain_grant_verdict CHECK (verdict IN (1, 2))
+);
+-- What has ended.
+CREATE INDEX domain_grant_until_idx ON domain_grant (until);
+
 CREATE TABLE schedule (
   profile_id        integer PRIMARY KEY REFERENCES profile (id) ON DELETE CASCADE ON UPDATE CASCADE,
   target_profile_id integer NOT NULL REFERENCES profile (id) ON DELETE CASCADE ON UPDATE CASCADE,
@@ -277,3 +294,26 @@ CREATE TABLE napt_assignment (
 );
 CREATE INDEX napt_assignment_profile_id_address_lower_port_upper_port_idx
   ON napt_assignment (profile_id, address, lower_port, upper_port);
+
+-- Orders, which everybody is denied by (docs/decisions.md, 14).
+
+CREATE TABLE domain_order (
+  id          integer PRIMARY KEY,
+  domain_hash bigint NOT NULL,
+  -- Who ordered it, and under which number: texts for the block page.
+  authority   text NOT NULL,
+  reference   text NOT NULL,
+  -- Null: no end. An order that has ended stays until it is deleted.
+  until       timestamptz(0),
+  -- Of its last change.
+  revision    bigint NOT NULL,
+  -- What the resolvers acknowledged of its last change: {revision, k, m, at}. Null: not known. Followers never see it.
+  in_force    jsonb,
+  CONSTRAINT domain_order_id CHECK (id >= 0),
+  CONSTRAINT domain_order_hash CHECK (domain_hash BETWEEN 0 AND 9007199254740991),
+  CONSTRAINT domain_order_texts
+    CHECK (char_length(authority) BETWEEN 1 AND 200 AND char_length(reference) BETWEEN 1 AND 200)
+);
+
+-- For GET /explain/.
+CREATE INDEX domain_order_domain_hash_idx ON domain_order (domain_hash);
