@@ -1,7 +1,7 @@
 import type { PolicySpaces } from './policy-spaces.js';
 import { ProfileLookup } from './profiles/profile-lookup.js';
-import { DomainRuleLookup } from './rules/domain-rule-lookup.js';
-import { OrderLookup } from './rules/order-lookup.js';
+import { DomainRuleLookup } from './rules/domain-rules.js';
+import { OrderLookup } from './rules/orders.js';
 import { TimedRuleLookup } from './rules/timed-rule-lookup.js';
 import { ScheduleLookup } from './schedules/schedule-lookup.js';
 import type { ZoneClock } from './schedules/zone-clock.js';

@@ -7,11 +7,11 @@ import { Lookups } from './lookups.js';
 import { PolicyError } from './check-operation.js';
 import type { Space } from './memory/space.js';
 import type { PolicySpaces } from './policy-spaces.js';
-import type { OrderLookup } from './rules/order-lookup.js';
+import type { OrderLookup } from './rules/orders.js';
 import { RuleEvaluator } from './rule-evaluator.js';
 import { LOOK_AHEAD_MS } from './schedules/schedule-lookup.js';
 import { ZoneClock } from './schedules/zone-clock.js';
-import { SubscriberMatch } from './subscribers/subscriber-lookup.js';
+import { MatchedBy, SubscriberMatch } from './subscribers/subscriber-lookup.js';
 
 export interface PolicyOptions {
   /** IANA name of the time zone of schedules (decisions §5). */
@@ -80,7 +80,7 @@ export class PolicyReader {
     this.clock.nowMs = nowMs;
     const { subscribers } = this.lookups;
     const slot = subscribers.find(client);
-    out.isOutsideRanges = slot < 0 && subscribers.isOutsideRanges(client);
+    out.isOutsideRanges = subscribers.matchedBy === MatchedBy.outsideRanges;
     this.identifySlot(slot, out);
   }
 

@@ -4,7 +4,7 @@ import type { CatalogueIndex, CategoryRewrite } from './catalogue-index.js';
 import { Decision, Reason, Verdict } from './decision.js';
 import type { Lookups } from './lookups.js';
 import type { ProfileLookup } from './profiles/profile-lookup.js';
-import type { DomainRuleLookup } from './rules/domain-rule-lookup.js';
+import type { DomainRuleLookup } from './rules/domain-rules.js';
 import type { TimedRuleLookup } from './rules/timed-rule-lookup.js';
 import type { ZoneClock } from './schedules/zone-clock.js';
 

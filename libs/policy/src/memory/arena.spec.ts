@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CHUNK_WORDS, startOf } from './address.js';
-import { Arena, chunkOf, FIRST_WORDS, LOOK_AHEAD_WORDS, wordOf } from './arena.js';
+import { CHUNK_WORDS, chunkOf, startOf, wordOf } from './address.js';
+import { Arena, FIRST_WORDS, LOOK_AHEAD_WORDS } from './arena.js';
 import { Fork, Space } from './space.js';
 
 const MOST = FIRST_WORDS / 8;

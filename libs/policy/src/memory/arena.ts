@@ -2,8 +2,6 @@ import { chunkOf, MAX_CHUNKS, startOf, wordOf } from './address.js';
 import { FreeBlocks } from './free-blocks.js';
 import { Space } from './space.js';
 
-export { chunkOf, wordOf };
-
 /** Unused words at the end of each chunk: a reader may prefetch so many words behind any block. */
 export const LOOK_AHEAD_WORDS = 64;
 /** Words of the first chunk: 256 KiB. */

@@ -1,4 +1,5 @@
-import { type Arena, wordOf } from './arena.js';
+import { wordOf } from './address.js';
+import type { Arena } from './arena.js';
 
 /*
  * A hash table in one block of memory: a head, a filter, then buckets of two words, each for one entry (a, b). Ordered

@@ -1,4 +1,5 @@
-import { type Arena, wordOf } from './arena.js';
+import { wordOf } from './address.js';
+import type { Arena } from './arena.js';
 import {
   addAll,
   allocateBlock,

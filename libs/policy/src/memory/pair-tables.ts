@@ -1,4 +1,5 @@
-import { Arena, wordOf } from './arena.js';
+import { wordOf } from './address.js';
+import { Arena } from './arena.js';
 import {
   allocateBlock,
   blockWords,

@@ -1,5 +1,6 @@
 import { ALL_PROFILE_FLAGS, type Profile, type Row, toRow } from '@weir/config-model';
-import { Arena, chunkOf, wordOf } from '../memory/arena.js';
+import { chunkOf, wordOf } from '../memory/address.js';
+import { Arena } from '../memory/arena.js';
 import type { SlotRecords } from '../memory/slot-records.js';
 import { Space } from '../memory/space.js';
 import { WordMap } from '../memory/word-map.js';

@@ -3,10 +3,10 @@ import type { SuffixHashes } from '@weir/dns-name';
 import { PairLookup } from '../memory/pair-lookup.js';
 import { SlotRecords } from '../memory/slot-records.js';
 import type { Space } from '../memory/space.js';
-import { mix } from '../memory/word-map-lookup.js';
+import { mix } from '../memory/word-map.js';
 import type { ZoneClock } from '../schedules/zone-clock.js';
 import { NO_TTL_CAP } from '../decision.js';
-import { HIGH_BITS, LAST_BIT, verdictOf } from './domain-rule-lookup.js';
+import { HIGH_BITS, LAST_BIT, verdictOf } from './domain-rules.js';
 
 /** The words of a rule. */
 export const RULE_WORDS = 8;

@@ -2,8 +2,7 @@ import type { RuleVerdict } from '@weir/config-model';
 import { REFERENCE_WORDS } from '../memory/pair-lookup.js';
 import { PairTables } from '../memory/pair-tables.js';
 import type { SlotRecords } from '../memory/slot-records.js';
-import { HIGH_BITS, VERDICT_SHIFT } from './domain-rule-lookup.js';
-import { highHalf } from './domain-rules.js';
+import { HIGH_BITS, highHalf, VERDICT_SHIFT } from './domain-rules.js';
 import {
   HASH_HIGH,
   HASH_LOW,

@@ -1,6 +1,6 @@
 import { SlotRecords } from '../memory/slot-records.js';
 import type { Space } from '../memory/space.js';
-import { WordMapLookup } from '../memory/word-map-lookup.js';
+import { WordMapLookup } from '../memory/word-map.js';
 import { HALF_HOUR_MS, isConstant, isInside, WEEK_WORDS } from './week-bits.js';
 import type { ZoneClock } from './zone-clock.js';
 

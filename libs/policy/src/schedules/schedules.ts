@@ -1,5 +1,6 @@
 import type { Schedule } from '@weir/config-model';
-import { Arena, chunkOf, wordOf } from '../memory/arena.js';
+import { chunkOf, wordOf } from '../memory/address.js';
+import { Arena } from '../memory/arena.js';
 import { SlotRecords } from '../memory/slot-records.js';
 import { Space } from '../memory/space.js';
 import { WordMap } from '../memory/word-map.js';

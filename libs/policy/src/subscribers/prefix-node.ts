@@ -1,4 +1,5 @@
-import { type Arena, chunkOf, wordOf } from '../memory/arena.js';
+import { chunkOf, wordOf } from '../memory/address.js';
+import type { Arena } from '../memory/arena.js';
 import {
   appendHeapBits,
   heapIndex,

@@ -1,4 +1,5 @@
-import { Arena, chunkOf, wordOf } from '../memory/arena.js';
+import { chunkOf, wordOf } from '../memory/address.js';
+import { Arena } from '../memory/arena.js';
 import { Space } from '../memory/space.js';
 import { commonBits, heapIndex, nibbleAt, nodePosition, popCount } from './prefix-bits.js';
 import { PrefixLookup, rootOf, ROOTS } from './prefix-lookup.js';

@@ -1,8 +1,8 @@
 import type { Client } from '../client.js';
-import { NaptLookup } from './napt-lookup.js';
+import { NaptLookup } from './napt-ranges.js';
 import type { Space } from '../memory/space.js';
 import { PrefixLookup } from './prefix-lookup.js';
-import { ShortPrefixLookup } from './short-prefix-lookup.js';
+import { ShortPrefixLookup } from './short-prefixes.js';
 
 /** The memory of `Subscribers`. */
 export interface SubscriberSpaces {
@@ -89,6 +89,8 @@ export class Ipv6Lookup {
 
 /** Finds the profile slots of clients in `Subscribers`, in any thread. */
 export class SubscriberLookup {
+  /** How the last `find` found its client. */
+  matchedBy: MatchedBy = MatchedBy.nothing;
   private readonly naptRanges: NaptLookup;
   private readonly ipv4Networks: Ipv4Lookup;
   private readonly ipv6Networks: Ipv6Lookup;
@@ -103,34 +105,36 @@ export class SubscriberLookup {
    * The slot by the narrowest NAPT range, else by the longest network (decisions §7); −1: neither. Allocates nothing.
    */
   find({ family, words, port }: Client): number {
-    if (family === 6) return this.ipv6Networks.find(words);
+    if (family === 6) {
+      const slot = this.ipv6Networks.find(words);
+      this.matchedBy = slot >= 0 ? MatchedBy.network : MatchedBy.nothing;
+      return slot;
+    }
     // Signed: an argument beyond 31 bits would be boxed.
-    const slot = this.naptRanges.find(words[0] | 0, port);
-    return slot >= 0 ? slot : this.ipv4Networks.find(words);
-  }
-
-  /** Whether the address has NAPT ranges, but none that has the port. Allocates nothing. */
-  isOutsideRanges({ family, words, port }: Client): boolean {
     const address = words[0] | 0;
-    return family === 4 && this.naptRanges.has(address) && this.naptRanges.find(address, port) < 0;
+    const inRange = this.naptRanges.find(address, port);
+    if (inRange >= 0) {
+      this.matchedBy = MatchedBy.naptRange;
+      return inRange;
+    }
+    const slot = this.ipv4Networks.find(words);
+    if (slot >= 0) this.matchedBy = MatchedBy.network;
+    else
+      this.matchedBy = this.naptRanges.has(address) ? MatchedBy.outsideRanges : MatchedBy.nothing;
+    return slot;
   }
 
   /** Sets `out` to the record by which `find` finds the client. Allocates nothing. */
   match(client: Client, out: SubscriberMatch): void {
-    out.by = MatchedBy.nothing;
-    if (this.find(client) < 0) {
-      if (this.isOutsideRanges(client)) out.by = MatchedBy.outsideRanges;
-      return;
+    this.find(client);
+    out.by = this.matchedBy;
+    if (out.by === MatchedBy.naptRange) {
+      out.lowerPort = this.naptRanges.matchedLowerPort;
+      out.upperPort = this.naptRanges.matchedUpperPort;
     }
-    const { naptRanges } = this;
-    const isIpv6 = client.family === 6;
-    if (!isIpv6 && naptRanges.find(client.words[0] | 0, client.port) >= 0) {
-      out.by = MatchedBy.naptRange;
-      out.lowerPort = naptRanges.matchedLowerPort;
-      out.upperPort = naptRanges.matchedUpperPort;
-      return;
+    if (out.by === MatchedBy.network) {
+      const networks = client.family === 6 ? this.ipv6Networks : this.ipv4Networks;
+      out.prefixLength = networks.matchedLength;
     }
-    out.by = MatchedBy.network;
-    out.prefixLength = (isIpv6 ? this.ipv6Networks : this.ipv4Networks).matchedLength;
   }
 }
