@@ -31,8 +31,8 @@ export interface PolicyTargetOptions {
   readonly memory?: ChunkMemory | undefined;
 }
 
-/** Most milliseconds that a step waits for each reader before the event loop has its turn. */
-const PATIENCE_NAPS = 5;
+/** Most naps of a millisecond in which a step waits for each reader. Then the event loop has its turn. */
+const MAX_NAPS = 5;
 /** Most operations that are applied at once, while no reader reads: well within a millisecond. */
 const MAX_IN_PLACE = 100;
 /** Rows of a snapshot that are loaded at once: profiles with long lists take half a millisecond. */
@@ -168,14 +168,14 @@ export class PolicyTarget implements FollowerTarget {
   private async putInForce(policy: Policy): Promise<void> {
     const mayDecide = this.inForce !== null || this.index !== null || !namesCatalogue(policy);
     if (!mayDecide) return;
-    await untilTrue(() => this.share.trySwap(policy, PATIENCE_NAPS));
+    await untilTrue(() => this.share.trySwap(policy, MAX_NAPS));
     const before = this.inForce;
     this.inForce = policy;
     before?.release(policy);
   }
 
   private async step(policy: Policy, step: () => void): Promise<void> {
-    if (policy === this.inForce) await untilTrue(() => this.share.tryChange(step, PATIENCE_NAPS));
+    if (policy === this.inForce) await untilTrue(() => this.share.tryChange(step, MAX_NAPS));
     else step();
   }
 }

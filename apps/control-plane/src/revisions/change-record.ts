@@ -61,7 +61,7 @@ export type EntityChange = {
   };
 }[EntityKind];
 
-/** What the changes of entities come to. */
+/** What the log stores of changes of entities. */
 export interface EncodedEntityChanges {
   /** What followers apply. All deletions come first, so that entities may exchange their keys. */
   readonly operations: readonly EncodedOperation[];

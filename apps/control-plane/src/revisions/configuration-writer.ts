@@ -28,12 +28,12 @@ export interface Replacement {
    * Locks the head, writes, and logs the change with its author.
    * @param waitMs longest wait for the head.
    */
-  load(author: Author, waitMs: number): Promise<LoggedChange>;
+  load(author: Author, waitMs: number): Promise<UncommittedChange>;
   commit(): Promise<void>;
 }
 
 /** A change that is written and logged, and not yet committed. */
-export interface LoggedChange {
+export interface UncommittedChange {
   readonly change: PublishedChange;
   readonly transaction: TransactionIdentity;
 }

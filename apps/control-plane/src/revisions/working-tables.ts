@@ -8,7 +8,7 @@ import type { Transaction } from '../platform/database/transaction.js';
 export interface WorkingTable {
   /** Reads what the changes need. Does nothing when they need nothing. */
   read(tx: Transaction): Promise<void>;
-  /** Writes what the changes did, if they do anything to it. The tables that it refers to have written before. */
+  /** Writes the rows that the changes have altered. The tables that these rows refer to have written before. */
   write?(tx: Transaction): Promise<void>;
   /** Deletes rows to which other tables have referred. All tables have written before. */
   deleteReferenced?(tx: Transaction): Promise<void>;

@@ -22,7 +22,7 @@ import {
 } from './cache-memory.js';
 import { CacheReader, RETRY_SECONDS } from './cache-reader.js';
 import { CacheSweep } from './cache-sweep.js';
-import { EntryWriter } from './entry-writer.js';
+import { EntryWriter } from './entry-codec.js';
 import { entryWords, Head } from './entry-table.js';
 
 /** Milliseconds for which the writer waits for each reader. */

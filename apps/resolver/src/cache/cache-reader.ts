@@ -11,7 +11,7 @@ import { ReadSide } from '@weir/policy';
 import { nameKey, type Question, questionKey } from '../query/question.js';
 import type { TargetHashes } from '@weir/policy/answers';
 import { type CacheMemory, countersOf, type CacheInvitation, Lookup } from './cache-memory.js';
-import { EntryReader } from './entry-reader.js';
+import { EntryReader } from './entry-codec.js';
 import { EntryTable, Head } from './entry-table.js';
 
 /** The result of a lookup. */
@@ -87,8 +87,8 @@ export class CacheReader {
     return true;
   }
 
-  /** The question of the last lookup is looked up again in another thread, which counts that. */
-  forgetMiss(): void {
+  /** Takes back the miss that the last lookup has counted: the main thread counts it (`misses`). */
+  uncountMiss(): void {
     this.counts[Lookup.miss]--;
   }
 

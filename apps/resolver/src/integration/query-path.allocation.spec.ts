@@ -34,10 +34,9 @@ import { ProfileCounters, ProfileRows } from '../metrics/profile-counters.js';
 import { QueryCounters } from '../metrics/query-counters.js';
 import { QueryPath } from '../query-path/query-path.js';
 import { RebindingProtection } from '../query-path/rebinding-protection.js';
-import { Exchange, type ReplyPath } from '../query/exchange.js';
+import { Exchange, ForwardResult, type ReplyPath } from '../query/exchange.js';
 import { a, cname } from '../query/testing/records.js';
 import { CONFIGURATION } from '../testing/configuration.js';
-import { ForwardResult } from '../upstream/forward-result.js';
 
 const hashKey = parseHashKey(HASH_KEY_HEX);
 const QUERIES = 20_000;

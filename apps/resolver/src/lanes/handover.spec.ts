@@ -1,8 +1,13 @@
 import { encodeQuery } from '@weir/dns-wire/testing';
 import { expect, it } from 'vitest';
-import { DropReason, Exchange, QueryStage, type ReplyPath } from '../query/exchange.js';
+import {
+  DropReason,
+  Exchange,
+  ForwardResult,
+  QueryStage,
+  type ReplyPath,
+} from '../query/exchange.js';
 import { OwnQuestion } from '../query/question.js';
-import { ForwardResult } from '../upstream/forward-result.js';
 import { createHandoverRing, HandoverReader, HandoverWriter } from './handover-ring.js';
 import { Handover } from './handover.js';
 import { LaneCounts } from './lane-counts.js';
@@ -17,7 +22,7 @@ function createHandover(words: number) {
     ring: new HandoverWriter(ring),
     paths: [replyPath],
     counts,
-    cache: { forgetMiss: () => misses.forgotten++ },
+    cache: { uncountMiss: () => misses.forgotten++ },
     isMainLate: () => false,
     nowMs: () => 0,
     wake: new Int32Array(new SharedArrayBuffer(4)),

@@ -1,8 +1,13 @@
 import type { CacheReader } from '../cache/cache-reader.js';
 import type { UpstreamAccess } from '../query-path/query-path.js';
-import { DropReason, type QueryHandler, type ReplyPath, type Exchange } from '../query/exchange.js';
+import {
+  DropReason,
+  type Exchange,
+  ForwardResult,
+  type QueryHandler,
+  type ReplyPath,
+} from '../query/exchange.js';
 import type { Question } from '../query/question.js';
-import { ForwardResult } from '../upstream/forward-result.js';
 import { HandoverKind, type HandoverWriter } from './handover-ring.js';
 import { LaneCount, type LaneCounts } from './lane-counts.js';
 
@@ -11,7 +16,7 @@ export interface HandoverOptions {
   /** The reply paths of the sockets, in their order. */
   readonly paths: readonly ReplyPath[];
   readonly counts: LaneCounts;
-  readonly cache: Pick<CacheReader, 'forgetMiss'>;
+  readonly cache: Pick<CacheReader, 'uncountMiss'>;
   /** Whether the main thread has made no turn for so long that clients rather get an expired answer than wait. */
   readonly isMainLate: () => boolean;
   readonly nowMs: () => number;
@@ -39,11 +44,11 @@ export class Handover implements UpstreamAccess, QueryHandler {
     const isItsOwn = question === exchange;
     const kind = isItsOwn ? HandoverKind.missed : HandoverKind.admitted;
     if (!this.tryHandOver(exchange, kind)) return ForwardResult.refused;
-    this.options.cache.forgetMiss();
+    this.options.cache.uncountMiss();
     return ForwardResult.taken;
   }
 
-  /** The main thread knows, unless it has no time. */
+  /** False: the main thread decides that. True when it has made no turn for too long. */
   isStaleDue(): boolean {
     return this.options.isMainLate();
   }

@@ -25,7 +25,7 @@ export class LaneCounts {
 
   /** Sizes of batches. */
   readonly batches: Histogram;
-  /** Seconds from the receipt of a batch until its answers are sent: as long, the next queries wait. */
+  /** Seconds from the receipt of a batch until its answers are sent. Queries that arrive meanwhile wait that long. */
   readonly turns: Histogram;
 
   constructor(private readonly counts: Float64Array) {

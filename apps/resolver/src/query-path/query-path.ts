@@ -27,12 +27,12 @@ import { AnswerSource, type LatencyHistogram, QueryTimer } from '../metrics/quer
 import {
   DropReason,
   type Exchange,
+  ForwardResult,
   type QueryHandler,
   QueryStage,
   Transport,
 } from '../query/exchange.js';
 import { OwnQuestion, type Question } from '../query/question.js';
-import { ForwardResult } from '../upstream/forward-result.js';
 import type { ReadPolicy } from '../shared-policy/read-policy.js';
 import type { ForwardEvents } from '../upstream/forwarder.js';
 import type { RebindingProtection } from './rebinding-protection.js';

@@ -42,7 +42,7 @@ export const QueryStage = {
   received: 0,
   /** It counts in the query rate of its client. */
   admitted: 1,
-  /** Besides, its own question is to be resolved, and the cache has no answer. */
+  /** Admitted, and permitted without a rewrite. The cache had no answer. */
   missed: 2,
 } as const;
 export type QueryStage = (typeof QueryStage)[keyof typeof QueryStage];
@@ -128,3 +128,14 @@ export interface QueryHandler {
    */
   handle(exchange: Exchange): void;
 }
+
+/** What becomes of a query that is to be forwarded. */
+export const ForwardResult = {
+  /** An event follows. */
+  taken: 0,
+  /** Too many are in flight, or too many of this subscriber. */
+  refused: 1,
+  /** Nothing in its zone is answered. */
+  deadZone: 2,
+} as const;
+export type ForwardResult = (typeof ForwardResult)[keyof typeof ForwardResult];

@@ -40,7 +40,7 @@ export interface AttemptOptions {
   readonly hasCookies: boolean;
   /** Those of `upstreams` that are not asked over TLS, and whose AD bit is believed. Default: none. */
   readonly adTrusted?: ReadonlySet<UpstreamEndpoint>;
-  /** To send and receive in batches over UDP. Null: not on this system. */
+  /** To send and receive in batches over UDP. */
   readonly calls: SystemCalls;
   /** How long an attempt may last before the next one begins. */
   readonly attemptTimeoutMs?: number;

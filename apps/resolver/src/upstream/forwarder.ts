@@ -1,9 +1,8 @@
 import { hasUsableRcode, HEADER_BYTES, Response } from '@weir/dns-wire';
-import type { Exchange } from '../query/exchange.js';
+import { type Exchange, ForwardResult } from '../query/exchange.js';
 import type { NameRange } from '../query/name-range.js';
 import type { Question } from '../query/question.js';
 import { AttemptRunner, type AttemptOptions } from './attempt-runner.js';
-import { ForwardResult } from './forward-result.js';
 import { InFlightPool, setFailure, type InFlight, NO_ERROR } from './in-flight.js';
 import { OVER_SHARE, Share, type ShareOptions, SubscriberShares } from './subscriber-shares.js';
 import { SweepTimer, Sweep } from './sweep.js';

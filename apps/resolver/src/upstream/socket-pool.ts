@@ -1,5 +1,4 @@
-import type { QuerySocket } from './in-flight.js';
-import type { QuerySockets } from './query-sockets.js';
+import type { QuerySocket, QuerySockets } from './in-flight.js';
 import type { RandomIds } from './random-ids.js';
 import type { UpstreamSocket } from './upstream-socket.js';
 

@@ -1,8 +1,7 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import type { Endpoint } from '@weir/ops';
-import type { InFlight, QuerySocket } from './in-flight.js';
-import type { QuerySocketEvents } from './query-sockets.js';
+import type { InFlight, QuerySocket, QuerySocketEvents } from './in-flight.js';
 import type { RandomIds } from './random-ids.js';
 import type { BatchedSocket, UpstreamBatches } from './upstream-batches.js';
 

@@ -1,8 +1,7 @@
 import { type Endpoint, type TlsPeer, publicKeyPin } from '@weir/ops';
 import { connect, type SecureContext, type TLSSocket, type ConnectionOptions } from 'node:tls';
 import { FrameReader, frameOf } from './upstream-tcp.js';
-import type { InFlight, QuerySocket } from './in-flight.js';
-import type { QuerySocketEvents, QuerySockets } from './query-sockets.js';
+import type { InFlight, QuerySocket, QuerySocketEvents, QuerySockets } from './in-flight.js';
 import type { RandomIds } from './random-ids.js';
 
 /** The upstream has not proven that it is the one that was configured. */

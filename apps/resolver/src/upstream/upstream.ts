@@ -3,7 +3,7 @@ import { showUpstream, type UpstreamEndpoint } from '@weir/ops';
 import type { SystemCalls } from '@weir/udp-batch';
 import type { SecureContext } from 'node:tls';
 import type { BatchTurn } from '../clocks.js';
-import type { QuerySocketEvents, QuerySockets } from './query-sockets.js';
+import type { QuerySocketEvents, QuerySockets } from './in-flight.js';
 import type { RandomIds } from './random-ids.js';
 import { SocketPool } from './socket-pool.js';
 import { UpstreamCookies } from './upstream-cookies.js';
@@ -129,7 +129,7 @@ export interface UpstreamOptions {
   readonly hasCookies: boolean;
   /** Whether its AD bit is believed although it is not asked over TLS. */
   readonly trustsAd: boolean;
-  /** To send and receive in batches. Null: not on this system. */
+  /** To send and receive in batches. */
   readonly calls: SystemCalls;
   /** Around a batch of answers. */
   readonly turn: BatchTurn;

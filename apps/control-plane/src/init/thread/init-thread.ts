@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { type Fault, InvalidRequestError } from '../../http/validation/fault.js';
 import type { ActiveApplications } from '../../resources/applications/active-applications.js';
 import type { Author } from '../../revisions/change-record.js';
-import type { LoggedChange } from '../../revisions/configuration-writer.js';
+import type { UncommittedChange } from '../../revisions/configuration-writer.js';
 import type { DryRunDto } from '../read/init.dto.js';
 
 /** What the thread is started with. */
@@ -24,7 +24,7 @@ export interface Steps {
    * @throws InvalidRequestError when another catalogue came in force meanwhile, to which it does not fit; the error of
    * PostgreSQL
    */
-  load(author: Author, waitMs: number): Promise<LoggedChange>;
+  load(author: Author, waitMs: number): Promise<UncommittedChange>;
   commit(): Promise<void>;
   /**
    * Compares it with what is stored, in place of `load` and `commit`.

@@ -12,7 +12,7 @@ import {
 import type { DomainHasher } from '../../resources/domain-lists/domain-check.js';
 import { lockHead, logChanges, toLogEntries } from '../../revisions/change-log.js';
 import { type Author, EVERY_PROFILE } from '../../revisions/change-record.js';
-import type { LoggedChange } from '../../revisions/configuration-writer.js';
+import type { UncommittedChange } from '../../revisions/configuration-writer.js';
 import { Deadline } from '../../revisions/write-queue.js';
 import { findDraftFaults } from '../check/draft-faults.js';
 import { digestOfDraft, type Draft } from '../draft/draft.js';
@@ -59,7 +59,7 @@ export class Submission implements Steps {
     this.checked = { draft, digest: digestOfDraft(draft), checkedWith: head };
   }
 
-  load(author: Author, waitMs: number): Promise<LoggedChange> {
+  load(author: Author, waitMs: number): Promise<UncommittedChange> {
     const deadline = new Deadline(waitMs);
     return this.begin((client, checked) => write(client, checked, author, deadline));
   }
@@ -101,7 +101,7 @@ async function write(
   checked: CheckedDraft,
   author: Author,
   deadline: Deadline,
-): Promise<LoggedChange> {
+): Promise<UncommittedChange> {
   await client.query('BEGIN');
   const idleInTransactionMs = IDLE_IN_TRANSACTION_MS;
   const { head, transaction } = await lockHead(client, { deadline, idleInTransactionMs });
