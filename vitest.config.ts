@@ -111,7 +111,7 @@ export default defineConfig({
       // Not among what `npm test` runs: npm run test:images.
       project('images', {
         include: ['compose/src/**/*.images.spec.ts'],
-        globalSetup: ['compose/src/images/setup.ts'],
+        globalSetup: ['compose/src/images/testing/setup.ts'],
         testTimeout: 900_000,
         hookTimeout: 900_000,
         expect: { poll: { timeout: 60_000, interval: 250 } },

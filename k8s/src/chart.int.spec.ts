@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { validationErrors } from './objects/validate.js';
+import { validationErrors } from './objects/testing/validate.js';
 import { type KubernetesObject, titleOf } from './objects/kubernetes-object.js';
 import { REPOSITORY_FOLDER } from './paths.js';
 import { render, renderText } from './render/render.js';

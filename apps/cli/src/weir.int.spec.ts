@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Terminal } from '../../weir-e2e/src/terminal.js';
+import { Terminal } from '../../weir-e2e/src/testing/terminal.js';
 import { holdList } from '../../control-plane/src/testing/hold-list.js';
 import { type Harness, startHarness, TOKEN } from '../../control-plane/src/testing/harness.js';
 import { Api, Unreachable } from './api/api.js';

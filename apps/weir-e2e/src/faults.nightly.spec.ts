@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { runFaults } from './run-faults.js';
+import { runFaults } from './testing/run-faults.js';
 
 it('loses no acknowledged change and answers every query while processes are killed and stopped', async () => {
   const { code, output } = await runFaults('--short');

@@ -3,11 +3,11 @@ import { freshUserEnvironment } from '@weir/tools/services/clone';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { FreshClone } from './fresh-clone.js';
-import { PATIENT } from './patient.js';
-import { PORTS, portVariables } from './ports.js';
-import { ask } from './resolver-client.js';
-import { Terminal } from './terminal.js';
+import { FreshClone } from './testing/fresh-clone.js';
+import { PATIENT } from './testing/patient.js';
+import { PORTS, portVariables } from './testing/ports.js';
+import { ask } from './testing/resolver-client.js';
+import { Terminal } from './testing/terminal.js';
 
 const FIRST_START_MS = 580_000;
 

@@ -5,10 +5,10 @@ import { readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { DnsWatch } from './dns-watch.js';
-import { LocalStack, root } from './local-stack.js';
-import { PORTS } from './ports.js';
-import { ask } from './resolver-client.js';
+import { DnsWatch } from './testing/dns-watch.js';
+import { LocalStack, root } from './testing/local-stack.js';
+import { PORTS } from './testing/ports.js';
+import { ask } from './testing/resolver-client.js';
 
 const WEIR = 'apps/cli/dist/main.js';
 const BLOCKED = '127.0.0.1';

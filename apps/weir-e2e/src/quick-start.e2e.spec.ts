@@ -11,12 +11,12 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { DnsWatch } from './dns-watch.js';
-import { FreshClone, repository } from './fresh-clone.js';
-import { PATIENT } from './patient.js';
-import { OTHER_PORTS, PORTS, portVariables } from './ports.js';
-import { ask, dig } from './resolver-client.js';
-import { Terminal } from './terminal.js';
+import { DnsWatch } from './testing/dns-watch.js';
+import { FreshClone, repository } from './testing/fresh-clone.js';
+import { PATIENT } from './testing/patient.js';
+import { OTHER_PORTS, PORTS, portVariables } from './testing/ports.js';
+import { ask, dig } from './testing/resolver-client.js';
+import { Terminal } from './testing/terminal.js';
 
 const BLOCK_PAGE_ADDRESS = '127.0.0.1';
 // Domains of the built-in catalogue.

@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { LocalStack } from './local-stack.js';
-import { PORTS } from './ports.js';
-import { ask } from './resolver-client.js';
+import { LocalStack } from './testing/local-stack.js';
+import { PORTS } from './testing/ports.js';
+import { ask } from './testing/resolver-client.js';
 
 const FIRST = ['127.0.0.2', '::1'];
 const SECOND = ['127.0.0.3'];

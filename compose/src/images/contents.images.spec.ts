@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { SOURCE } from './deployment.js';
-import { docker, inspectImage } from './docker.js';
+import { SOURCE } from './testing/deployment.js';
+import { docker, inspectImage } from './testing/docker.js';
 
 interface LockedPackage {
   readonly version: string;

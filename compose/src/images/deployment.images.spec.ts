@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Deployment, UPSTREAM_ANSWER } from './deployment.js';
-import { docker, dockerEnvironment, inspectContainer, logsOf } from './docker.js';
-import { run } from './run.js';
-import { Subscriber } from './subscriber.js';
+import { Deployment, UPSTREAM_ANSWER } from './testing/deployment.js';
+import { docker, dockerEnvironment, inspectContainer, logsOf } from './testing/docker.js';
+import { run } from './testing/run.js';
+import { Subscriber } from './testing/subscriber.js';
 
 /** Address of the machine that runs Weir, as subscribers see it. */
 const MACHINE = '192.0.2.1';

@@ -1,11 +1,11 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Deployment, UPSTREAM, UPSTREAM_ANSWER } from './deployment.js';
-import { docker, dockerEnvironment } from './docker.js';
-import { scriptOf } from './page-script.js';
-import { run } from './run.js';
-import { Subscriber } from './subscriber.js';
+import { Deployment, UPSTREAM, UPSTREAM_ANSWER } from './testing/deployment.js';
+import { docker, dockerEnvironment } from './testing/docker.js';
+import { scriptOf } from './testing/page-script.js';
+import { run } from './testing/run.js';
+import { Subscriber } from './testing/subscriber.js';
 
 const PAGE = 'docs/operations/install-compose.md';
 /** Addresses of this machine in the commands of the page. */

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { docker, tryDocker } from './docker.js';
-import { run } from './run.js';
+import { docker, tryDocker } from './testing/docker.js';
+import { run } from './testing/run.js';
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url));
 const PAGE = 'docs/operations/one-machine.md';

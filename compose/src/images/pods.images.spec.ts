@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PodReport, type ReportedPod, reportPods } from '../../../k8s/src/pods/report.js';
 import { render } from '../../../k8s/src/render/render.js';
 import { ciValues } from '../../../k8s/src/render/values.js';
-import { Cluster, type PodOptions } from './cluster.js';
-import { UPSTREAM_ANSWER } from './deployment.js';
-import { run } from './run.js';
-import type { RunningPod } from './running-pod.js';
-import { Subscriber } from './subscriber.js';
+import { Cluster, type PodOptions } from './testing/cluster.js';
+import { UPSTREAM_ANSWER } from './testing/deployment.js';
+import { run } from './testing/run.js';
+import type { RunningPod } from './testing/running-pod.js';
+import { Subscriber } from './testing/subscriber.js';
 
 const BLOCK_PAGE = '192.0.2.80';
 /** The name server that the example values name. */

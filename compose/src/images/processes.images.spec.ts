@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PROCESS_SCHEMAS } from '../settings.js';
-import { docker, inspectContainer, tryDocker } from './docker.js';
-import { outcomeOf, run } from './run.js';
+import { docker, inspectContainer, tryDocker } from './testing/docker.js';
+import { outcomeOf, run } from './testing/run.js';
 
 const { version } = JSON.parse(
   readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),

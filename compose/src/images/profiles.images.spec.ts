@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Deployment, UPSTREAM_ANSWER } from './deployment.js';
-import { dockerEnvironment } from './docker.js';
-import { Subscriber } from './subscriber.js';
+import { Deployment, UPSTREAM_ANSWER } from './testing/deployment.js';
+import { dockerEnvironment } from './testing/docker.js';
+import { Subscriber } from './testing/subscriber.js';
 
 const MACHINE = '192.0.2.1';
 const BALANCER = '192.0.2.55';

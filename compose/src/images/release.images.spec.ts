@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Deployment, SOURCE } from './deployment.js';
-import { docker, dockerEnvironment, inspectImage } from './docker.js';
+import { Deployment, SOURCE } from './testing/deployment.js';
+import { docker, dockerEnvironment, inspectImage } from './testing/docker.js';
 
 const VERSION = '9.8.7';
 const TARGETS = ['block-page', 'control-plane', 'migrate', 'resolver'];

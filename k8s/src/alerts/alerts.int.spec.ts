@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { type AlertCase, readCases } from './testing/cases.js';
-import { type AlertRule, readRules, RULES_FILE } from './rules.js';
+import { type AlertRule, readRules, RULES_FILE } from './testing/rules.js';
 
 const rules = readRules();
 

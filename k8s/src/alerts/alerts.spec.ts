@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { REPOSITORY_FOLDER } from '../paths.js';
 import { readCases } from './testing/cases.js';
-import { readRules } from './rules.js';
+import { readRules } from './testing/rules.js';
 
 const rules = readRules();
 const pages = globSync('docs/operations/alerts-*.md', { cwd: REPOSITORY_FOLDER });

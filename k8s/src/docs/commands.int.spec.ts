@@ -8,8 +8,8 @@ import { podsOf } from '../pods/pod.js';
 import { HELM_VERSIONS } from '../render/helm-program.js';
 import { runHelm, render } from '../render/render.js';
 import { ciValues, overlay, type Values } from '../render/values.js';
-import { parseCommandLine } from './command-line.js';
-import { CHART_PAGES, codeBlocks, commandsOf, PAGES, readPage } from './markdown.js';
+import { parseCommandLine } from './testing/command-line.js';
+import { CHART_PAGES, codeBlocks, commandsOf, PAGES, readPage } from './testing/markdown.js';
 
 const found = (program: string) =>
   PAGES.flatMap((path) => commandsOf(program, readPage(path)).map((command) => [path, command]));

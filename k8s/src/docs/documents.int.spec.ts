@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { HELM_VERSIONS } from '../render/helm-program.js';
 import { render } from '../render/render.js';
 import { chartValues, ciValues, overlay, type Values } from '../render/values.js';
-import { CHART_PAGES, codeBlocks, PAGES, readPage } from './markdown.js';
+import { CHART_PAGES, codeBlocks, PAGES, readPage } from './testing/markdown.js';
 
 const VALUES = chartValues();
 

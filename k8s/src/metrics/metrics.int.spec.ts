@@ -1,13 +1,13 @@
 import { encodeQuery } from '@weir/dns-wire/testing';
 import { createSocket } from 'node:dgram';
 import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
-import { readRules } from '../alerts/rules.js';
+import { readRules } from '../alerts/testing/rules.js';
 import { ROWS } from '../dashboard/rows.js';
 import { createDatabase } from '../testing/database.js';
 import { visit } from '../testing/visit.js';
 import { startWeir, TOKEN, type WeirProcesses } from '../testing/weir-processes.js';
-import { usedMetrics } from './expression.js';
-import { type Exposition, parseExposition } from './exposition.js';
+import { usedMetrics } from './testing/expression.js';
+import { type Exposition, parseExposition } from './testing/exposition.js';
 
 declare module 'vitest' {
   interface ProvidedContext {

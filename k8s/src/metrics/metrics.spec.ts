@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { usedMetrics } from './expression.js';
-import { parseExposition } from './exposition.js';
+import { usedMetrics } from './testing/expression.js';
+import { parseExposition } from './testing/exposition.js';
 
 it('finds the metrics of an expression with the labels that it uses', () => {
   const expr =

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type Container, inspectContainer } from './docker.js';
 import { type Outcome, outcomeOf, run } from './run.js';
 
-const repository = fileURLToPath(new URL('../../..', import.meta.url));
+const repository = fileURLToPath(new URL('../../../..', import.meta.url));
 
 /** Address of the tests' upstream name server, in the network of docker-compose.yml. */
 export const UPSTREAM = '172.30.53.200';

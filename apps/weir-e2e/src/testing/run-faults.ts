@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
 /** Runs the compiled fault suite of the working tree. Its report, with the seed, also goes to the terminal. */
 export function runFaults(...args: string[]): Promise<{ code: number | null; output: string }> {

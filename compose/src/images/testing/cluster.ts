@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { docker, tryDocker } from './docker.js';
 import { mountsOf, type VolumeSources } from './pod-volumes.js';
-import type { ReportedPod } from '../../../k8s/src/pods/report.js';
+import type { ReportedPod } from '../../../../k8s/src/pods/report.js';
 import { RunningPod } from './running-pod.js';
 
 const { version } = JSON.parse(
-  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8'),
 ) as { version: string };
 /** The namespace that the chart is rendered for. */
 const NAMESPACE = 'dns';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export const repository = fileURLToPath(new URL('../../..', import.meta.url));
+export const repository = fileURLToPath(new URL('../../../..', import.meta.url));
 
 /** A fresh clone of the checked-out commit, in a private temporary folder. */
 export class FreshClone {

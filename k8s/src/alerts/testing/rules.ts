@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { CHART_FOLDER } from '../paths.js';
+import { CHART_FOLDER } from '../../paths.js';
 
 export interface AlertRule {
   readonly alert: string;

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { REPOSITORY_FOLDER } from '../paths.js';
+import { REPOSITORY_FOLDER } from '../../paths.js';
 
 /** The pages that are about the chart: every block of YAML in them is values. */
 export const CHART_PAGES: readonly string[] = [

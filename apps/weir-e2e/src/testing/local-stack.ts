@@ -8,7 +8,7 @@ import { portVariables, PORTS } from './ports.js';
 import { PATIENT } from './patient.js';
 import { Terminal } from './terminal.js';
 
-export const root = fileURLToPath(new URL('../../..', import.meta.url));
+export const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const START_MS = 120_000;
 
 /** The compiled stack of the working tree, with its own folder. */
