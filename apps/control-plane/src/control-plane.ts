@@ -48,7 +48,7 @@ export async function startControlPlane(
     const ops = open(await OpsServer.start({ host, port, log }), (server) => server.close());
     const tls = openTls('MANAGEMENT_TLS', configuration.MANAGEMENT_TLS_CLIENT_CA);
     const feedTls = openTls('FEED_TLS');
-    const tokens = open(openTokens(configuration, log), ({ file }) => file?.close());
+    const tokens = open(openTokens(configuration, log), (it) => it.close());
     const deployment = open(openDeployment(configuration, log), (it) => it.close());
     const definition = await openDefinition(configuration);
     const telemetry = await openTelemetry({ process: 'control-plane', configuration, log });

@@ -1,9 +1,9 @@
-import type { Logger, OpenDeployment, TlsIdentity } from '@weir/ops';
+import type { Logger, OpenDeployment, TlsIdentity, Watched } from '@weir/ops';
 import type { OpsServer } from '@weir/ops/metrics';
 import type { Telemetry } from '@weir/telemetry';
 import type { DefinitionReader } from './catalogue/worker/definition-reader.js';
 import type { ControlPlaneConfiguration } from './configuration.js';
-import type { Tokens } from './http/callers/tokens.js';
+import type { Token } from './http/callers/tokens.js';
 
 /** What a process has opened before Nest starts. */
 export interface Process {
@@ -13,7 +13,7 @@ export interface Process {
   /** Of the management API. Null: http. */
   readonly tls: TlsIdentity | null;
   readonly feedTls: TlsIdentity | null;
-  readonly tokens: Tokens;
+  readonly tokens: Watched<readonly Token[]>;
   readonly deployment: OpenDeployment;
   /** Of the catalogue. */
   readonly definition: DefinitionReader;

@@ -158,7 +158,7 @@ function registerSocketMetrics(metrics: ReadMetrics, listeners: Listeners): void
 
 function registerFileMetrics(
   metrics: ReadMetrics,
-  { allowedClients, localRecords }: DnsService,
+  { files: { allowedClients, localRecords } }: DnsService,
 ): void {
   metrics.counter(
     'allowed_clients_file_faults_total',
@@ -168,7 +168,7 @@ function registerFileMetrics(
   metrics.counter(
     'local_records_file_faults_total',
     'Checks at which LOCAL_RECORDS was not usable; the records before it stay in force',
-    () => localRecords?.faults ?? 0,
+    () => localRecords.faults,
   );
 }
 

@@ -1,10 +1,10 @@
 import { parseHashKey, type HashKey } from '@weir/dns-name';
 import {
+  type AddressWords,
   type LineOutput,
   type Logger,
   stopInTurn,
   type UpstreamEndpoint,
-  type WatchedFiles,
 } from '@weir/ops';
 import { loadSystemCalls } from '@weir/udp-batch';
 import { randomInt, randomBytes } from 'node:crypto';
@@ -17,11 +17,11 @@ import { createLanes, laneCount } from './create-lanes.js';
 import { Dnstap } from './dnstap/dnstap.js';
 import { FrameSender } from './dnstap/frame-sender.js';
 import type { Lanes } from './lanes/lanes.js';
-import { type AllowedClients, OperatorFiles } from './operator-files.js';
+import { OperatorFiles } from './operator-files.js';
 import { ClientLimits } from './limits/client-limits.js';
 import { ServerCookies } from './limits/server-cookies.js';
 import { type BoundAddresses, Listeners } from './listeners/listeners.js';
-import { LocalRecords, TargetHasher } from '@weir/policy/answers';
+import { TargetHasher } from '@weir/policy/answers';
 import { ProfileRows } from './metrics/profile-counters.js';
 import { CountsOfAll, countersInto, createThreadCounts } from './metrics/thread-counts.js';
 import { openQueryLog, type QueryLog } from './query-log/query-log.js';
@@ -88,9 +88,7 @@ const elapsedMs = (): number => performance.now();
 
 /** Wires everything that answers queries. */
 export class DnsService {
-  readonly allowedClients: AllowedClients;
-  /** Null: there is no file of local records. */
-  readonly localRecords: WatchedFiles<LocalRecords> | null;
+  readonly files: OperatorFiles;
   readonly cache: AnswerCache;
   readonly queryLog: QueryLog | null;
   readonly dnstapSender: FrameSender | null;
@@ -98,7 +96,6 @@ export class DnsService {
   readonly listeners: Listeners;
   /** What all threads have counted until now. */
   readonly counts: CountsOfAll;
-  private readonly files: OperatorFiles;
   private readonly createLanes: () => Lanes;
   private runningLanes: Lanes | null = null;
 
@@ -152,8 +149,9 @@ export class DnsService {
       checkMs: options.fileCheckMs,
       onChange: (files) => this.runningLanes?.update(files),
     });
-    this.allowedClients = this.files.allowedClients;
-    this.localRecords = this.files.localRecords;
+    const allowedClients = {
+      has: (client: AddressWords) => this.files.allowedClients.value.has(client),
+    };
 
     // The path of the queries of this thread, and what it writes to.
     this.queryLog = openQueryLog(configuration, options.queryLogOutput);
@@ -163,8 +161,8 @@ export class DnsService {
       ...{ source, hashKey, isReady, nowMs, nowSeconds, limits, onDefect },
       ...counting,
       wallClockMs: wallMs,
-      allowedClients: this.allowedClients,
-      localRecords: this.localRecords ?? { value: LocalRecords.none },
+      allowedClients,
+      localRecords: this.files.localRecords,
       cache: this.cache,
       keep: this.cache.put.bind(this.cache),
       upstream: () => this.forwarder,
@@ -184,7 +182,7 @@ export class DnsService {
     });
     this.listeners = new Listeners({
       ...{ configuration, calls, handler, counters, subscriber, limits, nowMs, log },
-      allowedClients: this.allowedClients,
+      allowedClients,
       laneCount: lanes,
       onError: throttled((error: Error) => {
         log.error({ reason: error.message }, 'a listening socket has failed; it goes on');

@@ -7,7 +7,7 @@ import {
   secretList,
   text,
 } from './variables/index.js';
-import { WatchedFiles, type WatchedFilesLog } from './watched-files.js';
+import { watchFile, type WatchedFilesLog } from './watched-files.js';
 
 const SHORTEST_TOKEN = 16;
 const TOKEN = /^\S{16,1000}$/;
@@ -75,11 +75,10 @@ export function openDeployment(
 ): OpenDeployment {
   const { FEED_TOKENS: fixed = [], FEED_TOKENS_FILE: file } = configuration;
   const id = deploymentId(configuration);
-  if (file === undefined) {
-    return { id, tokens: () => fixed, tokenFileFaults: () => 0, close: () => undefined };
-  }
-  const watched = new WatchedFiles<readonly string[]>({
-    files: [{ variable: 'FEED_TOKENS_FILE', path: file }],
+  const tokens = watchFile<readonly string[]>({
+    variable: 'FEED_TOKENS_FILE',
+    path: file,
+    fixed,
     maxBytes: MAX_FILE_BYTES,
     parse: parseTokens,
     content: 'the tokens of the feed API',
@@ -88,9 +87,9 @@ export function openDeployment(
   });
   return {
     id,
-    tokens: () => watched.value,
-    tokenFileFaults: () => watched.faults,
-    close: () => watched.close(),
+    tokens: () => tokens.value,
+    tokenFileFaults: () => tokens.faults,
+    close: () => tokens.close(),
   };
 }
 

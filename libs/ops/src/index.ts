@@ -14,7 +14,7 @@ export { parseDate, parseTime } from './parse-time.js';
 export * from './process.js';
 export * from './stopping.js';
 export * from './tls/tls-files.js';
-export { openTlsAgent, publicKeyPin, type TlsAgent } from './tls/tls-agent.js';
+export { openTlsAgent, publicKeyPin } from './tls/tls-agent.js';
 export * from './tls/tls-identity.js';
 export * from './variables/index.js';
 export * from './version.js';

@@ -38,12 +38,34 @@ export interface WatchedFilesOptions<T> {
   readonly onChange?: (value: T) => void;
 }
 
+/** What files have, or a value that stays as it is. */
+export interface Watched<T> {
+  readonly value: T;
+  /** Number of checks at which the files were not usable. */
+  readonly faults: number;
+  close(): void;
+}
+
+export interface WatchedFileOptions<T> extends Omit<WatchedFilesOptions<T>, 'files'> {
+  readonly variable: string;
+  /** What the variable names, if it is set. */
+  readonly path: string | undefined;
+  /** The value without a file. */
+  readonly fixed: T;
+}
+
+/** The value that a file has, or else the fixed one. @throws StartError when the file is not usable */
+export function watchFile<T>(options: WatchedFileOptions<T>): Watched<T> {
+  const { variable, path, fixed, ...rest } = options;
+  if (path === undefined) return { value: fixed, faults: 0, close: () => undefined };
+  return new WatchedFiles({ ...rest, files: [{ variable, path }] });
+}
+
 /**
  * Files that belong together and are checked regularly. Changed ones are used without a restart, when nobody writes to
  * them any more. Files that cannot be used are refused as a whole and change nothing.
  */
-export class WatchedFiles<T> {
-  /** Number of checks at which the files were not usable. */
+export class WatchedFiles<T> implements Watched<T> {
   faults = 0;
   /** What the last usable files have. */
   value: T;

@@ -70,7 +70,12 @@ export function followPolicy({
   const deployment = openDeployment(configuration, log);
   const { FEED_URL: url, FEED_CA: ca, FEED_PINS: pins } = configuration;
   const tls = openTlsAgent({ prefix: 'FEED', url, ca, pins, log });
-  const feed = new FeedClient(url, () => deployment.tokens()[0], undefined, tls?.agent);
+  const feed = new FeedClient(
+    url,
+    () => deployment.tokens()[0],
+    undefined,
+    tls === null ? undefined : () => tls.value,
+  );
   const { DATA_DIR: dataDir } = configuration;
   const disk = dataDir === undefined ? undefined : new ConfigurationStore({ folder: dataDir, log });
   const images = new CatalogueImages(feed, disk, log, {
@@ -114,7 +119,7 @@ export function followPolicy({
       hasCatalogue: (target.policy?.catalogue ?? null) !== null,
       fileFaults: {
         FEED_TOKENS_FILE: deployment.tokenFileFaults(),
-        FEED_CA: tls?.faults() ?? 0,
+        FEED_CA: tls?.faults ?? 0,
       },
     });
   return {

@@ -86,7 +86,7 @@ export class ChangesController implements OnModuleDestroy {
       heartbeatMs: Math.min(MAX_HEARTBEAT_MS, configuration.MANAGEMENT_STALL_S * 500),
       isAllowed: () => {
         const { authorization } = request.headers;
-        const check = checkToken(tokens.all(), authorization, source?.address ?? null, Date.now());
+        const check = checkToken(tokens.value, authorization, source?.address ?? null, Date.now());
         return check.caller?.name === caller?.name;
       },
     });

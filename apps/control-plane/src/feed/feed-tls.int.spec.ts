@@ -31,7 +31,12 @@ describe('the feed over TLS', () => {
   const read = async ({ ca, pins }: { ca?: string | undefined; pins?: string | undefined }) => {
     const url = `https://127.0.0.1:${replica.feedPort}`;
     const tls = openTlsAgent({ prefix: 'FEED', url, ca: ca && file(ca), pins, log });
-    const client = new FeedClient(url, () => FEED_TOKEN, undefined, tls?.agent);
+    const client = new FeedClient(
+      url,
+      () => FEED_TOKEN,
+      undefined,
+      tls === null ? undefined : () => tls.value,
+    );
     try {
       const [parts, page] = [
         await Array.fromAsync(client.snapshot()),
@@ -86,10 +91,15 @@ describe('the feed over TLS', () => {
     const ca = file('live-ca.crt');
     copyFileSync(file('ca.crt'), ca);
     const url = `https://127.0.0.1:${replica.feedPort}`;
-    const { agent, faults } = openTlsAgent({ prefix: 'FEED', url, ca, pins: undefined, log })!;
+    const tls = openTlsAgent({ prefix: 'FEED', url, ca, pins: undefined, log })!;
     const registry = new Registry();
-    registerFeedFileMetrics(registry, { FEED_CA: faults });
-    const client = new FeedClient(url, () => FEED_TOKEN, undefined, agent);
+    registerFeedFileMetrics(registry, { FEED_CA: () => tls.faults });
+    const client = new FeedClient(
+      url,
+      () => FEED_TOKEN,
+      undefined,
+      () => tls.value,
+    );
     writeFileSync(ca, 'nonsense');
     const counted = /^weir_feed_file_faults_total\{variable="FEED_CA"\} [1-9]/m;
     await expect.poll(() => registry.metrics()).toMatch(counted);

@@ -63,7 +63,8 @@ export class GroupCommit {
 
   /**
    * @param span of the call that makes the change, if it is traced.
-   * @returns the change when its transaction is committed. @throws the error of the change itself, or of its transaction
+   * @returns the change when its transaction is committed.
+   * @throws the error of the change itself, or of its transaction
    */
   submit<T>(
     change: SubmittedChange<T>,

@@ -1,3 +1,4 @@
+import { parseHashKey } from '@weir/dns-name';
 import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
 import { parseCidrs } from '@weir/ops';
 import { policyOf, profile, put } from '@weir/policy-feed/testing';
@@ -6,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ClientAddress } from '@weir/clients';
-import { AllowedClients } from '../operator-files.js';
+import { OperatorFiles } from '../operator-files.js';
 import { askUdp } from '../testing/client.js';
 import { startService, createService } from '../testing/service.js';
 
@@ -33,15 +34,23 @@ function open(networks: string) {
     info: (_: object, text: string) => logged.push(text),
     warn: (details: object, text: string) => logged.push(`${text}: ${JSON.stringify(details)}`),
   };
-  const networksOf = parseCidrs(['192.0.2.0/24']);
-  const clients = new AllowedClients({ networks: networksOf, file, log, checkMs: 20 });
-  cleanups.push(() => {
-    clients.close();
+  const files = new OperatorFiles({
+    configuration: {
+      DNS_ALLOWED_CLIENTS: parseCidrs(['192.0.2.0/24']),
+      DNS_ALLOWED_CLIENTS_FILE: file,
+      LOCAL_RECORDS: undefined,
+    },
+    hashKey: parseHashKey('000102030405060708090a0b0c0d0e0f'),
+    checkMs: 20,
+    onChange: () => undefined,
+    log,
   });
+  cleanups.push(() => files.close());
+  const clients = files.allowedClients;
   const has = (address: string) => {
     const client = new ClientAddress();
     client.set(address, 0);
-    return clients.has(client);
+    return clients.value.has(client);
   };
   return { clients, has, logged };
 }

@@ -370,7 +370,7 @@ describe('the file of LOCAL_RECORDS', () => {
     const { ask, write, logged, service } = await serve(['x.example A 192.0.2.9']);
     const rdataOf = async (name: string) => (await ask(name)).records.map(([, , , rdata]) => rdata);
     write('x.example A 192.0.2.8', 'y.example A 192.0.2.999');
-    await expect.poll(() => service.localRecords!.faults).toBeGreaterThan(1);
+    await expect.poll(() => service.files.localRecords.faults).toBeGreaterThan(1);
     expect(await rdataOf('x.example')).toEqual(['c0000209']);
     const faults = logged.filter((line) => line.includes('the local records were not replaced'));
     expect(faults).toHaveLength(1);

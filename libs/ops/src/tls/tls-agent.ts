@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { StartError } from '../process.js';
 import { PIN_KIND, PIN_PATTERN } from '../variables/endpoint.js';
-import { WatchedFiles, type WatchedFilesLog } from '../watched-files.js';
+import { type Watched, watchFile, type WatchedFilesLog } from '../watched-files.js';
 import { parseAuthorities } from './tls-files.js';
 
 /** SHA-256 of the SubjectPublicKeyInfo of the server, in base64 (RFC 7858 §4.2); `none` without a certificate. */
@@ -28,18 +28,12 @@ export interface TlsAgentOptions {
   readonly log: WatchedFilesLog;
 }
 
-export interface TlsAgent {
-  /** Of the next request. It sends nothing before the server has proven who it is. A changed file makes another. */
-  readonly agent: () => Agent;
-  /** Number of checks at which the file of authorities was not usable. */
-  readonly faults: () => number;
-}
-
 /**
- * Null: neither a file nor a pin is given.
+ * The agent of the next request. It sends nothing before the server has proven who it is. A changed file of authorities
+ * makes another. Null: neither a file nor a pin is given.
  * @throws StartError when the URL is not https, or a value is not usable.
  */
-export function openTlsAgent(options: TlsAgentOptions): TlsAgent | null {
+export function openTlsAgent(options: TlsAgentOptions): Watched<Agent> | null {
   const { prefix, url, ca, log } = options;
   if (ca === undefined && options.pins === undefined) return null;
   if (new URL(url).protocol !== 'https:') {
@@ -53,12 +47,10 @@ export function openTlsAgent(options: TlsAgentOptions): TlsAgent | null {
       // A pin alone takes the place of authority and name: `CheckingAgent` compares it.
       rejectUnauthorized: pins.length === 0 || authorities !== undefined,
     });
-  if (ca === undefined) {
-    const agent = agentOf();
-    return { agent: () => agent, faults: () => 0 };
-  }
-  const file = new WatchedFiles<Agent>({
-    files: [{ variable: `${prefix}_CA`, path: ca }],
+  return watchFile<Agent>({
+    variable: `${prefix}_CA`,
+    path: ca,
+    fixed: agentOf(),
     maxBytes: MAX_FILE_BYTES,
     parse: (text) => {
       parseAuthorities(text, `${prefix}_CA`);
@@ -68,7 +60,6 @@ export function openTlsAgent(options: TlsAgentOptions): TlsAgent | null {
     log,
     checkMs: CHECK_MS,
   });
-  return { agent: () => file.value, faults: () => file.faults };
 }
 
 function parsePins(text: string | undefined, variable: string): readonly string[] {

@@ -93,7 +93,7 @@ function delayOf(count: number): number {
 export function registerCallerMetrics(
   registry: Registry,
   attempts: FailedAttempts,
-  file: { readonly faults: number } | null,
+  tokens: { readonly faults: number },
 ): void {
   const metrics = new ReadMetrics(registry, 'weir_management_');
   metrics.counter(
@@ -104,6 +104,6 @@ export function registerCallerMetrics(
   metrics.counter(
     'tokens_file_faults_total',
     'Checks at which MANAGEMENT_TOKENS_FILE was not usable; the tokens before it stay in force',
-    () => file?.faults ?? 0,
+    () => tokens.faults,
   );
 }

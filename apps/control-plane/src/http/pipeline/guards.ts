@@ -45,14 +45,14 @@ export class TokenGuard implements CanActivate {
     @Inject(PROCESS) private readonly process: Process,
     registry: Registry,
   ) {
-    registerCallerMetrics(registry, this.attempts, process.tokens.file);
+    registerCallerMetrics(registry, this.attempts, process.tokens);
   }
 
   canActivate(execution: ExecutionContext): boolean | Promise<boolean> {
     const http = execution.switchToHttp();
     const { context, headers } = http.getRequest<Request>();
     const address = context.source?.address ?? null;
-    const check = checkToken(this.process.tokens.all(), headers.authorization, address, Date.now());
+    const check = checkToken(this.process.tokens.value, headers.authorization, address, Date.now());
     if (check.caller !== null) {
       context.caller = check.caller;
       return true;
