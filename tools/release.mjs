@@ -36,11 +36,9 @@ const changelogFile = join(root, 'CHANGELOG.md');
 /** A reason for which there is no release, for the user. */
 class Refusal extends Error {}
 
-function run(command, args, environment = {}) {
-  const env = { ...process.env, ...environment };
+function run(command, args) {
   const { status, error, stdout } = spawnSync(command, args, {
     cwd: root,
-    env,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -103,11 +101,7 @@ function listContents(version, output) {
 }
 
 function buildImages(version, commit) {
-  spawnImages({ REVISION: commit, WEIR_VERSION: version });
-}
-
-function spawnImages(environment) {
-  const env = { ...process.env, ...environment };
+  const env = { ...process.env, REVISION: commit, WEIR_VERSION: version };
   const { status } = spawnSync('compose/build-images.sh', [], { cwd: root, env, stdio: 'inherit' });
   if (status !== 0) throw new Refusal('the images cannot be built');
 }

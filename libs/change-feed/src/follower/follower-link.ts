@@ -54,12 +54,14 @@ export class AcknowledgementPace {
 }
 
 export interface FollowerLinkOptions {
+  /** Unique among all followers, and new at each start. */
   readonly id: string;
   readonly kind: FollowerKind;
+  /** Stays the same over a restart, and no other live follower has it (decisions §12). Unset: it has none. */
   readonly name?: string | undefined;
   readonly redisUrl: string;
   readonly deployment: Deployment;
-  /** What the lease says besides. */
+  /** What the control plane is told each second besides, for people. */
   readonly status?: (() => ResolverStatus | undefined) | undefined;
   readonly log: FeedLogger;
   /**

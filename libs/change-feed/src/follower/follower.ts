@@ -3,11 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FeedClient } from '../client/feed-client.js';
 import { FeedError } from '../client/feed-requests.js';
 import type { ConfigurationStore } from '../disk/configuration-store.js';
-import type { Deployment, Refusal } from '../protocol/signed-messages.js';
-import type { FollowerKind, ResolverStatus } from '../protocol/protocol.js';
-import { type FeedLogger, retryDelayMs, Yielder } from '../runtime/runtime.js';
+import type { Refusal } from '../protocol/signed-messages.js';
+import { retryDelayMs, Yielder } from '../runtime/runtime.js';
 import { ChangeSpans, type FollowerTracer } from './change-spans.js';
-import { FollowerLink } from './follower-link.js';
+import { FollowerLink, type FollowerLinkOptions } from './follower-link.js';
 import { FollowerMachine } from './machine/follower-machine.js';
 import type {
   FailureKind,
@@ -30,14 +29,7 @@ const LEAST_AWAIT_MS = 50;
 /** Followers wait differently long, so that they do not ask all at once. */
 const AWAIT_JITTER_MS = 200;
 
-export interface FollowerOptions {
-  /** Unique among all followers, and new at each start. */
-  readonly id: string;
-  readonly kind: FollowerKind;
-  /** Stays the same over a restart, and no other live follower has it (decisions §12). Unset: it has none. */
-  readonly name?: string | undefined;
-  readonly redisUrl: string;
-  readonly deployment: Deployment;
+export interface FollowerOptions extends Omit<FollowerLinkOptions, 'onEvent'> {
   /** Owned by the follower, which closes it when it stops. */
   readonly feed: FeedClient;
   readonly target: FollowerTarget;
@@ -47,9 +39,6 @@ export interface FollowerOptions {
   readonly tracer?: FollowerTracer | undefined;
   /** Called before it tells the control plane what is in force. */
   readonly onAcknowledge?: (() => void) | undefined;
-  /** What the control plane is told each second besides, for people. */
-  readonly status?: (() => ResolverStatus | undefined) | undefined;
-  readonly log: FeedLogger;
 }
 
 /**

@@ -1,26 +1,15 @@
-import type { CommercialUse, Definition, ListFormat } from '@weir/catalogue';
+import type { Definition, GroupDefinition, SourceDefinition } from '@weir/catalogue';
 import { type HashKey, SuffixHashes, toWireName } from '@weir/dns-name';
-import type { Purpose } from '@weir/policy';
 import type { ClientBase, Pool } from 'pg';
 
 /** A list that a group names. */
-export interface NamedSource {
-  readonly name: string;
-  readonly format: ListFormat;
-  readonly licence: string | null;
-  readonly commercialUse: CommercialUse | null;
-}
+export type NamedSource = Pick<SourceDefinition, 'name' | 'format' | 'licence' | 'commercialUse'>;
 
 /** A category or an application, as the definition describes it. */
-export interface NamedGroup {
-  readonly id: number;
-  readonly name: string;
-  readonly group: string | null;
-  readonly purpose: Purpose;
-  /** Whether nobody is told which names its lists have. */
-  readonly secret: boolean;
-  /** Whether it has only sample names. */
-  readonly isSample: boolean;
+export interface NamedGroup extends Pick<
+  GroupDefinition,
+  'id' | 'name' | 'group' | 'purpose' | 'secret' | 'isSample'
+> {
   readonly sources: readonly NamedSource[];
   readonly inline: readonly InlineName[];
 }
@@ -74,7 +63,7 @@ export async function readSamples(
 }
 
 function toNamed(
-  groups: Definition['categories'],
+  groups: readonly GroupDefinition[],
   before: readonly NamedGroup[],
   key: HashKey,
 ): NamedGroup[] {
