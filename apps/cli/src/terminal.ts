@@ -57,7 +57,7 @@ export class Terminal {
 
   /**
    * Prints rows in columns below headings.
-   * @param left so many columns are aligned to the left, the others to the right.
+   * @param left number of columns that are aligned to the left, the others to the right.
    * @param styleOf the style of the row with that number; undefined: none.
    */
   printTable(

@@ -157,9 +157,9 @@ describe('weir beside a control plane', () => {
     expect((await run('orders', 'list')).out).toEqual([
       expect.stringMatching(/^id +state +until +in force at +on +authority +reference$/),
       expect.stringMatching(
-        /^7 +set +- +20\S+Z +0\/0 +District Court of Exampleton +12 O 345\/26$/,
+        /^7 +pending +- +20\S+Z +0\/0 +District Court of Exampleton +12 O 345\/26$/,
       ),
-      expect.stringMatching(/^8 +set +2099-12-31T23:00:00Z +20\S+Z +0\/0 /),
+      expect.stringMatching(/^8 +pending +2099-12-31T23:00:00Z +20\S+Z +0\/0 /),
     ]);
     const listed = await json<unknown[]>('orders', 'list');
     expect(listed).toEqual((await harness.call('GET', '/orders/')).body);

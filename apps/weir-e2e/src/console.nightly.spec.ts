@@ -18,7 +18,7 @@ import {
   tokenOf,
 } from './testing/console-stack.js';
 
-/** Of one token; so many streams of changes may be open. */
+/** Of one token; this many streams of changes may be open. */
 const CALLS_AT_ONCE = 16;
 const MANY_ORDERS = 310;
 
@@ -37,7 +37,7 @@ const DARK_PIXELS = `(async () => {
   return count;
 })()`;
 
-/** Writes a list of so many names. */
+/** Writes a list of this many names. */
 function writeBets(catalogue: string, count: number): void {
   const names = Array.from({ length: count }, (_, i) => `n${i}.example.net\n`);
   writeFileSync(join(catalogue, 'bets.txt'), names.join(''));

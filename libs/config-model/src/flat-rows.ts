@@ -40,7 +40,7 @@ export class FlatRows implements Iterable<Row> {
     return Array.from(row, (value) => (value === FLAT_NULL ? null : value));
   }
 
-  /** These rows in pieces of so many, which have the same values without a copy. */
+  /** These rows in pieces of this size, which have the same values without a copy. */
   *pieces(rows: number): Generator<FlatRows, undefined> {
     for (let from = 0; from < this.length; from += rows) {
       const start = this.startOf(from);

@@ -2,7 +2,7 @@ import { FLAT_NULL, FlatRows } from './flat-rows.js';
 
 const [OPEN, CLOSE, COMMA, ZERO] = [0x5b, 0x5d, 0x2c, 0x30];
 const NULL = [0x6e, 0x75, 0x6c, 0x6c];
-/** So many digits fit in a small integer, with which V8 computes fastest. */
+/** This many digits fit in a small integer, with which V8 computes fastest. */
 const MOST_SMALL_DIGITS = 9;
 const POWERS = Array.from({ length: MOST_SMALL_DIGITS + 1 }, (_, digits) => 10 ** digits);
 /** A number of more bytes may not be a safe integer. */

@@ -154,7 +154,7 @@ const CODECS: { readonly [K in EntityKind]: RowCodec<K> } = {
   },
 };
 
-/** A row begins with the row of its key. So many values at its beginning are the key. */
+/** A row begins with the row of its key. This many values at its beginning are the key. */
 export const KEY_LENGTHS: Readonly<Record<EntityKind, number>> = {
   blockPage: 1,
   profile: 1,

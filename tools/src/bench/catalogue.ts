@@ -18,7 +18,7 @@ const SHARED = 10;
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const ENDS = ['com', 'net', 'org', 'de', 'info', 'ru', 'top', 'xyz', 'co.uk', 'com.br'];
 
-/** Writes a catalogue folder of so many names, the same at every run. @returns the size of its lists in bytes. */
+/** Writes a catalogue folder of this many names, the same at every run. @returns the size of its lists in bytes. */
 async function writeLists(folder: string, domains: number): Promise<number> {
   mkdirSync(join(folder, 'lists'));
   let bytes = 0;

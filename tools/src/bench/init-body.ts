@@ -27,7 +27,7 @@ const RANGES_AN_ADDRESS = 50;
 /**
  * The text of a body in chunks, generated while it is sent.
  * @param variant other variants have other networks and domains.
- * @param changedEach each so many-th network has another profile than without this parameter.
+ * @param changedEach one of this many networks has another profile than without this parameter.
  */
 export function* initBody(
   size: InitSize,

@@ -14,7 +14,7 @@ type Figures = Readonly<Record<string, number>>;
 const ROUNDS = shareOf(3);
 const WARM_UP = shareOf(300);
 const CHANGES = shareOf(1_000);
-/** `/init/`: each so many-th network gets another profile. */
+/** `/init/`: one of this many networks gets another profile. */
 const CHANGED_EACH = 1_000;
 const INIT_DEADLINE_MS = 180_000;
 

@@ -47,7 +47,7 @@ const QUERY_LOOPS_PER_RESOLVER = 2;
 const FIXED_LIMIT_MS = 120_000;
 /** Enough that a transaction commits several changes. */
 const PLANTED_WRITERS = 4;
-/** So many changes, and as many queries right after one, show each planted defect that needs no fault. */
+/** This many changes, and as many queries right after one, show each planted defect that needs no fault. */
 const PLANTED_CHANGES = 150;
 
 export interface FaultOptions {

@@ -48,20 +48,23 @@ export async function listOrders(
     terminal.print(JSON.stringify(all));
     return;
   }
-  const now = Date.now();
-  const hasEnded = ({ until }: OrderStateDto): boolean =>
-    until !== null && Date.parse(until) <= now;
   const rows = all.map((order) => [
     textOf(order.id),
-    hasEnded(order) ? 'ended' : 'set',
+    stateOf(order),
     ...[order.until, order.in_force?.at].map(textOf),
     order.in_force === null ? '-' : `${order.in_force.k}/${order.in_force.m}`,
     ...[order.authority, order.reference].map(textOf),
   ]);
   const headings = ['id', 'state', 'until', 'in force at', 'on', 'authority', 'reference'];
   terminal.printTable(headings, rows, headings.length, (i) =>
-    hasEnded(all[i]) ? 'dim' : undefined,
+    stateOf(all[i]) === 'ended' ? 'dim' : undefined,
   );
+}
+
+/** As `--state` of the list has it (decisions §14). */
+function stateOf({ until, in_force: proof }: OrderStateDto): string {
+  if (until !== null && Date.parse(until) <= Date.now()) return 'ended';
+  return proof !== null && proof.m > 0 && proof.k === proof.m ? 'in_force' : 'pending';
 }
 
 /** Puts an order in force. */

@@ -31,7 +31,7 @@ export class ChangeRecords {
 
   constructor(private readonly reader: ConfigurationReader) {}
 
-  /** @param limit so many at most. It reads at most twice as many rows, whatever the filter. */
+  /** @param limit at most this many. It reads at most twice as many rows, whatever the filter. */
   find(
     filter: RecordFilter,
     place: RecordPlace,

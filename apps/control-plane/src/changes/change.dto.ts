@@ -39,7 +39,7 @@ export class ChangesQuery {
   @IsText('a name of a token', (text) => /^[\w.-]+$/.test(text))
   token?: string;
 
-  /** So many of the newest. */
+  /** At most this many, the newest first. */
   @Optional()
   @InPlaceOf('after', 'limit')
   @IntegerParameter(1, MAX_CHANGES)

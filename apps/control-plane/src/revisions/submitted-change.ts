@@ -30,7 +30,10 @@ export interface ChangeOrigin {
   readonly trace: ChangeTrace | null;
 }
 
-/** Those of several changes, in their order. They are final only when the transaction is committed. */
+/**
+ * The outcomes of several changes, in the order of the changes. They are final only when the transaction is
+ * committed.
+ */
 export type Outcomes = readonly PromiseSettledResult<MadeChange<unknown>>[];
 
 /** A change that has done its work on top of `head`. */

@@ -27,7 +27,7 @@ import { entryWords, Head } from './entry-table.js';
 
 /** Milliseconds for which the writer waits for each reader. */
 const MAX_NAPS = 3;
-/** After tries in vain, at most so many writes are given up without a try. */
+/** After tries in vain, at most this many writes are given up without a try. */
 const MAX_GIVEN_UP = 64;
 
 /** The readers of a cache in other threads, as its writer sees them. */

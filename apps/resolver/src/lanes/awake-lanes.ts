@@ -5,9 +5,9 @@ const WINDOW_MS = 100;
 const BUSY = 0.6;
 /** A lane is parked when the others would use less than this fraction of a core each. */
 const CALM = 0.4;
-/** For so many windows in a row. */
+/** For this many windows in a row. */
 const CALM_WINDOWS = 10;
-/** After so many turns in a row that did not empty the sockets, all lanes are woken. */
+/** After this many turns in a row that did not empty the sockets, all lanes are woken. */
 const BACKLOG_TURNS = 4;
 
 /**

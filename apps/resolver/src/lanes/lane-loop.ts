@@ -14,7 +14,7 @@ const LANE_WAIT_MS = 50;
 /** A lane naps after batches of at least this many queries. */
 const BUSY_BATCH = 4;
 /**
- * An order is carried out after so many turns also while queries keep coming. A receive buffer of 8 MiB holds about
+ * An order is carried out after this many turns also while queries keep coming. A receive buffer of 8 MiB holds about
  * 11,000 queries, which are 170 batches, so what had arrived before the order is answered.
  */
 export const MOST_TURNS_TO_EMPTY = 256;

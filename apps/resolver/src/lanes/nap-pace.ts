@@ -1,8 +1,8 @@
-/** A look at the rings is soon after the one before when no more than a nap and a turn of this length are between. */
+/** Two looks at the rings follow closely when at most a nap and a turn of this length are between them. */
 const SHORT_TURN_MS = 0.8;
-/** Naps begin with so many such looks that found queries. A few questions at a time, as of one page, never wait. */
+/** Naps begin after this many close looks that found queries. A few questions at a time, as of one page, never wait. */
 const BUSY_LOOKS = 8;
-/** Naps end after so many looks in a row that found none. */
+/** Naps end after this many looks in a row that found none. */
 const EMPTY_LOOKS = 2;
 
 /**
@@ -17,7 +17,7 @@ export class NapPace {
   /** @param napMs how long a nap is; 0: never */
   constructor(private readonly napMs: number) {}
 
-  /** The main thread has taken so many queries from the rings. @returns whether to nap before it looks again */
+  /** The main thread has taken this many queries from the rings. @returns whether to nap before it looks again */
   onLook(found: number, nowMs: number): boolean {
     const isSoon = nowMs - this.lookedMs <= this.napMs + SHORT_TURN_MS;
     this.lookedMs = nowMs;

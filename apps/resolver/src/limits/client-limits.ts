@@ -7,7 +7,7 @@ const SLOTS = 65_536;
  * NSD.
  */
 const SLIP = 2;
-/** A UDP answer is counted when it is more than so many times as large as its query. */
+/** A UDP answer is counted when it is more than this many times as large as its query. */
 const MAX_AMPLIFICATION = 2;
 
 export interface ClientLimitsOptions {

@@ -17,7 +17,7 @@ export class TickWriter {
     private readonly onFlush: () => void,
   ) {}
 
-  /** Makes room for so many bytes, which follow before anything else. They are sent when the tick is over. */
+  /** Makes room for this many bytes, which follow before anything else. They are sent when the tick is over. */
   reserve(more: number): void {
     const needed = this.length + more;
     if (needed > this.bytes.length) {

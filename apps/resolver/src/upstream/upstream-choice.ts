@@ -6,8 +6,9 @@ const LATENCY_TOLERANCE_FACTOR = 1.5;
 const LATENCY_TOLERANCE_MS = 20;
 
 /**
- * The upstream for the next attempt: of those that are sound and not tried yet, the first whose latency is close to the
- * lowest; else the first not tried, rather one that is not down; else the one after the last.
+ * The upstream for the next attempt: of those that are sound and not tried yet, the first whose latency is close to
+ * the lowest. Otherwise the first that is not tried yet, preferably one that is not down. If all were tried, the next
+ * one in their order.
  */
 export function chooseUpstream(upstreams: readonly Upstream[], entry: InFlight): Upstream {
   const limitMs =

@@ -7,7 +7,7 @@ const MIN_LABELS = 2;
 const MAX_LABELS = 10;
 /** A child has this much of the share of its parent. */
 const SHARE_OF_PARENT = 7 / 8;
-/** An answer takes the place of so many questions. */
+/** An answer takes the place of this many questions. */
 const ANSWER_CREDIT = 8;
 /** In a second, this fraction of its share comes back to a zone. */
 const LEAK_FRACTION = 64;
@@ -31,11 +31,11 @@ export interface ZoneSharesOptions {
 
 /**
  * Keeps names in zones without an answer from taking all capacity. Where zones begin is unknown, so each suffix of a
- * name counts as a zone. Its count is that of the questions about names below it, in flight or without an answer, less
- * eight for each answer. A zone whose count has reached its share gets no more questions, but the count leaks away, so
- * some questions a second still go through. A zone in which one of eight is answered never suffers; one in which hardly
- * any is cannot have the whole capacity by that. A parent has a larger share than its child, so a child without answers
- * uses up its own share first, and leaves the rest to its siblings.
+ * name counts as a zone. Its count is that of the questions about names below it, in flight or without an answer,
+ * less eight for each answer. A zone whose count has reached its share gets no more questions, but the count leaks
+ * away, so some questions a second still go through. A zone in which one of eight is answered never suffers. A zone
+ * with hardly any answers still cannot take the whole capacity. A parent has a larger share than its child, so a
+ * child without answers uses up its own share first, and leaves the rest to its siblings.
  *
  * Fixed memory; allocates nothing. When there are too many zones at a time, those not asked for longest are forgotten.
  */

@@ -15,7 +15,7 @@ import {
   StoredImage,
 } from './stored-image.js';
 
-/** What makes one image of another one, version 1. The README of this library describes it byte by byte. */
+/** What makes one image of another one, version 1. FORMATS.md of this library describes it byte by byte. */
 
 /** `WEIRDEL\n` */
 const DELTA_MAGIC = Uint8Array.of(0x57, 0x45, 0x49, 0x52, 0x44, 0x45, 0x4c, 0x0a);

@@ -37,7 +37,7 @@ export class StoredImage {
     return new Uint32Array((await this.read(start, start + count * 4)).buffer);
   }
 
-  /** Set numbers of so many slots. */
+  /** Set numbers of this many slots. */
   async readSetNumbers(slot: number, count: number): Promise<Uint16Array | Uint32Array> {
     const bytesEach = this.field('setNumberBytes');
     const start = this.field('setNumbersOffset') + slot * bytesEach;

@@ -2,7 +2,7 @@ import type { CategoryInfo } from '@weir/policy';
 import { CatalogueError } from '../catalogue-error.js';
 
 /**
- * The binary image, version 1. The README of this library describes it byte by byte. All integers are little-endian.
+ * The binary image, version 1. FORMATS.md of this library describes it byte by byte. All integers are little-endian.
  */
 
 /** `WEIRCAT\n` */
@@ -103,7 +103,7 @@ export interface Sections {
 }
 
 /**
- * Reads the header of an image of so many bytes.
+ * Reads the header of an image of this many bytes.
  * @throws CatalogueError when it is not the header of an image of this format and size.
  */
 export function readHeader(bytes: Uint8Array, imageBytes: number): HeaderField {

@@ -108,7 +108,7 @@ const PIECE = 8_192;
 /**
  * Finds a name in a stored list without the whole list.
  * @param count names of the list.
- * @param read so many names from a position on: two words each.
+ * @param read this many names from a position on: two words each.
  * @returns its position; -1: the list does not have it.
  */
 export async function searchNames(

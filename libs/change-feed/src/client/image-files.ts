@@ -36,7 +36,7 @@ export async function* readChunks(thread: FileThread, path: string): AsyncGenera
 /** What an image is verified against. */
 export type ImageIdentity = Pick<ActiveCatalogue, 'sha256' | 'sizeBytes'>;
 
-/** Room for an image of so many bytes. */
+/** Room for an image of this many bytes. */
 export type Allocate = (bytes: number) => Uint8Array;
 
 /** The part of a catalogue image that has arrived. */

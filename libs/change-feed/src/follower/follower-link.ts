@@ -57,7 +57,7 @@ export interface FollowerLinkOptions {
   /** Unique among all followers, and new at each start. */
   readonly id: string;
   readonly kind: FollowerKind;
-  /** Stays the same over a restart, and no other live follower has it (decisions §12). Unset: it has none. */
+  /** Stays the same over a restart, and no other live follower has it (decisions §10). Unset: it has none. */
   readonly name?: string | undefined;
   readonly redisUrl: string;
   readonly deployment: Deployment;

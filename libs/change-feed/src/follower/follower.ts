@@ -218,8 +218,8 @@ export class Follower {
   }
 
   /**
-   * The changes up to a newer head should have come within milliseconds, unless their message is lost. Then all
-   * followers miss them.
+   * The changes up to a newer head should come within milliseconds. If their message is lost, all followers miss them
+   * at once, so each waits for a random time.
    */
   private awaitChanges(): void {
     clearTimeout(this.awaiting);

@@ -135,7 +135,7 @@ interface HeadMessage {
   readonly acknowledgementIntervalMs: number;
 }
 
-/** How often each of so many followers may acknowledge: a lone change at once, further ones after this time. */
+/** How often each of this many followers may acknowledge: a lone change at once, further ones after this time. */
 export function acknowledgementIntervalMs(followers: number): number {
   return Math.min(MAX_ACKNOWLEDGEMENT_INTERVAL_MS, Math.floor(followers / FOLLOWERS_PER_MS));
 }

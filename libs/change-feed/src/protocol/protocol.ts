@@ -152,7 +152,7 @@ export const ZSTD = 'application/zstd';
 /** A revision that no log has. It asks for a new snapshot, because the last one could not be used. */
 export const NEW_SNAPSHOT = 999_999_999_999_999;
 
-/** Longest delta that is made, sent and read for a base of so many bytes, before compression. */
+/** Longest delta that is made, sent and read for a base of this many bytes, before compression. */
 export function mostDeltaBytes(baseBytes: number): number {
   return Math.floor(baseBytes / 3);
 }

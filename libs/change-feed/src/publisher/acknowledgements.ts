@@ -1,6 +1,6 @@
 import type { Position } from '../protocol/protocol.js';
 
-/** `applied` of `total` live resolvers have a change in force. */
+/** `applied` of `total` resolvers that may be answering somebody have a change in force (decisions §10). */
 export interface Applied {
   readonly applied: number;
   readonly total: number;
@@ -66,12 +66,12 @@ interface Waiter {
   readonly end: () => void;
 }
 
-/** The writes that wait until followers have acknowledged their revision. */
+/** The changes that wait until resolvers have acknowledged their revision. */
 export class AcknowledgementWaits {
-  /** By log: who waits, and the newest revision that was finished when they were last looked through. */
+  /** By log: its waits, and the value of `finished` when they were last looked through. */
   private readonly logs = new Map<string, { readonly waiters: Set<Waiter>; finished: number }>();
 
-  /** @param finished the newest revision of a log that no write has to wait for (any longer). */
+  /** @param finished the newest revision of a log that no change has to wait for (any longer). */
   constructor(private readonly finished: (lineage: string) => number) {}
 
   /** Resolves as soon as the position is finished, or after `timeoutMs`. */

@@ -83,9 +83,9 @@ export interface BegunRead {
  * What one replica of the control plane knows of the log, to tell acknowledgements from claims about commits that a
  * failover of PostgreSQL or a restored volume has lost. Times are parameters.
  *
- * One lost revision is taken for right: one that is newer than all that the replica knows, and that a follower names
- * for the first time only after the replica's first commit since the failover. As a rule that does not happen:
- * followers say what they have each second, and a failover takes longer.
+ * One case is not found: a lost revision that is newer than all that the replica knows, when the first follower names
+ * it only after the first commit of the replica since the failover. That is rare: followers say what they have each
+ * second, and a failover takes longer.
  */
 export class KnownPoints {
   private lineage: string | null = null;
@@ -115,7 +115,7 @@ export class KnownPoints {
     const known = this.digests.get(revision);
     const isOther = known !== undefined && known !== digest;
     if (isOther) this.cut(revision, nowMs);
-    // Now and then another replica has committed since, and its change has arrived here first.
+    // Or another replica has committed a later change, which has arrived here first.
     const isBehind = revision <= Math.max(this.newest, this.claims.highest);
     if (isBehind && known === undefined) this.doubts++;
     this.remember({ revision, digest });

@@ -13,7 +13,7 @@ interface LiveFollower {
   readonly expiresAtMs: number;
   /** When it last said something. */
   readonly seenMs: number;
-  /** Another one that came under its name, and since then this one has said nothing: it has died. */
+  /** A newer follower with its name, while this one has said nothing since: then it counts as dead. */
   readonly successor: FollowerState | null;
 }
 
@@ -37,8 +37,9 @@ export type OnSharedName = (name: string, ids: readonly [string, string]) => voi
 
 /**
  * The followers that are alive, as one control-plane replica knows them, and the writes that wait for them. Times are
- * parameters: milliseconds of one monotonic clock. The work of an acknowledgement grows with the revisions that are
- * in force somewhere, not with the followers. Waiting writes are looked through when all resolvers have one more.
+ * parameters: milliseconds of one monotonic clock. The work of an acknowledgement grows with the number of different
+ * revisions in force, not with that of followers. The waits are looked through when the lowest of these revisions
+ * rises.
  */
 export class FollowerRegistry {
   private readonly followers = new Map<string, LiveFollower>();
@@ -192,7 +193,7 @@ export class FollowerRegistry {
     return this.followers.size;
   }
 
-  /** One that comes under the name of another one that died takes its place (decisions §12). */
+  /** A follower that comes under the name of one that died takes its place (decisions §10). */
   private takePlace(state: FollowerState): void {
     const { name, inForce, kind } = state;
     if (name === null || inForce === null || kind !== 'resolver') return;

@@ -87,7 +87,7 @@ export interface FeedDownloads {
   readonly withoutDisk: DownloadPool;
 }
 
-/** Places for so many snapshots, and for as many images and deltas of images. */
+/** Places for this many snapshots, and for as many images and deltas of images. */
 export function feedDownloads(places: number): FeedDownloads {
   return {
     snapshots: new DownloadPool(places),

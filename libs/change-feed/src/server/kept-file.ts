@@ -52,7 +52,7 @@ export async function sendStored(
 const CHUNK_BYTES = 256 * 1024;
 /** Longest time that the disk may take for one call. */
 const PATIENCE_MS = 5_000;
-/** A thread that waits for the disk cannot be ended. So many may wait, and then the disk is left alone. */
+/** A thread that waits for the disk cannot be ended. This many may wait, and then the disk is left alone. */
 const MAX_HANGING = 3;
 
 /** The disk is full, fails or does not answer. */

@@ -148,7 +148,7 @@ function parseInteger(value: string, lowest: number, highest: number): number {
   return parsed;
 }
 
-/** A list of at most so many items. */
+/** A list of at most this many items. */
 export function atMost<T>(maxItems: number, list: Variable<readonly T[]>): Variable<readonly T[]> {
   const parse = (text: string): readonly T[] => {
     const items = list.parse(text);

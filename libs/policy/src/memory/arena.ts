@@ -2,7 +2,7 @@ import { chunkOf, MAX_CHUNKS, startOf, wordOf } from './address.js';
 import { FreeBlocks } from './free-blocks.js';
 import { Space } from './space.js';
 
-/** Unused words at the end of each chunk: a reader may prefetch so many words behind any block. */
+/** Unused words at the end of each chunk: a reader may prefetch this many words behind any block. */
 export const LOOK_AHEAD_WORDS = 64;
 /** Words of the first chunk: 256 KiB. */
 export const FIRST_WORDS = 1 << 16;

@@ -74,7 +74,7 @@ export class FreeBlocks {
     return this.records.read(freeBlock, WORDS);
   }
 
-  /** The smallest free block of at least so many words; 0: there is none. */
+  /** The smallest free block of at least this many words; 0: there is none. */
   find(words: number): number {
     let at = words >>> 5;
     let sizes = this.present[at] & (-1 << (words & 31));

@@ -9,7 +9,7 @@ export function countAsHeap(buffer: SharedArrayBuffer): void {
   if (!weights.has(buffer)) weights.set(buffer, weightOf(buffer.byteLength));
 }
 
-/** Makes V8 collect so many bytes of shared buffers soon that this thread no longer refers to. */
+/** Makes V8 collect this many bytes of shared buffers soon that this thread no longer refers to. */
 export function countAsGarbage(bytes: number): void {
   // Only the size counts, and only until the next collection.
   if (bytes > 0) weightOf(bytes);

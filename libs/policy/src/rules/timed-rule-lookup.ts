@@ -32,7 +32,7 @@ const VERDICT_MASK = 3;
 export const NO_END = -1;
 export const TWO_TO_32 = 4_294_967_296;
 
-/** Below so many levels all rules of a branch have the same hash. */
+/** Below this many levels all rules of a branch have the same hash. */
 const HASH_BITS = 21;
 /** Owners are not negative. */
 const LAST_LEVEL = HASH_BITS + 30;

@@ -2,7 +2,7 @@ import { Random } from '../../deployment/random.js';
 
 /**
  * How names are asked. With dnsperf: 200 at a time on all sockets together, over UDP on as many as the comparison
- * wants. Over HTTPS with h2load: as GET, so many streams at a time on each connection.
+ * wants. Over HTTPS with h2load: as GET, this many streams at a time on each connection.
  */
 export type Load =
   | { readonly transport: 'udp' }

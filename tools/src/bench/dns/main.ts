@@ -160,7 +160,7 @@ function contestOfServers(): Contest {
   };
 }
 
-/** Resolvers with several lanes, and so many sockets of dnsperf that the kernel spreads them over the lanes. */
+/** Resolvers with several lanes, and this many sockets of dnsperf that the kernel spreads them over the lanes. */
 function contestOfLanes(lanes: readonly number[]): Contest {
   const nameOf = (count: number): string => `${count} ${count === 1 ? 'lane' : 'lanes'}`;
   const [count, half] = [cpus().length, Math.floor(cpus().length / 2)];

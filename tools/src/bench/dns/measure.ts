@@ -103,7 +103,7 @@ export interface MeasureOptions extends AskOptions {
 
 const START_DEADLINE_MS = 180_000;
 /**
- * Load that is not counted. After so many answers Weir's code is compiled, and caches are as in a long run. A busy
+ * Load that is not counted. After this many answers Weir's code is compiled, and caches are as in a long run. A busy
  * machine needs several turns for them.
  */
 const WARM_ANSWERS = 100_000;

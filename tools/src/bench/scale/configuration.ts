@@ -171,10 +171,10 @@ function ruleRows(size: Size): () => Iterable<Row> {
   };
 }
 
-/** One of so many listed names is of an application, `a<n>.example`; the others are in categories, `c<n>.example`. */
+/** One of this many listed names is of an application, `a<n>.example`; the others are in categories, `c<n>.example`. */
 const OF_APPLICATIONS = 100;
 
-/** A catalogue with so many names; every tenth or so is in three categories, the others in one. */
+/** A catalogue with this many names; every tenth or so is in three categories, the others in one. */
 export function compileDomains(domains: number): CompiledCatalogue {
   const applicationDomains = Math.floor(domains / OF_APPLICATIONS);
   const list = (letter: string, from: number, step: number, count: number) => {
@@ -210,17 +210,19 @@ export interface Question {
 
 /** Names that are asked for follow Zipf's law (Jung and others, "DNS performance and the effectiveness of caching"). */
 const ZIPF_EXPONENT = 0.91;
-/** One of so many names is listed in a category. Where the client's profile blocks it, the answer is the block page. */
+/**
+ * One of this many names is listed in a category. Where the client's profile blocks it, the answer is the block page.
+ */
 const LISTED = 8;
-/** One of so many queries is for a name that has a rule of the client's own profile. */
+/** One of this many queries is for a name that has a rule of the client's own profile. */
 const OWN_RULE = 20;
-/** One of so many clients is behind a NAPT range; of the others, one of so many has IPv6. */
+/** One of this many clients is behind a NAPT range; of the others, one of this many has IPv6. */
 const [NAPT, IPV6] = [3, 6];
 const DEFAULT_PORT = 40_000;
 /** A client outside all networks of the configuration. */
 export const NOBODY = { words: [0x3fff_0000, 0, 0, 1], port: DEFAULT_PORT };
 
-/** A question of a subscriber, for one of so many names. */
+/** A question of a subscriber, for one of this many names. */
 export function draw(size: Size, names: number, random: Random): Question {
   const { client, profile } = drawClient(size, random);
   const below = (count: number): number => random.integer(0, count - 1);

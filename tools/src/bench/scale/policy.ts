@@ -127,7 +127,7 @@ function shareImage(): Uint8Array {
   return bytes;
 }
 
-/** Puts so many orders, for names that nobody asks for. @returns their number */
+/** Puts this many orders, for names that nobody asks for. @returns their number */
 function putOrders(count: number): number {
   const texts = { authority: 'District Court', reference: '1 A 23/26' };
   const bytes = new Uint8Array(NAME_BYTES);
@@ -152,7 +152,7 @@ function decideAll(queries: Queries): void {
   }
 }
 
-/** So many queries with this outcome. */
+/** This many queries with this outcome. */
 function drawQueries([wanted, letter]: Outcome, count: number): Queries {
   const queries = new Queries(count);
   for (let i = 0, tries = 0; i < count; tries++) {

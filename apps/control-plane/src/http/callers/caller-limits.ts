@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 
 /** What each token may use of a replica. */
 export interface CallLimits {
-  /** Calls a second. So many may also come at once after a quiet second. */
+  /** Calls a second. This many may also come at once after a quiet second. */
   readonly perSecond: number;
   /** Calls in progress. */
   readonly atOnce: number;
@@ -49,7 +49,7 @@ export class CallCounter {
   }
 }
 
-/** So many failures of a source have no delay: somebody who copies a token may make a mistake. */
+/** This many failures of a source have no delay: somebody who copies a token may make a mistake. */
 const FREE_FAILURES = 10;
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 10_000;

@@ -99,7 +99,7 @@ export class KeyIndex {
   constructor(private readonly columns: readonly Pick<Column, 'at'>[]) {}
 
   /**
-   * Takes so many rows, in place of those before. Each key leads to its first row.
+   * Takes this many rows, in place of those before. Each key leads to its first row.
    * @param onDuplicate gets each further one, and the first.
    */
   fill(count: number, onDuplicate?: (row: number, first: number) => void): void {

@@ -26,7 +26,7 @@ export type GrantPlace = Pick<Grant, 'until' | 'domainHash'>;
 /**
  * Reads a profile with its grants that hold, each as a `FoundGrant`.
  * @param after null: from the first one that ends.
- * @param limit so many at most; null: all.
+ * @param limit this many at most; null: all.
  */
 export function grantsOf(
   profileId: number,
@@ -61,7 +61,7 @@ export function grantsIn(profileIds: Prisma.Sql, hashes: Prisma.Sql): Prisma.Sql
     WHERE profile_id = ANY (${profileIds}) AND domain_grant.domain_hash = ANY (${hashes})`;
 }
 
-/** Grants that ended a minute ago: it is each resolver that ends a grant, by its own clock. @param limit so many. */
+/** Grants that ended a minute ago: it is each resolver that ends a grant, by its own clock. @param limit this many. */
 export function endedGrants(limit: number): string {
   return `
     SELECT ${COLUMNS} FROM domain_grant

@@ -117,7 +117,7 @@ export interface DohConnection {
   onAnswer(status: number): void;
   /** A request was reset or refused. This may close the connection. */
   onGlitch(): void;
-  /** So many bytes of memory are held. This may close the connection. */
+  /** This many bytes of memory are held. This may close the connection. */
   hold(bytes: number): void;
 }
 

@@ -167,7 +167,7 @@ class Http1Reply extends DohReply {
     super(https.counters);
   }
 
-  /** So many bytes more are held. This may close the connection. */
+  /** This many bytes more are held. This may close the connection. */
   hold(bytes: number): void {
     this.held += bytes;
     this.connection.hold(bytes);

@@ -8,8 +8,8 @@ import { Http1Connection, type Http1Server } from './http1-connection.js';
 import { Http2Connection } from './http2/http2-connection.js';
 
 /**
- * Requests of a connection that its client resets (CVE-2023-44487) or that are refused: so many at once, and so many
- * more in each second. Then the connection is closed.
+ * Requests of a connection that its client resets (CVE-2023-44487) or that are refused: this many at once, and this
+ * many more in each second. Then the connection is closed.
  */
 const MAX_GLITCHES = 100;
 const GLITCHES_PER_MS = 0.01;

@@ -171,7 +171,7 @@ export class FrameWriter {
     this.writer.copy(bytes, start, end);
   }
 
-  /** The client may send so many bytes more on this connection. */
+  /** The client may send this many bytes more on this connection. */
   windowUpdate(bytes: number): void {
     this.head(4, FrameType.windowUpdate, 0, 0);
     this.writer.uint32(bytes);

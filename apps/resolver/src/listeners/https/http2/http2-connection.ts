@@ -27,7 +27,7 @@ const REQUEST_MS = 10_000;
 const STREAM_BYTES = 1_024;
 /** Frames of one header block. */
 const MAX_BLOCK_FRAMES = 8;
-/** Bytes of bodies that are read before the client is told that it may send so many more. */
+/** Bytes of bodies that are read before the client is told that it may send this many more. */
 const WINDOW_STEP = INITIAL_WINDOW >> 1;
 /** Settings of one frame. There are not many more in the registry. */
 const MAX_SETTINGS = 32;
