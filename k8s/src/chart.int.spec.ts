@@ -69,7 +69,7 @@ for (const values of CI_VALUES) {
       for (const { metadata } of objects) expect(metadata.name).toMatch(/^[a-z0-9-]{1,63}$/);
     });
 
-    it('is the same text when it is rendered again, by both Helms, but for generated secrets', () => {
+    it('is the same text when it is rendered again, by both Helms, except for generated secrets', () => {
       const [one, ...others] = ([3, 4, 4] as const).map((version) => {
         const text = renderText({ values: ciValues(values) }, version);
         return generates(values) ? text.replaceAll(GENERATED, '$1') : text;

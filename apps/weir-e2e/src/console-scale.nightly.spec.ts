@@ -79,7 +79,7 @@ interface Answer {
   readonly rows: number;
 }
 
-/** What the response to a call says, but for streams, which have no end. */
+/** What the response to a call says, except for streams, which have no end. */
 async function answerOf(response: Response): Promise<Answer[]> {
   const type = response.headers()['content-type'] ?? '';
   if (!type.startsWith('application/json')) return [];

@@ -204,7 +204,7 @@ function shareWithReader(): { share: PolicyShare; shared: SharedPolicy } {
 }
 
 /**
- * Asks policy, shared reader and oracle everything, but for one explanation of all clients with the same profiles.
+ * Asks policy, shared reader and oracle everything, except for one explanation of all clients with the same profiles.
  * @returns how many questions that were.
  */
 function compare(

@@ -79,7 +79,7 @@ export class Policy extends PolicyReader {
 
   /**
    * This policy is no longer used, in any thread, as `successor` has taken its place: its memory may be used for other
-   * policies, but for what a successor that is a fork has in common with it.
+   * policies, except for what a successor that is a fork has in common with it.
    */
   release(successor: Policy): void {
     giveAwaySpaces(this.spaces, successor.spaces);

@@ -84,7 +84,7 @@ export class RequestEvaluator {
     const blocked = this.decide(client, name, name, true);
     if (blocked !== null) return blocked;
     const { verdict, explicitAllow } = this.decision;
-    // A rule that allows the name also allows its targets, but for orders (decisions §14).
+    // A rule that allows the name also allows its targets, except for orders (decisions §14).
     const isByProfile = this.options.isInspected && verdict === Verdict.permit && !explicitAllow;
     if (targets !== null && (isByProfile || source.policy.hasOrders)) {
       for await (const target of targets.of(client, name)) {

@@ -154,7 +154,7 @@ describe('catalogue build', () => {
     ]);
   });
 
-  it('takes a list without what never_block protects, but for applications', async () => {
+  it('takes a list without what never_block protects, except for applications', async () => {
     await write(`${YAML}never_block: [www.poker.example]\n`, LIST);
     const file = join(folder, 'image');
     expect((await run('build', file)).code).toBe(0);

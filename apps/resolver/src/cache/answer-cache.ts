@@ -193,7 +193,7 @@ export class AnswerCache extends CacheReader {
   }
 
   /**
-   * Removes the answers and failures of these names, in pieces. The cache may be used between the pieces, but for
+   * Removes the answers and failures of these names, in pieces. The cache may be used between the pieces, except for
    * another flush.
    * @yields the number of entries that the piece has removed
    */

@@ -94,7 +94,7 @@ export class AnswerStore {
     return this.index.count;
   }
 
-  /** Free words, but for gaps between entries. */
+  /** Free words, except for gaps between entries. */
   get freeWords(): number {
     return this.small.capacity + this.main.capacity - this.small.used - this.main.used;
   }

@@ -70,7 +70,7 @@ export const LIMIT_VARIABLES = {
     description:
       'Maximum number of questions without an answer about names below a domain of two labels; an eighth less for ' +
       'each further label. An answer takes eight away. Beyond it clients get SERVFAIL with EDE 22 at once, ' +
-      'but for a few questions a second that find out whether there are answers again. So a zone whose name ' +
+      'except for a few questions a second that find out whether there are answers again. So a zone whose name ' +
       'servers are dead leaves room for others. 0: no limit.',
     default: '1024',
   }),

@@ -121,7 +121,7 @@ export class HandoverReader extends RingEnd {
 
   /**
    * Reads the next query.
-   * @param exchange gets what a listener sets, but for `replyPath`
+   * @param exchange gets what a listener sets, except for `replyPath`
    * @param buffer becomes the bytes of the exchange: room for the longest query
    * @returns false: there is none
    */

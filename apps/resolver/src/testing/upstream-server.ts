@@ -26,7 +26,7 @@ export interface ServerOptions {
 
 /** A real upstream on a loopback port, UDP and TCP or TLS. The test decides its answers byte by byte. */
 export class UpstreamServer {
-  /** All received queries but for probes, in order. */
+  /** All received queries except for probes, in order. */
   readonly asked: AskedQuery[] = [];
   /** The queries by which a resolver finds out whether this upstream is up: those for the root. */
   readonly probes: AskedQuery[] = [];

@@ -21,7 +21,7 @@ export interface ApiAnswer {
   readonly applied: string | null;
 }
 
-/** Where the clone of a deployment says it comes from, but for the credentials. */
+/** Where the clone of a deployment says it comes from, except for the credentials. */
 export const SOURCE = 'https://git.example.org/weir.git';
 
 /** A deployment with docker-compose.yml in a clone that has what is not committed here yet. */

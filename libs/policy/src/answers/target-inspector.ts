@@ -30,7 +30,7 @@ export class TargetInspector {
 
   /**
    * Applies the profile of the subscriber. One blocked target blocks the response, and becomes what was decided. An
-   * explicit allow of the queried name permits all targets, but for orders; an explicit allow of a target permits
+   * explicit allow of the queried name permits all targets, except for orders; an explicit allow of a target permits
    * nothing else.
    * @param kept the hashes of its targets, if it comes from the cache
    */

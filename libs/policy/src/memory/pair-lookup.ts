@@ -23,7 +23,7 @@ export function lowest(bits: number): number {
   return (1 << bits) - 1;
 }
 
-/** Reads the hash tables of a `PairTables`, in any thread. Allocates nothing, but for `count`. */
+/** Reads the hash tables of a `PairTables`, in any thread. Allocates nothing, except for `count`. */
 export class PairLookup {
   private readonly chunks: readonly Int32Array[];
 

@@ -89,7 +89,7 @@ describe('TimedRules', () => {
     ['ascend with their ends', (i) => [i, i + 1]],
     ['descend with their ends', (i) => [COUNT - i, COUNT - i]],
     ['are multiples of a power of two', (i) => [i * 2 ** 16, i + 1]],
-    ['have ended but for the last', (i) => [i, i === COUNT - 1 ? null : 1]],
+    ['have ended except for the last', (i) => [i, i === COUNT - 1 ? null : 1]],
   ])('looks at few of many orders for one name whose ids %s', (_, orderOf) => {
     const rules = timedRules(false);
     const domainHash = 2 ** 52 + 5;

@@ -3,9 +3,9 @@ import type { SpaceChanges } from '../policy-spaces.js';
 /*
  * What the sharing thread sends to its readers, in order. All of it can be cloned to another thread.
  *
- * A word counts the messages that were sent (`SENT`), another one is the number of the policy in force (`IN_FORCE`; 0:
- * none). The words change only while nobody reads, but for `SENT` when a policy is announced. A reader has all it needs
- * when it has received as many messages as `SENT` says.
+ * A word counts the messages that were sent (`SENT`), another one is the number of the policy in force (`IN_FORCE`;
+ * 0: none). The words change only while nobody reads, except for `SENT` when a policy is announced. A reader has all
+ * it needs when it has received as many messages as `SENT` says.
  */
 
 export const SENT = 0;
