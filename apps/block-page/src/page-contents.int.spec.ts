@@ -1,6 +1,7 @@
 import { ClientAddress, IncidentSeal, UNKNOWN_PORT } from '@weir/clients';
 import { RuleVerdict } from '@weir/config-model';
-import { domainRule, loopback, profile, put } from '@weir/policy-feed/testing';
+import { hashDomain, parseHashKey } from '@weir/dns-name';
+import { domainRule, HASH_KEY_HEX, loopback, profile, put } from '@weir/policy-feed/testing';
 import { describe, expect, it } from 'vitest';
 import type { BlockPage } from './block-page.js';
 import { startCnameServer } from './testing/cname-server.js';
@@ -11,11 +12,18 @@ import {
   GAMBLING,
   type PageAnswer,
   ORDER,
+  SAFE_SEARCH,
   useSurroundings,
   VIDEO,
 } from './testing/running-page.js';
 
+const KEY = parseHashKey(HASH_KEY_HEX);
 const around = useSurroundings();
+/** What the page says of the block: labels with their values. */
+const said = (body: string) =>
+  [...body.matchAll(/<dt>(.*?)<\/dt><dd>(.*?)<\/dd>/g)].map(([, label, value]) =>
+    [label, value].join(': ').replaceAll(/<\/?bdi>|[\u2068\u2069]/g, ''),
+  );
 const reason = (body: string) =>
   /<dt>Reason<\/dt><dd>(.*?)<\/dd>/.exec(body)?.[1].replace(/[\u2068\u2069]/g, '');
 
@@ -108,6 +116,30 @@ describe('the page of a blocked name', () => {
     expect((await ask(page, { host: 'elsewhere.example' })).status).toBe(404);
     await around.plane.commit(domainRule(1, 'allow', 'shop.example'));
     await expect.poll(async () => (await ask(page, { host: 'shop.example' })).status).toBe(404);
+  });
+
+  it('is shown for a name that safe search sends to a blocked name, or to one that leads to it', async () => {
+    const upstream = await startCnameServer({ 'strict.example': 'cdn.example' });
+    around.cleanups.push(() => {
+      upstream.close();
+    });
+    await around.plane.commit(
+      activateCatalogue(around.plane),
+      profile(1, { categoryIds: [SAFE_SEARCH] }),
+      loopback(1),
+      domainRule(1, 'deny', 'strict.example'),
+    );
+    const variables = { INSPECT_CNAME: 'true', UPSTREAMS: `127.0.0.1:${upstream.port}` };
+    const page = await around.start(variables);
+    const search = { host: 'search.example' };
+    const direct = await ask(page, search);
+    expect([direct.status, reason(direct.body)]).toEqual([403, 'Your list of blocked sites']);
+    expect(direct.body).toContain('<dt>Leads to</dt><dd><bdi>strict.example</bdi></dd>');
+    await around.plane.commit(domainRule(1, 'allow', 'strict.example'));
+    await expect.poll(async () => (await ask(page, search)).status).toBe(404);
+    await around.plane.commit(domainRule(1, 'deny', 'cdn.example'));
+    const led = await askUntilLed(page, search);
+    expect(led.body).toContain('<dt>Leads to</dt><dd><bdi>cdn.example</bdi></dd>');
   });
 
   it('is not looked for in clear text at an upstream that is asked over TLS', async () => {
@@ -220,10 +252,6 @@ describe('the incident number', () => {
 });
 
 describe('the page of a name that is blocked for everybody', () => {
-  const said = (body: string) =>
-    [...body.matchAll(/<dt>(.*?)<\/dt><dd>(.*?)<\/dd>/g)].map(([, label, value]) =>
-      [label, value].join(': ').replaceAll(/<\/?bdi>|[\u2068\u2069]/g, ''),
-    );
   const start = async (variables: Record<string, string> = {}) => {
     await around.plane.commit(
       activateCatalogue(around.plane),
@@ -283,6 +311,18 @@ describe('the page of a name that is blocked for everybody', () => {
       .toBe(451);
     expect(said(answer.body)[0]).toBe('Leads to: cdn.ordered.example');
   });
+});
+
+it('the page of an order is shown for a name that safe search sends to an ordered one', async () => {
+  await around.plane.commit(
+    activateCatalogue(around.plane),
+    profile(1, { categoryIds: [SAFE_SEARCH] }),
+    loopback(1),
+    put('order', { ...ORDER.entity, domainHash: hashDomain('strict.example', KEY) } as never),
+  );
+  const page = await around.start({ INSPECT_CNAME: 'false' });
+  const { status, body } = await ask(page, { host: 'search.example' });
+  expect([status, said(body)[0]]).toEqual([451, 'Leads to: strict.example']);
 });
 
 describe('a request that names no blocked site', () => {

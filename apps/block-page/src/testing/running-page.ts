@@ -10,6 +10,7 @@ import { type BlockPage, startBlockPage } from '../block-page.js';
 import { SCHEMA } from '../configuration.js';
 
 export const GAMBLING = 12;
+export const SAFE_SEARCH = 21;
 export const VIDEO = 3;
 
 export interface PageAnswer {
@@ -77,13 +78,22 @@ export function useSurroundings(): Surroundings {
   };
 }
 
-/** A catalogue with the category Gambling (bet.example) and the application Video (video.example). */
+/**
+ * A catalogue with the categories Gambling (bet.example) and Safe search (search.example is strict.example), and the
+ * application Video (video.example).
+ */
 export function activateCatalogue(plane: ControlPlane): PutOperation {
   const key = parseHashKey(HASH_KEY_HEX);
   const { image, sha256 } = compileCatalogue(
     {
       categories: [
         { id: GAMBLING, name: 'Gambling', lists: [NameList.of(['bet.example'], key)] },
+        {
+          id: SAFE_SEARCH,
+          name: 'Safe search',
+          lists: [],
+          rewrites: [{ names: ['search.example'], to: 'strict.example' }],
+        },
         ...[
           { id: 30, name: 'Court list', purpose: 'legal', mandatory: true } as const,
           { id: 31, name: 'Botnets', mandatory: true } as const,

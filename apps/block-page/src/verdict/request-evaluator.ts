@@ -6,6 +6,7 @@ import {
   DomainError,
   normaliseDomain,
 } from '@weir/dns-name';
+import { formatName } from '@weir/dns-wire';
 import {
   Decision,
   MatchedBy,
@@ -77,22 +78,33 @@ export class RequestEvaluator {
 
   /** @param name the site in normal form; null: the request names no site */
   async evaluate(client: ClientAddress, name: string | null): Promise<PageSubject> {
-    const { source, targets } = this.options;
+    const { source } = this.options;
     if (source.policy === null) return { kind: 'not_ready' };
     if (name === null) return { kind: 'no_name' };
     this.choosePort(source.policy, client);
     const blocked = this.decide(client, name, name, true);
     if (blocked !== null) return blocked;
-    const { verdict, explicitAllow } = this.decision;
+    const { verdict, explicitAllow, rewrite } = this.decision;
     // A rule that allows the name also allows its targets, except for orders (decisions §14).
     const isByProfile = this.options.isInspected && verdict === Verdict.permit && !explicitAllow;
-    if (targets !== null && (isByProfile || source.policy.hasOrders)) {
-      for await (const target of targets.of(client, name)) {
+    if (isByProfile || source.policy.hasOrders) {
+      for await (const target of this.targetsOf(client, name, rewrite)) {
         const blockedByTarget = this.decide(client, name, target, isByProfile);
         if (blockedByTarget !== null) return blockedByTarget;
       }
     }
     return { kind: 'not_blocked', name };
+  }
+
+  /** Where the name leads to: first to where a blocked category sends it (safe search), then along CNAME records. */
+  private async *targetsOf(
+    client: ClientAddress,
+    name: string,
+    rewrite: Decision['rewrite'],
+  ): AsyncGenerator<string> {
+    const asked = rewrite === null ? name : formatName(rewrite.target, 0);
+    if (asked !== name) yield asked;
+    if (this.options.targets !== null) yield* this.options.targets.of(client, asked);
   }
 
   /**
