@@ -592,6 +592,18 @@ describe('the flip of an explanation', () => {
   });
 });
 
+it('ends a grant by its flip, where no rule says the same and the profile is active', async () => {
+  const [client, domain] = ['203.0.113.1', 'granted.example'];
+  await change('POST', '/profile/1/grants', { domain, verdict: 'deny', minutes: 5 });
+  const { verdict, flip } = await explain(client, `www.${domain}`);
+  expect([verdict, flip?.method, flip?.body]).toEqual(['deny', 'DELETE', null]);
+  await change('POST', '/profile/1/bw_list', { type: 'deny', domain });
+  expect((await explain(client, `www.${domain}`)).flip).toBeNull();
+  await change('DELETE', `/profile/1/bw_list/${domain}`);
+  await change(flip!.method, flip!.path);
+  expect((await explain(client, `www.${domain}`)).verdict).toBe('allow');
+});
+
 // The last test of this file: it replaces what the others ask about.
 it('POST /init/ is the change that wrote all that decides, until a later change', async () => {
   const replaced = await change('POST', '/init/', {

@@ -1,5 +1,5 @@
 import { type PutOperation, RuleVerdict } from '@weir/config-model';
-import type { SuffixHashes } from '@weir/dns-name';
+import { cutHash, type SuffixHashes } from '@weir/dns-name';
 import { type CatalogueIndex, type Explanation, Reason } from '@weir/policy';
 import type { FlipDto } from './explain.dto.js';
 
@@ -20,11 +20,36 @@ interface Situation {
 }
 
 /**
- * The calls that may turn the verdict over, the least far-reaching first. Each changes the rules of the active profile
- * for one name or for applications.
+ * The calls that may turn the verdict over, the least far-reaching first. Each ends a grant of the active profile, or
+ * changes its rules for one name or for applications.
  */
 export function possibleCalls(situation: Situation): PossibleCall[] {
-  return [...domainCalls(situation), ...applicationCalls(situation)];
+  return [...grantCalls(situation), ...domainCalls(situation), ...applicationCalls(situation)];
+}
+
+/** A grant is of the subscriber's own profile, which may be another one than the active one (decisions §15). */
+function grantCalls({
+  names,
+  entities,
+  explanation: {
+    steps,
+    decision: { profileId, activeProfileId },
+  },
+}: Situation): PossibleCall[] {
+  const step = steps.find((one) => one.step === Reason.grant);
+  if (!step || step.verdict === 0 || profileId !== activeProfileId) return [];
+  const suffix = step.matchedLabels - 1;
+  const id = cutHash(names.low[suffix], names.high[suffix]);
+  const path = `/profile/${profileId}/grants/${id}`;
+  return [
+    {
+      call: { method: 'DELETE', path, body: null },
+      entities: entities.filter(
+        ({ kind, entity }) =>
+          kind !== 'grant' || entity.profileId !== profileId || entity.domainHash !== id,
+      ),
+    },
+  ];
 }
 
 function domainCalls({
