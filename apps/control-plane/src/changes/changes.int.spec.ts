@@ -93,11 +93,11 @@ describe('GET /changes/', () => {
       request_id: 'ticket-4711',
       method: 'POST',
       route: '/net/',
-      changed: [{ resource: 'net', key: '192.0.2.0/24', action: 'set', count: 1 }],
+      changed: [{ resource: 'net', key: '192.0.2.7/24', action: 'set', count: 1 }],
     });
     expect(changes.flatMap(({ changed }) => changed)).toEqual([
-      { resource: 'net', key: '192.0.2.0/24', action: 'set', count: 1 },
-      { resource: 'net6', key: '2001:db8::/56', action: 'set', count: 1 },
+      { resource: 'net', key: '192.0.2.7/24', action: 'set', count: 1 },
+      { resource: 'net6', key: '2001:db8::1/56', action: 'set', count: 1 },
       { resource: 'napt', key: '198.51.100.1:1024-2047', action: 'set', count: 1 },
       {
         resource: 'bw_list',
@@ -117,6 +117,36 @@ describe('GET /changes/', () => {
     ]);
     expect(next).toBe(first + 7);
     expect(JSON.stringify(changes)).not.toContain('secret');
+  });
+
+  it('names a network by its address as it was sent, also when a call moves it', async () => {
+    const { body } = await harness.call('GET', '/changes/?last=1');
+    const { next } = body as { next: number };
+    const path = (host: number): string => `/net/${0xcb00_0200 + host}`;
+    await change('POST', '/net/', { ip: '203.0.2.5', prefix_len: 24, profile_id: 7 });
+    await change('PATCH', path(5), { ip: '203.0.2.9' });
+    await change('PATCH', path(9), { profile_id: 8 });
+    await change('DELETE', path(9));
+    await change('POST', '/net6/', { ip: '2001:db8:1::ffff', prefix_len: 112, profile_id: 7 });
+    await change('PATCH', '/net6/2001:db8:1::ffff', { ip: '2001:db8:1::1' });
+    const { changes } = await read(`after=${next}`);
+    const keysOf = (changed: readonly Record<string, unknown>[]) =>
+      changed.map(({ action, key }) => [action, key]);
+    expect(changes.map(({ changed }) => keysOf(changed as never))).toEqual([
+      [['set', '203.0.2.5/24']],
+      [
+        ['deleted', '203.0.2.5/24'],
+        ['set', '203.0.2.9/24'],
+      ],
+      [['set', '203.0.2.9/24']],
+      [['deleted', '203.0.2.9/24']],
+      [['set', '2001:db8:1::ffff/112']],
+      [
+        ['deleted', '2001:db8:1::ffff/112'],
+        ['set', '2001:db8:1::1/112'],
+      ],
+    ]);
+    await change('DELETE', '/net6/2001:db8:1::1');
   });
 
   it('begins with what Weir has done itself, which no call has made', async () => {

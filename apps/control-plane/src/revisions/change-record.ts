@@ -58,8 +58,13 @@ export type EntityChange = {
     readonly kind: K;
     readonly before: Entities[K] | null;
     readonly after: Entities[K] | null;
+    /** The keys by which people know it, where those of the entity are others. */
+    readonly keys?: { readonly before: Row | null; readonly after: Row | null };
   };
 }[EntityKind];
+
+/** That an entity was set or deleted, by its key. */
+export type ChangedKey = readonly ['put' | 'delete', EntityKind, Row];
 
 /** What the log stores of changes of entities. */
 export interface EncodedEntityChanges {
@@ -93,6 +98,23 @@ export function encodeEntityChanges(
   return { operations: deletions.concat(puts), digest: after.toString() };
 }
 
+/**
+ * The keys by which people know what was changed. Undefined: those of the operations. They differ for networks, whose
+ * record keeps its host bits (decisions §3).
+ */
+export function submittedKeys(changes: readonly EntityChange[]): ChangedKey[] | undefined {
+  if (changes.every(({ keys }) => keys === undefined)) return undefined;
+  return changes.flatMap(({ kind, keys = null }): ChangedKey[] => {
+    if (keys === null) throw new Error(`a ${kind} is changed together with networks`);
+    const { before, after } = keys;
+    const isMoved = before !== null && (after === null || !sameKey(kind, before, after));
+    return [
+      ...(isMoved ? [['delete', kind, before] as const] : []),
+      ...(after === null ? [] : [['put', kind, after] as const]),
+    ];
+  });
+}
+
 /** A row begins with its key. */
 function sameKey(kind: EntityKind, a: Row, b: Row): boolean {
   for (let i = 0; i < KEY_LENGTHS[kind]; i++) if (a[i] !== b[i]) return false;
@@ -111,6 +133,8 @@ export interface AuthoredChange {
   readonly author: Author;
   /** The ids of those that it concerns. */
   readonly profiles: readonly number[];
+  /** In place of the keys of the operations. */
+  readonly keys?: readonly (EncodedOperation | ChangedKey)[] | undefined;
   /** As of `WorkResult`. */
   readonly besides?: readonly (readonly unknown[])[];
 }
@@ -118,8 +142,13 @@ export interface AuthoredChange {
 /** A row of `change_record`, without its time. Columns that are missing are null. */
 export type ChangeRecord = Readonly<Record<string, unknown>>;
 
-export function toRecord({ change, author, profiles, besides = [] }: AuthoredChange): ChangeRecord {
-  const { revision, operations } = change;
+export function toRecord({
+  change: { revision, operations },
+  author,
+  profiles,
+  keys = operations,
+  besides = [],
+}: AuthoredChange): ChangeRecord {
   const call = author.origin === 'api' ? author : null;
   return {
     revision,
@@ -131,14 +160,14 @@ export function toRecord({ change, author, profiles, besides = [] }: AuthoredCha
       method: call.method,
       route: call.route,
     }),
-    keys: [...operations.slice(0, MAX_RECORDED).map(withoutValues), ...besides],
-    key_count: operations.length + besides.length,
+    keys: [...keys.slice(0, MAX_RECORDED).map(withoutValues), ...besides],
+    key_count: keys.length + besides.length,
     profile_ids: profiles,
   };
 }
 
 /** A row begins with its key. */
-function withoutValues(operation: EncodedOperation): unknown {
+function withoutValues(operation: EncodedOperation | ChangedKey): unknown {
   const [type, kind, row] = operation;
   return type === 'reload' ? operation : [type, kind, row.slice(0, KEY_LENGTHS[kind])];
 }

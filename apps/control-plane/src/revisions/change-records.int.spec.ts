@@ -45,7 +45,7 @@ describe('every change', () => {
       request_id: 'ticket-4711',
       method: 'POST',
       route: '/net/',
-      keys: [['put', 'ipv4Network', [0xc0_00_02_00, 24]]],
+      keys: [['put', 'ipv4Network', [0xc0_00_02_4d, 24]]],
       key_count: 1,
       profile_ids: [7],
     });

@@ -7,6 +7,7 @@ import {
   concernedProfiles,
   encodeEntityChanges,
   type EntityChange,
+  submittedKeys,
 } from './change-record.js';
 import type { ChangeTrace, TracedChange } from './change-trace.js';
 import { WorkingTables } from './working-tables.js';
@@ -45,7 +46,8 @@ export function changed<T>(
   const { operations, digest } = encodeEntityChanges(digestBefore, changes);
   const change = { lineage, revision: before + 1, digest, operations };
   const profiles = concernedProfiles(changes);
-  return { result, change, profiles, besides, author, trace };
+  const keys = submittedKeys(changes);
+  return { result, change, profiles, keys, besides, author, trace };
 }
 
 /** A change as it is submitted. It shares its statements with the other changes of its group. */

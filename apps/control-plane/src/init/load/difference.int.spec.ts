@@ -102,4 +102,21 @@ describe('the operations of POST /init/', () => {
     expect((await replace({ ...EMPTY, profiles, nets })).operations).toEqual([{ type: 'reload' }]);
     expect((await replace(EMPTY)).operations).toEqual([{ type: 'reload' }]);
   });
+
+  it('have the masked prefix of a network, and its record the address as it was sent', async () => {
+    const profiles = [{ profile: { id: 0 }, cat_ids: [], apps: [] }];
+    const net = { prefix_len: 24, profile_id: 0 };
+    await replace({ ...EMPTY, profiles, nets: [{ ip: '203.0.2.5', ...net }] });
+    const moved = await replace({ ...EMPTY, profiles, nets: [{ ip: '203.0.2.9', ...net }] });
+    const address = 0xcb00_0200;
+    expect(moved.operations).toMatchObject([{ type: 'put', entity: { address } }]);
+    expect(moved.keys).toEqual([
+      ['delete', 'ipv4Network', [address + 5, 24]],
+      ['put', 'ipv4Network', [address + 9, 24]],
+    ]);
+    expect(await replace({ ...EMPTY, profiles })).toMatchObject({
+      operations: [{ type: 'delete', key: { address } }],
+      keys: [['delete', 'ipv4Network', [address + 9, 24]]],
+    });
+  });
 });

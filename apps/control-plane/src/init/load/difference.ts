@@ -8,16 +8,29 @@ import {
   type PutOperation,
   toKeyRow,
 } from '@weir/config-model';
+import type { ChangedKey } from '../../revisions/change-record.js';
 import { type Draft, toEntity } from '../draft/draft.js';
 import type { DraftKind, DraftRecord, DraftRecords } from '../draft/draft-table.js';
 
 /** Most rows written and deleted that are logged one by one. After more of them followers load a snapshot. */
 export const MAX_LOGGED_ROWS = 20_000;
 
+/** An operation, and the key by which people know what it changes: a network has its address as it was submitted. */
+interface Logged<T extends Operation> {
+  readonly operation: T;
+  readonly key: ChangedKey;
+}
+
+export interface LoggedDifference {
+  readonly operations: readonly Operation[];
+  /** As of `AuthoredChange`. */
+  readonly keys: readonly ChangedKey[] | undefined;
+}
+
 /** What a replacement of the configuration changes, as long as it is little enough to be logged. */
 export class Difference {
-  private readonly deletes: DeleteOperation[] = [];
-  private readonly puts: PutOperation[] = [];
+  private readonly deletes: Logged<DeleteOperation>[] = [];
+  private readonly puts: Logged<PutOperation>[] = [];
   /** Ids of profiles that are written, or whose rules for applications are. */
   private readonly changedProfiles = new Set<number>();
   private rows = 0;
@@ -33,42 +46,53 @@ export class Difference {
   /** A record is deleted. */
   delete<K extends DraftKind>(kind: K, record: DraftRecords[K]): void {
     if (kind === 'applicationRule') this.changeProfile(record);
-    else this.deleteKey(kind, toEntity(kind, record));
+    else this.deleteKey(kind, toEntity(kind, record), record as never);
   }
 
-  /** An entity is deleted. */
-  deleteKey<K extends EntityKind>(kind: K, key: EntityKeys[K]): void {
+  /** An entity is deleted. @param record as it was submitted. */
+  deleteKey<K extends EntityKind>(kind: K, key: EntityKeys[K], record = key): void {
     this.rows++;
-    this.deletes.push({ type: 'delete', kind, key } as DeleteOperation);
+    const operation = { type: 'delete', kind, key } as DeleteOperation;
+    this.deletes.push({ operation, key: ['delete', kind, toKeyRow(kind, record)] });
   }
 
   /** A record is inserted, or updated. */
   put<K extends DraftKind>(kind: K, record: DraftRecords[K]): void {
     if (kind === 'applicationRule' || kind === 'profile') return this.changeProfile(record);
     this.rows++;
-    this.puts.push({ type: 'put', kind, entity: toEntity(kind, record) } as PutOperation);
+    const operation = { type: 'put', kind, entity: toEntity(kind, record) } as PutOperation;
+    this.puts.push({ operation, key: ['put', kind, toKeyRow(kind, record as never)] });
   }
 
-  /** The operations of the log: those of the difference, or `reload` when they are too many. Call it at the end. */
-  operations(): Operation[] {
-    if (this.isTooLarge) return [{ type: 'reload' }];
-    const put = [...this.puts];
+  /** What is logged: the difference, or `reload` when it is too large. Call it at the end. */
+  logged(): LoggedDifference {
+    if (this.isTooLarge) return { operations: [{ type: 'reload' }], keys: undefined };
+    const puts = [...this.puts];
     for (const id of this.changedProfiles) {
       const row = this.profiles.keys.find(id);
       if (row === null) continue;
-      put.push({
-        type: 'put',
-        kind: 'profile',
-        entity: this.profiles.at(row),
-      });
+      const operation = { type: 'put', kind: 'profile', entity: this.profiles.at(row) } as const;
+      puts.push({ operation, key: ['put', 'profile', [id]] });
     }
-    const keys = new Set(put.map(({ kind, entity }) => keyText(kind, entity)));
+    const deletes = this.deletes.toSorted((a, b) => rankOf(b.operation) - rankOf(a.operation));
+    puts.sort((a, b) => rankOf(a.operation) - rankOf(b.operation));
     // A row with other values was deleted and inserted.
-    const deleted = this.deletes.filter(({ kind, key }) => !keys.has(keyText(kind, key as never)));
-    return [
-      ...deleted.sort((a, b) => rankOf(b) - rankOf(a)),
-      ...put.sort((a, b) => rankOf(a) - rankOf(b)),
-    ];
+    const written = new Set(puts.map(({ operation: { kind, entity } }) => keyText(kind, entity)));
+    const known = new Set(puts.map(({ key: [, kind, row] }) => `${kind} ${JSON.stringify(row)}`));
+    return {
+      operations: [
+        ...deletes
+          .map(({ operation }) => operation)
+          .filter(({ kind, key }) => !written.has(keyText(kind, key as never))),
+        ...puts.map(({ operation }) => operation),
+      ],
+      keys: [
+        ...deletes
+          .map(({ key }) => key)
+          .filter(([, kind, row]) => !known.has(`${kind} ${JSON.stringify(row)}`)),
+        ...puts.map(({ key }) => key),
+      ],
+    };
   }
 
   private changeProfile(record: DraftRecord): void {

@@ -1,17 +1,15 @@
-import { Digest, type EntityKeys, type Operation } from '@weir/config-model';
+import { Digest, type EntityKeys } from '@weir/config-model';
 import type { ClientBase } from 'pg';
 import { ENTITY_TABLES, toFeedRow } from '../../feed/entity-tables.js';
 import { readPages } from '../../platform/database/snapshot.js';
 import type { Draft } from '../draft/draft.js';
 import type { DraftTable } from '../draft/draft-table.js';
 import { Comparison } from './comparison.js';
-import { Difference, MAX_LOGGED_ROWS } from './difference.js';
+import { Difference, type LoggedDifference, MAX_LOGGED_ROWS } from './difference.js';
 
 /** What a replacement of the whole configuration leads to. */
-export interface Replacement {
+export interface Replacement extends LoggedDifference {
   readonly digest: string;
-  /** What followers apply: the difference, or `reload` when it is large. */
-  readonly operations: readonly Operation[];
 }
 
 /**
@@ -23,7 +21,8 @@ export interface Replacement {
  * PostgreSQL: the keys of the draft are in memory, so each stored row is read once, and no row of the draft needs to be
  * written to be compared.
  * @param draftDigest of the draft alone.
- * @returns the digest of the new configuration, and the operations that lead to it.
+ * @returns the digest of the new configuration, and the operations that lead to it: the difference, or `reload` when it
+ * is large.
  */
 export async function replaceConfiguration(
   client: ClientBase,
@@ -52,7 +51,7 @@ export async function replaceConfiguration(
   for (const comparison of referred.toReversed()) await comparison.deleteOthers();
   if (checksDisabled) await checkReferences(client);
   const digest = await addKept(client, Digest.parse(draftDigest));
-  return { digest: digest.toString(), operations: difference.operations() };
+  return { digest: digest.toString(), ...difference.logged() };
 }
 
 /** Deletes the schedules of which a profile is not in the draft, and all grants. */

@@ -107,10 +107,11 @@ async function write(
   const { head, transaction } = await lockHead(client, { deadline, idleInTransactionMs });
   await checkAgain(client, checked, head);
   const { lineage } = head;
-  const { digest, operations } = await replaceConfiguration(client, checked.draft, checked.digest);
+  const replaced = await replaceConfiguration(client, checked.draft, checked.digest);
+  const { digest, operations, keys } = replaced;
   const encoded = encodeChange({ revision: head.revision + 1, digest, operations });
   const change = { lineage, ...encoded };
-  await logChanges(client, toLogEntries([{ change, author, profiles: [EVERY_PROFILE] }]));
+  await logChanges(client, toLogEntries([{ change, author, profiles: [EVERY_PROFILE], keys }]));
   return { change, transaction };
 }
 

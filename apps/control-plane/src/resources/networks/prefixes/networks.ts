@@ -1,5 +1,5 @@
 import { Body, Controller, Inject, Param } from '@nestjs/common';
-import type { Ipv6Words } from '@weir/config-model';
+import { type Ipv6Words, toKeyRow } from '@weir/config-model';
 import { conflict, orNotFound } from '../../../http/errors/errors.js';
 import { ApiEndpoint } from '../../../http/routing/endpoint.js';
 import type { DtoClass, Json } from '../../../http/validation/dto.js';
@@ -221,7 +221,14 @@ function change<A>(
   after: NetworkRecord<A> | null,
 ): EntityChange {
   const entity = (record: NetworkRecord<A> | null): unknown => record && masked(family, record);
-  return { kind: family.kind, before: entity(before), after: entity(after) } as EntityChange;
+  const key = (record: NetworkRecord<A> | null): unknown =>
+    record && toKeyRow(family.kind, record as never);
+  return {
+    kind: family.kind,
+    before: entity(before),
+    after: entity(after),
+    keys: { before: key(before), after: key(after) },
+  } as EntityChange;
 }
 
 @Controller()
