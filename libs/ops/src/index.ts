@@ -12,6 +12,7 @@ export * from './ops-variables.js';
 export * from './parse-cidrs.js';
 export { parseDate, parseTime } from './parse-time.js';
 export * from './process.js';
+export * from './replaceable-file.js';
 export * from './stopping.js';
 export * from './tls/tls-files.js';
 export { openTlsAgent, publicKeyPin } from './tls/tls-agent.js';

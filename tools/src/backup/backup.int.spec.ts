@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
   cpSync,
@@ -466,6 +467,17 @@ describe('backup and restore', () => {
       await expect(writeBackup(url, nowhere, signal)).rejects.toThrow(
         /^the backup failed: ENOENT: .*nowhere/,
       );
+    });
+
+    it('when the backup would take the place of a pipe or a folder', async () => {
+      const pipe = join(folder, 'pipe');
+      execFileSync('mkfifo', [pipe]);
+      for (const path of [pipe, folder]) {
+        await expect(writeBackup(url, path, signal)).rejects.toThrow(
+          `the backup failed: ${path} is not a regular file`,
+        );
+      }
+      expect(readdirSync(folder).sort()).toEqual(['pipe', 'weir.backup']);
     });
   });
 });

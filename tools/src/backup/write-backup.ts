@@ -1,3 +1,4 @@
+import { replaceableFile } from '@weir/ops';
 import { rmSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -58,7 +59,7 @@ const ROWS = `
 
 /**
  * Writes the contents of the database at one moment into a file that only its owner may read. It blocks no changes.
- * The file is complete or it does not exist, even after a power failure.
+ * The file is complete or it does not exist, even after a power failure. A link stays: what it leads to is replaced.
  * @param signal aborts the work; its reason is thrown
  * @returns the revision
  * @throws StartError with one line: the database or the file is not available or failed
@@ -68,18 +69,21 @@ export async function writeBackup(
   file: string,
   signal: AbortSignal,
 ): Promise<string> {
-  const unfinished = `${file}.new-${process.pid}`;
+  let unfinished: string | undefined;
   try {
+    const replaced = await replaceableFile(file);
+    const written = `${replaced}.new-${process.pid}`;
+    unfinished = written;
     const revision = await withClient(databaseUrl, async (client) => {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       const head = await client.query<{ revision: string }>(`SELECT revision FROM ${HEAD_TABLE}`);
-      const out = await open(unfinished, 'wx', 0o600);
+      const out = await open(written, 'wx', 0o600);
       const rows = client.query(copyTo(`COPY (${ROWS}) TO STDOUT`));
       await pipeline(rows, createGzip(), out.createWriteStream({ flush: true }), { signal });
       return head.rows[0].revision;
     });
-    await rename(unfinished, file);
-    const folder = await open(dirname(file));
+    await rename(written, replaced);
+    const folder = await open(dirname(replaced));
     try {
       await folder.sync();
     } finally {
@@ -87,7 +91,7 @@ export async function writeBackup(
     }
     return revision;
   } catch (error) {
-    rmSync(unfinished, { force: true });
+    if (unfinished !== undefined) rmSync(unfinished, { force: true });
     signal.throwIfAborted();
     throw toStartError('the backup failed', error);
   }

@@ -11,6 +11,7 @@ import {
   sourcesOf,
 } from '@weir/catalogue';
 import type { HashKey } from '@weir/dns-name';
+import { replaceableFile } from '@weir/ops';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import type { Context } from '../context.js';
 import { grouped } from '../terminal.js';
@@ -70,12 +71,14 @@ export function compileLists(
 }
 
 async function writeWhole(file: string, bytes: Uint8Array): Promise<void> {
-  const partial = `${file}.part`;
+  let partial: string | undefined;
   try {
+    const replaced = await replaceableFile(file);
+    partial = `${replaced}.part`;
     await writeFile(partial, bytes);
-    await rename(partial, file);
+    await rename(partial, replaced);
   } catch (cause) {
-    await rm(partial, { force: true });
+    if (partial !== undefined) await rm(partial, { force: true });
     const { code, message } = cause as NodeJS.ErrnoException;
     throw new CatalogueError(`${file} cannot be written: ${code ?? message}`, { cause });
   }

@@ -1,6 +1,7 @@
 import { CatalogueImage } from '@weir/catalogue';
 import { parseHashKey } from '@weir/dns-name';
 import { createHash } from 'node:crypto';
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -169,6 +170,14 @@ describe('catalogue build', () => {
     await write(YAML, LIST);
     const { code, errors } = await run('build', join(folder, 'absent', 'image'));
     expect([code, errors[0]]).toEqual([1, expect.stringContaining('cannot be written: ENOENT')]);
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const refused = await run('build', pipe);
+    expect([refused.code, refused.errors[0]]).toEqual([
+      1,
+      expect.stringContaining(`${pipe} is not a regular file`),
+    ]);
+    await rm(pipe);
     expect(await readdir(folder)).toEqual(['catalogue.yaml', 'gambling.txt']);
   });
 });

@@ -46,7 +46,7 @@ export class Difference {
   /** A record is deleted. */
   delete<K extends DraftKind>(kind: K, record: DraftRecords[K]): void {
     if (kind === 'applicationRule') this.changeProfile(record);
-    else this.deleteKey(kind, toEntity(kind, record), record as never);
+    else this.deleteKey(kind, toEntity(kind, record), record);
   }
 
   /** An entity is deleted. @param record as it was submitted. */
