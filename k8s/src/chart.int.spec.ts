@@ -292,6 +292,34 @@ describe('the chart', () => {
     expect(resolverEnv(own, 'StatefulSet')).toMatchObject({ DNS_DESIGNATED_TLS_PORT: '9853' });
   });
 
+  it('has each label once, when the labels of an object repeat common ones', () => {
+    const labels = { release: 'prometheus' };
+    const monitor = { enabled: true, labels };
+    const values = overlay(MINIMAL, {
+      commonLabels: { ...labels, grafana_dashboard: '1', 'weir/metrics': 'x' },
+      monitoring: { serviceMonitor: monitor, prometheusRule: monitor, dashboard: monitor },
+    });
+    const found = render({ values }).filter(({ kind }) => /Monitor|Rule|ConfigMap/.test(kind));
+    expect(found.map(({ metadata }) => metadata.labels)).toEqual(
+      found.map(() => expect.objectContaining(labels)),
+    );
+    const service = findObject(render({ values }), 'Service', 'weir-resolver-ops');
+    expect(service.metadata.labels).toMatchObject({ 'weir/metrics': 'resolver' });
+  });
+
+  it.each([
+    [{ secrets: { values: { DATABASE_URL: 'postgresql://db.example/weir' } } }, 'DATABASE_URL'],
+    [{ fullnameOverride: 'my.weir' }, 'fullnameOverride'],
+    [{ resolver: { autoscaling: { minReplicas: 13 } } }, 'minReplicas'],
+    [{ controlPlane: { clientCaSecret: 'clients' } }, 'controlPlane.tlsSecret'],
+    [
+      { catalogue: { sets: ['a'] }, controlPlane: { env: { CATALOGUE_SETS: ['b'] } } },
+      'CATALOGUE_SETS',
+    ],
+  ])('refuses values that contradict each other: %o', (wrong, what) => {
+    expect(() => render({ values: overlay(ciValues('trial'), wrong) })).toThrow(what);
+  });
+
   it('gives UDP and TCP one Service, or one each with separateUdp', () => {
     const separate = {
       resolver: { env: { UPSTREAMS: ['192.0.2.53'] }, service: { separateUdp: true } },

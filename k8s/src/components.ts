@@ -26,7 +26,8 @@ export function isInSecret(name: string, variable: Variable<unknown>): boolean {
 }
 
 export function isRequired(variable: Variable<unknown>): boolean {
-  return variable.default === undefined && variable.absent === undefined;
+  const { default: value, absent, replacedBy } = variable;
+  return value === undefined && absent === undefined && replacedBy === undefined;
 }
 
 /** For each component the variables that are in the Secret: name → whether the variable is required. */

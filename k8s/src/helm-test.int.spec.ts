@@ -57,6 +57,14 @@ describe('the pod of helm test', () => {
       DNS: '203.0.113.53:53,[2001:db8::53]:53',
     });
   });
+
+  it('asks resolvers that listen on every address by their Service, and none where there is none', () => {
+    const env = { DNS_HOST: ['0.0.0.0', '::'] };
+    const pod = testPod('daemonset', { resolver: { env } });
+    expect(environmentOf(pod)['DNS']).toBe('weir-resolver-ops.dns.svc:53');
+    const without = testPod('daemonset', { resolver: { enabled: false, env } });
+    expect(environmentOf(without)['DNS']).toBe('');
+  });
 });
 
 describe('helm test with real processes', () => {

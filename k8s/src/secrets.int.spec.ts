@@ -40,6 +40,23 @@ describe('the Secret of the release', () => {
     expect(new Set(Object.values(texts)).size).toBe(Object.keys(texts).length);
   });
 
+  it('needs no FEED_TOKENS where a Secret has the file with them', () => {
+    const { DOMAIN_HASH_KEY, MANAGEMENT_TOKENS } = SET;
+    const values = overlay(EXTERNAL, {
+      secrets: {
+        generate: false,
+        feedTokensSecret: 'feed',
+        values: { DOMAIN_HASH_KEY, MANAGEMENT_TOKENS },
+      },
+    });
+    const objects = render({ values });
+    expect(secretTexts(objects, 'weir')).not.toHaveProperty('FEED_TOKENS');
+    for (const { container } of podsOf(objects)) {
+      const token = container.env?.find(({ name }) => name === 'FEED_TOKENS');
+      expect(token?.valueFrom?.secretKeyRef?.optional ?? true).toBe(true);
+    }
+  });
+
   it('has other keys and tokens in another deployment', () => {
     const [one, other] = [0, 1].map(() => secretTexts(render({ values: EXTERNAL }), 'weir'));
     for (const key of [

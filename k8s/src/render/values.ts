@@ -41,7 +41,9 @@ let validate: ReturnType<Ajv['compile']> | undefined;
 
 /** Validates values against the schema, as Helm does before it renders. @throws ChartError with one line per error. */
 export function checkValues(values: Values): void {
-  validate ??= new Ajv({ allErrors: true, allowUnionTypes: true }).compile(valuesSchema());
+  validate ??= new Ajv({ allErrors: true, allowUnionTypes: true }).compile(
+    valuesSchema(chartValues()),
+  );
   if (validate(values)) return;
   throw new ChartError((validate.errors ?? []).map(explain).join('\n'));
 }

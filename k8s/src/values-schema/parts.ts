@@ -8,7 +8,10 @@ export const OBJECT: ValueSchema = { type: 'object' };
 export const OBJECTS: ValueSchema = { type: 'array', items: OBJECT };
 /** Labels, annotations, node selectors. */
 export const STRING_MAP: ValueSchema = { type: 'object', additionalProperties: STRING };
-export const QUANTITY: ValueSchema = { type: 'string', pattern: '^[0-9]+(?:\\.[0-9]+)?[a-zA-Z]*$' };
+export const QUANTITY: ValueSchema = {
+  type: 'string',
+  pattern: '^[0-9]+(?:\\.[0-9]+)?(?:[KMGTPE]i|[mkMGTPE]|[eE][0-9]+)?$',
+};
 export const PORT: ValueSchema = { type: 'integer', minimum: 1, maximum: 65535 };
 /** Empty, or the name of an object. */
 export const NAME: ValueSchema = {
@@ -25,7 +28,7 @@ export function integer(minimum: number, maximum: number): ValueSchema {
   return { type: 'integer', minimum, maximum };
 }
 
-/** An object with these properties and no others. None is required, because values.yaml has all of them. */
+/** An object with these properties and no others. */
 export function object(properties: Readonly<Record<string, ValueSchema>>): ValueSchema {
   return { type: 'object', properties, additionalProperties: false };
 }
@@ -58,7 +61,7 @@ export const PROCESS: Properties = {
   enabled: BOOLEAN,
   resources: OBJECT,
   disruptionBudget: object({
-    maxUnavailable: { type: ['integer', 'string'], minimum: 1, pattern: '^[0-9]{1,3}%$' },
+    maxUnavailable: { type: ['integer', 'string'], minimum: 1, pattern: '^(?:[1-9][0-9]?|100)%$' },
   }),
   ...PLACEMENT,
   affinity: OBJECT,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HELM_VERSIONS, type HelmVersion } from '../render/helm-program.js';
 import { runHelm } from '../render/render.js';
-import { ChartError } from '../render/values.js';
+import { ChartError, chartValues } from '../render/values.js';
 import { valuesSchema } from './values-schema.js';
 
 /** Every pattern of the schema, for values and for names of values. */
@@ -17,7 +17,7 @@ function patternsOf(schema: unknown): string[] {
   });
 }
 
-const PATTERNS = [...new Set(patternsOf(valuesSchema()))];
+const PATTERNS = [...new Set(patternsOf(valuesSchema(chartValues())))];
 
 /** Texts that match a pattern, texts that nearly do, and others. */
 const textFor = (pattern: string): fc.Arbitrary<string> => {

@@ -14,7 +14,9 @@ import { valuesSchema } from './values-schema.js';
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
 it('is the same as values.schema.json', async () => {
-  await expect(json(valuesSchema())).toMatchFileSnapshot('../../weir/values.schema.json');
+  await expect(json(valuesSchema(chartValues()))).toMatchFileSnapshot(
+    '../../weir/values.schema.json',
+  );
 });
 
 it('lists the secret variables for the templates in secret-variables.json', async () => {
@@ -47,14 +49,18 @@ describe('values.yaml', () => {
         if (!isOpen) compare(below, properties[key], value as Values);
       }
     };
-    compare('', valuesSchema(), chartValues());
+    compare('', valuesSchema(chartValues()), chartValues());
   });
 });
 
 describe.each(Object.entries(COMPONENTS))('env of %s', (component, { variables }) => {
   const entries = Object.entries<Variable<unknown>>(variables);
-  const env = propertiesOf(propertiesOf(propertiesOf(valuesSchema())[component])['env']);
-  const secrets = propertiesOf(propertiesOf(propertiesOf(valuesSchema())['secrets'])['values']);
+  const env = propertiesOf(
+    propertiesOf(propertiesOf(valuesSchema(chartValues()))[component])['env'],
+  );
+  const secrets = propertiesOf(
+    propertiesOf(propertiesOf(valuesSchema(chartValues()))['secrets'])['values'],
+  );
 
   it('has each variable of the process, or secrets.values has it', () => {
     for (const [name] of entries) expect([name in env, name in secrets]).toContain(true);

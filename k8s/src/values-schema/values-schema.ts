@@ -149,69 +149,98 @@ const blockPage = object({
   service: publicService({ ports: object({ http: PORT, https: PORT }) }),
 });
 
-/** JSON Schema of the chart's values. The variables come from the configuration schemas of the processes. */
-export function valuesSchema(): ValueSchema {
+type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * Requires the keys that values.yaml has: the templates use them, and only null in the values of an operator takes one
+ * away. Those that may be null are not required.
+ */
+function requireDefaults(schema: ValueSchema, defaults: Values): ValueSchema {
+  const properties = schema['properties'] as Readonly<Record<string, ValueSchema>> | undefined;
+  if (properties === undefined) return schema;
+  const below = Object.entries(properties).map(([key, one]) => {
+    const value = defaults[key];
+    return [key, isValues(value) ? requireDefaults(one, value) : one];
+  });
+  const required = Object.keys(properties).filter(
+    (key) => key in defaults && ![properties[key]['type']].flat().includes('null'),
+  );
+  return { ...schema, properties: Object.fromEntries(below), required };
+}
+
+function isValues(value: unknown): value is Values {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * JSON Schema of the chart's values. The variables come from the configuration schemas of the processes.
+ * @param defaults of values.yaml.
+ */
+export function valuesSchema(defaults: Values): ValueSchema {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Values of the Weir chart',
-    ...object({
-      // Helm adds `global` to the values of every chart.
-      global: OBJECT,
-      fullnameOverride: NAME,
-      serviceAccountName: NAME,
-      commonLabels: STRING_MAP,
-      listen: enumOf('0.0.0.0', '::'),
-      image: object({
-        registry: STRING,
-        repository: STRING,
-        tag: STRING,
-        pullPolicy: enumOf('Always', 'IfNotPresent', 'Never'),
-        pullSecrets: OBJECTS,
-        digest: object(Object.fromEntries(IMAGES.map((name) => [name, DIGEST]))),
-        user: USER,
-      }),
-      secrets: object({
-        existing: NAME,
-        generate: BOOLEAN,
-        values: secretsSchema(),
-        feedTokensSecret: NAME,
-      }),
-      // Empty: the variable.
-      catalogue: object({ sets: { ...nameList({ description: '' }).valueSchema, minItems: 0 } }),
-      controlPlane,
-      migration: object({
-        backoffLimit: integer(0, 1000),
-        deadlineSeconds: integer(1, 1_000_000),
-        resources: OBJECT,
-        ...PLACEMENT,
-        ...ADDITIONS,
-      }),
-      resolver,
-      blockPage,
-      networkPolicy: object({
-        enabled: BOOLEAN,
-        metricsFrom: OBJECTS,
-        managementFrom: OBJECTS,
-        feedFrom: OBJECTS,
-        egress: object({
-          enabled: BOOLEAN,
-          dnsTo: OBJECTS,
-          controlPlane: OBJECTS,
-          resolver: OBJECTS,
-          blockPage: OBJECTS,
+    ...requireDefaults(
+      object({
+        // Helm adds `global` to the values of every chart.
+        global: OBJECT,
+        fullnameOverride: NAME,
+        serviceAccountName: NAME,
+        commonLabels: STRING_MAP,
+        listen: enumOf('0.0.0.0', '::'),
+        image: object({
+          registry: STRING,
+          repository: STRING,
+          tag: STRING,
+          pullPolicy: enumOf('Always', 'IfNotPresent', 'Never'),
+          pullSecrets: OBJECTS,
+          digest: object(Object.fromEntries(IMAGES.map((name) => [name, DIGEST]))),
+          user: USER,
         }),
-      }),
-      monitoring: object({
-        serviceMonitor: object({
-          enabled: BOOLEAN,
-          interval: { type: 'string', pattern: '^[0-9]+(?:ms|s|m)$' },
-          labels: STRING_MAP,
+        secrets: object({
+          existing: NAME,
+          generate: BOOLEAN,
+          values: secretsSchema(),
+          feedTokensSecret: NAME,
         }),
-        prometheusRule: object({ enabled: BOOLEAN, labels: STRING_MAP }),
-        dashboard: object({ enabled: BOOLEAN, labels: STRING_MAP }),
+        // Empty: the variable.
+        catalogue: object({ sets: { ...nameList({ description: '' }).valueSchema, minItems: 0 } }),
+        controlPlane,
+        migration: object({
+          backoffLimit: integer(0, 1000),
+          deadlineSeconds: integer(1, 1_000_000),
+          resources: OBJECT,
+          ...PLACEMENT,
+          ...ADDITIONS,
+        }),
+        resolver,
+        blockPage,
+        networkPolicy: object({
+          enabled: BOOLEAN,
+          metricsFrom: OBJECTS,
+          managementFrom: OBJECTS,
+          feedFrom: OBJECTS,
+          egress: object({
+            enabled: BOOLEAN,
+            dnsTo: OBJECTS,
+            controlPlane: OBJECTS,
+            resolver: OBJECTS,
+            blockPage: OBJECTS,
+          }),
+        }),
+        monitoring: object({
+          serviceMonitor: object({
+            enabled: BOOLEAN,
+            interval: { type: 'string', pattern: '^[0-9]+(?:ms|s|m)$' },
+            labels: STRING_MAP,
+          }),
+          prometheusRule: object({ enabled: BOOLEAN, labels: STRING_MAP }),
+          dashboard: object({ enabled: BOOLEAN, labels: STRING_MAP }),
+        }),
+        postgresql: bundledStore(VOLUME_SIZE),
+        redis: bundledStore({}),
       }),
-      postgresql: bundledStore(VOLUME_SIZE),
-      redis: bundledStore({}),
-    }),
+      defaults,
+    ),
   };
 }

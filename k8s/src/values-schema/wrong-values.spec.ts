@@ -8,7 +8,7 @@ it.each(WRONG_VALUES)('%s is refused, and the message names its path', (_what, p
   const above = path.split('.').slice(0, -1).join('.') || '(root)';
   const atPath = (line: string): boolean => line.startsWith(path);
   const unknownAbove = (line: string): boolean =>
-    line.startsWith(above) && line.endsWith(`"${key}"`);
+    line.startsWith(above) && (line.endsWith(`"${key}"`) || line.endsWith(`'${key}'`));
   expect(check).toThrow(
     expect.toSatisfy(({ message }: Error) =>
       message.split('\n').some((line) => atPath(line) || unknownAbove(line)),

@@ -16,9 +16,9 @@ app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/component: {{ .name }}
 {{- end -}}
 
-{{/* Labels of an object, and those of commonLabels. Takes root and name. */}}
+{{/* Labels of an object, then its further ones, then those of commonLabels. Takes root, name, and labels if it has any. */}}
 {{- define "weir.labels" -}}
-{{- merge (include "weir.ownLabels" . | fromYaml) .root.Values.commonLabels | toYaml -}}
+{{- merge (include "weir.ownLabels" . | fromYaml) (.labels | default dict) .root.Values.commonLabels | toYaml -}}
 {{- end -}}
 
 {{- define "weir.ownLabels" -}}
@@ -29,7 +29,10 @@ app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
 {{- end -}}
 
-{{/* Name, namespace and labels of an object. Takes root, name, and suffix if a component has several of a kind. */}}
+{{/*
+Name, namespace and labels of an object. Takes root, name, suffix if a component has several of a kind, and labels
+if it has further ones.
+*/}}
 {{- define "weir.metadata" -}}
 name: {{ include "weir.fullname" .root }}-{{ .name }}{{ with .suffix }}-{{ . }}{{ end }}
 namespace: {{ .root.Release.Namespace }}

@@ -3,8 +3,7 @@
 apiVersion: v1
 kind: Service
 metadata:
-  {{- include "weir.metadata" (merge (dict "suffix" "ops") .) | nindent 2 }}
-    weir/metrics: {{ .name }}
+  {{- include "weir.metadata" (merge (dict "suffix" "ops" "labels" (dict "weir/metrics" .name)) .) | nindent 2 }}
 spec:
   clusterIP: None
   publishNotReadyAddresses: true

@@ -33,7 +33,10 @@ All templates of one rendering get the same data. Takes the root.
 {{- define "weir.checkSecrets" -}}
 {{- $values := .root.Values -}}
 {{- $stores := dict "REDIS_URL" "redis.bundled" -}}
-{{- $keys := list "DOMAIN_HASH_KEY" "FEED_TOKENS" -}}
+{{- $keys := list "DOMAIN_HASH_KEY" -}}
+{{- if not $values.secrets.feedTokensSecret -}}
+{{- $keys = append $keys "FEED_TOKENS" -}}
+{{- end -}}
 {{- if $values.controlPlane.enabled -}}
 {{- $_ := set $stores "DATABASE_URL" "postgresql.bundled" -}}
 {{- if not $values.controlPlane.tokensSecret -}}

@@ -42,6 +42,13 @@ export const WRONG_VALUES: readonly [what: string, path: string, value: unknown]
   ['a number instead of a string', 'image.repository', 7],
   ['a digest of another kind', 'image.digest', { resolver: 'md5:00' }],
   ['a digest of an image that is not there', 'image.digest.redis', `sha256:${'0'.repeat(64)}`],
+  ['no annotations, as of a key without a value', 'controlPlane.podAnnotations', null],
+  ['no port of a Service', 'resolver.service.ports.udp', null],
+  ['no port of a process', 'blockPage.env.OPS_PORT', null],
+  ['no list of peers', 'networkPolicy.metricsFrom', null],
+  ['no labels', 'monitoring.dashboard.labels', null],
+  ['a disruption budget of 0 %', 'resolver.disruptionBudget.maxUnavailable', '0%'],
+  ['a volume size with an unknown unit', 'postgresql.size', '5foo'],
   ['a misspelt egress', 'networkPolicy.egress.resolvers', []],
 ];
 

@@ -148,6 +148,7 @@ export function renderReference(schema: VariableSchema): string {
 
 function presence(variable: Variable<unknown>): string {
   if (variable.default !== undefined) return `Default ${variable.default}`;
+  if (variable.replacedBy !== undefined) return `Required, unless ${variable.replacedBy} is set`;
   return variable.absent ? 'Optional' : 'Required';
 }
 
