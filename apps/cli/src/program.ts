@@ -65,7 +65,7 @@ print no colours. \`weir COMMAND --help\` tells more about a command.
 Exit status: 0 done, 1 failed, 2 the command line is not valid.`;
 
 const IMAGE_NOTE =
-  'a file of `build`, the version of one that the database has, or the folder or URL of a catalogue.yaml';
+  'a file of `build`, the version of one that the database has, or a folder with a catalogue.yaml, or its URL';
 /** Of a record, as the API has them. */
 const ID = integer(0, 2_147_483_647);
 const JSON_OPTION = ['--json', 'print what the API said'] as const;
@@ -245,7 +245,7 @@ function addCatalogue(program: Command, context: Context): void {
     .description('the lists of names behind categories and applications');
   const definition = [
     '--catalogue <place>',
-    'folder or URL of a catalogue.yaml [CATALOGUE]',
+    'folder with a catalogue.yaml, or its URL [CATALOGUE]',
   ] as const;
   catalogue
     .command('sources')

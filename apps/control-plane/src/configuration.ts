@@ -215,7 +215,7 @@ export const SCHEMA = {
     default: '10000',
   }),
   CATALOGUE: text('a folder or an http(s) URL', {
-    description: 'Folder with the catalogue.yaml of the catalogue, or the URL of a catalogue.yaml.',
+    description: 'Folder with the catalogue.yaml of the catalogue, or the URL of such a folder.',
     default: 'catalogue',
   }),
   CATALOGUE_SETS: optional(

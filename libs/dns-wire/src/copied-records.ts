@@ -12,6 +12,10 @@ import {
 } from './protocol.js';
 import { endOfRecord, endOfRecords, fixedPartOf, type Response, TTL_OFFSET } from './response.js';
 
+/** Before its name it has three character strings more (RFC 3403 §4.1). */
+const NAPTR = 35;
+const STRINGS_OF_NAPTR = 3;
+
 /**
  * Types whose rdata may have compressed names, one after another (RFC 1035 §3.3, RFC 3597 §4): type, bytes before the
  * first name, number of names.
@@ -20,8 +24,8 @@ import { endOfRecord, endOfRecords, fixedPartOf, type Response, TTL_OFFSET } fro
 const COMPRESSIBLE: readonly (readonly [type: number, before: number, names: number])[] = [
   [Type.ns, 0, 1], [3 /* MD */, 0, 1], [4 /* MF */, 0, 1], [Type.cname, 0, 1], [Type.soa, 0, 2], [7 /* MB */, 0, 1],
   [8 /* MG */, 0, 1], [9 /* MR */, 0, 1], [Type.ptr, 0, 1], [14 /* MINFO */, 0, 2], [Type.mx, 2, 1],
-  [17 /* RP */, 0, 2], [18 /* AFSDB */, 2, 1], [21 /* RT */, 2, 1], [26 /* PX */, 2, 2], [Type.srv, 6, 1],
-  [36 /* KX */, 2, 1], [39 /* DNAME */, 0, 1],
+  [17 /* RP */, 0, 2], [18 /* AFSDB */, 2, 1], [21 /* RT */, 2, 1], [24 /* SIG */, 18, 1], [26 /* PX */, 2, 2],
+  [30 /* NXT */, 0, 1], [Type.srv, 6, 1], [NAPTR, 4, 1], [36 /* KX */, 2, 1], [39 /* DNAME */, 0, 1],
 ];
 const TYPES = 40;
 const BYTES_BEFORE = new Uint8Array(TYPES);
@@ -53,7 +57,7 @@ export function appendRecord(to: Response, from: Response, index: number): boole
   if (!appendOwner(to, bytes, fixed, endOfRecords(from, index))) return false;
   const fixedAt = to.recordsEnd;
   const names = type < TYPES ? NAMES[type] : 0;
-  let at = names === 0 ? recordEnd : fixed + RECORD_FIXED_BYTES + BYTES_BEFORE[type];
+  let at = names === 0 ? recordEnd : startOfNames(bytes, type, fixed, recordEnd);
   if (at > recordEnd || !append(to, bytes, fixed, at)) return false;
   for (let left = names; left > 0; left--) {
     const size = expandName(bytes, recordEnd, at, name);
@@ -64,6 +68,37 @@ export function appendRecord(to: Response, from: Response, index: number): boole
   const rdataBytes = to.recordsEnd - fixedAt - RECORD_FIXED_BYTES;
   writeUint16(to.bytes, fixedAt + RDLENGTH_OFFSET, rdataBytes);
   to.ttlOffsets[to.ttlCount++] = fixedAt + TTL_OFFSET;
+  return true;
+}
+
+/** @returns offset of the first name in the rdata; one beyond the record when there is none */
+function startOfNames(bytes: Uint8Array, type: number, fixed: number, end: number): number {
+  let at = fixed + RECORD_FIXED_BYTES + BYTES_BEFORE[type];
+  if (type !== NAPTR) return at;
+  for (let i = 0; i < STRINGS_OF_NAPTR && at < end; i++) at += bytes[at] + 1;
+  return at;
+}
+
+/**
+ * Whether the owner of each record is a valid name, and each name in its rdata that may be compressed. Clients cannot
+ * read a response with another one. Allocates nothing.
+ */
+export function hasValidNames(response: Response): boolean {
+  const { bytes, ttlCount } = response;
+  let ownerAt = response.questionEnd;
+  for (let i = 0; i < ttlCount; i++) {
+    const fixed = fixedPartOf(response, i);
+    const end = endOfRecord(bytes, fixed);
+    if (expandName(bytes, fixed, ownerAt, name) === BAD_NAME) return false;
+    const type = readUint16(bytes, fixed);
+    const names = type < TYPES ? NAMES[type] : 0;
+    let at = names === 0 ? end : startOfNames(bytes, type, fixed, end);
+    for (let left = names; left > 0; left--) {
+      if (expandName(bytes, end, at, name) === BAD_NAME) return false;
+      at = skipName(bytes, end, at);
+    }
+    ownerAt = end;
+  }
   return true;
 }
 

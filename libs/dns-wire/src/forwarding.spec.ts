@@ -148,6 +148,17 @@ describe('writeForwardedAnswer', () => {
     expect(forward(plain, many, 300)).toMatchObject({ flags: 0x8380, additionals: [] });
   });
 
+  it('leaves out the Extended DNS Error where it is all that does not fit (RFC 8914 §3)', () => {
+    const answers = Array.from({ length: 20 }, () => address(1));
+    const stale = { answers, additionals: [opt(4096, 0, option(15, [0, 3]))] };
+    const size = forward(edns, stale).bytes.length;
+    expect(forward(edns, stale, size)).toMatchObject({ flags: 0x8180, ede: [3] });
+    const without = forward(edns, stale, size - 1);
+    expect(without).toMatchObject({ flags: 0x8180, ede: [] });
+    expect(without.answers).toHaveLength(20);
+    expect(forward(edns, stale, size - 7)).toMatchObject({ flags: 0x8380, answers: [] });
+  });
+
   describe('with an answer that does not fit whole', () => {
     const owner = pointerTo(12);
     const record = (type: number) => ({ owner, type, ttl: 60, rdata: new Uint8Array(30) });

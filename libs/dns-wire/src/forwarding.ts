@@ -4,6 +4,7 @@ import { optBytes, writeOpt } from './opt.js';
 import {
   ANCOUNT_OFFSET,
   ARCOUNT_OFFSET,
+  Ede,
   Flag,
   FLAGS_OFFSET,
   HEADER_BYTES,
@@ -33,8 +34,14 @@ export function writeForwardedAnswer(
   ttlCapSeconds: number,
   hasAdditional = true,
 ): number {
-  const { rcode, ede, answerCount, authorityCount, additionalCount, ttlCount } = response;
-  const count = fittingRecords(response, limit - optBytes(query, ede), hasAdditional);
+  const { rcode, answerCount, authorityCount, additionalCount, ttlCount } = response;
+  let { ede } = response;
+  let count = fittingRecords(response, limit - optBytes(query, ede), hasAdditional);
+  if (count === TOO_LARGE && ede !== Ede.none) {
+    // The reason is left out before any record that the answer needs (RFC 8914 §3).
+    ede = Ede.none;
+    count = fittingRecords(response, limit - optBytes(query, ede), hasAdditional);
+  }
   if (count === TOO_LARGE) return writeTruncatedAnswer(out, bytes, query, rcode);
   writeUint16(out, 0, query.id);
   writeUint16(out, FLAGS_OFFSET, forwardedFlags(response, query));

@@ -97,6 +97,7 @@ describe('ResponseBuilder', () => {
         { owner: edge, type: 33, ttl: 3, rdata: concat([0, 1, 0, 2, 0, 3, 1, 0x61], atExample) },
         { owner: edge, type: 16, ttl: 4, rdata: concat([2], pointerTo(12)) },
         { owner: edge, type: 17, ttl: 4, rdata: concat(edge, atExample) },
+        { owner: edge, type: 35, ttl: 4, rdata: concat([0, 1, 0, 1, 1, 0x75, 0, 0], atExample) },
       ],
       authorities: [{ owner: atExample, type: 6, ttl: 5, rdata: concat(edge, atExample, numbers) }],
       additionals: [
@@ -118,14 +119,15 @@ describe('ResponseBuilder', () => {
       ['WWW.isp.example', 5],
       ['between.example', 5],
       ['Target.example', 5],
-      ...[15, 33, 16, 17].map((type) => ['edg.example', type]),
+      ...[15, 33, 16, 17, 35].map((type) => ['edg.example', type]),
     ]);
-    const [, , a, b, c, d, e] = answer.answers;
+    const [, , a, b, c, d, e, f] = answer.answers;
     expect(nameIn(a.rdataAt)).toBe('edg.example');
     expect(nameIn(b.rdataAt + 2)).toBe('edg.example');
     expect(nameIn(c.rdataAt + 6)).toBe('a.example');
     expect(hexOf(d.rdata)).toBe('02c00c');
     expect(namesIn(e.rdataAt)).toEqual(['edg.example', 'example']);
+    expect(nameIn(f.rdataAt + 8)).toBe('example');
     const [soa] = answer.authorities;
     expect([soa.owner, ...namesIn(soa.rdataAt)]).toEqual(['example', 'edg.example', 'example']);
     expect(answer.additionals[0]).toMatchObject({ owner: 'edg.example', type: 1, ttl: 6 });

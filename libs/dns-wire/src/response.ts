@@ -49,6 +49,8 @@ export class Response {
   ttlCount = 0;
   /** INFO-CODE of the first Extended DNS Error, or `Ede.none`. */
   ede: number = Ede.none;
+  /** Whether it has an OPT record. */
+  hasEdns = false;
   /** Offset of the cookies in the OPT record, after the length of the option; 0 without any. */
   cookieAt = 0;
 
@@ -178,6 +180,7 @@ function readLeading(bytes: Uint8Array, length: number, out: Response): number {
 function readAdditional(bytes: Uint8Array, length: number, offset: number, out: Response): boolean {
   const total = readUint16(bytes, ARCOUNT_OFFSET);
   let hasOpt = false;
+  out.hasEdns = false;
   out.additionalCount = total;
   out.recordsEnd = offset;
   let at = offset;
@@ -190,6 +193,7 @@ function readAdditional(bytes: Uint8Array, length: number, offset: number, out: 
       const rdata = fixed + RECORD_FIXED_BYTES;
       if (hasOpt || fixed !== at + 1 || !areOptionsValid(bytes, rdata, end)) return false;
       hasOpt = true;
+      out.hasEdns = true;
       out.additionalCount = i;
       out.rcode |= bytes[fixed + 4] << 4;
       out.ede = readEde(bytes, rdata, end);

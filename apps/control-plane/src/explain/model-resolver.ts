@@ -7,7 +7,6 @@ import {
   parseQuery,
   Query,
   writeForwardedAnswer,
-  writeRecordsAnswer,
 } from '@weir/dns-wire';
 import type { Configuration } from '@weir/ops';
 import { type CatalogueIndex, type Client, type Explanation, Policy, Verdict } from '@weir/policy';
@@ -221,8 +220,7 @@ export class ModelResolver {
         return ownAnswers.writeSpecial(out, asked, special, decision, limit);
       case Action.answerServer: {
         if (serverRecords === null) throw new Error('an answer about a resolver without records');
-        const { rdatas, ttlSeconds } = serverRecords;
-        return writeRecordsAnswer(out, bytes, query, rdatas, ttlSeconds, limit);
+        return ownAnswers.writeServer(out, asked, serverRecords, decision, limit);
       }
       case Action.answerLocal: {
         if (localName === null) throw new Error('an answer for a name without local records');

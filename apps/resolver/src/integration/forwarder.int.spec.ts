@@ -1,4 +1,4 @@
-import { type DecodedMessage, wireName } from '@weir/dns-wire/testing';
+import { concat, type DecodedMessage, pointerTo, wireName } from '@weir/dns-wire/testing';
 import { createSocket } from 'node:dgram';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -15,6 +15,10 @@ import {
 import { respond } from '../testing/respond.js';
 import { skippedClock } from '../testing/test-clock.js';
 import type { Forwarder } from '../upstream/forwarder.js';
+
+/** Rdata with that replacement. */
+const naptr = (replacement: Uint8Array) =>
+  concat(Uint8Array.of(0, 1, 0, 1, 1, 0x75, 1, 0x73, 0), replacement);
 
 /** Shorter timeouts, for tests with a silent upstream. */
 const HASTY = { attemptTimeoutMs: 100, queryTimeoutMs: 300 };
@@ -37,6 +41,19 @@ describe('Forwarder', () => {
       expect(subject.upstreams[0].counters).toMatchObject({ queries: 1, answers: 1, timeouts: 0 });
     },
   );
+
+  it.each([
+    ['the owner of a record', pointerTo(0x3fff), 1, Uint8Array.of(192, 0, 2, 1)],
+    ['a mail exchange', pointerTo(12), 15, Uint8Array.of(0, 10, 0xff, 0xff)],
+    ['a name behind the strings of a NAPTR record', pointerTo(12), 35, naptr(pointerTo(0x3fff))],
+  ])('does not pass on a response in which %s is no name', async (_what, owner, type, rdata) => {
+    const answers = [{ owner, type, ttl: 60, rdata }];
+    const bad = await upstream((query) => respond(query, { answers }));
+    const good = await upstream((query) => respond(query, { answers: [a('192.0.2.1')] }));
+    const { ask, subject } = await forwarder([bad.endpoint, good.endpoint], NEVER);
+    expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
+    expect(subject.upstreams[0].counters).toMatchObject({ failures: 1 });
+  });
 
   it('uses random ids and ports', async () => {
     const server = await upstream((query) => respond(query));

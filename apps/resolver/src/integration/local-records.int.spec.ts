@@ -259,6 +259,15 @@ describe('a CNAME record of LOCAL_RECORDS', () => {
     expect(asked()).toEqual([]);
   });
 
+  it.each(['localhost', 'foo.invalid', '1.0.168.192.in-addr.arpa', 'use-application-dns.net'])(
+    'to %s, which no upstream is asked for, is the answer alone',
+    async (target) => {
+      const { ask } = await serve([`a.example CNAME ${target}.`]);
+      expect((await ask('a.example')).records).toEqual([['a.example', CNAME, 3600, target]]);
+      expect(asked()).toEqual([]);
+    },
+  );
+
   it('gives the answer of the upstream for the target: no such name, or an error', async () => {
     const soa = { owner: wireName('search.example'), type: 6, ttl: 30, rdata: new Uint8Array(22) };
     const { ask } = await serve(REWRITE);

@@ -66,6 +66,41 @@ describe('an upstream that answers EDNS queries with a header only', () => {
   });
 });
 
+it.each([1, 4])(
+  'an upstream that answers EDNS queries with RCODE %i, the question and no OPT is asked again without EDNS',
+  async (rcode) => {
+    const server = await upstream((query) =>
+      respond(
+        query,
+        hasEdns(query)
+          ? { flags: 0x8180 | rcode, additionals: [] }
+          : { answers: [a('192.0.2.1')], additionals: [] },
+      ),
+    );
+    const { ask, subject } = await forwarder([server.endpoint], NEVER);
+    expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
+    expect(await ask('other.example.com')).toMatchObject({ answers: [{ type: 1 }] });
+    expect(server.asked.map(asked)).toEqual(['udp+edns', 'udp', 'udp']);
+    expect(subject.upstreams[0].counters).toMatchObject({ errors: 0, failures: 0, suspects: 0 });
+  },
+);
+
+it('an upstream that refuses a question with and without EDNS is asked with EDNS again', async () => {
+  const server = await upstream((query) => respond(query, { flags: 0x8184, additionals: [] }));
+  const { ask } = await forwarder([server.endpoint], NEVER);
+  for (const name of ['a.example.com', 'b.example.com']) {
+    expect(await ask(name)).toMatchObject({ rcode: 4 });
+  }
+  expect(server.asked.map(asked)).toEqual(['udp+edns', 'udp', 'udp+edns', 'udp']);
+});
+
+it('the same error with an OPT record is the answer', async () => {
+  const server = await upstream((query) => respond(query, { flags: 0x8184 }));
+  const { ask } = await forwarder([server.endpoint], NEVER);
+  expect(await ask()).toMatchObject({ rcode: 4 });
+  expect(server.asked.map(asked)).toEqual(['udp+edns']);
+});
+
 describe('a forged header with FORMERR, which needs the port and the id, but no name,', () => {
   it.each([true, false])(
     'does not take EDNS from an upstream (cookies: %s)',

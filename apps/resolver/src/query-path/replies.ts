@@ -11,7 +11,6 @@ import {
   type Response,
   writeEmptyAnswer,
   writeForwardedAnswer,
-  writeRecordsAnswer,
   writeTruncatedAnswer,
 } from '@weir/dns-wire';
 import { type Decision, type PolicySource, Reason, Verdict } from '@weir/policy';
@@ -103,15 +102,10 @@ export class Replies {
     this.send(exchange, decision, out, length, out[FLAGS_OFFSET + 1] & Flag.rcode);
   }
 
-  sendServerRecords(
-    exchange: Exchange,
-    decision: Decision,
-    { rdatas, ttlSeconds }: ServerRecords,
-  ): void {
+  sendServerRecords(exchange: Exchange, decision: Decision, records: ServerRecords): void {
     const out = exchange.replyPath.space ?? this.ownSpace;
-    const { bytes, query, replyPath } = exchange;
-    const limit = replyPath.maxAnswerBytes(query);
-    const length = writeRecordsAnswer(out, bytes, query, rdatas, ttlSeconds, limit);
+    const limit = exchange.replyPath.maxAnswerBytes(exchange.query);
+    const length = this.ownAnswers.writeServer(out, exchange, records, decision, limit);
     this.send(exchange, decision, out, length, Rcode.noError);
   }
 

@@ -2,10 +2,12 @@ import {
   Ede,
   Flag,
   hasUsableRcode,
+  hasValidNames,
   headerErrorOf,
   MAX_UPSTREAM_QUERY_BYTES,
   NO_HEADER_ERROR,
   parseResponse,
+  Rcode,
   removeEdns,
   Response,
   Scrubber,
@@ -171,6 +173,7 @@ export class AttemptRunner implements ReplySteps {
       const isLast = entry.attemptCount === MAX_ATTEMPTS;
       entry.attemptDeadlineMs = isLast ? entry.deadlineMs : nowMs + this.attemptTimeoutMs;
       entry.withEdns[attempt] = upstream.hasEdns(nowMs) ? 1 : 0;
+      entry.lostEdns[attempt] = 0;
       this.send(entry, attempt, socket);
       return true;
     }
@@ -234,6 +237,7 @@ export class AttemptRunner implements ReplySteps {
       this.failAttempt(entry, attempt);
       return;
     }
+    if (this.rejectsEdns(entry, attempt)) return this.askWithoutEdns(entry, attempt);
     const upstream = this.upstreams[entry.upstreams[attempt]];
     upstream.counters.answers++;
     if (!upstream.trustsAd) response.flags &= ~Flag.ad;
@@ -241,9 +245,18 @@ export class AttemptRunner implements ReplySteps {
     const tookMs = this.nowMs() - entry.startedMs[attempt];
     upstream.recordLatency(Math.min(tookMs, this.attemptTimeoutMs));
     if (!hasUsableRcode(response)) return this.takeError(entry, attempt);
-    const scrubbed = this.scrubber.scrub(response);
+    // So it was EDNS that it did not understand, not the question.
+    if (entry.lostEdns[attempt] === 1) upstream.leaveOutEdns(this.nowMs());
+    const scrubbed = hasValidNames(response) ? this.scrubber.scrub(response) : null;
     if (scrubbed === null) this.failAttempt(entry, attempt);
     else this.complete(entry, scrubbed);
+  }
+
+  /** Whether the error in `this.response` may come from EDNS, which the upstream does not know (RFC 6891 §7). */
+  private rejectsEdns(entry: InFlight, attempt: number): boolean {
+    const { rcode, hasEdns } = this.response;
+    const isError = rcode === Rcode.formErr || rcode === Rcode.notImp;
+    return isError && !hasEdns && entry.withEdns[attempt] === 1;
   }
 
   /**
@@ -310,7 +323,12 @@ export class AttemptRunner implements ReplySteps {
       return;
     }
     this.upstreams[entry.upstreams[attempt]].leaveOutEdns(this.nowMs());
+    this.askWithoutEdns(entry, attempt);
+  }
+
+  private askWithoutEdns(entry: InFlight, attempt: number): void {
     entry.withEdns[attempt] = 0;
+    entry.lostEdns[attempt] = 1;
     const socket = entry.sockets[attempt];
     if (socket === null) this.repeatOverTcp(entry, attempt);
     else this.send(entry, attempt, socket);

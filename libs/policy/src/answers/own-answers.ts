@@ -13,6 +13,7 @@ import { type Decision, isOfOrders } from '../decision.js';
 import type { AskedQuery } from './decided-query.js';
 import type { BlockErrors } from './block-errors.js';
 import type { BlockPages } from './block-pages.js';
+import type { ServerRecords } from './server-information.js';
 import { writeSpecialAnswer, type SpecialMatch, Special } from './special-names.js';
 
 const ANY_TTL_SECONDS = 3600;
@@ -101,11 +102,23 @@ export class OwnAnswers {
         bytes,
         query,
         designatedResolvers,
-        DESIGNATION_TTL_SECONDS,
+        Math.min(DESIGNATION_TTL_SECONDS, ttlCapSeconds),
         limit,
       );
     }
     return writeSpecialAnswer(out, bytes, query, special, zoneOffset, ttlCapSeconds);
+  }
+
+  /** @param limit size in bytes of the largest answer that the client accepts */
+  writeServer(
+    out: Uint8Array,
+    { bytes, query }: AskedMessage,
+    { rdatas, ttlSeconds }: ServerRecords,
+    { ttlCapSeconds }: Decision,
+    limit: number,
+  ): number {
+    const ttl = Math.min(ttlSeconds, ttlCapSeconds);
+    return writeRecordsAnswer(out, bytes, query, rdatas, ttl, limit);
   }
 
   private blockTtl({ ttlCapSeconds }: Decision): number {

@@ -150,9 +150,15 @@ export class QueryDecider {
     return leadsOut && recursionDesired ? this.decideRewrite(rewrite, out) : Action.answerLocal;
   }
 
-  /** The target is judged as it would be in the answer of an upstream. */
+  /**
+   * The target is judged as it would be in the answer of an upstream. One that no upstream is asked for is not
+   * resolved.
+   */
   private decideRewrite(rewrite: Rewrite, out: DecidedQuery): Action {
-    if (this.options.targetInspector.blocks(out, rewrite.target)) return Action.block;
+    const { targetInspector, localNames, discoveryNames } = this.options;
+    if (targetInspector.blocks(out, rewrite.target)) return Action.block;
+    const isLocal = localNames.find(out.hashes) !== Special.none;
+    if (isLocal || discoveryNames.find(out.hashes) !== Special.none) return Action.answerLocal;
     out.rewrite = rewrite;
     return Action.rewrite;
   }
@@ -160,10 +166,9 @@ export class QueryDecider {
   private decideLocal(qtype: number, out: DecidedQuery): Action {
     const { options } = this;
     const { special } = out;
-    // A name above local records exists (RFC 8020 §2).
-    if (!special.nameExists && options.localRecords.value.isAbove(out.hashes)) {
-      special.special = Special.empty;
-    }
+    // A name above others exists (RFC 8020 §2).
+    const isAbove = options.localNames.isAbove || options.localRecords.value.isAbove(out.hashes);
+    if (!special.nameExists && isAbove) special.special = Special.empty;
     if (qtype === Type.ds && special.isZoneApex) return Action.resolve;
     // The minimal answer to ANY says that the name exists.
     if (qtype === Type.any && special.nameExists) return Action.answerAny;

@@ -2,7 +2,6 @@ import { toWireName } from '@weir/dns-name';
 import {
   CLASS_CH,
   CLASS_IN,
-  Ede,
   equalsIgnoringCase,
   HEADER_BYTES,
   type Query,
@@ -14,6 +13,8 @@ const IDENTITY_NAMES = ['id.server', 'hostname.bind'];
 /** The name of every resolver for its clients (RFC 9462 §4). */
 const RESOLVER_NAME = 'resolver.arpa';
 const INFO_TTL_SECONDS = 300;
+/** The last one that has a meaning (RFC 8914 §5.2, and the registry). */
+const LAST_ERROR = 30;
 
 export interface ServerRecordsOptions {
   /** By which operators tell servers behind one address apart: at most 255 characters of ASCII. Undefined: none. */
@@ -42,9 +43,8 @@ export class ServerInformation {
 
   constructor({ identity = '', name, infoUrl }: ServerRecordsOptions = {}) {
     this.nsid = Buffer.from(identity, 'ascii');
-    // The errors that this resolver may return (RFC 9606 §5). It does not minimise names: it forwards them.
-    const codes = Object.values(Ede).filter((code) => code >= 0);
-    const info = [`exterr=${codes.sort((a, b) => a - b).join(',')}`];
+    // It returns errors of its own and those of upstreams, and does not minimise names: it forwards them (RFC 9606 §5).
+    const info = [`exterr=0-${LAST_ERROR}`];
     if (infoUrl !== undefined) info.push(`infourl=${infoUrl}`);
     const resolverInfo: ServerRecords = {
       names: [RESOLVER_NAME, ...(name === undefined ? [] : [name])].map(toWireName),

@@ -78,6 +78,19 @@ describe('SpecialNameTable', () => {
     expect(find('ready.weir.invalid', zones)).toEqual([Special.ready, 3]);
     expect(find('weir.invalid', zones)).toEqual([Special.nonexistent, 1]);
     expect(find('weir.invalid', READINESS_ZONES)).toBeNull();
+    const table = new SpecialNameTable(KEY, zones);
+    const isAbove = (name: string) => {
+      const hashes = new SuffixHashes(KEY);
+      hashes.compute(toWireName(name), 0);
+      table.find(hashes);
+      return table.isAbove;
+    };
+    expect(['invalid', 'weir.invalid'].map(isAbove)).toEqual([true, true]);
+    expect(['ready.weir.invalid', 'x.invalid', 'y.weir.invalid'].map(isAbove)).toEqual([
+      false,
+      false,
+      false,
+    ]);
   });
 
   it('finds only the names of its own list', () => {

@@ -90,8 +90,10 @@ export const DISCOVERY_ZONES: readonly SpecialZone[] = [
 /** Instead of the last of `DISCOVERY_ZONES`, when there are designated resolvers. */
 export const DESIGNATION_ZONES: readonly SpecialZone[] = [[DESIGNATION_NAME, Special.designated]];
 
-/** Table value of a name that is not special but has a special name below it. */
-const ABOVE = Special.none;
+/**
+ * Added to the table value of a name that has a special name below it. Without more, the name itself is not special.
+ */
+const ABOVE = 8;
 
 /**
  * Finds the most specific special name that a name equals or is below. The table also holds the parents of special
@@ -100,6 +102,8 @@ const ABOVE = Special.none;
 export class SpecialNameTable {
   /** Number of labels of the name that the last `find` returned. */
   labels = 0;
+  /** Whether the last name has a special name below it: then it exists (RFC 8020 §2). */
+  isAbove = false;
   private readonly table: SuffixTable;
 
   constructor(key: HashKey, zones: readonly SpecialZone[]) {
@@ -108,25 +112,30 @@ export class SpecialNameTable {
     for (const [name, special] of zones) {
       const count = hashes.compute(toWireName(name), 0);
       for (let i = 0; i < count - 1; i++) this.addParent(hashes, i);
-      this.table.set(hashes, count - 1, special);
+      const known = this.table.get(hashes, count - 1);
+      const above = known === SuffixTable.absent ? 0 : known & ABOVE;
+      this.table.set(hashes, count - 1, special | above);
     }
   }
 
   /** @param names the suffix hashes of the name */
   find(names: SuffixHashes): Special {
     let special: Special = Special.none;
+    this.isAbove = false;
     for (let i = 0; i < names.count; i++) {
       const value = this.table.get(names, i);
       if (value === SuffixTable.absent) break;
+      this.isAbove = i === names.count - 1 && (value & ABOVE) !== 0;
       if (value === ABOVE) continue;
-      special = value as Special;
+      special = (value & ~ABOVE) as Special;
       this.labels = i + 1;
     }
     return special;
   }
 
   private addParent(names: SuffixHashes, suffix: number): void {
-    if (this.table.get(names, suffix) === SuffixTable.absent) this.table.set(names, suffix, ABOVE);
+    const known = this.table.get(names, suffix);
+    this.table.set(names, suffix, known === SuffixTable.absent ? ABOVE : known | ABOVE);
   }
 }
 
