@@ -35,6 +35,10 @@ it.each([
   expect(help).toEqual(await said(...names, '--help'));
 });
 
+it('weir help of a command that is not there is a wrong command line', async () => {
+  expect((await said('help', 'orders', 'nope'))[1]).toBe(2);
+});
+
 it('docs/command-line.md has the help of every command', async () => {
   const nothing = { write: () => true };
   const program = createProgram(contextOf(new Terminal(nothing, nothing)));

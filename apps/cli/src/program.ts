@@ -4,7 +4,7 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { pathToFileURL } from 'node:url';
 import type { ListedOrders, NewOrder, OrderChange } from './commands/orders.js';
 import type { NewGrant } from './commands/profile.js';
-import type { Context } from './context.js';
+import { type Context, UsageError } from './context.js';
 import { ROOT } from './stack.js';
 
 /**
@@ -43,8 +43,13 @@ export function createProgram(context: Context): Command {
     .command('help')
     .description('print this text, or that of a command')
     .argument('[command...]')
-    .action(async (names: string[]) => {
-      await program.parseAsync([...names, '--help'], { from: 'user' });
+    .action((names: string[]) => {
+      const found = names.reduce<Command | undefined>(
+        (command, name) => command?.commands.find((one) => one.name() === name),
+        program,
+      );
+      if (found === undefined) throw new UsageError(`there is no command "${names.join(' ')}"`);
+      found.outputHelp();
     });
   program
     .command('completion')

@@ -388,6 +388,11 @@ describe('a stack that starts', () => {
 describe('npm start with a wrong setting', () => {
   it.each([
     ['DNS_PORT', '53OO', /^weir: DNS_PORT must be a port number from 1 to 65525$/m],
+    [
+      'OWNER_DATABASE_URL',
+      'postgresql://db.example/weir',
+      /^weir: OWNER_DATABASE_URL needs DATABASE_URL$/m,
+    ],
     ['RESOLVERS', '0', /^weir: RESOLVERS must be a whole number from 1 to 10$/m],
     ['BLOCK_TTL', 'ten', /^weir: resolver: BLOCK_TTL must be .+$/m],
     ['MANAGEMENT_BODY_LIMIT', 'huge', /^weir: control-plane: MANAGEMENT_BODY_LIMIT must be .+$/m],

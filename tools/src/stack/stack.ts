@@ -118,6 +118,8 @@ export class Stack {
 
   private async startAll(): Promise<StackSecrets> {
     const { configuration } = this.options;
+    if (configuration.OWNER_DATABASE_URL !== undefined && configuration.DATABASE_URL === undefined)
+      throw new StartError('OWNER_DATABASE_URL needs DATABASE_URL');
     createFolder(this.dataDir);
     this.lock = lockFolder(this.dataDir);
     createFolder(join(this.dataDir, 'logs'));

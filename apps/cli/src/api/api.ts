@@ -116,7 +116,8 @@ export class Api {
         done,
       );
       sent.on('error', (error: NodeJS.ErrnoException) => {
-        const reason = error.message === '' ? String(error.code) : error.message;
+        // OpenSSL ends its messages with the end of a line.
+        const [reason] = (error.message || String(error.code)).split('\n');
         fail(new Unreachable(`${this.url} cannot be reached: ${reason}`));
       });
       // An answer may come before the whole body is sent; then the rest is not needed.
