@@ -1,7 +1,7 @@
 import { SCHEMA } from '@weir/control-plane/configuration';
 import { parseVariables } from '@weir/ops';
 import pg from 'pg';
-import type { Context } from './context.js';
+import { type Context, Failure } from './context.js';
 import { controlPlaneVariables } from './stack.js';
 
 /** Runs some work on the database of the control plane, and closes it afterwards. */
@@ -18,6 +18,11 @@ export async function withDatabase<T>(
   });
   pool.on('error', () => undefined);
   try {
+    await pool.query('SELECT').catch((error: unknown) => {
+      const { message } = (error instanceof AggregateError ? error.errors[0] : error) as Error;
+      const where = 'DATABASE_URL, or the local stack (npm start)';
+      throw new Failure(`the database cannot be reached (${where}): ${message}`);
+    });
     return await work(pool);
   } finally {
     await pool.end();

@@ -83,6 +83,9 @@ export interface BegunRead {
  * What one replica of the control plane knows of the log, to tell acknowledgements from claims about commits that a
  * failover of PostgreSQL or a restored volume has lost. Times are parameters.
  *
+ * An example: the log was at 5, and a failover has set it back to 3. A follower says 5. That is a claim, because this
+ * replica knows no 5. A read of the head that begins now finds 3. So 5 is lost, and the follower does not count.
+ *
  * One case is not found: a lost revision that is newer than all that the replica knows, when the first follower names
  * it only after the first commit of the replica since the failover. That is rare: followers say what they have each
  * second, and a failover takes longer.

@@ -33,6 +33,13 @@ describe('ScheduleLookup', () => {
     expect(seek(weekly, '2026-03-02T12:00:00Z', 'UTC')).toEqual([false, '2026-03-09T08:00']);
   });
 
+  it.each(['UTC', 'America/St_Johns'])('knows the weekdays of the first century in %s', (zone) => {
+    const weekly = [{ start: point(MONDAY, 0), end: point(MONDAY, 24) }];
+    const [isInside, until] = seek(weekly, '0050-01-05T12:00:00Z', zone);
+    expect(isInside).toBe(false);
+    expect(until).toMatch(/^0050-01-10T/);
+  });
+
   it('wraps over Sunday midnight', () => {
     const weekly = [{ start: point(FRIDAY, 18), end: point(MONDAY, 6) }];
     expect(seek(weekly, '2026-03-08T23:59:00Z', 'UTC')).toEqual([true, '2026-03-09T06:00']);

@@ -87,6 +87,8 @@ export class ZoneClock {
     const field: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
     for (const { type, value } of this.format.formatToParts(second)) field[type] = Number(value);
     const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second: seconds = 0 } = field;
-    return Date.UTC(year, month - 1, day, hour, minute, seconds) - second;
+    // Date.UTC takes the years 0 to 99 for those of the 20th century.
+    const dayMs = new Date(0).setUTCFullYear(year, month - 1, day);
+    return dayMs + ((hour * 60 + minute) * 60 + seconds) * 1000 - second;
   }
 }
