@@ -311,6 +311,8 @@ describe('the chart', () => {
     [{ fullnameOverride: 'my.weir' }, 'fullnameOverride'],
     [{ resolver: { autoscaling: { minReplicas: 13 } } }, 'minReplicas'],
     [{ controlPlane: { clientCaSecret: 'clients' } }, 'controlPlane.tlsSecret'],
+    [{ resolver: { env: { OPS_PORT: 5300 } } }, 'must differ'],
+    [{ controlPlane: { env: { FEED_PORT: 8080 } } }, 'must differ'],
     [
       { catalogue: { sets: ['a'] }, controlPlane: { env: { CATALOGUE_SETS: ['b'] } } },
       'CATALOGUE_SETS',

@@ -3,7 +3,7 @@ import { ManagementClient } from '@weir/tools/deployment/management-client';
 import { startUpstream, UPSTREAM_ADDRESS } from '@weir/tools/deployment/dns-message';
 import { freshUserEnvironment, shareDependencies } from '@weir/tools/services/clone';
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer, get } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
@@ -400,6 +400,18 @@ describe('npm start with a wrong setting', () => {
     const terminal = npmStart({ [name]: value });
     expect(await terminal.exitCode()).toBe(1);
     expect(terminal.output).toMatch(line);
+  });
+
+  it('is told by --check too, which starts and writes nothing', async () => {
+    const check = async (overrides: Record<string, string>) => {
+      const env = environment({ DATA_DIR: 'absent', ...overrides });
+      const terminal = new Terminal('npm', ['start', '--', '--check'], { cwd: clone.folder, env });
+      return [await terminal.exitCode(), terminal.output] as const;
+    };
+    const [code, output] = await check({ LOG_LEVEL: 'loud' });
+    expect([code, output]).toEqual([1, expect.stringMatching(/^weir: \S+: LOG_LEVEL must be/m)]);
+    expect((await check({}))[0]).toBe(0);
+    expect(existsSync(join(clone.folder, 'absent'))).toBe(false);
   });
 
   it('names the certificate file that cannot be read, and leaves no process running', async () => {

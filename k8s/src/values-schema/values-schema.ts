@@ -83,6 +83,11 @@ function withPortablePattern(schema: ValueSchema): ValueSchema {
   };
 }
 
+/** Empty, or a path that begins with /. */
+const ABSOLUTE_PATH: ValueSchema = { type: 'string', pattern: '^(?:/.*)?$' };
+/** Empty, or a host name, which may begin with `*.`. */
+const HOST_NAME: ValueSchema = { type: 'string', pattern: '^(?:\\*\\.)?[a-z0-9.-]*$' };
+
 /** Images of the chart. */
 const IMAGES = ['control-plane', 'resolver', 'block-page', 'migrate'];
 const DIGEST: ValueSchema = { type: 'string', pattern: '^sha256:[0-9a-f]{64}$' };
@@ -106,7 +111,7 @@ const controlPlane = object({
     ...object({
       enabled: BOOLEAN,
       className: NAME,
-      host: STRING,
+      host: HOST_NAME,
       tlsSecret: NAME,
       annotations: STRING_MAP,
     }),
@@ -123,7 +128,7 @@ const resolver = object({
   // Empty: the variable.
   allowedClients: { ...cidrList({ description: '' }).valueSchema, minItems: 0 },
   tlsSecret: NAME,
-  persistence: object({ enabled: BOOLEAN, ...VOLUME_SIZE, hostPath: STRING }),
+  persistence: object({ enabled: BOOLEAN, ...VOLUME_SIZE, hostPath: ABSOLUTE_PATH }),
   autoscaling: object({
     enabled: BOOLEAN,
     minReplicas: REPLICAS,

@@ -53,14 +53,15 @@ export interface EntryPoint<S extends VariableSchema> {
 
 /**
  * Runs an entry point with its configuration and the flag that it was given. `--help` prints the variables,
- * `--version` the version, `--check` only reads the variables. Any error ends the process with exit code 1: a
- * VariableError or StartError with its message on standard error, any other error with its stack.
+ * `--version` the version, `--check` only reads the variables, and calls `check`. Any error ends the process with
+ * exit code 1: a VariableError or StartError with its message on standard error, any other error with its stack.
  */
 export function runMain<S extends VariableSchema>(
   entry: EntryPoint<S>,
   main: (configuration: Configuration<S>, flag: string | undefined) => Promise<void>,
+  check: (configuration: Configuration<S>) => Promise<void> = () => Promise.resolve(),
 ): void {
-  start(entry, main).catch((error: unknown) => {
+  start(entry, main, check).catch((error: unknown) => {
     const isForOperator = error instanceof VariableError || error instanceof StartError;
     const text = isForOperator
       ? error.message
@@ -74,6 +75,7 @@ export function runMain<S extends VariableSchema>(
 async function start<S extends VariableSchema>(
   entry: EntryPoint<S>,
   main: (configuration: Configuration<S>, flag: string | undefined) => Promise<void>,
+  check: (configuration: Configuration<S>) => Promise<void>,
 ): Promise<void> {
   const [argument] = entry.argv;
   if (argument === '--help' || argument === '-h') {
@@ -89,7 +91,8 @@ async function start<S extends VariableSchema>(
     throw new StartError(`unknown argument ${argument.slice(0, 60)}; see --help`);
   }
   const configuration = parseVariables(entry.schema, entry.environment);
-  if (argument !== '--check') await main(configuration, argument);
+  if (argument === '--check') await check(configuration);
+  else await main(configuration, argument);
 }
 
 function fail(lines: string): never {

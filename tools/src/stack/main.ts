@@ -39,4 +39,6 @@ runMain(
     }
     process.exit(0);
   },
+  (configuration) =>
+    new Stack({ configuration, environment: process.env, root, onProgress: print }).check(),
 );

@@ -17,9 +17,16 @@ export interface StackSecrets {
   readonly domainHashKey: string;
 }
 
-/** The secrets from the environment. Missing ones come from `DATA_DIR`, where a start generates what is not there. */
-export function readSecrets(configuration: StackConfiguration, dataDir: string): StackSecrets {
-  const kept = readOrCreateSecrets(join(dataDir, 'secrets.json'));
+/**
+ * The secrets from the environment. Missing ones come from `DATA_DIR`.
+ * @param isCheck what is not there is not written either
+ */
+export function readSecrets(
+  configuration: StackConfiguration,
+  dataDir: string,
+  isCheck = false,
+): StackSecrets {
+  const kept = readOrCreateSecrets(join(dataDir, 'secrets.json'), isCheck);
   return {
     managementTokens: configuration.MANAGEMENT_TOKENS ?? kept.managementTokens,
     feedTokens: configuration.FEED_TOKENS ?? kept.feedTokens,
@@ -30,7 +37,7 @@ export function readSecrets(configuration: StackConfiguration, dataDir: string):
   };
 }
 
-function readOrCreateSecrets(file: string): StackSecrets {
+function readOrCreateSecrets(file: string, isCheck: boolean): StackSecrets {
   const kept = existsSync(file) ? parse(file) : makeSecrets();
   // The key is not made again: it belongs to the data.
   const secrets = { ...makeSecrets(), domainHashKey: null, ...kept };
@@ -39,6 +46,7 @@ function readOrCreateSecrets(file: string): StackSecrets {
       `${file} is not what the stack wrote there. Put back a copy; where there is none, remove the whole folder: without its domainHashKey the domain rules in the database match nothing`,
     );
   }
+  if (isCheck) return secrets;
   const text = JSON.stringify(secrets, null, 2);
   if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileAtomically(file, text);
   return secrets;

@@ -1,6 +1,8 @@
 import { createLogger, StartError } from '@weir/ops';
 import { OpsServer, type OpsServerOptions, ReadMetrics } from '@weir/ops/metrics';
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Registry } from 'prom-client';
 import { migrate } from '../migrate/migrate.js';
@@ -100,6 +102,17 @@ export class Stack {
     return secrets;
   }
 
+  /** Lets every process check its variables, and changes nothing. @throws StartError that names the wrong ones */
+  async check(): Promise<void> {
+    const secrets = readSecrets(this.options.configuration, this.dataDir, true);
+    const logs = mkdtempSync(join(tmpdir(), 'weir-check-'));
+    try {
+      await this.checkVariables(secrets, logs);
+    } finally {
+      rmSync(logs, { recursive: true });
+    }
+  }
+
   /** What the control plane says to be degraded (`OpsParts`). */
   async degraded(): Promise<readonly string[]> {
     const { OPS_HOST, OPS_PORT } = this.options.configuration;
@@ -118,15 +131,11 @@ export class Stack {
 
   private async startAll(): Promise<StackSecrets> {
     const { configuration } = this.options;
-    if (configuration.OWNER_DATABASE_URL !== undefined && configuration.DATABASE_URL === undefined)
-      throw new StartError('OWNER_DATABASE_URL needs DATABASE_URL');
     createFolder(this.dataDir);
     this.lock = lockFolder(this.dataDir);
     createFolder(join(this.dataDir, 'logs'));
     const secrets = readSecrets(configuration, this.dataDir);
-    const unset = { databaseUrl: 'postgresql://unset', redisUrl: 'redis://unset' };
-    const unchecked = planProcesses(configuration, secrets, this.dataDir, unset);
-    await Promise.all(unchecked.map((planned) => this.check(planned)));
+    await this.checkVariables(secrets, join(this.dataDir, 'logs'));
     await this.startOps();
     const stores = await this.startStores();
     this.progress('Migrating the database');
@@ -206,8 +215,17 @@ export class Stack {
     return url;
   }
 
-  /** Lets the process check its variables, so that a wrong one is reported before anything runs. */
-  private async check(planned: PlannedProcess): Promise<void> {
+  /** So a wrong variable is reported before anything runs. @param logs folder for what the processes print */
+  private async checkVariables(secrets: StackSecrets, logs: string): Promise<void> {
+    const { configuration } = this.options;
+    if (configuration.OWNER_DATABASE_URL !== undefined && configuration.DATABASE_URL === undefined)
+      throw new StartError('OWNER_DATABASE_URL needs DATABASE_URL');
+    const unset = { databaseUrl: 'postgresql://unset', redisUrl: 'redis://unset' };
+    const unchecked = planProcesses(configuration, secrets, this.dataDir, unset);
+    await Promise.all(unchecked.map((planned) => this.checkProcess(planned, logs)));
+  }
+
+  private async checkProcess(planned: PlannedProcess, logs: string): Promise<void> {
     const { root, environment } = this.options;
     try {
       await runChild({
@@ -216,7 +234,7 @@ export class Stack {
         args: [planned.script, '--check'],
         env: { ...environment, ...planned.environment },
         cwd: root,
-        logFile: this.logFile(planned.name),
+        logFile: join(logs, `${planned.name}.log`),
       });
     } catch (error) {
       throw new StartError((error as Error).message, { cause: error });

@@ -49,6 +49,8 @@ export const WRONG_VALUES: readonly [what: string, path: string, value: unknown]
   ['no labels', 'monitoring.dashboard.labels', null],
   ['a disruption budget of 0 %', 'resolver.disruptionBudget.maxUnavailable', '0%'],
   ['a volume size with an unknown unit', 'postgresql.size', '5foo'],
+  ['a relative path on the node', 'resolver.persistence.hostPath', 'var/lib/weir'],
+  ['a URL for the host of an Ingress', 'controlPlane.ingress.host', 'https://api.example'],
   ['a misspelt egress', 'networkPolicy.egress.resolvers', []],
 ];
 
