@@ -309,7 +309,12 @@ describe('the chart', () => {
   it.each([
     [{ secrets: { values: { DATABASE_URL: 'postgresql://db.example/weir' } } }, 'DATABASE_URL'],
     [{ fullnameOverride: 'my.weir' }, 'fullnameOverride'],
-    [{ resolver: { autoscaling: { minReplicas: 13 } } }, 'minReplicas'],
+    [
+      { secrets: { values: { OWNER_DATABASE_URL: 'postgresql://db.example/weir' } } },
+      'OWNER_DATABASE_URL',
+    ],
+    [{ resolver: { autoscaling: { enabled: true, minReplicas: 13 } } }, 'minReplicas'],
+    [{ blockPage: { env: { BLOCK_PAGE_HTTPS_PORT: 8081 } } }, 'must differ'],
     [{ controlPlane: { clientCaSecret: 'clients' } }, 'controlPlane.tlsSecret'],
     [{ resolver: { env: { OPS_PORT: 5300 } } }, 'must differ'],
     [{ controlPlane: { env: { FEED_PORT: 8080 } } }, 'must differ'],

@@ -21,7 +21,7 @@ export async function withDatabase<T>(
     await pool.query('SELECT').catch((error: unknown) => {
       const { message } = (error instanceof AggregateError ? error.errors[0] : error) as Error;
       const where = 'DATABASE_URL, or the local stack (npm start)';
-      throw new Failure(`the database cannot be reached (${where}): ${message}`);
+      throw new Failure(`the database cannot be used (${where}): ${message}`);
     });
     return await work(pool);
   } finally {

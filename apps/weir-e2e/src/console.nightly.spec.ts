@@ -18,7 +18,7 @@ import {
   tokenOf,
 } from './testing/console-stack.js';
 
-/** Of one token; this many streams of changes may be open. */
+/** How many streams of changes one token may have open. */
 const CALLS_AT_ONCE = 16;
 const MANY_ORDERS = 310;
 

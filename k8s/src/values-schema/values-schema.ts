@@ -156,6 +156,9 @@ const blockPage = object({
 
 type Values = Readonly<Record<string, unknown>>;
 
+/** A key of values.yaml that no template uses: null gives it the default of the process. */
+const UNUSED = 'RESOLVER_THREADS';
+
 /**
  * Requires the keys that values.yaml has: the templates use them, and only null in the values of an operator takes one
  * away. Those that may be null are not required.
@@ -168,7 +171,8 @@ function requireDefaults(schema: ValueSchema, defaults: Values): ValueSchema {
     return [key, isValues(value) ? requireDefaults(one, value) : one];
   });
   const required = Object.keys(properties).filter(
-    (key) => key in defaults && ![properties[key]['type']].flat().includes('null'),
+    (key) =>
+      key in defaults && key !== UNUSED && ![properties[key]['type']].flat().includes('null'),
   );
   return { ...schema, properties: Object.fromEntries(below), required };
 }

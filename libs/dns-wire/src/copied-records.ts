@@ -12,7 +12,7 @@ import {
 } from './protocol.js';
 import { endOfRecord, endOfRecords, fixedPartOf, type Response, TTL_OFFSET } from './response.js';
 
-/** Before its name it has three character strings more (RFC 3403 §4.1). */
+/** Before its name it has three more character strings (RFC 3403 §4.1). */
 const NAPTR = 35;
 const STRINGS_OF_NAPTR = 3;
 

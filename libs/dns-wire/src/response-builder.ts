@@ -8,6 +8,7 @@ import {
   HEADER_BYTES,
   MAX_MESSAGE_BYTES,
   QNAME_POINTER,
+  Rcode,
   Type,
 } from './protocol.js';
 import type { Query } from './query.js';
@@ -56,6 +57,12 @@ export class ResponseBuilder {
     const at = this.addFixed(owner, Type.soa, ttlSeconds, SOA_BYTES);
     writeSoaRdata(this.bytes, at, nameAt, ttlSeconds);
     this.response.authorityCount++;
+  }
+
+  /** There is no such name as the last record leads to. */
+  setNoName(): void {
+    this.response.rcode = Rcode.nxDomain;
+    this.response.flags |= Rcode.nxDomain;
   }
 
   /**

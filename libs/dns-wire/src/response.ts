@@ -110,6 +110,7 @@ export function setEmptyResponse(
   out.recordsEnd = query.questionEnd;
   out.ttlCount = 0;
   out.ede = ede;
+  out.hasEdns = false;
   out.cookieAt = 0;
 }
 

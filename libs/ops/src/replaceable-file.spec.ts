@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -23,6 +23,12 @@ describe('replaceableFile', () => {
     symlinkSync('absent', at('dangling'));
     expect(await replaceableFile(at('link'))).toBe(at('real'));
     expect(await replaceableFile(at('dangling'))).toBe(at('absent'));
+    symlinkSync('dangling', at('twice'));
+    expect(await replaceableFile(at('twice'))).toBe(at('absent'));
+    mkdirSync(at('mounted/inner'), { recursive: true });
+    symlinkSync('mounted/inner', at('backups'));
+    symlinkSync('../latest.backup', at('mounted/inner/latest'));
+    expect(await replaceableFile(join(at('backups'), 'latest'))).toBe(at('mounted/latest.backup'));
   });
 
   it('refuses what is no file: a pipe, a folder, a device, a link to one', async () => {

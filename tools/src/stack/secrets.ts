@@ -19,7 +19,7 @@ export interface StackSecrets {
 
 /**
  * The secrets from the environment. Missing ones come from `DATA_DIR`.
- * @param isCheck what is not there is not written either
+ * @param isCheck whether to write nothing
  */
 export function readSecrets(
   configuration: StackConfiguration,

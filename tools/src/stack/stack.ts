@@ -82,7 +82,11 @@ export class Stack {
   private lock: ReturnType<typeof lockFolder> | undefined;
   private ops: OpsServer | undefined;
 
+  /** @throws StartError when variables contradict each other */
   constructor(private readonly options: StackOptions) {
+    const { DATABASE_URL, OWNER_DATABASE_URL } = options.configuration;
+    if (OWNER_DATABASE_URL !== undefined && DATABASE_URL === undefined)
+      throw new StartError('OWNER_DATABASE_URL needs DATABASE_URL');
     this.dataDir = resolve(options.root, options.configuration.DATA_DIR);
     this.startFailed = new Promise((_resolve, reject) => {
       this.failStart = reject;
@@ -218,8 +222,6 @@ export class Stack {
   /** So a wrong variable is reported before anything runs. @param logs folder for what the processes print */
   private async checkVariables(secrets: StackSecrets, logs: string): Promise<void> {
     const { configuration } = this.options;
-    if (configuration.OWNER_DATABASE_URL !== undefined && configuration.DATABASE_URL === undefined)
-      throw new StartError('OWNER_DATABASE_URL needs DATABASE_URL');
     const unset = { databaseUrl: 'postgresql://unset', redisUrl: 'redis://unset' };
     const unchecked = planProcesses(configuration, secrets, this.dataDir, unset);
     await Promise.all(unchecked.map((planned) => this.checkProcess(planned, logs)));

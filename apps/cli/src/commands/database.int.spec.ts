@@ -72,7 +72,7 @@ describe('weir repair', () => {
     expect(await runWeir(['repair', 'digest'], { DATABASE_URL })).toMatchObject({
       code: 1,
       errors: [
-        expect.stringMatching(/^weir: the database cannot be reached \(DATABASE_URL.*ECONNREFUSED/),
+        expect.stringMatching(/^weir: the database cannot be used \(DATABASE_URL.*ECONNREFUSED/),
       ],
     });
   });

@@ -48,16 +48,17 @@ export async function listOrders(
     terminal.print(JSON.stringify(all));
     return;
   }
-  const rows = all.map((order) => [
+  const states = all.map(stateOf);
+  const rows = all.map((order, i) => [
     textOf(order.id),
-    stateOf(order),
+    states[i],
     ...[order.until, order.in_force?.at].map(textOf),
     order.in_force === null ? '-' : `${order.in_force.k}/${order.in_force.m}`,
     ...[order.authority, order.reference].map(textOf),
   ]);
   const headings = ['id', 'state', 'until', 'in force at', 'on', 'authority', 'reference'];
   terminal.printTable(headings, rows, headings.length, (i) =>
-    stateOf(all[i]) === 'ended' ? 'dim' : undefined,
+    states[i] === 'ended' ? 'dim' : undefined,
   );
 }
 

@@ -118,6 +118,7 @@ export const de: Texts = {
     'Eine Anordnung gilt für alle. Weder eine Regel noch eine Ausnahme kann das ändern.',
   'explain.flipAbout':
     'Auf Dauer. Das ändert Profil {id} und gilt für alle Anschlüsse mit diesem Profil.',
+  'explain.flipGrant': 'Das beendet die Ausnahme jetzt, für alle Anschlüsse mit dem Profil {id}.',
   'explain.flip.allow': 'Erlauben',
   'explain.flip.deny': 'Sperren',
   'explain.grantEnds': 'Die Ausnahme endet von selbst:',

@@ -111,6 +111,7 @@ export const en = {
   'explain.noFlip': 'An order applies to everybody. Neither a rule nor a grant can change that.',
   'explain.flipAbout':
     'Permanently. This changes profile {id}, and so applies to all its subscribers.',
+  'explain.flipGrant': 'This ends the grant now, for all subscribers of profile {id}.',
   'explain.flip.allow': 'Allow',
   'explain.flip.deny': 'Block',
   'explain.grantEnds': 'The grant ends by itself:',

@@ -290,7 +290,7 @@ function Answer({ explanation: { answer, verdict } }: { explanation: Explanation
   );
 }
 
-/** The call that turns the verdict over for good, and a grant that does it for a while. */
+/** The call that turns the verdict over for good, or ends the grant that decided, and a grant for a while. */
 function Actions({ explanation, done }: Omit<ResultProperties, 'reload'>): JSX.Element {
   const { flip, verdict, profile, domain, steps } = explanation;
   const decided = steps.find((step) => step.decided)?.step;
@@ -309,7 +309,11 @@ function Actions({ explanation, done }: Omit<ResultProperties, 'reload'>): JSX.E
       <h2>{t('explain.remedies')}</h2>
       {flip !== null && profile !== null && (
         <div class="card">
-          <p>{t('explain.flipAbout', { id: profile.active_id })}</p>
+          <p>
+            {t(decided === 'grant' ? 'explain.flipGrant' : 'explain.flipAbout', {
+              id: profile.active_id,
+            })}
+          </p>
           <p>
             <code>
               {flip.method} {flip.path} {flip.body && JSON.stringify(flip.body)}

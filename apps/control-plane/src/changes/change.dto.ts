@@ -39,7 +39,7 @@ export class ChangesQuery {
   @IsText('a name of a token', (text) => /^[\w.-]+$/.test(text))
   token?: string;
 
-  /** At most this many, the newest first. */
+  /** The newest ones, at most this many, from the oldest to the newest. */
   @Optional()
   @InPlaceOf('after', 'limit')
   @IntegerParameter(1, MAX_CHANGES)
@@ -72,14 +72,14 @@ const RESOURCES: {
 /** Everything, and what is beyond the keys of a record. */
 const OTHER_RESOURCES = ['configuration', 'more'] as const;
 
-@Example<ChangedDto>({ resource: 'net', key: '192.0.2.0/24', action: 'set', count: 1 })
+@Example<ChangedDto>({ resource: 'net', key: '192.0.2.7/24', action: 'set', count: 1 })
 class ChangedDto {
   @IsOneOf([...Object.values(RESOURCES).map(([name]) => name), ...OTHER_RESOURCES])
   resource!: string;
 
   @Rule(() => null, {
     description:
-      'An id; 192.0.2.0/24; 192.0.2.1:1024-2047; profile_id and domain_hash; null where there is none.',
+      'An id; 192.0.2.7/24; 192.0.2.1:1024-2047; profile_id and domain_hash; null where there is none.',
   })
   key!: unknown;
 
@@ -152,7 +152,7 @@ export interface RecordRow {
   readonly request_id: string | null;
   readonly method: string | null;
   readonly route: string | null;
-  /** Operations with keys in place of rows, not more than a record has room for. */
+  /** The keys that it changed, as people know them, not more than a record has room for. */
   readonly keys: readonly EncodedOperation[];
   readonly key_count: number;
 }

@@ -592,7 +592,7 @@ describe('the flip of an explanation', () => {
   });
 });
 
-it('ends a grant by its flip, where no rule says the same and the profile is active', async () => {
+it('ends a grant by its flip, unless a rule says the same, or a schedule has made another profile active', async () => {
   const [client, domain] = ['203.0.113.1', 'granted.example'];
   await change('POST', '/profile/1/grants', { domain, verdict: 'deny', minutes: 5 });
   const { verdict, flip } = await explain(client, `www.${domain}`);
@@ -602,6 +602,12 @@ it('ends a grant by its flip, where no rule says the same and the profile is act
   await change('DELETE', `/profile/1/bw_list/${domain}`);
   await change(flip!.method, flip!.path);
   expect((await explain(client, `www.${domain}`)).verdict).toBe('allow');
+  const [scheduled, at] = ['203.0.113.200', '2026-11-26T03:00:00Z'];
+  const { profile } = await explain(scheduled, domain, { at });
+  expect(profile!.id).not.toBe(profile!.active_id);
+  await change('POST', `/profile/${profile!.id}/grants`, { domain, verdict: 'deny', minutes: 5 });
+  const during = await explain(scheduled, domain, { at });
+  expect([during.verdict, during.flip]).toEqual(['deny', null]);
 });
 
 // The last test of this file: it replaces what the others ask about.

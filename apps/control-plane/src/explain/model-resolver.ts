@@ -224,7 +224,7 @@ export class ModelResolver {
       }
       case Action.answerLocal: {
         if (localName === null) throw new Error('an answer for a name without local records');
-        const response = this.localAnswers.answer(asked, localName);
+        const response = this.localAnswers.answer(asked, localName, special);
         return writeForwardedAnswer(
           out,
           response,

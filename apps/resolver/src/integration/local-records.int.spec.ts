@@ -259,14 +259,25 @@ describe('a CNAME record of LOCAL_RECORDS', () => {
     expect(asked()).toEqual([]);
   });
 
-  it.each(['localhost', 'foo.invalid', '1.0.168.192.in-addr.arpa', 'use-application-dns.net'])(
-    'to %s, which no upstream is asked for, is the answer alone',
-    async (target) => {
-      const { ask } = await serve([`a.example CNAME ${target}.`]);
-      expect((await ask('a.example')).records).toEqual([['a.example', CNAME, 3600, target]]);
-      expect(asked()).toEqual([]);
-    },
-  );
+  it.each([
+    ['a.localhost', 0, [['a.localhost', A, 10_800, '7f000001']], null],
+    ['foo.invalid', 3, [], 'invalid'],
+    ['weir.invalid', 0, [], 'invalid'],
+    ['1.0.168.192.in-addr.arpa', 3, [], '168.192.in-addr.arpa'],
+    ['home.arpa', 0, [], 'home.arpa'],
+    ['use-application-dns.net', 3, [], 'use-application-dns.net'],
+  ])('to %s is followed here: no upstream is asked', async (target, rcode, records, zone) => {
+    const { ask } = await serve([`a.example CNAME ${target}.`]);
+    const answer = await ask('a.example');
+    expect([answer.rcode, answer.records]).toEqual([
+      rcode,
+      [['a.example', CNAME, 3600, target], ...records],
+    ]);
+    expect(answer.authorities.map(({ owner, type }) => [owner, type])).toEqual(
+      zone === null ? [] : [[zone, 6]],
+    );
+    expect(asked()).toEqual([]);
+  });
 
   it('gives the answer of the upstream for the target: no such name, or an error', async () => {
     const soa = { owner: wireName('search.example'), type: 6, ttl: 30, rdata: new Uint8Array(22) };

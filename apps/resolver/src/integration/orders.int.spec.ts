@@ -260,6 +260,7 @@ describe('orders and grants', needs('nsd', 'dig'), () => {
         await statusOf(dig('use-application-dns.net')),
         await statusOf(dig('other.weir.invalid')),
         await statusOf(dig('weir.invalid')),
+        await statusOf(dig('invalid')),
         await statusOf(dig('-x', '10.0.0.1')),
         await statusOf(dig('+norec', 'printer.local')),
       ],
@@ -270,7 +271,7 @@ describe('orders and grants', needs('nsd', 'dig'), () => {
       own: ['600 A 192.0.2.9'],
       health: [expect.stringMatching(/ A 127\.0\.0\.1$/)],
       localhost: [expect.stringMatching(/ A 127\.0\.0\.1$/)],
-      statuses: ['NXDOMAIN', 'NXDOMAIN', 'NOERROR', 'NXDOMAIN', 'NXDOMAIN'],
+      statuses: ['NXDOMAIN', 'NXDOMAIN', 'NOERROR', 'NOERROR', 'NXDOMAIN', 'NXDOMAIN'],
     });
     expect([before.information.length, before.designated.length]).toEqual([1, 1]);
     const ordered = ['arpa', DESIGNATED, 'own.example', 'use-application-dns.net'];

@@ -80,7 +80,8 @@ it.each([1, 4])(
     const { ask, subject } = await forwarder([server.endpoint], NEVER);
     expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
     expect(await ask('other.example.com')).toMatchObject({ answers: [{ type: 1 }] });
-    expect(server.asked.map(asked)).toEqual(['udp+edns', 'udp', 'udp']);
+    // It may be about this name alone, so others are asked with EDNS.
+    expect(server.asked.map(asked)).toEqual(['udp+edns', 'udp', 'udp+edns', 'udp']);
     expect(subject.upstreams[0].counters).toMatchObject({ errors: 0, failures: 0, suspects: 0 });
   },
 );
@@ -92,6 +93,21 @@ it('an upstream that refuses a question with and without EDNS is asked with EDNS
     expect(await ask(name)).toMatchObject({ rcode: 4 });
   }
   expect(server.asked.map(asked)).toEqual(['udp+edns', 'udp', 'udp+edns', 'udp']);
+});
+
+it('an upstream that does so over TCP is asked again over TCP', async () => {
+  const server = await upstream((query) => {
+    if (query.transport === 'udp') return respond(query, { flags: 0x8380 });
+    return respond(
+      query,
+      hasEdns(query)
+        ? { flags: 0x8181, additionals: [] }
+        : { answers: [a('192.0.2.1')], additionals: [] },
+    );
+  });
+  const { ask } = await forwarder([server.endpoint], NEVER);
+  expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
+  expect(server.asked.map(asked)).toEqual(['udp+edns', 'tcp+edns', 'tcp']);
 });
 
 it('the same error with an OPT record is the answer', async () => {

@@ -274,9 +274,10 @@ export class QueryPath implements QueryHandler, ForwardEvents {
   }
 
   private answerLocal(exchange: Exchange): void {
-    const { localName, decision } = this.decided;
+    const { localName, decision, special } = this.decided;
     if (localName === null) throw new Error('an answer for a name without local records');
-    this.replies.sendResponse(exchange, decision, this.localAnswers.answer(exchange, localName));
+    const response = this.localAnswers.answer(exchange, localName, special);
+    this.replies.sendResponse(exchange, decision, response);
   }
 
   /**

@@ -66,7 +66,8 @@ const MAX_PLAIN_RCODE = 15;
 /**
  * Runs the attempts of questions at upstreams: up to three each, fastest upstream first. The next attempt begins when
  * the upstream is silent for a while, unreachable, or answers with an error. A truncated reply is repeated over TCP. An
- * error without a question is repeated over TCP, and there without EDNS. `ReplyReader` says which reply is genuine.
+ * error without a question is repeated over TCP, and there without EDNS. One with the question but no OPT record is
+ * repeated without EDNS. `ReplyReader` says which reply is genuine.
  */
 export class AttemptRunner implements ReplySteps {
   readonly upstreams: readonly Upstream[];
@@ -173,7 +174,6 @@ export class AttemptRunner implements ReplySteps {
       const isLast = entry.attemptCount === MAX_ATTEMPTS;
       entry.attemptDeadlineMs = isLast ? entry.deadlineMs : nowMs + this.attemptTimeoutMs;
       entry.withEdns[attempt] = upstream.hasEdns(nowMs) ? 1 : 0;
-      entry.lostEdns[attempt] = 0;
       this.send(entry, attempt, socket);
       return true;
     }
@@ -245,14 +245,15 @@ export class AttemptRunner implements ReplySteps {
     const tookMs = this.nowMs() - entry.startedMs[attempt];
     upstream.recordLatency(Math.min(tookMs, this.attemptTimeoutMs));
     if (!hasUsableRcode(response)) return this.takeError(entry, attempt);
-    // So it was EDNS that it did not understand, not the question.
-    if (entry.lostEdns[attempt] === 1) upstream.leaveOutEdns(this.nowMs());
     const scrubbed = hasValidNames(response) ? this.scrubber.scrub(response) : null;
     if (scrubbed === null) this.failAttempt(entry, attempt);
     else this.complete(entry, scrubbed);
   }
 
-  /** Whether the error in `this.response` may come from EDNS, which the upstream does not know (RFC 6891 §7). */
+  /**
+   * Whether the error in `this.response` may come from EDNS, which the upstream does not know (RFC 6891 §7). It may
+   * also be about this name alone, as of a forwarder, so other questions keep EDNS.
+   */
   private rejectsEdns(entry: InFlight, attempt: number): boolean {
     const { rcode, hasEdns } = this.response;
     const isError = rcode === Rcode.formErr || rcode === Rcode.notImp;
@@ -328,7 +329,6 @@ export class AttemptRunner implements ReplySteps {
 
   private askWithoutEdns(entry: InFlight, attempt: number): void {
     entry.withEdns[attempt] = 0;
-    entry.lostEdns[attempt] = 1;
     const socket = entry.sockets[attempt];
     if (socket === null) this.repeatOverTcp(entry, attempt);
     else this.send(entry, attempt, socket);

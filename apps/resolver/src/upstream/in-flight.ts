@@ -71,8 +71,6 @@ export class InFlight {
   readonly ids = new Uint16Array(MAX_ATTEMPTS);
   /** 1 when the attempt was asked with EDNS. */
   readonly withEdns = new Uint8Array(MAX_ATTEMPTS);
-  /** 1: the attempt began with EDNS, and was repeated without it. */
-  readonly lostEdns = new Uint8Array(MAX_ATTEMPTS);
   /** How often the upstream has called the cookies of each attempt bad. */
   readonly badCookies = new Uint8Array(MAX_ATTEMPTS);
   /** Start time of each attempt. */

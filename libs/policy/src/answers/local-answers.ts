@@ -1,6 +1,7 @@
 import { type Response, ResponseBuilder, Type } from '@weir/dns-wire';
-import { findSet, type LocalName, type Rewrite } from './local-records.js';
 import type { AskedQuery } from './decided-query.js';
+import { findSet, type LocalName, type Rewrite } from './local-records.js';
+import { loopbackOf, Special, SPECIAL_TTL_SECONDS, type SpecialMatch } from './special-names.js';
 
 type AskedMessage = Pick<AskedQuery, 'bytes' | 'query'>;
 
@@ -8,8 +9,11 @@ type AskedMessage = Pick<AskedQuery, 'bytes' | 'query'>;
 export class LocalAnswers {
   private readonly builder = new ResponseBuilder();
 
-  /** All that the file has for the question. A target outside of the file is not resolved. */
-  answer({ bytes, query }: AskedMessage, name: LocalName): Response {
+  /**
+   * All that is known here for the question. No upstream is asked for a target outside of the file.
+   * @param target the special name that the target is, if it is one
+   */
+  answer({ bytes, query }: AskedMessage, name: LocalName, target: SpecialMatch): Response {
     this.builder.start(bytes, query);
     const { rewrite } = name;
     if (rewrite === null || query.qtype === Type.cname) {
@@ -17,6 +21,8 @@ export class LocalAnswers {
     } else {
       this.addLinks(rewrite);
       if (rewrite.end !== null) this.addSet(rewrite.target, rewrite.end, query.qtype);
+      else if (target.special !== Special.none)
+        this.addSpecial(rewrite.target, target, query.qtype);
     }
     return this.builder.response;
   }
@@ -36,6 +42,16 @@ export class LocalAnswers {
       const { owner, ttlSeconds, target } = links[i];
       this.builder.addAnswer(owner, Type.cname, ttlSeconds, target);
     }
+  }
+
+  /** The address of this machine, or the SOA record that says that there is none, or no such name. */
+  private addSpecial(name: Uint8Array, match: SpecialMatch, type: number): void {
+    const address = match.special === Special.localhost ? loopbackOf(type) : null;
+    if (address !== null) this.builder.addAnswer(name, type, SPECIAL_TTL_SECONDS, address);
+    else this.builder.addSoa(name.subarray(match.zoneOffset), SPECIAL_TTL_SECONDS);
+    const exists = match.special !== Special.nonexistent;
+    const isBelowZone = match.special === Special.emptyZone && match.zoneOffset > 0;
+    if (!exists || isBelowZone) this.builder.setNoName();
   }
 
   /** The records of that type, or the SOA record that says that there are none. */

@@ -150,15 +150,15 @@ export class QueryDecider {
     return leadsOut && recursionDesired ? this.decideRewrite(rewrite, out) : Action.answerLocal;
   }
 
-  /**
-   * The target is judged as it would be in the answer of an upstream. One that no upstream is asked for is not
-   * resolved.
-   */
+  /** The target is judged as it would be in the answer of an upstream. A special name is answered here. */
   private decideRewrite(rewrite: Rewrite, out: DecidedQuery): Action {
     const { targetInspector, localNames, discoveryNames } = this.options;
     if (targetInspector.blocks(out, rewrite.target)) return Action.block;
-    const isLocal = localNames.find(out.hashes) !== Special.none;
-    if (isLocal || discoveryNames.find(out.hashes) !== Special.none) return Action.answerLocal;
+    const { special, hashes } = out;
+    const isSpecial =
+      special.findTarget(discoveryNames, rewrite.target, hashes) ||
+      special.findTarget(localNames, rewrite.target, hashes);
+    if (isSpecial) return Action.answerLocal;
     out.rewrite = rewrite;
     return Action.rewrite;
   }

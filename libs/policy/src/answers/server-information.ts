@@ -13,7 +13,7 @@ const IDENTITY_NAMES = ['id.server', 'hostname.bind'];
 /** The name of every resolver for its clients (RFC 9462 §4). */
 const RESOLVER_NAME = 'resolver.arpa';
 const INFO_TTL_SECONDS = 300;
-/** The last one that has a meaning (RFC 8914 §5.2, and the registry). */
+/** The last code that is assigned (RFC 8914 §5.2, and its registry). */
 const LAST_ERROR = 30;
 
 export interface ServerRecordsOptions {

@@ -18,7 +18,7 @@ export const Special = {
   none: 0,
   /** The loopback addresses (RFC 6761 §6.3). */
   localhost: 1,
-  /** NXDOMAIN, also for the name itself. */
+  /** NXDOMAIN, also for the name itself, unless a special name is below it. */
   nonexistent: 2,
   /** An empty zone (RFC 6303 §3): the name itself has SOA and NS records, and nothing exists below it. */
   emptyZone: 3,
@@ -157,6 +157,18 @@ export class SpecialMatch {
     return true;
   }
 
+  /**
+   * The same for the target of a CNAME record; `zoneOffset` is in that name.
+   * @param target a wire name
+   * @param hashes of its suffixes
+   */
+  findTarget(names: SpecialNameTable, target: Uint8Array, hashes: SuffixHashes): boolean {
+    this.special = names.find(hashes);
+    this.zoneOffset = offsetOfSuffix(target, hashes.count - names.labels, 0);
+    if (this.special === Special.nonexistent && names.isAbove) this.special = Special.empty;
+    return this.special !== Special.none;
+  }
+
   /** Whether the qname is the apex of an empty zone. Its DS record belongs to the parent zone (RFC 4035 §3.1.4.1). */
   get isZoneApex(): boolean {
     return this.special === Special.emptyZone && this.zoneOffset === HEADER_BYTES;
@@ -170,17 +182,23 @@ export class SpecialMatch {
   }
 }
 
-/** Offset in the message of the part of the qname that is left after `skippedLabels` labels. */
-function offsetOfSuffix(bytes: Uint8Array, skippedLabels: number): number {
-  let at = HEADER_BYTES;
+/** Offset of the part of the name at `start`, the qname, that is left after `skippedLabels` labels. */
+function offsetOfSuffix(bytes: Uint8Array, skippedLabels: number, start = HEADER_BYTES): number {
+  let at = start;
   for (let skip = skippedLabels; skip > 0; skip--) at += bytes[at] + 1;
   return at;
 }
 
 /** TTL of all answers made here (RFC 6303 §3). */
-const TTL_SECONDS = 10_800;
+export const SPECIAL_TTL_SECONDS = 10_800;
 const IPV4_LOOPBACK = Uint8Array.of(127, 0, 0, 1);
 const IPV6_LOOPBACK = Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1);
+
+/** The loopback address of that type; null: a name that stands for this machine has no such record. */
+export function loopbackOf(type: number): Uint8Array | null {
+  if (type === Type.a) return IPV4_LOOPBACK;
+  return type === Type.aaaa ? IPV6_LOOPBACK : null;
+}
 
 /**
  * Writes the answer for a special name.
@@ -195,7 +213,7 @@ export function writeSpecialAnswer(
   zoneOffset: number,
   ttlCapSeconds: number,
 ): number {
-  const ttl = Math.min(TTL_SECONDS, ttlCapSeconds);
+  const ttl = Math.min(SPECIAL_TTL_SECONDS, ttlCapSeconds);
   const [ipv4, ipv6, none] = [IPV4_LOOPBACK, IPV6_LOOPBACK, NO_EXTENDED_ERROR];
   switch (special) {
     case Special.ready:

@@ -109,12 +109,15 @@ export function IsText(
   );
 }
 
+/** In every zone a day after the year 0, which calendars do not agree about. */
+const FIRST_TIME_MS = Date.parse('0001-01-02T12:00:00Z');
+
 /** A time of RFC 3339 with its zone. `parseTime` reads it. */
 export function IsTime(): PropertyDecorator {
   const what = 'a time of RFC 3339 with its zone, such as 2027-01-31T12:00:00Z';
   // `parseTime` takes more forms than RFC 3339 has. An answer may have it in another zone, or a month later.
   const accepts = (text: string): boolean =>
-    /^(?!0000|9999).*T\d\d:\d\d:\d\d/i.test(text) && !Number.isNaN(parseTime(text));
+    /^(?!9999).*T\d\d:\d\d:\d\d/i.test(text) && parseTime(text) >= FIRST_TIME_MS;
   return IsText(what, accepts, { format: 'date-time' });
 }
 

@@ -26,7 +26,7 @@ export type GrantPlace = Pick<Grant, 'until' | 'domainHash'>;
 /**
  * Reads a profile with its grants that hold, each as a `FoundGrant`.
  * @param after null: from the first one that ends.
- * @param limit this many at most; null: all.
+ * @param limit at most this many; null: all.
  */
 export function grantsOf(
   profileId: number,
@@ -61,7 +61,10 @@ export function grantsIn(profileIds: Prisma.Sql, hashes: Prisma.Sql): Prisma.Sql
     WHERE profile_id = ANY (${profileIds}) AND domain_grant.domain_hash = ANY (${hashes})`;
 }
 
-/** Grants that ended a minute ago: it is each resolver that ends a grant, by its own clock. @param limit this many. */
+/**
+ * Grants that ended a minute ago: it is each resolver that ends a grant, by its own clock. @param limit at most this
+ * many.
+ */
 export function endedGrants(limit: number): string {
   return `
     SELECT ${COLUMNS} FROM domain_grant

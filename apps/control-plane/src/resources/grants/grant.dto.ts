@@ -60,7 +60,7 @@ export class GrantsQuery {
   @IsText('until and id of a grant, with a comma between them', (text) => readPlace(text) !== null)
   after?: string;
 
-  /** This many at most; absent: all. */
+  /** At most this many; absent: all. */
   @Optional()
   @IntegerParameter(1, 1_000)
   limit?: number;

@@ -37,7 +37,7 @@ export const ORDER_STATES = ['in_force', 'pending', 'ended'] as const;
 export interface OrderFilter {
   /** Those with a greater id. */
   readonly after?: number;
-  /** This many at most. */
+  /** At most this many. */
   readonly limit?: number;
   /** Those that have it in `id authority reference`, in any case. */
   readonly search?: string;

@@ -20,7 +20,7 @@ import { ORDER_STATES, type OrderFilter, type OrderState } from './order-store.j
 
 const DAY_S = 86_400;
 
-/** A time that is still to come, cut to whole seconds. @param days this many from now at most. */
+/** A time that is still to come, cut to whole seconds. @param days at most this many days from now. */
 export function IsUntil(days = Infinity): PropertyDecorator {
   const msg =
     days === Infinity
@@ -99,7 +99,7 @@ export class OrdersQuery implements OrderFilter {
   @IntegerParameter(0, MAX_ID)
   after?: number;
 
-  /** This many at most; absent: all. */
+  /** At most this many; absent: all. */
   @Optional()
   @IntegerParameter(1, 1_000)
   limit?: number;

@@ -53,7 +53,7 @@ export class RequestBody {
 /** The part of a request that says what is asked. */
 export interface RequestHead {
   readonly method: string;
-  /** Path and query, perhaps behind scheme and host. */
+  /** Path and query. */
   readonly target: string;
   readonly contentType: string;
 }
@@ -66,8 +66,7 @@ export type DohRequest =
 
 /** Reads a DNS over HTTPS request, except its body. */
 export function readRequest({ method, target, contentType }: RequestHead): DohRequest {
-  // The absolute form (RFC 9112 §3.2.2) is for any host: so is the origin form.
-  const [path, ...rest] = target.replace(/^https?:\/\/[^/?]*/i, '').split('?');
+  const [path, ...rest] = target.split('?');
   if (path !== PATH) return { status: 404 };
   if (method === 'GET') return readParameter(rest.join('?'));
   if (method !== 'POST') return { status: 405 };

@@ -124,7 +124,9 @@ export class Http1Connection {
       this.onClosed();
     });
     reply.hold(REQUEST_BYTES + headerBytes(request));
-    const { method = '', url: target = '', headers } = request;
+    const { method = '', url = '', headers } = request;
+    // The absolute form (RFC 9112 §3.2.2). Any host is meant, as in the origin form.
+    const target = url.replace(/^https?:\/\/[^/?]+/i, '');
     const contentType = headers['content-type'] ?? '';
     const wanted = readRequest({ method, target, contentType });
     if (this.pending > MAX_PENDING) reply.drop(DropReason.limited);
