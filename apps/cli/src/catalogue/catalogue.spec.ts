@@ -2,6 +2,8 @@ import { CatalogueImage } from '@weir/catalogue';
 import { parseHashKey } from '@weir/dns-name';
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -199,6 +201,28 @@ describe('catalogue show', () => {
     ]);
   });
 
+  it('prints what the mirror lists, when the list of the URL is refused', async () => {
+    const server = createServer(({ url }, response) => {
+      response.end(url === '/evil' ? 'evil.example\nno list' : 'poker.example\n');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const host = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const sha256 = createHash('sha256').update('poker.example\n').digest('hex');
+      const pinned = `url: "${host}/evil", mirrors: ["${host}/good"], sha256: ${sha256}`;
+      await write(
+        `categories: [{ id: 7, name: A, sources: [{ ${pinned}, format: domains }] }]`,
+        LIST,
+      );
+      expect((await run('show', 'poker.example')).out).toHaveLength(2);
+      expect((await run('show', 'evil.example')).out).toEqual([
+        'evil.example belongs to no category and no application',
+      ]);
+    } finally {
+      server.close();
+    }
+  });
+
   it('prints which lines are not taken', async () => {
     await write(`${YAML}never_block: [www.poker.example]\n`, LIST);
     expect((await run('show', 'poker.example')).out).toEqual([
@@ -274,6 +298,21 @@ describe('catalogue diff', () => {
     expect(gambling).toMatchObject({ added: 0, removed: 13, added_names: [] });
     expect(gambling['removed_names']).toHaveLength(10);
     expect(app).toMatchObject({ cat_id: null, app_id: 3, added: 0, removed: 12 });
+  });
+
+  it('reads a folder with the sets of CATALOGUE_SETS', async () => {
+    await mkdir(file('sets'));
+    const more = 'categories: [{ id: 7, domains: [of-a-set.example] }]';
+    await writeFile(file('sets/extra.yaml'), more);
+    const environment = {
+      ...{ CATALOGUE: folder, DOMAIN_HASH_KEY: KEY_HEX },
+      CATALOGUE_SETS: 'extra',
+    };
+    const built = await runWeir(['catalogue', 'build', file(before)], environment);
+    expect([built.code, built.errors]).toEqual([0, []]);
+    expect((await runWeir(['catalogue', 'diff', file(before), folder], environment)).out).toEqual([
+      'the same names in the same categories and applications',
+    ]);
   });
 
   it('does not name those of a secret category', async () => {

@@ -94,8 +94,9 @@ function mentionsIn(
   const labels = domain.split('.');
   const asked = new SuffixHashes(ANY_KEY);
   asked.compute(toWireName(domain), 0);
-  const found: Mention[] = [];
   return withSource(source, context, async (body) => {
+    // Of this attempt: the next one reads a mirror.
+    const found: Mention[] = [];
     const visit: VisitName = (hashes, line) => {
       const last = hashes.count - 1;
       if (last >= asked.count || hashes.low[last] !== asked.low[last]) return;
@@ -106,10 +107,11 @@ function mentionsIn(
         blocked: never.blockedBy(hashes),
       });
     };
-    await visitNames(body, source.format, ANY_KEY, visit, {
+    const { domains } = await visitNames(body, source.format, ANY_KEY, visit, {
       sha256: source.sha256,
       list: source.list,
     });
+    if (domains === 0) throw new CatalogueError('lists no domain');
     return found;
   });
 }

@@ -57,7 +57,8 @@ export async function diffImages(
   const open = async (place: string | undefined): Promise<ImageBytes> => {
     if (place === undefined || /^\d+$/.test(place)) return storedImage(context, place ?? null);
     if (/^https?:/i.test(place) || statSync(place, { throwIfNoEntry: false })?.isDirectory()) {
-      const definition = await readDefinition(place);
+      // It is a copy of the folder of CATALOGUE, with its sets.
+      const definition = await readDefinition(place, setsOf(context, {}));
       definitions.push(definition);
       return inMemory((await compile(definition, key, context)).image);
     }

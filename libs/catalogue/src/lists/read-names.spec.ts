@@ -159,6 +159,10 @@ describe('readNames', () => {
     await expect(read(packed, 'domains')).rejects.toThrow(/^is not valid gzip: /);
   });
 
+  it('takes a list that only begins like bzip2', async () => {
+    expect((await read('BZhotel.example\n', 'domains')).names.count).toBe(1);
+  });
+
   it.each([
     ['zip', 'PK\x03\x04'],
     ['bzip2', 'BZh91AY'],

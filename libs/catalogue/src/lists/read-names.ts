@@ -153,6 +153,10 @@ async function* linesOf(
   }
   const { head, whole } = await peek(stream, TAR_BLOCK);
   const isArchive = readTarHeader(head) !== null;
+  if (!isArchive && format === 'dlc' && list?.includes('@') === true) {
+    await whole.return(undefined);
+    throw new CatalogueError('is one list: name the whole folder or archive for its attributes');
+  }
   if (!isArchive) yield* whole;
   else if (format === 'ut1') yield* tarFiles(whole, /(?:^|\/)domains$/);
   else yield Buffer.from(resolveDlc(await readDlcLists(whole), list ?? ''));

@@ -47,7 +47,10 @@ const GZIP_MAGIC = [0x1f, 0x8b];
 /** Other compression formats by their first bytes, so that the error can name them. */
 const OTHER_PACKERS: readonly (readonly [string, readonly number[]])[] = [
   ['zip', [0x50, 0x4b, 0x03, 0x04]],
-  ['bzip2', [0x42, 0x5a, 0x68]],
+  ...Array.from('123456789', (level): [string, number[]] => [
+    'bzip2',
+    [...Buffer.from(`BZh${level}`)],
+  ]),
   ['xz', [0xfd, 0x37, 0x7a, 0x58, 0x5a]],
   ['zstd', [0x28, 0xb5, 0x2f, 0xfd]],
   ['7z', [0x37, 0x7a, 0xbc, 0xaf]],

@@ -53,6 +53,13 @@ describe('openSource of a URL', () => {
     ]);
   });
 
+  it('refuses credentials with a percent sign that stands for nothing', async () => {
+    const host = await serve((_, response) => response.end('a.example\n'));
+    await expect(get(`user:100%@${host}`)).rejects.toThrow(
+      'has credentials in which a % is not written as %25',
+    );
+  });
+
   it('sends the credentials of the URL, but not to another host after a redirect', async () => {
     const seen: (string | undefined)[] = [];
     const other = await serve((request, response) => {

@@ -77,7 +77,7 @@ function request(address: string, { etag, lastModified }: OpenOptions): UrlReque
   const url = new URL(address);
   const headers = new Headers({ 'user-agent': 'weir-catalogue' });
   if (url.username !== '' || url.password !== '') {
-    const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    const credentials = `${decoded(url.username)}:${decoded(url.password)}`;
     headers.set('authorization', `Basic ${Buffer.from(credentials).toString('base64')}`);
     url.username = '';
     url.password = '';
@@ -85,6 +85,14 @@ function request(address: string, { etag, lastModified }: OpenOptions): UrlReque
   if (etag) headers.set('if-none-match', etag);
   if (lastModified) headers.set('if-modified-since', lastModified);
   return { url, headers };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (cause) {
+    throw new CatalogueError('has credentials in which a % is not written as %25', { cause });
+  }
 }
 
 function checkAnswer(response: Response, maxBytes: number): void {

@@ -38,6 +38,18 @@ describe('resolveDlc', () => {
     ]);
   });
 
+  it('knows affiliations, and attributes in any case and order', () => {
+    const affiliated = new Map([
+      ['g', 'a.example @ads &other\nb.example &other @ads\nc.example @ADS\nd.example'],
+      ['other', 'e.example\ninclude:G @-Ads'],
+    ]);
+    const names = (selector: string) =>
+      resolveDlc(affiliated, selector).replaceAll(/ .*/g, '').split('\n');
+    expect(names('g@ads')).toEqual(['a.example', 'b.example', 'c.example']);
+    expect(names('g@-ads')).toEqual(['d.example']);
+    expect(names('other')).toEqual(['e.example', 'd.example', 'a.example', 'b.example']);
+  });
+
   it.each([
     ['absent', /^has no list absent$/],
     ['broken', /^has no list absent, which broken includes$/],
@@ -84,6 +96,14 @@ describe('format dlc', () => {
     const options = { list: 'youtub' };
     await expect(readNames(chunksOf(archive), 'dlc', KEY, options)).rejects.toThrow(
       /^has no list youtub$/,
+    );
+  });
+
+  it('refuses attributes of a single list', async () => {
+    const text = Buffer.from('a.example\nb.example @ads\n');
+    const options = { list: 'google@ads' };
+    await expect(readNames(chunksOf(text), 'dlc', KEY, options)).rejects.toThrow(
+      'is one list: name the whole folder or archive for its attributes',
     );
   });
 

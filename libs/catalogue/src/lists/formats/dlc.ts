@@ -53,7 +53,7 @@ export async function readDlcLists(archive: ByteStream): Promise<DlcLists> {
   return new Map(
     files.map(({ name, first }, i) => {
       const own = chunks.slice(first, files.at(i + 1)?.first);
-      return [name, Buffer.concat(own).toString()];
+      return [name.toLowerCase(), Buffer.concat(own).toString()];
     }),
   );
 }
@@ -77,8 +77,33 @@ export function dlcNames(lists: DlcLists, selector: string): string[] {
  */
 export function resolveDlc(lists: DlcLists, selector: string): string {
   const [name, ...attributes] = selector.split('@');
-  const rules = rulesOf(lists, name, [], new Map());
+  const rules = rulesOf(withAffiliations(lists), name, [], new Map());
   return rules.filter((rule) => matches(rule, attributes)).join('\n');
+}
+
+/** A rule with `&other` is in the list `other` too. */
+function withAffiliations(lists: DlcLists): DlcLists {
+  const all = new Map(lists);
+  for (const text of lists.values()) {
+    if (!text.includes('&')) continue;
+    for (const line of text.split('\n')) {
+      const rule = ruleOf(line);
+      for (const [, other] of rule.matchAll(/\s&(\S+)/g)) {
+        const name = other.toLowerCase();
+        all.set(name, `${all.get(name) ?? ''}\n${rule}`);
+      }
+    }
+  }
+  return all;
+}
+
+function ruleOf(line: string): string {
+  return line.replace(/#.*/s, '').trim();
+}
+
+/** In lower case. */
+function attributesOf(rule: string): string[] {
+  return Array.from(rule.matchAll(/\s@(\S+)/g), ([, attribute]) => attribute.toLowerCase());
 }
 
 /**
@@ -101,12 +126,12 @@ function rulesOf(
   }
   if (including.includes(name)) throw new CatalogueError(`has a list ${name} that includes itself`);
   const all = text.split('\n').flatMap((line) => {
-    const rule = line.replace(/#.*/s, '').trim();
+    const rule = ruleOf(line);
     const [, kind, rest] = KIND.exec(rule) as unknown as [string, string | undefined, string];
     if (kind?.toLowerCase() !== 'include') return rule === '' ? [] : [rule];
-    const [included, ...attributes] = rest.trim().split(/\s+@/);
+    const [included] = rest.trim().split(/\s/);
     const rules = rulesOf(lists, included.toLowerCase(), [...including, name], resolved);
-    return rules.filter((one) => matches(one, attributes));
+    return rules.filter((one) => matches(one, attributesOf(rule)));
   });
   const rules = [...new Set(all)];
   resolved.set(name, rules);
@@ -115,8 +140,9 @@ function rulesOf(
 
 /** Whether the rule has each of these attributes, and none that is written `-attribute`. */
 function matches(rule: string, attributes: readonly string[]): boolean {
-  const own = rule.split(/\s+@/).slice(1);
-  return attributes.every((attribute) =>
-    attribute.startsWith('-') ? !own.includes(attribute.slice(1)) : own.includes(attribute),
-  );
+  const own = attributesOf(rule);
+  return attributes.every((attribute) => {
+    const wanted = attribute.toLowerCase();
+    return wanted.startsWith('-') ? !own.includes(wanted.slice(1)) : own.includes(wanted);
+  });
 }

@@ -48,13 +48,14 @@ describe('format hosts', () => {
   it('skips the names of the machine itself, and hosts at real addresses', async () => {
     const list = [
       '127.0.0.1 localhost localhost.localdomain local',
+      '127.0.0.1 LOCALHOST.localdomain. localhost4.localdomain4',
       '::1 ip6-loopback',
       'fe80::1%lo0 localhost',
       '255.255.255.255 broadcasthost',
       '0.0.0.0 0.0.0.0',
       '192.0.2.7 printer.example',
     ].join('\n');
-    expect(await expectNames(list, 'hosts', [])).toMatchObject({ skipped: 8, invalidLines: 0 });
+    expect(await expectNames(list, 'hosts', [])).toMatchObject({ skipped: 10, invalidLines: 0 });
   });
 
   it('reports lines without an address, without a name, or with a bad one', async () => {
@@ -149,6 +150,9 @@ deep                 CNAME .
       '@ SOA a. b. 1 2 3 4 5\n@ NS localhost.\na.example CNAME .\n*.b.example CNAME .\r\n';
     await expectNames(list, 'rpz', ['a.example', 'b.example']);
     await expectNames('a.example CNAME .', 'rpz', ['a.example']);
+    // A relative origin is below the zone.
+    const below = '@ SOA a. b. 1 2 3 4 5\n$ORIGIN co.uk\nwww.bank CNAME .\n';
+    await expectNames(below, 'rpz', ['www.bank.co.uk']);
   });
 
   it('takes the name of the zone from the SOA record', async () => {

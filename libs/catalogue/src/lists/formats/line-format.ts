@@ -75,9 +75,16 @@ const MAX_ADDRESS = 64;
 /** Addresses of blocked names. A name at any other address is a real host. */
 const BLOCKING_ADDRESSES = new Set(['0.0.0.0', '127.0.0.1', '::', '::1', '0']);
 /** Names with a dot by which hosts files mean the machine itself. */
-const OWN_NAMES = new Set(['localhost.localdomain', 'localhost6.localdomain6', '0.0.0.0']);
-const LONGEST_OWN_NAME = 23;
-const OWN_NAMES_BEGIN = new Set([0x6c, 0x30]);
+const OWN_NAMES = new Set([
+  'localhost.localdomain',
+  'localhost4.localdomain4',
+  'localhost6.localdomain6',
+  '0.0.0.0',
+]);
+/** With a final dot. */
+const LONGEST_OWN_NAME = 24;
+/** Of `localhost`, in either case, and of `0.0.0.0`. */
+const OWN_NAMES_BEGIN = new Set([0x6c, 0x4c, 0x30]);
 
 /** `0.0.0.0 name name …`; `#` begins a comment. Names without a dot are hosts of the local network. */
 export const HOSTS: LineFormat = {
@@ -107,7 +114,7 @@ function readHosts(bytes: Uint8Array, start: number, end: number, entries: Entry
 function isOwnName(bytes: Uint8Array, start: number, end: number): boolean {
   if (indexOfByte(bytes, DOT, start, end) === end) return true;
   if (!OWN_NAMES_BEGIN.has(bytes[start]) || end - start > LONGEST_OWN_NAME) return false;
-  return OWN_NAMES.has(asciiText(bytes, start, end));
+  return OWN_NAMES.has(asciiText(bytes, start, end).toLowerCase().replace(/\.$/, ''));
 }
 
 const [BANG, DOLLAR, ASTERISK, SLASH, BRACKET] = [0x21, 0x24, 0x2a, 0x2f, 0x5b];

@@ -89,7 +89,8 @@ export class RpzFormat implements LineFormat {
       return;
     }
     this.origin = this.absolute(value);
-    if (this.origin !== '') this.zone ??= this.origin;
+    // A relative one is below the zone, whose name is not in the file.
+    if (this.origin !== '' && value.endsWith('.')) this.zone ??= this.origin;
   }
 
   private record(
