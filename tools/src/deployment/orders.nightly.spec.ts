@@ -61,14 +61,14 @@ it('the commands of docs/orders.md say what the page says they do', async () => 
   expect(outputs).toHaveLength(8);
   for (const id of [101, 102, 103]) {
     expect(many).toMatch(new RegExp(`^order ${id} is in force on \\d/\\d resolvers, `, 'm'));
-    expect(many).toMatch(new RegExp(`^${id} +set +- +\\d{4}-.* 12 O 346/26$`, 'm'));
+    expect(many).toMatch(new RegExp(`^${id} +in_force +- +\\d{4}-.* 12 O 346/26$`, 'm'));
   }
   expect(many).not.toContain('12 O 345/26');
   expect(added).toMatch(/^order 7 is in force on \d\/\d resolvers, revision \d+, /);
   expect(blocked).toMatch(new RegExp(`^example\\.org\\.\\s+\\d+\\s+IN\\s+A\\s+${ORDERED}`));
   expect(blocked).toMatch(/^=> +order +deny +example.org +order_id 7$/m);
   expect(listed).toMatch(
-    /^7 +set +- +\d{4}-\S+Z +\d\/\d +District Court of Exampleton +12 O 345\/26$/m,
+    /^7 +in_force +- +\d{4}-\S+Z +\d\/\d +District Court of Exampleton +12 O 345\/26$/m,
   );
   for (const said of [proven, dated]) {
     expect(said).toMatch(/^order 7 is in force on \d\/\d resolvers, revision \d+, /);

@@ -92,6 +92,8 @@ export class ChangePublisher {
   /** Whether the leases were read, or could not be. They alone tell of the resolvers that are missing. */
   private hasReadLeases = false;
   private lastAnswerMs = 0;
+  /** The last reason for which the head could not be read; empty: it could be read. Each reason is logged once. */
+  private headFault = '';
   private lastProbeMs = 0;
 
   constructor(private readonly options: ChangePublisherOptions) {
@@ -320,8 +322,13 @@ export class ChangePublisher {
         acknowledgementIntervalMs: acknowledgementIntervalMs(this.registry.size),
       };
       if (this.commands.status === 'ready') await this.send('head', renderHeadMessage(message));
+      this.headFault = '';
     } catch (error) {
-      this.options.log.warn({ reason: String(error) }, 'cannot publish the head revision');
+      const reason = String(error);
+      if (reason !== this.headFault) {
+        this.options.log.warn({ reason }, 'cannot publish the head revision');
+      }
+      this.headFault = reason;
     }
   }
 
