@@ -101,9 +101,6 @@ export class AppModule implements OnApplicationBootstrap, BeforeApplicationShutd
     const { registry, database, source, propagation } = this;
     registerMetrics(registry, database, source, propagation.publisher);
     registerFeedFileMetrics(registry, { FEED_TOKENS_FILE: deployment.tokenFileFaults });
-    registerTlsMetrics(registry, {
-      MANAGEMENT_TLS: () => tls?.faults ?? 0,
-      FEED_TLS: () => feedTls?.faults ?? 0,
-    });
+    registerTlsMetrics(registry, { MANAGEMENT_TLS: tls, FEED_TLS: feedTls });
   }
 }

@@ -130,7 +130,7 @@ export function createRegistry(service: DnsService, feed: FeedThread): Registry 
   registerForwarderMetrics(metrics, forwarder);
   registerSocketMetrics(metrics, listeners);
   registerFileMetrics(metrics, service);
-  registerTlsMetrics(registry, { DNS_TLS: () => listeners.tlsFaults });
+  registerTlsMetrics(registry, { DNS_TLS: listeners.identity });
   if (queryLog !== null) registerQueryLogMetrics(metrics, queryLog);
   if (dnstapSender !== null) registerDnstapMetrics(metrics, dnstapSender);
   registerLaneMetrics(metrics, lanes);

@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { TlsIdentity } from './tls/tls-identity.js';
 
 /** The values of a metric, each with its labels. */
 export type LabelledValues = Iterable<
@@ -64,15 +65,28 @@ export function registerFeedFileMetrics(registry: Registry, faults: FeedFileFaul
   );
 }
 
-/** @param faults by prefix of the variables that name the files, such as `MANAGEMENT_TLS`: see `TlsIdentity.faults` */
+/**
+ * @param identities by prefix of the variables that name their files, such as `MANAGEMENT_TLS`; null: without TLS
+ */
 export function registerTlsMetrics(
   registry: Registry,
-  faults: Readonly<Record<string, () => number>>,
+  identities: Readonly<Record<string, TlsIdentity | null>>,
 ): void {
-  new ReadMetrics(registry, 'weir_').counters(
+  const metrics = new ReadMetrics(registry, 'weir_');
+  const valuesOf = (read: (identity: TlsIdentity) => number): LabelledValues =>
+    Object.entries(identities).flatMap(([files, identity]) =>
+      identity === null ? [] : [[{ files }, read(identity)] as const],
+    );
+  metrics.counters(
     'tls_file_faults_total',
     'Checks at which the files of a TLS certificate were not usable; the ones before stay in use',
     ['files'],
-    () => Object.entries(faults).map(([files, count]) => [{ files }, count()]),
+    () => valuesOf((identity) => identity.faults),
+  );
+  metrics.gauges(
+    'tls_certificate_expiration_timestamp_seconds',
+    'When the certificate in use expires (Unix time)',
+    ['files'],
+    () => valuesOf((identity) => identity.expiresMs / 1000),
   );
 }

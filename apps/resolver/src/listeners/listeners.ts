@@ -63,7 +63,8 @@ export interface BoundAddresses extends BoundAddress {
  */
 export class Listeners {
   private readonly exchange = new Exchange();
-  private readonly identity: TlsIdentity | null;
+  /** The certificate for DNS over TLS and HTTPS; null: neither is offered. */
+  readonly identity: TlsIdentity | null;
   private readonly hosts: readonly HostListeners[];
   private readonly unread: UnreadBytes;
   private readonly turns: InputTurns;
@@ -127,11 +128,6 @@ export class Listeners {
   /** Number of UDP queries that the kernel dropped because a receive buffer was full. */
   kernelDrops(): number {
     return this.hosts.reduce((sum, { udp }) => sum + udp.kernelDrops, 0);
-  }
-
-  /** Checks at which the files of the TLS certificate were not usable. */
-  get tlsFaults(): number {
-    return this.identity?.faults ?? 0;
   }
 
   /** Bytes of answers that clients have not read, and of HTTP requests that are not over, over all connections. */

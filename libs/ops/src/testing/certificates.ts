@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 
-/** Writes a self-signed certificate for 127.0.0.1 and its key, both in PEM. */
-export function makeCertificate(certFile: string, keyFile: string): void {
+/** Writes a self-signed certificate for 127.0.0.1 that is valid for `days`, and its key, both in PEM. */
+export function makeCertificate(certFile: string, keyFile: string, days = 2): void {
   const name = ['-subj', '/CN=dns.example.com', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  openssl('req', '-x509', '-days', '2', ...newKey(keyFile), ...name, '-out', certFile);
+  openssl('req', '-x509', '-days', `${days}`, ...newKey(keyFile), ...name, '-out', certFile);
 }
 
 /** Writes the certificate of an authority and its key. */

@@ -55,8 +55,11 @@ export function tlsFilesOf({ prefix, cert, key, clientCa }: TlsFileNames): Named
   return clientCa === undefined ? pair : [...pair, { variable: clientCaName, path: clientCa }];
 }
 
-/** @throws StartError that names the variable: a file is not PEM of its kind, or two do not match. */
-export function verifyTlsFiles(files: TlsFiles, prefix: string): TlsFiles {
+/**
+ * @returns the certificate of the server
+ * @throws StartError that names the variable: a file is not PEM of its kind, or two do not match.
+ */
+export function verifyTlsFiles(files: TlsFiles, prefix: string): X509Certificate {
   const [certName, keyName, clientCaName] = variablesOf(prefix);
   const certificate = parse(() => new X509Certificate(files.cert), certName, 'certificate');
   const privateKey = parse(() => createPrivateKey(files.key), keyName, 'private key');
@@ -64,7 +67,7 @@ export function verifyTlsFiles(files: TlsFiles, prefix: string): TlsFiles {
     throw new StartError(`${keyName} is not the key of the certificate of ${certName}`);
   }
   if (files.clientCa !== undefined) parseAuthorities(files.clientCa, clientCaName);
-  return files;
+  return certificate;
 }
 
 function variablesOf(prefix: string): [cert: string, key: string, clientCa: string] {

@@ -35,6 +35,7 @@ interface SecureServer {
 interface Identity {
   readonly options: ContextOptions;
   readonly context: SecureContext;
+  readonly expiresMs: number;
 }
 
 /**
@@ -68,6 +69,11 @@ export class TlsIdentity {
     return this.files.faults;
   }
 
+  /** When the certificate in use expires (Unix time). */
+  get expiresMs(): number {
+    return this.files.value.expiresMs;
+  }
+
   /** Starts TLS on a connection, as the server. @param protocols for ALPN, best first */
   accept(socket: Socket, protocols: string[]): TLSSocket {
     // The TLS socket ends with this one; 'close' of both follows.
@@ -99,8 +105,9 @@ function identityOf(
   clientCa: string | undefined,
   prefix: string,
 ): Identity {
-  verifyTlsFiles({ cert, key, clientCa }, prefix);
+  const certificate = verifyTlsFiles({ cert, key, clientCa }, prefix);
   const ca = clientCa === undefined ? {} : { ca: clientCa };
   const options = { cert, key, minVersion: 'TLSv1.2', ...ca } as const;
-  return { options, context: createSecureContext(options) };
+  const expiresMs = certificate.validToDate.getTime();
+  return { options, context: createSecureContext(options), expiresMs };
 }

@@ -1,4 +1,5 @@
 import { makeAuthority, makeCertificate, signCertificate } from '@weir/ops/testing';
+import { X509Certificate } from 'node:crypto';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -42,11 +43,12 @@ describe('https', () => {
         response.resume().once('end', () => resolve(response.statusCode));
       }).once('error', reject);
     });
-  const faults = async (): Promise<string | undefined> => {
+  const metric = async (name: string): Promise<string | undefined> => {
     const response = await fetch(`http://127.0.0.1:${replica!.opsPort}/metrics`);
-    const line = /^weir_tls_file_faults_total\{files="MANAGEMENT_TLS"\} (\d+)$/m;
+    const line = new RegExp(`^${name}\\{files="MANAGEMENT_TLS"\\} (\\S+)$`, 'm');
     return line.exec(await response.text())?.[1];
   };
+  const faults = () => metric('weir_tls_file_faults_total');
 
   beforeAll(async () => {
     for (const name of ['one', 'other']) makeCertificate(file(`${name}.crt`), file(`${name}.key`));
@@ -87,6 +89,18 @@ describe('https', () => {
     copyFileSync(file('other.key'), live.MANAGEMENT_TLS_KEY);
     await expect.poll(() => call(port, 'other').catch(() => 0)).toBe(200);
     await expect(call(port, 'one')).rejects.toThrow(/self-signed/);
+  });
+
+  it('says when the certificate in use expires', async () => {
+    const expirySeconds = async () =>
+      Number(await metric('weir_tls_certificate_expiration_timestamp_seconds'));
+    use('one');
+    await start(live);
+    const { validToDate } = new X509Certificate(readFileSync(file('one.crt')));
+    expect(await expirySeconds()).toBe(validToDate.getTime() / 1000);
+    makeCertificate(file('renewed.crt'), file('renewed.key'), 90);
+    use('renewed');
+    await expect.poll(expirySeconds).toBeGreaterThan(Date.now() / 1000 + 89 * 86_400);
   });
 
   it('needs a certificate of the client when its authorities are given, and the token too', async () => {
