@@ -20,8 +20,7 @@ import { endOfRecords, type Response, typeOfRecord } from './response.js';
  * The answer for the client, from an upstream response to the same question. Records are unchanged except for a cap on
  * their TTLs. Id, case of the question, RD, CD and OPT are those of the client. Where the whole response is larger than
  * `limit`, optional records are left out, then the Extended DNS Error; when the others do not fit either, the answer is
- * truncated (RFC 2181 §9). The
- * RCODE of the response must be below 16.
+ * truncated (RFC 2181 §9). The RCODE of the response must be below 16.
  * @param limit maximum size of the answer in bytes, 512 or more
  * @param ttlCapSeconds upper limit of every TTL
  * @param hasAdditional whether the additional records may come too

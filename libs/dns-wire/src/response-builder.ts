@@ -59,7 +59,7 @@ export class ResponseBuilder {
     this.response.authorityCount++;
   }
 
-  /** There is no such name as the last record leads to. */
+  /** Makes the RCODE NXDOMAIN: the name to which the last record leads does not exist. */
   setNoName(): void {
     this.response.rcode = Rcode.nxDomain;
     this.response.flags |= Rcode.nxDomain;

@@ -180,7 +180,6 @@ function readLeading(bytes: Uint8Array, length: number, out: Response): number {
 
 function readAdditional(bytes: Uint8Array, length: number, offset: number, out: Response): boolean {
   const total = readUint16(bytes, ARCOUNT_OFFSET);
-  let hasOpt = false;
   out.hasEdns = false;
   out.additionalCount = total;
   out.recordsEnd = offset;
@@ -192,8 +191,7 @@ function readAdditional(bytes: Uint8Array, length: number, offset: number, out: 
     if (end > length) return false;
     if (readUint16(bytes, fixed) === Type.opt) {
       const rdata = fixed + RECORD_FIXED_BYTES;
-      if (hasOpt || fixed !== at + 1 || !areOptionsValid(bytes, rdata, end)) return false;
-      hasOpt = true;
+      if (out.hasEdns || fixed !== at + 1 || !areOptionsValid(bytes, rdata, end)) return false;
       out.hasEdns = true;
       out.additionalCount = i;
       out.rcode |= bytes[fixed + 4] << 4;
@@ -201,7 +199,7 @@ function readAdditional(bytes: Uint8Array, length: number, offset: number, out: 
       out.cookieAt = findOption(bytes, rdata, end, OPTION_COOKIE);
     }
     at = end;
-    if (hasOpt) continue;
+    if (out.hasEdns) continue;
     out.recordsEnd = at;
     out.ttlOffsets[out.ttlCount++] = fixed + TTL_OFFSET;
   }

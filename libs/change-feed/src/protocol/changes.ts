@@ -135,7 +135,10 @@ interface HeadMessage {
   readonly acknowledgementIntervalMs: number;
 }
 
-/** How often each of this many followers may acknowledge: a lone change at once, further ones after this time. */
+/**
+ * Least milliseconds between two acknowledgements of each follower. A lone change is acknowledged at once.
+ * @param followers how many there are
+ */
 export function acknowledgementIntervalMs(followers: number): number {
   return Math.min(MAX_ACKNOWLEDGEMENT_INTERVAL_MS, Math.floor(followers / FOLLOWERS_PER_MS));
 }

@@ -156,8 +156,8 @@ export class QueryDecider {
     if (targetInspector.blocks(out, rewrite.target)) return Action.block;
     const { special, hashes } = out;
     const isSpecial =
-      special.findTarget(discoveryNames, rewrite.target, hashes) ||
-      special.findTarget(localNames, rewrite.target, hashes);
+      special.find(discoveryNames, rewrite.target, hashes, 0) ||
+      special.find(localNames, rewrite.target, hashes, 0);
     if (isSpecial) return Action.answerLocal;
     out.rewrite = rewrite;
     return Action.rewrite;
@@ -166,9 +166,10 @@ export class QueryDecider {
   private decideLocal(qtype: number, out: DecidedQuery): Action {
     const { options } = this;
     const { special } = out;
-    // A name above others exists (RFC 8020 §2).
-    const isAbove = options.localNames.isAbove || options.localRecords.value.isAbove(out.hashes);
-    if (!special.nameExists && isAbove) special.special = Special.empty;
+    // A name above local records exists (RFC 8020 §2).
+    if (!special.nameExists && options.localRecords.value.isAbove(out.hashes)) {
+      special.special = Special.empty;
+    }
     if (qtype === Type.ds && special.isZoneApex) return Action.resolve;
     // The minimal answer to ANY says that the name exists.
     if (qtype === Type.any && special.nameExists) return Action.answerAny;

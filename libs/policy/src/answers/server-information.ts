@@ -43,7 +43,7 @@ export class ServerInformation {
 
   constructor({ identity = '', name, infoUrl }: ServerRecordsOptions = {}) {
     this.nsid = Buffer.from(identity, 'ascii');
-    // It returns errors of its own and those of upstreams, and does not minimise names: it forwards them (RFC 9606 §5).
+    // RFC 9606 §5: it returns its own errors and those of upstreams, and does not minimise the names that it forwards.
     const info = [`exterr=0-${LAST_ERROR}`];
     if (infoUrl !== undefined) info.push(`infourl=${infoUrl}`);
     const resolverInfo: ServerRecords = {

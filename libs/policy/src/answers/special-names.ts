@@ -142,31 +142,26 @@ export class SpecialNameTable {
 /** The special name that the current query asks for, or is below. Reused for every query; allocates nothing. */
 export class SpecialMatch {
   special: Special = Special.none;
-  /** Offset of the special name in the query: the start of the qname, or of one of its labels. */
+  /** Offset of the special name in the query, or in the target of a CNAME record: where one of its labels starts. */
   zoneOffset = 0;
 
   /**
-   * Looks for the most specific of `names`.
-   * @param hashes of the suffixes of the qname
+   * Looks for the most specific of `names`. A name above another one exists (RFC 8020 §2).
+   * @param bytes have the name at `start`: a query, or the target of a CNAME record
+   * @param hashes of the suffixes of the name
    * @returns whether there is one; `special` and `zoneOffset` describe it
    */
-  find(names: SpecialNameTable, bytes: Uint8Array, hashes: SuffixHashes): boolean {
+  find(
+    names: SpecialNameTable,
+    bytes: Uint8Array,
+    hashes: SuffixHashes,
+    start = HEADER_BYTES,
+  ): boolean {
     this.special = names.find(hashes);
     if (this.special === Special.none) return false;
-    this.zoneOffset = offsetOfSuffix(bytes, hashes.count - names.labels);
-    return true;
-  }
-
-  /**
-   * The same for the target of a CNAME record; `zoneOffset` is in that name.
-   * @param target a wire name
-   * @param hashes of its suffixes
-   */
-  findTarget(names: SpecialNameTable, target: Uint8Array, hashes: SuffixHashes): boolean {
-    this.special = names.find(hashes);
-    this.zoneOffset = offsetOfSuffix(target, hashes.count - names.labels, 0);
+    this.zoneOffset = offsetOfSuffix(bytes, start, hashes.count - names.labels);
     if (this.special === Special.nonexistent && names.isAbove) this.special = Special.empty;
-    return this.special !== Special.none;
+    return true;
   }
 
   /** Whether the qname is the apex of an empty zone. Its DS record belongs to the parent zone (RFC 4035 §3.1.4.1). */
@@ -182,8 +177,8 @@ export class SpecialMatch {
   }
 }
 
-/** Offset of the part of the name at `start`, the qname, that is left after `skippedLabels` labels. */
-function offsetOfSuffix(bytes: Uint8Array, skippedLabels: number, start = HEADER_BYTES): number {
+/** Offset of the part of the name at `start` that is left after `skippedLabels` labels. */
+function offsetOfSuffix(bytes: Uint8Array, start: number, skippedLabels: number): number {
   let at = start;
   for (let skip = skippedLabels; skip > 0; skip--) at += bytes[at] + 1;
   return at;

@@ -3,9 +3,9 @@ import {
   ENTITY_KINDS,
   type EntityKeys,
   type EntityKind,
-  type Entities,
   type Operation,
   type PutOperation,
+  type Row,
   toKeyRow,
 } from '@weir/config-model';
 import type { ChangedKey } from '../../revisions/change-record.js';
@@ -77,19 +77,19 @@ export class Difference {
     const deletes = this.deletes.toSorted((a, b) => rankOf(b.operation) - rankOf(a.operation));
     puts.sort((a, b) => rankOf(a.operation) - rankOf(b.operation));
     // A row with other values was deleted and inserted.
-    const written = new Set(puts.map(({ operation: { kind, entity } }) => keyText(kind, entity)));
-    const known = new Set(puts.map(({ key: [, kind, row] }) => `${kind} ${JSON.stringify(row)}`));
+    const written = new Set(
+      puts.map(({ operation: { kind, entity } }) => keyText(kind, toKeyRow(kind, entity as never))),
+    );
+    const known = new Set(puts.map(({ key: [, kind, row] }) => keyText(kind, row)));
     return {
       operations: [
         ...deletes
           .map(({ operation }) => operation)
-          .filter(({ kind, key }) => !written.has(keyText(kind, key as never))),
+          .filter(({ kind, key }) => !written.has(keyText(kind, toKeyRow(kind, key as never)))),
         ...puts.map(({ operation }) => operation),
       ],
       keys: [
-        ...deletes
-          .map(({ key }) => key)
-          .filter(([, kind, row]) => !known.has(`${kind} ${JSON.stringify(row)}`)),
+        ...deletes.map(({ key }) => key).filter(([, kind, row]) => !known.has(keyText(kind, row))),
         ...puts.map(({ key }) => key),
       ],
     };
@@ -107,6 +107,6 @@ function rankOf({ kind }: { readonly kind: EntityKind }): number {
   return ENTITY_KINDS.indexOf(kind);
 }
 
-function keyText(kind: EntityKind, entity: Entities[EntityKind]): string {
-  return `${kind} ${JSON.stringify(toKeyRow(kind, entity as never))}`;
+function keyText(kind: EntityKind, key: Row): string {
+  return `${kind} ${JSON.stringify(key)}`;
 }

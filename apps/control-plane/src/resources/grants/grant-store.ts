@@ -62,8 +62,8 @@ export function grantsIn(profileIds: Prisma.Sql, hashes: Prisma.Sql): Prisma.Sql
 }
 
 /**
- * Grants that ended a minute ago: it is each resolver that ends a grant, by its own clock. @param limit at most this
- * many.
+ * Grants that ended a minute ago: it is each resolver that ends a grant, by its own clock.
+ * @param limit at most this many.
  */
 export function endedGrants(limit: number): string {
   return `

@@ -131,7 +131,8 @@ function rulesOf(
     if (kind?.toLowerCase() !== 'include') return rule === '' ? [] : [rule];
     const [included] = rest.trim().split(/\s/);
     const rules = rulesOf(lists, included.toLowerCase(), [...including, name], resolved);
-    return rules.filter((one) => matches(one, attributesOf(rule)));
+    const attributes = attributesOf(rule);
+    return rules.filter((one) => matches(one, attributes));
   });
   const rules = [...new Set(all)];
   resolved.set(name, rules);
