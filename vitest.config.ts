@@ -11,9 +11,6 @@ process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
   new URL('node_modules/.cache/node', import.meta.url),
 );
 
-// Most of the tests with real servers wait more than they work: a third of a core is enough for one of them.
-const waiting = { maxWorkers: 3 * availableParallelism(), sequence: { groupOrder: 1 } };
-
 const UNIT_TESTS = [
   '{apps,libs}/*/{src,test}/**/*.spec.ts',
   '{tools,k8s,compose}/{src,test}/**/*.spec.ts',
@@ -23,7 +20,7 @@ const INTEGRATION_TESTS = [
   '{tools,k8s,compose}/{src,test}/**/*.int.spec.ts',
 ];
 const NO_TESTS = ['**/dist/**', '**/node_modules/**'];
-const NO_UNIT_TESTS = ['**/*.{int,e2e,images,nightly}.spec.ts', ...NO_TESTS];
+const NO_UNIT_TESTS = ['**/*.{int,images,nightly}.spec.ts', ...NO_TESTS];
 /** Unit tests that measure, limit or change their own process. Each has one; the others share a few. */
 const OF_A_PROCESS = [
   '**/*.allocation.spec.ts',
@@ -54,7 +51,9 @@ const unit: NonNullable<ViteUserConfig['test']> = {
 const integration: NonNullable<ViteUserConfig['test']> = {
   setupFiles: SETUP_FILES,
   globalSetup: ['tools/src/testing/compile.ts', 'tools/src/testing/services.ts'],
-  ...waiting,
+  // Most of the tests with real servers wait more than they work: a third of a core is enough for one of them.
+  maxWorkers: 3 * availableParallelism(),
+  sequence: { groupOrder: 1 },
   testTimeout: 600_000,
   hookTimeout: 600_000,
   expect: { poll: { timeout: 60_000 } },
@@ -89,13 +88,6 @@ export default defineConfig({
         exclude: NO_TESTS,
         // The modules of a worker are loaded once, not once a file.
         isolate: false,
-      }),
-      project('e2e', {
-        include: ['apps/weir-e2e/src/**/*.e2e.spec.ts'],
-        globalSetup: ['tools/src/testing/compile.ts'],
-        ...waiting,
-        testTimeout: 600_000,
-        hookTimeout: 600_000,
       }),
       // Not among what `npm test` runs: npm run test:nightly.
       project('nightly', {

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 
-const PROJECTS = ['unit', 'integration', 'e2e'].flatMap((name) => ['--project', `${name}*`]);
+const PROJECTS = ['unit', 'integration'].flatMap((name) => ['--project', `${name}*`]);
 const args = process.argv
   .slice(2)
   .map((arg, i, { [i - 1]: before }) => (before === '--project' ? `${arg}*` : arg));

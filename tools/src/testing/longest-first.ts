@@ -3,9 +3,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** The files that take longest, beginning with the longest. */
 const LONGEST = [
   'console.nightly',
-  'quick-start.e2e',
   'explain.property.nightly',
   'benchmarks.nightly',
+  'quick-start.nightly',
   'image-tree.nightly',
   'catalogue-updater.int',
   'browser.int',

@@ -13,7 +13,7 @@ import { startService, createService } from '../testing/service.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-allowed-'));
 const file = join(folder, 'allowed.txt');
-/** Below the ports that tests look for, and above those of the stacks of e2e tests. */
+/** Below the ports that tests look for, and above those of the stacks of nightly tests. */
 const NAPT_RANGE = put('naptAssignment', {
   address: 0x7f00_0001,
   lowerPort: 15_000,
