@@ -8,7 +8,7 @@ import {
 import type { BatchTurn } from '../clocks.js';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import { DropReason, Exchange, type QueryHandler } from '../query/exchange.js';
-import { HandoverReader } from './handover-ring.js';
+import { HandoverReader } from './handover.js';
 import { UdpReplyPath } from './lane-socket.js';
 
 /** Queries of one lane that are handled in one turn of the event loop. */

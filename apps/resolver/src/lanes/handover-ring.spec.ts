@@ -3,12 +3,7 @@ import { hexOf } from '@weir/dns-wire/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Exchange } from '../query/exchange.js';
-import {
-  createHandoverRing,
-  HandoverKind,
-  HandoverReader,
-  HandoverWriter,
-} from './handover-ring.js';
+import { createHandoverRing, HandoverKind, HandoverReader, HandoverWriter } from './handover.js';
 
 function exchangeOf(seed: number, length: number): Exchange {
   const exchange = new Exchange();

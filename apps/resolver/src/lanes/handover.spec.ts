@@ -8,8 +8,7 @@ import {
   type ReplyPath,
 } from '../query/exchange.js';
 import { OwnQuestion } from '../query/question.js';
-import { createHandoverRing, HandoverReader, HandoverWriter } from './handover-ring.js';
-import { Handover } from './handover.js';
+import { createHandoverRing, Handover, HandoverReader, HandoverWriter } from './handover.js';
 import { LaneCounts } from './lane-counts.js';
 
 function createHandover(words: number) {

@@ -7,7 +7,7 @@ import { createThreadCounts, sharedNumbers, type ThreadCounts } from '../metrics
 import type { PolicyReaders } from '../shared-policy/read-policy.js';
 import { readThread, ThreadWatch } from '../threads/thread-watch.js';
 import { HandedOver, type HandedOverOptions } from './handed-over.js';
-import { createHandoverRing } from './handover-ring.js';
+import { createHandoverRing } from './handover.js';
 import { LaneCounts } from './lane-counts.js';
 import {
   LANE_WORDS,

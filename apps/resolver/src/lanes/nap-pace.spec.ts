@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NapPace } from './nap-pace.js';
+import { NapPace } from './lanes.js';
 
 /** Eight looks that found queries, half a millisecond apart, then others. @returns after which a nap is due */
 function napsAfterEight(found: readonly number[], gapMs = 0.5): number[] {
