@@ -95,8 +95,8 @@ export class AttemptRunner implements ReplySteps {
     this.tcpCapacity = options.tcpCapacity ?? DEFAULT_TCP_CAPACITY;
     this.errorTimeoutMs = options.errorTimeoutMs ?? DEFAULT_ERROR_TIMEOUT_MS;
     const events = {
-      onPacket: (socket: QuerySocket, packet: Uint8Array) => {
-        replies.onPacket(socket, packet);
+      onPacket: (socket: QuerySocket, packet: Uint8Array, length: number) => {
+        replies.onPacket(socket, packet, length);
       },
       onUnreachable: this.onUnreachable.bind(this),
     };

@@ -280,8 +280,8 @@ export class InFlightPool {
 
 /** What a socket reports. */
 export interface QuerySocketEvents {
-  /** A packet from the upstream. `socket.find` returns the query with its id. */
-  onPacket(socket: QuerySocket, packet: Uint8Array): void;
+  /** The first `length` bytes are a packet from the upstream. `socket.find` returns the query with its id. */
+  onPacket(socket: QuerySocket, packet: Uint8Array, length: number): void;
   /** The upstream cannot be reached, or sending failed. The socket stays in use. */
   onUnreachable(socket: QuerySocket): void;
 }

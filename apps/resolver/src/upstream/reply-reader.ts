@@ -42,15 +42,15 @@ const MAX_WRONG_IDS = 8;
 export class ReplyReader {
   constructor(private readonly options: ReplyReaderOptions) {}
 
-  onPacket(socket: QuerySocket, packet: Uint8Array): void {
+  onPacket(socket: QuerySocket, packet: Uint8Array, length: number): void {
     const { response, steps, nowMs } = this.options;
-    const headerError = headerErrorOf(packet, packet.length);
+    const headerError = headerErrorOf(packet, length);
     if (headerError !== NO_HEADER_ERROR) {
       this.onHeaderError(socket, readUint16(packet, 0), headerError);
       return;
     }
     const entry = socket.find(readUint16(packet, 0));
-    const isValid = parseResponse(packet, packet.length, response);
+    const isValid = parseResponse(packet, length, response);
     if (entry === undefined || !isValid || !isAnswerTo(response, entry)) {
       this.onStray(socket, readUint16(packet, 0));
       return;

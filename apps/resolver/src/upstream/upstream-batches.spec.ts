@@ -36,7 +36,7 @@ describe.each([
     const socket: BatchedSocket & { isClosed: boolean } = {
       fd: opened.fd,
       isClosed: false,
-      onPacket: (packet) => packets.push(Buffer.from(packet).toString()),
+      onPacket: (packet, length) => packets.push(Buffer.from(packet).toString('utf8', 0, length)),
       onUnreachable: () => packets.push('unreachable'),
     };
     return { socket, packets, port: opened.port };

@@ -17,8 +17,8 @@ import type { BatchTurn } from '../clocks.js';
 export interface BatchedSocket {
   readonly fd: number;
   readonly isClosed: boolean;
-  /** @param packet valid until this returns */
-  onPacket(packet: Uint8Array): void;
+  /** @param packet the first `length` bytes are it; valid until this returns */
+  onPacket(packet: Uint8Array, length: number): void;
   /** The upstream cannot be reached. */
   onUnreachable(): void;
 }
@@ -137,7 +137,7 @@ export class UpstreamBatches {
     for (let slot = 0; slot < count && !socket.isClosed; slot++) {
       if (!this.isFromPeer(slot)) continue;
       const bytes = receiver.bytesOf(slot);
-      socket.onPacket(bytes.subarray(0, receiver.lengthOf(slot)));
+      socket.onPacket(bytes, Math.min(receiver.lengthOf(slot), bytes.length));
     }
   }
 

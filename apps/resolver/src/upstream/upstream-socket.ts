@@ -65,7 +65,7 @@ export class UpstreamSocket implements QuerySocket, BatchedSocket {
     this.localAddress = raw.address().address;
     raw.on('message', (packet, from) => {
       // Between bind and connect the kernel delivers packets from anyone.
-      if (this.isPeer(from)) this.onPacket(packet);
+      if (this.isPeer(from)) this.onPacket(packet, packet.length);
       // More answers may have arrived, and it costs less to take them all at once.
       if (this.waiting.size > 0 && !this.isClosed) batches.receive(this);
     });
@@ -73,8 +73,8 @@ export class UpstreamSocket implements QuerySocket, BatchedSocket {
     batches.join(this);
   }
 
-  onPacket(packet: Uint8Array): void {
-    this.options.events.onPacket(this, packet);
+  onPacket(packet: Uint8Array, length: number): void {
+    this.options.events.onPacket(this, packet, length);
   }
 
   readonly onUnreachable = (): void => {

@@ -195,7 +195,7 @@ export class UpstreamTls implements QuerySocket, QuerySockets {
     this.hasAnswered = true;
     this.silentSinceMs = Infinity;
     this.delayMs = FIRST_DELAY_MS;
-    this.options.events.onPacket(this, message);
+    this.options.events.onPacket(this, message, message.length);
   };
 
   private onClose(): void {
