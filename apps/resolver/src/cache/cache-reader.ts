@@ -38,9 +38,9 @@ const PREFETCH_LIFE_FRACTION = 10;
 const MIN_PREFETCH_HITS = 2;
 
 /**
- * Looks answers up, in memory that one thread writes: in that thread at any time (`AnswerCache`), in others between
- * `enter` and `leave` (`SharedCache`). A hit becomes a `Response` like that of an upstream, with its TTLs counted down,
- * and passes the same policy checks. Nothing in here depends on the client. A lookup allocates nothing.
+ * Looks answers up between `enter` and `leave`, in memory that one thread writes. A hit becomes a `Response` like
+ * that of an upstream, with its TTLs counted down, and passes the same policy checks. Nothing in here depends on the
+ * client. A lookup allocates nothing.
  *
  * Seconds are those of a monotonic clock, the same in all threads, passed in by the caller.
  */
@@ -61,6 +61,18 @@ export class CacheReader {
     this.retry = new Int32Array(memory.retry);
     this.entryReader = new EntryReader(this.table);
     this.counts = countersOf(memory, reader);
+  }
+
+  /**
+   * A lookup begins. Until `leave` nothing is written, and the writer waits, so both are around one lookup, without any
+   * system call. What was read is a copy. In the thread that writes they do nothing.
+   */
+  enter(): void {
+    return;
+  }
+
+  leave(): void {
+    return;
   }
 
   /** Looks a question up and counts the lookup. `read` or `readStale` may follow at once, with the same query. */
@@ -216,18 +228,7 @@ export class CacheReader {
   }
 }
 
-/**
- * The cache of another thread.
- *
- *     cache.enter();
- *     try {
- *       for (const query of batch) if (cache.find(…) === CacheResult.fresh) use(cache.read(…));
- *     } finally {
- *       cache.leave();
- *     }
- *
- * Between the two nothing is written, and the writer waits: no system call belongs there. What was read is a copy.
- */
+/** The cache of another thread. */
 export class SharedCache extends CacheReader {
   private readonly readSide: ReadSide;
 
@@ -236,12 +237,12 @@ export class SharedCache extends CacheReader {
     this.readSide = new ReadSide(memory.lock, reader);
   }
 
-  /** Begins a batch; waits while the writer writes. */
-  enter(): void {
+  /** Waits while the writer writes. */
+  override enter(): void {
     this.readSide.enter();
   }
 
-  leave(): void {
+  override leave(): void {
     this.readSide.leave();
   }
 }

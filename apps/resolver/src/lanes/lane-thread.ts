@@ -168,13 +168,9 @@ function createLoop(calls: SystemCalls, policy: ReadPolicy): LaneLoop {
       files.update();
       main.update(performance.now());
       policy.enter();
-      cache.enter();
       takeTime();
     },
-    leave: () => {
-      cache.leave();
-      policy.leave();
-    },
+    leave: policy.leave.bind(policy),
     afterBatch: handover.afterBatch,
     onTurn: task.parks && task.number === 0 ? parkingBy(calls, fds) : () => undefined,
   });

@@ -286,32 +286,49 @@ export class QueryPath implements QueryHandler, ForwardEvents {
    */
   private resolve(exchange: Exchange, question: Question): void {
     const { cache } = this.options;
-    const { query } = question;
     // The cache would tell what other clients asked (decisions §9).
-    if (!query.recursionDesired) {
+    if (!question.query.recursionDesired) {
       return this.sendError(exchange, Rcode.refused, ExtendedErrors.notRecursive);
     }
-    const found = cache.find(question, this.nowSeconds());
     this.timer.source = AnswerSource.cached;
-    if (found === CacheResult.fresh) return this.replyFromCache(exchange, cache.read(query));
-    if (found === CacheResult.expiring) {
-      const response = cache.read(query);
-      // One that is refused now is tried again at the next hit.
-      if (cache.beginRefresh() && !this.upstream.refresh(exchange, question)) cache.cancelRefresh();
-      return this.replyFromCache(exchange, response);
+    cache.enter();
+    let response: Response | null;
+    try {
+      response = this.readCache(exchange, question);
+    } finally {
+      cache.leave();
     }
-    if (found === CacheResult.miss && this.options.hasNxDomainCut) {
-      const response = cache.readAbove(question, this.decided.hashes, this.nowSeconds());
-      if (response !== null) return this.replyFromCache(exchange, response);
-    }
-    if (found === CacheResult.failing) return this.replyFromCache(exchange, cache.readStale(query));
-    if (found === CacheResult.stale && this.upstream.isStaleDue(question)) {
-      const response = cache.readStale(query);
-      if (cache.beginRefresh() && !this.upstream.refresh(exchange, question)) cache.cancelRefresh();
-      return this.replyFromCache(exchange, response);
-    }
+    if (response !== null) return this.replyFromCache(exchange, response);
     const result = this.forward(exchange, question);
     if (result !== ForwardResult.taken) this.replyUnforwarded(exchange, question, result);
+  }
+
+  /** The answer of the cache, whose refresh may begin; null: upstreams are to be asked. */
+  private readCache(exchange: Exchange, question: Question): Response | null {
+    const { cache, hasNxDomainCut } = this.options;
+    const { query } = question;
+    const nowSeconds = this.nowSeconds();
+    switch (cache.find(question, nowSeconds)) {
+      case CacheResult.fresh:
+        return cache.read(query);
+      case CacheResult.expiring:
+        this.refreshFound(exchange, question);
+        return cache.read(query);
+      case CacheResult.failing:
+        return cache.readStale(query);
+      case CacheResult.stale:
+        if (!this.upstream.isStaleDue(question)) return null;
+        this.refreshFound(exchange, question);
+        return cache.readStale(query);
+      case CacheResult.miss:
+        return hasNxDomainCut ? cache.readAbove(question, this.decided.hashes, nowSeconds) : null;
+    }
+  }
+
+  /** Refreshes what the cache has found, unless another thread does. One that is refused is tried at the next hit. */
+  private refreshFound(exchange: Exchange, question: Question): void {
+    const { cache } = this.options;
+    if (cache.beginRefresh() && !this.upstream.refresh(exchange, question)) cache.cancelRefresh();
   }
 
   private forward(exchange: Exchange, question: Question): ForwardResult {
@@ -335,9 +352,16 @@ export class QueryPath implements QueryHandler, ForwardEvents {
   /** Answers with an expired answer (RFC 8767). @returns false when there is none */
   private replyStale(exchange: Exchange, question: Question): boolean {
     const { cache } = this.options;
-    if (!cache.findStale(question, this.nowSeconds())) return false;
-    this.replyFromCache(exchange, cache.readStale(question.query));
-    return true;
+    cache.enter();
+    let response: Response | null;
+    try {
+      const isFound = cache.findStale(question, this.nowSeconds());
+      response = isFound ? cache.readStale(question.query) : null;
+    } finally {
+      cache.leave();
+    }
+    if (response !== null) this.replyFromCache(exchange, response);
+    return response !== null;
   }
 
   /** @param response what the cache has just returned */

@@ -1,0 +1,92 @@
+import { SubscriberKey } from '@weir/clients';
+import { parseHashKey } from '@weir/dns-name';
+import { encodeQuery } from '@weir/dns-wire/testing';
+import { HASH_KEY_HEX, loopback, policyOf, profile } from '@weir/policy-feed/testing';
+import { LocalRecords } from '@weir/policy/answers';
+import { expect, it } from 'vitest';
+import { AnswerCache } from '../cache/answer-cache.js';
+import { type CacheResult, SharedCache } from '../cache/cache-reader.js';
+import { ClientLimits } from '../limits/client-limits.js';
+import { ServerCookies } from '../limits/server-cookies.js';
+import { createThreadCounts, countersInto } from '../metrics/thread-counts.js';
+import { Exchange, ForwardResult } from '../query/exchange.js';
+import { questionOf, responseTo } from '../query/testing/questions.js';
+import { a } from '../query/testing/records.js';
+import { CONFIGURATION } from '../testing/configuration.js';
+import { createQueryPath } from './create-query-path.js';
+
+const hashKey = parseHashKey(HASH_KEY_HEX);
+const NOW = { wallMs: Date.UTC(2026, 2, 2, 10), seconds: 7 };
+
+/** The path of a lane, and a function that says whether another answer can be written now. */
+function createPath() {
+  const policy = policyOf(profile(1), loopback(1));
+  const source = { policy, enter: () => undefined, leave: () => undefined };
+  const cache = new AnswerCache({ sizeBytes: 1 << 20, readers: 1 });
+  const other = questionOf('other.example');
+  const canWrite = (): boolean => {
+    const { skippedWrites } = cache;
+    cache.put(other, responseTo(other, { answers: [a('192.0.2.2')] }), NOW.seconds);
+    return cache.skippedWrites === skippedWrites;
+  };
+  const duringLookups: boolean[] = [];
+  class WatchedCache extends SharedCache {
+    override find(...args: Parameters<SharedCache['find']>): CacheResult {
+      duringLookups.push(canWrite());
+      return super.find(...args);
+    }
+  }
+  const subscriber = new SubscriberKey(source, 5);
+  const counts = createThreadCounts(0);
+  const [nowSeconds, wallClockMs] = [() => NOW.seconds, () => NOW.wallMs];
+  const { CLIENT_QUERY_RATE: queriesPerSecond, CLIENT_ERROR_RATE: errorsPerSecond } = CONFIGURATION;
+  const rates = { queriesPerSecond, errorsPerSecond, handshakesPerSecond: 0, bytesPerSecond: 0 };
+  const path = createQueryPath(CONFIGURATION, {
+    ...{ source, hashKey, wallClockMs, nowSeconds, nowMs: () => 0 },
+    ...countersInto(counts, null),
+    allowedClients: { has: () => true },
+    localRecords: { value: LocalRecords.none },
+    isReady: () => true,
+    cache: new WatchedCache(cache.connect(0)),
+    keep: cache.put.bind(cache),
+    limits: new ClientLimits({ ...rates, subscriber, nowSeconds, counts: counts.limits }),
+    cookies: new ServerCookies([hashKey], subscriber, wallClockMs),
+    queryLog: null,
+    dnstap: null,
+    upstream: () => ({
+      isStaleDue: () => false,
+      refresh: () => false,
+      forward: (exchange, question) => {
+        const response = responseTo(question, { answers: [a('192.0.2.1')] });
+        path.onCompleted(question, response);
+        path.onResponse(exchange, response);
+        return ForwardResult.taken;
+      },
+    }),
+    onDefect: (error) => {
+      throw error;
+    },
+  });
+  return { path, canWrite, duringLookups };
+}
+
+it('keeps the cache from being written during a lookup only, not until the batch has ended', () => {
+  const { path, canWrite, duringLookups } = createPath();
+  const duringAnswers: boolean[] = [];
+  const exchange = new Exchange();
+  exchange.client.set('127.0.0.1', 4242);
+  exchange.bytes = encodeQuery('www.example.com', 1);
+  exchange.length = exchange.bytes.length;
+  exchange.replyPath = {
+    transport: 0,
+    maxAnswerBytes: (query) => query.udpBytes,
+    keepaliveUnits: () => -1,
+    reply: () => duringAnswers.push(canWrite()),
+    drop: () => undefined,
+  };
+  // From upstream, then from the cache.
+  path.handle(exchange);
+  path.handle(exchange);
+  expect(duringLookups).toEqual([false, false]);
+  expect(duringAnswers).toEqual([true, true]);
+});
