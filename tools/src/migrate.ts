@@ -1,13 +1,10 @@
 import { runMain } from '@weir/ops';
-import { fileURLToPath } from 'node:url';
 import { SCHEMA } from './migrate/configuration.js';
 import { migrate } from './migrate/migrate.js';
 import { readStatus } from './migrate/migrations.js';
 import { print } from './command.js';
 
 const PENDING = 2;
-
-const folder = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
 
 runMain(
   {
@@ -26,10 +23,10 @@ runMain(
     if (flag === undefined) {
       const { LOCK_TIMEOUT_MS: lockTimeoutMs, LOCK_ATTEMPTS: lockAttempts } = configuration;
       const lockOptions = { lockTimeoutMs, lockAttempts };
-      await migrate({ databaseUrl, ownerUrl, folder, log: print, lockOptions });
+      await migrate({ databaseUrl, ownerUrl, log: print, lockOptions });
       return;
     }
-    const { lines, isUpToDate } = await readStatus(ownerUrl ?? databaseUrl, folder);
+    const { lines, isUpToDate } = await readStatus(ownerUrl ?? databaseUrl);
     lines.forEach(print);
     if (!isUpToDate) process.exitCode = PENDING;
   },

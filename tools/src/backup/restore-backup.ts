@@ -9,13 +9,13 @@ import { readMigrations } from '../migrate/migrations.js';
 import { toStartError, withClient } from './database.js';
 import { BACKUP_TABLES, FORMAT, HEAD_TABLE } from './write-backup.js';
 
-export interface RestoreOptions {
+interface RestoreOptions {
   readonly databaseUrl: string;
   readonly file: string;
   /** Whether the configuration in the database may be overwritten. */
   readonly replace: boolean;
-  /** The migrations of this release. */
-  readonly folder: string;
+  /** Of the migrations. Default: those of this release. */
+  readonly folder?: string;
   /** Called with each step. */
   readonly log: (line: string) => void;
   /** Aborts the work; its reason is thrown. */

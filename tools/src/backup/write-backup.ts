@@ -38,12 +38,7 @@ export const BACKUP_TABLES = [
  * Tables that a backup omits: those of the schema, which the migrations create again, the change log, because
  * followers of a restored database load a snapshot, and when background jobs last ran: they run once more.
  */
-export const OMITTED_TABLES = [
-  '_prisma_migrations',
-  'schema_compatibility',
-  'change',
-  'job_run',
-] as const;
+export const OMITTED_TABLES = ['_prisma_migrations', 'schema_compatibility', 'change', 'job_run'];
 
 const IMAGE_IN_FORCE = `WHERE version = (SELECT catalogue_version FROM ${HEAD_TABLE})`;
 
@@ -83,12 +78,8 @@ export async function writeBackup(
       return head.rows[0].revision;
     });
     await rename(written, replaced);
-    const folder = await open(dirname(replaced));
-    try {
-      await folder.sync();
-    } finally {
-      await folder.close();
-    }
+    await using folder = await open(dirname(replaced));
+    await folder.sync();
     return revision;
   } catch (error) {
     if (unfinished !== undefined) rmSync(unfinished, { force: true });

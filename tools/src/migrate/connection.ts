@@ -3,7 +3,7 @@ import pg from 'pg';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-export interface Purpose {
+interface Purpose {
   /** What PostgreSQL shows as `application_name`. */
   readonly application: string;
   /** What a user should look at when the database cannot be reached. */

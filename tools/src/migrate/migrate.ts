@@ -4,7 +4,7 @@ import type { Client } from 'pg';
 import { APPLICATION, withConnection, reasonOf } from './connection.js';
 import {
   compare,
-  createLog,
+  CREATE_LOG,
   logMigration,
   type Migration,
   readLog,
@@ -123,7 +123,9 @@ async function takeRunLock(
   log: (line: string) => void,
 ): Promise<void> {
   const deadlineMs = performance.now() + waitMs;
-  for (let asked = 0; !(await tryLock(client)); asked++) {
+  const take = `SELECT pg_try_advisory_lock(${RUN_LOCK_KEY}) AS taken`;
+  const tryLock = async () => (await client.query<{ taken: boolean }>(take)).rows[0].taken;
+  for (let asked = 0; !(await tryLock()); asked++) {
     if (performance.now() > deadlineMs) {
       throw new StartError(
         `another run of migrate has worked on this database for more than ${waitMs / 1000} s`,
@@ -134,28 +136,20 @@ async function takeRunLock(
   }
 }
 
-async function tryLock(client: Client): Promise<boolean> {
-  const { rows } = await client.query<{ taken: boolean }>(
-    'SELECT pg_try_advisory_lock($1) AS taken',
-    [RUN_LOCK_KEY],
-  );
-  return rows[0]?.taken;
-}
-
 export interface MigrateOptions {
   /** With the role of the control planes. */
   readonly databaseUrl: string;
   /** The same database with the role that owns the tables. Default: `databaseUrl`. */
   readonly ownerUrl?: string | undefined;
-  /** Folder with Prisma's layout: `<name>/migration.sql`. */
-  readonly folder: string;
+  /** Folder with Prisma's layout: `<name>/migration.sql`. Default: the migrations of this release. */
+  readonly folder?: string | undefined;
   /** Called with each step. */
   readonly log?: (line: string) => void;
   /** Default: DEFAULT_LOCK_OPTIONS. */
   readonly lockOptions?: Partial<LockOptions>;
 }
 
-export interface LockOptions extends LockRetryOptions {
+interface LockOptions extends LockRetryOptions {
   /** Maximum wait for the end of another run. */
   readonly runWaitMs: number;
 }
@@ -187,7 +181,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   const work = async (client: Client) => {
     await takeRunLock(client, lockOptions.runWaitMs, log);
     const runtimeRole = await RuntimeRole.prepare(client, databaseUrl);
-    await createLog(client);
+    await client.query(CREATE_LOG);
     const { pending, newer } = compare(await readLog(client), migrations);
     await applyAll(client, pending, lockOptions, log);
     await runtimeRole?.grant();

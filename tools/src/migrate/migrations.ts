@@ -2,8 +2,12 @@ import { StartError } from '@weir/ops';
 import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Client } from 'pg';
 import { withConnection } from './connection.js';
+
+/** Those of this release. */
+export const MIGRATIONS = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
 
 /** One migration file. */
 export interface Migration {
@@ -20,7 +24,7 @@ export interface Migration {
 const NO_TRANSACTION = /^-- transaction: none$/m;
 
 /** Reads the migrations of a folder with Prisma's layout: `<name>/migration.sql`. */
-export async function readMigrations(folder: string): Promise<Migration[]> {
+export async function readMigrations(folder = MIGRATIONS): Promise<Migration[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((cause: unknown) => {
     throw new StartError(`the migrations in ${folder} cannot be read`, { cause });
   });
@@ -60,7 +64,7 @@ interface Status {
  * Lists applied and pending migrations. Changes nothing and takes no lock.
  * @throws StartError as `migrate` does.
  */
-export async function readStatus(databaseUrl: string, folder: string): Promise<Status> {
+export async function readStatus(databaseUrl: string, folder?: string): Promise<Status> {
   const migrations = await readMigrations(folder);
   return withConnection(databaseUrl, async (client) => {
     const log = await readLog(client);
@@ -74,8 +78,8 @@ export async function readStatus(databaseUrl: string, folder: string): Promise<S
   });
 }
 
-/** The table of Prisma, so that Prisma's command line and this runner see each other's migrations. */
-const CREATE_TABLE = `
+/** Creates the log: the table of Prisma, so that Prisma's command line and this runner see each other's migrations. */
+export const CREATE_LOG = `
   CREATE TABLE IF NOT EXISTS _prisma_migrations (
     id                  varchar(36) PRIMARY KEY NOT NULL,
     checksum            varchar(64) NOT NULL,
@@ -88,7 +92,7 @@ const CREATE_TABLE = `
   )`;
 
 /** A migration in the log of a database. */
-export interface LoggedMigration {
+interface LoggedMigration {
   readonly name: string;
   readonly checksum: string;
   /** Null: `prisma migrate` started it and did not finish it. */
@@ -96,16 +100,11 @@ export interface LoggedMigration {
 }
 
 /** The migrations of a database, and the releases that can use its schema. */
-export interface MigrationLog {
+interface MigrationLog {
   /** Sorted by name. */
   readonly logged: readonly LoggedMigration[];
   /** A release must know this migration to use the schema. Null: the schema does not say. */
   readonly minMigration: string | null;
-}
-
-/** Creates the log if it does not exist. */
-export async function createLog(client: Client): Promise<void> {
-  await client.query(CREATE_TABLE);
 }
 
 /** Reads the log. Changes nothing. */
@@ -138,7 +137,7 @@ export async function logMigration(
 }
 
 /** Compares the migrations of this release with those of a database. */
-export interface Comparison {
+interface Comparison {
   readonly pending: readonly Migration[];
   /** Names of migrations of a newer release. */
   readonly newer: readonly string[];
@@ -193,9 +192,7 @@ async function readIfThere<R extends object>(
   table: string,
   query: string,
 ): Promise<R[]> {
-  const { rows } = await client.query<{ there: boolean }>(
-    'SELECT to_regclass($1) IS NOT NULL AS there',
-    [table],
-  );
-  return rows[0]?.there ? (await client.query<R>(query)).rows : [];
+  const there = 'SELECT to_regclass($1) IS NOT NULL AS there';
+  const { rows } = await client.query<{ there: boolean }>(there, [table]);
+  return rows[0].there ? (await client.query<R>(query)).rows : [];
 }

@@ -78,9 +78,8 @@ export class RuntimeRole {
       return true;
     } catch (cause) {
       if (REFUSED.has((cause as { code?: string }).code ?? '')) return false;
-      throw new StartError(`the database cannot be reached: ${reasonOf(cause)} (DATABASE_URL)`, {
-        cause,
-      });
+      const reason = reasonOf(cause);
+      throw new StartError(`the database cannot be reached: ${reason} (DATABASE_URL)`, { cause });
     } finally {
       await this.user.end().catch(() => undefined);
     }
@@ -90,9 +89,8 @@ export class RuntimeRole {
     const { user, password } = this.user;
     const { rowCount } = await this.owner.query('SELECT FROM pg_roles WHERE rolname = $1', [user]);
     const verifier = scramVerifier(password ?? '');
-    await this.run([
-      `${rowCount === 0 ? 'CREATE' : 'ALTER'} ROLE ${this.name} LOGIN PASSWORD '${verifier}'`,
-    ]);
+    const verb = rowCount === 0 ? 'CREATE' : 'ALTER';
+    await this.run([`${verb} ROLE ${this.name} LOGIN PASSWORD '${verifier}'`]);
   }
 
   /** ANALYZE has a right of its own since PostgreSQL 17. Before, PostgreSQL skips it for all but the owner. */
@@ -112,9 +110,8 @@ export class RuntimeRole {
     try {
       await this.owner.query(statements.join('; '));
     } catch (cause) {
-      throw new StartError(`the role ${this.name} cannot get its rights: ${reasonOf(cause)}`, {
-        cause,
-      });
+      const reason = reasonOf(cause);
+      throw new StartError(`the role ${this.name} cannot get its rights: ${reason}`, { cause });
     }
   }
 }

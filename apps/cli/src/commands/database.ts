@@ -4,10 +4,9 @@ import { withDatabase as withServer } from '@weir/tools/backup/database';
 import { restoreBackup } from '@weir/tools/backup/restore-backup';
 import { writeBackup } from '@weir/tools/backup/write-backup';
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Context, Failure } from '../context.js';
 import { withDatabase } from '../database.js';
-import { ROOT, stackFolder } from '../stack.js';
+import { stackFolder } from '../stack.js';
 import { grouped } from '../terminal.js';
 
 const SCHEMA = {
@@ -28,12 +27,11 @@ export async function restore(
   file: string,
   { replace = false }: { readonly replace?: boolean },
 ): Promise<void> {
-  const folder = join(ROOT, 'prisma/migrations');
   const log = (line: string): void => {
     context.terminal.print(line);
   };
   await onDatabase(context, true, async (databaseUrl, signal) => {
-    const revision = await restoreBackup({ databaseUrl, file, replace, folder, log, signal });
+    const revision = await restoreBackup({ databaseUrl, file, replace, log, signal });
     return `the database is at revision ${revision} again`;
   });
 }
