@@ -59,7 +59,7 @@ it.each<[string, (deployment: Deployment, dns: DnsClient, i: number) => Promise<
   const coverage = join(folder, 'coverage');
   const dns = new DnsClient();
   const deployment = await Deployment.create({
-    ...{ root, folder, replicas: 1, resolvers: 1, fsync: false },
+    ...{ folder, replicas: 1, resolvers: 1, fsync: false },
     replicaVariables: () => ({ NODE_V8_COVERAGE: coverage, CATALOGUE_INTERVAL_MS: '3600000' }),
     resolverVariables: () => ({ NODE_V8_COVERAGE: coverage, RESOLVER_THREADS: '1' }),
   });

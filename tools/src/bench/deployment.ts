@@ -19,13 +19,12 @@ export async function withDeployment<T>(
   work: (deployment: Deployment, client: ManagementClient) => Promise<T>,
 ): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-bench-'));
-  const { root = ROOT } = options;
   const deployment = await Deployment.create({
-    ...{ root, folder, replicas: 1, resolvers: 0, withoutProxies: true },
+    ...{ folder, replicas: 1, resolvers: 0, withoutProxies: true },
     variables: { LOG_LEVEL: 'warn' },
     ...options,
     replicaVariables: (replica) => ({
-      CATALOGUE: join(root, 'catalogue'),
+      CATALOGUE: join(ROOT, 'catalogue'),
       ...options.replicaVariables?.(replica),
     }),
   });

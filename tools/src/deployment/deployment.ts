@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:dgram';
 import { join } from 'node:path';
 import { migrate } from '../migrate/migrate.js';
+import { ROOT } from '../services/files.js';
 import { findFreePorts } from '../services/ports.js';
 import { withRuntimeRole } from '../services/postgres.js';
 import { WeirProcess, type WeirProcessOptions } from '../services/weir-process.js';
@@ -20,11 +21,8 @@ export const MAX_PAGE_ID = 254;
 /** Address of the default page. Orders are answered with it; no profile of the suite uses it. */
 export const DEFAULT_PAGE_ADDRESS = '192.0.2.255';
 
-/** The variable BLOCK_PAGE_ADDRESSES. */
-function renderPageAddresses(): string {
-  const pages = Array.from({ length: MAX_PAGE_ID }, (_, i) => [i + 1, [pageAddress(i + 1)]]);
-  return JSON.stringify(Object.fromEntries(pages));
-}
+const PAGES = Array.from({ length: MAX_PAGE_ID }, (_, i) => [i + 1, [pageAddress(i + 1)]]);
+const BLOCK_PAGE_ADDRESSES = JSON.stringify(Object.fromEntries(PAGES));
 
 type Variables = Readonly<Record<string, string>>;
 
@@ -33,8 +31,6 @@ export interface DeploymentOptions {
   readonly resolvers: number;
   /** Default: none. */
   readonly blockPages?: number;
-  /** The repository, compiled. */
-  readonly root: string;
   /** An empty folder for data and logs. */
   readonly folder: string;
   /** Variables for every process, in addition to its own. */
@@ -43,7 +39,7 @@ export interface DeploymentOptions {
   readonly replicaVariables?: (replica: number) => Variables;
   /** Variables for the resolvers, in place of their own. */
   readonly resolverVariables?: (resolver: number) => Variables;
-  /** For the faults of the Redis proxy. */
+  /** For the faults of the Redis proxy. Default: always the same ones. */
   readonly random?: Random;
   /** Default: an error that nobody catches. */
   readonly onUnexpectedExit?: (explanation: string) => void;
@@ -77,7 +73,7 @@ export class Deployment {
   /** Between each replica and PostgreSQL. */
   readonly postgresProxies: readonly TcpProxy[];
   /** Between each resolver and what it follows: Redis and the feed. */
-  readonly resolverLinks: readonly ResolverLinks[];
+  readonly resolverLinks: readonly { readonly redis: TcpProxy; readonly feed: TcpProxy }[];
   private upstream: Socket | null = null;
   readonly deploymentId = 'test';
   readonly secrets = {
@@ -94,20 +90,18 @@ export class Deployment {
     const { folder, replicas, resolvers, blockPages = 0, random = new Random(1) } = options;
     const of = <T>(count: number, make: (i: number) => T): T[] =>
       Array.from({ length: count }, (_, i) => make(i));
-    const take = (): number => ports.pop() ?? 0;
-    this.postgres = new DeploymentPostgres({
-      folder: join(folder, 'postgres'),
-      logFile: this.logFile('postgres'),
-      port: take(),
-      fsync: options.fsync ?? true,
-    });
-    this.redis = new DeploymentRedis({
-      folder: join(folder, 'redis'),
-      logFile: this.logFile('redis'),
-      port: take(),
-      standbyPort: take(),
-      password: this.secrets.redisPassword,
-    });
+    const take = (): number => ports.pop() ?? NaN;
+    const [postgresLog, redisLog] = [this.logFile('postgres'), this.logFile('redis')];
+    const { redisPassword } = this.secrets;
+    const isSynced = options.fsync ?? true;
+    this.postgres = new DeploymentPostgres(join(folder, 'postgres'), postgresLog, take(), isSynced);
+    this.redis = new DeploymentRedis(
+      join(folder, 'redis'),
+      redisLog,
+      take(),
+      take(),
+      redisPassword,
+    );
     this.catalogue = new CatalogueFolder(join(folder, 'catalogue'));
     this.dnsPorts = of(resolvers, take);
     this.managementPorts = of(replicas, take);
@@ -119,7 +113,7 @@ export class Deployment {
     this.redisProxy = new RedisProxy(() => this.redis.port, random);
     let next = 0;
     this.feedProxy = new TcpProxy(() => {
-      const ready = this.feedPorts.filter((_, i) => this.replicas[i]?.up ?? false);
+      const ready = this.feedPorts.filter((_, i) => this.replicas[i].up);
       return ready[next++ % ready.length];
     });
     const { postgres, redisProxy, feedProxy } = this;
@@ -146,11 +140,7 @@ export class Deployment {
     await Promise.all(this.proxies.map((proxy) => proxy.listen()));
     await Promise.all([this.postgres.start(), this.redis.start()]);
     this.databaseUrl = withRuntimeRole(this.postgres.url);
-    await migrate({
-      databaseUrl: this.databaseUrl,
-      ownerUrl: this.postgres.url,
-      folder: join(this.options.root, 'prisma/migrations'),
-    });
+    await migrate({ databaseUrl: this.databaseUrl, ownerUrl: this.postgres.url });
     await Promise.all(this.processes.map((one) => one.start()));
   }
 
@@ -203,17 +193,17 @@ export class Deployment {
   private databaseUrlOf(replica: number): string {
     if (this.options.withoutProxies) return this.databaseUrl;
     const url = new URL(this.databaseUrl);
-    url.port = String(this.postgresProxies[replica]?.port);
+    url.port = String(this.postgresProxies[replica].port);
     return url.href;
   }
 
   /** A resolver reaches Redis and the feed through proxies of its own. */
   private linkVariables(resolver: number): Variables {
-    const links = this.resolverLinks[resolver];
-    if (this.options.withoutProxies || !links) return { FEED_URL: this.feedUrl };
+    if (this.options.withoutProxies) return { FEED_URL: this.feedUrl };
+    const { redis, feed } = this.resolverLinks[resolver];
     return {
-      REDIS_URL: this.redisUrlAt(links.redis.port),
-      FEED_URL: `http://127.0.0.1:${links.feed.port}`,
+      REDIS_URL: this.redisUrlAt(redis.port),
+      FEED_URL: `http://127.0.0.1:${feed.port}`,
     };
   }
 
@@ -240,7 +230,7 @@ export class Deployment {
       DNS_ALLOWED_CLIENTS: '127.0.0.0/8,2001:db8::/32',
       ...this.upstreamVariables,
       BLOCK_PAGE_IPV4: DEFAULT_PAGE_ADDRESS,
-      BLOCK_PAGE_ADDRESSES: renderPageAddresses(),
+      BLOCK_PAGE_ADDRESSES,
       ...this.linkVariables(i),
       DATA_DIR: this.dataFolder(i),
       ...this.options.resolverVariables?.(i),
@@ -264,8 +254,7 @@ export class Deployment {
   ): WeirProcess {
     const name = `${app}-${i}`;
     return new WeirProcess({
-      ...{ name, app, opsPort },
-      root: this.options.root,
+      ...{ name, app, opsPort, root: ROOT },
       logFile: this.logFile(name),
       onUnexpectedExit: this.options.onUnexpectedExit,
       environment: () => ({
@@ -278,9 +267,4 @@ export class Deployment {
       }),
     });
   }
-}
-
-export interface ResolverLinks {
-  readonly redis: TcpProxy;
-  readonly feed: TcpProxy;
 }

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { encodeQuery, proxyHeader, readAnswer } from './dns-message.js';
 
 /** The result of a query: the answer as text, or null if there was none, and the number of retries. */
-export interface Outcome {
+interface Outcome {
   readonly seen: string | null;
   readonly retries: number;
 }

@@ -1,3 +1,4 @@
+import { toWireName } from '@weir/dns-name';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 
@@ -13,24 +14,20 @@ const RCODE_MASK = 0x000f;
 /** The flag of a compression pointer. */
 export const POINTER = 0xc000;
 const TTL_SECONDS = 60;
-const NO_OPTIONS = Buffer.alloc(0);
 const PROXY_SIGNATURE = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
 const PROXY = 0x21;
 
 /** A query, by default for the IPv4 addresses of the name. */
 export function encodeQuery(id: number, qname: string, qtype = TYPE_A): Buffer {
-  const labels = qname.split('.').map((label) => {
-    return Buffer.concat([Buffer.of(label.length), Buffer.from(label, 'latin1')]);
-  });
   const header = Buffer.alloc(HEADER_BYTES);
   header.writeUInt16BE(id, 0);
   header.writeUInt16BE(FLAG_RD, 2);
   header.writeUInt16BE(1, 4);
-  return Buffer.concat([header, ...labels, Buffer.of(0, 0, qtype, 0, CLASS_IN)]);
+  return Buffer.concat([header, toWireName(qname), Buffer.of(0, qtype, 0, CLASS_IN)]);
 }
 
 /** The query with an OPT record at its end (RFC 6891 §6.1.2), and EDNS options in it. */
-export function withEdns(query: Buffer, udpBytes: number, options: Buffer = NO_OPTIONS): Buffer {
+export function withEdns(query: Buffer, udpBytes: number, options = Buffer.alloc(0)): Buffer {
   const record = Buffer.alloc(11);
   record.writeUInt8(TYPE_OPT, 2);
   record.writeUInt16BE(udpBytes, 3);

@@ -1,12 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Deployment } from './deployment.js';
-import { Random } from './random.js';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** Less than the longest time for which a statement may be silent, and far above what a lost one takes. */
 const NOTICED_MS = 28_000;
 
@@ -14,11 +11,9 @@ const folder = mkdtempSync(join(tmpdir(), 'weir-lost-database-'));
 let deployment: Deployment;
 beforeAll(async () => {
   deployment = await Deployment.create({
-    root,
     folder,
     replicas: 1,
     resolvers: 0,
-    random: new Random(1),
     variables: { PROPAGATION_TIMEOUT_MS: '0' },
     onUnexpectedExit: () => undefined,
   });

@@ -13,6 +13,7 @@ interface Link {
 
 /** What becomes of a piece of a response. */
 type Filter = (chunk: Buffer) => Buffer;
+const UNCHANGED: Filter = (chunk) => chunk;
 
 /** A TCP load balancer on loopback that can also delay, cut or silently drop traffic, as a broken network does. */
 export class TcpProxy {
@@ -29,7 +30,7 @@ export class TcpProxy {
    */
   constructor(
     private readonly nextPort: () => number | undefined,
-    private readonly filter: () => Filter = () => (chunk) => chunk,
+    private readonly filter: () => Filter = () => UNCHANGED,
     protected readonly random = new Random(1),
   ) {}
 
@@ -90,21 +91,12 @@ export class TcpProxy {
     const server = connect(port, '127.0.0.1');
     const link = { client, server, stalledUntilMs: 0, isBlackhole: false };
     this.links.add(link);
-    const filter = this.filter();
-    const requests = passOn(
-      (chunk) => chunk,
-      link,
-      () => 0,
-    );
-    client.pipe(requests).pipe(server);
-    server.pipe(passOn(filter, link, () => this.delayMs)).pipe(client);
-    for (const [socket, other] of [
-      [client, server],
-      [server, client],
-    ] as const) {
+    client.pipe(passOn(link)).pipe(server);
+    server.pipe(passOn(link, this.filter(), () => this.delayMs)).pipe(client);
+    for (const socket of [client, server]) {
       socket.setNoDelay(true).on('error', () => socket.destroy());
       socket.on('close', () => {
-        if (!link.isBlackhole) other.destroy();
+        if (!link.isBlackhole) [client, server].forEach((one) => one.destroy());
         if (client.destroyed && server.destroyed) this.links.delete(link);
       });
     }
@@ -112,7 +104,7 @@ export class TcpProxy {
   }
 }
 
-function passOn(filter: Filter, link: Link, delayMs: () => number): Transform {
+function passOn(link: Link, filter = UNCHANGED, delayMs = () => 0): Transform {
   return new Transform({
     transform: (chunk: Buffer, _encoding, done) => {
       const waitMs = Math.max(delayMs(), link.stalledUntilMs - performance.now());
@@ -129,18 +121,18 @@ function drop(link: Link): void {
 }
 
 /** Faults of pub/sub messages. Everything else passes unchanged. */
-export interface MessageFaults {
+interface MessageFaults {
   /** Probability that a message is dropped. */
   readonly drop: number;
   /** Probability that a message is delivered twice. */
   readonly duplicate: number;
 }
 
-const NO_FAULTS: MessageFaults = { drop: 0, duplicate: 0 };
+export const NO_MESSAGE_FAULTS: MessageFaults = { drop: 0, duplicate: 0 };
 
 /** A proxy in front of Redis that also drops or duplicates whole pub/sub messages. */
 export class RedisProxy extends TcpProxy {
-  faults = NO_FAULTS;
+  faults = NO_MESSAGE_FAULTS;
 
   constructor(redisPort: () => number, random: Random) {
     const filter = (): Filter => {
@@ -148,11 +140,6 @@ export class RedisProxy extends TcpProxy {
       return (chunk) => Buffer.concat(frames.push(chunk).flatMap((frame) => this.deliver(frame)));
     };
     super(redisPort, filter, random);
-  }
-
-  /** Ends the faults of messages. */
-  clearFaults(): void {
-    this.faults = NO_FAULTS;
   }
 
   private deliver(frame: Buffer): Buffer[] {
@@ -195,7 +182,7 @@ export function isChannelMessage(frame: Buffer): boolean {
 function frameEnd(bytes: Buffer, offset: number): number {
   const cr = bytes.indexOf(CR, offset);
   if (cr < 0 || cr + 1 >= bytes.length) return -1;
-  const type = String.fromCharCode(bytes[offset] ?? 0);
+  const type = String.fromCharCode(bytes[offset]);
   const lineEnd = cr + 2;
   if (LINE_TYPES.includes(type)) return lineEnd;
   const count = Number(bytes.toString('latin1', offset + 1, cr));

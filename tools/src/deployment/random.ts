@@ -33,10 +33,8 @@ export class Random {
     return this.next() < probability;
   }
 
-  pick<T>(items: readonly [T, ...T[]] | readonly T[]): T {
-    const item = items[Math.floor(this.next() * items.length)];
-    if (item === undefined) throw new RangeError('nothing to pick from');
-    return item;
+  pick<T>(items: readonly T[]): T {
+    return items[Math.floor(this.next() * items.length)];
   }
 
   shuffle<T>(items: readonly T[]): T[] {

@@ -1,13 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Deployment } from './deployment.js';
 import { DnsClient } from './dns-client.js';
 import type { Answer, ManagementClient } from './management-client.js';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'weir-resolvers-'));
 const WAIT = { timeout: 100_000 };
 const dns = new DnsClient();
@@ -25,7 +23,7 @@ interface Listed {
 
 beforeAll(async () => {
   deployment = await Deployment.create({
-    ...{ root, folder, replicas: 2, resolvers: 2, fsync: false },
+    ...{ folder, replicas: 2, resolvers: 2, fsync: false },
     replicaVariables: () => ({ MISSING_RESOLVER_S: '86400' }),
     resolverVariables: (i) => (i === 0 ? { RESOLVER_NAME: 'a' } : {}),
   });

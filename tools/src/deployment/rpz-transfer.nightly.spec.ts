@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import {
   makeKey,
@@ -14,7 +13,6 @@ import { Deployment } from './deployment.js';
 import { DnsClient } from './dns-client.js';
 import { UPSTREAM_ADDRESS } from './dns-message.js';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
 const ZONE = 'rpz.zone.example';
 const SUBSCRIBER = '127.1.0.1';
 const WAIT = { timeout: 120_000, interval: 200 };
@@ -40,7 +38,7 @@ it(
 `,
     );
     const deployment = await Deployment.create({
-      ...{ root, folder, replicas: 1, resolvers: 1, fsync: false, withoutProxies: true },
+      ...{ folder, replicas: 1, resolvers: 1, fsync: false, withoutProxies: true },
       replicaVariables: () => ({
         CATALOGUE: catalogue,
         CATALOGUE_INTERVAL_MS: '1000',

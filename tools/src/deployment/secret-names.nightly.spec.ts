@@ -3,13 +3,11 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { DEFAULT_PAGE_ADDRESS, Deployment } from './deployment.js';
 import { DnsClient } from './dns-client.js';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
 const WAIT = { timeout: 120_000, interval: 200 };
 const SUBSCRIBER = '127.0.0.1';
 /** Has no profile. */
@@ -56,7 +54,7 @@ categories:
 `,
   );
   all = await Deployment.create({
-    ...{ root, folder, replicas: 1, resolvers: 2, blockPages: 1, fsync: false },
+    ...{ folder, replicas: 1, resolvers: 2, blockPages: 1, fsync: false },
     replicaVariables: () => ({ CATALOGUE: catalogue, LOG_LEVEL: 'debug' }),
     resolverVariables: () => ({ LOG_LEVEL: 'debug', METRICS_PROFILES: '10' }),
   });

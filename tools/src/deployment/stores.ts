@@ -9,24 +9,19 @@ import { type RedisServer, startRedis } from '../services/redis.js';
 
 const run = promisify(execFile);
 
-export interface DeploymentPostgresOptions {
-  readonly folder: string;
-  readonly logFile: string;
-  readonly port: number;
-  /** Whether it syncs to disk, as in production. */
-  readonly fsync: boolean;
-}
-
 /** The PostgreSQL of a deployment, which can be stopped, killed and taken back to an earlier state. */
 export class DeploymentPostgres {
   /** Empty before the first start. */
   url = '';
-  readonly port: number;
   private server: PostgresServer | null = null;
 
-  constructor(private readonly options: DeploymentPostgresOptions) {
-    this.port = options.port;
-  }
+  /** @param fsync whether it syncs to disk, as in production */
+  constructor(
+    private readonly folder: string,
+    private readonly logFile: string,
+    readonly port: number,
+    private readonly fsync: boolean,
+  ) {}
 
   /** The postmaster, whose children serve the connections. 0 while it is stopped. */
   get pid(): number {
@@ -34,9 +29,9 @@ export class DeploymentPostgres {
   }
 
   async start(): Promise<void> {
-    const { folder, logFile, port, fsync } = this.options;
-    const settings = fsync ? [] : ['fsync=off'];
-    this.server = await startPostgres({ dataDir: folder, logFile, port, settings });
+    const { folder: dataDir, logFile, port } = this;
+    const settings = this.fsync ? [] : ['fsync=off'];
+    this.server = await startPostgres({ dataDir, logFile, port, settings });
     this.url = this.server.url;
   }
 
@@ -57,44 +52,38 @@ export class DeploymentPostgres {
   async copy(): Promise<void> {
     await this.stop('SIGINT');
     rmSync(this.copyFolder, { recursive: true, force: true });
-    await run('cp', ['--archive', this.options.folder, this.copyFolder]);
+    await run('cp', ['--archive', this.folder, this.copyFolder]);
     await this.start();
   }
 
   /** Goes on with the copy: what was committed since is lost. So does a failover to a replica that lags behind. */
   async revert(): Promise<void> {
     await this.stop('SIGQUIT');
-    rmSync(this.options.folder, { recursive: true });
-    renameSync(this.copyFolder, this.options.folder);
+    rmSync(this.folder, { recursive: true });
+    renameSync(this.copyFolder, this.folder);
     await this.start();
   }
 
   private get copyFolder(): string {
-    return `${this.options.folder}-copy`;
+    return `${this.folder}-copy`;
   }
-}
-
-export interface DeploymentRedisOptions {
-  /** Its data is in a folder with this name and the port. */
-  readonly folder: string;
-  readonly logFile: string;
-  readonly port: number;
-  /** Of the replica that takes over. */
-  readonly standbyPort: number;
-  readonly password: string;
 }
 
 /** The Redis of a deployment, which keeps no data, and can be killed or replaced by a replica. */
 export class DeploymentRedis {
-  /** Of the server that is in use. */
-  port: number;
-  private standbyPort: number;
   private server: RedisServer | null = null;
 
-  constructor(private readonly options: DeploymentRedisOptions) {
-    this.port = options.port;
-    this.standbyPort = options.standbyPort;
-  }
+  /**
+   * @param folder its data is in a folder with this name and the port. @param port of the server that is in use
+   * @param standbyPort of the replica that takes over
+   */
+  constructor(
+    private readonly folder: string,
+    private readonly logFile: string,
+    public port: number,
+    private standbyPort: number,
+    private readonly password: string,
+  ) {}
 
   /** 0 while it is stopped. */
   get pid(): number {
@@ -127,14 +116,8 @@ export class DeploymentRedis {
   }
 
   private startAt(port: number, replicaOf?: number): Promise<RedisServer> {
-    const { folder, logFile, password } = this.options;
-    return startRedis({
-      dataDir: `${folder}-${port}`,
-      logFile,
-      port,
-      password,
-      ...(replicaOf !== undefined && { replicaOf }),
-    });
+    const { folder, logFile, password } = this;
+    return startRedis({ dataDir: `${folder}-${port}`, logFile, port, password, replicaOf });
   }
 }
 

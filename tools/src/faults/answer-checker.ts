@@ -57,24 +57,20 @@ export class AnswerChecker {
 
   /** One query, unless the resolver is down. */
   async ask(resolver: number, key: Key, probe: number): Promise<void> {
-    const { process, port, bounds } = this.at(resolver);
-    const asked = key.probes[probe];
-    if (!process.up || asked === undefined) return;
-    const [sentMs, incarnation, minVersion] = [
-      performance.now(),
-      process.incarnation,
-      bounds.minVersion(key.history),
-    ];
-    const { seen, retries } = await this.client.ask(asked.source, port, asked.qname);
+    const { process } = this.at(resolver);
+    if (!process.up) return;
+    const [sentMs, { incarnation }] = [performance.now(), process];
+    const { seen, retries, check } = await this.query(resolver, key, probe);
+    const { counts } = this.stats;
     if (seen === null || process.incarnation !== incarnation) {
       if (process.up && process.disturbedAtMs < sentMs)
         this.stats.violation(`${process.name} did not answer for the ${key.name}`);
-      else this.stats.counts.queriesInconclusive++;
+      else counts.queriesInconclusive++;
       return;
     }
-    this.stats.counts.queries++;
-    this.stats.counts.queryRetries += process.disturbedAtMs < sentMs ? retries : 0;
-    this.check(process, bounds, key, probe, minVersion, seen);
+    counts.queries++;
+    counts.queryRetries += process.disturbedAtMs < sentMs ? retries : 0;
+    check();
   }
 
   /** Asks a resolver without a pause while it starts. It need not answer, but never by an older version. */
@@ -88,34 +84,33 @@ export class AnswerChecker {
     const asking: Promise<void>[] = [];
     for (let i = 0; !isReady; i++) {
       const key = keys[i % keys.length];
-      if (key !== undefined) asking.push(this.askStarting(resolver, key, i % key.probes.length));
+      asking.push(this.askStarting(resolver, key, i % key.probes.length));
       await sleep(1);
     }
     await Promise.all([starting, ...asking]);
   }
 
   private async askStarting(resolver: number, key: Key, probe: number): Promise<void> {
-    const { process, port, bounds } = this.at(resolver);
-    const asked = key.probes[probe];
-    if (asked === undefined) return;
-    const minVersion = bounds.minVersion(key.history);
-    const { seen } = await this.client.ask(asked.source, port, asked.qname);
+    const { seen, check } = await this.query(resolver, key, probe);
     if (seen === null || seen === NOT_READY) return;
     this.stats.counts.queriesWhileStarting++;
-    this.check(process, bounds, key, probe, minVersion, seen);
+    check();
   }
 
-  private check(
-    process: WeirProcess,
-    bounds: LowerBounds,
-    key: Key,
-    probe: number,
-    minVersion: number,
-    seen: string,
-  ): void {
-    const version = key.history.earliest(minVersion, probe, seen);
-    if (version === null) this.stats.violation(explain(process, key, probe, minVersion, seen));
-    else bounds.noteSeen(key.history, version);
+  /** @returns also what checks the answer by the versions that could be in force when it was asked for. */
+  private async query(resolver: number, key: Key, probe: number) {
+    const { process, bounds } = this.at(resolver);
+    const { history } = key;
+    const minVersion = bounds.minVersion(history);
+    const { source, qname } = key.probes[probe];
+    const outcome = await this.client.ask(source, this.deployment.dnsPorts[resolver], qname);
+    const check = (): void => {
+      const seen = outcome.seen ?? '';
+      const version = history.earliest(minVersion, probe, seen);
+      if (version === null) this.stats.violation(explain(process, key, probe, minVersion, seen));
+      else bounds.noteSeen(history, version);
+    };
+    return { ...outcome, check };
   }
 
   /** A change was acknowledged: every resolver that was counted must show it, and is queried at once. */
@@ -132,11 +127,9 @@ export class AnswerChecker {
   /** Checks that a resolver shows the newest version of every key, with every probe. */
   async expectNewest(resolver: number, keys: readonly Key[]): Promise<void> {
     const { process, bounds } = this.at(resolver);
-    for (const key of keys) {
-      bounds.noteAcknowledged(key.history, key.history.applied);
-      await Promise.all(key.probes.map((_, probe) => this.ask(resolver, key, probe)));
-      if (!process.up) this.stats.violation(`${process.name} is not up to be verified`);
-    }
+    for (const key of keys) bounds.noteAcknowledged(key.history, key.history.applied);
+    await this.expectAcknowledged(resolver, keys);
+    if (!process.up) this.stats.violation(`${process.name} is not up to be verified`);
   }
 
   /** Checks once that a resolver shows everything that it acknowledged. */
@@ -146,16 +139,14 @@ export class AnswerChecker {
     }
   }
 
-  private at(resolver: number): { process: WeirProcess; port: number; bounds: LowerBounds } {
+  private at(resolver: number): { process: WeirProcess; bounds: LowerBounds } {
     const process = this.deployment.resolvers[resolver];
-    const port = this.deployment.dnsPorts[resolver];
     const bounds = this.bounds[resolver];
-    if (!process || !bounds || port === undefined) throw new RangeError('no such resolver');
     if (this.incarnations[resolver] !== process.incarnation) {
       this.incarnations[resolver] = process.incarnation;
       bounds.restart();
     }
-    return { process, port, bounds };
+    return { process, bounds };
   }
 }
 
@@ -168,10 +159,10 @@ function explain(
 ): string {
   const { history, probes } = key;
   const older = history.earliest(0, probe, seen);
-  const expected = history.answers(minVersion)[probe] ?? '';
+  const expected = history.answers(minVersion)[probe];
   const what = older === null ? 'of no version that may be in force' : `of version ${older}`;
   return (
-    `${process.name} (start ${process.incarnation}) answered ${seen} for the ${key.name} (${probes[probe]?.qname ?? ''}), ${what}; ` +
+    `${process.name} (start ${process.incarnation}) answered ${seen} for the ${key.name} (${probes[probe].qname}), ${what}; ` +
     `it must be version ${minVersion} (${expected}) or later, the newest requested is ${history.requested}`
   );
 }

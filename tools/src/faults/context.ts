@@ -4,19 +4,12 @@ import type { Key } from './keys/key.js';
 import type { RunStats } from './run-stats.js';
 import type { SettledKey } from './verify-log.js';
 
-/** Where a run takes place. */
-export interface RunEnvironment {
-  /** The repository, compiled. */
-  readonly root: string;
+/** A run, and what it knows. */
+export interface RunContext {
   /** The folder of the previous release, ready to run. Null: the run is without it. */
   readonly previous: string | null;
   /** An empty folder for data and logs. */
   readonly folder: string;
-  readonly print: (text: string) => void;
-}
-
-/** A run, and what it knows. */
-export interface RunContext extends RunEnvironment {
   readonly deployment: Deployment;
   readonly checker: AnswerChecker;
   readonly stats: RunStats;

@@ -96,9 +96,7 @@ export class CountChecker {
   isolate(resolver: number): () => void {
     const isolation = { fromMs: this.now(), toMs: Infinity };
     this.isolations[resolver] = isolation;
-    return () => {
-      isolation.toMs = this.now();
-    };
+    return () => void (isolation.toMs = this.now());
   }
 
   judge(reply: AppliedReply): Judgement {
@@ -138,18 +136,16 @@ export class CountChecker {
 
   /** Up and reachable for long enough, so that it was counted. */
   private isStable(resolver: number, sentMs: number, nowMs: number): boolean {
-    const process = this.process(resolver);
-    const toMs = this.isolations[resolver]?.toMs ?? -Infinity;
-    return (
-      process.upForMs(nowMs) > nowMs - sentMs + STABLE_AFTER_MS && toMs + REACHED_AFTER_MS < sentMs
-    );
+    const upForMs = this.processes.resolvers[resolver].upForMs(nowMs);
+    const { toMs } = this.isolations[resolver];
+    return upForMs > nowMs - sentMs + STABLE_AFTER_MS && toMs + REACHED_AFTER_MS < sentMs;
   }
 
   /** Nothing has reached it since before the call, so it cannot have the change; its clients may still ask it. */
   private isUnreachable(resolver: number, sentMs: number): boolean {
-    const isolation = this.isolations[resolver];
-    const isolatedAtMs = isolation?.toMs === Infinity ? isolation.fromMs : Infinity;
-    const pausedAtMs = this.process(resolver).pausedAtMs ?? Infinity;
+    const { fromMs, toMs } = this.isolations[resolver];
+    const isolatedAtMs = toMs === Infinity ? fromMs : Infinity;
+    const pausedAtMs = this.processes.resolvers[resolver].pausedAtMs ?? Infinity;
     return Math.min(isolatedAtMs, pausedAtMs) < sentMs;
   }
 
@@ -163,16 +159,10 @@ export class CountChecker {
       .map(({ fromMs }) => fromMs);
     const calmMs = Math.min(this.leases.calmUntilMs(sentMs), ...isolatedMs);
     if (nowMs - calmMs > COUNTED_MS) return 0;
-    const isKnown = (process: ProcessTimes | undefined): boolean =>
-      (process?.aliveForMs(nowMs) ?? 0) > nowMs - calmMs + STABLE_AFTER_MS;
+    const isKnown = (process: ProcessTimes): boolean =>
+      process.aliveForMs(nowMs) > nowMs - calmMs + STABLE_AFTER_MS;
     const isCalm = this.leases.isCalmSince(sentMs);
     if (!isCalm && !isKnown(this.processes.replicas[replica])) return 0;
     return this.processes.resolvers.filter(isKnown).length;
-  }
-
-  private process(resolver: number): ProcessTimes {
-    const process = this.processes.resolvers[resolver];
-    if (process === undefined) throw new RangeError('no such resolver');
-    return process;
   }
 }

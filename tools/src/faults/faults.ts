@@ -4,13 +4,13 @@ import { randomUUID } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { print } from '../command.js';
 import type { Deployment } from '../deployment/deployment.js';
-import type { TcpProxy } from '../deployment/proxies.js';
+import { NO_MESSAGE_FAULTS, type TcpProxy } from '../deployment/proxies.js';
+import { ROOT } from '../services/files.js';
 import type { WeirProcess } from '../services/weir-process.js';
 import type { RunContext } from './context.js';
-import { renewCatalogue } from './database.js';
-import { failOver, restore } from './database-rewind.js';
-import { breakImage } from './image-fault.js';
+import { breakImage, failOver, renewCatalogue, restore } from './database.js';
 import { plantVariables, STUCK_FILE_VARIABLE } from './plant/plants.js';
 import type { RunStats } from './run-stats.js';
 import type { Writer } from './writer.js';
@@ -18,8 +18,7 @@ import type { Writer } from './writer.js';
 /** Lanes of each resolver. */
 export const RESOLVER_THREADS = [2, 1, 1];
 const FORGED_FOLLOWERS = 200;
-const HEARTBEAT_MS = 500;
-const LEASE_MS = 3_000;
+const [HEARTBEAT_MS, LEASE_MS] = [500, 3_000];
 /** Weir replaces a Redis connection that loses everything within this time. */
 const RECONNECT_MS = 4_000;
 /** A resolver gives up a stuck thread after two seconds; the machine may be busy. */
@@ -30,12 +29,6 @@ const REFRESH_DEADLINE_MS = 45_000;
 const DISK_DEADLINE_MS = 120_000;
 /** A follower gives up a feed connection after ten seconds without data. */
 const FEED_TIMEOUT_MS = 11_000;
-
-/** What the faults work on. */
-export interface FaultContext extends RunContext {
-  /** Replaces the whole configuration when the database was taken back. */
-  readonly replacer: Writer;
-}
 
 /** One fault of the script. */
 export interface Fault<K> {
@@ -56,17 +49,12 @@ type Inject = (fault: Omit<Fault<unknown>, 'kind'>) => unknown;
 export type ProcessFaultKind = keyof ReturnType<typeof processFaults>;
 export type MessageFaultKind = keyof ReturnType<typeof messageFaults>;
 
-/** All faults by kind. */
-export function faultsOf(context: FaultContext): {
-  readonly ofProcesses: Readonly<Record<ProcessFaultKind, Inject>>;
-  readonly ofMessages: Readonly<Record<MessageFaultKind, Inject>>;
-} {
-  return { ofProcesses: processFaults(context), ofMessages: messageFaults(context) };
-}
-
-/** Faults of processes, PostgreSQL, Redis and the feed. Everything is up again when one resolves. */
-function processFaults(context: FaultContext) {
-  const { deployment, checker, replacer, keys, stats, root, previous } = context;
+/**
+ * Faults of processes, PostgreSQL, Redis and the feed. Everything is up again when one resolves.
+ * @param replacer replaces the whole configuration when the database was taken back
+ */
+function processFaults(context: RunContext, replacer: Writer) {
+  const { deployment, checker, keys, stats, previous } = context;
   const { postgres, redis } = deployment;
   const replica = ({ target }: { target: number }) => pick(deployment.replicas, target);
   const resolver = ({ target }: { target: number }) => pick(deployment.resolvers, target);
@@ -100,9 +88,9 @@ function processFaults(context: FaultContext) {
     /** As in a rolling upgrade, and in one that is rolled back: to the previous release, and back the next time. */
     'release of a replica changed': () => {
       const upgraded = pick(deployment.replicas, 1);
-      const isUpgraded = upgraded.releaseRoot !== root;
-      upgraded.releaseRoot = isUpgraded ? root : (previous ?? root);
-      log(context, `${upgraded.name} is of ${isUpgraded ? 'this' : 'the previous'} release`);
+      const isUpgraded = upgraded.releaseRoot !== ROOT;
+      upgraded.releaseRoot = isUpgraded ? ROOT : (previous ?? ROOT);
+      log(stats, `${upgraded.name} is of ${isUpgraded ? 'this' : 'the previous'} release`);
       return restart(upgraded);
     },
     'Redis killed and empty': ({ durationMs }) =>
@@ -182,56 +170,71 @@ function processFaults(context: FaultContext) {
 /** Faults of Redis messages and connections. */
 function messageFaults({ deployment, checker }: RunContext) {
   const { redisProxy } = deployment;
-  const disturbed = (start: () => void, durationMs: number): Promise<void> =>
-    during(checker.counts.leases.begin(), async () => {
+  const faulty = async (drop: number, duplicate: number, durationMs: number): Promise<void> => {
+    redisProxy.faults = { drop, duplicate };
+    await sleep(durationMs);
+    redisProxy.faults = NO_MESSAGE_FAULTS;
+  };
+  const disturbed = (work: () => Promise<void>) => during(checker.counts.leases.begin(), work);
+  const disturbedFor = (durationMs: number, start: () => void) =>
+    disturbed(async () => {
       start();
       await sleep(durationMs);
-      redisProxy.clearFaults();
     });
   return {
+    // A third of these faults drops every message.
     drop: ({ strength, durationMs }) =>
-      disturbed(() => {
-        // A third of these faults drops every message.
-        redisProxy.faults = { drop: strength > 0.66 ? 1 : strength, duplicate: 0 };
-      }, durationMs),
-    duplicate: async ({ strength, durationMs }) => {
-      redisProxy.faults = { drop: 0, duplicate: strength };
-      await sleep(durationMs);
-      redisProxy.clearFaults();
-    },
-    cut: ({ strength, durationMs }) => disturbed(() => redisProxy.cut(strength), durationMs),
+      disturbed(() => faulty(strength > 0.66 ? 1 : strength, 0, durationMs)),
+    duplicate: ({ strength, durationMs }) => faulty(0, strength, durationMs),
+    cut: ({ strength, durationMs }) => disturbedFor(durationMs, () => redisProxy.cut(strength)),
     stall: ({ strength, durationMs }) =>
-      disturbed(() => redisProxy.stall(strength, durationMs), durationMs),
-    silence: ({ strength }) => disturbed(() => redisProxy.blackhole(strength), RECONNECT_MS),
+      disturbedFor(durationMs, () => redisProxy.stall(strength, durationMs)),
+    silence: ({ strength }) => disturbedFor(RECONNECT_MS, () => redisProxy.blackhole(strength)),
   } satisfies Record<string, Inject>;
 }
 
-/** Injects faults one after the other until `endMs`. Everything is up again when this resolves. */
-export async function injectAll<K extends string>(
-  script: Iterable<Fault<K>>,
+/** What is to happen, of these kinds of faults. */
+type Script<K> = (kinds: readonly K[]) => Iterable<Fault<K>>;
+
+/** Injects faults until `endMs`. Everything is up again when this resolves. */
+export async function injectFaults(
+  context: RunContext,
+  replacer: Writer,
+  scripts: {
+    readonly processes: Script<ProcessFaultKind>;
+    readonly messages: Script<MessageFaultKind>;
+  },
+  endMs: number,
+): Promise<void> {
+  const { stats } = context;
+  await Promise.all([
+    injectAll(scripts.processes, processFaults(context, replacer), endMs, stats),
+    injectAll(scripts.messages, messageFaults(context), endMs, stats),
+  ]);
+}
+
+/** One after the other. */
+async function injectAll<K extends string>(
+  script: Script<K>,
   faults: Readonly<Record<K, Inject>>,
   endMs: number,
-  context: RunContext,
+  stats: RunStats,
 ): Promise<void> {
-  for (const fault of script) {
+  for (const fault of script(Object.keys(faults) as K[])) {
     if (performance.now() >= endMs) return;
     const { kind, target, durationMs, calmMs } = fault;
-    context.stats.fault(kind);
-    log(context, `${kind} (${target}), ${durationMs} ms`);
+    stats.fault(kind);
+    log(stats, `${kind} (${target}), ${durationMs} ms`);
     await faults[kind](fault);
     await sleep(Math.min(calmMs, Math.max(0, endMs - performance.now())));
   }
 }
 
-function log({ print, stats }: RunContext, text: string): void {
+function log(stats: RunStats, text: string): void {
   print(`  ${stats.seconds(performance.now()).padStart(6)} s  ${text}`);
 }
 
-function pick<T>(list: readonly T[], target: number): T {
-  const picked = list[target % list.length];
-  if (picked === undefined) throw new RangeError('there is none');
-  return picked;
-}
+const pick = <T>(list: readonly T[], target: number): T => list[target % list.length];
 
 /** @param end notes the end of the disturbance */
 async function during(end: () => void, work: () => Promise<unknown>): Promise<void> {

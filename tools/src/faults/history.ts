@@ -1,17 +1,12 @@
 /** The DNS answers that a version must give, one text for each probe of the key. */
 export type ExpectedAnswers = readonly string[];
 
-interface Version {
-  readonly answers: ExpectedAnswers;
-  readonly refused: boolean;
-}
-
 /**
  * All versions of one key in the order in which its only writer requested them. Version 0 is the state before.
  * A version that the API must refuse is in the list too; a resolver must never show it.
  */
 export class KeyHistory {
-  private readonly versions: Version[];
+  private readonly versions: { readonly answers: ExpectedAnswers; readonly refused: boolean }[];
   /** Newest version known to be applied. */
   applied = 0;
 
@@ -34,9 +29,7 @@ export class KeyHistory {
   }
 
   answers(version: number): ExpectedAnswers {
-    const found = this.versions[version];
-    if (found === undefined) throw new RangeError(`no version ${version}`);
-    return found.answers;
+    return this.versions[version].answers;
   }
 
   /**
@@ -46,7 +39,7 @@ export class KeyHistory {
    */
   earliest(minVersion: number, probe: number, seen: string): number | null {
     for (let version = minVersion; version < this.versions.length; version++) {
-      const { answers, refused } = this.versions[version] ?? { answers: [], refused: true };
+      const { answers, refused } = this.versions[version];
       if (!refused && answers[probe] === seen) return version;
     }
     return null;

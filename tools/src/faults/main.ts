@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { flag, integer, name, optionsOrExit, print, runSuite, value } from '../command.js';
 import { percentile } from '../figures.js';
-import { findPreviousRelease } from '../release/previous.js';
-import { cloneRelease } from '../services/clone.js';
+import { clonePreviousRelease } from '../release/previous.js';
 import { type DefectName, DEFECTS } from './plant/plants.js';
 import { type FaultOptions, runFaults, type RunResult } from './run.js';
 
@@ -46,20 +44,6 @@ function list(counts: Readonly<Record<string, number>>): string {
     .join(', ');
 }
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
-
-/** The folder of the previous release, ready to run; null when the run is without it. */
-async function previousRelease({ seed, short, plant }: FaultOptions): Promise<string | null> {
-  if (short || plant !== null || seed % 2 === 0) return null;
-  const previous = findPreviousRelease(root);
-  if ('none' in previous) {
-    print(`WITHOUT the previous release: ${previous.none}`);
-    return null;
-  }
-  print(`with the previous release, ${previous.commit} (the first run builds it, in minutes)`);
-  return cloneRelease(root, previous.commit);
-}
-
 /** The suite has found the planted defect. */
 class DefectFound extends Error {}
 
@@ -80,8 +64,9 @@ await runSuite('faults', async (folder, ended) => {
   const { signal } = ended;
   let result: RunResult;
   try {
-    const previous = await previousRelease(options);
-    result = await runFaults({ ...options, root, previous, folder, print, onViolation, signal });
+    const isWithout = short || plant !== null || seed % 2 === 0;
+    const previous = isWithout ? null : await clonePreviousRelease();
+    result = await runFaults({ ...options, previous, folder, onViolation, signal });
   } catch (error) {
     if (!(error instanceof DefectFound)) throw error;
     print(`FOUND: ${plant}`);

@@ -1,18 +1,12 @@
 import { StartError } from '@weir/ops';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { print } from '../command.js';
 import { Deployment } from '../deployment/deployment.js';
 import { DnsClient } from '../deployment/dns-client.js';
 import { Random } from '../deployment/random.js';
 import { AnswerChecker } from './answer-checker.js';
-import type { RunContext, RunEnvironment } from './context.js';
-import {
-  type Fault,
-  faultsOf,
-  injectAll,
-  type MessageFaultKind,
-  type ProcessFaultKind,
-  RESOLVER_THREADS,
-} from './faults.js';
+import type { RunContext } from './context.js';
+import { injectFaults, RESOLVER_THREADS } from './faults.js';
 import { FIXED_SETUP, type Key, PAGE_SETUP, type Step } from './keys/key.js';
 import { grantKey, orderKey } from './keys/order-keys.js';
 import { scheduleKey, settingsKey } from './keys/profile-keys.js';
@@ -66,7 +60,7 @@ export interface RunResult {
   readonly loads: Record<string, number>;
 }
 
-export interface RunOptions extends FaultOptions, RunEnvironment {
+export interface RunOptions extends FaultOptions, Pick<RunContext, 'previous' | 'folder'> {
   /** Called for the first violations, at once. */
   readonly onViolation: (text: string) => void;
   /** When aborted, the run ends and stops every process that it started. */
@@ -75,38 +69,32 @@ export interface RunOptions extends FaultOptions, RunEnvironment {
 
 /** One run of the suite: set up, inject faults during changes and queries, repair, verify. */
 export async function runFaults(options: RunOptions): Promise<RunResult> {
-  const { root, folder, onViolation, signal } = options;
-  const threads = options.plant === null ? RESOLVER_THREADS : PLANTED_RESOLVER_THREADS;
-  const random = new Random(options.seed);
+  const { folder, onViolation, signal, seed, plant } = options;
+  const isPlanted = plant !== null;
+  const threads = isPlanted ? PLANTED_RESOLVER_THREADS : RESOLVER_THREADS;
+  const random = new Random(seed);
   const stats = new RunStats(onViolation);
   const ended = Promise.withResolvers<never>();
-  signal.addEventListener('abort', () => {
-    ended.reject(signal.reason as Error);
-  });
+  signal.addEventListener('abort', () => ended.reject(signal.reason as Error));
   const deployment = await Deployment.create({
-    root,
-    folder,
-    replicas: REPLICAS,
-    resolvers: threads.length,
+    ...{ folder, replicas: REPLICAS, resolvers: threads.length },
     random: random.fork('messages'),
-    fsync: options.seed % 4 === 0,
-    variables: plantVariables(options.plant === null ? [] : [options.plant]),
+    fsync: seed % 4 === 0,
+    variables: plantVariables(isPlanted ? [plant] : []),
     // Those of the other replica are logged as operations.
     replicaVariables: (replica) => ({
       CATALOGUE_INTERVAL_MS: '1000',
-      ...(replica === 0 && options.plant === null
-        ? plantVariables(['every replacement is a reload'])
-        : {}),
+      ...(replica === 0 && !isPlanted && plantVariables(['every replacement is a reload'])),
     }),
     resolverVariables: (resolver) => ({
       RESOLVER_THREADS: String(threads[resolver]),
       // This one has a slow disk, too.
-      ...(resolver === 1 && options.plant === null ? plantVariables(['a slow disk']) : {}),
+      ...(resolver === 1 && !isPlanted && plantVariables(['a slow disk'])),
     }),
     onUnexpectedExit: (explanation) => {
       // A planted defect is to be found by what it does to users.
-      if (options.plant === null) stats.violation(explanation);
-      else ended.reject(new StartError(explanation));
+      if (isPlanted) ended.reject(new StartError(explanation));
+      else stats.violation(explanation);
     },
   });
   const dns = new DnsClient();
@@ -140,11 +128,9 @@ async function runOn(
     (own, i) => new Writer(context, own, random.fork(`writer ${i}`)),
   );
   await setUp(writers, keys);
-  options.print(`set up: ${context.acknowledged.size} changes, ${keys.length} keys`);
+  print(`set up: ${context.acknowledged.size} changes, ${keys.length} keys`);
   await runUnderFaults(options, random, context, writers);
-  const log = await verify(context);
-  const loads = readLogs(context);
-  return { stats, log, loads };
+  return { stats, log: await verify(context), loads: readLogs(context) };
 }
 
 /** Keys of every kind, each with its own subscribers. Every writer has `each` keys of every kind. */
@@ -176,15 +162,14 @@ async function inParallel(
 }
 
 async function runUnderFaults(
-  options: FaultOptions,
+  { short, plant, seconds }: FaultOptions,
   random: Random,
   context: RunContext,
   writers: readonly Writer[],
 ): Promise<void> {
-  const { deployment, checker, keys, stats } = context;
+  const { deployment, checker, keys, previous } = context;
+  const { counts } = context.stats;
   const [replacer] = writers;
-  if (replacer === undefined) throw new RangeError('no writers');
-  const { counts } = stats;
   const setUpChanges = counts.acknowledged;
   const writing = writers.map((writer) => writer.run());
   writing.push(replacer.replacePeriodically());
@@ -195,22 +180,18 @@ async function runUnderFaults(
   );
   // The first changes meet no faults.
   await sleep(1_000);
-  const isRandom = !options.short && options.plant === null;
-  const endMs = performance.now() + (isRandom ? options.seconds * 1_000 : FIXED_LIMIT_MS);
-  const { ofProcesses, ofMessages } = faultsOf({ ...context, replacer });
-  const kinds = Object.keys(ofProcesses) as ProcessFaultKind[];
-  const hasPrevious = context.previous !== null;
-  const script = scriptOf(options, random.fork('script'), kinds, hasPrevious);
-  const breaking = [injectAll(script, ofProcesses, endMs, context)];
-  if (isRandom) {
-    const messages = messageScript(
-      random.fork('message script'),
-      Object.keys(ofMessages) as MessageFaultKind[],
-    );
-    breaking.push(injectAll(messages, ofMessages, endMs, context));
-  }
-  await Promise.all(breaking);
-  const enough = options.plant === null ? 0 : PLANTED_CHANGES;
+  const isRandom = !short && plant === null;
+  const endMs = performance.now() + (isRandom ? seconds * 1_000 : FIXED_LIMIT_MS);
+  const scripts: Parameters<typeof injectFaults>[2] = {
+    processes: (kinds) => {
+      const drawn = random.fork('script');
+      if (plant !== null) return plantScript(drawn, plant);
+      return short ? shortScript(drawn) : processScript(drawn, kinds, previous !== null);
+    },
+    messages: (kinds) => (isRandom ? messageScript(random.fork('message script'), kinds) : []),
+  };
+  await injectFaults(context, replacer, scripts, endMs);
+  const enough = plant === null ? 0 : PLANTED_CHANGES;
   const checked = (): number =>
     Math.min(counts.acknowledged - setUpChanges, counts.queriesAfterAcknowledgement);
   while (checked() < enough && performance.now() < endMs) await sleep(50);
@@ -218,14 +199,4 @@ async function runUnderFaults(
   await Promise.all(writing);
   checker.stop();
   await Promise.all(asking);
-}
-
-function scriptOf(
-  { short, plant }: FaultOptions,
-  random: Random,
-  kinds: readonly ProcessFaultKind[],
-  hasPrevious: boolean,
-): Iterable<Fault<ProcessFaultKind>> {
-  if (plant !== null) return plantScript(random, plant);
-  return short ? shortScript(random) : processScript(random, kinds, hasPrevious);
 }

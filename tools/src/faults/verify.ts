@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { RunContext } from './context.js';
@@ -38,17 +38,16 @@ async function verifyRows(client: pg.Client, { stats, stored }: RunContext): Pro
 async function waitForHead(client: pg.Client, { deployment, stats }: RunContext): Promise<void> {
   const deadlineMs = performance.now() + CATCH_UP_DEADLINE_MS;
   for (const resolver of deployment.resolvers) {
-    const compare = async (): Promise<{ revision: number; head: number }> => ({
-      revision: await resolver.metric('weir_resolver_revision'),
-      head: (await readHead(client)).revision,
-    });
-    let { revision, head } = await compare();
-    while (revision !== head && performance.now() < deadlineMs) {
+    for (;;) {
+      const revision = await resolver.metric('weir_resolver_revision');
+      const head = (await readHead(client)).revision;
+      if (revision === head) break;
+      if (performance.now() > deadlineMs) {
+        stats.violation(`${resolver.name} stays at revision ${revision}, the head is ${head}`);
+        break;
+      }
       await sleep(50);
-      ({ revision, head } = await compare());
     }
-    if (revision !== head)
-      stats.violation(`${resolver.name} stays at revision ${revision}, the head is ${head}`);
   }
 }
 
@@ -74,7 +73,6 @@ async function waitForCatalogue(client: pg.Client, context: RunContext): Promise
 async function verifyFreshStart(client: pg.Client, context: RunContext): Promise<void> {
   const { deployment, checker, keys } = context;
   const [resolver] = deployment.resolvers;
-  if (resolver === undefined) return;
   await resolver.kill();
   rmSync(deployment.dataFolder(0), { recursive: true });
   await resolver.start();
@@ -86,9 +84,7 @@ async function verifyFreshStart(client: pg.Client, context: RunContext): Promise
 export function readLogs({ deployment, stats }: RunContext): Record<string, number> {
   const loads: Record<string, number> = {};
   for (const { name } of deployment.resolvers) {
-    const file = deployment.logFile(name);
-    const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
-    for (const line of lines) {
+    for (const line of readFileSync(deployment.logFile(name), 'utf8').split('\n')) {
       const cause = /"cause":"(\w+)".*"snapshot loaded"/.exec(line)?.[1];
       if (cause !== undefined) loads[cause] = (loads[cause] ?? 0) + 1;
       if (isForbidden(line, stats.faults)) stats.violation(`${name} says: ${line.slice(0, 300)}`);

@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { locks } from 'node:worker_threads';
-import type { Answer as ManagementAnswer } from '../deployment/management-client.js';
+import type { Answer } from '../deployment/management-client.js';
 import type { Random } from '../deployment/random.js';
 import type { RunContext } from './context.js';
 import { FIXED_PART, INIT_LISTS, type Key, type Step } from './keys/key.js';
 
-type Answer = ManagementAnswer & {
-  /** Which one answered. */
-  readonly replica: number;
-};
+/** With the number of the one that answered. */
+type ReplicaAnswer = Answer & { readonly replica: number };
 
 /** Pause between two replacements of the whole configuration. */
 const REPLACEMENT_PAUSE_MS = [4_000, 12_000] as const;
@@ -77,13 +75,12 @@ export class Writer {
   }
 
   private async replace(random: Random, onAcknowledged?: () => void): Promise<void> {
-    const restated = this.context.keys.map((key) => ({ key, ...key.replace(random) }));
-    const versions = restated.map(({ key, stored, answers }) => ({
-      key,
-      stored,
-      version: key.history.request(answers),
-    }));
-    const parts = [FIXED_PART, ...restated.map(({ part }) => part)];
+    const parts = [FIXED_PART];
+    const versions = this.context.keys.map((key) => {
+      const { part, answers, stored } = key.replace(random);
+      parts.push(part);
+      return { key, stored, version: key.history.request(answers) };
+    });
     const body = Object.fromEntries(
       INIT_LISTS.map((list) => [list, parts.flatMap((part) => part[list] ?? [])]),
     );
@@ -99,7 +96,7 @@ export class Writer {
   /** Notes what is in force from now on, and looks whether it is. */
   private async settle(
     versions: readonly { key: Key; version: number; stored: string | null }[],
-    { applied, total, status, revision, replica }: Answer,
+    { applied, total, status, revision, replica }: ReplicaAnswer,
     sentMs: number,
   ): Promise<void> {
     const { checker, stats, stored, acknowledged } = this.context;
@@ -126,7 +123,7 @@ export class Writer {
   }
 
   /** Calls random replicas until the outcome is known. @returns null when the outcome is a violation. */
-  private async perform(step: Step, what: string): Promise<Answer | null> {
+  private async perform(step: Step, what: string): Promise<ReplicaAnswer | null> {
     const { deployment, stats } = this.context;
     const deadlineMs = performance.now() + DEFINITE_DEADLINE_MS;
     const before: (number | null)[] = [];
@@ -147,10 +144,10 @@ export class Writer {
 
   private judge(
     step: Step,
-    answer: Answer,
+    answer: ReplicaAnswer,
     before: readonly (number | null)[],
     what: string,
-  ): Answer | null {
+  ): ReplicaAnswer | null {
     const { stats, acknowledged } = this.context;
     if (answer.status >= 200 && answer.status < 300) {
       if (step.refusal)

@@ -13,7 +13,7 @@ export interface AttackOrder {
 const LATE_MS = 100;
 
 const { name, target } = helperArgument() as AttackOrder;
-const [, run] = ATTACKS[name] ?? [];
+const [, run] = ATTACKS[name];
 const over = new AbortController();
 const counts: Record<string, number> = {};
 const count = (what: string, times = 1): void => {
@@ -21,6 +21,6 @@ const count = (what: string, times = 1): void => {
 };
 process.on('message', () => over.abort());
 tellMain('ready');
-await run?.({ target, count, signal: over.signal });
+await run({ target, count, signal: over.signal });
 await sleep(LATE_MS);
 tellMain(counts);

@@ -1,5 +1,7 @@
 import { addressRdata } from '@weir/policy/answers';
+import { randomBytes } from 'node:crypto';
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect as openHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
@@ -21,7 +23,7 @@ import {
 } from './target.js';
 
 /** What an attack works with. */
-export interface AttackContext {
+interface AttackContext {
   readonly target: Target;
   /** Counts what happened to the attacker, such as `SERVFAIL`. */
   readonly count: (what: string, times?: number) => void;
@@ -30,7 +32,7 @@ export interface AttackContext {
 }
 
 type Run = (context: AttackContext) => Promise<unknown>;
-export type Attack = readonly [description: string, run: Run];
+type Attack = readonly [description: string, run: Run];
 
 const SHORTEST_TICK_MS = 2;
 /** A busy attacker skips what it could not do for this long, rather than do it in a burst. */
@@ -66,11 +68,11 @@ const FLAG_TRUNCATED = 0x02;
 
 async function openUdp(source: string, { count }: AttackContext): Promise<UdpSocket> {
   const socket = createSocket({ type: 'udp4', recvBufferSize: RECEIVE_BUFFER_BYTES });
-  await new Promise<void>((resolve) => socket.bind(0, source, resolve));
+  await once(socket.bind(0, source), 'listening');
   socket.on('error', () => count('not sent'));
   return socket.on('message', (answer) => {
-    const rcode = (answer[3] ?? 0) & 15;
-    const truncated = ((answer[2] ?? 0) & FLAG_TRUNCATED) === 0 ? '' : ' with TC';
+    const rcode = answer[3] & 15;
+    const truncated = (answer[2] & FLAG_TRUNCATED) === 0 ? '' : ' with TC';
     count(`${RCODES[rcode] ?? `RCODE ${rcode}`}${truncated}`);
   });
 }
@@ -87,7 +89,7 @@ function udp(
       const bytes = packet(n, context.target);
       if (bytes === null) return;
       context.count('sent');
-      sockets[n % sockets.length]?.send(bytes, context.target.dnsPort, SERVER);
+      sockets[n % sockets.length].send(bytes, context.target.dnsPort, SERVER);
     });
   };
 }
@@ -150,8 +152,6 @@ const random =
     return withEdns(encodeQuery(n & 0xffff, `${label}.${zone}`, qtype), UDP_BYTES);
   };
 
-const randomBytes = (length: number): Buffer =>
-  Buffer.from(Array.from({ length }, () => Math.floor(Math.random() * 256)));
 const garbage = (): Buffer => randomBytes(Math.floor(Math.random() * MAX_GARBAGE_BYTES));
 
 /** The packet with a wrong byte, with more behind that, or without its end; or random bytes. */
@@ -459,7 +459,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   'wrong-cookies': [
     '5,000 queries a second with wrong DNS cookies',
     udp(5_000, [ATTACKER], (n) => {
-      const length = COOKIE_BYTES[n % COOKIE_BYTES.length] ?? 0;
+      const length = COOKIE_BYTES[n % COOKIE_BYTES.length];
       const option = Buffer.concat([Buffer.of(0, COOKIE_OPTION, 0, length), randomBytes(length)]);
       return withEdns(popular(n), UDP_BYTES, option);
     }),

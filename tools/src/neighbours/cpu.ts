@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Processor time of a thread, in milliseconds. */
-export interface CpuTime {
+interface CpuTime {
   readonly runningMs: number;
   /** Time in which it could have run, but others had the processor. */
   readonly waitingMs: number;
@@ -19,7 +19,7 @@ function answeringThreads(pid: number): number[] {
 export function readCpuTimes(pid: number): readonly CpuTime[] {
   return answeringThreads(pid).map((thread) => {
     const text = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8');
-    const [runningNs = 0, waitingNs = 0] = text.split(' ').map(Number);
+    const [runningNs, waitingNs] = text.split(' ').map(Number);
     return { runningMs: runningNs / 1e6, waitingMs: waitingNs / 1e6 };
   });
 }
@@ -41,7 +41,7 @@ export function cpuBetween(before: readonly CpuTime[], after: readonly CpuTime[]
 /** Reads a list such as `0,2-4`. */
 export function parseProcessors(list: string): readonly number[] {
   return list.split(',').flatMap((range) => {
-    const [first = 0, last = first] = range.split('-').map(Number);
+    const [first, last = first] = range.split('-').map(Number);
     return Array.from({ length: last - first + 1 }, (_, i) => first + i);
   });
 }
@@ -49,7 +49,7 @@ export function parseProcessors(list: string): readonly number[] {
 const [, ALLOWED = '0'] =
   /Cpus_allowed_list:\s*(\S+)/.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
 /** With one processor nothing can be kept apart. */
-const [FIRST = 0, ...OTHERS] = parseProcessors(ALLOWED);
+const [FIRST, ...OTHERS] = parseProcessors(ALLOWED);
 
 /** What the two functions below do, in words. */
 export const LAYOUT =

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { list, name, optionsOrExit, print, runSuite, value } from '../command.js';
 import { markdownTable } from '../figures.js';
 import { ATTACKS } from './attacks.js';
@@ -77,25 +76,21 @@ ${Object.entries(ATTACKS)
   .join('\n')}
 `;
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
-
 const { only } = optionsOrExit(HELP, { only: value(list(name(NAMES)), NAMES) });
 
 await runSuite('neighbours', async (folder, failed) => {
   const results = await runNeighbours({
-    ...{ root, folder, failed, attacks: only },
-    onAttack: (attack) => print(`\n${attack}: ${ATTACKS[attack]?.[0]}`),
+    ...{ folder, failed, attacks: only },
+    onAttack: (attack) => print(`\n${attack}: ${ATTACKS[attack][0]}`),
     onResult: (one) => print(renderResult(one)),
   });
   print(`\n${LAYOUT}\n${markdownTable(HEADINGS, results.map(rowOf))}`);
   const bad = results.filter(({ verdict }) => verdict.result !== 'ok');
-  if (bad.length === 0) {
-    print('OK');
-    return true;
+  if (bad.length === 0) print('OK');
+  else {
+    const names = bad.map(({ attack }) => attack).join(',');
+    print(`FAILED: ${bad.length} of ${results.length} attacks`);
+    print(`To repeat: npm run test:neighbours -- --only ${names}`);
   }
-  print(`FAILED: ${bad.length} of ${results.length} attacks`);
-  print(
-    `To repeat: npm run test:neighbours -- --only ${bad.map(({ attack }) => attack).join(',')}`,
-  );
-  return false;
+  return bad.length === 0;
 });

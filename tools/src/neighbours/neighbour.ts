@@ -1,5 +1,6 @@
 /** The measured subscriber: asks a steady mix of queries, and reports each of them, and when it was late itself. */
 import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect as openHttp2, type ClientHttp2Session } from 'node:http2';
 import { connect, type Socket } from 'node:net';
@@ -57,10 +58,8 @@ function begin(kind: Kind, expected: string, onSettled = (): void => undefined):
     if (isSettled) return;
     isSettled = true;
     clearTimeout(timer);
-    samples.push({
-      ...{ kind, sentMs, latencyMs: nowMs() - sentMs },
-      fault: seen === expected ? null : seen,
-    });
+    const fault = seen === expected ? null : seen;
+    samples.push({ kind, sentMs, latencyMs: nowMs() - sentMs, fault });
     onSettled();
   };
   const timer = setTimeout(settle, GIVE_UP_MS, 'no answer');
@@ -108,7 +107,7 @@ const openTls = (port: number, ALPNProtocols: string[] = []): TLSSocket =>
 const udp = Array.from({ length: UDP_SOCKETS }, openUdp);
 
 function askOverUdp(kind: Kind, n: number, qname: string, expected: string): void {
-  const { socket, queries } = udp[n % UDP_SOCKETS] ?? openUdp();
+  const { socket, queries } = udp[n % UDP_SOCKETS];
   socket.send(queries.begin(kind, encodeQuery(0, qname), expected), target.dnsPort, SERVER);
 }
 
@@ -175,18 +174,14 @@ function askOverHttps(query: Buffer): void {
   request.end(query);
 }
 
-/** Columns of `/proc/net/udp` (proc_net(5)). */
-const [LOCAL_ADDRESS, DROPS] = [1, 12];
+/** Local port and number of drops of a line of `/proc/net/udp` (proc_net(5)). */
+const SOCKET = /^ *\d+: \w+:(\w+) .* (\d+) *$/gm;
 
 /** Number of datagrams for these local ports that the kernel dropped because nobody read them. */
 function countKernelDrops(ports: ReadonlySet<number>): number {
-  return readFileSync('/proc/net/udp', 'utf8')
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .filter((columns) =>
-      ports.has(Number.parseInt(columns[LOCAL_ADDRESS]?.split(':')[1] ?? '', 16)),
-    )
-    .reduce((sum, columns) => sum + Number(columns[DROPS]), 0);
+  const sockets = [...readFileSync('/proc/net/udp', 'utf8').matchAll(SOCKET)];
+  const own = sockets.filter(([, port]) => ports.has(Number.parseInt(port, 16)));
+  return own.reduce((sum, [, , drops]) => sum + Number(drops), 0);
 }
 
 const popularName = (n: number): string => `n${n % POPULAR_NAMES}.${POPULAR_ZONE}`;
@@ -201,8 +196,7 @@ const ASK: Readonly<Record<Kind, (n: number) => void>> = {
   doh: (n) => askOverHttps(popular(n)),
 };
 
-for (const { socket } of udp)
-  await new Promise<void>((resolve) => socket.bind(0, NEIGHBOUR, resolve));
+for (const { socket } of udp) await once(socket.bind(0, NEIGHBOUR), 'listening');
 const ports = new Set(udp.map(({ socket }) => socket.address().port));
 if (Math.min(...ports) < NEIGHBOUR_PORTS) throw new Error('a source port is outside of the range');
 let beforeMs = nowMs();

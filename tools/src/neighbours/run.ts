@@ -35,8 +35,6 @@ import {
 
 /** Its `failed` is also aborted when the run is to end before its time. */
 export interface RunOptions extends HelperContext {
-  /** The repository, compiled. */
-  readonly root: string;
   /** By name, one after the other. */
   readonly attacks: readonly string[];
   readonly onAttack: (name: string) => void;
@@ -96,12 +94,12 @@ const PRIORITIES = {
 
 /** Starts PostgreSQL, Redis, a control plane, a resolver, its upstreams and the neighbour, and makes the attacks. */
 export async function runNeighbours(options: RunOptions): Promise<readonly AttackResult[]> {
-  const { root, folder, failed } = options;
+  const { folder, failed } = options;
   keepLoadAway();
-  const [tlsPort = 0, httpsPort = 0, ...upstreamPorts] = await findFreePorts(4);
+  const [tlsPort, httpsPort, ...upstreamPorts] = await findFreePorts(4);
   const { certFile, keyFile } = makeCertificate(folder);
   const deployment = await Deployment.create({
-    ...{ root, folder, replicas: 1, resolvers: 1, withoutProxies: true },
+    ...{ folder, replicas: 1, resolvers: 1, withoutProxies: true },
     resolverVariables: () => ({
       UPSTREAMS: upstreamPorts.map((port) => `${SERVER}:${port}`).join(','),
       BLOCK_PAGE_IPV4: BLOCK_PAGE,
@@ -125,12 +123,11 @@ export async function runNeighbours(options: RunOptions): Promise<readonly Attac
     await deployment.start();
     await configure(deployment);
     const [resolver] = deployment.resolvers;
-    if (resolver === undefined) throw new RangeError('no resolver');
     pinResolver(resolver.pid);
     prefer(resolver.pid, PRIORITIES.resolver);
     prefer(process.pid, PRIORITIES.main);
     const seed = Math.floor(Math.random() * 2 ** 32);
-    const target = { dnsPort: deployment.dnsPorts[0] ?? 0, tlsPort, httpsPort, seed };
+    const target = { dnsPort: deployment.dnsPorts[0], tlsPort, httpsPort, seed };
     const run = new Run(options, resolver, target);
     const neighbour = await start('neighbour', target);
     neighbour.onMessage((message) => run.take(message as Report));
@@ -260,7 +257,7 @@ class Run {
 }
 
 async function configure({ clients }: Deployment): Promise<void> {
-  const post = (path: string, body: unknown) => clients[0]?.change('POST', path, body);
+  const post = (path: string, body: unknown) => clients[0].change('POST', path, body);
   await post('/blockpage/', { id: 1, type: 0 });
   for (const id of [NEIGHBOUR_PROFILE, ATTACKER_PROFILE]) {
     await post('/profiles/', { profile: { id, page_id: null } });

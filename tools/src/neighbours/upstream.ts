@@ -1,5 +1,6 @@
 /** The upstream resolvers: two addresses with the same zones, healthy ones and others (`ZONES`), UDP and TCP. */
 import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { answerFor } from './answers.js';
 import { frame, helperArgument, readFrames, SERVER, SLOW_MS, tellMain } from './target.js';
@@ -25,8 +26,8 @@ async function listen(port: number): Promise<void> {
       else if (answer.kind === 'late') setTimeout(send, SLOW_MS, answer.packet);
     });
   });
-  await new Promise<void>((resolve) => udp.bind(port, SERVER, resolve));
-  await new Promise<void>((resolve) => tcp.listen(port, SERVER, resolve));
+  await once(udp.bind(port, SERVER), 'listening');
+  await once(tcp.listen(port, SERVER), 'listening');
 }
 
 for (const port of helperArgument() as readonly number[]) await listen(port);

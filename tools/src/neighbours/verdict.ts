@@ -85,7 +85,7 @@ function latenciesOf(samples: readonly Sample[]): Latencies {
  * small beside the way to any subscriber. An answer over UDP needs one turn of the event loop of the resolver; a new
  * connection needs up to four, to accept it, for the handshake, and for the query.
  */
-export const FLOOR_MS = { udp: 2.5, stream: 4 } as const;
+const FLOOR_MS = { udp: 2.5, stream: 4 } as const;
 export type Group = keyof typeof FLOOR_MS;
 const MAX_FACTOR = 2;
 /** Above these shares a measurement says more about other processes than about the resolver. */
@@ -115,12 +115,13 @@ export interface Verdict {
 }
 
 export function judge(observation: Observation): Verdict {
-  const lost = lostQueries(observation);
   const slow = [
     ...slowness('UDP', observation, 'udp'),
     ...slowness('TCP, TLS, HTTPS', observation, 'stream'),
   ];
-  const failures = [...lost, ...growth(observation)];
+  const failures = lostQueries(observation);
+  const { growthMiB } = observation;
+  if (growthMiB > MAX_GROWTH_MIB) failures.push(`the resolver has ${growthMiB} MiB more memory`);
   if (failures.length > 0) return { result: 'failed', reasons: [...failures, ...slow] };
   if (slow.length === 0) return { result: 'ok', reasons: [] };
   const disturbance = disturbanceOf(observation);
@@ -138,25 +139,18 @@ export function limitMs(quiet: Measurement, group: Group): number {
   return MAX_FACTOR * Math.max(quiet[group].p99Ms, FLOOR_MS[group]);
 }
 
-function lostQueries({ samples, kernelDrops }: Observation): readonly string[] {
+function lostQueries({ samples, kernelDrops }: Observation): string[] {
   const faulty = samples.filter(({ fault }) => fault !== null);
   const unanswered = faulty.filter((sample) => isUdp(sample) && sample.fault === 'no answer');
   const others = faulty.filter((sample) => !unanswered.includes(sample));
-  const reasons = [...new Set(others.map(({ kind, fault }) => `${kind}: ${fault}`))].map((what) => {
-    const times = others.filter(({ kind, fault }) => `${kind}: ${fault}` === what).length;
-    return `${times} × ${what}`;
-  });
+  const alike = Map.groupBy(others, ({ kind, fault }) => `${kind}: ${fault}`);
+  const reasons = [...alike].map(([what, { length }]) => `${length} × ${what}`);
   if (unanswered.length > kernelDrops) {
     reasons.unshift(
       `${unanswered.length} UDP queries without an answer, ${kernelDrops} dropped by the kernel`,
     );
   }
   return reasons;
-}
-
-function growth({ growthMiB }: Observation): readonly string[] {
-  if (growthMiB <= MAX_GROWTH_MIB) return [];
-  return [`the resolver has ${growthMiB} MiB more memory`];
 }
 
 function slowness(name: string, { quiet, attack }: Observation, group: Group): readonly string[] {

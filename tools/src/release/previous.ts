@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { print } from '../command.js';
+import { cloneRelease } from '../services/clone.js';
+import { ROOT } from '../services/files.js';
 import { newestRelease, type Release } from './changelog.js';
 
 /** The release that an upgrade to the working tree begins with. */
@@ -39,4 +42,15 @@ export function findPreviousRelease(repository: string): PreviousRelease {
     ...release,
     hasOlderSchema: now.some((name) => !then.includes(`${MIGRATIONS}/${name}`)),
   };
+}
+
+/** The folder of the previous release, ready to run. Null: there is none, and the run is without it. */
+export async function clonePreviousRelease(): Promise<string | null> {
+  const found = findPreviousRelease(ROOT);
+  if ('none' in found) {
+    print(`WITHOUT the previous release: ${found.none}`);
+    return null;
+  }
+  print(`with the previous release, ${found.version} (the first run builds it, in minutes)`);
+  return cloneRelease(ROOT, found.commit);
 }

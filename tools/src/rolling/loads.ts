@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
+import { DEFAULT_PAGE_ADDRESS } from '../deployment/deployment.js';
 import type { DnsClient } from '../deployment/dns-client.js';
 import { UPSTREAM_ADDRESS } from '../deployment/dns-message.js';
 import type { ManagementClient } from '../deployment/management-client.js';
@@ -18,20 +19,18 @@ export const TIMEOUT_SECONDS = 15;
 
 /** The first program that the DNS load needs and that is not installed; null if all are installed. */
 export function missingProgram(): string | null {
-  const missing = ['dnsdist', 'dnsperf'].find((name) => spawnSync(name, ['-h']).error);
-  return missing ?? null;
+  return ['dnsdist', 'dnsperf'].find((name) => spawnSync(name, ['-h']).error) ?? null;
 }
 
 /** Starts dnsdist in front of the resolvers. Once a second it queries the readiness name of each resolver. */
 export function startDnsdist(folder: string, port: number, resolvers: readonly number[]): Child {
   const check = `checkName="ready.weir.invalid.", mustResolve=true, checkTimeout=${TIMEOUT_SECONDS * 1_000}`;
-  const servers = resolvers.map((dns) => `newServer({address="127.0.0.1:${dns}", ${check}})`);
   const settings = [
     `setLocal("127.0.0.1:${port}")`,
     'setSecurityPollSuffix("")',
     'setServerPolicy(roundrobin)',
     `setUDPTimeout(${TIMEOUT_SECONDS})`,
-    ...servers,
+    ...resolvers.map((dns) => `newServer({address="127.0.0.1:${dns}", ${check}})`),
   ];
   const file = join(folder, 'dnsdist.conf');
   writeFileSync(file, `${settings.join('\n')}\n`);
@@ -93,11 +92,10 @@ export function startDnsLoad(
   stalls: StallWatch,
 ): () => Promise<DnsCount> {
   const queries = join(folder, 'queries');
-  const names = Array.from({ length: NAMES }, (_, i) => [
-    `host${i}.example.net A`,
-    `host${i}.blocked.example.com A`,
-  ]);
-  writeFileSync(queries, `${names.flat().join('\n')}\n`);
+  const names = Array.from({ length: NAMES }, (_, i) => {
+    return `host${i}.example.net A\nhost${i}.blocked.example.com A\n`;
+  });
+  writeFileSync(queries, names.join(''));
   const count: DnsCount = { sent: 0, lost: 0, errors: 0 };
   let isStopping = false;
   const work = async (delaySeconds: number): Promise<void> => {
@@ -123,7 +121,7 @@ export function startDnsLoad(
 }
 
 /** A load with its counters. */
-export interface Load {
+interface Load {
   /** Calls or requests so far. */
   made: number;
   readonly violations: string[];
@@ -134,7 +132,6 @@ export interface Load {
 const PAUSE_MS = 20;
 /** The subscriber of all loads: the load balancer, because it does not speak the PROXY protocol. */
 export const SUBSCRIBER = '127.0.0.1';
-const DEFAULT_PAGE = '192.0.2.255';
 
 /** @param step one call, the nth of its worker. It returns what was wrong; null: nothing */
 function startLoad(
@@ -185,7 +182,7 @@ export function startWriters(
     if (dnsPort === null) return null;
     const { seen, retries } = await dns.ask(SUBSCRIBER, dnsPort, domain);
     if (retries > 0) return `${domain} was answered only after a retry`;
-    const expected = type === 'deny' ? DEFAULT_PAGE : UPSTREAM_ADDRESS;
+    const expected = type === 'deny' ? DEFAULT_PAGE_ADDRESS : UPSTREAM_ADDRESS;
     return seen === expected ? null : `${domain} is ${String(seen)} and not ${expected}`;
   });
 }

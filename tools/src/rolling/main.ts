@@ -1,7 +1,5 @@
-import { fileURLToPath } from 'node:url';
 import { integer, optionsOrExit, print, runSuite, value } from '../command.js';
-import { findPreviousRelease } from '../release/previous.js';
-import { cloneRelease } from '../services/clone.js';
+import { clonePreviousRelease } from '../release/previous.js';
 import { renderRolling, runRolling } from './run.js';
 
 const HELP = `Starts two control planes, two resolvers, two block pages, PostgreSQL and Redis. Restarts every process of Weir, one
@@ -15,19 +13,14 @@ before, all processes are of that one until their first restart.
   --help         this text
 `;
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
-
 const { rounds, drain } = optionsOrExit(HELP, {
   rounds: value(integer(1, 10_000), 5),
   drain: value(integer(0, 600), 5),
 });
 
 await runSuite('rolling', async (folder) => {
-  const found = findPreviousRelease(root);
-  if ('none' in found) print(`No upgrade is tested: ${found.none}`);
-  else print(`Upgrade from ${found.version} (the first run builds it, in minutes)`);
-  const previous = 'none' in found ? null : await cloneRelease(root, found.commit);
-  const result = await runRolling({ root, previous, folder, rounds, drainSeconds: drain, print });
+  const previous = await clonePreviousRelease();
+  const result = await runRolling({ previous, folder, rounds, drainSeconds: drain });
   print(renderRolling(result));
   return result.violations.length === 0;
 });

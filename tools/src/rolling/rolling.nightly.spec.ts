@@ -1,23 +1,18 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { print } from '../command.js';
 import { renderRolling, runRolling } from './run.js';
-
-const root = fileURLToPath(new URL('../../..', import.meta.url));
-const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 it('no query, change or block page is lost while every process is restarted under load', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-rolling-'));
   const result = await runRolling({
-    root,
     previous: null,
     folder,
     rounds: 1,
     // So long the load balancers, which run in this process, may stand still.
     drainSeconds: 10,
-    print,
   });
   print(renderRolling(result));
   expect(result.violations).toEqual([]);

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { print } from '../command.js';
 import { Deployment } from '../deployment/deployment.js';
 import { DnsClient } from '../deployment/dns-client.js';
 import { ManagementClient } from '../deployment/management-client.js';
-import { Random } from '../deployment/random.js';
 import { TcpProxy } from '../deployment/proxies.js';
-import type { Child } from '../services/child.js';
+import { ROOT } from '../services/files.js';
 import { findFreePorts } from '../services/ports.js';
 import type { WeirProcess } from '../services/weir-process.js';
 import {
@@ -74,9 +74,7 @@ class Balancer {
   }
 }
 
-export interface RollingOptions {
-  /** The repository, compiled. */
-  readonly root: string;
+interface RollingOptions {
   /** The folder of the release that is upgraded from, ready to run. Null: there is none. */
   readonly previous: string | null;
   /** An empty folder for data and logs. */
@@ -85,10 +83,9 @@ export interface RollingOptions {
   readonly rounds: number;
   /** `DRAIN_S` of every process. */
   readonly drainSeconds: number;
-  readonly print: (text: string) => void;
 }
 
-export interface RollingResult {
+interface RollingResult {
   readonly restarts: number;
   readonly changes: number;
   readonly pages: number;
@@ -106,23 +103,17 @@ const MIN_NEW_QUERIES = 30;
 
 /** Restarts every process under load, one of each kind at a time. */
 export async function runRolling(options: RollingOptions): Promise<RollingResult> {
-  const { root, folder, drainSeconds } = options;
+  const { folder, drainSeconds } = options;
   const violations: string[] = [];
   const deployment = await Deployment.create({
-    root,
-    folder,
-    replicas: 2,
-    resolvers: 2,
-    blockPages: 2,
-    random: new Random(1),
-    ...{ withoutProxies: true, fsync: false },
+    ...{ folder, replicas: 2, resolvers: 2, blockPages: 2, withoutProxies: true, fsync: false },
     // A busy machine must not look like a late change.
     variables: { DRAIN_S: String(drainSeconds), PROPAGATION_TIMEOUT_MS: '30000' },
     onUnexpectedExit: (explanation) => violations.push(explanation),
   });
   const { replicas, resolvers, blockPages } = deployment;
   for (const process of [...replicas, ...resolvers, ...blockPages]) {
-    process.releaseRoot = options.previous ?? root;
+    process.releaseRoot = options.previous ?? ROOT;
   }
   try {
     await deployment.start();
@@ -137,29 +128,42 @@ async function runOn(
   options: RollingOptions,
   violations: string[],
 ): Promise<RollingResult> {
-  const { folder, print } = options;
-  const { replicas, blockPages, managementPorts, pagePorts, dnsPorts } = deployment;
+  const { folder, rounds } = options;
+  const { replicas, resolvers, blockPages, managementPorts, pagePorts, dnsPorts } = deployment;
   const missing = missingProgram();
   if (missing !== null) print(`SKIPPED: load over DNS, because ${missing} is not installed`);
-  const [apiPort = 0, pagePort = 0, dnsPort = 0] = await findFreePorts(3);
+  const [apiPort, pagePort, dnsPort] = await findFreePorts(3);
   const api = new Balancer(targets(replicas, managementPorts));
   const pages = new Balancer(targets(blockPages, pagePorts));
   const client = new ManagementClient(apiPort, deployment.secrets.token);
   const dns = new DnsClient(TIMEOUT_SECONDS * 1_000);
   const stalls = new StallWatch();
   const dnsdist = missing === null ? startDnsdist(folder, dnsPort, dnsPorts) : null;
+  /** Waits until every load balancer uses all of its targets again. */
+  const settle = async (): Promise<void> => {
+    await waitFor(
+      'every load balancer uses all of its targets',
+      () => api.areAllReady && pages.areAllReady,
+    );
+    if (dnsdist !== null) for (const resolver of resolvers) await waitForQueries(resolver);
+  };
   try {
     await api.start(apiPort);
     await pages.start(pagePort);
-    await waitUntilBalanced(deployment, api, pages, null);
+    await waitFor('the control planes are ready', () => api.areAllReady);
     await setUp(client);
     const stopDnsLoad = dnsdist === null ? null : startDnsLoad(folder, dnsPort, stalls);
-    await waitUntilBalanced(deployment, api, pages, dnsdist);
+    await settle();
     const writers = startWriters(WRITERS, stalls, client, dns, dnsdist && dnsPort);
     const readers = startVisitors(READERS, stalls, pagePort);
-    const restarts = await restartAll(deployment, options, violations, () =>
-      waitUntilBalanced(deployment, api, pages, dnsdist),
-    );
+    let restarts = 0;
+    // The nth process of every kind together.
+    for (let i = 0; i < 2 * rounds; i++) {
+      const group = [replicas, resolvers, blockPages].map((kind) => kind[i % 2]);
+      await Promise.all(group.map((process) => restart(process, violations)));
+      restarts += group.length;
+      await settle();
+    }
     await Promise.all([writers.stop(), readers.stop()]);
     const queries = (await stopDnsLoad?.()) ?? null;
     violations.push(...writers.violations, ...readers.violations, ...faultsOf(queries));
@@ -173,7 +177,7 @@ async function runOn(
 }
 
 function targets(processes: readonly WeirProcess[], ports: readonly number[]) {
-  return processes.map(({ opsUrl }, i) => ({ port: ports[i] ?? 0, opsUrl }));
+  return processes.map(({ opsUrl }, i) => ({ port: ports[i], opsUrl }));
 }
 
 async function setUp(client: ManagementClient): Promise<void> {
@@ -184,52 +188,23 @@ async function setUp(client: ManagementClient): Promise<void> {
   await client.change('POST', '/profile/1/bw_list', body);
 }
 
-/** Restarts the nth process of every kind together, and waits for the load balancers before the next group. */
-async function restartAll(
-  { replicas, resolvers, blockPages }: Deployment,
-  { rounds, root }: RollingOptions,
-  violations: string[],
-  settle: () => Promise<void>,
-): Promise<number> {
-  let restarts = 0;
-  for (let i = 0; i < 2 * rounds; i++) {
-    const group = [replicas, resolvers, blockPages].flatMap((kind) => kind[i % 2] ?? []);
-    await Promise.all(group.map((process) => restart(process, root, violations)));
-    restarts += group.length;
-    await settle();
-  }
-  return restarts;
-}
-
-async function restart(process: WeirProcess, root: string, violations: string[]): Promise<void> {
+async function restart(process: WeirProcess, violations: string[]): Promise<void> {
   const status = await process.terminate();
   if (!('code' in status) || status.code !== 0) {
     violations.push(`${process.name} ended with ${JSON.stringify(status)}`);
   }
-  process.releaseRoot = root;
+  process.releaseRoot = ROOT;
   await process.start();
 }
 
-/** Waits until every load balancer uses all of its targets again. */
-async function waitUntilBalanced(
-  { resolvers }: Deployment,
-  api: Balancer,
-  pages: Balancer,
-  dnsdist: Child | null,
-): Promise<void> {
-  await waitFor(
-    'every load balancer uses all of its targets',
-    () => api.areAllReady && pages.areAllReady,
-  );
-  if (dnsdist === null) return;
-  const answered = (resolver: WeirProcess): Promise<number> =>
+/** Waits until dnsdist sends queries to a resolver, more than its health checks. */
+async function waitForQueries(resolver: WeirProcess): Promise<void> {
+  const answered = (): Promise<number> =>
     resolver.metric('weir_resolver_queries_total').catch(() => 0);
-  for (const resolver of resolvers) {
-    const before = await answered(resolver);
-    await waitFor(`dnsdist sends queries to ${resolver.name}`, async () => {
-      return (await answered(resolver)) - before > MIN_NEW_QUERIES;
-    });
-  }
+  const before = await answered();
+  await waitFor(`dnsdist sends queries to ${resolver.name}`, async () => {
+    return (await answered()) - before > MIN_NEW_QUERIES;
+  });
 }
 
 async function waitFor(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
@@ -255,13 +230,12 @@ export function renderRolling(result: RollingResult): string {
   const { restarts, changes, pages, queries, violations } = result;
   const dns =
     queries === null ? 'none' : `${queries.sent}, of which ${queries.lost} were not answered`;
-  const lines = [
+  return [
     `Restarts         ${restarts}`,
     `DNS queries      ${dns}`,
     `Changes          ${changes}`,
     `Block pages      ${pages}`,
     `Violations       ${violations.length}`,
     ...violations.slice(0, MAX_LINES).map((violation) => `  ${violation}`),
-  ];
-  return lines.join('\n');
+  ].join('\n');
 }

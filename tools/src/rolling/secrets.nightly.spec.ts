@@ -2,15 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { Deployment } from '../deployment/deployment.js';
 import { DnsClient } from '../deployment/dns-client.js';
 import type { WeirProcess } from '../services/weir-process.js';
-import { Random } from '../deployment/random.js';
 import { UPSTREAM_ADDRESS } from '../deployment/dns-message.js';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
 const [OLD, NEW] = ['the-old-token-of-the-feed', 'the-new-token-of-the-feed'];
 const [OLD_COOKIE, NEW_COOKIE] = ['0'.repeat(32), '1'.repeat(32)];
 /** The steps of docs/operations/secrets.md. */
@@ -39,12 +36,10 @@ it('secrets are replaced without a lost query or change, one process after the o
   const folder = mkdtempSync(join(tmpdir(), 'weir-secrets-'));
   const faults: string[] = [];
   const deployment = await Deployment.create({
-    root,
     folder,
     replicas: 2,
     resolvers: 2,
     blockPages: 0,
-    random: new Random(1),
     ...{ withoutProxies: true, fsync: false },
     variables: { FEED_TOKENS: OLD, DRAIN_S: '1', PROPAGATION_TIMEOUT_MS: '30000' },
     onUnexpectedExit: (explanation) => faults.push(explanation),

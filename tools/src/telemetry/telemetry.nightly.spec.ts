@@ -2,12 +2,9 @@ import { loadedModulesHook, OtlpReceiver } from '@weir/telemetry/testing';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Deployment, type DeploymentOptions } from '../deployment/deployment.js';
-import { Random } from '../deployment/random.js';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const BACK_OFFICE = `00-${TRACE}-b7ad6b7169203331-01`;
 const DOMAIN = 'secret.example.com';
@@ -16,7 +13,7 @@ const SUBSCRIBER = '192.0.2.77';
 async function start(options: Partial<DeploymentOptions>) {
   const folder = mkdtempSync(join(tmpdir(), 'weir-telemetry-'));
   const deployment = await Deployment.create({
-    ...{ root, folder, replicas: 1, resolvers: 1, random: new Random(1), withoutProxies: true },
+    ...{ folder, replicas: 1, resolvers: 1, withoutProxies: true },
     onUnexpectedExit: (explanation) => {
       throw new Error(explanation);
     },

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { DEFAULT_PAGE_ADDRESS, Deployment, pageAddress } from '../deployment/deployment.js';
 import { DnsClient } from '../deployment/dns-client.js';
@@ -9,7 +8,6 @@ import { UPSTREAM_ADDRESS } from '../deployment/dns-message.js';
 import type { Answer } from '../deployment/management-client.js';
 import { Random } from '../deployment/random.js';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** Has the profile; the stranger has none. */
 export const SUBSCRIBER = '127.0.0.1';
 const STRANGER = '127.0.0.2';
@@ -37,7 +35,7 @@ export class OrdersDeployment {
     const tokens = join(folder, 'tokens.yaml');
     writeFileSync(tokens, '[]\n');
     const processes = await Deployment.create({
-      ...{ root, folder, replicas: 1, resolvers: 2, fsync: false },
+      ...{ folder, replicas: 1, resolvers: 2, fsync: false },
       variables: { PROPAGATION_TIMEOUT_MS: '60000' },
       replicaVariables: () => ({ MANAGEMENT_TOKENS_FILE: tokens }),
       resolverVariables: (i) => ({ RESOLVER_THREADS: String(i + 1) }),

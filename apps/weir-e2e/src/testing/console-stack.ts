@@ -5,12 +5,10 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { inPage, openBrowser, type Visit, visit } from '../../../block-page/src/testing/browser.js';
 
-const root = fileURLToPath(new URL('../../../..', import.meta.url));
 /** To be looked at; docs/console has those of a release. */
 export const SCREENSHOTS = join(tmpdir(), 'weir-console-screenshots');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
@@ -47,7 +45,7 @@ export class ConsoleStack {
       ...variablesOf(folder),
     };
     const deployment = await Deployment.create({
-      ...{ root, folder, replicas: 1, resolvers: 2, fsync: false },
+      ...{ folder, replicas: 1, resolvers: 2, fsync: false },
       replicaVariables: () => variables,
     });
     await deployment.start();

@@ -9,14 +9,17 @@ export interface Probe {
   readonly qname: string;
 }
 
+export interface Version {
+  readonly answers: ExpectedAnswers;
+  /** The result of `Key.sql` afterwards. */
+  readonly stored: string | null;
+}
+
 /** One call of the management API that makes the next version of a key, or must be refused. */
-export interface Step {
+export interface Step extends Pick<Version, 'answers'>, Partial<Pick<Version, 'stored'>> {
   readonly method: 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
-  readonly answers: ExpectedAnswers;
-  /** The result of `Key.sql` afterwards. */
-  readonly stored?: string | null;
   readonly refusal?: boolean;
   /** After an attempt without an answer: the status that shows that this attempt had succeeded. */
   readonly alreadyDone?: number;
@@ -45,16 +48,13 @@ export function loggedRecord<K extends EntityKind>(
   return {
     kind,
     prefix,
-    text: ([row]) => (row === undefined ? null : text(fromRow(kind, row))),
+    text: (rows) => (rows.length === 0 ? null : text(fromRow(kind, rows[0]))),
   };
 }
 
 /** The next version of a key as part of `POST /init/`. */
-export interface Replacement {
+interface Replacement extends Version {
   readonly part: InitPart;
-  readonly answers: ExpectedAnswers;
-  /** The result of `Key.sql` afterwards. */
-  readonly stored: string | null;
 }
 
 /** A record, or a group of records, that one writer changes again and again, and how to observe it. */
@@ -81,7 +81,7 @@ export function post(path: string, body: unknown): Step {
 /** Does not exist: a record that refers to it is refused. */
 export const MISSING_PROFILE = 999_999;
 
-/** A profile with its own block page and one subscriber. */
+/** A profile with one subscriber, and the page of the first fixed profile. */
 export interface ProfileFixture {
   readonly id: number;
   readonly source: string;
@@ -91,12 +91,12 @@ export interface ProfileFixture {
 }
 
 export function profileFixture(id: number, source: string): ProfileFixture {
-  const profile = { profile: { id, page_id: SHARED_PAGE } };
+  const profile = { profile: { id, page_id: FIRST_FIXED_PAGE } };
   const network = { ip: source, profile_id: id };
   return {
     id,
     source,
-    blocked: pageAddress(SHARED_PAGE),
+    blocked: pageAddress(FIRST_FIXED_PAGE),
     setUp: [post('/profiles/', profile), post('/net/', network)],
     part: { profiles: [profile], nets: [network] },
   };
@@ -118,9 +118,6 @@ export const FIXED_PROFILES = Array.from({ length: 10 }, (_, i) => ({
   page: FIRST_FIXED_PAGE + i,
   blocked: pageAddress(FIRST_FIXED_PAGE + i),
 }));
-
-/** The page of profiles whose settings never change. */
-export const SHARED_PAGE = FIRST_FIXED_PAGE;
 
 export const PAGE_SETUP: readonly Step[] = PAGES.map((page) => post('/blockpage/', page));
 

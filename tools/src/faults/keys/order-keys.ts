@@ -58,10 +58,8 @@ export function orderKey(index: number): Key {
 
 /** A profile whose grant turns its rule over, repeats it, or is gone. @param hashKey of the deployment. */
 export function grantKey(index: number, hashKey: string): Key {
-  const { id, source, setUp, blocked, part } = profileFixture(
-    5_000 + index,
-    `127.9.0.${index + 1}`,
-  );
+  const fixture = profileFixture(5_000 + index, `127.9.0.${index + 1}`);
+  const { id, source, setUp, blocked, part } = fixture;
   const domain = `grant-${index}.example`;
   const path = `/profile/${id}/grants`;
   const rule = { type: index % 2 === 0 ? 'deny' : 'allow', domain };

@@ -1,7 +1,7 @@
 import { pageAddress } from '../../deployment/deployment.js';
 import { UPSTREAM_ADDRESS } from '../../deployment/dns-message.js';
 import type { Random } from '../../deployment/random.js';
-import { type ExpectedAnswers, KeyHistory } from '../history.js';
+import { KeyHistory } from '../history.js';
 import {
   FIXED_PROFILES,
   type Key,
@@ -12,25 +12,12 @@ import {
   MISSING_PROFILE,
   post,
   profileFixture,
+  type Version,
 } from './key.js';
 
 const CATEGORY = 12;
 const PLAIN = 'plain.example';
 const IN_CATEGORY = 'www.casino.example.com';
-
-/** A profile's settings in the form of the API, and the answers that they give. */
-interface Version {
-  readonly settings: {
-    readonly profile: {
-      readonly page_id: number;
-      readonly empty_dns_answer: boolean;
-      readonly white_list_only: boolean;
-    };
-    readonly cat_ids: readonly number[];
-  };
-  readonly answers: ExpectedAnswers;
-  readonly stored: string;
-}
 
 /**
  * A profile whose page, options and categories change in one call. An answer that mixes two versions matches
@@ -52,13 +39,11 @@ export function settingsKey(index: number): Key {
     ],
     sql: `SELECT replace(json_build_array(page_id, empty_dns_answer, white_list_only, category_ids)::text, ' ', '')
           FROM profile WHERE id = ${id}`,
-    logged: loggedRecord('profile', [id], (profile) =>
-      JSON.stringify([
-        profile.pageId,
-        profile.emptyDnsAnswer,
-        profile.whiteListOnly,
-        profile.categoryIds,
-      ]),
+    logged: loggedRecord(
+      'profile',
+      [id],
+      ({ pageId, emptyDnsAnswer, whiteListOnly, categoryIds }) =>
+        JSON.stringify([pageId, emptyDnsAnswer, whiteListOnly, categoryIds]),
     ),
     next: (random) => {
       const refusal = random.chance(0.1);
@@ -77,11 +62,12 @@ export function settingsKey(index: number): Key {
   };
 }
 
-function draw(random: Random, page: number): Version {
+function draw(random: Random, page: number) {
   return version(page, random.chance(0.1), random.chance(0.5), random.chance(0.5));
 }
 
-function version(page: number, empty: boolean, listOnly: boolean, category: boolean): Version {
+/** A profile's settings in the form of the API, and what they lead to. */
+function version(page: number, empty: boolean, listOnly: boolean, category: boolean) {
   const blocked = empty ? 'empty' : pageAddress(page);
   const categories = category ? [CATEGORY] : [];
   return {
@@ -102,13 +88,11 @@ const WHOLE_WEEK = [{ start: { day: 'monday', time: '00:00' }, end: { day: 6, ti
 
 /** A profile whose schedule applies another profile, all week or never. */
 export function scheduleKey(index: number): Key {
-  const { id, source, setUp, blocked, part } = profileFixture(
-    4_000 + index,
-    `127.6.0.${index + 1}`,
-  );
+  const fixture = profileFixture(4_000 + index, `127.6.0.${index + 1}`);
+  const { id, source, setUp, blocked, part } = fixture;
   const path = `/profile/${id}/schedule`;
   const none = { answers: [blocked], stored: null };
-  let current: { answers: readonly string[]; stored: string | null } = none;
+  let current: Version = none;
   return {
     name: `schedule of profile ${id}`,
     history: new KeyHistory(none.answers),

@@ -3,7 +3,6 @@ import type { Random } from '../../deployment/random.js';
 import { UPSTREAM_ADDRESS } from '../../deployment/dns-message.js';
 import {
   FIXED_PROFILES,
-  type InitPart,
   type Key,
   LISTED,
   loggedRecord,
@@ -84,17 +83,12 @@ function subscriberKey(source: string, sql: string, kind: Kind): Key {
     const after = { answers: [blocked], stored: kind.stored(fields, id) };
     return { fields, record: { ...fields, profile_id: id }, after };
   };
-  const change = (record: unknown): Step =>
-    present === null
-      ? { ...post(kind.collection, record), alreadyDone: 409 }
-      : {
-          method: 'PATCH',
-          path: kind.path(present),
-          body: record,
-          answers: [],
-          // A record whose key changed is not found at its old path.
-          alreadyDone: 404,
-        };
+  const change = (record: unknown): Step => {
+    if (present === null) return { ...post(kind.collection, record), alreadyDone: 409 };
+    const path = kind.path(present);
+    // A record whose key changed is not found at its old path.
+    return { method: 'PATCH', path, body: record, answers: [], alreadyDone: 404 };
+  };
   return {
     name: `subscriber ${source}`,
     history: new KeyHistory([UPSTREAM_ADDRESS]),
@@ -122,8 +116,7 @@ function subscriberKey(source: string, sql: string, kind: Kind): Key {
       const { fields, record, after } = drawVersion(random);
       present = random.chance(0.7) ? fields : null;
       if (present === null) return { part: {}, answers: [UPSTREAM_ADDRESS], stored: null };
-      const part: InitPart = { [kind.list]: [record] };
-      return { part, ...after };
+      return { part: { [kind.list]: [record] }, ...after };
     },
   };
 }

@@ -1,4 +1,4 @@
-import { type LoadFnOutput, registerHooks } from 'node:module';
+import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 import { applyPlants, type PlantName, PLANTS, PLANTS_VARIABLE } from './plants.js';
@@ -20,7 +20,7 @@ function stepClockAtSignal(): void {
       (given.length === 0 ? new date(Date.now()) : Reflect.construct(date, given)) as object,
   });
   process.on('SIGUSR2', () => {
-    offsetMs = OFFSETS_MS[steps++ % OFFSETS_MS.length] ?? 0;
+    offsetMs = OFFSETS_MS[steps++ % OFFSETS_MS.length];
   });
 }
 
@@ -29,17 +29,13 @@ const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const names = process.env[PLANTS_VARIABLE]?.split(';').filter(Boolean) ?? [];
 const plants = names.map((name) => PLANTS[name as PlantName]);
 
-function textOf(source: LoadFnOutput['source']): string {
-  if (typeof source === 'string') return source;
-  return new TextDecoder().decode(source ?? new Uint8Array());
-}
-
 stepClockAtSignal();
 registerHooks({
   load(url, context, nextLoad) {
     const loaded = nextLoad(url, context);
     const own = plants.filter(({ file }) => url === `file://${root}${file}`);
     if (own.length === 0) return loaded;
-    return { ...loaded, source: applyPlants(textOf(loaded.source), own) };
+    const source = Buffer.from(loaded.source as Uint8Array).toString();
+    return { ...loaded, source: applyPlants(source, own) };
   },
 });
