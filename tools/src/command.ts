@@ -32,14 +32,12 @@ export async function runSuite(
   print(`logs in ${folder}`);
   const ended = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => {
-      ended.abort(new StartError(`ended by ${signal}, logs in ${folder}`));
-    });
+    const reason = new StartError(`ended by ${signal}, logs in ${folder}`);
+    process.once(signal, () => ended.abort(reason));
   }
   try {
-    if (await run(folder, ended)) {
-      rmSync(folder, { recursive: true, force: true });
-    } else {
+    if (await run(folder, ended)) rmSync(folder, { recursive: true, force: true });
+    else {
       print(`Logs in ${folder}`);
       process.exitCode = 1;
     }
@@ -49,6 +47,16 @@ export async function runSuite(
   }
   // Calls under way of a run that ended early would keep the process alive for a minute.
   process.exit();
+}
+
+/** Runs `work` with a temporary folder of its own. */
+export async function inFolder<T>(name: string, work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), `weir-${name}-`));
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 /** An option with a value (`string`) or without (`boolean`). */

@@ -4,12 +4,12 @@ import { list, name, optionsOrExit, print, value } from '../command.js';
 import { cpuMs, familyCpuMs, residentMiB } from '../services/usage.js';
 import { withDeployment } from './deployment.js';
 import { measureLatencies, shareOf, summarise } from './figures.js';
-import { FULL_SIZE, initBody, ipv4, SMALL_SIZE } from './init-body.js';
+import { FULL_SIZE, initBody, ipv4 } from './init-body.js';
 
 /** The pause between two other calls beside a large body. */
 const PAUSE_MS = 5;
 const EXPLANATIONS = shareOf(2000);
-const PARTS = ['empty', 'dry-run', 'replace', 'list', 'explain'] as const;
+const PARTS = ['empty', 'dry-run', 'replace', 'explain'] as const;
 
 const HELP = `npm run bench:api -- [--parts NAMES]
 
@@ -18,43 +18,36 @@ Measures the management API with the configuration of a large provider: 1 M netw
 parts: ${PARTS.join(', ')}; all of them if not given. Names are separated by commas
   empty: POST /init/ into an empty database, which each of the others needs and begins with
   dry-run: POST /init/?dry_run=true of the same, and of other networks and domains
-  replace: POST /init/ of the same again, of another one, of a small one, and after that
-  list: GET /net/
+  replace: POST /init/ of the same again, and of another one
   explain: GET /explain/ of one client after the other`;
 
 const { parts } = optionsOrExit(HELP, { parts: value(list(name(PARTS)), PARTS) });
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+const OTHERS = 'with other networks and domains';
 
 await withDeployment({}, async (deployment, client) => {
-  await benchInit(deployment, client, 'on an empty database');
+  const init = (title: string, variant = 0) => benchInit(deployment, client, title, variant, false);
+  const dryRun = (title: string, variant = 0) =>
+    benchInit(deployment, client, title, variant, true);
+  await init('on an empty database');
   if (parts.includes('dry-run')) {
-    await benchInit(deployment, client, 'of the same', { isDryRun: true });
-    await benchInit(deployment, client, 'with other networks and domains', {
-      isDryRun: true,
-      variant: 1,
-    });
-  }
-  if (parts.includes('replace')) {
-    await benchInit(deployment, client, 'again, the same');
-    await benchInit(deployment, client, 'with other networks and domains', { variant: 1 });
-    await benchInit(deployment, client, 'of a small configuration', { size: SMALL_SIZE });
-    // The networks of variant 0 stay for what follows.
-    await benchInit(deployment, client, 'after a small configuration');
+    await dryRun('of the same');
+    await dryRun(OTHERS, 1);
   }
   if (parts.includes('explain')) await benchExplain(deployment, client);
-  if (!parts.includes('list')) return;
-  const [replica] = deployment.replicas;
-  await replica?.terminate();
-  await replica?.start();
-  await benchList(deployment);
+  if (parts.includes('replace')) {
+    await init('again, the same');
+    await init(OTHERS, 1);
+  }
 });
 
 async function benchInit(
-  deployment: Deployment,
+  { replicas, postgres }: Deployment,
   client: ManagementClient,
   title: string,
-  { variant = 0, size = FULL_SIZE, isDryRun = false } = {},
+  variant: number,
+  isDryRun: boolean,
 ): Promise<void> {
   let done = false;
   const path = isDryRun ? '/init/?dry_run=true' : '/init/';
@@ -68,30 +61,28 @@ async function benchInit(
     PAUSE_MS,
   );
   let bytes = 0;
-  const counted = function* (): Generator<string> {
-    for (const piece of initBody(size, variant)) {
-      bytes += piece.length;
-      yield piece;
-    }
-  };
-  const pid = deployment.replicas[0]?.pid ?? 0;
-  const cpu = (): [number, number] => [cpuMs(pid), familyCpuMs(deployment.postgres.pid)];
+  const counted = Iterator.from(initBody(FULL_SIZE, variant)).map((piece) => {
+    bytes += piece.length;
+    return piece;
+  });
+  const { pid } = replicas[0];
+  const cpu = () => [cpuMs(pid), familyCpuMs(postgres.pid)];
   const [before, startedMs] = [cpu(), performance.now()];
-  const { status } = await client.upload('POST', path, counted());
+  const { status } = await client.upload('POST', path, counted);
   const tookMs = performance.now() - startedMs;
   done = true;
-  const [controlPlane, postgres] = cpu().map((ms, i) => seconds(ms - (before[i] ?? 0)));
+  const [controlPlane, database] = cpu().map((ms, i) => seconds(ms - before[i]));
   print(
     `POST ${path} ${title}: ${status} in ${seconds(tookMs)}, body ${(bytes / 1e6).toFixed(0)} MB, ` +
       `control plane at most ${residentMiB(pid, 'peak')} MiB; processor time: control plane ${controlPlane}, ` +
-      `PostgreSQL ${postgres}; ${isDryRun ? 'changes' : 'reads'} meanwhile: ${summarise(await others)}`,
+      `PostgreSQL ${database}; ${isDryRun ? 'changes' : 'reads'} meanwhile: ${summarise(await others)}`,
   );
 }
 
 /** A client of each kind of subscriber, and a name in a list of its profile and one in none. */
 async function benchExplain({ replicas }: Deployment, client: ManagementClient): Promise<void> {
-  const pid = replicas[0]?.pid ?? 0;
-  const before = [residentMiB(pid, 'now'), cpuMs(pid)] as const;
+  const { pid } = replicas[0];
+  const [beforeMiB, beforeMs] = [residentMiB(pid, 'now'), cpuMs(pid)];
   let asked = 0;
   const latencies = await measureLatencies(
     async () => {
@@ -104,26 +95,9 @@ async function benchExplain({ replicas }: Deployment, client: ManagementClient):
     },
     () => asked++ < EXPLANATIONS,
   );
-  const cpu = ((cpuMs(pid) - before[1]) / EXPLANATIONS).toFixed(1);
+  const cpu = ((cpuMs(pid) - beforeMs) / EXPLANATIONS).toFixed(1);
   print(
     `GET /explain/: ${summarise(latencies)}; processor time of the control plane ${cpu} ms each, ` +
-      `${residentMiB(pid, 'now')} MiB after ${before[0]} MiB`,
-  );
-}
-
-async function benchList({ managementPorts, secrets, replicas }: Deployment): Promise<void> {
-  const startedMs = performance.now();
-  const headers = { Authorization: `Bearer ${secrets.token}` };
-  const response = await fetch(`http://127.0.0.1:${managementPorts[0]}/net/`, { headers });
-  let firstByteMs = Number.NaN;
-  let bytes = 0;
-  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
-    if (bytes === 0) firstByteMs = performance.now() - startedMs;
-    bytes += chunk.length;
-  }
-  print(
-    `GET /net/ of 1 M networks: first byte ${firstByteMs.toFixed(0)} ms, all ${(bytes / 1e6).toFixed(0)} MB ` +
-      `in ${seconds(performance.now() - startedMs)}, ` +
-      `control plane at most ${residentMiB(replicas[0]?.pid ?? 0, 'peak')} MiB`,
+      `${residentMiB(pid, 'now')} MiB after ${beforeMiB} MiB`,
   );
 }

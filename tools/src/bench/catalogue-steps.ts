@@ -12,13 +12,11 @@ import {
 } from '@weir/catalogue';
 import { parseHashKey } from '@weir/dns-name';
 import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readSync, writeFileSync } from 'node:fs';
+import { createReadStream, statSync, writeFileSync } from 'node:fs';
 
 export interface Compiled {
   readonly readMs: number;
   readonly compileMs: number;
-  /** Processor time of both. */
-  readonly cpuMs: number;
   readonly peakKib: number;
   readonly names: number;
   readonly imageBytes: number;
@@ -31,7 +29,8 @@ export interface Loaded {
 
 const KEY = parseHashKey('000102030405060708090a0b0c0d0e0f');
 const CHUNK_BYTES = 1 << 22;
-const [step, from = '', to = ''] = process.argv.slice(2);
+const LIMITS = { maxBytes: DEFAULT_LIMITS.maxBytes, timeoutMs: 3_600_000 };
+const [step, from, to] = process.argv.slice(2);
 
 async function compile(folder: string, imageFile: string): Promise<Compiled> {
   const startMs = performance.now();
@@ -40,8 +39,7 @@ async function compile(folder: string, imageFile: string): Promise<Compiled> {
   for (const { id, name, sources } of categories) {
     const lists = [];
     for (const source of sources) {
-      const limits = { maxBytes: DEFAULT_LIMITS.maxBytes, timeoutMs: 3_600_000 };
-      const opened = await openSource(source, limits);
+      const opened = await openSource(source, LIMITS);
       if (opened.status !== 'opened') throw new Error('a list was read before');
       lists.push((await readNames(opened.body, source.format, KEY)).names);
     }
@@ -51,27 +49,21 @@ async function compile(folder: string, imageFile: string): Promise<Compiled> {
   const { image, domainCount } = compileCatalogue({ categories: groups, applications: [] }, KEY);
   const compileMs = performance.now() - startMs - readMs;
   const peakKib = process.resourceUsage().maxRSS;
-  const { user, system } = process.cpuUsage();
   writeFileSync(imageFile, image);
-  const cpuMs = (user + system) / 1_000;
-  return { readMs, compileMs, cpuMs, peakKib, names: domainCount, imageBytes: image.length };
+  return { readMs, compileMs, peakKib, names: domainCount, imageBytes: image.length };
 }
 
 /** Into memory, with SHA-256 and checksum. */
-function load(file: string, names: number): Loaded {
+async function load(file: string, names: number): Promise<Loaded> {
   const startMs = performance.now();
-  const descriptor = openSync(file, 'r');
-  const bytes = new Uint8Array(new SharedArrayBuffer(fstatSync(descriptor).size));
+  const bytes = new Uint8Array(new SharedArrayBuffer(statSync(file).size));
   const hash = createHash('sha256');
-  const chunk = Buffer.alloc(CHUNK_BYTES);
-  for (let at = 0; at < bytes.length;) {
-    const read = readSync(descriptor, chunk, 0, CHUNK_BYTES, at);
-    if (read === 0) throw new Error('the image is cut short');
-    hash.update(chunk.subarray(0, read));
-    bytes.set(chunk.subarray(0, read), at);
-    at += read;
+  let at = 0;
+  for await (const chunk of createReadStream(file, { highWaterMark: CHUNK_BYTES })) {
+    hash.update(chunk as Buffer);
+    bytes.set(chunk as Buffer, at);
+    at += (chunk as Buffer).length;
   }
-  closeSync(descriptor);
   hash.digest();
   const image = CatalogueImage.open(bytes, KEY);
   const loadMs = performance.now() - startMs;
@@ -79,5 +71,5 @@ function load(file: string, names: number): Loaded {
   return { loadMs, peakKib: process.resourceUsage().maxRSS };
 }
 
-const figures = step === 'compile' ? await compile(from, to) : load(from, Number(to));
+const figures = await (step === 'compile' ? compile(from, to) : load(from, Number(to)));
 process.stdout.write(JSON.stringify(figures));

@@ -2,10 +2,9 @@
  * A catalogue from its lists to an image in a follower: `npm run bench:catalogue -- --help`. Each list is read,
  * compiled and loaded in fresh processes.
  */
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { integer, optionsOrExit, print, value } from '../command.js';
+import { inFolder, integer, optionsOrExit, print, value } from '../command.js';
 import { markdownTable, percentile } from '../figures.js';
 import { runForJson } from '../services/child.js';
 import type { Compiled, Loaded } from './catalogue-steps.js';
@@ -18,19 +17,16 @@ const SHARED = 10;
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const ENDS = ['com', 'net', 'org', 'de', 'info', 'ru', 'top', 'xyz', 'co.uk', 'com.br'];
 
-/** Writes a catalogue folder of this many names, the same at every run. @returns the size of its lists in bytes. */
-async function writeLists(folder: string, domains: number): Promise<number> {
+/** Writes a catalogue folder of this many names, the same at every run. */
+async function writeLists(folder: string, domains: number): Promise<void> {
   mkdirSync(join(folder, 'lists'));
-  let bytes = 0;
   let yaml = 'categories:\n';
   for (let category = 0; category < CATEGORIES; category++) {
     const file = `lists/${category}.txt`;
     await writeLines(join(folder, file), namesOf(category, domains));
-    bytes += statSync(join(folder, file)).size;
     yaml += `  - { id: ${category}, name: category ${category}, sources: [{ file: ${file}, format: domains }] }\n`;
   }
   writeFileSync(join(folder, 'catalogue.yaml'), yaml);
-  return bytes;
 }
 
 /** One category's list: every 60th name, and every 600th of its neighbour's. */
@@ -54,7 +50,7 @@ function nameOf(n: number): string {
   for (let rest = n, digit = 0; digit < 5; digit++, rest = Math.floor(rest / 36)) {
     name += ALPHABET.charAt(rest % 36);
   }
-  return `${name}.${ENDS[random() % ENDS.length] ?? ''}`;
+  return `${name}.${ENDS[random() % ENDS.length]}`;
 }
 
 const STEPS = new URL('catalogue-steps.js', import.meta.url);
@@ -70,39 +66,30 @@ const { domains, rounds } = optionsOrExit(HELP, {
   rounds: value(integer(1, 100), 3),
 });
 
-const folder = mkdtempSync(join(tmpdir(), 'weir-bench-catalogue-'));
-try {
-  const listBytes = await writeLists(folder, domains);
+const [compiled, loaded]: [Compiled[], Loaded[]] = [[], []];
+await inFolder('bench-catalogue', async (folder) => {
+  await writeLists(folder, domains);
   const image = join(folder, 'image');
-  const compiled: Compiled[] = [];
-  const loaded: Loaded[] = [];
   for (let round = 0; round < rounds; round++) {
     const one = await runForJson<Compiled>(STEPS, 'compile', folder, image);
     compiled.push(one);
     loaded.push(await runForJson<Loaded>(STEPS, 'load', image, String(one.names)));
   }
-  const median = <T>(results: readonly T[], figure: (result: T) => number): number =>
-    percentile(results.map(figure), 0.5);
-  const names = median(compiled, (one) => one.names);
-  const imageBytes = median(compiled, (one) => one.imageBytes);
-  const rows = [
-    ['lists, MB', listBytes / 1e6],
-    ['read, s', median(compiled, ({ readMs }) => readMs) / 1_000],
-    ['compile, s', median(compiled, ({ compileMs }) => compileMs) / 1_000],
-    ['processor time of both, s', median(compiled, ({ cpuMs }) => cpuMs) / 1_000],
-    ['peak memory, MiB', median(compiled, ({ peakKib }) => peakKib) / 1_024],
-    ['image, MB', imageBytes / 1e6],
-    ['bytes a name', imageBytes / names],
-    ['follower: load, s', median(loaded, ({ loadMs }) => loadMs) / 1_000],
-    ['follower: peak memory, MiB', median(loaded, ({ peakKib }) => peakKib) / 1_024],
-  ] as const;
-  print(describeMachine());
-  print(
-    markdownTable(
-      [`${names.toLocaleString('en-US')} names`, ''],
-      rows.map(([title, figure]) => [title, figure.toFixed(2)]),
-    ),
-  );
-} finally {
-  rmSync(folder, { recursive: true });
-}
+});
+const median = <T>(results: readonly T[], figure: (result: T) => number): number =>
+  percentile(results.map(figure), 0.5);
+const rows = [
+  ['read, s', median(compiled, ({ readMs }) => readMs) / 1_000],
+  ['compile, s', median(compiled, ({ compileMs }) => compileMs) / 1_000],
+  ['peak memory, MiB', median(compiled, ({ peakKib }) => peakKib) / 1_024],
+  ['image, MB', median(compiled, ({ imageBytes }) => imageBytes) / 1e6],
+  ['follower: load, s', median(loaded, ({ loadMs }) => loadMs) / 1_000],
+  ['follower: peak memory, MiB', median(loaded, ({ peakKib }) => peakKib) / 1_024],
+] as const;
+print(describeMachine());
+print(
+  markdownTable(
+    [`${compiled[0].names.toLocaleString('en-US')} names`, ''],
+    rows.map(([title, figure]) => [title, figure.toFixed(2)]),
+  ),
+);

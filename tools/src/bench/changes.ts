@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { integer, list, optionsOrExit, print, value } from '../command.js';
 import type { Deployment } from '../deployment/deployment.js';
-import type { ManagementClient } from '../deployment/management-client.js';
 import { cpuMs } from '../services/usage.js';
 import { withDeployment } from './deployment.js';
 import { describeLoad, describeMachine, measureLatencies, summarise } from './figures.js';
@@ -58,28 +57,27 @@ await withDeployment({ replicas }, async (deployment, client) => {
   }
 });
 
-async function measure(deployment: Deployment, count: number): Promise<void> {
-  const planes = Array.from({ length: count }, (_, i) => deployment.clients[i % replicas]);
-  let n = 0;
-  let incomplete = 0;
-  const change = async (client: ManagementClient | undefined): Promise<void> => {
-    const at = n++;
-    const address = 0x0a00_0000 + (at % NETWORKS) * 4;
-    const body = { profile_id: (at * 7) % SIZE.profiles };
-    const answer = await client?.change('PATCH', `/net/${address}`, body);
-    if (answer?.applied !== resolvers || answer.total !== resolvers) incomplete++;
-  };
+async function measure(
+  { clients, replicas: planes, redis }: Deployment,
+  count: number,
+): Promise<void> {
+  let [n, incomplete] = [0, 0];
   const runFor = async (ms: number): Promise<number[]> => {
     const startedMs = performance.now();
-    const endMs = startedMs + ms;
     let begun = 0;
-    const each = planes.map((client) =>
+    const each = Array.from({ length: count }, (_, i) =>
       measureLatencies(
-        () => change(client),
+        async () => {
+          const at = n++;
+          const path = `/net/${0x0a00_0000 + (at % NETWORKS) * 4}`;
+          const body = { profile_id: (at * 7) % SIZE.profiles };
+          const { applied, total } = await clients[i % replicas].change('PATCH', path, body);
+          if (applied !== resolvers || total !== resolvers) incomplete++;
+        },
         async () => {
           const dueMs = startedMs + (begun++ * 1_000) / rate;
           if (dueMs > performance.now()) await sleep(dueMs - performance.now());
-          return performance.now() < endMs;
+          return performance.now() < startedMs + ms;
         },
       ),
     );
@@ -87,20 +85,17 @@ async function measure(deployment: Deployment, count: number): Promise<void> {
   };
   await runFor(WARM_UP_MS);
   incomplete = 0;
-  const cpu = (): [number, number] => [
-    deployment.replicas.reduce((sum, { pid }) => sum + cpuMs(pid), 0),
-    cpuMs(deployment.redis.pid),
-  ];
+  const cpu = () => [planes.reduce((sum, { pid }) => sum + cpuMs(pid), 0), cpuMs(redis.pid)];
   const [before, startedMs] = [cpu(), performance.now()];
   const latencies = await runFor(seconds * 1_000);
   const tookMs = performance.now() - startedMs;
-  const [planesMs, redisMs] = cpu().map((ms, i) => ms - (before[i] ?? 0));
-  const share = (ms = 0): string => `${((100 * ms) / tookMs).toFixed(0)} %`;
+  const [planesMs, redisMs] = cpu().map((ms, i) => ms - before[i]);
+  const share = (ms: number): string => `${((100 * ms) / tookMs).toFixed(0)} %`;
   print(
     `PATCH /net/{int_ip}, ${count} clients, ${replicas} control planes, ` +
       `${resolvers} resolvers: ${((latencies.length * 1_000) / tookMs).toFixed(0)}/s, ` +
       `${summarise(latencies)}, not in force everywhere ${incomplete}; CPU of the control planes ` +
-      `${((planesMs ?? 0) / latencies.length).toFixed(2)} ms a change, ${share(planesMs)} of a core, ` +
+      `${(planesMs / latencies.length).toFixed(2)} ms a change, ${share(planesMs)} of a core, ` +
       `Redis ${share(redisMs)} (${describeLoad()})`,
   );
 }

@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { inFolder } from '../command.js';
 import { Deployment, type DeploymentOptions } from '../deployment/deployment.js';
 import type { Child } from '../services/child.js';
+import { ROOT } from '../services/files.js';
 import { freePort } from '../services/ports.js';
 import { WeirProcess } from '../services/weir-process.js';
 import type { Answer, ManagementClient } from '../deployment/management-client.js';
@@ -11,32 +10,25 @@ import type { Answer, ManagementClient } from '../deployment/management-client.j
 /** A configuration of full size comes over the feed within this time. */
 const READY_DEADLINE_MS = 600_000;
 
-export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-
 /** Runs `work` with a deployment of its own: by default one control plane, no resolver, the default catalogue. */
-export async function withDeployment<T>(
+export function withDeployment<T>(
   options: Partial<DeploymentOptions>,
   work: (deployment: Deployment, client: ManagementClient) => Promise<T>,
 ): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'weir-bench-'));
-  const deployment = await Deployment.create({
-    ...{ folder, replicas: 1, resolvers: 0, withoutProxies: true },
-    variables: { LOG_LEVEL: 'warn' },
-    ...options,
-    replicaVariables: (replica) => ({
-      CATALOGUE: join(ROOT, 'catalogue'),
-      ...options.replicaVariables?.(replica),
-    }),
+  return inFolder('bench', async (folder) => {
+    const deployment = await Deployment.create({
+      ...{ folder, replicas: 1, resolvers: 0, withoutProxies: true },
+      variables: { LOG_LEVEL: 'warn' },
+      replicaVariables: () => ({ CATALOGUE: join(ROOT, 'catalogue') }),
+      ...options,
+    });
+    try {
+      await deployment.start();
+      return await work(deployment, deployment.clients[0]);
+    } finally {
+      await deployment.stop();
+    }
   });
-  try {
-    await deployment.start();
-    const [client] = deployment.clients;
-    if (client === undefined) throw new Error('no control plane');
-    return await work(deployment, client);
-  } finally {
-    await deployment.stop();
-    rmSync(folder, { recursive: true, force: true });
-  }
 }
 
 /** The nth change of a profile, each time to another page. Pages 1 and 2 exist. */
@@ -44,25 +36,25 @@ export function nextPage(client: ManagementClient, profile: number, n: number): 
   return client.change('PATCH', `/profiles/${profile}`, { profile: { page_id: (n % 2) + 1 } });
 }
 
-/** A resolver outside of a deployment, which is measured. */
-export interface MeasuredResolver {
-  readonly name: string;
-  /** Of its log. */
+/** What a DNS server outside of a deployment is started with. */
+export interface ServerOptions {
+  /** An empty folder. */
   readonly folder: string;
-  /** Of DNS, on 127.0.0.1. */
+  /** UDP and TCP port on 127.0.0.1. */
   readonly port: number;
+  /** UDP port of the upstream on 127.0.0.1. */
   readonly upstreamPort: number;
-  /** Command in front of the resolver's (`taskset …`). */
+  /** Command in front of the server's (`taskset …`). */
   readonly prefix: readonly string[];
 }
 
-/** Starts it, and waits until it is ready. @param variables additional ones: those of its feed at least */
+/** Starts a resolver, and waits until it is ready. @param variables additional ones: those of its feed at least */
 export async function startResolver(
-  { name, folder, port, upstreamPort, prefix }: MeasuredResolver,
+  { folder, port, upstreamPort, prefix }: ServerOptions,
   variables: Readonly<Record<string, string>>,
 ): Promise<Child> {
   const resolver = new WeirProcess({
-    ...{ name, app: 'resolver', root: ROOT, prefix, opsPort: await freePort() },
+    ...{ name: 'resolver', app: 'resolver', root: ROOT, prefix, opsPort: await freePort() },
     logFile: join(folder, 'log'),
     readyWithinMs: READY_DEADLINE_MS,
     // It is stopped by itself.

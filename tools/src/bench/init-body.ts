@@ -1,27 +1,17 @@
 import { shareOf } from './figures.js';
 
-/** The number of records of each kind in a body of `POST /init/`. */
-export interface InitSize {
-  readonly networks: number;
-  readonly profiles: number;
-  readonly domains: number;
-  readonly portRanges: number;
-}
-
 /** The configuration of a large provider. The goals of docs/performance.md refer to it. */
-export const FULL_SIZE: InitSize = {
+export const FULL_SIZE = {
   networks: shareOf(1_000_000),
   profiles: shareOf(10_000),
   domains: shareOf(1_000_000),
   portRanges: shareOf(100_000),
 };
 
-/** That of a trial, or a provider's first day. */
-export const SMALL_SIZE: InitSize = { networks: 10, profiles: 10, domains: 10, portRanges: 10 };
-
 const PIECE_CHARACTERS = 262_144;
 const CATEGORIES = 20;
-const APPLICATIONS = 5;
+/** Applications of the default catalogue. */
+const APPLICATION_IDS = [1, 2, 3, 4, 5];
 const RANGES_AN_ADDRESS = 50;
 
 /**
@@ -30,7 +20,7 @@ const RANGES_AN_ADDRESS = 50;
  * @param changedEach one of this many networks has another profile than without this parameter.
  */
 export function* initBody(
-  size: InitSize,
+  size: typeof FULL_SIZE,
   variant: number,
   changedEach?: number,
 ): Generator<string> {
@@ -69,21 +59,14 @@ export function* initBody(
   yield '],"nets6":[]}';
 }
 
-/** Applications of the default catalogue. */
-const APPLICATION_IDS = Array.from({ length: APPLICATIONS }, (_, i) => i + 1);
-
 function values(count: number, make: (i: number) => unknown): Generator<string> {
-  const made = function* (): Generator {
-    for (let i = 0; i < count; i++) yield make(i);
-  };
-  return jsonItems(made());
+  return jsonItems(new Array(count).keys().map(make));
 }
 
 /** What stands between the brackets of a list, in pieces. */
 export function jsonItems(items: Iterable<unknown>): Generator<string> {
-  return inPieces(
-    Iterator.from(items).map((item, i) => (i === 0 ? '' : ',') + JSON.stringify(item)),
-  );
+  const texts = Iterator.from(items).map((item) => JSON.stringify(item));
+  return inPieces(texts.map((text, i) => (i === 0 ? text : `,${text}`)));
 }
 
 /** The same text in pieces of a size that is quick to send or to write. */

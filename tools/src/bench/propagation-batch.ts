@@ -27,9 +27,7 @@ function watchDns(port: number): { end(): Promise<number> } {
 
 async function watch(port: number): Promise<void> {
   let [ends, longestMs] = [false, 0];
-  parentPort?.once('message', () => {
-    ends = true;
-  });
+  parentPort?.once('message', () => (ends = true));
   const client = new DnsClient();
   while (!ends) {
     const [startedMs, waitedMs] = [performance.now(), coreWaitMs()];
@@ -74,7 +72,7 @@ export function measureBatch(domains: number): Promise<Record<string, number>> {
     });
     await client.change('POST', '/profile/2/bw_list/batch', batch(0));
     const body = batch(1);
-    const fromMemory = watchDns(deployment.dnsPorts[0] ?? 0);
+    const fromMemory = watchDns(deployment.dnsPorts[0]);
     await sleep(500);
     let goesOn = true;
     let n = 0;

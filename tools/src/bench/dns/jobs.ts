@@ -100,12 +100,12 @@ export const JOBS: readonly Job[] = [
 ];
 
 /** All of one length, so that right answers are, too. */
-function* blockedNames(): Generator<string> {
-  for (let i = 0; i < NAMES; i++) yield `host-${NAMES + i}.${BLOCKED_ZONE}`;
+function blockedNames(): Iterable<string> {
+  return count(NAMES, (i) => `host-${NAMES + i}.${BLOCKED_ZONE}`);
 }
 
-function* listedDomains(): Generator<string> {
-  for (let i = 0; i < MILLION; i++) yield listedDomain(i);
+function listedDomains(): Iterable<string> {
+  return count(MILLION, listedDomain);
 }
 
 /** Spread over the alphabet, as in real lists: neighbours in a list are not neighbours in a hash table or tree. */
@@ -116,8 +116,8 @@ function listedDomain(i: number): string {
 /** More than a server answers in one phase. */
 const FORWARDED_NAMES = 1_000_000;
 
-function* forwardedNames(phase: PhaseName): Generator<string> {
-  for (let i = 0; i < FORWARDED_NAMES; i++) yield newName(phase, i);
+function forwardedNames(phase: PhaseName): Iterable<string> {
+  return count(FORWARDED_NAMES, (i) => newName(phase, i));
 }
 
 /** A forwarded name must not be asked twice, in no phase. */
@@ -126,19 +126,22 @@ const newName = (phase: PhaseName, i: number): string => `${phase}-${i}.new.${OR
 /** More than a server answers in one phase. */
 const MIXED_NAMES = 3_000_000;
 
-function* mixedNames(phase: PhaseName): Generator<string> {
+function mixedNames(phase: PhaseName): Iterable<string> {
   const random = new Random(1);
-  for (let i = 0; i < MIXED_NAMES; i++) {
+  return count(MIXED_NAMES, (i) => {
     const kind = i % 5;
-    if (kind === 1) yield `host-${random.integer(0, NAMES - 1)}.${BLOCKED_ZONE}`;
-    else if (kind === 3) yield newName(phase, i);
-    else yield cachedName(random);
-  }
+    if (kind === 1) return `host-${random.integer(0, NAMES - 1)}.${BLOCKED_ZONE}`;
+    return kind === 3 ? newName(phase, i) : cachedName(random);
+  });
 }
 
-const cachedName = (random: Random): string => CACHED_NAMES[random.integer(0, NAMES - 1)] ?? '';
+const cachedName = (random: Random): string => random.pick(CACHED_NAMES);
 
-function* names(count: number, make: (random: Random) => string): Generator<string> {
+function names(times: number, make: (random: Random) => string): Iterable<string> {
   const random = new Random(1);
-  for (let i = 0; i < count; i++) yield make(random);
+  return count(times, () => make(random));
+}
+
+function count(times: number, make: (i: number) => string): Iterable<string> {
+  return new Array(times).keys().map(make);
 }

@@ -7,15 +7,24 @@
  * reason.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { fail, integer, list, name, optionsOrExit, print, progress, value } from '../../command.js';
+import {
+  fail,
+  inFolder,
+  integer,
+  list,
+  name,
+  optionsOrExit,
+  print,
+  progress,
+  value,
+} from '../../command.js';
 import type { Deployment } from '../../deployment/deployment.js';
 import { makeCertificate } from '../../services/certificate.js';
 import { freePort } from '../../services/ports.js';
 import { describeLoad, describeMachine } from '../figures.js';
-import { JOBS, type Job, type PhaseName, PHASES } from './jobs.js';
+import { JOBS, type Job, PHASES } from './jobs.js';
 import { type Measurement, measureServer, pathOf, queryOf } from './measure.js';
 import { renderTable, type ServerRounds } from './report.js';
 import {
@@ -43,59 +52,56 @@ interface Contest {
   readonly cores: { readonly server: string; readonly load: string };
 }
 
-interface ComparisonOptions extends Contest {
-  readonly job: Job;
-  readonly rounds: number;
-  readonly seconds: number;
-  /** Tells how far it is. */
-  readonly progress: (text: string) => void;
-}
-
 /** A server that could not be measured so often is not tried again. */
 const MAX_FAILURES = 2;
 
 /** Measures every server in every round, each round in another order. */
-async function compareJob(options: ComparisonOptions): Promise<ServerRounds[]> {
-  const { job, ours, peers } = options;
-  const folder = mkdtempSync(join(tmpdir(), 'weir-bench-dns-'));
-  const upstreamPort = await freePort();
-  const upstreamFolder = join(folder, 'upstream');
-  mkdirSync(upstreamFolder);
-  const upstream = startUpstream(upstreamFolder, upstreamPort);
-  try {
-    if (ours === null) return await runRounds(peers, folder, upstreamPort, options);
-    options.progress(`${job.name}: starts the control plane of Weir`);
-    return await withControlPlane(job.blockedDomains(), (deployment) =>
-      runRounds([...ours(deployment), ...peers], folder, upstreamPort, options),
-    );
-  } finally {
-    await upstream.stop();
-    rmSync(folder, { recursive: true, force: true });
-  }
+function compareJob(job: Job, { ours, peers, ...contest }: Contest): Promise<ServerRounds[]> {
+  return inFolder('bench-dns', async (folder) => {
+    const upstreamPort = await freePort();
+    const upstream = startUpstream(folder, upstreamPort);
+    const run = (servers: readonly Server[]) =>
+      runRounds(job, servers, folder, upstreamPort, contest);
+    try {
+      if (ours === null) return await run(peers);
+      progress(`${job.name}: starts the control plane of Weir`);
+      return await withControlPlane(job.blockedDomains(), (deployment) =>
+        run([...ours(deployment), ...peers]),
+      );
+    } finally {
+      await upstream.stop();
+    }
+  });
 }
 
 async function runRounds(
+  job: Job,
   servers: readonly Server[],
   folder: string,
   upstreamPort: number,
-  options: ComparisonOptions,
+  { clients, cores }: Pick<Contest, 'clients' | 'cores'>,
 ): Promise<ServerRounds[]> {
-  const { job, rounds, progress } = options;
-  const fileOf = (phase: PhaseName): string => join(folder, `queries-${phase}`);
-  const queries = { warm: fileOf('warm'), full: fileOf('full'), steady: fileOf('steady') };
+  const { rounds, seconds } = options;
+  const [warm, full, steady, warmUp] = [...PHASES, 'warm-up'].map((of) =>
+    join(folder, `queries-${of}`),
+  );
+  const queries = { warm, full, steady };
   const lineOf = job.load.transport === 'doh' ? pathOf : queryOf;
   for (const phase of PHASES)
     await writeLines(queries[phase], Iterator.from(job.names(phase)).map(lineOf));
-  const warmUp = join(folder, 'warm-up');
   await writeLines(warmUp, job.warmUp.map(queryOf));
-  const prefix = ['taskset', '-c', options.cores.server];
-  const certificate = makeCertificate(folder);
-  const setup = { ...options, folder, upstreamPort, prefix, queries, warmUp, certificate };
+  const setup = {
+    ...{ job, clients, seconds, folder, upstreamPort, queries, warmUp },
+    prefix: ['taskset', '-c', cores.server],
+    certificate: makeCertificate(folder),
+  };
   const contestants = servers.map((server) => {
     return { server, rounds: [] as Measurement[], failures: [] as string[] };
   });
+  const order = [...contestants];
   for (let round = 1; round <= rounds; round++) {
-    for (const { server, rounds: measured, failures } of rotate(contestants, round)) {
+    order.push(...order.splice(0, 1));
+    for (const { server, rounds: measured, failures } of order) {
       if (failures.length >= MAX_FAILURES) continue;
       progress(`${job.name}, round ${round} of ${rounds}: ${server.name}`);
       try {
@@ -106,12 +112,6 @@ async function runRounds(
     }
   }
   return contestants.map((one) => ({ ...one, server: one.server.name }));
-}
-
-function rotate<T>(values: readonly T[], by: number): T[] {
-  if (values.length === 0) return [];
-  const at = by % values.length;
-  return [...values.slice(at), ...values.slice(0, at)];
 }
 
 const PEERS: readonly Server[] = [unbound, dnsdist];
@@ -168,7 +168,7 @@ function contestOfLanes(lanes: readonly number[]): Contest {
   return {
     peers: [],
     ours: (deployment) => lanes.map((one) => weir(deployment, nameOf(one), one)),
-    isReference: (server) => server === nameOf(lanes[0] ?? 1),
+    isReference: (server) => server === nameOf(lanes[0]),
     clients: 64,
     cores:
       count < 4
@@ -184,7 +184,7 @@ async function compare(contest: Contest): Promise<void> {
   print(describeMachine());
   print(`servers on processors ${server}, load on ${load}`);
   for (const job of jobs) {
-    const results = await compareJob({ ...options, ...contest, job, progress });
+    const results = await compareJob(job, contest);
     print(`\n${job.title}; ${describeLoad()}\n`);
     print(renderTable(results, contest.isReference));
   }

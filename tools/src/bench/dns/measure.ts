@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DnsClient } from '../../deployment/dns-client.js';
 import { encodeQuery, readAnswer, UPSTREAM_ADDRESS } from '../../deployment/dns-message.js';
-import type { Certificate } from '../../services/certificate.js';
 import type { Child } from '../../services/child.js';
 import { freePort } from '../../services/ports.js';
 import { cpuMs, residentMiB } from '../../services/usage.js';
@@ -14,31 +13,22 @@ import { loadDns, loadHttps, type LoadResult } from '../../services/load-generat
 import type { Server, ServerSetup } from './servers.js';
 
 /** Queries a second of the steady phase. */
-export const STEADY_RATE = 20_000;
+const STEADY_RATE = 20_000;
 
-/** Asks the names of a phase. */
-export type Ask = (phase: PhaseName, seconds: number) => Promise<LoadResult>;
-
-interface AskOptions {
-  readonly job: Job;
-  /** Sockets of the load generator, over UDP. */
-  readonly clients: number;
-  /** Files of dnsperf, or of h2load. */
-  readonly queries: Readonly<Record<PhaseName, string>>;
-}
+/** Asks the names of a phase, at a rate or as fast as answers come (null). */
+export type Ask = (phase: PhaseName, seconds: number, rate: number | null) => Promise<LoadResult>;
 
 /** The load of a job on a server that answers. */
-async function asker(options: AskOptions, setup: ServerSetup): Promise<Ask> {
-  const { queries, clients, job } = options;
-  const { port, tlsPort, folder } = setup;
+async function asker(
+  { queries, clients, job }: MeasureOptions,
+  { port, tlsPort, folder }: ServerSetup,
+): Promise<Ask> {
   const { load } = job;
-  const rateOf = (phase: PhaseName): number | null => (phase === 'steady' ? STEADY_RATE : null);
   if (load.transport === 'doh') {
-    const [name = ''] = job.names('warm');
+    const [name] = job.names('warm');
     const answerBytes = await checkHttps(tlsPort, name);
     const target = { port: tlsPort, log: join(folder, 'h2load'), answerBytes, ...load };
-    return (phase, seconds) =>
-      loadHttps({ ...target, paths: queries[phase], seconds, rate: rateOf(phase) });
+    return (phase, seconds, rate) => loadHttps({ ...target, paths: queries[phase], seconds, rate });
   }
   const { transport } = load;
   const target = {
@@ -46,10 +36,8 @@ async function asker(options: AskOptions, setup: ServerSetup): Promise<Ask> {
     transport,
     clients: transport === 'udp' ? clients : load.connections,
   };
-  return (phase, seconds) => {
-    const pace = { kind: 'timed', seconds, rate: rateOf(phase) } as const;
-    return loadDns({ ...target, queries: queries[phase], pace });
-  };
+  return (phase, seconds, rate) =>
+    loadDns({ ...target, queries: queries[phase], pace: { kind: 'timed', seconds, rate } });
 }
 
 /** Asks for a blocked name over HTTPS. @returns the size of the answer @throws Error when it is wrong */
@@ -92,13 +80,18 @@ export interface Phase extends Omit<LoadResult, 'sent' | 'answered'> {
   readonly lost: number;
 }
 
-export interface MeasureOptions extends AskOptions {
-  readonly folder: string;
-  readonly upstreamPort: number;
-  readonly prefix: readonly string[];
-  readonly seconds: number;
-  readonly certificate: Certificate;
+interface MeasureOptions extends Pick<
+  ServerSetup,
+  'folder' | 'upstreamPort' | 'prefix' | 'certificate'
+> {
+  readonly job: Job;
+  /** Sockets of the load generator, over UDP. */
+  readonly clients: number;
+  /** Files of dnsperf, or of h2load. */
+  readonly queries: Readonly<Record<PhaseName, string>>;
+  /** A file of dnsperf. */
   readonly warmUp: string;
+  readonly seconds: number;
 }
 
 const START_DEADLINE_MS = 180_000;
@@ -117,7 +110,7 @@ const FEW = 0.01;
 
 /** Measures a fresh process of a server. @throws Error when it does not answer as the job says */
 export async function measureServer(server: Server, options: MeasureOptions): Promise<Measurement> {
-  const { job, seconds, upstreamPort, prefix, certificate } = options;
+  const { job, upstreamPort, prefix, certificate } = options;
   const setup: ServerSetup = {
     folder: mkdtempSync(join(options.folder, 'process-')),
     ...{ port: await freePort(), tlsPort: await freePort(), transport: job.load.transport },
@@ -126,11 +119,11 @@ export async function measureServer(server: Server, options: MeasureOptions): Pr
   const child = await server.start(setup);
   try {
     // Some servers answer while they still load a list. Its last domain tells.
-    await untilAnswers(child, setup.port, lastOf(job.blockedDomains()), BLOCK_ADDRESS);
+    await untilAnswers(child, setup.port, [...job.blockedDomains()].at(-1) ?? '', BLOCK_ADDRESS);
     await untilAnswers(child, setup.port, 'check.example', UPSTREAM_ADDRESS);
     if (job.warmUp.length > 0) await warmUp(setup.port, options.warmUp);
     const ask = await asker(options, setup);
-    return await measurePhases(child, ask, seconds, 'peak');
+    return await measurePhases(child, ask, options.seconds, 'peak');
   } finally {
     await child.stop();
     rmSync(setup.folder, { recursive: true });
@@ -144,17 +137,11 @@ export async function measurePhases(
   seconds: number,
   memory: 'now' | 'peak',
 ): Promise<Measurement> {
-  await warmCode(ask);
-  const full = await measurePhase(child, () => ask('full', seconds));
-  const steady = await measurePhase(child, () => ask('steady', seconds));
+  for (let turn = 0, answers = 0; turn < MAX_WARM_TURNS && answers < WARM_ANSWERS; turn++)
+    answers += (await ask('warm', WARM_SECONDS, null)).answered;
+  const full = await measurePhase(child, () => ask('full', seconds, null));
+  const steady = await measurePhase(child, () => ask('steady', seconds, STEADY_RATE));
   return { full, steady, memoryMiB: residentMiB(child.pid, memory) };
-}
-
-async function warmCode(ask: Ask): Promise<void> {
-  let answers = 0;
-  for (let turn = 0; turn < MAX_WARM_TURNS && answers < WARM_ANSWERS; turn++) {
-    answers += (await ask('warm', WARM_SECONDS)).answered;
-  }
 }
 
 /** Asks until every name, or nearly every name, was answered: then they are cached. */
@@ -203,11 +190,4 @@ async function untilAnswers(
   } finally {
     await client.close();
   }
-}
-
-function lastOf(values: Iterable<string>): string {
-  let last: string | undefined;
-  for (const value of values) last = value;
-  if (last === undefined) throw new RangeError('nothing is blocked');
-  return last;
 }

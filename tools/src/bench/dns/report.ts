@@ -10,18 +10,8 @@ export interface ServerRounds {
 }
 
 const HEADINGS = [
-  'server',
-  'kq/s',
-  'CPU µs',
-  'ratio',
-  'steady CPU µs',
-  'ratio',
-  'p50 ms',
-  'p99 ms',
-  'MiB',
-  'lost',
-  'errors',
-  'not measured',
+  ...['server', 'kq/s', 'CPU µs', 'ratio', 'steady CPU µs', 'ratio', 'p50 ms', 'p99 ms', 'MiB'],
+  ...['lost', 'errors', 'not measured'],
 ];
 
 /**
@@ -33,26 +23,18 @@ export function renderTable(
   isReference: (server: string) => boolean,
 ): string {
   const others = results.filter(({ server, rounds }) => isReference(server) && rounds.length > 0);
-  const best: Best = {
-    full: Math.min(...others.map((one) => median(one, 'full', 'cpuUs'))),
-    steady: Math.min(...others.map((one) => median(one, 'steady', 'cpuUs'))),
-  };
+  const bestOf = (phase: 'full' | 'steady'): number =>
+    Math.min(...others.map((one) => median(one, phase, 'cpuUs')));
+  const best = { full: bestOf('full'), steady: bestOf('steady') };
   return markdownTable(
     HEADINGS,
     results.map((one) => [one.server, ...figuresOf(one, best), failuresOf(one)]),
   );
 }
 
-/** Lowest processor time of an answer. */
-interface Best {
-  readonly full: number;
-  readonly steady: number;
-}
-
-const FIGURES = HEADINGS.length - 2;
-
-function figuresOf(one: ServerRounds, best: Best): string[] {
-  if (one.rounds.length === 0) return new Array<string>(FIGURES).fill('');
+/** @param best the lowest processor time of an answer */
+function figuresOf(one: ServerRounds, best: { full: number; steady: number }): string[] {
+  if (one.rounds.length === 0) return new Array<string>(HEADINGS.length - 2).fill('');
   return [
     (median(one, 'full', 'perSecond') / 1000).toFixed(1),
     median(one, 'full', 'cpuUs').toFixed(1),

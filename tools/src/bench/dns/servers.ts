@@ -6,26 +6,21 @@ import { pipeline } from 'node:stream/promises';
 import type { Deployment } from '../../deployment/deployment.js';
 import type { Certificate } from '../../services/certificate.js';
 import { type Child, startChild } from '../../services/child.js';
-import { startResolver, withDeployment } from '../deployment.js';
+import { type ServerOptions, startResolver, withDeployment } from '../deployment.js';
 import { inPieces, jsonItems } from '../init-body.js';
 import { BLOCK_ADDRESS, type Transport } from './jobs.js';
 
-/** What a process of a server is started with. */
-export interface ServerSetup {
-  /** An empty folder. */
-  readonly folder: string;
-  /** UDP and TCP port on 127.0.0.1. */
-  readonly port: number;
+interface Streams {
   readonly transport: Transport;
   /** TCP port on 127.0.0.1 for the transports `dot` and `doh`. */
   readonly tlsPort: number;
   readonly certificate: Certificate;
-  /** UDP port of the upstream on 127.0.0.1. */
-  readonly upstreamPort: number;
+}
+
+/** What a process of a server is started with. */
+export interface ServerSetup extends ServerOptions, Streams {
   /** Domains that it blocks with `BLOCK_ADDRESS`, with all names below them. */
   readonly blockedDomains: () => Iterable<string>;
-  /** Command in front of the server's (`taskset …`). */
-  readonly prefix: readonly string[];
 }
 
 /** A DNS server of the comparison. */
@@ -51,13 +46,12 @@ function peer(
   return {
     name,
     start: async (setup) => {
-      const { folder, prefix } = setup;
+      const { folder: cwd, prefix } = setup;
       for (const [file, lines] of Object.entries(files(setup))) {
-        await writeLines(join(folder, file), lines);
+        await writeLines(join(cwd, file), lines);
       }
-      const env = { PATH: SERVER_PATH };
-      const logFile = join(folder, 'log');
-      return startChild({ name, command: name, args, env, cwd: folder, logFile, prefix });
+      const [env, logFile] = [{ PATH: SERVER_PATH }, join(cwd, 'log')];
+      return startChild({ name, command: name, args, env, cwd, logFile, prefix });
     },
   };
 }
@@ -68,16 +62,14 @@ export async function writeLines(path: string, lines: Iterable<string>): Promise
   await pipeline(Readable.from(inPieces(ended)), createWriteStream(path));
 }
 
-type StreamSetup = Pick<ServerSetup, 'transport' | 'tlsPort' | 'certificate'>;
-
 export const dnsdist = peer(
   'dnsdist',
   ['-C', 'dnsdist.conf', '--supervised', '--disable-syslog'],
-  ({ port, upstreamPort, folder, blockedDomains, ...setup }) => ({
+  ({ port, upstreamPort, folder, blockedDomains, ...streams }) => ({
     'blocked.txt': blockedDomains(),
     'dnsdist.conf': [
       `setLocal('127.0.0.1:${port}')`,
-      ...dnsdistStreams(setup),
+      ...dnsdistStreams(streams),
       "setACL({'127.0.0.0/8'})",
       "setSecurityPollSuffix('')",
       `newServer({address='127.0.0.1:${upstreamPort}', healthCheckMode='up'})`,
@@ -91,7 +83,7 @@ export const dnsdist = peer(
 );
 
 /** One thread for all connections, as for UDP. */
-function dnsdistStreams({ transport, tlsPort, certificate }: StreamSetup): readonly string[] {
+function dnsdistStreams({ transport, tlsPort, certificate }: Streams): readonly string[] {
   const listener = `'127.0.0.1:${tlsPort}', '${certificate.certFile}', '${certificate.keyFile}'`;
   const listeners = {
     udp: [],
@@ -139,7 +131,7 @@ function* settings(setup: ServerSetup): Generator<string> {
 }
 
 /** More connections than its default of ten, which also closes idle ones early when half are in use. */
-function unboundStreams({ transport, tlsPort, certificate }: StreamSetup): readonly string[] {
+function unboundStreams({ transport, tlsPort, certificate }: Streams): readonly string[] {
   if (transport === 'udp') return [];
   const connections = 'incoming-num-tcp: 128';
   if (transport === 'tcp') return [connections];
@@ -180,29 +172,26 @@ export function weir(deployment: Deployment, name: string, lanes: number): Serve
   return {
     name,
     start: (setup) =>
-      startResolver(
-        { name, ...setup },
-        {
-          DOMAIN_HASH_KEY: deployment.secrets.hashKey,
-          DEPLOYMENT_ID: deployment.deploymentId,
-          REDIS_URL: deployment.redisUrl,
-          FEED_URL: deployment.feedUrl,
-          FEED_TOKENS: deployment.secrets.feedToken,
-          RESOLVER_THREADS: String(lanes),
-          ...tlsVariables(setup),
-          BLOCK_PAGE_IPV4: BLOCK_ADDRESS,
-          // dnsperf is one client. A real one has a share.
-          CLIENT_QUERY_RATE: '0',
-          CLIENT_TLS_HANDSHAKE_RATE: '0',
-          CLIENT_UDP_BYTE_RATE: String(2 ** 30),
-          CLIENT_UPSTREAM_QUERIES: '8192',
-          CLIENT_WAITING_QUERIES: '16384',
-        },
-      ),
+      startResolver(setup, {
+        DOMAIN_HASH_KEY: deployment.secrets.hashKey,
+        DEPLOYMENT_ID: deployment.deploymentId,
+        REDIS_URL: deployment.redisUrl,
+        FEED_URL: deployment.feedUrl,
+        FEED_TOKENS: deployment.secrets.feedToken,
+        RESOLVER_THREADS: String(lanes),
+        ...tlsVariables(setup),
+        BLOCK_PAGE_IPV4: BLOCK_ADDRESS,
+        // dnsperf is one client. A real one has a share.
+        CLIENT_QUERY_RATE: '0',
+        CLIENT_TLS_HANDSHAKE_RATE: '0',
+        CLIENT_UDP_BYTE_RATE: String(2 ** 30),
+        CLIENT_UPSTREAM_QUERIES: '8192',
+        CLIENT_WAITING_QUERIES: '16384',
+      }),
   };
 }
 
-function tlsVariables({ transport, tlsPort, certificate }: ServerSetup): Record<string, string> {
+function tlsVariables({ transport, tlsPort, certificate }: Streams): Record<string, string> {
   if (transport !== 'dot' && transport !== 'doh') return {};
   return {
     [transport === 'dot' ? 'DNS_TLS_PORT' : 'DNS_HTTPS_PORT']: String(tlsPort),

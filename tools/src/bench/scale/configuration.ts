@@ -1,11 +1,11 @@
 import { type CompiledCatalogue, compileCatalogue, NameList } from '@weir/catalogue';
 import { ENTITY_KINDS, type EntityKind, type Row, RuleVerdict } from '@weir/config-model';
-import { type HashKey, parseHashKey, SuffixHashes } from '@weir/dns-name';
+import { parseHashKey, SuffixHashes } from '@weir/dns-name';
 import type { Random } from '../../deployment/random.js';
 
 /** `DOMAIN_HASH_KEY` of the resolvers. */
 export const HASH_KEY = '000102030405060708090a0b0c0d0e0f';
-const KEY: HashKey = parseHashKey(HASH_KEY);
+export const KEY = parseHashKey(HASH_KEY);
 
 const DIGITS = 'abcdefghijklmnopqrstuvwxyz012345';
 
@@ -42,31 +42,23 @@ function writeLabel(bytes: Uint8Array, at: number, text: string): number {
 /** The text of the same name of two labels. */
 function textOf(letter: string, n: number): string {
   let label = letter;
-  for (let shift = 30; shift >= 0; shift -= 5) label += DIGITS[(n >>> shift) & 31] ?? '';
+  for (let shift = 30; shift >= 0; shift -= 5) label += DIGITS[(n >>> shift) & 31];
   return `${label}.example`;
-}
-
-/** How many entries of each kind. `networks` are of IPv4, `domains` are listed in categories. */
-export interface Size {
-  readonly networks: number;
-  readonly networks6: number;
-  readonly napt: number;
-  readonly profiles: number;
-  readonly rules: number;
-  readonly domains: number;
 }
 
 export type Rows = Readonly<Partial<Record<EntityKind, () => Iterable<Row>>>>;
 
 const FULL = { networks: 1e6, networks6: 2e5, napt: 2e5, profiles: 1e5, rules: 1e7, domains: 5e6 };
+/** How many entries of each kind. `networks` are of IPv4, `domains` are listed in categories. */
+export type Size = Readonly<typeof FULL>;
 const LISTS = 64;
 
 /** A share of the full size, with at least a hundred entries of each kind. */
 export function sizeOf(share: number): Size {
-  const sizes = Object.entries(FULL).map(([kind, count]) => [kind, Math.round(count * share)]);
-  return Object.fromEntries(
-    sizes.map(([kind, count]) => [kind, Math.max(100, Number(count))]),
-  ) as Size & object;
+  const sizes = Object.entries(FULL).map(([kind, count]) => {
+    return [kind, Math.max(100, Math.round(count * share))] as const;
+  });
+  return Object.fromEntries(sizes) as Size;
 }
 
 /** Every tenth profile has no domain rules and no lists, every tenth is white_list_only; the rest have all. */
@@ -97,10 +89,7 @@ export function network6Row(i: number, profileId: number): readonly number[] {
 }
 
 /** 64 ranges of 1024 ports an address. */
-function naptRow(
-  i: number,
-  profileId: number,
-): readonly [address: number, lowerPort: number, upperPort: number, profileId: number] {
+function naptRow(i: number, profileId: number): readonly number[] {
   const lower = (i & 63) * 1024;
   return [(0xc612_0000 + (i >>> 6)) >>> 0, lower, lower + 1023, profileId];
 }
@@ -108,6 +97,11 @@ function naptRow(
 /** Profile of network or range i. */
 function ownerOf(i: number, profiles: number): number {
   return (Math.imul(i, 0x2545_f491) >>> 0) % profiles;
+}
+
+/** The hash of a name of two labels, as it is stored. */
+export function storedHash({ high, low }: SuffixHashes): number {
+  return (high[1] & 0x1f_ffff) * 2 ** 32 + low[1];
 }
 
 /** Rows by kind, in the order of a snapshot; domains are hashed now, so that this is not part of loading. */
@@ -161,12 +155,12 @@ function ruleRows(size: Size): () => Iterable<Row> {
   for (let n = 0; n < size.rules; n++) {
     writeName(bytes, 0, 'r', n);
     hashes.compute(bytes, 0);
-    stored[n] = ((hashes.high[1] ?? 0) & 0x1f_ffff) * 2 ** 32 + (hashes.low[1] ?? 0);
+    stored[n] = storedHash(hashes);
   }
   return function* () {
     for (let n = 0; n < size.rules; n++) {
       const verdict = n % 4 === 0 ? RuleVerdict.allow : RuleVerdict.deny;
-      yield [ruleOwner(n, size), stored[n] ?? 0, verdict];
+      yield [ruleOwner(n, size), stored[n], verdict];
     }
   };
 }
@@ -261,7 +255,7 @@ function drawClient(size: Size, random: Random) {
   }
   if (below(IPV6) === 0) {
     const i = below(size.networks6);
-    const [first = 0, second = 0] = network6Row(i, 0);
+    const [first, second] = network6Row(i, 0);
     return of(i, [first, second, 0, word()]);
   }
   const i = below(size.networks);

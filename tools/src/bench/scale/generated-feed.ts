@@ -14,6 +14,7 @@ import {
   type Change,
   Digest,
   encodeChange,
+  fromRow,
   type Head,
   type Operation,
   type Row,
@@ -95,20 +96,14 @@ export class GeneratedFeed implements FeedSource {
 
   /** Commits a change to one domain rule, and waits until the resolvers have it in force. */
   async changeRule(type: 'put' | 'delete', row: Row): Promise<Applied> {
-    const [profileId = 0, domainHash = 0, verdict = 0] = row as number[];
-    const key = { profileId, domainHash };
-    const operation =
-      type === 'put'
-        ? { type, kind: 'domainRule', entity: { ...key, verdict } }
-        : { type, kind: 'domainRule', key };
-    if (type === 'put') this.digest.add('domainRule', row);
-    else this.digest.remove('domainRule', row);
+    const kind = 'domainRule';
+    const entity = fromRow(kind, row);
+    const operation: Operation =
+      type === 'put' ? { type, kind, entity } : { type, kind, key: entity };
+    if (type === 'put') this.digest.add(kind, row);
+    else this.digest.remove(kind, row);
     const revision = FIRST_REVISION + this.changes.length + 1;
-    const change = {
-      revision,
-      digest: this.digest.toString(),
-      operations: [operation as Operation],
-    };
+    const change = { revision, digest: this.digest.toString(), operations: [operation] };
     this.changes.push(change);
     const { lineage } = this;
     await this.publisher.publish([{ lineage, ...encodeChange(change) }]);

@@ -60,19 +60,19 @@ let batches = 0;
 
 /** Sends at most `limit` queries, all from one socket. */
 function send(limit: number, nowMs: number): void {
-  const sender = sockets[batches++ % SOCKETS]?.sender;
+  const { sender } = sockets[batches++ % SOCKETS];
   for (let i = 0; i < Math.min(limit, BATCH); i++) {
     const id = sent % IDS;
-    const at = starts[sent++ % starts.length] ?? 0;
+    const at = starts[sent++ % starts.length];
     const start = at + RECORD_HEADER_BYTES;
     const length = records.readUInt16LE(at);
     records.writeUInt16BE(id, start + records.readUInt16LE(at + 2));
     if (sentMs[id] === 0) outstanding++;
     sentMs[id] = nowMs;
-    sender?.queue(route, records.subarray(start, start + length), length);
+    sender.queue(route, records.subarray(start, start + length), length);
   }
   // A query that the kernel does not take is one without an answer.
-  sender?.flush(() => undefined);
+  sender.flush(() => undefined);
 }
 
 /** @returns the number of datagrams that have arrived */
@@ -89,14 +89,14 @@ function receive(nowMs: number): number {
 }
 
 function take(bytes: Uint8Array, length: number, nowMs: number): void {
-  const id = ((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0);
-  const askedMs = sentMs[id] ?? 0;
+  const id = (bytes[0] << 8) | bytes[1];
+  const askedMs = sentMs[id];
   if (askedMs === 0) return; // late
   sentMs[id] = 0;
   outstanding--;
   answered++;
   latenciesMs.push(nowMs - askedMs);
-  if (((bytes[3] ?? 0) & 0x0f) !== 0) errors++;
+  if ((bytes[3] & 0x0f) !== 0) errors++;
   // The answer to a query without EDNS ends with its last address.
   const last = length - BLOCK_BYTES.length;
   if (BLOCK_BYTES.every((byte, i) => bytes[last + i] === byte)) blocked++;
@@ -107,7 +107,7 @@ function giveUpOld(nowMs: number): void {
   if (nowMs - gaveUpMs < GIVE_UP_EVERY_MS) return;
   gaveUpMs = nowMs;
   for (let id = 0; id < IDS; id++) {
-    const askedMs = sentMs[id] ?? 0;
+    const askedMs = sentMs[id];
     if (askedMs === 0 || nowMs - askedMs < LOST_AFTER_MS) continue;
     sentMs[id] = 0;
     outstanding--;

@@ -5,22 +5,31 @@
  * starts a fresh process of each. It prints figures and asserts nothing but that the queries are answered.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fail, integer, optionsOrExit, print, progress, share, value } from '../../command.js';
-import { runForJson } from '../../services/child.js';
+import {
+  fail,
+  inFolder,
+  integer,
+  optionsOrExit,
+  print,
+  progress,
+  share,
+  value,
+} from '../../command.js';
+import { type Child, runForJson } from '../../services/child.js';
 import { freePort } from '../../services/ports.js';
 import { startRedis } from '../../services/redis.js';
+import { startResolver } from '../deployment.js';
+import { BLOCK_ADDRESS } from '../dns/jobs.js';
 import { missingPrograms, startUpstream } from '../dns/upstream.js';
-import type { Measurement } from '../dns/measure.js';
+import { type Measurement, measurePhases } from '../dns/measure.js';
 import { describeLoad, describeMachine } from '../figures.js';
-import { compileDomains, makeRows, type Size, sizeOf } from './configuration.js';
+import { compileDomains, HASH_KEY, makeRows, type Size, sizeOf } from './configuration.js';
 import { GeneratedFeed } from './generated-feed.js';
-import { makeLoad } from './load.js';
+import { BALANCER, type GeneratorOptions, type GeneratorResult, makeLoad } from './load.js';
 import type { PolicyFigures } from './policy.js';
 import { renderScale } from './report.js';
-import { measureLoad, type StartedResolver, startWithFeed } from './resolver.js';
 
 const NAMES = 100_000;
 const QUERIES = 500_000;
@@ -31,6 +40,11 @@ const CHANGES = 200;
 const CHANGED_RULE = [1, 4_711, 2];
 const SMALL_PROFILES = 1_000;
 const [SERVER_CORE, LOAD_CORE] = ['0', '1'];
+const WINDOW = 200;
+/** So few wait for the upstream at once that nothing is lost. */
+const WARM_UP_WINDOW = 50;
+/** What may be missing: an answer in a thousand. */
+const FEW = 0.001;
 
 const HELP = `npm run bench:scale -- [--scale 1] [--rounds 3] [--seconds 5]
 
@@ -47,121 +61,166 @@ const { scale, rounds, seconds } = optionsOrExit(HELP, {
   seconds: value(integer(1, 600), 5),
 });
 
+/** Where all resolvers find what they need. */
+interface Place {
+  readonly folder: string;
+  readonly redisUrl: string;
+  readonly upstreamPort: number;
+}
+
 async function runIn(folder: string): Promise<void> {
   const upstreamPort = await freePort();
   const upstream = startUpstream(folder, upstreamPort);
   const [dataDir, logFile] = [join(folder, 'redis'), join(folder, 'redis.log')];
   const redis = await startRedis({ dataDir, logFile });
-  const run = new Run(folder, redis.url, upstreamPort);
+  const place = { folder, redisUrl: redis.url, upstreamPort };
   try {
-    const underLoad = await run.compareUnderLoad();
-    const smallDiskMs = await run.startSmall();
+    const underLoad = await compareUnderLoad(place);
+    const smallDiskMs = await startSmall(place);
     progress('measures the policy by itself');
-    const figures = { ...underLoad, smallDiskMs, policy: await measurePolicy() };
+    // In a process of its own.
+    const program = new URL('policy.js', import.meta.url);
+    const options = ['--max-old-space-size=8000', program, String(scale)];
+    const policy = await runForJson<PolicyFigures>(...options);
     print(`\nscale ${scale}, ${rounds} rounds of ${seconds} s; ${describeLoad()}\n`);
-    print(renderScale(figures));
+    print(renderScale({ ...underLoad, smallDiskMs, policy }));
   } finally {
     await redis.stop();
     await upstream.stop();
   }
 }
 
-/** The policy alone, in a process of its own. */
-function measurePolicy(): Promise<PolicyFigures> {
-  const program = new URL('policy.js', import.meta.url);
-  return runForJson('--max-old-space-size=8000', program, String(scale));
+async function compareUnderLoad(place: Place) {
+  const size = sizeOf(scale);
+  progress('makes the queries');
+  const names = Math.max(LEAST_NAMES, Math.round(NAMES * scale));
+  const load = makeLoad(size, names, Math.max(LEAST_QUERIES, Math.round(QUERIES * scale)));
+  const files = { queries: join(place.folder, 'queries'), warmUp: join(place.folder, 'warm-up') };
+  writeFileSync(files.queries, load.queries);
+  writeFileSync(files.warmUp, load.warmUp);
+  // In this order: generating the full size takes longer than Redis waits.
+  return withFeed(place, 'full size', size, (startFull, feed) =>
+    withFeed(place, 'empty', null, async (startEmpty) => {
+      progress('starts a resolver that loads the full size over the feed');
+      const feedMs = await startFull(({ readyMs }) => readyMs);
+      await startEmpty(() => undefined);
+      const [empty, full]: [Measurement[], Measurement[]] = [[], []];
+      const diskMs: number[] = [];
+      for (let round = 1; round <= rounds; round++) {
+        progress(`round ${round} of ${rounds}`);
+        empty.push(await startEmpty((resolver) => measureLoad(resolver, files, false)));
+        full.push(
+          await startFull((resolver) => {
+            diskMs.push(resolver.readyMs);
+            return measureLoad(resolver, files, true);
+          }),
+        );
+      }
+      progress(`makes ${CHANGES} changes`);
+      return { empty, full, feedMs, diskMs, changeMs: await startFull(() => makeChanges(feed)) };
+    }),
+  );
+}
+
+/** Starts from disk with the networks of full size and as many rules. */
+function startSmall(place: Place): Promise<number[]> {
+  const { networks } = sizeOf(scale);
+  const profiles = Math.min(SMALL_PROFILES, networks);
+  const size = { networks, networks6: 0, napt: 0, profiles, rules: networks, domains: 100 };
+  return withFeed(place, 'as many rules as networks', size, async (start) => {
+    await start(() => undefined);
+    const startsMs: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      startsMs.push(await start(({ readyMs }) => readyMs));
+    }
+    return startsMs;
+  });
+}
+
+interface StartedResolver {
+  readonly child: Child;
+  readonly port: number;
+  /** From its start until /readyz says so. */
+  readonly readyMs: number;
 }
 
 /** Starts a resolver, which finds on its disk what an earlier one left there, and stops it after `work`. */
-type Start = <T>(work: (resolver: StartedResolver) => Promise<T>) => Promise<T>;
+type Start = <T>(work: (resolver: StartedResolver) => T | Promise<T>) => Promise<T>;
 
-class Run {
-  constructor(
-    private readonly folder: string,
-    private readonly redisUrl: string,
-    private readonly upstreamPort: number,
-  ) {}
-
-  async compareUnderLoad() {
-    const size = sizeOf(scale);
-    progress('makes the queries');
-    const names = Math.max(LEAST_NAMES, Math.round(NAMES * scale));
-    const load = makeLoad(size, names, Math.max(LEAST_QUERIES, Math.round(QUERIES * scale)));
-    const [queries, warmUp] = [join(this.folder, 'queries'), join(this.folder, 'warm-up')];
-    writeFileSync(queries, load.queries);
-    writeFileSync(warmUp, load.warmUp);
-    const settings = { queries, warmUp, seconds };
-    // In this order: generating the full size takes longer than Redis waits.
-    return this.withFeed('full size', size, (startFull, feed) =>
-      this.withFeed('empty', null, async (startEmpty) => {
-        progress('starts a resolver that loads the full size over the feed');
-        const feedMs = await startFull(({ readyMs }) => Promise.resolve(readyMs));
-        await startEmpty(() => Promise.resolve());
-        const [empty, full]: [Measurement[], Measurement[]] = [[], []];
-        const diskMs: number[] = [];
-        for (let round = 1; round <= rounds; round++) {
-          progress(`round ${round} of ${rounds}`);
-          empty.push(
-            await startEmpty((one) => measureLoad(one, { ...settings, isBlocking: false })),
-          );
-          full.push(
-            await startFull((resolver) => {
-              diskMs.push(resolver.readyMs);
-              return measureLoad(resolver, { ...settings, isBlocking: true });
-            }),
-          );
-        }
-        progress(`makes ${CHANGES} changes`);
-        return { empty, full, feedMs, diskMs, changeMs: await startFull(() => makeChanges(feed)) };
-      }),
-    );
-  }
-
-  /** Starts from disk with the networks of full size and as many rules. */
-  startSmall(): Promise<number[]> {
-    const { networks } = sizeOf(scale);
-    const profiles = Math.min(SMALL_PROFILES, networks);
-    const size = { networks, networks6: 0, napt: 0, profiles, rules: networks, domains: 100 };
-    return this.withFeed('as many rules as networks', size, async (start) => {
-      await start(() => Promise.resolve());
-      const startsMs: number[] = [];
-      for (let round = 0; round < rounds; round++) {
-        startsMs.push(await start(({ readyMs }) => Promise.resolve(readyMs)));
-      }
-      return startsMs;
-    });
-  }
-
-  /**
-   * Runs `work` with the feed of a configuration, and a folder for the resolver that has it.
-   * @param size null: empty
-   */
-  private async withFeed<T>(
-    name: string,
-    size: Size | null,
-    work: (start: Start, feed: GeneratedFeed) => Promise<T>,
-  ): Promise<T> {
-    progress(`makes a configuration: ${name}`);
-    const rows = size === null ? {} : makeRows(size);
-    const catalogue = compileDomains(size?.domains ?? 0);
-    const token = `token-of-the-feed-${name.replaceAll(' ', '-')}`;
-    const feed = await GeneratedFeed.start(this.redisUrl, token, rows, catalogue);
-    const { redisUrl, upstreamPort } = this;
-    const options = { redisUrl, upstreamPort, feed, folder: join(this.folder, token) };
-    const start: Start = async (useIt) => {
-      const resolver = await startWithFeed(options, ['taskset', '-c', SERVER_CORE]);
-      try {
-        return await useIt(resolver);
-      } finally {
-        await resolver.child.stop();
-      }
-    };
+/**
+ * Runs `work` with the feed of a configuration, and starts of resolvers that have it: with one lane, otherwise as they
+ * are shipped.
+ * @param size null: empty
+ */
+async function withFeed<T>(
+  { folder: parent, redisUrl, upstreamPort }: Place,
+  name: string,
+  size: Size | null,
+  work: (start: Start, feed: GeneratedFeed) => Promise<T>,
+): Promise<T> {
+  progress(`makes a configuration: ${name}`);
+  const rows = size === null ? {} : makeRows(size);
+  const catalogue = compileDomains(size?.domains ?? 0);
+  const token = `token-of-the-feed-${name.replaceAll(' ', '-')}`;
+  const feed = await GeneratedFeed.start(redisUrl, token, rows, catalogue);
+  const folder = join(parent, token);
+  mkdirSync(folder);
+  const variables = {
+    DOMAIN_HASH_KEY: HASH_KEY,
+    DEPLOYMENT_ID: token,
+    REDIS_URL: redisUrl,
+    FEED_URL: feed.url,
+    FEED_TOKENS: token,
+    DATA_DIR: join(folder, 'data'),
+    RESOLVER_THREADS: '1',
+    SCHEDULE_TIMEZONE: 'Europe/Berlin',
+    DNS_PROXY_PROTOCOL_FROM: `${BALANCER}/32`,
+    // Clients of the load have no profile in an empty configuration.
+    DNS_ALLOWED_CLIENTS: '0.0.0.0/0,::/0',
+    BLOCK_PAGE_IPV4: BLOCK_ADDRESS,
+  };
+  const start: Start = async (use) => {
+    const startedMs = performance.now();
+    const options = { folder, upstreamPort, prefix: ['taskset', '-c', SERVER_CORE] };
+    const port = await freePort();
+    const child = await startResolver({ ...options, port }, variables);
     try {
-      return await work(start, feed);
+      return await use({ child, port, readyMs: performance.now() - startedMs });
     } finally {
-      await feed.stop();
+      await child.stop();
     }
+  };
+  try {
+    return await work(start, feed);
+  } finally {
+    await feed.stop();
   }
+}
+
+/**
+ * Measures a process as bench:dns does. @param isBlocking whether some of the names are blocked
+ * @throws Error when it does not answer as it should
+ */
+async function measureLoad(
+  { child, port }: StartedResolver,
+  { queries, warmUp }: { readonly queries: string; readonly warmUp: string },
+  isBlocking: boolean,
+): Promise<Measurement> {
+  const generator = new URL('generator.js', import.meta.url);
+  const run = async (options: Omit<GeneratorOptions, 'port'>): Promise<GeneratorResult> => {
+    const order = JSON.stringify({ ...options, port } satisfies GeneratorOptions);
+    const result = await runForJson<GeneratorResult>(generator, order);
+    const { sent, answered, errors } = result;
+    if (answered - errors >= sent * (1 - FEW)) return result;
+    throw new Error(`of ${sent} queries, ${answered} were answered, ${errors} with an error`);
+  };
+  await run({ file: warmUp, seconds: null, rate: null, window: WARM_UP_WINDOW });
+  const ask = async (_phase: string, phaseSeconds: number, rate: number | null) => {
+    const result = await run({ file: queries, seconds: phaseSeconds, rate, window: WINDOW });
+    if (result.blocked > 0 === isBlocking) return result;
+    throw new Error(`of ${result.answered} answers, ${result.blocked} are the block page`);
+  };
+  return measurePhases(child, ask, seconds, 'now');
 }
 
 /** Puts and deletes a rule in turns. @returns the time of each change until it was in force, in ms */
@@ -185,10 +244,5 @@ else {
   // The children of this process inherit its core. Only the resolver gets the other one.
   execFileSync('taskset', ['-acp', LOAD_CORE, String(process.pid)], { stdio: 'ignore' });
   print(describeMachine());
-  const folder = mkdtempSync(join(tmpdir(), 'weir-bench-scale-'));
-  try {
-    await runIn(folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  await inFolder('bench-scale', runIn);
 }

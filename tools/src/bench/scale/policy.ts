@@ -4,7 +4,7 @@
  */
 import { CatalogueImage } from '@weir/catalogue';
 import { fromRow, type Operation } from '@weir/config-model';
-import { parseHashKey, SuffixHashes } from '@weir/dns-name';
+import { SuffixHashes } from '@weir/dns-name';
 import { ChunkMemory, type Client, Decision, Policy, Reason, sharedBytes } from '@weir/policy';
 import { useHugePages } from '@weir/udp-batch';
 import { Random } from '../../deployment/random.js';
@@ -13,12 +13,13 @@ import {
   compileDomains,
   draw,
   drawName,
-  HASH_KEY,
+  KEY,
   makeRows,
   partsOf,
   type Question,
   type Size,
   sizeOf,
+  storedHash,
   writeName,
 } from './configuration.js';
 
@@ -83,8 +84,8 @@ class Queries {
   /** Fills `client` with query i. @returns the offset of its name. */
   load(i: number): number {
     client.family = this.families[i] === 4 ? 4 : 6;
-    for (let word = 0; word < 4; word++) client.words[word] = this.words[i * 4 + word] ?? 0;
-    client.port = this.ports[i] ?? 0;
+    for (let word = 0; word < 4; word++) client.words[word] = this.words[i * 4 + word];
+    client.port = this.ports[i];
     return i * NAME_BYTES;
   }
 }
@@ -93,13 +94,10 @@ const share = Number(process.argv[2]);
 const size = sizeOf(share);
 const random = new Random(4_711);
 const client: Client = { family: 4, words: new Uint32Array(4), port: 0 };
-const KEY = parseHashKey(HASH_KEY);
 const hashes = new SuffixHashes(KEY);
 const out = new Decision();
-const policy = new Policy({
-  timeZone: 'Europe/Berlin',
-  memory: new ChunkMemory(useHugePages),
-});
+const memory = new ChunkMemory(useHugePages);
+const policy = new Policy({ timeZone: 'Europe/Berlin', memory });
 for (const { kind, rows } of partsOf(makeRows(size))) policy.load(kind, rows);
 policy.setRevision(1);
 const { image } = compileDomains(size.domains);
@@ -134,8 +132,7 @@ function putOrders(count: number): number {
   for (let id = 0; id < count; id++) {
     writeName(bytes, 0, 'o', id);
     hashes.compute(bytes, 0);
-    const [high, low] = [(hashes.high[1] ?? 0) & 0x1f_ffff, hashes.low[1] ?? 0];
-    const entity = { id, domainHash: high * 2 ** 32 + low, until: null, ...texts };
+    const entity = { id, domainHash: storedHash(hashes), until: null, ...texts };
     policy.put({ type: 'put', kind: 'order', entity });
   }
   return count;
@@ -177,19 +174,14 @@ function measureDecisions(count: number): PolicyFigures['decide'] {
   // Before anything is measured, all of it is compiled for every kind of query.
   for (const [, queries] of pools) decideAll(queries);
   const figures = pools.map(([name, queries]) => {
-    const rounds = Array.from({ length: ROUNDS }, () => {
-      const hashNs = nsEach(hashAll, queries);
-      return { hashNs, decideNs: nsEach(decideAll, queries) - hashNs };
-    });
-    const [hashNs, decideNs] = (['hashNs', 'decideNs'] as const).map((figure) =>
-      percentile(
-        rounds.map((round) => round[figure]),
-        0.5,
-      ),
-    );
-    return [name, { hashNs, decideNs }];
+    const [hash, decide]: [number[], number[]] = [[], []];
+    for (let round = 0; round < ROUNDS; round++) {
+      hash.push(nsEach(hashAll, queries));
+      decide.push(nsEach(decideAll, queries) - hash[round]);
+    }
+    return [name, { hashNs: percentile(hash, 0.5), decideNs: percentile(decide, 0.5) }] as const;
   });
-  return Object.fromEntries(figures) as PolicyFigures['decide'];
+  return Object.fromEntries(figures);
 }
 
 /** Runs again until the kernel's clock of processor time, which may tick every 4 ms only, says enough. */

@@ -18,6 +18,7 @@ export interface ScaleFigures {
 }
 
 const median = (values: readonly number[]): number => percentile(values, 0.5);
+
 export function renderScale(figures: ScaleFigures): string {
   const { empty, full, policy } = figures;
   const load = [
@@ -26,10 +27,9 @@ export function renderScale(figures: ScaleFigures): string {
   ];
   const decisions = Object.entries(policy.decide).map(([outcome, { decideNs, hashNs }]) => {
     const ordered = policy.decideOrdered[outcome];
-    return [
-      ...[outcome, (decideNs + hashNs).toFixed(0), hashNs.toFixed(0), '600'],
-      ordered === undefined ? '' : (ordered.decideNs + ordered.hashNs).toFixed(0),
-    ];
+    const nanoseconds = [decideNs + hashNs, hashNs, ordered.decideNs + ordered.hashNs];
+    const [all, hash, withOrders] = nanoseconds.map((ns) => ns.toFixed(0));
+    return [outcome, all, hash, '600', withOrders];
   });
   return [
     'A resolver process, by its configuration:',
@@ -44,21 +44,18 @@ export function renderScale(figures: ScaleFigures): string {
 }
 
 function memoryRows({ size, memory, orders, catalogueBytes }: PolicyFigures): string[][] {
-  const row = (title: string, bytes: number, count: number, goal: string): string[] => [
-    title,
-    count.toLocaleString('en-US'),
-    (bytes / count).toFixed(1),
-    goal,
-  ];
+  const row = (title: string, bytes: number, count: number, goal: string): string[] => {
+    return [title, count.toLocaleString('en-US'), (bytes / count).toFixed(1), goal];
+  };
   return [
     row('category domains', catalogueBytes, size.domains, '12'),
-    row('domain rules', memory['domainRules'] ?? NaN, size.rules, '16'),
-    row('IPv4 networks', memory['ipv4Networks'] ?? NaN, size.networks, '24'),
-    row('IPv6 networks', memory['ipv6Networks'] ?? NaN, size.networks6, '24'),
-    row('NAPT ranges', memory['naptRanges'] ?? NaN, size.napt, ''),
-    row('profiles', memory['profiles'] ?? NaN, size.profiles, ''),
-    row('orders, in the table', memory['orderTables'] ?? NaN, orders, '12'),
-    row('orders, with their texts', memory['orders'] ?? NaN, orders, ''),
+    row('domain rules', memory['domainRules'], size.rules, '16'),
+    row('IPv4 networks', memory['ipv4Networks'], size.networks, '24'),
+    row('IPv6 networks', memory['ipv6Networks'], size.networks6, '24'),
+    row('NAPT ranges', memory['naptRanges'], size.napt, ''),
+    row('profiles', memory['profiles'], size.profiles, ''),
+    row('orders, in the table', memory['orderTables'], orders, '12'),
+    row('orders, with their texts', memory['orders'], orders, ''),
   ];
 }
 
