@@ -1,11 +1,9 @@
 import { runMain } from '@weir/ops';
-import { fileURLToPath } from 'node:url';
 import { print } from '../command.js';
+import { ROOT as root } from '../services/files.js';
 import { STACK_SCHEMA } from './configuration.js';
 import { Stack } from './stack.js';
 import { isSystemdJournal, renderWelcome } from './welcome.js';
-
-const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 runMain(
   {
@@ -19,11 +17,7 @@ runMain(
   async (configuration) => {
     const stack = new Stack({ configuration, environment: process.env, root, onProgress: print });
     const interrupted = new Promise<void>((resolve) => {
-      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-        process.on(signal, () => {
-          resolve();
-        });
-      }
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => resolve());
     });
     const started = stack.start().then(async (secrets) => {
       const isLogged = isSystemdJournal(process.env['JOURNAL_STREAM']);

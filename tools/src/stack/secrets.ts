@@ -77,16 +77,11 @@ function parse(file: string): object | null {
 const TOKEN = /^\S{16,}$/;
 const KEY = /^[0-9a-f]{32}$/i;
 const LISTS = {
-  managementTokens: TOKEN,
-  feedTokens: TOKEN,
-  opsTokens: TOKEN,
-  dnsCookieSecrets: KEY,
-  incidentKeys: KEY,
+  ...{ managementTokens: TOKEN, feedTokens: TOKEN, opsTokens: TOKEN },
+  ...{ dnsCookieSecrets: KEY, incidentKeys: KEY },
 };
 
-function isSecrets(
-  secrets: Readonly<Record<keyof StackSecrets, unknown>>,
-): secrets is StackSecrets {
+function isSecrets(secrets: Record<keyof StackSecrets, unknown>): secrets is StackSecrets {
   const isText = (item: unknown, form: RegExp) => typeof item === 'string' && form.test(item);
   const areLists = Object.entries(LISTS).every(([name, form]) => {
     const list = secrets[name as keyof typeof LISTS];

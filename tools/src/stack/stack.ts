@@ -1,5 +1,5 @@
 import { createLogger, StartError } from '@weir/ops';
-import { OpsServer, type OpsServerOptions, ReadMetrics } from '@weir/ops/metrics';
+import { OpsServer, ReadMetrics } from '@weir/ops/metrics';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,45 +14,11 @@ import { startRedis } from '../services/redis.js';
 import { STACK_OPS_OFFSET, type StackConfiguration } from './configuration.js';
 import { type PlannedProcess, planProcesses, reachableHost, type Stores } from './plan.js';
 import { readSecrets, type StackSecrets } from './secrets.js';
-import { SupervisedProcess, type SupervisedProcessOptions } from './supervised-process.js';
-
-interface StackOpsOptions extends OpsServerOptions {
-  /** The processes that were started so far. */
-  readonly processes: () => readonly SupervisedProcess[];
-  /** Whether the first start is complete. */
-  readonly isStarted: () => boolean;
-}
-
-/**
- * Health and metrics of the stack itself: which of its processes run. @throws StartError if the port is not available.
- */
-async function startStackOps(options: StackOpsOptions): Promise<OpsServer> {
-  const { host, port, log, processes, isStarted } = options;
-  const notReady = (): string | null => {
-    if (!isStarted()) return 'starting';
-    const missing = processes()
-      .filter(({ isUp }) => !isUp)
-      .map(({ name }) => name);
-    return missing.length === 0 ? null : `not running: ${missing.join(', ')}`;
-  };
-  const ops = await OpsServer.start({ host, port, log });
-  ops.serve({ notReady, registry: createRegistry(processes) });
-  return ops;
-}
-
-function createRegistry(processes: () => readonly SupervisedProcess[]): Registry {
-  const metrics = new ReadMetrics(new Registry(), 'weir_stack_');
-  metrics.counters(
-    'process_restarts_total',
-    'How often a process was started again after it had ended by itself',
-    ['process'],
-    () => processes().map(({ name, restarts }) => [{ process: name }, restarts]),
-  );
-  metrics.gauges('process_up', 'Whether the process runs', ['process'], () =>
-    processes().map(({ name, isUp }) => [{ process: name }, isUp ? 1 : 0]),
-  );
-  return metrics.registry;
-}
+import {
+  RestartPolicy,
+  SupervisedProcess,
+  type SupervisedProcessOptions,
+} from './supervised-process.js';
 
 /** Time for a process to exit after it has drained. */
 const STOP_DEADLINE_MS = 10_000;
@@ -75,8 +41,7 @@ export class Stack {
   private readonly stores: SupervisedProcess[] = [];
   private readonly processes: SupervisedProcess[] = [];
   /** Rejects with an explanation when one of them exits during the first start. */
-  private readonly startFailed: Promise<never>;
-  private failStart!: (error: StartError) => void;
+  private readonly startFailed = Promise.withResolvers<never>();
   private isStarted = false;
   private stopping = false;
   private lock: ReturnType<typeof lockFolder> | undefined;
@@ -88,11 +53,8 @@ export class Stack {
     if (OWNER_DATABASE_URL !== undefined && DATABASE_URL === undefined)
       throw new StartError('OWNER_DATABASE_URL needs DATABASE_URL');
     this.dataDir = resolve(options.root, options.configuration.DATA_DIR);
-    this.startFailed = new Promise((_resolve, reject) => {
-      this.failStart = reject;
-    });
     // `start` reports the error.
-    this.startFailed.catch(() => undefined);
+    this.startFailed.promise.catch(() => undefined);
   }
 
   /**
@@ -100,7 +62,7 @@ export class Stack {
    * @throws Error if `stop` is called during the start.
    */
   async start(): Promise<StackSecrets> {
-    const secrets = await Promise.race([this.startAll(), this.startFailed]);
+    const secrets = await Promise.race([this.startAll(), this.startFailed.promise]);
     for (const one of this.all()) one.enableRestarts();
     this.isStarted = true;
     return secrets;
@@ -144,8 +106,7 @@ export class Stack {
     const stores = await this.startStores();
     this.progress('Migrating the database');
     const { databaseUrl, ownerUrl } = stores;
-    const folder = join(this.options.root, 'prisma/migrations');
-    await migrate({ databaseUrl, ownerUrl, folder });
+    await migrate({ databaseUrl, ownerUrl });
     const planned = planProcesses(configuration, secrets, this.dataDir, stores);
     this.writeEnvironments(planned, ownerUrl ?? databaseUrl);
     const [controlPlane, ...followers] = planned;
@@ -154,15 +115,28 @@ export class Stack {
     return secrets;
   }
 
+  /** Health and metrics of the stack itself: which of its processes run. @throws StartError if the port is taken. */
   private async startOps(): Promise<void> {
     const { OPS_HOST: host, OPS_PORT } = this.options.configuration;
-    this.ops = await startStackOps({
-      host,
-      port: OPS_PORT + STACK_OPS_OFFSET,
-      log: createLogger({ name: 'weir', level: 'error' }),
-      processes: () => this.all(),
-      isStarted: () => this.isStarted,
-    });
+    const log = createLogger({ name: 'weir', level: 'error' });
+    this.ops = await OpsServer.start({ host, port: OPS_PORT + STACK_OPS_OFFSET, log });
+    const metrics = new ReadMetrics(new Registry(), 'weir_stack_');
+    metrics.counters(
+      'process_restarts_total',
+      'How often a process was started again after it had ended by itself',
+      ['process'],
+      () => this.all().map(({ name, restarts }) => [{ process: name }, restarts]),
+    );
+    metrics.gauges('process_up', 'Whether the process runs', ['process'], () =>
+      this.all().map(({ name, isUp }) => [{ process: name }, isUp ? 1 : 0]),
+    );
+    const notReady = (): string | null => {
+      if (!this.isStarted) return 'starting';
+      const missing = this.all().filter(({ isUp }) => !isUp);
+      const names = missing.map(({ name }) => name).join(', ');
+      return missing.length === 0 ? null : `not running: ${names}`;
+    };
+    this.ops.serve({ notReady, registry: metrics.registry });
   }
 
   private async startStores(): Promise<Stores> {
@@ -248,25 +222,17 @@ export class Stack {
     await Promise.all(planned.map((one) => this.startProcess(one)));
   }
 
-  private async startProcess({
-    name,
-    script,
-    environment,
-    readyUrl,
-  }: PlannedProcess): Promise<void> {
-    const start = () =>
-      startChild({
-        name,
-        command: process.execPath,
-        args: ['--enable-source-maps', script],
-        env: { ...this.options.environment, ...environment },
-        cwd: this.options.root,
-        logFile: this.logFile(name),
-      });
-    const graceMs = STOP_DEADLINE_MS + this.options.configuration.DRAIN_S * 1_000;
+  private async startProcess({ name, script, ...planned }: PlannedProcess): Promise<void> {
+    const { root: cwd, environment, configuration } = this.options;
+    const child = {
+      ...{ name, command: process.execPath, args: ['--enable-source-maps', script], cwd },
+      env: { ...environment, ...planned.environment },
+      logFile: this.logFile(name),
+    };
+    const graceMs = STOP_DEADLINE_MS + configuration.DRAIN_S * 1_000;
     const supervised = this.supervise(name, {
-      start: () => Promise.resolve(start()),
-      waitUntilReady: (signal, deadlineMs) => waitUntilReady(readyUrl, signal, deadlineMs),
+      start: () => Promise.resolve(startChild(child)),
+      waitUntilReady: (signal, deadlineMs) => waitUntilReady(planned.readyUrl, signal, deadlineMs),
       stop: (child) => child.stop('SIGTERM', graceMs),
     });
     this.processes.push(supervised);
@@ -282,9 +248,8 @@ export class Stack {
       name,
       logFile: this.logFile(name),
       report: this.options.onProgress,
-      onUnexpectedExit: (explanation) => {
-        this.failStart(new StartError(explanation));
-      },
+      policy: new RestartPolicy(),
+      onUnexpectedExit: (explanation) => this.startFailed.reject(new StartError(explanation)),
     });
   }
 

@@ -45,6 +45,7 @@ describe('SupervisedProcess', () => {
       logFile: 'example.log',
       start: () => Promise.resolve(run(script)),
       waitUntilReady: () => Promise.resolve(),
+      stop: (child) => child.stop(),
       onUnexpectedExit: (explanation) => startFailed.push(explanation),
       report: (text) => reports.push(text),
       policy: { ended: () => ({ pauseMs: 20, isFailing: false }) },

@@ -48,17 +48,15 @@ export interface SupervisedProcessOptions {
   readonly logFile: string;
   /** Starts the process. Called again for each restart. */
   readonly start: () => Promise<Child>;
-  /**
-   * Waits until the process is ready. @throws Error with the reason after `deadlineMs`, or when aborted.
-   */
+  /** Waits until the process is ready. @throws Error with the reason after `deadlineMs`, or when aborted. */
   readonly waitUntilReady: (signal: AbortSignal, deadlineMs: number) => Promise<void>;
   /** Called if the process exits before `enableRestarts` was called. */
   readonly onUnexpectedExit: (explanation: string) => void;
   /** Called with each exit and restart after that. */
   readonly report: (text: string) => void;
-  /** How to stop the process. Default: SIGTERM, ten seconds. */
-  readonly stop?: (child: Child) => Promise<unknown>;
-  readonly policy?: Pick<RestartPolicy, 'ended'>;
+  readonly stop: (child: Child) => Promise<unknown>;
+  /** Of this process alone. */
+  readonly policy: Pick<RestartPolicy, 'ended'>;
 }
 
 /** Upper bound of the first start until the process is ready. */
@@ -71,7 +69,6 @@ export class SupervisedProcess {
   readonly name: string;
   /** Number of restarts. */
   restarts = 0;
-  private readonly policy: Pick<RestartPolicy, 'ended'>;
   private readonly stopping = new AbortController();
   private child: Child | null = null;
   private starting: Promise<unknown> = Promise.resolve();
@@ -82,7 +79,6 @@ export class SupervisedProcess {
 
   constructor(private readonly options: SupervisedProcessOptions) {
     this.name = options.name;
-    this.policy = options.policy ?? new RestartPolicy();
   }
 
   /** Whether the process runs. */
@@ -118,8 +114,7 @@ export class SupervisedProcess {
   async stop(): Promise<void> {
     this.stopping.abort();
     await Promise.race([this.starting, sleep(STARTING_DEADLINE_MS, undefined, { ref: false })]);
-    if (this.child === null) return;
-    await (this.options.stop?.(this.child) ?? this.child.stop());
+    if (this.child !== null) await this.options.stop(this.child);
   }
 
   /** Starts the process and watches for its exit. */
@@ -137,13 +132,11 @@ export class SupervisedProcess {
       if (this.stopping.signal.aborted) return;
       const lines = [`Its last lines (${this.options.logFile}):`, ...child.lastLines()];
       const how = `ended by itself (${describeExit(ending)})`;
-      const startAgain = (): void => void this.startAgain(how, lines);
-      if (this.isRestartEnabled) {
-        startAgain();
-        return;
+      if (this.isRestartEnabled) void this.startAgain(how, lines);
+      else {
+        this.pendingRestart = () => void this.startAgain(how, lines);
+        this.options.onUnexpectedExit(`${this.name} ${how}. ${lines.join('\n  ')}`);
       }
-      this.pendingRestart = startAgain;
-      this.options.onUnexpectedExit(`${this.name} ${how}. ${lines.join('\n  ')}`);
     });
     if (this.isRestartEnabled) void this.reportReady(ended.signal);
   }
@@ -155,7 +148,7 @@ export class SupervisedProcess {
   private async startAgain(how: string, lines: readonly string[]): Promise<void> {
     const { signal } = this.stopping;
     for (let isRunning = false; !isRunning;) {
-      const restart = this.policy.ended(this.startedMs, performance.now());
+      const restart = this.options.policy.ended(this.startedMs, performance.now());
       this.options.report(`${this.name} ${how}${describeRestart(restart)}. ${lines.join('\n  ')}`);
       // Only a stop aborts this.
       await sleep(restart.pauseMs, undefined, { signal }).catch(() => undefined);
