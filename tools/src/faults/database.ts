@@ -4,6 +4,7 @@ import pg from 'pg';
 import { restoreBackup } from '../backup/restore-backup.js';
 import { writeBackup } from '../backup/write-backup.js';
 import type { Deployment } from '../deployment/deployment.js';
+import { until } from '../services/until.js';
 import type { RunContext } from './context.js';
 import type { Key } from './keys/key.js';
 import type { Writer } from './writer.js';
@@ -48,12 +49,7 @@ export function renewCatalogue(deployment: Deployment, deadlineMs: number): Prom
   return withDatabase(deployment, async (client) => {
     const before = (await readHead(client)).catalogue;
     deployment.catalogue.renew();
-    const endMs = performance.now() + deadlineMs;
-    while (performance.now() < endMs) {
-      if ((await readHead(client)).catalogue !== before) return true;
-      await sleep(50);
-    }
-    return false;
+    return until(async () => (await readHead(client)).catalogue !== before, deadlineMs);
   });
 }
 

@@ -8,6 +8,7 @@ import { print } from '../command.js';
 import type { Deployment } from '../deployment/deployment.js';
 import { NO_MESSAGE_FAULTS, type TcpProxy } from '../deployment/proxies.js';
 import { ROOT } from '../services/files.js';
+import { until } from '../services/until.js';
 import type { WeirProcess } from '../services/weir-process.js';
 import type { RunContext } from './context.js';
 import { breakImage, failOver, renewCatalogue, restore } from './database.js';
@@ -262,14 +263,9 @@ async function cutOff(proxies: readonly TcpProxy[], durationMs: number): Promise
 
 /** What a resolver acknowledged while its disk was full is not there until it is written again. */
 async function waitForDisk(resolver: WeirProcess, stats: RunStats): Promise<void> {
-  const deadlineMs = performance.now() + DISK_DEADLINE_MS;
-  while ((await resolver.metric('weir_resolver_disk_current')) === 0) {
-    if (performance.now() > deadlineMs) {
-      stats.violation(`${resolver.name} does not write what its disk lacks`);
-      return;
-    }
-    await sleep(100);
-  }
+  const isCurrent = async () => (await resolver.metric('weir_resolver_disk_current')) !== 0;
+  if (!(await until(isCurrent, DISK_DEADLINE_MS)))
+    stats.violation(`${resolver.name} does not write what its disk lacks`);
 }
 
 /**

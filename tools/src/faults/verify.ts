@@ -1,6 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { until } from '../services/until.js';
 import type { RunContext } from './context.js';
 import { readHead, readStored, renewCatalogue, withDatabase } from './database.js';
 import { type LogState, verifyLog } from './verify-log.js';
@@ -36,33 +37,29 @@ async function verifyRows(client: pg.Client, { stats, stored }: RunContext): Pro
 
 /** The catalogue may still move the head. */
 async function waitForHead(client: pg.Client, { deployment, stats }: RunContext): Promise<void> {
-  const deadlineMs = performance.now() + CATCH_UP_DEADLINE_MS;
   for (const resolver of deployment.resolvers) {
-    for (;;) {
-      const revision = await resolver.metric('weir_resolver_revision');
-      const head = (await readHead(client)).revision;
-      if (revision === head) break;
-      if (performance.now() > deadlineMs) {
-        stats.violation(`${resolver.name} stays at revision ${revision}, the head is ${head}`);
-        break;
-      }
-      await sleep(50);
-    }
+    let [revision, head] = [0, 0];
+    const isAtHead = async (): Promise<boolean> => {
+      revision = await resolver.metric('weir_resolver_revision');
+      head = (await readHead(client)).revision;
+      return revision === head;
+    };
+    if (!(await until(isAtHead, CATCH_UP_DEADLINE_MS)))
+      stats.violation(`${resolver.name} stays at revision ${revision}, the head is ${head}`);
   }
 }
 
 /** A new catalogue reaches every resolver, whatever happened to the images before. */
 async function waitForCatalogue(client: pg.Client, context: RunContext): Promise<void> {
   const { deployment, stats } = context;
-  const deadlineMs = performance.now() + CATALOGUE_DEADLINE_MS;
   if (!(await renewCatalogue(deployment, CATALOGUE_DEADLINE_MS)))
     stats.violation('a new catalogue is not activated');
   await waitForHead(client, context);
   for (const resolver of deployment.resolvers) {
-    const isMissing = (): Promise<number> =>
-      resolver.metric('weir_resolver_catalogue_image_missing_seconds');
-    while ((await isMissing()) > 0 && performance.now() < deadlineMs) await sleep(50);
-    if ((await isMissing()) > 0) stats.violation(`${resolver.name} has no image of the catalogue`);
+    const hasImage = async () =>
+      (await resolver.metric('weir_resolver_catalogue_image_missing_seconds')) === 0;
+    if (!(await until(hasImage, CATALOGUE_DEADLINE_MS)))
+      stats.violation(`${resolver.name} has no image of the catalogue`);
   }
 }
 

@@ -6,6 +6,7 @@ import { ManagementClient } from '../deployment/management-client.js';
 import { TcpProxy } from '../deployment/proxies.js';
 import { ROOT } from '../services/files.js';
 import { findFreePorts } from '../services/ports.js';
+import { until } from '../services/until.js';
 import type { WeirProcess } from '../services/weir-process.js';
 import {
   type DnsCount,
@@ -97,7 +98,6 @@ interface RollingResult {
 const WRITERS = 3;
 const READERS = 2;
 const BALANCED_DEADLINE_MS = 120_000;
-const POLL_INTERVAL_MS = 100;
 /** A resolver with this many new queries gets real ones from dnsdist: health checks are far fewer. */
 const MIN_NEW_QUERIES = 30;
 
@@ -208,11 +208,8 @@ async function waitForQueries(resolver: WeirProcess): Promise<void> {
 }
 
 async function waitFor(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadlineMs = performance.now() + BALANCED_DEADLINE_MS;
-  while (!(await condition())) {
-    if (performance.now() > deadlineMs) throw new Error(`timed out waiting until ${what}`);
-    await sleep(POLL_INTERVAL_MS);
-  }
+  if (!(await until(condition, BALANCED_DEADLINE_MS)))
+    throw new Error(`timed out waiting until ${what}`);
 }
 
 function faultsOf(queries: DnsCount | null): readonly string[] {

@@ -8,6 +8,7 @@ import pg from 'pg';
 import { type Child, dieWithParent, runChild, startChild } from './child.js';
 import { createFolder, writeFileAtomically } from './files.js';
 import { ExitedError, startOnPort } from './ports.js';
+import { until } from './until.js';
 
 export interface PostgresServer {
   /** URL of the database `weir`, which exists and may be empty. */
@@ -184,10 +185,7 @@ async function stopLeftover(dataDir: string): Promise<void> {
   const pid = Number.parseInt(readFileSync(pidFile, 'utf8'), 10);
   if (!commandLine(pid).includes(dataDir)) return;
   process.kill(pid, 'SIGINT');
-  for (let waitedMs = 0; waitedMs < READY_DEADLINE_MS; waitedMs += 100) {
-    if (!existsSync(pidFile)) return;
-    await sleep(100);
-  }
+  if (await until(() => !existsSync(pidFile), READY_DEADLINE_MS)) return;
   throw new StartError(`the PostgreSQL that still runs on ${dataDir} (pid ${pid}) does not stop`);
 }
 

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
 import { connect, type IncomingHttpHeaders } from 'node:http2';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { DnsClient } from '../../deployment/dns-client.js';
 import { encodeQuery, readAnswer, UPSTREAM_ADDRESS } from '../../deployment/dns-message.js';
 import type { Child } from '../../services/child.js';
 import { freePort } from '../../services/ports.js';
+import { until } from '../../services/until.js';
 import { cpuMs, residentMiB } from '../../services/usage.js';
 import { BLOCK_ADDRESS, type Job, type PhaseName } from './jobs.js';
 import { loadDns, loadHttps, type LoadResult } from '../../services/load-generators.js';
@@ -176,15 +176,15 @@ async function untilAnswers(
 ): Promise<void> {
   let hasEnded = false;
   void child.exited.then(() => (hasEnded = true));
-  const deadlineMs = performance.now() + START_DEADLINE_MS;
   const client = new DnsClient();
+  let seen = null as string | null;
+  const isOver = async (): Promise<boolean> => {
+    ({ seen } = await client.ask('127.0.0.1', port, name));
+    return hasEnded || seen === expected;
+  };
   try {
-    let seen: string | null = null;
-    while (performance.now() < deadlineMs && !hasEnded) {
-      ({ seen } = await client.ask('127.0.0.1', port, name));
-      if (seen === expected) return;
-      await sleep(100);
-    }
+    await until(isOver, START_DEADLINE_MS, 100);
+    if (seen === expected) return;
     const said = child.lastLines().join('\n');
     throw new Error(`it answers ${name} with ${String(seen)}, not ${expected}\n${said}`);
   } finally {
