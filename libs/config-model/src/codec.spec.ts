@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeChange, decodeOperation, encodeChange, encodeOperation } from './codec.js';
-import type { DeleteOperation } from './operations.js';
+import {
+  decodeChange,
+  decodeOperation,
+  type DeleteOperation,
+  encodeChange,
+  encodeOperation,
+} from './codec.js';
 import { RowError } from './row-reader.js';
 import { fromKeyRow, fromRow, KEY_LENGTHS, toKeyRow, toRow } from './rows.js';
 import { change, kindAndEntity } from './testing/arbitraries.js';

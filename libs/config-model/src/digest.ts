@@ -1,5 +1,4 @@
-import type { EntityKind } from './entities.js';
-import { ENTITY_KINDS } from './entities.js';
+import { ENTITY_KINDS, type EntityKind } from './entities.js';
 import { FLAT_NULL, type FlatRows } from './flat-rows.js';
 import type { Row } from './rows.js';
 

@@ -139,34 +139,27 @@ export interface Entities {
 export type EntityKind = keyof Entities;
 
 /**
- * What identifies an entity among those of its kind. An entity has all fields of its key, so it can be used as one.
+ * What identifies an entity among those of its kind: the fields with which its row begins. The kinds are in the order
+ * of a snapshot: an entity comes before those that refer to it. The position of a kind is its number in the digest, so
+ * new kinds must be added at the end.
  */
-export interface EntityKeys {
-  blockPage: Pick<BlockPage, 'id'>;
-  profile: Pick<Profile, 'id'>;
-  domainRule: Pick<DomainRule, 'profileId' | 'domainHash'>;
-  ipv4Network: Pick<Ipv4Network, 'address' | 'prefixLength'>;
-  ipv6Network: Pick<Ipv6Network, 'address' | 'prefixLength'>;
-  naptAssignment: Pick<NaptAssignment, 'address' | 'lowerPort' | 'upperPort'>;
-  schedule: Pick<Schedule, 'profileId'>;
-  catalogue: object;
-  order: Pick<Order, 'id'>;
-  grant: Pick<Grant, 'profileId' | 'domainHash'>;
-}
+export const KEY_FIELDS = {
+  blockPage: ['id'],
+  profile: ['id'],
+  domainRule: ['profileId', 'domainHash'],
+  ipv4Network: ['address', 'prefixLength'],
+  ipv6Network: ['address', 'prefixLength'],
+  naptAssignment: ['address', 'lowerPort', 'upperPort'],
+  schedule: ['profileId'],
+  catalogue: [],
+  order: ['id'],
+  grant: ['profileId', 'domainHash'],
+} as const satisfies { readonly [K in EntityKind]: readonly (keyof Entities[K])[] };
 
-/**
- * Every kind, in the order of a snapshot: an entity comes before those that refer to it. The position of a kind is its
- * number in the digest, so new kinds must be added at the end.
- */
-export const ENTITY_KINDS = [
-  'blockPage',
-  'profile',
-  'domainRule',
-  'ipv4Network',
-  'ipv6Network',
-  'naptAssignment',
-  'schedule',
-  'catalogue',
-  'order',
-  'grant',
-] as const satisfies readonly EntityKind[];
+/** Every kind, in the order of `KEY_FIELDS`. */
+export const ENTITY_KINDS = Object.keys(KEY_FIELDS) as readonly EntityKind[];
+
+/** The key of an entity of each kind. An entity has all fields of its key, so it can be used as one. */
+export type EntityKeys = {
+  [K in EntityKind]: Pick<Entities[K], Extract<(typeof KEY_FIELDS)[K][number], keyof Entities[K]>>;
+};

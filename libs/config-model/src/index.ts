@@ -1,8 +1,7 @@
 export * from './codec.js';
 export * from './digest.js';
 export * from './entities.js';
-export { FLAT_NULL, FlatRows } from './flat-rows.js';
-export * from './operations.js';
+export { FlatRows } from './flat-rows.js';
 export * from './profile-flags.js';
 export { RowError } from './row-reader.js';
 export * from './rows.js';

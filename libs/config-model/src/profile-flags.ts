@@ -1,5 +1,3 @@
-import type { Profile } from './entities.js';
-
 /** The bit of each flag of a profile: in its row, and wherever the flags are kept as a number. */
 export const ProfileFlag = {
   whiteListOnly: 1,
@@ -12,18 +10,13 @@ export type ProfileFlags = Readonly<Record<keyof typeof ProfileFlag, boolean>>;
 /** All flags set. */
 export const ALL_PROFILE_FLAGS = Object.values(ProfileFlag).reduce((all, bit) => all | bit, 0);
 
-export function encodeProfileFlags(profile: Pick<Profile, keyof ProfileFlags>): number {
-  return (
-    (profile.whiteListOnly ? ProfileFlag.whiteListOnly : 0) |
-    (profile.emptyDnsAnswer ? ProfileFlag.emptyDnsAnswer : 0) |
-    (profile.appawarePriorityOverBwlists ? ProfileFlag.appawarePriorityOverBwlists : 0)
-  );
+const FLAGS = Object.entries(ProfileFlag) as [keyof ProfileFlags, number][];
+
+export function encodeProfileFlags(profile: ProfileFlags): number {
+  return FLAGS.reduce((flags, [name, bit]) => (profile[name] ? flags | bit : flags), 0);
 }
 
 export function decodeProfileFlags(flags: number): ProfileFlags {
-  return {
-    whiteListOnly: (flags & ProfileFlag.whiteListOnly) !== 0,
-    emptyDnsAnswer: (flags & ProfileFlag.emptyDnsAnswer) !== 0,
-    appawarePriorityOverBwlists: (flags & ProfileFlag.appawarePriorityOverBwlists) !== 0,
-  };
+  const entries = FLAGS.map(([name, bit]) => [name, (flags & bit) !== 0]);
+  return Object.fromEntries(entries) as ProfileFlags;
 }

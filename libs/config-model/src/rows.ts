@@ -1,13 +1,10 @@
-import type {
-  ActiveCatalogue,
-  ApplicationRule,
-  Entities,
-  EntityKeys,
-  EntityKind,
-  Ipv6Words,
-  Period,
-} from './entities.js';
 import {
+  ENTITY_KINDS,
+  type Entities,
+  type EntityKeys,
+  type EntityKind,
+  type Ipv6Words,
+  KEY_FIELDS,
   MAX_DOMAIN_HASH,
   MAX_ID,
   MAX_ORDER_TEXT,
@@ -40,10 +37,10 @@ import { RowError, RowReader } from './row-reader.js';
 export type Row = readonly (number | null)[];
 
 interface RowCodec<K extends EntityKind> {
-  toRow(entity: Entities[K]): Row;
-  read(reader: RowReader): Entities[K];
-  toKeyRow(key: EntityKeys[K]): Row;
-  readKey(reader: RowReader): EntityKeys[K];
+  readonly toRow: (entity: Entities[K]) => Row;
+  readonly readKey: (reader: RowReader) => EntityKeys[K];
+  /** Reads what follows the key. */
+  readonly readRest: (reader: RowReader) => Omit<Entities[K], keyof EntityKeys[K]>;
 }
 
 const WORD = 0xffff_ffff;
@@ -52,9 +49,8 @@ const MAX_CODE_POINT = 0x10_ffff;
 const CODECS: { readonly [K in EntityKind]: RowCodec<K> } = {
   blockPage: {
     toRow: (page) => [page.id, page.type],
-    read: (r) => ({ id: r.integer('id', 0, MAX_ID), type: r.integer('type', 0, 1) }),
-    toKeyRow: (key) => [key.id],
-    readKey: (r) => ({ id: r.integer('id', 0, MAX_ID) }),
+    readKey: readIdKey,
+    readRest: (r) => ({ type: r.integer('type', 0, 1) }),
   },
   profile: {
     toRow: (profile) => {
@@ -65,44 +61,47 @@ const CODECS: { readonly [K in EntityKind]: RowCodec<K> } = {
       for (const { applicationId, verdict } of applicationRules) row.push(applicationId, verdict);
       return row;
     },
-    read: (r) => {
-      const id = r.integer('id', 0, MAX_ID);
-      const pageId = r.integerOrNull('pageId', 0, MAX_ID);
-      const flags = r.integer('flags', 0, ALL_PROFILE_FLAGS);
-      return {
-        id,
-        pageId,
-        ...decodeProfileFlags(flags),
-        categoryIds: r.list('categoryIds', () => r.integer('categoryId', 0, MAX_ID)),
-        applicationRules: r.list('applicationRules', () => readApplicationRule(r)),
-      };
-    },
-    toKeyRow: (key) => [key.id],
-    readKey: (r) => ({ id: r.integer('id', 0, MAX_ID) }),
+    readKey: readIdKey,
+    readRest: (r) => ({
+      pageId: r.integerOrNull('pageId', 0, MAX_ID),
+      ...decodeProfileFlags(r.integer('flags', 0, ALL_PROFILE_FLAGS)),
+      categoryIds: r.list('categoryIds', () => r.integer('categoryId', 0, MAX_ID)),
+      applicationRules: r.list('applicationRules', () => ({
+        applicationId: r.integer('applicationId', 0, MAX_ID),
+        verdict: readVerdict(r),
+      })),
+    }),
   },
   domainRule: {
     toRow: (rule) => [rule.profileId, rule.domainHash, rule.verdict],
-    read: (r) => ({ ...readDomainRuleKey(r), verdict: readVerdict(r) }),
-    toKeyRow: (key) => [key.profileId, key.domainHash],
-    readKey: readDomainRuleKey,
+    readKey: readDomainKey,
+    readRest: (r) => ({ verdict: readVerdict(r) }),
   },
   ipv4Network: {
     toRow: (network) => [network.address, network.prefixLength, network.profileId],
-    read: (r) => ({ ...readIpv4Key(r), profileId: readProfileId(r) }),
-    toKeyRow: (key) => [key.address, key.prefixLength],
-    readKey: readIpv4Key,
+    readKey: (r) => ({
+      address: r.integer('address', 0, WORD),
+      prefixLength: r.integer('prefixLength', 0, 32),
+    }),
+    readRest: readProfileId,
   },
   ipv6Network: {
     toRow: (network) => [...network.address, network.prefixLength, network.profileId],
-    read: (r) => ({ ...readIpv6Key(r), profileId: readProfileId(r) }),
-    toKeyRow: (key) => [...key.address, key.prefixLength],
-    readKey: readIpv6Key,
+    readKey: (r) => {
+      const word = (): number => r.integer('address', 0, WORD);
+      const address: Ipv6Words = [word(), word(), word(), word()];
+      return { address, prefixLength: r.integer('prefixLength', 0, 128) };
+    },
+    readRest: readProfileId,
   },
   naptAssignment: {
     toRow: (napt) => [napt.address, napt.lowerPort, napt.upperPort, napt.profileId],
-    read: (r) => ({ ...readNaptKey(r), profileId: readProfileId(r) }),
-    toKeyRow: (key) => [key.address, key.lowerPort, key.upperPort],
-    readKey: readNaptKey,
+    readKey: (r) => {
+      const address = r.integer('address', 0, WORD);
+      const lowerPort = r.integer('lowerPort', 0, 65535);
+      return { address, lowerPort, upperPort: r.integer('upperPort', lowerPort, 65535) };
+    },
+    readRest: readProfileId,
   },
   schedule: {
     toRow: ({ profileId, targetProfileId, periods }) => {
@@ -110,63 +109,47 @@ const CODECS: { readonly [K in EntityKind]: RowCodec<K> } = {
       for (const { start, end } of periods) row.push(start, end);
       return row;
     },
-    read: (r) => ({
-      profileId: readProfileId(r),
-      targetProfileId: readProfileId(r),
-      periods: r.list('periods', () => readPeriod(r)),
+    readKey: readProfileId,
+    readRest: (r) => ({
+      targetProfileId: r.integer('profileId', 0, MAX_ID),
+      periods: r.list('periods', () => ({
+        start: r.integer('start', 0, WEEK_POINTS - 1),
+        end: r.integer('end', 0, WEEK_POINTS - 1),
+      })),
     }),
-    toKeyRow: (key) => [key.profileId],
-    readKey: (r) => ({ profileId: readProfileId(r) }),
   },
   catalogue: {
-    toRow: (catalogue) => [
-      catalogue.version,
-      ...sha256Words(catalogue.sha256),
-      catalogue.sizeBytes,
-    ],
-    read: readCatalogue,
-    toKeyRow: () => [],
+    toRow: ({ version, sha256, sizeBytes }) => [version, ...sha256Words(sha256), sizeBytes],
     readKey: () => ({}),
+    readRest: (r) => ({
+      version: r.integer('version', 0, Number.MAX_SAFE_INTEGER),
+      sha256: readSha256(r),
+      sizeBytes: r.integer('sizeBytes', 0, Number.MAX_SAFE_INTEGER),
+    }),
   },
   order: {
     toRow: ({ id, domainHash, until, authority, reference }) => {
       return [id, domainHash, until, ...textValues(authority), ...textValues(reference)];
     },
-    read: (r) => ({
-      id: r.integer('id', 0, MAX_ID),
+    readKey: readIdKey,
+    readRest: (r) => ({
       domainHash: r.integer('domainHash', 0, MAX_DOMAIN_HASH),
       until: r.integerOrNull('until', 0, MAX_UNTIL),
       authority: readText(r, 'authority'),
       reference: readText(r, 'reference'),
     }),
-    toKeyRow: (key) => [key.id],
-    readKey: (r) => ({ id: r.integer('id', 0, MAX_ID) }),
   },
   grant: {
     toRow: (grant) => [grant.profileId, grant.domainHash, grant.verdict, grant.until],
-    read: (r) => ({
-      ...readDomainRuleKey(r),
-      verdict: readVerdict(r),
-      until: r.integer('until', 0, MAX_UNTIL),
-    }),
-    toKeyRow: (key) => [key.profileId, key.domainHash],
-    readKey: readDomainRuleKey,
+    readKey: readDomainKey,
+    readRest: (r) => ({ verdict: readVerdict(r), until: r.integer('until', 0, MAX_UNTIL) }),
   },
 };
 
-/** A row begins with the row of its key. This many values at its beginning are the key. */
-export const KEY_LENGTHS: Readonly<Record<EntityKind, number>> = {
-  blockPage: 1,
-  profile: 1,
-  domainRule: 2,
-  ipv4Network: 2,
-  ipv6Network: 5,
-  naptAssignment: 3,
-  schedule: 1,
-  catalogue: 0,
-  order: 1,
-  grant: 2,
-};
+/** This many values at the beginning of a row are those of its key: a field is one, an IPv6 address four. */
+export const KEY_LENGTHS = Object.fromEntries(
+  ENTITY_KINDS.map((kind) => [kind, KEY_FIELDS[kind].length + (kind === 'ipv6Network' ? 3 : 0)]),
+) as Readonly<Record<EntityKind, number>>;
 
 /** The row of an entity. */
 export function toRow<K extends EntityKind>(kind: K, entity: Entities[K]): Row {
@@ -178,63 +161,41 @@ export function toRow<K extends EntityKind>(kind: K, entity: Entities[K]): Row {
  * @throws RowError when the row is too short or too long for its kind, or a value has the wrong type or range.
  */
 export function fromRow<K extends EntityKind>(kind: K, row: unknown): Entities[K] {
-  return RowReader.readAll(kind, row, (reader) => CODECS[kind].read(reader));
+  const { readKey, readRest } = CODECS[kind];
+  return RowReader.readAll(kind, row, (r) => ({ ...readKey(r), ...readRest(r) }) as Entities[K]);
 }
 
 /** The row of a key; an entity serves as its own key. */
 export function toKeyRow<K extends EntityKind>(kind: K, key: EntityKeys[K]): Row {
-  return CODECS[kind].toKeyRow(key);
+  const fields = key as Readonly<Record<string, number | readonly number[]>>;
+  return KEY_FIELDS[kind].flatMap((name) => fields[name]);
 }
 
 /** The key of a key row. @throws RowError as `fromRow` does. */
 export function fromKeyRow<K extends EntityKind>(kind: K, row: unknown): EntityKeys[K] {
-  return RowReader.readAll(kind, row, (reader) => CODECS[kind].readKey(reader));
+  return RowReader.readAll(kind, row, CODECS[kind].readKey);
 }
 
-function readProfileId(r: RowReader): number {
-  return r.integer('profileId', 0, MAX_ID);
+function readIdKey(r: RowReader): { id: number } {
+  return { id: r.integer('id', 0, MAX_ID) };
+}
+
+function readProfileId(r: RowReader): { profileId: number } {
+  return { profileId: r.integer('profileId', 0, MAX_ID) };
+}
+
+function readDomainKey(r: RowReader): EntityKeys['domainRule'] {
+  return { ...readProfileId(r), domainHash: r.integer('domainHash', 0, MAX_DOMAIN_HASH) };
 }
 
 function readVerdict(r: RowReader): RuleVerdict {
   return r.integer('verdict', RuleVerdict.allow, RuleVerdict.deny) as RuleVerdict;
 }
 
-function readApplicationRule(r: RowReader): ApplicationRule {
-  return { applicationId: r.integer('applicationId', 0, MAX_ID), verdict: readVerdict(r) };
-}
-
-function readPeriod(r: RowReader): Period {
-  return {
-    start: r.integer('start', 0, WEEK_POINTS - 1),
-    end: r.integer('end', 0, WEEK_POINTS - 1),
-  };
-}
-
-function readDomainRuleKey(r: RowReader): EntityKeys['domainRule'] {
-  return { profileId: readProfileId(r), domainHash: r.integer('domainHash', 0, MAX_DOMAIN_HASH) };
-}
-
-function readIpv4Key(r: RowReader): EntityKeys['ipv4Network'] {
-  return { address: r.integer('address', 0, WORD), prefixLength: r.integer('prefixLength', 0, 32) };
-}
-
-function readIpv6Key(r: RowReader): EntityKeys['ipv6Network'] {
-  const word = (): number => r.integer('address', 0, WORD);
-  const address: Ipv6Words = [word(), word(), word(), word()];
-  return { address, prefixLength: r.integer('prefixLength', 0, 128) };
-}
-
-function readNaptKey(r: RowReader): EntityKeys['naptAssignment'] {
-  const address = r.integer('address', 0, WORD);
-  const lowerPort = r.integer('lowerPort', 0, 65535);
-  return { address, lowerPort, upperPort: r.integer('upperPort', lowerPort, 65535) };
-}
-
-function readCatalogue(r: RowReader): ActiveCatalogue {
-  const version = r.integer('version', 0, Number.MAX_SAFE_INTEGER);
+function readSha256(r: RowReader): string {
   let sha256 = '';
   for (let i = 0; i < 8; i++) sha256 += r.integer('sha256', 0, WORD).toString(16).padStart(8, '0');
-  return { version, sha256, sizeBytes: r.integer('sizeBytes', 0, Number.MAX_SAFE_INTEGER) };
+  return sha256;
 }
 
 function sha256Words(sha256: string): number[] {

@@ -8,7 +8,7 @@ import {
   MAX_UNTIL,
   WEEK_POINTS,
 } from '../entities.js';
-import type { Change, Operation } from '../operations.js';
+import type { Change, Operation } from '../codec.js';
 
 const hexDigit = fc.constantFrom(...Array.from('0123456789abcdef'));
 const id = fc.integer({ min: 0, max: MAX_ID });
