@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DomainError, normaliseDomain } from './domain.js';
-import { toWireName } from './wire-name.js';
+import { DomainError, normaliseDomain, toWireName } from './domain.js';
 
 const LONGEST = `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(61)}`;
 

@@ -1,7 +1,4 @@
-export { DomainError, normaliseDomain } from './domain.js';
-export { cutHash, hashDomain } from './hash-domain.js';
-export { type HashKey, parseHashKey } from './hash-key.js';
-export { SipHash } from './sip-hash.js';
-export { SuffixHashes } from './suffix-hashes.js';
+export { DomainError, normaliseDomain, toWireName } from './domain.js';
+export { type HashKey, parseHashKey } from './sip-instance.js';
+export { cutHash, hashDomain, SipHash, SuffixHashes } from './suffix-hashes.js';
 export { SuffixTable } from './suffix-table.js';
-export { toWireName } from './wire-name.js';

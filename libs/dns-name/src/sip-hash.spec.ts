@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseHashKey } from './hash-key.js';
-import { SipHash } from './sip-hash.js';
+import { parseHashKey } from './sip-instance.js';
+import { SipHash } from './suffix-hashes.js';
 import { sipHashReference } from './testing/sip-hash-reference.js';
 
 /** Output bytes for the messages of 0, 1, 2 … bytes 00 01 02 … under the key 00 01 … 0f: vectors.h of the reference. */

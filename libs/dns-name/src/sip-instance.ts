@@ -1,5 +1,20 @@
-import type { HashKey } from './hash-key.js';
 import { SIP_WASM } from './sip-wasm.js';
+
+/**
+ * A 128-bit SipHash key: four 32-bit words, least significant first (the key's 16 bytes read as little-endian words).
+ */
+export interface HashKey {
+  readonly words: Int32Array;
+}
+
+/**
+ * The key of 32 hex digits, which are its 16 bytes in order.
+ * @throws RangeError when `hex` is anything else; the message does not repeat it.
+ */
+export function parseHashKey(hex: string): HashKey {
+  if (!/^[0-9a-fA-F]{32}$/.test(hex)) throw new RangeError('a hash key is 32 hex digits');
+  return { words: new Int32Array(Uint8Array.fromHex(hex).buffer) };
+}
 
 /** Words of SipHash's state: v0 … v3, each 64 bits as two 32-bit words, low word first. */
 export const SIP_STATE_WORDS = 8;
@@ -69,20 +84,3 @@ export function instantiateSip(): SipModule {
 export const MAX_LABELS = 127;
 /** Bytes of the longest message, and of the longest wire name. */
 export const MAX_MESSAGE_BYTES = 255;
-
-const { memory, hashLabels } = instantiateSip();
-
-/**
- * One instance for all hashers of a thread: its function and views of its memory, see `Layout`. Between two calls the
- * memory holds nothing that is still needed. Take the views into constants of the module that uses them: a constant of
- * another module costs a query a tenth more time for the hash.
- */
-export const sip = {
-  hashLabels,
-  start: new Int32Array(memory, Layout.start, SIP_STATE_WORDS),
-  message: new Uint8Array(memory, Layout.message, MAX_MESSAGE_BYTES),
-  labelStarts: new Uint8Array(memory, Layout.labelStarts, MAX_LABELS),
-  labelEnds: new Uint8Array(memory, Layout.labelEnds, MAX_LABELS),
-  low: new Uint32Array(memory, Layout.low, MAX_LABELS),
-  high: new Uint32Array(memory, Layout.high, MAX_LABELS),
-} as const;

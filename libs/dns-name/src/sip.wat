@@ -1,7 +1,7 @@
 ;; SipHash-2-4 over the labels of a name, from the last label to the first one: the hash up to the end of each label.
 ;;
 ;; JavaScript has no fast 64-bit integers: the same hash in pairs of 32-bit words takes four times as long for a name,
-;; and a cached answer of the resolver 1.4 times the processor time (README). sip-module.ts says what is where in the
+;; and a cached answer of the resolver 1.4 times the processor time (README). sip-instance.ts says what is where in the
 ;; memory; sip-wasm.ts has these instructions as bytes. sip-wasm.spec.ts fails when the two differ, and -u writes them.
 ;;
 ;; Source of the hash: Aumasson, Bernstein, "SipHash: a fast short-input PRF" (2012), §2.

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hashDomain } from './hash-domain.js';
-import { parseHashKey } from './hash-key.js';
-import { SuffixHashes } from './suffix-hashes.js';
+import { toWireName } from './domain.js';
+import { parseHashKey } from './sip-instance.js';
+import { hashDomain, SuffixHashes } from './suffix-hashes.js';
 import { sipHashReference } from './testing/sip-hash-reference.js';
-import { toWireName } from './wire-name.js';
 
 const KEY_HEX = '0123456789abcdef00112233445566ff';
 const KEY = parseHashKey(KEY_HEX);

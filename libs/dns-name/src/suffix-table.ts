@@ -3,14 +3,11 @@ import type { SuffixHashes } from './suffix-hashes.js';
 /** Minimum number of slots for each name. */
 const SPARSITY = 4;
 
-/** A hash table from names, by their keyed hashes, to numbers from 0 on. A lookup allocates nothing. */
-export class SuffixTable {
-  /** What `get` returns for a name that is not in the table. */
-  static readonly absent = -1;
-
+/** A hash table from names, by their keyed hashes, to values. A lookup allocates nothing. */
+export class SuffixTable<T> {
   private readonly low: Uint32Array;
   private readonly high: Uint32Array;
-  private readonly values: Int32Array;
+  private readonly values: (T | undefined)[];
   private readonly mask: number;
 
   /** @param capacity maximum number of names */
@@ -19,15 +16,15 @@ export class SuffixTable {
     this.mask = slots - 1;
     this.low = new Uint32Array(slots);
     this.high = new Uint32Array(slots);
-    this.values = new Int32Array(slots).fill(SuffixTable.absent);
+    this.values = Array.from({ length: slots }, () => undefined);
   }
 
-  /** @param suffix index of the suffix in `names` */
-  get(names: SuffixHashes, suffix: number): number {
+  /** @param suffix index of the suffix in `names`. @returns undefined: the table does not have the name. */
+  get(names: SuffixHashes, suffix: number): T | undefined {
     return this.values[this.slotOf(names, suffix)];
   }
 
-  set(names: SuffixHashes, suffix: number, value: number): void {
+  set(names: SuffixHashes, suffix: number, value: T): void {
     const slot = this.slotOf(names, suffix);
     this.low[slot] = names.low[suffix];
     this.high[slot] = names.high[suffix];
@@ -40,7 +37,7 @@ export class SuffixTable {
     const high = names.high[suffix];
     let slot = low & this.mask;
     while (
-      this.values[slot] !== SuffixTable.absent &&
+      this.values[slot] !== undefined &&
       (this.low[slot] !== low || this.high[slot] !== high)
     ) {
       slot = (slot + 1) & this.mask;

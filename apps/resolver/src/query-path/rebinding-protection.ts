@@ -27,7 +27,7 @@ export interface KeptAddresses {
  * Allocates nothing.
  */
 export class RebindingProtection {
-  private readonly allowed: SuffixTable;
+  private readonly allowed: SuffixTable<true>;
   private readonly hashes: SuffixHashes;
   private readonly removal = new PrivateAddressRemoval();
 
@@ -37,7 +37,7 @@ export class RebindingProtection {
     this.allowed = new SuffixTable(allowedZones.length);
     for (const zone of allowedZones) {
       const labels = this.hashes.compute(toWireName(zone), 0);
-      this.allowed.set(this.hashes, labels - 1, 0);
+      this.allowed.set(this.hashes, labels - 1, true);
     }
   }
 
@@ -66,7 +66,7 @@ export class RebindingProtection {
     const { hashes, allowed } = this;
     hashes.compute(bytes, HEADER_BYTES);
     for (let i = 0; i < hashes.count; i++) {
-      if (allowed.get(hashes, i) !== SuffixTable.absent) return true;
+      if (allowed.get(hashes, i) !== undefined) return true;
     }
     return false;
   }

@@ -24,38 +24,25 @@ import {
 
 const NONE: readonly CategoryRewrite[] = [];
 
-/** The rewrites of an image, by name. A look-up allocates nothing. */
-class RewriteTable {
-  private readonly table: SuffixTable;
-  private readonly rewrites: CategoryRewrite[][] = [];
-
-  /** @param rewrites ascending by category */
-  constructor(rewrites: readonly NameRewrite[], key: HashKey) {
-    const hashes = new SuffixHashes(key);
-    this.table = new SuffixTable(rewrites.reduce((sum, { names }) => sum + names.length, 0));
-    for (const { categoryId, to, names } of rewrites) {
-      const target = toWireName(to);
-      for (const name of names) {
-        hashes.compute(toWireName(name), 0);
-        this.listOf(hashes).push({ categoryId, target });
-      }
+/** The rewrites of an image, by name. @param rewrites ascending by category */
+function tableOf(
+  rewrites: readonly NameRewrite[],
+  key: HashKey,
+): SuffixTable<CategoryRewrite[]> | null {
+  if (rewrites.length === 0) return null;
+  const hashes = new SuffixHashes(key);
+  const count = rewrites.reduce((sum, { names }) => sum + names.length, 0);
+  const table = new SuffixTable<CategoryRewrite[]>(count);
+  for (const { categoryId, to, names } of rewrites) {
+    const rewrite = { categoryId, target: toWireName(to) };
+    for (const name of names) {
+      const last = hashes.compute(toWireName(name), 0) - 1;
+      const known = table.get(hashes, last);
+      if (known === undefined) table.set(hashes, last, [rewrite]);
+      else known.push(rewrite);
     }
   }
-
-  find(names: SuffixHashes): readonly CategoryRewrite[] {
-    if (this.rewrites.length === 0 || names.count === 0) return NONE;
-    const index = this.table.get(names, names.count - 1);
-    return index === SuffixTable.absent ? NONE : this.rewrites[index];
-  }
-
-  private listOf(name: SuffixHashes): CategoryRewrite[] {
-    const last = name.count - 1;
-    const known = this.table.get(name, last);
-    if (known !== SuffixTable.absent) return this.rewrites[known];
-    const list: CategoryRewrite[] = [];
-    this.table.set(name, last, this.rewrites.push(list) - 1);
-    return list;
-  }
+  return table;
 }
 
 /** A mask has a bit for each of the first 31 suffixes, and one for all others. */
@@ -87,7 +74,7 @@ export class CatalogueImage implements CatalogueIndex {
   private readonly setNumbers: Uint16Array | Uint32Array;
   private readonly setPositions: Uint32Array;
   private readonly filter: Int32Array;
-  private readonly rewrites: RewriteTable;
+  private readonly rewrites: SuffixTable<CategoryRewrite[]> | null;
   /** Keeps what was prefetched, so that the compiler does not remove the reads. */
   protected sink = 0;
 
@@ -109,7 +96,7 @@ export class CatalogueImage implements CatalogueIndex {
     this.setNumbers = sections.setNumbers;
     this.setPositions = sections.setPositions;
     this.filter = sections.filter;
-    this.rewrites = new RewriteTable(names.rewrites, key);
+    this.rewrites = tableOf(names.rewrites, key);
   }
 
   /**
@@ -152,7 +139,8 @@ export class CatalogueImage implements CatalogueIndex {
   }
 
   rewritesOf(names: SuffixHashes): readonly CategoryRewrite[] {
-    return this.rewrites.find(names);
+    if (this.rewrites === null || names.count === 0) return NONE;
+    return this.rewrites.get(names, names.count - 1) ?? NONE;
   }
 
   category(id: number): CategoryInfo | undefined {

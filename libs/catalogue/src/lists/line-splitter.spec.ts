@@ -7,11 +7,10 @@ const MAX_LINE_BYTES = 8;
 /** The lines of chunks; null for one that is too long. */
 function cut(chunks: readonly string[]): (string | null)[] {
   const lines: (string | null)[] = [];
-  const splitter = new LineSplitter(
-    MAX_LINE_BYTES,
-    (bytes, start, end) => lines.push(Buffer.from(bytes.subarray(start, end)).toString()),
-    () => lines.push(null),
-  );
+  const splitter = new LineSplitter(MAX_LINE_BYTES, {
+    line: (bytes, start, end) => lines.push(Buffer.from(bytes.subarray(start, end)).toString()),
+    tooLongLine: () => lines.push(null),
+  });
   for (const chunk of chunks) splitter.push(Buffer.from(chunk));
   splitter.end();
   return lines;

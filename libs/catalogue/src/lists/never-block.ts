@@ -1,5 +1,6 @@
 import { type HashKey, SuffixHashes, SuffixTable, toWireName } from '@weir/dns-name';
 import { getPublicSuffix } from 'tldts-icann';
+import { type ListExample, MAX_EXAMPLES } from './list.js';
 
 /** The name is a domain in normal form: nothing is to be looked for in it. */
 const PLAIN = {
@@ -20,34 +21,44 @@ export function isPublicSuffix(domain: string): boolean {
   return getPublicSuffix(domain, PLAIN) === domain;
 }
 
-/** The domains of `never_block`. A listed name blocks one of them when it is the same, a parent of it, or below it. */
+/**
+ * The domains of `never_block`, and the lines of a list that would block one. A listed name blocks one of them when it
+ * is the same, a parent of it, or below it.
+ */
 export class NeverBlock {
-  private readonly own: SuffixTable;
-  private readonly parents: SuffixTable;
+  /** The first ten. */
+  readonly lines: ListExample[] = [];
+  private readonly own: SuffixTable<string>;
+  private readonly parents: SuffixTable<string>;
 
   /** @param domains in normal form. */
-  constructor(
-    private readonly domains: readonly string[],
-    key: HashKey,
-  ) {
-    const wireNames = domains.map((domain) => toWireName(domain));
+  constructor(domains: readonly string[], key: HashKey) {
     this.own = new SuffixTable(domains.length);
     this.parents = new SuffixTable(domains.reduce((sum, name) => sum + name.split('.').length, 0));
     const hashes = new SuffixHashes(key);
-    wireNames.forEach((name, index) => {
-      const last = hashes.compute(name, 0) - 1;
-      this.own.set(hashes, last, index);
-      for (let parent = 0; parent < last; parent++) this.parents.set(hashes, parent, index);
-    });
+    for (const domain of domains) {
+      const last = hashes.compute(toWireName(domain), 0) - 1;
+      this.own.set(hashes, last, domain);
+      for (let parent = 0; parent < last; parent++) this.parents.set(hashes, parent, domain);
+    }
+  }
+
+  /** Whether a list would block one by naming the name of `hashes` in this line. */
+  protects(hashes: SuffixHashes, line: number): boolean {
+    const domain = this.blockedBy(hashes);
+    if (domain !== undefined && this.lines.length < MAX_EXAMPLES) {
+      this.lines.push({ line, problem: `would block ${domain} of never_block` });
+    }
+    return domain !== undefined;
   }
 
   /** The domain that a list would block by naming the name of `hashes`; undefined: none. */
   blockedBy(hashes: SuffixHashes): string | undefined {
     const last = hashes.count - 1;
     for (let suffix = 0; suffix <= last; suffix++) {
-      const index = this.own.get(hashes, suffix);
-      if (index !== SuffixTable.absent) return this.domains[index];
+      const domain = this.own.get(hashes, suffix);
+      if (domain !== undefined) return domain;
     }
-    return this.domains[this.parents.get(hashes, last)];
+    return this.parents.get(hashes, last);
   }
 }

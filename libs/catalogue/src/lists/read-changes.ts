@@ -2,7 +2,7 @@ import type { HashKey, SuffixHashes } from '@weir/dns-name';
 import { CatalogueError } from '../catalogue-error.js';
 import { NameList } from '../names/name-list.js';
 import { findName, type PlacedNames, placeOf, RECORD_BITS, ZoneBit } from '../names/name-places.js';
-import { type ByteStream, MAX_EXAMPLES, type ListExample } from './list.js';
+import type { ByteStream } from './list.js';
 import { NeverBlock } from './never-block.js';
 import { type ReadList, type ReadOptions, type VisitName, visitNames } from './read-names.js';
 
@@ -30,19 +30,12 @@ export async function readChanges(
 ): Promise<ReadList> {
   const never = new NeverBlock(options.neverBlock ?? [], key);
   const changes = new Changes(before);
-  const protectedLines: ListExample[] = [];
   const visit: VisitName = (hashes, line, _name, record, isRemoval) => {
-    if (isRemoval) {
-      changes.remove(hashes, record);
-      return;
-    }
-    const domain = never.blockedBy(hashes);
-    changes.add(hashes, record, placeOf(line, record, domain !== undefined));
-    if (domain === undefined || protectedLines.length === MAX_EXAMPLES) return;
-    protectedLines.push({ line, problem: `would block ${domain} of never_block` });
+    if (isRemoval) changes.remove(hashes, record);
+    else changes.add(hashes, record, placeOf(line, record, never.protects(hashes, line)));
   };
   const report = await visitNames(stream, 'rpz', key, visit, options);
-  return { ...changes.finish(), report, protectedLines };
+  return { ...changes.finish(), report, protectedLines: never.lines };
 }
 
 /** A list, and what is different from it. */

@@ -6,7 +6,7 @@ import { placeOf } from '../names/name-places.js';
 import { DLC, readDlcLists, resolveDlc } from './formats/dlc.js';
 import { ADBLOCK, DOMAINS, HOSTS, type EntrySink, type LineFormat } from './formats/line-format.js';
 import { RpzFormat } from './formats/rpz.js';
-import { LineSplitter, peek, unpack } from './unpack.js';
+import { type LineSink, LineSplitter, peek, unpack } from './unpack.js';
 import {
   type ListFormat,
   type ByteStream,
@@ -15,7 +15,6 @@ import {
   type ListExample,
   type ListReport,
   ListReportBuilder,
-  MAX_EXAMPLES,
 } from './list.js';
 import { NameHasher } from './name-hasher.js';
 import { NeverBlock, isPublicSuffix } from './never-block.js';
@@ -70,23 +69,19 @@ export async function readNames(
   const { limits: { maxNames } = DEFAULT_LIMITS, neverBlock = [] } = options;
   const names = new NameListBuilder();
   const protectedNames = new NameListBuilder();
-  const protectedLines: ListExample[] = [];
   const never = new NeverBlock(neverBlock, key);
   const visit: VisitName = (hashes, line, _name, record) => {
     if (names.count === maxNames) throw new CatalogueError(`lists more than ${maxNames} names`);
-    const domain = never.blockedBy(hashes);
-    names.add(hashes, hashes.count - 1, placeOf(line, record, domain !== undefined));
-    if (domain === undefined) return;
-    protectedNames.add(hashes, hashes.count - 1);
-    if (protectedLines.length === MAX_EXAMPLES) return;
-    protectedLines.push({ line, problem: `would block ${domain} of never_block` });
+    const isProtected = never.protects(hashes, line);
+    names.add(hashes, hashes.count - 1, placeOf(line, record, isProtected));
+    if (isProtected) protectedNames.add(hashes, hashes.count - 1);
   };
   const report = await visitNames(stream, format, key, visit, options);
   return {
     ...names.finishWithLines(),
     report,
     protectedNames: protectedNames.finish(),
-    protectedLines,
+    protectedLines: never.lines,
   };
 }
 
@@ -99,11 +94,7 @@ export async function visitNames(
   { limits = DEFAULT_LIMITS, sha256 = null, list = null }: ReadOptions = {},
 ): Promise<ListReport> {
   const reader = new ListReader(lineFormat(format), new NameHasher(key), visit, limits);
-  const splitter = new LineSplitter(
-    limits.maxLineBytes,
-    (bytes, start, end) => reader.line(bytes, start, end),
-    () => reader.tooLongLine(),
-  );
+  const splitter = new LineSplitter(limits.maxLineBytes, reader);
   const digest = createHash('sha256');
   const bytes = unpack(sha256 === null ? stream : hashed(stream, digest), limits);
   for await (const chunk of linesOf(format, bytes, list)) splitter.push(chunk);
@@ -163,7 +154,7 @@ async function* linesOf(
 }
 
 /** The state of one list while it is read. */
-class ListReader implements EntrySink {
+class ListReader implements EntrySink, LineSink {
   readonly report = new ListReportBuilder();
 
   constructor(

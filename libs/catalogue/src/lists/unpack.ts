@@ -87,8 +87,13 @@ async function* gunzip(stream: ByteStream): AsyncGenerator<Uint8Array> {
 
 const NEWLINE = 0x0a;
 
-/** Is called for each line: bytes `start` … `end` − 1 of `bytes`, without its line feed. Valid during the call. */
-export type OnLine = (bytes: Uint8Array, start: number, end: number) => void;
+/** What lines are given to. */
+export interface LineSink {
+  /** A line: bytes `start` … `end` − 1 of `bytes`, without its line feed. Valid during the call. */
+  line(bytes: Uint8Array, start: number, end: number): void;
+  /** Instead of `line`, for a line of more than `maxLineBytes`. */
+  tooLongLine(): void;
+}
 
 /** Splits chunks into lines. Holds at most one line, and nothing of a line that is too long. */
 export class LineSplitter {
@@ -97,11 +102,9 @@ export class LineSplitter {
   private carriedBytes = 0;
   private isTooLong = false;
 
-  /** @param onTooLong is called instead of `onLine` for a line of more than `maxLineBytes`. */
   constructor(
     private readonly maxLineBytes: number,
-    private readonly onLine: OnLine,
-    private readonly onTooLong: () => void,
+    private readonly lines: LineSink,
   ) {
     this.carried = new Uint8Array(maxLineBytes);
   }
@@ -122,12 +125,12 @@ export class LineSplitter {
 
   private endLine(chunk: Uint8Array, start: number, end: number): void {
     if (this.carriedBytes === 0 && !this.isTooLong && end - start <= this.maxLineBytes) {
-      this.onLine(chunk, start, end);
+      this.lines.line(chunk, start, end);
       return;
     }
     this.carry(chunk.subarray(0, end), start);
-    if (this.isTooLong) this.onTooLong();
-    else this.onLine(this.carried, 0, this.carriedBytes);
+    if (this.isTooLong) this.lines.tooLongLine();
+    else this.lines.line(this.carried, 0, this.carriedBytes);
     this.carriedBytes = 0;
     this.isTooLong = false;
   }

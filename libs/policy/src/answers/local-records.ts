@@ -76,7 +76,7 @@ const MAX_SET_BYTES = 60_000;
 const MAX_HEAD_BYTES = 255 + 10;
 
 /** Groups records by owner and type. @throws Error when they cannot be together */
-export function readNames(records: readonly LocalRecord[]): NameOfFile[] {
+function readNames(records: readonly LocalRecord[]): NameOfFile[] {
   const byOwner = Map.groupBy(records, ({ owner }) => hexOf(owner));
   return [...byOwner.values()].map(readName);
 }
@@ -94,7 +94,7 @@ function readName(records: readonly LocalRecord[]): NameOfFile {
 }
 
 /** A record that is there twice counts once, and the lowest TTL holds for all (RFC 2181 §5). */
-function readSet(records: readonly LocalRecord[]): LocalName['sets'][number] {
+function readSet(records: readonly LocalRecord[]): RecordSet {
   const [{ line, type }] = records;
   const distinct = new Map(records.map(({ rdata }) => [hexOf(rdata), rdata]));
   const rdatas = [...distinct.values()];
@@ -111,7 +111,7 @@ function hexOf(bytes: Uint8Array): string {
 }
 
 /** Whether the first label is `*`. */
-export function isWildcard(owner: Uint8Array): boolean {
+function isWildcard(owner: Uint8Array): boolean {
   return owner[0] === 1 && owner[1] === 0x2a;
 }
 
@@ -129,8 +129,7 @@ interface Node {
 export class LocalRecords {
   static readonly none = new LocalRecords([], 0);
 
-  private readonly nodes: Node[] = [];
-  private readonly table: SuffixTable;
+  private readonly table: SuffixTable<Node>;
 
   /** @param list what it was made of */
   private constructor(
@@ -147,10 +146,11 @@ export class LocalRecords {
     const labels = names.reduce((sum, { owner }) => sum + hashes.compute(owner, 0), 0);
     const records = new LocalRecords(list, labels);
     for (const { owner, name } of names) records.add(hashes, owner, name);
-    setRewrites(names, (target) => {
+    const find = (target: Uint8Array): LocalName | null => {
       hashes.compute(target, 0);
       return records.find(hashes);
-    });
+    };
+    for (const { line, name } of names) name.rewrite = follow(line, name, find);
     return records;
   }
 
@@ -160,12 +160,11 @@ export class LocalRecords {
    * @param names the suffix hashes of the name
    */
   find(names: SuffixHashes): LocalName | null {
-    if (this.nodes.length === 0) return null;
+    if (this.list.length === 0) return null;
     let wildcard: LocalName | null = null;
     for (let i = 0; i < names.count; i++) {
-      const index = this.table.get(names, i);
-      if (index === SuffixTable.absent) return wildcard;
-      const node = this.nodes[index];
+      const node = this.table.get(names, i);
+      if (node === undefined) return wildcard;
       if (i === names.count - 1) return node.name;
       ({ wildcard } = node);
     }
@@ -174,21 +173,17 @@ export class LocalRecords {
 
   /** Whether there are records of names below this one. */
   isAbove(names: SuffixHashes): boolean {
-    return this.table.get(names, names.count - 1) !== SuffixTable.absent;
+    return this.table.get(names, names.count - 1) !== undefined;
   }
 
   private add(hashes: SuffixHashes, owner: Uint8Array, name: LocalName): void {
     const count = hashes.compute(owner, 0);
     for (let i = 0; i < count; i++) {
-      if (this.table.get(hashes, i) !== SuffixTable.absent) continue;
-      this.table.set(hashes, i, this.nodes.push({ name: null, wildcard: null }) - 1);
+      const node = this.table.get(hashes, i) ?? { name: null, wildcard: null };
+      this.table.set(hashes, i, node);
+      if (i === count - 1) node.name = name;
+      if (i === count - 2 && isWildcard(owner)) node.wildcard = name;
     }
-    this.nodeOf(hashes, count - 1).name = name;
-    if (isWildcard(owner)) this.nodeOf(hashes, count - 2).wildcard = name;
-  }
-
-  private nodeOf(hashes: SuffixHashes, suffix: number): Node {
-    return this.nodes[this.table.get(hashes, suffix)];
   }
 }
 
@@ -196,29 +191,15 @@ export class LocalRecords {
 const MAX_LINKS = 8;
 
 /**
- * Follows the CNAME record of each name that has one.
+ * Where the CNAME record of a name leads to; null: it has none.
  * @param find the name with these records, or null
  * @throws Error for a loop, or when there are too many
  */
-function setRewrites(
-  names: readonly NameOfFile[],
-  find: (name: Uint8Array) => LocalName | null,
-): void {
-  for (const { line, name } of names) {
-    const rewrite = follow(name, find);
-    if (rewrite === TOO_LONG) {
-      throw faultAt(line, `more than ${MAX_LINKS} CNAME records lead to each other`);
-    }
-    name.rewrite = rewrite;
-  }
-}
-
-const TOO_LONG = Symbol('too long');
-
 function follow(
+  line: number,
   name: LocalName,
   find: (name: Uint8Array) => LocalName | null,
-): LocalRewrite | null | typeof TOO_LONG {
+): LocalRewrite | null {
   const links: Link[] = [];
   let rewrite: LocalRewrite | null = null;
   let owner: Uint8Array | null = null;
@@ -228,7 +209,9 @@ function follow(
     if (cname === null) break;
     const [target] = cname.rdatas;
     links.push({ owner, ttlSeconds: cname.ttlSeconds, target });
-    if (links.length > MAX_LINKS) return TOO_LONG;
+    if (links.length > MAX_LINKS) {
+      throw faultAt(line, `more than ${MAX_LINKS} CNAME records lead to each other`);
+    }
     end = find(target);
     owner = target;
     rewrite = { links, target, end };

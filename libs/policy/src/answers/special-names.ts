@@ -104,16 +104,17 @@ export class SpecialNameTable {
   labels = 0;
   /** Whether the last name has a special name below it: then it exists (RFC 8020 §2). */
   isAbove = false;
-  private readonly table: SuffixTable;
+  private readonly table: SuffixTable<number>;
 
   constructor(key: HashKey, zones: readonly SpecialZone[]) {
     const hashes = new SuffixHashes(key);
     this.table = new SuffixTable(zones.reduce((sum, [name]) => sum + name.split('.').length, 0));
     for (const [name, special] of zones) {
       const count = hashes.compute(toWireName(name), 0);
-      for (let i = 0; i < count - 1; i++) this.addParent(hashes, i);
-      const known = this.table.get(hashes, count - 1);
-      const above = known === SuffixTable.absent ? 0 : known & ABOVE;
+      for (let i = 0; i < count - 1; i++) {
+        this.table.set(hashes, i, (this.table.get(hashes, i) ?? 0) | ABOVE);
+      }
+      const above = (this.table.get(hashes, count - 1) ?? 0) & ABOVE;
       this.table.set(hashes, count - 1, special | above);
     }
   }
@@ -124,18 +125,13 @@ export class SpecialNameTable {
     this.isAbove = false;
     for (let i = 0; i < names.count; i++) {
       const value = this.table.get(names, i);
-      if (value === SuffixTable.absent) break;
+      if (value === undefined) break;
       this.isAbove = i === names.count - 1 && (value & ABOVE) !== 0;
       if (value === ABOVE) continue;
       special = (value & ~ABOVE) as Special;
       this.labels = i + 1;
     }
     return special;
-  }
-
-  private addParent(names: SuffixHashes, suffix: number): void {
-    const known = this.table.get(names, suffix);
-    this.table.set(names, suffix, known === SuffixTable.absent ? ABOVE : known | ABOVE);
   }
 }
 
@@ -208,23 +204,15 @@ export function writeSpecialAnswer(
   zoneOffset: number,
   ttlCapSeconds: number,
 ): number {
-  const ttl = Math.min(SPECIAL_TTL_SECONDS, ttlCapSeconds);
-  const [ipv4, ipv6, none] = [IPV4_LOOPBACK, IPV6_LOOPBACK, NO_EXTENDED_ERROR];
-  switch (special) {
-    case Special.ready:
-      return writeAddressAnswer(out, bytes, query, ipv4, ipv6, 0, none);
-    case Special.localhost:
-      if (query.qtype === Type.a || query.qtype === Type.aaaa) {
-        return writeAddressAnswer(out, bytes, query, ipv4, ipv6, ttl, none);
-      }
-      return writeNegativeAnswer(out, bytes, query, Rcode.noError, zoneOffset, ttl);
-    case Special.nonexistent:
-      return writeNegativeAnswer(out, bytes, query, Rcode.nxDomain, zoneOffset, ttl);
-    case Special.emptyZone:
-      if (zoneOffset === HEADER_BYTES) return writeZoneAnswer(out, bytes, query, ttl);
-      return writeNegativeAnswer(out, bytes, query, Rcode.nxDomain, zoneOffset, ttl);
-    case Special.empty:
-    case Special.designated:
-      return writeNegativeAnswer(out, bytes, query, Rcode.noError, zoneOffset, ttl);
+  const ttl = special === Special.ready ? 0 : Math.min(SPECIAL_TTL_SECONDS, ttlCapSeconds);
+  const isAddress = query.qtype === Type.a || query.qtype === Type.aaaa;
+  if (special === Special.ready || (special === Special.localhost && isAddress)) {
+    const none = NO_EXTENDED_ERROR;
+    return writeAddressAnswer(out, bytes, query, IPV4_LOOPBACK, IPV6_LOOPBACK, ttl, none);
   }
+  const isApex = special === Special.emptyZone && zoneOffset === HEADER_BYTES;
+  if (isApex) return writeZoneAnswer(out, bytes, query, ttl);
+  const exists = special !== Special.nonexistent && special !== Special.emptyZone;
+  const rcode = exists ? Rcode.noError : Rcode.nxDomain;
+  return writeNegativeAnswer(out, bytes, query, rcode, zoneOffset, ttl);
 }
