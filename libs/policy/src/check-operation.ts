@@ -1,4 +1,4 @@
-import type { Entities, EntityKeys, Ipv6Words, Operation } from '@weir/config-model';
+import type { DeleteOperation, Entities, Operation, PutOperation } from '@weir/config-model';
 
 /** A change that a policy cannot apply. Nothing of it was applied; the follower then loads a snapshot. */
 export class PolicyError extends Error {
@@ -10,28 +10,20 @@ export class PolicyError extends Error {
  * `@weir/config-model` checks the ranges of single values.
  * @throws PolicyError for an operation that a policy cannot apply.
  */
-export function checkOperation(operation: Operation): void {
+export function checkOperation(
+  operation: Operation,
+): asserts operation is PutOperation | DeleteOperation {
   if (operation.type === 'reload') {
     throw new PolicyError('a reload is not an operation on a policy: load a snapshot');
   }
-  switch (operation.kind) {
-    case 'profile':
-      if (operation.type === 'put') checkProfile(operation.entity);
-      return;
-    case 'ipv4Network':
-      checkIpv4(operation.type === 'put' ? operation.entity : operation.key);
-      return;
-    case 'ipv6Network':
-      checkIpv6(operation.type === 'put' ? operation.entity : operation.key);
-      return;
-    case 'blockPage':
-    case 'domainRule':
-    case 'naptAssignment':
-    case 'schedule':
-    case 'catalogue':
-    case 'order':
-    case 'grant':
-      return;
+  if (operation.kind === 'profile') {
+    if (operation.type === 'put') checkProfile(operation.entity);
+  } else if (operation.kind === 'ipv4Network') {
+    const { address, prefixLength } = operation.type === 'put' ? operation.entity : operation.key;
+    checkMasked([address], prefixLength, 'IPv4');
+  } else if (operation.kind === 'ipv6Network') {
+    const { address, prefixLength } = operation.type === 'put' ? operation.entity : operation.key;
+    checkMasked(address, prefixLength, 'IPv6');
   }
 }
 
@@ -46,17 +38,10 @@ function isAscending(ids: readonly number[]): boolean {
   return ids.every((id, i) => i === 0 || ids[i - 1] < id);
 }
 
-function checkIpv4({ address, prefixLength }: EntityKeys['ipv4Network']): void {
-  if (!isMasked(address, prefixLength)) throw new PolicyError('an IPv4 network has host bits set');
-}
-
-function checkIpv6({ address, prefixLength }: EntityKeys['ipv6Network']): void {
-  const masked = (address satisfies Ipv6Words).every((word, i) =>
-    isMasked(word, Math.min(Math.max(prefixLength - i * 32, 0), 32)),
-  );
-  if (!masked) throw new PolicyError('an IPv6 network has host bits set');
-}
-
-function isMasked(word: number, bits: number): boolean {
-  return bits === 32 || (word & (0xffff_ffff >>> bits)) === 0;
+function checkMasked(words: readonly number[], prefixLength: number, family: string): void {
+  const isMasked = words.every((word, i) => {
+    const hostBits = Math.min(Math.max((i + 1) * 32 - prefixLength, 0), 32);
+    return word % 2 ** hostBits === 0;
+  });
+  if (!isMasked) throw new PolicyError(`an ${family} network has host bits set`);
 }

@@ -5,6 +5,7 @@ import {
   type EntityKeys,
   type EntityKind,
   type Row,
+  toKeyRow,
   toRow,
 } from '@weir/config-model';
 import type { PolicySpaces } from './policy-spaces.js';
@@ -17,16 +18,14 @@ import { TimedRules } from './rules/timed-rules.js';
 import { Schedules, type SlotRow } from './schedules/schedules.js';
 import { Subscribers } from './subscribers/subscribers.js';
 
-/** The entities of one kind. `put` and `delete` return the row that was there before, to be removed from the digest. */
+/** The entities of one kind. Both return the row that was there before, to be removed from the digest; null: none. */
 export interface EntityStore<K extends EntityKind> {
-  readonly size: number;
-  /** @returns the row of the entity that was replaced; null: the entity is new. */
   put(entity: Entities[K]): Row | null;
-  /** @returns the row of the entity that was deleted; null: there was none. */
   delete(key: EntityKeys[K]): Row | null;
 }
 
-type NetworkKey = EntityKeys['ipv4Network' | 'ipv6Network'];
+type NetworkKind = 'ipv4Network' | 'ipv6Network';
+type NetworkStore = EntityStore<NetworkKind>;
 
 /** The whole configuration, each kind of entity in the structure that answers queries. */
 export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K> }> {
@@ -48,7 +47,7 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
 
   /**
    * @param spaces nothing has been created in them yet.
-   * @param from those of which the spaces were forked.
+   * @param from those of which the spaces were forked; so `from` in each structure.
    */
   constructor(spaces: PolicySpaces, from?: EntityStores) {
     const { profiles, profileLists, domainRules } = spaces;
@@ -66,102 +65,105 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
     this.activeCatalogue = from?.activeCatalogue ?? null;
   }
 
-  readonly profile: EntityStore<'profile'> = storeOf(
-    () => this.profiles.size,
-    (profile) => this.profiles.set(profile),
-    ({ id }) => this.profiles.delete(id),
-  );
+  /** How many entities of each kind there are. */
+  sizes(): Record<EntityKind, number> {
+    return {
+      blockPage: this.pageCount,
+      profile: this.profiles.size,
+      domainRule: this.domainRules.size,
+      ipv4Network: this.subscribers.ipv4Networks.size,
+      ipv6Network: this.subscribers.ipv6Networks.size,
+      naptAssignment: this.subscribers.naptRanges.size,
+      schedule: this.schedules.size,
+      catalogue: this.activeCatalogue === null ? 0 : 1,
+      order: this.orders.size,
+      grant: this.grants.size,
+    };
+  }
 
-  readonly domainRule: EntityStore<'domainRule'> = storeOf(
-    () => this.domainRules.size,
-    ({ profileId, domainHash, verdict }) => {
+  readonly profile: EntityStore<'profile'> = {
+    put: (profile) => this.profiles.set(profile),
+    delete: ({ id }) => this.profiles.delete(id),
+  };
+
+  readonly domainRule: EntityStore<'domainRule'> = {
+    put: ({ profileId, domainHash, verdict }) => {
       const slot = this.profiles.slotOf(profileId);
       const previous = this.domainRules.set(slot, domainHash, verdict);
       return previous === 0 ? null : [profileId, domainHash, previous];
     },
-    ({ profileId, domainHash }) => {
+    delete: ({ profileId, domainHash }) => {
       const slot = this.profiles.findSlot(profileId);
       const previous = slot < 0 ? 0 : this.domainRules.delete(slot, domainHash);
       return previous === 0 ? null : [profileId, domainHash, previous];
     },
-  );
+  };
 
-  readonly ipv4Network = this.networkStore<'ipv4Network'>('ipv4Networks', ({ address }) => {
-    this.words[0] = address;
-  });
+  readonly ipv4Network: NetworkStore = this.networkStore('ipv4Network', 'ipv4Networks');
+  readonly ipv6Network: NetworkStore = this.networkStore('ipv6Network', 'ipv6Networks');
 
-  readonly ipv6Network = this.networkStore<'ipv6Network'>('ipv6Networks', ({ address }) => {
-    this.words.set(address);
-  });
-
-  readonly naptAssignment: EntityStore<'naptAssignment'> = storeOf(
-    () => this.subscribers.naptRanges.size,
-    (range) => {
-      const { address, lowerPort, upperPort } = range;
-      const slot = this.profiles.slotOf(range.profileId);
+  readonly naptAssignment: EntityStore<'naptAssignment'> = {
+    put: (range) => {
+      const { address, lowerPort, upperPort, profileId } = range;
+      const slot = this.profiles.slotOf(profileId);
       const previous = this.subscribers.naptRanges.set(address, lowerPort, upperPort, slot);
-      return this.naptRow(range, previous);
+      return this.rowOf('naptAssignment', range, previous);
     },
-    (range) => {
+    delete: (range) => {
       const { address, lowerPort, upperPort } = range;
       const previous = this.subscribers.naptRanges.delete(address, lowerPort, upperPort);
-      return this.naptRow(range, previous);
+      return this.rowOf('naptAssignment', range, previous);
     },
-  );
+  };
 
-  readonly schedule: EntityStore<'schedule'> = storeOf(
-    () => this.schedules.size,
-    (schedule) => {
+  readonly schedule: EntityStore<'schedule'> = {
+    put: (schedule) => {
       const slot = this.profiles.slotOf(schedule.profileId);
       const targetSlot = this.profiles.slotOf(schedule.targetProfileId);
       this.profiles.setScheduled(slot, true);
       return this.scheduleRow(this.schedules.set(slot, schedule, targetSlot));
     },
-    ({ profileId }) => {
+    delete: ({ profileId }) => {
       const slot = this.profiles.findSlot(profileId);
       const previous = slot < 0 ? null : this.schedules.delete(slot);
       if (previous !== null) this.profiles.setScheduled(slot, false);
       return this.scheduleRow(previous);
     },
-  );
+  };
 
-  readonly blockPage: EntityStore<'blockPage'> = storeOf(
-    () => this.pageCount,
-    ({ id, type }) => {
+  readonly blockPage: EntityStore<'blockPage'> = {
+    put: ({ id, type }) => {
       const previous = this.findBlockPage(id);
       this.pages.set(id, type);
       if (previous === undefined) this.pageCount++;
       return previous === undefined ? null : toRow('blockPage', previous);
     },
-    ({ id }) => {
+    delete: ({ id }) => {
       const previous = this.findBlockPage(id);
       if (previous === undefined) return null;
       this.pages.delete(id);
       this.pageCount--;
       return toRow('blockPage', previous);
     },
-  );
+  };
 
   findBlockPage(id: number): BlockPage | undefined {
     const type = this.pages.find(id);
     return type < 0 ? undefined : { id, type };
   }
 
-  readonly catalogue: EntityStore<'catalogue'> = storeOf(
-    () => (this.activeCatalogue === null ? 0 : 1),
-    (catalogue) => this.replaceCatalogue(catalogue),
-    () => this.replaceCatalogue(null),
-  );
+  readonly catalogue: EntityStore<'catalogue'> = {
+    put: (catalogue) => this.replaceCatalogue(catalogue),
+    delete: () => this.replaceCatalogue(null),
+  };
 
-  readonly order: EntityStore<'order'> = storeOf(
-    () => this.orders.size,
-    (order) => this.orders.set(order),
-    ({ id }) => this.orders.delete(id),
-  );
+  readonly order: EntityStore<'order'> = {
+    put: (order) => this.orders.set(order),
+    delete: ({ id }) => this.orders.delete(id),
+  };
 
-  readonly grant: EntityStore<'grant'> = storeOf(
-    () => this.grants.size,
-    (grant) => {
+  readonly grant: EntityStore<'grant'> = {
+    put: (grant) => {
       const previous = this.removeGrant(grant);
       const { domainHash, verdict, until } = grant;
       const owner = this.profiles.slotOf(grant.profileId);
@@ -169,8 +171,8 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
       this.profiles.setGranted(owner);
       return previous;
     },
-    (key) => this.removeGrant(key),
-  );
+    delete: (key) => this.removeGrant(key),
+  };
 
   private removeGrant({ profileId, domainHash }: EntityKeys['grant']): Row | null {
     const slot = this.profiles.findSlot(profileId);
@@ -187,37 +189,34 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
     return previous === null ? null : toRow('catalogue', previous);
   }
 
-  /** @param setWords puts the address into `words`. */
-  private networkStore<K extends 'ipv4Network' | 'ipv6Network'>(
-    networks: 'ipv4Networks' | 'ipv6Networks',
-    setWords: (key: EntityKeys[K]) => void,
-  ): EntityStore<K> {
-    const rowOf = ({ address, prefixLength }: NetworkKey, previousSlot: number): Row | null => {
-      if (previousSlot < 0) return null;
-      const words = typeof address === 'number' ? [address] : address;
-      return [...words, prefixLength, this.profiles.lookup.id(previousSlot)];
+  private networkStore(kind: NetworkKind, networks: `${NetworkKind}s`): NetworkStore {
+    const setWords = ({ address }: EntityKeys[NetworkKind]): void => {
+      if (typeof address === 'number') this.words[0] = address;
+      else this.words.set(address);
     };
-    return storeOf<K>(
-      () => this.subscribers[networks].size,
-      (network) => {
+    return {
+      put: (network) => {
         const slot = this.profiles.slotOf(network.profileId);
         setWords(network);
-        return rowOf(
-          network,
-          this.subscribers[networks].set(this.words, network.prefixLength, slot),
-        );
+        const previous = this.subscribers[networks].set(this.words, network.prefixLength, slot);
+        return this.rowOf(kind, network, previous);
       },
-      (key) => {
+      delete: (key) => {
         setWords(key);
-        return rowOf(key, this.subscribers[networks].delete(this.words, key.prefixLength));
+        const previous = this.subscribers[networks].delete(this.words, key.prefixLength);
+        return this.rowOf(kind, key, previous);
       },
-    );
+    };
   }
 
-  private naptRow(range: EntityKeys['naptAssignment'], previousSlot: number): Row | null {
+  /** The row of a key and the profile of that slot; −1: there was none. */
+  private rowOf<K extends NetworkKind | 'naptAssignment'>(
+    kind: K,
+    key: EntityKeys[K],
+    previousSlot: number,
+  ): Row | null {
     if (previousSlot < 0) return null;
-    const { address, lowerPort, upperPort } = range;
-    return [address, lowerPort, upperPort, this.profiles.lookup.id(previousSlot)];
+    return [...toKeyRow(kind, key), this.profiles.lookup.id(previousSlot)];
   }
 
   private scheduleRow(row: SlotRow | null): Row | null {
@@ -226,18 +225,4 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
     row[1] = this.profiles.lookup.id(row[1]);
     return row;
   }
-}
-
-function storeOf<K extends EntityKind>(
-  size: () => number,
-  put: EntityStore<K>['put'],
-  remove: EntityStore<K>['delete'],
-): EntityStore<K> {
-  return {
-    get size() {
-      return size();
-    },
-    put,
-    delete: remove,
-  };
 }

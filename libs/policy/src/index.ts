@@ -5,19 +5,15 @@ export {
   type Purpose,
   PURPOSES,
 } from './catalogue-index.js';
-export type { Client } from './client.js';
-export { ClientAddress, readIpv4, readIpv6, UNKNOWN_PORT } from './client-address.js';
+export { type Client, ClientAddress, readIpv4, readIpv6, UNKNOWN_PORT } from './client-address.js';
 export { Decision, isOfOrders, NO_TTL_CAP, Reason, Verdict } from './decision.js';
-export type { Explanation } from './explanation.js';
 export { ChunkMemory } from './memory/chunk-memory.js';
 export { countAsHeap, sharedBytes } from './memory/heap-weight.js';
 export { Policy } from './policy.js';
-export { PolicyError } from './check-operation.js';
-export { type PolicyOptions, PolicyReader, type PolicySource } from './policy-reader.js';
+export { type Explanation, PolicyReader, type PolicySource } from './policy-reader.js';
 export { activeTimes } from './schedules/active-times.js';
 export type { StepVerdict } from './rule-evaluator.js';
 export { MatchedBy, SubscriberMatch } from './subscribers/subscriber-lookup.js';
-export type { Invitation, PolicyMessage } from './sharing/policy-messages.js';
-export { PolicyShare, type Send } from './sharing/policy-share.js';
+export { type Invitation, type PolicyMessage, PolicyShare } from './sharing/policy-share.js';
 export { createReaderLock, ReadSide, WriteSide } from './sharing/reader-lock.js';
-export { SharedPolicy, type SharedPolicyOptions } from './sharing/shared-policy.js';
+export { SharedPolicy } from './sharing/shared-policy.js';

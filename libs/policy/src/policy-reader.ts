@@ -1,17 +1,15 @@
 import type { SuffixHashes } from '@weir/dns-name';
 import type { CatalogueIndex } from './catalogue-index.js';
-import type { Client } from './client.js';
+import type { Client } from './client-address.js';
 import { Decision, NO_TTL_CAP, Reason, type Verdict } from './decision.js';
-import type { Explanation } from './explanation.js';
-import { Lookups } from './lookups.js';
 import { PolicyError } from './check-operation.js';
 import type { Space } from './memory/space.js';
 import type { PolicySpaces } from './policy-spaces.js';
 import type { OrderLookup } from './rules/orders.js';
-import { RuleEvaluator } from './rule-evaluator.js';
-import { LOOK_AHEAD_MS } from './schedules/schedule-lookup.js';
+import { RuleEvaluator, type StepVerdict } from './rule-evaluator.js';
+import { LOOK_AHEAD_MS, ScheduleLookup } from './schedules/schedule-lookup.js';
 import { ZoneClock } from './schedules/zone-clock.js';
-import { MatchedBy, SubscriberMatch } from './subscribers/subscriber-lookup.js';
+import { MatchedBy, SubscriberLookup, SubscriberMatch } from './subscribers/subscriber-lookup.js';
 
 export interface PolicyOptions {
   /** IANA name of the time zone of schedules (decisions §5). */
@@ -33,6 +31,30 @@ export interface PolicySource<P extends PolicyReader = PolicyReader> {
   readonly policy: P | null;
 }
 
+/** The time for which the target of a schedule stays active without a break, in milliseconds. Null: for good. */
+interface SchedulePeriod {
+  readonly targetProfileId: number;
+  readonly sinceMs: number | null;
+  readonly untilMs: number | null;
+}
+
+/** A decision, and what it was made of. No part of it names a domain, as the policy knows only hashes. */
+export interface Explanation {
+  readonly decision: Decision;
+  /** The record that identifies the subscriber. */
+  readonly subscriber: SubscriberMatch;
+  /** Null: no period of a schedule holds now. */
+  readonly period: SchedulePeriod | null;
+  /** The next switch of its schedule; null: there will be none. */
+  readonly nextSwitchMs: number | null;
+  /**
+   * What each step says, in order of precedence. The first that says anything has decided; if none does, the name is
+   * permitted. The first step is `order` or `mandatoryCategory`; for a client without a profile there are no others. Of
+   * a secret category neither the suffix nor the id is known.
+   */
+  readonly steps: readonly StepVerdict[];
+}
+
 /**
  * Answers queries from the memory of a policy: the subscriber of a client, the active profile, its verdict on a name
  * (decisions §5, §7, §8). The policy itself is one, and every other thread can have one: one for each thread, as it has
@@ -42,7 +64,8 @@ export interface PolicySource<P extends PolicyReader = PolicyReader> {
  */
 export class PolicyReader {
   private readonly head: Space;
-  private readonly lookups: Lookups;
+  private readonly subscribers: SubscriberLookup;
+  private readonly schedules: ScheduleLookup;
   private readonly evaluator: RuleEvaluator;
   private readonly clock: ZoneClock;
 
@@ -57,8 +80,9 @@ export class PolicyReader {
       throw new PolicyError('the time zone of schedules is unknown', { cause });
     }
     this.head = spaces.head;
-    this.lookups = new Lookups(spaces, this.clock);
-    this.evaluator = new RuleEvaluator(this.lookups, this.clock);
+    this.subscribers = new SubscriberLookup(spaces);
+    this.schedules = new ScheduleLookup(spaces, this.clock);
+    this.evaluator = new RuleEvaluator(spaces, this.clock);
   }
 
   get revision(): number {
@@ -72,27 +96,34 @@ export class PolicyReader {
   }
 
   setCatalogue(index: CatalogueIndex | null): void {
-    this.evaluator.catalogue = index;
+    this.evaluator.setCatalogue(index);
   }
 
   /** Finds the profile of the client and the active one. Leaves the fields that `judge` sets as they are. */
   identify(client: Client, nowMs: number, out: Decision): void {
     this.clock.nowMs = nowMs;
-    const { subscribers } = this.lookups;
+    const { subscribers } = this;
+    const { profiles } = this.evaluator;
     const slot = subscribers.find(client);
     out.isOutsideRanges = subscribers.matchedBy === MatchedBy.outsideRanges;
-    this.identifySlot(slot, out);
+    out.ttlCapSeconds = NO_TTL_CAP;
+    const hasProfile = slot >= 0 && profiles.exists(slot);
+    out.ownSlot = hasProfile ? slot : -1;
+    out.profileId = hasProfile ? profiles.id(slot) : -1;
+    out.activeSlot =
+      hasProfile && profiles.isScheduled(slot) ? this.activeSlot(slot, out) : out.ownSlot;
+    out.activeProfileId = hasProfile ? profiles.id(out.activeSlot) : -1;
   }
 
   /** Finds the network or NAPT range that identifies the subscriber of a client. Allocates nothing, never throws. */
   match(client: Client, out: SubscriberMatch): void {
-    this.lookups.subscribers.match(client, out);
+    this.subscribers.match(client, out);
   }
 
   /** Judges a name, the queried one or a CNAME target, by the active profile that `identify` of this policy found. */
   judge(names: SuffixHashes, out: Decision): void {
     const { activeSlot } = out;
-    const hasProfile = activeSlot >= 0 && this.lookups.profiles.exists(activeSlot);
+    const hasProfile = activeSlot >= 0 && this.evaluator.profiles.exists(activeSlot);
     this.evaluator.judge(hasProfile ? activeSlot : -1, names, out);
   }
 
@@ -108,7 +139,7 @@ export class PolicyReader {
 
   /** The texts of orders, by `Decision.orderNumber`. */
   get orders(): OrderLookup {
-    return this.lookups.orders;
+    return this.evaluator.orders;
   }
 
   /** `identify`, then `judge`. */
@@ -136,8 +167,8 @@ export class PolicyReader {
   }
 
   private schedule(slot: number): Pick<Explanation, 'period' | 'nextSwitchMs'> {
-    const { schedules, profiles } = this.lookups;
-    const { clock } = this;
+    const { clock, schedules } = this;
+    const { profiles } = this.evaluator;
     if (!schedules.find(slot)) return { period: null, nextSwitchMs: null };
     const { isInside, targetSlot, untilMs } = schedules;
     const nextSwitchMs = Number.isFinite(untilMs) ? untilMs : null;
@@ -159,34 +190,13 @@ export class PolicyReader {
     return { period: { targetProfileId, sinceMs, untilMs: nextSwitchMs }, nextSwitchMs };
   }
 
-  private identifySlot(slot: number, out: Decision): void {
-    const { profiles } = this.lookups;
-    out.ttlCapSeconds = NO_TTL_CAP;
-    if (slot < 0 || !profiles.exists(slot)) {
-      clear(out);
-      return;
-    }
-    const activeSlot = profiles.isScheduled(slot) ? this.activeSlot(slot, out) : slot;
-    out.profileId = profiles.id(slot);
-    out.ownSlot = slot;
-    out.activeSlot = activeSlot;
-    out.activeProfileId = profiles.id(activeSlot);
-  }
-
   /** The target of the schedule during its periods, if that profile exists; else `slot`. Caps the TTL. */
   private activeSlot(slot: number, out: Decision): number {
-    const { profiles, schedules } = this.lookups;
+    const { schedules } = this;
     if (!schedules.find(slot)) return slot;
     const seconds = Math.floor((schedules.untilMs - this.clock.nowMs) / 1000);
     out.ttlCapSeconds = Math.max(1, Math.min(NO_TTL_CAP, seconds));
     const { isInside, targetSlot } = schedules;
-    return isInside && profiles.exists(targetSlot) ? targetSlot : slot;
+    return isInside && this.evaluator.profiles.exists(targetSlot) ? targetSlot : slot;
   }
-}
-
-function clear(out: Decision): void {
-  out.profileId = -1;
-  out.activeProfileId = -1;
-  out.ownSlot = -1;
-  out.activeSlot = -1;
 }

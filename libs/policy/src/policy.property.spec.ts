@@ -2,13 +2,11 @@ import { type Operation, type Profile, RuleVerdict, toRow } from '@weir/config-m
 import { SuffixHashes, toWireName } from '@weir/dns-name';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Client } from './client.js';
+import type { Client } from './client-address.js';
 import { Decision, isOfOrders, NO_TTL_CAP, Reason, Verdict } from './decision.js';
-import type { Explanation } from './explanation.js';
 import { Policy } from './policy.js';
-import type { PolicyReader } from './policy-reader.js';
-import { PolicyShare } from './sharing/policy-share.js';
-import type { PolicyMessage } from './sharing/policy-messages.js';
+import type { Explanation, PolicyReader } from './policy-reader.js';
+import { type PolicyMessage, PolicyShare } from './sharing/policy-share.js';
 import { SharedPolicy } from './sharing/shared-policy.js';
 import { asker, listings, name, operation, WEEKS } from './testing/arbitraries.js';
 import { client, KEY } from './testing/fixtures.js';

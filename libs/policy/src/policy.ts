@@ -4,10 +4,8 @@ import {
   type DeleteOperation,
   Digest,
   EMPTY_DIGEST,
-  ENTITY_KINDS,
   type EntityKind,
   FlatRows,
-  type Operation,
   type PutOperation,
   toRow,
 } from '@weir/config-model';
@@ -17,22 +15,6 @@ import { loadRows } from './load-rows.js';
 import { Fork, type SpaceOptions } from './memory/space.js';
 import { HEAD_WORDS, type PolicyOptions, PolicyReader, writeRevision } from './policy-reader.js';
 import { createSpaces, forkSpaces, giveAwaySpaces, type PolicySpaces } from './policy-spaces.js';
-
-/** Bytes of each structure. */
-export type PolicyMemory = Readonly<
-  Record<
-    | 'profiles'
-    | 'domainRules'
-    | 'ipv4Networks'
-    | 'ipv6Networks'
-    | 'naptRanges'
-    | 'schedules'
-    | 'orderTables'
-    | 'orders'
-    | 'grants',
-    number
-  >
->;
 
 /**
  * The configuration in the form that answers queries, in the thread that changes it. Changes are applied one revision
@@ -101,15 +83,14 @@ export class Policy extends PolicyReader {
   }
 
   counts(): Record<EntityKind, number> {
-    const entries = ENTITY_KINDS.map((kind) => [kind, this.stores[kind].size]);
-    return Object.fromEntries(entries) as Record<EntityKind, number>;
+    return this.stores.sizes();
   }
 
   /**
    * Bytes that each structure uses, with free space in between. Not counted: the rows of schedules (about 300 bytes
    * each) and block pages (about 100), which are ordinary objects, and the catalogue image, which its owner counts.
    */
-  memory(): PolicyMemory {
+  memory(): Readonly<Record<string, number>> {
     const { profiles, domainRules, subscribers, schedules, orders, grants } = this.stores;
     return {
       profiles: profiles.bytes,
@@ -129,10 +110,11 @@ export class Policy extends PolicyReader {
    * change: for example, the deletion of an entity that does not exist has no other effect than a different digest.
    * @throws PolicyError when an operation cannot be applied (`reload`, malformed entities). Then none is applied.
    */
-  apply(change: Change): void {
-    change.operations.forEach(checkOperation);
-    for (const operation of change.operations) this.applyChecked(operation);
-    this.setRevision(change.revision);
+  apply({ operations, revision }: Change): void {
+    for (const operation of operations) checkOperation(operation);
+    for (const operation of operations)
+      this.applyChecked(operation as PutOperation | DeleteOperation);
+    this.setRevision(revision);
   }
 
   /**
@@ -155,7 +137,7 @@ export class Policy extends PolicyReader {
    */
   put(operation: PutOperation): void {
     checkOperation(operation);
-    this.store(operation);
+    this.applyChecked(operation);
   }
 
   /**
@@ -172,21 +154,13 @@ export class Policy extends PolicyReader {
     return this.stores.findBlockPage(id);
   }
 
-  private applyChecked(operation: Operation): void {
-    if (operation.type === 'put') this.store(operation);
-    else if (operation.type === 'delete') this.remove(operation);
-  }
-
-  private store(operation: PutOperation): void {
-    const { kind, entity } = operation;
+  private applyChecked(operation: PutOperation | DeleteOperation): void {
+    const { kind } = operation;
     // The type of the operation ties entity to kind. The compiler cannot see that the store of the kind takes it.
-    const previous = (this.stores[kind] as EntityStore<EntityKind>).put(entity);
+    const store = this.stores[kind] as EntityStore<EntityKind>;
+    const isPut = operation.type === 'put';
+    const previous = isPut ? store.put(operation.entity) : store.delete(operation.key);
     if (previous !== null) this.sum.remove(kind, previous);
-    this.sum.add(kind, toRow(kind, entity));
-  }
-
-  private remove({ kind, key }: DeleteOperation): void {
-    const previous = (this.stores[kind] as EntityStore<EntityKind>).delete(key);
-    if (previous !== null) this.sum.remove(kind, previous);
+    if (isPut) this.sum.add(kind, toRow(kind, operation.entity));
   }
 }

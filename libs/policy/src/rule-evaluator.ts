@@ -2,17 +2,15 @@ import { RuleVerdict } from '@weir/config-model';
 import type { SuffixHashes } from '@weir/dns-name';
 import type { CatalogueIndex, CategoryRewrite } from './catalogue-index.js';
 import { Decision, Reason, Verdict } from './decision.js';
-import type { Lookups } from './lookups.js';
-import type { ProfileLookup } from './profiles/profile-lookup.js';
-import type { DomainRuleLookup } from './rules/domain-rules.js';
-import type { TimedRuleLookup } from './rules/timed-rule-lookup.js';
+import type { PolicySpaces } from './policy-spaces.js';
+import { ProfileLookup } from './profiles/profiles.js';
+import { DomainRuleLookup } from './rules/domain-rules.js';
+import { OrderLookup } from './rules/orders.js';
+import { TimedRuleLookup } from './rules/timed-rule-lookup.js';
 import type { ZoneClock } from './schedules/zone-clock.js';
 
-/** Steps that come before those of a profile. */
-type PriorStep = (typeof Reason)['order' | 'mandatoryCategory' | 'grant'];
-type ProfileStep = (typeof Reason)['domainRule' | 'applicationRule' | 'whiteListOnly' | 'category'];
 /** A step of the evaluation, named by the reason that it gives when it decides. */
-export type RuleStep = PriorStep | ProfileStep;
+export type RuleStep = Exclude<Reason, (typeof Reason)['noProfile' | 'outsideRanges' | 'none']>;
 
 /** What a step says of a name, whether or not it is the one that decides. */
 export interface StepVerdict {
@@ -25,18 +23,16 @@ export interface StepVerdict {
 }
 
 /*
- * The order of precedence (decisions §14, §15, §7): orders, grants, then the steps of the profile. The first step that
- * matches decides; if none does, the name is permitted.
+ * The order of precedence (decisions §14, §15, §7): orders, mandatory categories, grants, then the steps of the
+ * profile. The first step that matches decides; if none does, the name is permitted.
  */
-const ORDERS: readonly PriorStep[] = [Reason.order, Reason.mandatoryCategory];
-const GRANTS: readonly PriorStep[] = [Reason.grant];
-const DOMAIN_RULES_FIRST: readonly ProfileStep[] = [
+const DOMAIN_RULES_FIRST: readonly RuleStep[] = [
   Reason.domainRule,
   Reason.applicationRule,
   Reason.whiteListOnly,
   Reason.category,
 ];
-const APPLICATION_RULES_FIRST: readonly ProfileStep[] = [
+const APPLICATION_RULES_FIRST: readonly RuleStep[] = [
   Reason.applicationRule,
   Reason.domainRule,
   Reason.whiteListOnly,
@@ -48,11 +44,13 @@ const NO_IDS: readonly number[] = [];
 
 /** Judges names by the rules of profiles. One evaluator serves all queries; `judge` allocates nothing. */
 export class RuleEvaluator {
-  private index: CatalogueIndex | null = null;
+  /** Set by `setCatalogue`. */
+  catalogue: CatalogueIndex | null = null;
+  readonly profiles: ProfileLookup;
+  readonly orders: OrderLookup;
   private mandatoryIds = NO_IDS;
-  private readonly profiles: ProfileLookup;
   private readonly domainRules: DomainRuleLookup;
-  private readonly orders: TimedRuleLookup;
+  private readonly orderRules: TimedRuleLookup;
   private readonly grants: TimedRuleLookup;
   /** The membership set of each suffix of the current name, valid when `isLookedUp`. */
   private readonly memberships = new Int32Array(MAX_LABELS);
@@ -65,35 +63,32 @@ export class RuleEvaluator {
   protected sink = 0;
 
   constructor(
-    lookups: Lookups,
+    spaces: PolicySpaces,
     private readonly clock: ZoneClock,
   ) {
-    this.profiles = lookups.profiles;
-    this.domainRules = lookups.domainRules;
-    this.orders = lookups.orders.rules;
-    this.grants = lookups.grants;
+    this.profiles = new ProfileLookup(spaces.profiles, spaces.profileLists);
+    this.domainRules = new DomainRuleLookup(spaces.domainRules, this.profiles.records);
+    this.orders = new OrderLookup(spaces);
+    this.orderRules = this.orders.rules;
+    this.grants = new TimedRuleLookup({ tables: spaces.grantTables, records: spaces.grants });
   }
 
-  get catalogue(): CatalogueIndex | null {
-    return this.index;
-  }
-
-  set catalogue(index: CatalogueIndex | null) {
-    this.index = index;
+  setCatalogue(index: CatalogueIndex | null): void {
+    this.catalogue = index;
     this.mandatoryIds = index?.mandatoryIds ?? NO_IDS;
   }
 
   /** Whether anything is denied to everybody. */
   get hasOrders(): boolean {
-    return this.mandatoryIds.length > 0 || !this.orders.isEmpty;
+    return this.mandatoryIds.length > 0 || !this.orderRules.isEmpty;
   }
 
   /** What all steps say of a name, in order of precedence, for the client of a decision. Allocates. */
   ladder({ activeSlot, ownSlot }: Decision, names: SuffixHashes): StepVerdict[] {
     this.prefetch(activeSlot, names);
     const out = new Decision();
-    out.ownSlot = ownSlot;
-    const verdictOf = (step: RuleStep, verdict: RuleVerdict | 0): StepVerdict => {
+    const says = (step: RuleStep, slot: number): StepVerdict => {
+      const verdict = this.evaluate(step, slot, names, out);
       const isCategory = step === Reason.category || step === Reason.mandatoryCategory;
       const isSecret = isCategory && this.hideSecret(out);
       const { matchedLabels, matchedId } = out;
@@ -101,16 +96,12 @@ export class RuleEvaluator {
       const isHidden = isSecret && step === Reason.category;
       return { step, verdict: isHidden ? 0 : verdict, matchedLabels, matchedId };
     };
-    const prior = (step: PriorStep): StepVerdict =>
-      verdictOf(step, this.evaluatePrior(step, names, out));
-    const [order, category] = ORDERS.map(prior);
+    const [order, category] = [says(Reason.order, -1), says(Reason.mandatoryCategory, -1)];
     // Together they are one step.
     const first = order.verdict === 0 && category.verdict !== 0 ? category : order;
     if (activeSlot < 0) return [first];
-    const ofProfile = this.stepsOf(activeSlot).map((step) =>
-      verdictOf(step, this.evaluate(step, activeSlot, names, out)),
-    );
-    return [first, ...GRANTS.map(prior), ...ofProfile];
+    const ofProfile = this.stepsOf(activeSlot).map((step) => says(step, activeSlot));
+    return [first, says(Reason.grant, ownSlot), ...ofProfile];
   }
 
   /** Hides which suffix and which category it was, if it is a secret one. @returns whether it is. */
@@ -122,7 +113,7 @@ export class RuleEvaluator {
   }
 
   /** The steps of a profile in order of precedence. */
-  private stepsOf(slot: number): readonly ProfileStep[] {
+  private stepsOf(slot: number): readonly RuleStep[] {
     return this.profiles.isAppawarePriority(slot) ? APPLICATION_RULES_FIRST : DOMAIN_RULES_FIRST;
   }
 
@@ -150,48 +141,33 @@ export class RuleEvaluator {
   private judgeSteps(slot: number, names: SuffixHashes, out: Decision): void {
     this.prefetch(slot, names);
     // Few names have an order, and few profiles a grant: these steps must cost the others nothing.
-    const isOrdered = this.orderCandidates !== 0 || this.mandatoryIds.length > 0;
-    if (isOrdered && this.judgePrior(ORDERS, -1, names, out)) return;
+    if (this.orderCandidates !== 0 && this.decides(Reason.order, -1, names, out)) return;
+    if (this.mandatoryIds.length > 0 && this.decides(Reason.mandatoryCategory, -1, names, out))
+      return;
     if (slot < 0) return setUndecided(slot, out);
     const { ownSlot } = out;
-    if (this.profiles.isGranted(ownSlot) && this.judgePrior(GRANTS, ownSlot, names, out)) return;
+    if (this.profiles.isGranted(ownSlot) && this.decides(Reason.grant, ownSlot, names, out)) return;
     const steps = this.stepsOf(slot);
-    for (let i = 0; i < steps.length; i++) {
-      const verdict = this.evaluate(steps[i], slot, names, out);
-      if (verdict !== 0) return this.decide(steps[i], verdict, slot, out);
-    }
+    for (let i = 0; i < steps.length; i++) if (this.decides(steps[i], slot, names, out)) return;
     setUndecided(slot, out);
   }
 
   /**
-   * @param page slot of the profile whose block page is shown; −1: that of no profile.
-   * @returns whether one of the steps has decided.
+   * Whether a step decides; then the decision is its own.
+   * @param slot of the profile that has the rules, and whose block page is shown; −1: they are those of everybody.
    */
-  private judgePrior(
-    steps: readonly PriorStep[],
-    page: number,
-    names: SuffixHashes,
-    out: Decision,
-  ): boolean {
-    for (let i = 0; i < steps.length; i++) {
-      const verdict = this.evaluatePrior(steps[i], names, out);
-      if (verdict === 0) continue;
-      this.decide(steps[i], verdict, page, out);
-      return true;
-    }
-    return false;
-  }
-
-  /** @param page as for `judgePrior`. */
-  private decide(step: RuleStep, verdict: RuleVerdict, page: number, out: Decision): void {
+  private decides(step: RuleStep, slot: number, names: SuffixHashes, out: Decision): boolean {
+    const verdict = this.evaluate(step, slot, names, out);
+    if (verdict === 0) return false;
     const { profiles } = this;
     out.reason = step;
     out.verdict = verdict === RuleVerdict.allow ? Verdict.permit : Verdict.block;
     // Only rules can allow. The other steps deny, or do not match.
     out.explicitAllow = verdict === RuleVerdict.allow;
-    if (verdict !== RuleVerdict.deny) return;
-    out.pageId = page < 0 ? -1 : profiles.pageId(page);
-    out.emptyDnsAnswer = page >= 0 && profiles.isEmptyDnsAnswer(page);
+    if (verdict === RuleVerdict.allow) return true;
+    out.pageId = slot < 0 ? -1 : profiles.pageId(slot);
+    out.emptyDnsAnswer = slot >= 0 && profiles.isEmptyDnsAnswer(slot);
+    return true;
   }
 
   /**
@@ -203,17 +179,19 @@ export class RuleEvaluator {
     const isListed = slot >= 0 || this.mandatoryIds.length > 0;
     this.catalogueCandidates =
       this.catalogue !== null && isListed ? this.catalogue.candidateMask(names) : 0;
-    this.orderCandidates = this.orders.candidateMask(names);
+    this.orderCandidates = this.orderRules.candidateMask(names);
     if (slot < 0) return;
     this.ruleCandidates = this.domainRules.candidateMask(slot, names);
     if (this.catalogueCandidates !== 0) this.sink = this.profiles.prefetchLists(slot);
   }
 
   /**
-   * Evaluates one step: allow, deny, or 0 for no match. Sets the suffix and the application or category that matched.
+   * Evaluates one step: allow, deny, or 0 for no match. Sets the suffix and the order, application or category that
+   * matched.
+   * @param slot as for `decides`.
    */
   private evaluate(
-    step: ProfileStep,
+    step: RuleStep,
     slot: number,
     names: SuffixHashes,
     out: Decision,
@@ -222,6 +200,10 @@ export class RuleEvaluator {
     out.matchedLabels = 0;
     out.matchedId = -1;
     switch (step) {
+      case Reason.order:
+        return this.matchOrders(names, out);
+      case Reason.grant:
+        return this.matchGrants(slot, names, out);
       case Reason.domainRule:
         return this.ruleCandidates !== 0 ? this.matchDomainRules(slot, names, out) : 0;
       case Reason.applicationRule:
@@ -234,42 +216,30 @@ export class RuleEvaluator {
         return this.catalogueCandidates !== 0 && profiles.categoryCount(slot) > 0
           ? this.matchCategories(slot, names, out)
           : 0;
-    }
-  }
-
-  /** The same of a step that comes before those of the profile. */
-  private evaluatePrior(step: PriorStep, names: SuffixHashes, out: Decision): RuleVerdict | 0 {
-    out.matchedLabels = 0;
-    out.matchedId = -1;
-    switch (step) {
-      case Reason.order:
-        return this.matchOrders(names, out);
       case Reason.mandatoryCategory:
         return this.catalogueCandidates !== 0 ? this.matchCategories(-1, names, out) : 0;
-      case Reason.grant:
-        return this.matchGrants(names, out);
     }
   }
 
   /** The order for the longest suffix, and of several for it that with the lowest id. */
   private matchOrders(names: SuffixHashes, out: Decision): RuleVerdict | 0 {
-    const { orders } = this;
+    const { orderRules } = this;
     for (let i = names.count - 1; i >= 0; i--) {
       if (!isCandidate(this.orderCandidates, i)) continue;
-      const order = orders.find(-1, names, i, this.clock);
+      const order = orderRules.find(-1, names, i, this.clock);
       if (order < 0) continue;
       out.orderNumber = order;
-      out.matchedId = orders.owner(order);
-      return this.matchTimed(orders, order, i, out);
+      out.matchedId = orderRules.owner(order);
+      return this.matchTimed(orderRules, order, i, out);
     }
     return 0;
   }
 
   /** The grant for the longest suffix. */
-  private matchGrants(names: SuffixHashes, out: Decision): RuleVerdict | 0 {
+  private matchGrants(slot: number, names: SuffixHashes, out: Decision): RuleVerdict | 0 {
     const { grants } = this;
     for (let i = names.count - 1; i >= 0; i--) {
-      const grant = grants.find(out.ownSlot, names, i, this.clock);
+      const grant = grants.find(slot, names, i, this.clock);
       if (grant >= 0) return this.matchTimed(grants, grant, i, out);
     }
     return 0;

@@ -1,6 +1,6 @@
 import { type HashKey, SuffixHashes } from '@weir/dns-name';
 import type { Query } from '@weir/dns-wire';
-import type { Client } from '../client.js';
+import type { Client } from '../client-address.js';
 import { Decision, Reason, Verdict } from '../decision.js';
 import type { LocalName, Rewrite } from './local-records.js';
 import type { ServerRecords } from './server-information.js';
@@ -19,6 +19,9 @@ export interface AskedQuery {
   nameHashLow: number;
   nameHashHigh: number;
 }
+
+/** What an answer is made from. */
+export type AskedMessage = Pick<AskedQuery, 'bytes' | 'query'>;
 
 /** What to do with a query. */
 export const Action = {

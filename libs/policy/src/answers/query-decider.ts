@@ -1,5 +1,5 @@
 import { CLASS_IN, HEADER_BYTES, type Query, Type } from '@weir/dns-wire';
-import type { Client } from '../client.js';
+import type { Client } from '../client-address.js';
 import { type Decision, isOfOrders, Reason, Verdict } from '../decision.js';
 import type { PolicySource } from '../policy-reader.js';
 import { Action, type AskedQuery, type DecidedQuery } from './decided-query.js';

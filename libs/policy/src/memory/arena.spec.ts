@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CHUNK_WORDS, chunkOf, startOf, wordOf } from './address.js';
+import { CHUNK_WORDS, chunkOf, Fork, Space, startOf, wordOf } from './space.js';
 import { Arena, FIRST_WORDS, LOOK_AHEAD_WORDS } from './arena.js';
-import { Fork, Space } from './space.js';
 
 const MOST = FIRST_WORDS / 8;
 const NOTHING = new Int32Array(0);

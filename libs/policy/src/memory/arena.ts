@@ -1,6 +1,5 @@
-import { chunkOf, MAX_CHUNKS, startOf, wordOf } from './address.js';
+import { chunkOf, MAX_CHUNKS, Space, startOf, wordOf } from './space.js';
 import { FreeBlocks } from './free-blocks.js';
-import { Space } from './space.js';
 
 /** Unused words at the end of each chunk: a reader may prefetch this many words behind any block. */
 export const LOOK_AHEAD_WORDS = 64;
@@ -8,12 +7,9 @@ export const LOOK_AHEAD_WORDS = 64;
 export const FIRST_WORDS = 1 << 16;
 
 /**
- * Allocates blocks of 32-bit words, each within one chunk of a space. It grows by whole chunks and never copies, so
- * growing costs the same at any size. A new chunk is as large as all before it together, up to 1 MiB.
- *
- * Best fit: a block is cut from the smallest free block that is large enough. A released block is joined with the
- * free blocks before and behind it. A chunk that is one free block is dropped, unless no other one has room for the
- * largest block. A block larger than `maxBlockWords` has its own chunk, which is dropped when the block is released.
+ * Allocates blocks of 32-bit words, each within one chunk of a space. It grows by whole chunks and never copies. Best
+ * fit; a released block is joined with the free blocks beside it (STRUCTURES.md). A chunk that is one free block is
+ * dropped, unless no other one has room for the largest block. A block larger than `maxBlockWords` has its own chunk.
  *
  * No block has the address 0. Word i of a block is `chunks[chunkOf(address)][wordOf(address) + i]`, and is written
  * through `own(address)`.
@@ -28,7 +24,6 @@ export class Arena {
 
   /**
    * @param space in which only this arena adds chunks from now on.
-   * @param from the arena of which the space was forked.
    */
   constructor(
     private readonly maxBlockWords: number,

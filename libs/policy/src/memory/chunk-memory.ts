@@ -21,7 +21,8 @@ export interface TakenChunk {
 export class ChunkMemory {
   /** By length. Other threads may still refer to the buffers, but do not read them. */
   private readonly spares = new Map<number, Int32Array[]>();
-  private waitingBytes = 0;
+  /** Memory that waits to be used again. */
+  spareBytes = 0;
   private mostBytes = LEAST_BYTES;
   /** The rest of the last slab. */
   private rest: Int32Array = NOTHING;
@@ -29,16 +30,11 @@ export class ChunkMemory {
   /** @param prepareSlab is given each new slab before it is written, for example to ask for huge pages. */
   constructor(private readonly prepareSlab?: (slab: Uint8Array) => void) {}
 
-  /** Memory that waits to be used again. */
-  get spareBytes(): number {
-    return this.waitingBytes;
-  }
-
   /** A chunk of any content: one that is no longer used, if there is one of that length, else a new one. */
   take(byteLength: number): TakenChunk {
     const spare = this.spares.get(byteLength)?.pop();
     if (spare !== undefined) {
-      this.waitingBytes -= byteLength;
+      this.spareBytes -= byteLength;
       return { chunk: new Int32Array(spare.buffer, spare.byteOffset, spare.length), isNew: false };
     }
     const isPart = byteLength >= LEAST_PART_BYTES;
@@ -48,8 +44,8 @@ export class ChunkMemory {
   /** Nobody reads or writes the chunk any more, in any thread. It waits, or goes to the garbage collector. */
   give(chunk: Int32Array): void {
     const { byteLength } = chunk;
-    if (this.waitingBytes + byteLength > this.mostBytes) return;
-    this.waitingBytes += byteLength;
+    if (this.spareBytes + byteLength > this.mostBytes) return;
+    this.spareBytes += byteLength;
     const list = this.spares.get(byteLength);
     if (list === undefined) this.spares.set(byteLength, [chunk]);
     else list.push(chunk);
@@ -59,8 +55,8 @@ export class ChunkMemory {
   limit(bytes: number): void {
     this.mostBytes = Math.max(bytes, LEAST_BYTES);
     for (const [byteLength, list] of this.spares) {
-      while (this.waitingBytes > this.mostBytes && list.pop() !== undefined) {
-        this.waitingBytes -= byteLength;
+      while (this.spareBytes > this.mostBytes && list.pop() !== undefined) {
+        this.spareBytes -= byteLength;
       }
     }
   }

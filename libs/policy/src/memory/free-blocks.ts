@@ -1,6 +1,5 @@
-import { chunkOf, wordOf } from './address.js';
+import { chunkOf, Space, wordOf } from './space.js';
 import { SlotRecords } from './slot-records.js';
-import { Space } from './space.js';
 
 /** The words of a record. */
 const RECORD_WORDS = 4;
@@ -31,11 +30,9 @@ export class FreeBlocks {
   private readonly first: Int32Array;
   /** A bit for each entry of `first` that is not 0. */
   private readonly present: Int32Array;
-  private sum: number;
 
   /**
    * @param space of the arena.
-   * @param from those of the arena of which the space was forked.
    */
   constructor(
     private readonly space: Space,
@@ -48,12 +45,6 @@ export class FreeBlocks {
     this.unusedRecord = from?.unusedRecord ?? 0;
     this.first = from?.first.slice() ?? new Int32Array(maxBlockWords + 2);
     this.present = from?.present.slice() ?? new Int32Array((this.first.length + 31) >>> 5);
-    this.sum = from?.sum ?? 0;
-  }
-
-  /** Words of all free blocks. */
-  get words(): number {
-    return this.sum;
   }
 
   /** Memory held for the records and lists, in bytes. */
@@ -116,7 +107,6 @@ export class FreeBlocks {
     record[at + WORDS] = words;
     record[at + NEXT] = next;
     record[at + PREVIOUS] = 0;
-    this.sum += words;
   }
 
   remove(freeBlock: number): void {
@@ -131,7 +121,6 @@ export class FreeBlocks {
     record[at + ADDRESS] = 0;
     record[at + NEXT] = this.unusedRecord;
     this.unusedRecord = freeBlock;
-    this.sum -= words;
   }
 
   private setFirst(size: number, freeBlock: number): void {

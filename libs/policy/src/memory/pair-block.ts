@@ -1,4 +1,4 @@
-import { wordOf } from './address.js';
+import { wordOf } from './space.js';
 import type { Arena } from './arena.js';
 
 /*

@@ -1,6 +1,5 @@
-import { chunkOf, wordOf } from './address.js';
-import { COUNT_MASK, locate, mayContain, seek } from './pair-block.js';
-import type { Space } from './space.js';
+import { chunkOf, type Space, wordOf } from './space.js';
+import { locate, mayContain, seek } from './pair-block.js';
 
 /*
  * A reference to a table is an address and a shape. Shape 0: there is no table. Above 0: a table in one block of that
@@ -18,12 +17,15 @@ export function capacityOf(shape: number): number {
   return shape > 0 ? shape : LEAF;
 }
 
+/** A mask of candidates has a bit for each of the first 31 words, and one for all others. */
+const LAST_BIT = 31;
+
 /** A mask of that many lowest bits. */
 export function lowest(bits: number): number {
   return (1 << bits) - 1;
 }
 
-/** Reads the hash tables of a `PairTables`, in any thread. Allocates nothing, except for `count`. */
+/** Reads the hash tables of a `PairTables`, in any thread. Allocates nothing. */
 export class PairLookup {
   private readonly chunks: readonly Int32Array[];
 
@@ -33,23 +35,6 @@ export class PairLookup {
     private readonly keyOfB: number,
   ) {
     this.chunks = space.chunks;
-  }
-
-  /** The number of entries of a table. Adds up its blocks. */
-  count(references: Int32Array, at: number): number {
-    const shape = references[at + 1];
-    if (shape === 0) return 0;
-    const words = this.wordsAt(references[at]);
-    const start = wordOf(references[at]);
-    if (shape > 0) return words[start] & COUNT_MASK;
-    const leaves = new Set(words.subarray(start, start + (1 << ~shape)));
-    let sum = 0;
-    for (const leaf of leaves) sum += this.wordsAt(leaf)[wordOf(leaf)] & COUNT_MASK;
-    return sum;
-  }
-
-  isEmpty(references: Int32Array, at: number): boolean {
-    return references[at + 1] === 0;
   }
 
   /** Word b of the entry with that key in the table whose reference is at `at`; 0: there is none. */
@@ -64,16 +49,16 @@ export class PairLookup {
   }
 
   /**
-   * Which of the first `count` words of `as`, at most 32, may be the a of an entry, as bits by index. A word without
-   * its bit is not. For several keys of which few exist: no branch depends on memory, so all reads are made at the
-   * same time.
+   * Which of the first `count` words of `as` may be the a of an entry, as bits: see `CatalogueIndex.candidateMask`. No
+   * branch depends on memory, so all reads are made at the same time.
    */
   candidateMask(references: Int32Array, at: number, as: Uint32Array, count: number): number {
     const shape = references[at + 1];
     if (shape === 0) return 0;
     const capacity = capacityOf(shape);
-    let mask = 0;
-    for (let i = 0; i < count; i++) {
+    let mask = count > LAST_BIT ? 1 << LAST_BIT : 0;
+    const end = Math.min(count, LAST_BIT);
+    for (let i = 0; i < end; i++) {
       const a = as[i] | 0;
       const block = this.blockOf(references, at, a);
       mask |= mayContain(this.wordsAt(block), wordOf(block), capacity, a) << i;

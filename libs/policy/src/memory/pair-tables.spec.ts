@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { COUNT_MASK } from './pair-block.js';
 import { REFERENCE_WORDS } from './pair-lookup.js';
 import { PairTables } from './pair-tables.js';
+import { wordOf } from './space.js';
 
 const KEY_BITS = 0xff;
 const VALUE = 1 << 20;
@@ -38,6 +40,17 @@ const scattered = (i: number): number => {
   return (mixed ^ (mixed >>> 16)) | 0;
 };
 
+/** The number of entries of a table: the sum of what the heads of its blocks say. */
+function countOf({ lookup }: PairTables, references: Int32Array, at: number): number {
+  const [address, shape] = references.subarray(at, at + REFERENCE_WORDS);
+  if (shape === 0) return 0;
+  const start = wordOf(address);
+  const leaves = lookup.wordsAt(address).subarray(start, start + (1 << ~shape));
+  const blocks = shape > 0 ? [address] : [...new Set(leaves)];
+  const heads = blocks.map((block) => lookup.wordsAt(block)[wordOf(block)]);
+  return heads.reduce((sum, head) => sum + (head & COUNT_MASK), 0);
+}
+
 describe('PairTables', () => {
   it('has the same entries as maps after any puts and deletes in several tables', () => {
     const step = fc.record({
@@ -63,7 +76,7 @@ describe('PairTables', () => {
           } else {
             expect(tables.set(references, at, a, value | key)).toBe(oracle.set(a, value | key));
           }
-          expect(tables.lookup.count(references, at)).toBe(oracle.size);
+          expect(countOf(tables, references, at)).toBe(oracle.size);
         }
         for (const { a, key } of steps) {
           oracles.forEach((oracle, table) => {
@@ -88,16 +101,16 @@ describe('PairTables', () => {
       tables.lookup.find(reference, 0, scattered(i), i & 7) === (VALUE | (i & 7));
     const stays = (i: number): boolean => i % 10 === 0;
     for (let i = 0; i < entries; i++) set(i);
-    expect(tables.lookup.count(reference, 0)).toBe(entries);
+    expect(countOf(tables, reference, 0)).toBe(entries);
     const { bytes } = tables;
     for (let i = 0; i < entries; i++) {
       if (!stays(i)) tables.delete(reference, 0, scattered(i), i & 7);
     }
-    expect(tables.lookup.count(reference, 0)).toBe(entries / 10);
+    expect(countOf(tables, reference, 0)).toBe(entries / 10);
     const wrong = Array.from({ length: entries }, (_, i) => i).filter((i) => has(i) !== stays(i));
     expect(wrong).toEqual([]);
     for (let i = 0; i < entries; i++) set(i);
-    expect(tables.lookup.count(reference, 0)).toBe(entries);
+    expect(countOf(tables, reference, 0)).toBe(entries);
     expect(Array.from({ length: entries }, (_, i) => i).filter((i) => !has(i))).toEqual([]);
     expect(tables.bytes).toBeLessThan(bytes * 1.25);
   });

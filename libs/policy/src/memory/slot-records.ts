@@ -23,7 +23,6 @@ export class SlotRecords {
     this.chunks = space.chunks;
   }
 
-  /** Memory held, in bytes. */
   get bytes(): number {
     return this.chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
   }

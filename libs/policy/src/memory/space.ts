@@ -1,6 +1,30 @@
-import { CHUNK_WORDS } from './address.js';
 import { type ChunkMemory, PLAIN_MEMORY } from './chunk-memory.js';
 import { countAsGarbage } from './heap-weight.js';
+
+/*
+ * An address names a word of an arena. Its high bits are the number of a chunk, its low bits the index of the word in
+ * that chunk. It is a signed 32-bit word: from chunk 8192 on it is negative.
+ */
+
+const CHUNK_BITS = 18;
+/** Words of the largest chunk for blocks: 1 MiB. A block with a chunk of its own may be longer. */
+export const CHUNK_WORDS = 1 << CHUNK_BITS;
+const CHUNK_MASK = CHUNK_WORDS - 1;
+/** 16 GiB. */
+export const MAX_CHUNKS = 2 ** (32 - CHUNK_BITS);
+
+export function chunkOf(address: number): number {
+  return address >>> CHUNK_BITS;
+}
+
+export function wordOf(address: number): number {
+  return address & CHUNK_MASK;
+}
+
+/** The address of the first word of a chunk. */
+export function startOf(chunk: number): number {
+  return chunk << CHUNK_BITS;
+}
 
 const WORD_BYTES = Int32Array.BYTES_PER_ELEMENT;
 const NOTHING = new Int32Array(new SharedArrayBuffer(0));
@@ -41,7 +65,8 @@ export class Space {
   readonly chunkWords: number;
   readonly memory: ChunkMemory;
   private freeNumbers: number[] = [];
-  private lastFork = NO_FORK;
+  /** What this space has in common with another one. */
+  fork = NO_FORK;
   /** By number: whether the other space of the fork has the chunk as well. */
   private common: boolean[] = [];
 
@@ -53,11 +78,6 @@ export class Space {
   /** The number of the next chunk. */
   get nextNumber(): number {
     return this.freeNumbers.at(-1) ?? this.chunks.length;
-  }
-
-  /** What this space has in common with another one. */
-  get fork(): Fork {
-    return this.lastFork;
   }
 
   /** Adds a chunk of zeros. */
@@ -123,11 +143,11 @@ export class Space {
   }
 
   private isCommon(number: number): boolean {
-    return !this.lastFork.isOver && this.common[number];
+    return !this.fork.isOver && this.common[number];
   }
 
   private shareAll(fork: Fork): void {
-    this.lastFork = fork;
+    this.fork = fork;
     this.common = this.chunks.map(() => true);
   }
 

@@ -27,35 +27,27 @@ export function mix(word: number): number {
 }
 
 /** A map from signed words to signed words. −1 and 2³¹ − 1 cannot be values. The first chunk has its reference. */
-export class WordMap {
-  private readonly lookup: WordMapLookup;
-  private readonly tables: PairTables;
+export class WordMap extends WordMapLookup {
+  private readonly writer: PairTables;
 
-  /** @param from the map of which the space was forked. */
   constructor(
     private readonly space = new Space(),
     from?: WordMap,
   ) {
     if (from === undefined) space.add(REFERENCE_WORDS);
-    this.tables = new PairTables(0, space, from?.tables);
-    this.lookup = new WordMapLookup(space);
+    super(space);
+    this.writer = new PairTables(0, space, from?.writer);
   }
 
-  /** Memory held, in bytes. */
   get bytes(): number {
-    return this.tables.bytes;
-  }
-
-  /** The value of a key; −1: there is none. Allocates nothing. */
-  find(key: number): number {
-    return this.lookup.find(key);
+    return this.writer.bytes;
   }
 
   set(key: number, value: number): void {
-    this.tables.set(this.space.own(0), 0, mix(key), value + 1);
+    this.writer.set(this.space.own(0), 0, mix(key), value + 1);
   }
 
   delete(key: number): void {
-    this.tables.delete(this.space.own(0), 0, mix(key), 0);
+    this.writer.delete(this.space.own(0), 0, mix(key), 0);
   }
 }

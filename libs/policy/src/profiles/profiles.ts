@@ -1,21 +1,143 @@
-import { ALL_PROFILE_FLAGS, type Profile, type Row, toRow } from '@weir/config-model';
-import { chunkOf, wordOf } from '../memory/address.js';
-import { Arena } from '../memory/arena.js';
-import type { SlotRecords } from '../memory/slot-records.js';
-import { Space } from '../memory/space.js';
-import { WordMap } from '../memory/word-map.js';
 import {
-  APPLICATION_COUNT,
-  CATEGORY_COUNT,
-  EXISTS,
-  FLAGS,
-  GRANTED,
-  ID,
-  LISTS,
-  PAGE_ID,
-  ProfileLookup,
-  SCHEDULED,
-} from './profile-lookup.js';
+  ALL_PROFILE_FLAGS,
+  encodeProfileFlags,
+  type Profile,
+  ProfileFlag,
+  type Row,
+  RuleVerdict,
+} from '@weir/config-model';
+import { Arena } from '../memory/arena.js';
+import { SlotRecords } from '../memory/slot-records.js';
+import { chunkOf, Space, wordOf } from '../memory/space.js';
+import { WordMap } from '../memory/word-map.js';
+
+/** The words of a slot. */
+const SLOT_WORDS = 8;
+const ID = 0;
+/** −1: the default page of the deployment. */
+const PAGE_ID = 1;
+const FLAGS = 2;
+/** The address of the category ids, ascending, then (application id, verdict) pairs, ascending by id. 0: none. */
+const LISTS = 3;
+const CATEGORY_COUNT = 4;
+const APPLICATION_COUNT = 5;
+/**
+ * The reference of its domain rules, two words. `DomainRules` writes them; here they share a cache line with the
+ * rest.
+ */
+export const RULES = 6;
+
+/** The low bits of `FLAGS` are those of the row of a profile, in constants because queries read them. */
+const WHITE_LIST_ONLY = ProfileFlag.whiteListOnly;
+const EMPTY_DNS_ANSWER = ProfileFlag.emptyDnsAnswer;
+const APPAWARE_PRIORITY = ProfileFlag.appawarePriorityOverBwlists;
+/** The high bits are of the slot. It stays granted when its last grant is removed. */
+const GRANTED = 1 << 28;
+const EXISTS = 1 << 29;
+const SCHEDULED = 1 << 30;
+
+/** Reads the profiles of `Profiles` by slot, in any thread. */
+export class ProfileLookup {
+  /** Only `Profiles` writes them. */
+  readonly records: SlotRecords;
+  private readonly lists: readonly Int32Array[];
+
+  constructor(records: Space, lists: Space) {
+    this.records = new SlotRecords(SLOT_WORDS, records);
+    this.lists = lists.chunks;
+  }
+
+  /** Whether the profile of a slot exists. The methods below need a profile that exists. None allocates. */
+  exists(slot: number): boolean {
+    return (this.records.read(slot, FLAGS) & EXISTS) !== 0;
+  }
+
+  id(slot: number): number {
+    return this.records.read(slot, ID);
+  }
+
+  /** −1: the default page of the deployment. */
+  pageId(slot: number): number {
+    return this.records.read(slot, PAGE_ID);
+  }
+
+  isWhiteListOnly(slot: number): boolean {
+    return (this.records.read(slot, FLAGS) & WHITE_LIST_ONLY) !== 0;
+  }
+
+  isEmptyDnsAnswer(slot: number): boolean {
+    return (this.records.read(slot, FLAGS) & EMPTY_DNS_ANSWER) !== 0;
+  }
+
+  isAppawarePriority(slot: number): boolean {
+    return (this.records.read(slot, FLAGS) & APPAWARE_PRIORITY) !== 0;
+  }
+
+  /** How many categories are blocked. */
+  categoryCount(slot: number): number {
+    return this.records.read(slot, CATEGORY_COUNT);
+  }
+
+  /** How many application rules there are. */
+  applicationCount(slot: number): number {
+    return this.records.read(slot, APPLICATION_COUNT);
+  }
+
+  /**
+   * Reads the first word of the lists.
+   * @returns that word, to be kept, so that the compiler does not remove the read.
+   */
+  prefetchLists(slot: number): number {
+    const address = this.records.read(slot, LISTS);
+    return this.lists[chunkOf(address)][wordOf(address)];
+  }
+
+  /** `deny`: the category is blocked. 0: it is not. */
+  categoryVerdict(slot: number, categoryId: number): RuleVerdict | 0 {
+    const address = this.records.read(slot, LISTS);
+    const lists = this.lists[chunkOf(address)];
+    const at = search(lists, wordOf(address), this.categoryCount(slot), 1, categoryId);
+    return at < 0 ? 0 : RuleVerdict.deny;
+  }
+
+  /** 0: no rule. */
+  applicationVerdict(slot: number, applicationId: number): RuleVerdict | 0 {
+    const address = this.records.read(slot, LISTS);
+    const lists = this.lists[chunkOf(address)];
+    const start = wordOf(address) + this.categoryCount(slot);
+    const at = search(lists, start, this.applicationCount(slot), 2, applicationId);
+    return at < 0 ? 0 : (lists[at + 1] as RuleVerdict);
+  }
+
+  /** Whether the profile has a schedule. Kept here so that a profile without one needs no lookup. */
+  isScheduled(slot: number): boolean {
+    return (this.records.read(slot, FLAGS) & SCHEDULED) !== 0;
+  }
+
+  /** Whether the profile has, or once had, a grant. */
+  isGranted(slot: number): boolean {
+    return (this.records.read(slot, FLAGS) & GRANTED) !== 0;
+  }
+}
+
+/** The index of `value` among `count` ascending words, `stride` apart from `start`; −1: it is not among them. */
+function search(
+  words: Int32Array,
+  start: number,
+  count: number,
+  stride: number,
+  value: number,
+): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (words[start + middle * stride] < value) low = middle + 1;
+    else high = middle;
+  }
+  const at = start + low * stride;
+  return low < count && words[at] === value ? at : -1;
+}
 
 const MAX_LIST_WORDS = 4096;
 /** The flags that do not depend on the profile. */
@@ -35,24 +157,18 @@ export class Profiles {
   private readonly records: SlotRecords;
   private readonly lists: Arena;
   private slotCount: number;
-  private count: number;
+  size: number;
 
-  /** @param from those of which the spaces were forked. */
-  constructor(records = new Space(), lists = new Space(), from?: Profiles) {
+  constructor(records: Space, lists: Space, from?: Profiles) {
     this.lookup = new ProfileLookup(records, lists);
     this.records = this.lookup.records;
     this.lists = new Arena(MAX_LIST_WORDS, lists, from?.lists);
     this.directorySpace = from?.directorySpace.forkFor(records.fork) ?? new Space();
     this.directory = new WordMap(this.directorySpace, from?.directory);
     this.slotCount = from?.slotCount ?? 0;
-    this.count = from?.count ?? 0;
+    this.size = from?.size ?? 0;
   }
 
-  get size(): number {
-    return this.count;
-  }
-
-  /** Memory held, in bytes. */
   get bytes(): number {
     return this.records.bytes + this.directory.bytes + this.lists.bytes;
   }
@@ -78,13 +194,9 @@ export class Profiles {
     const slot = this.slotOf(profile.id);
     const previous = this.lookup.exists(slot) ? this.remove(slot) : null;
     const { categoryIds, applicationRules } = profile;
-    const [, pageId, flags] = toRow('profile', profile);
-    this.records.write(slot, PAGE_ID, pageId ?? -1);
-    this.records.write(
-      slot,
-      FLAGS,
-      (this.records.read(slot, FLAGS) & OF_SLOT) | EXISTS | (flags ?? 0),
-    );
+    const kept = this.records.read(slot, FLAGS) & OF_SLOT;
+    this.records.write(slot, PAGE_ID, profile.pageId ?? -1);
+    this.records.write(slot, FLAGS, kept | EXISTS | encodeProfileFlags(profile));
     this.records.write(slot, CATEGORY_COUNT, categoryIds.length);
     this.records.write(slot, APPLICATION_COUNT, applicationRules.length);
     const words = [
@@ -96,7 +208,7 @@ export class Profiles {
       this.lists.own(address).set(words, wordOf(address));
       this.records.write(slot, LISTS, address);
     }
-    this.count++;
+    this.size++;
     return previous;
   }
 
@@ -124,20 +236,13 @@ export class Profiles {
     const listed = Array.from(this.lists.chunks[chunkOf(address)].subarray(at, at + words));
     const pageId = this.lookup.pageId(slot);
     const flags = this.records.read(slot, FLAGS);
-    const row = [
-      ...[
-        this.lookup.id(slot),
-        pageId < 0 ? null : pageId,
-        flags & ALL_PROFILE_FLAGS,
-        categoryCount,
-      ],
-      ...[...listed.slice(0, categoryCount), this.lookup.applicationCount(slot)],
-      ...listed.slice(categoryCount),
-    ];
+    const head = [this.lookup.id(slot), pageId < 0 ? null : pageId, flags & ALL_PROFILE_FLAGS];
+    const categories = [categoryCount, ...listed.slice(0, categoryCount)];
+    const applications = [this.lookup.applicationCount(slot), ...listed.slice(categoryCount)];
     if (address !== 0) this.lists.release(address, words);
     this.records.write(slot, LISTS, 0);
     this.records.write(slot, FLAGS, flags & OF_SLOT);
-    this.count--;
-    return row;
+    this.size--;
+    return [...head, ...categories, ...applications];
   }
 }

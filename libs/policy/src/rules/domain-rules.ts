@@ -3,15 +3,13 @@ import type { SuffixHashes } from '@weir/dns-name';
 import { PairLookup } from '../memory/pair-lookup.js';
 import { PairTables } from '../memory/pair-tables.js';
 import type { SlotRecords } from '../memory/slot-records.js';
-import { Space } from '../memory/space.js';
-import { RULES } from '../profiles/profile-lookup.js';
+import type { Space } from '../memory/space.js';
+import { RULES } from '../profiles/profiles.js';
 
 /** The bits of the high half of a hash that belong to its low 53 bits (decisions §4). */
 export const HIGH_BITS = 0x1f_ffff;
 /** The verdict is above them. */
 export const VERDICT_SHIFT = 21;
-/** A mask has a bit for each of the first 31 suffixes, and one for all others. */
-export const LAST_BIT = 31;
 
 /** Searches `DomainRules`, in any thread. */
 export class DomainRuleLookup {
@@ -25,20 +23,10 @@ export class DomainRuleLookup {
     this.tables = new PairLookup(rules, HIGH_BITS);
   }
 
-  /** The number of rules of a slot. Adds up the blocks of the table. */
-  count(slot: number): number {
-    return this.tables.count(this.records.chunkOf(slot), referenceOf(this.records, slot));
-  }
-
   /** Which suffixes of a name the slot may have a rule for, as bits: see `CatalogueIndex.candidateMask`. */
   candidateMask(slot: number, { count, low }: SuffixHashes): number {
-    const mask = this.tables.candidateMask(
-      this.records.chunkOf(slot),
-      referenceOf(this.records, slot),
-      low,
-      Math.min(count, LAST_BIT),
-    );
-    return count > LAST_BIT ? mask | (1 << LAST_BIT) : mask;
+    const { records } = this;
+    return this.tables.candidateMask(records.chunkOf(slot), referenceOf(records, slot), low, count);
   }
 
   /** The verdict for exactly the suffix with that index in `names`; 0: there is no rule. Allocates nothing. */
@@ -46,9 +34,8 @@ export class DomainRuleLookup {
     // Both halves are signed, so that they are small integers and not boxed.
     const a = low[suffix] | 0;
     const b = high[suffix] & HIGH_BITS;
-    return verdictOf(
-      this.tables.find(this.records.chunkOf(slot), referenceOf(this.records, slot), a, b),
-    );
+    const { records } = this;
+    return verdictOf(this.tables.find(records.chunkOf(slot), referenceOf(records, slot), a, b));
   }
 }
 
@@ -69,26 +56,20 @@ const TWO_TO_32 = 4_294_967_296;
  */
 export class DomainRules {
   private readonly tables: PairTables;
-  private total: number;
+  size: number;
 
   /**
    * @param records of profiles, in which the references of the tables are kept.
-   * @param from those of which the spaces were forked.
    */
   constructor(
     private readonly records: SlotRecords,
-    space = new Space(),
+    space: Space,
     from?: DomainRules,
   ) {
     this.tables = new PairTables(HIGH_BITS, space, from?.tables);
-    this.total = from?.total ?? 0;
+    this.size = from?.size ?? 0;
   }
 
-  get size(): number {
-    return this.total;
-  }
-
-  /** Memory held, in bytes. */
   get bytes(): number {
     return this.tables.bytes;
   }
@@ -98,7 +79,7 @@ export class DomainRules {
     const b = highHalf(domainHash) | (verdict << VERDICT_SHIFT);
     const words = this.records.own(slot);
     const previous = this.tables.set(words, referenceOf(this.records, slot), domainHash | 0, b);
-    if (previous === 0) this.total++;
+    if (previous === 0) this.size++;
     return verdictOf(previous);
   }
 
@@ -107,7 +88,7 @@ export class DomainRules {
     const words = this.records.own(slot);
     const b = highHalf(domainHash);
     const previous = this.tables.delete(words, referenceOf(this.records, slot), domainHash | 0, b);
-    if (previous !== 0) this.total--;
+    if (previous !== 0) this.size--;
     return verdictOf(previous);
   }
 }

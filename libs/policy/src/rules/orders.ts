@@ -1,7 +1,6 @@
 import { type Order, type Row, RuleVerdict, toRow } from '@weir/config-model';
-import { chunkOf, wordOf } from '../memory/address.js';
+import { chunkOf, Space, wordOf } from '../memory/space.js';
 import { Arena } from '../memory/arena.js';
-import { Space } from '../memory/space.js';
 import { WordMap } from '../memory/word-map.js';
 import { TEXTS, TimedRuleLookup } from './timed-rule-lookup.js';
 import { TimedRules } from './timed-rules.js';
@@ -83,7 +82,6 @@ export class Orders {
   private readonly numbers: WordMap;
   private readonly numberSpace: Space;
 
-  /** @param from those of which the spaces were forked. */
   constructor(spaces: OrderSpaces, from?: Orders) {
     const { orderTables: tables, orders: records, orderTexts } = spaces;
     this.lookup = new OrderLookup(spaces);

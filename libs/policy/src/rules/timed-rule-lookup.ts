@@ -6,7 +6,7 @@ import type { Space } from '../memory/space.js';
 import { mix } from '../memory/word-map.js';
 import type { ZoneClock } from '../schedules/zone-clock.js';
 import { NO_TTL_CAP } from '../decision.js';
-import { HIGH_BITS, LAST_BIT, verdictOf } from './domain-rules.js';
+import { HIGH_BITS, verdictOf } from './domain-rules.js';
 
 /** The words of a rule. */
 export const RULE_WORDS = 8;
@@ -58,14 +58,12 @@ export class TimedRuleLookup {
 
   /** Whether there is no rule at all. */
   get isEmpty(): boolean {
-    return this.heads.isEmpty(this.chunks[0], 0);
+    return this.chunks[0][1] === 0;
   }
 
   /** Which suffixes of a name may have an order, as bits: see `CatalogueIndex.candidateMask`. */
   candidateMask({ count, low }: SuffixHashes): number {
-    if (this.isEmpty) return 0;
-    const mask = this.heads.candidateMask(this.chunks[0], 0, low, Math.min(count, LAST_BIT));
-    return count > LAST_BIT ? mask | (1 << LAST_BIT) : mask;
+    return this.heads.candidateMask(this.chunks[0], 0, low, count);
   }
 
   /** The number of the rule at the top of a tree; −1: there is none. */
@@ -115,9 +113,7 @@ export class TimedRuleLookup {
 
   /** Whole seconds to its end; `NO_TTL_CAP`: it has none, or a late one; −1: it has ended. */
   secondsLeft(rule: number, { nowMs }: ZoneClock): number {
-    const high = this.records.read(rule, HASH_HIGH) >> UNTIL_SHIFT;
-    if (high === NO_END) return NO_TTL_CAP;
-    const leftMs = (high * TWO_TO_32 + (this.records.read(rule, UNTIL_LOW) >>> 0)) * 1000 - nowMs;
+    const leftMs = this.until(rule) * 1000 - nowMs;
     return leftMs <= 0 ? -1 : Math.min(NO_TTL_CAP, Math.floor(leftMs / 1000));
   }
 

@@ -47,7 +47,6 @@ export class TimedRules {
   private readonly freeNumbers: number[];
   private recordCount: number;
 
-  /** @param from those of which the spaces were forked. */
   constructor(
     private readonly spaces: TimedRuleSpaces,
     private readonly isOfProfiles: boolean,

@@ -1,62 +1,15 @@
+import { type Period, WEEK_POINTS } from '@weir/config-model';
 import { SlotRecords } from '../memory/slot-records.js';
 import type { Space } from '../memory/space.js';
 import { WordMapLookup } from '../memory/word-map.js';
-import { HALF_HOUR_MS, isConstant, isInside, WEEK_WORDS } from './week-bits.js';
 import type { ZoneClock } from './zone-clock.js';
 
-const CHUNK_BITS = 10;
-const CHUNK_STATES = 1 << CHUNK_BITS;
-
-/** States by the number of a schedule. They take 21 bytes each. */
-class StateChunk {
-  /** The stamp of the record that the state was made from; 0: there is no state. */
-  readonly stamps = new Int32Array(CHUNK_STATES);
-  readonly fromMs = new Float64Array(CHUNK_STATES);
-  readonly untilMs = new Float64Array(CHUNK_STATES);
-  readonly isInside = new Uint8Array(CHUNK_STATES);
-}
-
-/**
- * What one thread knows of schedules: whether they are inside a period, and from when until when this holds. It
- * allocates nothing but room for the states of a thousand schedules when the first of them is asked for.
- */
-class ScheduleStates {
-  private readonly chunks: StateChunk[] = [];
-  private chunk = new StateChunk();
-  private at = 0;
-
-  /**
-   * Selects the state of a schedule, to be read or kept.
-   * @returns false: it is not known for this stamp and `clock.nowMs`, and must be kept.
-   */
-  select(number: number, stamp: number, { nowMs }: ZoneClock): boolean {
-    while (number >>> CHUNK_BITS >= this.chunks.length) this.chunks.push(new StateChunk());
-    const chunk = this.chunks[number >>> CHUNK_BITS];
-    const at = number & (CHUNK_STATES - 1);
-    this.chunk = chunk;
-    this.at = at;
-    if (chunk.stamps[at] === stamp && nowMs >= chunk.fromMs[at] && nowMs < chunk.untilMs[at]) {
-      return true;
-    }
-    chunk.stamps[at] = stamp;
-    return false;
-  }
-
-  keep(isInside: boolean, untilMs: number, fromMs: number): void {
-    const { chunk, at } = this;
-    chunk.isInside[at] = isInside ? 1 : 0;
-    chunk.untilMs[at] = untilMs;
-    chunk.fromMs[at] = fromMs;
-  }
-
-  get isInside(): boolean {
-    return this.chunk.isInside[this.at] !== 0;
-  }
-
-  get untilMs(): number {
-    return this.chunk.untilMs[this.at];
-  }
-}
+const HALF_HOUR_MS = 1_800_000;
+/** Words with a bit for each half hour of a week. */
+const WEEK_WORDS = Math.ceil(WEEK_POINTS / 32);
+const WEEK_MS = WEEK_POINTS * HALF_HOUR_MS;
+/** From Monday 00:00 to 1970-01-01, which was a Thursday. */
+const EPOCH_IN_WEEK_MS = 3 * 86_400_000;
 
 /** The memory of `Schedules`. */
 export interface ScheduleSpaces {
@@ -72,11 +25,23 @@ export const TARGET_SLOT = 1;
 /** The address and the number of the periods. Only `Schedules` reads them. */
 export const PERIODS = 2;
 export const PERIOD_COUNT = 3;
-/** The half hours of the week: see week-bits.ts. */
+/** The half hours of the week: see `weekBits`. */
 export const WEEK = SCHEDULE_WORDS - WEEK_WORDS;
 
 /** The next switch is at most a week away, or two weeks when a change of the offset skips one. */
 export const LOOK_AHEAD_MS = 15 * 86_400_000;
+
+const CHUNK_BITS = 10;
+const CHUNK_STATES = 1 << CHUNK_BITS;
+
+/** What a thread knows of a thousand schedules by their numbers: whether now is inside a period, and for how long. */
+class States {
+  /** The stamp of the record that the state was made from; 0: there is no state. */
+  readonly stamps = new Int32Array(CHUNK_STATES);
+  readonly fromMs = new Float64Array(CHUNK_STATES);
+  readonly untilMs = new Float64Array(CHUNK_STATES);
+  readonly isInside = new Uint8Array(CHUNK_STATES);
+}
 
 /**
  * Whether the target of a schedule decides now, and until when (decisions §5), by the `Schedules` of any thread.
@@ -94,7 +59,8 @@ export class ScheduleLookup {
 
   private readonly numbers: WordMapLookup;
   private readonly records: SlotRecords;
-  private readonly states = new ScheduleStates();
+  /** Allocated when the first schedule of each thousand is asked for. */
+  private readonly states: States[] = [];
 
   constructor(
     { scheduleSlots, schedules }: ScheduleSpaces,
@@ -108,25 +74,35 @@ export class ScheduleLookup {
   find(profileSlot: number): boolean {
     const number = this.numbers.find(profileSlot);
     if (number < 0) return false;
-    const { states } = this;
+    while (number >>> CHUNK_BITS >= this.states.length) this.states.push(new States());
+    const states = this.states[number >>> CHUNK_BITS];
+    const state = number & (CHUNK_STATES - 1);
     const words = this.records.chunkOf(number);
     const at = this.records.offsetOf(number);
-    if (!states.select(number, words[at + STAMP], this.clock)) this.seek(words, at + WEEK);
-    this.isInside = states.isInside;
-    this.untilMs = states.untilMs;
+    const { nowMs } = this.clock;
+    const isKnown =
+      states.stamps[state] === words[at + STAMP] &&
+      nowMs >= states.fromMs[state] &&
+      nowMs < states.untilMs[state];
+    if (!isKnown) {
+      this.seek(words, at + WEEK, states, state);
+      states.stamps[state] = words[at + STAMP];
+    }
+    this.isInside = states.isInside[state] !== 0;
+    this.untilMs = states.untilMs[state];
     this.targetSlot = words[at + TARGET_SLOT];
     return true;
   }
 
-  private seek(words: Int32Array, week: number): void {
+  private seek(words: Int32Array, week: number, states: States, state: number): void {
     const { clock } = this;
-    const { nowMs } = clock;
-    clock.seek(nowMs);
-    const inside = isInside(words, week, nowMs + clock.offsetMs);
-    const untilMs = isConstant(words, week)
+    clock.seek(clock.nowMs);
+    const inside = isInside(words, week, clock.nowMs + clock.offsetMs);
+    states.isInside[state] = inside ? 1 : 0;
+    states.fromMs[state] = clock.nowMs;
+    states.untilMs[state] = isConstant(words, week)
       ? Number.POSITIVE_INFINITY
       : this.nextSwitch(words, week, inside);
-    this.states.keep(inside, untilMs, nowMs);
   }
 
   /** Goes through the half hours of local time, and each change of the offset, until `isInside` would change. */
@@ -144,4 +120,37 @@ export class ScheduleLookup {
     }
     return at;
   }
+}
+
+/** Which half hours of a local week are inside the periods of a schedule: bit i is week point i. */
+export function weekBits(periods: readonly Period[]): Int32Array {
+  const bits = new Int32Array(WEEK_WORDS);
+  for (const { start, end } of periods) {
+    const length = end > start ? end - start : end - start + WEEK_POINTS;
+    for (let i = 0; i < length; i++) {
+      const point = (start + i) % WEEK_POINTS;
+      bits[point >>> 5] |= 1 << (point & 31);
+    }
+  }
+  return bits;
+}
+
+/** Whether the week that begins at `at` has all half hours inside, or all outside: then the schedule never switches. */
+function isConstant(words: Int32Array, at: number): boolean {
+  const first = isPointInside(words, at, 0);
+  for (let point = 1; point < WEEK_POINTS; point++) {
+    if (isPointInside(words, at, point) !== first) return false;
+  }
+  return true;
+}
+
+/** Whether a local time, in milliseconds since the epoch of that wall clock, is inside. */
+function isInside(words: Int32Array, at: number, localMs: number): boolean {
+  const sinceMonday = (localMs + EPOCH_IN_WEEK_MS) % WEEK_MS;
+  const point = Math.floor((sinceMonday < 0 ? sinceMonday + WEEK_MS : sinceMonday) / HALF_HOUR_MS);
+  return isPointInside(words, at, point);
+}
+
+function isPointInside(words: Int32Array, at: number, point: number): boolean {
+  return (words[at + (point >>> 5)] & (1 << (point & 31))) !== 0;
 }

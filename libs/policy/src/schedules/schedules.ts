@@ -1,8 +1,7 @@
 import type { Schedule } from '@weir/config-model';
-import { chunkOf, wordOf } from '../memory/address.js';
+import { chunkOf, Space, wordOf } from '../memory/space.js';
 import { Arena } from '../memory/arena.js';
 import { SlotRecords } from '../memory/slot-records.js';
-import { Space } from '../memory/space.js';
 import { WordMap } from '../memory/word-map.js';
 import {
   PERIOD_COUNT,
@@ -12,8 +11,8 @@ import {
   STAMP,
   TARGET_SLOT,
   WEEK,
+  weekBits,
 } from './schedule-lookup.js';
-import { weekBits } from './week-bits.js';
 
 /** Of a period: start and end. */
 const PERIOD_WORDS = 2;
@@ -36,14 +35,7 @@ export class Schedules {
   private recordCount: number;
   private stamp: number;
 
-  /** @param from those of which the spaces were forked. */
-  constructor(
-    { scheduleSlots, schedules }: ScheduleSpaces = {
-      scheduleSlots: new Space(),
-      schedules: new Space(),
-    },
-    from?: Schedules,
-  ) {
+  constructor({ scheduleSlots, schedules }: ScheduleSpaces, from?: Schedules) {
     this.numbers = new WordMap(scheduleSlots, from?.numbers);
     this.records = new SlotRecords(SCHEDULE_WORDS, schedules);
     this.periodSpace = from?.periodSpace.forkFor(schedules.fork) ?? new Space();
@@ -57,7 +49,6 @@ export class Schedules {
     return this.recordCount - this.freeNumbers.length;
   }
 
-  /** Memory held, in bytes. */
   get bytes(): number {
     return this.numbers.bytes + this.records.bytes + this.periods.bytes;
   }

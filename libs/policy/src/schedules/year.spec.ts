@@ -40,7 +40,7 @@ const SCHEDULES: Readonly<Record<string, readonly Period[]>> = {
   'all of the week but half an hour': [{ start: SUNDAY + 4, end: SUNDAY + 3 }],
 };
 
-/** The half hour of the local week in each quarter of an hour, by Temporal. */
+/** The half hour of the local week in each quarter of an hour, by Intl. */
 function wallClockOf(zone: string): Uint16Array {
   return Uint16Array.from({ length: MINUTES / STEADY_MINUTES }, (_, i) =>
     weekPointAt(FROM_MS + i * STEADY_MINUTES * MINUTE_MS, zone),

@@ -9,7 +9,7 @@ import {
   forkSpaces,
   type PolicySpaces,
 } from '../policy-spaces.js';
-import { IN_FORCE, type Invitation, type PolicyMessage, SENT } from './policy-messages.js';
+import { IN_FORCE, type Invitation, type PolicyMessage, SENT } from './policy-share.js';
 import { ReadSide } from './reader-lock.js';
 
 export interface SharedPolicyOptions {
@@ -28,17 +28,9 @@ interface Mirror {
 }
 
 /**
- * The policy that another thread shares, in the thread of one reader.
- *
- *     const policy = shared.enter();
- *     try {
- *       for (const query of batch) policy?.decide(…);
- *     } finally {
- *       shared.leave();
- *     }
- *
- * Between the two nothing changes, and the writer waits: no system call belongs there. A reader that has no queries
- * must still enter now and then, so that it drops the memory of policies that are no longer in force.
+ * The policy that another thread shares, in the thread of one reader: `enter`, the queries of a batch, `leave`
+ * (README.md). Between the two nothing changes, and the writer waits: no system call belongs there. A reader that has
+ * no queries must still enter now and then, so that it drops the memory of policies that are no longer in force.
  */
 export class SharedPolicy {
   private readonly readSide: ReadSide;

@@ -1,6 +1,5 @@
-import { chunkOf, wordOf } from '../memory/address.js';
+import { chunkOf, type Space, wordOf } from '../memory/space.js';
 import { Arena } from '../memory/arena.js';
-import { Space } from '../memory/space.js';
 import { WordMap, WordMapLookup } from '../memory/word-map.js';
 
 /**
@@ -13,22 +12,14 @@ const PARENT = 2;
 
 /** Searches `NaptRanges`, in any thread. */
 export class NaptLookup {
+  /** Of the range that the last `find` found: the lower port in the high half, the upper port in the low half. */
+  matchedBounds = 0;
   private readonly directory: WordMapLookup;
   private readonly chunks: readonly Int32Array[];
-  private matchedBounds = 0;
 
   constructor(directory: Space, blocks: Space) {
     this.directory = new WordMapLookup(directory);
     this.chunks = blocks.chunks;
-  }
-
-  /** The lower bound of the range that the last `find` found. Undefined if it found none. */
-  get matchedLowerPort(): number {
-    return this.matchedBounds >>> 16;
-  }
-
-  get matchedUpperPort(): number {
-    return this.matchedBounds & 0xffff;
   }
 
   /** Whether the address has ranges. Addresses may be signed or not. Allocates nothing. */
@@ -72,39 +63,26 @@ export class NaptLookup {
 
 /** Larger blocks, for addresses with more than 5461 ranges, have their own chunk. */
 const MAX_BLOCK_WORDS = 16_384;
-const NO_RANGES = new Int32Array(0);
 
 /**
  * The port ranges of shared addresses. Ranges of one address nest (decisions §3); the narrowest that has the port
- * wins.
- *
- * An address has one block: the number of its ranges, then the ranges in ascending order of the lower port. Of ranges
- * with the same lower port the wider is first. So the ranges around a range, the next of which is its parent (−1:
- * none), come before it. A search begins with the last range that starts at or before the port, and goes to the
- * parent while the range ends before the port.
+ * wins. An address has one block: the number of its ranges, then the ranges in ascending order of the lower port, the
+ * wider first. So the ranges around a range, the next of which is its parent (−1: none), come before it.
  *
  * The management API refuses ranges that overlap in part. Here one of those that have the port wins.
  */
 export class NaptRanges {
-  readonly lookup: NaptLookup;
   /** Address → its block. */
   private readonly directory: WordMap;
   private readonly blocks: Arena;
-  private count: number;
+  size: number;
 
-  /** @param from those of which the spaces were forked. */
-  constructor(directory = new Space(), blocks = new Space(), from?: NaptRanges) {
+  constructor(directory: Space, blocks: Space, from?: NaptRanges) {
     this.directory = new WordMap(directory, from?.directory);
     this.blocks = new Arena(MAX_BLOCK_WORDS, blocks, from?.blocks);
-    this.count = from?.count ?? 0;
-    this.lookup = new NaptLookup(directory, blocks);
+    this.size = from?.size ?? 0;
   }
 
-  get size(): number {
-    return this.count;
-  }
-
-  /** Memory held, in bytes. */
   get bytes(): number {
     return this.directory.bytes + this.blocks.bytes;
   }
@@ -112,7 +90,7 @@ export class NaptRanges {
   /** @returns the value the range had; −1: it is new. */
   set(address: number, lowerPort: number, upperPort: number, value: number): number {
     const block = this.directory.find(address | 0);
-    const ranges = block === -1 ? NO_RANGES : this.rangesOf(block);
+    const ranges = block === -1 ? [] : this.rangesOf(block);
     const bounds = (lowerPort << 16) | upperPort;
     const at = insertionPoint(ranges, bounds);
     if (at < ranges.length && ranges[at + BOUNDS] === bounds) {
@@ -120,13 +98,9 @@ export class NaptRanges {
       this.blocks.own(block)[wordOf(block) + 1 + at + VALUE] = value;
       return previous;
     }
-    const grown = new Int32Array(ranges.length + RANGE);
-    grown.set(ranges.subarray(0, at));
-    grown[at + BOUNDS] = bounds;
-    grown[at + VALUE] = value;
-    grown.set(ranges.subarray(at), at + RANGE);
-    this.replace(address, block, ranges.length, grown);
-    this.count++;
+    ranges.splice(at, 0, bounds, value, -1);
+    this.replace(address, block, ranges.length - RANGE, ranges);
+    this.size++;
     return -1;
   }
 
@@ -138,24 +112,21 @@ export class NaptRanges {
     const bounds = (lowerPort << 16) | upperPort;
     const at = insertionPoint(ranges, bounds);
     if (at === ranges.length || ranges[at + BOUNDS] !== bounds) return -1;
-    const value = ranges[at + VALUE];
-    const shrunk = new Int32Array(ranges.length - RANGE);
-    shrunk.set(ranges.subarray(0, at));
-    shrunk.set(ranges.subarray(at + RANGE), at);
-    this.replace(address, block, ranges.length, shrunk);
-    this.count--;
+    const [, value] = ranges.splice(at, RANGE);
+    this.replace(address, block, ranges.length + RANGE, ranges);
+    this.size--;
     return value;
   }
 
-  /** The ranges of a block, in place, to be read. */
-  private rangesOf(block: number): Int32Array {
+  /** A copy of the ranges of a block. */
+  private rangesOf(block: number): number[] {
     const chunk = this.blocks.chunks[chunkOf(block)];
     const at = wordOf(block) + 1;
-    return chunk.subarray(at, at + chunk[at - 1] * RANGE);
+    return Array.from(chunk.subarray(at, at + chunk[at - 1] * RANGE));
   }
 
   /** Stores the ranges of an address in a block of their size. @param block its current block; −1: it has none. */
-  private replace(address: number, block: number, words: number, ranges: Int32Array): void {
+  private replace(address: number, block: number, words: number, ranges: number[]): void {
     if (block !== -1) this.blocks.release(block, 1 + words);
     if (ranges.length === 0) {
       this.directory.delete(address | 0);
@@ -172,7 +143,7 @@ export class NaptRanges {
 }
 
 /** The offset of the first range that is not before one with those bounds. */
-function insertionPoint(ranges: Int32Array, bounds: number): number {
+function insertionPoint(ranges: readonly number[], bounds: number): number {
   let low = 0;
   let high = ranges.length / RANGE;
   while (low < high) {
@@ -188,7 +159,7 @@ function rank(bounds: number): number {
   return (bounds ^ 0xffff) >>> 0;
 }
 
-function linkParents(ranges: Int32Array): void {
+function linkParents(ranges: number[]): void {
   let around = -1;
   for (let range = 0; range * RANGE < ranges.length; range++) {
     const lowerPort = ranges[range * RANGE + BOUNDS] >>> 16;

@@ -1,5 +1,4 @@
-import { chunkOf, wordOf } from '../memory/address.js';
-import type { Space } from '../memory/space.js';
+import { chunkOf, type Space, wordOf } from '../memory/space.js';
 import { heapLength, matchesPrefix, nibbleAt, popCount } from './prefix-bits.js';
 import { KEY, LEAF_SHIFT, LINKS, META, RESULTS } from './prefix-node.js';
 
@@ -20,8 +19,9 @@ const LINE = 16;
 
 /** Searches a `PrefixTree`, in any thread. */
 export class PrefixLookup {
+  /** The length of the prefix that the last `find` found. Undefined if it found none. */
+  matchedLength = 0;
   private readonly chunks: readonly Int32Array[];
-  private matchedPrefix = 0;
   protected sink = 0;
   /** The offset of the results in a node. */
   private readonly resultsAt: number;
@@ -36,11 +36,6 @@ export class PrefixLookup {
     this.chunks = space.chunks;
     this.resultsAt = KEY + keyWords;
     this.leafWords = keyWords + 2;
-  }
-
-  /** The length of the prefix that the last `find` found. Undefined if it found none. */
-  get matchedLength(): number {
-    return this.matchedPrefix;
   }
 
   /** The value of the longest prefix that holds the address; −1: none. Allocates nothing. */
@@ -63,7 +58,7 @@ export class PrefixLookup {
       if (hits !== 0) {
         const longest = 31 - Math.clz32(hits);
         best = chunk[at + resultsAt + popCount(results & ((1 << longest) - 1))];
-        this.matchedPrefix = position + heapLength(longest);
+        this.matchedLength = position + heapLength(longest);
       }
       const links = chunk[at + LINKS];
       const below = (1 << nibble) - 1;
@@ -78,7 +73,7 @@ export class PrefixLookup {
       const length = chunk[leaf + this.keyWords];
       if (matchesPrefix(chunk, leaf, words, length)) {
         best = chunk[leaf + this.keyWords + 1];
-        this.matchedPrefix = length;
+        this.matchedLength = length;
       }
       break;
     }

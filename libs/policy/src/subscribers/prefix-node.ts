@@ -1,4 +1,4 @@
-import { chunkOf, wordOf } from '../memory/address.js';
+import { chunkOf, wordOf } from '../memory/space.js';
 import type { Arena } from '../memory/arena.js';
 import {
   appendHeapBits,
@@ -34,94 +34,76 @@ export function maxNodeWords(keyWords: number): number {
   return KEY + keyWords + 31 + 16 * (keyWords + 2);
 }
 
-/** One node in its stored form, to be changed and stored again. One editor is used for all nodes, one at a time. */
+/** One node, unpacked, to be changed and stored again. One editor is used for all nodes, one at a time. */
 export class NodeEditor {
-  private readonly words: Int32Array;
-  private readonly resultsAt: number;
+  position = 0;
+  private readonly key: Int32Array;
+  /** By heap index: the value, plus 1; 0: no such prefix is stored. */
+  private readonly results = new Int32Array(32);
+  /** By nibble: the address of the child; 0: there is none. */
+  private readonly children = new Int32Array(16);
+  /** By nibble: masked address, length, value. Length 0: there is none. */
+  private readonly leaves: Int32Array;
   private readonly leafWords: number;
 
   constructor(
     private readonly arena: Arena,
     private readonly keyWords: number,
   ) {
-    this.words = new Int32Array(maxNodeWords(keyWords));
-    this.resultsAt = KEY + keyWords;
+    this.key = new Int32Array(keyWords);
     this.leafWords = keyWords + 2;
-  }
-
-  get position(): number {
-    return this.words[META] & 0xff;
+    this.leaves = new Int32Array(16 * this.leafWords);
   }
 
   /** Results, children and leaves. */
   get entryCount(): number {
-    return popCount(this.words[RESULTS]) + popCount(this.words[LINKS]);
+    return popCount(this.resultBits()) + popCount(this.linkBits());
   }
 
   /** An empty node at `position` of that address. */
   start(words: ArrayLike<number>, position: number): void {
-    this.words[RESULTS] = 0;
-    this.words[LINKS] = 0;
-    this.words[META] = position;
+    this.position = position;
+    this.results.fill(0);
+    this.children.fill(0);
+    this.leaves.fill(0);
     for (let i = 0; i < this.keyWords; i++) {
       const kept = Math.min(Math.max(position - i * 32, 0), 32);
-      this.words[KEY + i] = kept === 0 ? 0 : words[i] & (-1 << (32 - kept));
+      this.key[i] = kept === 0 ? 0 : words[i] & (-1 << (32 - kept));
     }
   }
 
   hasChild(nibble: number): boolean {
-    return (this.words[LINKS] & (1 << nibble)) !== 0;
+    return this.children[nibble] !== 0;
   }
 
   child(nibble: number): number {
-    return this.words[this.childAt(nibble)];
+    return this.children[nibble];
   }
 
   hasLeaf(nibble: number): boolean {
-    return (this.words[LINKS] & (1 << (LEAF_SHIFT + nibble))) !== 0;
+    return this.leafLength(nibble) !== 0;
   }
 
   /** @returns the value it had; −1: it was not stored. */
   setResult(index: number, value: number): number {
-    const at = this.resultAt(index);
-    const isNew = (this.words[RESULTS] & (1 << index)) === 0;
-    const previous = isNew ? -1 : this.words[at];
-    if (isNew) {
-      this.splice(at, 0, 1);
-      this.words[RESULTS] |= 1 << index;
-      this.words[META] += 1 << RESULT_COUNT_SHIFT;
-    }
-    this.words[at] = value;
+    const previous = this.results[index] - 1;
+    this.results[index] = value + 1;
     return previous;
   }
 
   /** Also in place of a leaf. */
   setChild(nibble: number, address: number): void {
     this.removeLeaf(nibble);
-    const at = this.childAt(nibble);
-    if (!this.hasChild(nibble)) {
-      this.splice(at, 0, 1);
-      this.words[LINKS] |= 1 << nibble;
-      this.words[META] += 1 << CHILD_COUNT_SHIFT;
-    }
-    this.words[at] = address;
+    this.children[nibble] = address;
   }
 
   /** Also in place of a child. */
   setLeaf(nibble: number, words: ArrayLike<number>, length: number, value: number): void {
-    if (this.hasChild(nibble)) {
-      this.splice(this.childAt(nibble), 1, 0);
-      this.words[LINKS] &= ~(1 << nibble);
-      this.words[META] -= 1 << CHILD_COUNT_SHIFT;
-    }
-    let at = this.leafAt(nibble);
-    if (!this.hasLeaf(nibble)) {
-      this.splice(at, 0, this.leafWords);
-      this.words[LINKS] |= 1 << (LEAF_SHIFT + nibble);
-    }
-    for (let i = 0; i < this.keyWords; i++) this.words[at++] = words[i];
-    this.words[at++] = length;
-    this.words[at] = value;
+    this.children[nibble] = 0;
+    let at = nibble * this.leafWords;
+    for (let i = 0; i < this.keyWords; i++) this.leaves[at++] = words[i];
+    this.leaves[at++] = length;
+    this.leaves[at] = value;
   }
 
   /** Adds a prefix that begins with the address of the node, as a result or as a leaf. */
@@ -137,56 +119,62 @@ export class NodeEditor {
   /** Removes a prefix, a result or the leaf of a nibble. @returns its value; −1: it is not there. */
   takePrefix(nibble: number, words: Uint32Array, length: number): number {
     const { position } = this;
-    if (nodePosition(length) === position)
-      return this.takeResult(heapIndex(words, position, length));
-    if (!this.hasLeaf(nibble) || !this.isLeaf(nibble, words, length)) return -1;
+    if (nodePosition(length) === position) {
+      return this.setResult(heapIndex(words, position, length), -1);
+    }
+    if (!this.isLeaf(nibble, words, length)) return -1;
     const value = this.leafValue(nibble);
     this.removeLeaf(nibble);
     return value;
   }
 
-  /** Whether the leaf of a nibble, which must have one, is that prefix. */
+  /** Whether the leaf of a nibble is that prefix. */
   isLeaf(nibble: number, words: Uint32Array, length: number): boolean {
-    if (this.leafLength(nibble) !== length) return false;
-    const at = this.leafAt(nibble);
-    for (let i = 0; i < this.keyWords; i++) {
-      if (this.words[at + i] !== (words[i] | 0)) return false;
-    }
-    return true;
+    return (
+      this.leafLength(nibble) === length &&
+      this.leafKey(nibble).every((word, i) => word === (words[i] | 0))
+    );
   }
 
   leafKey(nibble: number): Int32Array {
-    const at = this.leafAt(nibble);
-    return this.words.subarray(at, at + this.keyWords);
+    const at = nibble * this.leafWords;
+    return this.leaves.subarray(at, at + this.keyWords);
   }
 
+  /** 0: there is no leaf. */
   leafLength(nibble: number): number {
-    return this.words[this.leafAt(nibble) + this.keyWords];
+    return this.leaves[nibble * this.leafWords + this.keyWords];
   }
 
   leafValue(nibble: number): number {
-    return this.words[this.leafAt(nibble) + this.keyWords + 1];
+    return this.leaves[nibble * this.leafWords + this.keyWords + 1];
   }
 
   load(address: number): void {
     const chunk = this.arena.chunks[chunkOf(address)];
-    const at = wordOf(address);
-    const end = this.wordsOf(chunk[at + RESULTS], chunk[at + LINKS]);
-    for (let i = 0; i < end; i++) this.words[i] = chunk[at + i];
+    let at = wordOf(address);
+    const [results, links, meta] = [chunk[at + RESULTS], chunk[at + LINKS], chunk[at + META]];
+    at += KEY;
+    this.start(chunk.subarray(at), meta & 0xff);
+    at += this.keyWords;
+    for (let i = 1; i < 32; i++) if ((results & (1 << i)) !== 0) this.results[i] = chunk[at++] + 1;
+    for (let n = 0; n < 16; n++) if ((links & (1 << n)) !== 0) this.children[n] = chunk[at++];
+    for (let n = 0; n < 16; n++) {
+      if ((links & (1 << (LEAF_SHIFT + n))) === 0) continue;
+      for (let i = 0; i < this.leafWords; i++) this.leaves[n * this.leafWords + i] = chunk[at++];
+    }
   }
 
   /** Writes the node to a new block of its size. @returns its address. */
   save(): number {
-    const address = this.arena.allocate(this.size);
+    const address = this.arena.allocate(this.wordsOf(this.resultBits(), this.linkBits()));
     this.write(address);
     return address;
   }
 
   /** Writes the node in place of the one at that address. @returns its address. */
   replace(address: number): number {
-    const chunk = this.arena.chunks[chunkOf(address)];
-    const at = wordOf(address);
-    if (this.wordsOf(chunk[at + RESULTS], chunk[at + LINKS]) !== this.size) {
+    if (this.wordsAt(address) !== this.wordsOf(this.resultBits(), this.linkBits())) {
       this.release(address);
       return this.save();
     }
@@ -196,25 +184,18 @@ export class NodeEditor {
 
   /** Releases the block of a node as it was last saved. */
   release(address: number): void {
-    const chunk = this.arena.chunks[chunkOf(address)];
-    const at = wordOf(address);
-    this.arena.release(address, this.wordsOf(chunk[at + RESULTS], chunk[at + LINKS]));
+    this.arena.release(address, this.wordsAt(address));
   }
 
   /** Replaces the node, at `nibble` of `parent`, by its only entry: a child as it is, a prefix as a leaf. */
   moveOnlyEntryTo(parent: NodeEditor, nibble: number): void {
-    const results = this.words[RESULTS];
-    const links = this.words[LINKS];
+    const [results, links] = [this.resultBits(), this.linkBits()];
+    const only = 31 - Math.clz32(results === 0 ? links : results);
     if (results !== 0) {
-      const index = 31 - Math.clz32(results);
-      const key = this.words.slice(KEY, KEY + this.keyWords);
-      appendHeapBits(key, this.position, index);
-      const length = this.position + heapLength(index);
-      parent.setLeaf(nibble, key, length, this.words[this.resultAt(index)]);
-      return;
-    }
-    const only = 31 - Math.clz32(links);
-    if (only < LEAF_SHIFT) {
+      const key = this.key.slice();
+      appendHeapBits(key, this.position, only);
+      parent.setLeaf(nibble, key, this.position + heapLength(only), this.results[only] - 1);
+    } else if (only < LEAF_SHIFT) {
       parent.setChild(nibble, this.child(only));
     } else {
       const leaf = only - LEAF_SHIFT;
@@ -222,63 +203,56 @@ export class NodeEditor {
     }
   }
 
-  private takeResult(index: number): number {
-    if ((this.words[RESULTS] & (1 << index)) === 0) return -1;
-    const at = this.resultAt(index);
-    const value = this.words[at];
-    this.splice(at, 1, 0);
-    this.words[RESULTS] &= ~(1 << index);
-    this.words[META] -= 1 << RESULT_COUNT_SHIFT;
-    return value;
+  private removeLeaf(nibble: number): void {
+    this.leaves[nibble * this.leafWords + this.keyWords] = 0;
   }
 
-  private removeLeaf(nibble: number): void {
-    if (!this.hasLeaf(nibble)) return;
-    this.splice(this.leafAt(nibble), this.leafWords, 0);
-    this.words[LINKS] &= ~(1 << (LEAF_SHIFT + nibble));
+  private resultBits(): number {
+    let bits = 0;
+    for (let i = 1; i < 32; i++) if (this.results[i] !== 0) bits |= 1 << i;
+    return bits;
+  }
+
+  private linkBits(): number {
+    let bits = 0;
+    for (let n = 0; n < 16; n++) {
+      if (this.hasChild(n)) bits |= 1 << n;
+      if (this.hasLeaf(n)) bits |= 1 << (LEAF_SHIFT + n);
+    }
+    return bits;
   }
 
   private write(address: number): void {
-    const { size } = this;
+    const { results, children, leaves, key, leafWords } = this;
+    const [resultBits, linkBits] = [this.resultBits(), this.linkBits()];
     const chunk = this.arena.own(address);
+    let at = wordOf(address);
+    chunk[at + RESULTS] = resultBits;
+    chunk[at + LINKS] = linkBits;
+    chunk[at + META] =
+      this.position |
+      (popCount(resultBits) << RESULT_COUNT_SHIFT) |
+      (popCount(linkBits & CHILDREN_MASK) << CHILD_COUNT_SHIFT);
+    at += KEY;
+    for (let i = 0; i < key.length; i++) chunk[at++] = key[i];
+    for (let i = 1; i < 32; i++) if (results[i] !== 0) chunk[at++] = results[i] - 1;
+    for (let n = 0; n < 16; n++) if (children[n] !== 0) chunk[at++] = children[n];
+    for (let n = 0; n < 16; n++) {
+      if (!this.hasLeaf(n)) continue;
+      for (let i = 0; i < leafWords; i++) chunk[at++] = leaves[n * leafWords + i];
+    }
+  }
+
+  /** The words of the node that is stored at that address. */
+  private wordsAt(address: number): number {
+    const chunk = this.arena.chunks[chunkOf(address)];
     const at = wordOf(address);
-    for (let i = 0; i < size; i++) chunk[at + i] = this.words[i];
-  }
-
-  /** Makes room for words, or removes some, before the bitmaps say so. */
-  private splice(at: number, removed: number, added: number): void {
-    const { words, size } = this;
-    if (added > 0) for (let i = size - 1; i >= at; i--) words[i + added] = words[i];
-    else for (let i = at + removed; i < size; i++) words[i - removed] = words[i];
-  }
-
-  private get size(): number {
-    return this.wordsOf(this.words[RESULTS], this.words[LINKS]);
-  }
-
-  // Where an entry is, or would be.
-
-  private resultAt(index: number): number {
-    return this.resultsAt + popCount(this.words[RESULTS] & ((1 << index) - 1));
-  }
-
-  private childAt(nibble: number): number {
-    const before = popCount(this.words[LINKS] & ((1 << nibble) - 1));
-    return this.resultsAt + ((this.words[META] >>> RESULT_COUNT_SHIFT) & 0xff) + before;
-  }
-
-  private leafAt(nibble: number): number {
-    const meta = this.words[META];
-    const before = popCount((this.words[LINKS] >>> LEAF_SHIFT) & ((1 << nibble) - 1));
-    const leavesAt =
-      this.resultsAt + ((meta >>> RESULT_COUNT_SHIFT) & 0xff) + (meta >>> CHILD_COUNT_SHIFT);
-    return leavesAt + before * this.leafWords;
+    return this.wordsOf(chunk[at + RESULTS], chunk[at + LINKS]);
   }
 
   private wordsOf(results: number, links: number): number {
     const leaves = popCount(links >>> LEAF_SHIFT);
-    return (
-      this.resultsAt + popCount(results) + popCount(links & CHILDREN_MASK) + leaves * this.leafWords
-    );
+    const others = popCount(results) + popCount(links & CHILDREN_MASK);
+    return KEY + this.keyWords + others + leaves * this.leafWords;
   }
 }

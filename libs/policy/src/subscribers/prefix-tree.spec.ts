@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Space } from '../memory/space.js';
+import { createSpaces } from '../policy-spaces.js';
 import { PrefixTree } from './prefix-tree.js';
-import { Ipv4Networks, Ipv6Networks } from './subscribers.js';
+import { PrefixLookup } from './prefix-lookup.js';
+import { SubscriberLookup, SubscriberMatch } from './subscriber-lookup.js';
+import { Subscribers } from './subscribers.js';
 
 type Bits = string;
 
@@ -26,6 +29,30 @@ function toWords(bits: Bits): Uint32Array {
   );
 }
 
+/** A tree, and what searches it. */
+function tree(keyWords: 1 | 2 | 4, space = new Space()) {
+  const networks = new PrefixTree(keyWords, 0, space);
+  return { networks, lookup: new PrefixLookup(space, keyWords) };
+}
+
+/** The networks of one family of subscribers, and what searches them. */
+function networksOf(family: 4 | 6) {
+  const spaces = createSpaces();
+  const { ipv4Networks, ipv6Networks } = new Subscribers(spaces);
+  const subscribers = new SubscriberLookup(spaces);
+  const match = new SubscriberMatch();
+  const lookup = {
+    matchedLength: 0,
+    find(words: Uint32Array): number {
+      const client = { family, words, port: 0 };
+      subscribers.match(client, match);
+      lookup.matchedLength = match.prefixLength;
+      return subscribers.find(client);
+    },
+  };
+  return { networks: family === 4 ? ipv4Networks : ipv6Networks, lookup };
+}
+
 /** Few different bits, so that prefixes nest, touch and repeat; some of them long. */
 const bits = (width: number): fc.Arbitrary<Bits> =>
   fc
@@ -36,11 +63,11 @@ const bits = (width: number): fc.Arbitrary<Bits> =>
     .map(([nibbles, rest]) => (nibbles.join('') + rest).slice(0, width));
 
 describe.each([
-  { what: 'PrefixTree of one word', width: 32, create: () => new PrefixTree(1) },
-  { what: 'PrefixTree of two words', width: 64, create: () => new PrefixTree(2) },
-  { what: 'PrefixTree of four words', width: 128, create: () => new PrefixTree(4) },
-  { what: 'Ipv4Networks', width: 32, create: () => new Ipv4Networks() },
-  { what: 'Ipv6Networks', width: 128, create: () => new Ipv6Networks() },
+  { what: 'PrefixTree of one word', width: 32, create: () => tree(1) },
+  { what: 'PrefixTree of two words', width: 64, create: () => tree(2) },
+  { what: 'PrefixTree of four words', width: 128, create: () => tree(4) },
+  { what: 'IPv4 networks of Subscribers', width: 32, create: () => networksOf(4) },
+  { what: 'IPv6 networks of Subscribers', width: 128, create: () => networksOf(6) },
 ])('$what', ({ width, create }) => {
   it('finds the same prefix as a scan of a list after any puts and deletes', () => {
     const step = fc.record({
@@ -50,25 +77,25 @@ describe.each([
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), fc.array(bits(width)), (steps, asked) => {
-        const tree = create();
+        const { networks, lookup } = create();
         const oracle = new BitTextOracle();
         // A matcher for each step and address would take longer than all the rest.
         for (const { prefix, remove, value } of steps) {
           const previous = oracle.values.get(prefix) ?? -1;
           const found = remove
-            ? tree.delete(toWords(prefix), prefix.length)
-            : tree.set(toWords(prefix), prefix.length, value);
+            ? networks.delete(toWords(prefix), prefix.length)
+            : networks.set(toWords(prefix), prefix.length, value);
           if (found !== previous) expect({ prefix, found }).toEqual({ prefix, found: previous });
           if (remove) oracle.values.delete(prefix);
           else oracle.values.set(prefix, value);
         }
-        expect(tree.size).toBe(oracle.values.size);
+        expect(networks.size).toBe(oracle.values.size);
         for (const address of [...asked, ...steps.map((one) => one.prefix)]) {
           for (const filler of ['0', '1']) {
             const full = address.padEnd(width, filler);
             const expected = oracle.find(full);
-            const value = tree.lookup.find(toWords(full));
-            const length = value >= 0 ? tree.lookup.matchedLength : 0;
+            const value = lookup.find(toWords(full));
+            const length = value >= 0 ? lookup.matchedLength : 0;
             const isRight = value === expected.value && length === expected.length;
             if (!isRight) expect({ full, value, length }).toEqual({ full, ...expected });
           }
@@ -79,21 +106,21 @@ describe.each([
   });
 
   it('needs no more memory when all networks are deleted and inserted again', () => {
-    const tree = create();
+    const { networks, lookup } = create();
     const addresses = Array.from({ length: 30_000 }, (_, i) =>
       toWords((Math.imul(i, 0x9e3779b1) >>> 0).toString(2).padStart(32, '0')),
     );
-    const fill = (): void => addresses.forEach((words, i) => tree.set(words, 32, i));
+    const fill = (): void => addresses.forEach((words, i) => networks.set(words, 32, i));
     fill();
-    const { bytes } = tree;
+    const { bytes } = networks;
     for (let round = 0; round < 5; round++) {
-      for (const words of addresses) tree.delete(words, 32);
-      expect(tree.size).toBe(0);
-      expect(tree.lookup.find(addresses[0])).toBe(-1);
+      for (const words of addresses) networks.delete(words, 32);
+      expect(networks.size).toBe(0);
+      expect(lookup.find(addresses[0])).toBe(-1);
       fill();
     }
-    expect(tree.bytes).toBeLessThan(bytes * 1.05);
-    expect(addresses.filter((words, i) => tree.lookup.find(words) !== i)).toEqual([]);
+    expect(networks.bytes).toBeLessThan(bytes * 1.05);
+    expect(addresses.filter((words, i) => lookup.find(words) !== i)).toEqual([]);
   });
 });
 
@@ -113,12 +140,12 @@ describe('PrefixTree where addresses are negative words', () => {
       while (space.chunks.length < 2 ** 11) add(0);
       return chunk;
     };
-    const tree = new PrefixTree(1, 0, space);
+    const { networks, lookup } = tree(1, space);
     const addresses = Array.from({ length: 20_000 }, (_, i) => Uint32Array.of(scattered(i)));
-    addresses.forEach((words, i) => tree.set(words, 32, i));
-    expect(addresses.filter((words, i) => tree.lookup.find(words) !== i)).toEqual([]);
-    expect(addresses.filter((words, i) => tree.delete(words, 32) !== i)).toEqual([]);
-    expect(tree.size).toBe(0);
+    addresses.forEach((words, i) => networks.set(words, 32, i));
+    expect(addresses.filter((words, i) => lookup.find(words) !== i)).toEqual([]);
+    expect(addresses.filter((words, i) => networks.delete(words, 32) !== i)).toEqual([]);
+    expect(networks.size).toBe(0);
   });
 });
 
@@ -126,16 +153,16 @@ describe('the memory of networks', () => {
   const MOST_BYTES = 48;
 
   it('is at most 48 bytes for each of a million scattered IPv4 networks', () => {
-    const tree = new Ipv4Networks();
-    for (let i = 0; i < 1_000_000; i++) tree.set(Uint32Array.of(scattered(i)), 32, i);
-    expect(tree.size).toBeGreaterThan(990_000);
-    expect(tree.bytes / tree.size).toBeLessThan(MOST_BYTES);
+    const { networks } = networksOf(4);
+    for (let i = 0; i < 1_000_000; i++) networks.set(Uint32Array.of(scattered(i)), 32, i);
+    expect(networks.size).toBeGreaterThan(990_000);
+    expect(networks.bytes / networks.size).toBeLessThan(MOST_BYTES);
   });
 
   it.each([200_000, 1_000_000])(
     'is at most 48 bytes for each of %i scattered IPv6 networks, /48 to /64',
     (count) => {
-      const networks = new Ipv6Networks();
+      const { networks } = networksOf(6);
       for (let i = 0; i < count; i++) {
         const length = 48 + (i % 3) * 8;
         const second = scattered(i) & (-1 << (64 - length));

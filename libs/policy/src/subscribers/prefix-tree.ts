@@ -1,29 +1,20 @@
-import { chunkOf, wordOf } from '../memory/address.js';
+import { chunkOf, Space, wordOf } from '../memory/space.js';
 import { Arena } from '../memory/arena.js';
-import { Space } from '../memory/space.js';
 import { commonBits, heapIndex, nibbleAt, nodePosition, popCount } from './prefix-bits.js';
-import { PrefixLookup, rootOf, ROOTS } from './prefix-lookup.js';
+import { rootOf, ROOTS } from './prefix-lookup.js';
 import { KEY, LINKS, maxNodeWords, META, NodeEditor } from './prefix-node.js';
 
 /**
- * Longest-prefix match: a radix tree of 4-bit strides with path compression, which is changed in place.
- *
- * A node at bit position p (0, 4, 8 …) stores the prefixes that are 1 to 4 bits longer than p; the one at 0 also the
- * empty prefix. A nibble leads to a child node, or to a leaf if there is only one prefix. Every node except a root
- * has at least two entries, so positions without a branch are skipped.
- *
- * Strides of four bits: a tree of a million IPv4 networks is five or six nodes deep, or one to four with a table of
- * roots, instead of 20 to 32. Bitmaps instead of arrays of 16: a scattered network takes a leaf of 3, 4 or 6 words
- * and a share of the nodes above. Leaves within nodes: the last step needs no further read of memory. An insertion or
- * a removal rewrites one or two nodes.
+ * Longest-prefix match: a radix tree of 4-bit strides with path compression, which is changed in place. STRUCTURES.md
+ * says why. A nibble of a node leads to a child, or to a leaf if there is only one prefix. Every node except a root has
+ * at least two entries, so positions without a branch are skipped. A change rewrites one or two nodes.
  */
 export class PrefixTree {
-  readonly lookup: PrefixLookup;
   private readonly arena: Arena;
   /** For the node that is changed, and for a second one above or below it. */
   private readonly editor: NodeEditor;
   private readonly other: NodeEditor;
-  private count: number;
+  size: number;
   private parentLink = 0;
   /** The offset of the results in a node. */
   private readonly resultsAt: number;
@@ -31,7 +22,6 @@ export class PrefixTree {
   /**
    * @param keyWords words of an address, or as many of its first ones as the longest prefix needs.
    * @param rootBits a multiple of 4, at most 16: the bits that select a root. All prefixes must be longer.
-   * @param from the tree of which the space was forked.
    */
   constructor(
     keyWords: 1 | 2 | 4,
@@ -40,20 +30,14 @@ export class PrefixTree {
     from?: PrefixTree,
   ) {
     this.resultsAt = KEY + keyWords;
-    this.count = from?.count ?? 0;
+    this.size = from?.size ?? 0;
     // The roots are the first chunk.
     if (from === undefined) space.add(1 << rootBits);
-    this.lookup = new PrefixLookup(space, keyWords, rootBits);
     this.arena = new Arena(maxNodeWords(keyWords), space, from?.arena);
     this.editor = new NodeEditor(this.arena, keyWords);
     this.other = new NodeEditor(this.arena, keyWords);
   }
 
-  get size(): number {
-    return this.count;
-  }
-
-  /** Memory held, in bytes. */
   get bytes(): number {
     return this.arena.bytes + this.space.chunks[ROOTS].byteLength;
   }
@@ -72,7 +56,7 @@ export class PrefixTree {
     else editor.load(node);
     const previous = this.setInNode(words, length, value);
     this.replace(link, node);
-    if (previous < 0) this.count++;
+    if (previous < 0) this.size++;
     return previous;
   }
 
@@ -92,7 +76,7 @@ export class PrefixTree {
     if (previous < 0) return -1;
     if (link >= 0 && editor.entryCount === 1) this.dissolve(node, words);
     else this.replace(link, node);
-    this.count--;
+    this.size--;
     return previous;
   }
 
@@ -101,7 +85,7 @@ export class PrefixTree {
    * the node above is in `parentLink`.
    */
   private descend(words: Uint32Array, target: number): number {
-    let link = this.rootLink(words);
+    let link = ~rootOf(words, this.rootBits);
     for (let node = this.follow(link); node !== 0;) {
       const position = this.positionOf(node);
       const nibble = nibbleOf(words, position);
@@ -183,10 +167,6 @@ export class PrefixTree {
   }
 
   // A link is the address of the word that points to a node, unsigned; below 0 it is ~index of a root.
-
-  private rootLink(words: Uint32Array): number {
-    return ~rootOf(words, this.rootBits);
-  }
 
   private follow(link: number): number {
     return link < 0 ? this.space.chunks[ROOTS][~link] : this.read(link);

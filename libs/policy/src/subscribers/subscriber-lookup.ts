@@ -1,8 +1,8 @@
-import type { Client } from '../client.js';
-import { NaptLookup } from './napt-ranges.js';
+import type { Client } from '../client-address.js';
 import type { Space } from '../memory/space.js';
+import { NaptLookup } from './napt-ranges.js';
 import { PrefixLookup } from './prefix-lookup.js';
-import { ShortPrefixLookup } from './short-prefixes.js';
+import { SHORT_BITS, ShortPrefixLookup } from './short-prefixes.js';
 
 /** The memory of `Subscribers`. */
 export interface SubscriberSpaces {
@@ -31,74 +31,27 @@ export class SubscriberMatch {
   prefixLength = 0;
 }
 
-/** The longest prefixes that are in the table. */
-export const SHORT_BITS = 16;
-
-/** Searches `Ipv4Networks`, in any thread. */
-export class Ipv4Lookup {
-  private readonly long: PrefixLookup;
-  private readonly short: ShortPrefixLookup;
-  private matched = 0;
-
-  constructor(long: Space, short: Space) {
-    this.long = new PrefixLookup(long, 1, SHORT_BITS);
-    this.short = new ShortPrefixLookup(short);
-  }
-
-  /** The length of the prefix that the last `find` found. Undefined if it found none. */
-  get matchedLength(): number {
-    return this.matched;
-  }
-
-  /** The value of the longest network that holds the address (word 0); −1: none. Allocates nothing. */
-  find(words: Uint32Array): number {
-    const value = this.long.find(words);
-    if (value >= 0) {
-      this.matched = this.long.matchedLength;
-      return value;
-    }
-    const address = words[0] >>> SHORT_BITS;
-    this.matched = this.short.lengthAt(address);
-    return this.short.find(address);
-  }
-}
-
-/** Searches `Ipv6Networks`, in any thread. */
-export class Ipv6Lookup {
-  private readonly short: PrefixLookup;
-  private readonly long: PrefixLookup;
-  private isLongMatch = false;
-
-  constructor(short: Space, long: Space) {
-    this.short = new PrefixLookup(short, 2);
-    this.long = new PrefixLookup(long, 4);
-  }
-
-  /** The length of the prefix that the last `find` found. Undefined if it found none. */
-  get matchedLength(): number {
-    return (this.isLongMatch ? this.long : this.short).matchedLength;
-  }
-
-  /** The value of the longest network that holds the address (four words); −1: none. Allocates nothing. */
-  find(words: Uint32Array): number {
-    const value = this.long.find(words);
-    this.isLongMatch = value >= 0;
-    return this.isLongMatch ? value : this.short.find(words);
-  }
-}
+/** Networks of subscribers are rarely longer than /64: the interface id of a host has 64 bits (RFC 4291 §2.5.1). */
+export const SHORT_IPV6_WORDS = 2;
 
 /** Finds the profile slots of clients in `Subscribers`, in any thread. */
 export class SubscriberLookup {
   /** How the last `find` found its client. */
   matchedBy: MatchedBy = MatchedBy.nothing;
+  /** The length of that network. Undefined if it was none. */
+  private matchedLength = 0;
   private readonly naptRanges: NaptLookup;
-  private readonly ipv4Networks: Ipv4Lookup;
-  private readonly ipv6Networks: Ipv6Lookup;
+  private readonly ipv4Long: PrefixLookup;
+  private readonly ipv4Short: ShortPrefixLookup;
+  private readonly ipv6Short: PrefixLookup;
+  private readonly ipv6Long: PrefixLookup;
 
   constructor(spaces: SubscriberSpaces) {
     this.naptRanges = new NaptLookup(spaces.naptAddresses, spaces.naptRanges);
-    this.ipv4Networks = new Ipv4Lookup(spaces.ipv4Long, spaces.ipv4Short);
-    this.ipv6Networks = new Ipv6Lookup(spaces.ipv6Short, spaces.ipv6Long);
+    this.ipv4Long = new PrefixLookup(spaces.ipv4Long, 1, SHORT_BITS);
+    this.ipv4Short = new ShortPrefixLookup(spaces.ipv4Short);
+    this.ipv6Short = new PrefixLookup(spaces.ipv6Short, SHORT_IPV6_WORDS);
+    this.ipv6Long = new PrefixLookup(spaces.ipv6Long, 4);
   }
 
   /**
@@ -106,7 +59,7 @@ export class SubscriberLookup {
    */
   find({ family, words, port }: Client): number {
     if (family === 6) {
-      const slot = this.ipv6Networks.find(words);
+      const slot = this.findNetwork(this.ipv6Long, this.ipv6Short, words);
       this.matchedBy = slot >= 0 ? MatchedBy.network : MatchedBy.nothing;
       return slot;
     }
@@ -117,7 +70,7 @@ export class SubscriberLookup {
       this.matchedBy = MatchedBy.naptRange;
       return inRange;
     }
-    const slot = this.ipv4Networks.find(words);
+    const slot = this.findNetwork(this.ipv4Long, this.ipv4Short, words);
     if (slot >= 0) this.matchedBy = MatchedBy.network;
     else
       this.matchedBy = this.naptRanges.has(address) ? MatchedBy.outsideRanges : MatchedBy.nothing;
@@ -127,14 +80,23 @@ export class SubscriberLookup {
   /** Sets `out` to the record by which `find` finds the client. Allocates nothing. */
   match(client: Client, out: SubscriberMatch): void {
     this.find(client);
+    const { matchedBounds } = this.naptRanges;
     out.by = this.matchedBy;
-    if (out.by === MatchedBy.naptRange) {
-      out.lowerPort = this.naptRanges.matchedLowerPort;
-      out.upperPort = this.naptRanges.matchedUpperPort;
-    }
-    if (out.by === MatchedBy.network) {
-      const networks = client.family === 6 ? this.ipv6Networks : this.ipv4Networks;
-      out.prefixLength = networks.matchedLength;
-    }
+    out.lowerPort = matchedBounds >>> 16;
+    out.upperPort = matchedBounds & 0xffff;
+    out.prefixLength = this.matchedLength;
+  }
+
+  private findNetwork(
+    long: PrefixLookup,
+    short: PrefixLookup | ShortPrefixLookup,
+    words: Uint32Array,
+  ): number {
+    let slot = long.find(words);
+    this.matchedLength = long.matchedLength;
+    if (slot >= 0) return slot;
+    slot = short.find(words);
+    this.matchedLength = short.matchedLength;
+    return slot;
   }
 }

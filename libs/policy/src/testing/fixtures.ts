@@ -1,6 +1,6 @@
 import type { Profile, RuleVerdict } from '@weir/config-model';
 import { parseHashKey, SuffixHashes, toWireName } from '@weir/dns-name';
-import type { Client } from '../client.js';
+import type { Client } from '../client-address.js';
 
 export const KEY = parseHashKey('000102030405060708090a0b0c0d0e0f');
 

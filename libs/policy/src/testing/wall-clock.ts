@@ -5,7 +5,7 @@ const QUARTER_MS = 15 * 60_000;
 const MINUTES_A_HALF_HOUR = 30;
 
 /**
- * The wall clock of a zone over a stretch of time, read once from Temporal and not from Intl, which the policy
+ * The wall clock of a zone over a stretch of time, read once from Intl and not from Temporal, which the policy
  * uses: the half hour of the local week at each quarter of an hour.
  */
 export class WallClock {
@@ -48,9 +48,23 @@ export function isCovered(periods: readonly Period[], point: number): boolean {
   );
 }
 
+const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
+const formats = new Map<string, Intl.DateTimeFormat>();
+
 /** The half hour of the week that a zone's wall clock shows. */
 export function weekPointAt(atMs: number, timeZone: string): number {
-  const local = Temporal.Instant.fromEpochMilliseconds(atMs).toZonedDateTimeISO(timeZone);
-  const minutes = local.hour * 60 + local.minute;
-  return (local.dayOfWeek - 1) * 48 + Math.floor(minutes / MINUTES_A_HALF_HOUR);
+  const format = formats.getOrInsertComputed(
+    timeZone,
+    () =>
+      new Intl.DateTimeFormat('en-US', {
+        ...{ timeZone, calendar: 'iso8601', hourCycle: 'h23' },
+        ...{ weekday: 'short', hour: 'numeric', minute: 'numeric' },
+      }),
+  );
+  const parts = Object.fromEntries(
+    format.formatToParts(atMs).map(({ type, value }) => [type, value]),
+  );
+  const minutes = Number(parts['hour']) * 60 + Number(parts['minute']);
+  const day = WEEKDAYS.indexOf(parts['weekday'] ?? '');
+  return day * 48 + Math.floor(minutes / MINUTES_A_HALF_HOUR);
 }
