@@ -35,13 +35,9 @@ interface Cause {
  */
 export class BlockErrors {
   private catalogue: CatalogueIndex | null = null;
-  private readonly categories = new Map<number, Cause>();
-  private readonly mandatoryCategories = new Map<number, Cause>();
-  private readonly applications = new Map<number, Cause>();
+  /** By the reason, then by the category or the application. */
+  private readonly causes = new Map<Reason, Map<number, Cause>>();
   private readonly order: { readonly plain: OrderError; readonly structured: OrderError } | null;
-  private readonly grant: Cause;
-  private readonly denyList: Cause;
-  private readonly allowListOnly: Cause;
 
   constructor(private readonly options: BlockErrorsOptions) {
     const text = `order ${REFERENCE}`;
@@ -51,9 +47,6 @@ export class BlockErrors {
           structured: new OrderError(this.json(Ede.censored, text, 'legal'), true),
         }
       : null;
-    this.grant = this.causeOf(Ede.filtered, 'grant');
-    this.denyList = this.causeOf(Ede.filtered, 'deny list');
-    this.allowListOnly = this.causeOf(Ede.filtered, 'allow list only');
   }
 
   /** The error for a decision to block. It is valid until the next one. */
@@ -82,20 +75,11 @@ export class BlockErrors {
 
   private find({ reason, matchedId }: Decision): Cause {
     this.forgetOldCatalogue();
-    switch (reason) {
-      case Reason.mandatoryCategory:
-        return this.mandatoryCategories.get(matchedId) ?? this.addMandatory(matchedId);
-      case Reason.grant:
-        return this.grant;
-      case Reason.category:
-        return this.categories.get(matchedId) ?? this.addCategory(matchedId);
-      case Reason.applicationRule:
-        return this.applications.get(matchedId) ?? this.addApplication(matchedId);
-      case Reason.whiteListOnly:
-        return this.allowListOnly;
-      default:
-        return this.denyList;
-    }
+    const known = this.causes.get(reason)?.get(matchedId);
+    if (known !== undefined) return known;
+    const cause = this.causeFor(reason, matchedId);
+    this.causes.getOrInsert(reason, new Map()).set(matchedId, cause);
+    return cause;
   }
 
   private forgetOldCatalogue(): void {
@@ -103,33 +87,32 @@ export class BlockErrors {
     const catalogue = policy === null ? null : policy.catalogue;
     if (catalogue === this.catalogue) return;
     this.catalogue = catalogue;
-    this.categories.clear();
-    this.mandatoryCategories.clear();
-    this.applications.clear();
+    this.causes.clear();
   }
 
-  /** Nothing is said of a secret one. */
-  private addMandatory(id: number): Cause {
+  private causeFor(reason: Reason, id: number): Cause {
     const { name = id, purpose = 'other', secret } = this.catalogue?.category(id) ?? {};
-    const code = purpose === 'legal' ? Ede.censored : Ede.blocked;
-    const cause = this.causeOf(code, secret ? null : `category ${name}`, purpose);
-    this.mandatoryCategories.set(id, cause);
-    return cause;
-  }
-
-  private addCategory(id: number): Cause {
-    const { name = id, purpose = 'other' } = this.catalogue?.category(id) ?? {};
-    const code = purpose === 'security' ? Ede.blocked : Ede.filtered;
-    const cause = this.causeOf(code, `category ${name}`, purpose);
-    this.categories.set(id, cause);
-    return cause;
-  }
-
-  private addApplication(id: number): Cause {
-    const name = this.catalogue?.applicationName(id) ?? id;
-    const cause = this.causeOf(Ede.filtered, `application ${name}`);
-    this.applications.set(id, cause);
-    return cause;
+    switch (reason) {
+      case Reason.mandatoryCategory: {
+        const code = purpose === 'legal' ? Ede.censored : Ede.blocked;
+        // Nothing is said of a secret one.
+        return this.causeOf(code, secret ? null : `category ${name}`, purpose);
+      }
+      case Reason.category: {
+        const code = purpose === 'security' ? Ede.blocked : Ede.filtered;
+        return this.causeOf(code, `category ${name}`, purpose);
+      }
+      case Reason.applicationRule: {
+        const application = this.catalogue?.applicationName(id) ?? id;
+        return this.causeOf(Ede.filtered, `application ${application}`);
+      }
+      case Reason.grant:
+        return this.causeOf(Ede.filtered, 'grant');
+      case Reason.whiteListOnly:
+        return this.causeOf(Ede.filtered, 'allow list only');
+      default:
+        return this.causeOf(Ede.filtered, 'deny list');
+    }
   }
 
   private causeOf(code: number, text: string | null, purpose: Purpose = 'other'): Cause {

@@ -16,5 +16,4 @@ export {
   READINESS_ZONES,
   Special,
 } from './special-names.js';
-export { TargetHasher, TargetHashes } from './target-hashes.js';
-export { TargetInspector, TargetVerdict } from './target-inspector.js';
+export { TargetHasher, TargetHashes, TargetInspector, TargetVerdict } from './target-inspector.js';

@@ -1,9 +1,7 @@
 import { type Response, ResponseBuilder, Type } from '@weir/dns-wire';
-import type { AskedQuery } from './decided-query.js';
+import type { AskedMessage } from './decided-query.js';
 import { findSet, type LocalName, type Rewrite } from './local-records.js';
 import { loopbackOf, Special, SPECIAL_TTL_SECONDS, type SpecialMatch } from './special-names.js';
-
-type AskedMessage = Pick<AskedQuery, 'bytes' | 'query'>;
 
 /** Makes responses from local records. Each is valid until the next one. Allocates nothing. */
 export class LocalAnswers {

@@ -10,7 +10,7 @@ import {
   writeRecordsAnswer,
 } from '@weir/dns-wire';
 import { type Decision, isOfOrders } from '../decision.js';
-import type { AskedQuery } from './decided-query.js';
+import type { AskedMessage } from './decided-query.js';
 import type { BlockErrors } from './block-errors.js';
 import type { BlockPages } from './block-pages.js';
 import type { ServerRecords } from './server-information.js';
@@ -33,8 +33,6 @@ export interface OwnAnswersOptions {
   /** Rdata of the SVCB records of the designated resolvers. */
   readonly designatedResolvers: readonly Uint8Array[];
 }
-
-type AskedMessage = Pick<AskedQuery, 'bytes' | 'query'>;
 
 /**
  * Writes the answers that a resolver makes itself because of a decision. Each writer returns the length of the answer

@@ -1,8 +1,60 @@
+import { type HashKey, SuffixHashes } from '@weir/dns-name';
 import { AnswerChain, ChainStatus, type Response } from '@weir/dns-wire';
-import { type Decision, type Reason, Verdict } from '../decision.js';
+import { Decision, Verdict } from '../decision.js';
 import type { PolicyReader, PolicySource } from '../policy-reader.js';
 import type { DecidedQuery } from './decided-query.js';
-import { TargetHashes } from './target-hashes.js';
+
+/** 32 targets of seven labels. */
+const MAX_WORDS = 512;
+
+/**
+ * The hashes of the targets of an answer, kept beside it, so that they are not computed for each client. `count` runs
+ * of words, one for each target, see `SuffixHashes.save`.
+ */
+export class TargetHashes {
+  /** The hashes are not known: the answer has too many, or a malformed target. */
+  static readonly unknown = -1;
+
+  readonly words = new Int32Array(MAX_WORDS);
+  /** Number of words in use. */
+  size = 0;
+  /** Number of targets, or `unknown`. */
+  count: number = TargetHashes.unknown;
+
+  /** Forgets what it holds. */
+  clear(count: number): void {
+    this.size = 0;
+    this.count = count;
+  }
+}
+
+/** Computes the hashes of the targets of an answer, to be kept with it. Allocates nothing. */
+export class TargetHasher {
+  private readonly chain = new AnswerChain();
+  private readonly hashes: SuffixHashes;
+
+  constructor(key: HashKey) {
+    this.hashes = new SuffixHashes(key);
+  }
+
+  /** @param out becomes `unknown` when not all targets can be kept */
+  compute(response: Response, out: TargetHashes): void {
+    const { chain } = this;
+    out.clear(0);
+    let isKept = chain.walk(response) === ChainStatus.whole;
+    for (let i = 0; isKept && i < chain.targetCount; i++) isKept = this.add(chain.targetAt(i), out);
+    if (!isKept) out.clear(TargetHashes.unknown);
+  }
+
+  private add(nameAt: number, out: TargetHashes): boolean {
+    const { hashes, chain } = this;
+    if (hashes.compute(chain.names, nameAt) < 0) return false;
+    if (out.size + hashes.savedWords > out.words.length) return false;
+    out.size = hashes.save(out.words, out.size);
+    out.count++;
+    return true;
+  }
+}
 
 /** What the inspection of a response says. */
 export const TargetVerdict = { pass: 0, block: 1, malformed: 2, tooMany: 3 } as const;
@@ -19,12 +71,8 @@ export interface TargetInspectorOptions {
  */
 export class TargetInspector {
   private readonly chain = new AnswerChain();
-  // What holds for the queried name.
-  private verdict: Verdict = Verdict.unfiltered;
-  private reason: Reason = 0;
-  private explicitAllow = false;
-  private matchedId = -1;
-  private matchedLabels = 0;
+  /** What holds for the queried name. */
+  private readonly own = new Decision();
 
   constructor(private readonly options: TargetInspectorOptions) {}
 
@@ -41,7 +89,8 @@ export class TargetInspector {
     const verdict = isKept
       ? this.judgeKept(policy, query, kept)
       : this.judgeNames(policy, query, response);
-    if (verdict !== TargetVerdict.block) this.restore(query.decision);
+    // It passes for the reason that holds for the queried name.
+    if (verdict !== TargetVerdict.block) copyVerdict(this.own, query.decision);
     return verdict;
   }
 
@@ -54,7 +103,7 @@ export class TargetInspector {
     const policy = this.inspectingPolicy(query.decision);
     if (policy === null) return false;
     if (this.isBlocked(policy, query)) return true;
-    this.restore(query.decision);
+    copyVerdict(this.own, query.decision);
     return false;
   }
 
@@ -66,32 +115,19 @@ export class TargetInspector {
   /** The policy, when it has a say about targets. Takes down what holds for the queried name. */
   private inspectingPolicy(decision: Decision): PolicyReader | null {
     const { policy } = this.options.source;
-    this.verdict = decision.verdict;
-    this.reason = decision.reason;
-    this.explicitAllow = decision.explicitAllow;
-    this.matchedId = decision.matchedId;
-    this.matchedLabels = decision.matchedLabels;
+    copyVerdict(decision, this.own);
     return policy !== null && (this.isByProfile() || policy.hasOrders) ? policy : null;
   }
 
   /** Whether the profile has a say about targets, too. */
   private isByProfile(): boolean {
-    return this.options.isEnabled && this.verdict === Verdict.permit && !this.explicitAllow;
+    return this.options.isEnabled && this.own.verdict === Verdict.permit && !this.own.explicitAllow;
   }
 
   private isBlocked(policy: PolicyReader, { hashes, decision }: DecidedQuery): boolean {
     if (this.isByProfile()) policy.judge(hashes, decision);
     else policy.judgeOrders(hashes, decision);
     return decision.verdict === Verdict.block;
-  }
-
-  /** The answer passes for the reason that holds for the queried name. */
-  private restore(decision: Decision): void {
-    decision.verdict = this.verdict;
-    decision.reason = this.reason;
-    decision.explicitAllow = this.explicitAllow;
-    decision.matchedId = this.matchedId;
-    decision.matchedLabels = this.matchedLabels;
   }
 
   private judgeNames(policy: PolicyReader, query: DecidedQuery, response: Response): TargetVerdict {
@@ -113,4 +149,12 @@ export class TargetInspector {
     }
     return TargetVerdict.pass;
   }
+}
+
+function copyVerdict(from: Decision, to: Decision): void {
+  to.verdict = from.verdict;
+  to.reason = from.reason;
+  to.explicitAllow = from.explicitAllow;
+  to.matchedId = from.matchedId;
+  to.matchedLabels = from.matchedLabels;
 }
