@@ -1,6 +1,5 @@
-export { CatalogueError, DefinitionFaults } from './catalogue-error.js';
+export { CatalogueError } from './catalogue-error.js';
 export {
-  COMMERCIAL_USES,
   type CommercialUse,
   type Definition,
   type GroupDefinition,
@@ -16,29 +15,23 @@ export {
 } from './delta/compare-images.js';
 export type { ImageBytes } from './delta/stored-image.js';
 export { writeDelta } from './delta/delta.js';
-export { parseDefinition, publicName } from './definition/parse-definition.js';
+export { publicName } from './definition/parse-definition.js';
 export {
   type DigestedDefinition,
   isSameDefinition,
   readDefinition,
   readWithDigests,
 } from './definition/read-definition.js';
-export { type CatalogueSet, disableSet, enableSet, readSets } from './definition/sets.js';
-export {
-  type CompiledCatalogue,
-  compileCatalogue,
-  type ListedGroup,
-  type ListedGroups,
-} from './image/compile.js';
+export { disableSet, enableSet, readSets } from './definition/sets.js';
+export { type CompiledCatalogue, compileCatalogue, type ListedGroup } from './image/compile.js';
 export { CatalogueImage, type ImageOptions } from './image/image.js';
-export { FORMAT_VERSION, type GroupSummary } from './image/image-format.js';
+export { FORMAT_VERSION } from './image/image-format.js';
 export {
   type ByteStream,
   DEFAULT_LIMITS,
   LIST_FORMATS,
   type ListExample,
   type ListFormat,
-  type ListLimits,
   type ListReport,
 } from './lists/list.js';
 export { isPublicSuffix, NeverBlock } from './lists/never-block.js';
@@ -58,14 +51,7 @@ export {
   placeNames,
   searchNames,
 } from './names/name-places.js';
-export type { PopularNames } from './image/popular-names.js';
 export { openSource, tryMirrors } from './sources/open-source.js';
 export { isTransfer } from './sources/open-transfer.js';
-export type {
-  OpenedSource,
-  OpenOptions,
-  Source,
-  SourceLocation,
-  Transfer,
-} from './sources/source.js';
+export type { OpenOptions, Source, SourceLocation, Transfer } from './sources/source.js';
 export { TSIG_KEY } from './transfer/tsig.js';

@@ -84,7 +84,7 @@ async function begin(
   base: Base,
 ): Promise<{ reader: DefinitionReader; included: string[] }> {
   const yaml = new YamlReader(DEFINITION_FILE, await read(DEFINITION_FILE));
-  const reader = new DefinitionReader(base);
+  const reader = new DefinitionReader(base, yaml);
   return { reader, included: reader.file(yaml, [...FILE_FIELDS, 'include', 'never_block']) };
 }
 
@@ -123,18 +123,22 @@ class DefinitionReader {
   readonly sources = new Map<string, SourceDefinition>();
   private readonly categories: Groups = new Map();
   private readonly applications: Groups = new Map();
-  private neverBlock: string[] = [];
+  private readonly neverBlock: string[] = [];
 
-  constructor(readonly base: Base) {}
+  /** @param yaml the file that is read. */
+  constructor(
+    private readonly base: Base,
+    private yaml: YamlReader,
+  ) {}
 
-  /** @returns the files that it includes. */
+  /** Adds the groups that have no fault. @returns the files that it includes. */
   file(yaml: YamlReader, known: readonly FileField[]): string[] {
-    const reader = new GroupReader(yaml, this);
+    this.yaml = yaml;
     const top = yaml.fields(yaml.root, known);
-    reader.read(top.categories, CATEGORY_FIELDS, this.categories);
-    reader.read(top.applications, APPLICATION_FIELDS, this.applications);
-    if (top.never_block !== undefined) this.neverBlock = reader.neverBlock(top.never_block);
-    return reader.includes(top.include);
+    this.each(top.categories, (item) => this.group(item, CATEGORY_FIELDS, this.categories));
+    this.each(top.applications, (item) => this.group(item, APPLICATION_FIELDS, this.applications));
+    this.neverBlock.push(...this.each(top.never_block, (item) => this.protectedDomain(item)));
+    return this.each(top.include, (item) => readPath(yaml, item));
   }
 
   /** @throws CatalogueError when anything that was read has a fault. */
@@ -151,31 +155,12 @@ class DefinitionReader {
     }));
     return { categories, applications: sorted(this.applications), neverBlock };
   }
-}
 
-/** Reads the groups of one file. */
-class GroupReader {
-  constructor(
-    private readonly yaml: YamlReader,
-    private readonly whole: DefinitionReader,
-  ) {}
-
-  /** Adds to `groups` those that have no fault. */
-  read(list: Place | undefined, known: readonly GroupField[], groups: Groups): void {
-    this.each(list, (item) => this.group(item, known, groups));
-  }
-
-  includes(list: Place | undefined): string[] {
-    return this.each(list, (item) => readPath(this.yaml, item));
-  }
-
-  neverBlock(list: Place | undefined): string[] {
-    return this.each(list, (place) => {
-      const domain = this.domain(place);
-      // A list names public suffixes in vain, and most of its names are below one.
-      if (isPublicSuffix(domain)) throw this.yaml.fail(place, `"${domain}" is a public suffix`);
-      return domain;
-    });
+  private protectedDomain(place: Place): string {
+    const domain = this.domain(place);
+    // A list names public suffixes in vain, and most of its names are below one.
+    if (isPublicSuffix(domain)) throw this.yaml.fail(place, `"${domain}" is a public suffix`);
+    return domain;
   }
 
   /** The items of a list; a fault in one does not hide those in others. */
@@ -185,7 +170,7 @@ class GroupReader {
         return [read(item)];
       } catch (error) {
         if (!(error instanceof CatalogueError)) throw error;
-        this.whole.faults.push(error);
+        this.faults.push(error);
         return [];
       }
     });
@@ -252,8 +237,8 @@ class GroupReader {
     return {
       id,
       name: yaml.text(yaml.required(place, fields, 'name'), MAX_NAME),
-      group: fields.group === undefined ? null : yaml.text(fields.group, MAX_NAME),
-      purpose: fields.purpose === undefined ? 'other' : yaml.choice(fields.purpose, PURPOSES),
+      group: optional(fields.group, (field) => yaml.text(field, MAX_NAME)),
+      purpose: optional(fields.purpose, (field) => yaml.choice(field, PURPOSES)) ?? 'other',
       mandatory: isMandatory,
       secret: isSecret,
       isSample: yaml.flag(fields.sample),
@@ -293,7 +278,7 @@ class GroupReader {
    * Several groups may name one source, with all else equal: its state and its list are stored by name.
    */
   private source(place: Place): SourceDefinition {
-    const { sources, base } = this.whole;
+    const { sources, base } = this;
     const source = readSource(this.yaml, place, base);
     const known = sources.get(source.name) ?? source;
     sources.set(source.name, known);
@@ -344,12 +329,9 @@ function readSource(yaml: YamlReader, place: Place, base: Base): SourceDefinitio
     format,
     list,
     declaredAt: yaml.where(place),
-    licence: fields.licence === undefined ? null : yaml.text(fields.licence, MAX_WORD),
-    commercialUse:
-      fields.commercial_use === undefined
-        ? null
-        : yaml.choice(fields.commercial_use, COMMERCIAL_USES),
-    size: fields.size === undefined ? null : readSize(yaml, fields.size),
+    licence: optional(fields.licence, (field) => yaml.text(field, MAX_WORD)),
+    commercialUse: optional(fields.commercial_use, (field) => yaml.choice(field, COMMERCIAL_USES)),
+    size: optional(fields.size, (field) => readSize(yaml, field)),
   };
   if (file !== undefined) {
     if (refresh !== undefined) {
@@ -378,10 +360,15 @@ function readSource(yaml: YamlReader, place: Place, base: Base): SourceDefinitio
     name: publicName(addresses[0]) + part,
     location,
     mirrors,
-    sha256: sha256 === undefined ? null : readDigest(yaml, sha256),
-    refreshMs: refresh === undefined ? DEFAULT_REFRESH_MS : readRefresh(yaml, refresh),
+    sha256: optional(sha256, (field) => readDigest(yaml, field)),
+    refreshMs: optional(refresh, (field) => readRefresh(yaml, field)) ?? DEFAULT_REFRESH_MS,
     ...about,
   };
+}
+
+/** Null when the field is absent. */
+function optional<T>(field: Place | undefined, read: (field: Place) => T): T | null {
+  return field === undefined ? null : read(field);
 }
 
 function readSize(yaml: YamlReader, place: Place): ListSize | 'unknown' {

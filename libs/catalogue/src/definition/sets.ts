@@ -56,12 +56,7 @@ export async function enableSet(folder: string, name: string): Promise<boolean> 
   if (set === undefined) throw noSet(folder, name);
   if (set.fault !== null) throw new CatalogueError(set.fault);
   if (set.isEnabled) return false;
-  const path = pathOfSet(name);
-  await edit(folder, `add ${path} to`, {
-    text: (before) => including(before, path),
-    list: (before) => [...before, path],
-  });
-  return true;
+  return edit(folder, pathOfSet(name), true);
 }
 
 /**
@@ -70,31 +65,22 @@ export async function enableSet(folder: string, name: string): Promise<boolean> 
  * @throws CatalogueError when there is no such set, or `catalogue.yaml` cannot be read or written.
  */
 export async function disableSet(folder: string, name: string): Promise<boolean> {
-  const path = pathOfSet(name);
-  const isNew = await edit(folder, `remove ${path} from`, {
-    text: (before) => excluding(before, path),
-    list: (before) => before.filter((one) => one !== path),
-  });
-  if (!isNew && !(await namesOfSets(folder)).includes(name)) throw noSet(folder, name);
-  return isNew;
+  const isChanged = await edit(folder, pathOfSet(name), false);
+  if (!isChanged && !(await namesOfSets(folder)).includes(name)) throw noSet(folder, name);
+  return isChanged;
 }
 
-interface Edit {
-  /** The text of the file afterwards. */
-  readonly text: (before: string) => string;
-  /** What the file includes afterwards. */
-  readonly list: (before: readonly unknown[]) => unknown[];
-}
-
-/** @returns false when nothing changes. */
-async function edit(folder: string, what: string, { text, list }: Edit): Promise<boolean> {
+/** Makes `catalogue.yaml` include a file, or no longer. @returns false when nothing changes. */
+async function edit(folder: string, path: string, isIncluded: boolean): Promise<boolean> {
   const named = join(folder, DEFINITION_FILE);
   const before = await readText({ path: named });
-  const files = (includedBy(before) ?? []) as readonly unknown[];
-  const after = text(before);
+  const after = isIncluded ? including(before, path) : excluding(before, path);
   if (after === before) return false;
+  const files = (includedBy(before) ?? []) as readonly unknown[];
+  const wanted = isIncluded ? [...files, path] : files.filter((one) => one !== path);
   // An unusual layout must not become a file that nobody can read.
-  if (!isDeepStrictEqual(includedBy(after), list(files))) {
+  if (!isDeepStrictEqual(includedBy(after), wanted)) {
+    const what = isIncluded ? `add ${path} to` : `remove ${path} from`;
     throw new CatalogueError(`${named} has a layout that is not edited: ${what} its include`);
   }
   try {

@@ -1,18 +1,11 @@
 import { Worker } from 'node:worker_threads';
-import type { BuildMessage, BuildReply, BuildTask } from './build-thread.js';
+import type { BuildMessage, BuildTask, BuiltImage } from './build-thread.js';
 
 // A thread does not read TypeScript as tests do, so they run the compiled program.
 const PROGRAM = new URL(
   import.meta.url.endsWith('.ts') ? '../../dist/delta/build-thread.js' : './build-thread.js',
   import.meta.url,
 );
-
-export interface BuiltImage {
-  /** The given room, or a copy of it if that was not in shared memory. */
-  readonly image: Uint8Array;
-  /** The digest of the image, 64 lower-case hex digits. The caller compares it with the one that it expects. */
-  readonly sha256: string;
-}
 
 /**
  * Builds an image of another one and the bytes of a delta, in a thread of its own with low priority.
@@ -30,7 +23,7 @@ export async function buildImage(
   const task: BuildTask = { base, room };
   // No arguments of this process: in tests they contain a condition that resolves packages to their sources.
   const thread = new Worker(PROGRAM, { workerData: task, execArgv: [] });
-  const { promise: built, resolve, reject } = Promise.withResolvers<BuildReply>();
+  const { promise: built, resolve, reject } = Promise.withResolvers<BuiltImage>();
   const giveUp = (): void => reject(signal?.reason as Error);
   thread.once('message', resolve);
   thread.once('error', reject);

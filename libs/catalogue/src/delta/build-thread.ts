@@ -9,8 +9,10 @@ export interface BuildTask {
 }
 /** The next bytes of the delta; null: it has ended. */
 export type BuildMessage = Uint8Array<ArrayBuffer> | null;
-export interface BuildReply {
+export interface BuiltImage {
+  /** The given room, or a copy of it if that was not in shared memory. */
   readonly image: Uint8Array;
+  /** The digest of the image, 64 lower-case hex digits. The caller compares it with the one that it expects. */
   readonly sha256: string;
 }
 
@@ -21,10 +23,9 @@ const reader = new DeltaReader(base, room);
 parentPort?.on('message', (message: BuildMessage) => {
   if (message !== null) return reader.push(message);
   reader.finish();
-  const reply: BuildReply = { image: room, sha256: sha256Of(room) };
+  const reply: BuiltImage = {
+    image: room,
+    sha256: createHash('sha256').update(room).digest('hex'),
+  };
   parentPort?.postMessage(reply, room.buffer instanceof ArrayBuffer ? [room.buffer] : []);
 });
-
-function sha256Of(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}

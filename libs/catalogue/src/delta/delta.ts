@@ -7,13 +7,7 @@ import {
   sectionsOf,
   SlotWriter,
 } from '../image/image-format.js';
-import {
-  BLOCK_SLOTS,
-  type ImageBytes,
-  mergeNames,
-  type NameCursor,
-  StoredImage,
-} from './stored-image.js';
+import { type ImageBytes, mergeNames, type NameCursor, StoredImage } from './stored-image.js';
 
 /** What makes one image of another one, version 1. FORMATS.md of this library describes it byte by byte. */
 
@@ -171,14 +165,16 @@ export async function* writeDelta(
   const { field } = after;
   yield await after.read(field('setPositionsOffset'), field('filterOffset'));
   yield await after.read(field('namesOffset'), image.sizeBytes);
-  const rows = new Rows();
+  let rows: number[] = [];
   const blocks = mergeNames(before, after, (old, now) => {
-    if (now === null) rows.add(old as NameCursor, 0);
-    else if (old === null || newNumbers[old.setNumber] !== now.setNumber) {
-      rows.add(now, now.setNumber);
-    }
+    if (old !== null && now !== null && newNumbers[old.setNumber] === now.setNumber) return;
+    const { low, high } = (now ?? old) as NameCursor;
+    rows.push(low, high, now?.setNumber ?? 0);
   });
-  for await (const _ of blocks) if (rows.isAny) yield rows.take();
+  for await (const _ of blocks) {
+    if (rows.length > 0) yield bytesOf(Uint32Array.from(rows));
+    rows = [];
+  }
 }
 
 /** For each set of the base the number of the same set in the image; 0: it has none. */
@@ -186,28 +182,6 @@ export function numbersIn(image: readonly string[], base: readonly string[]): Ui
   const numbers = new Map(image.map((set, number) => [set, number]));
   // Number 0 is no set.
   return Uint32Array.from(base, (set, old) => (old === 0 ? 0 : (numbers.get(set) ?? 0)));
-}
-
-/** Changed names. As many fit as two blocks have. */
-class Rows {
-  private readonly words = new Uint32Array(2 * BLOCK_SLOTS * ROW_WORDS);
-  private used = 0;
-
-  get isAny(): boolean {
-    return this.used > 0;
-  }
-
-  add({ low, high }: NameCursor, setNumber: number): void {
-    this.words[this.used++] = low;
-    this.words[this.used++] = high;
-    this.words[this.used++] = setNumber;
-  }
-
-  take(): Uint8Array<ArrayBuffer> {
-    const taken = bytesOf(this.words.slice(0, this.used));
-    this.used = 0;
-    return taken;
-  }
 }
 
 function bytesOf({ buffer }: Uint32Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {

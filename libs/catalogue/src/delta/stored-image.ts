@@ -132,7 +132,7 @@ export class NameCursor {
 }
 
 /** A name of the base, of the image, or of both. The cursors are at that name during the call. */
-export type VisitPair = (base: NameCursor | null, image: NameCursor | null) => void;
+type VisitPair = (base: NameCursor | null, image: NameCursor | null) => void;
 
 /** Goes through the names of two images side by side, ascending by hash. Yields after each block of slots. */
 export async function* mergeNames(

@@ -1,8 +1,7 @@
 import type { HashKey } from '@weir/dns-name';
-import type { Purpose } from '@weir/policy';
 import { createHash } from 'node:crypto';
 import { CatalogueError } from '../catalogue-error.js';
-import type { RewriteDefinition } from '../definition/definition.js';
+import type { GroupDefinition } from '../definition/definition.js';
 import type { NameList } from '../names/name-list.js';
 import { findPopular, type PopularNames } from './popular-names.js';
 import { CatalogueImage } from './image.js';
@@ -11,16 +10,12 @@ import { writeImage, MembershipSets } from './image-writer.js';
 import { NameMerge } from './name-merge.js';
 
 /** A category or an application with its lists. */
-export interface ListedGroup {
-  readonly id: number;
-  readonly name: string;
+export interface ListedGroup
+  extends
+    Pick<GroupDefinition, 'id' | 'name'>,
+    Partial<Pick<GroupDefinition, 'purpose' | 'mandatory' | 'secret' | 'rewrites'>> {
   /** Its inline domains, and the names of each of its sources. */
   readonly lists: readonly NameList[];
-  /** For a category only, as `rewrites`. */
-  readonly purpose?: Purpose;
-  readonly mandatory?: boolean;
-  readonly secret?: boolean;
-  readonly rewrites?: readonly RewriteDefinition[];
 }
 
 /** The input of a compilation. */

@@ -30,20 +30,6 @@ const ERRORS: Readonly<Record<number, string>> = {
   22: 'wants a longer signature (BADTRUNC)',
 };
 
-/** The TSIG record of a message (RFC 8945 §4.2). */
-interface TsigRecord {
-  /** Key and algorithm as canonical wire names. */
-  readonly name: Buffer;
-  readonly algorithm: Buffer;
-  /** TIME and FUDGE as they are in the record. */
-  readonly timers: Buffer;
-  readonly mac: Buffer;
-  readonly originalId: number;
-  readonly error: number;
-  /** ERROR, OTHER LEN and OTHER DATA as they are in the record. */
-  readonly rest: Buffer;
-}
-
 /**
  * Signs a query, and verifies the messages that answer it one after the other.
  * Source: RFC 8945 §4.3, §5.
@@ -168,8 +154,13 @@ function uint16(value: number): Buffer {
   return bytes;
 }
 
-/** @param at of a record that ends within the message */
-function readTsig(message: Uint8Array, at: number): TsigRecord {
+/**
+ * The TSIG record of a message (RFC 8945 §4.2).
+ * @param at of a record that ends within the message
+ * @returns key and algorithm as canonical wire names; as they are in the record `timers`, which is TIME and FUDGE, and
+ *   `rest`, which is ERROR, OTHER LEN and OTHER DATA
+ */
+function readTsig(message: Uint8Array, at: number) {
   const rdata = endOfName(message, at) + RECORD_FIXED_BYTES;
   const end = rdata + readUint16(message, rdata - 2);
   const timersAt = endOfName(message, rdata);

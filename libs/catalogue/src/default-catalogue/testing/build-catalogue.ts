@@ -1,6 +1,6 @@
 import { normaliseDomain } from '@weir/dns-name';
 import { stringify } from 'yaml';
-import { type DlcLists, dlcNames } from '../../lists/formats/dlc.js';
+import { type DlcLists, resolveDlc } from '../../lists/formats/dlc.js';
 import { isPublicSuffix } from '../../lists/never-block.js';
 
 /** `catalogue/upstream/groups.yaml`. */
@@ -73,6 +73,15 @@ export function buildCatalogue(upstream: Upstream): ReadonlyMap<string, string> 
 
 function namesOf({ lists }: Upstream, selectors: readonly string[]): string[] {
   return selectors.flatMap((selector) => dlcNames(lists, selector));
+}
+
+/** The names of a list of domain-list-community, without its rules for which no name stands. */
+export function dlcNames(lists: DlcLists, selector: string): string[] {
+  const rules = resolveDlc(lists, selector).split('\n');
+  return rules.flatMap((rule) => {
+    const [, kind = '', name = ''] = /^(?:(\w+):)?(\S*)/.exec(rule) ?? [];
+    return /^(?:keyword|regexp)$/i.test(kind) || name === '' ? [] : [name];
+  });
 }
 
 /** Sorted, without those of `except`, public suffixes, duplicates, and names that another one covers. */

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { NameList } from '../../names/name-list.js';
 import { readNames } from '../read-names.js';
 import { chunksOf, expectNames, KEY, read, tarArchive, tarEntry } from '../testing/lists.js';
-import { dlcNames, readDlcLists, resolveDlc } from './dlc.js';
+import { dlcNames } from '../../default-catalogue/testing/build-catalogue.js';
+import { readDlcLists, resolveDlc } from './dlc.js';
 
 const lists = new Map([
   ['google', 'google.example # search\ninclude:youtube\ninclude:ads @ads\n\n'],

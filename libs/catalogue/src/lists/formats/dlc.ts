@@ -18,7 +18,6 @@ export type DlcLists = ReadonlyMap<string, string>;
 const COLON = 0x3a;
 /** Kinds of rules that no name stands for. */
 const PATTERNS = new Set(['keyword', 'regexp']);
-const KIND = /^(?:(\w+):)?(.*)$/;
 
 /**
  * A rule of domain-list-community: `name`, `domain:name` or `full:name`, with attributes behind it; `#` begins a
@@ -56,18 +55,6 @@ export async function readDlcLists(archive: ByteStream): Promise<DlcLists> {
       return [name.toLowerCase(), Buffer.concat(own).toString()];
     }),
   );
-}
-
-/** The names of one list, as `resolveDlc` finds it; those for which no name stands are left out. */
-export function dlcNames(lists: DlcLists, selector: string): string[] {
-  return resolveDlc(lists, selector)
-    .split('\n')
-    .map(
-      (rule) => KIND.exec(rule.split(/\s/)[0]) as unknown as [string, string | undefined, string],
-    )
-    .flatMap(([, kind = '', name]) =>
-      PATTERNS.has(kind.toLowerCase()) || name === '' ? [] : [name],
-    );
 }
 
 /**
@@ -127,9 +114,8 @@ function rulesOf(
   if (including.includes(name)) throw new CatalogueError(`has a list ${name} that includes itself`);
   const all = text.split('\n').flatMap((line) => {
     const rule = ruleOf(line);
-    const [, kind, rest] = KIND.exec(rule) as unknown as [string, string | undefined, string];
-    if (kind?.toLowerCase() !== 'include') return rule === '' ? [] : [rule];
-    const [included] = rest.trim().split(/\s/);
+    const [, included] = /^include:\s*(\S*)/i.exec(rule) ?? [];
+    if (included === undefined) return rule === '' ? [] : [rule];
     const rules = rulesOf(lists, included.toLowerCase(), [...including, name], resolved);
     const attributes = attributesOf(rule);
     return rules.filter((one) => matches(one, attributes));
