@@ -1,20 +1,22 @@
 import type { Follower, ImageCounters, MissingImage } from '@weir/change-feed';
 import type { CatalogueSource } from './policy-target.js';
 
+/** What a follower says of itself, in plain values. */
+const OF_FOLLOWER = [
+  'revision',
+  'headRevision',
+  'lagMs',
+  'isCaughtUp',
+  'inForceForMs',
+  'isRedisConnected',
+  'isDiskCurrent',
+  'diskFailures',
+  'refusedMessages',
+  'counters',
+] as const satisfies readonly (keyof Follower)[];
+
 /** Where a follower is, in plain values that can be sent to another thread. */
-export type FeedState = Pick<
-  Follower,
-  | 'revision'
-  | 'headRevision'
-  | 'lagMs'
-  | 'isCaughtUp'
-  | 'inForceForMs'
-  | 'isRedisConnected'
-  | 'isDiskCurrent'
-  | 'diskFailures'
-  | 'refusedMessages'
-  | 'counters'
-> & {
+export type FeedState = Pick<Follower, (typeof OF_FOLLOWER)[number]> & {
   readonly missingImage: MissingImage | null;
   /** Attempts to fetch an image that failed. */
   readonly imageFailures: number;
@@ -30,20 +32,12 @@ export function feedState(
   catalogues: CatalogueSource,
   rest: Pick<FeedState, 'hasCatalogue' | 'fileFaults'>,
 ): FeedState {
+  const own = Object.fromEntries(OF_FOLLOWER.map((name) => [name, follower[name]]));
   return {
-    revision: follower.revision,
-    headRevision: follower.headRevision,
-    lagMs: follower.lagMs,
-    isCaughtUp: follower.isCaughtUp,
-    inForceForMs: follower.inForceForMs,
-    isRedisConnected: follower.isRedisConnected,
-    isDiskCurrent: follower.isDiskCurrent,
-    diskFailures: follower.diskFailures,
+    ...(own as Pick<Follower, (typeof OF_FOLLOWER)[number]>),
     missingImage: catalogues.missing,
     imageFailures: catalogues.failures,
     imageCounters: catalogues.counters,
-    refusedMessages: follower.refusedMessages,
-    counters: follower.counters,
     ...rest,
   };
 }

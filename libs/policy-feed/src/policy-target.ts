@@ -46,8 +46,8 @@ const ROWS_AT_ONCE = 50;
 export class PolicyTarget implements FollowerTarget {
   /** Follows the log. */
   private followed: Policy | null = null;
-  /** Decides queries; null, or the one that follows the log. */
-  private inForce: Policy | null = null;
+  /** The policy that decides queries; null before the first snapshot and the image that it names. */
+  policy: Policy | null = null;
   private index: CatalogueIndex | null = null;
   private lastStep: Promise<unknown> = Promise.resolve();
 
@@ -60,11 +60,6 @@ export class PolicyTarget implements FollowerTarget {
     readonly catalogues: CatalogueSource,
   ) {
     this.share = new PolicyShare(options.readers ?? 0);
-  }
-
-  /** The policy that decides queries; null before the first snapshot and the image that it names. */
-  get policy(): Policy | null {
-    return this.inForce;
   }
 
   /** Builds a new policy. The old one decides queries meanwhile; the build yields to them after two milliseconds. */
@@ -120,7 +115,7 @@ export class PolicyTarget implements FollowerTarget {
       const policy = this.followed;
       if (policy === null) return;
       await this.step(policy, () => policy.setCatalogue(index));
-      if (policy !== this.inForce) await this.putInForce(policy);
+      if (policy !== this.policy) await this.putInForce(policy);
     });
   }
 
@@ -141,7 +136,7 @@ export class PolicyTarget implements FollowerTarget {
 
   private async applyInPlace(policy: Policy, change: Change): Promise<string> {
     await this.step(policy, () => policy.apply(change));
-    if (policy !== this.inForce) await this.putInForce(policy);
+    if (policy !== this.policy) await this.putInForce(policy);
     return policy.digest();
   }
 
@@ -166,16 +161,16 @@ export class PolicyTarget implements FollowerTarget {
   }
 
   private async putInForce(policy: Policy): Promise<void> {
-    const mayDecide = this.inForce !== null || this.index !== null || !namesCatalogue(policy);
+    const mayDecide = this.policy !== null || this.index !== null || !namesCatalogue(policy);
     if (!mayDecide) return;
     await untilTrue(() => this.share.trySwap(policy, MAX_NAPS));
-    const before = this.inForce;
-    this.inForce = policy;
+    const before = this.policy;
+    this.policy = policy;
     before?.release(policy);
   }
 
   private async step(policy: Policy, step: () => void): Promise<void> {
-    if (policy === this.inForce) await untilTrue(() => this.share.tryChange(step, MAX_NAPS));
+    if (policy === this.policy) await untilTrue(() => this.share.tryChange(step, MAX_NAPS));
     else step();
   }
 }
