@@ -13,7 +13,7 @@ export type DeleteOperation = {
 }[EntityKind];
 
 /** The whole configuration was replaced (`POST /init/`). The new one must be loaded as a snapshot. */
-export interface ReloadOperation {
+interface ReloadOperation {
   readonly type: 'reload';
 }
 

@@ -62,7 +62,7 @@ declare const WebAssembly: {
   };
 };
 
-export interface SipModule {
+interface SipModule {
   /** One page, as `Layout` describes it. It never grows, so views of it stay valid. */
   readonly memory: ArrayBuffer;
   /**

@@ -20,7 +20,7 @@ import { feedState, type FeedState, whatIsDegraded, whyNotReady } from './feed-s
 import type { FeedConfiguration } from './variables.js';
 import { PolicyTarget } from './policy-target.js';
 
-export interface FollowPolicyOptions {
+interface FollowPolicyOptions {
   /** The kind of follower that this process is. */
   readonly kind: FollowerKind;
   /** As of `Follower`. */

@@ -22,7 +22,7 @@ export type CatalogueSource = Pick<
   'want' | 'missing' | 'version' | 'failures' | 'counters' | 'firstAttempt' | 'stop'
 >;
 
-export interface PolicyTargetOptions {
+interface PolicyTargetOptions {
   /** IANA time zone of the schedules. */
   readonly timeZone: string;
   /** Most threads that read the policy beside this one; 0 unless given. */

@@ -10,7 +10,7 @@ import { TimedRuleLookup } from './rules/timed-rule-lookup.js';
 import type { ZoneClock } from './schedules/zone-clock.js';
 
 /** A step of the evaluation, named by the reason that it gives when it decides. */
-export type RuleStep = Exclude<Reason, (typeof Reason)['noProfile' | 'outsideRanges' | 'none']>;
+type RuleStep = Exclude<Reason, (typeof Reason)['noProfile' | 'outsideRanges' | 'none']>;
 
 /** What a step says of a name, whether or not it is the one that decides. */
 export interface StepVerdict {

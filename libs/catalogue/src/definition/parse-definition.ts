@@ -29,7 +29,7 @@ const MAX_DOMAIN = 1024;
  * The text of a file of the definition, by its path relative to the folder.
  * @throws CatalogueError as `readDefinition`.
  */
-export type ReadText = (path: string) => Promise<string>;
+type ReadText = (path: string) => Promise<string>;
 
 /**
  * Reads a definition: `catalogue.yaml`, then the files that it includes; sources are named, not opened. A file that is

@@ -8,7 +8,7 @@ import { DEFINITION_FILE, parseEach } from './parse-definition.js';
 import { namesOfSets, pathOfSet, readText } from './read-definition.js';
 
 /** A file of the folder `sets`: sources that are turned on together, because `catalogue.yaml` includes it. */
-export interface CatalogueSet {
+interface CatalogueSet {
   /** Of its file, without `.yaml`. */
   readonly name: string;
   /** The comment at its beginning, in one line. */

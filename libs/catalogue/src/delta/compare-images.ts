@@ -17,7 +17,7 @@ export interface GroupDifference {
   readonly removed: NameChanges;
 }
 
-export type GroupKind = 'categories' | 'applications';
+type GroupKind = 'categories' | 'applications';
 
 export interface NameChanges {
   readonly count: number;

@@ -66,7 +66,7 @@ export class MembershipSets {
 const MAX_IMAGE_BYTES = 0xffff_ffff;
 
 /** The names to write. `merge` is read several times, as the names may be too many to hold. */
-export interface NamesToWrite {
+interface NamesToWrite {
   readonly merge: NameMerge;
   readonly sets: MembershipSets;
   /** Distinct names. */

@@ -5,7 +5,7 @@ import { type Decision, Reason } from '../decision.js';
 import type { PolicySource } from '../policy-reader.js';
 
 /** Who filters, as structured errors say it. */
-export interface FilteringProvider {
+interface FilteringProvider {
   readonly name: string | undefined;
   /** URIs by which the subscriber reaches the provider. */
   readonly contacts: readonly string[];

@@ -20,7 +20,7 @@ export function faultAt(line: number, problem: string): Error {
 }
 
 /** The records of one name and type. */
-export interface RecordSet {
+interface RecordSet {
   readonly type: number;
   readonly ttlSeconds: number;
   readonly rdatas: readonly Uint8Array[];
@@ -52,7 +52,7 @@ export interface LocalName {
   rewrite: LocalRewrite | null;
 }
 
-export interface LocalRewrite extends Rewrite {
+interface LocalRewrite extends Rewrite {
   /** The target, when it has records of its own. Null: it is resolved like a query for it. */
   readonly end: LocalName | null;
 }
@@ -64,7 +64,7 @@ export function findSet({ sets }: LocalName, type: number): RecordSet | null {
 }
 
 /** A name of the file, with the line of its first record. */
-export interface NameOfFile {
+interface NameOfFile {
   readonly line: number;
   readonly owner: Uint8Array;
   readonly name: LocalName;

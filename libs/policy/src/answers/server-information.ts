@@ -16,7 +16,7 @@ const INFO_TTL_SECONDS = 300;
 /** The last code that is assigned (RFC 8914 §5.2, and its registry). */
 const LAST_ERROR = 30;
 
-export interface ServerRecordsOptions {
+interface ServerRecordsOptions {
   /** By which operators tell servers behind one address apart: at most 255 characters of ASCII. Undefined: none. */
   readonly identity?: string | undefined;
   /** The designated name (RFC 9462); undefined: none. */

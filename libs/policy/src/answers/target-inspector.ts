@@ -60,7 +60,7 @@ export class TargetHasher {
 export const TargetVerdict = { pass: 0, block: 1, malformed: 2, tooMany: 3 } as const;
 export type TargetVerdict = (typeof TargetVerdict)[keyof typeof TargetVerdict];
 
-export interface TargetInspectorOptions {
+interface TargetInspectorOptions {
   readonly source: PolicySource;
   /** False: targets are judged by orders and mandatory categories alone. */
   readonly isEnabled: boolean;

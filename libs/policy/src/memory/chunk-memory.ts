@@ -11,7 +11,7 @@ export const SLAB_BYTES = 8 * 2 ** 20 + 2 ** 16;
 const LEAST_PART_BYTES = 2 ** 20;
 const NOTHING = new Int32Array(0);
 
-export interface TakenChunk {
+interface TakenChunk {
   readonly chunk: Int32Array;
   /** All words are 0. Otherwise they are anything. */
   readonly isNew: boolean;

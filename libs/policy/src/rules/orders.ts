@@ -2,15 +2,9 @@ import { type Order, type Row, RuleVerdict, toRow } from '@weir/config-model';
 import { chunkOf, Space, wordOf } from '../memory/space.js';
 import { Arena } from '../memory/arena.js';
 import { WordMap } from '../memory/word-map.js';
+import type { PolicySpaces } from '../policy-spaces.js';
 import { TEXTS, TimedRuleLookup } from './timed-rule-lookup.js';
 import { TimedRules } from './timed-rules.js';
-
-/** The memory of `Orders` that queries read. */
-export interface OrderSpaces {
-  readonly orderTables: Space;
-  readonly orders: Space;
-  readonly orderTexts: Space;
-}
 
 const LENGTH_BITS = 16;
 const LENGTH_MASK = (1 << LENGTH_BITS) - 1;
@@ -26,7 +20,7 @@ export class OrderLookup {
   readonly rules: TimedRuleLookup;
   private readonly texts: readonly Int32Array[];
 
-  constructor({ orderTables, orders, orderTexts }: OrderSpaces) {
+  constructor({ orderTables, orders, orderTexts }: PolicySpaces) {
     this.rules = new TimedRuleLookup({ tables: orderTables, records: orders });
     this.texts = orderTexts.chunks;
   }
@@ -59,11 +53,6 @@ export class OrderLookup {
   }
 }
 
-/** The first word of the texts: where each ends, in bytes. */
-function textEnds(authorityBytes: number, referenceBytes: number): number {
-  return authorityBytes | ((authorityBytes + referenceBytes) << LENGTH_BITS);
-}
-
 /** The words of the texts that begin with that word. */
 function textWords(ends: number): number {
   return 1 + Math.ceil((ends >>> LENGTH_BITS) / 4);
@@ -82,7 +71,7 @@ export class Orders {
   private readonly numbers: WordMap;
   private readonly numberSpace: Space;
 
-  constructor(spaces: OrderSpaces, from?: Orders) {
+  constructor(spaces: PolicySpaces, from?: Orders) {
     const { orderTables: tables, orders: records, orderTexts } = spaces;
     this.lookup = new OrderLookup(spaces);
     this.rules = new TimedRules({ tables, records }, false, from?.rules);
@@ -132,7 +121,8 @@ export class Orders {
   /** @returns the address of its texts. */
   private store({ authority, reference }: Order): number {
     const [first, second] = [encoder.encode(authority), encoder.encode(reference)];
-    const ends = textEnds(first.length, second.length);
+    // The first word of the texts: where each ends, in bytes.
+    const ends = first.length | ((first.length + second.length) << LENGTH_BITS);
     const words = textWords(ends);
     const bytes = new Uint8Array(words * 4);
     bytes.set(first, 4);

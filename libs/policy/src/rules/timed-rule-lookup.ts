@@ -9,7 +9,7 @@ import { NO_TTL_CAP } from '../decision.js';
 import { HIGH_BITS, verdictOf } from './domain-rules.js';
 
 /** The words of a rule. */
-export const RULE_WORDS = 8;
+const RULE_WORDS = 8;
 /** The numbers of the rules below it in the tree, plus 1; 0: there is none. */
 export const LEFT = 0;
 export const RIGHT = 1;

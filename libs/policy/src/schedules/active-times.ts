@@ -5,7 +5,7 @@ import { Schedules } from './schedules.js';
 import { ZoneClock } from './zone-clock.js';
 
 /** A stretch of time [from, until), in milliseconds since 1970, and whether the target of a schedule decides in it. */
-export interface ActiveTime {
+interface ActiveTime {
   readonly fromMs: number;
   readonly untilMs: number;
   readonly isInside: boolean;

@@ -1,7 +1,7 @@
 import { type Period, WEEK_POINTS } from '@weir/config-model';
 import { SlotRecords } from '../memory/slot-records.js';
-import type { Space } from '../memory/space.js';
 import { WordMapLookup } from '../memory/word-map.js';
+import type { PolicySpaces } from '../policy-spaces.js';
 import type { ZoneClock } from './zone-clock.js';
 
 const HALF_HOUR_MS = 1_800_000;
@@ -12,10 +12,7 @@ const WEEK_MS = WEEK_POINTS * HALF_HOUR_MS;
 const EPOCH_IN_WEEK_MS = 3 * 86_400_000;
 
 /** The memory of `Schedules`. */
-export interface ScheduleSpaces {
-  readonly scheduleSlots: Space;
-  readonly schedules: Space;
-}
+export type ScheduleSpaces = Pick<PolicySpaces, 'scheduleSlots' | 'schedules'>;
 
 /** The words of a schedule. */
 export const SCHEDULE_WORDS = 16;

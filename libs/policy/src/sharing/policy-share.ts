@@ -92,7 +92,7 @@ class SharedMemory {
 }
 
 /** Hands a message to the thread of a reader. It can receive it when this function has returned. */
-export type Send = (message: PolicyMessage) => void;
+type Send = (message: PolicyMessage) => void;
 
 /**
  * Shares the policy in force with readers in other threads: every reader sees a revision whole or not at all, and all

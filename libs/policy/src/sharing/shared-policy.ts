@@ -12,7 +12,7 @@ import {
 import { IN_FORCE, type Invitation, type PolicyMessage, SENT } from './policy-share.js';
 import { ReadSide } from './reader-lock.js';
 
-export interface SharedPolicyOptions {
+interface SharedPolicyOptions {
   /** The next message to this reader; undefined: there is none. `receiveMessageOnPort` does this. */
   readonly receive: () => PolicyMessage | undefined;
   /** Opens a catalogue from its `shareable`. */

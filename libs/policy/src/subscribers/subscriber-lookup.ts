@@ -1,18 +1,8 @@
 import type { Client } from '../client-address.js';
-import type { Space } from '../memory/space.js';
+import type { PolicySpaces } from '../policy-spaces.js';
 import { NaptLookup } from './napt-ranges.js';
 import { PrefixLookup } from './prefix-lookup.js';
 import { SHORT_BITS, ShortPrefixLookup } from './short-prefixes.js';
-
-/** The memory of `Subscribers`. */
-export interface SubscriberSpaces {
-  readonly naptAddresses: Space;
-  readonly naptRanges: Space;
-  readonly ipv4Long: Space;
-  readonly ipv4Short: Space;
-  readonly ipv6Short: Space;
-  readonly ipv6Long: Space;
-}
 
 /**
  * The kind of record that a client was found by. `outsideRanges`: none, but its address has NAPT ranges, which do not
@@ -46,7 +36,7 @@ export class SubscriberLookup {
   private readonly ipv6Short: PrefixLookup;
   private readonly ipv6Long: PrefixLookup;
 
-  constructor(spaces: SubscriberSpaces) {
+  constructor(spaces: PolicySpaces) {
     this.naptRanges = new NaptLookup(spaces.naptAddresses, spaces.naptRanges);
     this.ipv4Long = new PrefixLookup(spaces.ipv4Long, 1, SHORT_BITS);
     this.ipv4Short = new ShortPrefixLookup(spaces.ipv4Short);

@@ -1,7 +1,8 @@
+import type { PolicySpaces } from '../policy-spaces.js';
 import { NaptRanges } from './napt-ranges.js';
 import { PrefixTree } from './prefix-tree.js';
 import { SHORT_BITS, ShortPrefixes } from './short-prefixes.js';
-import { SHORT_IPV6_WORDS, type SubscriberSpaces } from './subscriber-lookup.js';
+import { SHORT_IPV6_WORDS } from './subscriber-lookup.js';
 
 /** The networks of one family: those up to a length in a structure that suits them, the others in a tree. */
 class Networks<S extends PrefixTree | ShortPrefixes> {
@@ -36,7 +37,7 @@ export class Subscribers {
   readonly ipv4Networks: Networks<ShortPrefixes>;
   readonly ipv6Networks: Networks<PrefixTree>;
 
-  constructor(spaces: SubscriberSpaces, from?: Subscribers) {
+  constructor(spaces: PolicySpaces, from?: Subscribers) {
     this.naptRanges = new NaptRanges(spaces.naptAddresses, spaces.naptRanges, from?.naptRanges);
     const [ipv4, ipv6] = [from?.ipv4Networks, from?.ipv6Networks];
     this.ipv4Networks = new Networks(
