@@ -23,17 +23,9 @@ const IsRevision = (): PropertyDecorator => IntegerParameter(0, 10 ** 15 - 1);
 @Example<ChangesQuery>({ after: 0, limit: 100 })
 export class ChangesQuery {
   /** The revision after which to begin. */
-  @Optional()
-  @IsRevision()
-  after = 0;
-
-  @Optional()
-  @IntegerParameter(1, MAX_CHANGES)
-  limit = 100;
-
-  @Optional()
-  @IntegerParameter(0, MAX_ID)
-  profile_id?: number;
+  @Optional() @IsRevision() after = 0;
+  @Optional() @IntegerParameter(1, MAX_CHANGES) limit = 100;
+  @Optional() @IntegerParameter(0, MAX_ID) profile_id?: number;
 
   @Optional()
   @IsText('a name of a token', (text) => /^[\w.-]+$/.test(text))
@@ -83,12 +75,10 @@ class ChangedDto {
   })
   key!: unknown;
 
-  @IsOneOf(['set', 'deleted'])
-  action!: string;
+  @IsOneOf(['set', 'deleted']) action!: string;
 
   /** How many; more than one only of `more`. */
-  @IsInteger(1, MAX_REVISION)
-  count!: number;
+  @IsInteger(1, MAX_REVISION) count!: number;
 }
 
 @Example<ChangeDto>({
@@ -102,45 +92,24 @@ class ChangedDto {
   changed: [exampleOf(ChangedDto)],
 })
 export class ChangeDto {
-  @IsInteger(1, MAX_REVISION)
-  revision!: number;
-
-  @IsTime()
-  time!: string;
+  @IsInteger(1, MAX_REVISION) revision!: number;
+  @IsTime() time!: string;
 
   /** This and the next four are null when no call made the change. */
-  @IsOptional()
-  @IsText('a name')
-  token!: string | null;
-
-  @IsOptional()
-  @IsText('an address')
-  source!: string | null;
-
-  @IsOptional()
-  @IsText('an id')
-  request_id!: string | null;
-
-  @IsOptional()
-  @IsText('a method')
-  method!: string | null;
-
-  @IsOptional()
-  @IsText('a pattern of a path')
-  route!: string | null;
-
-  @IsNestedList(() => ChangedDto)
-  changed!: ChangedDto[];
+  @IsOptional() @IsText('a name') token!: string | null;
+  @IsOptional() @IsText('an address') source!: string | null;
+  @IsOptional() @IsText('an id') request_id!: string | null;
+  @IsOptional() @IsText('a method') method!: string | null;
+  @IsOptional() @IsText('a pattern of a path') route!: string | null;
+  @IsNestedList(() => ChangedDto) changed!: ChangedDto[];
 }
 
 @Example<ChangesDto>({ changes: [exampleOf(ChangeDto)], next: 42 })
 export class ChangesDto {
-  @IsNestedList(() => ChangeDto, Infinity)
-  changes!: ChangeDto[];
+  @IsNestedList(() => ChangeDto, Infinity) changes!: ChangeDto[];
 
   /** The last revision given, or `after`: where to go on. */
-  @IsInteger(0, MAX_REVISION)
-  next!: number;
+  @IsInteger(0, MAX_REVISION) next!: number;
 }
 
 /** A row of `change_record`. */

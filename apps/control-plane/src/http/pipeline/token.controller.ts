@@ -14,20 +14,15 @@ import { IsList, IsOneOf, IsText, IsTime, Rule } from '../validation/rules.js';
   expires: '2027-01-31T12:00:00.000Z',
 })
 class OwnTokenDto {
-  @IsText('a name')
-  name!: string;
-
-  @IsOneOf(SCOPES)
-  scope!: string;
+  @IsText('a name') name!: string;
+  @IsOneOf(SCOPES) scope!: string;
 
   @IsOptional()
   @IsList()
   @Rule(() => null, { type: 'string' }, { each: true })
   sources!: readonly string[] | null;
 
-  @IsOptional()
-  @IsTime()
-  expires!: string | null;
+  @IsOptional() @IsTime() expires!: string | null;
 }
 
 @Controller()

@@ -29,8 +29,7 @@ export function readList<T extends object>(type: DtoClass<T>, plain: unknown): R
 
 /** A body that is an array. */
 class Whole {
-  @IsList()
-  items!: unknown[];
+  @IsList() items!: unknown[];
 }
 
 const READERS = new WeakMap<object, ObjectReader<object>>();

@@ -157,11 +157,8 @@ function replaceRules(
 /** An entry of the application catalogue. */
 @Example<ApplicationDto>({ id: 1, name: 'YouTube' })
 export class ApplicationDto {
-  @IsId()
-  id!: number;
-
-  @IsText('a name', () => true, { example: 'Video' })
-  name!: string;
+  @IsId() id!: number;
+  @IsText('a name', () => true, { example: 'Video' }) name!: string;
 }
 
 @Controller()

@@ -7,26 +7,18 @@ const IsPageType = (): PropertyDecorator => IsOneOf([0, 1]);
 
 @Example<BlockPageDto>({ id: 1, type: 1 })
 export class BlockPageDto implements BlockPage {
-  @IsId()
-  id!: number;
-
-  @IsPageType()
-  type!: number;
+  @IsId() id!: number;
+  @IsPageType() type!: number;
 }
 
 @Example<PatchBlockPageDto>({ type: 0 })
 export class PatchBlockPageDto {
   /** Must be equal to the path parameter. */
-  @Optional()
-  @IsId()
-  id?: number;
-
-  @IsPageType()
-  type!: number;
+  @Optional() @IsId() id?: number;
+  @IsPageType() type!: number;
 }
 
 @Example<BlockPagePath>({ page_id: 1 })
 export class BlockPagePath {
-  @IntegerParameter(0, MAX_ID)
-  page_id!: number;
+  @IntegerParameter(0, MAX_ID) page_id!: number;
 }

@@ -25,35 +25,15 @@ const MAX_SOURCE = 2048;
   domains: 51204,
 })
 export class CategoryDto {
-  @IsId()
-  id!: number;
-
-  @AbsentWhere(SECRET)
-  @IsText('a name')
-  name?: string;
-
-  @AbsentWhere(SECRET)
-  @IsOptional()
-  @IsText('a group')
-  group?: string | null;
-
-  @AbsentWhere(SECRET)
-  @IsOptional()
-  @IsOneOf(PURPOSES)
-  purpose?: string | null;
+  @IsId() id!: number;
+  @AbsentWhere(SECRET) @IsText('a name') name?: string;
+  @AbsentWhere(SECRET) @IsOptional() @IsText('a group') group?: string | null;
+  @AbsentWhere(SECRET) @IsOptional() @IsOneOf(PURPOSES) purpose?: string | null;
 
   /** Whether it is denied to everybody. */
-  @AbsentWhere(SECRET)
-  @IsFlag()
-  mandatory?: boolean;
-
-  @AbsentWhere(SECRET)
-  @IsInteger(0, MAX)
-  domains?: number;
-
-  @AbsentWhere('the category is not secret')
-  @IsFlag()
-  secret?: boolean;
+  @AbsentWhere(SECRET) @IsFlag() mandatory?: boolean;
+  @AbsentWhere(SECRET) @IsInteger(0, MAX) domains?: number;
+  @AbsentWhere('the category is not secret') @IsFlag() secret?: boolean;
 }
 
 /** A list that a category or an application names. */
@@ -67,33 +47,16 @@ export class CategoryDto {
 })
 export class CatalogueSourceDto {
   /** Null: it is of an application. */
-  @IsOptional()
-  @IsId()
-  cat_id!: number | null;
+  @IsOptional() @IsId() cat_id!: number | null;
 
   /** Null: it is of a category. */
-  @IsOptional()
-  @IsId()
-  app_id!: number | null;
-
-  @IsText('a source')
-  source!: string;
-
-  @IsOneOf(LIST_FORMATS)
-  format!: string;
-
-  @IsOneOf(['good', 'held', 'failing', 'never'])
-  state!: string;
-
-  @IsInteger(0, MAX)
-  names!: number;
-
-  @IsInteger(0, MAX)
-  bytes!: number;
-
-  @IsOptional()
-  @IsText('a licence')
-  licence!: string | null;
+  @IsOptional() @IsId() app_id!: number | null;
+  @IsText('a source') source!: string;
+  @IsOneOf(LIST_FORMATS) format!: string;
+  @IsOneOf(['good', 'held', 'failing', 'never']) state!: string;
+  @IsInteger(0, MAX) names!: number;
+  @IsInteger(0, MAX) bytes!: number;
+  @IsOptional() @IsText('a licence') licence!: string | null;
 
   /** Null: the definition does not say. */
   @Rule(() => null, {
@@ -104,32 +67,18 @@ export class CatalogueSourceDto {
   })
   commercial_use!: boolean | string | null;
 
-  @IsOptional()
-  @IsTime()
-  last_good!: string | null;
+  @IsOptional() @IsTime() last_good!: string | null;
 
   /** The mirror that has the list, while `source` itself cannot be read: `reason`. Null: none. */
-  @IsOptional()
-  @IsText('a mirror')
-  mirror!: string | null;
-
-  @IsOptional()
-  @IsText('a reason')
-  reason!: string | null;
+  @IsOptional() @IsText('a mirror') mirror!: string | null;
+  @IsOptional() @IsText('a reason') reason!: string | null;
 }
 
 @Example<PopularDto>({ cat_id: 3, count: 1, domains: ['github.com'] })
 export class PopularDto {
-  @IsId()
-  cat_id!: number;
-
-  @IsInteger(1, MAX)
-  count!: number;
-
-  @AbsentWhere(SECRET)
-  @IsList()
-  @IsDomain({ each: true })
-  domains?: string[];
+  @IsId() cat_id!: number;
+  @IsInteger(1, MAX) count!: number;
+  @AbsentWhere(SECRET) @IsList() @IsDomain({ each: true }) domains?: string[];
 }
 
 @Example<CatalogueDto>({
@@ -139,26 +88,17 @@ export class PopularDto {
 })
 export class CatalogueDto {
   /** Null: there is none yet. */
-  @IsOptional()
-  @IsInteger(0, MAX)
-  version!: number | null;
-
-  @IsOptional()
-  @IsTime()
-  active_since!: string | null;
+  @IsOptional() @IsInteger(0, MAX) version!: number | null;
+  @IsOptional() @IsTime() active_since!: string | null;
 
   /** Well-known domains in categories of purpose `security`, and in mandatory ones. */
-  @IsNestedList(() => PopularDto)
-  popular!: PopularDto[];
-
-  @IsNestedList(() => CatalogueSourceDto)
-  sources!: CatalogueSourceDto[];
+  @IsNestedList(() => PopularDto) popular!: PopularDto[];
+  @IsNestedList(() => CatalogueSourceDto) sources!: CatalogueSourceDto[];
 }
 
 @Example<SearchQuery>({ domain: 'www.casino.example.com' })
 export class SearchQuery {
-  @IsNormalisedDomain()
-  domain!: string;
+  @IsNormalisedDomain() domain!: string;
 }
 
 /** A list that has a name. */
@@ -167,42 +107,24 @@ export class SearchQuery {
   ...{ matched: 'casino.example.com', line: 4, since: '2026-11-20T04:00:00.000Z' },
 })
 export class ListedNameDto {
-  @IsOptional()
-  @IsId()
-  cat_id!: number | null;
-
-  @IsOptional()
-  @IsId()
-  app_id!: number | null;
-
-  @IsText('a name')
-  name!: string;
+  @IsOptional() @IsId() cat_id!: number | null;
+  @IsOptional() @IsId() app_id!: number | null;
+  @IsText('a name') name!: string;
 
   /** `inline`: the definition itself. */
-  @IsText('a source')
-  source!: string;
+  @IsText('a source') source!: string;
 
   /** What the list has: the name that was asked for, or one above it. */
-  @IsText('a domain')
-  matched!: string;
-
-  @IsInteger(1, MAX)
-  line!: number;
-
-  @IsTime()
-  since!: string;
+  @IsText('a domain') matched!: string;
+  @IsInteger(1, MAX) line!: number;
+  @IsTime() since!: string;
 }
 
 /** Either `cat_id` or `app_id`. */
 @Example<AcceptDto>({ cat_id: 2, source: 'https://lists.example/gambling.txt' })
 export class AcceptDto {
-  @IsOptional()
-  @IsId()
-  cat_id?: number | null;
-
-  @IsOptional()
-  @IsId()
-  app_id?: number | null;
+  @IsOptional() @IsId() cat_id?: number | null;
+  @IsOptional() @IsId() app_id?: number | null;
 
   @IsText('the source of a held list', (text) => text !== '' && text.length <= MAX_SOURCE)
   source!: string;

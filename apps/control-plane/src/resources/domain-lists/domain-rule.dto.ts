@@ -13,49 +13,37 @@ import { IsDomain, IsNormalisedDomain } from './domain-check.js';
 
 @Example<AddDomainDto>({ type: 'deny', domain: 'example.com' })
 export class AddDomainDto {
-  @IsRuleStatus()
-  type!: RuleStatus;
+  @IsRuleStatus() type!: RuleStatus;
 
   /** In normal form after validation. */
-  @IsNormalisedDomain()
-  domain!: string;
+  @IsNormalisedDomain() domain!: string;
 }
 
 @Example<AddDomainsDto>({ type: 'deny', domains: ['example.com', 'example.net'] })
 export class AddDomainsDto {
-  @IsRuleStatus()
-  type!: RuleStatus;
+  @IsRuleStatus() type!: RuleStatus;
 
   /** As submitted. */
-  @IsList()
-  @IsDomain({ each: true })
-  domains!: string[];
+  @IsList() @IsDomain({ each: true }) domains!: string[];
 }
 
 @Example<PatchDomainDto>({ type: 'allow' })
 export class PatchDomainDto {
-  @IsRuleStatus()
-  type!: RuleStatus;
+  @IsRuleStatus() type!: RuleStatus;
 
   /** Must be equal to the path parameter. In normal form after validation. */
-  @Optional()
-  @IsNormalisedDomain()
-  domain?: string;
+  @Optional() @IsNormalisedDomain() domain?: string;
 
   /** Must be equal to the path parameter. */
-  @Optional()
-  @IsId()
-  profile_id?: number;
+  @Optional() @IsId() profile_id?: number;
 }
 
 @Example<DomainPath>({ profile_id: 1, domain: 'example.com' })
 export class DomainPath {
-  @IntegerParameter(0, MAX_ID)
-  profile_id!: number;
+  @IntegerParameter(0, MAX_ID) profile_id!: number;
 
   /** In normal form after validation. */
-  @IsNormalisedDomain()
-  domain!: string;
+  @IsNormalisedDomain() domain!: string;
 }
 
 /** A stored rule. The domain itself is not stored. */
@@ -65,15 +53,11 @@ export class DomainPath {
   cat_id: RuleVerdict.deny,
 })
 export class StoredDomainRuleDto {
-  @IsId()
-  profile_id!: number;
-
-  @IsInteger(0, MAX_DOMAIN_HASH)
-  domain_hash!: number;
+  @IsId() profile_id!: number;
+  @IsInteger(0, MAX_DOMAIN_HASH) domain_hash!: number;
 
   /** 1: allow list, 2: deny list (decisions §4). */
-  @IsOneOf([RuleVerdict.allow, RuleVerdict.deny])
-  cat_id!: number;
+  @IsOneOf([RuleVerdict.allow, RuleVerdict.deny]) cat_id!: number;
 }
 
 export function toDto(rule: DomainRule): Json<StoredDomainRuleDto> {

@@ -20,30 +20,18 @@ const MAX_DAYS = 31;
 @Example<GrantDto>({ domain: 'example.com', verdict: 'allow', minutes: 30 })
 export class GrantDto {
   /** In normal form after validation. The grant covers it and all names below it. */
-  @IsNormalisedDomain()
-  domain!: string;
-
-  @IsRuleStatus()
-  verdict!: RuleStatus;
+  @IsNormalisedDomain() domain!: string;
+  @IsRuleStatus() verdict!: RuleStatus;
 
   /** How long it holds. Either this or `until` is required. */
-  @Optional()
-  @IsInteger(1, MAX_DAYS * 24 * 60)
-  minutes?: number;
-
-  @Optional()
-  @InPlaceOf('minutes')
-  @IsUntil(MAX_DAYS)
-  until?: string;
+  @Optional() @IsInteger(1, MAX_DAYS * 24 * 60) minutes?: number;
+  @Optional() @InPlaceOf('minutes') @IsUntil(MAX_DAYS) until?: string;
 }
 
 @Example<GrantPath>({ profile_id: 1, id: 2_447_438_395_659_416 })
 export class GrantPath {
-  @IntegerParameter(0, MAX_ID)
-  profile_id!: number;
-
-  @IntegerParameter(0, MAX_DOMAIN_HASH)
-  id!: number;
+  @IntegerParameter(0, MAX_ID) profile_id!: number;
+  @IntegerParameter(0, MAX_DOMAIN_HASH) id!: number;
 }
 
 /** `2026-11-24T12:30:00Z,2447438395659416`; null: it is none. */
@@ -61,9 +49,7 @@ export class GrantsQuery {
   after?: string;
 
   /** At most this many; absent: all. */
-  @Optional()
-  @IntegerParameter(1, 1_000)
-  limit?: number;
+  @Optional() @IntegerParameter(1, 1_000) limit?: number;
 }
 
 /** A stored grant. The domain itself is not stored. */
@@ -76,20 +62,11 @@ export class GrantsQuery {
 })
 export class StoredGrantDto {
   /** The hash of its domain: the same domain again replaces the grant, which keeps its id. */
-  @IsInteger(0, MAX_DOMAIN_HASH)
-  id!: number;
-
-  @IsId()
-  profile_id!: number;
-
-  @IsInteger(0, MAX_DOMAIN_HASH)
-  domain_hash!: number;
-
-  @IsRuleStatus()
-  verdict!: RuleStatus;
-
-  @IsTime()
-  until!: string;
+  @IsInteger(0, MAX_DOMAIN_HASH) id!: number;
+  @IsId() profile_id!: number;
+  @IsInteger(0, MAX_DOMAIN_HASH) domain_hash!: number;
+  @IsRuleStatus() verdict!: RuleStatus;
+  @IsTime() until!: string;
 }
 
 /** @throws InvalidRequestError when it has no end. */

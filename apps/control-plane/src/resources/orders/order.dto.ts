@@ -64,23 +64,15 @@ const UNTIL = '2099-12-31T23:00:00Z';
 
 @Example<OrderDto>({ id: 7, domain: 'example.org', ...TEXTS, until: UNTIL })
 export class OrderDto {
-  @IsId()
-  id!: number;
+  @IsId() id!: number;
 
   /** In normal form after validation. The order covers it and all names below it. */
-  @IsNormalisedDomain()
-  domain!: string;
-
-  @IsShownText()
-  authority!: string;
-
-  @IsShownText()
-  reference!: string;
+  @IsNormalisedDomain() domain!: string;
+  @IsShownText() authority!: string;
+  @IsShownText() reference!: string;
 
   /** Null: no end. */
-  @IsOptional()
-  @IsUntil()
-  until: string | null = null;
+  @IsOptional() @IsUntil() until: string | null = null;
 }
 
 @Example<PatchOrderDto>({ until: null })
@@ -88,33 +80,22 @@ export class PatchOrderDto extends allOptional(OrderDto) {}
 
 @Example<OrderPath>({ id: 7 })
 export class OrderPath {
-  @IntegerParameter(0, MAX_ID)
-  id!: number;
+  @IntegerParameter(0, MAX_ID) id!: number;
 }
 
 @Example<OrdersQuery>({ limit: 100 })
 export class OrdersQuery implements OrderFilter {
   /** The id after which to begin. */
-  @Optional()
-  @IntegerParameter(0, MAX_ID)
-  after?: number;
+  @Optional() @IntegerParameter(0, MAX_ID) after?: number;
 
   /** At most this many; absent: all. */
-  @Optional()
-  @IntegerParameter(1, 1_000)
-  limit?: number;
+  @Optional() @IntegerParameter(1, 1_000) limit?: number;
 
   /** Those that have this in their id, authority or reference, in any case. */
-  @Optional()
-  @IsShownText()
-  search?: string;
+  @Optional() @IsShownText() search?: string;
 
-  /**
-   * `in_force`: all resolvers are known to have it in force; `ended`: its time is over; `pending`: neither.
-   */
-  @Optional()
-  @IsOneOf(ORDER_STATES)
-  state?: (typeof ORDER_STATES)[number];
+  /** `in_force`: all resolvers are known to have it in force; `ended`: its time is over; `pending`: neither. */
+  @Optional() @IsOneOf(ORDER_STATES) state?: (typeof ORDER_STATES)[number];
 }
 
 const STORED: Json<StoredOrderDto> = {
@@ -127,49 +108,33 @@ const STORED: Json<StoredOrderDto> = {
 /** A stored order. The domain itself is not stored. */
 @Example<StoredOrderDto>(STORED)
 export class StoredOrderDto {
-  @IsId()
-  id!: number;
-
-  @IsInteger(0, MAX_DOMAIN_HASH)
-  domain_hash!: number;
-
-  @IsShownText()
-  authority!: string;
-
-  @IsShownText()
-  reference!: string;
+  @IsId() id!: number;
+  @IsInteger(0, MAX_DOMAIN_HASH) domain_hash!: number;
+  @IsShownText() authority!: string;
+  @IsShownText() reference!: string;
 
   /** It has ended when this time is over. */
-  @IsOptional()
-  @IsTime()
-  until!: string | null;
+  @IsOptional() @IsTime() until!: string | null;
 }
 
 const IN_FORCE = { revision: 42, k: 3, m: 3, at: '2026-11-24T12:00:00.000Z' };
 
 @Example<InForceDto>(IN_FORCE)
 class InForceDto {
-  @IsInteger(1, Number.MAX_SAFE_INTEGER)
-  revision!: number;
+  @IsInteger(1, Number.MAX_SAFE_INTEGER) revision!: number;
 
   /** Resolvers that had the change in force. */
-  @IsInteger(0, MAX_ID)
-  k!: number;
+  @IsInteger(0, MAX_ID) k!: number;
 
   /** How many resolvers there were. */
-  @IsInteger(0, MAX_ID)
-  m!: number;
-
-  @IsTime()
-  at!: string;
+  @IsInteger(0, MAX_ID) m!: number;
+  @IsTime() at!: string;
 }
 
 @Example<OrderStateDto>({ ...STORED, in_force: IN_FORCE })
 export class OrderStateDto extends StoredOrderDto {
   /** What `X-Config-Applied` said of its last change, and when; null: it is not known. */
-  @IsOptional()
-  @IsNested(() => InForceDto)
-  in_force!: InForceDto | null;
+  @IsOptional() @IsNested(() => InForceDto) in_force!: InForceDto | null;
 }
 
 /** @param hash of a domain in normal form. */

@@ -26,8 +26,7 @@ export const IsRuleStatus = (): PropertyDecorator => IsOneOf(['allow', 'deny']);
 /** Path parameter of a profile and of everything below it. */
 @Example<ProfilePath>({ profile_id: 1 })
 export class ProfilePath {
-  @IntegerParameter(0, MAX_ID)
-  profile_id!: number;
+  @IntegerParameter(0, MAX_ID) profile_id!: number;
 }
 
 @Example<ProfileSettingsDto>({
@@ -38,34 +37,17 @@ export class ProfilePath {
   appaware_priority_over_bwlists: false,
 })
 export class ProfileSettingsDto {
-  @IsId()
-  id!: number;
-
-  @IsOptional()
-  @IsId()
-  page_id: number | null = null;
-
-  @Optional()
-  @IsFlag()
-  white_list_only = false;
-
-  @Optional()
-  @IsFlag()
-  empty_dns_answer = false;
-
-  @Optional()
-  @IsFlag()
-  appaware_priority_over_bwlists = false;
+  @IsId() id!: number;
+  @IsOptional() @IsId() page_id: number | null = null;
+  @Optional() @IsFlag() white_list_only = false;
+  @Optional() @IsFlag() empty_dns_answer = false;
+  @Optional() @IsFlag() appaware_priority_over_bwlists = false;
 }
 
 @Example<ApplicationRuleDto>({ app_id: 3, status: 'deny' })
 export class ApplicationRuleDto {
-  @IsId()
-  app_id!: number;
-
-  @Optional()
-  @IsRuleStatus()
-  status: RuleStatus = 'deny';
+  @IsId() app_id!: number;
+  @Optional() @IsRuleStatus() status: RuleStatus = 'deny';
 }
 
 /** A profile with its categories and applications. */
@@ -75,17 +57,9 @@ export class ApplicationRuleDto {
   apps: [exampleOf(ApplicationRuleDto)],
 })
 export class ProfileDto {
-  @IsNested(() => ProfileSettingsDto)
-  profile!: ProfileSettingsDto;
-
-  @Optional()
-  @IsList()
-  @IsId({ each: true })
-  cat_ids: number[] = [];
-
-  @Optional()
-  @IsNestedList(() => ApplicationRuleDto)
-  apps: ApplicationRuleDto[] = [];
+  @IsNested(() => ProfileSettingsDto) profile!: ProfileSettingsDto;
+  @Optional() @IsList() @IsId({ each: true }) cat_ids: number[] = [];
+  @Optional() @IsNestedList(() => ApplicationRuleDto) apps: ApplicationRuleDto[] = [];
 }
 
 @Example<PatchProfileSettingsDto>({ page_id: null, empty_dns_answer: true })
@@ -93,18 +67,9 @@ export class PatchProfileSettingsDto extends allOptional(ProfileSettingsDto) {}
 
 @Example<PatchProfileDto>({ profile: exampleOf(PatchProfileSettingsDto), cat_ids: [12, 17] })
 export class PatchProfileDto {
-  @Optional()
-  @IsNested(() => PatchProfileSettingsDto)
-  profile?: PatchProfileSettingsDto;
-
-  @Optional()
-  @IsList()
-  @IsId({ each: true })
-  cat_ids?: number[];
-
-  @Optional()
-  @IsNestedList(() => ApplicationRuleDto)
-  apps?: ApplicationRuleDto[];
+  @Optional() @IsNested(() => PatchProfileSettingsDto) profile?: PatchProfileSettingsDto;
+  @Optional() @IsList() @IsId({ each: true }) cat_ids?: number[];
+  @Optional() @IsNestedList(() => ApplicationRuleDto) apps?: ApplicationRuleDto[];
 }
 
 export function toDraft({ profile, cat_ids, apps }: ProfileDto): ProfileDraft {

@@ -18,11 +18,8 @@ import { MeasuredPropagation } from '../../revisions/propagation-metrics.js';
 
 @Example<UpstreamDto>({ address: '192.0.2.53:53', state: 'up' })
 export class UpstreamDto {
-  @IsText('an address')
-  address!: string;
-
-  @IsOneOf(UPSTREAM_STATES)
-  state!: string;
+  @IsText('an address') address!: string;
+  @IsOneOf(UPSTREAM_STATES) state!: string;
 }
 
 const MAX = Number.MAX_SAFE_INTEGER;
@@ -46,59 +43,21 @@ const MAX = Number.MAX_SAFE_INTEGER;
   upstreams: [exampleOf(UpstreamDto)],
 })
 export class ResolverDto {
-  @IsText('an id')
-  id!: string;
-
-  @IsText('a name')
-  name!: string;
-
-  @IsOptional()
-  @IsText('an address')
-  address!: string | null;
-
-  @IsOptional()
-  @IsText('a version')
-  version!: string | null;
-
-  @IsOneOf(['live', 'catching_up', 'missing'])
-  state!: string;
-
-  @IsInteger(0, MAX)
-  revision!: number;
-
-  @IsOptional()
-  @IsInteger(0, MAX)
-  behind_revisions!: number | null;
-
-  @IsOptional()
-  @IsNumber(0)
-  behind_seconds!: number | null;
-
-  @IsOptional()
-  @IsInteger(0, MAX)
-  catalogue!: number | null;
-
-  @IsTime()
-  last_seen!: string;
-
-  @IsOptional()
-  @IsInteger(0, MAX)
-  threads!: number | null;
-
-  @IsOptional()
-  @IsNumber(0)
-  answers_per_second!: number | null;
-
-  @IsOptional()
-  @IsNumber(0, 1)
-  cache_hit_ratio!: number | null;
-
-  @IsOptional()
-  @IsNumber(0, 1)
-  blocked_ratio!: number | null;
-
-  @IsNestedList(() => UpstreamDto)
-  upstreams!: UpstreamDto[];
+  @IsText('an id') id!: string;
+  @IsText('a name') name!: string;
+  @IsOptional() @IsText('an address') address!: string | null;
+  @IsOptional() @IsText('a version') version!: string | null;
+  @IsOneOf(['live', 'catching_up', 'missing']) state!: string;
+  @IsInteger(0, MAX) revision!: number;
+  @IsOptional() @IsInteger(0, MAX) behind_revisions!: number | null;
+  @IsOptional() @IsNumber(0) behind_seconds!: number | null;
+  @IsOptional() @IsInteger(0, MAX) catalogue!: number | null;
+  @IsTime() last_seen!: string;
+  @IsOptional() @IsInteger(0, MAX) threads!: number | null;
+  @IsOptional() @IsNumber(0) answers_per_second!: number | null;
+  @IsOptional() @IsNumber(0, 1) cache_hit_ratio!: number | null;
+  @IsOptional() @IsNumber(0, 1) blocked_ratio!: number | null;
+  @IsNestedList(() => UpstreamDto) upstreams!: UpstreamDto[];
 }
 
 /** A change is in force everywhere after milliseconds. One that takes longer than this is not on its way any more. */

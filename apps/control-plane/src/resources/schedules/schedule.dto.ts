@@ -49,11 +49,8 @@ const IsTime = (): PropertyDecorator =>
 
 @Example<TimePointDto>({ day: 'friday', time: '18:00' })
 export class TimePointDto {
-  @IsDay()
-  day!: TimePoint['day'];
-
-  @IsTime()
-  time!: string;
+  @IsDay() day!: TimePoint['day'];
+  @IsTime() time!: string;
 }
 
 /** The end of a period. On the weekday of the start, it must be after the start (decisions §5). */
@@ -82,12 +79,8 @@ function isTimePoint(value: unknown): value is TimePoint {
   end: { day: 'saturday', time: '06:00' },
 })
 export class PeriodDto {
-  @IsNested(() => TimePointDto)
-  start!: TimePointDto;
-
-  @IsAfterStart()
-  @IsNested(() => TimePointDto)
-  end!: TimePointDto;
+  @IsNested(() => TimePointDto) start!: TimePointDto;
+  @IsAfterStart() @IsNested(() => TimePointDto) end!: TimePointDto;
 }
 
 @Example<ScheduleDto>({
@@ -95,11 +88,8 @@ export class PeriodDto {
   periods: [exampleOf(PeriodDto)],
 })
 export class ScheduleDto {
-  @IsId()
-  target_profile_id!: number;
-
-  @IsNestedList(() => PeriodDto)
-  periods!: PeriodDto[];
+  @IsId() target_profile_id!: number;
+  @IsNestedList(() => PeriodDto) periods!: PeriodDto[];
 }
 
 @Example<PatchScheduleDto>({

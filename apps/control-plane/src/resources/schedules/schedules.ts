@@ -151,13 +151,8 @@ function checkTarget(tables: WorkingTables, { profileId, targetProfileId }: Sche
 @Example<SwitchesQuery>({ from: '2026-11-24T12:00:00+01:00', days: 14 })
 class SwitchesQuery {
   /** Undefined: now. */
-  @Optional()
-  @IsTime()
-  from?: string;
-
-  @Optional()
-  @IntegerParameter(1, 31)
-  days = 7;
+  @Optional() @IsTime() from?: string;
+  @Optional() @IntegerParameter(1, 31) days = 7;
 }
 
 @Example<SwitchDto>({
@@ -166,14 +161,9 @@ class SwitchesQuery {
   active_id: 2,
 })
 class SwitchDto {
-  @IsTime()
-  from!: string;
-
-  @IsTime()
-  until!: string;
-
-  @IsId()
-  active_id!: number;
+  @IsTime() from!: string;
+  @IsTime() until!: string;
+  @IsId() active_id!: number;
 }
 
 /** Which profile is active when. */

@@ -37,16 +37,9 @@ const BELOW_LOWER: Wrong = { msg: UPPER_BELOW_LOWER, type: 'greater_than_equal' 
 /** The key of an assignment: an item of a batch deletion. */
 @Example<NaptKeyDto>({ ip: '198.51.100.1', lower_port_bound: 1024, upper_port_bound: 2047 })
 export class NaptKeyDto {
-  @IsIpv4()
-  ip!: string;
-
-  @Optional()
-  @IsPort()
-  lower_port_bound = 0;
-
-  @Optional()
-  @IsUpperBound()
-  upper_port_bound = LAST_PORT;
+  @IsIpv4() ip!: string;
+  @Optional() @IsPort() lower_port_bound = 0;
+  @Optional() @IsUpperBound() upper_port_bound = LAST_PORT;
 }
 
 @Example<NaptDto>({
@@ -56,8 +49,7 @@ export class NaptKeyDto {
   profile_id: 1,
 })
 export class NaptDto extends NaptKeyDto {
-  @IsId()
-  profile_id!: number;
+  @IsId() profile_id!: number;
 }
 
 @Example<PatchNaptDto>({ profile_id: 2 })
@@ -65,20 +57,14 @@ export class PatchNaptDto extends allOptional(NaptDto) {}
 
 @Example<NaptAddressPath>({ int_ip: 3_325_256_705 })
 export class NaptAddressPath {
-  @IntegerParameter(0, MAX_INT_IP)
-  int_ip!: number;
+  @IntegerParameter(0, MAX_INT_IP) int_ip!: number;
 }
 
 @Example<NaptPath>({ int_ip: 3_325_256_705, lower_port_bound: 1024, upper_port_bound: 2047 })
 export class NaptPath {
-  @IntegerParameter(0, MAX_INT_IP)
-  int_ip!: number;
-
-  @IntegerParameter(0, LAST_PORT)
-  lower_port_bound!: number;
-
-  @IntegerParameter(0, LAST_PORT)
-  upper_port_bound!: number;
+  @IntegerParameter(0, MAX_INT_IP) int_ip!: number;
+  @IntegerParameter(0, LAST_PORT) lower_port_bound!: number;
+  @IntegerParameter(0, LAST_PORT) upper_port_bound!: number;
 }
 
 export function toKey(dto: NaptKeyDto): NaptKey {

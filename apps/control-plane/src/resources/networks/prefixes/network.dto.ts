@@ -46,8 +46,7 @@ export class PatchIpv4NetworkDto extends allOptional(Ipv4NetworkDto) {}
 
 @Example<Ipv4NetworkPath>({ int_ip: 3_221_225_984 })
 export class Ipv4NetworkPath {
-  @IntegerParameter(0, MAX_INT_IP)
-  int_ip!: number;
+  @IntegerParameter(0, MAX_INT_IP) int_ip!: number;
 }
 
 @Example<Ipv6NetworkDto>({ ip: '2001:db8::', profile_id: 1, prefix_len: 56 })
