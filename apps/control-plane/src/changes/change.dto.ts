@@ -15,7 +15,6 @@ import {
 import { formatIpv4, formatIpv6 } from '../resources/networks/addresses/addresses.js';
 
 const MAX_REVISION = Number.MAX_SAFE_INTEGER;
-/** Most changes in one answer. */
 const MAX_CHANGES = 1_000;
 
 const IsRevision = (): PropertyDecorator => IntegerParameter(0, 10 ** 15 - 1);
@@ -112,7 +111,6 @@ export class ChangesDto {
   @IsInteger(0, MAX_REVISION) next!: number;
 }
 
-/** A row of `change_record`. */
 export interface RecordRow {
   readonly revision: number;
   readonly created_at: Date;

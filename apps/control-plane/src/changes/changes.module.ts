@@ -31,7 +31,6 @@ const STOP_DEADLINE_MS = 1_000;
 
 const TOO_MANY_STREAMS = 'Too many streams of changes are open. Try again when one has ended';
 
-/** The records of changes, as pages and as streams. */
 @Controller()
 export class ChangesController implements OnModuleDestroy {
   private readonly streams = new Map<ChangeStream, Response>();

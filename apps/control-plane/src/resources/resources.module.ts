@@ -14,7 +14,6 @@ import { ProfilesController } from './profiles/profiles.js';
 import { ResolversController } from './resolvers/resolvers.js';
 import { SchedulesController, SwitchesController } from './schedules/schedules.js';
 
-/** The resources of the management API. */
 @Module({
   controllers: [
     ApplicationsController,

@@ -33,7 +33,6 @@ const LOCK_HEAD: QueryConfig = {
     FROM waited, config_head FOR UPDATE OF config_head`,
 };
 
-/** Longest times of a change. */
 export interface LockTimes {
   /** To wait for the changes of other replicas. */
   readonly deadline?: Deadline;

@@ -49,10 +49,7 @@ export function currentSpan(): Span | null {
   return storage.getStore()?.span ?? null;
 }
 
-/**
- * One entity before and after a change; null where it does not exist. A changed key deletes one entity and adds
- * another.
- */
+/** One entity before and after a change; null: there is none. A changed key deletes one entity and adds another. */
 export type EntityChange = {
   [K in EntityKind]: {
     readonly kind: K;

@@ -47,7 +47,6 @@ export class ChangeTrace {
   }
 }
 
-/** A change with its trace, if it has one. */
 export interface TracedChange {
   readonly change: PublishedChange;
   readonly trace: ChangeTrace | null;

@@ -51,7 +51,6 @@ class OpenListings {
 /** The head that a read sees, without its revision. */
 export type ConfigurationHead = Pick<LockedHead, 'lineage' | 'catalogueVersion'>;
 
-/** The head beside each row of a query. */
 interface HeadRow {
   readonly head_lineage: string;
   readonly head_revision: bigint;
@@ -72,10 +71,7 @@ export class ConfigurationReader {
     this.openListings = new OpenListings(database.listings, listingGraceMs);
   }
 
-  /**
-   * Runs a query. Head and rows are read by one statement, and so at one revision.
-   * @param convert gets the rows in any order.
-   */
+  /** Runs a query. One statement reads head and rows, at one revision. @param convert gets the rows in any order. */
   async read<T>(
     query: Prisma.Sql,
     convert: (rows: never[], head: ConfigurationHead) => T,
@@ -115,7 +111,6 @@ export class ConfigurationReader {
   }
 }
 
-/** Closes the snapshot at its end, when it fails, and when the consumer stops reading. */
 async function* convertPages<T>(
   pages: AsyncIterable<unknown[]>,
   snapshot: Snapshot,

@@ -24,10 +24,7 @@ import { Deadline, WriteQueue } from './write-queue.js';
 
 /** A transaction that replaces the whole configuration. */
 export interface Replacement {
-  /**
-   * Locks the head, writes, and logs the change with its author.
-   * @param waitMs longest wait for the head.
-   */
+  /** Locks the head, writes, and logs the change with its author. @param waitMs longest wait for the head. */
   load(author: Author, waitMs: number): Promise<UncommittedChange>;
   commit(): Promise<void>;
 }

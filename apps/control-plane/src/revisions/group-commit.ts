@@ -14,7 +14,6 @@ import {
 } from './submitted-change.js';
 import { Deadline, type WriteQueue } from './write-queue.js';
 
-/** A change that waits to be made. */
 interface PendingChange extends Submission {
   readonly deadline: Deadline;
   readonly resolve: (committed: CommittedChange<unknown>) => void;
@@ -49,10 +48,7 @@ export class GroupCommit {
   private readonly pending = new Set<PendingChange>();
   private readonly waitMs: number;
 
-  /**
-   * @param onCommitted gets the changes of each transaction, in order, before any caller gets its own. It must not
-   * reject.
-   */
+  /** @param onCommitted gets the changes of each transaction, in order, before any caller does. It must not reject. */
   constructor(
     private readonly database: Database,
     private readonly queue: WriteQueue,

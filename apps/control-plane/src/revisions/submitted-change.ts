@@ -31,10 +31,7 @@ export interface ChangeOrigin {
   readonly trace: ChangeTrace | null;
 }
 
-/**
- * The outcomes of several changes, in the order of the changes. They are final only when the transaction is
- * committed.
- */
+/** The outcomes of several changes, in their order. They are final only when the transaction is committed. */
 export type Outcomes = readonly PromiseSettledResult<MadeChange<unknown>>[];
 
 /** A change that has done its work on top of `head`. */
@@ -63,7 +60,6 @@ export interface SubmittedChange<T> {
   make(tables: WorkingTables, revision: number): WorkResult<T>;
 }
 
-/** A submitted change of somebody. */
 export interface Submission extends ChangeOrigin {
   readonly change: SubmittedChange<unknown>;
 }

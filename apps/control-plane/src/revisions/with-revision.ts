@@ -56,9 +56,7 @@ export class Listing<T> {
   isOpen: boolean;
   private onBreakOff: () => void = () => undefined;
 
-  /**
-   * @param first result of the first call of `rest.next()`. It shows that the query works before the response starts.
-   */
+  /** @param first what `rest.next()` gave first: it shows that the query works before the response starts. */
   constructor(
     private readonly first: IteratorResult<T, undefined>,
     private readonly rest: AsyncGenerator<T, undefined>,

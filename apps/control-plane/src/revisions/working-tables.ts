@@ -20,7 +20,6 @@ export interface WorkingTable {
  */
 export type OpenTable<T extends WorkingTable> = (tables: WorkingTables) => T;
 
-/** The working tables of a group. */
 export class WorkingTables {
   /** Each comes after those that it refers to. */
   private readonly tables = new Map<OpenTable<WorkingTable>, WorkingTable>();

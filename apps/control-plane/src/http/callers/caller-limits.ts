@@ -83,13 +83,11 @@ export class FailedAttempts {
   }
 }
 
-/** Doubles with each failure. */
 function delayOf(count: number): number {
   if (count <= FREE_FAILURES) return 0;
   return Math.min(FIRST_DELAY_MS * 2 ** (count - FREE_FAILURES - 1), LONGEST_DELAY_MS);
 }
 
-/** Metrics of failed attempts, and of the file with the tokens. */
 export function registerCallerMetrics(
   registry: Registry,
   attempts: FailedAttempts,

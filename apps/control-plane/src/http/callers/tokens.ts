@@ -16,13 +16,11 @@ import {
 import { parseDocument } from 'yaml';
 import { type Scope, SCOPES } from './scope.js';
 
-/** The networks from which a token is accepted. */
 interface Sources {
   readonly set: CidrSet;
   readonly texts: readonly string[];
 }
 
-/** A bearer token and what it may do. */
 export interface Token extends HashedToken {
   /** Names the token in the log and in the records of changes. */
   readonly name: string;
@@ -147,10 +145,7 @@ export function environmentTokens(tokens: readonly string[]): Token[] {
   }));
 }
 
-/**
- * Finds the token of an `Authorization` header.
- * @param source null: unknown; only a token without `sources` is accepted.
- */
+/** Finds the token of an `Authorization` header. @param source null: only a token without `sources` is accepted. */
 export function checkToken(
   tokens: readonly Token[],
   authorization: string | undefined,

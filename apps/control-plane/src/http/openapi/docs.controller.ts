@@ -79,7 +79,6 @@ function createDocsPages(document: OpenApiDocument): ReadonlyMap<string, DocsPag
 const SECURITY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
 
-/** Serves `GET /openapi.json` and `/docs`. */
 @Pages('docs')
 @Controller()
 export class DocsController implements OnApplicationBootstrap {

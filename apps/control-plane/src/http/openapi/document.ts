@@ -16,10 +16,7 @@ class ComponentSchemas {
   readonly schemas: Record<string, ValueSchema> = {};
   private readonly owners = new Map<string, DtoClass>();
 
-  /**
-   * A reference to the schema of a class, or the schema of an array of it.
-   * @throws Error when two classes have the same name.
-   */
+  /** A reference to the schema of a class, or of an array of it. @throws Error when two classes have the same name. */
   refer(type: DtoClass | readonly [DtoClass], direction: Direction): ValueSchema {
     if (Array.isArray(type)) {
       const items = this.refer((type as readonly [DtoClass])[0], direction);
@@ -108,7 +105,6 @@ interface OpenApiParameter {
   readonly example?: unknown;
 }
 
-/** A request body or a response. */
 export interface OpenApiMessage {
   readonly description?: string;
   readonly headers?: Readonly<Record<string, object>>;

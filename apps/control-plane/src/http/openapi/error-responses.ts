@@ -3,7 +3,6 @@ import type { Endpoint } from '../routing/endpoint.js';
 import type { ValueSchema } from '../validation/rules.js';
 import { FAULT_TYPES, MAX_FAULTS } from '../validation/fault.js';
 
-/** Schemas of the bodies of error responses. */
 export const ERROR_SCHEMAS: Readonly<Record<string, ValueSchema>> = {
   Refusal: {
     type: 'object',
@@ -65,7 +64,6 @@ const ENDPOINTS_WITH_DATABASE: readonly ErrorCode[] = ['internal', 'databaseUnre
 const ENDPOINTS_THAT_CHANGE: readonly ErrorCode[] = ['commitUnknown'];
 const ENDPOINTS_WITH_BODY: readonly ErrorCode[] = ['bodyStalled', 'bodyTooLarge', 'notJson'];
 
-/** The error responses of an endpoint, by status. */
 export function errorResponsesOf({
   method,
   path,

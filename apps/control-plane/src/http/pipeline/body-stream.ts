@@ -41,7 +41,6 @@ const DECODERS = new Map<string, (() => Transform) | null>([
 /** Of a 408 (RFC 9110 §15.5.9). */
 const CLOSE = { Connection: 'close' };
 
-/** What a client may send. */
 export interface BodyLimits {
   /** Of the decompressed body. */
   readonly limitBytes: number;

@@ -44,7 +44,6 @@ function isApproved(
   return allowedSources.has(peer) || trustedProxies?.has(peer) === true;
 }
 
-/** Time limits for clients. */
 export interface TimeLimits {
   /** To send the headers of a request. */
   readonly headersMs: number;

@@ -25,9 +25,7 @@ export interface EndpointShape {
   readonly body?: DtoClass | readonly [DtoClass];
   /** Class of a body that the controller reads as a stream: `@Body()` is an iterable of its bytes. */
   readonly streamed?: DtoClass;
-  /**
-   * Body fields that repeat a path parameter: `{ profile_id: ['profile', 'id'] }`. Both must be equal (decisions §1).
-   */
+  /** Body fields that repeat a path parameter: `{ profile_id: ['profile', 'id'] }`. Both are equal (decisions §1). */
   readonly repeats?: Readonly<Record<string, readonly string[]>>;
   /** One line for people. */
   readonly summary: string;
@@ -53,7 +51,6 @@ export interface EndpointShape {
 
 const METHODS = { GET: Get, POST: Post, PATCH: Patch, DELETE: Delete };
 
-/** An endpoint with its place. */
 export interface Endpoint extends EndpointShape {
   readonly method: keyof typeof METHODS;
   /** Path as the contract writes it: `/net/:int_ip`. It names the endpoint in logs, metrics and records. */
@@ -105,7 +102,6 @@ export function endpointOf(handler: object): Endpoint | undefined {
 /** Declares a controller that needs no token: of `docs` when `MANAGEMENT_DOCS` is `public`, of the `console` always. */
 export const Pages = Reflector.createDecorator<'docs' | 'console'>();
 
-/** The endpoints of all controllers. */
 @Injectable()
 export class Endpoints implements OnModuleInit {
   /** By their patterns without the slash at the end, which makes no difference to a router. */

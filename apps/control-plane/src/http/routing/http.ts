@@ -3,7 +3,6 @@ import type { Span } from '@weir/telemetry';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Token } from '../callers/tokens.js';
 
-/** Where a request came from. */
 export interface RequestSource {
   readonly address: ClientAddress;
   /** The same address as text. */

@@ -81,7 +81,6 @@ function addUnknownFields(plain: object, names: ReadonlySet<string>, faults: Fau
   }
 }
 
-/** Reads one field of an object. */
 class FieldReader {
   readonly name: string;
   private readonly item: ObjectReader<object> | undefined;

@@ -17,7 +17,6 @@ export class ApplicationRulePath {
   @IntegerParameter(0, MAX_ID) app_aware_id!: number;
 }
 
-/** A rule with its profile. */
 @Example<StoredApplicationRuleDto>({ profile_id: 1, app_id: 3, status: 'deny' })
 export class StoredApplicationRuleDto {
   @IsId() profile_id!: number;

@@ -154,7 +154,6 @@ function replaceRules(
   return { kind: 'profile', before, after };
 }
 
-/** An entry of the application catalogue. */
 @Example<ApplicationDto>({ id: 1, name: 'YouTube' })
 export class ApplicationDto {
   @IsId() id!: number;

@@ -101,7 +101,6 @@ export class SearchQuery {
   @IsNormalisedDomain() domain!: string;
 }
 
-/** A list that has a name. */
 @Example<ListedNameDto>({
   ...{ cat_id: 12, app_id: null, name: 'Gambling', source: 'inline' },
   ...{ matched: 'casino.example.com', line: 4, since: '2026-11-20T04:00:00.000Z' },

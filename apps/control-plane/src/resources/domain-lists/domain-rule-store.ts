@@ -14,7 +14,6 @@ export const DOMAIN_RULES: EntityTable<'domainRule'> = {
   toEntity: (row) => row,
 };
 
-/** Reads the rules of profiles for domains with these hashes. */
 export function domainRulesIn(profileIds: Prisma.Sql, hashes: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`
     SELECT ${Prisma.raw(COLUMNS)} FROM domain_rule
@@ -36,7 +35,6 @@ const STORE: RowStore<DomainRule, DomainRuleKey> = {
     DELETE FROM domain_rule WHERE (profile_id, domain_hash) IN (SELECT * FROM ${unnestKeys(keys)})`,
 };
 
-/** Opens the domain rules that a group of changes needs. */
 export function openDomainRules(tables: WorkingTables): RowsTable<DomainRule, DomainRuleKey> {
   tables.of(WorkingProfiles.open);
   return new RowsTable(STORE);

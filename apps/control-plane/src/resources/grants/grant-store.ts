@@ -92,7 +92,6 @@ const STORE: RowStore<Grant, GrantKey> = {
     DELETE FROM domain_grant WHERE (profile_id, domain_hash) IN (SELECT * FROM ${unnestKeys(keys)})`,
 };
 
-/** Opens the grants that a group of changes needs. */
 export function openGrants(tables: WorkingTables): RowsTable<Grant, GrantKey> {
   tables.of(WorkingProfiles.open);
   return new RowsTable(STORE);

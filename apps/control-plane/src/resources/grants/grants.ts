@@ -153,7 +153,6 @@ function need(tables: WorkingTables, key: GrantKey): void {
 }
 
 const EVERY_MS = 60_000;
-/** Grants removed by one change. */
 const BATCH = 1_000;
 
 /** The job that removes the grants that have ended, by changes like any other. */

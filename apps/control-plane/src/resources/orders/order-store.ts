@@ -60,7 +60,6 @@ export function valuesOf({ after = -1, search = '', state, limit }: OrderFilter)
   return [after, search, state ?? '', limit ?? null];
 }
 
-/** Reads an order as an `OrderState`. */
 export function orderOf(id: number): Prisma.Sql {
   return Prisma.sql`SELECT ${Prisma.raw(STATE_COLUMNS)} FROM domain_order WHERE id = ${id}`;
 }
@@ -77,7 +76,6 @@ export const KEEP_IN_FORCE = `
   UPDATE domain_order SET in_force = $2::jsonb
   WHERE id = $1 AND revision = ($2::jsonb ->> 'revision')::bigint`;
 
-/** An order with the revision of its last change. */
 export interface StoredOrder extends Order {
   readonly revision: number;
 }
@@ -102,7 +100,6 @@ const STORE: RowStore<StoredOrder, OrderKey> = {
     DELETE FROM domain_order WHERE id = ANY (${idsOf(keys)}::integer[])`,
 };
 
-/** Opens the orders that a group of changes needs. */
 export function openOrders(): RowsTable<StoredOrder, OrderKey> {
   return new RowsTable(STORE);
 }

@@ -23,7 +23,6 @@ export function toStatus(verdict: RuleVerdict): RuleStatus {
 
 export const IsRuleStatus = (): PropertyDecorator => IsOneOf(['allow', 'deny']);
 
-/** Path parameter of a profile and of everything below it. */
 @Example<ProfilePath>({ profile_id: 1 })
 export class ProfilePath {
   @IntegerParameter(0, MAX_ID) profile_id!: number;
@@ -50,7 +49,6 @@ export class ApplicationRuleDto {
   @Optional() @IsRuleStatus() status: RuleStatus = 'deny';
 }
 
-/** A profile with its categories and applications. */
 @Example<ProfileDto>({
   profile: exampleOf(ProfileSettingsDto),
   cat_ids: [12],

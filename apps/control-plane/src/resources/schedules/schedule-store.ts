@@ -21,7 +21,6 @@ export interface TimePoint {
   readonly time: string;
 }
 
-/** A period as it was submitted. */
 export interface SubmittedPeriod {
   readonly start: TimePoint;
   readonly end: TimePoint;

@@ -136,7 +136,6 @@ function existing(profileId: number, record: ScheduleRecord | null): ScheduleRec
   return orNotFound(record, `schedule of profile ${profileId}`);
 }
 
-/** Where a body names the target profile. */
 const TARGET_LOCATION = ['body', 'target_profile_id'];
 
 /** @throws InvalidRequestError when the target is the profile itself, or does not exist. */
@@ -166,7 +165,6 @@ class SwitchDto {
   @IsId() active_id!: number;
 }
 
-/** Which profile is active when. */
 @Controller()
 export class SwitchesController {
   private readonly timeZone: string;

@@ -29,14 +29,12 @@ export const NAPT_ASSIGNMENTS: EntityTable<'naptAssignment', NaptRow> = {
   }),
 };
 
-/** Reads all assignments of an address. */
 export function assignmentsOf(address: number): Prisma.Sql {
   return Prisma.sql`
     SELECT host(address) AS address, lower_port, upper_port, profile_id FROM napt_assignment
     WHERE address = ${formatIpv4(address)}::inet`;
 }
 
-/** Reads the assignment with this key. */
 export function assignmentOf({ address, lowerPort, upperPort }: NaptKey): Prisma.Sql {
   return Prisma.sql`
     ${assignmentsOf(address)} AND lower_port = ${lowerPort} AND upper_port = ${upperPort}`;

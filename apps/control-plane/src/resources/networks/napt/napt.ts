@@ -36,10 +36,7 @@ type OrderedAssignment = NaptAssignment & OrderedRange;
 /** Order of stored ranges: before all submitted ones. */
 const STORED_ORDER = -1;
 
-/**
- * Clashes among the submitted assignments, and between them and the stored ones. The order is the position in the
- * request.
- */
+/** Clashes among the submitted assignments, and with the stored ones. The order is the position in the request. */
 function clashesByAddress(
   submitted: readonly NaptAssignment[],
   stored: readonly NaptAssignment[],

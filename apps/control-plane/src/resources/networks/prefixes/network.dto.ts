@@ -12,14 +12,12 @@ import {
 } from '../addresses/addresses.js';
 import type { NetworkRecord } from './network-store.js';
 
-/** A network in a body. */
 export interface NetworkDto {
   ip: string;
   profile_id: number;
   prefix_len: number;
 }
 
-/** The fields of a network. */
 function networkDto<A>(
   { prefixLengths: [shortest, longest] }: AddressFamily<A>,
   IsAddress: () => PropertyDecorator,

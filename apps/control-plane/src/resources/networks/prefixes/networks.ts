@@ -33,7 +33,6 @@ import {
   PatchIpv6NetworkDto,
 } from './network.dto.js';
 
-/** Where a body names the profile. */
 const PROFILE_LOCATION = ['body', 'profile_id'];
 
 /** The differences between the endpoints of IPv4 and IPv6 networks. */
