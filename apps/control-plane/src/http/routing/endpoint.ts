@@ -11,9 +11,15 @@ import {
   type Type,
 } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
+import type { Listing, WithRevision } from '../../revisions/with-revision.js';
 import type { Scope } from '../callers/scope.js';
-import { type DtoClass, Example } from '../validation/dto.js';
+import { type DtoClass, Example, type Json } from '../validation/dto.js';
 import type { Request } from './http.js';
+
+/** What a handler answers with the revision of the configuration: an instance of a DTO class, or many of one. */
+export type Answer<T> = Promise<WithRevision<Json<T>>>;
+/** The same for a list of any length. */
+export type Listed<T> = Promise<WithRevision<Listing<Json<T>>>>;
 
 /** What an endpoint takes and answers. Routing, validation and the OpenAPI document are made from it. */
 export interface EndpointShape {

@@ -1,8 +1,8 @@
 import { Body, Controller, Param } from '@nestjs/common';
 import { type ApplicationRule, type Profile, RuleVerdict } from '@weir/config-model';
 import { notFound } from '../../http/errors/errors.js';
-import { ApiEndpoint } from '../../http/routing/endpoint.js';
-import { Example, type Json } from '../../http/validation/dto.js';
+import { type Answer, ApiEndpoint } from '../../http/routing/endpoint.js';
+import { Example } from '../../http/validation/dto.js';
 import {
   type Fault,
   type FaultLocation,
@@ -13,7 +13,6 @@ import { IsId, IsText } from '../../http/validation/rules.js';
 import type { EntityChange } from '../../revisions/change-record.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
-import type { WithRevision } from '../../revisions/with-revision.js';
 import type { WorkingTables } from '../../revisions/working-tables.js';
 import { readApplications, WorkingApplications } from '../applications/active-applications.js';
 import { sortRules } from '../profiles/profile-draft.js';
@@ -40,9 +39,7 @@ export class ApplicationRulesController {
     answer: [StoredApplicationRuleDto],
     errors: [404],
   })
-  async list(
-    @Param() { profile_id: id }: ProfilePath,
-  ): Promise<WithRevision<Json<StoredApplicationRuleDto>[]>> {
+  async list(@Param() { profile_id: id }: ProfilePath): Answer<StoredApplicationRuleDto[]> {
     const profile = await readProfile(this.reader, id);
     return profile.map(({ applicationRules: rules }) => rules.map((rule) => toAnswer(id, rule)));
   }
@@ -57,7 +54,7 @@ export class ApplicationRulesController {
   async add(
     @Param() path: ProfilePath,
     @Body() { app_id, status }: ApplicationRuleDto,
-  ): Promise<WithRevision<Json<StoredApplicationRuleDto>>> {
+  ): Answer<StoredApplicationRuleDto> {
     const put = await this.put(path.profile_id, [app_id], status, () => ['body', 'app_id']);
     return put.map(([rule]) => rule);
   }
@@ -72,7 +69,7 @@ export class ApplicationRulesController {
   addAll(
     @Param() path: ProfilePath,
     @Body() { app_ids: ids, status }: AddApplicationsDto,
-  ): Promise<WithRevision<Json<StoredApplicationRuleDto>[]>> {
+  ): Answer<StoredApplicationRuleDto[]> {
     return this.put(path.profile_id, ids, status, (i) => ['body', 'app_ids', String(i)]);
   }
 
@@ -86,7 +83,7 @@ export class ApplicationRulesController {
     applicationIds: readonly number[],
     status: RuleStatus,
     locationOf: (i: number) => FaultLocation,
-  ): Promise<WithRevision<Json<StoredApplicationRuleDto>[]>> {
+  ): Answer<StoredApplicationRuleDto[]> {
     const verdict = RuleVerdict[status];
     const distinct = new Set(applicationIds);
     const rules = Array.from(distinct, (applicationId) => ({ applicationId, verdict }));
@@ -114,7 +111,7 @@ export class ApplicationRulesController {
   })
   remove(
     @Param() { profile_id: profileId, app_aware_id: applicationId }: ApplicationRulePath,
-  ): Promise<WithRevision<void>> {
+  ): Answer<void> {
     return this.writer.write({
       need: (tables) => tables.of(WorkingProfiles.open).need(profileId),
       make: (tables) => {
@@ -169,7 +166,7 @@ export class ApplicationsController {
     summary: 'The application catalogue, by id',
     answer: [ApplicationDto],
   })
-  async list(): Promise<WithRevision<Json<ApplicationDto>[]>> {
+  async list(): Answer<ApplicationDto[]> {
     const read = await readApplications(this.reader);
     return read.map(({ names }) => Array.from(names, ([id, name]) => ({ id, name })));
   }

@@ -1,10 +1,9 @@
 import { Body, Controller, Param } from '@nestjs/common';
 import type { BlockPage } from '@weir/config-model';
 import { conflict, orNotFound } from '../../http/errors/errors.js';
-import { ApiEndpoint } from '../../http/routing/endpoint.js';
+import { type Answer, ApiEndpoint, type Listed } from '../../http/routing/endpoint.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
-import type { Listing, WithRevision } from '../../revisions/with-revision.js';
 import { BLOCK_PAGES, blockPagesOf, WorkingBlockPages } from './block-page-store.js';
 import { BlockPageDto, BlockPagePath, PatchBlockPageDto } from './block-page.dto.js';
 
@@ -20,7 +19,7 @@ export class BlockPagesController {
     summary: 'All block pages, by id',
     answer: [BlockPageDto],
   })
-  list(): Promise<WithRevision<Listing<BlockPage>>> {
+  list(): Listed<BlockPage> {
     return this.reader.list(BLOCK_PAGES.sql, (row: BlockPage) => BLOCK_PAGES.toEntity(row));
   }
 
@@ -30,7 +29,7 @@ export class BlockPagesController {
     answer: BlockPageDto,
     errors: [409],
   })
-  create(@Body() page: BlockPageDto): Promise<WithRevision<BlockPage>> {
+  create(@Body() page: BlockPageDto): Answer<BlockPage> {
     return this.writer.write({
       need: (tables) => tables.of(WorkingBlockPages.open).need(page),
       make: (tables) => {
@@ -48,7 +47,7 @@ export class BlockPagesController {
     answer: BlockPageDto,
     errors: [404],
   })
-  get(@Param() { page_id: id }: BlockPagePath): Promise<WithRevision<BlockPage>> {
+  get(@Param() { page_id: id }: BlockPagePath): Answer<BlockPage> {
     return this.reader.read(blockPagesOf([{ id }]), ([row]: BlockPage[]) =>
       BLOCK_PAGES.toEntity(existing(id, row)),
     );
@@ -65,7 +64,7 @@ export class BlockPagesController {
   update(
     @Param() { page_id: id }: BlockPagePath,
     @Body() { type }: PatchBlockPageDto,
-  ): Promise<WithRevision<BlockPage>> {
+  ): Answer<BlockPage> {
     const page = { id, type };
     return this.writer.write({
       need: (tables) => tables.of(WorkingBlockPages.open).need(page),
@@ -83,7 +82,7 @@ export class BlockPagesController {
     summary: 'Deletes a block page that no profile uses',
     errors: [404, 409],
   })
-  remove(@Param() { page_id: id }: BlockPagePath): Promise<WithRevision<void>> {
+  remove(@Param() { page_id: id }: BlockPagePath): Answer<void> {
     return this.writer.write({
       need: (tables) => {
         tables.of(WorkingBlockPages.open).need({ id });

@@ -14,12 +14,11 @@ import {
   type SourceState,
 } from '../../catalogue/store/source-store.js';
 import { conflict } from '../../http/errors/errors.js';
-import { ReadingEndpoint } from '../../http/routing/endpoint.js';
+import { type Answer, ReadingEndpoint } from '../../http/routing/endpoint.js';
 import type { Json } from '../../http/validation/dto.js';
 import { type Fault, InvalidRequestError, throwIfFaults } from '../../http/validation/fault.js';
 import { Database } from '../../platform/database/database.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
-import type { WithRevision } from '../../revisions/with-revision.js';
 import { DomainHasher } from '../domain-lists/domain-check.js';
 import {
   AcceptDto,
@@ -107,9 +106,7 @@ export class CatalogueController {
     answer: CatalogueSourceDto,
     errors: [409],
   })
-  async accept(
-    @Body() { cat_id, app_id, source }: AcceptDto,
-  ): Promise<WithRevision<Json<CatalogueSourceDto>>> {
+  async accept(@Body() { cat_id, app_id, source }: AcceptDto): Answer<CatalogueSourceDto> {
     const group = { cat_id: cat_id ?? null, app_id: app_id ?? null };
     throwIfFaults(groupFaults(group));
     const isOfGroup = (one: OfGroup): boolean =>

@@ -1,11 +1,9 @@
 import { Body, Controller, Param } from '@nestjs/common';
 import { type DomainRule, RuleVerdict } from '@weir/config-model';
 import { orNotFound } from '../../http/errors/errors.js';
-import { ApiEndpoint } from '../../http/routing/endpoint.js';
-import type { Json } from '../../http/validation/dto.js';
+import { type Answer, ApiEndpoint } from '../../http/routing/endpoint.js';
 import type { EntityChange } from '../../revisions/change-record.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
-import type { WithRevision } from '../../revisions/with-revision.js';
 import type { WorkingTables } from '../../revisions/working-tables.js';
 import { WorkingProfiles } from '../profiles/profile-store.js';
 import { ProfilePath, type RuleStatus } from '../profiles/profile.dto.js';
@@ -38,7 +36,7 @@ export class DomainListsController {
   async add(
     @Param() path: ProfilePath,
     @Body() { domain, type }: AddDomainDto,
-  ): Promise<WithRevision<Json<StoredDomainRuleDto>>> {
+  ): Answer<StoredDomainRuleDto> {
     const stored = await this.put(path.profile_id, [domain], type);
     return stored.map(([rule]) => rule);
   }
@@ -53,7 +51,7 @@ export class DomainListsController {
   addAll(
     @Param() path: ProfilePath,
     @Body() { domains, type }: AddDomainsDto,
-  ): Promise<WithRevision<Json<StoredDomainRuleDto>[]>> {
+  ): Answer<StoredDomainRuleDto[]> {
     return this.put(path.profile_id, domains, type);
   }
 
@@ -62,7 +60,7 @@ export class DomainListsController {
     profileId: number,
     domains: readonly string[],
     type: RuleStatus,
-  ): Promise<WithRevision<Json<StoredDomainRuleDto>[]>> {
+  ): Answer<StoredDomainRuleDto[]> {
     const verdict = RuleVerdict[type];
     const hashes = new Set(domains.map((domain) => this.hasher.hash(domain)));
     const after = Array.from(hashes, (domainHash) => ({ profileId, domainHash, verdict }));
@@ -84,10 +82,7 @@ export class DomainListsController {
     answer: StoredDomainRuleDto,
     errors: [404],
   })
-  update(
-    @Param() path: DomainPath,
-    @Body() { type }: PatchDomainDto,
-  ): Promise<WithRevision<Json<StoredDomainRuleDto>>> {
+  update(@Param() path: DomainPath, @Body() { type }: PatchDomainDto): Answer<StoredDomainRuleDto> {
     const after = { ...this.keyOf(path), verdict: RuleVerdict[type] };
     return this.writer.write({
       need: (tables) => needRules(tables, after.profileId, [after]),
@@ -103,7 +98,7 @@ export class DomainListsController {
     summary: 'Deletes the rule of a domain',
     errors: [404],
   })
-  remove(@Param() path: DomainPath): Promise<WithRevision<void>> {
+  remove(@Param() path: DomainPath): Answer<void> {
     const key = this.keyOf(path);
     return this.writer.write({
       need: (tables) => needRules(tables, key.profileId, [key]),

@@ -3,14 +3,12 @@ import type { Grant } from '@weir/config-model';
 import type { Logger } from '@weir/ops';
 import type { Pool } from 'pg';
 import { orNotFound } from '../../http/errors/errors.js';
-import { ApiEndpoint } from '../../http/routing/endpoint.js';
-import type { Json } from '../../http/validation/dto.js';
+import { type Answer, ApiEndpoint } from '../../http/routing/endpoint.js';
 import type { Job } from '../../platform/jobs/job-scheduler.js';
 import { actAs } from '../../revisions/change-record.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import type { SubmittedChange } from '../../revisions/submitted-change.js';
-import type { WithRevision } from '../../revisions/with-revision.js';
 import type { WorkingTables } from '../../revisions/working-tables.js';
 import { DomainHasher } from '../domain-lists/domain-check.js';
 import { profileNotFound, WorkingProfiles } from '../profiles/profile-store.js';
@@ -58,7 +56,7 @@ export class GrantsController {
   list(
     @Param() { profile_id: id }: ProfilePath,
     @Query() { after, limit }: GrantsQuery,
-  ): Promise<WithRevision<Json<StoredGrantDto>[]>> {
+  ): Answer<StoredGrantDto[]> {
     const place = after === undefined ? null : readPlace(after);
     return this.reader.read(grantsOf(id, place, limit ?? null), (rows: FoundGrant[]) => {
       if (rows.length === 0) throw profileNotFound(id);
@@ -74,7 +72,7 @@ export class GrantsController {
     answer: StoredGrantDto,
     errors: [404],
   })
-  get(@Param() path: GrantPath): Promise<WithRevision<Json<StoredGrantDto>>> {
+  get(@Param() path: GrantPath): Answer<StoredGrantDto> {
     const key = toKey(path);
     return this.reader.read(grantOf(key), ([row]: FoundGrant[]) => {
       if (row === undefined) throw profileNotFound(key.profileId);
@@ -93,7 +91,7 @@ export class GrantsController {
   create(
     @Param() { profile_id: profileId }: ProfilePath,
     @Body() body: GrantDto,
-  ): Promise<WithRevision<Json<StoredGrantDto>>> {
+  ): Answer<StoredGrantDto> {
     const after = toGrant(profileId, body, (domain) => this.hasher.hash(domain));
     return this.writer.write({
       need: (tables) => need(tables, after),
@@ -112,7 +110,7 @@ export class GrantsController {
     summary: 'Ends a grant',
     errors: [404],
   })
-  remove(@Param() path: GrantPath): Promise<WithRevision<void>> {
+  remove(@Param() path: GrantPath): Answer<void> {
     const key = toKey(path);
     return this.writer.write({
       need: (tables) => need(tables, key),

@@ -1,13 +1,12 @@
 import { Body, Controller, Param, Query } from '@nestjs/common';
 import type { Order } from '@weir/config-model';
 import { conflict, orNotFound } from '../../http/errors/errors.js';
-import { ApiEndpoint } from '../../http/routing/endpoint.js';
-import type { Json } from '../../http/validation/dto.js';
+import { type Answer, ApiEndpoint, type Listed } from '../../http/routing/endpoint.js';
 import { Database } from '../../platform/database/database.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import type { SubmittedChange } from '../../revisions/submitted-change.js';
-import type { Listing, WithRevision } from '../../revisions/with-revision.js';
+import type { WithRevision } from '../../revisions/with-revision.js';
 import { DomainHasher } from '../domain-lists/domain-check.js';
 import {
   FILTERED_ORDERS,
@@ -49,7 +48,7 @@ export class OrdersController {
       'Without parameters it answers all. A page begins after the last id of the one before.',
     answer: [OrderStateDto],
   })
-  list(@Query() query: OrdersQuery): Promise<WithRevision<Listing<Json<OrderStateDto>>>> {
+  list(@Query() query: OrdersQuery): Listed<OrderStateDto> {
     return this.reader.list(FILTERED_ORDERS, toStateDto, valuesOf(query));
   }
 
@@ -59,7 +58,7 @@ export class OrdersController {
     answer: StoredOrderDto,
     errors: [409],
   })
-  async create(@Body() body: OrderDto): Promise<WithRevision<Json<StoredOrderDto>>> {
+  async create(@Body() body: OrderDto): Answer<StoredOrderDto> {
     const order = toOrder(body, this.hash);
     const made = await this.put({
       need: (tables) => tables.of(openOrders).need(order),
@@ -80,7 +79,7 @@ export class OrdersController {
     answer: OrderStateDto,
     errors: [404],
   })
-  get(@Param() { id }: OrderPath): Promise<WithRevision<Json<OrderStateDto>>> {
+  get(@Param() { id }: OrderPath): Answer<OrderStateDto> {
     return this.reader.read(orderOf(id), ([row]: OrderState[]) => toStateDto(existing(id, row)));
   }
 
@@ -92,10 +91,7 @@ export class OrdersController {
     answer: OrderStateDto,
     errors: [404],
   })
-  async update(
-    @Param() { id }: OrderPath,
-    @Body() body: PatchOrderDto,
-  ): Promise<WithRevision<Json<OrderStateDto>>> {
+  async update(@Param() { id }: OrderPath, @Body() body: PatchOrderDto): Answer<OrderStateDto> {
     const patch = toPatch(body, this.hash);
     const made = await this.put({
       need: (tables) => tables.of(openOrders).need({ id }),
@@ -114,7 +110,7 @@ export class OrdersController {
     summary: 'Deletes an order, which ends it',
     errors: [404],
   })
-  remove(@Param() { id }: OrderPath): Promise<WithRevision<void>> {
+  remove(@Param() { id }: OrderPath): Answer<void> {
     return this.writer.write({
       need: (tables) => tables.of(openOrders).need({ id }),
       make: (tables) => {

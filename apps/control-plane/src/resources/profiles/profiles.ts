@@ -1,11 +1,9 @@
 import { Body, Controller, Param } from '@nestjs/common';
 import { conflict } from '../../http/errors/errors.js';
-import { ApiEndpoint } from '../../http/routing/endpoint.js';
-import type { Json } from '../../http/validation/dto.js';
+import { type Answer, ApiEndpoint, type Listed } from '../../http/routing/endpoint.js';
 import { type Fault, throwIfFaults } from '../../http/validation/fault.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
-import type { Listing, WithRevision } from '../../revisions/with-revision.js';
 import type { WorkingTables } from '../../revisions/working-tables.js';
 import { WorkingApplications } from '../applications/active-applications.js';
 import { unknownBlockPage, WorkingBlockPages } from '../block-pages/block-page-store.js';
@@ -33,7 +31,7 @@ export class ProfilesController {
     summary: 'All profiles, by id',
     answer: [ProfileDto],
   })
-  list(): Promise<WithRevision<Listing<Json<ProfileDto>>>> {
+  list(): Listed<ProfileDto> {
     return this.reader.list(PROFILES.sql, (row: ProfileRow) => toDto(PROFILES.toEntity(row)));
   }
 
@@ -43,7 +41,7 @@ export class ProfilesController {
     answer: ProfileDto,
     errors: [409],
   })
-  create(@Body() body: ProfileDto): Promise<WithRevision<Json<ProfileDto>>> {
+  create(@Body() body: ProfileDto): Answer<ProfileDto> {
     const after = toProfile(toDraft(body));
     const { id } = after;
     return this.writer.write({
@@ -65,7 +63,7 @@ export class ProfilesController {
     answer: ProfileDto,
     errors: [404],
   })
-  async get(@Param() path: ProfilePath): Promise<WithRevision<Json<ProfileDto>>> {
+  async get(@Param() path: ProfilePath): Answer<ProfileDto> {
     return (await readProfile(this.reader, path.profile_id)).map(toDto);
   }
 
@@ -80,7 +78,7 @@ export class ProfilesController {
   update(
     @Param() { profile_id: id }: ProfilePath,
     @Body() body: PatchProfileDto,
-  ): Promise<WithRevision<Json<ProfileDto>>> {
+  ): Answer<ProfileDto> {
     return this.writer.write({
       items: itemsOf(body),
       need: (tables) => need(tables, id, body),

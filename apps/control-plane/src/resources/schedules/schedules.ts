@@ -2,14 +2,13 @@ import { Body, Controller, Inject, Param, Query } from '@nestjs/common';
 import { parseTime } from '@weir/ops';
 import { activeTimes } from '@weir/policy';
 import { conflict, orNotFound } from '../../http/errors/errors.js';
-import { ApiEndpoint, ReadingEndpoint } from '../../http/routing/endpoint.js';
+import { type Answer, ApiEndpoint, ReadingEndpoint } from '../../http/routing/endpoint.js';
 import { Example, type Json } from '../../http/validation/dto.js';
 import { throwIfFaults } from '../../http/validation/fault.js';
 import { IntegerParameter, IsId, IsTime, Optional } from '../../http/validation/rules.js';
 import { PROCESS, type Process } from '../../process.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
-import type { WithRevision } from '../../revisions/with-revision.js';
 import type { WorkingTables } from '../../revisions/working-tables.js';
 import { profileNotFound, WorkingProfiles } from '../profiles/profile-store.js';
 import { ProfilePath } from '../profiles/profile.dto.js';
@@ -35,7 +34,7 @@ export class SchedulesController {
     answer: ScheduleDto,
     errors: [404],
   })
-  get(@Param() { profile_id: id }: ProfilePath): Promise<WithRevision<Json<ScheduleDto>>> {
+  get(@Param() { profile_id: id }: ProfilePath): Answer<ScheduleDto> {
     return this.reader.read(scheduleOf(id), ([row]: FoundSchedule[]) => {
       if (row === undefined) throw profileNotFound(id);
       return toDto(existing(id, row.targetProfileId === null ? null : row));
@@ -52,7 +51,7 @@ export class SchedulesController {
   create(
     @Param() { profile_id: profileId }: ProfilePath,
     @Body() body: ScheduleDto,
-  ): Promise<WithRevision<Json<ScheduleDto>>> {
+  ): Answer<ScheduleDto> {
     const record = toRecord(profileId, body);
     return this.writer.write({
       items: 1 + record.periods.length,
@@ -84,7 +83,7 @@ export class SchedulesController {
   update(
     @Param() { profile_id: profileId }: ProfilePath,
     @Body() body: Json<PatchScheduleDto>,
-  ): Promise<WithRevision<Json<ScheduleDto>>> {
+  ): Answer<ScheduleDto> {
     const { target_profile_id: targetId, periods = [] } = body;
     return this.writer.write({
       items: 1 + periods.length,
@@ -109,7 +108,7 @@ export class SchedulesController {
     summary: 'Deletes the schedule of a profile',
     errors: [404],
   })
-  remove(@Param() { profile_id: profileId }: ProfilePath): Promise<WithRevision<void>> {
+  remove(@Param() { profile_id: profileId }: ProfilePath): Answer<void> {
     return this.writer.write({
       need: (tables) => need(tables, profileId),
       make: (tables) => {

@@ -1,12 +1,11 @@
 import { Body, Controller, Param } from '@nestjs/common';
 import type { NaptAssignment } from '@weir/config-model';
 import { conflict, orNotFound } from '../../../http/errors/errors.js';
-import { ApiEndpoint } from '../../../http/routing/endpoint.js';
+import { type Answer, ApiEndpoint } from '../../../http/routing/endpoint.js';
 import type { Json } from '../../../http/validation/dto.js';
 import { type Fault, type FaultLocation, throwIfFaults } from '../../../http/validation/fault.js';
 import { ConfigurationReader } from '../../../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../../../revisions/configuration-writer.js';
-import type { WithRevision } from '../../../revisions/with-revision.js';
 import { WorkingProfiles } from '../../profiles/profile-store.js';
 import {
   assignmentOf,
@@ -65,7 +64,7 @@ export class NaptController {
     answer: NaptDto,
     errors: [409],
   })
-  async create(@Body() body: NaptDto): Promise<WithRevision<Json<NaptDto>>> {
+  async create(@Body() body: NaptDto): Answer<NaptDto> {
     return (await this.add([body], () => ['body'])).map(([created]) => created);
   }
 
@@ -75,7 +74,7 @@ export class NaptController {
     answer: [NaptDto],
     errors: [409],
   })
-  createAll(@Body() body: NaptDto[]): Promise<WithRevision<Json<NaptDto>[]>> {
+  createAll(@Body() body: NaptDto[]): Answer<NaptDto[]> {
     return this.add(body, (i) => ['body', String(i)]);
   }
 
@@ -83,7 +82,7 @@ export class NaptController {
   private add(
     dtos: readonly NaptDto[],
     locationOf: (i: number) => FaultLocation,
-  ): Promise<WithRevision<Json<NaptDto>[]>> {
+  ): Answer<NaptDto[]> {
     const assignments = dtos.map(toAssignment);
     return this.writer.write({
       items: assignments.length,
@@ -123,7 +122,7 @@ export class NaptController {
     summary: 'Deletes several port ranges, all or none',
     errors: [404],
   })
-  removeAll(@Body() body: NaptKeyDto[]): Promise<WithRevision<void>> {
+  removeAll(@Body() body: NaptKeyDto[]): Answer<void> {
     return this.delete(body.map(toKey));
   }
 
@@ -133,7 +132,7 @@ export class NaptController {
     summary: 'All port ranges of an address, by lower bound',
     answer: [NaptDto],
   })
-  listOf(@Param() path: NaptAddressPath): Promise<WithRevision<Json<NaptDto>[]>> {
+  listOf(@Param() path: NaptAddressPath): Answer<NaptDto[]> {
     return this.reader.read(assignmentsOf(path.int_ip), (rows: NaptRow[]) =>
       rows
         .map((row) => NAPT_ASSIGNMENTS.toEntity(row))
@@ -148,7 +147,7 @@ export class NaptController {
     answer: NaptDto,
     errors: [404],
   })
-  get(@Param() path: NaptPath): Promise<WithRevision<Json<NaptDto>>> {
+  get(@Param() path: NaptPath): Answer<NaptDto> {
     const key = pathKey(path);
     return this.reader.read(assignmentOf(key), ([row]: NaptRow[]) =>
       toDto(existing(key, row && NAPT_ASSIGNMENTS.toEntity(row))),
@@ -162,10 +161,7 @@ export class NaptController {
     answer: NaptDto,
     errors: [404, 409],
   })
-  update(
-    @Param() path: NaptPath,
-    @Body() body: Json<PatchNaptDto>,
-  ): Promise<WithRevision<Json<NaptDto>>> {
+  update(@Param() path: NaptPath, @Body() body: Json<PatchNaptDto>): Answer<NaptDto> {
     const key = pathKey(path);
     const { profile_id: profileId } = body;
     return this.writer.write({
@@ -197,12 +193,12 @@ export class NaptController {
     summary: 'Deletes a port range',
     errors: [404],
   })
-  remove(@Param() path: NaptPath): Promise<WithRevision<void>> {
+  remove(@Param() path: NaptPath): Answer<void> {
     return this.delete([pathKey(path)]);
   }
 
   /** Deletes all or none. Duplicate keys are allowed. */
-  private delete(keys: readonly NaptKey[]): Promise<WithRevision<void>> {
+  private delete(keys: readonly NaptKey[]): Answer<void> {
     return this.writer.write({
       items: keys.length,
       need: (tables) => {

@@ -1,13 +1,12 @@
 import { Body, Controller, Inject, Param } from '@nestjs/common';
 import { type Ipv6Words, toKeyRow } from '@weir/config-model';
 import { conflict, orNotFound } from '../../../http/errors/errors.js';
-import { ApiEndpoint } from '../../../http/routing/endpoint.js';
-import type { DtoClass, Json } from '../../../http/validation/dto.js';
+import { type Answer, ApiEndpoint, type Listed } from '../../../http/routing/endpoint.js';
+import type { DtoClass } from '../../../http/validation/dto.js';
 import { throwIfFaults } from '../../../http/validation/fault.js';
 import type { EntityChange } from '../../../revisions/change-record.js';
 import { ConfigurationReader } from '../../../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../../../revisions/configuration-writer.js';
-import type { Listing, WithRevision } from '../../../revisions/with-revision.js';
 import type { OpenTable } from '../../../revisions/working-tables.js';
 import { WorkingProfiles } from '../../profiles/profile-store.js';
 import { type AddressFamily, IPV4, IPV6 } from '../addresses/addresses.js';
@@ -66,7 +65,7 @@ function networksController<A, Path extends object>(differences: Differences<A, 
       summary: `All ${name} networks, by address`,
       answer: [Whole],
     })
-    list(): Promise<WithRevision<Listing<Json<NetworkDto>>>> {
+    list(): Listed<NetworkDto> {
       return this.reader.list(listing(family), (row: NetworkRow) => toDto(fromRow(family, row)));
     }
 
@@ -76,7 +75,7 @@ function networksController<A, Path extends object>(differences: Differences<A, 
       answer: Whole,
       errors: [409],
     })
-    create(@Body() body: NetworkDto): Promise<WithRevision<Json<NetworkDto>>> {
+    create(@Body() body: NetworkDto): Answer<NetworkDto> {
       const record = toRecord(body);
       return this.writer.write({
         need: (tables) => {
@@ -101,7 +100,7 @@ function networksController<A, Path extends object>(differences: Differences<A, 
       answer: Whole,
       errors: [404],
     })
-    get(@Param() path: Path): Promise<WithRevision<Json<NetworkDto>>> {
+    get(@Param() path: Path): Answer<NetworkDto> {
       const address = addressOf(path);
       return this.reader.read(networksAt(family, [family.format(address)]), ([row]: NetworkRow[]) =>
         toDto(existing(family, address, row && fromRow(family, row))),
@@ -115,10 +114,7 @@ function networksController<A, Path extends object>(differences: Differences<A, 
       answer: Whole,
       errors: [404, 409],
     })
-    update(
-      @Param() path: Path,
-      @Body() body: Partial<NetworkDto>,
-    ): Promise<WithRevision<Json<NetworkDto>>> {
+    update(@Param() path: Path, @Body() body: Partial<NetworkDto>): Answer<NetworkDto> {
       const address = addressOf(path);
       const moved = body.ip === undefined ? null : toAddress(body.ip);
       const { profile_id: profileId } = body;
@@ -152,7 +148,7 @@ function networksController<A, Path extends object>(differences: Differences<A, 
       summary: `Deletes an ${name} network`,
       errors: [404],
     })
-    remove(@Param() path: Path): Promise<WithRevision<void>> {
+    remove(@Param() path: Path): Answer<void> {
       const address = addressOf(path);
       return this.writer.write({
         need: (tables) => tables.of(open).need({ address }),
