@@ -4,7 +4,7 @@ import { unknownBlockPage } from '../../resources/block-pages/block-page-store.j
 import { type AddressFamily, IPV4, IPV6 } from '../../resources/networks/addresses/addresses.js';
 import { findClashes } from '../../resources/networks/napt/port-ranges.js';
 import { masked, type NetworkRecord } from '../../resources/networks/prefixes/network-store.js';
-import { applicationFaults } from '../../resources/profiles/profile-draft.js';
+import { applicationFaults } from '../../resources/profiles/profile.dto.js';
 import { unknownProfile } from '../../resources/profiles/profile-store.js';
 import { type Column, hashWords, KeyIndex, RowIndex } from '../draft/columns.js';
 import type { Draft } from '../draft/draft.js';

@@ -9,7 +9,7 @@ import {
 } from '@weir/config-model';
 import { hash as digestOf } from 'node:crypto';
 import { copyLine } from '../../platform/database/copy.js';
-import { toProfile } from '../../resources/profiles/profile-draft.js';
+import { toProfile } from '../../resources/profiles/profile.dto.js';
 import { Column } from './columns.js';
 import { DraftTable, type TableDefinition } from './draft-table.js';
 

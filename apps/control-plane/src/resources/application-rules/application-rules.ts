@@ -1,29 +1,54 @@
 import { Body, Controller, Param } from '@nestjs/common';
-import { type ApplicationRule, type Profile, RuleVerdict } from '@weir/config-model';
+import { type ApplicationRule, MAX_ID, type Profile, RuleVerdict } from '@weir/config-model';
 import { notFound } from '../../http/errors/errors.js';
 import { type Answer, ApiEndpoint } from '../../http/routing/endpoint.js';
-import { Example } from '../../http/validation/dto.js';
-import {
-  type Fault,
-  type FaultLocation,
-  MAX_FAULTS,
-  throwIfFaults,
-} from '../../http/validation/fault.js';
-import { IsId, IsText } from '../../http/validation/rules.js';
+import { Example, type Json } from '../../http/validation/dto.js';
+import { type FaultLocation, throwIfFaults } from '../../http/validation/fault.js';
+import { IntegerParameter, IsId, IsList, IsText, Optional } from '../../http/validation/rules.js';
 import type { EntityChange } from '../../revisions/change-record.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import type { WorkingTables } from '../../revisions/working-tables.js';
 import { readApplications, WorkingApplications } from '../applications/active-applications.js';
-import { sortRules } from '../profiles/profile-draft.js';
 import { readProfile, WorkingProfiles } from '../profiles/profile-store.js';
-import { ApplicationRuleDto, ProfilePath, type RuleStatus } from '../profiles/profile.dto.js';
 import {
-  AddApplicationsDto,
-  ApplicationRulePath,
-  StoredApplicationRuleDto,
-  toAnswer,
-} from './application-rule.dto.js';
+  applicationFaults,
+  ApplicationRuleDto,
+  IsRuleStatus,
+  ProfilePath,
+  type RuleStatus,
+  sortRules,
+  toStatus,
+} from '../profiles/profile.dto.js';
+
+@Example<AddApplicationsDto>({ app_ids: [3, 4], status: 'deny' })
+class AddApplicationsDto {
+  @IsList() @IsId({ each: true }) app_ids!: number[];
+  @Optional() @IsRuleStatus() status: RuleStatus = 'deny';
+}
+
+@Example<ApplicationRulePath>({ profile_id: 1, app_aware_id: 3 })
+class ApplicationRulePath {
+  @IntegerParameter(0, MAX_ID) profile_id!: number;
+
+  /** The id of the application. The name is fixed by the contract. */
+  @IntegerParameter(0, MAX_ID) app_aware_id!: number;
+}
+
+@Example<StoredApplicationRuleDto>({ profile_id: 1, app_id: 3, status: 'deny' })
+class StoredApplicationRuleDto {
+  @IsId() profile_id!: number;
+  @IsId() app_id!: number;
+  @IsRuleStatus() status!: RuleStatus;
+}
+
+function toAnswer(profileId: number, rule: ApplicationRule): Json<StoredApplicationRuleDto> {
+  return {
+    profile_id: profileId,
+    app_id: rule.applicationId,
+    status: toStatus(rule.verdict),
+  };
+}
 
 /** Application rules of profiles. They are part of the profile entity: a changed rule is a changed profile. */
 @Controller()
@@ -85,8 +110,8 @@ export class ApplicationRulesController {
     locationOf: (i: number) => FaultLocation,
   ): Answer<StoredApplicationRuleDto[]> {
     const verdict = RuleVerdict[status];
-    const distinct = new Set(applicationIds);
-    const rules = Array.from(distinct, (applicationId) => ({ applicationId, verdict }));
+    const submitted = applicationIds.map((applicationId) => ({ applicationId, verdict }));
+    const rules = new Map(submitted.map((rule) => [rule.applicationId, rule]));
     return this.writer.write({
       items: applicationIds.length,
       need: (tables) => {
@@ -96,10 +121,10 @@ export class ApplicationRulesController {
       make: (tables) => {
         const before = tables.of(WorkingProfiles.open).get(profileId);
         const { names } = tables.of(WorkingApplications.open);
-        throwIfFaults(unknownFaults(applicationIds, names, locationOf));
-        const others = before.applicationRules.filter((rule) => !distinct.has(rule.applicationId));
-        const result = rules.map((rule) => toAnswer(profileId, rule));
-        return { result, changes: [replaceRules(tables, before, [...others, ...rules])] };
+        throwIfFaults(applicationFaults(submitted, names, locationOf, true));
+        const others = before.applicationRules.filter((rule) => !rules.has(rule.applicationId));
+        const result = Array.from(rules.values(), (rule) => toAnswer(profileId, rule));
+        return { result, changes: [replaceRules(tables, before, [...others, ...rules.values()])] };
       },
     });
   }
@@ -124,21 +149,6 @@ export class ApplicationRulesController {
       },
     });
   }
-}
-
-function unknownFaults(
-  applicationIds: readonly number[],
-  known: ReadonlyMap<number, string>,
-  locationOf: (i: number) => FaultLocation,
-): Fault[] {
-  const faults: Fault[] = [];
-  for (const [i, applicationId] of applicationIds.entries()) {
-    if (faults.length >= MAX_FAULTS) break;
-    if (known.has(applicationId)) continue;
-    const msg = `The catalogue has no application ${applicationId}`;
-    faults.push({ loc: locationOf(i), msg, type: 'reference' });
-  }
-  return faults;
 }
 
 function replaceRules(

@@ -1,6 +1,7 @@
 import { type ApplicationRule, type Profile, RuleVerdict, MAX_ID } from '@weir/config-model';
 import { IsOptional } from 'class-validator';
 import { Example, exampleOf, type Json } from '../../http/validation/dto.js';
+import { type Fault, type FaultLocation, MAX_FAULTS } from '../../http/validation/fault.js';
 import { allOptional } from '../../http/validation/fields.js';
 import {
   IsFlag,
@@ -12,7 +13,6 @@ import {
   IntegerParameter,
   IsOneOf,
 } from '../../http/validation/rules.js';
-import type { ProfileDraft } from './profile-draft.js';
 
 /** The verdict of a rule, in the words of the contract. */
 export type RuleStatus = keyof typeof RuleVerdict;
@@ -70,7 +70,8 @@ export class PatchProfileDto {
   @Optional() @IsNestedList(() => ApplicationRuleDto) apps?: ApplicationRuleDto[];
 }
 
-export function toDraft({ profile, cat_ids, apps }: ProfileDto): ProfileDraft {
+/** A profile as it was submitted: categories and applications may be unordered, and categories may repeat. */
+export function toDraft({ profile, cat_ids, apps }: ProfileDto): Profile {
   return {
     id: profile.id,
     pageId: profile.page_id,
@@ -86,7 +87,7 @@ export function toDraft({ profile, cat_ids, apps }: ProfileDto): ProfileDraft {
 export function patched(
   before: Profile,
   { profile, cat_ids, apps }: Json<PatchProfileDto>,
-): ProfileDraft {
+): Profile {
   const whole = toDto(before);
   return toDraft({
     profile: { ...whole.profile, ...profile },
@@ -114,4 +115,43 @@ export function toDto(profile: Profile): Json<ProfileDto> {
 
 export function toRule(dto: ApplicationRuleDto): ApplicationRule {
   return { applicationId: dto.app_id, verdict: RuleVerdict[dto.status] };
+}
+
+/** A profile as it is stored: categories ascending and without duplicates, rules sorted by application. */
+export function toProfile(draft: Profile): Profile {
+  return {
+    ...draft,
+    categoryIds: [...Uint32Array.from(new Set(draft.categoryIds)).sort()],
+    applicationRules: sortRules(draft.applicationRules),
+  };
+}
+
+export function sortRules(rules: readonly ApplicationRule[]): ApplicationRule[] {
+  return [...rules].sort((a, b) => a.applicationId - b.applicationId);
+}
+
+/**
+ * A fault for each duplicate application and each that is not in the catalogue (decisions §2), up to `MAX_FAULTS`.
+ * @param mayRepeat duplicates are no faults.
+ */
+export function applicationFaults(
+  rules: readonly ApplicationRule[],
+  applications: ReadonlyMap<number, string>,
+  locationOf: (i: number) => FaultLocation,
+  mayRepeat = false,
+): Fault[] {
+  const faults: Fault[] = [];
+  const seen = new Set<number>();
+  for (const [i, { applicationId }] of rules.entries()) {
+    if (faults.length >= MAX_FAULTS) break;
+    if (seen.has(applicationId) && !mayRepeat) {
+      const msg = `Application ${applicationId} is a duplicate`;
+      faults.push({ loc: locationOf(i), msg, type: 'duplicate' });
+    } else if (!applications.has(applicationId)) {
+      const msg = `The catalogue has no application ${applicationId}`;
+      faults.push({ loc: locationOf(i), msg, type: 'reference' });
+    }
+    seen.add(applicationId);
+  }
+  return faults;
 }

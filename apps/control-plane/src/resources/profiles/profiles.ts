@@ -7,15 +7,16 @@ import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import type { WorkingTables } from '../../revisions/working-tables.js';
 import { WorkingApplications } from '../applications/active-applications.js';
 import { unknownBlockPage, WorkingBlockPages } from '../block-pages/block-page-store.js';
-import { applicationFaults, toProfile } from './profile-draft.js';
 import { type ProfileRow, PROFILES, readProfile, WorkingProfiles } from './profile-store.js';
 import {
+  applicationFaults,
   patched,
   PatchProfileDto,
   ProfileDto,
   ProfilePath,
   toDraft,
   toDto,
+  toProfile,
   toRule,
 } from './profile.dto.js';
 
