@@ -15,22 +15,7 @@ import { RequestError } from '../errors/errors.js';
 import { answerOtherMethod } from '../errors/unknown-path.controller.js';
 import { Endpoints, Pages } from '../routing/endpoint.js';
 import type { Request, Response } from '../routing/http.js';
-import { createDocument, type OpenApiDocument } from './document.js';
-
-interface DocsPage {
-  readonly type: string;
-  readonly content: Buffer;
-}
-
-const TEXT = 'text/html; charset=utf-8';
-const SCRIPT = 'text/javascript; charset=utf-8';
-
-/** Files of Swagger UI that the page needs. The page loads nothing from other servers. */
-const ASSETS: Readonly<Record<string, string>> = {
-  'swagger-ui.css': 'text/css; charset=utf-8',
-  'swagger-ui-bundle.js': SCRIPT,
-  'favicon-32x32.png': 'image/png',
-};
+import { createDocument } from './document.js';
 
 const HTML = `<!doctype html>
 <html lang="en">
@@ -54,27 +39,26 @@ const START = `SwaggerUIBundle({
 });
 `;
 
-const DOCS_PATHS = [
-  '/openapi.json',
-  '/docs',
-  '/docs/start.js',
-  ...Object.keys(ASSETS).map((name) => `/docs/${name}`),
-];
-
-/** The OpenAPI document and the pages that show it, by path. */
-function createDocsPages(document: OpenApiDocument): ReadonlyMap<string, DocsPage> {
-  const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  const page = (type: string, text: string): DocsPage => ({ type, content: Buffer.from(text) });
-  const pages = new Map<string, DocsPage>([
-    ['/openapi.json', page('application/json; charset=utf-8', JSON.stringify(document))],
-    ['/docs', page(TEXT, HTML)],
-    ['/docs/start.js', page(SCRIPT, START)],
-  ]);
-  for (const [name, type] of Object.entries(ASSETS)) {
-    pages.set(`/docs/${name}`, { type, content: readFileSync(join(folder, name)) });
-  }
-  return pages;
+function asset(name: string): Buffer {
+  const manifest = createRequire(import.meta.url).resolve('swagger-ui-dist/package.json');
+  return readFileSync(join(dirname(manifest), name));
 }
+
+const SCRIPT = 'text/javascript; charset=utf-8';
+
+/** The OpenAPI document and the pages that show it, by path. They load nothing from other servers. */
+const PAGES: Record<string, { type: string; read: (endpoints: Endpoints) => Buffer | string }> = {
+  '/openapi.json': {
+    type: 'application/json; charset=utf-8',
+    read: (endpoints) => JSON.stringify(createDocument(endpoints.all())),
+  },
+  '/docs': { type: 'text/html; charset=utf-8', read: () => HTML },
+  '/docs/start.js': { type: SCRIPT, read: () => START },
+  '/docs/swagger-ui.css': { type: 'text/css; charset=utf-8', read: () => asset('swagger-ui.css') },
+  '/docs/swagger-ui-bundle.js': { type: SCRIPT, read: () => asset('swagger-ui-bundle.js') },
+  '/docs/favicon-32x32.png': { type: 'image/png', read: () => asset('favicon-32x32.png') },
+};
+const PATHS = Object.keys(PAGES);
 
 const SECURITY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
@@ -82,26 +66,30 @@ const SECURITY =
 @Pages('docs')
 @Controller()
 export class DocsController implements OnApplicationBootstrap {
-  private pages: ReadonlyMap<string, DocsPage> = new Map();
+  private contents: ReadonlyMap<string, Buffer> = new Map();
 
   constructor(private readonly endpoints: Endpoints) {}
 
   /** When all endpoints are known. */
   onApplicationBootstrap(): void {
-    this.pages = createDocsPages(createDocument(this.endpoints.all()));
+    const pages = Object.entries(PAGES);
+    this.contents = new Map(
+      pages.map(([path, { read }]) => [path, Buffer.from(read(this.endpoints))]),
+    );
   }
 
-  @Get(DOCS_PATHS)
+  @Get(PATHS)
   @Header('Content-Security-Policy', SECURITY)
   @Header('X-Content-Type-Options', 'nosniff')
   page(@Req() request: Request): StreamableFile {
-    const page = this.pages.get(request.route?.path ?? '');
-    if (page === undefined) throw new RequestError('pathNotFound');
-    return new StreamableFile(page.content, { type: page.type, length: page.content.length });
+    const path = request.route?.path ?? '';
+    const content = this.contents.get(path);
+    if (content === undefined) throw new RequestError('pathNotFound');
+    return new StreamableFile(content, { type: PAGES[path].type, length: content.length });
   }
 
   /** Like `page`, it needs no token when the pages are public. */
-  @All(DOCS_PATHS)
+  @All(PATHS)
   otherMethod(@Req() request: Request, @Res() response: Response): void {
     answerOtherMethod(request, response, ['GET']);
   }

@@ -3,50 +3,36 @@ import type { Endpoint } from '../routing/endpoint.js';
 import type { ValueSchema } from '../validation/rules.js';
 import { FAULT_TYPES, MAX_FAULTS } from '../validation/fault.js';
 
-export const ERROR_SCHEMAS: Readonly<Record<string, ValueSchema>> = {
-  Refusal: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['detail'],
-    properties: { detail: { type: 'string' } },
-  },
-  InternalError: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['detail', 'request_id'],
-    properties: { detail: { type: 'string' }, request_id: { type: 'string' } },
-  },
-  Fault: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['loc', 'msg', 'type'],
-    properties: {
-      loc: {
-        type: 'array',
-        items: { type: 'string' },
-        minItems: 1,
-        example: ['body', 'nets', '3', 'prefix_len'],
-      },
-      msg: { type: 'string', example: 'Must be an integer from 10 to 32' },
-      type: { type: 'string', enum: FAULT_TYPES },
-    },
-  },
-  Faults: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['detail'],
-    properties: {
-      detail: {
-        type: 'array',
-        items: { $ref: '#/components/schemas/Fault' },
-        minItems: 1,
-        maxItems: MAX_FAULTS,
-      },
-    },
-  },
-};
-
 const text = { type: 'string' };
+
+/** An object that has exactly these fields. */
+function object(properties: Readonly<Record<string, ValueSchema>>): ValueSchema {
+  const required = Object.keys(properties);
+  return { type: 'object', additionalProperties: false, required, properties };
+}
+
+export const ERROR_SCHEMAS: Readonly<Record<string, ValueSchema>> = {
+  Refusal: object({ detail: text }),
+  InternalError: object({ detail: text, request_id: text }),
+  Fault: object({
+    loc: {
+      type: 'array',
+      items: text,
+      minItems: 1,
+      example: ['body', 'nets', '3', 'prefix_len'],
+    },
+    msg: { type: 'string', example: 'Must be an integer from 10 to 32' },
+    type: { type: 'string', enum: FAULT_TYPES },
+  }),
+  Faults: object({
+    detail: {
+      type: 'array',
+      items: { $ref: '#/components/schemas/Fault' },
+      minItems: 1,
+      maxItems: MAX_FAULTS,
+    },
+  }),
+};
 
 const HEADERS: Readonly<Partial<Record<number, Record<string, object>>>> = {
   401: { 'WWW-Authenticate': { schema: text, description: 'Bearer' } },
@@ -61,7 +47,6 @@ const ANY_ENDPOINT: readonly ErrorCode[] = [
   'tooManyCalls',
 ];
 const ENDPOINTS_WITH_DATABASE: readonly ErrorCode[] = ['internal', 'databaseUnreachable', 'busy'];
-const ENDPOINTS_THAT_CHANGE: readonly ErrorCode[] = ['commitUnknown'];
 const ENDPOINTS_WITH_BODY: readonly ErrorCode[] = ['bodyStalled', 'bodyTooLarge', 'notJson'];
 
 export function errorResponsesOf({
@@ -77,19 +62,22 @@ export function errorResponsesOf({
   const codes = [
     ...ANY_ENDPOINT,
     ...(isLocal ? [] : ENDPOINTS_WITH_DATABASE),
-    ...(method === 'GET' ? [] : ENDPOINTS_THAT_CHANGE),
+    ...(method === 'GET' ? [] : (['commitUnknown'] as const)),
     ...(hasBody ? ENDPOINTS_WITH_BODY : []),
     ...errors.map((status): ErrorCode => (status === 404 ? 'notFound' : 'conflict')),
   ];
   const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status);
-  const refusals = [...byStatus].map(([status, some]) => [status, refusal(status, some)] as const);
-  const faulty = path !== undefined || query !== undefined || hasBody;
-  return Object.fromEntries([
-    ...refusals,
-    ...(faulty
-      ? [[422, answer('The request is not valid; each fault has its location', 'Faults')]]
-      : []),
-  ]) as Record<string, object>;
+  const refusals = Array.from(
+    byStatus,
+    ([status, some]) => [status, refusal(status, some)] as const,
+  );
+  const mayHaveFaults = path !== undefined || query !== undefined || hasBody;
+  return {
+    ...(Object.fromEntries(refusals) as Record<string, object>),
+    ...(mayHaveFaults && {
+      422: answer('The request is not valid; each fault has its location', 'Faults'),
+    }),
+  };
 }
 
 function refusal(status: number, codes: readonly ErrorCode[]): object {
