@@ -25,7 +25,9 @@ export class CallCounter {
   /** Begins a call unless that is beyond the limits. Each call that has begun must end. */
   begin(token: string, nowMs: number): boolean {
     const { perSecond, atOnce } = this.limits;
-    const usage = this.usageOf(token, nowMs);
+    const known = this.byToken.get(token);
+    const usage = known ?? { inProgress: 0, credit: perSecond, refilledMs: nowMs };
+    this.byToken.set(token, usage);
     const refill = (Math.max(nowMs - usage.refilledMs, 0) * perSecond) / 1000;
     usage.credit = Math.min(usage.credit + refill, perSecond);
     usage.refilledMs = nowMs;
@@ -38,14 +40,6 @@ export class CallCounter {
   end(token: string): void {
     const usage = this.byToken.get(token);
     if (usage !== undefined) usage.inProgress--;
-  }
-
-  private usageOf(token: string, nowMs: number): Usage {
-    const known = this.byToken.get(token);
-    if (known !== undefined) return known;
-    const usage = { inProgress: 0, credit: this.limits.perSecond, refilledMs: nowMs };
-    this.byToken.set(token, usage);
-    return usage;
   }
 }
 

@@ -129,7 +129,7 @@ function readTime(expires: unknown, fault: (what: string) => Error): number {
   return timeMs;
 }
 
-export type TokenCheck =
+type TokenCheck =
   | { readonly caller: Token }
   /** `why` is for the log only. `isMissing`: the request has no credentials at all. */
   | { readonly caller: null; readonly why: string; readonly isMissing: boolean };

@@ -6,7 +6,7 @@ import { isIP } from 'node:net';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Process } from '../../process.js';
 import type { Endpoints } from '../routing/endpoint.js';
-import type { Middleware, Request, RequestSource, Response } from '../routing/http.js';
+import type { Request, RequestSource, Response } from '../routing/http.js';
 
 /** The media type of a stream of events. */
 export const EVENTS = 'text/event-stream';
@@ -19,11 +19,11 @@ export function beginRequest(
   endpoints: Endpoints,
   metrics: RequestMetrics,
   { log, configuration }: Process,
-): Middleware {
+): (request: Request, response: Response, next: () => void) => void {
   return (request, response, next) => {
-    const sent = header(request, 'x-request-id');
+    const sent = request.headers['x-request-id']?.toString();
     const id = sent !== undefined && /^[\w.-]{1,64}$/.test(sent) ? sent : randomUUID();
-    const forwardedFor = header(request, 'x-forwarded-for');
+    const forwardedFor = request.headers['x-forwarded-for']?.toString();
     const source = clientAddress(
       request.socket.remoteAddress,
       forwardedFor,
@@ -61,12 +61,6 @@ function describe({ context, method }: Request, response: Response, route: strin
     ...(response.writableFinished ? {} : { cut_off: true }),
     ...(context.span !== null && { trace_id: context.span.traceId }),
   };
-}
-
-/** The value of a header; several values are joined by commas. */
-function header(request: Request, name: string): string | undefined {
-  const value = request.headers[name];
-  return Array.isArray(value) ? value.join(',') : value;
 }
 
 /**
@@ -143,16 +137,16 @@ export function repairUrl(request: Pick<Request, 'url' | 'path'>): void {
   if (!request.path.startsWith('/')) request.url = `/${request.url}`;
   if (!request.url.includes('%')) return;
   const [path, ...query] = request.url.split('?') as [string, ...string[]];
-  const segments = path.split('/').map((one) => (isDecodable(one) ? one : UNDECODABLE));
+  const segments = path.split('/').map((one) => (decode(one) === null ? UNDECODABLE : one));
   request.url = [segments.join('/'), ...query].join('?');
 }
 
-function isDecodable(segment: string): boolean {
+/** `+` stands for itself, as in any other place of a URL: a time may end with `+01:00`. @returns null: not possible. */
+export function decode(text: string): string | null {
   try {
-    decodeURIComponent(segment);
-    return true;
+    return decodeURIComponent(text);
   } catch {
-    return false;
+    return null;
   }
 }
 

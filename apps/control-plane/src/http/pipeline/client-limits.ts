@@ -31,17 +31,13 @@ export function limitConnections(
 }
 
 /** Whether the connection comes from an approved source, or from a proxy that may have one behind it. */
-function isApproved(
-  socket: Socket,
-  {
-    MANAGEMENT_ALLOWED_SOURCES: allowedSources,
-    MANAGEMENT_TRUSTED_PROXIES: trustedProxies,
-  }: ControlPlaneConfiguration,
-): boolean {
-  if (allowedSources === undefined) return true;
+function isApproved(socket: Socket, configuration: ControlPlaneConfiguration): boolean {
+  const { MANAGEMENT_ALLOWED_SOURCES: sources, MANAGEMENT_TRUSTED_PROXIES: proxies } =
+    configuration;
+  if (sources === undefined) return true;
   const peer = new ClientAddress();
   if (!peer.set(socket.remoteAddress ?? '', 0)) return false;
-  return allowedSources.has(peer) || trustedProxies?.has(peer) === true;
+  return sources.has(peer) || proxies?.has(peer) === true;
 }
 
 export interface TimeLimits {
@@ -56,11 +52,7 @@ export interface TimeLimits {
 }
 
 /** At 7 Mbit/s, the largest accepted body takes `requestMs`. */
-export const TIME_LIMITS = {
-  headersMs: 20_000,
-  requestMs: 300_000,
-  idleMs: 15_000,
-};
+export const TIME_LIMITS = { headersMs: 20_000, requestMs: 300_000, idleMs: 15_000 };
 
 /** A client that is too slow gets 408. When no request or already a response has begun, its connection is closed. */
 export function limitTimes(server: Server, limits: TimeLimits): void {

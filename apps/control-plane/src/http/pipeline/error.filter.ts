@@ -13,27 +13,19 @@ import type { Request, Response } from '../routing/http.js';
 import { InvalidRequestError } from '../validation/fault.js';
 import { BodyFraming } from './body-stream.js';
 
-/** The response to a request that failed. */
-interface ErrorResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Readonly<Record<string, unknown>>;
-  /** True for an unknown error: the log gets its details, and the response does not. */
-  readonly unexpected: boolean;
-}
-
-/** Converts any error to a response (decisions §1). The response never contains a stack, SQL or a file path. */
-function toErrorResponse(error: unknown, requestId: string): ErrorResponse {
+/** The response to any error (decisions §1). It never contains a stack, SQL or a file path. */
+function toReply(
+  error: unknown,
+  requestId: string,
+): { readonly status: number; readonly headers: RequestError['headers']; readonly body: object } {
   if (error instanceof InvalidRequestError) {
-    return { status: 422, headers: {}, body: { detail: error.faults }, unexpected: false };
+    return { status: 422, headers: {}, body: { detail: error.faults } };
   }
   const known = error instanceof RequestError ? error : toRequestError(error);
-  if (known) {
-    const { status } = ERRORS[known.code];
-    return { status, headers: known.headers, body: { detail: known.detail }, unexpected: false };
-  }
-  const { status, detail } = ERRORS.internal;
-  return { status, headers: {}, body: { detail, request_id: requestId }, unexpected: true };
+  const { status, detail } = ERRORS[known?.code ?? 'internal'];
+  return known === null
+    ? { status, headers: {}, body: { detail, request_id: requestId } }
+    : { status, headers: known.headers, body: { detail: known.detail } };
 }
 
 /** Errors of the database and the write queue; null for any other error. */
@@ -99,20 +91,20 @@ export class ErrorFilter implements ExceptionFilter {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
     const requestId = request.context.id;
-    const reply = toErrorResponse(error, requestId);
+    const { status, headers, body } = toReply(error, requestId);
     const { log } = this.process;
-    if (reply.unexpected) log.error({ err: error, request_id: requestId }, 'request failed');
-    else if (reply.status >= 503)
-      log.warn(
-        { reason: lastLine(error), request_id: requestId },
-        `request answered with ${reply.status}`,
-      );
+    if (status === ERRORS.internal.status) {
+      log.error({ err: error, request_id: requestId }, 'request failed');
+    } else if (status >= 503) {
+      const reason = lastLine(error);
+      log.warn({ reason, request_id: requestId }, `request answered with ${status}`);
+    }
     if (response.headersSent) {
       // A part of the response has been sent. Only a broken connection tells the client that it is incomplete.
       response.destroy();
       return;
     }
-    response.status(reply.status).set(reply.headers).json(reply.body);
+    response.status(status).set(headers).json(body);
     discardRest(request);
   }
 }

@@ -15,8 +15,8 @@ import { RequestError } from '../errors/errors.js';
 import { type Endpoint, endpointOf, Endpoints } from '../routing/endpoint.js';
 import type { Request, Response } from '../routing/http.js';
 import { type BodyLimits, hasBody, HeldBodies, streamBody } from './body-stream.js';
-import { parseBody } from './parse-body.js';
-import { readRequest, searchOf, type SentBody } from './read-request.js';
+import { parseBody, type SentBody } from './parse-body.js';
+import { readRequest, searchOf } from './read-request.js';
 
 const SERVER_ERROR = 500;
 
@@ -120,12 +120,12 @@ export class RequestInterceptor implements NestInterceptor {
     const request = http.getRequest<Request>();
     const isRead = endpoint.body !== undefined || endpoint.streamed !== undefined;
     if (!isRead || !hasBody(request)) {
-      check(request, endpoint, { state: 'absent' });
+      check(request, endpoint, NO_BODY);
       return next.handle();
     }
     requireJson(request);
     if (endpoint.streamed !== undefined) {
-      check(request, endpoint, { state: 'streamed', bytes: streamBody(request, this.streamed) });
+      check(request, endpoint, { value: streamBody(request, this.streamed) });
       return next.handle();
     }
     const held = this.bodies.open(streamBody(request, this.parsed));
@@ -136,6 +136,8 @@ export class RequestInterceptor implements NestInterceptor {
     });
   }
 }
+
+const NO_BODY: SentBody = { fault: { loc: [], msg: 'A body is required', type: 'missing' } };
 
 /** @throws InvalidRequestError with the faults of path, query and body. */
 function check(request: Request, endpoint: Endpoint, sent: SentBody): void {

@@ -1,5 +1,4 @@
-import { isUtf8 } from 'node:buffer';
-import type { SentBody } from './read-request.js';
+import type { Fault } from '../validation/fault.js';
 
 /** Deepest nesting; that of the deepest valid body is 5. */
 const MAX_DEPTH = 16;
@@ -119,7 +118,14 @@ export class CollectedBytes {
   }
 }
 
-const BYTE_ORDER_MARK = '\ufeff';
+/** What a client has sent as a body: a value (a stream, where the controller reads it), or none that can be read. */
+export type SentBody = { readonly value: unknown } | { readonly fault: Fault };
+
+const TOO_LARGE: Fault = {
+  loc: [],
+  msg: 'Too many values, or too many fields in one object, or nested too deeply',
+  type: 'too_long',
+};
 
 /**
  * Reads and parses a body as a whole. Invalid JSON is reported later, together with all other faults. JSON that would
@@ -131,22 +137,15 @@ export async function parseBody(body: AsyncIterable<Uint8Array>): Promise<SentBo
   for await (const chunk of body) {
     size.push(chunk);
     // The rest is not read.
-    if (size.isTooLarge) return { state: 'tooLarge' };
+    if (size.isTooLarge) return { fault: TOO_LARGE };
     bytes.append(chunk);
   }
-  return parse(bytes.view());
-}
-
-/** It must be UTF-8 (RFC 8259 §8.1); a byte order mark is skipped. */
-function parse(bytes: Uint8Array): SentBody {
-  if (!isUtf8(bytes)) return { state: 'invalid' };
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
   try {
-    return {
-      state: 'json',
-      value: JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text),
-    };
+    return { value: JSON.parse(UTF8.decode(bytes.view())) };
   } catch {
-    return { state: 'invalid' };
+    return { fault: { loc: [], msg: 'Not JSON', type: 'json_invalid' } };
   }
 }
+
+/** RFC 8259 §8.1. A byte order mark is skipped. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true });

@@ -42,7 +42,7 @@ const [books, book] = ['list', 'get'].map((name) =>
 
 function readQuery(search: string, endpoint = books): unknown {
   try {
-    return readRequest(endpoint, {}, search, { state: 'absent' }).query;
+    return readRequest(endpoint, {}, search, { value: undefined }).query;
   } catch (error) {
     const { faults } = error as InvalidRequestError;
     return faults.map(({ loc, type }) => `${loc.join('.')}: ${type}`);

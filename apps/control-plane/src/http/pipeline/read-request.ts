@@ -3,15 +3,8 @@ import type { Request } from '../routing/http.js';
 import type { DtoClass } from '../validation/dto.js';
 import { type Fault, prefixFaults, throwIfFaults } from '../validation/fault.js';
 import { read, readList, type ReadResult } from '../validation/reader.js';
-import { UNDECODABLE } from './begin-request.js';
-
-/** The body of a request: absent, not JSON, too large to be parsed, a parsed value, or a stream to be read. */
-export type SentBody =
-  | { readonly state: 'absent' }
-  | { readonly state: 'invalid' }
-  | { readonly state: 'tooLarge' }
-  | { readonly state: 'json'; readonly value: unknown }
-  | { readonly state: 'streamed'; readonly bytes: AsyncIterable<Uint8Array> };
+import { decode, UNDECODABLE } from './begin-request.js';
+import type { SentBody } from './parse-body.js';
 
 /**
  * Reads the path, the query and the body of a request together, so that all faults are reported at once.
@@ -81,15 +74,6 @@ export function searchOf({ url }: Pick<Request, 'url'>): string {
   return url.split(/\?(.*)/s)[1] ?? '';
 }
 
-/** `+` stands for itself, as in any other place of a URL: a time may end with `+01:00`. @returns null: not possible. */
-function decode(text: string): string | null {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null;
-  }
-}
-
 function undecodable(name: string): Fault {
   return { loc: [name], msg: 'Invalid percent-encoding', type: 'value_error' };
 }
@@ -105,29 +89,13 @@ function readTexts(
   return { value, faults: [...broken, ...faults.filter(({ loc }) => !names.has(loc[0]))] };
 }
 
-const TOO_LARGE: Fault = {
-  loc: [],
-  msg: 'Too many values, or too many fields in one object, or nested too deeply',
-  type: 'too_long',
-};
-
 function readBody({ body, streamed }: Endpoint, sent: SentBody): ReadResult<unknown> {
-  if (body === undefined && !streamed) return { value: undefined, faults: [] };
-  const faulty = (fault: Fault): ReadResult<unknown> => ({ value: undefined, faults: [fault] });
-  switch (sent.state) {
-    case 'streamed':
-      return { value: sent.bytes, faults: [] };
-    case 'absent':
-      return faulty({ loc: [], msg: 'A body is required', type: 'missing' });
-    case 'invalid':
-      return faulty({ loc: [], msg: 'Not JSON', type: 'json_invalid' });
-    case 'tooLarge':
-      return faulty(TOO_LARGE);
-    case 'json':
-      return Array.isArray(body)
-        ? readList((body as readonly [DtoClass])[0], sent.value)
-        : read(body as DtoClass, sent.value);
-  }
+  if (body === undefined && streamed === undefined) return { value: undefined, faults: [] };
+  if ('fault' in sent) return { value: undefined, faults: [sent.fault] };
+  if (body === undefined) return { value: sent.value, faults: [] };
+  return Array.isArray(body)
+    ? readList((body as readonly [DtoClass])[0], sent.value)
+    : read(body as DtoClass, sent.value);
 }
 
 function mismatch(

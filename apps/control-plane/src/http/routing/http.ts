@@ -48,7 +48,3 @@ export interface Response extends ServerResponse {
   set(headers: Readonly<Record<string, string>>): this;
   json(body: unknown): this;
 }
-
-export type Next = (error?: unknown) => void;
-
-export type Middleware = (request: Request, response: Response, next: Next) => void;

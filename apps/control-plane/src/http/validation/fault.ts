@@ -17,8 +17,6 @@ export const FAULT_TYPES = [
   'duplicate',
 ] as const;
 
-export type FaultType = (typeof FAULT_TYPES)[number];
-
 /** Where in a request a fault is: `body`, `path` or `query`, then field names; array positions as strings. */
 export type FaultLocation = readonly string[];
 
@@ -28,7 +26,7 @@ export interface Fault {
   readonly loc: FaultLocation;
   /** For people. It never contains a domain. */
   readonly msg: string;
-  readonly type: FaultType;
+  readonly type: (typeof FAULT_TYPES)[number];
 }
 
 /** Most faults in one response (decisions §1). */
