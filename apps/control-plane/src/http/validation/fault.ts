@@ -17,6 +17,8 @@ export const FAULT_TYPES = [
   'duplicate',
 ] as const;
 
+export type FaultType = (typeof FAULT_TYPES)[number];
+
 /** Where in a request a fault is: `body`, `path` or `query`, then field names; array positions as strings. */
 export type FaultLocation = readonly string[];
 
@@ -26,7 +28,7 @@ export interface Fault {
   readonly loc: FaultLocation;
   /** For people. It never contains a domain. */
   readonly msg: string;
-  readonly type: (typeof FAULT_TYPES)[number];
+  readonly type: FaultType;
 }
 
 /** Most faults in one response (decisions §1). */

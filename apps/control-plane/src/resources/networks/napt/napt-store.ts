@@ -40,22 +40,17 @@ export function assignmentOf({ address, lowerPort, upperPort }: NaptKey): Prisma
     ${assignmentsOf(address)} AND lower_port = ${lowerPort} AND upper_port = ${upperPort}`;
 }
 
-/** The assignments that share a port with one of the ranges. */
-async function findOverlapping(
-  tx: Transaction,
-  ranges: readonly NaptKey[],
-): Promise<NaptAssignment[]> {
-  const rows = await tx.$queryRaw<NaptRow[]>`
-    SELECT DISTINCT host(napt_assignment.address) AS address, lower_port, upper_port, profile_id
-    FROM ${unnest(ranges)} AS range (address, lower, upper)
-    JOIN napt_assignment ON napt_assignment.address = range.address
-    AND lower_port <= range.upper AND upper_port >= range.lower`;
-  return rows.map((row) => NAPT_ASSIGNMENTS.toEntity(row));
-}
-
-export const NAPT_STORE: RowStore<NaptAssignment, NaptKey> = {
+const STORE: RowStore<NaptAssignment, NaptKey> = {
   textOf: naptText,
-  find: findOverlapping,
+  /** The assignments that share a port with one of the ranges. */
+  find: async (tx, ranges) => {
+    const rows = await tx.$queryRaw<NaptRow[]>`
+      SELECT DISTINCT host(napt_assignment.address) AS address, lower_port, upper_port, profile_id
+      FROM ${unnest(ranges)} AS range (address, lower, upper)
+      JOIN napt_assignment ON napt_assignment.address = range.address
+      AND lower_port <= range.upper AND upper_port >= range.lower`;
+    return rows.map((row) => NAPT_ASSIGNMENTS.toEntity(row));
+  },
   insert: (tx, assignments, onConflict) => tx.$executeRaw`
     INSERT INTO napt_assignment (address, lower_port, upper_port, profile_id)
     SELECT * FROM ${unnest(
@@ -92,7 +87,7 @@ const MOST_RANGES = 8;
 export class WorkingNapts extends RowsTable<NaptAssignment, NaptKey> {
   static readonly open = (tables: WorkingTables): WorkingNapts => {
     tables.of(WorkingProfiles.open);
-    return new WorkingNapts(NAPT_STORE);
+    return new WorkingNapts(STORE);
   };
 
   /** By address. */
@@ -124,7 +119,7 @@ export class WorkingNapts extends RowsTable<NaptAssignment, NaptKey> {
 
   override async read(tx: Transaction): Promise<void> {
     if (this.ranges.size === 0) return;
-    for (const assignment of await NAPT_STORE.find(tx, [...this.ranges.values()].flat())) {
+    for (const assignment of await STORE.find(tx, [...this.ranges.values()].flat())) {
       this.load(assignment);
       this.show(assignment);
     }

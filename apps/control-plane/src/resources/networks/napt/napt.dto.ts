@@ -2,13 +2,7 @@ import { applyDecorators } from '@nestjs/common/decorators/core/apply-decorators
 import type { NaptAssignment } from '@weir/config-model';
 import { Example, type Json } from '../../../http/validation/dto.js';
 import { allOptional } from '../../../http/validation/fields.js';
-import {
-  IsId,
-  Optional,
-  IntegerParameter,
-  Rule,
-  type Wrong,
-} from '../../../http/validation/rules.js';
+import { IsId, Optional, IntegerParameter, Rule } from '../../../http/validation/rules.js';
 import {
   IsIpv4,
   isPort,
@@ -27,12 +21,11 @@ function IsUpperBound(): PropertyDecorator {
     IsPort(),
     Rule((upper, owner) => {
       const { lower_port_bound: lower } = owner as { lower_port_bound?: unknown };
-      return isPort(lower) && (upper as number) < lower ? BELOW_LOWER : null;
+      const isBelow = isPort(lower) && (upper as number) < lower;
+      return isBelow ? { msg: UPPER_BELOW_LOWER, type: 'greater_than_equal' } : null;
     }),
   );
 }
-
-const BELOW_LOWER: Wrong = { msg: UPPER_BELOW_LOWER, type: 'greater_than_equal' };
 
 /** The key of an assignment: an item of a batch deletion. */
 @Example<NaptKeyDto>({ ip: '198.51.100.1', lower_port_bound: 1024, upper_port_bound: 2047 })

@@ -40,14 +40,11 @@ function clashesByAddress(
   submitted: readonly NaptAssignment[],
   stored: readonly NaptAssignment[],
 ): Clash<OrderedAssignment>[] {
-  const byAddress = new Map<number, OrderedAssignment[]>();
-  const add = (assignment: NaptAssignment, order: number): void => {
-    const ranges = byAddress.get(assignment.address) ?? [];
-    if (ranges.length === 0) byAddress.set(assignment.address, ranges);
-    ranges.push({ ...assignment, order });
-  };
-  for (const one of stored) add(one, STORED_ORDER);
-  submitted.forEach(add);
+  const all: OrderedAssignment[] = [
+    ...stored.map((one) => ({ ...one, order: STORED_ORDER })),
+    ...submitted.map((one, order) => ({ ...one, order })),
+  ];
+  const byAddress = Map.groupBy(all, ({ address }) => address);
   return [...byAddress.values()].flatMap((ranges) => findClashes(ranges));
 }
 
@@ -236,18 +233,13 @@ function checkNoClash(
 ): void {
   const addresses = new Set(assignments.map(({ address }) => address));
   const stored = [...addresses].flatMap((address) => [...napts.of(address)]);
-  const [clash] = clashesByAddress(
-    assignments,
-    stored.filter((one) => one !== own),
-  );
-  if (clash !== undefined) throw clashConflict(clash);
-}
-
-function clashConflict({ earlier, later }: Clash<OrderedAssignment>): Error {
-  const equal = naptText(earlier) === naptText(later);
-  return conflict(
-    equal
-      ? `NAPT range ${naptText(later)} already exists`
-      : `NAPT range ${naptText(later)} partly overlaps ${naptText(earlier)}; ranges may only nest`,
+  const others = stored.filter((one) => one !== own);
+  const [clash] = clashesByAddress(assignments, others);
+  if (clash === undefined) return;
+  const [earlier, later] = [naptText(clash.earlier), naptText(clash.later)];
+  throw conflict(
+    earlier === later
+      ? `NAPT range ${later} already exists`
+      : `NAPT range ${later} partly overlaps ${earlier}; ranges may only nest`,
   );
 }
