@@ -33,7 +33,7 @@ const LOCK_HEAD: QueryConfig = {
     FROM waited, config_head FOR UPDATE OF config_head`,
 };
 
-export interface LockTimes {
+interface LockTimes {
   /** To wait for the changes of other replicas. */
   readonly deadline?: Deadline;
   /**
@@ -71,14 +71,8 @@ export async function lockHead(
     digest: row.digest,
     catalogueVersion: toNumber(row.catalogue_version),
   };
-  return {
-    transaction: {
-      id: row.transaction_id,
-      revision: head.revision + 1,
-      beganMs: row.began_ms,
-    },
-    head,
-  };
+  const { transaction_id: id, began_ms: beganMs } = row;
+  return { head, transaction: { id, revision: head.revision + 1, beganMs } };
 }
 
 const LOG_CHANGES = `
@@ -100,16 +94,11 @@ const LOG_CHANGES = `
   )
   UPDATE config_head SET revision = $2::bigint, digest = $3`;
 
-/** Parameters of the statement that logs changes. */
-export type LogEntries = readonly unknown[];
-
-/** @param changes at least one. */
-export function toLogEntries(changes: readonly AuthoredChange[]): LogEntries {
-  const texts: string[] = [];
-  for (const { change } of changes) texts.push(JSON.stringify(change));
+/** The parameters of the statement that logs changes. @param changes at least one. */
+export function toLogEntries(changes: readonly AuthoredChange[]): readonly unknown[] {
   const last = changes.at(-1)?.change;
-  const records = JSON.stringify(changes.map(toRecord));
-  return [`[${texts.join(',')}]`, last?.revision, last?.digest, records];
+  const entries = JSON.stringify(changes.map(({ change }) => change));
+  return [entries, last?.revision, last?.digest, JSON.stringify(changes.map(toRecord))];
 }
 
 /**
@@ -118,7 +107,7 @@ export function toLogEntries(changes: readonly AuthoredChange[]): LogEntries {
  * it.
  * @throws synchronously when the statement cannot be sent, so that no COMMIT is sent.
  */
-export function logChanges(client: ClientBase, entries: LogEntries): Promise<unknown> {
+export function logChanges(client: ClientBase, entries: readonly unknown[]): Promise<unknown> {
   return client.query({ name: 'weir_log_changes', text: LOG_CHANGES, values: [...entries] });
 }
 

@@ -5,6 +5,7 @@ import {
   type Entities,
   type EntityKind,
   KEY_LENGTHS,
+  type Profile,
   type Row,
   toRow,
 } from '@weir/config-model';
@@ -63,19 +64,15 @@ export type EntityChange = {
 /** That an entity was set or deleted, by its key. */
 export type ChangedKey = readonly ['put' | 'delete', EntityKind, Row];
 
-/** What the log stores of changes of entities. */
-export interface EncodedEntityChanges {
-  /** What followers apply. All deletions come first, so that entities may exchange their keys. */
-  readonly operations: readonly EncodedOperation[];
-  /** The digest of the whole configuration afterwards. */
-  readonly digest: string;
-}
-
-/** @param digest of the whole configuration before the changes. */
+/**
+ * What the log stores of changes of entities: what followers apply, and the digest of the whole configuration
+ * afterwards. All deletions come first, so that entities may exchange their keys.
+ * @param digest of the whole configuration before the changes.
+ */
 export function encodeEntityChanges(
   digest: string,
   changes: readonly EntityChange[],
-): EncodedEntityChanges {
+): { readonly operations: readonly EncodedOperation[]; readonly digest: string } {
   const after = Digest.parse(digest);
   const deletions: EncodedOperation[] = [];
   const puts: EncodedOperation[] = [];
@@ -137,15 +134,13 @@ export interface AuthoredChange {
 }
 
 /** A row of `change_record`, without its time. Columns that are missing are null. */
-export type ChangeRecord = Readonly<Record<string, unknown>>;
-
 export function toRecord({
   change: { revision, operations },
   author,
   profiles,
   keys = operations,
   besides = [],
-}: AuthoredChange): ChangeRecord {
+}: AuthoredChange): Readonly<Record<string, unknown>> {
   const call = author.origin === 'api' ? author : null;
   return {
     revision,
@@ -172,17 +167,12 @@ function withoutValues(operation: EncodedOperation | ChangedKey): unknown {
 /** The profiles that the entities belonged to before the change, or belong to after it. */
 export function concernedProfiles(changes: readonly EntityChange[]): readonly number[] {
   const ids = new Set<number>();
-  for (const change of changes) addProfiles(change, ids);
+  for (const { kind, before, after } of changes) {
+    for (const entity of [before, after]) {
+      if (entity === null) continue;
+      if (kind === 'profile') ids.add((entity as Profile).id);
+      else if ('profileId' in entity) ids.add(entity.profileId);
+    }
+  }
   return [...ids];
-}
-
-function addProfiles(change: EntityChange, ids: Set<number>): void {
-  if (change.kind === 'profile') {
-    const profile = change.before ?? change.after;
-    if (profile !== null) ids.add(profile.id);
-    return;
-  }
-  for (const entity of [change.before, change.after]) {
-    if (entity !== null && 'profileId' in entity) ids.add(entity.profileId);
-  }
 }

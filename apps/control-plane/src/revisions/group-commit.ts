@@ -86,12 +86,6 @@ export class GroupCommit {
     return promise;
   }
 
-  /** Its task would delay those behind it. */
-  private dequeue(one: PendingChange): void {
-    this.pending.delete(one);
-    this.queue.remove(one.task);
-  }
-
   private async commitGroup(first: PendingChange): Promise<void> {
     this.pending.delete(first);
     const group = [first];
@@ -148,7 +142,9 @@ export class GroupCommit {
     for (const next of this.pending) {
       items += itemsOf(next.change);
       if (group.length >= this.limits.maxChanges || items > this.limits.maxItems) return;
-      this.dequeue(next);
+      this.pending.delete(next);
+      // It would delay those behind it.
+      this.queue.remove(next.task);
       next.trace?.beginTransaction(first);
       first ??= next.trace;
       group.push(next);

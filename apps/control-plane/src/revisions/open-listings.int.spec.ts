@@ -23,10 +23,10 @@ const openSlow = async (reader: ConfigurationReader) => {
   const sql = 'SELECT i FROM generate_series(1, 100000) AS i';
   const { result } = await reader.list(sql, (row: { i: number }) => row.i);
   const slow = { listing: result, isBrokenOff: false };
-  result.whenTooSlow(() => {
+  result.breakOff = () => {
     slow.isBrokenOff = true;
     void result.close();
-  });
+  };
   await result.json().next();
   return slow;
 };

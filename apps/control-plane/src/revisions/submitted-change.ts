@@ -89,10 +89,7 @@ export async function makeTogether(
   if (savepoint.status === 'rejected') throw savepoint.reason;
   if (made.status === 'fulfilled') return made.value;
   await client.query('ROLLBACK TO SAVEPOINT change');
-  const [only] = changes;
-  if (changes.length === 1 && only !== undefined) {
-    return { outcomes: [made], head };
-  }
+  if (changes.length === 1) return { outcomes: [made], head };
   const outcomes: PromiseSettledResult<MadeChange<unknown>>[] = [];
   let last = head;
   for (const change of changes) {

@@ -54,7 +54,8 @@ export class Listing<T> {
   readonly pace = new ReadingPace();
   /** Whether it holds a connection. */
   isOpen: boolean;
-  private onBreakOff: () => void = () => undefined;
+  /** Is called when the client reads too slowly. It must break off the response and close the listing. */
+  breakOff: () => void = () => undefined;
 
   /** @param first what `rest.next()` gave first: it shows that the query works before the response starts. */
   constructor(
@@ -80,15 +81,6 @@ export class Listing<T> {
     }
     this.isOpen = false;
     yield `${chunk}]`;
-  }
-
-  /** @param end is called when the client reads too slowly. It must break off the response and close the listing. */
-  whenTooSlow(end: () => void): void {
-    this.onBreakOff = end;
-  }
-
-  breakOff(): void {
-    this.onBreakOff();
   }
 
   /** Releases the connection. May be called more than once. */

@@ -33,20 +33,17 @@ export class WorkingTables {
   }
 
   async read(tx: Transaction): Promise<void> {
-    await allSettled(Array.from(this.tables.values(), (table) => table.read(tx)));
+    const reads = Array.from(this.tables.values(), (table) => table.read(tx));
+    // Also when one fails, no query may be under way afterwards: it would run after the transaction.
+    for (const one of await Promise.allSettled(reads)) {
+      if (one.status === 'rejected') throw one.reason;
+    }
   }
 
   async write(tx: Transaction): Promise<void> {
     const tables = [...this.tables.values()];
     for (const table of tables) await table.write?.(tx);
     for (const table of tables.reverse()) await table.deleteReferenced?.(tx);
-  }
-}
-
-/** Also when one fails, no query may be under way afterwards: it would run after the transaction. */
-async function allSettled(works: readonly Promise<void>[]): Promise<void> {
-  for (const one of await Promise.allSettled(works)) {
-    if (one.status === 'rejected') throw one.reason;
   }
 }
 
@@ -139,7 +136,7 @@ export class RowsTable<R extends K, K> implements WorkingTable {
 
   async write(tx: Transaction): Promise<void> {
     await this.writeDeletions(tx);
-    const changes = this.changes();
+    const changes = this.rows.changes();
     const added = changes.flatMap(({ before, after }) => (before === null && after) || []);
     const replaced = changes.flatMap(({ before, after }) => (before !== null && after) || []);
     // A row that somebody else has added meanwhile is not overwritten.
@@ -151,14 +148,12 @@ export class RowsTable<R extends K, K> implements WorkingTable {
     this.rows.load(this.store.textOf(row), row);
   }
 
-  protected changes(): RowChange<R>[] {
-    return this.rows.changes();
-  }
-
   protected async writeDeletions(tx: Transaction): Promise<void> {
-    const deleted = this.changes().flatMap(({ before, after }) =>
-      before !== null && this.isDeleted(before, after) ? [before] : [],
-    );
+    const deleted = this.rows
+      .changes()
+      .flatMap(({ before, after }) =>
+        before !== null && this.isDeleted(before, after) ? [before] : [],
+      );
     if (deleted.length > 0) await this.store.delete(tx, deleted);
   }
 

@@ -180,6 +180,6 @@ function toStream(listing: Listing<unknown>, response: Response): StreamableFile
   const stream = Readable.from(listing.json(), { objectMode: false });
   stream.once('close', () => void listing.close());
   // It closes the stream too. The client must not take the part for the whole.
-  listing.whenTooSlow(() => response.destroy());
+  listing.breakOff = () => response.destroy();
   return new StreamableFile(stream, { type: JSON_TYPE });
 }
