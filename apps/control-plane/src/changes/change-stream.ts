@@ -10,7 +10,7 @@ const PAUSE_MS = 200;
 /** When a client comes back after a break. */
 const RETRY_MS = 2_000;
 
-export interface StreamOptions {
+interface StreamOptions {
   readonly filter: RecordFilter;
   readonly place: RecordPlace;
   /** How many of the newest, where that is the place. */

@@ -19,7 +19,7 @@ import { throwIfFaults } from '../http/validation/fault.js';
 import { PROCESS, type Process } from '../process.js';
 import { MeasuredPropagation } from '../revisions/propagation-metrics.js';
 import { ChangesDto, ChangesQuery, toDto } from './change.dto.js';
-import { ChangeRecords, type RecordPlace } from './change-records.js';
+import { ChangeRecords, type RecordFilter, type RecordPlace } from './change-records.js';
 import { ChangeStream } from './change-stream.js';
 
 /** Streams at a time, of all tokens and of one. */
@@ -122,10 +122,7 @@ export class ChangesController implements OnModuleDestroy {
   }
 }
 
-function filterOf({ profile_id: profileId, token }: ChangesQuery): {
-  readonly profileId: number | undefined;
-  readonly token: string | undefined;
-} {
+function filterOf({ profile_id: profileId, token }: ChangesQuery): RecordFilter {
   return { profileId, token };
 }
 

@@ -1,5 +1,4 @@
 import { Body, Controller, Query } from '@nestjs/common';
-import type { CommercialUse } from '@weir/catalogue';
 import { readInForce } from '../../catalogue/store/catalogue-store.js';
 import {
   type NamedGroup,
@@ -16,7 +15,7 @@ import {
 import { conflict } from '../../http/errors/errors.js';
 import { type Answer, ReadingEndpoint } from '../../http/routing/endpoint.js';
 import type { Json } from '../../http/validation/dto.js';
-import { type Fault, InvalidRequestError, throwIfFaults } from '../../http/validation/fault.js';
+import { type Fault, throwIfFaults } from '../../http/validation/fault.js';
 import { Database } from '../../platform/database/database.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import { DomainHasher } from '../domain-lists/domain-check.js';
@@ -112,15 +111,9 @@ export class CatalogueController {
     const isOfGroup = (one: OfGroup): boolean =>
       one.cat_id === group.cat_id && one.app_id === group.app_id;
     const known = (await this.sources()).filter(isOfGroup);
-    if (!known.some((one) => one.source === source)) {
-      throw new InvalidRequestError([
-        {
-          loc: ['body', 'source'],
-          msg: 'The catalogue has no such source there',
-          type: 'reference',
-        },
-      ]);
-    }
+    const isKnown = known.some((one) => one.source === source);
+    const msg = 'The catalogue has no such source there';
+    throwIfFaults(isKnown ? [] : [{ loc: ['body', 'source'], msg, type: 'reference' }]);
     const taken = await this.writer.writeAlone(async (client) => {
       const names = await acceptHeld(client, source);
       if (names === null) return null;
@@ -158,12 +151,6 @@ function groupFaults({ cat_id, app_id }: OfGroup): Fault[] {
   return [{ loc: ['body', 'app_id'], msg: 'Must not be given with cat_id', type: 'value_error' }];
 }
 
-const COMMERCIAL_USE: Readonly<Record<CommercialUse, boolean | string>> = {
-  true: true,
-  false: false,
-  unknown: 'unknown',
-};
-
 function toDto(
   group: OfGroup,
   { name, format, licence, commercialUse }: NamedSource,
@@ -176,7 +163,10 @@ function toDto(
     state: stateOf(state, isHeld),
     names: state?.domainCount ?? 0,
     bytes: state?.namesBytes ?? 0,
-    commercial_use: commercialUse && COMMERCIAL_USE[commercialUse],
+    commercial_use:
+      commercialUse === 'true' || commercialUse === 'false'
+        ? commercialUse === 'true'
+        : commercialUse,
     last_good: state?.lastSuccessAt?.toISOString() ?? null,
     mirror: state?.mirror ?? null,
     reason: state?.lastError ?? null,

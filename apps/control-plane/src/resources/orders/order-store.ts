@@ -30,20 +30,6 @@ export const ORDERS: EntityTable<'order'> = {
   toEntity: (row) => row,
 };
 
-/** How an order is: whether all resolvers are known to have it in force, and whether it has ended. */
-export const ORDER_STATES = ['in_force', 'pending', 'ended'] as const;
-
-/** What of the orders is listed. */
-export interface OrderFilter {
-  /** Those with a greater id. */
-  readonly after?: number;
-  /** At most this many. */
-  readonly limit?: number;
-  /** Those that have it in `id authority reference`, in any case. */
-  readonly search?: string;
-  readonly state?: (typeof ORDER_STATES)[number];
-}
-
 /** Reads orders by id, each as an `OrderState`. The values are those of `valuesOf`. */
 export const FILTERED_ORDERS = `
   SELECT ${STATE_COLUMNS} FROM domain_order
@@ -55,10 +41,6 @@ export const FILTERED_ORDERS = `
       ELSE 'pending'
     END)
   ORDER BY id LIMIT $4::integer`;
-
-export function valuesOf({ after = -1, search = '', state, limit }: OrderFilter): unknown[] {
-  return [after, search, state ?? '', limit ?? null];
-}
 
 export function orderOf(id: number): Prisma.Sql {
   return Prisma.sql`SELECT ${Prisma.raw(STATE_COLUMNS)} FROM domain_order WHERE id = ${id}`;

@@ -16,7 +16,7 @@ import {
   Rule,
 } from '../../http/validation/rules.js';
 import { IsNormalisedDomain } from '../domain-lists/domain-check.js';
-import { ORDER_STATES, type OrderFilter, type OrderState } from './order-store.js';
+import type { OrderState } from './order-store.js';
 
 const DAY_S = 86_400;
 
@@ -83,8 +83,10 @@ export class OrderPath {
   @IntegerParameter(0, MAX_ID) id!: number;
 }
 
+const ORDER_STATES = ['in_force', 'pending', 'ended'] as const;
+
 @Example<OrdersQuery>({ limit: 100 })
-export class OrdersQuery implements OrderFilter {
+export class OrdersQuery {
   /** The id after which to begin. */
   @Optional() @IntegerParameter(0, MAX_ID) after?: number;
 
@@ -96,6 +98,11 @@ export class OrdersQuery implements OrderFilter {
 
   /** `in_force`: all resolvers are known to have it in force; `ended`: its time is over; `pending`: neither. */
   @Optional() @IsOneOf(ORDER_STATES) state?: (typeof ORDER_STATES)[number];
+}
+
+/** The values of `FILTERED_ORDERS`. */
+export function valuesOf({ after = -1, search = '', state, limit }: OrdersQuery): unknown[] {
+  return [after, search, state ?? '', limit ?? null];
 }
 
 const STORED: Json<StoredOrderDto> = {

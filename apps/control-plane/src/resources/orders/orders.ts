@@ -15,7 +15,6 @@ import {
   openOrders,
   orderOf,
   type OrderState,
-  valuesOf,
 } from './order-store.js';
 import {
   OrderDto,
@@ -28,6 +27,7 @@ import {
   toOrder,
   toPatch,
   toStateDto,
+  valuesOf,
 } from './order.dto.js';
 
 /** Orders: what everybody is denied (decisions §14). Domains are known only by their hashes. */

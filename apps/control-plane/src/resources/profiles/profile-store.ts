@@ -56,7 +56,7 @@ export const PROFILES: EntityTable<'profile', ProfileRow> = {
 };
 
 /** Reads the profiles with these ids, which may be thousands. */
-export function profilesOf(ids: readonly number[]): Prisma.Sql {
+function profilesOf(ids: readonly number[]): Prisma.Sql {
   return profilesIn(Prisma.sql`${ids}::integer[]`);
 }
 
@@ -90,13 +90,6 @@ export function readProfile(
   });
 }
 
-/** Those of the ids that a profile has. */
-export async function findProfileIds(tx: Transaction, ids: readonly number[]): Promise<number[]> {
-  const rows = await tx.$queryRaw<{ id: number }[]>`
-    SELECT id FROM profile WHERE id = ANY (${ids}::integer[])`;
-  return rows.map(({ id }) => id);
-}
-
 export function profileNotFound(id: number): Error {
   return notFound(`profile ${id}`);
 }
@@ -123,7 +116,7 @@ export async function insertProfiles(
     ${onConflict}`;
 }
 
-export const REPLACE_PROFILES = Prisma.sql`
+const REPLACE_PROFILES = Prisma.sql`
   ON CONFLICT (id) DO UPDATE SET
     page_id = EXCLUDED.page_id,
     white_list_only = EXCLUDED.white_list_only,
@@ -152,24 +145,18 @@ export async function writeRules(
     }
     for (const rule of rest.values()) deleted.push({ profileId, ...rule });
   }
-  await deleteRules(tx, deleted);
-  await putRules(tx, put);
-}
-
-async function deleteRules(tx: Transaction, rules: readonly RuleOfProfile[]): Promise<void> {
-  if (rules.length === 0) return;
-  await tx.$executeRaw`
-    DELETE FROM application_rule
-    WHERE (profile_id, application_id) IN (SELECT * FROM ${unnest(rules)})`;
-}
-
-async function putRules(tx: Transaction, rules: readonly RuleOfProfile[]): Promise<void> {
-  if (rules.length === 0) return;
-  const verdicts = Prisma.sql`, ${rules.map(({ verdict }) => verdict)}::integer[]`;
-  await tx.$executeRaw`
-    INSERT INTO application_rule (profile_id, application_id, verdict)
-    SELECT * FROM ${unnest(rules, verdicts)}
-    ON CONFLICT (profile_id, application_id) DO UPDATE SET verdict = EXCLUDED.verdict`;
+  if (deleted.length > 0) {
+    await tx.$executeRaw`
+      DELETE FROM application_rule
+      WHERE (profile_id, application_id) IN (SELECT * FROM ${unnest(deleted)})`;
+  }
+  if (put.length > 0) {
+    const verdicts = Prisma.sql`, ${put.map(({ verdict }) => verdict)}::integer[]`;
+    await tx.$executeRaw`
+      INSERT INTO application_rule (profile_id, application_id, verdict)
+      SELECT * FROM ${unnest(put, verdicts)}
+      ON CONFLICT (profile_id, application_id) DO UPDATE SET verdict = EXCLUDED.verdict`;
+  }
 }
 
 /** Keys as rows. @param further columns. */
@@ -231,7 +218,9 @@ export class WorkingProfiles implements WorkingTable {
 
   async read(tx: Transaction): Promise<void> {
     if (this.neededIds.size > 0) {
-      for (const id of await findProfileIds(tx, [...this.neededIds])) this.ids.add(id);
+      const rows = await tx.$queryRaw<{ id: number }[]>`
+        SELECT id FROM profile WHERE id = ANY (${[...this.neededIds]}::integer[])`;
+      for (const { id } of rows) this.ids.add(id);
     }
     const ids = this.rows.neededKeys.map(Number);
     if (ids.length === 0) return;

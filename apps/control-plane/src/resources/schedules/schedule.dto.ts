@@ -83,10 +83,7 @@ export class PeriodDto {
   @IsAfterStart() @IsNested(() => TimePointDto) end!: TimePointDto;
 }
 
-@Example<ScheduleDto>({
-  target_profile_id: 2,
-  periods: [exampleOf(PeriodDto)],
-})
+@Example<ScheduleDto>({ target_profile_id: 2, periods: [exampleOf(PeriodDto)] })
 export class ScheduleDto {
   @IsId() target_profile_id!: number;
   @IsNestedList(() => PeriodDto) periods!: PeriodDto[];
@@ -98,11 +95,7 @@ export class ScheduleDto {
 export class PatchScheduleDto extends allOptional(ScheduleDto) {}
 
 export function toRecord(profileId: number, dto: ScheduleDto): ScheduleRecord {
-  return {
-    profileId,
-    targetProfileId: dto.target_profile_id,
-    periods: dto.periods,
-  };
+  return { profileId, targetProfileId: dto.target_profile_id, periods: dto.periods };
 }
 
 export function toDto(record: ScheduleRecord): Json<ScheduleDto> {
