@@ -20,8 +20,8 @@ const AWAY = 0;
 const READING = 1;
 const WAITING = 2;
 
-/** Looks at a word before a thread sleeps. */
-const SPINS = 100;
+/** Looks at a word before a thread sleeps, about a microsecond: longer than a lookup in the cache, or a write to it. */
+const SPINS = 500;
 /** A thread sleeps so long at most, then looks again. */
 const NAP_MS = 1;
 /**
