@@ -11,7 +11,7 @@ import type {
 import { ENTITY_KINDS, type Head, type LogPoint } from '@weir/config-model';
 import { findImage } from '../catalogue/store/catalogue-store.js';
 import { Database } from '../platform/database/database.js';
-import { Snapshot } from '../platform/database/snapshot.js';
+import { headOf, readHead, Snapshot } from '../platform/database/snapshot.js';
 import { ENTITY_TABLES, toFeedRow } from './entity-tables.js';
 
 /** A page of changes ends when the stored size of its operations exceeds this. It has at least one change. */
@@ -56,41 +56,21 @@ export class DatabaseFeedSource implements FeedSource, SnapshotSource {
   constructor(private readonly database: Database) {}
 
   async head(): Promise<Head> {
-    const { rows } = await this.database.pool.query<Head>(
-      'SELECT lineage, revision::float8 AS revision, digest FROM config_head',
-    );
-    const [head] = rows;
-    if (head === undefined) throw new Error('config_head has lost its row');
-    this.lastHead = head;
-    return head;
+    this.lastHead = await readHead(this.database.pool);
+    return this.lastHead;
   }
 
   async changesAfter(revision: number, limit: number): Promise<LogPage> {
-    const { rows } = await this.database.pool.query<LogRow>(READ_LOG, [
-      revision,
-      limit,
-      PAGE_BYTES,
-    ]);
-    const [first] = rows;
-    if (first === undefined) throw new Error('config_head has lost its row');
-    const head: Head = {
-      lineage: first.lineage,
-      revision: first.head_revision,
-      digest: first.head_digest,
-    };
+    const values = [revision, limit, PAGE_BYTES];
+    const { rows } = await this.database.pool.query<LogRow>(READ_LOG, values);
+    const { lineage, head_revision, head_digest } = headOf(rows);
+    const head: Head = { lineage, revision: head_revision, digest: head_digest };
     this.lastHead = head;
-    const changes = rows.filter((row): row is LogRow & LogPoint => row.revision !== null);
-    // The requested changes have been pruned.
-    if (head.revision > revision && changes[0]?.revision !== revision + 1)
-      return { head, changes: null };
-    return {
-      head,
-      changes: changes.map(({ revision, digest, operations }) => ({
-        revision,
-        digest,
-        operations,
-      })),
-    };
+    const changes = rows
+      .filter((row): row is LogRow & LogPoint => row.revision !== null)
+      .map((row) => ({ revision: row.revision, digest: row.digest, operations: row.operations }));
+    const isPruned = head.revision > revision && changes[0]?.revision !== revision + 1;
+    return { head, changes: isPruned ? null : changes };
   }
 
   async continuation(point: Head): Promise<{ head: Head; isContinued: boolean }> {
@@ -98,9 +78,7 @@ export class DatabaseFeedSource implements FeedSource, SnapshotSource {
       READ_CONTINUATION,
       [point.lineage, point.revision, point.digest],
     );
-    const [row] = rows;
-    if (row === undefined) throw new Error('config_head has lost its row');
-    const { isContinued, ...head } = row;
+    const { isContinued, ...head } = headOf(rows);
     return { head, isContinued };
   }
 

@@ -39,11 +39,13 @@ interface Schema {
   readonly minMigration: string;
 }
 
-type CheckResult =
-  | { readonly kind: 'compatible' }
-  | { readonly kind: 'too-old' | 'too-new'; readonly reason: string };
+/** Why the schema cannot be used. */
+interface SchemaProblem {
+  readonly isTooNew: boolean;
+  readonly reason: string;
+}
 
-const RUN_MIGRATE = 'run node tools/dist/migrate.js';
+const NO_SCHEMA = 'the database has no schema yet';
 
 /** A name that nobody can register (RFC 6761 §6.4), so its hash reveals nothing. */
 const CHECKED_NAME = 'domain-hash-key.invalid';
@@ -72,7 +74,6 @@ export interface DatabaseCheckOptions {
 export class DatabaseCheck implements OnModuleInit {
   private isCompatible = false;
   private isSameKey = false;
-
   private readonly version: string;
 
   constructor(private readonly options: DatabaseCheckOptions) {
@@ -86,12 +87,8 @@ export class DatabaseCheck implements OnModuleInit {
    */
   async onModuleInit(): Promise<void> {
     await this.waitForMigrations();
-    try {
-      const problem = await this.keyProblem();
-      if (problem !== null) throw new StartError(problem);
-    } catch (error) {
-      if (!isDatabaseUnreachable(error)) throw error;
-    }
+    const problem = await this.keyProblem().catch(undefinedIfUnreachable);
+    if (typeof problem === 'string') throw new StartError(problem);
   }
 
   /**
@@ -99,11 +96,7 @@ export class DatabaseCheck implements OnModuleInit {
    * @throws the error of the database.
    */
   async problem(): Promise<string | null> {
-    if (!this.isCompatible) {
-      const result = await this.check();
-      if (result.kind !== 'compatible') return result.reason;
-    }
-    return this.keyProblem();
+    return (await this.schemaProblem())?.reason ?? this.keyProblem();
   }
 
   /** PostgreSQL may come later than the start. @throws DatabaseMismatchError when this process must not serve. */
@@ -117,11 +110,10 @@ export class DatabaseCheck implements OnModuleInit {
     const deadlineMs = performance.now() + waitMs;
     let waitReason = '';
     for (;;) {
-      const result = await this.checkIfReachable();
-      if (result?.kind === 'compatible' || (result === null && waitReason === '')) break;
-      if (result?.kind === 'too-new') throw new StartError(result.reason);
-      const reason = result?.reason ?? waitReason;
-      if (performance.now() >= deadlineMs) throw new StartError(reason);
+      const problem = await this.schemaProblem().catch(undefinedIfUnreachable);
+      if (problem === null || (problem === undefined && waitReason === '')) break;
+      const reason = problem?.reason ?? waitReason;
+      if (problem?.isTooNew || performance.now() >= deadlineMs) throw new StartError(reason);
       if (reason !== waitReason) {
         log.warn({ reason, atMostSeconds: waitMs / 1000 }, 'waiting for migrations');
         onWait(`waits for migrations: ${reason}`);
@@ -132,36 +124,24 @@ export class DatabaseCheck implements OnModuleInit {
     if (waitReason !== '') log.info({ schema: this.version }, 'the database is migrated');
   }
 
-  private async checkIfReachable(): Promise<CheckResult | null> {
-    try {
-      return await this.check();
-    } catch (error) {
-      if (!isDatabaseUnreachable(error)) throw error;
-      return null;
-    }
-  }
-
-  private async check(): Promise<CheckResult> {
-    const schema = await this.read();
-    if (typeof schema === 'string') return { kind: 'too-old', reason: `${schema}: ${RUN_MIGRATE}` };
-    const { newest, hasOurs, minMigration } = schema;
+  private async schemaProblem(): Promise<SchemaProblem | null> {
+    if (this.isCompatible) return null;
     const { version } = this;
+    const schema = await this.read();
+    if (typeof schema === 'string') return pending(schema);
+    const { newest, hasOurs, minMigration } = schema;
+    if (newest === null) return pending(NO_SCHEMA);
     if (!hasOurs) {
-      const state =
-        newest === null
-          ? 'the database has no schema yet'
-          : `the database is at migration ${newest}, older than this release, which needs ${version}`;
-      return { kind: 'too-old', reason: `${state}: ${RUN_MIGRATE}` };
+      return pending(
+        `the database is at migration ${newest}, older than this release, which needs ${version}`,
+      );
     }
-    if (minMigration > version) {
-      const reason = `the database is for releases that know migration ${minMigration}`;
-      return {
-        kind: 'too-new',
-        reason: `${reason}, the newest one here is ${version}: use a newer release`,
-      };
-    }
-    this.isCompatible = true;
-    return { kind: 'compatible' };
+    this.isCompatible = minMigration <= version;
+    if (this.isCompatible) return null;
+    const reason =
+      `the database is for releases that know migration ${minMigration}, ` +
+      `the newest one here is ${version}: use a newer release`;
+    return { isTooNew: true, reason };
   }
 
   /** @returns why it cannot be read instead, when migrations will change that. */
@@ -171,10 +151,9 @@ export class DatabaseCheck implements OnModuleInit {
       return rows[0];
     } catch (error) {
       const { code = '', message } = error as { code?: string; message: string };
-      if (code === UNDEFINED_TABLE) return 'the database has no schema yet';
-      if (NOT_ADMITTED.has(code))
-        return `the database refuses the role of DATABASE_URL: ${message}`;
-      throw error;
+      if (code === UNDEFINED_TABLE) return NO_SCHEMA;
+      if (!NOT_ADMITTED.has(code)) throw error;
+      return `the database refuses the role of DATABASE_URL: ${message}`;
     }
   }
 
@@ -192,4 +171,12 @@ export class DatabaseCheck implements OnModuleInit {
     this.isSameKey = rowCount === 1;
     return this.isSameKey ? null : KEY_MISMATCH;
   }
+}
+
+function pending(state: string): SchemaProblem {
+  return { isTooNew: false, reason: `${state}: run node tools/dist/migrate.js` };
+}
+
+function undefinedIfUnreachable(error: unknown): undefined {
+  if (!isDatabaseUnreachable(error)) throw error;
 }

@@ -14,19 +14,18 @@ import { withTimeout } from '../platform/database/with-timeout.js';
 export function registerMetrics(
   registry: Registry,
   database: Database,
-  source: Pick<DatabaseFeedSource, 'lastHead'>,
-  publisher: Pick<
-    ChangePublisher,
-    'followers' | 'missingResolvers' | 'connected' | 'refusedMessages'
-  >,
+  source: DatabaseFeedSource,
+  publisher: ChangePublisher,
 ): void {
   registerRuntimeMetrics(registry, 'weir_control_plane_');
-  registry.registerMetric(database.waits.metric);
+  registry.registerMetric(database.waits);
   const metrics = new ReadMetrics(registry, 'weir_');
   registerDatabaseMetrics(metrics, database);
-  metrics.gauge('config_revision', 'Newest revision of the configuration', () => {
-    return source.lastHead?.revision ?? 0;
-  });
+  metrics.gauge(
+    'config_revision',
+    'Newest revision of the configuration',
+    () => source.lastHead?.revision ?? 0,
+  );
   registerFollowerMetrics(metrics, source, publisher);
   metrics.gauge(
     'resolvers_missing',
@@ -71,8 +70,8 @@ function registerDatabaseMetrics(metrics: ReadMetrics, database: Database): void
 /** Labelled by kind and not by follower, because each start of a follower has a new id. */
 function registerFollowerMetrics(
   metrics: ReadMetrics,
-  source: Pick<DatabaseFeedSource, 'lastHead'>,
-  publisher: Pick<ChangePublisher, 'followers'>,
+  source: DatabaseFeedSource,
+  publisher: ChangePublisher,
 ): void {
   const ofKind = (kind: FollowerKind): readonly FollowerState[] =>
     publisher.followers().filter((follower) => follower.kind === kind);

@@ -1,13 +1,7 @@
 import { explainListenError } from '@weir/ops';
+import { once } from 'node:events';
 import type { Server, ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, type Server as TcpServer } from 'node:net';
-
-/** Address of a server, and the name of the variable that sets its port. */
-export interface ListenAddress {
-  readonly host: string;
-  readonly port: number;
-  readonly variable: string;
-}
 
 /** At a stop, requests that take longer are aborted. A stop may take ten seconds in all. */
 const REQUEST_DEADLINE_MS = 7_000;
@@ -26,7 +20,10 @@ interface ListeningServer {
 const listening = new WeakMap<Server, ListeningServer>();
 
 /** @returns the port. @throws StartError that names the port and its variable when the port cannot be used. */
-export function listen(server: Server, place: ListenAddress): Promise<number> {
+export async function listen(
+  server: Server,
+  place: Parameters<typeof explainListenError>[1],
+): Promise<number> {
   const state: ListeningServer = {
     listener: createServer(),
     responses: new Set(),
@@ -37,16 +34,14 @@ export function listen(server: Server, place: ListenAddress): Promise<number> {
     state.responses.add(response);
     response.once('close', () => state.responses.delete(response));
   });
-  return new Promise((resolve, reject) => {
-    state.listener.once('error', (error) => {
-      const explained = explainListenError(error, place);
-      reject(explained instanceof Error ? explained : error);
-    });
-    state.listener.listen(place.port, place.host, () => {
-      listening.set(server, state);
-      server.listen(state.listener, () => resolve((server.address() as AddressInfo).port));
-    });
-  });
+  try {
+    await once(state.listener.listen(place.port, place.host), 'listening');
+  } catch (error) {
+    throw explainListenError(error, place);
+  }
+  listening.set(server, state);
+  await once(server.listen(state.listener), 'listening');
+  return (server.address() as AddressInfo).port;
 }
 
 /** Tells the client to send no more requests on the connection, which will be closed (RFC 9112 §9.6). */

@@ -5,6 +5,7 @@ import {
   type CatalogueMetadata,
 } from '../../catalogue/store/catalogue-store.js';
 import { FaultList } from '../../http/validation/fault.js';
+import { headOf } from '../../platform/database/snapshot.js';
 import {
   type ActiveApplications,
   namesOf,
@@ -33,7 +34,7 @@ interface CheckedDraft {
 }
 
 /** Connects to PostgreSQL, for one transaction. */
-export type Connect = () => Promise<ClientBase & { end(): Promise<void> }>;
+type Connect = () => Promise<ClientBase & { end(): Promise<void> }>;
 
 /** One body of POST /init/, from its first byte to the COMMIT, or to the result of a dry run. */
 export class Submission implements Steps {
@@ -119,8 +120,7 @@ async function compare(client: ClientBase, checked: CheckedDraft): Promise<DryRu
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   const { rows } = await client.query<ActiveApplications['head'] & { revision: number }>(`
     SELECT lineage, revision::float8, catalogue_version::float8 AS "catalogueVersion" FROM config_head`);
-  const [head] = rows;
-  if (head === undefined) throw new Error('config_head has lost its row');
+  const head = headOf(rows);
   await checkAgain(client, checked, head);
   return { revision: head.revision, ...(await compareConfiguration(client, checked.draft)) };
 }

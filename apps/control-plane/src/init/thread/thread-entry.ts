@@ -1,10 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import pg from 'pg';
-import {
-  connectionSettings,
-  ServerQuestions,
-  SilenceWatch,
-} from '../../platform/database/connections.js';
+import { connectionSettings, SilenceWatch } from '../../platform/database/connections.js';
 import { DomainHasher } from '../../resources/domain-lists/domain-check.js';
 import { type Reply, type Request, type ThreadSettings, toFailure } from './init-thread.js';
 import { Submission } from './submission.js';
@@ -15,7 +11,7 @@ const LONGEST_SILENCE_MS = 300_000;
 const { databaseUrl, hashKey } = workerData as ThreadSettings;
 const settings = connectionSettings(databaseUrl);
 const hasher = new DomainHasher(hashKey);
-const silence = new SilenceWatch(new ServerQuestions(settings));
+const silence = new SilenceWatch(settings);
 const submissions = new Map<number, Submission>();
 
 async function connect(): Promise<pg.Client> {

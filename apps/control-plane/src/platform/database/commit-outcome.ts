@@ -64,24 +64,16 @@ export async function confirmCommit<O>(
     const [last] = sent;
     if (last === undefined) throw error;
     const deadlineMs = Math.min(waitMs, DEADLINE_MS);
-    if (await isCommitted(pool, last.transaction, deadlineMs)) return last.outcome;
+    // A database that hangs may not answer any of the questions in time.
+    const asked = ask(pool, last.transaction, deadlineMs);
+    const isCommitted = await withTimeout(asked, null, deadlineMs);
+    if (isCommitted === null) throw new CommitUnknownError();
+    if (isCommitted) return last.outcome;
     throw error;
   }
 }
 
-/** @throws CommitUnknownError when the database does not answer in time. */
-async function isCommitted(
-  pool: Pool,
-  transaction: TransactionIdentity,
-  deadlineMs: number,
-): Promise<boolean> {
-  // A database that hangs may not answer any of the questions in time.
-  const answer = await withTimeout(ask(pool, transaction, deadlineMs), null, deadlineMs);
-  if (answer === null) throw new CommitUnknownError();
-  return answer;
-}
-
-/** @returns null when the database does not answer in time. */
+/** @returns whether it was committed; null when the database does not answer in time. */
 async function ask(
   pool: Pool,
   transaction: TransactionIdentity,

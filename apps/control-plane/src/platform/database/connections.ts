@@ -27,7 +27,7 @@ export function connectionSettings(connectionString: string): pg.ClientConfig {
  * has acknowledged no packet for ten seconds. None of its other timeouts applies in the middle of a statement or of a
  * COPY. It gives the number of the session.
  */
-export const DETECT_LOST_CLIENT = `
+const DETECT_LOST_CLIENT = `
   SELECT pg_backend_pid() AS session, set_config('tcp_keepalives_idle', '5', false),
     set_config('tcp_keepalives_interval', '1', false), set_config('tcp_keepalives_count', '5', false),
     set_config('tcp_user_timeout', '10000', false)`;
@@ -36,13 +36,11 @@ export function streamOf({ connection }: Client): Socket {
   return connection.stream as Socket;
 }
 
-/** Numbers of the sessions in which PostgreSQL waits for its client. */
-type WaitingSessions = ReadonlySet<number>;
-
 interface ServerState {
   /** Milliseconds since PostgreSQL was started. */
   readonly upMs: number;
-  readonly waiting: WaitingSessions;
+  /** Numbers of the sessions in which PostgreSQL waits for its client. */
+  readonly waiting: readonly number[];
 }
 
 /** Whether PostgreSQL has waited for a statement, or for the rest of one, for longer than a packet takes. */
@@ -51,8 +49,8 @@ const WAITS_FOR_CLIENT = `
 const WAITING = `
   SELECT pid FROM pg_stat_activity WHERE usename = current_user AND ${WAITS_FOR_CLIENT}`;
 const STATE = `
-  SELECT extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())::float8 * 1000 AS up_ms,
-         ARRAY(${WAITING}) AS pids`;
+  SELECT extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())::float8 * 1000 AS "upMs",
+         ARRAY(${WAITING}) AS waiting`;
 /** The session is gone when this returns. */
 const END = `
   WITH waiting AS MATERIALIZED (${WAITING} AND pid = $1)
@@ -67,16 +65,14 @@ export class ServerQuestions {
 
   /** @returns null when PostgreSQL does not answer. */
   async state(): Promise<ServerState | null> {
-    const rows = await this.ask<{ up_ms: number; pids: number[] }>(STATE);
-    if (rows === null) return null;
-    const [{ up_ms: upMs, pids } = { up_ms: Infinity, pids: [] }] = rows;
-    return { upMs, waiting: new Set(pids) };
+    const rows = await this.ask<ServerState>(STATE);
+    return rows && (rows.at(0) ?? { upMs: Infinity, waiting: [] });
   }
 
-  /** Ends a session if PostgreSQL waits for its client. @returns its number if it has ended; null: no answer. */
-  async endWaiting(pid: number): Promise<WaitingSessions | null> {
-    const rows = await this.ask<{ pid: number }>(END, [pid]);
-    return rows && new Set(rows.map((row) => row.pid));
+  /** Ends a session if PostgreSQL waits for its client. @returns whether it has ended; null: no answer. */
+  async endWaiting(session: number): Promise<boolean | null> {
+    const rows = await this.ask(END, [session]);
+    return rows && rows.length > 0;
   }
 
   /** An error is an answer without rows. */
@@ -98,6 +94,8 @@ export class ServerQuestions {
 
 /** What the watch knows of a connection. */
 interface Connection {
+  readonly client: Client;
+  readonly stream: Socket;
   /** The number of its session in PostgreSQL (`pid`). */
   session: number;
   /** How many bytes were written when no query was in progress. More of them: one is. */
@@ -118,33 +116,35 @@ const END_PAUSE_MS = 1_000;
  * when PostgreSQL answers, which frees its locks.
  */
 export class SilenceWatch {
+  private readonly server: ServerQuestions;
   private asking: Promise<ServerState | null> | null = null;
-  private readonly connections = new WeakMap<Client, Connection>();
 
-  constructor(private readonly server: ServerQuestions) {}
+  constructor(settings: pg.ClientConfig) {
+    this.server = new ServerQuestions(settings);
+  }
 
   /**
    * Watches a new connection as long as it lives. The first query goes over it before this resolves.
    * @param longestMs longest time that a query may wait without a byte in either direction.
    */
   async begin(client: Client, longestMs: number): Promise<void> {
-    const connection = { session: 0, idleBytes: streamOf(client).bytesWritten };
-    client.on('drain', () => (connection.idleBytes = streamOf(client).bytesWritten));
-    this.connections.set(client, connection);
-    this.watch(client, longestMs);
+    const stream = streamOf(client);
+    const connection = { client, stream, session: 0, idleBytes: stream.bytesWritten };
+    client.on('drain', () => (connection.idleBytes = stream.bytesWritten));
+    this.watch(connection, longestMs);
     const { rows } = await client.query<{ session: number }>(DETECT_LOST_CLIENT);
     connection.session = rows[0].session;
   }
 
-  private watch(client: Client, longestMs: number): void {
-    const stream = streamOf(client);
+  private watch(connection: Connection, longestMs: number): void {
+    const { stream } = connection;
     const intervalMs = Math.min(SILENT_MS, longestMs);
     let quiet = { bytes: -1, sinceMs: 0 };
     stream.setTimeout(intervalMs);
     stream.on('timeout', () => {
       const bytes = stream.bytesRead + stream.bytesWritten;
       if (bytes !== quiet.bytes) quiet = { bytes, sinceMs: performance.now() - intervalMs };
-      void this.failure(client, quiet.sinceMs, longestMs).then((error) => {
+      void this.failure(connection, quiet.sinceMs, longestMs).then((error) => {
         if (error !== null) stream.destroy(error);
         // The timer runs once, until the next byte.
         else if (!stream.destroyed) stream.setTimeout(intervalMs);
@@ -153,32 +153,27 @@ export class SilenceWatch {
   }
 
   /** @returns why the connection is of no use; null: it is in order. */
-  private async failure(client: Client, sinceMs: number, longestMs: number): Promise<Error | null> {
-    const { bytesRead } = streamOf(client);
-    const waits = (): boolean =>
-      this.waitsForServer(client) && streamOf(client).bytesRead === bytesRead;
+  private async failure(
+    connection: Connection,
+    sinceMs: number,
+    longestMs: number,
+  ): Promise<Error | null> {
+    const { stream, session } = connection;
+    const { bytesRead } = stream;
+    const waits = (): boolean => waitsForServer(connection) && stream.bytesRead === bytesRead;
     if (!waits()) return null;
     const silentMs = performance.now() - sinceMs;
     const state = silentMs >= longestMs ? null : await this.ask();
     // When this process was held up, there may be bytes that it has not read yet.
     await nextTurn();
     if (!waits()) return null;
-    const session = this.connections.get(client)?.session ?? 0;
     if (state === null) {
       void this.endLater(session);
       return new DatabaseSilentError();
     }
     if (state.upMs < silentMs) return new ConnectionLostError();
-    const ended = state.waiting.has(session) ? await this.server.endWaiting(session) : null;
-    return ended?.has(session) ? new ConnectionLostError() : null;
-  }
-
-  /** Whether a query is in progress, and PostgreSQL has to go on: a COPY may itself wait for its next rows. */
-  private waitsForServer(client: Client): boolean {
-    const rows = rowsTo(client);
-    const awaitsRows = rows !== undefined && !rows.writableEnded && !rows.writableNeedDrain;
-    const isIdle = this.connections.get(client)?.idleBytes === streamOf(client).bytesWritten;
-    return !isIdle && !awaitsRows;
+    const isLost = state.waiting.includes(session) && (await this.server.endWaiting(session));
+    return isLost === true ? new ConnectionLostError() : null;
   }
 
   /** PostgreSQL may not learn that the connection is closed, and wait for the rest of a statement. */
@@ -193,4 +188,11 @@ export class SilenceWatch {
     this.asking ??= this.server.state().finally(() => (this.asking = null));
     return this.asking;
   }
+}
+
+/** Whether a query is in progress, and PostgreSQL has to go on: a COPY may itself wait for its next rows. */
+function waitsForServer({ client, stream, idleBytes }: Connection): boolean {
+  const rows = rowsTo(client);
+  const awaitsRows = rows !== undefined && !rows.writableEnded && !rows.writableNeedDrain;
+  return stream.bytesWritten !== idleBytes && !awaitsRows;
 }

@@ -8,7 +8,7 @@ export class DatabaseMismatchError extends Error {
 /**
  * Codes of errors that mean: the database is unreachable, cannot do it now, or closed the connection before the commit.
  */
-const UNREACHABLE = new Set([
+const UNREACHABLE: ReadonlySet<unknown> = new Set([
   // errors of the operating system
   'ECONNREFUSED',
   'ECONNRESET',
@@ -53,7 +53,7 @@ const UNREACHABLE = new Set([
 ]);
 
 /** Kinds of errors of Prisma's driver adapter with the same meaning. */
-const UNREACHABLE_KINDS = new Set([
+const UNREACHABLE_KINDS: ReadonlySet<unknown> = new Set([
   'ConnectionClosed',
   'DatabaseNotReachable',
   'SocketTimeout',
@@ -78,16 +78,11 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Whether an error is caused by the state of the database or the network, and not by the query. */
 export function isDatabaseUnreachable(error: unknown): boolean {
   let current = error;
-  for (
-    let depth = 0;
-    depth < DEEPEST_CAUSE && current !== null && typeof current === 'object';
-    depth++
-  ) {
+  for (let depth = 0; depth < DEEPEST_CAUSE; depth++) {
+    if (current === null || typeof current !== 'object') return false;
     const { code, originalCode, kind, message, cause, errors, meta } = current as Fields;
-    if (typeof kind === 'string' && UNREACHABLE_KINDS.has(kind)) return true;
-    if ([code, originalCode].some((one) => typeof one === 'string' && UNREACHABLE.has(one))) {
-      return true;
-    }
+    if (UNREACHABLE_KINDS.has(kind)) return true;
+    if (UNREACHABLE.has(code) || UNREACHABLE.has(originalCode)) return true;
     if (typeof message === 'string' && UNREACHABLE_MESSAGE.test(message)) return true;
     // Node tries several addresses and reports them together.
     if (Array.isArray(errors) && errors.some(isDatabaseUnreachable)) return true;

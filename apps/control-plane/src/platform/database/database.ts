@@ -1,13 +1,13 @@
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { Logger } from '@weir/ops';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Client, Pool, PoolClient } from 'pg';
 import { Histogram } from 'prom-client';
 import { PrismaClient } from '../../generated/prisma/client.js';
-import { connectionSettings, ServerQuestions, SilenceWatch } from './connections.js';
+import { connectionSettings, SilenceWatch } from './connections.js';
 import { Transaction, withConnection } from './transaction.js';
+import { withTimeout } from './with-timeout.js';
 
 type ConnectCallback = (
   error: Error | undefined,
@@ -15,43 +15,22 @@ type ConnectCallback = (
   release: (error?: Error | boolean) => void,
 ) => void;
 
-const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
-
-/** How long requests wait for a connection, by pool. */
-export class PoolWaits {
-  readonly metric = new Histogram({
-    name: 'weir_database_wait_seconds',
-    help: 'Wait for a connection to PostgreSQL, by pool; new connections included',
-    labelNames: ['pool'],
-    buckets: BUCKETS_SECONDS,
-    registers: [],
-  });
-
-  /** Opens a pool whose waits are counted under that name. */
-  open(name: string, config: pg.PoolConfig): pg.Pool {
-    this.metric.zero({ pool: name });
-    return new TimedPool(config, (seconds) => {
-      this.metric.observe({ pool: name }, seconds);
-    });
-  }
-}
-
+/** A pool that measures how long requests wait for a connection. */
 class TimedPool extends pg.Pool {
   constructor(
+    private readonly name: string,
     config: pg.PoolConfig,
-    private readonly onWaited: (seconds: number) => void,
+    private readonly waits: Histogram<'pool'>,
   ) {
     super(config);
+    waits.zero({ pool: name });
   }
 
   override connect(): Promise<pg.PoolClient>;
   override connect(callback: ConnectCallback): void;
   override connect(callback?: ConnectCallback): Promise<pg.PoolClient> | void {
-    const startMs = performance.now();
-    const end = (): void => {
-      this.onWaited((performance.now() - startMs) / 1000);
-    };
-    if (callback === undefined) return super.connect().finally(end);
+    const end = this.waits.startTimer({ pool: this.name });
+    if (callback === undefined) return super.connect().finally(() => end());
     super.connect((error, client, release) => {
       end();
       callback(error, client, release);
@@ -85,13 +64,9 @@ export function namedStatements(): (query: { readonly sql: string }) => string {
  * together (`pipeline`). As long as the connection is open, its statements stay prepared.
  */
 class WriteConnection {
-  readonly pool: pg.Pool;
   private readonly nameOf = namedStatements();
 
-  constructor(settings: pg.PoolConfig, waits: PoolWaits) {
-    const config = { ...settings, max: 1, idleTimeoutMillis: 0, pipeline: true };
-    this.pool = waits.open('changes', config);
-  }
+  constructor(private readonly pool: pg.Pool) {}
 
   /**
    * Runs some work on the connection; one at a time. When it throws, the transaction that it left open is rolled back.
@@ -101,10 +76,6 @@ class WriteConnection {
     return withConnection(this.pool, (client) =>
       work(client, new Transaction(client, this.nameOf)),
     );
-  }
-
-  close(): Promise<void> {
-    return this.pool.end();
   }
 }
 
@@ -130,6 +101,7 @@ function closeStaleConnections(pool: Pool): void {
 
 /** Connections per replica, besides the one for changes. Slow readers of one kind cannot block the other kinds. */
 const MAX_CONNECTIONS = { general: 5, listings: 12, snapshots: 4, jobs: 5, health: 1 };
+const WAIT_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 /**
  * Longest time that a query waits for a byte while PostgreSQL answers others. The longest statement of a single change
  * takes milliseconds, and the lock of the head a few seconds.
@@ -150,28 +122,29 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   readonly jobs: pg.Pool;
   /** For health checks, which must not wait for other queries. */
   private readonly health: pg.Pool;
-  readonly waits = new PoolWaits();
+  readonly waits = new Histogram({
+    name: 'weir_database_wait_seconds',
+    help: 'Wait for a connection to PostgreSQL, by pool; new connections included',
+    labelNames: ['pool'],
+    buckets: WAIT_BUCKETS_SECONDS,
+    registers: [],
+  });
   readonly writes: WriteConnection;
   readonly prisma: PrismaClient;
+  private readonly pools: pg.Pool[] = [];
 
   /** @param silenceTimeoutMs see `SilenceWatch.begin`. */
   constructor(url: string, log: Logger, silenceTimeoutMs = SILENCE_TIMEOUT_MS) {
     const connection = connectionSettings(url);
-    const silence = new SilenceWatch(new ServerQuestions(connection));
+    const silence = new SilenceWatch(connection);
     const settings: pg.PoolConfig = {
       ...connection,
       // The pool waits for it, although its type does not say so.
       onConnect: (client): unknown => silence.begin(client as Client, silenceTimeoutMs),
     };
-    const open = (name: keyof typeof MAX_CONNECTIONS): pg.Pool =>
-      this.waits.open(name, { ...settings, max: MAX_CONNECTIONS[name] });
-    this.pool = open('general');
-    this.listings = open('listings');
-    this.snapshots = open('snapshots');
-    this.jobs = open('jobs');
-    this.health = open('health');
-    this.writes = new WriteConnection(settings, this.waits);
-    for (const pool of this.pools) {
+    const add = (name: string, config: pg.PoolConfig): pg.Pool => {
+      const pool = new TimedPool(name, { ...settings, ...config }, this.waits);
+      this.pools.push(pool);
       pool.on('connect', (client) => {
         // A connection may break while it is in use or being handed over. The next query reports it.
         client.on('error', () => undefined);
@@ -181,7 +154,18 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
       pool.on('error', (error) => {
         log.warn({ reason: error.message }, 'a database connection was lost');
       });
-    }
+      return pool;
+    };
+    const open = (name: keyof typeof MAX_CONNECTIONS): pg.Pool =>
+      add(name, { max: MAX_CONNECTIONS[name] });
+    this.pool = open('general');
+    this.listings = open('listings');
+    this.snapshots = open('snapshots');
+    this.jobs = open('jobs');
+    this.health = open('health');
+    this.writes = new WriteConnection(
+      add('changes', { max: 1, idleTimeoutMillis: 0, pipeline: true }),
+    );
     this.prisma = new PrismaClient({
       adapter: new PrismaPg(this.pool, { statementNameGenerator: namedStatements() }),
     });
@@ -210,18 +194,11 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
 
   /** Closes all connections. It does not wait for a PostgreSQL that does not answer. */
   async close(): Promise<void> {
-    await Promise.race([this.end(), sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
+    await withTimeout(this.end(), undefined, CLOSE_TIMEOUT_MS);
   }
 
   private async end(): Promise<void> {
     await this.prisma.$disconnect();
-    const { pool, listings, snapshots, jobs, health } = this;
-    const ending = [pool, listings, snapshots, jobs, health].map((one) => one.end());
-    await Promise.all([this.writes.close(), ...ending]);
-  }
-
-  private get pools(): readonly pg.Pool[] {
-    const { pool, listings, snapshots, jobs, health, writes } = this;
-    return [pool, listings, snapshots, jobs, health, writes.pool];
+    await Promise.all(this.pools.map((pool) => pool.end()));
   }
 }

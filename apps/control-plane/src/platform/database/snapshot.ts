@@ -12,6 +12,19 @@ export interface EntityTable<K extends EntityKind, Row = Entities[K]> {
   toEntity(row: Row): Entities[K];
 }
 
+export async function readHead(database: Pool | ClientBase): Promise<Head> {
+  const { rows } = await database.query<Head>(
+    'SELECT lineage, revision::float8, digest FROM config_head',
+  );
+  return headOf(rows);
+}
+
+/** The row of a query of `config_head`, which has one. */
+export function headOf<Row>([head]: readonly Row[]): Row {
+  if (head === undefined) throw new Error('config_head has lost its row');
+  return head;
+}
+
 /** Rows fetched at a time. */
 const PAGE_ROWS = 1_000;
 
@@ -30,12 +43,7 @@ export class Snapshot {
     client.on('error', ignoreError);
     try {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-      const { rows } = await client.query<Head>(
-        'SELECT lineage, revision::float8, digest FROM config_head',
-      );
-      const [head] = rows;
-      if (head === undefined) throw new Error('config_head has lost its row');
-      return new Snapshot(client, head);
+      return new Snapshot(client, await readHead(client));
     } catch (error) {
       client.release(true);
       throw error;

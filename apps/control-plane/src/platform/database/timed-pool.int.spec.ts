@@ -10,7 +10,7 @@ afterAll(() => database.close());
 
 /** What the metric says about a pool. */
 async function waitsOf(pool: string): Promise<{ count: number; seconds: number }> {
-  const { values } = await database.waits.metric.get();
+  const { values } = await database.waits.get();
   const valueOf = (suffix: string): number =>
     values.find(
       ({ metricName, labels }) => metricName?.endsWith(suffix) === true && labels.pool === pool,

@@ -1,6 +1,6 @@
 import { type FeedLogger, redisNames } from '@weir/change-feed';
 import { Queue, Worker } from 'bullmq';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { withTimeout } from '../database/with-timeout.js';
 
 export interface JobQueueOptions {
   readonly redisUrl: string;
@@ -71,13 +71,13 @@ export class JobQueue {
       () => true,
       () => false,
     );
-    return Promise.race([added, sleep(ADD_TIMEOUT_MS, false, { ref: false })]);
+    return withTimeout(added, false, ADD_TIMEOUT_MS);
   }
 
   /** Does not wait for jobs in progress, nor for a Redis that is out of reach. */
   async close(): Promise<void> {
     this.isClosed = true;
     const closed = Promise.allSettled([this.worker.close(true), this.queue.disconnect()]);
-    await Promise.race([closed, sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
+    await withTimeout<unknown>(closed, null, CLOSE_TIMEOUT_MS);
   }
 }

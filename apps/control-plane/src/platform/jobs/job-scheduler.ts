@@ -1,8 +1,8 @@
 import type { FeedLogger } from '@weir/change-feed';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import { Counter, type Registry } from 'prom-client';
 import { withConnection } from '../database/transaction.js';
+import { withTimeout } from '../database/with-timeout.js';
 import { JobQueue, type JobQueueOptions } from './job-queue.js';
 
 /** A background job. It runs on one replica at a time. */
@@ -111,7 +111,7 @@ export class JobScheduler {
     clearTimeout(this.timer);
     this.stopping.abort(new Error('the control plane stops'));
     const ended = Promise.all([this.queue?.close(), ...this.running.values()]);
-    await Promise.race([ended, sleep(STOP_MS, undefined, { ref: false })]);
+    await withTimeout<unknown>(ended, null, STOP_MS);
   }
 
   /** Begins what is due, and looks again when more may be. */
