@@ -18,6 +18,7 @@ import {
   secretList,
   text,
   url,
+  type Variable,
   type VariableSchema,
 } from '@weir/ops';
 import { TSIG_KEY } from '@weir/catalogue';
@@ -32,6 +33,10 @@ function likeResolvers<S extends VariableSchema>(schema: S): S {
     { ...variable, description: `${variable.description} ${note}` },
   ]);
   return Object.fromEntries(described) as S;
+}
+
+function pemFile(description: string): Variable<string | undefined> {
+  return optional(text('a PEM file', { description }));
 }
 
 /** All variables of the control plane. */
@@ -98,22 +103,14 @@ export const SCHEMA = {
       description: 'Networks of proxies whose X-Forwarded-For header is trusted. Unset: none.',
     }),
   ),
-  MANAGEMENT_TLS_CERT: optional(
-    text('a PEM file', {
-      description:
-        'Certificate chain for HTTPS on the management API. Unset: HTTP. Changed files are used within two seconds, ' +
-        'without a restart. Bad ones are logged and change nothing; at the start they end the process.',
-    }),
+  MANAGEMENT_TLS_CERT: pemFile(
+    'Certificate chain for HTTPS on the management API. Unset: HTTP. Changed files are used within two seconds, ' +
+      'without a restart. Bad ones are logged and change nothing; at the start they end the process.',
   ),
-  MANAGEMENT_TLS_KEY: optional(
-    text('a PEM file', { description: 'Private key of the certificate of the management API.' }),
-  ),
-  MANAGEMENT_TLS_CLIENT_CA: optional(
-    text('a PEM file', {
-      description:
-        'Certificates of authorities. With it, clients of the management API need a certificate that one of them has ' +
-        'signed, and the token as well. It is read again like the certificate. Unset: clients need no certificate.',
-    }),
+  MANAGEMENT_TLS_KEY: pemFile('Private key of the certificate of the management API.'),
+  MANAGEMENT_TLS_CLIENT_CA: pemFile(
+    'Certificates of authorities. With it, clients of the management API need a certificate that one of them has ' +
+      'signed, and the token as well. It is read again like the certificate. Unset: clients need no certificate.',
   ),
   MANAGEMENT_BODY_LIMIT: byteSize({
     description:
@@ -182,15 +179,10 @@ export const SCHEMA = {
   ...likeResolvers({ SCHEDULE_TIMEZONE: FEED_VARIABLES.SCHEDULE_TIMEZONE, ...ANSWER_VARIABLES }),
   ...DEPLOYMENT_VARIABLES,
   ...INCIDENT_VARIABLES,
-  FEED_TLS_CERT: optional(
-    text('a PEM file', {
-      description:
-        'Certificate chain for HTTPS on the feed API. Unset: HTTP. It is read again like that of the management API.',
-    }),
+  FEED_TLS_CERT: pemFile(
+    'Certificate chain for HTTPS on the feed API. Unset: HTTP. It is read again like that of the management API.',
   ),
-  FEED_TLS_KEY: optional(
-    text('a PEM file', { description: 'Private key of the certificate of the feed API.' }),
-  ),
+  FEED_TLS_KEY: pemFile('Private key of the certificate of the feed API.'),
   FEED_DIR: optional(
     text('a folder', {
       description:

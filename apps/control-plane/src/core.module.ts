@@ -1,6 +1,6 @@
-import { type DynamicModule, Global, Module, type Provider } from '@nestjs/common';
+import { type DynamicModule, type FactoryProvider, Global, Module } from '@nestjs/common';
 import { ChangePublisher } from '@weir/change-feed';
-import { parseHashKey } from '@weir/dns-name';
+import { type HashKey, parseHashKey } from '@weir/dns-name';
 import { Registry } from 'prom-client';
 import { RefreshMetrics, registerCatalogueGauges } from './catalogue/catalogue-metrics.js';
 import { CatalogueUpdater } from './catalogue/catalogue-updater.js';
@@ -12,7 +12,7 @@ import { FeedApi } from './feed/feed-api.js';
 import { DatabaseCheck } from './operations/database-check.js';
 import { Readiness } from './operations/readiness.js';
 import { Database } from './platform/database/database.js';
-import { type Job, JobScheduler } from './platform/jobs/job-scheduler.js';
+import { JobScheduler } from './platform/jobs/job-scheduler.js';
 import { PROCESS, type Process } from './process.js';
 import { DomainHasher } from './resources/domain-lists/domain-check.js';
 import { grantExpiry } from './resources/grants/grants.js';
@@ -29,108 +29,110 @@ import { pruningJobs } from './revisions/pruning.js';
 @Module({})
 export class CoreModule {
   static with(process: Process, registry: Registry): DynamicModule {
+    const key = parseHashKey(process.configuration.DOMAIN_HASH_KEY);
     const providers = [
       { provide: PROCESS, useValue: process },
       { provide: Registry, useValue: registry },
-      ...databaseProviders(process),
       DatabaseFeedSource,
-      ...changeProviders(process, registry),
       FeedApi,
-      {
-        provide: DomainHasher,
-        useFactory: () => new DomainHasher(parseHashKey(process.configuration.DOMAIN_HASH_KEY)),
-      },
-      ...backgroundProviders(process, registry),
+      made(DomainHasher, [], () => new DomainHasher(key)),
+      ...databaseProviders(process, key),
+      ...changeProviders(process, registry),
+      ...backgroundProviders(process, registry, key),
     ];
     const exports = providers.map((one) => ('provide' in one ? one.provide : one));
     return { module: CoreModule, providers, exports };
   }
 }
 
-type Factories = Exclude<Provider, new (...args: never) => unknown>[];
+type Class<T = unknown> = abstract new (...args: never) => T;
+type Instances<Classes extends readonly Class[]> = {
+  -readonly [I in keyof Classes]: InstanceType<Classes[I]>;
+};
 
-function databaseProviders({ configuration, log, ops }: Process): Factories {
+/** The provider of a class, made from instances of others. */
+function made<T, const Classes extends readonly Class[]>(
+  provide: Class<T>,
+  inject: Classes,
+  useFactory: (...others: Instances<Classes>) => T,
+): FactoryProvider<T> {
+  return {
+    provide,
+    inject: [...inject],
+    useFactory: useFactory as FactoryProvider<T>['useFactory'],
+  };
+}
+
+function databaseProviders({ configuration, log, ops }: Process, key: HashKey): FactoryProvider[] {
   return [
-    { provide: Database, useFactory: () => new Database(configuration.DATABASE_URL, log) },
-    {
-      provide: DatabaseCheck,
-      inject: [Database],
-      useFactory: ({ pool }: Database) =>
+    made(Database, [], () => new Database(configuration.DATABASE_URL, log)),
+    made(
+      DatabaseCheck,
+      [Database],
+      ({ pool }) =>
         new DatabaseCheck({
-          ...{ pool, log, key: parseHashKey(configuration.DOMAIN_HASH_KEY) },
+          ...{ pool, log, key },
           waitMs: configuration.SCHEMA_WAIT_S * 1000,
           onWait: (reason) => ops.waitFor(reason),
         }),
-    },
+    ),
   ];
 }
 
-function changeProviders(process: Process, registry: Registry): Factories {
+function changeProviders(process: Process, registry: Registry): FactoryProvider[] {
   const { configuration, deployment, log } = process;
+  const timeouts = {
+    changeMs: configuration.PROPAGATION_TIMEOUT_MS,
+    replacementMs: configuration.INIT_PROPAGATION_TIMEOUT_MS,
+    waitMs: configuration.CHANGE_WAIT_MS,
+  };
   return [
-    {
-      provide: MeasuredPropagation,
-      // The publisher reads the head, so it starts after the check.
-      inject: [DatabaseFeedSource, DatabaseCheck],
-      useFactory: (source: DatabaseFeedSource) => {
-        const publisher = new ChangePublisher({
-          redisUrl: configuration.REDIS_URL,
-          deployment,
-          readHead: () => source.head(),
-          missingResolverMs: configuration.MISSING_RESOLVER_S * 1000,
-          log,
-        });
-        return new MeasuredPropagation(registry, publisher);
-      },
-    },
-    {
-      provide: Readiness,
-      inject: [Database, DatabaseCheck, MeasuredPropagation],
-      useFactory: (database: Database, check: DatabaseCheck, { publisher }: MeasuredPropagation) =>
+    // The publisher reads the head, so it starts after the check.
+    made(MeasuredPropagation, [DatabaseFeedSource, DatabaseCheck], (source) => {
+      const publisher = new ChangePublisher({
+        redisUrl: configuration.REDIS_URL,
+        deployment,
+        readHead: () => source.head(),
+        missingResolverMs: configuration.MISSING_RESOLVER_S * 1000,
+        log,
+      });
+      return new MeasuredPropagation(registry, publisher);
+    }),
+    made(
+      Readiness,
+      [Database, DatabaseCheck, MeasuredPropagation],
+      (database, check, { publisher }) =>
         new Readiness({
           ...{ database, publisher, log },
           databaseProblem: () => check.problem(),
           readSamples: () => readSamples(database.pool),
         }),
-    },
-    {
-      provide: ConfigurationReader,
-      inject: [Database],
-      useFactory: (database: Database) => new ConfigurationReader(database),
-    },
-    {
-      provide: ConfigurationWriter,
-      inject: [Database, MeasuredPropagation, DatabaseCheck],
-      useFactory: (database: Database, propagation: MeasuredPropagation, check: DatabaseCheck) =>
-        new ConfigurationWriter(
-          database,
-          propagation,
-          {
-            changeMs: configuration.PROPAGATION_TIMEOUT_MS,
-            replacementMs: configuration.INIT_PROPAGATION_TIMEOUT_MS,
-            waitMs: configuration.CHANGE_WAIT_MS,
-          },
-          () => check.admit(),
-        ),
-    },
+    ),
+    made(ConfigurationReader, [Database], (database) => new ConfigurationReader(database)),
+    made(
+      ConfigurationWriter,
+      [Database, MeasuredPropagation, DatabaseCheck],
+      (database, propagation, check) =>
+        new ConfigurationWriter(database, propagation, timeouts, () => check.admit()),
+    ),
   ];
 }
 
 function backgroundProviders(
   { configuration, definition, deployment, log }: Process,
   registry: Registry,
-): Factories {
-  const key = parseHashKey(configuration.DOMAIN_HASH_KEY);
+  key: HashKey,
+): FactoryProvider[] {
   const limits = {
     timeoutMs: configuration.CATALOGUE_SOURCE_TIMEOUT_MS,
     maxBytes: configuration.CATALOGUE_SOURCE_LIMIT,
     tsigKeys: configuration.CATALOGUE_TSIG_KEYS ?? [],
   };
   return [
-    {
-      provide: CatalogueUpdater,
-      inject: [Database, ConfigurationWriter, DatabaseCheck],
-      useFactory: (database: Database, writer: ConfigurationWriter, check: DatabaseCheck) => {
+    made(
+      CatalogueUpdater,
+      [Database, ConfigurationWriter, DatabaseCheck],
+      (database, writer, check) => {
         const { pool } = database;
         const metrics = new RefreshMetrics(registry);
         registerCatalogueGauges(registry, pool);
@@ -140,22 +142,21 @@ function backgroundProviders(
           admit: () => check.admit(),
         });
       },
-    },
-    {
-      provide: JobScheduler,
-      inject: [Database, CatalogueUpdater, ConfigurationWriter],
-      useFactory: (database: Database, updater: CatalogueUpdater, writer: ConfigurationWriter) => {
-        const jobs: readonly Job[] = [
-          ...pruningJobs(database.pool, configuration.AUDIT_DAYS, log),
-          grantExpiry(database.pool, writer, log),
-          digestScrub({ snapshots: database.snapshots, registry, log }),
-          ...updater.jobs(configuration.CATALOGUE_INTERVAL_MS),
-        ];
-        return new JobScheduler({
-          ...{ pool: database.jobs, jobs, registry, log },
+    ),
+    made(
+      JobScheduler,
+      [Database, CatalogueUpdater, ConfigurationWriter],
+      ({ pool, jobs, snapshots }, updater, writer) =>
+        new JobScheduler({
+          ...{ pool: jobs, registry, log },
+          jobs: [
+            ...pruningJobs(pool, configuration.AUDIT_DAYS, log),
+            grantExpiry(pool, writer, log),
+            digestScrub(snapshots, registry, log),
+            ...updater.jobs(configuration.CATALOGUE_INTERVAL_MS),
+          ],
           queue: { redisUrl: configuration.REDIS_URL, deploymentId: deployment.id },
-        });
-      },
-    },
+        }),
+    ),
   ];
 }

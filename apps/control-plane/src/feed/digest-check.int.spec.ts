@@ -23,7 +23,7 @@ describe('the scrub of the digest', () => {
 
   const scrub = async (signal = new AbortController().signal) => {
     const registry = new Registry();
-    await digestScrub({ snapshots: database.snapshots, registry, log }).run(signal);
+    await digestScrub(database.snapshots, registry, log).run(signal);
     return (await registry.metrics()).split('\n').filter((line) => line.startsWith('weir_'));
   };
 
