@@ -6,10 +6,7 @@ import type { ConfigurationHead } from '../revisions/configuration-reader.js';
 
 /** The catalogue image in force, read when it is first needed. */
 export class ActiveImage {
-  private loaded: {
-    readonly head: ConfigurationHead;
-    readonly image: Promise<CatalogueImage>;
-  } | null = null;
+  private loaded: { readonly of: string; readonly image: Promise<CatalogueImage> } | null = null;
 
   constructor(
     private readonly pool: Pool,
@@ -17,15 +14,12 @@ export class ActiveImage {
   ) {}
 
   /** @returns null while there is no catalogue. */
-  async at(head: ConfigurationHead): Promise<CatalogueImage | null> {
-    if (head.catalogueVersion === null) return null;
-    const { loaded } = this;
-    const isLoaded =
-      loaded?.head.catalogueVersion === head.catalogueVersion &&
-      loaded.head.lineage === head.lineage;
-    if (isLoaded) return loaded.image;
-    const image = this.load(head.catalogueVersion);
-    this.loaded = { head, image };
+  async at({ lineage, catalogueVersion }: ConfigurationHead): Promise<CatalogueImage | null> {
+    if (catalogueVersion === null) return null;
+    const of = `${lineage} ${catalogueVersion}`;
+    if (this.loaded?.of === of) return this.loaded.image;
+    const image = this.load(catalogueVersion);
+    this.loaded = { of, image };
     image.catch(() => {
       if (this.loaded?.image === image) this.loaded = null;
     });

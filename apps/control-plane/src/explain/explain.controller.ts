@@ -31,10 +31,10 @@ import { ConfigurationReader } from '../revisions/configuration-reader.js';
 import { ActiveImage } from './active-image.js';
 import { type ExplainedProfileDto, ExplainQuery, ExplanationDto } from './explain.dto.js';
 import { possibleCalls } from './flip.js';
-import { ModelResolver } from './model-resolver.js';
+import { ModelResolver, type QueryOutcome } from './model-resolver.js';
 import { formatType, readType } from './record-types.js';
 import { originOf } from './origin.js';
-import { stepsOf, suffixOf } from './steps.js';
+import { stepsOf } from './steps.js';
 import {
   entitiesOf,
   subscriberDto,
@@ -111,25 +111,20 @@ export class ExplainController {
     const { rows, revision, catalogue } = await this.read(client, names);
     const entities = entitiesOf(rows, client.family).map((one) => withoutSecret(one, catalogue));
     const outcome = resolver.ask(entities, catalogue, asking);
-    const { explanation } = outcome;
-    const { rewrite, verdict, judged } = outcome;
+    const { explanation, rewrite, verdict, judged } = outcome;
     const judgedName = formatName(judged, 0);
     const { profileId, reason, matchedLabels } = explanation.decision;
     // Nobody is told which name a secret category denies.
     const isSecret = isOfOrders(reason) && matchedLabels === 0;
-    const isOfProfile = profileId >= 0 && !isOfOrders(reason);
-    const hasFlip = isOfProfile && outcome.special === null;
-    const flip = !hasFlip
-      ? undefined
-      : possibleCalls({
-          domain,
-          domainHash: hashDomain(domain, hashKey),
-          names: hashesOf(judged, hashKey),
-          catalogue,
-          entities,
-          explanation,
-          isDenied: verdict === 'deny',
-        }).find((one) => resolver.ask(one.entities, catalogue, asking).verdict !== verdict);
+    const hasFlip = profileId >= 0 && !isOfOrders(reason) && outcome.special === null;
+    const domainHash = hashDomain(domain, hashKey);
+    const calls = hasFlip
+      ? possibleCalls({ domain, domainHash, catalogue, entities, outcome })
+      : [];
+    const flip = calls.find(
+      (one) => resolver.ask(one.entities, catalogue, asking).verdict !== verdict,
+    );
+    const listing = await this.listingOf(outcome);
     return {
       client: {
         address: addressText(client),
@@ -141,19 +136,13 @@ export class ExplainController {
       revision,
       subscriber: subscriberDto(rows, client.family, explanation.subscriber),
       profile: profileDto(explanation),
-      steps: stepsOf(
-        outcome,
-        judgedName,
-        catalogue,
-        await this.listingOf(explanation, judgedName),
-        hashKey,
-      ),
+      steps: stepsOf(outcome, judgedName, catalogue, listing),
       verdict,
       rewrite: rewrite === null ? null : formatName(rewrite, 0),
       target: judged === asking.target && !isSecret ? judgedName : null,
       targets_judged: outcome.areTargetsJudged,
       answer: outcome.answer,
-      since: await originOf(this.pool, revision, outcome, judgedName, hashKey),
+      since: await originOf(this.pool, revision, outcome),
       flip: flip?.call ?? null,
     };
   }
@@ -178,14 +167,11 @@ export class ExplainController {
   }
 
   /** What brings the name into the category that matched; undefined: none did, or the lists have changed since. */
-  private async listingOf({ steps }: Explanation, name: string): Promise<ListedName | undefined> {
+  private async listingOf({ explanation, hashes }: QueryOutcome): Promise<ListedName | undefined> {
+    const { steps } = explanation;
     const step = steps.find((one) => one.step === Reason.category && one.verdict !== 0);
-    const matched = suffixOf(name, step?.matchedLabels ?? 0);
-    if (step === undefined || matched === null) return undefined;
-    const { pool, hashKey } = this;
-    const hashes = hashesOf(toWireName(matched), hashKey);
-    const listed = await findListed(pool, hashes, step.matchedId);
-    return listed.find(({ labels }) => labels === step.matchedLabels);
+    const listed = step && (await findListed(this.pool, hashes, step.matchedId));
+    return listed?.find(({ labels }) => labels === step?.matchedLabels);
   }
 }
 

@@ -58,11 +58,7 @@ class SubscribersDto {
 interface SubscriberRow {
   readonly position: number;
   /** Null: the profile has none. */
-  readonly kind: Place['kind'] | null;
-  readonly ip: string;
-  readonly prefix_length: number;
-  readonly lower_port: number;
-  readonly upper_port: number;
+  readonly subscriber: Json<SubscriberDto> | null;
 }
 
 /** The networks and ranges of a profile: IPv4, IPv6, then ranges, each by address. */
@@ -86,9 +82,8 @@ export class SubscribersController {
     const { result: rows } = await this.reader.read(page, (found: SubscriberRow[]) => found);
     if (rows.length === 0) throw profileNotFound(profileId);
     const all = rows
-      .filter(({ kind }) => kind !== null)
       .sort((a, b) => a.position - b.position)
-      .map((row) => toDto(profileId, row));
+      .flatMap(({ subscriber }) => subscriber ?? []);
     const subscribers = all.slice(0, limit);
     const last = all.length > limit ? subscribers.at(-1) : undefined;
     return { subscribers, next: last === undefined ? null : placeOf(last) };
@@ -97,20 +92,6 @@ export class SubscribersController {
 
 function placeOf({ kind, ip, lower_port_bound, upper_port_bound }: Json<SubscriberDto>): string {
   return kind === 'napt' ? `${ip}:${lower_port_bound}-${upper_port_bound}` : ip;
-}
-
-function toDto(profileId: number, row: SubscriberRow): Json<SubscriberDto> {
-  const { kind, ip, prefix_length, lower_port, upper_port } = row;
-  if (kind === 'napt') {
-    return {
-      kind,
-      ip,
-      profile_id: profileId,
-      lower_port_bound: lower_port,
-      upper_port_bound: upper_port,
-    };
-  }
-  return { kind: kind ?? 'net', ip, profile_id: profileId, prefix_len: prefix_length };
 }
 
 const KINDS = ['net', 'net6', 'napt'] as const;
@@ -123,7 +104,7 @@ function pageOf(profileId: number, place: Place | null, limit: number): Prisma.S
     return Prisma.sql`(${walk(kind, profileId, after, limit)})`;
   });
   return Prisma.sql`
-    SELECT position::integer AS position, kind, host(address) AS ip, prefix_length, lower_port, upper_port
+    SELECT position::integer AS position, subscriber
     FROM profile LEFT JOIN (
       SELECT *, row_number() OVER (ORDER BY family, address, lower_port, upper_port) AS position
       FROM (${Prisma.join(walks, ' UNION ALL ')}) AS found ORDER BY position LIMIT ${limit}
@@ -137,11 +118,13 @@ function walk(
   after: Place | null,
   limit: number,
 ): Prisma.Sql {
-  const family = KINDS.indexOf(kind);
+  const family = Prisma.sql`${KINDS.indexOf(kind)}::integer AS family`;
   if (kind === 'napt') {
     const start = after ?? { ip: '0.0.0.0', lower: -1, upper: -1 };
     return Prisma.sql`
-      SELECT ${family}::integer AS family, 'napt' AS kind, address, 0 AS prefix_length, lower_port, upper_port
+      SELECT ${family}, address, lower_port, upper_port, json_build_object(
+        'kind', 'napt', 'ip', host(address), 'profile_id', profile_id,
+        'lower_port_bound', lower_port, 'upper_port_bound', upper_port) AS subscriber
       FROM napt_assignment
       WHERE profile_id = ${profileId} AND (address, lower_port, upper_port)
             > (${start.ip}::inet, ${start.lower}::integer, ${start.upper}::integer)
@@ -150,7 +133,8 @@ function walk(
   const table = Prisma.raw(kind === 'net' ? 'ipv4_network' : 'ipv6_network');
   const later = after === null ? Prisma.empty : Prisma.sql`AND address > ${after.ip}::inet`;
   return Prisma.sql`
-    SELECT ${family}::integer AS family, ${kind}::text AS kind, address, prefix_length, 0 AS lower_port, 0 AS upper_port
+    SELECT ${family}, address, 0 AS lower_port, 0 AS upper_port, json_build_object(
+      'kind', ${kind}::text, 'ip', host(address), 'profile_id', profile_id, 'prefix_len', prefix_length) AS subscriber
     FROM ${table} WHERE profile_id = ${profileId} ${later} ORDER BY address LIMIT ${limit}`;
 }
 

@@ -1,7 +1,9 @@
 import { type PutOperation, RuleVerdict } from '@weir/config-model';
-import { cutHash, type SuffixHashes } from '@weir/dns-name';
-import { type CatalogueIndex, type Explanation, Reason } from '@weir/policy';
+import type { SuffixHashes } from '@weir/dns-name';
+import { type CatalogueIndex, Reason } from '@weir/policy';
 import type { FlipDto } from './explain.dto.js';
+import type { QueryOutcome } from './model-resolver.js';
+import { hashOf } from './steps.js';
 
 /** A call of the management API, and what it makes of the entities that decide. */
 export interface PossibleCall {
@@ -12,11 +14,9 @@ export interface PossibleCall {
 interface Situation {
   readonly domain: string;
   readonly domainHash: number;
-  readonly names: SuffixHashes;
   readonly catalogue: CatalogueIndex | null;
   readonly entities: readonly PutOperation[];
-  readonly explanation: Pick<Explanation, 'steps' | 'decision'>;
-  readonly isDenied: boolean;
+  readonly outcome: QueryOutcome;
 }
 
 /**
@@ -28,18 +28,12 @@ export function possibleCalls(situation: Situation): PossibleCall[] {
 }
 
 /** A grant is of the subscriber's own profile, which may be another one than the active one (decisions §15). */
-function grantCalls({
-  names,
-  entities,
-  explanation: {
-    steps,
-    decision: { profileId, activeProfileId },
-  },
-}: Situation): PossibleCall[] {
+function grantCalls({ entities, outcome }: Situation): PossibleCall[] {
+  const { steps, decision } = outcome.explanation;
+  const { profileId } = decision;
   const step = steps.find((one) => one.step === Reason.grant);
-  if (!step || step.verdict === 0 || profileId !== activeProfileId) return [];
-  const suffix = step.matchedLabels - 1;
-  const id = cutHash(names.low[suffix], names.high[suffix]);
+  if (!step || step.verdict === 0 || profileId !== decision.activeProfileId) return [];
+  const id = hashOf(outcome.hashes, step.matchedLabels);
   const path = `/profile/${profileId}/grants/${id}`;
   return [
     {
@@ -52,22 +46,17 @@ function grantCalls({
   ];
 }
 
-function domainCalls({
-  domain,
-  domainHash,
-  entities,
-  explanation: { decision },
-  isDenied,
-}: Situation): PossibleCall[] {
-  const profileId = decision.activeProfileId;
+function domainCalls({ domain, domainHash, entities, outcome }: Situation): PossibleCall[] {
+  const profileId = outcome.explanation.decision.activeProfileId;
   const others = entities.filter(
     ({ kind, entity }) =>
       kind !== 'domainRule' || entity.profileId !== profileId || entity.domainHash !== domainHash,
   );
   const path = `/profile/${profileId}/bw_list`;
-  const verdict = isDenied ? RuleVerdict.allow : RuleVerdict.deny;
+  const type = outcome.verdict === 'deny' ? 'allow' : 'deny';
+  const verdict = RuleVerdict[type];
   const set: PossibleCall = {
-    call: { method: 'POST', path, body: { type: isDenied ? 'allow' : 'deny', domain } },
+    call: { method: 'POST', path, body: { type, domain } },
     entities: [
       ...others,
       { type: 'put', kind: 'domainRule', entity: { profileId, domainHash, verdict } },
@@ -81,13 +70,9 @@ function domainCalls({
   return [remove, set];
 }
 
-function applicationCalls({
-  names,
-  catalogue,
-  entities,
-  explanation: { steps, decision },
-  isDenied,
-}: Situation): PossibleCall[] {
+function applicationCalls({ catalogue, entities, outcome }: Situation): PossibleCall[] {
+  const { steps, decision } = outcome.explanation;
+  const isDenied = outcome.verdict === 'deny';
   const step = steps.find((one) => one.step === Reason.applicationRule);
   if (catalogue === null || !step || step.verdict === 0) return [];
   const { activeProfileId } = decision;
@@ -95,7 +80,7 @@ function applicationCalls({
     ({ kind, entity }) => kind === 'profile' && entity.id === activeProfileId,
   );
   if (profile?.kind !== 'profile') return [];
-  const listing = listedBy(catalogue, names, step.matchedLabels - 1);
+  const listing = listedBy(catalogue, outcome.hashes, step.matchedLabels - 1);
   const before = isDenied ? RuleVerdict.deny : RuleVerdict.allow;
   const ids = profile.entity.applicationRules
     .filter(({ applicationId, verdict }) => verdict === before && listing.includes(applicationId))

@@ -1,4 +1,6 @@
 import {
+  ARCOUNT_OFFSET,
+  CLASS_IN,
   EDNS_UDP_BYTES,
   Ede,
   expandName,
@@ -10,11 +12,14 @@ import {
   OPTION_EDE,
   OPTION_HEADER_BYTES,
   parseResponse,
+  QDCOUNT_OFFSET,
+  QUESTION_FIXED_BYTES,
   Rcode,
   readUint16,
   readUint32,
   RECORD_FIXED_BYTES,
   Response,
+  skipName,
   Type,
   writeUint16,
 } from '@weir/dns-wire';
@@ -22,29 +27,24 @@ import { formatIpv4, formatIpv6 } from '../resources/networks/addresses/addresse
 import { formatType } from './record-types.js';
 import type { DnsAnswerDto } from './explain.dto.js';
 
-const QDCOUNT_OFFSET = 4;
-const ARCOUNT_OFFSET = 10;
-
 /** A query with EDNS, as a stub resolver sends it. @param name a wire name. */
 export function encodeQuery(name: Uint8Array, qtype: number): Uint8Array {
   const question = HEADER_BYTES + name.length;
-  const bytes = new Uint8Array(question + 4 + OPT_FIXED_BYTES);
+  const bytes = new Uint8Array(question + QUESTION_FIXED_BYTES + OPT_FIXED_BYTES);
   writeUint16(bytes, FLAGS_OFFSET, Flag.rd);
   writeUint16(bytes, QDCOUNT_OFFSET, 1);
   writeUint16(bytes, ARCOUNT_OFFSET, 1);
   bytes.set(name, HEADER_BYTES);
   writeUint16(bytes, question, qtype);
-  writeUint16(bytes, question + 2, 1);
+  writeUint16(bytes, question + 2, CLASS_IN);
   writeUint16(bytes, question + 5, Type.opt);
   writeUint16(bytes, question + 7, EDNS_UDP_BYTES);
   return bytes;
 }
 
-const RCODES: Readonly<Record<number, string>> = {
-  [Rcode.noError]: 'NOERROR',
-  [Rcode.nxDomain]: 'NXDOMAIN',
-  [Rcode.refused]: 'REFUSED',
-};
+const RCODES = new Map<number, string>(
+  Object.entries(Rcode).map(([name, code]) => [code, name.toUpperCase()]),
+);
 
 /** What an answer of ours says. @throws Error when it is malformed. */
 export function readAnswer(bytes: Uint8Array, length: number): DnsAnswerDto {
@@ -62,7 +62,7 @@ export function readAnswer(bytes: Uint8Array, length: number): DnsAnswerDto {
   });
   const text = response.ede === Ede.none ? '' : readEdeText(bytes, response.recordsEnd, length);
   return {
-    rcode: RCODES[response.rcode] ?? `RCODE${response.rcode}`,
+    rcode: RCODES.get(response.rcode) ?? `RCODE${response.rcode}`,
     records,
     ede: response.ede === Ede.none ? null : { code: response.ede, text },
   };
@@ -95,8 +95,8 @@ function formatRdata(bytes: Uint8Array, type: number, at: number, end: number): 
       return nameAt(bytes, at, end);
     case Type.soa: {
       const numbers = Array.from({ length: 5 }, (_, i) => readUint32(bytes, end - 20 + i * 4));
-      const primary = nameAt(bytes, at, end);
-      return [primary, nameAt(bytes, afterName(bytes, at), end), ...numbers].join(' ');
+      const mailbox = nameAt(bytes, skipName(bytes, end, at), end);
+      return [nameAt(bytes, at, end), mailbox, ...numbers].join(' ');
     }
     case Type.hinfo: {
       const [cpu] = rdata;
@@ -112,11 +112,4 @@ function nameAt(bytes: Uint8Array, at: number, end: number): string {
   const name = new Uint8Array(256);
   expandName(bytes, end, at, name);
   return formatName(name, 0);
-}
-
-/** The offset behind the name at `at`, which may end with a pointer. */
-function afterName(bytes: Uint8Array, start: number): number {
-  let at = start;
-  while (bytes[at] !== 0 && bytes[at] < 0xc0) at += bytes[at] + 1;
-  return at + (bytes[at] === 0 ? 1 : 2);
 }

@@ -43,12 +43,14 @@ export interface QueryOutcome {
   readonly rewrite: Uint8Array | null;
   /** The wire name that the verdict is about: the queried one, or one that the answer leads to, if that is denied. */
   readonly judged: Uint8Array;
+  /** Of `judged`. */
+  readonly hashes: SuffixHashes;
   readonly areTargetsJudged: boolean;
   /** Null: it comes from an upstream. */
   readonly answer: DnsAnswerDto | null;
 }
 
-type Decided = Omit<QueryOutcome, 'explanation'>;
+type Decided = Omit<QueryOutcome, 'explanation' | 'hashes'>;
 
 export interface ModelQuery {
   readonly client: Client;
@@ -150,7 +152,7 @@ export class ModelResolver {
     policy.setCatalogue(null);
     this.uses = (this.uses + 1) % MAX_USES;
     this.emptyPolicy = this.uses === 0 ? null : policy;
-    return { ...outcome, explanation };
+    return { ...outcome, hashes, explanation };
   }
 
   private decide({ client, name, target, qtype, atMs }: ModelQuery): Decided {
@@ -225,15 +227,8 @@ export class ModelResolver {
       case Action.answerLocal: {
         if (localName === null) throw new Error('an answer for a name without local records');
         const response = this.localAnswers.answer(asked, localName, special);
-        return writeForwardedAnswer(
-          out,
-          response,
-          bytes,
-          query,
-          limit,
-          decision.ttlCapSeconds,
-          false,
-        );
+        const { ttlCapSeconds } = decision;
+        return writeForwardedAnswer(out, response, bytes, query, limit, ttlCapSeconds, false);
       }
       default:
         return null;

@@ -1,34 +1,11 @@
 import type { EncodedOperation, EntityKind } from '@weir/config-model';
-import { hashDomain, type HashKey } from '@weir/dns-name';
-import { isOfOrders, Reason } from '@weir/policy';
+import { Reason } from '@weir/policy';
 import type { Pool } from 'pg';
 import type { Json } from '../http/validation/dto.js';
 import { MAX_RECORDED } from '../revisions/change-record.js';
 import type { OriginDto } from './explain.dto.js';
 import type { QueryOutcome } from './model-resolver.js';
-import { suffixOf } from './steps.js';
-
-/** The entity that decided; null: none did. */
-function decidingOf(
-  { special, explanation: { decision, steps } }: QueryOutcome,
-  name: string,
-  key: HashKey,
-): Deciding | null {
-  const step = steps.find(({ verdict }) => verdict !== 0);
-  if (step === undefined || special !== null) return null;
-  const profileId = decision.activeProfileId;
-  const hash = hashDomain(suffixOf(name, step.matchedLabels) ?? '', key);
-  if (step.step === Reason.order) {
-    return { profileId: EVERYBODY, kind: 'order', key: [step.matchedId] };
-  }
-  if (isOfOrders(step.step)) return null;
-  if (step.step === Reason.grant) {
-    const own = decision.profileId;
-    return { profileId: own, kind: 'grant', key: [own, hash] };
-  }
-  if (step.step !== Reason.domainRule) return { profileId, kind: 'profile', key: [profileId] };
-  return { profileId, kind: 'domainRule', key: [profileId, hash] };
-}
+import { hashOf } from './steps.js';
 
 /** In place of a profile: an order is of none, and POST /init/ leaves it as it is. */
 const EVERYBODY = -1;
@@ -40,11 +17,32 @@ interface Deciding {
   readonly key: readonly number[];
 }
 
+/** The entity that decided; null: none did. */
+function decidingOf({
+  special,
+  hashes,
+  explanation: { decision, steps },
+}: QueryOutcome): Deciding | null {
+  const step = steps.find(({ verdict }) => verdict !== 0);
+  if (step === undefined || special !== null) return null;
+  const { activeProfileId: active, profileId: own } = decision;
+  if (step.step === Reason.order) {
+    return { profileId: EVERYBODY, kind: 'order', key: [step.matchedId] };
+  }
+  if (step.step === Reason.mandatoryCategory) return null;
+  if (step.step === Reason.grant) {
+    return { profileId: own, kind: 'grant', key: [own, hashOf(hashes, step.matchedLabels)] };
+  }
+  if (step.step !== Reason.domainRule) return { profileId: active, kind: 'profile', key: [active] };
+  const key = [active, hashOf(hashes, step.matchedLabels)];
+  return { profileId: active, kind: 'domainRule', key };
+}
+
 interface OriginRow {
   readonly revision: number;
   readonly time: Date;
   readonly token: string | null;
-  readonly requestId: string | null;
+  readonly request_id: string | null;
 }
 
 /**
@@ -62,23 +60,20 @@ const LAST_WRITER = `
     WHERE key_count > ${MAX_RECORDED} AND record.revision > last.revision AND record.revision <= $1
       AND profile_ids @> ARRAY[$2::integer] AND operations @> $3::jsonb
   )
-  SELECT record.revision::float8 AS revision, created_at AS time, token, request_id AS "requestId"
+  SELECT record.revision::float8 AS revision, created_at AS time, token, request_id
   FROM change_record AS record, last, longer
   WHERE record.revision = greatest(last.revision, longer.revision)`;
 
 /**
  * The last change up to a revision that wrote what decided.
- * @param name the one that was judged.
  * @returns null when no entity decided, or there is no record of it: it is older than AUDIT_DAYS.
  */
 export async function originOf(
   pool: Pool,
   revision: number,
   outcome: QueryOutcome,
-  name: string,
-  hashKey: HashKey,
 ): Promise<Json<OriginDto> | null> {
-  const deciding = decidingOf(outcome, name, hashKey);
+  const deciding = decidingOf(outcome);
   if (deciding === null) return null;
   const { profileId, kind, key } = deciding;
   const operation = ['put', kind, [...key]] satisfies EncodedOperation;
@@ -87,8 +82,6 @@ export async function originOf(
     text: LAST_WRITER,
     values: [revision, profileId, JSON.stringify([operation])],
   });
-  const [row] = rows;
-  if (row === undefined) return null;
-  const { time, token, requestId } = row;
-  return { revision: row.revision, time: time.toISOString(), token, request_id: requestId };
+  const row = rows.at(0);
+  return row === undefined ? null : { ...row, time: row.time.toISOString() };
 }

@@ -1,43 +1,16 @@
 import { FIRST_META_TYPE, LAST_META_TYPE, Type } from '@weir/dns-wire';
 
-/** Types that clients ask for, by the names of the IANA registry. */
-const NUMBERS = {
-  A: Type.a,
-  NS: Type.ns,
-  CNAME: Type.cname,
-  SOA: Type.soa,
-  PTR: Type.ptr,
-  HINFO: Type.hinfo,
-  MX: Type.mx,
-  TXT: Type.txt,
-  AAAA: Type.aaaa,
-  LOC: 29,
-  SRV: Type.srv,
-  NAPTR: 35,
-  CERT: 37,
-  DNAME: Type.dname,
-  DS: Type.ds,
-  SSHFP: 44,
-  RRSIG: Type.rrsig,
-  NSEC: Type.nsec,
-  DNSKEY: 48,
-  NSEC3: Type.nsec3,
-  NSEC3PARAM: 51,
-  TLSA: 52,
-  SMIMEA: 53,
-  CDS: 59,
-  CDNSKEY: 60,
-  OPENPGPKEY: 61,
-  SVCB: Type.svcb,
-  HTTPS: Type.https,
-  ANY: Type.any,
-  URI: 256,
-  CAA: 257,
-  RESINFO: Type.resinfo,
-} as const;
+/** Types that clients ask for and `Type` does not have, by their names in the IANA registry. */
+const OTHERS = {
+  ...{ LOC: 29, NAPTR: 35, CERT: 37, SSHFP: 44, DNSKEY: 48, NSEC3PARAM: 51, TLSA: 52, SMIMEA: 53 },
+  ...{ CDS: 59, CDNSKEY: 60, OPENPGPKEY: 61, URI: 256, CAA: 257 },
+};
 
-const NAMES = new Map(Object.entries(NUMBERS).map(([name, number]) => [number as number, name]));
-const UNNAMED = /^TYPE(\d{1,5})$/;
+const NUMBERS = new Map<string, number>([
+  ...Object.entries(Type).map(([name, number]) => [name.toUpperCase(), number] as const),
+  ...Object.entries(OTHERS),
+]);
+const NAMES = new Map(Array.from(NUMBERS, ([name, number]) => [number, name]));
 
 /**
  * The number of a type, in any case, or as `TYPE65` (RFC 3597 §5).
@@ -45,11 +18,8 @@ const UNNAMED = /^TYPE(\d{1,5})$/;
  */
 export function readType(text: string): number | null {
   const name = text.toUpperCase();
-  const number = UNNAMED.test(name)
-    ? Number(UNNAMED.exec(name)?.[1])
-    : Object.hasOwn(NUMBERS, name)
-      ? NUMBERS[name as keyof typeof NUMBERS]
-      : 0;
+  const [, digits] = /^TYPE(\d{1,5})$/.exec(name) ?? [];
+  const number = digits === undefined ? (NUMBERS.get(name) ?? 0) : Number(digits);
   const isMeta = number >= FIRST_META_TYPE && number <= LAST_META_TYPE && number !== Type.any;
   return number === 0 || number > 0xffff || number === Type.opt || isMeta ? null : number;
 }

@@ -1,5 +1,5 @@
 import { RuleVerdict } from '@weir/config-model';
-import { hashDomain, type HashKey } from '@weir/dns-name';
+import { cutHash, type SuffixHashes } from '@weir/dns-name';
 import { type CatalogueIndex, Reason, type StepVerdict } from '@weir/policy';
 import type { ListedName } from '../catalogue/store/name-search.js';
 import type { Json } from '../http/validation/dto.js';
@@ -18,35 +18,30 @@ const STEP_NAMES: Readonly<Record<StepVerdict['step'], StepName>> = {
 
 /** The ladder of decisions §12. */
 export function stepsOf(
-  { special, verdict, explanation: { steps } }: QueryOutcome,
+  { special, verdict, hashes, explanation: { steps } }: QueryOutcome,
   name: string,
   catalogue: CatalogueIndex | null,
   listing: ListedName | undefined,
-  key: HashKey,
 ): Json<StepDto>[] {
   const decided = steps.find((one) => one.verdict !== 0);
-  const isRefused = verdict === 'refused';
+  const ofSpecial: Json<StepDto> = {
+    step: 'special',
+    verdict: verdict === 'deny' ? 'deny' : 'allow',
+    matched: special,
+    decided: true,
+  };
   return [
-    ...(special === null
-      ? []
-      : [
-          {
-            step: 'special',
-            verdict: verdict === 'deny' ? 'deny' : 'allow',
-            matched: special,
-            decided: true,
-          } as const,
-        ]),
+    ...(special === null ? [] : [ofSpecial]),
     ...steps.map((one) => ({
       step: STEP_NAMES[one.step],
       verdict: verdictOf(one),
       matched: suffixOf(name, one.matchedLabels),
       decided: one === decided && special === null,
-      ...idsOf(one, name, catalogue, listing, key),
+      ...idsOf(one, hashes, catalogue, listing),
     })),
     {
       step: 'default',
-      verdict: isRefused ? 'deny' : 'allow',
+      verdict: verdict === 'refused' ? 'deny' : 'allow',
       matched: null,
       decided: decided === undefined && special === null,
     },
@@ -58,31 +53,31 @@ function verdictOf({ verdict }: StepVerdict): StepDto['verdict'] {
   return verdict === RuleVerdict.allow ? 'allow' : 'deny';
 }
 
-export function suffixOf(name: string, labels: number): string | null {
+function suffixOf(name: string, labels: number): string | null {
   return labels === 0 ? null : name.split('.').slice(-labels).join('.');
+}
+
+/** The stored hash of the last labels of a name, at least one of them. */
+export function hashOf({ low, high }: SuffixHashes, labels: number): number {
+  return cutHash(low[labels - 1], high[labels - 1]);
 }
 
 function idsOf(
   { step, verdict, matchedLabels, matchedId }: StepVerdict,
-  name: string,
+  hashes: SuffixHashes,
   catalogue: CatalogueIndex | null,
   listing: ListedName | undefined,
-  key: HashKey,
 ): Omit<StepDto, 'step' | 'verdict' | 'matched' | 'decided'> {
-  if (step === Reason.grant) {
-    return verdict === 0 ? {} : { grant_id: hashDomain(suffixOf(name, matchedLabels) ?? '', key) };
-  }
+  if (step === Reason.grant)
+    return verdict === 0 ? {} : { grant_id: hashOf(hashes, matchedLabels) };
   if (matchedId < 0) return {};
   if (step === Reason.order) return { order_id: matchedId };
-  return step === Reason.applicationRule
-    ? { app_id: matchedId, name: catalogue?.applicationName(matchedId) ?? '' }
-    : {
-        ...{ cat_id: matchedId, name: catalogue?.category(matchedId)?.name ?? '' },
-        // It is that of the category that the profile blocks.
-        ...(step === Reason.category &&
-          listing && {
-            source: listing.source ?? 'inline',
-            listed_since: listing.since.toISOString(),
-          }),
-      };
+  if (step === Reason.applicationRule) {
+    return { app_id: matchedId, name: catalogue?.applicationName(matchedId) ?? '' };
+  }
+  const category = { cat_id: matchedId, name: catalogue?.category(matchedId)?.name ?? '' };
+  // The listing is that of the category that the profile blocks.
+  if (step !== Reason.category || listing === undefined) return category;
+  const { source, since } = listing;
+  return { ...category, source: source ?? 'inline', listed_since: since.toISOString() };
 }

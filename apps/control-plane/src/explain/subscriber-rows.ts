@@ -71,17 +71,19 @@ export function subscriberRows(
     ), ids AS MATERIALIZED (
       SELECT profile_id FROM owners UNION SELECT "targetProfileId" FROM schedules
     ), profiles AS (${profilesIn(ids)}
-    ), rules AS (${domainRulesIn(ids, hashes)}
+    ), "domainRules" AS (${domainRulesIn(ids, hashes)}
     ), grants AS (${grantsIn(owners, hashes)}
     ), orders AS (${ordersOf(hashes)}
     )
-    SELECT (SELECT coalesce(json_agg(napts), '[]') FROM napts) AS napts,
-           (SELECT coalesce(json_agg(networks), '[]') FROM networks) AS networks,
-           (SELECT coalesce(json_agg(schedules), '[]') FROM schedules) AS schedules,
-           (SELECT coalesce(json_agg(profiles), '[]') FROM profiles) AS profiles,
-           (SELECT coalesce(json_agg(rules), '[]') FROM rules) AS "domainRules",
-           (SELECT coalesce(json_agg(grants), '[]') FROM grants) AS grants,
-           (SELECT coalesce(json_agg(orders), '[]') FROM orders) AS orders`;
+    SELECT ${Prisma.raw(PARTS.map(asList).join(', '))}`;
+}
+
+const PARTS: readonly (keyof SubscriberRows)[] = [
+  ...(['napts', 'networks', 'schedules', 'profiles', 'domainRules', 'grants', 'orders'] as const),
+];
+
+function asList(part: string): string {
+  return `(SELECT coalesce(json_agg("${part}"), '[]') FROM "${part}") AS "${part}"`;
 }
 
 /** The prefixes that a network with the client may have. */
