@@ -24,9 +24,12 @@ const EMPTY: Sample = {
 export function registerCatalogueGauges(registry: Registry, pool: Pool): void {
   const metrics = new ReadMetrics(registry, 'weir_catalogue_');
   let sampling: Promise<Sample> | null = null;
-  // All gauges of one scrape share one read.
+  // All gauges of one scrape share one read. /readyz and its log line report a database failure.
   const sample = (): Promise<Sample> =>
-    (sampling ??= withTimeout(readSample(pool), EMPTY).finally(() => (sampling = null)));
+    (sampling ??= withTimeout(
+      readSample(pool).catch(() => EMPTY),
+      EMPTY,
+    ).finally(() => (sampling = null)));
   const groupGauge = (label: string, kind: 'categories' | 'applications'): void =>
     metrics.gauges(
       `${label}_domains`,
@@ -86,18 +89,13 @@ export function registerCatalogueGauges(registry: Registry, pool: Pool): void {
 }
 
 async function readSample(pool: Pool): Promise<Sample> {
-  try {
-    const [{ metadata: groups }, states, samples] = await Promise.all([
-      readInForce(pool),
-      readStates(pool),
-      readSamples(pool),
-    ]);
-    const sources = [...states.values()].filter(({ isNamed }) => isNamed);
-    return { groups, sources, samples: samples.map(({ id }) => id) };
-  } catch {
-    // /readyz and its log line report a database failure.
-    return EMPTY;
-  }
+  const [{ metadata: groups }, states, samples] = await Promise.all([
+    readInForce(pool),
+    readStates(pool),
+    readSamples(pool),
+  ]);
+  const sources = [...states.values()].filter(({ isNamed }) => isNamed);
+  return { groups, sources, samples: samples.map(({ id }) => id) };
 }
 
 const DURATION_BUCKETS_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900];

@@ -17,7 +17,7 @@ import type { Job } from '../platform/jobs/job-scheduler.js';
 import { actAs } from '../revisions/change-record.js';
 import type { ConfigurationWriter } from '../revisions/configuration-writer.js';
 import type { WorkResult } from '../revisions/submitted-change.js';
-import { type CatalogueInputs, collectInputs, compileInputs } from './compile/catalogue-inputs.js';
+import { type CatalogueInputs, collectInputs } from './compile/catalogue-inputs.js';
 import { isDue, type SourceRefresh } from './sources/source-refresh.js';
 import {
   deleteOldImages,
@@ -29,8 +29,15 @@ import {
   storeImage,
 } from './store/catalogue-store.js';
 import { recordDefinition } from './store/definition-store.js';
-import { readStates, recordFailure, recordNamed, recordUnchanged } from './store/source-store.js';
+import {
+  readBytes,
+  readStates,
+  recordFailure,
+  recordNamed,
+  recordUnchanged,
+} from './store/source-store.js';
 import type { DefinitionReader } from './worker/definition-reader.js';
+import { compileInThread } from './worker/worker-thread.js';
 
 export interface CatalogueUpdaterOptions {
   readonly definition: DefinitionReader;
@@ -160,13 +167,22 @@ export class CatalogueUpdater {
     const { pool } = database;
     if (inputs.sha256 === (await readInForce(pool)).inputsSha256) return;
     if (inputs.sha256 === this.failed?.inputsSha256) throw this.failed.error;
-    const options = { pool, key, log };
-    const compiled = await compileInputs(inputs, options, signal).catch((problem: unknown) => {
+    const startedMs = performance.now();
+    const { categories, applications, neverListed } = inputs;
+    const [lists, protectedNames]: Uint8Array[][] = [[], []];
+    for (const state of inputs.lists) {
+      lists.push(await readBytes(pool, 'names', state));
+      protectedNames.push(await readBytes(pool, 'protected', state));
+    }
+    const task = { categories, applications, lists, protectedNames, neverListed, key };
+    const compiled = await compileInThread(task, signal).catch((problem: unknown) => {
       if (!(problem instanceof CatalogueError)) throw problem;
       const error = new CatalogueError(`it cannot be compiled: ${problem.message}`);
       this.failed = { inputsSha256: inputs.sha256, error };
       throw error;
     });
+    const durationMs = Math.round(performance.now() - startedMs);
+    log.info({ sizeBytes: compiled.image.length, durationMs }, 'catalogue compiled');
     await this.activate(compiled, inputs.sha256);
   }
 

@@ -1,16 +1,7 @@
-import {
-  type CompiledCatalogue,
-  type Definition,
-  FORMAT_VERSION,
-  type GroupDefinition,
-} from '@weir/catalogue';
-import type { HashKey } from '@weir/dns-name';
-import type { Logger } from '@weir/ops';
-import { createHash } from 'node:crypto';
-import type { Pool } from 'pg';
-import { type SourceState, readNames, readProtectedNames } from '../store/source-store.js';
+import { type Definition, FORMAT_VERSION, type GroupDefinition } from '@weir/catalogue';
+import { hash } from 'node:crypto';
+import type { SourceState } from '../store/source-store.js';
 import type { GroupInputs } from '../worker/compile-groups.js';
-import { compileInThread } from '../worker/worker-thread.js';
 
 /** All that an image is compiled from, except the hash key, which never changes in a database. */
 export interface CatalogueInputs {
@@ -45,8 +36,7 @@ export function collectInputs(
   const groups = { categories: categories.map(inputsOf), applications: applications.map(inputsOf) };
   const neverListed = [...new Set(neverBlock.flatMap(withParents))].sort();
   const hashes = lists.map(({ namesSha256 }) => namesSha256);
-  const text = JSON.stringify([FORMAT_VERSION, groups, hashes, neverListed]);
-  const sha256 = createHash('sha256').update(text).digest('hex');
+  const sha256 = hash('sha256', JSON.stringify([FORMAT_VERSION, groups, hashes, neverListed]));
   return { ...groups, lists, neverListed, sha256 };
 }
 
@@ -54,36 +44,4 @@ export function collectInputs(
 function withParents(domain: string): string[] {
   const labels = domain.split('.');
   return labels.map((_, i) => labels.slice(i).join('.'));
-}
-
-interface CompileOptions {
-  readonly pool: Pool;
-  readonly key: HashKey;
-  readonly log: Logger;
-}
-
-/**
- * Loads the stored lists and compiles the image in a worker thread.
- * @throws CatalogueError when they cannot be compiled; the reason of `signal` when it is aborted.
- */
-export async function compileInputs(
-  { lists: states, ...inputs }: CatalogueInputs,
-  { pool, key, log }: CompileOptions,
-  signal: AbortSignal,
-): Promise<CompiledCatalogue> {
-  const startedMs = performance.now();
-  const lists: Uint8Array[] = [];
-  const protectedNames: Uint8Array[] = [];
-  for (const state of states) {
-    lists.push(await readNames(pool, state));
-    protectedNames.push(await readProtectedNames(pool, state));
-  }
-  const { categories, applications, neverListed } = inputs;
-  const compiled = await compileInThread(
-    { categories, applications, lists, protectedNames, neverListed, key },
-    signal,
-  );
-  const durationMs = Math.round(performance.now() - startedMs);
-  log.info({ sizeBytes: compiled.image.length, durationMs }, 'catalogue compiled');
-  return compiled;
 }

@@ -8,13 +8,12 @@ import {
 } from '@weir/catalogue';
 import type { HashKey } from '@weir/dns-name';
 import type { Logger } from '@weir/ops';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import type { Pool } from 'pg';
 import type { RefreshMetrics } from '../catalogue-metrics.js';
 import {
-  readNames,
-  readPlaces,
+  readBytes,
   recordFailure,
   recordHeld,
   recordList,
@@ -24,12 +23,6 @@ import {
 } from '../store/source-store.js';
 import { type ReadOutcome, readSource, type SourceLimits } from '../worker/read-source.js';
 import { readInThread } from '../worker/worker-thread.js';
-
-/** A source that could not be read. */
-interface Failure {
-  readonly status: 'failed';
-  readonly problem: string;
-}
 
 export interface SourceRefreshOptions {
   readonly pool: Pool;
@@ -55,38 +48,42 @@ export class SourceRefresh {
     definition: Definition,
     signal: AbortSignal,
   ): Promise<void> {
-    await this.options.metrics.measure(async () => {
+    const { pool, metrics } = this.options;
+    await metrics.measure(async () => {
       const last = state?.namesSha256 && state.format === source.format ? state : undefined;
-      const outcome = await this.read(source, last, definition, signal);
-      const result = await this.applyOutcome(source, last, definition, outcome);
-      if (typeof result === 'string') {
-        this.logMirror(source, state, outcome.problem);
+      try {
+        const outcome = await this.read(source, last, definition, signal);
+        const result = await this.accept(source, last, definition, outcome);
+        const { problem } = outcome;
+        if (problem !== null) {
+          this.logProblem(source, state, problem, 'a catalogue source is read from a mirror');
+        }
         return result;
+      } catch (error) {
+        if (!(error instanceof CatalogueError)) throw error;
+        this.logProblem(source, state, error.message, 'a catalogue source cannot be used');
+        await recordFailure(pool, source.name, error.message);
+        return 'failed';
       }
-      await this.fail(source, state, result.problem);
-      return 'failed';
     });
   }
 
+  /** @throws CatalogueError when it cannot be read, for whatever reason. */
   private async read(
     source: SourceDefinition,
     last: SourceState | undefined,
     { neverBlock }: Definition,
     signal: AbortSignal,
-  ): Promise<ReadOutcome | Failure> {
-    const { key, limits, log } = this.options;
+  ): Promise<ReadOutcome> {
+    const { pool, key, limits, log } = this.options;
     const isSameReading = last?.readWith === readWith(source, neverBlock);
-    const known = isSameReading ? last : undefined;
-    const { etag = null, lastModified = null, mirror = null } = known ?? {};
+    const { etag = null, lastModified = null, mirror = null } = (isSameReading && last) || {};
     try {
-      if (await isUnchanged(source, etag, limits)) {
-        return { status: 'unchanged', problem: null };
-      }
-      const { pool } = this.options;
+      if (await isUnchanged(source, etag, limits)) return { status: 'unchanged', problem: null };
       const before = last?.placesBytes
         ? {
-            names: await readNames(pool, last),
-            places: await readPlaces(pool, last),
+            names: await readBytes(pool, 'names', last),
+            places: await readBytes(pool, 'places', last),
             invalidCount: last.invalidCount ?? 0,
           }
         : null;
@@ -94,27 +91,30 @@ export class SourceRefresh {
       return await ((await isSmallFile(source)) ? readSource(task) : readInThread(task, signal));
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof CatalogueError)) {
-        log.error(
-          { source: source.name, err: error },
-          'reading a catalogue source failed unexpectedly',
-        );
-      }
-      return { status: 'failed', problem: (error as Error).message };
+      if (error instanceof CatalogueError) throw error;
+      log.error(
+        { source: source.name, err: error },
+        'reading a catalogue source failed unexpectedly',
+      );
+      throw new CatalogueError((error as Error).message, { cause: error });
     }
   }
 
-  /** @param last the last accepted list; undefined when there is none in the format that the source has now. */
-  private async applyOutcome(
+  /**
+   * @param last the last accepted list; undefined when there is none in the format that the source has now.
+   * @throws CatalogueError when the list cannot be accepted.
+   */
+  private async accept(
     source: SourceDefinition,
     last: SourceState | undefined,
     definition: Definition,
-    outcome: ReadOutcome | Failure,
-  ): Promise<'changed' | 'unchanged' | { readonly problem: string }> {
+    outcome: ReadOutcome,
+  ): Promise<'changed' | 'unchanged'> {
     const { pool, log } = this.options;
-    if (outcome.status === 'failed') return outcome;
     if (outcome.status === 'unchanged') {
-      if (last === undefined) return { problem: 'answered 304 to a request without a condition' };
+      if (last === undefined) {
+        throw new CatalogueError('answered 304 to a request without a condition');
+      }
       await recordUnchanged(pool, last, outcome.problem);
       return 'unchanged';
     }
@@ -128,13 +128,10 @@ export class SourceRefresh {
     // Who pins a list has accepted it.
     const lastCount = sha256 === null ? (last?.domainCount ?? null) : null;
     const rejection = rejectionOf(list.domainCount, lastCount, commonCount);
-    if (rejection !== null) {
-      const { isHeld } = rejection;
-      if (isHeld && !(await recordHeld(pool, name, stored, last?.namesSha256 ?? ''))) {
-        return 'unchanged';
-      }
-      return rejection;
+    if (rejection?.isHeld && !(await recordHeld(pool, name, stored, last?.namesSha256 ?? ''))) {
+      return 'unchanged';
     }
+    if (rejection !== null) throw new CatalogueError(rejection.problem);
     const { examples } = report;
     const { invalidCount } = list;
     if (invalidCount > 0) {
@@ -153,17 +150,15 @@ export class SourceRefresh {
     return 'changed';
   }
 
-  /** Logs once that a mirror has the list. */
-  private logMirror(
+  /** Logs a problem when it is new or has changed, not at each attempt. */
+  private logProblem(
     { name, declaredAt }: SourceDefinition,
     state: SourceState | undefined,
-    problem: string | null,
+    problem: string,
+    message: string,
   ): void {
-    if (problem === null || state?.lastError === problem) return;
-    this.options.log.warn(
-      { source: name, declaredAt, problem },
-      'a catalogue source is read from a mirror',
-    );
+    if (state?.lastError === problem) return;
+    this.options.log.warn({ source: name, declaredAt, problem }, message);
   }
 
   private logProtected(
@@ -185,21 +180,6 @@ export class SourceRefresh {
       'a catalogue source lists names that would block those of never_block',
     );
   }
-
-  /** Logs a problem when it is new or has changed, not at each attempt. */
-  private async fail(
-    { name, declaredAt }: SourceDefinition,
-    state: SourceState | undefined,
-    problem: string,
-  ): Promise<void> {
-    if (state?.lastError !== problem) {
-      this.options.log.warn(
-        { source: name, declaredAt, problem },
-        'a catalogue source cannot be used',
-      );
-    }
-    await recordFailure(this.options.pool, name, problem);
-  }
 }
 
 /** A thread takes longer to start than such a list takes to read. */
@@ -220,12 +200,13 @@ async function isUnchanged(
 ): Promise<boolean> {
   const { location } = source;
   if (etag === null || !('path' in location || isTransfer(location))) return false;
-  const opened = await openSource(source, { etag, ...limits }).catch((error: unknown) => {
+  try {
+    return (await openSource(source, { etag, ...limits })).status === 'unchanged';
+  } catch (error) {
     // The thread tries the mirrors.
-    if (!(error instanceof CatalogueError)) throw error;
-    return null;
-  });
-  return opened?.status === 'unchanged';
+    if (error instanceof CatalogueError) return false;
+    throw error;
+  }
 }
 
 /** A list with less than this share of the last accepted one is taken for an error of its source. */
@@ -252,13 +233,8 @@ export function rejectionOf(
 ): Rejection | null {
   if (count === 0) return { problem: 'lists no domain', isHeld: false };
   if (lastCount === null || lastCount === 0) return null;
-  const than =
-    count < lastCount * MIN_SHARE
-      ? 'less than half of'
-      : count > lastCount * MAX_SHARE
-        ? 'more than four times'
-        : null;
-  if (than === null) return null;
+  if (count >= lastCount * MIN_SHARE && count <= lastCount * MAX_SHARE) return null;
+  const than = count < lastCount ? 'less than half of' : 'more than four times';
   const difference =
     common === null ? '' : `: ${count - common} are new, ${lastCount - common} are gone`;
   const problem = `lists ${count} domains, ${than} the ${lastCount} before${difference}; the last list stays in force`;
@@ -299,6 +275,5 @@ export function readWith(
   neverBlock: readonly string[],
 ): string {
   if (sha256 === null && neverBlock.length === 0) return '';
-  const text = JSON.stringify([sha256, neverBlock.toSorted()]);
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', JSON.stringify([sha256, neverBlock.toSorted()]));
 }

@@ -1,7 +1,7 @@
 import type { CompiledCatalogue } from '@weir/catalogue';
 import type { StoredBytes } from '@weir/change-feed';
 import type { ActiveCatalogue } from '@weir/config-model';
-import type { ClientBase, Pool, PoolClient } from 'pg';
+import type { ClientBase, Pool } from 'pg';
 import { Prisma } from '../../generated/prisma/client.js';
 import type { EntityTable } from '../../platform/database/snapshot.js';
 import { inTransaction } from '../../platform/database/transaction.js';
@@ -106,28 +106,18 @@ export async function storeImage(
        RETURNING version`,
       [sha256, image.byteLength, JSON.stringify(metadata), inputsSha256],
     );
-    const version = rows[0]?.version;
+    const [{ version }] = rows;
     const kept = await client.query(
       'SELECT FROM catalogue_image_piece WHERE version = $1 LIMIT 1',
       [version],
     );
-    if (kept.rowCount === 0) await storePieces(client, version, image);
+    if (kept.rowCount !== 0) return;
+    for (let number = 0; number * PIECE_BYTES < image.length; number++) {
+      const piece = image.subarray(number * PIECE_BYTES, (number + 1) * PIECE_BYTES);
+      const values = [version, number, piece];
+      await client.query('INSERT INTO catalogue_image_piece VALUES ($1, $2, $3)', values);
+    }
   });
-}
-
-async function storePieces(
-  client: PoolClient,
-  version: string | undefined,
-  image: Uint8Array,
-): Promise<void> {
-  for (let number = 0; number * PIECE_BYTES < image.length; number++) {
-    const piece = image.subarray(number * PIECE_BYTES, (number + 1) * PIECE_BYTES);
-    await client.query('INSERT INTO catalogue_image_piece VALUES ($1, $2, $3)', [
-      version,
-      number,
-      piece,
-    ]);
-  }
 }
 
 /** An image by its SHA-256, to be read piece by piece; null when it is not stored. */

@@ -35,25 +35,10 @@ export async function findListed(
 ): Promise<ListedName[]> {
   return inTransaction(pool, async (client) => {
     await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    const groups = await readDefinitionGroups(client);
-    const { categories } = groups;
-    const searched =
-      categoryId === null
-        ? groups
-        : { categories: categories.filter(({ id }) => id === categoryId), applications: [] };
-    return findIn(client, searched, hashes);
-  });
-}
-
-async function findIn(
-  client: ClientBase,
-  groups: DefinitionGroups,
-  hashes: SuffixHashes,
-): Promise<ListedName[]> {
-  const bySource = new Map<string, Place[]>();
-  const listed: ListedName[] = [];
-  for (const kind of ['categories', 'applications'] as const) {
-    for (const group of groups[kind]) {
+    const { categories, applications } = await readDefinitionGroups(client);
+    const bySource = new Map<string, Place[]>();
+    const listed: ListedName[] = [];
+    const search = async (kind: ListedName['kind'], group: NamedGroup): Promise<void> => {
       for (const place of placesInline(group, hashes)) {
         listed.push({ kind, group, source: null, ...place });
       }
@@ -62,9 +47,13 @@ async function findIn(
         bySource.set(source, places);
         for (const place of places) listed.push({ kind, group, source, ...place });
       }
+    };
+    for (const one of categories) {
+      if (categoryId === null || one.id === categoryId) await search('categories', one);
     }
-  }
-  return listed;
+    if (categoryId === null) for (const one of applications) await search('applications', one);
+    return listed;
+  });
 }
 
 function placesInline({ inline }: NamedGroup, { low, high, count }: SuffixHashes): Place[] {

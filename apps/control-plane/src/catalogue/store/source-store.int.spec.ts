@@ -3,12 +3,12 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { Database } from '../../platform/database/database.js';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
-import { type StoredList, readNames, readStates, recordList } from './source-store.js';
+import { type StoredList, readBytes, readStates, recordList } from './source-store.js';
 
 /** Several queries are needed to read it, the last one for a part of a piece. */
 const LIST_BYTES = 600_001;
 
-describe('readNames', () => {
+describe('readBytes', () => {
   let url: string;
   let database: Database;
 
@@ -48,17 +48,18 @@ describe('readNames', () => {
   it('reads the whole of a large list', async () => {
     const names = randomBytes(LIST_BYTES);
     await accept(names);
-    expect(names.equals(await readNames(database.pool, await stateOf()))).toBe(true);
+    expect(names.equals(await readBytes(database.pool, 'names', await stateOf()))).toBe(true);
   });
 
   it('throws when the list was replaced meanwhile', async () => {
     await accept(randomBytes(LIST_BYTES));
     const before = await stateOf();
     await accept(randomBytes(LIST_BYTES));
-    await expect(readNames(database.pool, before)).rejects.toThrow('a list was replaced');
+    await expect(readBytes(database.pool, 'names', before)).rejects.toThrow('a list was replaced');
   });
 
   it('reads no bytes of a source that has no list', async () => {
-    expect(await readNames(database.pool, { namesSha256: null, namesBytes: 0 })).toHaveLength(0);
+    const none = { namesSha256: null, namesBytes: 0 };
+    expect(await readBytes(database.pool, 'names', none)).toHaveLength(0);
   });
 });

@@ -83,69 +83,57 @@ export async function readStates(pool: Pool): Promise<ReadonlyMap<string, Source
   return new Map(rows.map((row) => [row.name, row]));
 }
 
+/** What is read of a list in pieces; its protected names may be none. */
+type ListBytes = 'names' | 'places' | 'protected';
+
 /** The bytes of the last accepted list. @throws Error when it was replaced meanwhile. */
-export function readNames(
+export async function readBytes<C extends ListBytes>(
   pool: Pool,
-  { namesSha256, namesBytes }: Pick<SourceState, 'namesSha256' | 'namesBytes'>,
+  column: C,
+  state: Pick<SourceState, 'namesSha256' | `${C}Bytes`>,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  return readBytes(pool, 'names', namesSha256, namesBytes);
-}
-
-/** The places of its names. @throws Error when it was replaced meanwhile. */
-export function readPlaces(
-  pool: Pool,
-  { namesSha256, placesBytes }: Pick<SourceState, 'namesSha256' | 'placesBytes'>,
-): Promise<Uint8Array<ArrayBuffer>> {
-  return readBytes(pool, 'places', namesSha256, placesBytes);
-}
-
-/** Those of its protected names; empty: there are none. @throws Error when it was replaced meanwhile. */
-export function readProtectedNames(
-  pool: Pool,
-  { namesSha256, protectedBytes }: Pick<SourceState, 'namesSha256' | 'protectedBytes'>,
-): Promise<Uint8Array<ArrayBuffer>> {
-  return readBytes(pool, 'protected', namesSha256, protectedBytes);
-}
-
-async function readBytes(
-  pool: Pool,
-  column: 'names' | 'protected' | 'places',
-  namesSha256: string | null,
-  size: number,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const names = new Uint8Array(size);
+  const size: number = state[`${column}Bytes`];
+  const bytes = new Uint8Array(size);
   for (let at = 0; at < size; at += PIECE_BYTES) {
     const length = Math.min(PIECE_BYTES, size - at);
     const { rows } = await pool.query<{ piece: Buffer }>(
       `SELECT substring(${column} FROM $2 FOR $3) AS piece FROM catalogue_source WHERE names_sha256 = $1`,
-      [namesSha256, at + 1, length],
+      [state.namesSha256, at + 1, length],
     );
     const piece = rows[0]?.piece;
     if (piece?.length !== length) throw new Error('a list was replaced while it was read');
-    names.set(piece, at);
+    bytes.set(piece, at);
   }
-  return names;
+  return bytes;
 }
 
-const LIST_COLUMNS = `format, etag, last_modified, domain_count, invalid_count, protected_count, names, names_sha256,
-  protected, read_with, places, mirror`;
+/** The columns of a list, and the fields of `StoredList` that they have. */
+const LIST_FIELDS = {
+  format: 'format',
+  etag: 'etag',
+  last_modified: 'lastModified',
+  domain_count: 'domainCount',
+  invalid_count: 'invalidCount',
+  protected_count: 'protectedCount',
+  names: 'names',
+  names_sha256: 'namesSha256',
+  protected: 'protectedNames',
+  read_with: 'readWith',
+  places: 'places',
+  mirror: 'mirror',
+} as const satisfies Record<string, keyof StoredList>;
+const COLUMNS = Object.keys(LIST_FIELDS);
+const LIST_COLUMNS = COLUMNS.join(', ');
+/** After `$1`, the name of the source. */
+const LIST_PARAMETERS = COLUMNS.map((_, i) => `$${i + 2}`).join(', ');
 
-function listValues(name: string, list: StoredList): unknown[] {
-  return [
-    name,
-    list.format,
-    list.etag,
-    list.lastModified,
-    list.domainCount,
-    list.invalidCount,
-    list.protectedCount,
-    list.names,
-    list.namesSha256,
-    list.protectedNames,
-    list.readWith,
-    list.places,
-    list.mirror,
-  ];
+function columnsOf(table: 'excluded' | 'held'): string {
+  return COLUMNS.map((column) => `${table}.${column}`).join(', ');
+}
+
+/** @param last the parameter after those of the list, `$14`. */
+function listValues(name: string, list: StoredList, last: string | null): unknown[] {
+  return [name, ...Object.values(LIST_FIELDS).map((field) => list[field]), last];
 }
 
 /**
@@ -161,13 +149,10 @@ export async function recordList(
   await pool.query(
     `WITH held AS (DELETE FROM catalogue_held WHERE name = $1)
      INSERT INTO catalogue_source (name, ${LIST_COLUMNS}, last_error, last_attempt_at, last_success_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, now(), now())
-     ON CONFLICT (name) DO UPDATE SET (${LIST_COLUMNS}, last_error) =
-         ROW(excluded.format, excluded.etag, excluded.last_modified, excluded.domain_count, excluded.invalid_count,
-             excluded.protected_count, excluded.names, excluded.names_sha256, excluded.protected, excluded.read_with,
-             excluded.places, excluded.mirror, excluded.last_error),
-       last_attempt_at = now(), last_success_at = now(), failures = 0`,
-    [...listValues(name, list), shortened(problem)],
+     VALUES ($1, ${LIST_PARAMETERS}, $14, now(), now())
+     ON CONFLICT (name) DO UPDATE SET (${LIST_COLUMNS}) = ROW(${columnsOf('excluded')}),
+       last_error = excluded.last_error, last_attempt_at = now(), last_success_at = now(), failures = 0`,
+    listValues(name, list, shortened(problem)),
   );
 }
 
@@ -185,14 +170,11 @@ export async function recordHeld(
   const { rows } = await pool.query<{ isHeld: boolean }>(
     `WITH compared AS (SELECT FROM catalogue_source WHERE name = $1 AND names_sha256 = $14), held AS (
        INSERT INTO catalogue_held AS held (name, ${LIST_COLUMNS})
-       SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 FROM compared
-       ON CONFLICT (name) DO UPDATE SET (${LIST_COLUMNS}) =
-           ROW(excluded.format, excluded.etag, excluded.last_modified, excluded.domain_count, excluded.invalid_count,
-               excluded.protected_count, excluded.names, excluded.names_sha256, excluded.protected, excluded.read_with,
-               excluded.places, excluded.mirror)
+       SELECT $1, ${LIST_PARAMETERS} FROM compared
+       ON CONFLICT (name) DO UPDATE SET (${LIST_COLUMNS}) = ROW(${columnsOf('excluded')})
          WHERE (held.names_sha256, held.read_with) <> (excluded.names_sha256, excluded.read_with))
      SELECT EXISTS (SELECT FROM compared) AS "isHeld"`,
-    [...listValues(name, list), comparedWith],
+    listValues(name, list, comparedWith),
   );
   return rows[0].isHeld;
 }
@@ -214,10 +196,7 @@ export async function readHeld(pool: Pool): Promise<HeldList[]> {
 export async function acceptHeld(client: Pool | ClientBase, name: string): Promise<number | null> {
   const { rows } = await client.query<{ domains: number }>(
     `WITH held AS (DELETE FROM catalogue_held WHERE name = $1 RETURNING *)
-     UPDATE catalogue_source AS source SET (${LIST_COLUMNS}) =
-         ROW(held.format, held.etag, held.last_modified, held.domain_count, held.invalid_count,
-             held.protected_count, held.names, held.names_sha256, held.protected, held.read_with, held.places,
-             held.mirror),
+     UPDATE catalogue_source AS source SET (${LIST_COLUMNS}) = ROW(${columnsOf('held')}),
        last_success_at = now(), last_error = NULL, failures = 0
      FROM held WHERE source.name = held.name RETURNING source.domain_count AS domains`,
     [name],
@@ -231,12 +210,7 @@ export async function acceptHeld(client: Pool | ClientBase, name: string): Promi
  */
 export async function recordUnchanged(
   pool: Pool,
-  {
-    name,
-    etag,
-    lastModified,
-    namesSha256,
-  }: Pick<SourceState, 'name' | 'etag' | 'lastModified' | 'namesSha256'>,
+  source: Pick<SourceState, 'name' | 'etag' | 'lastModified' | 'namesSha256'>,
   problem: string | null = null,
 ): Promise<void> {
   await pool.query(
@@ -248,7 +222,7 @@ export async function recordUnchanged(
        etag = excluded.etag, last_modified = excluded.last_modified, last_error = excluded.last_error,
        last_attempt_at = now(), last_success_at = now(), failures = 0
      WHERE source.names_sha256 IS NOT DISTINCT FROM $5`,
-    [name, etag, lastModified, shortened(problem), namesSha256],
+    [source.name, source.etag, source.lastModified, shortened(problem), source.namesSha256],
   );
 }
 
