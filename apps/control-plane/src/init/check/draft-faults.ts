@@ -6,7 +6,7 @@ import { findClashes } from '../../resources/networks/napt/port-ranges.js';
 import { masked, type NetworkRecord } from '../../resources/networks/prefixes/network-store.js';
 import { applicationFaults } from '../../resources/profiles/profile.dto.js';
 import { unknownProfile } from '../../resources/profiles/profile-store.js';
-import { type Column, hashWords, KeyIndex, RowIndex } from '../draft/columns.js';
+import { Column, KeyIndex } from '../draft/columns.js';
 import type { Draft } from '../draft/draft.js';
 import type { DraftTable } from '../draft/draft-table.js';
 import { type InitList, locationOf } from '../read/init.dto.js';
@@ -115,34 +115,26 @@ function checkNetworks<A>(
   networks: Pick<DraftTable, 'count' | 'keys'> & { at(row: number): NetworkRecord<A> },
   faults: FaultList,
 ): void {
-  const { count } = networks;
-  const same = (a: NetworkRecord<A>, b: NetworkRecord<A>): boolean =>
-    a.address === b.address || String(a.address) === String(b.address);
+  const { count, keys } = networks;
   // Without host bits, networks with the same prefix have the same address.
   let hasHostBits = false;
+  const prefixes: Column[] = [];
   for (let row = 0; row < count; row++) {
-    const record = networks.at(row);
-    hasHostBits ||= !same(record, masked(family, record));
+    const prefix = toKeyRow(family.kind, masked(family, networks.at(row)) as never) as number[];
+    hasHostBits ||= !keys.is(row, prefix);
+    for (const [i, word] of prefix.entries()) (prefixes[i] ??= Column.uint32()).push(word);
   }
-  const byPrefix = new RowIndex(hasHostBits ? count : 0);
-  const prefixBefore = (row: number): number | null => {
-    const prefix = masked(family, networks.at(row));
-    const hash = hashWords(...(toKeyRow(family.kind, prefix as never) as readonly number[]));
-    return byPrefix.add(row, hash, (other) => {
-      const record = networks.at(other);
-      const isAsLong = record.prefixLength === prefix.prefixLength;
-      return isAsLong && same(masked(family, record), prefix);
-    });
-  };
-  const firstOf = new Map<number, number>();
-  networks.keys.fill(count, (row, first) => firstOf.set(row, first));
+  const samePrefix = new Map<number, number>();
+  if (hasHostBits) {
+    new KeyIndex(prefixes).fill(count, (row, first) => samePrefix.set(row, first));
+  }
+  const sameAddress = new Map<number, number>();
+  keys.fill(count, (row, first) => sameAddress.set(row, first));
   for (let row = 0; row < count; row++) {
-    const sameAddress = firstOf.get(row) ?? null;
-    const samePrefix = hasHostBits ? prefixBefore(row) : null;
-    const earlier = sameAddress ?? samePrefix;
-    if (earlier === null) continue;
+    const earlier = sameAddress.get(row) ?? samePrefix.get(row);
+    if (earlier === undefined) continue;
     const { address, prefixLength } = networks.at(earlier);
-    const what = sameAddress === null ? 'covers exactly the same addresses' : 'has this address';
+    const what = sameAddress.has(row) ? 'has this address' : 'covers exactly the same addresses';
     const msg = `Network ${family.format(address)}/${prefixLength} in the same request ${what}`;
     faults.add({ loc: locationOf(list, row, 'ip'), msg, type: 'duplicate' });
   }

@@ -1,4 +1,4 @@
-import { type RuleVerdict, toRow } from '@weir/config-model';
+import type { RuleVerdict } from '@weir/config-model';
 import { Column } from './columns.js';
 import { DraftTable, type TableDefinition } from './draft-table.js';
 
@@ -7,7 +7,6 @@ const DOMAIN_RULES: TableDefinition<'domainRule'> = {
   name: 'domain_rule',
   columns: { profile_id: 'integer', domain_hash: 'domainHash', verdict: 'smallint' },
   keyColumns: 2,
-  toNumbers: (rule) => toRow('domainRule', rule),
   fromNumbers: ([profileId, domainHash, verdict]) => ({
     profileId,
     domainHash,

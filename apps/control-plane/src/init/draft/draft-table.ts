@@ -1,4 +1,4 @@
-import type { Entities, Row } from '@weir/config-model';
+import { type Entities, type EntityKind, toRow } from '@weir/config-model';
 import { copyLine, FixedColumns } from '../../platform/database/copy.js';
 import { formatIpv4, formatIpv6 } from '../../resources/networks/addresses/addresses.js';
 import { Column, KeyIndex } from './columns.js';
@@ -85,8 +85,8 @@ export interface TableDefinition<K extends DraftKind> {
    * delete the rows that refer to it.
    */
   readonly isReferred?: boolean;
-  /** The numbers of a record, in the order of the columns. */
-  toNumbers(record: DraftRecords[K]): Row;
+  /** The numbers of a record, in the order of the columns, which are those of `toRow` otherwise. */
+  toNumbers?(record: DraftRecords[K]): readonly number[];
   fromNumbers(numbers: readonly number[]): DraftRecords[K];
 }
 
@@ -167,7 +167,9 @@ export class DraftTable<K extends DraftKind = DraftKind> {
   }
 
   add(record: DraftRecords[K]): void {
-    const numbers = this.definition.toNumbers(record) as readonly number[];
+    const kind = this.kind as EntityKind;
+    const own = this.definition.toNumbers?.(record);
+    const numbers = own ?? (toRow(kind, record as never) as number[]);
     for (let i = 0; i < numbers.length; i++) this.numbers[i].push(numbers[i]);
   }
 

@@ -11,12 +11,7 @@ import { IPV4, IPV6 } from '../../resources/networks/addresses/addresses.js';
 import { masked } from '../../resources/networks/prefixes/network-store.js';
 import { DraftDomainRules } from './draft-domain-rules.js';
 import { DraftProfiles } from './draft-profiles.js';
-import {
-  type DraftKind,
-  type DraftRecord,
-  DraftTable,
-  type TableDefinition,
-} from './draft-table.js';
+import { DraftTable, type TableDefinition } from './draft-table.js';
 
 const BLOCK_PAGES: TableDefinition<'blockPage'> = {
   kind: 'blockPage',
@@ -24,7 +19,6 @@ const BLOCK_PAGES: TableDefinition<'blockPage'> = {
   columns: { id: 'integer', type: 'smallint' },
   keyColumns: 1,
   isReferred: true,
-  toNumbers: (page) => toRow('blockPage', page),
   fromNumbers: ([id, type]) => ({ id, type }),
 };
 
@@ -38,7 +32,6 @@ const NAPT_ASSIGNMENTS: TableDefinition<'naptAssignment'> = {
     profile_id: 'integer',
   },
   keyColumns: 3,
-  toNumbers: (assignment) => toRow('naptAssignment', assignment),
   fromNumbers: ([address, lowerPort, upperPort, profileId]) => ({
     address,
     lowerPort,
@@ -52,7 +45,6 @@ const IPV4_NETWORKS: TableDefinition<'ipv4Network'> = {
   name: 'ipv4_network',
   columns: { address: 'ipv4', prefix_length: 'smallint', profile_id: 'integer' },
   keyColumns: 1,
-  toNumbers: (network) => toRow('ipv4Network', network),
   fromNumbers: ([address, prefixLength, profileId]) => ({ address, prefixLength, profileId }),
 };
 
@@ -61,7 +53,6 @@ const IPV6_NETWORKS: TableDefinition<'ipv6Network'> = {
   name: 'ipv6_network',
   columns: { address: 'ipv6', prefix_length: 'smallint', profile_id: 'integer' },
   keyColumns: 1,
-  toNumbers: (network) => toRow('ipv6Network', network),
   fromNumbers: (numbers) => ({
     address: numbers.slice(0, 4) as unknown as Ipv6Words,
     prefixLength: numbers[4],
@@ -85,10 +76,7 @@ export class Draft {
 }
 
 /** A record as followers know it. Rules of applications are part of their profiles. */
-export function toEntity(
-  kind: Exclude<DraftKind, 'applicationRule'>,
-  record: DraftRecord,
-): Entities[EntityKind] {
+export function toEntity(kind: EntityKind, record: object): Entities[EntityKind] {
   if (kind === 'ipv4Network') return masked(IPV4, record as Ipv4Network);
   if (kind === 'ipv6Network') return masked(IPV6, record as Ipv6Network);
   return record as Entities[EntityKind];

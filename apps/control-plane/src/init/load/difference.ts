@@ -1,24 +1,21 @@
 import {
-  type DeleteOperation,
   ENTITY_KINDS,
-  type EntityKeys,
   type EntityKind,
   type Operation,
-  type PutOperation,
   type Row,
   toKeyRow,
 } from '@weir/config-model';
 import type { ChangedKey } from '../../revisions/change-record.js';
 import { type Draft, toEntity } from '../draft/draft.js';
-import type { DraftKind, DraftRecord, DraftRecords } from '../draft/draft-table.js';
+import type { DraftKind } from '../draft/draft-table.js';
 
 /** Most rows written and deleted that are logged one by one. After more of them followers load a snapshot. */
 export const MAX_LOGGED_ROWS = 20_000;
 
-/** An operation, and the key by which people know what it changes: a network has its address as it was submitted. */
-interface Logged<T extends Operation> {
-  readonly operation: T;
-  readonly key: ChangedKey;
+/** A record as it was submitted: a network has its host bits, by which people know it. */
+interface Changed {
+  readonly kind: EntityKind;
+  readonly record: object;
 }
 
 export interface LoggedDifference {
@@ -29,8 +26,8 @@ export interface LoggedDifference {
 
 /** What a replacement of the configuration changes, as long as it is little enough to be logged. */
 export class Difference {
-  private readonly deletes: Logged<DeleteOperation>[] = [];
-  private readonly puts: Logged<PutOperation>[] = [];
+  private readonly deletes: Changed[] = [];
+  private readonly puts: Changed[] = [];
   /** Ids of profiles that are written, or whose rules for applications are. */
   private readonly changedProfiles = new Set<number>();
   private rows = 0;
@@ -43,25 +40,18 @@ export class Difference {
     return this.rows > MAX_LOGGED_ROWS;
   }
 
-  /** A record is deleted. */
-  delete<K extends DraftKind>(kind: K, record: DraftRecords[K]): void {
-    if (kind === 'applicationRule') this.changeProfile(record);
-    else this.deleteKey(kind, toEntity(kind, record), record);
-  }
-
-  /** An entity is deleted. @param record as it was submitted. */
-  deleteKey<K extends EntityKind>(kind: K, key: EntityKeys[K], record = key): void {
+  /** A record is deleted. Of an entity that is no part of a draft its key is enough. */
+  delete(kind: DraftKind | EntityKind, record: object): void {
     this.rows++;
-    const operation = { type: 'delete', kind, key } as DeleteOperation;
-    this.deletes.push({ operation, key: ['delete', kind, toKeyRow(kind, record)] });
+    if (kind === 'applicationRule') this.changeProfile(record);
+    else this.deletes.push({ kind, record });
   }
 
   /** A record is inserted, or updated. */
-  put<K extends DraftKind>(kind: K, record: DraftRecords[K]): void {
-    if (kind === 'applicationRule' || kind === 'profile') return this.changeProfile(record);
+  put(kind: DraftKind, record: object): void {
     this.rows++;
-    const operation = { type: 'put', kind, entity: toEntity(kind, record) } as PutOperation;
-    this.puts.push({ operation, key: ['put', kind, toKeyRow(kind, record as never)] });
+    if (kind === 'applicationRule' || kind === 'profile') this.changeProfile(record);
+    else this.puts.push({ kind, record });
   }
 
   /** What is logged: the difference, or `reload` when it is too large. Call it at the end. */
@@ -70,43 +60,46 @@ export class Difference {
     const puts = [...this.puts];
     for (const id of this.changedProfiles) {
       const row = this.profiles.keys.find(id);
-      if (row === null) continue;
-      const operation = { type: 'put', kind: 'profile', entity: this.profiles.at(row) } as const;
-      puts.push({ operation, key: ['put', 'profile', [id]] });
+      if (row !== null) puts.push({ kind: 'profile', record: this.profiles.at(row) });
     }
-    const deletes = this.deletes.toSorted((a, b) => rankOf(b.operation) - rankOf(a.operation));
-    puts.sort((a, b) => rankOf(a.operation) - rankOf(b.operation));
+    puts.sort((a, b) => rankOf(a) - rankOf(b));
+    const deletes = this.deletes.toSorted((a, b) => rankOf(b) - rankOf(a));
     // A row with other values was deleted and inserted.
-    const written = new Set(
-      puts.map(({ operation: { kind, entity } }) => keyText(kind, toKeyRow(kind, entity as never))),
-    );
-    const known = new Set(puts.map(({ key: [, kind, row] }) => keyText(kind, row)));
+    const written = new Set(puts.map((one) => keyText(one.kind, entityOf(one))));
+    const known = new Set(puts.map(({ kind, record }) => keyText(kind, record)));
+    const deleted = deletes.filter((one) => !written.has(keyText(one.kind, entityOf(one))));
+    const gone = deletes.filter(({ kind, record }) => !known.has(keyText(kind, record)));
     return {
       operations: [
-        ...deletes
-          .map(({ operation }) => operation)
-          .filter(({ kind, key }) => !written.has(keyText(kind, toKeyRow(kind, key as never)))),
-        ...puts.map(({ operation }) => operation),
-      ],
+        ...deleted.map((one) => ({ type: 'delete', kind: one.kind, key: entityOf(one) })),
+        ...puts.map((one) => ({ type: 'put', kind: one.kind, entity: entityOf(one) })),
+      ] as Operation[],
       keys: [
-        ...deletes.map(({ key }) => key).filter(([, kind, row]) => !known.has(keyText(kind, row))),
-        ...puts.map(({ key }) => key),
+        ...gone.map(({ kind, record }): ChangedKey => ['delete', kind, keyOf(kind, record)]),
+        ...puts.map(({ kind, record }): ChangedKey => ['put', kind, keyOf(kind, record)]),
       ],
     };
   }
 
-  private changeProfile(record: DraftRecord): void {
-    this.rows++;
+  private changeProfile(record: object): void {
     const { id, profileId } = record as { readonly id: number; readonly profileId?: number };
     this.changedProfiles.add(profileId ?? id);
   }
 }
 
 /** Kinds that others refer to have a lower rank. */
-function rankOf({ kind }: { readonly kind: EntityKind }): number {
+function rankOf({ kind }: Changed): number {
   return ENTITY_KINDS.indexOf(kind);
 }
 
-function keyText(kind: EntityKind, key: Row): string {
-  return `${kind} ${JSON.stringify(key)}`;
+function entityOf({ kind, record }: Changed): object {
+  return toEntity(kind, record);
+}
+
+function keyOf(kind: EntityKind, record: object): Row {
+  return toKeyRow(kind, record as never);
+}
+
+function keyText(kind: EntityKind, record: object): string {
+  return `${kind} ${JSON.stringify(keyOf(kind, record))}`;
 }

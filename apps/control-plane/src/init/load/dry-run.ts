@@ -80,14 +80,23 @@ export async function compareConfiguration(
   for (const table of tables) {
     const { kind } = table;
     if (kind === 'applicationRule') continue;
-    const counter = new DifferenceCounter(kind);
+    const counts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
+    const samples: Record<Fate, DraftRecord[]> = {
+      added: [],
+      changed: [],
+      removed: [],
+      unchanged: [],
+    };
     await compare(client, table, (record, found, row) => {
       const isByRules = kind === 'profile' && found === 'unchanged' && byRules[row ?? -1] === 1;
       const fate = isByRules ? 'changed' : found;
-      counter.add(record, fate);
+      if (++counts[fate] <= MAX_SAMPLES) samples[fate].push(record);
       note(kind, record, fate);
     });
-    resources[LISTS[kind]] = counter.result();
+    const [added, changed, removed] = [samples.added, samples.changed, samples.removed].map((of) =>
+      sampleKeys(kind, of),
+    );
+    resources[LISTS[kind]] = { ...counts, samples: { added, changed, removed } };
   }
   return { resources: resources as DryRunDto['resources'], subscribers_affected: affected };
 }
@@ -109,41 +118,10 @@ async function compare<K extends DraftKind>(
   }
 }
 
-/** Counts the records of one list by their fate. */
-class DifferenceCounter {
-  private readonly counts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
-  private readonly samples = {
-    added: [] as DraftRecord[],
-    changed: [] as DraftRecord[],
-    removed: [] as DraftRecord[],
-  };
-
-  constructor(private readonly kind: Kind) {}
-
-  add(record: DraftRecord, fate: Fate): void {
-    const { counts, samples } = this;
-    counts[fate]++;
-    if (fate !== 'unchanged' && samples[fate].length < MAX_SAMPLES) samples[fate].push(record);
-  }
-
-  result(): DifferenceDto {
-    const { added, changed, removed } = this.samples;
-    return {
-      ...this.counts,
-      samples: {
-        added: this.keysOf(added),
-        changed: this.keysOf(changed),
-        removed: this.keysOf(removed),
-      },
-    };
-  }
-
-  private keysOf(records: DraftRecord[]): SampleKey[] {
-    const { kind } = this;
-    return records
-      .sort((a, b) => compareRows(toKeyRow(kind, a as never), toKeyRow(kind, b as never)))
-      .map((record) => KEYS[kind](record as never));
-  }
+function sampleKeys(kind: Kind, records: DraftRecord[]): SampleKey[] {
+  return records
+    .sort((a, b) => compareRows(toKeyRow(kind, a as never), toKeyRow(kind, b as never)))
+    .map((record) => KEYS[kind](record as never));
 }
 
 /** Key rows are numbers. */

@@ -30,8 +30,7 @@ export async function replaceConfiguration(
   draftDigest: string,
 ): Promise<Replacement> {
   const difference = new Difference(draft.profiles);
-  await client.query(NO_NESTED_LOOPS);
-  await client.query(MEMORY_OF_JOINS);
+  await client.query(PLAN_JOINS);
   let differentRows = 0;
   const comparisons: Comparison[] = [];
   for (const table of draft.tables) {
@@ -61,11 +60,11 @@ async function deleteSchedulesAndGrants(
   difference: Difference,
 ): Promise<void> {
   const schedules = (await endingSchedules(client, draft)).map(({ profileId }) => profileId);
-  for (const profileId of schedules) difference.deleteKey('schedule', { profileId });
+  for (const profileId of schedules) difference.delete('schedule', { profileId });
   await client.query('DELETE FROM schedule WHERE profile_id = ANY ($1)', [schedules]);
   const grants = await client.query<EntityKeys['grant']>(`
     DELETE FROM domain_grant RETURNING profile_id AS "profileId", domain_hash::float8 AS "domainHash"`);
-  for (const key of grants.rows) difference.deleteKey('grant', key);
+  for (const key of grants.rows) difference.delete('grant', key);
 }
 
 /** The schedules that end, because the draft does not have both of their profiles (decisions §2). */
@@ -148,9 +147,7 @@ async function analyse(
 
 /**
  * Joins are made by hashing or sorting, whatever PostgreSQL believes about the tables: a nested loop that was planned
- * for a few rows takes minutes when there are many.
+ * for a few rows takes minutes when there are many. With this memory, which one transaction at a time has, the joins of
+ * a million rows need no temporary files.
  */
-const NO_NESTED_LOOPS = 'SET LOCAL enable_nestloop = off';
-
-/** The joins of a million rows then need no temporary files. One transaction at a time has it. */
-const MEMORY_OF_JOINS = "SET LOCAL work_mem = '64MB'";
+const PLAN_JOINS = "SET LOCAL enable_nestloop = off; SET LOCAL work_mem = '64MB'";

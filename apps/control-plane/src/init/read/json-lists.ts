@@ -54,6 +54,11 @@ class Part {
     /** Nesting depth of its values. */
     readonly depth: number,
   ) {}
+
+  /** Position of the value that is being read. */
+  get position(): number {
+    return this.first + this.commas;
+  }
 }
 
 /**
@@ -184,7 +189,7 @@ export class JsonLists {
     const empty = last && first === 0 && commas === 0 && values.length === 0;
     if (!empty && values.length !== commas + 1) throw new JsonSyntaxError();
     if (part === this.nested) {
-      this.sink.nestedValues(this.key, this.position(), first, values);
+      this.sink.nestedValues(this.key, this.list.position, first, values);
     } else {
       this.sink.values(this.key, first, values);
     }
@@ -193,21 +198,13 @@ export class JsonLists {
     text.clear();
   }
 
-  /** The position of the current item of the list. */
-  private position(): number {
-    return this.list.first + this.list.commas;
-  }
-
   private path(): string[] {
     if (this.part === this.outside) return [];
-    const value = [this.key, String(this.position())];
-    return this.part === this.list
-      ? value
-      : [
-          ...value,
-          this.nestedLists[this.key] ?? '',
-          String(this.nested.first + this.nested.commas),
-        ];
+    const path = [this.key, String(this.list.position)];
+    if (this.part === this.nested) {
+      path.push(this.nestedLists[this.key] ?? '', String(this.nested.position));
+    }
+    return path;
   }
 }
 

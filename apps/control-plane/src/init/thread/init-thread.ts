@@ -52,12 +52,7 @@ export type Reply =
 /** An error. Its class does not pass between threads. */
 type Failure =
   | { readonly faults: readonly Fault[] }
-  | {
-      readonly name: string;
-      readonly message: string;
-      readonly stack: string;
-      readonly code: unknown;
-    };
+  | Readonly<Required<Pick<Error, 'name' | 'message' | 'stack'>> & { code: unknown }>;
 
 export function toFailure(error: unknown): Failure {
   if (error instanceof InvalidRequestError) return { faults: error.faults };
@@ -65,7 +60,7 @@ export function toFailure(error: unknown): Failure {
   return { name, message, stack, code };
 }
 
-export function toError(failure: Failure): Error {
+function toError(failure: Failure): Error {
   if ('faults' in failure) return new InvalidRequestError(failure.faults);
   return Object.assign(new Error(failure.message), failure);
 }
