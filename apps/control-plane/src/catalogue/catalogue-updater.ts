@@ -17,7 +17,6 @@ import type { Job } from '../platform/jobs/job-scheduler.js';
 import { actAs } from '../revisions/change-record.js';
 import type { ConfigurationWriter } from '../revisions/configuration-writer.js';
 import type { WorkResult } from '../revisions/submitted-change.js';
-import { type CatalogueInputs, collectInputs } from './compile/catalogue-inputs.js';
 import { isDue, type SourceRefresh } from './sources/source-refresh.js';
 import {
   deleteOldImages,
@@ -36,8 +35,9 @@ import {
   recordNamed,
   recordUnchanged,
 } from './store/source-store.js';
+import { type CatalogueInputs, collectInputs } from './worker/compile-groups.js';
 import type { DefinitionReader } from './worker/definition-reader.js';
-import { compileInThread } from './worker/worker-thread.js';
+import { runInThread } from './worker/worker-thread.js';
 
 export interface CatalogueUpdaterOptions {
   readonly definition: DefinitionReader;
@@ -175,7 +175,8 @@ export class CatalogueUpdater {
       protectedNames.push(await readBytes(pool, 'protected', state));
     }
     const task = { categories, applications, lists, protectedNames, neverListed, key };
-    const compiled = await compileInThread(task, signal).catch((problem: unknown) => {
+    const compiling = runInThread('compile', task, signal, lists);
+    const compiled = await compiling.catch((problem: unknown) => {
       if (!(problem instanceof CatalogueError)) throw problem;
       const error = new CatalogueError(`it cannot be compiled: ${problem.message}`);
       this.failed = { inputsSha256: inputs.sha256, error };

@@ -22,7 +22,7 @@ import {
   type StoredList,
 } from '../store/source-store.js';
 import { type ReadOutcome, readSource, type SourceLimits } from '../worker/read-source.js';
-import { readInThread } from '../worker/worker-thread.js';
+import { runInThread } from '../worker/worker-thread.js';
 
 export interface SourceRefreshOptions {
   readonly pool: Pool;
@@ -88,7 +88,9 @@ export class SourceRefresh {
           }
         : null;
       const task = { source, key, etag, lastModified, mirror, neverBlock, before, limits };
-      return await ((await isSmallFile(source)) ? readSource(task) : readInThread(task, signal));
+      if (await isSmallFile(source)) return await readSource(task);
+      const transferred = before === null ? [] : [before.names, before.places];
+      return await runInThread('read', task, signal, transferred);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof CatalogueError) throw error;

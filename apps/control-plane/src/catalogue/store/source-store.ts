@@ -54,13 +54,6 @@ export interface StoredList {
   readonly readWith: string;
 }
 
-/** A list that nobody has accepted yet. */
-export interface HeldList {
-  readonly name: string;
-  /** Why it is held. */
-  readonly problem: string;
-}
-
 const MAX_ERROR_LENGTH = 500;
 /**
  * Bytes of a list that one query reads. A list is one value, which no cursor cuts. For the whole, the driver would take
@@ -183,9 +176,9 @@ function shortened(problem: string | null): string | null {
   return problem?.slice(0, MAX_ERROR_LENGTH) ?? null;
 }
 
-/** The lists that wait for somebody to accept them, by name. */
-export async function readHeld(pool: Pool): Promise<HeldList[]> {
-  const { rows } = await pool.query<HeldList>(
+/** The lists that nobody has accepted yet, by name, and why they are held. */
+export async function readHeld(pool: Pool): Promise<{ name: string; problem: string }[]> {
+  const { rows } = await pool.query<{ name: string; problem: string }>(
     `SELECT name, last_error AS problem FROM catalogue_held JOIN catalogue_source USING (name)
      WHERE is_named ORDER BY name`,
   );

@@ -4,7 +4,7 @@ import {
   isSameDefinition,
   readWithDigests,
 } from '@weir/catalogue';
-import { type DefinitionTask, readDefinitionInThread } from './worker-thread.js';
+import { type DefinitionTask, runInThread } from './worker-thread.js';
 
 /** Reads a definition again and again, and parses it only when one of its files has changed. */
 export class DefinitionReader {
@@ -28,7 +28,7 @@ export class DefinitionReader {
     if (last !== null && (await isSameDefinition(task.location, last.digests, signal))) {
       return last.definition;
     }
-    this.last = await readDefinitionInThread(task, signal);
+    this.last = await runInThread('definition', task, signal);
     return this.last.definition;
   }
 }

@@ -1,5 +1,5 @@
-import { Worker } from 'node:worker_threads';
 import { CatalogueError, type CompiledCatalogue, type DigestedDefinition } from '@weir/catalogue';
+import { startThread } from '../../platform/start-thread.js';
 import type { CompileTask } from './compile-groups.js';
 import type { ReadOutcome, ReadTask } from './read-source.js';
 
@@ -11,61 +11,37 @@ export interface DefinitionTask {
   readonly sets: readonly string[];
 }
 
-export type ThreadTask =
-  | { readonly kind: 'definition'; readonly input: DefinitionTask }
-  | { readonly kind: 'read'; readonly input: ReadTask }
-  | { readonly kind: 'compile'; readonly input: CompileTask };
+/** What a thread may be asked to do. */
+interface Tasks {
+  readonly definition: { readonly input: DefinitionTask; readonly result: DigestedDefinition };
+  readonly read: { readonly input: ReadTask; readonly result: ReadOutcome };
+  readonly compile: { readonly input: CompileTask; readonly result: CompiledCatalogue };
+}
+
+export type ThreadTask = {
+  readonly [K in keyof Tasks]: { readonly kind: K; readonly input: Tasks[K]['input'] };
+}[keyof Tasks];
 
 /** What the thread answers. A problem is that of a CatalogueError. */
 export type ThreadReply = { readonly result: unknown } | { readonly problem: string };
 
-// A worker thread runs compiled code. Tests run from the sources, but their worker threads do so too.
-const ENTRY = new URL(
-  import.meta.url.endsWith('.ts')
-    ? '../../../dist/catalogue/worker/worker-entry.js'
-    : './worker-entry.js',
-  import.meta.url,
-);
-
 /**
- * Reads a definition in a worker thread: its YAML takes hundreds of milliseconds to parse.
- * @throws CatalogueError, one line, when it cannot be used.
+ * Runs a task in a worker thread, so that it delays no request: the YAML of a definition takes hundreds of milliseconds
+ * to parse, and a list may have millions of lines.
+ * @param transferred bytes of the input: the caller cannot use them afterwards.
+ * @throws CatalogueError, one line, when the task has thrown one.
  */
-export function readDefinitionInThread(
-  input: DefinitionTask,
+export async function runInThread<K extends keyof Tasks>(
+  kind: K,
+  input: Tasks[K]['input'],
   signal: AbortSignal,
-): Promise<DigestedDefinition> {
-  return run({ kind: 'definition', input }, [], signal);
-}
-
-/**
- * Runs `readSource` in a worker thread: parsing millions of lines does not delay requests. The list before is
- * transferred: the caller cannot use it afterwards.
- */
-export function readInThread(input: ReadTask, signal: AbortSignal): Promise<ReadOutcome> {
-  const { names, places } = input.before ?? {};
-  const buffers = [names, places].flatMap((bytes) => bytes?.buffer ?? []);
-  return run({ kind: 'read', input }, buffers as ArrayBuffer[], signal);
-}
-
-/** Runs `compileGroups` in a worker thread. The lists are transferred: the caller cannot use them afterwards. */
-export function compileInThread(
-  input: CompileTask,
-  signal: AbortSignal,
-): Promise<CompiledCatalogue> {
-  const buffers = input.lists.map(({ buffer }) => buffer as ArrayBuffer);
-  return run({ kind: 'compile', input }, buffers, signal);
-}
-
-/** @throws CatalogueError, one line, when the task has thrown one. */
-async function run<T>(
-  task: ThreadTask,
-  transferList: ArrayBuffer[],
-  signal: AbortSignal,
-): Promise<T> {
+  transferred: readonly Uint8Array[] = [],
+): Promise<Tasks[K]['result']> {
   signal.throwIfAborted();
-  // No arguments of this process: in tests they contain a condition that resolves packages to their sources.
-  const thread = new Worker(ENTRY, { workerData: task, transferList, execArgv: [] });
+  const thread = startThread(import.meta.url, './worker-entry.js', {
+    workerData: { kind, input },
+    transferList: transferred.map(({ buffer }) => buffer as ArrayBuffer),
+  });
   const end = (): void => void thread.terminate();
   signal.addEventListener('abort', end, { once: true });
   try {
@@ -79,7 +55,7 @@ async function run<T>(
       });
     });
     if ('problem' in reply) throw new CatalogueError(reply.problem);
-    return reply.result as T;
+    return reply.result as Tasks[K]['result'];
   } finally {
     signal.removeEventListener('abort', end);
     // The outcome has arrived. This ends whatever the task left open.

@@ -1,6 +1,7 @@
 import type { HashKey } from '@weir/dns-name';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { type Fault, InvalidRequestError } from '../../http/validation/fault.js';
+import { startThread } from '../../platform/start-thread.js';
 import type { ActiveApplications } from '../../resources/applications/active-applications.js';
 import type { Author } from '../../revisions/change-record.js';
 import type { UncommittedChange } from '../../revisions/configuration-writer.js';
@@ -65,13 +66,6 @@ function toError(failure: Failure): Error {
   return Object.assign(new Error(failure.message), failure);
 }
 
-// A worker thread runs compiled code. Tests run from the sources, but their worker threads do so too.
-const ENTRY = new URL(
-  import.meta.url.endsWith('.ts')
-    ? '../../../dist/init/thread/thread-entry.js'
-    : './thread-entry.js',
-  import.meta.url,
-);
 /** After this time without a call it ends, and with it its memory. */
 const IDLE_MS = 30_000;
 
@@ -152,8 +146,7 @@ export class InitThread {
   }
 
   private start(): Thread {
-    // No arguments of this process: in tests they contain a condition that resolves packages to their sources.
-    const worker = new Worker(ENTRY, { workerData: this.settings, execArgv: [] });
+    const worker = startThread(import.meta.url, './thread-entry.js', { workerData: this.settings });
     const pending: Thread['pending'] = new Map();
     const thread = { worker, pending, hasEnded: false };
     worker.on('message', (reply: Reply) => {
