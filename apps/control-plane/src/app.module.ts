@@ -55,17 +55,11 @@ export class AppModule implements OnApplicationBootstrap, BeforeApplicationShutd
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    const { configuration, ops, telemetry } = this.process;
-    await listen(this.managementServer, {
-      host: configuration.MANAGEMENT_HOST,
-      port: configuration.MANAGEMENT_PORT,
-      variable: 'MANAGEMENT_PORT',
-    });
-    await listen(this.feed.server, {
-      host: configuration.FEED_HOST,
-      port: configuration.FEED_PORT,
-      variable: 'FEED_PORT',
-    });
+    const { configuration: set, ops, telemetry } = this.process;
+    const management = { host: set.MANAGEMENT_HOST, port: set.MANAGEMENT_PORT };
+    await listen(this.managementServer, { ...management, variable: 'MANAGEMENT_PORT' });
+    const feed = { host: set.FEED_HOST, port: set.FEED_PORT };
+    await listen(this.feed.server, { ...feed, variable: 'FEED_PORT' });
     // After the feed, from which followers fetch the image. After all ports are open, so that a second process started
     // by mistake changes nothing.
     await this.updater.start();

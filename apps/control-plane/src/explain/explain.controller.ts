@@ -1,4 +1,5 @@
 import { Controller, Inject, Query } from '@nestjs/common';
+import { CatalogueImage } from '@weir/catalogue';
 import { ClientAddress, type Incident, IncidentSeal } from '@weir/clients';
 import type { PutOperation } from '@weir/config-model';
 import {
@@ -20,6 +21,7 @@ import {
 } from '@weir/policy';
 import { parseTime } from '@weir/ops';
 import type { Pool } from 'pg';
+import { readImage } from '../catalogue/store/catalogue-store.js';
 import { findListed, type ListedName } from '../catalogue/store/name-search.js';
 import { ReadingEndpoint } from '../http/routing/endpoint.js';
 import type { Json } from '../http/validation/dto.js';
@@ -27,8 +29,7 @@ import { InvalidRequestError } from '../http/validation/fault.js';
 import { Database } from '../platform/database/database.js';
 import { PROCESS, type Process } from '../process.js';
 import { formatIpv4, formatIpv6 } from '../resources/networks/addresses/addresses.js';
-import { ConfigurationReader } from '../revisions/configuration-reader.js';
-import { ActiveImage } from './active-image.js';
+import { type ConfigurationHead, ConfigurationReader } from '../revisions/configuration-reader.js';
 import { type ExplainedProfileDto, ExplainQuery, ExplanationDto } from './explain.dto.js';
 import { possibleCalls } from './flip.js';
 import { ModelResolver, type QueryOutcome } from './model-resolver.js';
@@ -172,6 +173,35 @@ export class ExplainController {
     const step = steps.find((one) => one.step === Reason.category && one.verdict !== 0);
     const listed = step && (await findListed(this.pool, hashes, step.matchedId));
     return listed?.find(({ labels }) => labels === step?.matchedLabels);
+  }
+}
+
+/** The catalogue image in force, read when it is first needed. */
+class ActiveImage {
+  private loaded: { readonly of: string; readonly image: Promise<CatalogueImage> } | null = null;
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly key: HashKey,
+  ) {}
+
+  /** @returns null while there is no catalogue. */
+  async at({ lineage, catalogueVersion }: ConfigurationHead): Promise<CatalogueImage | null> {
+    if (catalogueVersion === null) return null;
+    const of = `${lineage} ${catalogueVersion}`;
+    if (this.loaded?.of === of) return this.loaded.image;
+    const image = this.load(catalogueVersion);
+    this.loaded = { of, image };
+    image.catch(() => {
+      if (this.loaded?.image === image) this.loaded = null;
+    });
+    return image;
+  }
+
+  private async load(version: number): Promise<CatalogueImage> {
+    const bytes = await readImage(this.pool, version);
+    if (bytes === null) throw new Error(`catalogue ${version} is active but not stored`);
+    return CatalogueImage.open(bytes, this.key);
   }
 }
 

@@ -7,11 +7,6 @@ const DOMAIN_RULES: TableDefinition<'domainRule'> = {
   name: 'domain_rule',
   columns: { profile_id: 'integer', domain_hash: 'domainHash', verdict: 'smallint' },
   keyColumns: 2,
-  fromNumbers: ([profileId, domainHash, verdict]) => ({
-    profileId,
-    domainHash,
-    verdict: verdict as RuleVerdict,
-  }),
 };
 
 /** Instead of a hash: the rule repeats an earlier one. */

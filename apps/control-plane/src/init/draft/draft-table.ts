@@ -1,4 +1,4 @@
-import { type Entities, type EntityKind, toRow } from '@weir/config-model';
+import { type Entities, type EntityKind, fromRow, toRow } from '@weir/config-model';
 import { copyLine, FixedColumns } from '../../platform/database/copy.js';
 import { formatIpv4, formatIpv6 } from '../../resources/networks/addresses/addresses.js';
 import { Column, KeyIndex } from './columns.js';
@@ -85,33 +85,34 @@ export interface TableDefinition<K extends DraftKind> {
    * delete the rows that refer to it.
    */
   readonly isReferred?: boolean;
-  /** The numbers of a record, in the order of the columns, which are those of `toRow` otherwise. */
+  /** The numbers of a record, in the order of the columns. Without these two they are the row of config-model. */
   toNumbers?(record: DraftRecords[K]): readonly number[];
-  fromNumbers(numbers: readonly number[]): DraftRecords[K];
+  fromNumbers?(numbers: readonly number[]): DraftRecords[K];
 }
 
 type NumberReader = (stored: Buffer, at: number) => number;
 
-/** A column of a table, which begins at an offset in a stored row. */
-class TableColumn {
+/** A column of a table, as numbers. */
+interface TableColumn {
+  readonly name: string;
   readonly numbers: readonly Column[];
   readonly reads: readonly NumberReader[];
   readonly text: (row: number) => string | number;
+}
 
-  constructor(
-    readonly name: string,
-    { columns, read, text }: ColumnType,
-    offset: number,
-  ) {
-    const numbers = columns.map((make) => make());
-    this.numbers = numbers;
-    this.reads = columns.map((_, i) => (stored, at) => read(stored, at + offset, i));
-    const [first] = numbers;
-    this.text =
-      numbers.length === 1
-        ? (row) => text(first.at(row))
-        : (row) => text(...numbers.map((column) => column.at(row)));
-  }
+/** @param offset where the column begins in a stored row. */
+function makeColumn(
+  name: string,
+  { columns, read, text }: ColumnType,
+  offset: number,
+): TableColumn {
+  const numbers = columns.map((make) => make());
+  const reads = columns.map(
+    (_, i): NumberReader =>
+      (stored, at) =>
+        read(stored, at + offset, i),
+  );
+  return { name, numbers, reads, text: (row) => text(...numbers.map((one) => one.at(row))) };
 }
 
 /**
@@ -142,8 +143,8 @@ export class DraftTable<K extends DraftKind = DraftKind> {
     const sizes = Object.values(columns).map((type) => TYPES[type].bytes);
     this.stored = new FixedColumns([TID_BYTES, ...sizes]);
     const [, ...offsets] = this.stored.offsets;
-    this.tableColumns = Object.entries(columns).map(
-      ([column, type], i) => new TableColumn(column, TYPES[type], offsets[i]),
+    this.tableColumns = Object.entries(columns).map(([column, type], i) =>
+      makeColumn(column, TYPES[type], offsets[i]),
     );
     this.numbers = this.tableColumns.flatMap((column) => column.numbers);
     this.reads = this.tableColumns.flatMap((column) => column.reads);
@@ -175,7 +176,7 @@ export class DraftTable<K extends DraftKind = DraftKind> {
 
   /** @param row that repeats no other. */
   at(row: number): DraftRecords[K] {
-    return this.definition.fromNumbers(this.numbersAt(row));
+    return this.fromNumbers(this.numbersAt(row));
   }
 
   protected numbersAt(row: number): number[] {
@@ -213,7 +214,12 @@ export class DraftTable<K extends DraftKind = DraftKind> {
 
   /** The record of a stored row. */
   storedRecord(stored: Buffer, at: number): DraftRecords[K] {
-    return this.definition.fromNumbers(readNumbers(this.reads, stored, at));
+    return this.fromNumbers(readNumbers(this.reads, stored, at));
+  }
+
+  private fromNumbers(numbers: readonly number[]): DraftRecords[K] {
+    const own = this.definition.fromNumbers?.(numbers);
+    return own ?? (fromRow(this.kind as EntityKind, numbers) as DraftRecords[K]);
   }
 }
 

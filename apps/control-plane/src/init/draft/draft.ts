@@ -4,7 +4,6 @@ import {
   type EntityKind,
   type Ipv4Network,
   type Ipv6Network,
-  type Ipv6Words,
   toRow,
 } from '@weir/config-model';
 import { IPV4, IPV6 } from '../../resources/networks/addresses/addresses.js';
@@ -19,7 +18,6 @@ const BLOCK_PAGES: TableDefinition<'blockPage'> = {
   columns: { id: 'integer', type: 'smallint' },
   keyColumns: 1,
   isReferred: true,
-  fromNumbers: ([id, type]) => ({ id, type }),
 };
 
 const NAPT_ASSIGNMENTS: TableDefinition<'naptAssignment'> = {
@@ -32,12 +30,6 @@ const NAPT_ASSIGNMENTS: TableDefinition<'naptAssignment'> = {
     profile_id: 'integer',
   },
   keyColumns: 3,
-  fromNumbers: ([address, lowerPort, upperPort, profileId]) => ({
-    address,
-    lowerPort,
-    upperPort,
-    profileId,
-  }),
 };
 
 const IPV4_NETWORKS: TableDefinition<'ipv4Network'> = {
@@ -45,7 +37,6 @@ const IPV4_NETWORKS: TableDefinition<'ipv4Network'> = {
   name: 'ipv4_network',
   columns: { address: 'ipv4', prefix_length: 'smallint', profile_id: 'integer' },
   keyColumns: 1,
-  fromNumbers: ([address, prefixLength, profileId]) => ({ address, prefixLength, profileId }),
 };
 
 const IPV6_NETWORKS: TableDefinition<'ipv6Network'> = {
@@ -53,11 +44,6 @@ const IPV6_NETWORKS: TableDefinition<'ipv6Network'> = {
   name: 'ipv6_network',
   columns: { address: 'ipv6', prefix_length: 'smallint', profile_id: 'integer' },
   keyColumns: 1,
-  fromNumbers: (numbers) => ({
-    address: numbers.slice(0, 4) as unknown as Ipv6Words,
-    prefixLength: numbers[4],
-    profileId: numbers[5],
-  }),
 };
 
 /** The submitted configuration. The check fills the keys of the tables. */

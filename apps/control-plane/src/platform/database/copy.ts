@@ -81,7 +81,8 @@ export type RowVisitor = (bytes: Buffer, at: number) => void;
 /**
  * Reads the rows of a query with COPY … TO STDOUT, in PostgreSQL's binary format: a million of them make no object
  * each.
- * @throws the error of PostgreSQL or of the visitor. The transaction can only be rolled back then.
+ * @throws the error of PostgreSQL or of the visitor, and when the rows are not of these columns. The transaction can
+ * only be rolled back then.
  */
 export async function copyOut(
   client: ClientBase,
@@ -89,50 +90,28 @@ export async function copyOut(
   columns: FixedColumns,
   visit: RowVisitor,
 ): Promise<void> {
-  const rows = new BinaryRows(columns, visit);
+  const { rowBytes, sizes } = columns;
   const failures: unknown[] = [];
   const copy = client.query(to(`COPY (${query}) TO STDOUT (FORMAT binary)`));
+  let rest: Buffer = Buffer.alloc(0);
+  let at = HEADER_BYTES;
   for await (const chunk of copy as AsyncIterable<Buffer>) {
     // What follows a failure is read, too: otherwise the connection could not be used for the ROLLBACK.
     if (failures.length > 0) continue;
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    if (rest.length < at) continue;
     try {
-      rows.push(chunk);
+      for (; at + rowBytes <= rest.length; at += rowBytes) {
+        if (rest.readInt16BE(at) !== sizes.length) throw new Error('a row of other columns');
+        visit(rest, at);
+      }
     } catch (error) {
       failures.push(error);
     }
+    rest = rest.subarray(at);
+    at = 0;
   }
   if (failures.length > 0) throw failures[0];
-  rows.end();
-}
-
-/** Finds the rows in the chunks of a copy. */
-class BinaryRows {
-  private rest: Buffer = Buffer.alloc(0);
-  private header = HEADER_BYTES;
-
-  constructor(
-    private readonly columns: FixedColumns,
-    private readonly visit: RowVisitor,
-  ) {}
-
-  push(chunk: Buffer): void {
-    const bytes = this.rest.length === 0 ? chunk : Buffer.concat([this.rest, chunk]);
-    const { rowBytes, sizes } = this.columns;
-    let at = 0;
-    if (bytes.length >= this.header) {
-      at = this.header;
-      this.header = 0;
-      for (; at + rowBytes <= bytes.length; at += rowBytes) {
-        if (bytes.readInt16BE(at) !== sizes.length) throw new Error('a row of other columns');
-        this.visit(bytes, at);
-      }
-    }
-    this.rest = bytes.subarray(at);
-  }
-
-  /** @throws Error when the rows are not of these columns. */
-  end(): void {
-    const isWhole = this.rest.length === COUNT_BYTES && this.rest.readInt16BE() === END;
-    if (!isWhole) throw new Error('rows of other columns');
-  }
+  const isWhole = rest.length === COUNT_BYTES && rest.readInt16BE() === END;
+  if (!isWhole) throw new Error('rows of other columns');
 }
