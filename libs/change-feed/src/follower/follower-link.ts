@@ -101,28 +101,18 @@ export class FollowerLink {
 
   /** Subscribes. Resolves after the first attempt, whether or not it succeeded: the feed API is enough to follow. */
   async start(): Promise<void> {
-    this.subscriber.on('message', (channel: string, text: string) => {
-      this.receive(channel, text);
-    });
+    this.subscriber.on('message', (channel, text) => this.receive(channel, text));
     const subscribed = new Promise<void>((resolve) => {
-      this.subscriber.on('ready', () => {
-        void this.subscribe().then(resolve);
-      });
-      this.subscriber.once('error', () => {
-        resolve();
-      });
+      this.subscriber.on('ready', () => void this.subscribe().then(resolve));
+      this.subscriber.once('error', () => resolve());
     });
     await Promise.all([
       startConnecting(this.commands, this.clock.asked),
       startConnecting(this.subscriber, subscribed),
     ]);
     // A Redis that comes back may have lost the lease.
-    this.commands.on('ready', () => {
-      this.renewLease();
-    });
-    this.heartbeatTimer = setInterval(() => {
-      this.onHeartbeat();
-    }, HEARTBEAT_MS);
+    this.commands.on('ready', () => this.renewLease());
+    this.heartbeatTimer = setInterval(() => this.onHeartbeat(), HEARTBEAT_MS);
   }
 
   /** Messages that were ignored, by reason. */
@@ -196,19 +186,14 @@ export class FollowerLink {
       if (message.type === 'head') onEvent({ type: 'largeChangeReceived', head: message.head });
       else for (const change of message.changes) onEvent({ type: 'changeReceived', change });
     } catch (error) {
-      if (error instanceof FeedVersionError) return this.receiveOtherVersion(error.version);
+      if (error instanceof FeedVersionError) {
+        // There is something to fetch from the feed API, which answers in this version.
+        this.noteMissed();
+        return this.otherVersions.report(error.version);
+      }
       // The change is in the log. The next head leads to it.
       log.warn({ channel, reason: String(error) }, 'cannot read a message');
     }
-  }
-
-  /**
-   * The content of a message of another version is not used. It only tells that there is something to fetch from the
-   * feed API, which answers in this version.
-   */
-  private receiveOtherVersion(feedVersion: number): void {
-    this.noteMissed();
-    this.otherVersions.report(feedVersion);
   }
 
   /** @param id whose state it is; `del` is a goodbye */

@@ -110,12 +110,12 @@ export class Follower {
 
   /** The revision in force; null before the first snapshot. */
   get revision(): number | null {
-    return this.machine.phase.inForce?.revision ?? null;
+    return this.machine.inForce?.revision ?? null;
   }
 
   /** The newest revision that was announced; null before any. */
   get headRevision(): number | null {
-    return this.machine.knowledge.head?.revision ?? this.revision;
+    return this.machine.head?.revision ?? this.revision;
   }
 
   /** Time since what is in force was last known to be the newest. It stays below two heartbeats while all is well. */
@@ -125,7 +125,7 @@ export class Follower {
 
   /** Whether what is in force was the newest at least once. */
   get isCaughtUp(): boolean {
-    return this.machine.knowledge.isCaughtUp;
+    return this.machine.isCaughtUp;
   }
 
   /** Time since the first configuration was put in force, from disk or from the feed; 0 before. */
@@ -154,12 +154,15 @@ export class Follower {
   }
 
   private handle(event: FollowerEvent): void {
-    const before = this.machine.phase.name;
-    const effects = this.machine.handle(event);
+    const { machine } = this;
+    const before = machine.phase;
+    const effects = machine.handle(event);
     // Other callbacks ran while the follower was idle.
     if (before === 'idle' || before === 'starting' || before === 'awaiting')
       this.yielder = new Yielder();
     for (const effect of effects) this.carryOut(effect);
+    if (machine.isCaughtUp) this.atHead.resolve(undefined);
+    if (machine.phase === 'stopped') this.stopped.resolve(undefined);
   }
 
   private carryOut(effect: FollowerEffect): void {
@@ -183,30 +186,22 @@ export class Follower {
       case 'noteAtHead':
         this.atHeadMs = performance.now();
         return;
-      case 'reportCaughtUp':
-        return this.atHead.resolve(undefined);
       case 'recordIfDue':
         return this.configuration.recordIfDue(() => this.options.feed.snapshot(this.revision ?? 0));
       case 'log':
         return this.options.log[effect.level](effect.fields, effect.message);
-      case 'reportStopped':
-        return this.stopped.resolve(undefined);
     }
   }
 
   /** Runs one step, and reports its outcome. */
   private runStep(step: () => Promise<FollowerEvent>): void {
     void step()
-      .catch((error: unknown) => failure(error))
-      .then((event) => {
-        this.handle(event);
-      });
+      .catch(failure)
+      .then((event) => this.handle(event));
   }
 
   private resumeAfter(pause: Promise<void>): void {
-    void pause.then(() => {
-      this.handle({ type: 'resumed' });
-    });
+    void pause.then(() => this.handle({ type: 'resumed' }));
   }
 
   /** Grows with the failures in a row. */

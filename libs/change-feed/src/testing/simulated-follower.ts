@@ -22,8 +22,6 @@ export class SimulatedFollower {
   content: readonly number[] = [];
   inForce: Head | null = null;
   acknowledged: Head | null = null;
-  caughtUpReports = 0;
-  stopReports = 0;
   private step: Step | null = null;
   private isNextApplyWrong = false;
 
@@ -35,13 +33,14 @@ export class SimulatedFollower {
 
   handle(event: FollowerEvent): void {
     for (const effect of this.machine.handle(event)) this.carryOut(effect);
-    const { phase } = this.machine;
-    assertRule(sameHead(phase.inForce, this.inForce), 'the machine knows what is in force');
-    const isAtRest = phase.name === 'idle' || phase.name === 'stopped';
+    const { phase, inForce } = this.machine;
+    assertRule(sameHead(inForce, this.inForce), 'the machine knows what is in force');
+    const isAtRest = phase === 'idle' || phase === 'stopped';
     assertRule(
-      isAtRest !== this.isStepUnderWay || phase.name === 'stopped',
+      isAtRest !== this.isStepUnderWay || phase === 'stopped',
       'a step is under way unless at rest',
     );
+    if (phase === 'idle') this.checkCaughtUp();
   }
 
   /** Makes the target apply the next change wrongly. */
@@ -118,12 +117,6 @@ export class SimulatedFollower {
         return this.begin(effect);
       case 'acknowledge':
         return this.acknowledge(effect.inForce);
-      case 'reportCaughtUp':
-        this.caughtUpReports++;
-        return this.checkCaughtUp();
-      case 'reportStopped':
-        this.stopReports++;
-        return;
       // Nothing to simulate.
       case 'noteAtHead':
       case 'recordIfDue':
@@ -147,7 +140,7 @@ export class SimulatedFollower {
 
   /** At rest, nothing that was received is newer than, or differs from, what is in force. */
   private checkCaughtUp(): void {
-    const { head } = this.machine.knowledge;
+    const { head } = this.machine;
     if (head === null) return;
     assertRule(head.revision <= (this.inForce?.revision ?? -1), 'no gap at rest');
     if (head.revision === this.inForce?.revision) {

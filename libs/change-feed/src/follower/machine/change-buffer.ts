@@ -10,8 +10,6 @@ export class ChangeBuffer {
   private readonly changes = new Map<number, Change>();
   private lineage: string | null = null;
   private operations = 0;
-  /** None that is kept has a higher revision. */
-  private newest = -1;
 
   /**
    * Keeps a change if there is room, in place of later ones if need be. A change of another log replaces those of the
@@ -25,12 +23,9 @@ export class ChangeBuffer {
     const known = this.changes.get(revision);
     if (known !== undefined && known.digest !== change.digest) this.removeFrom(revision);
     else this.remove(revision);
-    const isFull = this.isOver(sizeOf(change));
-    if (isFull && revision > this.newest && this.changes.size > 0) return;
     this.changes.set(revision, change);
     this.operations += sizeOf(change);
-    this.newest = Math.max(this.newest, revision);
-    if (this.isOver(0)) this.makeRoom();
+    if (this.isOver) this.makeRoom();
   }
 
   /** The change that follows this revision; undefined: it was not received. */
@@ -46,22 +41,16 @@ export class ChangeBuffer {
     }
   }
 
-  drop({ revision }: Change): void {
-    this.remove(revision);
-  }
-
   clear(): void {
     this.changes.clear();
     this.operations = 0;
-    this.newest = -1;
   }
 
-  private isOver(more: number): boolean {
-    const count = this.changes.size + (more > 0 ? 1 : 0);
-    return count > MAX_CHANGES || this.operations + more > MAX_OPERATIONS;
+  private get isOver(): boolean {
+    return this.changes.size > MAX_CHANGES || this.operations > MAX_OPERATIONS;
   }
 
-  private remove(revision: number): void {
+  remove(revision: number): void {
     const change = this.changes.get(revision);
     if (change === undefined) return;
     this.changes.delete(revision);
@@ -74,13 +63,10 @@ export class ChangeBuffer {
     }
   }
 
+  /** Removes the latest ones. The first one stays, however large it is. */
   private makeRoom(): void {
     const latestFirst = [...this.changes.keys()].sort((a, b) => b - a);
-    for (const revision of latestFirst) {
-      this.newest = revision;
-      if (this.changes.size === 1 || !this.isOver(0)) return;
-      this.remove(revision);
-    }
+    for (const revision of latestFirst.slice(0, -1)) if (this.isOver) this.remove(revision);
   }
 }
 

@@ -3,28 +3,30 @@ import type { ChangesPage } from '../../protocol/changes.js';
 import { ChangeBuffer } from './change-buffer.js';
 import {
   type FailureKind,
-  type FollowerCounters,
+  FollowerCounters,
   type FollowerEffect,
   type FollowerEvent,
-  type FollowerKnowledge,
   type FollowerPhase,
   type LoadCause,
-  newCounters,
 } from './follower-state.js';
 
 /** Phases in which a step is under way. */
-const STEPS: ReadonlySet<FollowerPhase['name']> = new Set([
-  'loading',
-  'applying',
-  'fetching',
-  'announcing',
-]);
+const STEPS: readonly FollowerPhase[] = ['loading', 'applying', 'fetching', 'announcing'];
+
+/** The phases in which an event can come, if not in all. */
+const EXPECTED: Partial<Record<FollowerEvent['type'], readonly FollowerPhase[]>> = {
+  loaded: ['starting', 'loading', 'stopping', 'stopped'],
+  applied: ['applying', 'stopping'],
+  fetched: ['fetching', 'stopping'],
+  logPruned: ['fetching', 'stopping'],
+  overtaken: ['fetching', 'stopping'],
+  announced: ['announcing', 'stopping'],
+  failed: [...STEPS, 'stopping'],
+  resumed: ['yielding', 'retrying', 'stopped'],
+};
 
 /** How many refusals of the feed API in a row lead to a snapshot. */
 const MAX_REFUSALS = 3;
-
-type Fetching = Extract<FollowerPhase, { name: 'fetching' }>;
-type FetchOutcome = Extract<FollowerEvent, { type: 'fetched' | 'logPruned' | 'overtaken' }>;
 
 /**
  * The decisions of a follower, without I/O, clock or randomness: an event leads to a new phase and to effects.
@@ -34,40 +36,43 @@ type FetchOutcome = Extract<FollowerEvent, { type: 'fetched' | 'logPruned' | 'ov
  * happens next.
  */
 export class FollowerMachine {
-  readonly counters: FollowerCounters = newCounters();
-  private current: FollowerPhase = { name: 'starting', inForce: null };
-  private known: FollowerKnowledge = {
-    head: null,
-    mustFetch: false,
-    hasAwaited: false,
-    isAnnounced: false,
-    isCaughtUp: false,
-    refusals: 0,
-    failures: 0,
-  };
+  readonly counters = new FollowerCounters();
+  phase: FollowerPhase = 'starting';
+  inForce: Head | null = null;
+  /** The newest head of the log in force. Null: none was received yet. */
+  head: Head | null = null;
+  /** The load that is under way, or that the next step must be. */
+  load: LoadCause | null = null;
+  /** How many steps in a row have failed. */
+  failures = 0;
+  /** What is in force was the newest at least once. */
+  isCaughtUp = false;
+  /** The lease is written: writes wait for this follower. */
+  isAnnounced = false;
+  /** The changes must be fetched, whatever `head` says: a message may have been lost, or spoke of another log. */
+  private mustFetch = false;
+  /** The changes up to the newer head have been awaited for long enough. */
+  private hasAwaited = false;
+  /** How often in a row the feed API refused to give the changes. */
+  private refusals = 0;
   /** Changes that were received and are not in force. */
   private readonly pending = new ChangeBuffer();
   /** The digest that the change under way must lead to. */
   private expectedDigest = '';
+  /** The head that was known when the fetch under way began. */
+  private headBefore: Head | null = null;
   /** What the event under way leads to, in order. */
   private effects: FollowerEffect[] = [];
 
-  get phase(): FollowerPhase {
-    return this.current;
-  }
-
-  get knowledge(): FollowerKnowledge {
-    return this.known;
-  }
-
   /** Whether the change that follows the revision in force was received. */
   get hasNextChange(): boolean {
-    const { inForce } = this.phase;
-    return inForce !== null && this.pending.nextAfter(inForce) !== undefined;
+    return this.inForce !== null && this.pending.nextAfter(this.inForce) !== undefined;
   }
 
   /** @returns what to do, in order. @throws Error when the event cannot happen in this phase. */
   handle(event: FollowerEvent): readonly FollowerEffect[] {
+    if (EXPECTED[event.type]?.includes(this.phase) === false)
+      throw new Error(`a follower that is ${this.phase} cannot take '${event.type}'`);
     this.effects = [];
     this.dispatch(event);
     return this.effects;
@@ -82,133 +87,111 @@ export class FollowerMachine {
       case 'headReceived':
         return this.receiveHead(event.head);
       case 'largeChangeReceived':
-        return this.receiveLargeChange(event.head);
+        this.mustFetch ||= !this.isInForce(event.head);
+        return this.receiveHead(event.head);
       case 'messagesMissed':
-        this.know({ mustFetch: true });
+        this.mustFetch = true;
         return this.wake();
       case 'loaded':
         return this.loaded(event.cause, event.head);
       case 'applied':
         return this.applied(event.point);
       case 'fetched':
+        return this.fetched(event.page);
       case 'logPruned':
       case 'overtaken':
-        return this.fetched(event);
+        this.refusals = 0;
+        // After `overtaken`, the next step applies the change that was received meanwhile.
+        return this.succeed(event.type === 'logPruned' ? 'pruned' : null);
       case 'announced':
-        return this.announced();
+        // From now on writes wait for this follower. What was committed before they knew of it is in the log.
+        this.isAnnounced = true;
+        this.mustFetch = true;
+        return this.succeed();
       case 'failed':
         return this.failed(event.kind, event.reason);
       case 'resumed':
-        return this.resume();
+        if (this.phase !== 'stopped') this.begin();
+        return;
       case 'awaited':
-        return this.endWait();
+        if (this.phase !== 'awaiting') return;
+        this.hasAwaited = true;
+        return this.begin();
       case 'stop':
-        return this.stop();
+        if (this.phase !== 'stopping')
+          this.enter(STEPS.includes(this.phase) ? 'stopping' : 'stopped');
     }
   }
 
   private receiveChange(change: Change & Head): void {
-    const { inForce } = this.phase;
-    const isSameLog = inForce !== null && change.lineage === inForce.lineage;
-    if (isSameLog && change.revision <= inForce.revision) this.counters.duplicates++;
+    const isInForce = this.isInForce(change);
+    if (isInForce) this.counters.duplicates++;
     else this.pending.add(change.lineage, change);
-    if (!isSameLog || change.revision >= inForce.revision) this.receiveHead(change);
+    if (!isInForce || change.revision === this.inForce?.revision) this.receiveHead(change);
   }
 
-  private receiveHead(received: Head): void {
-    const { inForce } = this.phase;
-    const { head } = this.known;
-    const { lineage, revision, digest } = received;
+  private receiveHead({ lineage, revision, digest }: Head): void {
+    const { inForce, head } = this;
     const isSameLog = inForce === null || inForce.lineage === lineage;
     if (isSameLog && (head?.lineage !== lineage || revision >= head.revision)) {
-      this.know({ head: { lineage, revision, digest } });
-      this.noteIfAtHead(inForce);
+      this.head = { lineage, revision, digest };
+      this.noteIfAtHead();
     }
     // As a rule the message is late. But a database that was set back or restored is noticed in this way too, and only
     // the feed API can tell which it is.
-    if (!isSameLog || revision < (inForce?.revision ?? 0)) this.know({ mustFetch: true });
+    if (!isSameLog || revision < (inForce?.revision ?? 0)) this.mustFetch = true;
     this.wake();
   }
 
-  private receiveLargeChange(head: Head): void {
-    const { inForce } = this.phase;
-    const isInForce = inForce?.lineage === head.lineage && head.revision <= inForce.revision;
-    if (!isInForce) this.know({ mustFetch: true });
-    this.receiveHead(head);
+  private isInForce({ lineage, revision }: Head): boolean {
+    return this.inForce?.lineage === lineage && revision <= this.inForce.revision;
   }
 
   /** Begins a step if none is under way. */
   private wake(): void {
-    const { name, inForce } = this.phase;
-    const isAwaited = name === 'awaiting' && (this.hasNextChange || this.knowledge.mustFetch);
-    if (name === 'starting' || name === 'idle' || isAwaited) this.begin(inForce, null);
-  }
-
-  private endWait(): void {
-    const { name, inForce } = this.phase;
-    if (name !== 'awaiting') return;
-    this.know({ hasAwaited: true });
-    this.begin(inForce, null);
-  }
-
-  private resume(): void {
-    const { phase } = this;
-    if (phase.name === 'stopped') return;
-    if (phase.name !== 'yielding' && phase.name !== 'retrying') {
-      throw this.impossible('resumed');
-    }
-    this.begin(phase.inForce, phase.load);
-  }
-
-  private stop(): void {
-    const { name, inForce } = this.phase;
-    if (STEPS.has(name)) this.enter({ name: 'stopping', inForce });
-    else if (name !== 'stopping' && name !== 'stopped') this.end();
+    const isAwaited = this.phase === 'awaiting' && (this.hasNextChange || this.mustFetch);
+    if (this.phase === 'starting' || this.phase === 'idle' || isAwaited) this.begin();
   }
 
   // The next step
 
-  /** Begins the one step that leads on from the configuration in force. @param load a load that is due */
-  private begin(inForce: Head | null, load: LoadCause | null): void {
-    if (inForce === null || load !== null) return this.load(inForce, load ?? 'start');
+  /** Begins the one step that leads on from the configuration in force. */
+  private begin(): void {
+    const { inForce, head } = this;
+    if (inForce === null || this.load !== null) return this.beginLoad(this.load ?? 'start');
     const change = this.pending.nextAfter(inForce);
-    if (change) return this.apply(inForce, change);
-    const { head, mustFetch, hasAwaited, isAnnounced } = this.known;
+    if (change) return this.apply(change);
     const isBehind = head !== null && head.revision > inForce.revision;
-    if (mustFetch || (isBehind && hasAwaited)) return this.fetch(inForce);
-    if (isBehind) return this.enter({ name: 'awaiting', inForce }, { type: 'await' });
-    if (!isAnnounced) {
-      return this.enter({ name: 'announcing', inForce }, { type: 'announce', inForce });
+    if (this.mustFetch || (isBehind && this.hasAwaited)) {
+      if (isBehind) this.counters.gaps++;
+      this.mustFetch = false;
+      this.hasAwaited = false;
+      this.headBefore = head;
+      return this.enter('fetching', { type: 'fetch', inForce });
     }
-    if (head?.revision === inForce.revision && head.digest !== inForce.digest) {
-      return this.repair(inForce);
-    }
-    this.know({ isCaughtUp: true });
-    this.enter({ name: 'idle', inForce }, { type: 'recordIfDue' }, { type: 'reportCaughtUp' });
+    if (isBehind) return this.enter('awaiting', { type: 'await' });
+    if (!this.isAnnounced) return this.enter('announcing', { type: 'announce', inForce });
+    if (head?.revision === inForce.revision && head.digest !== inForce.digest) return this.repair();
+    this.isCaughtUp = true;
+    this.enter('idle', { type: 'recordIfDue' });
   }
 
-  private load(inForce: Head | null, cause: LoadCause): void {
+  private beginLoad(cause: LoadCause): void {
     // Changes that were received before the difference was noticed may belong to another log.
     if (cause === 'digest') this.pending.clear();
-    const atLeast = leastRevision(cause, inForce, this.known.head);
-    this.enter({ name: 'loading', inForce, cause }, { type: 'load', cause, atLeast });
+    this.load = cause;
+    const atLeast = leastRevision(cause, this.inForce, this.head);
+    this.enter('loading', { type: 'load', cause, atLeast });
   }
 
-  private apply(inForce: Head, change: Change): void {
+  private apply(change: Change): void {
     if (change.operations.some((operation) => operation.type === 'reload')) {
       // Its work is the load. If the database is set back meanwhile, it must not lead to another load.
-      this.pending.drop(change);
-      return this.succeed(inForce, 'replaced');
+      this.pending.remove(change.revision);
+      return this.succeed('replaced');
     }
     this.expectedDigest = change.digest;
-    this.enter({ name: 'applying', inForce, change }, { type: 'apply', change });
-  }
-
-  private fetch(inForce: Head): void {
-    const { head } = this.known;
-    if (head !== null && head.revision > inForce.revision) this.counters.gaps++;
-    this.know({ mustFetch: false, hasAwaited: false });
-    this.enter({ name: 'fetching', inForce, headBefore: head }, { type: 'fetch', inForce });
+    this.enter('applying', { type: 'apply', change });
   }
 
   // Outcomes of steps
@@ -216,56 +199,49 @@ export class FollowerMachine {
   private loaded(cause: LoadCause, inForce: Head): void {
     this.counters.loads[cause]++;
     // The head of another log says nothing about this one.
-    if (this.known.head?.lineage !== inForce.lineage) this.know({ head: null });
+    if (this.head?.lineage !== inForce.lineage) this.head = null;
     this.moveTo(inForce);
-    const { name } = this.phase;
-    if (name === 'starting' || name === 'stopped') this.enter({ name, inForce });
-    else if (name === 'stopping') this.end(inForce);
-    else if (name === 'loading') this.succeed(inForce);
-    else throw this.impossible('loaded');
+    if (this.phase === 'loading' || this.phase === 'stopping') this.succeed();
   }
 
   private applied(point: LogPoint): void {
-    const { name, inForce: before } = this.phase;
-    if ((name !== 'applying' && name !== 'stopping') || before === null) {
-      throw this.impossible('applied');
-    }
-    const inForce = { ...before, ...point };
     const isRight = point.digest === this.expectedDigest;
     this.counters.changesApplied++;
-    this.moveTo(inForce, isRight);
+    this.moveTo({ ...this.base, ...point }, isRight);
     this.emit({ type: 'recordIfDue' });
-    if (name === 'stopping') this.end(inForce);
-    else if (isRight) this.succeed(inForce);
-    else this.repair(inForce);
+    if (isRight || this.phase === 'stopping') this.succeed();
+    else this.repair();
   }
 
-  private fetched(event: FetchOutcome): void {
-    const { phase } = this;
-    if (phase.name === 'stopping') return this.end();
-    if (phase.name !== 'fetching') throw this.impossible(event.type);
-    this.know({ refusals: 0 });
-    if (event.type === 'fetched') return this.recordPage(phase, event.page);
-    // After `overtaken`, the next step applies the change that was received meanwhile.
-    this.succeed(phase.inForce, event.type === 'logPruned' ? 'pruned' : null);
-  }
-
-  private announced(): void {
-    const { phase } = this;
-    if (phase.name === 'stopping') return this.end();
-    if (phase.name !== 'announcing') throw this.impossible('announced');
-    // From now on writes wait for this follower. What was committed before they knew of it is in the log.
-    this.know({ isAnnounced: true, mustFetch: true });
-    this.succeed(phase.inForce);
+  private fetched({ head, changes }: ChangesPage): void {
+    if (this.phase === 'stopping') return this.enter('stopped');
+    this.refusals = 0;
+    const { lineage, revision } = this.base;
+    if (head.lineage !== lineage) {
+      this.log(
+        'warn',
+        { revision, headRevision: head.revision },
+        'the database was restored or is another one; loading its configuration',
+      );
+      return this.succeed('lineage');
+    }
+    for (const change of changes) this.pending.add(lineage, change);
+    // A head that was received during the request is newer than the page.
+    if (this.head === this.headBefore || head.revision > (this.head?.revision ?? 0))
+      this.head = head;
+    this.noteIfAtHead();
+    // The log ends before the revision in force: the database was set back. Only a snapshot tells what it holds.
+    if (head.revision < revision) return this.succeed('digest');
+    if (head.revision > revision && !this.hasNextChange)
+      return this.fail('failed', `the change log has no revision ${revision + 1}`);
+    this.succeed();
   }
 
   private failed(kind: FailureKind, reason: string): void {
-    const { phase } = this;
-    if (phase.name === 'stopping') return this.end();
     if (kind === 'wrongDigest') this.counters.digestMismatches++;
-    switch (phase.name) {
+    switch (this.phase) {
       case 'loading':
-        return this.fail(phase.cause, reason);
+        return this.fail(this.load, reason);
       case 'applying':
         return this.fail('failed', reason);
       case 'fetching':
@@ -273,50 +249,26 @@ export class FollowerMachine {
       case 'announcing':
         return this.fail(null, reason);
       default:
-        throw this.impossible('failed');
+        return this.enter('stopped');
     }
-  }
-
-  private recordPage({ inForce, headBefore }: Fetching, page: ChangesPage): void {
-    const { revision } = inForce;
-    const { lineage } = page.head;
-    if (lineage !== inForce.lineage) {
-      this.log(
-        'warn',
-        { revision, headRevision: page.head.revision },
-        'the database was restored or is another one; loading its configuration',
-      );
-      return this.succeed(inForce, 'lineage');
-    }
-    for (const change of page.changes) this.pending.add(lineage, change);
-    // A head that was received during the request is newer than the page.
-    const { head } = this.known;
-    if (head === headBefore || page.head.revision > (head?.revision ?? 0)) {
-      this.know({ head: page.head });
-    }
-    this.noteIfAtHead(inForce);
-    // The log ends before the revision in force: the database was set back. Only a snapshot tells what it holds.
-    if (page.head.revision < revision) return this.succeed(inForce, 'digest');
-    if (page.head.revision > revision && !this.hasNextChange) {
-      return this.fail('failed', `the change log has no revision ${revision + 1}`);
-    }
-    this.succeed(inForce);
   }
 
   /** @returns the load that follows, if any: the feed API can be reached and has refused the changes too often. */
   private loadAfterFailedFetch(kind: FailureKind): LoadCause | null {
-    const refusals = this.known.refusals + (kind === 'refused' ? 1 : 0);
-    const isTooOften = kind === 'refused' && refusals >= MAX_REFUSALS;
-    this.know({ mustFetch: true, refusals: isTooOften ? 0 : refusals });
-    return isTooOften ? 'failed' : null;
+    this.mustFetch = true;
+    if (kind !== 'refused' || ++this.refusals < MAX_REFUSALS) return null;
+    this.refusals = 0;
+    return 'failed';
   }
 
-  private know(change: Partial<FollowerKnowledge>): void {
-    this.known = { ...this.known, ...change };
+  /** What is in force, during a step that needs it. */
+  private get base(): Head {
+    if (this.inForce === null) throw new Error('nothing is in force');
+    return this.inForce;
   }
 
   private enter(phase: FollowerPhase, ...effects: FollowerEffect[]): void {
-    this.current = phase;
+    this.phase = phase;
     this.emit(...effects);
   }
 
@@ -330,49 +282,44 @@ export class FollowerMachine {
 
   /** Another revision is in force. It is acknowledged only if it is what the log has. */
   private moveTo(inForce: Head, isRight = true): void {
-    this.know({ hasAwaited: false });
+    this.inForce = inForce;
+    this.hasAwaited = false;
     this.pending.dropThrough(inForce);
     if (isRight) this.emit({ type: 'acknowledge', inForce });
-    this.noteIfAtHead(inForce);
+    this.noteIfAtHead();
   }
 
-  private noteIfAtHead(inForce: Head | null): void {
-    if (this.known.head?.revision === inForce?.revision) this.emit({ type: 'noteAtHead' });
+  private noteIfAtHead(): void {
+    if (this.head?.revision === this.inForce?.revision) this.emit({ type: 'noteAtHead' });
   }
 
   /** A step has succeeded. @param load the load that must follow, if any */
-  private succeed(inForce: Head, load: LoadCause | null = null): void {
-    this.know({ failures: 0 });
-    this.enter({ name: 'yielding', inForce, load }, { type: 'yield' });
+  private succeed(load: LoadCause | null = null): void {
+    if (this.phase === 'stopping') return this.enter('stopped');
+    this.failures = 0;
+    this.load = load;
+    this.enter('yielding', { type: 'yield' });
   }
 
   /** A step has failed. @param load as in `succeed` */
   private fail(load: LoadCause | null, reason: string): void {
-    const { failures } = this.known;
+    const { failures } = this;
     this.counters.feedFailures++;
     this.log('warn', { reason, failures }, 'cannot follow the change log; trying again');
-    this.know({ failures: failures + 1 });
-    const { inForce } = this.phase;
-    this.enter({ name: 'retrying', inForce, load }, { type: 'pause', failures });
+    this.failures++;
+    this.load = load;
+    this.enter('retrying', { type: 'pause', failures });
   }
 
   /** What is in force is not what the log has at that revision. */
-  private repair(inForce: Head): void {
+  private repair(): void {
     this.counters.digestMismatches++;
     this.log(
       'error',
-      { revision: inForce.revision },
+      { revision: this.inForce?.revision },
       'the configuration differs from the control plane; loading a snapshot',
     );
-    this.succeed(inForce, 'digest');
-  }
-
-  private end(inForce = this.phase.inForce): void {
-    this.enter({ name: 'stopped', inForce }, { type: 'reportStopped' });
-  }
-
-  private impossible(event: FollowerEvent['type']): Error {
-    return new Error(`a follower that is ${this.phase.name} cannot take '${event}'`);
+    this.succeed('digest');
   }
 }
 

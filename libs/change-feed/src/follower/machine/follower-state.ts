@@ -2,75 +2,46 @@ import type { Change, Head, LogPoint } from '@weir/config-model';
 import type { ChangesPage } from '../../protocol/changes.js';
 import type { Traced } from '../../protocol/protocol.js';
 
-/** Why a follower loaded a whole snapshot. */
-export type LoadCause = 'disk' | 'start' | 'replaced' | 'pruned' | 'lineage' | 'digest' | 'failed';
-
 /** Plain counters, read by the process's metrics. */
-export interface FollowerCounters {
-  changesApplied: number;
+export class FollowerCounters {
+  changesApplied = 0;
   /** Changes received that were in force already. */
-  duplicates: number;
+  duplicates = 0;
   /** Requests for changes that had not been received. */
-  gaps: number;
+  gaps = 0;
   /** Steps that failed and were retried. */
-  feedFailures: number;
+  feedFailures = 0;
   /** Configurations with another digest than the control plane's: in force, or loaded and rejected. */
-  digestMismatches: number;
-  loads: Record<LoadCause, number>;
+  digestMismatches = 0;
+  readonly loads = { disk: 0, start: 0, replaced: 0, pruned: 0, lineage: 0, digest: 0, failed: 0 };
 }
 
-export function newCounters(): FollowerCounters {
-  return {
-    changesApplied: 0,
-    duplicates: 0,
-    gaps: 0,
-    feedFailures: 0,
-    digestMismatches: 0,
-    loads: { disk: 0, start: 0, replaced: 0, pruned: 0, lineage: 0, digest: 0, failed: 0 },
-  };
-}
+/** Why a follower loads a whole snapshot. */
+export type LoadCause = keyof FollowerCounters['loads'];
 
 /** What a follower is doing now. One step is under way in `loading`, `applying`, `fetching` and `announcing`. */
 export type FollowerPhase =
-  /** Before the first message, or until Redis was tried once. `inForce` is what was on disk. */
-  | { readonly name: 'starting'; readonly inForce: Head | null }
+  /** Before the first message, or until Redis was tried once. What is in force was on disk. */
+  | 'starting'
   /** Loads a whole snapshot. */
-  | { readonly name: 'loading'; readonly inForce: Head | null; readonly cause: LoadCause }
+  | 'loading'
   /** Applies the change that follows the revision in force. */
-  | { readonly name: 'applying'; readonly inForce: Head; readonly change: Change }
-  /** Fetches the changes after the revision in force. `headBefore` is the head that was known when it began. */
-  | { readonly name: 'fetching'; readonly inForce: Head; readonly headBefore: Head | null }
+  | 'applying'
+  /** Fetches the changes after the revision in force. */
+  | 'fetching'
   /** Writes its lease to Redis for the first time. */
-  | { readonly name: 'announcing'; readonly inForce: Head }
-  /** A step has succeeded; other work of the process may run now. The next step is a load if `load` is set. */
-  | { readonly name: 'yielding'; readonly inForce: Head; readonly load: LoadCause | null }
+  | 'announcing'
+  /** A step has succeeded; other work of the process may run now. */
+  | 'yielding'
   /** A step has failed; the next one begins after a pause. */
-  | { readonly name: 'retrying'; readonly inForce: Head | null; readonly load: LoadCause | null }
+  | 'retrying'
   /** A newer head is known. The changes up to it are probably on their way. */
-  | { readonly name: 'awaiting'; readonly inForce: Head }
+  | 'awaiting'
   /** At the head. */
-  | { readonly name: 'idle'; readonly inForce: Head }
+  | 'idle'
   /** `stop()` was called while a step was under way. */
-  | { readonly name: 'stopping'; readonly inForce: Head | null }
-  | { readonly name: 'stopped'; readonly inForce: Head | null };
-
-/** What a follower knows, whatever it is doing. */
-export interface FollowerKnowledge {
-  /** The newest head of the log in force. Null: none was received yet. */
-  readonly head: Head | null;
-  /** The changes must be fetched, whatever `head` says: a message may have been lost, or spoke of another log. */
-  readonly mustFetch: boolean;
-  /** The changes up to the newer head have been awaited for long enough. */
-  readonly hasAwaited: boolean;
-  /** The lease is written: writes wait for this follower. */
-  readonly isAnnounced: boolean;
-  /** What is in force was the newest at least once. */
-  readonly isCaughtUp: boolean;
-  /** How often in a row the feed API refused to give the changes. */
-  readonly refusals: number;
-  /** How many steps in a row have failed. */
-  readonly failures: number;
-}
+  | 'stopping'
+  | 'stopped';
 
 /**
  * Why a step failed: the feed API cannot answer now (`unavailable`), it will not answer (`refused`), a snapshot does
@@ -122,7 +93,6 @@ export type FollowerEffect =
   | { readonly type: 'acknowledge'; readonly inForce: Head }
   /** What is in force is known to be the newest at this moment. */
   | { readonly type: 'noteAtHead' }
-  | { readonly type: 'reportCaughtUp' }
   /** Write a new snapshot to disk if the disk has lost changes. */
   | { readonly type: 'recordIfDue' }
   | {
@@ -130,5 +100,4 @@ export type FollowerEffect =
       readonly level: 'warn' | 'error';
       readonly fields: object;
       readonly message: string;
-    }
-  | { readonly type: 'reportStopped' };
+    };
