@@ -6,8 +6,7 @@ export { type FeedDownloads, feedDownloads } from './server/download-pool.js';
 export { createFeedServer, type FeedSource, type LogPage } from './server/feed-server.js';
 export {
   type Deployment,
-  messageKey,
-  MessageSigner,
+  DeploymentMessages,
   redisNames,
   type Refusal,
 } from './protocol/signed-messages.js';

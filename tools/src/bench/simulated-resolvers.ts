@@ -3,7 +3,7 @@
  * acknowledges as a real one does and renews its lease. It applies nothing. FEED_TOKENS signs their messages. It prints
  * a line when all of them follow.
  */
-import { messageKey, MessageSigner, redisNames } from '@weir/change-feed';
+import { DeploymentMessages } from '@weir/change-feed';
 import type { Head } from '@weir/config-model';
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
@@ -27,8 +27,9 @@ const POINT_CHARACTERS = 60;
 
 const order = JSON.parse(process.argv[2] ?? '') as SimulatedResolvers;
 const { hostname, port, password } = new URL(order.redisUrl);
-const names = redisNames(order.deploymentId);
-const key = messageKey(process.env['FEED_TOKENS'] ?? '');
+const deployment = { id: order.deploymentId, tokens: () => [process.env['FEED_TOKENS'] ?? ''] };
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const { names } = new DeploymentMessages(deployment, silent);
 
 /** A command of the protocol of Redis. */
 function command(...parts: readonly string[]): string {
@@ -51,7 +52,7 @@ function openConnection(onText: (text: string) => void): Socket {
 
 class SimulatedFollower {
   private readonly id = `simulated-${randomUUID()}`;
-  private readonly signer = new MessageSigner(() => key, Date.now);
+  private readonly messages = new DeploymentMessages(deployment, silent);
   private readonly socket: Socket;
   private carried = '';
   private intervalMs = 0;
@@ -104,7 +105,7 @@ class SimulatedFollower {
 
   private message(): string {
     const state = { id: this.id, kind: 'resolver', name: null, inForce: this.head, feedVersion: 1 };
-    return this.signer.sign(names.follower, JSON.stringify(state));
+    return this.messages.sign(names.follower, JSON.stringify(state));
   }
 }
 

@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  CLOCK_TOLERANCE_MS,
-  messageKey,
-  MessageSigner,
-  MessageVerifier,
-} from './signed-messages.js';
+import { CLOCK_TOLERANCE_MS, DeploymentMessages } from './signed-messages.js';
 
 const [OLD, NEW] = ['the-old-token-of-the-feed', 'the-new-token-of-the-feed'];
 const CHANNEL = 'weir:0123:head';
@@ -14,21 +9,20 @@ function clock(startMs = 1_800_000_000_000) {
   return time;
 }
 
-function signerOf(token: string, nowMs: () => number) {
-  const key = messageKey(token);
-  return new MessageSigner(() => key, nowMs);
+function messagesOf(tokens: readonly string[], nowMs: () => number) {
+  const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  return new DeploymentMessages({ id: 'weir', tokens: () => tokens }, silent, nowMs);
 }
 
-function verifierOf(tokens: readonly string[], nowMs: () => number) {
-  const keys = tokens.map(messageKey);
-  return new MessageVerifier(() => keys, nowMs);
+function signerOf(token: string, nowMs: () => number) {
+  return messagesOf([token], nowMs);
 }
 
 describe('a signed message', () => {
   it('is accepted with its text, whatever is in it', () => {
     const { read } = clock();
     const signer = signerOf(OLD, read);
-    const verifier = verifierOf([OLD], read);
+    const verifier = messagesOf([OLD], read);
     for (const text of ['', '.', '{"a":"b.c"}', 'ä\n☃', 'x'.repeat(300_000)]) {
       expect(verifier.verify(CHANNEL, signer.sign(CHANNEL, text))).toMatchObject({ text });
     }
@@ -36,18 +30,18 @@ describe('a signed message', () => {
 
   it('is accepted under any of the keys, so that the key can be replaced', () => {
     const { read } = clock();
-    const verifier = verifierOf([NEW, OLD], read);
+    const verifier = messagesOf([NEW, OLD], read);
     for (const token of [OLD, NEW]) {
       const message = signerOf(token, read).sign(CHANNEL, 'text');
       expect(verifier.verify(CHANNEL, message)).toMatchObject({ text: 'text' });
     }
     const message = signerOf(OLD, read).sign(CHANNEL, 'text');
-    expect(verifierOf([NEW], read).verify(CHANNEL, message)).toBe('forged');
+    expect(messagesOf([NEW], read).verify(CHANNEL, message)).toBe('forged');
   });
 
   it('is forged when any byte of it is another, or its channel', () => {
     const { read } = clock();
-    const verifier = verifierOf([OLD], read);
+    const verifier = messagesOf([OLD], read);
     const message = signerOf(OLD, read).sign(CHANNEL, 'text');
     for (let at = 0; at < message.length; at++) {
       // The last character of the signature has four bits that do not count, and the point after it is not signed.
@@ -66,7 +60,7 @@ describe('a signed message', () => {
   it('is accepted once, and not after a later one of its sender', () => {
     const { read } = clock();
     const [signer, another] = [signerOf(OLD, read), signerOf(OLD, read)];
-    const verifier = verifierOf([OLD], read);
+    const verifier = messagesOf([OLD], read);
     const [first, second] = [signer.sign(CHANNEL, '1'), signer.sign(CHANNEL, '2')];
     expect(verifier.verify(CHANNEL, second)).toMatchObject({ text: '2' });
     expect(verifier.verify(CHANNEL, second)).toBe('replayed');
@@ -76,12 +70,12 @@ describe('a signed message', () => {
 
   it('can be read later with its time, if it is not forged, which counts for nothing else', () => {
     const time = clock();
-    const verifier = verifierOf([OLD], time.read);
+    const verifier = messagesOf([OLD], time.read);
     const message = signerOf(OLD, time.read).sign(CHANNEL, 'text');
     const sentMs = time.nowMs;
     time.nowMs += 10 * CLOCK_TOLERANCE_MS;
-    expect(verifier.open(CHANNEL, message)).toMatchObject({ text: 'text', sentMs });
-    expect(verifier.open('weir:0123:change', message)).toBeNull();
+    expect(verifier.read(CHANNEL, message)).toMatchObject({ text: 'text', sentMs });
+    expect(verifier.read('weir:0123:change', message)).toBeNull();
     time.nowMs = sentMs;
     expect(verifier.verify(CHANNEL, message)).toMatchObject({ text: 'text' });
   });
@@ -96,7 +90,7 @@ describe('a signed message', () => {
       [-CLOCK_TOLERANCE_MS, true],
       [-CLOCK_TOLERANCE_MS - 1, false],
     ] as const) {
-      const verified = verifierOf([OLD], () => sentMs + ms).verify(CHANNEL, message);
+      const verified = messagesOf([OLD], () => sentMs + ms).verify(CHANNEL, message);
       expect([ms, verified]).toMatchObject([ms, accepted ? { text: 'text' } : 'stale']);
     }
   });
@@ -104,7 +98,7 @@ describe('a signed message', () => {
   it('is accepted after the clock of its sender was set back', () => {
     const time = clock();
     const signer = signerOf(OLD, time.read);
-    const verifier = verifierOf([OLD], time.read);
+    const verifier = messagesOf([OLD], time.read);
     expect(verifier.verify(CHANNEL, signer.sign(CHANNEL, '1'))).toMatchObject({ text: '1' });
     time.nowMs -= 20_000;
     expect(verifier.verify(CHANNEL, signer.sign(CHANNEL, '2'))).toMatchObject({ text: '2' });
@@ -112,7 +106,7 @@ describe('a signed message', () => {
 
   it('costs the receiver no memory for senders that are gone', () => {
     const time = clock();
-    const verifier = verifierOf([OLD], time.read);
+    const verifier = messagesOf([OLD], time.read);
     const keptBy = verifier as unknown as { lastMs: Map<string, number> };
     for (let n = 0; n < 20_000; n++) {
       time.nowMs += 20;

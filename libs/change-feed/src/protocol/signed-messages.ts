@@ -15,7 +15,7 @@ const SENDER_BYTES = 12;
 const CLOCK_STEP_MS = 1_000;
 
 /** The key for messages on Redis that belongs to a token of the feed API. */
-export function messageKey(feedToken: string): KeyObject {
+function messageKey(feedToken: string): KeyObject {
   const bytes = hkdfSync('sha256', feedToken, '', 'weir redis messages', KEY_BYTES);
   return createSecretKey(Buffer.from(bytes));
 }
@@ -23,32 +23,6 @@ export function messageKey(feedToken: string): KeyObject {
 /** HMAC-SHA256 (RFC 2104) over the channel and what follows the signature in a message. */
 function signatureOf(key: KeyObject, channel: string, signed: string): Buffer {
   return createHmac('sha256', key).update(`${channel}\n`).update(signed).digest();
-}
-
-/**
- * Signs the messages of one sender: `<signature>.<sender>.<time>.<text>`. Each has a later time than the one before, in
- * milliseconds since 1970, so that a receiver recognises a repetition.
- */
-export class MessageSigner {
-  private sender = newSender();
-  private lastMs = 0;
-
-  /** @param key the one to sign with at the moment. @param nowMs milliseconds since 1970 */
-  constructor(
-    private readonly key: () => KeyObject,
-    private readonly nowMs: () => number,
-  ) {}
-
-  sign(channel: string, text: string): string {
-    const nowMs = this.nowMs();
-    if (nowMs < this.lastMs - CLOCK_STEP_MS) {
-      this.sender = newSender();
-      this.lastMs = 0;
-    }
-    this.lastMs = Math.max(this.lastMs + 1, nowMs);
-    const signed = `${this.sender}.${this.lastMs}.${text}`;
-    return `${signatureOf(this.key(), channel, signed).toString('base64url')}.${signed}`;
-  }
 }
 
 function newSender(): string {
@@ -79,57 +53,6 @@ interface SignedMessage {
   readonly sender: string;
   /** In milliseconds since 1970. */
   readonly sentMs: number;
-}
-
-/** Tells which messages were sent by a process of the deployment, lately, and are no repetition. */
-export class MessageVerifier {
-  /** When the last message of each sender was sent. Only senders with a key get here. */
-  private readonly lastMs = new Map<string, number>();
-  private sweepAt = SWEEP_SENDERS;
-
-  /** @param keys those that are accepted at the moment. @param nowMs milliseconds since 1970 */
-  constructor(
-    private readonly keys: () => readonly KeyObject[],
-    private readonly nowMs: () => number,
-  ) {}
-
-  verify(channel: string, message: string): SignedMessage | Refusal {
-    const opened = this.open(channel, message);
-    if (opened === null) return 'forged';
-    const { sender, sentMs } = opened;
-    const nowMs = this.nowMs();
-    if (Math.abs(nowMs - sentMs) > CLOCK_TOLERANCE_MS) return 'stale';
-    if (sentMs <= (this.lastMs.get(sender) ?? 0)) return 'replayed';
-    this.remember(sender, sentMs, nowMs);
-    return opened;
-  }
-
-  /** Reads a message of any age, as often as it comes. @returns null when it is forged */
-  open(channel: string, message: string): SignedMessage | null {
-    const signed = message.slice(SIGNATURE_LENGTH + 1);
-    const [head, sender, time] = SIGNED.exec(signed) ?? [];
-    if (head === undefined || !this.isSigned(channel, message.slice(0, SIGNATURE_LENGTH), signed)) {
-      return null;
-    }
-    return { text: signed.slice(head.length), sentMs: Number(time), sender };
-  }
-
-  private isSigned(channel: string, signature: string, signed: string): boolean {
-    const presented = Buffer.from(signature, 'base64url');
-    return this.keys().some((key) => {
-      const expected = signatureOf(key, channel, signed);
-      return presented.length === expected.length && timingSafeEqual(presented, expected);
-    });
-  }
-
-  private remember(sender: string, sentMs: number, nowMs: number): void {
-    this.lastMs.set(sender, sentMs);
-    if (this.lastMs.size < this.sweepAt) return;
-    for (const [one, lastMs] of this.lastMs) {
-      if (lastMs < nowMs - CLOCK_TOLERANCE_MS) this.lastMs.delete(one);
-    }
-    this.sweepAt = Math.max(SWEEP_SENDERS, 2 * this.lastMs.size);
-  }
 }
 
 /** What all processes of a deployment share. */
@@ -181,13 +104,20 @@ const EXPLANATIONS: Readonly<Record<Refusal, string>> = {
   stale: 'a message on Redis was sent too long ago or in the future, and is ignored',
 };
 
-/** The messages of a deployment on Redis, as a process signs and verifies them. */
+/**
+ * The messages of a deployment on Redis, as one process signs and verifies them: `<signature>.<sender>.<time>.<text>`.
+ * Each of a sender has a later time than the one before, in milliseconds since 1970, so that a receiver recognises a
+ * repetition.
+ */
 export class DeploymentMessages {
   /** Messages that were ignored. */
   readonly refused: Record<Refusal, number> = { forged: 0, replayed: 0, stale: 0 };
   readonly names: RedisNames;
-  private readonly signer: MessageSigner;
-  private readonly verifier: MessageVerifier;
+  private sender = newSender();
+  private signedMs = 0;
+  /** When the last message of each sender was sent. Only senders with a key get here. */
+  private readonly lastMs = new Map<string, number>();
+  private sweepAt = SWEEP_SENDERS;
   private readonly loggedMs = new Map<Refusal, number>();
   /** By token. */
   private readonly keys = new Map<string, KeyObject>();
@@ -199,41 +129,71 @@ export class DeploymentMessages {
     private readonly nowMs: () => number = Date.now,
   ) {
     this.names = redisNames(deployment.id);
-    this.signer = new MessageSigner(() => this.currentKeys()[0], nowMs);
-    this.verifier = new MessageVerifier(() => this.currentKeys(), nowMs);
   }
 
   sign(channel: string, text: string): string {
-    return this.signer.sign(channel, text);
+    const nowMs = this.nowMs();
+    if (nowMs < this.signedMs - CLOCK_STEP_MS) {
+      this.sender = newSender();
+      this.signedMs = 0;
+    }
+    this.signedMs = Math.max(this.signedMs + 1, nowMs);
+    const signed = `${this.sender}.${this.signedMs}.${text}`;
+    const [key] = this.currentKeys();
+    return `${signatureOf(key, channel, signed).toString('base64url')}.${signed}`;
   }
 
   /** The text of a message; null: it is to be ignored, and was counted. */
   open(channel: string, message: string): string | null {
-    const opened = this.verifier.verify(channel, message);
+    const opened = this.verify(channel, message);
     if (typeof opened !== 'string') return opened.text;
     this.refused[opened]++;
     this.logRefusal(opened, channel);
     return null;
   }
 
-  /** As `open`, for a message that may have been received before, and is not needed then. */
-  openAgain(channel: string, message: string): string | null {
-    const opened = this.verifier.verify(channel, message);
-    return typeof opened === 'string' ? null : opened.text;
+  /** A message that was sent lately and is no repetition, or why it is to be ignored. */
+  verify(channel: string, message: string): SignedMessage | Refusal {
+    const opened = this.read(channel, message);
+    if (opened === null) return 'forged';
+    const { sender, sentMs } = opened;
+    const nowMs = this.nowMs();
+    if (Math.abs(nowMs - sentMs) > CLOCK_TOLERANCE_MS) return 'stale';
+    if (sentMs <= (this.lastMs.get(sender) ?? 0)) return 'replayed';
+    this.remember(sender, sentMs, nowMs);
+    return opened;
   }
 
-  /** A message that may be old, and how old it is; null: nobody of this deployment has sent it. */
-  openKept(
-    channel: string,
-    message: string,
-  ): { readonly text: string; readonly ageMs: number } | null {
-    const opened = this.verifier.open(channel, message);
-    return opened && { text: opened.text, ageMs: this.nowMs() - opened.sentMs };
+  /** Reads a message of any age, as often as it comes. @returns null when it is forged */
+  read(channel: string, message: string): SignedMessage | null {
+    const signed = message.slice(SIGNATURE_LENGTH + 1);
+    const [head, sender, time] = SIGNED.exec(signed) ?? [];
+    if (head === undefined || !this.isSigned(channel, message.slice(0, SIGNATURE_LENGTH), signed)) {
+      return null;
+    }
+    return { text: signed.slice(head.length), sentMs: Number(time), sender };
+  }
+
+  private isSigned(channel: string, signature: string, signed: string): boolean {
+    const presented = Buffer.from(signature, 'base64url');
+    return this.currentKeys().some((key) => {
+      const expected = signatureOf(key, channel, signed);
+      return presented.length === expected.length && timingSafeEqual(presented, expected);
+    });
   }
 
   private currentKeys(): readonly KeyObject[] {
     const tokens = this.deployment.tokens();
     return tokens.map((token) => this.keys.getOrInsertComputed(token, messageKey));
+  }
+
+  private remember(sender: string, sentMs: number, nowMs: number): void {
+    this.lastMs.set(sender, sentMs);
+    if (this.lastMs.size < this.sweepAt) return;
+    for (const [one, lastMs] of this.lastMs) {
+      if (lastMs < nowMs - CLOCK_TOLERANCE_MS) this.lastMs.delete(one);
+    }
+    this.sweepAt = Math.max(SWEEP_SENDERS, 2 * this.lastMs.size);
   }
 
   /** Somebody who can write to Redis must not fill the log. */

@@ -32,18 +32,18 @@ const MAX_TRACES = 1_000;
  * its message was lost or it was too large for one, goes on with the same trace.
  */
 export class RecentTraces {
-  private readonly traces = new Map<number, Required<Traced> & Pick<LogPoint, 'digest'>>();
+  /** By revision and digest: a log that was set back has another change with the same revision. */
+  private readonly traces = new Map<string, string>();
 
   add({ revision, digest, traceparent }: PublishedChange): void {
     if (traceparent === undefined) return;
-    this.traces.set(revision, { digest, traceparent });
+    this.traces.set(`${revision} ${digest}`, traceparent);
     dropOldest(this.traces, MAX_TRACES);
   }
 
-  /** Another change with the same revision, of a log that was set back, has another digest. */
   of({ revision, digest }: LogPoint): Traced {
-    const found = this.traces.get(revision);
-    return found?.digest === digest ? { traceparent: found.traceparent } : {};
+    const traceparent = this.traces.get(`${revision} ${digest}`);
+    return traceparent === undefined ? {} : { traceparent };
   }
 }
 
@@ -238,13 +238,13 @@ export class ChangePublisher {
   }
 
   private receiveLease(lease: string): void {
-    const { names } = this.messages;
-    const kept = this.messages.openKept(names.follower, lease);
-    if (kept !== null && kept.ageMs > LEASE_MS)
-      return this.receiveEndedLease(kept.text, kept.ageMs);
+    const channel = this.messages.names.follower;
+    const kept = this.messages.read(channel, lease);
+    const ageMs = this.clock.nowMs() - (kept?.sentMs ?? 0);
+    if (kept !== null && ageMs > LEASE_MS) return this.receiveEndedLease(kept.text, ageMs);
     // Often the same message was received a moment before.
-    const text = this.messages.openAgain(names.follower, lease);
-    if (text !== null) this.receive(text);
+    const message = this.messages.verify(channel, lease);
+    if (typeof message !== 'string') this.receive(message.text);
   }
 
   private receiveEndedLease(text: string, ageMs: number): void {
@@ -259,35 +259,30 @@ export class ChangePublisher {
   }
 
   private receive(text: string): void {
+    const { log } = this.options;
     try {
       const state = parseFollowerState(text);
-      this.reportVersion(state);
+      const { id, name, kind, inForce, feedVersion } = state;
+      // Writes wait for a follower of any version: `inForce` means the same in all.
+      if (feedVersion !== FEED_VERSION)
+        this.otherVersions.report(feedVersion, { follower: id, kind });
       const judgement = this.claims.judge(state);
       this.registry.update(state, performance.now(), judgement);
-      if (state.inForce !== null) this.onRevision(state.inForce.revision);
+      if (inForce !== null) this.onRevision(inForce.revision);
       if (judgement === 'unknown') void this.claims.resolveDoubts();
-      if (judgement === 'wrong') this.reportWrong(state);
+      if (judgement === 'wrong')
+        log.warn(
+          { follower: id, name, kind, revision: inForce?.revision },
+          'a follower has another configuration than the log has at this revision; it does not count as applied',
+        );
     } catch (error) {
-      this.options.log.warn({ reason: String(error) }, 'cannot read the message of a follower');
+      log.warn({ reason: String(error) }, 'cannot read the message of a follower');
     }
-  }
-
-  private reportWrong({ id, name, kind, inForce }: FollowerState): void {
-    this.options.log.warn(
-      { follower: id, name, kind, revision: inForce?.revision },
-      'a follower has another configuration than the log has at this revision; it does not count as applied',
-    );
   }
 
   private judgeAgain(): void {
     this.registry.judge((state) => this.claims.judge(state));
     this.registry.hold(this.claims.isInDoubt);
-  }
-
-  /** Writes wait for a follower of any version: `inForce` means the same in all. */
-  private reportVersion({ id, kind, feedVersion }: FollowerState): void {
-    if (feedVersion !== FEED_VERSION)
-      this.otherVersions.report(feedVersion, { follower: id, kind });
   }
 
   /** Sends a message to itself, on the way that the messages of followers take. */
