@@ -6,58 +6,40 @@ export interface Applied {
   readonly total: number;
 }
 
-/** How many resolvers have which revision of one log in force. Those revisions are few: all follow the head. */
-class RevisionCounts {
-  private readonly counts = new Map<number, number>();
-  /** Infinity: there is none. */
-  lowest = Infinity;
-
-  add(revision: number): void {
-    this.counts.set(revision, (this.counts.get(revision) ?? 0) + 1);
-    this.lowest = Math.min(this.lowest, revision);
-  }
-
-  remove(revision: number): void {
-    const left = (this.counts.get(revision) ?? 0) - 1;
-    if (left > 0) this.counts.set(revision, left);
-    else this.counts.delete(revision);
-    if (left <= 0 && revision === this.lowest) this.lowest = Math.min(...this.counts.keys());
-  }
-
-  countFrom(revision: number): number {
-    let sum = 0;
-    for (const [one, count] of this.counts) if (one >= revision) sum += count;
-    return sum;
-  }
-}
-
-/** What the live resolvers have in force, by log. There is one log, except after a restore. */
+/** How many live resolvers have which revision in force. Those revisions are few: all follow the head. */
 export class ResolverPositions {
-  private readonly logs = new Map<string, RevisionCounts>();
+  /** By log and revision. There is one log, except after a restore. */
+  private readonly logs = new Map<string, Map<number, number>>();
   private total = 0;
 
   add({ lineage, revision }: Position): void {
-    this.logs.getOrInsertComputed(lineage, () => new RevisionCounts()).add(revision);
+    const counts = this.logs.getOrInsertComputed(lineage, () => new Map<number, number>());
+    counts.set(revision, (counts.get(revision) ?? 0) + 1);
     this.total++;
   }
 
   /** @param resolver must have been added. */
   remove({ lineage, revision }: Position): void {
-    const log = this.logs.get(lineage);
-    log?.remove(revision);
-    if (log?.lowest === Infinity) this.logs.delete(lineage);
+    const counts = this.logs.get(lineage);
+    const left = (counts?.get(revision) ?? 0) - 1;
+    if (left > 0) counts?.set(revision, left);
+    else counts?.delete(revision);
+    if (counts?.size === 0) this.logs.delete(lineage);
     this.total--;
   }
 
   /** How many resolvers have the revision in force. One that follows another log has not. */
   applied({ lineage, revision }: Position): Applied {
-    return { applied: this.logs.get(lineage)?.countFrom(revision) ?? 0, total: this.total };
+    let applied = 0;
+    for (const [one, count] of this.logs.get(lineage) ?? []) if (one >= revision) applied += count;
+    return { applied, total: this.total };
   }
 
   /** The newest revision of a log that every resolver has in force; -1 if one follows another log. */
   common(lineage: string): number {
-    if (this.total === 0) return Infinity;
-    return this.logs.size === 1 ? (this.logs.get(lineage)?.lowest ?? -1) : -1;
+    const own = this.logs.get(lineage);
+    if (this.logs.size > (own === undefined ? 0 : 1)) return -1;
+    return Math.min(...(own?.keys() ?? []));
   }
 }
 

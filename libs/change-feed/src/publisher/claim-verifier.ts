@@ -8,54 +8,6 @@ interface Claim {
   readonly digest: string;
 }
 
-/**
- * What followers say about revisions that are newer than all that a replica of the control plane knows. The log has
- * such a revision, or had it and has lost it: a read of the head that begins later tells.
- */
-class Claims {
-  private readonly unjudged = new Map<string, { readonly claim: Claim; readonly number: number }>();
-  private highestRevision = -1;
-  private made = 0;
-
-  /** How many there have been; the number of the latest. */
-  get count(): number {
-    return this.made;
-  }
-
-  /** The highest revision of those that no read has judged; -1: there is none. */
-  get highest(): number {
-    return this.highestRevision;
-  }
-
-  add(claim: Claim): void {
-    const key = keyOf(claim);
-    if (this.unjudged.has(key)) return;
-    this.unjudged.set(key, { claim, number: ++this.made });
-    this.highestRevision = Math.max(this.highestRevision, claim.revision);
-  }
-
-  /**
-   * @param head revision of the log, by a read that began after the first `count` claims.
-   * @returns those that the log has lost. They are no longer claims, nor are those that it has passed.
-   */
-  judge(head: number, count: number): Claim[] {
-    const lost: Claim[] = [];
-    this.highestRevision = -1;
-    for (const [key, { claim, number }] of this.unjudged) {
-      const isPassed = claim.revision <= head;
-      if (!isPassed && number <= count) lost.push(claim);
-      if (isPassed || number <= count) this.unjudged.delete(key);
-      else this.highestRevision = Math.max(this.highestRevision, claim.revision);
-    }
-    return lost;
-  }
-
-  clear(): void {
-    this.unjudged.clear();
-    this.highestRevision = -1;
-  }
-}
-
 /** The same configuration may come back at another revision, so a digest alone is no key. */
 function keyOf({ revision, digest }: Claim): string {
   return `${revision} ${digest}`;
@@ -94,7 +46,12 @@ export class KnownPoints {
   private lineage: string | null = null;
   private readonly digests = new Map<number, string>();
   private newest = -1;
-  private readonly claims = new Claims();
+  /**
+   * By key, what followers have said about revisions that are newer than all that is known here, with its number. The
+   * log has such a revision, or had it and has lost it: a read of the head that begins later tells.
+   */
+  private readonly claims = new Map<string, Claim & { readonly number: number }>();
+  private claimsMade = 0;
   /** Keys of revisions that the log has had and has lost. */
   private readonly lost = new Set<string>();
   private strictUntilMs: number;
@@ -119,7 +76,8 @@ export class KnownPoints {
     const isOther = known !== undefined && known !== digest;
     if (isOther) this.cut(revision, nowMs);
     // Or another replica has committed a later change, which has arrived here first.
-    const isBehind = revision <= Math.max(this.newest, this.claims.highest);
+    const isBehind =
+      revision <= this.newest || this.claims.values().some((claim) => claim.revision >= revision);
     if (isBehind && known === undefined) this.doubts++;
     this.remember({ revision, digest });
     return isOther || this.isInDoubt;
@@ -127,7 +85,7 @@ export class KnownPoints {
 
   /** Call it before the head is read, and hand the result to `read`. */
   beginRead(): BegunRead {
-    return { newest: this.newest, doubts: this.doubts, claims: this.claims.count };
+    return { newest: this.newest, doubts: this.doubts, claims: this.claimsMade };
   }
 
   /** Takes the head of the log. @returns whether the log was set back. */
@@ -135,7 +93,7 @@ export class KnownPoints {
     this.follow(lineage);
     const known = this.digests.get(revision);
     const isOther = known !== undefined && known !== digest;
-    const lost = this.claims.judge(revision, begun.claims);
+    const lost = this.judgeClaims(revision, begun.claims);
     const isSetBack = revision < begun.newest || isOther || lost.length > 0;
     if (isSetBack) this.cut(revision, nowMs);
     for (const claim of lost) this.lose(claim);
@@ -149,10 +107,29 @@ export class KnownPoints {
     if (lineage !== this.lineage) return 'right';
     const isAhead = revision > this.newest;
     if (this.lost.has(keyOf({ revision, digest }))) return 'wrong';
-    if (isAhead) this.claims.add({ revision, digest });
+    if (isAhead) this.claim({ revision, digest });
     if (this.isInDoubt || (isAhead && nowMs < this.strictUntilMs)) return 'unknown';
     const known = this.digests.get(revision);
     return known === undefined || digest === known ? 'right' : 'wrong';
+  }
+
+  private claim(claim: Claim): void {
+    const key = keyOf(claim);
+    if (!this.claims.has(key)) this.claims.set(key, { ...claim, number: ++this.claimsMade });
+  }
+
+  /**
+   * @param head revision of the log, by a read that began after the first `count` claims.
+   * @returns those that the log has lost. They are no longer claims, nor are those that it has passed.
+   */
+  private judgeClaims(head: number, count: number): Claim[] {
+    const lost: Claim[] = [];
+    for (const [key, claim] of this.claims) {
+      const isPassed = claim.revision <= head;
+      if (!isPassed && claim.number <= count) lost.push(claim);
+      if (isPassed || claim.number <= count) this.claims.delete(key);
+    }
+    return lost;
   }
 
   private follow(lineage: string): void {
