@@ -39,7 +39,7 @@ async function* wholeBody(
   let response: FeedResponse | null = first;
   for (let attempts = 0; ;) {
     try {
-      response ??= await openRest(requests, restOf(request, offsetBytes, etag ?? ''));
+      response ??= await openRest(requests, request, offsetBytes, etag ?? '');
       for await (const chunk of response.body) {
         offsetBytes += chunk.length;
         attempts = 0;
@@ -49,7 +49,8 @@ async function* wholeBody(
     } catch (problem) {
       // Without a byte there is nothing to continue.
       const isContinuable = etag !== undefined && offsetBytes > 0 && !requests.closed.aborted;
-      if (!isContinuable || ++attempts > MAX_ATTEMPTS || !isWorthAnother(problem)) throw problem;
+      if (!(problem instanceof FeedError) || problem.isRefusal || !isContinuable) throw problem;
+      if (++attempts > MAX_ATTEMPTS) throw problem;
       const delayMs = Math.max(retryDelayMs(attempts, Math.random()), problem.retryAfterMs);
       await sleep(delayMs, undefined, { signal: requests.closed }).catch(() => undefined);
     }
@@ -57,22 +58,21 @@ async function* wholeBody(
   }
 }
 
-function restOf(request: FeedRequest, offsetBytes: number, etag: string): FeedRequest {
-  const range = { Range: `bytes=${offsetBytes}-`, 'If-Range': etag };
-  return { ...request, offsetBytes, headers: { ...request.headers, ...range } };
-}
-
-async function openRest(requests: FeedRequests, rest: FeedRequest): Promise<FeedResponse> {
-  const response = await requests.open(rest);
+async function openRest(
+  requests: FeedRequests,
+  request: FeedRequest,
+  offsetBytes: number,
+  etag: string,
+): Promise<FeedResponse> {
+  const headers = { Range: `bytes=${offsetBytes}-`, 'If-Range': etag };
+  const response = await requests.open({ ...request, offsetBytes, headers });
   if (response.status === 206) return response;
   response.cancel();
   throw new ReplacedError('the snapshot was replaced while it was downloaded');
 }
 
-class ReplacedError extends FeedError {}
-
-function isWorthAnother(problem: unknown): problem is FeedError {
-  return problem instanceof FeedError && !problem.isRefusal && !(problem instanceof ReplacedError);
+class ReplacedError extends FeedError {
+  override readonly isRefusal = true;
 }
 
 function damaged(cause: unknown): RowError {

@@ -119,9 +119,7 @@ export class FeedRequests {
     }
     const { statusCode: status = 0, headers } = response;
     const problem = problemOf(status, headers, what, offsetBytes);
-    const cancel = (): void => {
-      response.destroy();
-    };
+    const cancel = (): void => void response.destroy();
     if (problem === null) {
       return { status, headers, body: readBody(response, signal, what, startTimer), cancel };
     }

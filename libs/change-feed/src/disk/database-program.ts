@@ -294,7 +294,7 @@ function closeCurrent(): void {
 }
 
 /** What the thread does for its owner. Each call takes as long as the disk does. */
-export const databaseCalls = {
+const databaseCalls = {
   /** Opens a database. @returns what it has; null: there is none */
   open(path: string, form: DatabaseForm): Head | null {
     closeCurrent();

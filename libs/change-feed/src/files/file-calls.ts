@@ -18,15 +18,6 @@ import { parentPort } from 'node:worker_threads';
 
 // The program of a FileThread. It runs as it is, also from the sources, so it imports nothing but Node.
 
-/** A call, and its answer. Answers come in the order of the calls. */
-export interface FileCall {
-  readonly name: keyof FileCalls;
-  readonly args: readonly unknown[];
-}
-export type FileReply =
-  | { readonly result: unknown }
-  | { readonly error: Error; readonly code: string | undefined };
-
 export interface ListedFile {
   readonly name: string;
   readonly sizeBytes: number;
@@ -34,7 +25,7 @@ export interface ListedFile {
 }
 
 /** What a FileThread does for its owner. Each call takes as long as the disk does. */
-export const fileCalls = {
+const fileCalls = {
   makeFolder: (path: string): void => void mkdirSync(path, { recursive: true, mode: 0o700 }),
   list: (folder: string): ListedFile[] =>
     readdirSync(folder).map((name) => {
@@ -72,17 +63,15 @@ export const fileCalls = {
 
 export type FileCalls = typeof fileCalls;
 
-function answer({ name, args }: FileCall): FileReply {
+/** Answers come in the order of the calls. */
+parentPort?.on('message', (call: { name: keyof FileCalls; args: readonly unknown[] }) => {
   try {
-    return { result: (fileCalls[name] as (...args: readonly unknown[]) => unknown)(...args) };
+    const work = fileCalls[call.name] as (...args: readonly unknown[]) => unknown;
+    const result = work(...call.args);
+    const bytes = result instanceof Uint8Array ? [result.buffer as ArrayBuffer] : [];
+    parentPort?.postMessage({ result }, bytes);
   } catch (error) {
     // A copy of an error in another thread has no code.
-    return { error: error as Error, code: (error as NodeJS.ErrnoException).code };
+    parentPort?.postMessage({ error, code: (error as NodeJS.ErrnoException).code });
   }
-}
-
-parentPort?.on('message', (call: FileCall) => {
-  const reply = answer(call);
-  const isBytes = 'result' in reply && reply.result instanceof Uint8Array;
-  parentPort?.postMessage(reply, isBytes ? [(reply.result as Uint8Array<ArrayBuffer>).buffer] : []);
 });

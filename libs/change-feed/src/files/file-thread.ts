@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { endsWithin } from '../runtime/runtime.js';
-import type { FileCalls, FileReply } from './file-calls.js';
+import type { FileCalls } from './file-calls.js';
 
 // Node runs TypeScript without types of its own that need code, so tests run the source.
 const EXTENSION = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
@@ -19,6 +19,11 @@ type Calls<C> = Record<keyof C & string, (...args: never[]) => unknown>;
 const CLOSE_MS = 1_000;
 /** What calls change in the number of open files. */
 const OPENED: Readonly<Record<string, number>> = { open: 1, create: 1, close: -1 };
+
+/** How a program answers a call. */
+type Reply =
+  | { readonly result: unknown }
+  | { readonly error: Error; readonly code: string | undefined };
 
 interface Waiting {
   readonly name: string;
@@ -49,19 +54,11 @@ export class FileThread<C extends Calls<C> = FileCalls> {
   private waiting: Waiting[] = [];
   private openFiles = 0;
   private idle: NodeJS.Timeout | null = null;
-  private isGivenUp = false;
-  private hasClosed = false;
+  /** Whether the disk has not answered for too long: the thread is given up. */
+  isHanging = false;
+  isClosed = false;
 
   constructor(private readonly options: FileThreadOptions) {}
-
-  /** Whether the disk has not answered for too long. */
-  get isHanging(): boolean {
-    return this.isGivenUp;
-  }
-
-  get isClosed(): boolean {
-    return this.hasClosed;
-  }
 
   /**
    * @param args bytes among them are transferred: the caller cannot use them afterwards.
@@ -80,7 +77,7 @@ export class FileThread<C extends Calls<C> = FileCalls> {
   /** Ends the thread as soon as its disk answers. What it was called for has failed, as far as its owner knows. */
   giveUp(): void {
     if (this.thread === null) return;
-    this.isGivenUp = true;
+    this.isHanging = true;
     void this.thread.terminate();
     this.rejectAll(new Error('the disk does not answer'));
   }
@@ -88,14 +85,14 @@ export class FileThread<C extends Calls<C> = FileCalls> {
   /** Ends the thread and what it has open. Does not wait for a disk that hangs. Later calls fail. */
   async close(): Promise<void> {
     const { thread } = this;
-    this.hasClosed = true;
+    this.isClosed = true;
     this.giveUp();
     if (thread !== null) await endsWithin(thread.terminate(), CLOSE_MS);
   }
 
   private send(name: string, args: readonly unknown[]): Promise<unknown> {
-    if (this.hasClosed) return Promise.reject(new Error('the thread for files is closed'));
-    if (this.isGivenUp) return Promise.reject(new Error('the disk does not answer'));
+    if (this.isClosed) return Promise.reject(new Error('the thread for files is closed'));
+    if (this.isHanging) return Promise.reject(new Error('the disk does not answer'));
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.thread ??= this.start();
     this.waiting.push({ name, resolve, reject });
@@ -111,26 +108,22 @@ export class FileThread<C extends Calls<C> = FileCalls> {
   private start(): Worker {
     // No arguments of this process: in tests they contain a condition that resolves packages to their sources.
     const thread = new Worker(this.options.program ?? FILE_CALLS, { execArgv: [] });
-    thread.on('message', (reply: FileReply) => {
-      this.receive(reply);
-    });
-    thread.on('error', (error: Error) => {
-      this.rejectAll(error);
-    });
+    thread.on('message', (reply: Reply) => this.receive(reply));
+    thread.on('error', (error: Error) => this.rejectAll(error));
     thread.on('exit', () => {
       // It was idle.
       if (this.thread !== thread) return;
       this.thread = null;
       this.openFiles = 0;
-      this.isGivenUp = false;
-      if (this.options.restarts === false) this.hasClosed = true;
+      this.isHanging = false;
+      if (this.options.restarts === false) this.isClosed = true;
       this.rejectAll(new Error('the thread for files has ended'));
     });
     thread.unref();
     return thread;
   }
 
-  private receive(reply: FileReply): void {
+  private receive(reply: Reply): void {
     const oldest = this.waiting.shift();
     if ('result' in reply) {
       this.openFiles += OPENED[oldest?.name ?? ''] ?? 0;

@@ -49,16 +49,36 @@ async function ignoreDisconnect(
   }
 }
 
-interface SnapshotServing {
-  readonly source: { snapshot(): AsyncIterable<SnapshotPart> };
+/** Sends in a place of the pool, if there is one. */
+async function sendInPlace(
+  pool: DownloadPool,
+  response: ServerResponse,
+  send: () => Promise<void>,
+): Promise<void> {
+  const leave = pool.enter();
+  if (leave === null) return refuseForNow(response, pool);
+  try {
+    await send();
+  } finally {
+    leave();
+  }
+}
+
+/** What downloads are made of. */
+interface Downloads {
+  readonly source: {
+    snapshot(): AsyncIterable<SnapshotPart>;
+    catalogueImage(sha256: string): Promise<StoredBytes | null>;
+  };
   readonly snapshots?: KeptSnapshots | undefined;
-  readonly downloads: Pick<FeedDownloads, 'snapshots' | 'withoutDisk'>;
+  readonly deltas?: KeptDeltas | undefined;
+  readonly downloads: FeedDownloads;
   readonly log: FeedLogger;
 }
 
 /** Answers `GET /snapshot?atLeast=N`: a snapshot that has revision N, if need be a new one. */
 export async function answerSnapshot(
-  serving: SnapshotServing,
+  serving: Downloads,
   atLeast: string | null,
   request: IncomingMessage,
   response: ServerResponse,
@@ -67,51 +87,30 @@ export async function answerSnapshot(
   if (atLeast === null || !/^\d{1,15}$/.test(atLeast)) {
     return refuse(response, 422, 'atLeast is a revision');
   }
-  const leave = downloads.snapshots.enter();
-  if (leave === null) return refuseForNow(response, downloads.snapshots);
-  try {
-    if (snapshots === undefined) return await sendFromSource(serving, response);
-    const snapshot = await inTime(snapshots.get(Number(atLeast)));
-    if (snapshot === undefined) {
-      return refuseForNow(response, downloads.snapshots, snapshots.remainingMs);
+  await sendInPlace(downloads.snapshots, response, async () => {
+    if (snapshots === undefined) return sendFromSource(serving, response);
+    try {
+      const snapshot = await inTime(snapshots.get(Number(atLeast)));
+      if (snapshot === undefined) {
+        return refuseForNow(response, downloads.snapshots, snapshots.remainingMs);
+      }
+      const sending = sendStored(snapshot, snapshot.etag, ZSTD, request, response);
+      await ignoreDisconnect(
+        log,
+        'a snapshot',
+        sending.finally(() => snapshot.release()),
+      );
+    } catch (error) {
+      if (!(error instanceof KeptFileError) || response.headersSent) throw error;
+      await sendInPlace(downloads.withoutDisk, response, () => sendFromSource(serving, response));
     }
-    const sending = sendStored(snapshot, snapshot.etag, ZSTD, request, response).finally(() =>
-      snapshot.release(),
-    );
-    await ignoreDisconnect(log, 'a snapshot', sending);
-  } catch (error) {
-    if (!(error instanceof KeptFileError) || response.headersSent) throw error;
-    await sendWithoutDisk(serving, response);
-  } finally {
-    leave();
-  }
+  });
 }
 
-async function sendWithoutDisk(serving: SnapshotServing, response: ServerResponse): Promise<void> {
-  const { withoutDisk } = serving.downloads;
-  const leave = withoutDisk.enter();
-  if (leave === null) return refuseForNow(response, withoutDisk);
-  try {
-    await sendFromSource(serving, response);
-  } finally {
-    leave();
-  }
-}
-
-async function sendFromSource(
-  { source, log }: SnapshotServing,
-  response: ServerResponse,
-): Promise<void> {
+async function sendFromSource({ source, log }: Downloads, response: ServerResponse): Promise<void> {
   response.setHeader('Content-Type', ZSTD);
   const sending = pipeline(compressed(writeSnapshot(source.snapshot())), response);
   await ignoreDisconnect(log, 'a snapshot', sending);
-}
-
-interface ImageServing {
-  readonly source: { catalogueImage(sha256: string): Promise<StoredBytes | null> };
-  readonly deltas?: KeptDeltas | undefined;
-  readonly downloads: Pick<FeedDownloads, 'images' | 'sent'>;
-  readonly log: FeedLogger;
 }
 
 /** The path of an image: its sha256, and that of the base of a delta. */
@@ -122,25 +121,20 @@ export const IMAGE_PATH = /^\/catalogue\/([0-9a-f]{64})(?:\/delta\/([0-9a-f]{64}
  * the image of its base.
  */
 export async function answerImage(
-  serving: ImageServing,
-  path: RegExpExecArray,
+  serving: Downloads,
+  [, sha256 = '', base]: RegExpExecArray,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const [, sha256 = '', base] = path;
-  const { images } = serving.downloads;
-  const leave = images.enter();
-  if (leave === null) return refuseForNow(response, images);
-  try {
-    if (base === undefined) await sendImage(serving, sha256, request, response);
-    else await sendDelta(serving, base, sha256, request, response);
-  } finally {
-    leave();
-  }
+  await sendInPlace(serving.downloads.images, response, () =>
+    base === undefined
+      ? sendImage(serving, sha256, request, response)
+      : sendDelta(serving, base, sha256, request, response),
+  );
 }
 
 async function sendImage(
-  { source, downloads, log }: ImageServing,
+  { source, downloads, log }: Downloads,
   sha256: string,
   request: IncomingMessage,
   response: ServerResponse,
@@ -153,7 +147,7 @@ async function sendImage(
 }
 
 async function sendDelta(
-  { deltas, downloads, log }: ImageServing,
+  { deltas, downloads, log }: Downloads,
   base: string,
   sha256: string,
   request: IncomingMessage,

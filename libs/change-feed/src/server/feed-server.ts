@@ -16,7 +16,7 @@ import {
 } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/runtime.js';
 import { type FeedDownloads, feedDownloads } from './download-pool.js';
-import { answerImage, IMAGE_PATH, refuse, answerSnapshot } from './download-responses.js';
+import { answerImage, answerSnapshot, IMAGE_PATH, refuse } from './download-responses.js';
 import type { KeptDeltas } from './kept-deltas.js';
 import type { KeptSnapshots } from './kept-snapshots.js';
 import type { StoredBytes } from './kept-file.js';

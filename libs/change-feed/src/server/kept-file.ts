@@ -81,7 +81,14 @@ export class KeptFolder {
     const { patienceMs, program } = this;
     const thread = new FileThread({ patienceMs, restarts: false, ...(program && { program }) });
     this.threads.push(thread);
-    return KeptFile.write(this.path, thread, bytes);
+    try {
+      const file = await orKeptFileError(KeptFile.create(thread, this.path));
+      for await (const chunk of inChunks(bytes)) await orKeptFileError(file.append(chunk));
+      return file;
+    } catch (error) {
+      await thread.close();
+      throw error;
+    }
   }
 }
 
@@ -106,23 +113,8 @@ export class KeptFile implements StoredBytes {
     private readonly reading: number,
   ) {}
 
-  /** As `KeptFolder.write`. @param thread owned by the file. */
-  static async write(
-    folder: string,
-    thread: FileThread,
-    bytes: AsyncIterable<Uint8Array>,
-  ): Promise<KeptFile> {
-    try {
-      const file = await orKeptFileError(KeptFile.create(thread, folder));
-      for await (const chunk of inChunks(bytes)) await orKeptFileError(file.append(chunk));
-      return file;
-    } catch (error) {
-      await thread.close();
-      throw error;
-    }
-  }
-
-  private static async create(thread: FileThread, folder: string): Promise<KeptFile> {
+  /** @param thread owned by the file. */
+  static async create(thread: FileThread, folder: string): Promise<KeptFile> {
     await thread.call('makeFolder', folder);
     const path = join(folder, `weir-feed-${randomUUID()}`);
     const writing = await thread.call('create', path);
@@ -166,7 +158,7 @@ export class KeptFile implements StoredBytes {
     await this.thread.close();
   }
 
-  private async append(chunk: Uint8Array<ArrayBuffer>): Promise<void> {
+  async append(chunk: Uint8Array<ArrayBuffer>): Promise<void> {
     this.checksums.push(crc32(chunk));
     this.sizeBytes += chunk.length;
     await this.thread.call('write', this.writing, chunk);

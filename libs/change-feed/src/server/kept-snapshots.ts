@@ -7,18 +7,6 @@ import { compressed, type KeptFile, KeptFileError, KeptFolder } from './kept-fil
 /** A snapshot on the disk, compressed; and when it began to be made. */
 export type KeptSnapshot = KeptFile & { readonly head: Head; readonly madeMs: number };
 
-/** Makes a snapshot of the parts. @throws KeptFileError; what `parts` throws. */
-async function makeSnapshot(
-  folder: KeptFolder,
-  parts: AsyncIterable<SnapshotPart>,
-  madeMs: number,
-): Promise<KeptSnapshot> {
-  const read = new PartsWithHead(parts);
-  const file = await folder.write(compressed(writeSnapshot(read)));
-  if (read.head === null) throw new Error('a snapshot without a head');
-  return Object.assign(file, { head: read.head, madeMs });
-}
-
 /** Where snapshots come from. */
 export interface SnapshotSource {
   /** The configuration at one revision: the head, then all rows, kinds in the order of `ENTITY_KINDS`. */
@@ -151,7 +139,10 @@ export class KeptSnapshots {
     const startedMs = this.makingSinceMs;
     if (startedMs < this.diskFailedMs + DISK_PAUSE_MS) throw new KeptFileError('the disk failed');
     try {
-      const snapshot = await makeSnapshot(this.folder, source.snapshot(), startedMs);
+      const parts = new PartsWithHead(source.snapshot());
+      const file = await this.folder.write(compressed(writeSnapshot(parts)));
+      if (parts.head === null) throw new Error('a snapshot without a head');
+      const snapshot = Object.assign(file, { head: parts.head, madeMs: startedMs });
       this.lastMakingMs = this.nowMs() - startedMs;
       if (this.isClosed) {
         snapshot.retire();
