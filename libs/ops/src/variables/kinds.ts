@@ -1,7 +1,7 @@
-import * as valueSchemas from './value-schemas.js';
 import {
+  defineList,
   defineVariable,
-  splitList,
+  matchingSchema,
   type ValueSchema,
   type Variable,
   VariableFault,
@@ -15,9 +15,12 @@ export function integer(
   options: VariableOptions,
 ): Variable<number> {
   const allowed = `a whole number from ${lowest} to ${highest}`;
-  return defineVariable(options, allowed, valueSchemas.integer(lowest, highest), (text) =>
-    parseInteger(text, lowest, highest),
-  );
+  const schema = { type: 'integer', minimum: lowest, maximum: highest };
+  return defineVariable(options, allowed, schema, (text) => {
+    const parsed = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(parsed >= lowest && parsed <= highest)) throw new VariableFault();
+    return parsed;
+  });
 }
 
 /** A decimal number from `lowest` to `highest`. */
@@ -27,7 +30,8 @@ export function decimal(
   options: VariableOptions,
 ): Variable<number> {
   const allowed = `a number from ${lowest} to ${highest}`;
-  return defineVariable(options, allowed, valueSchemas.decimal(lowest, highest), (text) => {
+  const schema = { type: 'number', minimum: lowest, maximum: highest };
+  return defineVariable(options, allowed, schema, (text) => {
     const parsed = /^\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : Number.NaN;
     if (!(parsed >= lowest && parsed <= highest)) throw new VariableFault();
     return parsed;
@@ -40,14 +44,12 @@ export function port(
 ): Variable<number> {
   const { lowest = 0, highest = 65535 } = options;
   const allowed = `a port number from ${lowest} to ${highest}`;
-  return defineVariable(options, allowed, valueSchemas.integer(lowest, highest), (text) =>
-    parseInteger(text, lowest, highest),
-  );
+  return { ...integer(lowest, highest, options), allowed };
 }
 
 /** Any text, unchanged. */
 export function text(allowed: string, options: VariableOptions): Variable<string> {
-  return defineVariable(options, allowed, valueSchemas.TEXT, (value) => value);
+  return defineVariable(options, allowed, { type: 'string', minLength: 1 }, (value) => value);
 }
 
 /** A text of at most `longest` characters that matches a pattern. */
@@ -62,26 +64,22 @@ export function matching(
   const portable = isPortable ? { pattern: pattern.source } : {};
   const valueSchema = { type: 'string', minLength: 1, maxLength: longest, ...portable };
   return defineVariable(options, allowed, valueSchema, (value) => {
-    if (value.length > longest || !pattern.test(value)) throw new VariableFault();
-    return value;
+    if (value.length > longest) throw new VariableFault();
+    return matched(value, pattern);
   });
 }
 
 /** Comma-separated names of files, without an extension. */
 export function nameList(options: VariableOptions): Variable<readonly string[]> {
   const name = /^[a-z0-9][a-z0-9-]*$/;
-  const schema = valueSchemas.listOf({ type: 'string', pattern: name.source });
   const allowed = 'comma-separated names of lower-case letters, digits and hyphens';
-  return defineVariable(options, allowed, schema, (value) => {
-    const items = splitList(value);
-    if (!items.every((item) => name.test(item))) throw new VariableFault();
-    return items;
-  });
+  const schema = { type: 'string', pattern: name.source };
+  return defineList(options, allowed, schema, (item) => matched(item, name));
 }
 
 /** `true` or `false`. */
 export function boolean(options: VariableOptions): Variable<boolean> {
-  return defineVariable(options, 'true or false', valueSchemas.BOOLEAN, (value) => {
+  return defineVariable(options, 'true or false', { type: 'boolean' }, (value) => {
     if (value !== 'true' && value !== 'false') throw new VariableFault();
     return value === 'true';
   });
@@ -100,10 +98,16 @@ export function choice<const T extends string>(
   });
 }
 
+const BYTE_SIZE = {
+  type: ['integer', 'string'],
+  minimum: 0,
+  pattern: '^[0-9]{1,12}(?:[kKmMgG]?[bB])?$',
+};
+
 /** A size in bytes: digits, or digits with kb, mb or gb (1024 each). */
 export function byteSize(options: VariableOptions): Variable<number> {
   const allowed = 'a size such as 512kb, 8mb or a number of bytes';
-  return defineVariable(options, allowed, valueSchemas.BYTE_SIZE, (value) => {
+  return defineVariable(options, allowed, BYTE_SIZE, (value) => {
     const match = /^(\d{1,12})(kb|mb|gb|b)?$/i.exec(value);
     if (!match) throw new VariableFault();
     const unit = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 }[(match[2] ?? 'b').toLowerCase()];
@@ -114,7 +118,8 @@ export function byteSize(options: VariableOptions): Variable<number> {
 /** An IANA time zone. */
 export function timeZone(options: VariableOptions): Variable<string> {
   const allowed = 'an IANA time zone such as UTC or Europe/London';
-  return defineVariable(options, allowed, valueSchemas.TIME_ZONE, (value) => {
+  const schema = matchingSchema('[A-Za-z][A-Za-z0-9_+/-]*');
+  return defineVariable(options, allowed, schema, (value) => {
     if (!/^[A-Za-z]/.test(value)) throw new VariableFault();
     try {
       return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone;
@@ -142,12 +147,6 @@ export function json<T>(
   });
 }
 
-function parseInteger(value: string, lowest: number, highest: number): number {
-  const parsed = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
-  if (!(parsed >= lowest && parsed <= highest)) throw new VariableFault();
-  return parsed;
-}
-
 /** A list of at most this many items. */
 export function atMost<T>(maxItems: number, list: Variable<readonly T[]>): Variable<readonly T[]> {
   const parse = (text: string): readonly T[] => {
@@ -162,7 +161,8 @@ export function atMost<T>(maxItems: number, list: Variable<readonly T[]>): Varia
 export function secret(shortest: number, options: VariableOptions): Variable<string> {
   const parse = (value: string): string => parseSecret(value, shortest);
   const allowed = `a secret of at least ${shortest} characters without spaces`;
-  return defineVariable(options, allowed, valueSchemas.secret(shortest), parse, true);
+  const schema = { ...matchingSchema('\\S+'), minLength: shortest };
+  return defineVariable(options, allowed, schema, parse, true);
 }
 
 /** Comma-separated secrets of at least `shortest` characters each. */
@@ -171,10 +171,9 @@ export function secretList(
   options: VariableOptions,
 ): Variable<readonly string[]> {
   const allowed = `comma-separated secrets of at least ${shortest} characters without spaces`;
-  const parse = (value: string): string[] =>
-    splitList(value).map((item) => parseSecret(item, shortest));
-  const schema = valueSchemas.listOf(valueSchemas.listedSecret(shortest));
-  return defineVariable(options, allowed, schema, parse, true);
+  const parse = (item: string): string => parseSecret(item, shortest);
+  const schema = { ...matchingSchema('[^\\s,]+'), minLength: shortest };
+  return defineList(options, allowed, schema, parse, { isSecret: true });
 }
 
 /** Comma-separated texts with a secret in each, which match a pattern. */
@@ -183,20 +182,15 @@ export function matchingSecretList(
   allowed: string,
   options: VariableOptions,
 ): Variable<readonly string[]> {
-  const parse = (value: string): string[] => {
-    const items = splitList(value);
-    if (!items.every((item) => pattern.test(item))) throw new VariableFault();
-    return items;
-  };
-  const schema = valueSchemas.listOf({ type: 'string', pattern: pattern.source });
-  return defineVariable(options, allowed, schema, parse, true);
+  const parse = (item: string): string => matched(item, pattern);
+  const schema = { type: 'string', pattern: pattern.source };
+  return defineList(options, allowed, schema, parse, { isSecret: true });
 }
 
 /** A secret of exactly `bytes` bytes in hexadecimal. */
 export function hexKey(bytes: number, options: VariableOptions): Variable<string> {
   const parse = (value: string): string => parseHex(value, bytes);
-  const allowed = `${bytes * 2} hexadecimal digits`;
-  return defineVariable(options, allowed, valueSchemas.hex(bytes), parse, true);
+  return defineVariable(options, `${bytes * 2} hexadecimal digits`, hexSchema(bytes), parse, true);
 }
 
 /** Comma-separated secrets of exactly `bytes` bytes each in hexadecimal, at most `most`. */
@@ -206,21 +200,25 @@ export function hexKeyList(
   options: VariableOptions,
 ): Variable<readonly string[]> {
   const allowed = `at most ${most} comma-separated secrets of ${bytes * 2} hexadecimal digits`;
-  const parse = (value: string): string[] => {
-    const items = splitList(value);
-    if (items.length > most) throw new VariableFault();
-    return items.map((item) => parseHex(item, bytes));
-  };
-  const schema = valueSchemas.listOf(valueSchemas.hex(bytes), most);
-  return defineVariable(options, allowed, schema, parse, true);
+  const parse = (item: string): string => parseHex(item, bytes);
+  return defineList(options, allowed, hexSchema(bytes), parse, { most, isSecret: true });
+}
+
+function hexSchema(bytes: number): ValueSchema {
+  return matchingSchema(`[0-9a-fA-F]{${bytes * 2}}`);
 }
 
 function parseHex(value: string, bytes: number): string {
-  if (value.length !== bytes * 2 || !/^[0-9a-f]+$/i.test(value)) throw new VariableFault();
-  return value.toLowerCase();
+  if (value.length !== bytes * 2) throw new VariableFault();
+  return matched(value, /^[0-9a-f]+$/i).toLowerCase();
 }
 
 function parseSecret(value: string, shortest: number): string {
-  if (value.length < shortest || /\s/.test(value)) throw new VariableFault();
+  if (value.length < shortest) throw new VariableFault();
+  return matched(value, /^\S+$/);
+}
+
+function matched(value: string, pattern: RegExp): string {
+  if (!pattern.test(value)) throw new VariableFault();
   return value;
 }

@@ -1,16 +1,28 @@
-import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { isIP } from 'node:net';
 import type { CidrSet } from '../cidr-set.js';
 import { InvalidCidrError, parseCidrs } from '../parse-cidrs.js';
-import { parseUpstream, type UpstreamEndpoint } from './endpoint.js';
-import * as valueSchemas from './value-schemas.js';
+import { parseUpstream, TLS_PEER_PATTERN, type UpstreamEndpoint } from './endpoint.js';
 import {
   bounded,
+  defineList,
   defineVariable,
+  matchingSchema,
   splitList,
   type Variable,
   VariableFault,
   type VariableOptions,
 } from './variable.js';
+
+const OCTET = '(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
+const IPV4 = `${OCTET}(?:\\.${OCTET}){3}`;
+/** Matches the characters of an IPv6 address only. The process checks whether it is one. */
+const IPV6 = '[0-9a-fA-F.]*:[0-9a-fA-F.]*:[0-9a-fA-F:.]*';
+const ADDRESS = `(?:${IPV4}|${IPV6})`;
+const ADDRESS_SCHEMA = matchingSchema(ADDRESS);
+const NETWORK_SCHEMA = matchingSchema(`${ADDRESS}(?:/[0-9]{1,3})?`);
+const PORT = ':[0-9]{1,5}';
+const PLACE = `(?:${ADDRESS}|\\[${IPV6}\\](?:${PORT})?|${IPV4}${PORT})`;
+const UPSTREAM_SCHEMA = matchingSchema(`(?:${PLACE}|tls://${PLACE}#${TLS_PEER_PATTERN})`);
 
 /**
  * The ports to which `fetch` makes no connection, because servers of other protocols listen there (Fetch Standard,
@@ -41,13 +53,15 @@ export function url(protocols: readonly string[], options: VariableOptions): Var
     }
     return value;
   };
-  return defineVariable(options, allowed, valueSchemas.url(protocols), parse, true);
+  const schema = matchingSchema(`(?:${protocols.join('|')})://\\S+`);
+  return defineVariable(options, allowed, schema, parse, true);
 }
 
 /** Comma-separated networks in CIDR form; a bare address is a network of one. */
 export function cidrList(options: VariableOptions): Variable<CidrSet> {
   const allowed = 'comma-separated networks such as 192.0.2.0/24 or 2001:db8::/32';
-  return defineVariable(options, allowed, valueSchemas.listOf(valueSchemas.NETWORK), (value) => {
+  const schema = { type: 'array', items: NETWORK_SCHEMA, minItems: 1 };
+  return defineVariable(options, allowed, schema, (value) => {
     try {
       return parseCidrs(splitList(value));
     } catch (error) {
@@ -59,7 +73,7 @@ export function cidrList(options: VariableOptions): Variable<CidrSet> {
 
 /** An address to listen on. */
 export function address(options: VariableOptions): Variable<string> {
-  return defineVariable(options, 'an IPv4 or IPv6 address', valueSchemas.ADDRESS, (value) => {
+  return defineVariable(options, 'an IPv4 or IPv6 address', ADDRESS_SCHEMA, (value) => {
     if (isIP(value) === 0 || value.includes('%')) throw new VariableFault();
     return value;
   });
@@ -71,13 +85,8 @@ export function listenAddressList(
   options: VariableOptions,
 ): Variable<readonly string[]> {
   const allowed = `at most ${most} comma-separated IPv4 or IPv6 addresses`;
-  const schema = valueSchemas.listOf(valueSchemas.ADDRESS, most);
-  return defineVariable(options, allowed, schema, (value) => {
-    const items = splitList(value);
-    if (items.length > most) throw new VariableFault();
-    checkListenAddresses(items);
-    return items;
-  });
+  const list = defineList(options, allowed, ADDRESS_SCHEMA, (item) => item, { most });
+  return { ...list, parse: (value) => checkListenAddresses(list.parse(value)) };
 }
 
 /** Lists of addresses to listen on with a semicolon between them, each address once, at most `most` in a list. */
@@ -86,7 +95,7 @@ export function listenAddressGroups(
   options: VariableOptions,
 ): Variable<readonly (readonly string[])[]> {
   const allowed = `at most ${most} comma-separated IPv4 or IPv6 addresses, or several such lists with ; between them`;
-  return defineVariable(options, allowed, valueSchemas.TEXT, (value) => {
+  return defineVariable(options, allowed, { type: 'string', minLength: 1 }, (value) => {
     const groups = value.split(';').map(splitList);
     if (groups.some((group) => group.length > most)) throw new VariableFault();
     checkListenAddresses(groups.flat());
@@ -94,23 +103,23 @@ export function listenAddressGroups(
   });
 }
 
-function checkListenAddresses(items: readonly string[]): void {
+/** @returns the addresses, each of which is there once */
+function checkListenAddresses(items: readonly string[]): readonly string[] {
   const bad = items.find((item) => isIP(item) === 0 || item.includes('%'));
   if (bad !== undefined) throw new VariableFault(`"${bounded(bad)}" is not one`);
   const twice = items.find((item, i) => items.indexOf(item) !== i);
   if (twice !== undefined) throw new VariableFault(`${twice} is there twice`);
+  return items;
 }
 
 /** Comma-separated addresses of one family. */
 export function addressList(family: 4 | 6, options: VariableOptions): Variable<readonly string[]> {
-  const valid = family === 4 ? isIPv4 : isIPv6;
   const allowed = `comma-separated IPv${family} addresses`;
-  const schema = valueSchemas.listOf(family === 4 ? valueSchemas.IPV4 : valueSchemas.IPV6);
-  return defineVariable(options, allowed, schema, (value) => {
-    const items = splitList(value);
-    const bad = items.find((item) => !valid(item) || item.includes('%'));
-    if (bad !== undefined) throw new VariableFault(`"${bounded(bad)}" is not one`);
-    return items;
+  const schema = matchingSchema(family === 4 ? IPV4 : IPV6);
+  return defineList(options, allowed, schema, (item) => {
+    if (isIP(item) !== family || item.includes('%'))
+      throw new VariableFault(`"${bounded(item)}" is not one`);
+    return item;
   });
 }
 
@@ -123,7 +132,5 @@ export function upstreamList(
   const overTls =
     'tls://192.0.2.1#dns.example or tls://192.0.2.1:853#sha256/ and the pin in base64';
   const allowed = `comma-separated addresses such as ${examples}, ${overTls}`;
-  return defineVariable(options, allowed, valueSchemas.listOf(valueSchemas.UPSTREAM), (value) =>
-    splitList(value).map((item) => parseUpstream(item, defaultPort)),
-  );
+  return defineList(options, allowed, UPSTREAM_SCHEMA, (item) => parseUpstream(item, defaultPort));
 }

@@ -103,6 +103,29 @@ export function defineVariable<T>(
   return { description, default: defaultText, allowed, secret, valueSchema, parse };
 }
 
+/** The schema of a text that matches the whole of a pattern. */
+export function matchingSchema(pattern: string): ValueSchema {
+  return { type: 'string', pattern: `^${pattern}$` };
+}
+
+/** Comma-separated items. @param items the schema of one. @param parse reads one */
+export function defineList<T>(
+  options: VariableOptions,
+  allowed: string,
+  items: ValueSchema,
+  parse: (item: string) => T,
+  { most = Infinity, isSecret = false } = {},
+): Variable<readonly T[]> {
+  const maxItems = most < Infinity && { maxItems: most };
+  const schema = { type: 'array', items, minItems: 1, ...maxItems };
+  const parseAll = (text: string): readonly T[] => {
+    const texts = splitList(text);
+    if (texts.length > most) throw new VariableFault();
+    return texts.map((item) => parse(item));
+  };
+  return defineVariable(options, allowed, schema, parseAll, isSecret);
+}
+
 /** The items of a comma-separated text. */
 export function splitList(value: string): string[] {
   const items = value.split(',').map((item) => item.trim());
