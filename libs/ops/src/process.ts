@@ -61,41 +61,32 @@ export function runMain<S extends VariableSchema>(
   main: (configuration: Configuration<S>, flag: string | undefined) => Promise<void>,
   check: (configuration: Configuration<S>) => Promise<void> = () => Promise.resolve(),
 ): void {
-  start(entry, main, check).catch((error: unknown) => {
+  const run = async (): Promise<void> => {
+    const [argument] = entry.argv;
+    if (argument === '--help' || argument === '-h') {
+      process.stdout.write(renderHelp(entry));
+      return;
+    }
+    if (argument === '--version') {
+      process.stdout.write(`${entry.name} ${readVersion(entry.packageFile, entry.environment)}\n`);
+      return;
+    }
+    const known = ['--check', ...Object.keys(entry.flags ?? {})];
+    if (argument !== undefined && !known.includes(argument)) {
+      throw new StartError(`unknown argument ${argument.slice(0, 60)}; see --help`);
+    }
+    const configuration = parseVariables(entry.schema, entry.environment);
+    if (argument === '--check') await check(configuration);
+    else await main(configuration, argument);
+  };
+  run().catch((error: unknown) => {
     const isForOperator = error instanceof VariableError || error instanceof StartError;
     const text = isForOperator
       ? error.message
       : error instanceof Error
         ? error.stack
         : String(error);
-    fail((text ?? '').replace(/^/gm, `${entry.name}: `));
+    process.stderr.write(`${(text ?? '').replace(/^/gm, `${entry.name}: `)}\n`);
+    process.exit(1);
   });
-}
-
-async function start<S extends VariableSchema>(
-  entry: EntryPoint<S>,
-  main: (configuration: Configuration<S>, flag: string | undefined) => Promise<void>,
-  check: (configuration: Configuration<S>) => Promise<void>,
-): Promise<void> {
-  const [argument] = entry.argv;
-  if (argument === '--help' || argument === '-h') {
-    process.stdout.write(renderHelp(entry));
-    return;
-  }
-  if (argument === '--version') {
-    process.stdout.write(`${entry.name} ${readVersion(entry.packageFile, entry.environment)}\n`);
-    return;
-  }
-  const known = ['--check', ...Object.keys(entry.flags ?? {})];
-  if (argument !== undefined && !known.includes(argument)) {
-    throw new StartError(`unknown argument ${argument.slice(0, 60)}; see --help`);
-  }
-  const configuration = parseVariables(entry.schema, entry.environment);
-  if (argument === '--check') await check(configuration);
-  else await main(configuration, argument);
-}
-
-function fail(lines: string): never {
-  process.stderr.write(`${lines}\n`);
-  process.exit(1);
 }

@@ -1,7 +1,6 @@
 import {
   constants,
   PerformanceObserver,
-  type PerformanceObserverEntryList,
   type ELDHistogram,
   monitorEventLoopDelay,
 } from 'node:perf_hooks';
@@ -59,9 +58,6 @@ const KINDS: ReadonlyMap<number, string> = new Map([
 const NEVER_MS = 2 ** 31 - 1;
 const BUCKETS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 
-const collectionsOf = (list: PerformanceObserverEntryList): readonly Collection[] =>
-  list.getEntries() as unknown as readonly Collection[];
-
 /**
  * Registers what every process of Node.js has: processor time, memory, delay of the event loop, pauses of the main
  * thread for garbage collection.
@@ -81,7 +77,7 @@ export function registerRuntimeMetrics(registry: Registry, prefix = ''): void {
   });
   for (const kind of KINDS.values()) pauses.zero({ kind });
   const observer = new PerformanceObserver((list) => {
-    for (const { detail, duration } of collectionsOf(list)) {
+    for (const { detail, duration } of list.getEntries() as unknown as readonly Collection[]) {
       pauses.observe({ kind: KINDS.get(detail.kind) ?? 'other' }, duration / 1000);
     }
   });

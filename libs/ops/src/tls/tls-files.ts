@@ -24,16 +24,10 @@ function notAuthorities(variable: string, cause?: unknown): StartError {
   });
 }
 
-/** PEM texts by part. */
-export interface TlsFiles {
-  /** The certificate chain of the server. */
-  readonly cert: string;
-  readonly key: string;
-  /** Certificates of the authorities that clients' certificates must come from. Unset: clients need none. */
-  readonly clientCa?: string | undefined;
-}
-
-/** Paths of the files. Their variables are named `<prefix>_CERT`, `<prefix>_KEY` and `<prefix>_CLIENT_CA`. */
+/**
+ * Paths of the files. Their variables are named `<prefix>_CERT`, `<prefix>_KEY` and `<prefix>_CLIENT_CA`. Without the
+ * last one clients need no certificate.
+ */
 export interface TlsFileNames {
   readonly prefix: string;
   readonly cert: string | undefined;
@@ -56,17 +50,24 @@ export function tlsFilesOf({ prefix, cert, key, clientCa }: TlsFileNames): Named
 }
 
 /**
+ * @param cert the certificate chain of the server, in PEM as the others.
+ * @param clientCa certificates of the authorities that clients' certificates must come from.
  * @returns the certificate of the server
  * @throws StartError that names the variable: a file is not PEM of its kind, or two do not match.
  */
-export function verifyTlsFiles(files: TlsFiles, prefix: string): X509Certificate {
+export function verifyTlsFiles(
+  prefix: string,
+  cert: string,
+  key: string,
+  clientCa: string | undefined,
+): X509Certificate {
   const [certName, keyName, clientCaName] = variablesOf(prefix);
-  const certificate = parse(() => new X509Certificate(files.cert), certName, 'certificate');
-  const privateKey = parse(() => createPrivateKey(files.key), keyName, 'private key');
+  const certificate = parse(() => new X509Certificate(cert), certName, 'certificate');
+  const privateKey = parse(() => createPrivateKey(key), keyName, 'private key');
   if (!certificate.checkPrivateKey(privateKey)) {
     throw new StartError(`${keyName} is not the key of the certificate of ${certName}`);
   }
-  if (files.clientCa !== undefined) parseAuthorities(files.clientCa, clientCaName);
+  if (clientCa !== undefined) parseAuthorities(clientCa, clientCaName);
   return certificate;
 }
 

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
+import { createSecureContext, type SecureContext, type Server, TLSSocket } from 'node:tls';
 import { type NamedFile, WatchedFiles, type WatchedFilesLog } from '../watched-files.js';
 import { type TlsFileNames, tlsFilesOf, verifyTlsFiles } from './tls-files.js';
 
@@ -12,28 +12,15 @@ export interface TlsIdentityOptions {
   readonly checkMs?: number;
 }
 
-interface ContextOptions {
-  readonly cert: string;
-  readonly key: string;
-  readonly minVersion: 'TLSv1.2';
-  readonly ca?: string;
-}
-
-/** Options of an HTTPS server, under the names of Node.js. */
-export interface ServerTlsOptions extends ContextOptions {
-  /** Whether clients need a certificate. */
-  readonly requestCert: boolean;
-  readonly rejectUnauthorized: boolean;
-}
-
-/** An HTTPS server, as far as it is needed here. */
-interface SecureServer {
-  setSecureContext(options: ContextOptions): void;
-}
-
 /** What is in use. */
 interface Identity {
-  readonly options: ContextOptions;
+  /** Under the names of Node.js. */
+  readonly options: {
+    readonly cert: string;
+    readonly key: string;
+    readonly minVersion: 'TLSv1.2';
+    readonly ca?: string;
+  };
   readonly context: SecureContext;
   readonly expiresMs: number;
 }
@@ -43,7 +30,7 @@ interface Identity {
  * renewed is used for the next client, without a restart (`WatchedFiles`).
  */
 export class TlsIdentity {
-  private server: SecureServer | null = null;
+  private server: Pick<Server, 'setSecureContext'> | null = null;
   private readonly files: WatchedFiles<Identity>;
 
   /** Null when no file is given. @throws StartError that names the variable of what is missing or not usable */
@@ -56,7 +43,13 @@ export class TlsIdentity {
     this.files = new WatchedFiles({
       files,
       maxBytes: MAX_FILE_BYTES,
-      parse: (cert, key, clientCa?: string) => identityOf(cert, key, clientCa, names.prefix),
+      parse: (cert, key, clientCa?: string) => {
+        const { validToDate } = verifyTlsFiles(names.prefix, cert, key, clientCa);
+        const ca = clientCa === undefined ? {} : { ca: clientCa };
+        const options = { cert, key, minVersion: 'TLSv1.2', ...ca } as const;
+        const expiresMs = validToDate.getTime();
+        return { options, context: createSecureContext(options), expiresMs };
+      },
       content: 'the certificate and its key',
       log,
       checkMs,
@@ -83,31 +76,18 @@ export class TlsIdentity {
   }
 
   /** The options that an HTTPS server starts with. It needs `attach` to use later files. */
-  serverOptions(): ServerTlsOptions {
+  serverOptions(): Identity['options'] & { requestCert: boolean; rejectUnauthorized: boolean } {
     const { options } = this.files.value;
     const needsCertificate = options.ca !== undefined;
     return { ...options, requestCert: needsCertificate, rejectUnauthorized: needsCertificate };
   }
 
   /** The server uses changed files from now on. */
-  attach(server: SecureServer): void {
+  attach(server: Pick<Server, 'setSecureContext'>): void {
     this.server = server;
   }
 
   close(): void {
     this.files.close();
   }
-}
-
-function identityOf(
-  cert: string,
-  key: string,
-  clientCa: string | undefined,
-  prefix: string,
-): Identity {
-  const certificate = verifyTlsFiles({ cert, key, clientCa }, prefix);
-  const ca = clientCa === undefined ? {} : { ca: clientCa };
-  const options = { cert, key, minVersion: 'TLSv1.2', ...ca } as const;
-  const expiresMs = certificate.validToDate.getTime();
-  return { options, context: createSecureContext(options), expiresMs };
 }
