@@ -3,6 +3,7 @@ import {
   type Configuration,
   decimal,
   integer,
+  matching,
   optional,
   secret,
   text,
@@ -41,10 +42,16 @@ export const TELEMETRY_VARIABLES = {
     }),
   ),
   OTEL_RESOURCE_ATTRIBUTES: optional(
-    resourceAttributes({
-      description:
-        'Attributes of all that is sent, such as deployment.environment.name=production. They go before those of Weir.',
-    }),
+    matching(
+      RESOURCE_ATTRIBUTES,
+      MAX_RESOURCE_ATTRIBUTES_LENGTH,
+      'comma-separated key=value, without spaces; other characters percent-encoded',
+      {
+        description:
+          'Attributes of all that is sent, such as deployment.environment.name=production. They go before those of ' +
+          'Weir.',
+      },
+    ),
   ),
   OTEL_TRACES_SAMPLER: choice(SAMPLERS, {
     description:
@@ -81,21 +88,5 @@ function endpoint(options: { readonly description: string }): Variable<string> {
   };
   const allowed = 'a URL that begins with http:// or https://, without credentials';
   const valueSchema = { type: 'string', pattern: String.raw`^https?://[^/@\s][^@\s]*$` };
-  return { ...text(allowed, options), valueSchema, parse };
-}
-
-function resourceAttributes(options: { readonly description: string }): Variable<string> {
-  const parse = (value: string): string => {
-    const isShort = value.length <= MAX_RESOURCE_ATTRIBUTES_LENGTH;
-    if (!isShort || !RESOURCE_ATTRIBUTES.test(value)) throw new VariableFault();
-    return value;
-  };
-  const allowed = 'comma-separated key=value, without spaces; other characters percent-encoded';
-  const valueSchema = {
-    type: 'string',
-    minLength: 1,
-    maxLength: MAX_RESOURCE_ATTRIBUTES_LENGTH,
-    pattern: RESOURCE_ATTRIBUTES.source,
-  };
   return { ...text(allowed, options), valueSchema, parse };
 }

@@ -11,13 +11,6 @@ import {
 import { parseTraceParent } from '@opentelemetry/core';
 import type { Span, SpanOptions, SpanResult, Tracer } from '../telemetry.js';
 
-const KINDS = {
-  internal: SpanKind.INTERNAL,
-  server: SpanKind.SERVER,
-  producer: SpanKind.PRODUCER,
-  consumer: SpanKind.CONSUMER,
-} as const;
-
 /** A traceparent of version 00 has 55 characters. */
 const MAX_TRACEPARENT_LENGTH = 128;
 
@@ -80,7 +73,7 @@ function toSdkOptions({
   sharedWith,
 }: SpanOptions): SdkSpanOptions {
   return {
-    kind: KINDS[kind],
+    kind: SpanKind[kind.toUpperCase() as Uppercase<typeof kind>],
     attributes,
     ...(startedMs !== undefined && { startTime: startedMs }),
     ...(sharedWith && { links: linksTo(sharedWith) }),

@@ -64,30 +64,15 @@ function toText(reason: unknown): string {
   return text.slice(0, MAX_REASON_LENGTH);
 }
 
-type SamplerConfiguration = Pick<
-  TelemetryConfiguration,
-  'OTEL_TRACES_SAMPLER' | 'OTEL_TRACES_SAMPLER_ARG'
->;
-
 /** The sampler of these variables. Of OpenTelemetry's own packages, only the one that bundles all others reads them. */
-function samplerOf({
-  OTEL_TRACES_SAMPLER: name,
-  OTEL_TRACES_SAMPLER_ARG: ratio,
-}: SamplerConfiguration): Sampler {
-  switch (name) {
-    case 'always_on':
-      return new AlwaysOnSampler();
-    case 'always_off':
-      return new AlwaysOffSampler();
-    case 'traceidratio':
-      return new TraceIdRatioBasedSampler(ratio);
-    case 'parentbased_always_on':
-      return new ParentBasedSampler({ root: new AlwaysOnSampler() });
-    case 'parentbased_always_off':
-      return new ParentBasedSampler({ root: new AlwaysOffSampler() });
-    case 'parentbased_traceidratio':
-      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) });
-  }
+function samplerOf(configuration: TelemetryConfiguration): Sampler {
+  const { OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio } = configuration;
+  const root = name.endsWith('always_on')
+    ? new AlwaysOnSampler()
+    : name.endsWith('always_off')
+      ? new AlwaysOffSampler()
+      : new TraceIdRatioBasedSampler(ratio);
+  return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
 }
 
 /** Longest time in which what waits is sent at a stop. Requests may have taken most of the ten seconds of a stop. */
@@ -132,9 +117,7 @@ export function startSdk({ process: name, configuration, log }: TelemetryOptions
         tracers.shutdown().catch(reportError),
         meters?.shutdown().catch(reportError),
       ]);
-      const tooLate = new AbortController();
-      await Promise.race([sent, sleep(STOP_MS, undefined, { signal: tooLate.signal })]);
-      tooLate.abort();
+      await Promise.race([sent, sleep(STOP_MS, undefined, { ref: false })]);
     },
   };
 }
