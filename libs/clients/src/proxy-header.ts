@@ -40,14 +40,19 @@ const MAX_BYTES = 4096;
 
 const LOCAL = 0x20;
 const PROXY = 0x21;
-/**
- * Family and transport: none, then IPv4 and IPv6, each for streams and datagrams. A load balancer may use UDP for a
- * client of TCP.
- */
-const UNSPECIFIED = 0x00;
-const [IPV4_STREAM, IPV4_DATAGRAM, IPV6_STREAM, IPV6_DATAGRAM] = [0x11, 0x12, 0x21, 0x22];
 /** Size of two addresses and two ports. */
 const [IPV4_BYTES, IPV6_BYTES] = [12, 36];
+/**
+ * The size by family and transport: none, then IPv4 and IPv6, each for streams and datagrams. A load balancer may use
+ * UDP for a client of TCP. A DNS client can have no other family (AF_UNIX).
+ */
+const ADDRESS_BYTES: ReadonlyMap<number, number> = new Map([
+  [0x00, 0],
+  [0x11, IPV4_BYTES],
+  [0x12, IPV4_BYTES],
+  [0x21, IPV6_BYTES],
+  [0x22, IPV6_BYTES],
+]);
 
 const TLV_HEADER_BYTES = 3;
 const TLV_CRC32C = 0x03;
@@ -71,9 +76,10 @@ export function readProxyHeader(bytes: Uint8Array, length: number, client: Clien
   if (length < end) return PARTIAL_PROXY_HEADER;
   // LOCAL: the rest is ignored, including the family.
   if (bytes[12] === LOCAL) return end;
-  const addressBytes = addressBytesOf(bytes[13]);
+  const addressBytes = ADDRESS_BYTES.get(bytes[13]);
+  if (bytes[12] !== PROXY || addressBytes === undefined) return BAD_PROXY_HEADER;
   const tlvs = FIXED_BYTES + addressBytes;
-  if (bytes[12] !== PROXY || addressBytes < 0 || tlvs > end) return BAD_PROXY_HEADER;
+  if (tlvs > end) return BAD_PROXY_HEADER;
   if (!areTlvsValid(bytes, tlvs, end)) return BAD_PROXY_HEADER;
   if (addressBytes === IPV4_BYTES) {
     client.setIpv4(readUint32(bytes, FIXED_BYTES), readUint16(bytes, FIXED_BYTES + 8));
@@ -88,22 +94,6 @@ export function canBeProxyHeader(bytes: Uint8Array, length: number): boolean {
   const known = Math.min(length, SIGNATURE.length);
   for (let i = 0; i < known; i++) if (bytes[i] !== SIGNATURE[i]) return false;
   return true;
-}
-
-/** @returns −1 for families that a DNS client cannot have (AF_UNIX) or that are undefined */
-function addressBytesOf(familyAndTransport: number): number {
-  switch (familyAndTransport) {
-    case UNSPECIFIED:
-      return 0;
-    case IPV4_STREAM:
-    case IPV4_DATAGRAM:
-      return IPV4_BYTES;
-    case IPV6_STREAM:
-    case IPV6_DATAGRAM:
-      return IPV6_BYTES;
-    default:
-      return -1;
-  }
 }
 
 /** Whether the TLVs fill the rest of the header exactly, and the checksum, if there is one, is correct (§2.2.3). */
