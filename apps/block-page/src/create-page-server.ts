@@ -1,10 +1,4 @@
-import {
-  ClientConnections,
-  ConnectionPool,
-  IncidentSeal,
-  RateTable,
-  SubscriberKey,
-} from '@weir/clients';
+import { ConnectionPool, IncidentSeal, RateTable, SubscriberKey } from '@weir/clients';
 import { parseHashKey } from '@weir/dns-name';
 import { parseCidrs, type Logger } from '@weir/ops';
 import type { Policy, PolicySource } from '@weir/policy';
@@ -20,8 +14,6 @@ import { CnameTargets, plainUpstreams } from './verdict/cname-targets.js';
 import { RequestEvaluator } from './verdict/request-evaluator.js';
 
 const RATE_SLOTS = 65_536;
-/** Concurrent name lookups of one subscriber. */
-const LOOKUPS_PER_SUBSCRIBER = 8;
 
 const monotonicMs = (): number => performance.now();
 const nowSeconds = (): number => Math.floor(monotonicMs() / 1000) + 1;
@@ -114,5 +106,5 @@ function openTargets(
 ): CnameTargets | null {
   const upstreams = plainUpstreams(UPSTREAMS, log);
   if (upstreams?.length === 0) return null;
-  return new CnameTargets(upstreams, new ClientConnections(LOOKUPS_PER_SUBSCRIBER, subscriber));
+  return new CnameTargets(upstreams, subscriber);
 }

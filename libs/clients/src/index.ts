@@ -1,6 +1,5 @@
 export { ClientAddress, readIpv4, readIpv6, UNKNOWN_PORT } from '@weir/policy';
 export {
-  ClientConnections,
   type Connection,
   ConnectionPool,
   type ConnectionPoolOptions,

@@ -1,4 +1,4 @@
-import type { ClientAddress, ClientConnections } from '@weir/clients';
+import type { ClientAddress, SubscriberKey } from '@weir/clients';
 import { DomainError, normaliseDomain } from '@weir/dns-name';
 import { type Endpoint, type Logger, showUpstream, type UpstreamEndpoint } from '@weir/ops';
 import { Resolver } from 'node:dns/promises';
@@ -8,8 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const LOOKUP_TIMEOUT_MS = 1000;
 /** Maximum number of targets of one name. */
 const MAX_TARGETS = 8;
-/** Maximum number of concurrent lookups, for all visitors. */
+/** Maximum number of concurrent lookups, for all visitors and for one subscriber. */
 const MAX_LOOKUPS = 1024;
+const LOOKUPS_PER_SUBSCRIBER = 8;
 
 /**
  * Leaves out upstreams that are to be asked over TLS only, and says so: lookups are in clear text.
@@ -32,14 +33,13 @@ export function plainUpstreams(
 export class CnameTargets {
   private readonly resolver = new Resolver({ timeout: LOOKUP_TIMEOUT_MS, tries: 1 });
   private lookups = 0;
+  /** Only subscribers with concurrent lookups. */
+  private readonly lookupsOf = new Map<string, number>();
 
-  /**
-   * @param upstreams undefined: the name servers of the system
-   * @param shares limits the concurrent lookups of one subscriber
-   */
+  /** @param upstreams undefined: the name servers of the system */
   constructor(
     upstreams: readonly Endpoint[] | undefined,
-    private readonly shares: ClientConnections,
+    private readonly subscriber: SubscriberKey,
   ) {
     if (upstreams === undefined) return;
     this.resolver.setServers(upstreams.map(showUpstream));
@@ -47,9 +47,12 @@ export class CnameTargets {
 
   /** The targets in the order of the chain, in normal form. None if the lookup fails. */
   async *of(client: ClientAddress, name: string): AsyncGenerator<string> {
-    const share = this.lookups < MAX_LOOKUPS ? this.shares.acquire(client) : null;
-    if (share === null) return;
+    this.subscriber.identify(client);
+    const subscriber = `${this.subscriber.first} ${this.subscriber.second}`;
+    const own = this.lookupsOf.get(subscriber) ?? 0;
+    if (this.lookups >= MAX_LOOKUPS || own >= LOOKUPS_PER_SUBSCRIBER) return;
     this.lookups++;
+    this.lookupsOf.set(subscriber, own + 1);
     const deadlineMs = performance.now() + LOOKUP_TIMEOUT_MS;
     try {
       let next = name;
@@ -61,7 +64,9 @@ export class CnameTargets {
       }
     } finally {
       this.lookups--;
-      this.shares.release(share);
+      const left = (this.lookupsOf.get(subscriber) ?? 1) - 1;
+      if (left > 0) this.lookupsOf.set(subscriber, left);
+      else this.lookupsOf.delete(subscriber);
     }
   }
 
