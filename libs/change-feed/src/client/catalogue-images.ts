@@ -1,8 +1,8 @@
 import type { ActiveCatalogue } from '@weir/config-model';
+import { mostDeltaBytes } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/runtime.js';
 import type { FeedClient } from './feed-client.js';
-import { FeedError } from './feed-requests.js';
-import { type BuildImage, ImageDeltas, type LoadedImage } from './image-deltas.js';
+import { decompressed, FeedError, StatusError } from './feed-requests.js';
 import {
   readChunks,
   type ImageFolder,
@@ -17,21 +17,37 @@ import {
 
 /** Interval between attempts to keep an image. */
 const RETRY_MS = 10_000;
+/** After so many attempts that the feed API did not answer well, an image is not built of a delta any more. */
+const MOST_ATTEMPTS = 5;
+const NOT_FOUND = 404;
+
+/** An image whose bytes have been verified. */
+export interface LoadedImage {
+  readonly sha256: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Builds an image of another one and a delta, in room of its size. What it returns is not verified. */
+type BuildImage = (
+  base: Uint8Array,
+  delta: AsyncIterable<Uint8Array>,
+  room: Uint8Array,
+  signal?: AbortSignal,
+) => Promise<{ readonly image: Uint8Array; readonly sha256: string }>;
 
 export interface ImageOptions {
   /** Makes the room for an image; an ordinary array unless given. */
   readonly allocate?: Allocate;
   /** Builds an image of another one and a delta. Without it, images are downloaded whole. */
   readonly buildImage?: BuildImage;
-  /** Interval between attempts to keep an image. */
   readonly retryMs?: number;
 }
 
 /** Images that were not on the disk: downloaded whole, or built of a delta; and deltas that could not be used. */
 export interface ImageCounters {
-  readonly whole: number;
-  readonly built: number;
-  readonly deltaFaults: number;
+  whole: number;
+  built: number;
+  deltaFaults: number;
 }
 
 /**
@@ -42,28 +58,21 @@ export interface ImageCounters {
 export class CatalogueImages {
   /** The bytes that arrived before a download broke off. */
   private unfinished: PartialImage | null = null;
-  private whole = 0;
-  private readonly deltas: ImageDeltas | null;
+  readonly counters: ImageCounters = { whole: 0, built: 0, deltaFaults: 0 };
+  /** The image that was to be built last, and the attempts to do so. */
+  private building = '';
+  private attempts = 0;
   private retry: NodeJS.Timeout | undefined;
   private readonly allocate: Allocate;
-  private readonly retryMs: number;
 
   /** @param kept undefined: images are not kept. */
   constructor(
     private readonly feed: FeedClient,
     private readonly kept: ImageFolder | undefined,
     private readonly log: FeedLogger,
-    options: ImageOptions = {},
+    private readonly options: ImageOptions = {},
   ) {
-    const { allocate = (bytes) => new Uint8Array(bytes), retryMs = RETRY_MS, buildImage } = options;
-    this.allocate = allocate;
-    this.retryMs = retryMs;
-    this.deltas = buildImage ? new ImageDeltas(feed, buildImage, allocate, log) : null;
-  }
-
-  get counters(): ImageCounters {
-    const { built = 0, faults: deltaFaults = 0 } = this.deltas?.counters ?? {};
-    return { whole: this.whole, built, deltaFaults };
+    this.allocate = options.allocate ?? ((bytes) => new Uint8Array(bytes));
   }
 
   /**
@@ -117,8 +126,49 @@ export class CatalogueImages {
     signal: AbortSignal | undefined,
     base: LoadedImage | null,
   ): Promise<Uint8Array> {
-    const built = base && this.deltas && (await this.deltas.build(base, announced, signal));
+    const { buildImage } = this.options;
+    const built = base && buildImage && (await this.tryBuild(buildImage, base, announced, signal));
     return built ?? this.download(announced, signal);
+  }
+
+  /**
+   * Builds an image of a delta. Null: it has to be downloaded whole.
+   * @throws FeedError when the feed API is busy or cannot be reached: it is worth another attempt; the reason of
+   *   `signal`.
+   */
+  private async tryBuild(
+    buildImage: BuildImage,
+    base: LoadedImage,
+    wanted: ActiveCatalogue,
+    signal?: AbortSignal,
+  ): Promise<Uint8Array | null> {
+    const { version, sha256, sizeBytes } = wanted;
+    if (this.building !== sha256) this.attempts = 0;
+    this.building = sha256;
+    if (this.attempts >= MOST_ATTEMPTS) return null;
+    this.attempts++;
+    try {
+      const compressed = await this.feed.imageDelta(base.sha256, sha256, signal);
+      const delta = limited(compressed, mostDeltaBytes(base.bytes.length));
+      // Not before there is a delta: an image may be large.
+      const room = this.allocate(sizeBytes);
+      const built = await buildImage(base.bytes, delta, room, signal);
+      if (built.sha256 !== sha256)
+        throw new Error('the image that it makes is not the announced one');
+      this.counters.built++;
+      return built.image;
+    } catch (error) {
+      signal?.throwIfAborted();
+      const isLast = this.attempts >= MOST_ATTEMPTS;
+      if (error instanceof FeedError && !error.isRefusal && !isLast) throw error;
+      this.attempts = MOST_ATTEMPTS;
+      // There is no delta: that is no fault.
+      if (error instanceof StatusError && error.status === NOT_FOUND) return null;
+      this.counters.deltaFaults++;
+      const fields = { version, reason: String(error) };
+      this.log.warn(fields, 'cannot build the catalogue image of a delta; it is downloaded whole');
+      return null;
+    }
   }
 
   private async download(announced: ActiveCatalogue, signal?: AbortSignal): Promise<Uint8Array> {
@@ -137,7 +187,7 @@ export class CatalogueImages {
     this.unfinished = null;
     const image = partial.finish();
     if (image === null) throw new FeedError('the catalogue image is not the announced one');
-    this.whole++;
+    this.counters.whole++;
     return image;
   }
 
@@ -181,7 +231,23 @@ export class CatalogueImages {
       if (!kept.lacksImage)
         this.log.error({ reason }, 'the catalogue image cannot be kept on disk');
       kept.lacksImage = true;
-      this.retry = setTimeout(() => void this.keep(kept, announced, image), this.retryMs).unref();
+      const { retryMs = RETRY_MS } = this.options;
+      this.retry = setTimeout(() => void this.keep(kept, announced, image), retryMs).unref();
     }
+  }
+}
+
+/** The bytes of the delta, up to a bound. */
+async function* limited(
+  compressed: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array> {
+  let left = maxBytes;
+  const damaged = (cause: unknown): Error =>
+    new Error('the compressed bytes of the delta are damaged', { cause });
+  for await (const piece of decompressed(compressed, damaged)) {
+    left -= piece.length;
+    if (left < 0) throw new Error(`the delta has more than ${maxBytes} bytes`);
+    yield piece;
   }
 }

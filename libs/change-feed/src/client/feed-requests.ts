@@ -12,7 +12,6 @@ const TRANSIENT_STATUSES = new Set([408, 425, 429, 502, 503, 504]);
 /** Longest pause that an answer can ask for. */
 const MAX_RETRY_AFTER_S = 600;
 
-/** A request to the feed API failed. */
 export class FeedError extends Error {
   override readonly name: string = 'FeedError';
   /**
@@ -61,7 +60,6 @@ export interface FeedRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An answer with what was asked for. */
 export interface FeedResponse {
   /** 200: all of it; 206: what begins at the offset. */
   readonly status: number;
@@ -87,7 +85,6 @@ export class FeedRequests {
     this.agent = agent ?? (() => ownAgent);
   }
 
-  /** Aborted by `close`. */
   get closed(): AbortSignal {
     return this.closing.signal;
   }

@@ -30,7 +30,7 @@ async function buildImage(from: Uint8Array, delta: AsyncIterable<Uint8Array>, ro
   return { image: room, sha256: sha256(Buffer.from(room).toString()) };
 }
 
-describe('ImageDeltas', () => {
+describe('CatalogueImages with deltas', () => {
   /** What the feed sends as the delta; null: there is none. */
   let delta: Uint8Array | null;
   let deltaError: Error | null;

@@ -36,7 +36,6 @@ export async function* readChunks(thread: FileThread, path: string): AsyncGenera
 /** What an image is verified against. */
 export type ImageIdentity = Pick<ActiveCatalogue, 'sha256' | 'sizeBytes'>;
 
-/** Room for an image of this many bytes. */
 export type Allocate = (bytes: number) => Uint8Array;
 
 /** The part of a catalogue image that has arrived. */
@@ -81,7 +80,6 @@ const IMAGE_FILE = /^catalogue-[0-9a-f]{64}$/;
 /** Left behind by a process that was killed while it wrote an image. */
 const UNFINISHED_FILE = /^catalogue-[0-9a-f]{64}\.new$/;
 
-/** Where images are kept. */
 export interface ImageFolder {
   readonly folder: string;
   readonly files: FileThread;

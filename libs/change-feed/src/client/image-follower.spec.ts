@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { setImmediate as untilIdle } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { FeedError } from './feed-requests.js';
-import type { LoadedImage } from './image-deltas.js';
+import type { LoadedImage } from './catalogue-images.js';
 import { ImageFollower } from './image-follower.js';
 
 const catalogue = (version: number): ActiveCatalogue => ({

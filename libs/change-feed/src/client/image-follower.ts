@@ -1,9 +1,8 @@
 import type { ActiveCatalogue } from '@weir/config-model';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FeedLogger, retryDelayMs } from '../runtime/runtime.js';
-import type { CatalogueImages, ImageCounters } from './catalogue-images.js';
+import type { CatalogueImages, ImageCounters, LoadedImage } from './catalogue-images.js';
 import { FeedError } from './feed-requests.js';
-import type { LoadedImage } from './image-deltas.js';
 
 /** Longest pause before another attempt to fetch an image. */
 const LAST_PAUSE_MS = 60_000;
@@ -26,7 +25,6 @@ export interface MissingImage {
  * wanted is in use, the one before stays; at a start, it is one from the disk.
  */
 export class ImageFollower {
-  /** Attempts to fetch an image that failed. */
   failures = 0;
   private wanted: ActiveCatalogue | null = null;
   /** The next image may be built of it. Its version is null if it is another one from the disk than was wanted. */
