@@ -10,8 +10,9 @@ import {
   HEARTBEAT_MS,
   LEASE_KEPT_MS,
   LEASE_MS,
-  OtherVersions,
   type ResolverStatus,
+  type ReportVersion,
+  reportVersions,
 } from '../protocol/protocol.js';
 import { RedisClock, connectRedis, startConnecting, subscribe } from '../redis/redis.js';
 import type { FeedLogger } from '../runtime/runtime.js';
@@ -86,14 +87,14 @@ export class FollowerLink {
   private readonly pace = new AcknowledgementPace(() => void this.send('publish'));
   private heartbeatTimer: NodeJS.Timeout | undefined;
   private lastMessageMs = performance.now();
-  private readonly otherVersions: OtherVersions;
+  private readonly reportVersion: ReportVersion;
 
   constructor(private readonly options: FollowerLinkOptions) {
     this.commands = connectRedis(options.redisUrl, `${options.kind}-state`, options.log);
     this.clock = new RedisClock(this.commands);
     this.messages = new DeploymentMessages(options.deployment, options.log, this.clock.nowMs);
     this.subscriber = connectRedis(options.redisUrl, options.kind, options.log);
-    this.otherVersions = new OtherVersions(
+    this.reportVersion = reportVersions(
       options.log,
       'the control plane publishes another version of the feed; changes are fetched from the feed API instead',
     );
@@ -189,7 +190,7 @@ export class FollowerLink {
       if (error instanceof FeedVersionError) {
         // There is something to fetch from the feed API, which answers in this version.
         this.noteMissed();
-        return this.otherVersions.report(error.version);
+        return this.reportVersion(error.version);
       }
       // The change is in the log. The next head leads to it.
       log.warn({ channel, reason: String(error) }, 'cannot read a message');

@@ -29,7 +29,6 @@ export interface ChangesPage {
 
 /** A change as the log stores it. The feed API passes its operations on as text, however many they are. */
 export interface LoggedChange extends LogPoint {
-  /** JSON of encoded operations. */
   readonly operations: string;
 }
 
@@ -97,15 +96,13 @@ export function renderChangeMessages(changes: readonly PublishedChange[]): strin
     const text = JSON.stringify({ ...group, feedVersion: FEED_VERSION });
     if (text.length <= MAX_PUBLISHED_BYTES) return [text];
   }
-  if (changes.length === 1) return [renderHead(first)];
+  if (changes.length === 1) return [renderHead(first, readTraced(first))];
   const half = changes.length >> 1;
   return [changes.slice(0, half), changes.slice(half)].flatMap(renderChangeMessages);
 }
 
-function renderHead(change: PublishedChange): string {
-  const { lineage, revision, digest } = change;
-  const traced = readTraced(change);
-  return JSON.stringify({ lineage, revision, digest, ...traced, feedVersion: FEED_VERSION });
+function renderHead({ lineage, revision, digest }: Head, more: object): string {
+  return JSON.stringify({ lineage, revision, digest, ...more, feedVersion: FEED_VERSION });
 }
 
 /** @throws FeedVersionError; RowError for any other text. */
@@ -144,14 +141,7 @@ export function acknowledgementIntervalMs(followers: number): number {
 }
 
 export function renderHeadMessage({ head, acknowledgementIntervalMs }: HeadMessage): string {
-  const { lineage, revision, digest } = head;
-  return JSON.stringify({
-    lineage,
-    revision,
-    digest,
-    acknowledgementIntervalMs,
-    feedVersion: FEED_VERSION,
-  });
+  return renderHead(head, { acknowledgementIntervalMs });
 }
 
 /** @throws FeedVersionError; RowError when the text is not a head. */

@@ -89,27 +89,23 @@ export const FEED_VERSION = 1;
 /** Header with the feed version: in a request the version that is wanted, in a response the version that it has. */
 export const FEED_VERSION_HEADER = 'Weir-Feed-Version';
 
-/** A message has another version than this process reads. */
 export class FeedVersionError extends RowError {
   constructor(readonly version: number) {
     super(`of feed version ${version}; this process reads version ${FEED_VERSION}`);
   }
 }
 
-/** Logs each feed version but this process's own once. */
-export class OtherVersions {
-  private readonly logged = new Set<number | string>();
+/** Logs a feed version that is not the one of this process. */
+export type ReportVersion = (feedVersion: number | string, fields?: object) => void;
 
-  constructor(
-    private readonly log: FeedLogger,
-    private readonly message: string,
-  ) {}
-
-  report(feedVersion: number | string, fields: object = {}): void {
-    if (this.logged.has(feedVersion)) return;
-    this.logged.add(feedVersion);
-    this.log.warn({ ...fields, feedVersion, ownFeedVersion: FEED_VERSION }, this.message);
-  }
+/** Each version is logged once. */
+export function reportVersions(log: FeedLogger, message: string): ReportVersion {
+  const logged = new Set<number | string>();
+  return (feedVersion, fields) => {
+    if (logged.has(feedVersion)) return;
+    logged.add(feedVersion);
+    log.warn({ ...fields, feedVersion, ownFeedVersion: FEED_VERSION }, message);
+  };
 }
 
 /** The version that a message names. @throws RowError when it is not an integer from 1. */
@@ -160,7 +156,6 @@ export function mostDeltaBytes(baseBytes: number): number {
 export const FOLLOWER_KINDS = ['resolver', 'block-page'] as const;
 export type FollowerKind = (typeof FOLLOWER_KINDS)[number];
 
-/** A revision of one log. */
 export type Position = Pick<Head, 'lineage' | 'revision'>;
 
 /**
@@ -175,7 +170,6 @@ export interface Traced {
 /** A change as it is published: with the lineage of its log. */
 export type PublishedChange = EncodedChange & Head & Traced;
 
-/** The state of a follower, as it publishes it. */
 export interface FollowerState {
   readonly id: string;
   readonly kind: FollowerKind;
@@ -183,7 +177,6 @@ export interface FollowerState {
   readonly name: string | null;
   /** What is in force. Null: it is stopping, and no write waits for it. */
   readonly inForce: Head | null;
-  /** The feed version that it reads. */
   readonly feedVersion: number;
   /** Of a resolver, with its lease: acknowledgements have none. */
   readonly status?: ResolverStatus | undefined;

@@ -46,34 +46,30 @@ const ROWS_PREFIXES = ENTITY_KINDS.map(
   (kind) => [kind, Buffer.from(`{"type":"rows","kind":"${kind}","rows":`)] as const,
 );
 
-/** Reads the lines of one snapshot. */
-class SnapshotLineParser {
-  private readonly rows = new RowsParser();
-  private readonly decoder = new TextDecoder('utf-8', { fatal: true });
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-  /** @throws RowError when the line is not part of a snapshot. The rows are not checked: the target does that. */
-  parse(line: Uint8Array): SnapshotPart | SnapshotTrailer {
-    return this.parseRows(line) ?? parseAnyLine(parseJson(this.decode(line)));
+/** @throws RowError when the line is not part of a snapshot. The rows are not checked: the target does that. */
+function parseLine(line: Uint8Array, parser: RowsParser): SnapshotPart | SnapshotTrailer {
+  return parseRows(line, parser) ?? parseAnyLine(parseJson(decode(line)));
+}
+
+/** @returns null when it is another line, or one that is written in another way. */
+function parseRows(line: Uint8Array, parser: RowsParser): SnapshotPart | null {
+  const end = line.length - 1;
+  if (line[end] !== CLOSING_BRACE) return null;
+  for (const [kind, prefix] of ROWS_PREFIXES) {
+    if (!startsWith(line, prefix)) continue;
+    const rows = parser.parse(line, prefix.length, end);
+    return rows && { type: 'rows', kind, rows };
   }
+  return null;
+}
 
-  /** @returns null when it is another line, or one that is written in another way. */
-  private parseRows(line: Uint8Array): SnapshotPart | null {
-    const end = line.length - 1;
-    if (line[end] !== CLOSING_BRACE) return null;
-    for (const [kind, prefix] of ROWS_PREFIXES) {
-      if (!startsWith(line, prefix)) continue;
-      const rows = this.rows.parse(line, prefix.length, end);
-      return rows && { type: 'rows', kind, rows };
-    }
-    return null;
-  }
-
-  private decode(line: Uint8Array): string {
-    try {
-      return this.decoder.decode(line);
-    } catch (error) {
-      throw new RowError('not UTF-8', { cause: error });
-    }
+function decode(line: Uint8Array): string {
+  try {
+    return UTF8.decode(line);
+  } catch (error) {
+    throw new RowError('not UTF-8', { cause: error });
   }
 }
 
@@ -125,10 +121,10 @@ export async function* readSnapshot(
   const counts: Partial<Record<EntityKind, number>> = {};
   let digest: string | null = null;
   let whole = false;
-  const parser = new SnapshotLineParser();
+  const parser = new RowsParser();
   for await (const line of lines) {
     if (whole) throw new RowError('a snapshot goes on behind its trailer');
-    const part = parser.parse(line);
+    const part = parseLine(line, parser);
     if ((part.type === 'head') !== (digest === null))
       throw new RowError('a snapshot begins with its head');
     if (part.type === 'end') {

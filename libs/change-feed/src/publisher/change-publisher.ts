@@ -6,9 +6,10 @@ import {
   type FollowerState,
   HEARTBEAT_MS,
   LEASE_MS,
-  OtherVersions,
   parseFollowerState,
   type Position,
+  type ReportVersion,
+  reportVersions,
 } from '../protocol/protocol.js';
 import type { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
@@ -85,7 +86,7 @@ export class ChangePublisher {
   private readonly registry: FollowerRegistry;
   private readonly claims: ClaimVerifier;
   private readonly traces = new RecentTraces();
-  private readonly otherVersions: OtherVersions;
+  private readonly reportVersion: ReportVersion;
   private timers: NodeJS.Timeout[] = [];
   /** A probe that is sent after this and is not late ends the search for followers. Infinity: not subscribed. */
   private allKnownMs = Infinity;
@@ -103,7 +104,7 @@ export class ChangePublisher {
         'two resolvers that run claim one name, and both count: see RESOLVER_NAME',
       );
     });
-    this.otherVersions = new OtherVersions(
+    this.reportVersion = reportVersions(
       options.log,
       'a follower has another version of the feed; writes wait for it as for any other',
     );
@@ -264,8 +265,7 @@ export class ChangePublisher {
       const state = parseFollowerState(text);
       const { id, name, kind, inForce, feedVersion } = state;
       // Writes wait for a follower of any version: `inForce` means the same in all.
-      if (feedVersion !== FEED_VERSION)
-        this.otherVersions.report(feedVersion, { follower: id, kind });
+      if (feedVersion !== FEED_VERSION) this.reportVersion(feedVersion, { follower: id, kind });
       const judgement = this.claims.judge(state);
       this.registry.update(state, performance.now(), judgement);
       if (inForce !== null) this.onRevision(inForce.revision);

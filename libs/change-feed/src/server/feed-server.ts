@@ -10,9 +10,10 @@ import { CHANGES_PAGE, type LoggedChange, renderChangesPage } from '../protocol/
 import {
   FEED_VERSION,
   FEED_VERSION_HEADER,
-  OtherVersions,
   type SnapshotPart,
   type Traced,
+  type ReportVersion,
+  reportVersions,
 } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/runtime.js';
 import { type FeedDownloads, feedDownloads } from './download-pool.js';
@@ -24,7 +25,6 @@ import type { StoredBytes } from './kept-file.js';
 // Followers load this file too, and an import of node:http loads what belongs to `fetch`: 7 MB of memory (Node 26).
 const { createServer } = process.getBuiltinModule('node:http');
 
-/** A page of the change log. */
 export interface LogPage {
   readonly head: Head;
   /** Null: the log was pruned behind the revision. */
@@ -95,7 +95,7 @@ export function createFeedServer(options: FeedServerOptions): Server {
   const serving: Serving = {
     downloads: feedDownloads(PLACES),
     ...options,
-    otherVersions: new OtherVersions(
+    reportVersion: reportVersions(
       options.log,
       'a follower asks for another version of the feed, and is refused',
     ),
@@ -124,7 +124,7 @@ function createServerFor(tls: FeedServerTls | null, listener: RequestListener): 
 
 interface Serving extends FeedServerOptions {
   readonly downloads: FeedDownloads;
-  readonly otherVersions: OtherVersions;
+  readonly reportVersion: ReportVersion;
   /** Pages of the change log as JSON, by the revision before; null: the log begins after it. */
   readonly pages: SharedReads<number, string | null>;
 }
@@ -159,10 +159,10 @@ async function handle(
   return refuse(response, 404, 'Not found');
 }
 
-function asksForOwnVersion(request: IncomingMessage, { otherVersions }: Serving): boolean {
+function asksForOwnVersion(request: IncomingMessage, { reportVersion }: Serving): boolean {
   const wanted = String(request.headers[FEED_VERSION_HEADER.toLowerCase()] ?? FEED_VERSION);
   if (wanted === String(FEED_VERSION)) return true;
-  otherVersions.report(wanted.slice(0, 20));
+  reportVersion(wanted.slice(0, 20));
   return false;
 }
 
@@ -200,7 +200,6 @@ function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** A read that is under way. */
 interface Read<V> {
   readonly ended: Promise<unknown>;
   /** The read after it, for those that have asked meanwhile. */
