@@ -16,14 +16,11 @@ const STRANGER_FRACTION = 8;
 const STRANGER_BITS_IPV4 = 24;
 
 export interface ConnectionPoolOptions {
-  /** Open connections of all clients together. */
   readonly maxConnections: number;
-  /** Open connections of one subscriber. */
   readonly maxPerSubscriber: number;
   readonly subscriber: SubscriberKey;
   /** Whether a client without a profile is served. */
   readonly isAllowed: (client: ClientAddress) => boolean;
-  /** Called for each connection that was closed to make room. */
   readonly onEvicted: () => void;
 }
 
@@ -45,7 +42,6 @@ export class ConnectionPool {
   private readonly strangers = new Groups();
   /** Open connections of each subscriber or stranger. */
   private readonly counts = new Map<string, number>();
-  private readonly live = new Set<PooledConnection>();
   private readonly maxStrangers: number;
   private unnamed = 0;
 
@@ -54,7 +50,7 @@ export class ConnectionPool {
   }
 
   get size(): number {
-    return this.live.size;
+    return this.served.size + this.strangers.size;
   }
 
   /** Whether so many are open that idle ones should go earlier (RFC 7766 §6.2.3). */
@@ -86,11 +82,9 @@ export class ConnectionPool {
     return this.open({ subscriber: 'proxies', group: 'proxies', groups: this.served, close });
   }
 
-  /** The connection has closed. */
   release(connection: PooledConnection): void {
-    if (!this.live.delete(connection)) return;
     const { subscriber, group, groups } = connection;
-    groups.delete(group, connection);
+    if (!groups.delete(group, connection)) return;
     const left = (this.counts.get(subscriber) ?? 1) - 1;
     if (left === 0) this.counts.delete(subscriber);
     else this.counts.set(subscriber, left);
@@ -114,7 +108,6 @@ export class ConnectionPool {
     const { subscriber, group, groups } = connection;
     if (!this.hasRoom(group, groups)) return null;
     groups.add(group, connection);
-    this.live.add(connection);
     this.counts.set(subscriber, (this.counts.get(subscriber) ?? 0) + 1);
     return connection;
   }
@@ -142,7 +135,6 @@ export class ConnectionPool {
 /** Connections by group, and which group has the most. */
 class Groups {
   size = 0;
-  /** Number of connections of the largest group. */
   largest = 0;
   private readonly byKey = new Map<string, Set<PooledConnection>>();
   /** At n: the groups with n connections. */
@@ -162,9 +154,10 @@ class Groups {
     this.largest = Math.max(this.largest, group.size);
   }
 
-  delete(key: string, connection: PooledConnection): void {
+  /** @returns false: it is not there any more */
+  delete(key: string, connection: PooledConnection): boolean {
     const group = this.byKey.get(key);
-    if (group?.has(connection) !== true) return;
+    if (group?.has(connection) !== true) return false;
     this.bySize[group.size]?.delete(group);
     group.delete(connection);
     this.size--;
@@ -172,6 +165,7 @@ class Groups {
     else this.bySize[group.size]?.add(group);
     // The next smaller group has at most one less: the one that has just lost a connection.
     if (this.bySize[this.largest]?.size === 0) this.largest--;
+    return true;
   }
 
   oldestOfLargest(): PooledConnection {
