@@ -26,7 +26,6 @@ export class SubscriberKey {
     private readonly salt: number,
   ) {}
 
-  /** What the last `identify` found. */
   get matchedBy(): MatchedBy {
     return this.match.by;
   }

@@ -20,7 +20,6 @@ class AddressRanges {
     this.count = firsts.length / wordsEach;
   }
 
-  /** @param wordsEach 32-bit words of an address. @param ranges in any order; they may overlap. */
   static of(wordsEach: 1 | 4, ranges: readonly AddressRange[]): AddressRanges {
     const merged = merge(ranges);
     return new AddressRanges(

@@ -19,7 +19,6 @@ export class OpsCallError extends Error {
   }
 }
 
-/** One call on the ops port. */
 export interface OpsCall {
   readonly method: 'GET' | 'POST';
   /**

@@ -11,9 +11,7 @@ import { ReadMetrics } from './read-metrics.js';
 const { createServer } = process.getBuiltinModule('node:http');
 
 export interface OpsServerOptions {
-  /** `OPS_HOST`. */
   readonly host: string;
-  /** `OPS_PORT`. */
   readonly port: number;
   readonly log: Pick<Logger, 'error'>;
 }
@@ -28,7 +26,6 @@ export interface OpsParts {
   /** What does not work as it should although the process can serve. */
   readonly degraded?: () => readonly string[] | Promise<readonly string[]>;
   readonly registry: Registry;
-  /** Calls that need a token. */
   readonly calls?: OpsCalls;
   /** Handles `GET` requests for other paths. @returns false when it does not know the path. */
   readonly handleOther?: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
@@ -77,7 +74,6 @@ export class OpsServer {
     }
   }
 
-  /** The port listened on. */
   get port(): number {
     return (this.server.address() as AddressInfo).port;
   }

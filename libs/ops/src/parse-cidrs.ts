@@ -6,7 +6,6 @@ import { type AddressRange, CidrSet } from './cidr-set.js';
 const FIRST_MAPPED = 0xffff_0000_0000n;
 const LAST_MAPPED = 0xffff_ffff_ffffn;
 
-/** A text that is not a network. */
 export class InvalidCidrError extends Error {
   override readonly name = 'InvalidCidrError';
 }

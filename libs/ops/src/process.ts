@@ -34,7 +34,6 @@ export function explainListenError(
   return new StartError(`${where} ${reason} (${what.variable})`, { cause: error });
 }
 
-/** An entry point of a process. */
 export interface EntryPoint<S extends VariableSchema> {
   readonly name: string;
   /** One sentence for `--help`. */
@@ -44,7 +43,6 @@ export interface EntryPoint<S extends VariableSchema> {
   readonly packageFile: URL;
   /** Arguments besides `--help`, `--version` and `--check`, each with its purpose: `to …`. */
   readonly flags?: Readonly<Record<string, string>>;
-  /** Printed at the end of `--help`. */
   readonly notes?: string;
   /** Arguments after the script: none, or one of these. */
   readonly argv: readonly string[];

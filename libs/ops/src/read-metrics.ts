@@ -1,7 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { TlsIdentity } from './tls/tls-identity.js';
 
-/** The values of a metric, each with its labels. */
 export type LabelledValues = Iterable<
   readonly [labels: Readonly<Record<string, string | number>>, value: number]
 >;

@@ -64,7 +64,6 @@ export function stopOnSignal(starting: Promise<Service>, options: StopOptions): 
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
 }
 
-/** Stops one part of a process. */
 export type StopPart = () => unknown;
 
 /**

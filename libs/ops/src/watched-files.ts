@@ -8,13 +8,11 @@ const CHECK_MS = 10_000;
 /** Files that differ after this time are still being written, and are left for a while. */
 const SETTLE_MS = 1000;
 
-/** Where changes of the files are logged. */
 export interface WatchedFilesLog {
   info(details: object, text: string): void;
   warn(details: object, text: string): void;
 }
 
-/** A file, and the variable that names it. */
 export interface NamedFile {
   readonly variable: string;
   readonly path: string;
@@ -22,7 +20,6 @@ export interface NamedFile {
 
 export interface WatchedFilesOptions<T> {
   readonly files: readonly NamedFile[];
-  /** A larger file is refused. */
   readonly maxBytes: number;
   /**
    * @param texts those of the files, in their order
@@ -32,9 +29,7 @@ export interface WatchedFilesOptions<T> {
   /** What the files have, for log lines: "the allowed clients". */
   readonly content: string;
   readonly log: WatchedFilesLog;
-  /** Interval between checks of the files. */
   readonly checkMs?: number | undefined;
-  /** Called when a new version is in force. */
   readonly onChange?: (value: T) => void;
 }
 
@@ -50,7 +45,6 @@ export interface WatchedFileOptions<T> extends Omit<WatchedFilesOptions<T>, 'fil
   readonly variable: string;
   /** What the variable names, if it is set. */
   readonly path: string | undefined;
-  /** The value without a file. */
   readonly fixed: T;
 }
 

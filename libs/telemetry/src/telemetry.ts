@@ -27,9 +27,7 @@ export interface Span {
   readonly traceId: string;
   /** Its W3C Trace Context, for what belongs to it in another process. */
   readonly traceparent: string;
-  /** Begins a part of it. */
   begin(name: string, options?: SpanOptions): Span;
-  /** Notes that something has happened now. */
   note(name: string): void;
   end(result?: SpanResult): void;
 }
@@ -46,7 +44,6 @@ export interface Tracer {
 }
 
 export interface TelemetryOptions {
-  /** Name of the process. */
   readonly process: string;
   readonly configuration: TelemetryConfiguration;
   readonly log: Pick<Logger, 'info' | 'warn'>;

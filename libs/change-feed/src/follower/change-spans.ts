@@ -2,7 +2,6 @@ import type { LogPoint } from '@weir/config-model';
 import type { Traced } from '../protocol/protocol.js';
 import { dropOldest } from '../runtime/runtime.js';
 
-/** A span of a trace. */
 export interface FollowerSpan {
   note(name: string): void;
   end(): void;
@@ -48,7 +47,6 @@ export class ChangeSpans {
     dropOldest(this.open, MAX_SPANS);
   }
 
-  /** All changes up to this revision are in force. */
   noteInForce(revision: number): void {
     for (const [received, span] of this.open) {
       if (received > this.noted && received <= revision) span.note('in force');
@@ -56,7 +54,6 @@ export class ChangeSpans {
     this.noted = revision;
   }
 
-  /** All changes up to this revision are acknowledged. */
   end(revision: number): void {
     for (const [received, span] of this.open) {
       if (received > revision) continue;

@@ -51,10 +51,8 @@ export class Follower {
   private readonly configuration: PersistedConfiguration;
   private readonly snapshots: SnapshotLoader;
   private readonly spans: ChangeSpans;
-  /** Ends a pause. */
   private readonly stopping = new AbortController();
   private awaiting: NodeJS.Timeout | undefined;
-  /** What is in force and not yet acknowledged. */
   private unacknowledged: Head | null = null;
   private readonly atHead = Promise.withResolvers<undefined>();
   private readonly stopped = Promise.withResolvers<undefined>();
@@ -193,7 +191,6 @@ export class Follower {
     }
   }
 
-  /** Runs one step, and reports its outcome. */
   private runStep(step: () => Promise<FollowerEvent>): void {
     void step()
       .catch(failure)
@@ -204,7 +201,6 @@ export class Follower {
     void pause.then(() => this.handle({ type: 'resumed' }));
   }
 
-  /** Grows with the failures in a row. */
   private async pause(failures: number): Promise<void> {
     const { signal } = this.stopping;
     const delayMs = retryDelayMs(failures, Math.random());

@@ -143,7 +143,6 @@ export class PersistedConfiguration {
   }
 }
 
-/** Loads snapshots from the feed API. */
 export class SnapshotLoader {
   /** The last snapshot was damaged or wrong. The feed API keeps its snapshots, so it would send the same again. */
   private wasUnusable = false;

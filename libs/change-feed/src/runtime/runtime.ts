@@ -56,7 +56,6 @@ const MAX_BLOCKING_MS = 2;
 export class Yielder {
   private startedMs = performance.now();
 
-  /** Whether the two milliseconds are over. */
   get isDue(): boolean {
     return performance.now() - this.startedMs >= MAX_BLOCKING_MS;
   }

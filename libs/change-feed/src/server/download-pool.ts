@@ -1,6 +1,5 @@
 import type { StoredBytes } from './kept-file.js';
 
-/** Counts downloads of one kind. */
 class SentDownloads {
   /** Downloads that were begun. A download that is continued counts again. */
   downloads = 0;
@@ -34,9 +33,7 @@ const LONGEST_WAIT_MS = 300_000;
  * later than the one before, as places become free, so that they do not ask again all at once.
  */
 export class DownloadPool {
-  /** Downloads that are being sent. */
   active = 0;
-  /** Requests that were told to ask again. */
   refused = 0;
   private meanMs = FIRST_DOWNLOAD_MS;
   /** When the last of those that were refused will have found a place. */

@@ -60,7 +60,6 @@ export class KeptFileError extends Error {
   override readonly name = 'KeptFileError';
 }
 
-/** The folder in which files are kept. */
 export class KeptFolder {
   /** Those whose disk may not have answered yet. */
   private threads: FileThread[] = [];
@@ -101,7 +100,6 @@ export class KeptFolder {
 export class KeptFile implements StoredBytes {
   readonly etag = `"${randomUUID()}"`;
   sizeBytes = 0;
-  /** Whether it cannot be read any more. */
   isLost = false;
   private readonly checksums: number[] = [];
   private holders = 0;
@@ -147,7 +145,6 @@ export class KeptFile implements StoredBytes {
     if (this.isRetired) this.retire();
   }
 
-  /** It will not be sent to others any more. */
   retire(): void {
     this.isRetired = true;
     if (this.holders === 0) void this.close();

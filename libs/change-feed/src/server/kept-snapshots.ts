@@ -7,7 +7,6 @@ import { compressed, type KeptFile, KeptFileError, KeptFolder } from './kept-fil
 /** A snapshot on the disk, compressed; and when it began to be made. */
 export type KeptSnapshot = KeptFile & { readonly head: Head; readonly madeMs: number };
 
-/** Where snapshots come from. */
 export interface SnapshotSource {
   /** The configuration at one revision: the head, then all rows, kinds in the order of `ENTITY_KINDS`. */
   snapshot(): AsyncIterable<SnapshotPart>;
@@ -45,7 +44,6 @@ export class KeptSnapshots {
   private current: KeptSnapshot | null = null;
   private isClosed = false;
   private making: Promise<KeptSnapshot> | null = null;
-  /** Counts the makings that have begun. */
   private begun = 0;
   private makingSinceMs = 0;
   private lastMakingMs = 1_000;
@@ -58,7 +56,6 @@ export class KeptSnapshots {
     this.nowMs = options.nowMs ?? (() => performance.now());
   }
 
-  /** The snapshot that is kept now; null: none. */
   get kept(): Pick<KeptSnapshot, 'head' | 'sizeBytes'> | null {
     return this.current;
   }

@@ -8,11 +8,9 @@ const MAX_FILE_BYTES = 2 ** 20;
 export interface TlsIdentityOptions {
   readonly names: TlsFileNames;
   readonly log: WatchedFilesLog;
-  /** Interval between checks of the files. */
   readonly checkMs?: number;
 }
 
-/** What is in use. */
 interface Identity {
   /** Under the names of Node.js. */
   readonly options: {
@@ -57,7 +55,6 @@ export class TlsIdentity {
     });
   }
 
-  /** Number of checks at which the files were not usable. */
   get faults(): number {
     return this.files.faults;
   }

@@ -1,7 +1,6 @@
 import { isIP, isIPv6 } from 'node:net';
 import { bounded, VariableFault } from './variable.js';
 
-/** An address and a port to connect to. */
 export interface Endpoint {
   readonly address: string;
   readonly port: number;
@@ -22,7 +21,6 @@ const TLS_PORT = 853;
 const LABEL = '[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?';
 /** The last label begins with a letter, so that it is not an address. RE2 allows no bound around a group this large. */
 const NAME = `(?:${LABEL}\\.)*[A-Za-z](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?`;
-/** In front of a pin. */
 export const PIN_KIND = 'sha256/';
 export const PIN_PATTERN = `${PIN_KIND}[A-Za-z0-9+/]{43}=`;
 /** What follows `#` in an upstream that is asked over TLS. */

@@ -8,7 +8,6 @@ import {
   type VariableOptions,
 } from './variable.js';
 
-/** A whole number from `lowest` to `highest`. */
 export function integer(
   lowest: number,
   highest: number,
@@ -23,7 +22,6 @@ export function integer(
   });
 }
 
-/** A decimal number from `lowest` to `highest`. */
 export function decimal(
   lowest: number,
   highest: number,
@@ -52,7 +50,6 @@ export function text(allowed: string, options: VariableOptions): Variable<string
   return defineVariable(options, allowed, { type: 'string', minLength: 1 }, (value) => value);
 }
 
-/** A text of at most `longest` characters that matches a pattern. */
 export function matching(
   pattern: RegExp,
   longest: number,
@@ -77,7 +74,6 @@ export function nameList(options: VariableOptions): Variable<readonly string[]> 
   return defineList(options, allowed, schema, (item) => matched(item, name));
 }
 
-/** `true` or `false`. */
 export function boolean(options: VariableOptions): Variable<boolean> {
   return defineVariable(options, 'true or false', { type: 'boolean' }, (value) => {
     if (value !== 'true' && value !== 'false') throw new VariableFault();
@@ -85,7 +81,6 @@ export function boolean(options: VariableOptions): Variable<boolean> {
   });
 }
 
-/** One of `choices`. */
 export function choice<const T extends string>(
   choices: readonly T[],
   options: VariableOptions,
@@ -115,7 +110,6 @@ export function byteSize(options: VariableOptions): Variable<number> {
   });
 }
 
-/** An IANA time zone. */
 export function timeZone(options: VariableOptions): Variable<string> {
   const allowed = 'an IANA time zone such as UTC or Europe/London';
   const schema = matchingSchema('[A-Za-z][A-Za-z0-9_+/-]*');
@@ -147,7 +141,6 @@ export function json<T>(
   });
 }
 
-/** A list of at most this many items. */
 export function atMost<T>(maxItems: number, list: Variable<readonly T[]>): Variable<readonly T[]> {
   const parse = (text: string): readonly T[] => {
     const items = list.parse(text);
@@ -165,7 +158,6 @@ export function secret(shortest: number, options: VariableOptions): Variable<str
   return defineVariable(options, allowed, schema, parse, true);
 }
 
-/** Comma-separated secrets of at least `shortest` characters each. */
 export function secretList(
   shortest: number,
   options: VariableOptions,
@@ -187,13 +179,11 @@ export function matchingSecretList(
   return defineList(options, allowed, schema, parse, { isSecret: true });
 }
 
-/** A secret of exactly `bytes` bytes in hexadecimal. */
 export function hexKey(bytes: number, options: VariableOptions): Variable<string> {
   const parse = (value: string): string => parseHex(value, bytes);
   return defineVariable(options, `${bytes * 2} hexadecimal digits`, hexSchema(bytes), parse, true);
 }
 
-/** Comma-separated secrets of exactly `bytes` bytes each in hexadecimal, at most `most`. */
 export function hexKeyList(
   bytes: number,
   most: number,

@@ -36,7 +36,6 @@ const BLOCKED_PORTS: ReadonlySet<number> = new Set([
   6669, 6679, 6697, 10080,
 ]);
 
-/** Whether `fetch` refuses to connect to this port. */
 export function isBlockedPort(port: number): boolean {
   return BLOCKED_PORTS.has(port);
 }
@@ -71,7 +70,6 @@ export function cidrList(options: VariableOptions): Variable<CidrSet> {
   });
 }
 
-/** An address to listen on. */
 export function address(options: VariableOptions): Variable<string> {
   return defineVariable(options, 'an IPv4 or IPv6 address', ADDRESS_SCHEMA, (value) => {
     if (isIP(value) === 0 || value.includes('%')) throw new VariableFault();
@@ -112,7 +110,6 @@ function checkListenAddresses(items: readonly string[]): readonly string[] {
   return items;
 }
 
-/** Comma-separated addresses of one family. */
 export function addressList(family: 4 | 6, options: VariableOptions): Variable<readonly string[]> {
   const allowed = `comma-separated IPv${family} addresses`;
   const schema = matchingSchema(family === 4 ? IPV4 : IPV6);

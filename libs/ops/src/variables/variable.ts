@@ -9,7 +9,6 @@ export interface Variable<T> {
   readonly allowed: string;
   /** Text that is used when the variable is unset or empty; undefined: the variable is required. */
   readonly default: string | undefined;
-  /** Whether the value must never be shown. */
   readonly secret: boolean;
   /**
    * Schema of the value in a typed document, such as the values of the Helm chart: a number, a boolean, a list for a
@@ -86,7 +85,6 @@ export function replacedBy<T>(other: string, variable: Variable<T>): Variable<T 
   return { ...variable, replacedBy: other };
 }
 
-/** Options of every kind of variable. */
 export interface VariableOptions {
   readonly description: string;
   readonly default?: string;
@@ -126,14 +124,12 @@ export function defineList<T>(
   return defineVariable(options, allowed, schema, parseAll, isSecret);
 }
 
-/** The items of a comma-separated text. */
 export function splitList(value: string): string[] {
   const items = value.split(',').map((item) => item.trim());
   if (items.includes('')) throw new VariableFault('an item is empty');
   return items;
 }
 
-/** A value in a message. */
 export function bounded(value: string): string {
   return value.length > 60 ? `${value.slice(0, 60)}…` : value;
 }

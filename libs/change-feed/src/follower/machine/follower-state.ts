@@ -23,7 +23,6 @@ export type LoadCause = keyof FollowerCounters['loads'];
 export type FollowerPhase =
   /** Before the first message, or until Redis was tried once. What is in force was on disk. */
   | 'starting'
-  /** Loads a whole snapshot. */
   | 'loading'
   /** Applies the change that follows the revision in force. */
   | 'applying'
