@@ -7,8 +7,13 @@ export interface Context {
   readonly environment: Environment;
   readonly terminal: Terminal;
   readonly input: AsyncIterable<Uint8Array>;
-  /** From the first call on, Ctrl-C (SIGINT), SIGTERM and SIGHUP abort this, with their name, and end nothing else. */
+  /** From the call on, Ctrl-C (SIGINT), SIGTERM and SIGHUP abort this, with their name, and end nothing else. */
   readonly interrupted: () => AbortSignal;
+}
+
+/** Of commands that call the API. */
+export interface JsonOption {
+  readonly json?: true | undefined;
 }
 
 /** The command failed for a reason that its user can mend: a line for each fault, or none if all has been said. */

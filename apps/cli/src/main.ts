@@ -3,14 +3,10 @@ import { Terminal } from './terminal.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-let interrupted: AbortController | undefined;
-function interruptedSignal(): AbortSignal {
-  if (interrupted === undefined) {
-    const controller = new AbortController();
-    for (const signal of SIGNALS) process.once(signal, () => controller.abort(signal));
-    interrupted = controller;
-  }
-  return interrupted.signal;
+function interrupted(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of SIGNALS) process.once(signal, () => controller.abort(signal));
+  return controller.signal;
 }
 
 // `weir changes | head` ends when head does.
@@ -21,5 +17,5 @@ process.exitCode = await run(process.argv.slice(2), {
   environment: process.env,
   terminal: new Terminal(process.stdout, process.stderr),
   input: process.stdin,
-  interrupted: interruptedSignal,
+  interrupted,
 });

@@ -1,9 +1,7 @@
-import { type Scope, SCOPES } from '@weir/control-plane/http/callers/scope';
+import { SCOPES } from '@weir/control-plane/http/callers/scope';
 import { readVersion } from '@weir/ops/version';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { pathToFileURL } from 'node:url';
-import type { ListedOrders, NewOrder, OrderChange } from './commands/orders.js';
-import type { NewGrant } from './commands/profile.js';
 import { type Context, UsageError } from './context.js';
 import { ROOT } from './stack.js';
 
@@ -61,6 +59,14 @@ export function createProgram(context: Context): Command {
   return program;
 }
 
+/** For `action`: runs a command of a module that is loaded only then. */
+function lazily<M>(context: Context, load: () => Promise<M>) {
+  return <A extends unknown[]>(choose: (module: M) => (context: Context, ...args: A) => unknown) =>
+    async (...args: A): Promise<void> => {
+      await choose(await load())(context, ...args);
+    };
+}
+
 const HELP_COLUMNS = 120;
 const NOTES = `
 Commands that ask a control plane take its URL and a token from WEIR_URL and WEIR_TOKEN. In the container of a control
@@ -92,17 +98,13 @@ function addQuestions(program: Command, context: Context): void {
     .option('--type <type>', 'record type, such as AAAA or HTTPS [A]')
     .option('--at <time>', 'RFC 3339: by the schedule of that time [now]')
     .option(...JSON_OPTION)
-    .action(async (client: string | undefined, domain: string | undefined, options: object) =>
-      (await import('./commands/explain.js')).explain(context, client, domain, options),
-    );
+    .action(lazily(context, () => import('./commands/explain.js'))((module) => module.explain));
   program
     .command('resolvers')
     .description('which resolvers there are, how far each is behind, and what it does')
     .option('--watch', 'again each second, until Ctrl-C')
     .option(...JSON_OPTION)
-    .action(async (options: object) =>
-      (await import('./commands/resolvers.js')).resolvers(context, options),
-    );
+    .action(lazily(context, () => import('./commands/resolvers.js'))((module) => module.resolvers));
   program
     .command('changes')
     .description('who changed what: the newest changes, oldest first')
@@ -112,9 +114,7 @@ function addQuestions(program: Command, context: Context): void {
     .option('--profile <id>', 'what names this profile, and every POST /init/', ID)
     .option('--token <name>', 'by this token')
     .option(...JSON_OPTION)
-    .action(async (options: object) =>
-      (await import('./commands/changes.js')).changes(context, options),
-    );
+    .action(lazily(context, () => import('./commands/changes.js'))((module) => module.changes));
   program
     .command('profile')
     .description('what is known of a profile')
@@ -123,20 +123,16 @@ function addQuestions(program: Command, context: Context): void {
     .option('--from <time>', 'RFC 3339 [now]')
     .option('--days <count>', 'at most 31 [7]', integer(1, 31))
     .option(...JSON_OPTION)
-    .action(async (id: number, _what: string, options: object) =>
-      (await import('./commands/profile.js')).week(context, id, options),
-    );
+    .action(lazily(context, () => import('./commands/profile.js'))((module) => module.week));
   program
     .command('categories')
     .description('the categories that profiles can block')
     .option(...JSON_OPTION)
-    .action(async (options: object) =>
-      (await import('./commands/lists.js')).categories(context, options),
-    );
+    .action(lazily(context, () => import('./commands/lists.js'))((module) => module.categories));
 }
 
 function addOrders(program: Command, context: Context): void {
-  const load = () => import('./commands/orders.js');
+  const run = lazily(context, () => import('./commands/orders.js'));
   const orders = program.command('orders').description('what everybody is denied by law');
   orders
     .command('list')
@@ -150,7 +146,7 @@ function addOrders(program: Command, context: Context): void {
       ]),
     )
     .option(...JSON_OPTION)
-    .action(async (options: ListedOrders) => (await load()).listOrders(context, options));
+    .action(run((module) => module.listOrders));
   orders
     .command('add')
     .description('deny a domain, and all names below it, to everybody')
@@ -161,9 +157,7 @@ function addOrders(program: Command, context: Context): void {
     .option('--until <time>', 'RFC 3339: it ends by itself [no end]')
     .option(...PUBLIC_SUFFIX_OPTION)
     .option(...JSON_OPTION)
-    .action(async (id: number, domain: string, options: NewOrder) =>
-      (await load()).addOrder(context, id, domain, options),
-    );
+    .action(run((module) => module.addOrder));
   orders
     .command('change')
     .description('change the given fields; without options, only prove again that it is in force')
@@ -175,19 +169,17 @@ function addOrders(program: Command, context: Context): void {
     .option('--no-until', 'it has no end')
     .option(...PUBLIC_SUFFIX_OPTION)
     .option(...JSON_OPTION)
-    .action(async (id: number, options: OrderChange) =>
-      (await load()).changeOrder(context, id, options),
-    );
+    .action(run((module) => module.changeOrder));
   orders
     .command('end')
     .description('end an order at once and delete it; with `change --until` it stays listed')
     .argument('<id>', '', ID)
     .option(...JSON_OPTION)
-    .action(async (id: number, options: object) => (await load()).endOrder(context, id, options));
+    .action(run((module) => module.endOrder));
 }
 
 function addGrants(program: Command, context: Context): void {
-  const load = () => import('./commands/profile.js');
+  const run = lazily(context, () => import('./commands/profile.js'));
   const grants = program
     .command('grants')
     .description('what a profile is allowed or denied for a while');
@@ -196,9 +188,7 @@ function addGrants(program: Command, context: Context): void {
     .description('the grants of a profile that hold, by their end')
     .argument('<profile>', '', ID)
     .option(...JSON_OPTION)
-    .action(async (profile: number, options: object) =>
-      (await load()).listGrants(context, profile, options),
-    );
+    .action(run((module) => module.listGrants));
   grants
     .command('add')
     .description('allow or deny a domain, and all names below it, for minutes or until a time')
@@ -208,18 +198,14 @@ function addGrants(program: Command, context: Context): void {
     .option('--minutes <count>', 'at most 44640, which are 31 days', integer(1, 44_640))
     .option('--until <time>', 'RFC 3339')
     .option(...JSON_OPTION)
-    .action(async (profile: number, verdict: string, domain: string, options: NewGrant) =>
-      (await load()).addGrant(context, profile, verdict, domain, options),
-    );
+    .action(run((module) => module.addGrant));
   grants
     .command('delete')
     .description('end a grant at once')
     .argument('<profile>', '', ID)
     .argument('<id>', 'as `list` prints it', integer(0, Number.MAX_SAFE_INTEGER))
     .option(...JSON_OPTION)
-    .action(async (profile: number, id: number, options: object) =>
-      (await load()).deleteGrant(context, profile, id, options),
-    );
+    .action(run((module) => module.deleteGrant));
 }
 
 /** Reads an argument in decimal digits. It throws InvalidArgumentError. */
@@ -238,13 +224,12 @@ function addInit(program: Command, context: Context): void {
     .argument('<file>', '- for standard input')
     .option('--dry-run', 'only say what would change')
     .option(...JSON_OPTION)
-    .action(async (file: string, options: object) =>
-      (await import('./commands/init.js')).init(context, file, options),
-    );
+    .action(lazily(context, () => import('./commands/init.js'))((module) => module.init));
 }
 
 function addCatalogue(program: Command, context: Context): void {
-  const load = () => import('./commands/catalogue.js');
+  const run = lazily(context, () => import('./commands/catalogue.js'));
+  const ask = lazily(context, () => import('./commands/lists.js'));
   const catalogue = program
     .command('catalogue')
     .description('the lists of names behind categories and applications');
@@ -256,56 +241,48 @@ function addCatalogue(program: Command, context: Context): void {
     .command('sources')
     .description('print the catalogue in force, and how each of its lists does')
     .option(...JSON_OPTION)
-    .action(async (options: object) =>
-      (await import('./commands/lists.js')).sources(context, options),
-    );
+    .action(ask((module) => module.sources));
   catalogue
     .command('search')
     .description('print which lists of the control plane hold a domain, with line and since when')
     .argument('<domain>')
     .option(...JSON_OPTION)
-    .action(async (domain: string, options: object) =>
-      (await import('./commands/lists.js')).search(context, domain, options),
-    );
+    .action(ask((module) => module.search));
   catalogue
     .command('check')
     .description('read the definition and all its sources, and report what each one lists')
     .option(...definition)
-    .action(async (options: object) => (await load()).checkCatalogue(context, options));
+    .action(run((module) => module.checkCatalogue));
   catalogue
     .command('show')
     .description('print the categories and applications of a domain, and the lines that list it')
     .argument('<domain>')
     .option(...definition)
-    .action(async (domain: string, options: object) =>
-      (await load()).showDomain(context, domain, options),
-    );
+    .action(run((module) => module.showDomain));
   catalogue
     .command('sets')
     .description('print the sets of public lists that can be turned on, and which are on')
     .option(...definition)
     .option(...OWN_JSON_OPTION)
-    .action(async (options: object) => (await load()).printSets(context, options));
+    .action(run((module) => module.printSets));
   catalogue
     .command('enable')
     .description('turn a set on: its line is added to `include` of catalogue.yaml')
     .argument('<set>', 'as `sets` names it')
     .option(...definition)
-    .action(async (set: string, options: object) => (await load()).enable(context, set, options));
+    .action(run((module) => module.enable));
   catalogue
     .command('disable')
     .description('turn a set off: its line is removed from `include` of catalogue.yaml')
     .argument('<set>', 'as `sets` names it')
     .option(...definition)
-    .action(async (set: string, options: object) => (await load()).disable(context, set, options));
+    .action(run((module) => module.disable));
   catalogue
     .command('build')
     .description('compile the image under DOMAIN_HASH_KEY')
     .argument('<file>', 'where to write it')
     .option(...definition)
-    .action(async (file: string, options: object) =>
-      (await load()).buildImage(context, file, options),
-    );
+    .action(run((module) => module.buildImage));
   catalogue
     .command('diff')
     .description('print which names categories and applications have gained and lost')
@@ -313,22 +290,17 @@ function addCatalogue(program: Command, context: Context): void {
     .argument('[newer]', 'the same; default: <image> is compared with the version in force')
     .option('--catalogue <place>', 'read its lists too, to tell names that only images have')
     .option(...OWN_JSON_OPTION)
-    .action(async (image: string, newer: string | undefined, options: object) => {
-      const [after, before] = newer === undefined ? [image, undefined] : [newer, image];
-      return (await load()).diffImages(context, after, before, options);
-    });
+    .action(run((module) => module.diffImages));
   catalogue
     .command('accept')
     .description('take a list that is held back because it is much shorter or longer than the last')
     .argument('<source>', 'as `sources` names it')
     .option(...JSON_OPTION)
-    .action(async (source: string, options: object) =>
-      (await import('./commands/lists.js')).acceptList(context, source, options),
-    );
+    .action(ask((module) => module.acceptList));
 }
 
 function addToken(program: Command, context: Context): void {
-  const load = () => import('./commands/token.js');
+  const run = lazily(context, () => import('./commands/token.js'));
   const token = program.command('token').description('tokens of the management API');
   token
     .command('show', { isDefault: true })
@@ -336,37 +308,35 @@ function addToken(program: Command, context: Context): void {
       'print name, scope, sources and end of the token in use; weir token alone does so too',
     )
     .option(...JSON_OPTION)
-    .action(async (options: object) => (await load()).showToken(context, options));
+    .action(run((module) => module.showToken));
   token
     .command('create')
     .description('make a token and its entry for MANAGEMENT_TOKENS_FILE')
     .argument('<name>')
     .addArgument(new Argument('[scope]').choices(SCOPES).default('read'))
-    .action(async (name: string, scope: Scope) => (await load()).createToken(context, name, scope));
+    .action(run((module) => module.createToken));
   token
     .command('check')
     .description('check a file for MANAGEMENT_TOKENS_FILE')
     .argument('<file>')
-    .action(async (file: string) => (await load()).checkTokens(context, file));
+    .action(run((module) => module.checkTokens));
 }
 
 function addDatabase(program: Command, context: Context): void {
-  const load = () => import('./commands/database.js');
+  const run = lazily(context, () => import('./commands/database.js'));
   program
     .command('backup')
     .description('write the contents of the database into one file')
     .argument('<file>')
     .addHelpText('after', BACKUP_NOTES)
-    .action(async (file: string) => (await load()).backup(context, file));
+    .action(run((module) => module.backup));
   program
     .command('restore')
     .description('replace the contents of the database by a backup')
     .argument('<file>')
     .option('--replace', 'overwrite a configuration; by default only an empty database is accepted')
     .addHelpText('after', RESTORE_NOTES)
-    .action(async (file: string, options: object) =>
-      (await load()).restore(context, file, options),
-    );
+    .action(run((module) => module.restore));
   program
     .command('repair')
     .description('mend what the database says about itself')
@@ -374,9 +344,7 @@ function addDatabase(program: Command, context: Context): void {
     .description('put a digest in force that fits the rows, if somebody changed tables directly')
     .option('--check', 'change nothing; exit status 1 if the digest does not fit')
     .addHelpText('after', REPAIR_NOTES)
-    .action(async (options: object) =>
-      (await import('./commands/database.js')).repair(context, options),
-    );
+    .action(run((module) => module.repair));
 }
 
 const DATABASE_NOTE = `The database is that of DATABASE_URL. If it is unset, it is that of the local stack (npm start), which may be

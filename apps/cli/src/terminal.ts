@@ -22,9 +22,9 @@ export class Terminal {
     private readonly errors: Output,
   ) {}
 
-  print(line: string): void {
+  print(...lines: readonly string[]): void {
     this.clear();
-    this.output.write(`${line}\n`);
+    for (const line of lines) this.output.write(`${line}\n`);
   }
 
   printError(line: string): void {
@@ -53,6 +53,21 @@ export class Terminal {
     this.lastProgressMs = nowMs;
     const of = size === undefined ? '' : ` of ${(size / MIB).toFixed(1)}`;
     this.errors.write(`${ERASE_LINE}${name}: ${(bytes / MIB).toFixed(1)}${of} MiB`);
+  }
+
+  /** Passes bytes on and shows how many. @returns the sum */
+  async *withProgress(
+    name: string,
+    body: AsyncIterable<Uint8Array>,
+    size?: number,
+  ): AsyncGenerator<Uint8Array, number> {
+    let bytes = 0;
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      this.progress(name, bytes, size);
+      yield chunk;
+    }
+    return bytes;
   }
 
   /**

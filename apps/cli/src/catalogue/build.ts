@@ -29,9 +29,11 @@ export async function build(
   await writeWhole(file, image);
   const bytesEach =
     domainCount === 0 ? '' : `, ${(image.length / domainCount).toFixed(1)} a domain`;
-  terminal.print(`${file}: ${grouped(domainCount)} domains`);
-  terminal.print(`${grouped(image.length)} bytes${bytesEach}`);
-  terminal.print(`sha256 ${sha256}`);
+  terminal.print(
+    `${file}: ${grouped(domainCount)} domains`,
+    `${grouped(image.length)} bytes${bytesEach}`,
+    `sha256 ${sha256}`,
+  );
 }
 
 /** Reads all sources, and compiles them. */

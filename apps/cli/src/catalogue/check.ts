@@ -8,7 +8,7 @@ import {
   sourcesOf,
 } from '@weir/catalogue';
 import { SuffixHashes, toWireName } from '@weir/dns-name';
-import type { Context } from '../context.js';
+import { type Context, Failure } from '../context.js';
 import { compileLists } from './build.js';
 import { ANY_KEY, readList } from './read-source.js';
 import { grouped, table } from '../terminal.js';
@@ -16,8 +16,8 @@ import { grouped, table } from '../terminal.js';
 const HEADINGS = ['source', 'format', 'names', 'skipped', 'invalid lines', 'protected', 'seconds'];
 const LEFT_COLUMNS = 2;
 
-/** Reads every source, and reports on each. @returns whether all of them can be used. */
-export async function check(definition: Definition, context: Context): Promise<boolean> {
+/** Reads every source, and reports on each. @throws Failure when one of them cannot be used. */
+export async function check(definition: Definition, context: Context): Promise<void> {
   const { terminal } = context;
   const { categories, applications } = definition;
   const inline = [...categories, ...applications].flatMap(({ domains }) => domains);
@@ -50,21 +50,18 @@ export async function check(definition: Definition, context: Context): Promise<b
       faults.push(error.message);
     }
   }
-  if (rows.length > 0)
-    table([HEADINGS, ...rows], LEFT_COLUMNS).forEach((row) => terminal.print(row));
-  if (invalid.length > 0) terminal.print('invalid lines, the first ten of each source:');
-  for (const line of invalid) terminal.print(line);
+  if (rows.length > 0) terminal.print(...table([HEADINGS, ...rows], LEFT_COLUMNS));
+  if (invalid.length > 0)
+    terminal.print('invalid lines, the first ten of each source:', ...invalid);
   if (protectedLines.length > 0)
-    terminal.print('lines with a protected name, the first ten of each source:');
-  for (const line of protectedLines) terminal.print(line);
-  for (const line of inlineLines(definition)) terminal.print(line);
-  for (const line of popularLines(definition, lists)) terminal.print(line);
+    terminal.print('lines with a protected name, the first ten of each source:', ...protectedLines);
+  terminal.print(...inlineLines(definition), ...popularLines(definition, lists));
   for (const fault of faults) terminal.printError(`weir: ${fault}`);
   const usable = grouped(sources.length - faults.length);
   if (sources.length === 0)
     terminal.print('no sources: only the domains in catalogue.yaml are listed');
   else terminal.print(`${usable} of ${grouped(sources.length)} sources can be used`);
-  return faults.length === 0;
+  if (faults.length > 0) throw new Failure();
 }
 
 /** Which categories take the protected names of a source all the same. */

@@ -23,7 +23,7 @@ export interface Compared {
   readonly definitions: readonly Definition[];
   /** Of both images. */
   readonly key: HashKey;
-  readonly json: boolean;
+  readonly json: true | undefined;
 }
 
 /** Prints which names each category and application has gained and lost. */
@@ -33,10 +33,7 @@ export async function diff(compared: Compared, context: Context): Promise<void> 
   const sampled = differences.flatMap(({ added, removed }) => [...added.names, ...removed.names]);
   const names = await namesOf(sampled, compared, context);
   const rows = differences.map((one) => toJson(one, names));
-  if (compared.json) {
-    terminal.print(JSON.stringify(rows));
-    return;
-  }
+  if (compared.json) return terminal.print(JSON.stringify(rows));
   if (rows.length === 0) terminal.print('the same names in the same categories and applications');
   for (const one of rows) {
     const group = one.cat_id === null ? `application ${one.app_id}` : `category ${one.cat_id}`;

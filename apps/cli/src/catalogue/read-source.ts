@@ -13,7 +13,7 @@ import { SCHEMA } from '@weir/control-plane/configuration';
 import { type HashKey, parseHashKey } from '@weir/dns-name';
 import { parseVariables } from '@weir/ops';
 import type { Context } from '../context.js';
-import { grouped, type Terminal } from '../terminal.js';
+import { grouped } from '../terminal.js';
 
 const TIMEOUT_MS = 30 * 60_000;
 
@@ -38,7 +38,7 @@ export async function withSource<T>(
       const opened = await openSource({ ...source, location }, options);
       if (opened.status === 'unchanged')
         throw new CatalogueError('answered 304 to a request without a condition');
-      return read(withProgress(opened.body, source.name, terminal));
+      return read(terminal.withProgress(source.name, opened.body));
     });
   } catch (cause) {
     if (!(cause instanceof CatalogueError)) throw cause;
@@ -66,13 +66,4 @@ function reasonOf({ report: { lines, skipped, invalidLines, examples } }: ReadLi
   const counts = `${grouped(lines)} lines, ${grouped(skipped)} entries skipped, ${grouped(invalidLines)} lines invalid`;
   const [first] = examples;
   return first === undefined ? `(${counts})` : `(${counts}; line ${first.line} ${first.problem})`;
-}
-
-async function* withProgress(body: ByteStream, name: string, terminal: Terminal): ByteStream {
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    terminal.progress(name, bytes);
-    yield chunk;
-  }
 }

@@ -9,7 +9,7 @@ import {
   visitNames,
 } from '@weir/catalogue';
 import { SuffixHashes, toWireName } from '@weir/dns-name';
-import type { Context } from '../context.js';
+import { type Context, Failure } from '../context.js';
 import { ANY_KEY, withSource } from './read-source.js';
 import { table } from '../terminal.js';
 
@@ -23,13 +23,13 @@ interface Mention {
 
 /**
  * Prints the groups that list a domain or a parent of it, and the lines. Of secret categories nothing is told.
- * @returns whether all sources could be read.
+ * @throws Failure when a source could not be read.
  */
 export async function show(
   definition: Definition,
   domain: string,
   context: Context,
-): Promise<boolean> {
+): Promise<void> {
   const { terminal } = context;
   const bySource = new Map<string, Mention[]>();
   let allRead = true;
@@ -48,7 +48,7 @@ export async function show(
     for (const { group, found } of belonging) {
       terminal.print(`${kind} ${group.id}, ${group.name}`);
       const rows = found.map((mention) => [`  ${mention.domain}`, mention.where]);
-      table(rows, 2).forEach((row) => terminal.print(row));
+      terminal.print(...table(rows, 2));
     }
     return belonging.length;
   };
@@ -57,7 +57,7 @@ export async function show(
   const but =
     categories.length < definition.categories.length ? ' (secret categories are not shown)' : '';
   if (count === 0) terminal.print(`${domain} belongs to no category and no application${but}`);
-  return allRead;
+  if (!allRead) throw new Failure();
 }
 
 function mentions(

@@ -9,7 +9,7 @@ import {
 } from '@weir/catalogue';
 import { readImage } from '@weir/control-plane/catalogue/store/catalogue-store';
 import { SCHEMA } from '@weir/control-plane/configuration';
-import { DomainError, normaliseDomain, parseHashKey } from '@weir/dns-name';
+import { DomainError, type HashKey, normaliseDomain, parseHashKey } from '@weir/dns-name';
 import { parseVariables } from '@weir/ops';
 import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -17,7 +17,13 @@ import { build, compile } from '../catalogue/build.js';
 import { check } from '../catalogue/check.js';
 import { diff } from '../catalogue/diff.js';
 import { show } from '../catalogue/show.js';
-import { type Context, Failure, UsageError } from '../context.js';
+import {
+  type Context,
+  type Environment,
+  Failure,
+  type JsonOption,
+  UsageError,
+} from '../context.js';
 import { withDatabase } from '../database.js';
 import { controlPlaneVariables } from '../stack.js';
 
@@ -28,31 +34,32 @@ interface Options {
 
 /** Reads every source, and reports on each. */
 export async function checkCatalogue(context: Context, options: Options): Promise<void> {
-  if (!(await check(await definitionOf(context, options), context))) throw new Failure();
+  await check(await definitionOf(context, options), context);
 }
 
 /** Compiles an image under DOMAIN_HASH_KEY. */
 export async function buildImage(context: Context, file: string, options: Options): Promise<void> {
+  const key = hashKeyOf(context.environment);
+  await build(await definitionOf(context, options), file, key, context);
+}
+
+function hashKeyOf(environment: Environment): HashKey {
   const { DOMAIN_HASH_KEY } = SCHEMA;
-  const key = parseVariables({ DOMAIN_HASH_KEY }, context.environment).DOMAIN_HASH_KEY;
-  const definition = await definitionOf(context, options);
-  await build(definition, file, parseHashKey(key), context);
+  return parseHashKey(parseVariables({ DOMAIN_HASH_KEY }, environment).DOMAIN_HASH_KEY);
 }
 
 /**
- * Prints what is different in an image: a file of `build`, the number of a version that the database has, or a folder
- * or URL of a definition, which is compiled.
- * @param older what it is compared with; undefined: the version in force.
+ * Prints what is different between two images. Each is a file of `build`, the number of a version that the database
+ * has, or a folder or URL of a definition, which is compiled.
+ * @param newer undefined: the version in force is compared with `image`.
  */
 export async function diffImages(
   context: Context,
-  newer: string,
-  older: string | undefined,
-  options: Options & { readonly json?: true },
+  image: string,
+  newer: string | undefined,
+  options: Options & JsonOption,
 ): Promise<void> {
-  const { DOMAIN_HASH_KEY } = SCHEMA;
-  const variables = controlPlaneVariables(context.environment, 'DOMAIN_HASH_KEY');
-  const key = parseHashKey(parseVariables({ DOMAIN_HASH_KEY }, variables).DOMAIN_HASH_KEY);
+  const key = hashKeyOf(controlPlaneVariables(context.environment, 'DOMAIN_HASH_KEY'));
   const definitions: Definition[] = [];
   const open = async (place: string | undefined): Promise<ImageBytes> => {
     if (place === undefined || /^\d+$/.test(place)) return storedImage(context, place ?? null);
@@ -62,12 +69,16 @@ export async function diffImages(
       definitions.push(definition);
       return inMemory((await compile(definition, key, context)).image);
     }
-    return inMemory(await readFile(place).catch(cannotRead(place)));
+    const bytes = await readFile(place).catch((error: unknown) => {
+      const { code, message } = error as NodeJS.ErrnoException;
+      throw new Failure(`${place} cannot be read: ${code ?? message}`);
+    });
+    return inMemory(bytes);
   };
-  const [before, after] = [await open(older), await open(newer)];
+  const before = await open(newer === undefined ? undefined : image);
+  const after = await open(newer ?? image);
   if (options.catalogue !== undefined) definitions.push(await readDefinition(options.catalogue));
-  const json = options.json === true;
-  await diff({ before, after, definitions, key, json }, context);
+  await diff({ before, after, definitions, key, json: options.json }, context);
 }
 
 /** @param version null: the one in force. */
@@ -86,24 +97,14 @@ function inMemory(image: Uint8Array): ImageBytes {
   };
 }
 
-function cannotRead(file: string): (error: NodeJS.ErrnoException) => never {
-  return ({ code, message }) => {
-    throw new Failure(`${file} cannot be read: ${code ?? message}`);
-  };
-}
-
 /** Prints the categories and applications of a domain, and the lines that list it. */
 export async function showDomain(context: Context, text: string, options: Options): Promise<void> {
   const domain = asDomain(text);
-  const allRead = await show(await definitionOf(context, options), domain, context);
-  if (!allRead) throw new Failure();
+  await show(await definitionOf(context, options), domain, context);
 }
 
 /** Prints the sets of the folder of the catalogue. */
-export async function printSets(
-  context: Context,
-  options: Options & { readonly json?: true },
-): Promise<void> {
+export async function printSets(context: Context, options: Options & JsonOption): Promise<void> {
   const { terminal } = context;
   const besides = setsOf(context, options);
   const sets = (await readSets(folderOf(context, options))).map((set) => ({
@@ -120,10 +121,7 @@ export async function printSets(
       size,
     })),
   }));
-  if (options.json === true) {
-    terminal.print(JSON.stringify(sets));
-    return;
-  }
+  if (options.json) return terminal.print(JSON.stringify(sets));
   const rows = sets.map(({ name, about, enabled, fault, sources }) => [
     name,
     enabled ? 'on' : '-',

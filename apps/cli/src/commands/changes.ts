@@ -1,16 +1,15 @@
 import type { ChangeDto, ChangesDto } from '@weir/control-plane/changes/change.dto';
 import { Api } from '../api/api.js';
 import { readEvents, untilInterrupted } from '../api/events.js';
-import type { Context } from '../context.js';
+import type { Context, JsonOption } from '../context.js';
 import { textOf } from '../terminal.js';
 
-interface Options {
+interface Options extends JsonOption {
   readonly follow?: true;
   readonly after?: number;
   readonly limit?: number;
   readonly profile?: number;
   readonly token?: string;
-  readonly json?: true;
 }
 
 const NEWEST = 100;
@@ -24,14 +23,9 @@ export async function changes(context: Context, options: Options): Promise<void>
   const api = new Api(environment);
   const which = { profile_id, token };
   const first = after === undefined ? { last: limit ?? NEWEST } : { after, limit };
-  if (follow !== true) {
-    const answer = await api.get<ChangesDto>('/changes/', {
-      ...first,
-      ...which,
-    });
-    if (json === true) terminal.print(JSON.stringify(answer));
-    else for (const change of answer.changes) terminal.print(render(change));
-    return;
+  if (!follow) {
+    const answer = await api.get<ChangesDto>('/changes/', { ...first, ...which });
+    return terminal.print(...(json ? [JSON.stringify(answer)] : answer.changes.map(render)));
   }
   let seen: number | undefined;
   await untilInterrupted(context, (signal) => {
@@ -39,7 +33,7 @@ export async function changes(context: Context, options: Options): Promise<void>
     return readEvents(api, '/changes/', { query: { ...from, ...which }, signal }, (data) => {
       const change = JSON.parse(data) as ChangeDto;
       seen = change.revision;
-      terminal.print(json === true ? data : render(change));
+      terminal.print(json ? data : render(change));
     });
   });
 }

@@ -27,9 +27,7 @@ export async function restore(
   file: string,
   { replace = false }: { readonly replace?: boolean },
 ): Promise<void> {
-  const log = (line: string): void => {
-    context.terminal.print(line);
-  };
+  const log = (line: string): void => context.terminal.print(line);
   await onDatabase(context, true, async (databaseUrl, signal) => {
     const revision = await restoreBackup({ databaseUrl, file, replace, log, signal });
     return `the database is at revision ${revision} again`;
@@ -56,10 +54,9 @@ async function onDatabase(
 
 /** Puts a digest in force that fits the rows again. @param options.check only says whether it fits */
 export async function repair(context: Context, options: { readonly check?: true }): Promise<void> {
-  const isCheck = options.check === true;
-  const { revision, before, ofRows } = await withDatabase(context, (pool) =>
-    repairDigest(pool, isCheck),
-  );
+  const isCheck = options.check ?? false;
+  const repaired = await withDatabase(context, (pool) => repairDigest(pool, isCheck));
+  const { revision, before, ofRows } = repaired;
   const { terminal } = context;
   if (before === ofRows) {
     terminal.print(`the digest ${ofRows} fits the rows at revision ${revision}; nothing to do`);

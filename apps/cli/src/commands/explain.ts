@@ -1,7 +1,7 @@
 import type { ExplanationDto } from '@weir/control-plane/explain/explain.dto';
 import { isIP } from 'node:net';
 import { Api } from '../api/api.js';
-import { type Context, UsageError } from '../context.js';
+import { type Context, type JsonOption, UsageError } from '../context.js';
 import { table, type Terminal, textOf } from '../terminal.js';
 
 /** `192.0.2.1`, `192.0.2.1:4000`, `2001:db8::1` or `[2001:db8::1]:4000`; null: none of these. */
@@ -16,11 +16,10 @@ export function parseClient(text: string): { client: string; port?: number } | n
   return port === undefined ? { client } : { client, port };
 }
 
-interface Options {
+interface Options extends JsonOption {
   readonly type?: string;
   readonly at?: string;
   readonly incident?: string;
-  readonly json?: true;
 }
 
 const COLOURS: Readonly<Record<string, 'green' | 'red' | 'dim'>> = {
@@ -43,8 +42,7 @@ export async function explain(
   }
   const query = { ...client, domain, type, at, incident };
   const answer = await new Api(environment).get<ExplanationDto>('/explain/', query);
-  if (json === true) terminal.print(JSON.stringify(answer));
-  else for (const line of render(answer, terminal)) terminal.print(line);
+  terminal.print(...(json ? [JSON.stringify(answer)] : render(answer, terminal)));
 }
 
 function render(explanation: ExplanationDto, terminal: Terminal): string[] {

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { Api } from '../api/api.js';
-import { type Context, Failure } from '../context.js';
+import { type Context, Failure, type JsonOption } from '../context.js';
 import { grouped, type Terminal, textOf } from '../terminal.js';
 
 const KINDS = ['added', 'changed', 'removed'] as const;
@@ -13,46 +13,38 @@ const KEYS_SHOWN = 5;
 export async function init(
   { environment, terminal, input }: Context,
   file: string,
-  { dryRun, json }: { readonly dryRun?: true; readonly json?: true },
+  { dryRun, json }: JsonOption & { readonly dryRun?: true },
 ): Promise<void> {
   const isInput = file === '-';
   const found = isInput ? undefined : await stat(file);
   if (found?.isDirectory() === true) throw new Failure(`${file} is a folder`);
   const size = found?.size;
-  const body = withProgress(isInput ? input : createReadStream(file), size, terminal);
-  const headers = size === undefined ? {} : { 'Content-Length': String(size) };
-  const query = { dry_run: dryRun === true ? 'true' : undefined };
   const answer = await new Api(environment).call('/init/', {
     method: 'POST',
-    query,
-    headers,
-    body,
+    query: { dry_run: dryRun ? 'true' : undefined },
+    headers: size === undefined ? {} : { 'Content-Length': String(size) },
+    body: sent(isInput ? input : createReadStream(file), size, terminal),
   });
-  if (dryRun === true) {
+  if (dryRun) {
     const said = await text(answer);
-    if (json === true) terminal.print(said);
+    if (json) terminal.print(said);
     else printDryRun(JSON.parse(said) as DryRunDto, terminal);
   } else {
     const { 'x-config-revision': revision, 'x-config-applied': applied } = answer.headers;
     terminal.print(
-      json === true
+      json
         ? JSON.stringify({ revision: Number(revision), applied })
         : `revision ${textOf(revision)}, in force on ${textOf(applied)} resolvers`,
     );
   }
 }
 
-async function* withProgress(
+async function* sent(
   body: AsyncIterable<Uint8Array>,
   size: number | undefined,
   terminal: Terminal,
 ): AsyncGenerator<Uint8Array> {
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    terminal.progress('sent', bytes, size);
-    yield chunk;
-  }
+  const bytes = yield* terminal.withProgress('sent', body, size);
   terminal.progress('checking what was sent', bytes, size);
 }
 

@@ -6,12 +6,8 @@ import type {
 } from '@weir/control-plane/resources/catalogue/catalogue.dto';
 import { text } from 'node:stream/consumers';
 import { Api } from '../api/api.js';
-import { type Context, Failure } from '../context.js';
+import { type Context, Failure, type JsonOption } from '../context.js';
 import { grouped, textOf } from '../terminal.js';
-
-interface Options {
-  readonly json?: true;
-}
 
 const COLOURS: Readonly<Record<string, 'green' | 'yellow' | 'red'>> = {
   ...{ good: 'green', held: 'yellow', failing: 'red', never: 'red' },
@@ -20,32 +16,25 @@ const COLOURS: Readonly<Record<string, 'green' | 'yellow' | 'red'>> = {
 /** Prints the categories. */
 export async function categories(
   { environment, terminal }: Context,
-  { json }: Options,
+  { json }: JsonOption,
 ): Promise<void> {
   const all = await new Api(environment).get<readonly CategoryDto[]>('/categories/');
-  if (json === true) {
-    terminal.print(JSON.stringify(all));
-    return;
-  }
+  if (json) return terminal.print(JSON.stringify(all));
   const rows = all.map(({ id, name, group, purpose, mandatory, domains }) => [
     ...[id, name, group, purpose].map(textOf),
     mandatory === false ? '-' : 'yes',
     domains === undefined ? 'secret' : grouped(domains),
   ]);
-  const headings = ['id', 'name', 'group', 'purpose', 'mandatory', 'domains'];
-  terminal.printTable(headings, rows, 5);
+  terminal.printTable(['id', 'name', 'group', 'purpose', 'mandatory', 'domains'], rows, 5);
 }
 
 /** Prints the catalogue in force, and how each of its sources does. */
 export async function sources(
   { environment, terminal }: Context,
-  { json }: Options,
+  { json }: JsonOption,
 ): Promise<void> {
   const catalogue = await new Api(environment).get<CatalogueDto>('/catalogue/');
-  if (json === true) {
-    terminal.print(JSON.stringify(catalogue));
-    return;
-  }
+  if (json) return terminal.print(JSON.stringify(catalogue));
   const { version, active_since, popular, sources: all } = catalogue;
   terminal.print(`version ${textOf(version)}, in force since ${textOf(active_since)}`);
   const rows = all.map((one) => [
@@ -69,19 +58,15 @@ export async function sources(
 export async function search(
   { environment, terminal }: Context,
   domain: string,
-  { json }: Options,
+  { json }: JsonOption,
 ): Promise<void> {
   const all = await new Api(environment).get<readonly ListedNameDto[]>('/catalogue/search/', {
     domain,
   });
-  if (json === true) {
-    terminal.print(JSON.stringify(all));
-    return;
-  }
+  if (json) return terminal.print(JSON.stringify(all));
   const rows = all.map((one) => [
     groupOf(one),
-    ...[one.name, one.source, one.matched, one.since].map(textOf),
-    textOf(one.line),
+    ...[one.name, one.source, one.matched, one.since, one.line].map(textOf),
   ]);
   terminal.printTable(['of', 'name', 'source', 'matched', 'since', 'line'], rows, 5);
 }
@@ -90,7 +75,7 @@ export async function search(
 export async function acceptList(
   { environment, terminal }: Context,
   source: string,
-  { json }: Options,
+  { json }: JsonOption,
 ): Promise<void> {
   const api = new Api(environment);
   const { sources: all } = await api.get<CatalogueDto>('/catalogue/');
@@ -100,9 +85,7 @@ export async function acceptList(
   const body = JSON.stringify(cat_id === null ? { app_id, source } : { cat_id, source });
   const answer = await text(await api.call('/catalogue/accept', { method: 'POST', body }));
   const { names } = JSON.parse(answer) as CatalogueSourceDto;
-  terminal.print(
-    json === true ? answer : `${textOf(source)}: a list of ${grouped(names)} names is taken`,
-  );
+  terminal.print(json ? answer : `${textOf(source)}: a list of ${grouped(names)} names is taken`);
 }
 
 function groupOf({ cat_id, app_id }: Pick<CatalogueSourceDto, 'cat_id' | 'app_id'>): string {

@@ -1,53 +1,28 @@
 import { isPublicSuffix } from '@weir/catalogue';
 import type { OrderStateDto } from '@weir/control-plane/resources/orders/order.dto';
 import { DomainError, normaliseDomain } from '@weir/dns-name';
-import type { IncomingHttpHeaders } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { Api } from '../api/api.js';
-import { type Context, UsageError } from '../context.js';
+import { change } from '../api/change.js';
+import { type Context, type JsonOption, UsageError } from '../context.js';
 import { textOf } from '../terminal.js';
 
-interface Options {
-  readonly json?: true;
-}
-
-interface WithDomain extends Options {
-  /** The domain may be one such as com or co.uk. */
-  readonly publicSuffix?: true;
-}
-
-/** The options of an order that is added. */
-export interface NewOrder extends WithDomain {
-  readonly authority: string;
-  readonly reference: string;
-  readonly until?: string;
-}
-
-/** What changes about an order. */
-export interface OrderChange extends WithDomain {
+interface OrderOptions extends JsonOption {
   readonly domain?: string;
   readonly authority?: string;
   readonly reference?: string;
   /** False: it has no end. */
   readonly until?: string | false;
-}
-
-/** What of the orders is listed. */
-export interface ListedOrders extends Options {
-  readonly search?: string;
-  readonly state?: string;
+  /** The domain may be one such as com or co.uk. */
+  readonly publicSuffix?: true;
 }
 
 /** Prints orders. */
 export async function listOrders(
   { environment, terminal }: Context,
-  { json, ...filter }: ListedOrders,
+  { json, ...filter }: JsonOption & { readonly search?: string; readonly state?: string },
 ): Promise<void> {
   const all = await new Api(environment).get<readonly OrderStateDto[]>('/orders/', { ...filter });
-  if (json === true) {
-    terminal.print(JSON.stringify(all));
-    return;
-  }
+  if (json) return terminal.print(JSON.stringify(all));
   const states = all.map(stateOf);
   const rows = all.map((order, i) => [
     textOf(order.id),
@@ -70,29 +45,25 @@ function stateOf({ until, in_force: proof }: OrderStateDto): string {
 
 /** Puts an order in force. */
 export async function addOrder(
-  { environment, terminal }: Context,
+  context: Context,
   id: number,
   domain: string,
-  { authority, reference, until, json, publicSuffix }: NewOrder,
+  { json, publicSuffix, ...others }: OrderOptions,
 ): Promise<void> {
   checkDomain(domain, publicSuffix);
-  const body = JSON.stringify({ id, domain, authority, reference, until });
-  const answer = await new Api(environment).call('/orders/', { method: 'POST', body });
-  const said = await text(answer);
-  terminal.print(json === true ? said : `order ${id} is ${proofOf(answer.headers)}`);
+  const body = { ...others, id, domain };
+  await change(context, 'POST', '/orders/', { body, json, what: () => `order ${id}` });
 }
 
 /** Changes an order, or nothing, to make its proof again. */
 export async function changeOrder(
-  { environment, terminal }: Context,
+  context: Context,
   id: number,
-  { until, json, publicSuffix, ...others }: OrderChange,
+  { until, json, publicSuffix, ...others }: OrderOptions,
 ): Promise<void> {
   checkDomain(others.domain, publicSuffix);
-  const body = JSON.stringify({ ...others, until: until === false ? null : until });
-  const answer = await new Api(environment).call(`/orders/${id}`, { method: 'PATCH', body });
-  const said = await text(answer);
-  terminal.print(json === true ? said : `order ${id} is ${proofOf(answer.headers)}`);
+  const body = { ...others, until: until === false ? null : until };
+  await change(context, 'PATCH', `/orders/${id}`, { body, json, what: () => `order ${id}` });
 }
 
 /** @throws UsageError when an order would deny all that is registered below a public suffix, and nobody said so. */
@@ -114,25 +85,7 @@ function checkDomain(domain: string | undefined, mayBePublicSuffix = false): voi
 }
 
 /** Deletes an order. */
-export async function endOrder(
-  { environment, terminal }: Context,
-  id: number,
-  { json }: Options,
-): Promise<void> {
-  const { headers } = await new Api(environment).call(`/orders/${id}`, { method: 'DELETE' });
-  terminal.print(
-    json === true ? acknowledged(headers) : `the end of order ${id} is ${proofOf(headers)}`,
-  );
-}
-
-/** What the headers of a change say, as JSON. */
-export function acknowledged(headers: IncomingHttpHeaders): string {
-  const { 'x-config-revision': revision, 'x-config-applied': applied } = headers;
-  return JSON.stringify({ revision: Number(revision), applied });
-}
-
-/** The same in words. */
-export function proofOf(headers: IncomingHttpHeaders): string {
-  const { 'x-config-revision': revision, 'x-config-applied': applied, date } = headers;
-  return `in force on ${textOf(applied)} resolvers, revision ${textOf(revision)}, ${textOf(date)}`;
+export function endOrder(context: Context, id: number, { json }: JsonOption): Promise<void> {
+  const what = (): string => `the end of order ${id}`;
+  return change(context, 'DELETE', `/orders/${id}`, { json, what });
 }

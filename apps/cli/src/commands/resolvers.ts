@@ -1,7 +1,7 @@
 import type { ResolverDto } from '@weir/control-plane/resources/resolvers/resolvers';
 import { Api } from '../api/api.js';
 import { untilInterrupted } from '../api/events.js';
-import type { Context } from '../context.js';
+import type { Context, JsonOption } from '../context.js';
 import { textOf } from '../terminal.js';
 
 const HEADINGS = [
@@ -16,20 +16,17 @@ const COLOURS: Readonly<Record<string, 'green' | 'yellow' | 'red'>> = {
 /** Prints the resolvers, with --watch again each second. */
 export async function resolvers(
   context: Context,
-  { watch, json }: { readonly watch?: true; readonly json?: true },
+  { watch, json }: JsonOption & { readonly watch?: true },
 ): Promise<void> {
   const { environment, terminal } = context;
   const api = new Api(environment);
   const show = async (signal?: AbortSignal): Promise<void> => {
     const all = await api.get<readonly ResolverDto[]>('/resolvers/', {}, signal);
-    if (json === true) {
-      terminal.print(JSON.stringify(all));
-      return;
-    }
-    if (watch === true) terminal.clearScreen();
+    if (json) return terminal.print(JSON.stringify(all));
+    if (watch) terminal.clearScreen();
     terminal.printTable(HEADINGS, all.map(rowOf), LEFT_COLUMNS, (i) => COLOURS[all[i].state]);
   };
-  await (watch === true ? untilInterrupted(context, show) : show());
+  await (watch ? untilInterrupted(context, show) : show());
 }
 
 function rowOf(one: ResolverDto): string[] {

@@ -4,7 +4,7 @@ import { sha256 } from '@weir/ops';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Api } from '../api/api.js';
-import { type Context, Failure } from '../context.js';
+import { type Context, Failure, type JsonOption } from '../context.js';
 import { table, textOf } from '../terminal.js';
 
 /** Makes a token, and prints it with its entry for MANAGEMENT_TOKENS_FILE. */
@@ -26,11 +26,11 @@ ${entry}`);
 /** Prints what the token of this command may do. */
 export async function showToken(
   { environment, terminal }: Context,
-  { json }: { readonly json?: true },
+  { json }: JsonOption,
 ): Promise<void> {
   const own = await new Api(environment).get<Readonly<Record<string, unknown>>>('/token/');
   const facts = Object.entries(own).map(([name, value]) => [name, textOf(value)]);
-  for (const line of json === true ? [JSON.stringify(own)] : table(facts, 2)) terminal.print(line);
+  terminal.print(...(json ? [JSON.stringify(own)] : table(facts, 2)));
 }
 
 /** Checks a file of tokens. */

@@ -1,0 +1,28 @@
+import { text } from 'node:stream/consumers';
+import type { Context, JsonOption } from '../context.js';
+import { textOf } from '../terminal.js';
+import { Api } from './api.js';
+
+interface Change extends JsonOption {
+  readonly body?: object;
+  /** What is in force, by the answer of the API. */
+  readonly what: (answer: string) => string;
+}
+
+/** Makes a change, and prints what the API said or, where it said nothing or in words, how far it is in force. */
+export async function change(
+  { environment, terminal }: Context,
+  method: 'POST' | 'PATCH' | 'DELETE',
+  path: string,
+  { body, json, what }: Change,
+): Promise<void> {
+  const call = { method, ...(body !== undefined && { body: JSON.stringify(body) }) };
+  const answer = await new Api(environment).call(path, call);
+  const said = await text(answer);
+  const { 'x-config-revision': revision, 'x-config-applied': applied, date } = answer.headers;
+  if (json) terminal.print(said || JSON.stringify({ revision: Number(revision), applied }));
+  else {
+    const proof = `${textOf(applied)} resolvers, revision ${textOf(revision)}, ${textOf(date)}`;
+    terminal.print(`${what(said)} is in force on ${proof}`);
+  }
+}
