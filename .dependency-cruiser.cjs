@@ -61,11 +61,10 @@ module.exports = {
       to: { path: '^(apps|tools|k8s|compose)/', pathNot: '^(apps/cli|apps/control-plane|tools)/' },
     },
     {
-      // The chart and the compose file stand above all: they read what processes can be configured with. A release is
-      // above them.
+      // The chart and the compose file stand above all: they read what processes can be configured with.
       name: 'tools-import-apps',
       severity: 'error',
-      from: { path: '^tools/', pathNot: '^tools/release\\.mjs$' },
+      from: { path: '^tools/' },
       to: { path: '^(apps|k8s|compose)/' },
     },
     {

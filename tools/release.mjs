@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { nameCommit, newestRelease, releaseChanges } from './dist/release/changelog.js';
+import { helmProgram } from './dist/release/helm-program.js';
 import { readVersion, writeVersion } from './dist/release/version-files.js';
 
 const HELP = `Makes a release of the checked-out commit of main, and publishes nothing.
@@ -84,8 +85,7 @@ function check(version, withImages) {
   if (reasons.length > 0) throw new Refusal(reasons.join('\n'));
 }
 
-async function makeChart(output) {
-  const { helmProgram } = await import('../k8s/dist/render/helm-program.js');
+function makeChart(output) {
   print(run(helmProgram(4), ['package', 'k8s/weir', '--destination', output]));
 }
 
@@ -106,7 +106,7 @@ function buildImages(version, commit) {
   if (status !== 0) throw new Refusal('the images cannot be built');
 }
 
-async function release(version, { output, withImages }) {
+function release(version, { output, withImages }) {
   const before = git('rev-parse', 'HEAD');
   const tag = `v${version}`;
   try {
@@ -120,7 +120,7 @@ async function release(version, { output, withImages }) {
     const commit = git('rev-parse', 'HEAD');
     git('tag', '--annotate', tag, '--message', `Weir ${version}`);
     mkdirSync(output, { recursive: true });
-    await makeChart(output);
+    makeChart(output);
     listContents(version, output);
     if (withImages) buildImages(version, commit);
     const named = nameCommit(readFileSync(changelogFile, 'utf8'), { version, commit });
@@ -159,7 +159,7 @@ try {
     check(version, withImages);
     print(`${readVersion(root)} → ${version}, from ${git('rev-parse', 'HEAD')}`);
     if (!values['dry-run']) {
-      await release(version, { output: join(root, values.output), withImages });
+      release(version, { output: join(root, values.output), withImages });
       if (!withImages)
         print('\nThe images are not built (--no-images). On a machine with an engine:\n');
       const prefix = `git checkout v${version} && IMAGE_PREFIX=registry.example.net/weir`;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CHART_FOLDER } from './paths.js';
-import { HELM_VERSIONS } from './render/helm-program.js';
+import { HELM_VERSIONS } from '@weir/tools/release/helm-program';
 import { runHelm, render } from './render/render.js';
 import { CI_VALUES, ciValues, overlay } from './render/values.js';
 import { valuesWith, WRONG_VALUES } from './values-schema/testing/wrong-values.js';

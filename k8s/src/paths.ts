@@ -1,7 +1,4 @@
 import { fileURLToPath } from 'node:url';
 
-/** Works from `src` and from `dist`: both are at the same depth. */
-const fromHere = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-
-export const CHART_FOLDER = fromHere('../weir/');
-export const REPOSITORY_FOLDER = fromHere('../../');
+export const CHART_FOLDER = fileURLToPath(new URL('../weir/', import.meta.url));
+export const REPOSITORY_FOLDER = fileURLToPath(new URL('../../', import.meta.url));

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import type { KubernetesObject } from '../objects/kubernetes-object.js';
 import { REPOSITORY_FOLDER } from '../paths.js';
 import { podsOf } from '../pods/pod.js';
-import { HELM_VERSIONS } from '../render/helm-program.js';
+import { HELM_VERSIONS } from '@weir/tools/release/helm-program';
 import { runHelm, render } from '../render/render.js';
 import { ciValues, overlay, type Values } from '../render/values.js';
 import { parseCommandLine } from './testing/command-line.js';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { parseAllDocuments } from 'yaml';
 import type { KubernetesObject } from '../objects/kubernetes-object.js';
 import { CHART_FOLDER } from '../paths.js';
-import { type HelmVersion, helmProgram } from './helm-program.js';
+import { type HelmVersion, helmProgram } from '@weir/tools/release/helm-program';
 import { ChartError, type Values } from './values.js';
 
 const MAX_OUTPUT_BYTES = 2 ** 26;

