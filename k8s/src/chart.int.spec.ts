@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { validationErrors } from './objects/testing/validate.js';
-import { type KubernetesObject, titleOf } from './objects/kubernetes-object.js';
+import { type KubernetesObject, titleOf } from './objects/testing/kubernetes-object.js';
 import { REPOSITORY_FOLDER } from './paths.js';
-import { render, renderText } from './render/render.js';
-import { CI_VALUES, ciValues, overlay, type Values } from './render/values.js';
-import { podsOf } from './pods/pod.js';
+import { render, renderText } from './testing/render.js';
+import { CI_VALUES, ciValues, overlay, type Values } from './testing/values.js';
+import { podsOf } from './pods/testing/pod.js';
 import { findObject } from './testing/find.js';
 
 const MINIMAL = ciValues('minimal');

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CHART_FOLDER } from './paths.js';
 import { HELM_VERSIONS } from '@weir/tools/release/helm-program';
-import { runHelm, render } from './render/render.js';
-import { CI_VALUES, ciValues, overlay } from './render/values.js';
+import { runHelm, render } from './testing/render.js';
+import { CI_VALUES, ciValues, overlay } from './testing/values.js';
 import { valuesWith, WRONG_VALUES } from './values-schema/testing/wrong-values.js';
 
 const MINIMAL = ciValues('minimal');

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { KubernetesObject } from './objects/kubernetes-object.js';
-import { podsOf } from './pods/pod.js';
-import { render } from './render/render.js';
-import { ciValues, overlay } from './render/values.js';
+import type { KubernetesObject } from './objects/testing/kubernetes-object.js';
+import { podsOf } from './pods/testing/pod.js';
+import { render } from './testing/render.js';
+import { ciValues, overlay } from './testing/values.js';
 import { findObject } from './testing/find.js';
 
 interface Rule {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { renderNotes } from './render/render.js';
-import { ciValues, overlay } from './render/values.js';
+import { renderNotes } from './testing/render.js';
+import { ciValues, overlay } from './testing/values.js';
 
 const notes = (name: string, more = {}): string => renderNotes(overlay(ciValues(name), more));
 

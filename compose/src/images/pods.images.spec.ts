@@ -2,9 +2,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type PodReport, type ReportedPod, reportPods } from '../../../k8s/src/pods/report.js';
-import { render } from '../../../k8s/src/render/render.js';
-import { ciValues } from '../../../k8s/src/render/values.js';
+import {
+  type PodReport,
+  type ReportedPod,
+  reportPods,
+} from '../../../k8s/src/pods/testing/report.js';
+import { render } from '../../../k8s/src/testing/render.js';
+import { ciValues } from '../../../k8s/src/testing/values.js';
 import { Cluster, type PodOptions } from './testing/cluster.js';
 import { UPSTREAM_ANSWER } from './testing/deployment.js';
 import { run } from './testing/run.js';

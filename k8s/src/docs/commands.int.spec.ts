@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { KubernetesObject } from '../objects/kubernetes-object.js';
+import type { KubernetesObject } from '../objects/testing/kubernetes-object.js';
 import { REPOSITORY_FOLDER } from '../paths.js';
-import { podsOf } from '../pods/pod.js';
+import { podsOf } from '../pods/testing/pod.js';
 import { HELM_VERSIONS } from '@weir/tools/release/helm-program';
-import { runHelm, render } from '../render/render.js';
-import { ciValues, overlay, type Values } from '../render/values.js';
+import { runHelm, render } from '../testing/render.js';
+import { ciValues, overlay, type Values } from '../testing/values.js';
 import { parseCommandLine } from './testing/command-line.js';
 import { CHART_PAGES, codeBlocks, commandsOf, PAGES, readPage } from './testing/markdown.js';
 

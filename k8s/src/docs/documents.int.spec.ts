@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { HELM_VERSIONS } from '@weir/tools/release/helm-program';
-import { render } from '../render/render.js';
-import { chartValues, ciValues, overlay, type Values } from '../render/values.js';
+import { render } from '../testing/render.js';
+import { chartValues, ciValues, overlay, type Values } from '../testing/values.js';
 import { CHART_PAGES, codeBlocks, PAGES, readPage } from './testing/markdown.js';
 
 const VALUES = chartValues();

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { COMPONENTS } from '../components.js';
-import { render } from '../render/render.js';
-import { CI_VALUES, ciValues } from '../render/values.js';
-import { type Pod, podsOf } from './pod.js';
-import { reportPods } from './report.js';
+import { render } from '../testing/render.js';
+import { CI_VALUES, ciValues } from '../testing/values.js';
+import { type Pod, podsOf } from './testing/pod.js';
+import { reportPods } from './testing/report.js';
 
 interface ServiceSpec {
   readonly selector: Readonly<Record<string, string>>;

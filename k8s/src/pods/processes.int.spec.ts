@@ -1,10 +1,10 @@
 import { parseVariables, type Variable } from '@weir/ops';
 import { describe, expect, it } from 'vitest';
 import { COMPONENTS, isInSecret } from '../components.js';
-import { render } from '../render/render.js';
-import { CI_VALUES, ciValues, overlay } from '../render/values.js';
-import { podsOf } from './pod.js';
-import { reportPods } from './report.js';
+import { render } from '../testing/render.js';
+import { CI_VALUES, ciValues, overlay } from '../testing/values.js';
+import { podsOf } from './testing/pod.js';
+import { reportPods } from './testing/report.js';
 
 const VARIABLES: ReadonlyMap<string, Readonly<Record<string, Variable<unknown>>>> = new Map(
   Object.values(COMPONENTS).map(({ name, variables }) => [name, variables]),

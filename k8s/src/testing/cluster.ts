@@ -3,14 +3,9 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
-import type { KubernetesObject } from '../objects/kubernetes-object.js';
+import type { KubernetesObject } from '../objects/testing/kubernetes-object.js';
 import { helmProgram } from '@weir/tools/release/helm-program';
-import {
-  HELM_ENVIRONMENT,
-  parseObjects,
-  type RenderOptions,
-  templateArguments,
-} from '../render/render.js';
+import { HELM_ENVIRONMENT, parseObjects, type RenderOptions, templateArguments } from './render.js';
 
 /** What the API of Kubernetes says of itself, as far as `lookup` of a Secret asks. */
 const DISCOVERY: Readonly<Record<string, object>> = {

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../objects/kubernetes-object.js';
+import type { KubernetesObject } from '../objects/testing/kubernetes-object.js';
 
 /** The only object of a kind and name. @throws Error when there is none, or several. */
 export function findObject(

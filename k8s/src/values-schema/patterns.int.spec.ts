@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HELM_VERSIONS, type HelmVersion } from '@weir/tools/release/helm-program';
-import { runHelm } from '../render/render.js';
-import { ChartError, chartValues } from '../render/values.js';
+import { runHelm } from '../testing/render.js';
+import { ChartError, chartValues } from '../testing/values.js';
 import { valuesSchema } from './values-schema.js';
 
 /** Every pattern of the schema, for values and for names of values. */

@@ -8,7 +8,7 @@ import {
   ciValues,
   overlay,
   type Values,
-} from '../render/values.js';
+} from '../testing/values.js';
 import { valuesSchema } from './values-schema.js';
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

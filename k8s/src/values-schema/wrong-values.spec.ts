@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { chartValues, checkValues, overlay } from '../render/values.js';
+import { chartValues, checkValues, overlay } from '../testing/values.js';
 import { valuesWith, WRONG_VALUES } from './testing/wrong-values.js';
 
 it.each(WRONG_VALUES)('%s is refused, and the message names its path', (_what, path, value) => {

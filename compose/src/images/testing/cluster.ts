@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { docker, tryDocker } from './docker.js';
 import { mountsOf, type VolumeSources } from './pod-volumes.js';
-import type { ReportedPod } from '../../../../k8s/src/pods/report.js';
+import type { ReportedPod } from '../../../../k8s/src/pods/testing/report.js';
 import { RunningPod } from './running-pod.js';
 
 const { version } = JSON.parse(

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { docker } from './docker.js';
-import type { ReportedPod, PodReport, Volume } from '../../../../k8s/src/pods/report.js';
+import type { ReportedPod, PodReport, Volume } from '../../../../k8s/src/pods/testing/report.js';
 
 /** What a pod's volumes are made of: the chart's objects, and those that an operator makes. */
 export type VolumeSources = Pick<PodReport, 'secrets' | 'configMaps'>;

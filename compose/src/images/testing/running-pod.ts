@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { docker, inspectContainer, tryDocker } from './docker.js';
-import type { Probe, ProbeKind, ReportedPod } from '../../../../k8s/src/pods/report.js';
+import type { Probe, ProbeKind, ReportedPod } from '../../../../k8s/src/pods/testing/report.js';
 
 /** A pod of the chart as a container of the engine, asked how it is as the kubelet asks. */
 export class RunningPod {

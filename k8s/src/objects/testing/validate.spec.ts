@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KubernetesObject } from '../kubernetes-object.js';
+import type { KubernetesObject } from './kubernetes-object.js';
 import { validationErrors } from './validate.js';
 
 const service = (spec: object): KubernetesObject => ({

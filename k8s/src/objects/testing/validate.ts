@@ -13,7 +13,7 @@ import { ConfigMap, Pod, Secret, Service } from 'kubernetes-models/v1';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { type KubernetesObject, titleOf } from '../kubernetes-object.js';
+import { type KubernetesObject, titleOf } from './kubernetes-object.js';
 
 interface Attribute {
   readonly baseName: string;

@@ -1,5 +1,5 @@
 import type { V1EnvVar } from '@kubernetes/client-node';
-import type { KubernetesObject } from '../objects/kubernetes-object.js';
+import type { KubernetesObject } from '../../objects/testing/kubernetes-object.js';
 import { type Pod, podsOf } from './pod.js';
 
 /** Everything that a container engine needs to run the pods of a release without a cluster. */

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { parseAllDocuments } from 'yaml';
-import type { KubernetesObject } from '../objects/kubernetes-object.js';
+import type { KubernetesObject } from '../objects/testing/kubernetes-object.js';
 import { CHART_FOLDER } from '../paths.js';
 import { type HelmVersion, helmProgram } from '@weir/tools/release/helm-program';
 import { ChartError, type Values } from './values.js';

@@ -1,5 +1,5 @@
 import type { V1Container, V1PodSpec, V1PodTemplateSpec } from '@kubernetes/client-node';
-import type { KubernetesObject } from '../objects/kubernetes-object.js';
+import type { KubernetesObject } from '../../objects/testing/kubernetes-object.js';
 
 /** A pod that the release runs. Its first container is that of its component. */
 export interface Pod {
