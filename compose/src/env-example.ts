@@ -9,6 +9,8 @@ import {
 } from './settings.js';
 
 const COLUMNS = 120;
+/** What fits on a line behind `# `, without half words. */
+const LINE = /\S.{0,117}(?!\S)/g;
 
 const INTRODUCTION = `Settings of docker-compose.yml.
 compose/make-env.sh copies this file to .env and fills in the secrets. Only the secrets are required.
@@ -103,18 +105,5 @@ function quoted(value: string): string {
 }
 
 function comment(text: string): string {
-  const lines = text.split('\n').flatMap(wrapped);
-  return lines.map((line) => `# ${line}\n`).join('');
-}
-
-function wrapped(line: string): string[] {
-  const lines: string[] = [];
-  let current = '';
-  for (const word of line.split(' ')) {
-    if (current !== '' && current.length + word.length + 3 > COLUMNS) {
-      lines.push(current);
-      current = word;
-    } else current = current === '' ? word : `${current} ${word}`;
-  }
-  return [...lines, current];
+  return Array.from(text.matchAll(LINE), ([line]) => `# ${line}\n`).join('');
 }
