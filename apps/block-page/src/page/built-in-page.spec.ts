@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { BuiltInPage } from './built-in-page.js';
+import { LANGUAGES } from '../texts/index.js';
 import { displayName, type PageSubject, Wording } from './subject.js';
 
 const EVIL = `"><script>alert(1)</script>&'`;
@@ -146,6 +147,25 @@ describe('Wording', () => {
     expect(said('de')).toBe('Diese Einstellungen gelten bis: Montag, 07:30');
     expect(said('en')).toBe('These settings apply until: Monday 07:30');
     expect(said('ar')).toContain('تسري هذه الإعدادات حتى');
+  });
+
+  it.each(LANGUAGES)(
+    'says in %s of what a reason is, if it is known, and until when',
+    (language) => {
+      const wording = new Wording(language, 'UTC');
+      for (const code of ['category', 'application'] as const) {
+        expect(wording.reason({ code, name: 'VALUE' })).toMatch(/: \u2068VALUE\u2069$/);
+        expect(wording.reason({ code, name: undefined })).toMatch(/^[^:]+$/);
+      }
+      for (const isInPeriod of [true, false]) {
+        expect(wording.schedule({ atMs: 0, isInPeriod })).toMatch(/: \u2068.+\u2069$/);
+      }
+    },
+  );
+
+  it('puts a space before the colon in French', () => {
+    const reason = new Wording('fr', 'UTC').reason({ code: 'category', name: 'Jeux' });
+    expect(reason).toBe('Catégorie bloquée : \u2068Jeux\u2069');
   });
 
   it('isolates inserted texts from the direction of the sentence', () => {

@@ -1,3 +1,4 @@
+import type { Policy } from '@weir/policy';
 import { domainToUnicode } from 'node:url';
 import { type Language, type Texts, TEXTS } from '../texts/index.js';
 
@@ -19,10 +20,7 @@ export type BlockReason =
   | { readonly code: 'allow_list_only' };
 
 /** Who has ordered a block, and how that authority refers to it. */
-export interface OrderTexts {
-  readonly authority: string;
-  readonly reference: string;
-}
+export type OrderTexts = ReturnType<Policy['orders']['textsOf']>;
 
 /** The next switch of the weekly schedule of the subscriber's profile. */
 export interface NextSwitch {
@@ -109,9 +107,9 @@ export class Wording {
         return texts.grant;
       case 'mandatory':
       case 'category':
-        return texts.category(isolate(reason.name));
+        return this.about(texts.category, reason.name);
       case 'application':
-        return texts.application(isolate(reason.name));
+        return this.about(texts.application, reason.name);
       case 'list':
         return texts.list;
       case 'allow_list_only':
@@ -120,13 +118,20 @@ export class Wording {
   }
 
   schedule({ atMs, isInPeriod }: NextSwitch): string {
-    const time = isolate(this.timeOf(atMs));
-    return isInPeriod ? this.texts.scheduleUntil(time) : this.texts.scheduleFrom(time);
+    const { scheduleUntil, scheduleFrom } = this.texts;
+    return this.about(isInPeriod ? scheduleUntil : scheduleFrom, this.timeOf(atMs));
   }
 
   /** Weekday and time of day on the wall clock of the schedules. */
   timeOf(atMs: number): string {
     return this.time.format(atMs);
+  }
+
+  private about(phrase: string, what: string | undefined): string {
+    if (what === undefined) return phrase;
+    // In French a space comes before the colon.
+    const colon = this.language === 'fr' ? ' : ' : ': ';
+    return phrase + colon + ISOLATE + what + POP_ISOLATE;
   }
 }
 
@@ -138,10 +143,4 @@ export function displayName(name: string): string {
   if (!/(?:^|\.)xn--/.test(name)) return name;
   const unicode = domainToUnicode(name);
   return unicode === '' || unicode === name ? name : `${unicode} (${name})`;
-}
-
-function isolate(text: string): string;
-function isolate(text: string | undefined): string | undefined;
-function isolate(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : ISOLATE + text + POP_ISOLATE;
 }

@@ -34,8 +34,8 @@ export const ar: Texts = {
   },
   reasonLabel: 'السبب',
   reason: {
-    category: (name) => (name === undefined ? 'فئة محجوبة' : `فئة محجوبة: ${name}`),
-    application: (name) => (name === undefined ? 'تطبيق محجوب' : `تطبيق محجوب: ${name}`),
+    category: 'فئة محجوبة',
+    application: 'تطبيق محجوب',
     list: 'قائمة المواقع التي حجبتها',
     grant: 'حجب مؤقت',
     allowListOnly: 'لا يمكن فتح سوى المواقع التي سمحت بها',
@@ -44,8 +44,8 @@ export const ar: Texts = {
   referenceLabel: 'الرقم المرجعي',
   leadsToLabel: 'يحيل إلى',
   scheduleLabel: 'الجدول الزمني',
-  scheduleUntil: (time) => `تسري هذه الإعدادات حتى: ${time}`,
-  scheduleFrom: (time) => `التغيير القادم للإعدادات: ${time}`,
+  scheduleUntil: 'تسري هذه الإعدادات حتى',
+  scheduleFrom: 'التغيير القادم للإعدادات',
   incidentLabel: 'رقم الحادثة',
   incidentHint:
     'انسخ رقم الحادثة إذا طلبت المساعدة. لا يستطيع قراءته إلا مزوّد الخدمة، ولمدة يوم واحد.',

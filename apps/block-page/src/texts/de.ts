@@ -35,9 +35,8 @@ export const de: Texts = {
   },
   reasonLabel: 'Grund',
   reason: {
-    category: (name) =>
-      name === undefined ? 'Gesperrte Kategorie' : `Gesperrte Kategorie: ${name}`,
-    application: (name) => (name === undefined ? 'Gesperrte App' : `Gesperrte App: ${name}`),
+    category: 'Gesperrte Kategorie',
+    application: 'Gesperrte App',
     list: 'Ihre Liste gesperrter Websites',
     grant: 'Vorübergehend gesperrt',
     allowListOnly: 'Nur Websites, die Sie erlaubt haben, lassen sich öffnen',
@@ -46,8 +45,8 @@ export const de: Texts = {
   referenceLabel: 'Aktenzeichen',
   leadsToLabel: 'Verweist auf',
   scheduleLabel: 'Zeitplan',
-  scheduleUntil: (time) => `Diese Einstellungen gelten bis: ${time}`,
-  scheduleFrom: (time) => `Nächster Wechsel der Einstellungen: ${time}`,
+  scheduleUntil: 'Diese Einstellungen gelten bis',
+  scheduleFrom: 'Nächster Wechsel der Einstellungen',
   incidentLabel: 'Vorgangsnummer',
   incidentHint:
     'Kopieren Sie die Vorgangsnummer, wenn Sie um Hilfe bitten. Nur Ihr Anbieter kann sie ' +

@@ -34,9 +34,8 @@ export const en: Texts = {
   },
   reasonLabel: 'Reason',
   reason: {
-    category: (name) => (name === undefined ? 'Blocked category' : `Blocked category: ${name}`),
-    application: (name) =>
-      name === undefined ? 'Blocked application' : `Blocked application: ${name}`,
+    category: 'Blocked category',
+    application: 'Blocked application',
     list: 'Your list of blocked sites',
     grant: 'Temporarily blocked',
     allowListOnly: 'Only sites that you have allowed can be opened',
@@ -45,8 +44,8 @@ export const en: Texts = {
   referenceLabel: 'Reference',
   leadsToLabel: 'Leads to',
   scheduleLabel: 'Schedule',
-  scheduleUntil: (time) => `These settings apply until: ${time}`,
-  scheduleFrom: (time) => `These settings change: ${time}`,
+  scheduleUntil: 'These settings apply until',
+  scheduleFrom: 'These settings change',
   incidentLabel: 'Incident number',
   incidentHint:
     'Copy the incident number if you ask for help. Only your provider can read it, for one day.',

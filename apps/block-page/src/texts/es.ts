@@ -35,10 +35,8 @@ export const es: Texts = {
   },
   reasonLabel: 'Motivo',
   reason: {
-    category: (name) =>
-      name === undefined ? 'Categoría bloqueada' : `Categoría bloqueada: ${name}`,
-    application: (name) =>
-      name === undefined ? 'Aplicación bloqueada' : `Aplicación bloqueada: ${name}`,
+    category: 'Categoría bloqueada',
+    application: 'Aplicación bloqueada',
     list: 'Su lista de sitios bloqueados',
     grant: 'Bloqueo temporal',
     allowListOnly: 'Solo se pueden abrir los sitios que usted ha permitido',
@@ -47,8 +45,8 @@ export const es: Texts = {
   referenceLabel: 'Referencia',
   leadsToLabel: 'Redirige a',
   scheduleLabel: 'Horario',
-  scheduleUntil: (time) => `Estos ajustes se aplican hasta: ${time}`,
-  scheduleFrom: (time) => `Próximo cambio de ajustes: ${time}`,
+  scheduleUntil: 'Estos ajustes se aplican hasta',
+  scheduleFrom: 'Próximo cambio de ajustes',
   incidentLabel: 'Número de incidencia',
   incidentHint:
     'Copie el número de incidencia si pide ayuda. Solo su proveedor puede leerlo, durante un día.',

@@ -35,9 +35,8 @@ export const fr: Texts = {
   },
   reasonLabel: 'Motif',
   reason: {
-    category: (name) => (name === undefined ? 'Catégorie bloquée' : `Catégorie bloquée : ${name}`),
-    application: (name) =>
-      name === undefined ? 'Application bloquée' : `Application bloquée : ${name}`,
+    category: 'Catégorie bloquée',
+    application: 'Application bloquée',
     list: 'Votre liste de sites bloqués',
     grant: 'Blocage temporaire',
     allowListOnly: 'Seuls les sites que vous avez autorisés peuvent être ouverts',
@@ -46,8 +45,8 @@ export const fr: Texts = {
   referenceLabel: 'Référence',
   leadsToLabel: 'Redirige vers',
   scheduleLabel: 'Plage horaire',
-  scheduleUntil: (time) => `Ces réglages s’appliquent jusqu’à : ${time}`,
-  scheduleFrom: (time) => `Prochain changement de réglages : ${time}`,
+  scheduleUntil: 'Ces réglages s’appliquent jusqu’à',
+  scheduleFrom: 'Prochain changement de réglages',
   incidentLabel: 'Numéro d’incident',
   incidentHint:
     'Copiez le numéro d’incident si vous demandez de l’aide. Seul votre fournisseur peut le lire, pendant un jour.',

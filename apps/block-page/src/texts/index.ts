@@ -13,15 +13,4 @@ import { tr } from './tr.js';
 export { type Language, LANGUAGES, type Message, type Texts } from './texts.js';
 
 /** The texts of every language. A language or a text that is missing does not compile. */
-export const TEXTS: Readonly<Record<Language, Texts>> = {
-  en,
-  de,
-  fr,
-  es,
-  pt,
-  it,
-  pl,
-  ru,
-  tr,
-  ar,
-};
+export const TEXTS: Readonly<Record<Language, Texts>> = { en, de, fr, es, pt, it, pl, ru, tr, ar };

@@ -35,9 +35,8 @@ export const it: Texts = {
   },
   reasonLabel: 'Motivo',
   reason: {
-    category: (name) => (name === undefined ? 'Categoria bloccata' : `Categoria bloccata: ${name}`),
-    application: (name) =>
-      name === undefined ? 'Applicazione bloccata' : `Applicazione bloccata: ${name}`,
+    category: 'Categoria bloccata',
+    application: 'Applicazione bloccata',
     list: 'Il tuo elenco di siti bloccati',
     grant: 'Blocco temporaneo',
     allowListOnly: 'Si possono aprire solo i siti che hai consentito',
@@ -46,8 +45,8 @@ export const it: Texts = {
   referenceLabel: 'Riferimento',
   leadsToLabel: 'Rimanda a',
   scheduleLabel: 'Programmazione',
-  scheduleUntil: (time) => `Queste impostazioni valgono fino a: ${time}`,
-  scheduleFrom: (time) => `Prossimo cambio delle impostazioni: ${time}`,
+  scheduleUntil: 'Queste impostazioni valgono fino a',
+  scheduleFrom: 'Prossimo cambio delle impostazioni',
   incidentLabel: 'Numero di segnalazione',
   incidentHint:
     'Copi il numero di segnalazione se chiede assistenza. Solo il Suo fornitore può leggerlo, per un giorno.',

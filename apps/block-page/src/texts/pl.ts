@@ -34,10 +34,8 @@ export const pl: Texts = {
   },
   reasonLabel: 'Powód',
   reason: {
-    category: (name) =>
-      name === undefined ? 'Zablokowana kategoria' : `Zablokowana kategoria: ${name}`,
-    application: (name) =>
-      name === undefined ? 'Zablokowana aplikacja' : `Zablokowana aplikacja: ${name}`,
+    category: 'Zablokowana kategoria',
+    application: 'Zablokowana aplikacja',
     list: 'Twoja lista zablokowanych stron',
     grant: 'Blokada tymczasowa',
     allowListOnly: 'Można otwierać tylko strony, na które zezwolono',
@@ -46,8 +44,8 @@ export const pl: Texts = {
   referenceLabel: 'Sygnatura',
   leadsToLabel: 'Prowadzi do',
   scheduleLabel: 'Harmonogram',
-  scheduleUntil: (time) => `Koniec obowiązywania tych ustawień: ${time}`,
-  scheduleFrom: (time) => `Następna zmiana ustawień: ${time}`,
+  scheduleUntil: 'Koniec obowiązywania tych ustawień',
+  scheduleFrom: 'Następna zmiana ustawień',
   incidentLabel: 'Numer zdarzenia',
   incidentHint:
     'Skopiuj numer zdarzenia, jeśli prosisz o pomoc. Może go odczytać tylko Twój dostawca, przez jeden dzień.',

@@ -37,10 +37,8 @@ export const pt: Texts = {
   },
   reasonLabel: 'Motivo',
   reason: {
-    category: (name) =>
-      name === undefined ? 'Categoria bloqueada' : `Categoria bloqueada: ${name}`,
-    application: (name) =>
-      name === undefined ? 'Aplicação bloqueada' : `Aplicação bloqueada: ${name}`,
+    category: 'Categoria bloqueada',
+    application: 'Aplicação bloqueada',
     list: 'A sua lista de sites bloqueados',
     grant: 'Bloqueio temporário',
     allowListOnly: 'Só podem ser abertos os sites que permitiu',
@@ -49,8 +47,8 @@ export const pt: Texts = {
   referenceLabel: 'Referência',
   leadsToLabel: 'Aponta para',
   scheduleLabel: 'Horário',
-  scheduleUntil: (time) => `Estas configurações valem até: ${time}`,
-  scheduleFrom: (time) => `Próxima mudança de configurações: ${time}`,
+  scheduleUntil: 'Estas configurações valem até',
+  scheduleFrom: 'Próxima mudança de configurações',
   incidentLabel: 'Número do incidente',
   incidentHint:
     'Copie o número do incidente se pedir ajuda. Só o seu provedor pode lê-lo, durante um dia.',

@@ -36,10 +36,8 @@ export const ru: Texts = {
   },
   reasonLabel: 'Причина',
   reason: {
-    category: (name) =>
-      name === undefined ? 'Заблокированная категория' : `Заблокированная категория: ${name}`,
-    application: (name) =>
-      name === undefined ? 'Заблокированное приложение' : `Заблокированное приложение: ${name}`,
+    category: 'Заблокированная категория',
+    application: 'Заблокированное приложение',
     list: 'Ваш список заблокированных сайтов',
     grant: 'Временная блокировка',
     allowListOnly: 'Открываются только разрешённые вами сайты',
@@ -48,8 +46,8 @@ export const ru: Texts = {
   referenceLabel: 'Номер решения',
   leadsToLabel: 'Ведёт на',
   scheduleLabel: 'Расписание',
-  scheduleUntil: (time) => `Окончание действия этих настроек: ${time}`,
-  scheduleFrom: (time) => `Следующая смена настроек: ${time}`,
+  scheduleUntil: 'Окончание действия этих настроек',
+  scheduleFrom: 'Следующая смена настроек',
   incidentLabel: 'Номер обращения',
   incidentHint:
     'Скопируйте номер обращения, если обращаетесь за помощью. ' +

@@ -29,10 +29,7 @@ export interface Message {
   readonly text: string;
 }
 
-/**
- * The texts of the built-in page in one language. They are plain text: the page escapes them. Parameters are
- * already isolated from the text direction around them.
- */
+/** The texts of the built-in page in one language. They are plain text: the page escapes them. */
 export interface Texts {
   readonly direction: 'ltr' | 'rtl';
   readonly blocked: Message;
@@ -44,9 +41,9 @@ export interface Texts {
   readonly notReady: Message;
   readonly reasonLabel: string;
   readonly reason: {
-    /** @param name undefined: the catalogue has no name for it. */
-    readonly category: (name: string | undefined) => string;
-    readonly application: (name: string | undefined) => string;
+    /** A colon and its name follow, if the catalogue has one. */
+    readonly category: string;
+    readonly application: string;
     readonly list: string;
     /** A block that ends by itself. */
     readonly grant: string;
@@ -58,10 +55,10 @@ export interface Texts {
   /** Label of a blocked CNAME target. */
   readonly leadsToLabel: string;
   readonly scheduleLabel: string;
-  /** A period of the schedule has begun. @param time weekday and time of day, as a phrase of its own */
-  readonly scheduleUntil: (time: string) => string;
+  /** A period of the schedule has begun. A colon, weekday and time of day follow. */
+  readonly scheduleUntil: string;
   /** The next period has not begun. */
-  readonly scheduleFrom: (time: string) => string;
+  readonly scheduleFrom: string;
   readonly incidentLabel: string;
   readonly incidentHint: string;
   readonly advice: string;

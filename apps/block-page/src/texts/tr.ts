@@ -35,10 +35,8 @@ export const tr: Texts = {
   },
   reasonLabel: 'Neden',
   reason: {
-    category: (name) =>
-      name === undefined ? 'Engellenen kategori' : `Engellenen kategori: ${name}`,
-    application: (name) =>
-      name === undefined ? 'Engellenen uygulama' : `Engellenen uygulama: ${name}`,
+    category: 'Engellenen kategori',
+    application: 'Engellenen uygulama',
     list: 'Engellenen siteler listeniz',
     grant: 'Geçici engel',
     allowListOnly: 'Yalnızca izin verdiğiniz siteler açılabilir',
@@ -47,8 +45,8 @@ export const tr: Texts = {
   referenceLabel: 'Karar numarası',
   leadsToLabel: 'Yönlendirdiği ad',
   scheduleLabel: 'Zaman çizelgesi',
-  scheduleUntil: (time) => `Bu ayarların bitişi: ${time}`,
-  scheduleFrom: (time) => `Ayarların bir sonraki değişimi: ${time}`,
+  scheduleUntil: 'Bu ayarların bitişi',
+  scheduleFrom: 'Ayarların bir sonraki değişimi',
   incidentLabel: 'Olay numarası',
   incidentHint:
     'Yardım isterseniz olay numarasını kopyalayın. Onu yalnızca sağlayıcınız, bir gün boyunca okuyabilir.',
