@@ -10,9 +10,9 @@ import { OpsServer } from '@weir/ops/metrics';
 import { followPolicy } from '@weir/policy-feed';
 import { openTelemetry } from '@weir/telemetry';
 import type { BlockPageConfiguration } from './configuration.js';
-import { createPageServer, openContent } from './create-page-server.js';
+import { createPageServer } from './create-page-server.js';
 import { PageCounters, createRegistry } from './metrics/page-counters.js';
-import { Preview } from './preview/preview.js';
+import { preview } from './preview/preview.js';
 import { HttpsRefusal } from './server/page-server.js';
 
 export interface BlockPage extends Service {
@@ -53,28 +53,35 @@ async function startParts(options: BlockPageOptions, ops: OpsServer): Promise<Bl
   const policy = followPolicy({ kind: 'block-page', configuration, log, tracer });
   const { target: source, follower, notReady, degraded, state: feed } = policy;
   const counters = new PageCounters();
-  const content = openContent(configuration, source, log);
-  const parts = { source, content, counters, nowMs, log };
-  const { server, targets } = createPageServer(configuration, parts);
-  const refusal = new HttpsRefusal();
-  const preview = new Preview({
-    ...content,
-    language: configuration.BLOCK_PAGE_LANGUAGE,
-    nowMs,
-  });
+  const parts = createPageServer(configuration, { source, counters, nowMs, log });
+  const { server, targets, pages, custom } = parts;
   const listening: (() => Promise<void>)[] = [];
   try {
-    const port = await listen(configuration, 'BLOCK_PAGE_PORT', () => server.start());
+    const { BLOCK_PAGE_HOST: host, BLOCK_PAGE_HTTPS_PORT: refusedPort } = configuration;
+    const port = await listen(server, {
+      host,
+      port: configuration.BLOCK_PAGE_PORT,
+      variable: 'BLOCK_PAGE_PORT',
+    });
     listening.push(() => server.stop());
-    const httpsPort = await startRefusal(configuration, refusal);
-    if (httpsPort !== undefined) listening.push(() => refusal.stop());
-    const registry = createRegistry({ counters, custom: content.custom, server, feed });
+    let httpsPort: number | undefined;
+    if (refusedPort !== undefined) {
+      const refusal = new HttpsRefusal();
+      httpsPort = await listen(refusal, {
+        host,
+        port: refusedPort,
+        variable: 'BLOCK_PAGE_HTTPS_PORT',
+      });
+      listening.push(() => refusal.stop());
+    }
+    const registry = createRegistry({ counters, custom, server, feed });
     telemetry?.exportMetrics(registry);
+    const language = configuration.BLOCK_PAGE_LANGUAGE;
     ops.serve({
       notReady,
       degraded,
       registry,
-      handleOther: (request, response) => preview.handle(request, response),
+      handleOther: (...call) => preview({ pages, custom, language, nowMs }, ...call),
     });
     return {
       port,
@@ -82,40 +89,29 @@ async function startParts(options: BlockPageOptions, ops: OpsServer): Promise<Bl
       opsPort: ops.port,
       ready: follower.start(),
       drain: () => ops.drain(),
-      stop: async () => {
-        await stopInTurn([
+      stop: () =>
+        stopInTurn([
           () => ops.drain(),
           () => stopTogether(listening),
           () => follower.stop(),
           () => targets?.close(),
           () => telemetry?.stop(),
           () => ops.close(),
-        ]);
-      },
+        ]),
     };
   } catch (error) {
     return stopAndThrow(error, listening, log);
   }
 }
 
-async function startRefusal(
-  configuration: BlockPageConfiguration,
-  refusal: HttpsRefusal,
-): Promise<number | undefined> {
-  const { BLOCK_PAGE_HOST: host, BLOCK_PAGE_HTTPS_PORT: port } = configuration;
-  if (port === undefined) return undefined;
-  return listen(configuration, 'BLOCK_PAGE_HTTPS_PORT', () => refusal.start(host, port));
-}
-
+/** @returns the port listened on */
 async function listen(
-  configuration: BlockPageConfiguration,
-  variable: 'BLOCK_PAGE_PORT' | 'BLOCK_PAGE_HTTPS_PORT',
-  start: () => Promise<number>,
+  server: Pick<HttpsRefusal, 'start'>,
+  place: { readonly host: string; readonly port: number; readonly variable: string },
 ): Promise<number> {
   try {
-    return await start();
+    return await server.start(place.host, place.port);
   } catch (error) {
-    const [host, port] = [configuration.BLOCK_PAGE_HOST, configuration[variable] ?? 0];
-    throw explainListenError(error, { host, port, variable });
+    throw explainListenError(error, place);
   }
 }

@@ -15,46 +15,30 @@ import { RequestEvaluator } from './verdict/request-evaluator.js';
 
 const RATE_SLOTS = 65_536;
 
-const monotonicMs = (): number => performance.now();
-const nowSeconds = (): number => Math.floor(monotonicMs() / 1000) + 1;
-
-/** What can be shown. */
-export interface PageContent {
-  readonly pages: Pages;
-  readonly custom: CustomPages;
-}
-
-/** @throws StartError when the logo cannot be read. */
-export function openContent(
-  configuration: BlockPageConfiguration,
-  source: PolicySource<Policy>,
-  log: Logger,
-): PageContent {
-  return {
-    pages: new Pages(readBrand(configuration), configuration.SCHEDULE_TIMEZONE),
-    custom: new CustomPages({
-      folder: configuration.BLOCK_PAGE_CONTENT,
-      log,
-      monotonicMs,
-      source,
-    }),
-  };
-}
-
-export interface PageServerParts {
+interface Surroundings {
   readonly source: PolicySource<Policy>;
-  readonly content: PageContent;
   readonly counters: PageCounters;
   /** Wall clock in milliseconds, for schedules. */
   readonly nowMs: () => number;
   readonly log: Logger;
 }
 
-/** Wires everything that answers visitors. The caller closes the targets, if any, after the server. */
+/** What answers visitors. The caller closes `targets` after the server. */
+interface PageServerParts {
+  readonly server: PageServer;
+  readonly pages: Pages;
+  readonly custom: CustomPages;
+  /** Null: there is nobody to ask. */
+  readonly targets: CnameTargets | null;
+}
+
+/** @throws StartError when the logo cannot be read. */
 export function createPageServer(
   configuration: BlockPageConfiguration,
-  { source, content, counters, nowMs, log }: PageServerParts,
-): { readonly server: PageServer; readonly targets: CnameTargets | null } {
+  { source, counters, nowMs, log }: Surroundings,
+): PageServerParts {
+  const pages = new Pages(readBrand(configuration), configuration.SCHEDULE_TIMEZONE);
+  const custom = new CustomPages({ folder: configuration.BLOCK_PAGE_CONTENT, log, source });
   const trustedProxies = configuration.BLOCK_PAGE_TRUSTED_PROXIES ?? parseCidrs([]);
   const subscriber = new SubscriberKey(source, randomInt(2 ** 32));
   const targets = openTargets(configuration, subscriber, log);
@@ -62,7 +46,8 @@ export function createPageServer(
   const { INCIDENT_KEYS: keys } = configuration;
   const seal = keys && new IncidentSeal(keys);
   const handler = new PageHandler({
-    ...content,
+    pages,
+    custom,
     evaluator: new RequestEvaluator({
       ...{ source, hashKey, targets, seal, nowMs },
       isInspected: configuration.INSPECT_CNAME,
@@ -72,13 +57,10 @@ export function createPageServer(
     subscriber,
     rates: new RateTable(RATE_SLOTS),
     requestsPerSecond: configuration.BLOCK_PAGE_CLIENT_RATE,
-    nowSeconds,
     language: configuration.BLOCK_PAGE_LANGUAGE,
     counters,
   });
   const server = new PageServer({
-    host: configuration.BLOCK_PAGE_HOST,
-    port: configuration.BLOCK_PAGE_PORT,
     handler,
     trustedProxies,
     connections: new ConnectionPool({
@@ -86,19 +68,14 @@ export function createPageServer(
       maxPerSubscriber: configuration.BLOCK_PAGE_CLIENT_CONNECTIONS,
       subscriber,
       isAllowed: () => false,
-      onEvicted: () => {
-        counters.refuse(Refusal.crowded);
-      },
+      onEvicted: () => counters.refuse(Refusal.crowded),
     }),
     counters,
-    onFault: (error) => {
-      log.error({ err: error }, 'a request could not be handled');
-    },
+    log,
   });
-  return { server, targets };
+  return { server, pages, custom, targets };
 }
 
-/** @returns null when there is nobody to ask */
 function openTargets(
   { UPSTREAMS }: BlockPageConfiguration,
   subscriber: SubscriberKey,

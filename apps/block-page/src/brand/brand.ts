@@ -55,11 +55,7 @@ const MAX_LOGO_BYTES = 256 * 1024;
 
 type BrandConfiguration = Pick<
   BlockPageConfiguration,
-  | 'BLOCK_PAGE_BRAND_NAME'
-  | 'BLOCK_PAGE_BRAND_LOGO'
-  | 'BLOCK_PAGE_BRAND_COLOR'
-  | 'BLOCK_PAGE_BRAND_SUPPORT'
-  | 'BLOCK_PAGE_BRAND_PHONE'
+  Extract<keyof BlockPageConfiguration, `BLOCK_PAGE_BRAND_${string}`>
 >;
 
 /** @throws StartError when the logo cannot be read. */
@@ -96,12 +92,8 @@ function readLogoFile(file: string): Buffer {
     return readFileSync(file);
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    throw new StartError(
-      `BLOCK_PAGE_BRAND_LOGO names a file that cannot be read: ${file} (${code})`,
-      {
-        cause,
-      },
-    );
+    const problem = `BLOCK_PAGE_BRAND_LOGO names a file that cannot be read: ${file} (${code})`;
+    throw new StartError(problem, { cause });
   }
 }
 

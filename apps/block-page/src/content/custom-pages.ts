@@ -24,7 +24,6 @@ export interface CustomPagesOptions {
   /** `BLOCK_PAGE_CONTENT`; undefined: there are no custom pages. */
   readonly folder: string | undefined;
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  readonly monotonicMs: () => number;
   /** The configuration, which has the block pages. */
   readonly source: PolicySource<Policy>;
 }
@@ -57,7 +56,7 @@ export class CustomPages {
   /** The page; null: its content cannot be read. The log says why, once. */
   async find(pageId: number): Promise<Template | null> {
     const kept = this.kept.get(pageId);
-    const nowMs = this.options.monotonicMs();
+    const nowMs = performance.now();
     if (kept !== undefined && nowMs < kept.checkedMs + CHECK_INTERVAL_MS) return kept.template;
     let look = this.looks.get(pageId);
     if (look === undefined) {
@@ -144,14 +143,10 @@ export function sendAsset(
       if (response.headersSent) response.destroy();
       else response.writeHead(404).end();
     })
-    .on('directory', () => {
-      response.writeHead(404).end();
-    })
+    .on('directory', () => response.writeHead(404).end())
     .on('stream', (file: NodeJS.ReadableStream & { destroy(): void }) => {
       // A response emits no event if its connection closed before the response started.
-      request.socket.once('close', () => {
-        file.destroy();
-      });
+      request.socket.once('close', () => file.destroy());
     })
     .pipe(response);
 }

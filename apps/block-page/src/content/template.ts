@@ -39,7 +39,7 @@ export class Template {
     for (const match of text.matchAll(PATTERN)) {
       parts[parts.length - 1] += text.slice(at, match.index);
       at = match.index + match[0].length;
-      if (isPlaceholder(match[1])) {
+      if ((PLACEHOLDERS as readonly string[]).includes(match[1])) {
         parts.push(match[1], '');
       } else {
         unknown.add(match[1]);
@@ -58,8 +58,4 @@ export class Template {
     );
     return filled.join('');
   }
-}
-
-function isPlaceholder(name: string): name is Placeholder {
-  return (PLACEHOLDERS as readonly string[]).includes(name);
 }

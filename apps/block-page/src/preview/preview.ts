@@ -32,7 +32,7 @@ const OTHER_SUBJECTS: readonly PageSubject[] = [
 ];
 const SUBJECT_NAMES = [...Object.keys(REASONS), ...OTHER_SUBJECTS.map(({ kind }) => kind)];
 
-export interface PreviewOptions {
+interface PreviewOptions {
   readonly pages: Pages;
   readonly custom: CustomPages;
   readonly language: Language;
@@ -42,71 +42,63 @@ export interface PreviewOptions {
 /**
  * Shows any page to staff, on the ops port: `/__preview/<page id or "default">?reason=…&lang=…&schedule=…`.
  * Existing content is shown even if no block page with that id exists yet.
+ * @returns false: the path does not belong to the preview.
  */
-export class Preview {
-  constructor(private readonly options: PreviewOptions) {}
-
-  /** @returns false: the path does not belong to the preview. */
-  async handle(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
-    const { url = '/' } = request;
-    if (!URL.canParse(url, BASE)) return false;
-    const { pathname, searchParams } = new URL(url, BASE);
-    if (pathname.startsWith(ASSETS_PATH)) {
-      sendAsset(request, response, this.options.custom, pathname.slice(ASSETS_PATH.length));
-      return true;
-    }
-    const id = PREVIEW_PATH.exec(pathname)?.[1];
-    if (id === undefined) return false;
-    const pageId = id === 'default' ? DEFAULT_PAGE : Number(id);
-    const subject = this.subjectOf(searchParams, pageId);
-    const language = this.languageOf(searchParams, request.headers['accept-language']);
-    if (typeof subject === 'string') respondText(response, 400, subject);
-    else if (language === null) {
-      respondText(response, 400, `lang must be one of ${LANGUAGES.join(', ')}\n`);
-    } else await this.show(response, subject, pageId, language);
+export async function preview(
+  { pages, custom, language: fallback, nowMs }: PreviewOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<boolean> {
+  const { url = '/' } = request;
+  if (!URL.canParse(url, BASE)) return false;
+  const { pathname, searchParams } = new URL(url, BASE);
+  if (pathname.startsWith(ASSETS_PATH)) {
+    sendAsset(request, response, custom, pathname.slice(ASSETS_PATH.length));
     return true;
   }
-
-  private async show(
-    response: ServerResponse,
-    subject: PageSubject,
-    pageId: number,
-    language: Language,
-  ): Promise<void> {
-    const { pages, custom } = this.options;
+  const id = PREVIEW_PATH.exec(pathname)?.[1];
+  if (id === undefined) return false;
+  const pageId = id === 'default' ? DEFAULT_PAGE : Number(id);
+  const subject = subjectOf(searchParams, pageId, nowMs());
+  const wanted = searchParams.get('lang');
+  const language =
+    wanted === null
+      ? negotiateLanguage(request.headers['accept-language'], fallback)
+      : LANGUAGES.find((one) => one === wanted);
+  if (typeof subject === 'string') refuse(response, subject);
+  else if (language === undefined) {
+    refuse(response, `lang must be one of ${LANGUAGES.join(', ')}\n`);
+  } else {
     const template = pageId === DEFAULT_PAGE ? null : await custom.preview(pageId);
     const { headers, html } = pages.render(subject, template, language);
     response.writeHead(200, headers).end(html);
   }
-
-  /** @returns a text if the parameters are wrong */
-  private subjectOf(parameters: URLSearchParams, pageId: number): PageSubject | string {
-    const wanted = parameters.get('reason') ?? 'category';
-    const schedule = parameters.get('schedule') ?? 'none';
-    if (!['none', 'until', 'from'].includes(schedule)) {
-      return 'schedule must be one of none, until, from\n';
-    }
-    const other = OTHER_SUBJECTS.find(({ kind }) => kind === wanted);
-    if (other !== undefined) return other;
-    if (!Object.hasOwn(REASONS, wanted))
-      return `reason must be one of ${SUBJECT_NAMES.join(', ')}\n`;
-    const nextSwitch =
-      schedule === 'none'
-        ? undefined
-        : { atMs: this.options.nowMs() + TWO_HOURS_MS, isInPeriod: schedule === 'until' };
-    const reason = REASONS[wanted];
-    const none = { target: undefined, incident: undefined };
-    const name = wanted === 'secret' ? undefined : NAME;
-    return { kind: 'blocked', name, reason, nextSwitch, pageId, ...none };
-  }
-
-  private languageOf(parameters: URLSearchParams, accepted: string | undefined): Language | null {
-    const wanted = parameters.get('lang');
-    if (wanted === null) return negotiateLanguage(accepted, this.options.language);
-    return LANGUAGES.find((language) => language === wanted) ?? null;
-  }
+  return true;
 }
 
-function respondText(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(text);
+/** @returns a text if the parameters are wrong */
+function subjectOf(
+  parameters: URLSearchParams,
+  pageId: number,
+  nowMs: number,
+): PageSubject | string {
+  const wanted = parameters.get('reason') ?? 'category';
+  const schedule = parameters.get('schedule') ?? 'none';
+  if (!['none', 'until', 'from'].includes(schedule)) {
+    return 'schedule must be one of none, until, from\n';
+  }
+  const other = OTHER_SUBJECTS.find(({ kind }) => kind === wanted);
+  if (other !== undefined) return other;
+  if (!Object.hasOwn(REASONS, wanted)) return `reason must be one of ${SUBJECT_NAMES.join(', ')}\n`;
+  const nextSwitch =
+    schedule === 'none'
+      ? undefined
+      : { atMs: nowMs + TWO_HOURS_MS, isInPeriod: schedule === 'until' };
+  const none = { target: undefined, incident: undefined };
+  const name = wanted === 'secret' ? undefined : NAME;
+  return { kind: 'blocked', name, reason: REASONS[wanted], nextSwitch, pageId, ...none };
+}
+
+function refuse(response: ServerResponse, text: string): void {
+  response.writeHead(400, { 'Content-Type': 'text/plain; charset=utf-8' }).end(text);
 }

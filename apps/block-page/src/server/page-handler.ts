@@ -72,8 +72,6 @@ export interface PageHandlerOptions {
   readonly rates: RateTable;
   /** Maximum requests per second of one subscriber; 0: no limit. */
   readonly requestsPerSecond: number;
-  /** Monotonic clock in whole seconds, greater than 0. */
-  readonly nowSeconds: () => number;
   readonly language: Language;
   readonly counters: PageCounters;
 }
@@ -132,10 +130,11 @@ export class PageHandler {
   }
 
   private admits(client: ClientAddress): boolean {
-    const { requestsPerSecond, subscriber, rates, nowSeconds } = this.options;
+    const { requestsPerSecond, subscriber, rates } = this.options;
     if (requestsPerSecond === 0) return true;
     subscriber.identify(client);
-    return rates.allows(subscriber.first, subscriber.second, nowSeconds(), requestsPerSecond);
+    const nowSeconds = Math.floor(performance.now() / 1000) + 1;
+    return rates.allows(subscriber.first, subscriber.second, nowSeconds, requestsPerSecond);
   }
 
   private refuse(response: ServerResponse, refusal: Refusal): void {

@@ -1,5 +1,5 @@
 import { ClientAddress, type ConnectionPool, ProxyHeaderReader } from '@weir/clients';
-import type { CidrSet } from '@weir/ops';
+import type { CidrSet, Logger } from '@weir/ops';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
@@ -37,14 +37,12 @@ const MAX_CONNECTION_MS = 60_000;
 const DRAIN_MS = 3_000;
 
 export interface PageServerOptions {
-  readonly host: string;
-  readonly port: number;
   readonly handler: PageHandler;
   readonly trustedProxies: CidrSet;
   readonly connections: ConnectionPool;
   readonly counters: PageCounters;
-  /** Called with errors of the listening socket and with defects; the server continues. */
-  readonly onFault: (error: Error) => void;
+  /** Is told errors of the listening socket and defects; the server continues. */
+  readonly log: Pick<Logger, 'error'>;
 }
 
 /** The HTTP server of the page. It limits connections and requests, and identifies their clients. */
@@ -65,25 +63,24 @@ export class PageServer {
         // An HTTP/1.1 request without Host gets the page for requests without a name.
         requireHostHeader: false,
       },
-      (request, response) => {
-        void this.answer(request, response);
-      },
+      (request, response) => void this.answer(request, response),
     );
     this.server.timeout = IDLE_TIMEOUT_MS;
     // A connection ends with its first answer. A second request on it would wait for an answer for ever.
     this.server.maxRequestsPerSocket = 1;
-    this.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-      void this.answer(request, response);
-    });
-    this.server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-      this.refuseMalformed(error, socket);
-    });
+    this.server.on(
+      'checkExpectation',
+      (request: IncomingMessage, response: ServerResponse) => void this.answer(request, response),
+    );
+    this.server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
+      this.refuseMalformed(error, socket),
+    );
     // First identify the client of a connection, then pass it to the HTTP server.
     const [serveHttp] = this.server.listeners('connection') as ((socket: Socket) => void)[];
     this.serveHttp = serveHttp.bind(this.server);
-    this.server.removeAllListeners('connection').on('connection', (socket: Socket) => {
-      this.identify(socket);
-    });
+    this.server
+      .removeAllListeners('connection')
+      .on('connection', (socket: Socket) => this.identify(socket));
   }
 
   get connectionCount(): number {
@@ -91,10 +88,9 @@ export class PageServer {
   }
 
   /** @returns the port listened on. @throws the listen error (`EADDRINUSE` …). */
-  async start(): Promise<number> {
-    const { host, port, onFault } = this.options;
+  async start(host: string, port: number): Promise<number> {
     await once(this.server.listen(port, host), 'listening');
-    this.server.on('error', onFault);
+    this.server.on('error', (error) => this.logFault(error));
     return (this.server.address() as AddressInfo).port;
   }
 
@@ -133,9 +129,7 @@ export class PageServer {
         named();
         this.admit(socket, client);
       },
-      onError: () => {
-        this.reject(socket, Refusal.unproxied);
-      },
+      onError: () => this.reject(socket, Refusal.unproxied),
     });
   }
 
@@ -146,25 +140,27 @@ export class PageServer {
       ? connections.acquireProxy(close)
       : connections.acquire(client, close);
     if (acquired === null) return this.reject(socket, Refusal.crowded);
-    socket.once('close', () => {
-      connections.release(acquired);
-    });
+    socket.once('close', () => connections.release(acquired));
     this.clients.set(socket, client);
     this.serveHttp(socket);
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { handler, counters, onFault } = this.options;
+    const { handler, counters } = this.options;
     const client = new ClientAddress();
     client.copyFrom(this.clients.get(request.socket) as ClientAddress);
     try {
       await handler.handle(request, response, client);
     } catch (error) {
       counters.refuse(Refusal.defect);
-      onFault(error as Error);
+      this.logFault(error);
       if (response.headersSent) response.destroy();
       else response.writeHead(500, { ...COMMON_HEADERS }).end();
     }
+  }
+
+  private logFault(error: unknown): void {
+    this.options.log.error({ err: error }, 'a request could not be handled');
   }
 
   private refuseMalformed({ code }: NodeJS.ErrnoException, socket: Duplex): void {
@@ -187,9 +183,7 @@ export class PageServer {
 /** Destroys the connection after `ms`. @returns the timer, which may be cleared. */
 function destroyAfter(socket: Socket, ms: number): NodeJS.Timeout {
   const timer = setTimeout(() => socket.destroy(), ms);
-  socket.once('close', () => {
-    clearTimeout(timer);
-  });
+  socket.once('close', () => clearTimeout(timer));
   return timer;
 }
 

@@ -55,7 +55,7 @@ export interface RequestEvaluatorOptions {
   readonly source: PolicySource<Policy>;
   readonly hashKey: HashKey;
   /** Null: there is nobody to ask for CNAME targets. */
-  readonly targets: Pick<CnameTargets, 'of'> | null;
+  readonly targets: CnameTargets | null;
   /** False: targets are judged by orders and mandatory categories alone (`INSPECT_CNAME`). */
   readonly isInspected: boolean;
   /** The page of orders and mandatory categories; −1: the default page. */
