@@ -59,13 +59,12 @@ export const DEFECTS = {
   },
   'the operations of two changes are swapped in the log': {
     file: 'apps/control-plane/dist/revisions/change-log.js',
-    find: 'texts.push(JSON.stringify(change));',
+    find: 'changes.map(({ change }) => change)',
     // Those of the first two changes of a group.
-    replace: `{
-      const i = texts.length;
+    replace: `changes.map(({ change }, i) => {
       const other = changes.length > 1 && i < 2 ? changes[1 - i].change : change;
-      texts.push(JSON.stringify({ ...change, operations: other.operations }));
-    }`,
+      return { ...change, operations: other.operations };
+    })`,
   },
   'what is on the disk is put in force bit by bit': {
     file: 'libs/change-feed/dist/follower/persisted-configuration.js',
