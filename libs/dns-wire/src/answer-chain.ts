@@ -1,4 +1,4 @@
-import { copyBytes, readUint16 } from './bytes.js';
+import { copyBytes, equalsAt, readUint16 } from './bytes.js';
 import { BAD_NAME, expandName, lowerCase } from './names.js';
 import {
   HEADER_BYTES,
@@ -173,7 +173,8 @@ export class AnswerChain {
     let at = 0;
     while (at < prefix) at += names[start + at] + 1;
     this.misses++;
-    return at === prefix && equals(names, start + prefix, this.owner, ownerBytes) ? prefix : 0;
+    const isBelow = at === prefix && equalsAt(names, start + at, this.owner, ownerBytes);
+    return isBelow ? prefix : 0;
   }
 
   private addTarget(bytes: Uint8Array, end: number, at: number, isLink: boolean): ChainStatus {
@@ -205,14 +206,8 @@ export class AnswerChain {
 
   private equalsName(index: number, name: Uint8Array, size: number): boolean {
     const { names, sizes } = this;
-    return sizes[index] === size && equals(names, index * MAX_NAME_BYTES, name, size);
+    return sizes[index] === size && equalsAt(names, index * MAX_NAME_BYTES, name, size);
   }
-}
-
-/** Whether `size` bytes of `all`, from `offset` on, are those of `name`. */
-function equals(all: Uint8Array, offset: number, name: Uint8Array, size: number): boolean {
-  for (let i = 0; i < size; i++) if (all[offset + i] !== name[i]) return false;
-  return true;
 }
 
 /** A length byte of a label is never that of a letter. */

@@ -36,3 +36,9 @@ export function copyBytes(
 ): void {
   for (let i = 0; i < length; i++) to[toOffset + i] = from[fromOffset + i];
 }
+
+/** Whether `size` bytes of `all`, from `offset` on, are those of `part`. */
+export function equalsAt(all: Uint8Array, offset: number, part: Uint8Array, size: number): boolean {
+  for (let i = 0; i < size; i++) if (all[offset + i] !== part[i]) return false;
+  return true;
+}

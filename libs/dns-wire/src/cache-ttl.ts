@@ -1,14 +1,10 @@
-import { readUint16, readUint32 } from './bytes.js';
+import { readUint32 } from './bytes.js';
 import { Rcode, RECORD_FIXED_BYTES, TTL_HIGH_BIT, Type } from './protocol.js';
-import type { Response } from './response.js';
+import { endOfRecord, fixedPartOf, type Response, typeOfRecord } from './response.js';
 
 /** Negative answers are cached no longer than this: the upper end of the range in RFC 2308 §5. */
 export const MAX_NEGATIVE_TTL_SECONDS = 10_800;
 
-/** Offset of the type before the TTL, and of RDLENGTH after it. */
-const TYPE_BEFORE_TTL = 4;
-const RDLENGTH_AFTER_TTL = 4;
-const RDATA_AFTER_TTL = RECORD_FIXED_BYTES - TYPE_BEFORE_TTL;
 /** Two root names and five numbers (RFC 1035 §3.3.13). */
 const MIN_SOA_BYTES = 22;
 const SOA_MINIMUM_BYTES = 4;
@@ -36,12 +32,10 @@ export class CacheTtl {
 
   /** @param qtype of the question that `response` answers; not a meta type */
   read(response: Response, qtype: number): void {
-    const isNxDomain = response.rcode === Rcode.nxDomain;
-    const isUsable = (response.rcode === Rcode.noError || isNxDomain) && !response.isTruncated;
     this.kind = CacheKind.uncacheable;
     this.seconds = 0;
-    if (!isUsable) return;
-    const isPositive = !isNxDomain && hasAnswerOf(response, qtype);
+    if (!isUsable(response)) return;
+    const isPositive = response.rcode === Rcode.noError && hasAnswerOf(response, qtype);
     const bound = isPositive ? TTL_HIGH_BIT : negativeBound(response);
     const seconds = Math.min(bound, minTtl(response, leadingCount(response)));
     if (seconds === 0) return;
@@ -55,7 +49,7 @@ export class CacheTtl {
  * that of the negative answer; 0 for an error.
  */
 export function freshnessSeconds(response: Response): number {
-  if (!hasUsableRcode(response) || response.isTruncated) return 0;
+  if (!isUsable(response)) return 0;
   const isPositive = response.rcode === Rcode.noError && response.answerCount > 0;
   if (isPositive) return minTtl(response, response.answerCount);
   return Math.min(negativeBound(response), minTtl(response, leadingCount(response)));
@@ -72,9 +66,13 @@ export function hasUsableRcode(response: Response): boolean {
   return response.rcode === Rcode.noError || response.rcode === Rcode.nxDomain;
 }
 
-function hasAnswerOf({ bytes, ttlOffsets, answerCount }: Response, qtype: number): boolean {
-  for (let i = 0; i < answerCount; i++) {
-    if (readUint16(bytes, ttlOffsets[i] - TYPE_BEFORE_TTL) === qtype) return true;
+function isUsable(response: Response): boolean {
+  return hasUsableRcode(response) && !response.isTruncated;
+}
+
+function hasAnswerOf(response: Response, qtype: number): boolean {
+  for (let i = 0; i < response.answerCount; i++) {
+    if (typeOfRecord(response, i) === qtype) return true;
   }
   return false;
 }
@@ -96,13 +94,13 @@ function minTtl({ bytes, ttlOffsets }: Response, count: number): number {
  * itself.
  */
 function negativeBound(response: Response): number {
-  const { bytes, ttlOffsets, answerCount, authorityCount } = response;
+  const { bytes, answerCount, authorityCount } = response;
   for (let i = answerCount; i < answerCount + authorityCount; i++) {
-    const ttlAt = ttlOffsets[i];
-    const size = readUint16(bytes, ttlAt + RDLENGTH_AFTER_TTL);
-    if (readUint16(bytes, ttlAt - TYPE_BEFORE_TTL) !== Type.soa || size < MIN_SOA_BYTES) continue;
-    const minimumAt = ttlAt + RDATA_AFTER_TTL + size - SOA_MINIMUM_BYTES;
-    return Math.min(readTtl(bytes, minimumAt), MAX_NEGATIVE_TTL_SECONDS);
+    const fixed = fixedPartOf(response, i);
+    const end = endOfRecord(bytes, fixed);
+    const isLong = end >= fixed + RECORD_FIXED_BYTES + MIN_SOA_BYTES;
+    if (typeOfRecord(response, i) !== Type.soa || !isLong) continue;
+    return Math.min(readTtl(bytes, end - SOA_MINIMUM_BYTES), MAX_NEGATIVE_TTL_SECONDS);
   }
   return 0;
 }

@@ -1,4 +1,4 @@
-import { copyBytes, readUint16, writeUint16 } from './bytes.js';
+import { copyBytes, equalsAt, readUint16, writeUint16 } from './bytes.js';
 import { BAD_NAME, expandName, skipName } from './names.js';
 import {
   HEADER_BYTES,
@@ -10,7 +10,14 @@ import {
   RECORD_FIXED_BYTES,
   Type,
 } from './protocol.js';
-import { endOfRecord, endOfRecords, fixedPartOf, type Response, TTL_OFFSET } from './response.js';
+import {
+  endOfRecord,
+  endOfRecords,
+  fixedPartOf,
+  MAX_RECORDS,
+  Response,
+  TTL_OFFSET,
+} from './response.js';
 
 /** Before its name it has three more character strings (RFC 3403 §4.1). */
 const NAPTR = 35;
@@ -109,17 +116,12 @@ function appendOwner(to: Response, bytes: Uint8Array, length: number, offset: nu
   const isSame =
     beforeAt <= POINTER_MASK &&
     expandName(to.bytes, to.recordsEnd, beforeAt, ownerBefore) === size &&
-    isEqual(name, ownerBefore, size);
+    equalsAt(name, 0, ownerBefore, size);
   if (!isSame || size <= POINTER_BYTES) return append(to, name, 0, size);
   // The owner before may be a pointer itself.
   const isPointer = to.bytes[beforeAt] >= LABEL_TYPE_MASK;
   writeUint16(name, 0, isPointer ? readUint16(to.bytes, beforeAt) : NAME_POINTER | beforeAt);
   return append(to, name, 0, POINTER_BYTES);
-}
-
-function isEqual(a: Uint8Array, b: Uint8Array, size: number): boolean {
-  for (let i = 0; i < size; i++) if (a[i] !== b[i]) return false;
-  return true;
 }
 
 /** @returns false when there is no room */
@@ -129,4 +131,48 @@ function append(to: Response, bytes: Uint8Array, start: number, end: number): bo
   copyBytes(bytes, start, to.bytes, to.recordsEnd, size);
   to.recordsEnd += size;
   return true;
+}
+
+/** Copies a response without some of its records. Reused; allocates nothing. */
+export class RecordRemoval {
+  /** 1 for each record to leave out, by index in the whole response. */
+  readonly isRemoved = new Uint8Array(MAX_RECORDS);
+  private readonly response = new Response();
+
+  constructor() {
+    this.response.bytes = new Uint8Array(MAX_MESSAGE_BYTES);
+  }
+
+  /**
+   * @returns the copy, valid until the next call; null when a name is malformed, or the records do not fit. The
+   *   response itself is not changed.
+   */
+  copy(from: Response): Response | null {
+    const { response: to } = this;
+    const { questionEnd, answerCount, authorityCount } = from;
+    copyBytes(from.bytes, 0, to.bytes, 0, questionEnd);
+    to.id = from.id;
+    to.flags = from.flags;
+    to.rcode = from.rcode;
+    to.ede = from.ede;
+    to.cookieAt = 0;
+    to.questionEnd = questionEnd;
+    to.recordsEnd = questionEnd;
+    to.ttlCount = 0;
+    const additionalAt = answerCount + authorityCount;
+    if (!this.copyRecords(from, 0, answerCount)) return null;
+    to.answerCount = to.ttlCount;
+    if (!this.copyRecords(from, answerCount, additionalAt)) return null;
+    to.authorityCount = to.ttlCount - to.answerCount;
+    if (!this.copyRecords(from, additionalAt, from.ttlCount)) return null;
+    to.additionalCount = to.ttlCount - to.answerCount - to.authorityCount;
+    return to;
+  }
+
+  private copyRecords(from: Response, first: number, end: number): boolean {
+    for (let i = first; i < end; i++) {
+      if (this.isRemoved[i] === 0 && !appendRecord(this.response, from, i)) return false;
+    }
+    return true;
+  }
 }

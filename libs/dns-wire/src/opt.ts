@@ -40,13 +40,11 @@ export const NO_EXTENDED_ERROR = extendedError(Ede.none);
 
 /** Bytes that `writeOpt` adds, without EXTRA-TEXT, NSID and padding. */
 export function optBytes(query: Query, ede: number): number {
-  return query.hasEdns ? OPT_FIXED_BYTES + optionBytes(query, ede) : 0;
-}
-
-function optionBytes(query: Query, ede: number): number {
+  if (!query.hasEdns) return 0;
+  const edeBytes = ede === Ede.none ? 0 : EDE_BYTES;
   const cookieBytes = query.hasAnswerCookie ? COOKIE_BYTES : 0;
   const keepaliveBytes = query.keepaliveUnits < 0 ? 0 : KEEPALIVE_BYTES;
-  return (ede === Ede.none ? 0 : EDE_BYTES) + cookieBytes + keepaliveBytes;
+  return OPT_FIXED_BYTES + edeBytes + cookieBytes + keepaliveBytes;
 }
 
 /**

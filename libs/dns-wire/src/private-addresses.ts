@@ -1,7 +1,7 @@
 import { readUint16, readUint32 } from './bytes.js';
+import { RecordRemoval } from './copied-records.js';
 import { BAD_NAME, skipName } from './names.js';
 import { Ede, Flag, RECORD_FIXED_BYTES, Type } from './protocol.js';
-import { RecordRemoval } from './record-removal.js';
 import { endOfRecord, fixedPartOf, type Response, typeOfRecord } from './response.js';
 
 /** Networks that every site has for itself, as 32 bits, and the lengths of their prefixes. */

@@ -29,9 +29,6 @@ export const Flag = {
   rcode: 0x000f,
 } as const;
 
-export const OPCODE_SHIFT = 11;
-export const OPCODE_QUERY = 0;
-
 /** RCODEs; those above 15 need an OPT record (RFC 6895 §2.3). */
 export const Rcode = {
   noError: 0,

@@ -14,8 +14,6 @@ import {
   LAST_META_TYPE,
   MAX_COOKIES_BYTES,
   NSCOUNT_OFFSET,
-  OPCODE_QUERY,
-  OPCODE_SHIFT,
   OPTION_KEEPALIVE,
   OPTION_NSID,
   OPTION_PADDING,
@@ -158,7 +156,8 @@ export function parseQuery(bytes: Uint8Array, length: number, out: Query): Query
   out.optionsStart = 0;
   out.optionsEnd = 0;
   out.wantsStructuredErrors = false;
-  if ((flags & Flag.opcode) >>> OPCODE_SHIFT !== OPCODE_QUERY) return QueryStatus.notImp;
+  // The opcode QUERY is 0.
+  if ((flags & Flag.opcode) !== 0) return QueryStatus.notImp;
   if (!parseQuestion(bytes, length, out)) return withoutQuestion(bytes, length, out);
   const status = parseAdditional(bytes, length, out);
   return status === QueryStatus.ok ? checkType(bytes, out.qtype) : status;

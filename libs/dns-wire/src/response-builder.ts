@@ -78,7 +78,8 @@ export class ResponseBuilder {
     response.flags = response.ttlCount === 0 ? other.flags : other.flags & ~Flag.ad;
     response.ede = other.ede;
     if (!hasUsableRcode(other)) {
-      this.removeRecords();
+      response.answerCount = response.authorityCount = response.ttlCount = 0;
+      response.recordsEnd = response.questionEnd;
       return true;
     }
     for (let i = 0; i < other.ttlCount; i++) if (!appendRecord(response, other, i)) return false;
@@ -86,14 +87,6 @@ export class ResponseBuilder {
     response.authorityCount += other.authorityCount;
     response.additionalCount += other.additionalCount;
     return true;
-  }
-
-  private removeRecords(): void {
-    const { response } = this;
-    response.answerCount = 0;
-    response.authorityCount = 0;
-    response.recordsEnd = response.questionEnd;
-    response.ttlCount = 0;
   }
 
   /** @returns the offset of the rdata */

@@ -10,8 +10,6 @@ import {
   HEADER_BYTES,
   MAX_MESSAGE_BYTES,
   NSCOUNT_OFFSET,
-  OPCODE_QUERY,
-  OPCODE_SHIFT,
   OPTION_COOKIE,
   QDCOUNT_OFFSET,
   QUESTION_FIXED_BYTES,
@@ -67,9 +65,7 @@ export class Response {
 export function parseResponse(bytes: Uint8Array, length: number, out: Response): boolean {
   if (length < HEADER_BYTES || readUint16(bytes, QDCOUNT_OFFSET) !== 1) return false;
   const flags = readUint16(bytes, FLAGS_OFFSET);
-  if ((flags & Flag.qr) === 0 || (flags & Flag.opcode) >>> OPCODE_SHIFT !== OPCODE_QUERY) {
-    return false;
-  }
+  if (!isReply(flags)) return false;
   const nameEnd = skipUncompressedName(bytes, length, HEADER_BYTES);
   if (nameEnd === BAD_NAME || nameEnd + QUESTION_FIXED_BYTES > length) return false;
   out.bytes = bytes;
@@ -206,6 +202,11 @@ function readAdditional(bytes: Uint8Array, length: number, offset: number, out: 
   return true;
 }
 
+/** Whether it is one to a query: the opcode QUERY is 0. */
+function isReply(flags: number): boolean {
+  return (flags & (Flag.qr | Flag.opcode)) === Flag.qr;
+}
+
 /** What `headerErrorOf` returns when the packet is something else. */
 export const NO_HEADER_ERROR = -1;
 
@@ -216,8 +217,6 @@ export const NO_HEADER_ERROR = -1;
 export function headerErrorOf(bytes: Uint8Array, length: number): number {
   if (length !== HEADER_BYTES) return NO_HEADER_ERROR;
   const flags = readUint16(bytes, FLAGS_OFFSET);
-  const isReply =
-    (flags & Flag.qr) !== 0 && (flags & Flag.opcode) >>> OPCODE_SHIFT === OPCODE_QUERY;
   const records =
     readUint16(bytes, QDCOUNT_OFFSET) |
     readUint16(bytes, ANCOUNT_OFFSET) |
@@ -225,5 +224,5 @@ export function headerErrorOf(bytes: Uint8Array, length: number): number {
     readUint16(bytes, ARCOUNT_OFFSET);
   const rcode = flags & Flag.rcode;
   const isError = rcode === Rcode.formErr || rcode === Rcode.notImp;
-  return isReply && records === 0 && isError ? rcode : NO_HEADER_ERROR;
+  return isReply(flags) && records === 0 && isError ? rcode : NO_HEADER_ERROR;
 }

@@ -1,6 +1,6 @@
 import { AnswerChain, ChainStatus } from './answer-chain.js';
+import { RecordRemoval } from './copied-records.js';
 import { Type } from './protocol.js';
-import { RecordRemoval } from './record-removal.js';
 import { type Response, typeOfRecord } from './response.js';
 
 /**
