@@ -1,32 +1,29 @@
 import { isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import {
-  AF_INET,
-  AF_INET6,
-  SOCKADDR_IN6_ADDRESS,
-  SOCKADDR_IN6_BYTES,
-  SOCKADDR_IN6_SCOPE,
-  SOCKADDR_IN_ADDRESS,
-  SOCKADDR_IN_BYTES,
-  SOCKADDR_PORT,
-} from './linux.js';
+import * as linux from './linux.js';
+import { loadSystemCalls } from './system-calls.js';
 
 /** `sockaddr_in` or `sockaddr_in6`. @throws RangeError when the text is not an address, or there is no such zone */
 export function encodeSocketAddress(text: string, port: number): Uint8Array {
   const [host, zone] = text.split('%', 2);
   const isV6 = isIPv6(host);
-  const bytes = new Uint8Array(isV6 ? SOCKADDR_IN6_BYTES : SOCKADDR_IN_BYTES);
+  const bytes = new Uint8Array(isV6 ? linux.SOCKADDR_IN6_BYTES : linux.SOCKADDR_IN_BYTES);
   const view = new DataView(bytes.buffer);
-  view.setUint16(0, isV6 ? AF_INET6 : AF_INET, true);
-  view.setUint16(SOCKADDR_PORT, port);
-  bytes.set(addressBytes(host, isV6), isV6 ? SOCKADDR_IN6_ADDRESS : SOCKADDR_IN_ADDRESS);
-  if (isV6 && zone !== undefined) view.setUint32(SOCKADDR_IN6_SCOPE, scopeOf(zone), true);
+  const family = isV6 ? linux.AF_INET6 : linux.AF_INET;
+  view.setUint16(0, family, true);
+  view.setUint16(linux.SOCKADDR_PORT, port);
+  const address = bytes.subarray(isV6 ? linux.SOCKADDR_IN6_ADDRESS : linux.SOCKADDR_IN_ADDRESS);
+  if (loadSystemCalls().inet_pton(family, host, address) !== 1) {
+    throw new RangeError(`${host} is not an address`);
+  }
+  if (isV6 && zone !== undefined) view.setUint32(linux.SOCKADDR_IN6_SCOPE, scopeOf(zone), true);
   return bytes;
 }
 
 /** Whether the address in a socket address stands for all addresses of the machine. */
 export function isUnspecified(bytes: Uint8Array, family: 4 | 6): boolean {
-  const [start, count] = family === 6 ? [SOCKADDR_IN6_ADDRESS, 16] : [SOCKADDR_IN_ADDRESS, 4];
+  const [start, count] =
+    family === 6 ? [linux.SOCKADDR_IN6_ADDRESS, 16] : [linux.SOCKADDR_IN_ADDRESS, 4];
   return bytes.subarray(start, start + count).every((byte) => byte === 0);
 }
 
@@ -41,31 +38,7 @@ function scopeOf(zone: string): number {
 
 /** The port of a socket address of either family. */
 export function portOf(bytes: Uint8Array): number {
-  return bytes[SOCKADDR_PORT] * 256 + bytes[SOCKADDR_PORT + 1];
-}
-
-function addressBytes(host: string, isV6: boolean): Uint8Array {
-  if (!isV6) {
-    const parts = host.split('.').map(Number);
-    if (parts.length !== 4 || !parts.every((part) => part >= 0 && part <= 255))
-      throw noAddress(host);
-    return Uint8Array.from(parts);
-  }
-  // The URL parser has the only IPv6 parser of Node that gives a canonical text.
-  const text = new URL(`http://[${host}]`).hostname.slice(1, -1);
-  const [head, tail] = text.includes('::') ? text.split('::') : [text, ''];
-  const front = groupsOf(head);
-  const back = groupsOf(tail);
-  const groups = [...front, ...new Array<number>(8 - front.length - back.length).fill(0), ...back];
-  return Uint8Array.from(groups.flatMap((group) => [group >>> 8, group & 0xff]));
-}
-
-function groupsOf(text: string): number[] {
-  return text === '' ? [] : text.split(':').map((group) => parseInt(group, 16));
-}
-
-function noAddress(host: string): RangeError {
-  return new RangeError(`${host} is not an address`);
+  return bytes[linux.SOCKADDR_PORT] * 256 + bytes[linux.SOCKADDR_PORT + 1];
 }
 
 /**
@@ -77,8 +50,8 @@ function noAddress(host: string): RangeError {
  */
 export const ROUTE_WORDS = 12;
 /** Where the local address begins. */
-export const LOCAL_AT_IPV4 = SOCKADDR_IN_BYTES / 4;
-export const LOCAL_AT_IPV6 = SOCKADDR_IN6_BYTES / 4;
+export const LOCAL_AT_IPV4 = linux.SOCKADDR_IN_BYTES / 4;
+export const LOCAL_AT_IPV6 = linux.SOCKADDR_IN6_BYTES / 4;
 
 /** The route to an address, from whichever address the kernel chooses. */
 export function routeTo(host: string, port: number): Int32Array {

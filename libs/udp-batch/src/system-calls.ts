@@ -20,6 +20,7 @@ export interface SystemCalls {
   ): number;
   recvmmsg(fd: number, messages: number, count: number, flags: number, timeout: number): number;
   sendmmsg(fd: number, messages: number, count: number, flags: number): number;
+  inet_pton(family: number, text: string, address: Uint8Array): number;
   poll(fds: number, count: number, timeoutMs: number): number;
   madvise(address: number, length: number, advice: number): number;
   mallopt(parameter: number, value: number): number;
@@ -80,6 +81,7 @@ function load(): SystemCalls {
     // An address as a number costs less than a view.
     recvmmsg: libc.func('int recvmmsg(int, uintptr_t, uint32_t, int, uintptr_t)'),
     sendmmsg: libc.func('int sendmmsg(int, uintptr_t, uint32_t, int)'),
+    inet_pton: libc.func('int inet_pton(int, const char *, _Out_ void *)'),
     poll: libc.func('int poll(uintptr_t, unsigned long, int)'),
     madvise: libc.func('int madvise(uintptr_t, size_t, int)'),
     mallopt: libc.func('int mallopt(int, int)'),

@@ -1,25 +1,5 @@
 import { isIPv6 } from 'node:net';
-import {
-  AF_INET,
-  AF_INET6,
-  IP_PKTINFO,
-  IPPROTO_IP,
-  IPPROTO_IPV6,
-  IPV6_RECVPKTINFO,
-  IPV6_V6ONLY,
-  SO_RCVBUF,
-  SO_RCVTIMEO,
-  SO_REUSEADDR,
-  SO_REUSEPORT,
-  SO_SNDTIMEO,
-  SOCK_CLOEXEC,
-  SOCK_DGRAM,
-  SOL_SOCKET,
-  SK_MEMINFO_DROPS,
-  SK_MEMINFO_VARS,
-  SO_MEMINFO,
-  NAME_BYTES,
-} from './linux.js';
+import * as linux from './linux.js';
 import { encodeSocketAddress, isUnspecified, portOf } from './socket-address.js';
 import { SystemError, type SystemCalls } from './system-calls.js';
 
@@ -66,8 +46,8 @@ export class UdpSocket implements UdpSocketHandle {
     readonly family: 4 | 6,
     readonly isWildcard: boolean,
   ) {
-    const local = new Uint8Array(NAME_BYTES);
-    const length = Int32Array.of(NAME_BYTES);
+    const local = new Uint8Array(linux.NAME_BYTES);
+    const length = Int32Array.of(linux.NAME_BYTES);
     check('getsockname', calls, calls.getsockname(fd, local, length));
     this.port = portOf(local);
   }
@@ -76,9 +56,9 @@ export class UdpSocket implements UdpSocketHandle {
   static open(calls: SystemCalls, options: UdpSocketOptions): UdpSocket {
     const [host] = options.host.split('%', 1);
     const family = isIPv6(host) ? 6 : 4;
-    const domain = family === 6 ? AF_INET6 : AF_INET;
+    const domain = family === 6 ? linux.AF_INET6 : linux.AF_INET;
     const address = encodeSocketAddress(options.host, options.port);
-    const fd = calls.socket(domain, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const fd = calls.socket(domain, linux.SOCK_DGRAM | linux.SOCK_CLOEXEC, 0);
     if (fd < 0) throw new SystemError('socket', calls.errno());
     try {
       const isWildcard = options.isConnected !== true && isUnspecified(address, family);
@@ -95,15 +75,16 @@ export class UdpSocket implements UdpSocketHandle {
   get receiveBufferBytes(): number {
     const value = new Int32Array(1);
     const length = Int32Array.of(value.byteLength);
-    const { calls } = this;
-    check('getsockopt', calls, calls.getsockopt(this.fd, SOL_SOCKET, SO_RCVBUF, value, length));
+    const { calls, fd } = this;
+    const result = calls.getsockopt(fd, linux.SOL_SOCKET, linux.SO_RCVBUF, value, length);
+    check('getsockopt', calls, result);
     // Linux reports twice the size that it granted, because it needs space for its own records (socket(7)).
     return value[0] / 2;
   }
 
   /** No socket that is opened from now on gets the same port. libuv allows it for a descriptor that it is given. */
   keepPort(): void {
-    setOption(this.calls, this.fd, SOL_SOCKET, SO_REUSEADDR, 0);
+    setOption(this.calls, this.fd, linux.SOL_SOCKET, linux.SO_REUSEADDR, 0);
   }
 
   close(): void {
@@ -118,13 +99,15 @@ function configure(
   options: UdpSocketOptions,
 ): void {
   const { ipv6Only = false, reusePort = false, receiveBufferBytes, timeoutMs } = options;
-  if (family === 6) setOption(calls, fd, IPPROTO_IPV6, IPV6_V6ONLY, ipv6Only ? 1 : 0);
+  if (family === 6) setOption(calls, fd, linux.IPPROTO_IPV6, linux.IPV6_V6ONLY, ipv6Only ? 1 : 0);
   // Each datagram tells which address it was sent to.
-  if (isWildcard && family === 4) setOption(calls, fd, IPPROTO_IP, IP_PKTINFO, 1);
-  if (isWildcard && family === 6) setOption(calls, fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1);
-  if (reusePort) setOption(calls, fd, SOL_SOCKET, SO_REUSEPORT, 1);
+  if (isWildcard) {
+    if (family === 4) setOption(calls, fd, linux.IPPROTO_IP, linux.IP_PKTINFO, 1);
+    else setOption(calls, fd, linux.IPPROTO_IPV6, linux.IPV6_RECVPKTINFO, 1);
+  }
+  if (reusePort) setOption(calls, fd, linux.SOL_SOCKET, linux.SO_REUSEPORT, 1);
   if (receiveBufferBytes !== undefined) {
-    setOption(calls, fd, SOL_SOCKET, SO_RCVBUF, receiveBufferBytes);
+    setOption(calls, fd, linux.SOL_SOCKET, linux.SO_RCVBUF, receiveBufferBytes);
   }
   if (timeoutMs !== undefined) {
     // struct timeval: seconds and microseconds.
@@ -133,8 +116,8 @@ function configure(
       BigInt((timeoutMs % 1000) * 1000),
     );
     const bytes = new Uint8Array(timeout.buffer);
-    setBytes(calls, fd, SOL_SOCKET, SO_RCVTIMEO, bytes);
-    setBytes(calls, fd, SOL_SOCKET, SO_SNDTIMEO, bytes);
+    setBytes(calls, fd, linux.SOL_SOCKET, linux.SO_RCVTIMEO, bytes);
+    setBytes(calls, fd, linux.SOL_SOCKET, linux.SO_SNDTIMEO, bytes);
   }
 }
 
@@ -164,8 +147,8 @@ function check(syscall: string, calls: SystemCalls, result: number): void {
 
 /** Datagrams that the kernel has dropped because the receive buffer of the socket was full. 0 before Linux 4.12. */
 export function kernelDropsOf(calls: SystemCalls, fd: number): number {
-  const values = new Int32Array(SK_MEMINFO_VARS);
+  const values = new Int32Array(linux.SK_MEMINFO_VARS);
   const length = Int32Array.of(values.byteLength);
-  calls.getsockopt(fd, SOL_SOCKET, SO_MEMINFO, values, length);
-  return values[SK_MEMINFO_DROPS] >>> 0;
+  calls.getsockopt(fd, linux.SOL_SOCKET, linux.SO_MEMINFO, values, length);
+  return values[linux.SK_MEMINFO_DROPS] >>> 0;
 }
