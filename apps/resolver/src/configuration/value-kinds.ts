@@ -1,5 +1,11 @@
 import { DomainError, normaliseDomain } from '@weir/dns-name';
-import { text, type Variable, VariableFault, type VariableOptions } from '@weir/ops';
+import {
+  defineVariable,
+  text,
+  type Variable,
+  VariableFault,
+  type VariableOptions,
+} from '@weir/ops';
 import { hostname } from 'node:os';
 
 export function domain(options: VariableOptions): Variable<string> {
@@ -18,14 +24,8 @@ export function domainList(options: VariableOptions): Variable<readonly string[]
   const one = domain(options);
   const parse = (value: string): readonly string[] =>
     value.split(',').map((name) => one.parse(name.trim()));
-  return {
-    description: options.description,
-    default: options.default,
-    allowed: 'comma-separated domain names',
-    secret: false,
-    valueSchema: { type: 'array', items: one.valueSchema, minItems: 1 },
-    parse,
-  };
+  const valueSchema = { type: 'array', items: one.valueSchema, minItems: 1 };
+  return defineVariable(options, 'comma-separated domain names', valueSchema, parse);
 }
 
 /** Where a receiver listens, as `net.connect` takes it. */
@@ -46,14 +46,8 @@ export function receiver(options: VariableOptions): Variable<ReceiverEndpoint> {
     if (host === undefined || !(port >= 1 && port <= MAX_PORT)) throw new VariableFault();
     return { host, port };
   };
-  return {
-    description: options.description,
-    default: options.default,
-    allowed: 'unix:/path or tcp://host:port',
-    secret: false,
-    valueSchema: { type: 'string', pattern: '^(?:unix:/|tcp://)\\S+$' },
-    parse,
-  };
+  const valueSchema = { type: 'string', pattern: '^(?:unix:/|tcp://)\\S+$' };
+  return defineVariable(options, 'unix:/path or tcp://host:port', valueSchema, parse);
 }
 
 export function resolverName(options: VariableOptions): Variable<string> {

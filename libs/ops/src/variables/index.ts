@@ -3,6 +3,7 @@ export * from './kinds.js';
 export * from './network-kinds.js';
 export {
   type Configuration,
+  defineVariable,
   optional,
   parseVariables,
   renderHelp,
