@@ -2,7 +2,6 @@ import { ReadMetrics, registerRuntimeMetrics, registerTlsMetrics } from '@weir/o
 import { registerFeedMetrics } from '@weir/policy-feed/metrics';
 import { Registry } from 'prom-client';
 import type { AnswerCache } from './cache/answer-cache.js';
-import type { CacheCounters } from './cache/cache-memory.js';
 import type { DnsService } from './dns-service.js';
 import type { FrameSender } from './dnstap/frame-sender.js';
 import type { FeedThread } from './feed/feed-thread.js';
@@ -42,23 +41,12 @@ function registerForwarderMetrics(metrics: ReadMetrics, forwarder: Forwarder): v
   metrics.gauge('waiting', 'Queries that wait for upstreams', () => forwarder.waiting);
 }
 
-/** Results of lookups: value of the label, and name of the counter. */
-const RESULTS = {
-  hit: 'hits',
-  miss: 'misses',
-  stale: 'stale',
-  prefetch: 'prefetches',
-} as const satisfies Record<string, keyof CacheCounters>;
-
 function registerCacheMetrics(metrics: ReadMetrics, cache: AnswerCache): void {
   metrics.counters(
     'cache_lookups_total',
     'Cache lookups that hit or missed, expired answers served, and popular answers refreshed before they expired',
     ['result'],
-    () => {
-      const { counters } = cache;
-      return Object.entries(RESULTS).map(([result, key]) => [{ result }, counters[key]]);
-    },
+    () => Object.entries(cache.counters).map(([result, count]) => [{ result }, count]),
   );
   metrics.counter(
     'cache_evictions_total',

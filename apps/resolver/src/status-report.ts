@@ -12,8 +12,8 @@ interface Counted {
   readonly atMs: number;
   readonly answered: number;
   readonly blocked: number;
-  readonly hits: number;
-  readonly misses: number;
+  readonly hit: number;
+  readonly miss: number;
 }
 
 /** What this resolver tells the control plane of itself, for people. It reads the counters of the metrics. */
@@ -29,8 +29,8 @@ export class StatusReport {
   /** @param nowMs of a monotonic clock */
   read(nowMs: number): OwnStatus {
     const { counts, cache, lanes, forwarder } = this.service;
-    const { hits, misses } = cache.counters;
-    const now: Counted = { atMs: nowMs, ...counts.queries.totals(), hits, misses };
+    const { hit, miss } = cache.counters;
+    const now: Counted = { atMs: nowMs, ...counts.queries.totals(), hit, miss };
     const before = this.counted.length === MEASURED ? this.counted.shift() : this.counted[0];
     this.counted.push(now);
     const since = (count: keyof Counted): number => now[count] - (before ?? now)[count];
@@ -39,7 +39,7 @@ export class StatusReport {
       version: this.version,
       threads: lanes.all.filter(({ isRunning }) => isRunning).length,
       answersPerSecond: ratio(since('answered') * 1000, since('atMs')) ?? 0,
-      cacheHitRatio: ratio(since('hits'), since('hits') + since('misses')),
+      cacheHitRatio: ratio(since('hit'), since('hit') + since('miss')),
       blockedRatio: ratio(since('blocked'), since('answered')),
       upstreams: forwarder.upstreams.map(({ name, health }) => ({
         address: name,

@@ -52,19 +52,19 @@ describe('a cached answer', () => {
     expect(cache.find(asked, 1099)).toBe(CacheResult.fresh);
     expect(toClient(asked, cache.read(asked.query)).answers[1].ttl).toBe(1);
     expect(cache.find(asked, 1100)).toBe(CacheResult.stale);
-    expect(cache.counters).toMatchObject({ hits: 2, misses: 1 });
+    expect(cache.counters).toMatchObject({ hit: 2, miss: 1 });
   });
 
   it('counts once when another thread has missed it, whether or not it is there now', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1', 100)] });
     expect(cache.misses(www, 10)).toBe(false);
-    expect(cache.counters).toMatchObject({ hits: 0, misses: 0 });
+    expect(cache.counters).toMatchObject({ hit: 0, miss: 0 });
     expect(cache.find(www, 10)).toBe(CacheResult.fresh);
     expect(cache.misses(questionOf('www.example.net', 1), 10)).toBe(true);
-    expect(cache.counters).toMatchObject({ hits: 1, misses: 1 });
+    expect(cache.counters).toMatchObject({ hit: 1, miss: 1 });
     // It has expired, and is of use still.
     expect(cache.misses(www, 200)).toBe(false);
-    expect(cache.counters).toMatchObject({ hits: 1, misses: 1 });
+    expect(cache.counters).toMatchObject({ hit: 1, miss: 1 });
   });
 
   it('outlives its additional records, which it then comes without', () => {
@@ -377,9 +377,9 @@ describe('an answer that expires soon', () => {
     expect(cache.beginRefresh()).toBe(true);
     expect(cache.beginRefresh()).toBe(false);
     expect(cache.find(www, 91)).toBe(CacheResult.fresh);
-    expect(cache.counters.prefetches).toBe(0);
+    expect(cache.counters.prefetch).toBe(0);
     cache.put(www, responseTo(www, { answers: [a('192.0.2.2', 100)] }), 92);
-    expect(cache.counters.prefetches).toBe(1);
+    expect(cache.counters.prefetch).toBe(1);
     expect(cache.find(www, 185)).toBe(CacheResult.fresh);
     expect(cache.find(www, 186)).toBe(CacheResult.fresh);
     expect(cache.find(www, 187)).toBe(CacheResult.expiring);

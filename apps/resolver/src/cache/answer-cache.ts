@@ -1,12 +1,4 @@
-import {
-  CacheKind,
-  CacheTtl,
-  Ede,
-  HEADER_BYTES,
-  hasUsableRcode,
-  Rcode,
-  type Response,
-} from '@weir/dns-wire';
+import { CacheKind, CacheTtl, Ede, hasUsableRcode, Rcode, type Response } from '@weir/dns-wire';
 import { WriteSide } from '@weir/policy';
 import type { NameRange } from '../query/name-range.js';
 import { isNameKey, nameKey, type Question, questionKey } from '../query/question.js';
@@ -74,7 +66,7 @@ export interface AnswerCacheOptions {
   readonly sizeBytes: number;
   /** Limits for the TTLs of what is cached; the upper one wins. */
   readonly minTtlSeconds?: number;
-  readonly maxTtlSeconds?: number;
+  readonly maxTtlSeconds?: number | undefined;
   /** Computes what `targets` returns. Null: nobody asks for it. */
   readonly targetHasher?: TargetHasher | null;
   /** Most readers in other threads. */
@@ -231,7 +223,7 @@ export class AnswerCache extends CacheReader {
     const lifeSeconds = Math.min(Math.max(cacheTtl.seconds, minTtlSeconds), maxTtlSeconds);
     const maxRecordTtl = cacheTtl.kind === CacheKind.negative ? lifeSeconds : maxTtlSeconds;
     const { recordsEnd, ttlCount } = response;
-    const size = entryWords(recordsEnd, HEADER_BYTES, ttlCount, newTargets.size);
+    const size = entryWords(recordsEnd, ttlCount, newTargets.size);
     if (size > store.maxEntryWords) {
       if (old >= 0) store.drop(old);
       return true;
@@ -263,7 +255,7 @@ export class AnswerCache extends CacheReader {
     }
     const { bytes, query, nameHashLow, nameHashHigh } = question;
     const { questionEnd } = query;
-    const size = entryWords(questionEnd, HEADER_BYTES, 0, 0);
+    const size = entryWords(questionEnd, 0, 0);
     const key = questionKey(query);
     const lifeSeconds = this.failureSecondsAfter(old);
     const at = this.store.allocate(nameHashLow, nameHashHigh, key, old, size);

@@ -114,7 +114,10 @@ export class AnswerStore {
     const isPromoted = old >= 0 ? this.main.contains(old) : this.ghosts.remove(tag);
     if (old >= 0) this.drop(old);
     this.work = 0;
-    while (this.index.isFull) this.evict(this.small.used > 0 ? this.small : this.main);
+    while (this.index.isFull) {
+      const ring = this.small.used > 0 ? this.small : this.main;
+      this.release(ring, ring.oldest());
+    }
     const at = this.reserve(isPromoted ? this.main : this.small, size);
     if (at === AnswerStore.unfinished) {
       if (isPromoted) this.ghosts.add(tag);
@@ -140,15 +143,6 @@ export class AnswerStore {
       if (ring === this.small) this.evictSmall();
       else if (this.evictMain(this.reinsertions < MAX_REINSERTIONS)) this.reinsertions++;
     }
-  }
-
-  private evict(ring: RingBuffer): void {
-    const at = ring.oldest();
-    if (this.table.words[at] > 0) {
-      this.evictions++;
-      this.drop(at);
-    }
-    ring.release();
   }
 
   /**

@@ -29,6 +29,7 @@ const BYTES_PER_SLOT = 64;
 const WORD_BYTES = Int32Array.BYTES_PER_ELEMENT;
 /** A cache line of numbers for each reader. */
 const COUNTERS_BYTES = 64;
+const COUNTERS = COUNTERS_BYTES / Float64Array.BYTES_PER_ELEMENT;
 
 /**
  * @param sizeBytes total memory of the cache, 64 KiB or more. The part that only the writer needs is not in here.
@@ -53,39 +54,28 @@ export function ghostSlots(slots: number): number {
   return slots / 2;
 }
 
+/** What each thread counts, in memory that the writer can read: nobody else writes it. */
+export const Lookup = {
+  hit: 0,
+  miss: 1,
+  /** Expired answers that were served. */
+  stale: 2,
+  /** Answers that were refreshed before they expired. */
+  prefetch: 3,
+} as const;
+export type CacheCounters = Record<keyof typeof Lookup, number>;
+
 /** The counters of one reader; 0 is the writer itself. */
 export function countersOf({ counters }: CacheMemory, reader: number): Float64Array {
-  const count = COUNTERS_BYTES / Float64Array.BYTES_PER_ELEMENT;
-  return new Float64Array(counters, reader * COUNTERS_BYTES, count);
+  return new Float64Array(counters, reader * COUNTERS_BYTES, COUNTERS);
 }
-
-/** Readers in other threads that the memory is made for. */
-function readersOf({ counters }: CacheMemory): number {
-  return counters.byteLength / COUNTERS_BYTES - 1;
-}
-
-/** Counters of a cache, read by the metrics. */
-export interface CacheCounters {
-  readonly hits: number;
-  readonly misses: number;
-  /** Expired answers that were served. */
-  readonly stale: number;
-  /** Answers that were refreshed before they expired. */
-  readonly prefetches: number;
-}
-
-/** What each thread counts, in memory that the writer can read: nobody else writes it. */
-export const Lookup = { hit: 0, miss: 1, stale: 2, prefetch: 3 } as const;
 
 /** The sums over all threads. */
-export function totalCounters(memory: CacheMemory): CacheCounters {
-  const sum = { hits: 0, misses: 0, stale: 0, prefetches: 0 };
-  for (let reader = 0; reader <= readersOf(memory); reader++) {
-    const counts = countersOf(memory, reader);
-    sum.hits += counts[Lookup.hit];
-    sum.misses += counts[Lookup.miss];
-    sum.stale += counts[Lookup.stale];
-    sum.prefetches += counts[Lookup.prefetch];
+export function totalCounters({ counters }: CacheMemory): CacheCounters {
+  const sum = { hit: 0, miss: 0, stale: 0, prefetch: 0 };
+  const all = new Float64Array(counters);
+  for (const kind of Object.keys(sum) as (keyof CacheCounters)[]) {
+    for (let at: number = Lookup[kind]; at < all.length; at += COUNTERS) sum[kind] += all[at];
   }
   return sum;
 }

@@ -73,16 +73,15 @@ function ttlWords(ttlCount: number): number {
 /**
  * Size of an entry in words.
  * @param recordsEnd offset in the message after its last record
- * @param headerBytes size of the header, which is not stored
  * @param targetWords words of the hashes of its targets
  */
-export function entryWords(
-  recordsEnd: number,
-  headerBytes: number,
-  ttlCount: number,
-  targetWords: number,
-): number {
-  return Head.words + ttlWords(ttlCount) + ((recordsEnd - headerBytes + 3) >> 2) + targetWords;
+export function entryWords(recordsEnd: number, ttlCount: number, targetWords: number): number {
+  return Head.words + ttlWords(ttlCount) + messageWords(recordsEnd) + targetWords;
+}
+
+/** Number of words for a message up to there, without its header. */
+function messageWords(recordsEnd: number): number {
+  return (recordsEnd - HEADER_BYTES + 3) >> 2;
 }
 
 /** Longer than a question is in flight, with its way to the thread that forwards it. */
@@ -137,8 +136,7 @@ export class EntryTable {
 
   /** Offset in words of the hashes of the targets. */
   targetsAt(at: number): number {
-    const messageWords = ((this.words[at + Head.sizes] >>> 16) - HEADER_BYTES + 3) >> 2;
-    return this.messageAt(at) + messageWords;
+    return this.messageAt(at) + messageWords(this.words[at + Head.sizes] >>> 16);
   }
 
   isFailure(at: number): boolean {

@@ -47,15 +47,12 @@ export class HashLookup {
 
 /** The hash table of `HashLookup` for the thread that changes it, at most three quarters full. */
 export class HashIndex extends HashLookup {
-  private entries = 0;
-
-  get count(): number {
-    return this.entries;
-  }
+  /** Entries in the table. */
+  count = 0;
 
   /** Whether the table takes no more entries. */
   get isFull(): boolean {
-    return this.entries >= this.slotCount * 0.75;
+    return this.count >= this.slotCount * 0.75;
   }
 
   /** The first slot without an entry. Entries before it may belong to slots at the end of the table. */
@@ -71,7 +68,7 @@ export class HashIndex extends HashLookup {
     while (slots[slot * SLOT_WORDS + 1] !== 0) slot = (slot + 1) & mask;
     slots[slot * SLOT_WORDS] = tag;
     slots[slot * SLOT_WORDS + 1] = offset + 1;
-    this.entries++;
+    this.count++;
   }
 
   /** Changes the offset of the entry with this tag and offset. */
@@ -91,7 +88,7 @@ export class HashIndex extends HashLookup {
       gap = at;
     }
     slots[gap * SLOT_WORDS + 1] = 0;
-    this.entries--;
+    this.count--;
   }
 
   /**
@@ -100,7 +97,7 @@ export class HashIndex extends HashLookup {
    */
   clearSlots(from: number, end: number): void {
     this.slots.fill(0, from * SLOT_WORDS, end * SLOT_WORDS);
-    if (from === 0) this.entries = 0;
+    if (from === 0) this.count = 0;
   }
 
   private slotOf(tag: number, offset: number): number {

@@ -4,9 +4,10 @@
  * before the end of the ring. The rest of a record belongs to the caller.
  */
 export class RingBuffer {
+  /** Words in use, including dead ones. */
+  used = 0;
   private head: number;
   private tail: number;
-  private usedWords = 0;
 
   /**
    * @param start first word of the part
@@ -25,11 +26,6 @@ export class RingBuffer {
     return this.end - this.start;
   }
 
-  /** Words in use, including dead ones. */
-  get used(): number {
-    return this.usedWords;
-  }
-
   /** Whether the offset is one of this ring. */
   contains(offset: number): boolean {
     return offset >= this.start && offset < this.end;
@@ -40,42 +36,42 @@ export class RingBuffer {
    * @returns its offset, or −1 when the oldest record must be released first
    */
   reserve(size: number): number {
-    if (this.usedWords === 0) this.head = this.tail = this.start;
+    if (this.used === 0) this.head = this.tail = this.start;
     const offset = this.place(size);
     if (offset < 0) return -1;
     this.words[offset] = size;
-    this.usedWords += size;
+    this.used += size;
     this.head = offset + size === this.end ? this.start : offset + size;
     return offset;
   }
 
   /** Offset of the oldest record, dead or alive; −1 when the ring is empty. */
   oldest(): number {
-    return this.usedWords === 0 ? -1 : this.tail;
+    return this.used === 0 ? -1 : this.tail;
   }
 
   /** Frees the oldest record. Its words stay unchanged until the next `reserve`. */
   release(): void {
     const size = Math.abs(this.words[this.tail]);
-    this.usedWords -= size;
+    this.used -= size;
     this.tail = this.tail + size === this.end ? this.start : this.tail + size;
   }
 
   /** Frees all records. */
   clear(): void {
-    this.usedWords = 0;
+    this.used = 0;
   }
 
   /** Where a record of `size` words fits next. Writes a filler when that is the start of the ring. */
   private place(size: number): number {
     const { head, tail } = this;
-    const isSplit = head > tail || (head === tail && this.usedWords === 0);
+    const isSplit = head > tail || (head === tail && this.used === 0);
     if (!isSplit) return tail - head >= size ? head : -1;
     const left = this.end - head;
     if (left >= size) return head;
     if (tail - this.start < size) return -1;
     this.words[head] = -left;
-    this.usedWords += left;
+    this.used += left;
     return this.start;
   }
 }

@@ -149,14 +149,14 @@ describe('SharedCache', () => {
     const words = newWords();
     const stop = await startReaders(cache, readers, { words, job: 'check', nowSeconds: 0 });
     const flush = new Flush(cache, words);
-    for (let put = 0; put < PUTS || cache.counters.hits < MIN_HITS; put++) {
+    for (let put = 0; put < PUTS || cache.counters.hit < MIN_HITS; put++) {
       putNext(cache, words, (put * 7919) % NAMES);
       if (put % PUTS_BETWEEN_FLUSHES === 0) flush.advance();
       if (put % PUTS_BETWEEN_EVENTS === 0) await setImmediate();
     }
     const reports = await stop();
     expect(reports.flatMap(({ wrong }) => wrong)).toEqual([]);
-    expect(reports.reduce((sum, { hits }) => sum + hits, 0)).toBe(cache.counters.hits);
+    expect(reports.reduce((sum, { hits }) => sum + hits, 0)).toBe(cache.counters.hit);
     expect(cache.evictions).toBeGreaterThan(0);
   });
 
@@ -178,7 +178,7 @@ describe('SharedCache', () => {
     }
     await stop();
     // Each round but the last ends with an answer.
-    expect(cache.counters.prefetches).toBe(NAMES * (ROUNDS - 1));
+    expect(cache.counters.prefetch).toBe(NAMES * (ROUNDS - 1));
   });
 
   it('goes on while a thread hangs in the middle of a batch, and gives most writes up', async () => {

@@ -174,7 +174,7 @@ describe('among real name servers', NEEDS_SERVERS, () => {
       const ofParent = await authority(`absent.${zone}`);
       expect(ofParent).toContain('IN\tSOA\t');
       expect(await authority(`www.much-longer.absent.${zone}`)).toBe(ofParent);
-      expect(cache.counters).toMatchObject({ hits: 1, misses: 1 });
+      expect(cache.counters).toMatchObject({ hit: 1, miss: 1 });
     },
   );
 
