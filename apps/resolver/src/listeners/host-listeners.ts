@@ -2,9 +2,9 @@ import { discard, kernelDropsOf, type SystemCalls, UdpSocket } from '@weir/udp-b
 import type { AddressInfo } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import { DropReason } from '../query/exchange.js';
-import type { ClientAddress, ConnectionPool } from '@weir/clients';
-import { type CidrSet, explainListenError } from '@weir/ops';
-import { type Connect, StreamListener } from './stream-listener.js';
+import type { ClientAddress } from '@weir/clients';
+import { explainListenError } from '@weir/ops';
+import { type Connect, StreamListener, type StreamListenerOptions } from './stream-listener.js';
 
 /** Size of the receive buffer that is asked for. */
 export const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
@@ -95,24 +95,13 @@ export interface Ports {
 }
 
 /** An address on which queries are answered, and its ports. */
-export interface BoundAddress extends AddressInfo {
-  readonly tlsPort?: number;
-  readonly httpsPort?: number;
-}
+export type BoundAddress = AddressInfo & Ports;
 
-export interface HostListenersOptions {
-  readonly host: string;
-  readonly ipv6Only: boolean;
+interface HostListenersOptions extends Omit<StreamListenerOptions, 'connect' | 'isWithinRate'> {
   readonly connectors: Connectors;
-  readonly counters: QueryCounters;
-  readonly loadBalancers: CidrSet;
   readonly udp: LaneSockets;
-  /** Shared with the listeners on other addresses. */
-  readonly connections: ConnectionPool;
   /** Whether this client may begin a TLS handshake in this second. */
   readonly mayHandshake: (client: ClientAddress) => boolean;
-  readonly nowMs: () => number;
-  readonly onError: (error: Error) => void;
 }
 
 /** All transports on one address. */

@@ -2,6 +2,7 @@ import { type ClientAddress, ConnectionPool, type SubscriberKey } from '@weir/cl
 import { type CidrSet, parseCidrs, type Logger, StartError, TlsIdentity } from '@weir/ops';
 import type { SystemCalls, UdpSocketHandle } from '@weir/udp-batch';
 import { isIPv4, isIPv6, type Socket } from 'node:net';
+import type { DnsConfiguration } from '../configuration.js';
 import type { ClientLimits } from '../limits/client-limits.js';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import { DropReason, Exchange, type QueryHandler, Transport } from '../query/exchange.js';
@@ -21,22 +22,8 @@ import { UnreadBytes } from './unread-bytes.js';
 
 const MEBIBYTE = 2 ** 20;
 
-/** The part of the configuration that listening needs, under the names of the variables. */
-export interface ListenersConfiguration {
-  readonly CLIENT_TCP_CONNECTIONS: number;
-  readonly DNS_HOST: readonly string[];
-  readonly DNS_HTTPS_PORT: number | undefined;
-  readonly DNS_PORT: number;
-  readonly DNS_PROXY_PROTOCOL_FROM: CidrSet | undefined;
-  readonly DNS_TCP_CONNECTIONS: number;
-  readonly DNS_TCP_UNREAD_MB: number;
-  readonly DNS_TLS_CERT: string | undefined;
-  readonly DNS_TLS_KEY: string | undefined;
-  readonly DNS_TLS_PORT: number | undefined;
-}
-
 export interface ListenersOptions {
-  readonly configuration: ListenersConfiguration;
+  readonly configuration: DnsConfiguration;
   readonly handler: QueryHandler;
   readonly counters: QueryCounters;
   readonly subscriber: SubscriberKey;
@@ -85,9 +72,7 @@ export class Listeners {
         maxPerSubscriber: configuration.CLIENT_TCP_CONNECTIONS,
         subscriber,
         isAllowed: (client) => allowedClients.has(client),
-        onEvicted: () => {
-          counters.drop(DropReason.crowded);
-        },
+        onEvicted: () => counters.drop(DropReason.crowded),
       }),
       mayHandshake: (client: ClientAddress) => !limits.exceedsHandshakeRate(client),
     };
@@ -158,44 +143,28 @@ export class Listeners {
   }
 
   private connectors(): Connectors {
-    const { DNS_TLS_PORT: tlsPort, DNS_HTTPS_PORT: httpsPort } = this.options.configuration;
-    const { identity } = this;
-    return {
-      tcp: (socket, client, idleMs) => this.messages(socket, client, idleMs, Transport.tcp),
-      tls: identity && tlsPort !== undefined ? this.tlsConnector(identity) : null,
-      https: identity && httpsPort !== undefined ? this.httpsConnector(identity) : null,
-    };
-  }
-
-  private tlsConnector(identity: TlsIdentity): Connect {
-    // RFC 7858 §3.1. `dot` is the registered ALPN name.
-    return (socket, client, idleMs) =>
-      this.messages(identity.accept(socket, ['dot']), client, idleMs, Transport.tls);
-  }
-
-  private httpsConnector(identity: TlsIdentity): Connect {
-    const { handler, counters, nowMs } = this.options;
-    const { exchange, unread, turns } = this;
-    const http1 = new Http1Server();
-    const shared = { handler, counters, exchange, unread, turns, nowMs, http1 };
-    return (socket, client) =>
-      new HttpsConnection({
-        ...shared,
-        socket: identity.accept(socket, ['h2', 'http/1.1']),
-        client,
-      });
-  }
-
-  private messages(
-    socket: Socket,
-    client: ClientAddress,
-    idleMs: () => number,
-    transport: Transport,
-  ): TcpConnection {
-    const { handler, counters, nowMs } = this.options;
-    const { exchange, unread, turns } = this;
+    const { configuration, handler, counters, nowMs } = this.options;
+    const { DNS_TLS_PORT: tlsPort, DNS_HTTPS_PORT: httpsPort } = configuration;
+    const { exchange, unread, turns, identity } = this;
     const shared = { handler, counters, exchange, unread, turns, nowMs };
-    return new TcpConnection({ ...shared, socket, client, idleMs, transport });
+    const messages =
+      (transport: Transport, secure = (socket: Socket) => socket): Connect =>
+      (socket, client, idleMs) =>
+        new TcpConnection({ ...shared, transport, socket: secure(socket), client, idleMs });
+    const tcp = messages(Transport.tcp);
+    if (identity === null) return { tcp, tls: null, https: null };
+    // RFC 7858 §3.1. `dot` is the registered ALPN name.
+    const tls = messages(Transport.tls, (socket) => identity.accept(socket, ['dot']));
+    const http1 = new Http1Server();
+    const https: Connect = (accepted, client) => {
+      const socket = identity.accept(accepted, ['h2', 'http/1.1']);
+      return new HttpsConnection({ ...shared, http1, socket, client });
+    };
+    return {
+      tcp,
+      tls: tlsPort === undefined ? null : tls,
+      https: httpsPort === undefined ? null : https,
+    };
   }
 }
 

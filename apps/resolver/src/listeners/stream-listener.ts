@@ -59,9 +59,7 @@ export class StreamListener extends TCPServer {
 
   /** @throws the listen error (`EADDRINUSE` …). */
   start(port: number): Promise<AddressInfo> {
-    this.timer ??= setInterval(() => {
-      this.closeIdle();
-    }, this.idleMs / 4);
+    this.timer ??= setInterval(() => this.closeIdle(), this.idleMs / 4);
     const { host, ipv6Only = false } = this.options;
     return new Promise((resolve, reject) => {
       this.once('error', reject);
@@ -92,9 +90,7 @@ export class StreamListener extends TCPServer {
       return this.reject(socket, DropReason.unanswerable);
     }
     socket.setNoDelay(true);
-    socket.once('close', () => {
-      this.open.delete(socket);
-    });
+    socket.once('close', () => this.open.delete(socket));
     if (!this.options.loadBalancers.has(client)) return this.admit(socket, client);
     const named = this.options.connections.acquireUnnamed();
     if (named === null) return this.reject(socket, DropReason.crowded);
@@ -107,9 +103,7 @@ export class StreamListener extends TCPServer {
         named();
         this.admit(socket, client);
       },
-      onError: () => {
-        this.reject(socket, DropReason.unproxied);
-      },
+      onError: () => this.reject(socket, DropReason.unproxied),
     });
     this.open.set(socket, headerReader);
   }
@@ -129,9 +123,7 @@ export class StreamListener extends TCPServer {
     if (isWithinRate?.(client) === false) return this.reject(socket, DropReason.limited);
     const acquired = connections.acquire(client, () => socket.destroy());
     if (acquired === null) return this.reject(socket, DropReason.crowded);
-    socket.once('close', () => {
-      connections.release(acquired);
-    });
+    socket.once('close', () => connections.release(acquired));
     this.open.set(socket, connect(socket, client, this.currentIdleMs));
   }
 
@@ -141,9 +133,8 @@ export class StreamListener extends TCPServer {
   }
 
   /** When half of the connections are in use, the idle time is shorter (RFC 7766 §6.2.3). */
-  private readonly currentIdleMs = (): number => {
-    return this.options.connections.isHalfFull ? this.idleMs / 4 : this.idleMs;
-  };
+  private readonly currentIdleMs = (): number =>
+    this.options.connections.isHalfFull ? this.idleMs / 4 : this.idleMs;
 
   private closeIdle(): void {
     const idleSinceMs = this.options.nowMs() - this.currentIdleMs();

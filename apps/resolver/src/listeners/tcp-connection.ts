@@ -61,18 +61,10 @@ export class TcpConnection implements Connection, Input, ReplyPath {
     this.client = options.client;
     this.lastActiveMs = options.nowMs();
     unread.open(this);
-    this.writer = new TickWriter(socket, () => {
-      unread.set(this, socket.writableLength);
-    });
-    socket.once('close', () => {
-      unread.close(this);
-    });
-    socket.on('data', (chunk: Buffer) => {
-      this.onData(chunk);
-    });
-    socket.on('end', () => {
-      this.onEnd();
-    });
+    this.writer = new TickWriter(socket, () => unread.set(this, socket.writableLength));
+    socket.once('close', () => unread.close(this));
+    socket.on('data', (chunk: Buffer) => this.onData(chunk));
+    socket.on('end', () => this.onEnd());
     // The client has reset the connection; 'close' follows.
     socket.on('error', () => socket.destroy());
   }

@@ -22,16 +22,13 @@ export class RequestBody {
   length = 0;
   private room: Buffer = Buffer.alloc(0);
 
-  /** @param maxBytes of all pieces together */
-  constructor(private readonly maxBytes = MAX_QUERY_BYTES) {}
-
   get bytes(): Buffer {
     return this.room.subarray(0, this.length);
   }
 
   /** @returns false when the piece is too much */
   hasRoomFor(piece: Buffer): boolean {
-    return this.length + piece.length <= this.maxBytes;
+    return this.length + piece.length <= MAX_QUERY_BYTES;
   }
 
   /** Adds a piece for which there is room. @returns the bytes of memory that this took */
@@ -39,7 +36,7 @@ export class RequestBody {
     const { room, length } = this;
     const end = length + piece.length;
     if (end > room.length) {
-      const size = Math.min(this.maxBytes, Math.max(FIRST_BODY_BYTES, 2 * room.length, end));
+      const size = Math.min(MAX_QUERY_BYTES, Math.max(FIRST_BODY_BYTES, 2 * room.length, end));
       // Not of the pool, of which it would hold a whole slab.
       this.room = Buffer.allocUnsafeSlow(size);
       room.copy(this.room, 0, 0, length);

@@ -8,7 +8,6 @@ import {
   answerHeaders,
   errorHeaders,
   MAX_HEADER_BYTES,
-  MAX_QUERY_BYTES,
   readRequest,
   RequestBody,
 } from './doh.js';
@@ -20,37 +19,27 @@ const { createServer } = process.getBuiltinModule('node:http');
 export type Body = { readonly bytes: Buffer } | 'too large' | 'broken off';
 
 /**
- * Reads at most `maxBytes` bytes. Calls `done` once. The rest of a body that is too large stays unread.
+ * Reads a body. Calls `done` once. The rest of one that is too large stays unread.
  * @param onGrow called with the bytes of memory that are taken beyond those before
  */
 export function readBody(
   stream: Readable,
-  maxBytes: number,
   done: (body: Body) => void,
   onGrow: (bytes: number) => void = () => undefined,
 ): void {
-  const body = new RequestBody(maxBytes);
+  const body = new RequestBody();
   const finish = (result: Body): void => {
-    stream.off('data', onData).off('end', onEnd).off('close', onClose).off('aborted', onClose);
+    stream.off('data', onData).off('end', onEnd).off('close', onClose);
     done(result);
   };
   const onData = (chunk: Buffer): void => {
-    if (!body.hasRoomFor(chunk)) {
-      stream.pause();
-      finish('too large');
-      return;
-    }
-    const taken = body.append(chunk);
-    if (taken > 0) onGrow(taken);
+    if (body.hasRoomFor(chunk)) return onGrow(body.append(chunk));
+    stream.pause();
+    finish('too large');
   };
-  const onEnd = (): void => {
-    finish({ bytes: body.bytes });
-  };
-  const onClose = (): void => {
-    finish('broken off');
-  };
-  // The body of a request that was reset over HTTP/2 also ends.
-  stream.on('data', onData).on('end', onEnd).on('close', onClose).on('aborted', onClose);
+  const onEnd = (): void => finish({ bytes: body.bytes });
+  const onClose = (): void => finish('broken off');
+  stream.on('data', onData).on('end', onEnd).on('close', onClose);
 }
 
 /** Pipelined requests of one connection. One more is refused. */
@@ -115,9 +104,7 @@ export class Http1Connection {
   take(request: IncomingMessage, response: ServerResponse): void {
     this.pending++;
     const reply = new Http1Reply(this.https, this, request, response);
-    const deadline = setTimeout(() => {
-      this.https.socket.destroy();
-    }, REQUEST_MS);
+    const deadline = setTimeout(() => this.https.socket.destroy(), REQUEST_MS);
     response.once('close', () => {
       clearTimeout(deadline);
       reply.release();
@@ -145,9 +132,7 @@ export class Http1Connection {
       if (body === 'too large') reply.fail(413);
       else if (body !== 'broken off') this.https.handle(body.bytes, reply);
     };
-    readBody(request, MAX_QUERY_BYTES, onBody, (bytes) => {
-      reply.hold(bytes);
-    });
+    readBody(request, onBody, (bytes) => reply.hold(bytes));
   }
 
   private onClosed(): void {

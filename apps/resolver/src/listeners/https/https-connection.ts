@@ -48,9 +48,7 @@ export class HttpsConnection implements Connection, DohConnection {
     });
     // The client has reset the connection; 'close' follows.
     socket.on('error', () => socket.destroy());
-    socket.once('secure', () => {
-      this.onSecure();
-    });
+    socket.once('secure', () => this.onSecure());
   }
 
   drain(): void {

@@ -83,9 +83,7 @@ export class Http2Connection implements Input {
       [Setting.maxConcurrentStreams, MAX_STREAMS],
       [Setting.maxHeaderListSize, MAX_HEADER_BYTES],
     ]);
-    https.socket.on('data', (chunk: Buffer) => {
-      this.onData(chunk);
-    });
+    https.socket.on('data', (chunk: Buffer) => this.onData(chunk));
     https.socket.once('end', () => {
       this.isInputOver = true;
       this.settle();
@@ -267,9 +265,7 @@ export class Http2Connection implements Input {
       https.handle(request.query, stream);
     } else if (isEnd) this.takeBody(stream, EMPTY, true);
     if (stream.isClosed) return true;
-    stream.deadline = setTimeout(() => {
-      this.reset(stream, ErrorCode.cancel);
-    }, REQUEST_MS);
+    stream.deadline = setTimeout(() => this.reset(stream, ErrorCode.cancel), REQUEST_MS);
     return isEnd || stream.isAsked;
   }
 
