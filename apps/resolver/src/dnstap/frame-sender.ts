@@ -35,12 +35,10 @@ export function writeControlFrame(type: Control, contentType?: string): Buffer {
   const field = contentType === undefined ? [] : [CONTENT_TYPE_FIELD, value.length];
   const numbers = [type, ...field];
   const length = numbers.length * 4 + value.length;
-  const words = [0, length, ...numbers].map((number) => {
-    const word = Buffer.alloc(4);
-    word.writeUInt32BE(number);
-    return word;
-  });
-  return Buffer.concat([...words, value]);
+  const frame = Buffer.alloc(8 + length);
+  for (const [i, number] of [0, length, ...numbers].entries()) frame.writeUInt32BE(number, 4 * i);
+  value.copy(frame, frame.length - value.length);
+  return frame;
 }
 
 /**
@@ -108,11 +106,6 @@ export class FrameSender {
 
   constructor(private readonly options: FrameSenderOptions) {}
 
-  /** Begins to connect. */
-  open(): void {
-    this.connect();
-  }
-
   get isConnected(): boolean {
     return this.isStarted;
   }
@@ -134,9 +127,7 @@ export class FrameSender {
     this.piece.writeUInt32BE(length, this.pieceBytes);
     this.piece.set(frame.subarray(0, length), this.pieceBytes + 4);
     this.pieceBytes += size;
-    this.flushing ??= setImmediate(() => {
-      this.flush();
-    });
+    this.flushing ??= setImmediate(() => this.flush());
   }
 
   /** Sends what waits, says goodbye and closes. */
@@ -168,28 +159,21 @@ export class FrameSender {
     this.pieceBytes = 0;
   }
 
-  private connect(): void {
+  /** Begins to connect. */
+  open(): void {
     const socket = connect(this.options.receiver);
     this.socket = socket;
     this.received = Buffer.alloc(0);
     let why = 'it closed the connection';
-    socket.setTimeout(HANDSHAKE_MS, () => {
-      socket.destroy(new Error('no answer'));
-    });
-    socket.on('connect', () => {
-      socket.write(writeControlFrame(Control.ready, DNSTAP_CONTENT));
-    });
-    socket.on('data', (data: Buffer) => {
-      this.onData(socket, data);
-    });
+    socket.setTimeout(HANDSHAKE_MS, () => socket.destroy(new Error('no answer')));
+    socket.on('connect', () => socket.write(writeControlFrame(Control.ready, DNSTAP_CONTENT)));
+    socket.on('data', (data: Buffer) => this.onData(socket, data));
     // The receiver reads no more, so nothing waits for it.
     socket.on('end', () => socket.destroy());
     socket.on('error', (error) => {
       why = error.message;
     });
-    socket.on('close', () => {
-      this.onClose(why);
-    });
+    socket.on('close', () => this.onClose(why));
   }
 
   private onData(socket: Socket, data: Buffer): void {
@@ -238,11 +222,6 @@ export class FrameSender {
       );
     }
     const retryMs = (this.options.retryMs ?? DEFAULT_RETRY_MS) * 2 ** this.failures++;
-    this.retryTimer = setTimeout(
-      () => {
-        this.connect();
-      },
-      Math.min(retryMs, MAX_RETRY_MS),
-    );
+    this.retryTimer = setTimeout(() => this.open(), Math.min(retryMs, MAX_RETRY_MS));
   }
 }

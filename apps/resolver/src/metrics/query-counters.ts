@@ -14,28 +14,13 @@ const COUNTED_TYPES = [
 /** All others share the first label. */
 const TYPES = ['other', ...COUNTED_TYPES.map((name) => name.toUpperCase())];
 /** Labels in the order of their numbers. The last verdict is `NO_VERDICT`. */
-export const VERDICTS = labelsOf(Verdict, 'none');
+export const VERDICTS = [...labelsOf(Verdict), 'none'];
 export const REASONS = labelsOf(Reason);
 /** RCODE labels in order of their numbers, except the last, which is 23. */
+// oxfmt-ignore
 const RCODES = [
-  'NOERROR',
-  'FORMERR',
-  'SERVFAIL',
-  'NXDOMAIN',
-  'NOTIMP',
-  'REFUSED',
-  'YXDOMAIN',
-  'YXRRSET',
-  'NXRRSET',
-  'NOTAUTH',
-  'NOTZONE',
-  '11',
-  '12',
-  '13',
-  '14',
-  '15',
-  'BADVERS',
-  'BADCOOKIE',
+  'NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED', 'YXDOMAIN', 'YXRRSET', 'NXRRSET', 'NOTAUTH',
+  'NOTZONE', '11', '12', '13', '14', '15', 'BADVERS', 'BADCOOKIE',
 ] as const;
 
 const BAD_COOKIE = RCODES.length - 1;
@@ -164,10 +149,7 @@ function labelsAt(index: number): QueryLabels {
 }
 
 /** The keys of an enumeration 0, 1, 2 … in `snake_case`, ordered by number. */
-function labelsOf(numbers: Readonly<Record<string, number>>, ...more: string[]): string[] {
+function labelsOf(numbers: Readonly<Record<string, number>>): string[] {
   const names = Object.entries(numbers).sort(([, a], [, b]) => a - b);
-  return [
-    ...names.map(([name]) => name.replaceAll(/[A-Z]/g, (c) => `_${c.toLowerCase()}`)),
-    ...more,
-  ];
+  return names.map(([name]) => name.replaceAll(/[A-Z]/g, (c) => `_${c.toLowerCase()}`));
 }

@@ -12,11 +12,8 @@ export const AnswerSource = {
 } as const;
 export type AnswerSource = (typeof AnswerSource)[keyof typeof AnswerSource];
 
-const SOURCES = Object.keys(AnswerSource);
-
-export function sourceLabel(source: AnswerSource): string {
-  return SOURCES[source];
-}
+/** Labels in the order of their numbers. */
+export const SOURCES = Object.keys(AnswerSource);
 
 const BOUNDS_SECONDS = [
   0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000,

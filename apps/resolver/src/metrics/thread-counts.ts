@@ -23,7 +23,7 @@ export function createThreadCounts(profiles: number): ThreadCounts {
 }
 
 /** Where the path of a thread counts its queries. */
-export interface ThreadCounters {
+interface ThreadCounters {
   readonly counters: QueryCounters;
   readonly profileCounters: ProfileCounters | null;
   readonly latencies: LatencyHistogram;
@@ -47,30 +47,30 @@ export class CountsOfAll {
   ) {}
 
   get queries(): QueryCounters {
-    return new QueryCounters(sumOf(this.threads().map(({ queries }) => queries)));
+    return new QueryCounters(this.sum('queries'));
   }
 
   get latencies(): LatencyHistogram {
-    return new LatencyHistogram(sumOf(this.threads().map(({ latencies }) => latencies)));
+    return new LatencyHistogram(this.sum('latencies'));
   }
 
   get limits(): LimitCounts {
-    return new LimitCounts(sumOf(this.threads().map(({ limits }) => limits)));
+    return new LimitCounts(this.sum('limits'));
   }
 
   get profiles(): ProfileCounters | null {
-    if (this.rows === null) return null;
-    return new ProfileCounters(this.rows, sumOf(this.threads().map(({ profiles }) => profiles)));
+    return this.rows && new ProfileCounters(this.rows, this.sum('profiles'));
+  }
+
+  private sum(kind: keyof ThreadCounts): Float64Array {
+    const all = this.threads().map((counts) => counts[kind]);
+    const sum = new Float64Array(all[0].length);
+    for (const one of all) for (let i = 0; i < sum.length; i++) sum[i] += one[i];
+    return sum;
   }
 }
 
 /** Numbers that one thread writes and others read. */
 export function sharedNumbers(length: number): Float64Array {
   return new Float64Array(new SharedArrayBuffer(length * Float64Array.BYTES_PER_ELEMENT));
-}
-
-function sumOf(all: readonly Float64Array[]): Float64Array {
-  const sum = new Float64Array(all[0].length);
-  for (const one of all) for (let i = 0; i < sum.length; i++) sum[i] += one[i];
-  return sum;
 }

@@ -1,8 +1,8 @@
 import { cutHash } from '@weir/dns-name';
 import { HEADER_BYTES, formatName } from '@weir/dns-wire';
-import { createLogger, type LineOutput, type Logger, standardOutput } from '@weir/ops';
+import { createLogger, type LineOutput, standardOutput } from '@weir/ops';
 import type { DnsConfiguration } from '../configuration.js';
-import { type AnswerSource, sourceLabel } from '../metrics/query-timer.js';
+import { type AnswerSource, SOURCES } from '../metrics/query-timer.js';
 import { NO_VERDICT, queryLabels } from '../metrics/query-counters.js';
 import type { Exchange } from '../query/exchange.js';
 
@@ -28,7 +28,7 @@ export interface QueryLogOptions {
   /** Whether the log contains names. Otherwise it contains their keyed hashes. */
   readonly showNames: boolean;
   /** Default: standard output. */
-  readonly output?: LineOutput;
+  readonly output?: LineOutput | undefined;
   /** Maximum number of bytes that wait to be written. Of standard output, it leaves the log of the process its part. */
   readonly capacityBytes?: number;
 }
@@ -43,22 +43,16 @@ export class QueryLog {
   /** Queries selected for the log, and those whose line was dropped. */
   sampled = 0;
   dropped = 0;
-  private readonly log: Logger;
+  private readonly log = createLogger(
+    { name: 'resolver', level: 'info' },
+    { write: (line) => this.add(line) },
+  );
   private untilSample = 1;
   private piece = '';
   private pieceLines = 0;
   private flushing: NodeJS.Timeout | undefined;
 
-  constructor(private readonly options: QueryLogOptions) {
-    this.log = createLogger(
-      { name: 'resolver', level: 'info' },
-      {
-        write: (line) => {
-          this.add(line);
-        },
-      },
-    );
-  }
+  constructor(private readonly options: QueryLogOptions) {}
 
   /** Whether to log the current query: one in every n. Counts the queries. */
   takeSample(): boolean {
@@ -77,7 +71,7 @@ export class QueryLog {
         ...this.nameOf(exchange, answer),
         ...labels,
         type: labels.type === 'other' ? typeLabel(qtype) : labels.type,
-        source: sourceLabel(answer.source),
+        source: SOURCES[answer.source],
         ...(answer.verdict !== NO_VERDICT &&
           answer.profileId >= 0 && { profile: answer.profileId }),
         ...(exchange.startedMs !== 0 && { ms: Math.round(answer.nowMs - exchange.startedMs) }),
@@ -101,10 +95,7 @@ export class QueryLog {
     this.piece += line;
     this.pieceLines++;
     if (this.piece.length >= PIECE_BYTES) this.flush();
-    else
-      this.flushing ??= setTimeout(() => {
-        this.flush();
-      }, FLUSH_MS).unref();
+    else this.flushing ??= setTimeout(() => this.flush(), FLUSH_MS).unref();
   }
 
   /**
@@ -133,6 +124,5 @@ export function openQueryLog(
   output: LineOutput | undefined,
 ): QueryLog | null {
   const { QUERY_LOG_SAMPLING: sampling, QUERY_LOG_NAMES: showNames } = configuration;
-  if (sampling === 0) return null;
-  return new QueryLog({ sampling, showNames, ...(output !== undefined && { output }) });
+  return sampling === 0 ? null : new QueryLog({ sampling, showNames, output });
 }
