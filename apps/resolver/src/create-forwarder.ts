@@ -80,9 +80,8 @@ export function createForwarder(configuration: DnsConfiguration, parts: Forwarde
       } else log.warn({ upstream: name }, 'upstream does not answer');
     },
     secureContext: trustedAuthorities(configuration.UPSTREAM_TLS_CA),
-    onTlsError: ({ name }, { message: reason }) => {
-      log.error({ upstream: name, reason }, 'upstream is not trusted: TLS has failed');
-    },
+    onTlsError: ({ name }, { message: reason }) =>
+      log.error({ upstream: name, reason }, 'upstream is not trusted: TLS has failed'),
   });
 }
 

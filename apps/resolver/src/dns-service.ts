@@ -36,22 +36,6 @@ import type { Forwarder } from './upstream/forwarder.js';
 
 const MEBIBYTE = 2 ** 20;
 
-/** @param readers number of other threads that look up in it */
-function createCache(
-  configuration: DnsConfiguration,
-  hashKey: HashKey,
-  readers: number,
-): AnswerCache {
-  const { CACHE_MAX_TTL: maxTtlSeconds } = configuration;
-  return new AnswerCache({
-    sizeBytes: configuration.CACHE_SIZE_MB * MEBIBYTE,
-    minTtlSeconds: configuration.CACHE_MIN_TTL,
-    ...(maxTtlSeconds !== undefined && { maxTtlSeconds }),
-    targetHasher: configuration.INSPECT_CNAME ? new TargetHasher(hashKey) : null,
-    readers,
-  });
-}
-
 /** The keys of `ServerCookies`. Without any given, a random one: cookies then hold until the process ends. */
 function cookieSecrets(given: readonly string[] | undefined): HashKey[] {
   const secrets = given ?? [randomBytes(16).toString('hex')];
@@ -115,9 +99,9 @@ export class DnsService {
       },
     };
     const nowSeconds = (): number => Math.floor(nowMs() / 1000);
-    const onDefect = throttled((error: unknown) => {
-      log.error({ err: error }, 'a query could not be handled');
-    });
+    const onDefect = throttled((error: unknown) =>
+      log.error({ err: error }, 'a query could not be handled'),
+    );
 
     // What lanes share with this thread.
     const lanes = laneCount(configuration);
@@ -143,7 +127,13 @@ export class DnsService {
       nowSeconds,
       counts: ownCounts.limits,
     });
-    this.cache = createCache(configuration, hashKey, lanes);
+    this.cache = new AnswerCache({
+      sizeBytes: configuration.CACHE_SIZE_MB * MEBIBYTE,
+      minTtlSeconds: configuration.CACHE_MIN_TTL,
+      maxTtlSeconds: configuration.CACHE_MAX_TTL,
+      targetHasher: configuration.INSPECT_CNAME ? new TargetHasher(hashKey) : null,
+      readers: lanes,
+    });
     this.files = new OperatorFiles({
       ...{ configuration, hashKey, log },
       checkMs: options.fileCheckMs,
@@ -176,17 +166,15 @@ export class DnsService {
       ...{ calls, upstreams: options.upstreams, forwarding: options.forwarding },
       ...{ subscriber, turn, nowMs, log },
       events: handler,
-      onRecovered: () => {
-        this.cache.retryFailures(nowSeconds());
-      },
+      onRecovered: () => this.cache.retryFailures(nowSeconds()),
     });
     this.listeners = new Listeners({
       ...{ configuration, calls, handler, counters, subscriber, limits, nowMs, log },
       allowedClients,
       laneCount: lanes,
-      onError: throttled((error: Error) => {
-        log.error({ reason: error.message }, 'a listening socket has failed; it goes on');
-      }),
+      onError: throttled((error: Error) =>
+        log.error({ reason: error.message }, 'a listening socket has failed; it goes on'),
+      ),
     });
     this.createLanes = () =>
       createLanes(configuration, {

@@ -52,7 +52,8 @@ export async function startResolver(
   const started = [() => ops.close()];
   try {
     const telemetry = await openTelemetry({ process: 'resolver', configuration, log });
-    const [name, lanes] = [nameOf(configuration), laneCount(configuration)];
+    const name = configuration.RESOLVER_NAME ?? `${hostname()}:${configuration.DNS_PORT}`;
+    const lanes = laneCount(configuration);
     const feed = await FeedThread.open({ configuration, name, lanes, log });
     started.unshift(() => feed.stop());
     return await serve(configuration, upstreams, log, { ops, feed, telemetry });
@@ -82,7 +83,11 @@ async function serve(
   });
   const dns = await Promise.race([service.start(), feed.lost]);
   const registry = createRegistry(service, feed);
-  const calls = createCalls(configuration, service, log);
+  const { cache, forwarder } = service;
+  const { OPS_TOKENS: tokens, CACHE_NXDOMAIN_CUT: hasNxDomainCut } = configuration;
+  const calls = new OpsCalls(tokens, {
+    '/cache/flush': flushCall({ cache, forwarder, hasNxDomainCut, log }),
+  });
   const degraded = (): readonly string[] => [
     ...whatIsDegraded(feed.state()),
     ...service.lanes.degraded,
@@ -117,20 +122,6 @@ async function serve(
       ]);
     },
   };
-}
-
-function createCalls(
-  { OPS_TOKENS: tokens, CACHE_NXDOMAIN_CUT: hasNxDomainCut }: ResolverConfiguration,
-  { cache, forwarder }: DnsService,
-  log: Logger,
-): OpsCalls {
-  return new OpsCalls(tokens, {
-    '/cache/flush': flushCall({ cache, forwarder, hasNxDomainCut, log }),
-  });
-}
-
-function nameOf({ RESOLVER_NAME: name, DNS_PORT: port }: ResolverConfiguration): string {
-  return name ?? `${hostname()}:${port}`;
 }
 
 function refuseSystemWithoutBatches(): void {

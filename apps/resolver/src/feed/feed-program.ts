@@ -7,7 +7,7 @@ import { type FollowedPolicy, followPolicy, type OwnStatus } from '@weir/policy-
 import { openTelemetry, type Telemetry } from '@weir/telemetry';
 import { loadSystemCalls, useHugePages } from '@weir/udp-batch';
 import { parentPort, workerData } from 'node:worker_threads';
-import { ShareReaders } from '../shared-policy/read-policy.js';
+import { shareReaders } from '../shared-policy/read-policy.js';
 import { type FeedOrder, type FeedReport, type FeedTask, FeedWord } from './feed-task.js';
 
 /** Time between states. There is one before each acknowledgement, too. */
@@ -26,7 +26,7 @@ function tellState(): void {
 }
 
 function takeOrders(telemetry: Telemetry | null, { target, follower }: FollowedPolicy): void {
-  const readers = new ShareReaders(target.share);
+  const readers = shareReaders(target.share);
   const timer = setInterval(tellState, STATE_MS);
   const start = async (): Promise<void> => {
     await follower.start();
@@ -50,11 +50,7 @@ function takeOrders(telemetry: Telemetry | null, { target, follower }: FollowedP
 Atomics.store(words, FeedWord.threadId, loadSystemCalls().gettid());
 const log = createLogger(
   { name: 'resolver', level: configuration.LOG_LEVEL },
-  {
-    write: (line) => {
-      report({ type: 'logged', line });
-    },
-  },
+  { write: (line) => report({ type: 'logged', line }) },
 );
 try {
   const telemetry = await openTelemetry({ process: 'resolver', configuration, log });

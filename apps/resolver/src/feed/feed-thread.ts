@@ -48,13 +48,14 @@ export interface FeedThreadOptions {
  * second copy of the policy, so the resolver ends with it.
  */
 export class FeedThread {
+  private readonly end = Promise.withResolvers<never>();
   /** Rejects when it has ended by itself. */
-  readonly lost: Promise<never>;
+  readonly lost = this.end.promise;
+  /** The policy, as this thread reads it. */
+  source!: ReadPolicy;
   /** Through which lanes read the policy. */
   readonly readers: PolicyReaders = {
-    connect: (reader, port) => {
-      this.order({ type: 'connect', reader, port }, port);
-    },
+    connect: (reader, port) => this.order({ type: 'connect', reader, port }, port),
   };
   private readonly words = new Int32Array(new SharedArrayBuffer(4 * FEED_WORDS));
   private readonly states = new MessageChannel();
@@ -64,10 +65,8 @@ export class FeedThread {
   private readonly opened = Promise.withResolvers<null>();
   private readonly atHead = Promise.withResolvers<null>();
   private readonly stopped = Promise.withResolvers<null>();
-  private readonly end = Promise.withResolvers<never>();
   private readonly watch = new ThreadWatch(PATIENCE_S);
   private readonly timers: NodeJS.Timeout[] = [];
-  private policy!: ReadPolicy;
   private isStarted = false;
   private isStopping = false;
 
@@ -80,7 +79,6 @@ export class FeedThread {
   }
 
   private constructor(private readonly options: FeedThreadOptions) {
-    this.lost = this.end.promise;
     for (const one of [this.lost, this.atHead.promise]) one.catch(() => undefined);
     const task: FeedTask = {
       configuration: options.configuration,
@@ -103,14 +101,7 @@ export class FeedThread {
     this.thread.on('error', (error) => {
       cause = error;
     });
-    this.thread.on('exit', () => {
-      this.onEnd(cause);
-    });
-  }
-
-  /** The policy, as this thread reads it. */
-  get source(): ReadPolicy {
-    return this.policy;
+    this.thread.on('exit', () => this.onEnd(cause));
   }
 
   /** Its number among the threads of the system. */
@@ -159,10 +150,10 @@ export class FeedThread {
     const { configuration, lanes } = this.options;
     this.readers.connect(lanes, port1);
     const key = parseHashKey(configuration.DOMAIN_HASH_KEY);
-    this.policy = await ReadPolicy.connect(port2, key, this.endStuck);
+    this.source = await ReadPolicy.connect(port2, key, this.endStuck);
     const takeChanges = (): void => {
-      this.policy.enter();
-      this.policy.leave();
+      this.source.enter();
+      this.source.leave();
       this.state();
     };
     this.timers.push(setInterval(takeChanges, TURN_MS), setInterval(this.check, CHECK_MS));

@@ -4,7 +4,7 @@ import { type Policy, PolicyShare } from '@weir/policy';
 import { HASH_KEY_HEX, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { MessageChannel } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import { ShareReaders, ReadPolicy, SubscriberKeyInTurns } from './read-policy.js';
+import { ReadPolicy, shareReaders, SubscriberKeyInTurns } from './read-policy.js';
 
 const NO_NAPS = 0;
 
@@ -12,7 +12,7 @@ const NO_NAPS = 0;
 async function connect() {
   const share = new PolicyShare(1);
   share.trySwap(policyOf(profile(1), loopback(1)), NO_NAPS);
-  const readers = new ShareReaders(share);
+  const readers = shareReaders(share);
   const { port1, port2 } = new MessageChannel();
   readers.connect(0, port1);
   const read = await ReadPolicy.connect(port2, parseHashKey(HASH_KEY_HEX));

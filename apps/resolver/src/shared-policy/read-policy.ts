@@ -92,13 +92,9 @@ export interface PolicyReaders {
 }
 
 /** In the thread that changes the policy. */
-export class ShareReaders implements PolicyReaders {
-  constructor(private readonly share: PolicyShare) {}
-
-  connect(reader: number, port: MessagePort): void {
-    const invitation = this.share.connect(reader, (message) => {
-      port.postMessage(message);
-    });
-    port.postMessage(invitation);
-  }
+export function shareReaders(share: PolicyShare): PolicyReaders {
+  return {
+    connect: (reader, port) =>
+      port.postMessage(share.connect(reader, (message) => port.postMessage(message))),
+  };
 }

@@ -2,7 +2,7 @@ import { parseHashKey } from '@weir/dns-name';
 import { type Invitation, type Policy, PolicyShare } from '@weir/policy';
 import { HASH_KEY_HEX } from '@weir/policy-feed/testing';
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
-import { ShareReaders, ReadPolicy } from '../shared-policy/read-policy.js';
+import { ReadPolicy, shareReaders } from '../shared-policy/read-policy.js';
 
 /** Readers that a share of a test is made for. */
 const READERS = 4;
@@ -17,7 +17,7 @@ const PATIENCE_NAPS = 60_000;
 export class SharedSource {
   readonly share = new PolicyShare(READERS);
   /** For lanes. */
-  readonly readers = new ShareReaders(this.share);
+  readonly readers = shareReaders(this.share);
   /** For the main thread. */
   readonly main: ReadPolicy;
   /** The word by which a change keeps readers out. */
