@@ -6,7 +6,7 @@ import { randomInt } from 'node:crypto';
 import { readBrand } from './brand/brand.js';
 import type { BlockPageConfiguration } from './configuration.js';
 import { CustomPages } from './content/custom-pages.js';
-import { type PageCounters, Refusal } from './metrics/page-counters.js';
+import type { PageCounters } from './metrics/page-counters.js';
 import { Pages } from './page/pages.js';
 import { PageHandler } from './server/page-handler.js';
 import { PageServer } from './server/page-server.js';
@@ -68,7 +68,7 @@ export function createPageServer(
       maxPerSubscriber: configuration.BLOCK_PAGE_CLIENT_CONNECTIONS,
       subscriber,
       isAllowed: () => false,
-      onEvicted: () => counters.refuse(Refusal.crowded),
+      onEvicted: () => counters.refuse('crowded'),
     }),
     counters,
     log,

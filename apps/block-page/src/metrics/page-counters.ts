@@ -6,22 +6,22 @@ import type { CustomPages } from '../content/custom-pages.js';
 import type { PageSubject } from '../page/subject.js';
 
 /** Why a request got no page. */
-export const Refusal = {
+const REFUSALS = [
   /** A request for an image, a script or data, or with another method. */
-  noPage: 'no_page',
-  rate: 'rate',
+  'no_page',
+  'rate',
   /** A trusted proxy sent an invalid address of the visitor. */
-  unknownVisitor: 'unknown_visitor',
+  'unknown_visitor',
   /** Not HTTP, or larger than allowed. */
-  malformed: 'malformed',
+  'malformed',
   /** Too many connections. */
-  crowded: 'crowded',
+  'crowded',
   /** An invalid PROXY protocol header. */
-  unproxied: 'unproxied',
+  'unproxied',
   /** Handling it failed: a defect. */
-  defect: 'defect',
-} as const;
-export type Refusal = (typeof Refusal)[keyof typeof Refusal];
+  'defect',
+] as const;
+export type Refusal = (typeof REFUSALS)[number];
 
 interface PageCount {
   readonly page: 'built_in' | 'custom';
@@ -34,9 +34,7 @@ interface PageCount {
 /** Counters of the answers. */
 export class PageCounters {
   assets = 0;
-  readonly refusals = new Map<Refusal, number>(
-    Object.values(Refusal).map((refusal) => [refusal, 0]),
-  );
+  readonly refusals = new Map<Refusal, number>(REFUSALS.map((refusal) => [refusal, 0]));
   private readonly pages = new Map<string, PageCount>();
 
   get pageCounts(): Iterable<PageCount> {

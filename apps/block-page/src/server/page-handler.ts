@@ -9,7 +9,7 @@ import type { IncomingMessage, ServerResponse, IncomingHttpHeaders } from 'node:
 import { type CustomPages, sendAsset } from '../content/custom-pages.js';
 import type { Template } from '../content/template.js';
 import { COMMON_HEADERS } from '../html/security-headers.js';
-import { type PageCounters, Refusal } from '../metrics/page-counters.js';
+import type { PageCounters, Refusal } from '../metrics/page-counters.js';
 import { ASSETS_PATH, type Pages } from '../page/pages.js';
 import { type PageSubject, statusOf } from '../page/subject.js';
 import type { Language } from '../texts/index.js';
@@ -90,16 +90,16 @@ export class PageHandler {
     const { headers, method, url = '/' } = request;
     const forwardedFor = joined(headers['x-forwarded-for']);
     if (!followForwardedFor(client, forwardedFor, trustedProxies)) {
-      return this.refuse(response, Refusal.unknownVisitor);
+      return this.refuse(response, 'unknown_visitor');
     }
-    if (!this.admits(client)) return this.refuse(response, Refusal.rate);
+    if (!this.admits(client)) return this.refuse(response, 'rate');
     if ((method === 'GET' || method === 'HEAD') && url.startsWith(ASSETS_PATH)) {
       counters.assets++;
       const [path] = url.slice(ASSETS_PATH.length).split('?', 1);
       sendAsset(request, response, custom, path);
       return;
     }
-    if (!isPageRequest(method, headers)) return this.refuse(response, Refusal.noPage);
+    if (!isPageRequest(method, headers)) return this.refuse(response, 'no_page');
     await this.answerPage(request, response, client);
   }
 
@@ -139,8 +139,8 @@ export class PageHandler {
 
   private refuse(response: ServerResponse, refusal: Refusal): void {
     this.options.counters.refuse(refusal);
-    const isOverRate = refusal === Refusal.rate;
-    const status = isOverRate ? 429 : refusal === Refusal.unknownVisitor ? 400 : 403;
+    const isOverRate = refusal === 'rate';
+    const status = isOverRate ? 429 : refusal === 'unknown_visitor' ? 400 : 403;
     response.writeHead(status, {
       ...COMMON_HEADERS,
       'Content-Length': 0,

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { COMMON_HEADERS } from '../html/security-headers.js';
-import { type PageCounters, Refusal } from '../metrics/page-counters.js';
+import type { PageCounters, Refusal } from '../metrics/page-counters.js';
 import type { PageHandler } from './page-handler.js';
 
 /** Resets each connection at once, so that no browser waits for a page that it cannot get. */
@@ -116,7 +116,7 @@ export class PageServer {
     }
     if (!this.options.trustedProxies.has(client)) return this.admit(socket, client);
     const named = this.options.connections.acquireUnnamed();
-    if (named === null) return this.reject(socket, Refusal.crowded);
+    if (named === null) return this.reject(socket, 'crowded');
     socket.once('close', named);
     const deadline = destroyAfter(socket, HEADER_TIMEOUT_MS);
     new ProxyHeaderReader({
@@ -129,7 +129,7 @@ export class PageServer {
         named();
         this.admit(socket, client);
       },
-      onError: () => this.reject(socket, Refusal.unproxied),
+      onError: () => this.reject(socket, 'unproxied'),
     });
   }
 
@@ -139,7 +139,7 @@ export class PageServer {
     const acquired = trustedProxies.has(client)
       ? connections.acquireProxy(close)
       : connections.acquire(client, close);
-    if (acquired === null) return this.reject(socket, Refusal.crowded);
+    if (acquired === null) return this.reject(socket, 'crowded');
     socket.once('close', () => connections.release(acquired));
     this.clients.set(socket, client);
     this.serveHttp(socket);
@@ -152,7 +152,7 @@ export class PageServer {
     try {
       await handler.handle(request, response, client);
     } catch (error) {
-      counters.refuse(Refusal.defect);
+      counters.refuse('defect');
       this.logFault(error);
       if (response.headersSent) response.destroy();
       else response.writeHead(500, { ...COMMON_HEADERS }).end();
@@ -168,7 +168,7 @@ export class PageServer {
       socket.destroy();
       return;
     }
-    this.options.counters.refuse(Refusal.malformed);
+    this.options.counters.refuse('malformed');
     const headers = Object.entries({ ...COMMON_HEADERS, 'Content-Length': '0' });
     const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
     socket.end(`HTTP/1.1 ${malformedStatus(code)}\r\n${lines}\r\n`);
