@@ -19,12 +19,15 @@ export interface Session {
 
 const SCOPES = ['read', 'write', 'replace'];
 const STORED_TOKEN = 'weir.token';
-const UNAUTHORIZED = 401;
+export const UNAUTHORIZED = 401;
 
 /** Null: nobody is signed in. */
 export const session = signal<Session | null>(null);
 /** The last session, when it ended because its token was no longer accepted. */
 export const endedSession = signal<Session | null>(null);
+
+/** In which times are shown and entered. */
+export const ownTimeZone = (): string => session.value?.timeZone ?? 'UTC';
 
 /** The token of a former load of this tab. */
 export const storedToken = (): string | null => sessionStorage.getItem(STORED_TOKEN);

@@ -9,6 +9,7 @@ import {
   signIn,
   signOut,
   storedToken,
+  UNAUTHORIZED,
 } from './api.js';
 import { Choice, Failure, Field, Loading, Time } from './components.js';
 import { type Key, type Language, language, LANGUAGES, t } from './i18n/index.js';
@@ -21,8 +22,6 @@ import { Profile } from './pages/profile.js';
 import { Resolvers } from './pages/resolvers.js';
 import { hrefOf, type PageProperties, place } from './router.js';
 import { theme, THEMES } from './setting.js';
-
-const UNAUTHORIZED = 401;
 
 function SignIn({ onSignedIn }: { onSignedIn: () => void }): JSX.Element {
   const [token, setToken] = useState('');

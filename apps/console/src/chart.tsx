@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { session } from './api.js';
+import { ownTimeZone } from './api.js';
 import { locale, t } from './i18n/index.js';
 import { theme } from './setting.js';
 
@@ -43,7 +43,7 @@ export function Chart({ label, names, data }: ChartProperties): JSX.Element {
       if (isOver || target === null) return;
       const stroke = (): string => getComputedStyle(target).color;
       const axis = { stroke, grid: { stroke: '#8884', width: 1 }, ticks: { show: false } };
-      const timeZone = session.value?.timeZone ?? 'UTC';
+      const timeZone = ownTimeZone();
       const clock = new Intl.DateTimeFormat(locale.value, { timeStyle: 'medium', timeZone });
       const timeAt = (seconds: number): string => clock.format(seconds * 1_000);
       plot.current = new Plot(

@@ -1,25 +1,20 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
-import { type Applied, CallError, session } from './api.js';
+import { type Applied, CallError, ownTimeZone } from './api.js';
 import { type Key, locale, number, t } from './i18n/index.js';
 
-const DAY_S = 86_400;
-const HOUR_S = 3_600;
-const MINUTE_S = 60;
+const SECOND_MS = 1_000;
+const DAY_MS = 86_400_000;
 
-/** `2 days, 1:05:09` */
-export function duration(seconds: number): string {
-  const days = Math.floor(seconds / DAY_S);
-  const twoDigits = (value: number): string => String(value).padStart(2, '0');
-  const [hours, minutes] = [
-    Math.floor((seconds % DAY_S) / HOUR_S),
-    Math.floor((seconds % HOUR_S) / MINUTE_S),
-  ];
-  const clock = `${hours}:${twoDigits(minutes)}:${twoDigits(seconds % MINUTE_S)}`;
-  return days === 0 ? clock : `${t('common.days', { days: number(days) })}, ${clock}`;
+/** `2 d, 1:05:09` */
+function duration(seconds: number): string {
+  const ms = seconds * SECOND_MS;
+  const days = Math.floor(ms / DAY_MS);
+  const clock = new Date(ms % DAY_MS).toISOString().slice('yyyy-mm-ddT'.length, -'.sssZ'.length);
+  const short = clock.replace(/^0/, '');
+  return days === 0 ? short : `${t('common.days', { days: number(days) })}, ${short}`;
 }
 
-const SECOND_MS = 1_000;
 const MESSAGES: Readonly<Record<number, Key>> = {
   0: 'error.unreachable',
   403: 'error.forbidden',
@@ -81,14 +76,9 @@ export function Loading(): JSX.Element {
 }
 
 /** A time of RFC 3339. @param timeZone default: `SCHEDULE_TIMEZONE` */
-export function Time({
-  at,
-  timeZone = session.value?.timeZone ?? 'UTC',
-}: {
-  at: string;
-  timeZone?: string;
-}): JSX.Element {
-  return <time dateTime={at}>{formatFor(locale.value, timeZone).format(new Date(at))}</time>;
+export function Time({ at, timeZone }: { at: string; timeZone?: string }): JSX.Element {
+  const format = formatFor(locale.value, timeZone ?? ownTimeZone());
+  return <time dateTime={at}>{format.format(new Date(at))}</time>;
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();

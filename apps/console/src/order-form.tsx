@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { api, type Applied, changeBy, dataOf, type Schemas, session } from './api.js';
+import { api, type Applied, changeBy, dataOf, ownTimeZone, type Schemas } from './api.js';
 import { shownAt, timeOf } from './clock.js';
 import { Action, Field, Time } from './components.js';
 import { forgetDraft, useDraft } from './router.js';
@@ -8,19 +8,12 @@ import { t } from './i18n/index.js';
 
 type Order = Schemas['OrderStateAnswer'];
 
-interface Entered {
-  readonly id: string;
-  readonly domain: string;
-  readonly authority: string;
-  readonly reference: string;
-  /** On the clocks of `SCHEDULE_TIMEZONE`; empty: no end. */
-  readonly until: string;
-}
+/** `until` is on the clocks of `SCHEDULE_TIMEZONE`; empty: no end. */
+const NOTHING = { id: '', domain: '', authority: '', reference: '', until: '' };
+type Entered = Readonly<typeof NOTHING>;
 
-const NOTHING: Entered = { id: '', domain: '', authority: '', reference: '', until: '' };
-
-const timeZone = (): string => session.value?.timeZone ?? 'UTC';
-const endOf = (until: string): string | null => (until === '' ? null : timeOf(until, timeZone()));
+const endOf = (until: string): string | null =>
+  until === '' ? null : timeOf(until, ownTimeZone());
 
 interface FieldsProperties {
   readonly entered: Entered;
@@ -46,7 +39,7 @@ function Fields({ entered, onEntered, isStored = false }: FieldsProperties): JSX
       <Field label={t('orders.reference')} {...field('reference')} />
       <Field
         label={t('orders.until')}
-        hint={t('orders.untilHint', { zone: timeZone() })}
+        hint={t('orders.untilHint', { zone: ownTimeZone() })}
         type="datetime-local"
         {...field('until')}
       />
@@ -61,7 +54,7 @@ export function NewOrder({
   done: (change: Applied) => void;
   reload: () => void;
 }): JSX.Element {
-  const [entered, setEntered] = useDraft('order.new', NOTHING);
+  const [entered, setEntered] = useDraft<Entered>('order.new', NOTHING);
   const { id, domain, authority, reference, until } = entered;
   const required = [id, domain, authority, reference].map((text) => text.trim());
   const add = async (): Promise<void> => {
@@ -102,7 +95,7 @@ interface EditProperties {
 /** Changes what was entered anew, and nothing else of the order. */
 export function EditOrder({ order, done, close }: EditProperties): JSX.Element {
   const { id } = order;
-  const untilShown = order.until === null ? '' : shownAt(order.until, timeZone());
+  const untilShown = order.until === null ? '' : shownAt(order.until, ownTimeZone());
   const [entered, setEntered] = useDraft<Entered>(`order.${id}`, {
     ...NOTHING,
     ...{ authority: order.authority, reference: order.reference, until: untilShown },

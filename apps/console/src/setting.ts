@@ -16,9 +16,8 @@ export function setting<T extends string>(
 }
 
 export const THEMES = ['system', 'light', 'dark'] as const;
-export type Theme = (typeof THEMES)[number];
 
-export const theme = setting<Theme>('theme', THEMES, 'system');
+export const theme = setting<(typeof THEMES)[number]>('theme', THEMES, 'system');
 
 effect(() => {
   document.documentElement.dataset['theme'] = theme.value;

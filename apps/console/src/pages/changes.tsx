@@ -12,7 +12,6 @@ const FIRST = 100;
 /** Older ones leave the page. */
 const MAX_SHOWN = 1_000;
 const PAUSE_MS = 1_000;
-const CLIENT_FAULTS = [400, 500] as const;
 
 interface Stream {
   /** Newest first. */
@@ -106,8 +105,7 @@ function useChanges(profile: string, token: string): Stream {
 
 /** Whether it is of no use to try again. */
 function isFault(status: number): boolean {
-  const [from, until] = CLIENT_FAULTS;
-  return status >= from && status < until && status !== 429;
+  return status >= 400 && status < 500 && status !== 429;
 }
 
 /** Reads a stream of events until its connection ends. */

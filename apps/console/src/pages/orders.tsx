@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { allows, api, type Applied, changeBy, dataOf, type Schemas, session } from '../api.js';
+import { allows, api, type Applied, changeBy, dataOf, ownTimeZone, type Schemas } from '../api.js';
 import { Action, Choice, Failure, Field, InForce, Loading, Table, Time } from '../components.js';
 import { csvOf, download } from '../files.js';
 import { useDraft } from '../router.js';
@@ -116,7 +116,7 @@ interface ListProperties {
 function List({ index, orders, paging, done, edit }: ListProperties): JSX.Element {
   const shown = orders.slice(0, ROWS);
   const first = index * ROWS;
-  const head = COLUMNS.map((one) => t(`orders.${one}`, { zone: session.value?.timeZone ?? 'UTC' }));
+  const head = COLUMNS.map((one) => t(`orders.${one}`, { zone: ownTimeZone() }));
   return (
     <>
       <p role="status">
