@@ -107,6 +107,17 @@ describe('a full cache', () => {
     expect(store.evictions).toBeGreaterThan(evictions);
   });
 
+  it('counts no eviction of an entry without use when its index is full', () => {
+    const memory = createCacheMemory(SIZE, 0);
+    let isUseless = false;
+    const store = new AnswerStore(memory, new EntryTable(memory), () => isUseless);
+    for (let n = 0; !store.index.isFull; n++) store.allocate(n, n, 4, -1, 15);
+    const { evictions } = store;
+    isUseless = true;
+    store.allocate(-1, -1, 4, -1, 15);
+    expect(store.evictions).toBe(evictions);
+  });
+
   it('has enough index slots when all entries have the minimum size', () => {
     const cache = new AnswerCache({ sizeBytes: SIZE });
     for (let i = 0; i < 9_000; i++) {
