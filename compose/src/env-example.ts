@@ -10,7 +10,7 @@ import {
 
 const COLUMNS = 120;
 /** What fits on a line behind `# `, without half words. */
-const LINE = /\S.{0,117}(?!\S)/g;
+const LINE = /\S(?:.{0,117}(?!\S)|\S*)/g;
 
 const INTRODUCTION = `Settings of docker-compose.yml.
 compose/make-env.sh copies this file to .env and fills in the secrets. Only the secrets are required.

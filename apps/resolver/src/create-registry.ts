@@ -50,7 +50,7 @@ function registerCacheMetrics(metrics: ReadMetrics, cache: AnswerCache): void {
   );
   metrics.counter(
     'cache_evictions_total',
-    'Answers evicted from a full cache',
+    'Answers and failures that a full cache has evicted while they were still of use',
     () => cache.evictions,
   );
   metrics.counter(

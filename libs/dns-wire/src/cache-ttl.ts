@@ -98,8 +98,8 @@ function negativeBound(response: Response): number {
   for (let i = answerCount; i < answerCount + authorityCount; i++) {
     const fixed = fixedPartOf(response, i);
     const end = endOfRecord(bytes, fixed);
-    const isLong = end >= fixed + RECORD_FIXED_BYTES + MIN_SOA_BYTES;
-    if (typeOfRecord(response, i) !== Type.soa || !isLong) continue;
+    const isWholeSoa = end >= fixed + RECORD_FIXED_BYTES + MIN_SOA_BYTES;
+    if (typeOfRecord(response, i) !== Type.soa || !isWholeSoa) continue;
     return Math.min(readTtl(bytes, end - SOA_MINIMUM_BYTES), MAX_NEGATIVE_TTL_SECONDS);
   }
   return 0;

@@ -202,7 +202,7 @@ function readAdditional(bytes: Uint8Array, length: number, offset: number, out: 
   return true;
 }
 
-/** Whether it is one to a query: the opcode QUERY is 0. */
+/** Whether these are the flags of a reply to a query (opcode 0). */
 function isReply(flags: number): boolean {
   return (flags & (Flag.qr | Flag.opcode)) === Flag.qr;
 }

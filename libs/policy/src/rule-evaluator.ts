@@ -44,8 +44,7 @@ const NO_IDS: readonly number[] = [];
 
 /** Judges names by the rules of profiles. One evaluator serves all queries; `judge` allocates nothing. */
 export class RuleEvaluator {
-  /** Set by `setCatalogue`. */
-  catalogue: CatalogueIndex | null = null;
+  private index: CatalogueIndex | null = null;
   readonly profiles: ProfileLookup;
   readonly orders: OrderLookup;
   private mandatoryIds = NO_IDS;
@@ -73,8 +72,12 @@ export class RuleEvaluator {
     this.grants = new TimedRuleLookup({ tables: spaces.grantTables, records: spaces.grants });
   }
 
+  get catalogue(): CatalogueIndex | null {
+    return this.index;
+  }
+
   setCatalogue(index: CatalogueIndex | null): void {
-    this.catalogue = index;
+    this.index = index;
     this.mandatoryIds = index?.mandatoryIds ?? NO_IDS;
   }
 

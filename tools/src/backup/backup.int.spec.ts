@@ -184,7 +184,7 @@ describe('backup and restore', () => {
   );
 
   it('restore the contents of a database, as a user who owns only that database', async () => {
-    const role = `owner_${process.pid}_${number}`;
+    const role = `backup_owner_${process.pid}_${number}`;
     const password = randomBytes(12).toString('hex');
     await client.query(`CREATE ROLE ${role} LOGIN PASSWORD '${password}'`);
     await backUp();

@@ -37,6 +37,7 @@ async function verifyRows(client: pg.Client, { stats, stored }: RunContext): Pro
 
 /** The catalogue may still move the head. */
 async function waitForHead(client: pg.Client, { deployment, stats }: RunContext): Promise<void> {
+  const endMs = performance.now() + CATCH_UP_DEADLINE_MS;
   for (const resolver of deployment.resolvers) {
     let [revision, head] = [0, 0];
     const isAtHead = async (): Promise<boolean> => {
@@ -44,7 +45,7 @@ async function waitForHead(client: pg.Client, { deployment, stats }: RunContext)
       head = (await readHead(client)).revision;
       return revision === head;
     };
-    if (!(await until(isAtHead, CATCH_UP_DEADLINE_MS)))
+    if (!(await until(isAtHead, endMs - performance.now())))
       stats.violation(`${resolver.name} stays at revision ${revision}, the head is ${head}`);
   }
 }
@@ -52,13 +53,14 @@ async function waitForHead(client: pg.Client, { deployment, stats }: RunContext)
 /** A new catalogue reaches every resolver, whatever happened to the images before. */
 async function waitForCatalogue(client: pg.Client, context: RunContext): Promise<void> {
   const { deployment, stats } = context;
+  const endMs = performance.now() + CATALOGUE_DEADLINE_MS;
   if (!(await renewCatalogue(deployment, CATALOGUE_DEADLINE_MS)))
     stats.violation('a new catalogue is not activated');
   await waitForHead(client, context);
   for (const resolver of deployment.resolvers) {
     const hasImage = async () =>
       (await resolver.metric('weir_resolver_catalogue_image_missing_seconds')) === 0;
-    if (!(await until(hasImage, CATALOGUE_DEADLINE_MS)))
+    if (!(await until(hasImage, endMs - performance.now())))
       stats.violation(`${resolver.name} has no image of the catalogue`);
   }
 }

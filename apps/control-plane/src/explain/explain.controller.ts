@@ -171,8 +171,11 @@ export class ExplainController {
   private async listingOf({ explanation, hashes }: QueryOutcome): Promise<ListedName | undefined> {
     const { steps } = explanation;
     const step = steps.find((one) => one.step === Reason.category && one.verdict !== 0);
-    const listed = step && (await findListed(this.pool, hashes, step.matchedId));
-    return listed?.find(({ labels }) => labels === step?.matchedLabels);
+    if (step === undefined) return undefined;
+    const { low, high } = hashes;
+    const { matchedLabels: count, matchedId } = step;
+    const listed = await findListed(this.pool, { low, high, count }, matchedId);
+    return listed.find(({ labels }) => labels === count);
   }
 }
 

@@ -15,7 +15,7 @@ import { TokenController } from './pipeline/token.controller.js';
 import { Endpoints } from './routing/endpoint.js';
 
 /**
- * What every request passes before its handler. The order of the checks is fixed (decisions §8, Requests): Nest runs
+ * What every request passes before its handler. The order of the checks is fixed (decisions §8): Nest runs
  * the guards as they stand here, then the interceptors.
  */
 @Module({})

@@ -136,7 +136,7 @@ export class DatabaseCheck implements OnModuleInit {
         `the database is at migration ${newest}, older than this release, which needs ${version}`,
       );
     }
-    this.isCompatible = minMigration <= version;
+    this.isCompatible = !(minMigration > version);
     if (this.isCompatible) return null;
     const reason =
       `the database is for releases that know migration ${minMigration}, ` +

@@ -111,6 +111,7 @@ export class ConfigurationReader {
   }
 }
 
+/** Closes the snapshot at its end, when it fails, and when the consumer stops reading. */
 async function* convertPages<T>(
   pages: AsyncIterable<unknown[]>,
   snapshot: Snapshot,

@@ -404,6 +404,14 @@ describe('an answer that expires soon', () => {
     expect(cache.find(www, 95)).toBe(CacheResult.fresh);
   });
 
+  it('has its own TTL for a thread whose time is that of a second before', () => {
+    const cache = new AnswerCache({ sizeBytes: 1 << 20, readers: 1 });
+    cache.put(www, responseTo(www, { answers: [a('192.0.2.1', 60)] }), 1001);
+    const reader = new SharedCache(cache.connect(0));
+    expect(reader.find(www, 1000)).toBe(CacheResult.fresh);
+    expect(toClient(www, reader.read(www.query)).answers[0].ttl).toBe(60);
+  });
+
   it('is refreshed at a hit ten seconds later when nothing came of a refresh', () => {
     const cache = new AnswerCache({ sizeBytes: 1 << 20, readers: 1 });
     cache.put(www, responseTo(www, { answers: [a('192.0.2.1', 1000)] }), 0);

@@ -38,7 +38,8 @@ const PREFETCH_LIFE_FRACTION = 10;
 const MIN_PREFETCH_HITS = 2;
 
 /**
- * Looks answers up between `enter` and `leave`, in memory that one thread writes. A hit becomes a `Response` like
+ * Looks answers up in memory that one thread writes. That thread may do so at any time, any other one only between
+ * `enter` and `leave`. A hit becomes a `Response` like
  * that of an upstream, with its TTLs counted down, and passes the same policy checks. Nothing in here depends on the
  * client. A lookup allocates nothing.
  *
@@ -64,8 +65,9 @@ export class CacheReader {
   }
 
   /**
-   * A lookup begins. Until `leave` nothing is written, and the writer waits, so both are around one lookup, without any
-   * system call. What was read is a copy. In the thread that writes they do nothing.
+   * A lookup begins. Until `leave`, no answer is stored: the writer waits. So call `leave` after one lookup, and make no
+   * system call before it. What was read is a copy, which stays valid after `leave`. In the thread that writes, both do
+   * nothing.
    */
   enter(): void {
     return;

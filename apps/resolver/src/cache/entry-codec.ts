@@ -126,7 +126,8 @@ export class EntryReader {
   read(at: number, query: Query, nowSeconds: number): Response {
     const { response, messageBytes } = this;
     this.load(at, query);
-    const ageSeconds = nowSeconds - this.table.words[at + Head.storedAt];
+    // The time of a lane is that of its batch: the answer may have been stored since.
+    const ageSeconds = Math.max(0, nowSeconds - this.table.words[at + Head.storedAt]);
     if (this.hasExpiredAdditional(ageSeconds)) removeAdditional(response);
     for (let i = 0; i < response.ttlCount; i++) {
       const ttlAt = response.ttlOffsets[i];

@@ -181,7 +181,7 @@ describe('SharedCache', () => {
     expect(cache.counters.prefetch).toBe(NAMES * (ROUNDS - 1));
   });
 
-  it('goes on while a thread hangs in the middle of a batch, and gives most writes up', async () => {
+  it('goes on while a thread hangs in the middle of a lookup, and gives most writes up', async () => {
     const cache = new AnswerCache({ sizeBytes: 1 << 20, readers: 2 });
     const words = newWords();
     putNext(cache, words, 1);

@@ -32,6 +32,21 @@ describe('answers with wrong ids', () => {
     expect(subject.upstreams[0].counters).toMatchObject({ spoofs: 1, strays: 8, failures: 0 });
   });
 
+  it('are empty packets too, whatever was received before', async () => {
+    const server = await upstream((query) => {
+      const answer = respond(query, { answers: TRUE });
+      if (query.transport === 'tcp') return answer;
+      return server.asked.length === 1
+        ? Array.from({ length: 12 }, () => answer)
+        : Array.from({ length: 12 }, () => new Uint8Array(0));
+    });
+    const options = { attemptTimeoutMs: 60_000, portsPerUpstream: 1 };
+    const { ask, subject } = await forwarder([server.endpoint], options);
+    await ask('n1.example.com');
+    expect(await ask('n2.example.com')).toMatchObject({ answers: [{ type: 1 }] });
+    expect(subject.upstreams[0].counters).toMatchObject({ spoofs: 1, overTcp: 1, failures: 0 });
+  });
+
   it('close the port: even the right id is too late', async () => {
     let release = (): void => undefined;
     const isForged = new Promise<void>((resolve) => (release = resolve));

@@ -2,15 +2,16 @@ import { SubscriberKey } from '@weir/clients';
 import { parseHashKey } from '@weir/dns-name';
 import { encodeQuery } from '@weir/dns-wire/testing';
 import { HASH_KEY_HEX, loopback, policyOf, profile } from '@weir/policy-feed/testing';
+import { WriteSide } from '@weir/policy';
 import { LocalRecords } from '@weir/policy/answers';
 import { expect, it } from 'vitest';
 import { AnswerCache } from '../cache/answer-cache.js';
-import { type CacheResult, SharedCache } from '../cache/cache-reader.js';
+import { SharedCache } from '../cache/cache-reader.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
 import { createThreadCounts, countersInto } from '../metrics/thread-counts.js';
 import { Exchange, ForwardResult } from '../query/exchange.js';
-import { questionOf, responseTo } from '../query/testing/questions.js';
+import { responseTo } from '../query/testing/questions.js';
 import { a } from '../query/testing/records.js';
 import { CONFIGURATION } from '../testing/configuration.js';
 import { createQueryPath } from './create-query-path.js';
@@ -23,19 +24,24 @@ function createPath() {
   const policy = policyOf(profile(1), loopback(1));
   const source = { policy, enter: () => undefined, leave: () => undefined };
   const cache = new AnswerCache({ sizeBytes: 1 << 20, readers: 1 });
-  const other = questionOf('other.example');
+  const invitation = cache.connect(0);
+  const writer = new WriteSide(invitation.memory.lock);
   const canWrite = (): boolean => {
-    const { skippedWrites } = cache;
-    cache.put(other, responseTo(other, { answers: [a('192.0.2.2')] }), NOW.seconds);
-    return cache.skippedWrites === skippedWrites;
+    const isAlone = writer.tryEnter(0);
+    if (isAlone) writer.leave();
+    return isAlone;
   };
-  const duringLookups: boolean[] = [];
-  class WatchedCache extends SharedCache {
-    override find(...args: Parameters<SharedCache['find']>): CacheResult {
-      duringLookups.push(canWrite());
-      return super.find(...args);
-    }
+  const lane = new SharedCache(invitation);
+  const duringLookups: (readonly [method: string, canWrite: boolean])[] = [];
+  for (const method of ['find', 'read', 'readStale', 'findStale', 'beginRefresh'] as const) {
+    const original = lane[method].bind(lane) as (...args: unknown[]) => unknown;
+    const watched = (...args: unknown[]): unknown => {
+      duringLookups.push([method, canWrite()]);
+      return original(...args);
+    };
+    Object.assign(lane, { [method]: watched });
   }
+  const upstream = { isStaleDue: false, isFull: false };
   const subscriber = new SubscriberKey(source, 5);
   const counts = createThreadCounts(0);
   const [nowSeconds, wallClockMs] = [() => NOW.seconds, () => NOW.wallMs];
@@ -47,16 +53,17 @@ function createPath() {
     allowedClients: { has: () => true },
     localRecords: { value: LocalRecords.none },
     isReady: () => true,
-    cache: new WatchedCache(cache.connect(0)),
+    cache: lane,
     keep: cache.put.bind(cache),
     limits: new ClientLimits({ ...rates, subscriber, nowSeconds, counts: counts.limits }),
     cookies: new ServerCookies([hashKey], subscriber, wallClockMs),
     queryLog: null,
     dnstap: null,
     upstream: () => ({
-      isStaleDue: () => false,
+      isStaleDue: () => upstream.isStaleDue,
       refresh: () => false,
       forward: (exchange, question) => {
+        if (upstream.isFull) return ForwardResult.refused;
         const response = responseTo(question, { answers: [a('192.0.2.1')] });
         path.onCompleted(question, response);
         path.onResponse(exchange, response);
@@ -67,11 +74,11 @@ function createPath() {
       throw error;
     },
   });
-  return { path, canWrite, duringLookups };
+  return { path, upstream, canWrite, duringLookups };
 }
 
 it('keeps the cache from being written during a lookup only, not until the batch has ended', () => {
-  const { path, canWrite, duringLookups } = createPath();
+  const { path, upstream, canWrite, duringLookups } = createPath();
   const duringAnswers: boolean[] = [];
   const exchange = new Exchange();
   exchange.client.set('127.0.0.1', 4242);
@@ -84,9 +91,24 @@ it('keeps the cache from being written during a lookup only, not until the batch
     reply: () => duringAnswers.push(canWrite()),
     drop: () => undefined,
   };
+  const seen = () =>
+    duringLookups.splice(0).map(([method, isWritable]) => `${method} ${isWritable}`);
   // From upstream, then from the cache.
+  NOW.seconds = 7;
+  path.handle(exchange);
+  expect(seen()).toEqual(['find false']);
   path.handle(exchange);
   path.handle(exchange);
-  expect(duringLookups).toEqual([false, false]);
-  expect(duringAnswers).toEqual([true, true]);
+  expect(seen()).toEqual(['find false', 'read false', 'find false', 'read false']);
+  NOW.seconds = 7 + 299;
+  path.handle(exchange);
+  expect(seen()).toEqual(['find false', 'beginRefresh false', 'read false']);
+  NOW.seconds = 7 + 301;
+  upstream.isFull = true;
+  path.handle(exchange);
+  expect(seen()).toEqual(['find false', 'findStale false', 'readStale false']);
+  upstream.isStaleDue = true;
+  path.handle(exchange);
+  expect(seen()).toEqual(['find false', 'beginRefresh false', 'readStale false']);
+  expect(duringAnswers).toEqual([true, true, true, true, true, true]);
 });

@@ -303,7 +303,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     if (result !== ForwardResult.taken) this.replyUnforwarded(exchange, question, result);
   }
 
-  /** The answer of the cache, whose refresh may begin; null: upstreams are to be asked. */
+  /** The cached answer; may also begin its refresh. Null: the upstreams have to be asked. */
   private readCache(exchange: Exchange, question: Question): Response | null {
     const { cache, hasNxDomainCut } = this.options;
     const { query } = question;
@@ -325,7 +325,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     }
   }
 
-  /** Refreshes what the cache has found, unless another thread does. One that is refused is tried at the next hit. */
+  /** Refreshes what the cache has found, unless another thread does so already. If it cannot, the next hit tries again. */
   private refreshFound(exchange: Exchange, question: Question): void {
     const { cache } = this.options;
     if (cache.beginRefresh() && !this.upstream.refresh(exchange, question)) cache.cancelRefresh();

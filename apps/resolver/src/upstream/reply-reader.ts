@@ -32,6 +32,7 @@ export interface ReplyReaderOptions {
   readonly steps: ReplySteps;
 }
 
+const ID_BYTES = 2;
 /** After this many packets with wrong ids, a port is closed. The right id takes 32,768 guesses on average. */
 const MAX_WRONG_IDS = 8;
 
@@ -44,15 +45,17 @@ export class ReplyReader {
 
   onPacket(socket: QuerySocket, packet: Uint8Array, length: number): void {
     const { response, steps, nowMs } = this.options;
+    // Behind a shorter packet are bytes of an earlier one.
+    const id = length < ID_BYTES ? 0 : readUint16(packet, 0);
     const headerError = headerErrorOf(packet, length);
     if (headerError !== NO_HEADER_ERROR) {
-      this.onHeaderError(socket, readUint16(packet, 0), headerError);
+      this.onHeaderError(socket, id, headerError);
       return;
     }
-    const entry = socket.find(readUint16(packet, 0));
+    const entry = socket.find(id);
     const isValid = parseResponse(packet, length, response);
     if (entry === undefined || !isValid || !isAnswerTo(response, entry)) {
-      this.onStray(socket, readUint16(packet, 0));
+      this.onStray(socket, id);
       return;
     }
     const attempt = entry.attemptOf(socket, response.id);

@@ -123,7 +123,7 @@ class DefinitionReader {
   readonly sources = new Map<string, SourceDefinition>();
   private readonly categories: Groups = new Map();
   private readonly applications: Groups = new Map();
-  private readonly neverBlock: string[] = [];
+  private neverBlock: string[] = [];
 
   /** @param yaml the file that is read. */
   constructor(
@@ -137,7 +137,8 @@ class DefinitionReader {
     const top = yaml.fields(yaml.root, known);
     this.each(top.categories, (item) => this.group(item, CATEGORY_FIELDS, this.categories));
     this.each(top.applications, (item) => this.group(item, APPLICATION_FIELDS, this.applications));
-    this.neverBlock.push(...this.each(top.never_block, (item) => this.protectedDomain(item)));
+    const domains = this.each(top.never_block, (item) => this.protectedDomain(item));
+    this.neverBlock = [...this.neverBlock, ...domains];
     return this.each(top.include, (item) => readPath(yaml, item));
   }
 

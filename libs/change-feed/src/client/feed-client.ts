@@ -71,6 +71,7 @@ async function openRest(
   throw new ReplacedError('the snapshot was replaced while it was downloaded');
 }
 
+/** The rest cannot be had any more. A new download can succeed. */
 class ReplacedError extends FeedError {
   override readonly isRefusal = true;
 }

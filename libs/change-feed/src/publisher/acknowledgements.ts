@@ -35,11 +35,11 @@ export class ResolverPositions {
     return { applied, total: this.total };
   }
 
-  /** The newest revision of a log that every resolver has in force; -1 if one follows another log. */
+  /** The newest revision of a log that every resolver has in force; −1 if one follows another log. */
   common(lineage: string): number {
-    const own = this.logs.get(lineage);
-    if (this.logs.size > (own === undefined ? 0 : 1)) return -1;
-    return Math.min(...(own?.keys() ?? []));
+    if (this.total === 0) return Infinity;
+    const counts = this.logs.get(lineage);
+    return counts !== undefined && this.logs.size === 1 ? Math.min(...counts.keys()) : -1;
   }
 }
 

@@ -116,7 +116,10 @@ export function timeZone(options: VariableOptions): Variable<string> {
   return defineVariable(options, allowed, schema, (value) => {
     if (!/^[A-Za-z]/.test(value)) throw new VariableFault();
     try {
-      return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone;
+      const zone = new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone;
+      // Schedules ask Temporal, which knows fewer old names.
+      Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(zone);
+      return zone;
     } catch (error) {
       if (error instanceof RangeError) throw new VariableFault();
       throw error;

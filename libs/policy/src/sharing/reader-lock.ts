@@ -59,7 +59,8 @@ export class ReadSide {
 
   /**
    * Begins to read; waits while the writer writes. Allocates nothing. `leave` must follow soon, as the writer waits for
-   * it: a reader enters for one batch, and never sleeps inside.
+   * it. A reader of the policy enters for one batch, one of the cache for one lookup. Inside, it waits for nothing that
+   * takes longer than a write to the cache.
    */
   enter(): void {
     const { words, state } = this;

@@ -45,6 +45,9 @@ export class NodeEditor {
   /** By nibble: masked address, length, value. Length 0: there is none. */
   private readonly leaves: Int32Array;
   private readonly leafWords: number;
+  /** Bitmaps of the node, as they are stored. */
+  private resultBits = 0;
+  private linkBits = 0;
 
   constructor(
     private readonly arena: Arena,
@@ -57,7 +60,7 @@ export class NodeEditor {
 
   /** Results, children and leaves. */
   get entryCount(): number {
-    return popCount(this.resultBits()) + popCount(this.linkBits());
+    return popCount(this.resultBits) + popCount(this.linkBits);
   }
 
   /** An empty node at `position` of that address. */
@@ -66,6 +69,8 @@ export class NodeEditor {
     this.results.fill(0);
     this.children.fill(0);
     this.leaves.fill(0);
+    this.resultBits = 0;
+    this.linkBits = 0;
     for (let i = 0; i < this.keyWords; i++) {
       const kept = Math.min(Math.max(position - i * 32, 0), 32);
       this.key[i] = kept === 0 ? 0 : words[i] & (-1 << (32 - kept));
@@ -88,6 +93,7 @@ export class NodeEditor {
   setResult(index: number, value: number): number {
     const previous = this.results[index] - 1;
     this.results[index] = value + 1;
+    this.resultBits = value < 0 ? this.resultBits & ~(1 << index) : this.resultBits | (1 << index);
     return previous;
   }
 
@@ -95,11 +101,13 @@ export class NodeEditor {
   setChild(nibble: number, address: number): void {
     this.removeLeaf(nibble);
     this.children[nibble] = address;
+    this.linkBits |= 1 << nibble;
   }
 
   /** Also in place of a child. */
   setLeaf(nibble: number, words: ArrayLike<number>, length: number, value: number): void {
     this.children[nibble] = 0;
+    this.linkBits = (this.linkBits & ~(1 << nibble)) | (1 << (LEAF_SHIFT + nibble));
     let at = nibble * this.leafWords;
     for (let i = 0; i < this.keyWords; i++) this.leaves[at++] = words[i];
     this.leaves[at++] = length;
@@ -156,6 +164,8 @@ export class NodeEditor {
     const [results, links, meta] = [chunk[at + RESULTS], chunk[at + LINKS], chunk[at + META]];
     at += KEY;
     this.start(chunk.subarray(at), meta & 0xff);
+    this.resultBits = results;
+    this.linkBits = links;
     at += this.keyWords;
     for (let i = 1; i < 32; i++) if ((results & (1 << i)) !== 0) this.results[i] = chunk[at++] + 1;
     for (let n = 0; n < 16; n++) if ((links & (1 << n)) !== 0) this.children[n] = chunk[at++];
@@ -167,14 +177,14 @@ export class NodeEditor {
 
   /** Writes the node to a new block of its size. @returns its address. */
   save(): number {
-    const address = this.arena.allocate(this.wordsOf(this.resultBits(), this.linkBits()));
+    const address = this.arena.allocate(this.wordsOf(this.resultBits, this.linkBits));
     this.write(address);
     return address;
   }
 
   /** Writes the node in place of the one at that address. @returns its address. */
   replace(address: number): number {
-    if (this.wordsAt(address) !== this.wordsOf(this.resultBits(), this.linkBits())) {
+    if (this.wordsAt(address) !== this.wordsOf(this.resultBits, this.linkBits)) {
       this.release(address);
       return this.save();
     }
@@ -189,7 +199,7 @@ export class NodeEditor {
 
   /** Replaces the node, at `nibble` of `parent`, by its only entry: a child as it is, a prefix as a leaf. */
   moveOnlyEntryTo(parent: NodeEditor, nibble: number): void {
-    const [results, links] = [this.resultBits(), this.linkBits()];
+    const { resultBits: results, linkBits: links } = this;
     const only = 31 - Math.clz32(results === 0 ? links : results);
     if (results !== 0) {
       const key = this.key.slice();
@@ -205,26 +215,11 @@ export class NodeEditor {
 
   private removeLeaf(nibble: number): void {
     this.leaves[nibble * this.leafWords + this.keyWords] = 0;
-  }
-
-  private resultBits(): number {
-    let bits = 0;
-    for (let i = 1; i < 32; i++) if (this.results[i] !== 0) bits |= 1 << i;
-    return bits;
-  }
-
-  private linkBits(): number {
-    let bits = 0;
-    for (let n = 0; n < 16; n++) {
-      if (this.hasChild(n)) bits |= 1 << n;
-      if (this.hasLeaf(n)) bits |= 1 << (LEAF_SHIFT + n);
-    }
-    return bits;
+    this.linkBits &= ~(1 << (LEAF_SHIFT + nibble));
   }
 
   private write(address: number): void {
-    const { results, children, leaves, key, leafWords } = this;
-    const [resultBits, linkBits] = [this.resultBits(), this.linkBits()];
+    const { results, children, leaves, key, leafWords, resultBits, linkBits } = this;
     const chunk = this.arena.own(address);
     let at = wordOf(address);
     chunk[at + RESULTS] = resultBits;

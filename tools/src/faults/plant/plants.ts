@@ -29,14 +29,14 @@ export const DEFECTS = {
     find: 'await this.step(policy, () => policy.apply(change));',
     replace: `
       if (change.revision % 20 !== 0) await this.step(policy, () => policy.apply(change));
-      if (policy === this.inForce) return change.digest;`,
+      if (policy === this.policy) return change.digest;`,
   },
   'a change is acknowledged before it is applied': {
     file: 'libs/change-feed/dist/follower/follower.js',
     find: "return { type: 'applied', point: await this.configuration.apply(change) };",
     replace: `
       const { revision, digest } = change;
-      const lineage = this.machine.phase.inForce?.lineage ?? change.lineage;
+      const { lineage } = this.machine.inForce ?? change;
       const isEarly = revision > 384; // after the set-up, which takes longer otherwise
       if (isEarly) this.link.acknowledge({ lineage, revision, digest });
       if (isEarly) await new Promise((resolve) => setTimeout(resolve, 25));

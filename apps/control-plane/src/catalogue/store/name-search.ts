@@ -8,6 +8,9 @@ import {
   readDefinitionGroups,
 } from './definition-store.js';
 
+/** The hashes of the first `count` suffixes of a name. */
+type Suffixes = Pick<SuffixHashes, 'low' | 'high' | 'count'>;
+
 /** A list of a category or an application that has a name, or a name above it. */
 export interface ListedName {
   readonly kind: keyof DefinitionGroups;
@@ -30,7 +33,7 @@ type Place = Pick<ListedName, 'labels' | 'line' | 'since'>;
  */
 export async function findListed(
   pool: Pool,
-  hashes: SuffixHashes,
+  hashes: Suffixes,
   categoryId: number | null,
 ): Promise<ListedName[]> {
   return inTransaction(pool, async (client) => {
@@ -56,7 +59,7 @@ export async function findListed(
   });
 }
 
-function placesInline({ inline }: NamedGroup, { low, high, count }: SuffixHashes): Place[] {
+function placesInline({ inline }: NamedGroup, { low, high, count }: Suffixes): Place[] {
   const places = inline.flatMap(([itsLow, itsHigh, line, since]) => {
     const suffix = low
       .subarray(0, count)
@@ -70,7 +73,7 @@ function placesInline({ inline }: NamedGroup, { low, high, count }: SuffixHashes
 async function placesIn(
   client: ClientBase,
   source: string,
-  { low, high, count: labels }: SuffixHashes,
+  { low, high, count: labels }: Suffixes,
 ): Promise<Place[]> {
   const { rows } = await client.query<{ count: number }>(
     'SELECT domain_count AS count FROM catalogue_source WHERE name = $1 AND places IS NOT NULL',

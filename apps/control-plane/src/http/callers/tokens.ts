@@ -145,7 +145,10 @@ export function environmentTokens(tokens: readonly string[]): Token[] {
   }));
 }
 
-/** Finds the token of an `Authorization` header. @param source null: only a token without `sources` is accepted. */
+/**
+ * Finds the token of an `Authorization` header.
+ * @param source null: it is unknown, and only a token without `sources` is accepted
+ */
 export function checkToken(
   tokens: readonly Token[],
   authorization: string | undefined,

@@ -47,7 +47,7 @@ function asset(name: string): Buffer {
 const SCRIPT = 'text/javascript; charset=utf-8';
 
 /** The OpenAPI document and the pages that show it, by path. They load nothing from other servers. */
-const PAGES: Record<string, { type: string; read: (endpoints: Endpoints) => Buffer | string }> = {
+const DOCS: Record<string, { type: string; read: (endpoints: Endpoints) => Buffer | string }> = {
   '/openapi.json': {
     type: 'application/json; charset=utf-8',
     read: (endpoints) => JSON.stringify(createDocument(endpoints.all())),
@@ -58,7 +58,7 @@ const PAGES: Record<string, { type: string; read: (endpoints: Endpoints) => Buff
   '/docs/swagger-ui-bundle.js': { type: SCRIPT, read: () => asset('swagger-ui-bundle.js') },
   '/docs/favicon-32x32.png': { type: 'image/png', read: () => asset('favicon-32x32.png') },
 };
-const PATHS = Object.keys(PAGES);
+const DOCS_PATHS = Object.keys(DOCS);
 
 const SECURITY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
@@ -72,24 +72,24 @@ export class DocsController implements OnApplicationBootstrap {
 
   /** When all endpoints are known. */
   onApplicationBootstrap(): void {
-    const pages = Object.entries(PAGES);
+    const pages = Object.entries(DOCS);
     this.contents = new Map(
       pages.map(([path, { read }]) => [path, Buffer.from(read(this.endpoints))]),
     );
   }
 
-  @Get(PATHS)
+  @Get(DOCS_PATHS)
   @Header('Content-Security-Policy', SECURITY)
   @Header('X-Content-Type-Options', 'nosniff')
   page(@Req() request: Request): StreamableFile {
     const path = request.route?.path ?? '';
     const content = this.contents.get(path);
     if (content === undefined) throw new RequestError('pathNotFound');
-    return new StreamableFile(content, { type: PAGES[path].type, length: content.length });
+    return new StreamableFile(content, { type: DOCS[path].type, length: content.length });
   }
 
   /** Like `page`, it needs no token when the pages are public. */
-  @All(PATHS)
+  @All(DOCS_PATHS)
   otherMethod(@Req() request: Request, @Res() response: Response): void {
     answerOtherMethod(request, response, ['GET']);
   }

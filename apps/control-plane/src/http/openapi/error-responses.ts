@@ -6,15 +6,15 @@ import { FAULT_TYPES, MAX_FAULTS } from '../validation/fault.js';
 const text = { type: 'string' };
 
 /** An object that has exactly these fields. */
-function object(properties: Readonly<Record<string, ValueSchema>>): ValueSchema {
+function closedObject(properties: Readonly<Record<string, ValueSchema>>): ValueSchema {
   const required = Object.keys(properties);
   return { type: 'object', additionalProperties: false, required, properties };
 }
 
 export const ERROR_SCHEMAS: Readonly<Record<string, ValueSchema>> = {
-  Refusal: object({ detail: text }),
-  InternalError: object({ detail: text, request_id: text }),
-  Fault: object({
+  Refusal: closedObject({ detail: text }),
+  InternalError: closedObject({ detail: text, request_id: text }),
+  Fault: closedObject({
     loc: {
       type: 'array',
       items: text,
@@ -24,7 +24,7 @@ export const ERROR_SCHEMAS: Readonly<Record<string, ValueSchema>> = {
     msg: { type: 'string', example: 'Must be an integer from 10 to 32' },
     type: { type: 'string', enum: FAULT_TYPES },
   }),
-  Faults: object({
+  Faults: closedObject({
     detail: {
       type: 'array',
       items: { $ref: '#/components/schemas/Fault' },

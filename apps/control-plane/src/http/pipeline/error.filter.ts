@@ -22,10 +22,12 @@ function toReply(
     return { status: 422, headers: {}, body: { detail: error.faults } };
   }
   const known = error instanceof RequestError ? error : toRequestError(error);
-  const { status, detail } = ERRORS[known?.code ?? 'internal'];
-  return known === null
-    ? { status, headers: {}, body: { detail, request_id: requestId } }
-    : { status, headers: known.headers, body: { detail: known.detail } };
+  if (known !== null) {
+    const { status } = ERRORS[known.code];
+    return { status, headers: known.headers, body: { detail: known.detail } };
+  }
+  const { status, detail } = ERRORS.internal;
+  return { status, headers: {}, body: { detail, request_id: requestId } };
 }
 
 /** Errors of the database and the write queue; null for any other error. */
@@ -93,6 +95,7 @@ export class ErrorFilter implements ExceptionFilter {
     const requestId = request.context.id;
     const { status, headers, body } = toReply(error, requestId);
     const { log } = this.process;
+    // An unknown error: the log gets its details, and the response does not.
     if (status === ERRORS.internal.status) {
       log.error({ err: error, request_id: requestId }, 'request failed');
     } else if (status >= 503) {

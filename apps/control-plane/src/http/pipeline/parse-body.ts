@@ -118,7 +118,7 @@ export class CollectedBytes {
   }
 }
 
-/** What a client has sent as a body: a value (a stream, where the controller reads it), or none that can be read. */
+/** A body: its value (its bytes as a stream, where the controller reads them), or why there is no value. */
 export type SentBody = { readonly value: unknown } | { readonly fault: Fault };
 
 const TOO_LARGE: Fault = {

@@ -16,9 +16,9 @@ import type { Scope } from '../callers/scope.js';
 import { type DtoClass, Example, type Json } from '../validation/dto.js';
 import type { Request } from './http.js';
 
-/** What a handler answers with the revision of the configuration: an instance of a DTO class, or many of one. */
+/** What a handler returns: a DTO or an array of DTOs, and the revision of the configuration. */
 export type Answer<T> = Promise<WithRevision<Json<T>>>;
-/** The same for a list of any length. */
+/** The same for a list that is sent while it is read from the database. */
 export type Listed<T> = Promise<WithRevision<Listing<Json<T>>>>;
 
 /** What an endpoint takes and answers. Routing, validation and the OpenAPI document are made from it. */
@@ -31,7 +31,7 @@ export interface EndpointShape {
   readonly body?: DtoClass | readonly [DtoClass];
   /** Class of a body that the controller reads as a stream: `@Body()` is an iterable of its bytes. */
   readonly streamed?: DtoClass;
-  /** Body fields that repeat a path parameter: `{ profile_id: ['profile', 'id'] }`. Both are equal (decisions §1). */
+  /** Body fields that must equal a path parameter: `{ profile_id: ['profile', 'id'] }` (decisions §1). */
   readonly repeats?: Readonly<Record<string, readonly string[]>>;
   /** One line for people. */
   readonly summary: string;

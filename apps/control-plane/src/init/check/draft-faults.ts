@@ -117,15 +117,17 @@ function checkNetworks<A>(
 ): void {
   const { count, keys } = networks;
   // Without host bits, networks with the same prefix have the same address.
+  const prefixOf = (row: number): number[] =>
+    toKeyRow(family.kind, masked(family, networks.at(row)) as never) as number[];
   let hasHostBits = false;
-  const prefixes: Column[] = [];
-  for (let row = 0; row < count; row++) {
-    const prefix = toKeyRow(family.kind, masked(family, networks.at(row)) as never) as number[];
-    hasHostBits ||= !keys.is(row, prefix);
-    for (const [i, word] of prefix.entries()) (prefixes[i] ??= Column.uint32()).push(word);
-  }
+  for (let row = 0; row < count && !hasHostBits; row++) hasHostBits = !keys.is(row, prefixOf(row));
   const samePrefix = new Map<number, number>();
   if (hasHostBits) {
+    const prefixes = prefixOf(0).map(() => Column.uint32());
+    for (let row = 0; row < count; row++) {
+      const prefix = prefixOf(row);
+      for (let i = 0; i < prefix.length; i++) prefixes[i].push(prefix[i]);
+    }
     new KeyIndex(prefixes).fill(count, (row, first) => samePrefix.set(row, first));
   }
   const sameAddress = new Map<number, number>();

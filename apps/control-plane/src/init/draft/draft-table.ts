@@ -112,7 +112,13 @@ function makeColumn(
       (stored, at) =>
         read(stored, at + offset, i),
   );
-  return { name, numbers, reads, text: (row) => text(...numbers.map((one) => one.at(row))) };
+  const [first] = numbers;
+  // Millions of cells are written, nearly all of one number.
+  const textAt =
+    numbers.length === 1
+      ? (row: number) => text(first.at(row))
+      : (row: number) => text(...numbers.map((one) => one.at(row)));
+  return { name, numbers, reads, text: textAt };
 }
 
 /**

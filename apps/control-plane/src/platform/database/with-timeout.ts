@@ -4,13 +4,13 @@ import { endsWithin } from '@weir/change-feed/runtime';
 export const PROBE_TIMEOUT_MS = 1_500;
 
 /**
- * What the query resolves to, or `fallback` when it takes longer than `timeoutMs` (`endsWithin`). Rejects when the
- * query does before that. The query is not cancelled; its result, or its error, is ignored afterwards.
+ * What the work resolves to, or `fallback` when it takes longer than `timeoutMs`, measured as `endsWithin` does.
+ * Rejects when the work does before that. The work is not cancelled; its result, or its error, is ignored afterwards.
  */
 export async function withTimeout<T>(
-  query: Promise<T>,
+  work: Promise<T>,
   fallback: T,
   timeoutMs = PROBE_TIMEOUT_MS,
 ): Promise<T> {
-  return (await endsWithin(query, timeoutMs)) ? query : fallback;
+  return (await endsWithin(work, timeoutMs)) ? work : fallback;
 }

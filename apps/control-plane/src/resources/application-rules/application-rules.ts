@@ -121,7 +121,7 @@ export class ApplicationRulesController {
       make: (tables) => {
         const before = tables.of(WorkingProfiles.open).get(profileId);
         const { names } = tables.of(WorkingApplications.open);
-        throwIfFaults(applicationFaults(submitted, names, locationOf, true));
+        throwIfFaults(applicationFaults(submitted, names, locationOf, { mayRepeat: true }));
         const others = before.applicationRules.filter((rule) => !rules.has(rule.applicationId));
         const result = Array.from(rules.values(), (rule) => toAnswer(profileId, rule));
         return { result, changes: [replaceRules(tables, before, [...others, ...rules.values()])] };

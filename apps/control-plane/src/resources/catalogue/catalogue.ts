@@ -164,9 +164,9 @@ function toDto(
     names: state?.domainCount ?? 0,
     bytes: state?.namesBytes ?? 0,
     commercial_use:
-      commercialUse === 'true' || commercialUse === 'false'
-        ? commercialUse === 'true'
-        : commercialUse,
+      commercialUse === null || commercialUse === 'unknown'
+        ? commercialUse
+        : commercialUse === 'true',
     last_good: state?.lastSuccessAt?.toISOString() ?? null,
     mirror: state?.mirror ?? null,
     reason: state?.lastError ?? null,

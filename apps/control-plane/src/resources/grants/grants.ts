@@ -151,6 +151,7 @@ function need(tables: WorkingTables, key: GrantKey): void {
 }
 
 const EVERY_MS = 60_000;
+/** Grants that one change removes. */
 const BATCH = 1_000;
 
 /** The job that removes the grants that have ended, by changes like any other. */

@@ -30,7 +30,7 @@ export const ORDERS: EntityTable<'order'> = {
   toEntity: (row) => row,
 };
 
-/** Reads orders by id, each as an `OrderState`. The values are those of `valuesOf`. */
+/** Reads orders by id, each as an `OrderState`. `filterValues` of order.dto.ts gives the values $1 to $4. */
 export const FILTERED_ORDERS = `
   SELECT ${STATE_COLUMNS} FROM domain_order
   WHERE id > $1::integer

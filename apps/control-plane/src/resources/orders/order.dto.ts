@@ -100,8 +100,8 @@ export class OrdersQuery {
   @Optional() @IsOneOf(ORDER_STATES) state?: (typeof ORDER_STATES)[number];
 }
 
-/** The values of `FILTERED_ORDERS`. */
-export function valuesOf({ after = -1, search = '', state, limit }: OrdersQuery): unknown[] {
+/** The values $1 to $4 of `FILTERED_ORDERS`. */
+export function filterValues({ after = -1, search = '', state, limit }: OrdersQuery): unknown[] {
   return [after, search, state ?? '', limit ?? null];
 }
 

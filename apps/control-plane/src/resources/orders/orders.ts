@@ -27,7 +27,7 @@ import {
   toOrder,
   toPatch,
   toStateDto,
-  valuesOf,
+  filterValues,
 } from './order.dto.js';
 
 /** Orders: what everybody is denied (decisions §14). Domains are known only by their hashes. */
@@ -49,7 +49,7 @@ export class OrdersController {
     answer: [OrderStateDto],
   })
   list(@Query() query: OrdersQuery): Listed<OrderStateDto> {
-    return this.reader.list(FILTERED_ORDERS, toStateDto, valuesOf(query));
+    return this.reader.list(FILTERED_ORDERS, toStateDto, filterValues(query));
   }
 
   @ApiEndpoint('POST /orders/', {

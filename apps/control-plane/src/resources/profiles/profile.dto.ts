@@ -138,7 +138,7 @@ export function applicationFaults(
   rules: readonly ApplicationRule[],
   applications: ReadonlyMap<number, string>,
   locationOf: (i: number) => FaultLocation,
-  mayRepeat = false,
+  { mayRepeat = false } = {},
 ): Fault[] {
   const faults: Fault[] = [];
   const seen = new Set<number>();

@@ -38,7 +38,6 @@ export interface ReaderReport {
   readonly wrong: readonly string[];
 }
 
-const BATCH = 16;
 const RDATA_AFTER_TTL = 6;
 
 const { invitation, names, words, job, nowSeconds } = workerData as ReaderTask;
@@ -83,37 +82,44 @@ function problemOf(name: number, kept: number, response: Response): string {
   return '';
 }
 
+function lookUp<T>(look: () => T): T {
+  cache.enter();
+  try {
+    return look();
+  } finally {
+    cache.leave();
+  }
+}
+
 function check(name: number): void {
   const kept = Atomics.load(words, keptAt(name));
   const question = questions[name];
-  if (cache.find(question, nowSeconds) !== CacheResult.fresh) return;
+  const response = lookUp(() =>
+    cache.find(question, nowSeconds) === CacheResult.fresh ? cache.read(question.query) : null,
+  );
+  if (response === null) return;
   hits++;
-  const problem = problemOf(name, kept, cache.read(question.query));
+  const problem = problemOf(name, kept, response);
   if (problem !== '' && wrong.length < 10) wrong.push(`name ${name}: ${problem}`);
 }
 
 function claim(name: number): void {
-  const found = cache.find(questions[name], nowSeconds);
-  if (found !== CacheResult.expiring || !cache.beginRefresh()) return;
+  const isClaimed = lookUp(
+    () => cache.find(questions[name], nowSeconds) === CacheResult.expiring && cache.beginRefresh(),
+  );
+  if (!isClaimed) return;
   Atomics.add(words, claimsAt(name), 1);
   Atomics.notify(words, claimsAt(name));
 }
 
 parentPort?.postMessage('ready');
 while (Atomics.load(words, STOP) === 0) {
-  cache.enter();
   if (job === 'hang') {
+    cache.enter();
     parentPort?.postMessage('inside');
     for (;;) below(1);
   }
-  try {
-    const current = Atomics.load(words, CURRENT);
-    for (let i = 0; i < BATCH; i++) {
-      if (job === 'check') check(below(questions.length));
-      else claim(current);
-    }
-  } finally {
-    cache.leave();
-  }
+  if (job === 'check') check(below(questions.length));
+  else claim(Atomics.load(words, CURRENT));
 }
 parentPort?.postMessage({ hits, wrong } satisfies ReaderReport);

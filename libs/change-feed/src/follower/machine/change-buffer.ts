@@ -10,6 +10,8 @@ export class ChangeBuffer {
   private readonly changes = new Map<number, Change>();
   private lineage: string | null = null;
   private operations = 0;
+  /** None that is kept has a higher revision. */
+  private newest = -1;
 
   /**
    * Keeps a change if there is room, in place of later ones if need be. A change of another log replaces those of the
@@ -23,9 +25,14 @@ export class ChangeBuffer {
     const known = this.changes.get(revision);
     if (known !== undefined && known.digest !== change.digest) this.removeFrom(revision);
     else this.remove(revision);
+    const size = sizeOf(change);
+    // While it is full, most that come are later ones. They must not cost a sort.
+    const isLatest = this.changes.size > 0 && revision > this.newest;
+    if (isLatest && !this.hasRoomFor(1, size)) return;
     this.changes.set(revision, change);
-    this.operations += sizeOf(change);
-    if (this.isOver) this.makeRoom();
+    this.operations += size;
+    this.newest = Math.max(this.newest, revision);
+    if (!this.hasRoomFor(0, 0)) this.makeRoom();
   }
 
   /** The change that follows this revision; undefined: it was not received. */
@@ -41,20 +48,22 @@ export class ChangeBuffer {
     }
   }
 
-  clear(): void {
-    this.changes.clear();
-    this.operations = 0;
-  }
-
-  private get isOver(): boolean {
-    return this.changes.size > MAX_CHANGES || this.operations > MAX_OPERATIONS;
-  }
-
   remove(revision: number): void {
     const change = this.changes.get(revision);
     if (change === undefined) return;
     this.changes.delete(revision);
     this.operations -= sizeOf(change);
+  }
+
+  clear(): void {
+    this.changes.clear();
+    this.operations = 0;
+    this.newest = -1;
+  }
+
+  private hasRoomFor(changes: number, operations: number): boolean {
+    const size = this.changes.size + changes;
+    return size <= MAX_CHANGES && this.operations + operations <= MAX_OPERATIONS;
   }
 
   private removeFrom(first: number): void {
@@ -66,7 +75,10 @@ export class ChangeBuffer {
   /** Removes the latest ones. The first one stays, however large it is. */
   private makeRoom(): void {
     const latestFirst = [...this.changes.keys()].sort((a, b) => b - a);
-    for (const revision of latestFirst.slice(0, -1)) if (this.isOver) this.remove(revision);
+    for (const revision of latestFirst.slice(0, -1)) {
+      if (this.hasRoomFor(0, 0)) return;
+      this.remove(revision);
+    }
   }
 }
 

@@ -77,7 +77,9 @@ describe('FollowerMachine', () => {
 
   it('fetches what was committed before it was announced', () => {
     expect(after(...START, { type: 'announced' }, RESUMED)).toEqual(['fetching', 'fetch']);
+    expect(machine.isCaughtUp).toBe(false);
     expect(after(fetched(5), RESUMED)).toEqual(['idle', 'recordIfDue']);
+    expect(machine.isCaughtUp).toBe(true);
   });
 
   it.each<[string, FollowerEvent, string[]]>([

@@ -238,6 +238,7 @@ export class FollowerMachine {
   }
 
   private failed(kind: FailureKind, reason: string): void {
+    if (this.phase === 'stopping') return this.enter('stopped');
     if (kind === 'wrongDigest') this.counters.digestMismatches++;
     switch (this.phase) {
       case 'loading':
@@ -246,10 +247,9 @@ export class FollowerMachine {
         return this.fail('failed', reason);
       case 'fetching':
         return this.fail(this.loadAfterFailedFetch(kind), reason);
-      case 'announcing':
-        return this.fail(null, reason);
       default:
-        return this.enter('stopped');
+        // While it announces itself.
+        return this.fail(null, reason);
     }
   }
 

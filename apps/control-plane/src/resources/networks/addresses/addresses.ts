@@ -2,7 +2,7 @@ import { readIpv4, readIpv6 } from '@weir/clients';
 import type { Ipv6Words } from '@weir/config-model';
 import { IsInteger, IsText } from '../../../http/validation/rules.js';
 
-/** The address as an unsigned 32-bit integer; null when it is not four decimal parts without leading zeros. */
+/** The address as an unsigned 32-bit integer; null when the text is not four decimal parts without leading zeros. */
 export function parseIpv4(text: string): number | null {
   const address = readIpv4(text);
   return address < 0 ? null : address;
