@@ -11,7 +11,7 @@ export interface Context {
   readonly interrupted: () => AbortSignal;
 }
 
-/** Of commands that call the API. */
+/** Of commands that can print JSON. */
 export interface JsonOption {
   readonly json?: true | undefined;
 }

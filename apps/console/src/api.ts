@@ -26,7 +26,7 @@ export const session = signal<Session | null>(null);
 /** The last session, when it ended because its token was no longer accepted. */
 export const endedSession = signal<Session | null>(null);
 
-/** In which times are shown and entered. */
+/** The time zone in which times are shown and entered. */
 export const ownTimeZone = (): string => session.value?.timeZone ?? 'UTC';
 
 /** The token of a former load of this tab. */

@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000;
 function duration(seconds: number): string {
   const ms = seconds * SECOND_MS;
   const days = Math.floor(ms / DAY_MS);
-  const clock = new Date(ms % DAY_MS).toISOString().slice('yyyy-mm-ddT'.length, -'.sssZ'.length);
+  const clock = new Date(ms % DAY_MS).toISOString().slice(11, 19);
   const short = clock.replace(/^0/, '');
   return days === 0 ? short : `${t('common.days', { days: number(days) })}, ${short}`;
 }

@@ -1,3 +1,4 @@
+/** Number of slots that a key may be in. */
 const WAYS = 4;
 const WORDS = 4;
 /** Word offsets in a slot: two words of the key, then the second, then the count of that second. */

@@ -11,8 +11,8 @@ import {
 
 /*
  * One instance for all hashers of a thread. Between two calls its memory holds nothing that is still needed. Its
- * function and the views of its memory are constants of this module: those of another one cost a query a tenth more
- * time for the hash.
+ * function and the views of its memory are constants of this module. As constants of another module they would make the
+ * hash of a query a tenth slower.
  */
 const { memory, hashLabels } = instantiateSip();
 const sipStart = new Int32Array(memory, Layout.start, SIP_STATE_WORDS);

@@ -20,6 +20,7 @@ class AddressRanges {
     this.count = firsts.length / wordsEach;
   }
 
+  /** @param ranges in any order; they may overlap. */
   static of(wordsEach: 1 | 4, ranges: readonly AddressRange[]): AddressRanges {
     const merged = merge(ranges);
     return new AddressRanges(

@@ -45,6 +45,7 @@ export interface WatchedFileOptions<T> extends Omit<WatchedFilesOptions<T>, 'fil
   readonly variable: string;
   /** What the variable names, if it is set. */
   readonly path: string | undefined;
+  /** The value without a file. */
   readonly fixed: T;
 }
 

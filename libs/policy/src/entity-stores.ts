@@ -18,7 +18,10 @@ import { TimedRules } from './rules/timed-rules.js';
 import { Schedules, type SlotRow } from './schedules/schedules.js';
 import { Subscribers } from './subscribers/subscribers.js';
 
-/** The entities of one kind. Both return the row that was there before, to be removed from the digest; null: none. */
+/**
+ * The entities of one kind. `put` and `delete` return the row that was there before, to be removed from the digest;
+ * null: there was none.
+ */
 export interface EntityStore<K extends EntityKind> {
   put(entity: Entities[K]): Row | null;
   delete(key: EntityKeys[K]): Row | null;
@@ -47,7 +50,7 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
 
   /**
    * @param spaces nothing has been created in them yet.
-   * @param from those of which the spaces were forked; so `from` in each structure.
+   * @param from the stores whose spaces were forked. `from` of each structure means the same.
    */
   constructor(spaces: PolicySpaces, from?: EntityStores) {
     const { profiles, profileLists, domainRules } = spaces;

@@ -156,8 +156,9 @@ export class RuleEvaluator {
   }
 
   /**
-   * Whether a step decides; then the decision is its own.
-   * @param slot of the profile that has the rules, and whose block page is shown; −1: they are those of everybody.
+   * Evaluates one step. If it matches, its decision is written to `out`.
+   * @param slot of the profile with the rules; its block page is shown. −1: the rules are for everybody.
+   * @returns whether it matches.
    */
   private decides(step: RuleStep, slot: number, names: SuffixHashes, out: Decision): boolean {
     const verdict = this.evaluate(step, slot, names, out);

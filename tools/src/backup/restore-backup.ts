@@ -14,7 +14,7 @@ interface RestoreOptions {
   readonly file: string;
   /** Whether the configuration in the database may be overwritten. */
   readonly replace: boolean;
-  /** Of the migrations. Default: those of this release. */
+  /** The folder of the migrations. Default: that of this release. */
   readonly folder?: string;
   /** Called with each step. */
   readonly log: (line: string) => void;

@@ -169,7 +169,8 @@ export class CatalogueUpdater {
     if (inputs.sha256 === this.failed?.inputsSha256) throw this.failed.error;
     const startedMs = performance.now();
     const { categories, applications, neverListed } = inputs;
-    const [lists, protectedNames]: Uint8Array[][] = [[], []];
+    const lists: Uint8Array[] = [];
+    const protectedNames: Uint8Array[] = [];
     for (const state of inputs.lists) {
       lists.push(await readBytes(pool, 'names', state));
       protectedNames.push(await readBytes(pool, 'protected', state));

@@ -181,7 +181,8 @@ export class ExplainController {
 
 /** The catalogue image in force, read when it is first needed. */
 class ActiveImage {
-  private loaded: { readonly of: string; readonly image: Promise<CatalogueImage> } | null = null;
+  private loaded: { readonly version: string; readonly image: Promise<CatalogueImage> } | null =
+    null;
 
   constructor(
     private readonly pool: Pool,
@@ -191,10 +192,10 @@ class ActiveImage {
   /** @returns null while there is no catalogue. */
   async at({ lineage, catalogueVersion }: ConfigurationHead): Promise<CatalogueImage | null> {
     if (catalogueVersion === null) return null;
-    const of = `${lineage} ${catalogueVersion}`;
-    if (this.loaded?.of === of) return this.loaded.image;
+    const version = `${lineage} ${catalogueVersion}`;
+    if (this.loaded?.version === version) return this.loaded.image;
     const image = this.load(catalogueVersion);
-    this.loaded = { of, image };
+    this.loaded = { version, image };
     image.catch(() => {
       if (this.loaded?.image === image) this.loaded = null;
     });

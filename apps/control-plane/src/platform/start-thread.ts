@@ -6,6 +6,6 @@ import { Worker, type WorkerOptions } from 'node:worker_threads';
  * @param caller URL of the calling module. @param entry the module of the thread, relative to it.
  */
 export function startThread(caller: string, entry: string, options: WorkerOptions): Worker {
-  const compiled = caller.replace(/\/src\/((?!.*\/src\/).*)\.ts$/, '/dist/$1.js');
+  const compiled = caller.replace(/^(.*)\/src\/(.*)\.ts$/, '$1/dist/$2.js');
   return new Worker(new URL(entry, compiled), { ...options, execArgv: [] });
 }

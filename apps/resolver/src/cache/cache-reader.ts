@@ -65,9 +65,9 @@ export class CacheReader {
   }
 
   /**
-   * A lookup begins. Until `leave`, no answer is stored: the writer waits. So call `leave` after one lookup, and make no
-   * system call before it. What was read is a copy, which stays valid after `leave`. In the thread that writes, both do
-   * nothing.
+   * A lookup begins. Until `leave`, no answer is stored: the writer waits. So call `leave` after one lookup, and make
+   * no system call before it. What was read is a copy, which stays valid after `leave`. In the thread that writes,
+   * both do nothing.
    */
   enter(): void {
     return;

@@ -325,7 +325,10 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     }
   }
 
-  /** Refreshes what the cache has found, unless another thread does so already. If it cannot, the next hit tries again. */
+  /**
+   * Refreshes what the cache has found, unless another thread does so already. If it cannot, the next hit tries
+   * again.
+   */
   private refreshFound(exchange: Exchange, question: Question): void {
     const { cache } = this.options;
     if (cache.beginRefresh() && !this.upstream.refresh(exchange, question)) cache.cancelRefresh();

@@ -253,6 +253,12 @@ never_block: [Portal.Example., bücher.example]
     expect(neverBlock).toEqual(['portal.example', 'xn--bcher-kva.example']);
   });
 
+  it('takes any number of names that no list may block', async () => {
+    const names = Array.from({ length: 150_000 }, (_, i) => `n${i}.example`);
+    const { neverBlock } = await read({ 'catalogue.yaml': `never_block: [${names.join()}]` });
+    expect(neverBlock).toEqual(names);
+  });
+
   it('takes a category that says so for a sample, until a file adds a list to it', async () => {
     const text = 'categories: [{ id: 1, name: a, sample: true, domains: [a.example] }]\n';
     const { categories } = await read({ 'catalogue.yaml': text });

@@ -70,7 +70,7 @@ export async function disableSet(folder: string, name: string): Promise<boolean>
   return isChanged;
 }
 
-/** Makes `catalogue.yaml` include a file, or no longer. @returns false when nothing changes. */
+/** Adds a file to the `include` of `catalogue.yaml`, or removes it. @returns false when nothing changes. */
 async function edit(folder: string, path: string, isIncluded: boolean): Promise<boolean> {
   const named = join(folder, DEFINITION_FILE);
   const before = await readText({ path: named });

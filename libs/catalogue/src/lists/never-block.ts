@@ -43,7 +43,10 @@ export class NeverBlock {
     }
   }
 
-  /** Whether a list would block one by naming the name of `hashes` in this line. */
+  /**
+   * Whether the name of `hashes` would block one of the domains. Then it keeps the line, if there are fewer than
+   * `MAX_EXAMPLES`.
+   */
   protects(hashes: SuffixHashes, line: number): boolean {
     const domain = this.blockedBy(hashes);
     if (domain !== undefined && this.lines.length < MAX_EXAMPLES) {

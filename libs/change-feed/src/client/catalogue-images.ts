@@ -17,7 +17,7 @@ import {
 
 /** Interval between attempts to keep an image. */
 const RETRY_MS = 10_000;
-/** After so many attempts that the feed API did not answer well, an image is not built of a delta any more. */
+/** After so many attempts that the feed API did not answer well, an image is downloaded whole. */
 const MOST_ATTEMPTS = 5;
 const NOT_FOUND = 404;
 
@@ -59,7 +59,7 @@ export class CatalogueImages {
   /** The bytes that arrived before a download broke off. */
   private unfinished: PartialImage | null = null;
   readonly counters: ImageCounters = { whole: 0, built: 0, deltaFaults: 0 };
-  /** The image that was to be built last, and the attempts to do so. */
+  /** SHA-256 of the image that is being built of a delta, and the attempts so far. */
   private building = '';
   private attempts = 0;
   private retry: NodeJS.Timeout | undefined;

@@ -47,6 +47,7 @@ export class ChangeSpans {
     dropOldest(this.open, MAX_SPANS);
   }
 
+  /** All changes up to this revision are in force. */
   noteInForce(revision: number): void {
     for (const [received, span] of this.open) {
       if (received > this.noted && received <= revision) span.note('in force');
@@ -54,6 +55,7 @@ export class ChangeSpans {
     this.noted = revision;
   }
 
+  /** They are acknowledged. */
   end(revision: number): void {
     for (const [received, span] of this.open) {
       if (received > revision) continue;

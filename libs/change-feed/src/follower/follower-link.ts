@@ -12,7 +12,7 @@ import {
   LEASE_MS,
   type ResolverStatus,
   type ReportVersion,
-  reportVersions,
+  versionReporter,
 } from '../protocol/protocol.js';
 import { RedisClock, connectRedis, startConnecting, subscribe } from '../redis/redis.js';
 import type { FeedLogger } from '../runtime/runtime.js';
@@ -94,7 +94,7 @@ export class FollowerLink {
     this.clock = new RedisClock(this.commands);
     this.messages = new DeploymentMessages(options.deployment, options.log, this.clock.nowMs);
     this.subscriber = connectRedis(options.redisUrl, options.kind, options.log);
-    this.reportVersion = reportVersions(
+    this.reportVersion = versionReporter(
       options.log,
       'the control plane publishes another version of the feed; changes are fetched from the feed API instead',
     );
@@ -188,7 +188,7 @@ export class FollowerLink {
       else for (const change of message.changes) onEvent({ type: 'changeReceived', change });
     } catch (error) {
       if (error instanceof FeedVersionError) {
-        // There is something to fetch from the feed API, which answers in this version.
+        // Its content is not used. The changes are fetched from the feed API, in the version of this process.
         this.noteMissed();
         return this.reportVersion(error.version);
       }

@@ -51,6 +51,7 @@ export class Follower {
   private readonly configuration: PersistedConfiguration;
   private readonly snapshots: SnapshotLoader;
   private readonly spans: ChangeSpans;
+  /** Ends a pause. */
   private readonly stopping = new AbortController();
   private awaiting: NodeJS.Timeout | undefined;
   private unacknowledged: Head | null = null;

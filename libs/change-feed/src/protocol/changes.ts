@@ -29,6 +29,7 @@ export interface ChangesPage {
 
 /** A change as the log stores it. The feed API passes its operations on as text, however many they are. */
 export interface LoggedChange extends LogPoint {
+  /** JSON of encoded operations. */
   readonly operations: string;
 }
 

@@ -98,8 +98,8 @@ export class FeedVersionError extends RowError {
 /** Logs a feed version that is not the one of this process. */
 export type ReportVersion = (feedVersion: number | string, fields?: object) => void;
 
-/** Each version is logged once. */
-export function reportVersions(log: FeedLogger, message: string): ReportVersion {
+/** Returns a function that logs each other version once. */
+export function versionReporter(log: FeedLogger, message: string): ReportVersion {
   const logged = new Set<number | string>();
   return (feedVersion, fields) => {
     if (logged.has(feedVersion)) return;

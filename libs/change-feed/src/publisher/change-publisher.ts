@@ -9,7 +9,7 @@ import {
   parseFollowerState,
   type Position,
   type ReportVersion,
-  reportVersions,
+  versionReporter,
 } from '../protocol/protocol.js';
 import type { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
@@ -104,7 +104,7 @@ export class ChangePublisher {
         'two resolvers that run claim one name, and both count: see RESOLVER_NAME',
       );
     });
-    this.reportVersion = reportVersions(
+    this.reportVersion = versionReporter(
       options.log,
       'a follower has another version of the feed; writes wait for it as for any other',
     );

@@ -47,7 +47,7 @@ export class KnownPoints {
   private readonly digests = new Map<number, string>();
   private newest = -1;
   /**
-   * By key, what followers have said about revisions that are newer than all that is known here, with its number. The
+   * What followers have said about revisions newer than all that is known here, by key. Each has a number. The
    * log has such a revision, or had it and has lost it: a read of the head that begins later tells.
    */
   private readonly claims = new Map<string, Claim & { readonly number: number }>();

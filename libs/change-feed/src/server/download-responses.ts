@@ -49,8 +49,8 @@ async function ignoreDisconnect(
   }
 }
 
-/** Sends in a place of the pool, if there is one. */
-async function sendInPlace(
+/** Sends once the pool has given it a place. Without a free place it tells the follower to ask later. */
+async function sendWithPlace(
   pool: DownloadPool,
   response: ServerResponse,
   send: () => Promise<void>,
@@ -65,7 +65,7 @@ async function sendInPlace(
 }
 
 /** What downloads are made of. */
-interface Downloads {
+interface DownloadServing {
   readonly source: {
     snapshot(): AsyncIterable<SnapshotPart>;
     catalogueImage(sha256: string): Promise<StoredBytes | null>;
@@ -78,7 +78,7 @@ interface Downloads {
 
 /** Answers `GET /snapshot?atLeast=N`: a snapshot that has revision N, if need be a new one. */
 export async function answerSnapshot(
-  serving: Downloads,
+  serving: DownloadServing,
   atLeast: string | null,
   request: IncomingMessage,
   response: ServerResponse,
@@ -87,7 +87,7 @@ export async function answerSnapshot(
   if (atLeast === null || !/^\d{1,15}$/.test(atLeast)) {
     return refuse(response, 422, 'atLeast is a revision');
   }
-  await sendInPlace(downloads.snapshots, response, async () => {
+  await sendWithPlace(downloads.snapshots, response, async () => {
     if (snapshots === undefined) return sendFromSource(serving, response);
     try {
       const snapshot = await inTime(snapshots.get(Number(atLeast)));
@@ -102,12 +102,15 @@ export async function answerSnapshot(
       );
     } catch (error) {
       if (!(error instanceof KeptFileError) || response.headersSent) throw error;
-      await sendInPlace(downloads.withoutDisk, response, () => sendFromSource(serving, response));
+      await sendWithPlace(downloads.withoutDisk, response, () => sendFromSource(serving, response));
     }
   });
 }
 
-async function sendFromSource({ source, log }: Downloads, response: ServerResponse): Promise<void> {
+async function sendFromSource(
+  { source, log }: DownloadServing,
+  response: ServerResponse,
+): Promise<void> {
   response.setHeader('Content-Type', ZSTD);
   const sending = pipeline(compressed(writeSnapshot(source.snapshot())), response);
   await ignoreDisconnect(log, 'a snapshot', sending);
@@ -121,12 +124,12 @@ export const IMAGE_PATH = /^\/catalogue\/([0-9a-f]{64})(?:\/delta\/([0-9a-f]{64}
  * the image of its base.
  */
 export async function answerImage(
-  serving: Downloads,
+  serving: DownloadServing,
   [, sha256 = '', base]: RegExpExecArray,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  await sendInPlace(serving.downloads.images, response, () =>
+  await sendWithPlace(serving.downloads.images, response, () =>
     base === undefined
       ? sendImage(serving, sha256, request, response)
       : sendDelta(serving, base, sha256, request, response),
@@ -134,7 +137,7 @@ export async function answerImage(
 }
 
 async function sendImage(
-  { source, downloads, log }: Downloads,
+  { source, downloads, log }: DownloadServing,
   sha256: string,
   request: IncomingMessage,
   response: ServerResponse,
@@ -147,7 +150,7 @@ async function sendImage(
 }
 
 async function sendDelta(
-  { deltas, downloads, log }: Downloads,
+  { deltas, downloads, log }: DownloadServing,
   base: string,
   sha256: string,
   request: IncomingMessage,

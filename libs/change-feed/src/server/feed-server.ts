@@ -13,7 +13,7 @@ import {
   type SnapshotPart,
   type Traced,
   type ReportVersion,
-  reportVersions,
+  versionReporter,
 } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/runtime.js';
 import { type FeedDownloads, feedDownloads } from './download-pool.js';
@@ -95,7 +95,7 @@ export function createFeedServer(options: FeedServerOptions): Server {
   const serving: Serving = {
     downloads: feedDownloads(PLACES),
     ...options,
-    reportVersion: reportVersions(
+    reportVersion: versionReporter(
       options.log,
       'a follower asks for another version of the feed, and is refused',
     ),

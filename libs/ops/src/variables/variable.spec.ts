@@ -141,6 +141,7 @@ describe('kinds of variables', () => {
     ['port', port(described), '0x10'],
     ['timeZone', timeZone(described), 'Mars/Olympus'],
     ['timeZone', timeZone(described), '+01:00'],
+    ['timeZone', timeZone(described), 'SystemV/EST5'],
     ['url', url(['redis'], described), 'http://127.0.0.1'],
     ['url', url(['redis'], described), 'redis'],
     ['json', json('a JSON object', (value) => value, described), '{'],

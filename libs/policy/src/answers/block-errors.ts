@@ -91,14 +91,15 @@ export class BlockErrors {
   }
 
   private causeFor(reason: Reason, id: number): Cause {
-    const { name = id, purpose = 'other', secret } = this.catalogue?.category(id) ?? {};
     switch (reason) {
       case Reason.mandatoryCategory: {
+        const { name = id, purpose = 'other', secret } = this.catalogue?.category(id) ?? {};
         const code = purpose === 'legal' ? Ede.censored : Ede.blocked;
         // Nothing is said of a secret one.
         return this.causeOf(code, secret ? null : `category ${name}`, purpose);
       }
       case Reason.category: {
+        const { name = id, purpose = 'other' } = this.catalogue?.category(id) ?? {};
         const code = purpose === 'security' ? Ede.blocked : Ede.filtered;
         return this.causeOf(code, `category ${name}`, purpose);
       }

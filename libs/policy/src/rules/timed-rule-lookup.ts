@@ -58,6 +58,7 @@ export class TimedRuleLookup {
 
   /** Whether there is no rule at all. */
   get isEmpty(): boolean {
+    // The shape of the reference of the one table: 0 when there is none (pair-lookup.ts).
     return this.chunks[0][1] === 0;
   }
 

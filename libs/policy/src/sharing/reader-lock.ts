@@ -20,7 +20,10 @@ const AWAY = 0;
 const READING = 1;
 const WAITING = 2;
 
-/** Looks at a word before a thread sleeps, about a microsecond: longer than a lookup in the cache, or a write to it. */
+/**
+ * How often a thread looks at a word before it sleeps. This takes about a microsecond: longer than most lookups in the
+ * cache, and than a write to it.
+ */
 const SPINS = 500;
 /** A thread sleeps so long at most, then looks again. */
 const NAP_MS = 1;

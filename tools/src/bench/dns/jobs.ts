@@ -101,11 +101,11 @@ export const JOBS: readonly Job[] = [
 
 /** All of one length, so that right answers are, too. */
 function blockedNames(): Iterable<string> {
-  return count(NAMES, (i) => `host-${NAMES + i}.${BLOCKED_ZONE}`);
+  return generate(NAMES, (i) => `host-${NAMES + i}.${BLOCKED_ZONE}`);
 }
 
 function listedDomains(): Iterable<string> {
-  return count(MILLION, listedDomain);
+  return generate(MILLION, listedDomain);
 }
 
 /** Spread over the alphabet, as in real lists: neighbours in a list are not neighbours in a hash table or tree. */
@@ -117,7 +117,7 @@ function listedDomain(i: number): string {
 const FORWARDED_NAMES = 1_000_000;
 
 function forwardedNames(phase: PhaseName): Iterable<string> {
-  return count(FORWARDED_NAMES, (i) => newName(phase, i));
+  return generate(FORWARDED_NAMES, (i) => newName(phase, i));
 }
 
 /** A forwarded name must not be asked twice, in no phase. */
@@ -128,7 +128,7 @@ const MIXED_NAMES = 3_000_000;
 
 function mixedNames(phase: PhaseName): Iterable<string> {
   const random = new Random(1);
-  return count(MIXED_NAMES, (i) => {
+  return generate(MIXED_NAMES, (i) => {
     const kind = i % 5;
     if (kind === 1) return `host-${random.integer(0, NAMES - 1)}.${BLOCKED_ZONE}`;
     return kind === 3 ? newName(phase, i) : cachedName(random);
@@ -139,9 +139,9 @@ const cachedName = (random: Random): string => random.pick(CACHED_NAMES);
 
 function names(times: number, make: (random: Random) => string): Iterable<string> {
   const random = new Random(1);
-  return count(times, () => make(random));
+  return generate(times, () => make(random));
 }
 
-function count(times: number, make: (i: number) => string): Iterable<string> {
+function generate(times: number, make: (i: number) => string): Iterable<string> {
   return new Array(times).keys().map(make);
 }

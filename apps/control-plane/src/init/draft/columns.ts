@@ -79,7 +79,7 @@ export class KeyIndex {
     return row === EMPTY ? null : row;
   }
 
-  /** Whether the columns of a row begin a key row like this. */
+  /** Whether the columns of this row have these values. Further values of `key` do not count. */
   is(row: number, key: readonly number[]): boolean {
     return this.columns.every((column, i) => column.at(row) === key[i]);
   }
@@ -97,7 +97,7 @@ export class KeyIndex {
   }
 }
 
-/** A hash of 32 bits, to which each integer gives its lowest 32 bits. */
+/** A 32-bit hash. It uses the lowest 32 bits of each integer. */
 function hashOf(words: readonly number[]): number {
   let hash = 0;
   for (const word of words) hash = mix(Math.imul(hash, 31) ^ word);
