@@ -59,7 +59,7 @@ export function createProgram(context: Context): Command {
   return program;
 }
 
-/** For `action`: runs a command of a module that is loaded only then. */
+/** A handler for `action`. It loads the module of the command when the command runs. */
 function lazily<M>(context: Context, load: () => Promise<M>) {
   return <A extends unknown[]>(choose: (module: M) => (context: Context, ...args: A) => unknown) =>
     async (...args: A): Promise<void> => {

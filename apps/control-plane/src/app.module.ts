@@ -55,10 +55,11 @@ export class AppModule implements OnApplicationBootstrap, BeforeApplicationShutd
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    const { configuration: set, ops, telemetry } = this.process;
-    const management = { host: set.MANAGEMENT_HOST, port: set.MANAGEMENT_PORT };
+    const { configuration, ops, telemetry } = this.process;
+    const { MANAGEMENT_HOST, MANAGEMENT_PORT, FEED_HOST, FEED_PORT } = configuration;
+    const management = { host: MANAGEMENT_HOST, port: MANAGEMENT_PORT };
     await listen(this.managementServer, { ...management, variable: 'MANAGEMENT_PORT' });
-    const feed = { host: set.FEED_HOST, port: set.FEED_PORT };
+    const feed = { host: FEED_HOST, port: FEED_PORT };
     await listen(this.feed.server, { ...feed, variable: 'FEED_PORT' });
     // After the feed, from which followers fetch the image. After all ports are open, so that a second process started
     // by mistake changes nothing.

@@ -146,7 +146,7 @@ const CODECS: { readonly [K in EntityKind]: RowCodec<K> } = {
   },
 };
 
-/** This many values at the beginning of a row are those of its key: a field is one, an IPv6 address four. */
+/** How many values at the beginning of a row are its key. Each field is one value; an IPv6 address is four. */
 export const KEY_LENGTHS = Object.fromEntries(
   ENTITY_KINDS.map((kind) => [kind, KEY_FIELDS[kind].length + (kind === 'ipv6Network' ? 3 : 0)]),
 ) as Readonly<Record<EntityKind, number>>;

@@ -94,12 +94,14 @@ export class Deployment {
     const [postgresLog, redisLog] = [this.logFile('postgres'), this.logFile('redis')];
     const { redisPassword } = this.secrets;
     const isSynced = options.fsync ?? true;
-    this.postgres = new DeploymentPostgres(join(folder, 'postgres'), postgresLog, take(), isSynced);
+    const [postgresPort, redisPort, standbyPort] = [take(), take(), take()];
+    const postgresFolder = join(folder, 'postgres');
+    this.postgres = new DeploymentPostgres(postgresFolder, postgresLog, postgresPort, isSynced);
     this.redis = new DeploymentRedis(
       join(folder, 'redis'),
       redisLog,
-      take(),
-      take(),
+      redisPort,
+      standbyPort,
       redisPassword,
     );
     this.catalogue = new CatalogueFolder(join(folder, 'catalogue'));

@@ -96,7 +96,9 @@ export class CountChecker {
   isolate(resolver: number): () => void {
     const isolation = { fromMs: this.now(), toMs: Infinity };
     this.isolations[resolver] = isolation;
-    return () => void (isolation.toMs = this.now());
+    return () => {
+      isolation.toMs = this.now();
+    };
   }
 
   judge(reply: AppliedReply): Judgement {

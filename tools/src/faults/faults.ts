@@ -194,17 +194,19 @@ function messageFaults({ deployment, checker }: RunContext) {
   } satisfies Record<string, Inject>;
 }
 
-/** What is to happen, of these kinds of faults. */
+/** Makes the list of faults, from these kinds. */
 type Script<K> = (kinds: readonly K[]) => Iterable<Fault<K>>;
+
+export interface Scripts {
+  readonly processes: Script<ProcessFaultKind>;
+  readonly messages: Script<MessageFaultKind>;
+}
 
 /** Injects faults until `endMs`. Everything is up again when this resolves. */
 export async function injectFaults(
   context: RunContext,
   replacer: Writer,
-  scripts: {
-    readonly processes: Script<ProcessFaultKind>;
-    readonly messages: Script<MessageFaultKind>;
-  },
+  scripts: Scripts,
   endMs: number,
 ): Promise<void> {
   const { stats } = context;
@@ -214,7 +216,7 @@ export async function injectFaults(
   ]);
 }
 
-/** One after the other. */
+/** Injects the faults of one script, one after the other. */
 async function injectAll<K extends string>(
   script: Script<K>,
   faults: Readonly<Record<K, Inject>>,

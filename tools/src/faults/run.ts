@@ -6,7 +6,7 @@ import { DnsClient } from '../deployment/dns-client.js';
 import { Random } from '../deployment/random.js';
 import { AnswerChecker } from './answer-checker.js';
 import type { RunContext } from './context.js';
-import { injectFaults, RESOLVER_THREADS } from './faults.js';
+import { injectFaults, RESOLVER_THREADS, type Scripts } from './faults.js';
 import { FIXED_SETUP, type Key, PAGE_SETUP, type Step } from './keys/key.js';
 import { grantKey, orderKey } from './keys/order-keys.js';
 import { scheduleKey, settingsKey } from './keys/profile-keys.js';
@@ -182,7 +182,7 @@ async function runUnderFaults(
   await sleep(1_000);
   const isRandom = !short && plant === null;
   const endMs = performance.now() + (isRandom ? seconds * 1_000 : FIXED_LIMIT_MS);
-  const scripts: Parameters<typeof injectFaults>[2] = {
+  const scripts: Scripts = {
     processes: (kinds) => {
       const drawn = random.fork('script');
       if (plant !== null) return plantScript(drawn, plant);

@@ -41,7 +41,7 @@ export interface PageServerOptions {
   readonly trustedProxies: CidrSet;
   readonly connections: ConnectionPool;
   readonly counters: PageCounters;
-  /** Is told errors of the listening socket and defects; the server continues. */
+  /** Gets errors of the listening socket, and defects. The server continues. */
   readonly log: Pick<Logger, 'error'>;
 }
 

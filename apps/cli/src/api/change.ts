@@ -9,7 +9,10 @@ interface Change extends JsonOption {
   readonly what: (answer: string) => string;
 }
 
-/** Makes a change, and prints what the API said or, where it said nothing or in words, how far it is in force. */
+/**
+ * Makes a change, and prints on how many resolvers it is in force. With `json` it prints the answer of the API; if that
+ * is empty, the revision and the resolvers.
+ */
 export async function change(
   { environment, terminal }: Context,
   method: 'POST' | 'PATCH' | 'DELETE',

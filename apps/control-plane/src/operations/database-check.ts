@@ -111,6 +111,7 @@ export class DatabaseCheck implements OnModuleInit {
     let waitReason = '';
     for (;;) {
       const problem = await this.schemaProblem().catch(undefinedIfUnreachable);
+      // null: the schema can be used; undefined: PostgreSQL is out of reach.
       if (problem === null || (problem === undefined && waitReason === '')) break;
       const reason = problem?.reason ?? waitReason;
       if (problem?.isTooNew || performance.now() >= deadlineMs) throw new StartError(reason);

@@ -148,8 +148,8 @@ interface StartedResolver {
 type Start = <T>(work: (resolver: StartedResolver) => T | Promise<T>) => Promise<T>;
 
 /**
- * Runs `work` with the feed of a configuration, and starts of resolvers that have it: with one lane, otherwise as they
- * are shipped.
+ * `work` gets the feed of a configuration, and a function that starts a resolver with it. The resolver has one lane and
+ * otherwise the default settings.
  * @param size null: empty
  */
 async function withFeed<T>(

@@ -16,7 +16,9 @@ export interface Version {
 }
 
 /** One call of the management API that makes the next version of a key, or must be refused. */
-export interface Step extends Pick<Version, 'answers'>, Partial<Pick<Version, 'stored'>> {
+export interface Step {
+  readonly answers: Version['answers'];
+  readonly stored?: Version['stored'];
   readonly method: 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;

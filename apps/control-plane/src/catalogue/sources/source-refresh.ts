@@ -77,7 +77,8 @@ export class SourceRefresh {
   ): Promise<ReadOutcome> {
     const { pool, key, limits, log } = this.options;
     const isSameReading = last?.readWith === readWith(source, neverBlock);
-    const { etag = null, lastModified = null, mirror = null } = (isSameReading && last) || {};
+    const known = isSameReading ? last : undefined;
+    const { etag = null, lastModified = null, mirror = null } = known ?? {};
     try {
       if (await isUnchanged(source, etag, limits)) return { status: 'unchanged', problem: null };
       const before = last?.placesBytes

@@ -76,7 +76,7 @@ export async function readStates(pool: Pool): Promise<ReadonlyMap<string, Source
   return new Map(rows.map((row) => [row.name, row]));
 }
 
-/** What is read of a list in pieces; its protected names may be none. */
+/** The columns of a list that are read in pieces. `protected` may be empty. */
 type ListBytes = 'names' | 'places' | 'protected';
 
 /** The bytes of the last accepted list. @throws Error when it was replaced meanwhile. */
@@ -119,12 +119,14 @@ const COLUMNS = Object.keys(LIST_FIELDS);
 const LIST_COLUMNS = COLUMNS.join(', ');
 /** After `$1`, the name of the source. */
 const LIST_PARAMETERS = COLUMNS.map((_, i) => `$${i + 2}`).join(', ');
+/** The parameter after those of the list. */
+const LAST_PARAMETER = `$${COLUMNS.length + 2}`;
 
 function columnsOf(table: 'excluded' | 'held'): string {
   return COLUMNS.map((column) => `${table}.${column}`).join(', ');
 }
 
-/** @param last the parameter after those of the list, `$14`. */
+/** @param last the value of `LAST_PARAMETER`. */
 function listValues(name: string, list: StoredList, last: string | null): unknown[] {
   return [name, ...Object.values(LIST_FIELDS).map((field) => list[field]), last];
 }
@@ -142,7 +144,7 @@ export async function recordList(
   await pool.query(
     `WITH held AS (DELETE FROM catalogue_held WHERE name = $1)
      INSERT INTO catalogue_source (name, ${LIST_COLUMNS}, last_error, last_attempt_at, last_success_at)
-     VALUES ($1, ${LIST_PARAMETERS}, $14, now(), now())
+     VALUES ($1, ${LIST_PARAMETERS}, ${LAST_PARAMETER}, now(), now())
      ON CONFLICT (name) DO UPDATE SET (${LIST_COLUMNS}) = ROW(${columnsOf('excluded')}),
        last_error = excluded.last_error, last_attempt_at = now(), last_success_at = now(), failures = 0`,
     listValues(name, list, shortened(problem)),
@@ -161,7 +163,7 @@ export async function recordHeld(
   comparedWith: string,
 ): Promise<boolean> {
   const { rows } = await pool.query<{ isHeld: boolean }>(
-    `WITH compared AS (SELECT FROM catalogue_source WHERE name = $1 AND names_sha256 = $14), held AS (
+    `WITH compared AS (SELECT FROM catalogue_source WHERE name = $1 AND names_sha256 = ${LAST_PARAMETER}), held AS (
        INSERT INTO catalogue_held AS held (name, ${LIST_COLUMNS})
        SELECT $1, ${LIST_PARAMETERS} FROM compared
        ON CONFLICT (name) DO UPDATE SET (${LIST_COLUMNS}) = ROW(${columnsOf('excluded')})

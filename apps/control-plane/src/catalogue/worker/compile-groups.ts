@@ -16,11 +16,11 @@ interface GroupInputs extends Omit<
   GroupDefinition,
   'group' | 'isSample' | 'domainPlaces' | 'sources'
 > {
-  /** Of those sources that have a list: positions in `lists`. */
+  /** Of those sources that have a list: positions in `CatalogueInputs.lists` and `CompileTask.lists`. */
   readonly lists: readonly number[];
 }
 
-/** All that an image is compiled from, except the hash key, which never changes in a database. */
+/** The groups of an image, and the names that it never has. */
 interface Groups {
   readonly categories: readonly GroupInputs[];
   readonly applications: readonly GroupInputs[];
@@ -28,6 +28,7 @@ interface Groups {
   readonly neverListed: readonly string[];
 }
 
+/** All that an image is compiled from, except the hash key, which never changes in a database. */
 export interface CatalogueInputs extends Groups {
   /** The last accepted list of each source that has one; groups refer to them by position. */
   readonly lists: readonly SourceState[];

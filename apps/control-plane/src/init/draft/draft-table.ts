@@ -85,7 +85,10 @@ export interface TableDefinition<K extends DraftKind> {
    * delete the rows that refer to it.
    */
   readonly isReferred?: boolean;
-  /** The numbers of a record, in the order of the columns. Without these two they are the row of config-model. */
+  /**
+   * The numbers of a record, in the order of the columns. A table without these two functions uses those of
+   * config-model.
+   */
   toNumbers?(record: DraftRecords[K]): readonly number[];
   fromNumbers?(numbers: readonly number[]): DraftRecords[K];
 }

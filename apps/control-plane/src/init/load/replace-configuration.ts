@@ -147,7 +147,7 @@ async function analyse(
 
 /**
  * Joins are made by hashing or sorting, whatever PostgreSQL believes about the tables: a nested loop that was planned
- * for a few rows takes minutes when there are many. With this memory, which one transaction at a time has, the joins of
- * a million rows need no temporary files.
+ * for a few rows takes minutes when there are many. With 64 MB, joins of a million
+ * rows need no temporary files. Only one transaction at a time uses that much.
  */
 const PLAN_JOINS = "SET LOCAL enable_nestloop = off; SET LOCAL work_mem = '64MB'";

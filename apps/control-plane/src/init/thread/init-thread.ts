@@ -53,7 +53,12 @@ export type Reply =
 /** An error. Its class does not pass between threads. */
 type Failure =
   | { readonly faults: readonly Fault[] }
-  | Readonly<Required<Pick<Error, 'name' | 'message' | 'stack'>> & { code: unknown }>;
+  | {
+      readonly name: string;
+      readonly message: string;
+      readonly stack: string;
+      readonly code: unknown;
+    };
 
 export function toFailure(error: unknown): Failure {
   if (error instanceof InvalidRequestError) return { faults: error.faults };
