@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url';
 const LOCK = 'package-lock.json';
 
 /** Of the tools, what a backup needs to start a PostgreSQL. */
-const SERVICES = ['child', 'files', 'ports', 'postgres'];
+const SERVICES = ['child', 'files', 'ports', 'postgres', 'until'];
 
 /**
  * Target → its workspace, the packages that it needs (default: all), the compiled files of a workspace that it needs
