@@ -13,7 +13,7 @@ injects faults. Checks that every acknowledged change is in force everywhere and
 
   --seed <n>      seed of the script, the changes and the message faults; default: random, printed
   --seconds <n>   how long faults are injected for; default: 60
-  --short         the fixed script of half a minute that npm test runs
+  --short         the fixed script of half a minute that npm run test:nightly runs
   --plant <name>  put a defect into the processes and end when it is found; fails if it is not. The defects:
                   ${Object.keys(DEFECTS).join('\n                  ')}
   --help          this text
