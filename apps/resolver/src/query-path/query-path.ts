@@ -285,19 +285,12 @@ export class QueryPath implements QueryHandler, ForwardEvents {
    * upstream has a new one in time, or none can be asked.
    */
   private resolve(exchange: Exchange, question: Question): void {
-    const { cache } = this.options;
     // The cache would tell what other clients asked (decisions §9).
     if (!question.query.recursionDesired) {
       return this.sendError(exchange, Rcode.refused, ExtendedErrors.notRecursive);
     }
     this.timer.source = AnswerSource.cached;
-    cache.enter();
-    let response: Response | null;
-    try {
-      response = this.readCache(exchange, question);
-    } finally {
-      cache.leave();
-    }
+    const response = this.readCache(exchange, question);
     if (response !== null) return this.replyFromCache(exchange, response);
     const result = this.forward(exchange, question);
     if (result !== ForwardResult.taken) this.replyUnforwarded(exchange, question, result);
@@ -308,20 +301,25 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     const { cache, hasNxDomainCut } = this.options;
     const { query } = question;
     const nowSeconds = this.nowSeconds();
-    switch (cache.find(question, nowSeconds)) {
-      case CacheResult.fresh:
-        return cache.read(query);
-      case CacheResult.expiring:
-        this.refreshFound(exchange, question);
-        return cache.read(query);
-      case CacheResult.failing:
-        return cache.readStale(query);
-      case CacheResult.stale:
-        if (!this.upstream.isStaleDue(question)) return null;
-        this.refreshFound(exchange, question);
-        return cache.readStale(query);
-      case CacheResult.miss:
-        return hasNxDomainCut ? cache.readAbove(question, this.decided.hashes, nowSeconds) : null;
+    cache.enter();
+    try {
+      switch (cache.find(question, nowSeconds)) {
+        case CacheResult.fresh:
+          return cache.read(query);
+        case CacheResult.expiring:
+          this.refreshFound(exchange, question);
+          return cache.read(query);
+        case CacheResult.failing:
+          return cache.readStale(query);
+        case CacheResult.stale:
+          if (!this.upstream.isStaleDue(question)) return null;
+          this.refreshFound(exchange, question);
+          return cache.readStale(query);
+        case CacheResult.miss:
+          return hasNxDomainCut ? cache.readAbove(question, this.decided.hashes, nowSeconds) : null;
+      }
+    } finally {
+      cache.leave();
     }
   }
 
@@ -355,16 +353,16 @@ export class QueryPath implements QueryHandler, ForwardEvents {
   /** Answers with an expired answer (RFC 8767). @returns false when there is none */
   private replyStale(exchange: Exchange, question: Question): boolean {
     const { cache } = this.options;
+    let response: Response;
     cache.enter();
-    let response: Response | null;
     try {
-      const isFound = cache.findStale(question, this.nowSeconds());
-      response = isFound ? cache.readStale(question.query) : null;
+      if (!cache.findStale(question, this.nowSeconds())) return false;
+      response = cache.readStale(question.query);
     } finally {
       cache.leave();
     }
-    if (response !== null) this.replyFromCache(exchange, response);
-    return response !== null;
+    this.replyFromCache(exchange, response);
+    return true;
   }
 
   /** @param response what the cache has just returned */
