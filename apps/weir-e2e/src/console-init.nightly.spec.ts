@@ -112,6 +112,7 @@ describe('the Init page of the console', needs('chromium-headless-shell'), () =>
            const options = { bubbles: true, cancelable: true, dataTransfer: transfer };
            document.querySelector('h1').dispatchEvent(new DragEvent('drop', options)); }`,
       );
+    await page.getByRole('button', { name: 'Choose a file' }).waitFor();
     await drop('{}', '{}');
     await page.getByText('One file at a time, please.').waitFor();
     await drop(JSON.stringify(STORED));

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { allows, type Applied, CallError, changeBy, type Schemas, send, session } from '../api.js';
 import { ResourceKey } from '../changes-table.js';
 import { Failure, InForce, Table } from '../components.js';
@@ -145,7 +145,8 @@ function Chooser({ isBusy, onFile }: ChooserProperties): JSX.Element {
     setRefused(!isOne);
     if (isOne) onFile(files[0]);
   };
-  useEffect(() => {
+  // The browser opens a file that is dropped before there are listeners.
+  useLayoutEffect(() => {
     const over = (event: DragEvent): void => {
       event.preventDefault();
       setOver(true);

@@ -4,8 +4,11 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { RequestError } from '../errors/errors.js';
 import type { Request } from '../routing/http.js';
 
-/** Framing of the chunks that the first reads of a socket may have. */
-const MIN_BYTES = 8_192;
+/**
+ * Framing that any body may have. The parser gives the chunks of one read of the socket one after the other, so what is
+ * left of this read, at most 64 KiB, is taken for framing until then.
+ */
+const MIN_BYTES = 65_536 + 8_192;
 
 /**
  * Tells whether a body comes in chunks so small that most of what comes is their framing. A chunk of one byte takes

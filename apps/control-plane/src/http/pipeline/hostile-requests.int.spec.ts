@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { request } from 'node:http';
@@ -42,6 +43,21 @@ describe('a hostile request', () => {
       expect(status).toBe(200);
     },
   );
+
+  it('is none because a small and a large chunk of its body arrive together', async () => {
+    const { hostname, port } = new URL(harness.baseUrl);
+    const socket = connect(Number(port), hostname).setEncoding('utf8').setNoDelay();
+    const headers = { ...HEADERS, Host: 'api', 'Transfer-Encoding': 'chunked' };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.write(`PATCH /blockpage/1 HTTP/1.1\r\n${lines.join('')}\r\n`);
+    // The body is being read when it arrives.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const chunks = ['{"type":0', ' '.repeat(600), ' '.repeat(50_000), '}', ''];
+    socket.write(chunks.map((one) => `${one.length.toString(16)}\r\n${one}\r\n`).join(''));
+    const [answer] = (await once(socket, 'data')) as [string];
+    expect(answer.slice(0, 12)).toBe('HTTP/1.1 404');
+    socket.destroy();
+  });
 
   it.each(['identity', 'gzip'])(
     'whose body is mostly framing of its chunks is refused, and ends its connection: %s',
