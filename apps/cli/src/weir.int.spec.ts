@@ -2,7 +2,9 @@ import { ClientAddress, IncidentSeal } from '@weir/clients';
 import type { Json } from '@weir/control-plane/http/validation/dto';
 import type { OrderStateDto } from '@weir/control-plane/resources/orders/order.dto';
 import { freePort, makeCertificate } from '@weir/ops/testing';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -436,6 +438,11 @@ describe('weir beside a control plane', () => {
     expect((await run('init', '--dry-run', file)).out).toContainEqual(
       expect.stringMatching(/^0 subscribers would be affected/),
     );
+    // As `weir init <(zcat body.json.gz)` has it.
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const [piped] = await Promise.all([run('init', '--dry-run', pipe), writeFile(pipe, text)]);
+    expect(piped).toMatchObject({ code: 0, errors: [] });
     writeFileSync(file, '{"nets":[]}');
     const refused = await run('init', file);
     expect([refused.code, refused.out]).toEqual([1, []]);

@@ -73,9 +73,10 @@ CREATE TABLE catalogue_source (
   CONSTRAINT catalogue_source_sha256_hex CHECK (names_sha256 ~ '^[0-9a-f]{64}$'),
   CONSTRAINT catalogue_source_failures CHECK (failures >= 0)
 );
--- Hashes do not compress, and uncompressed they can be read in pieces.
+-- What is not compressed can be read in pieces. Hashes do not compress anyway.
 ALTER TABLE catalogue_source ALTER COLUMN names SET STORAGE EXTERNAL;
 ALTER TABLE catalogue_source ALTER COLUMN protected SET STORAGE EXTERNAL;
+ALTER TABLE catalogue_source ALTER COLUMN places SET STORAGE EXTERNAL;
 
 -- The list of a source that nobody has accepted yet, because it is much shorter or longer than the last one.
 CREATE TABLE catalogue_held (
@@ -95,6 +96,7 @@ CREATE TABLE catalogue_held (
 );
 ALTER TABLE catalogue_held ALTER COLUMN names SET STORAGE EXTERNAL;
 ALTER TABLE catalogue_held ALTER COLUMN protected SET STORAGE EXTERNAL;
+ALTER TABLE catalogue_held ALTER COLUMN places SET STORAGE EXTERNAL;
 
 -- The groups of the definition that was read last, and which lists they name.
 CREATE TABLE catalogue_definition (

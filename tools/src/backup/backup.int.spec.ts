@@ -31,8 +31,9 @@ const SAMPLE = `
   VALUES (7, repeat('07', 32), 3, '{"applications": [{"id": 3, "name": "tab\\t, line\\n, \\\\."}]}'),
          (8, repeat('08', 32), 4, '{}');
   INSERT INTO catalogue_image_piece VALUES (7, 0, '\\x00ff5c'), (8, 0, '\\x0a5c2e0a');
-  INSERT INTO catalogue_source (name, last_error, names, names_sha256, last_attempt_at)
-  VALUES (E'a\\tb\\nc\\\\.\\n\\\\.', NULL, '\\x0a5c2e0a', repeat('ab', 32), '2026-01-02 03:04:05.678+00');
+  INSERT INTO catalogue_source (name, last_error, names, places, names_sha256, last_attempt_at)
+  VALUES (E'a\\tb\\nc\\\\.\\n\\\\.', NULL, '\\x0a5c2e0a', '', repeat('ab', 32), '2026-01-02 03:04:05.678+00'),
+         ('long', NULL, convert_to(repeat('0123456789', 250000), 'UTF8'), NULL, repeat('ac', 32), now());
   UPDATE config_head SET revision = 42, digest = '0123456789abcdef', catalogue_version = 8, domain_hash_check = 99;
   INSERT INTO change (revision, digest, operations) VALUES (42, '0123456789abcdef', '[]');
   INSERT INTO block_page VALUES (1, 0), (2, 1);
@@ -383,7 +384,7 @@ describe('backup and restore', () => {
       [
         'is of another format',
         () => {
-          edit((text) => text.replace('weir-backup-1', 'weir-backup-2'));
+          edit((text) => text.replace('weir-backup-2', 'weir-backup-3'));
         },
         'it is no backup of Weir',
       ],

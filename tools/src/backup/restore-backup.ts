@@ -7,7 +7,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { migrate } from '../migrate/migrate.js';
 import { readMigrations } from '../migrate/migrations.js';
 import { toStartError, withClient } from './database.js';
-import { BACKUP_TABLES, FORMAT, HEAD_TABLE } from './write-backup.js';
+import { BACKUP_TABLES, FORMAT, HEAD_TABLE, LIST_COLUMNS, LIST_TABLES } from './write-backup.js';
 
 interface RestoreOptions {
   readonly databaseUrl: string;
@@ -113,6 +113,11 @@ async function expectReplaceable(
   }
 }
 
+/** The pieces of a column put together, as a part of a FROM. */
+const wholeOf = (table: string, column: string): string => `
+  (SELECT fields ->> 'name' AS of, string_agg((fields ->> 'bytes')::bytea, '' ORDER BY (fields -> 'at')::bigint) AS bytes
+   FROM restored WHERE of_table = '${table}.${column}' GROUP BY 1) AS of_${column}`;
+
 async function exchange(client: Client, head: Header['head']): Promise<void> {
   await client.query(`UPDATE ${HEAD_TABLE} SET catalogue_version = NULL`);
   // Not TRUNCATE: readers with an older snapshot would see empty tables.
@@ -128,9 +133,13 @@ async function exchange(client: Client, head: Header['head']): Promise<void> {
     );
     const [{ columns }] = rows;
     if (columns === null) continue;
+    const lists = LIST_TABLES.includes(name) ? LIST_COLUMNS : [];
     await client.query(
-      `INSERT INTO ${name} (${columns}) SELECT ${columns}
-       FROM restored, jsonb_populate_record(NULL::${name}, fields) WHERE of_table = '${name}'`,
+      `INSERT INTO ${name} (${[columns, ...lists].join(', ')})
+       SELECT ${[columns, ...lists.map((column) => `of_${column}.bytes`)].join(', ')}
+       FROM restored CROSS JOIN jsonb_populate_record(NULL::${name}, fields) AS one
+       ${lists.map((column) => `LEFT JOIN ${wholeOf(name, column)} ON of_${column}.of = one.name`).join('\n')}
+       WHERE of_table = '${name}'`,
     );
   }
   // A backup that knows no key leaves the key that the database knows.

@@ -5,10 +5,11 @@ import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { to as copyTo } from 'pg-copy-streams';
+import type { Client } from 'pg';
 import { toStartError, withClient } from './database.js';
 
 /** Name of the first row of a backup, which tells what it is. */
-export const FORMAT = 'weir-backup-1';
+export const FORMAT = 'weir-backup-2';
 
 /** The table with the one row that every change locks. A backup has it in its first row. */
 export const HEAD_TABLE = 'config_head';
@@ -40,17 +41,43 @@ export const BACKUP_TABLES = [
  */
 export const OMITTED_TABLES = ['_prisma_migrations', 'schema_compatibility', 'change', 'job_run'];
 
+/**
+ * Columns with the names of a list, hundreds of megabytes of them, by table. A backup has them in pieces: a value of
+ * jsonb has at most 256 MB.
+ */
+export const LIST_TABLES: readonly string[] = ['catalogue_source', 'catalogue_held'];
+export const LIST_COLUMNS = ['names', 'places', 'protected'] as const;
+const PIECE_BYTES = 2 ** 20;
+
 const IMAGE_IN_FORCE = `WHERE version = (SELECT catalogue_version FROM ${HEAD_TABLE})`;
 
-const ROWS = `
+/** The rows of a backup. @param others the other columns of each of `LIST_TABLES`, separated by commas */
+const rowsOf = (others: Readonly<Record<string, string>>): string => `
   SELECT '${FORMAT}', jsonb_build_object('madeAt', now(), 'head', to_jsonb(head) - '{id,lineage}'::text[],
     'migrations', (SELECT jsonb_object_agg(migration_name, checksum) FROM _prisma_migrations WHERE rolled_back_at IS NULL))
   FROM ${HEAD_TABLE} AS head
   ${BACKUP_TABLES.map((name) => {
     // Of the catalogue's images only the one in force: nobody fetches another one.
     const which = name.startsWith('catalogue_image') ? IMAGE_IN_FORCE : '';
-    return `UNION ALL SELECT '${name}', to_jsonb(${name}) FROM ${name} ${which}`;
-  }).join('\n')}`;
+    const columns = others[name] ?? '*';
+    return `UNION ALL SELECT '${name}', to_jsonb(one) FROM (SELECT ${columns} FROM ${name} ${which}) AS one`;
+  }).join('\n')}
+  ${LIST_TABLES.flatMap((name) => LIST_COLUMNS.map((column) => piecesOf(name, column))).join('\n')}`;
+
+const piecesOf = (table: string, column: string): string => `
+  UNION ALL SELECT '${table}.${column}', jsonb_build_object('name', name, 'at', at,
+    'bytes', substring(${column} FROM at + 1 FOR ${PIECE_BYTES}))
+  FROM ${table}, generate_series(0, greatest(octet_length(${column}) - 1, 0), ${PIECE_BYTES}) AS at
+  WHERE ${column} IS NOT NULL`;
+
+async function otherColumns(client: Client): Promise<Readonly<Record<string, string>>> {
+  const { rows } = await client.query<{ table: string; columns: string }>(
+    `SELECT attrelid::regclass::text AS table, string_agg(quote_ident(attname), ', ') AS columns FROM pg_attribute
+     WHERE attrelid = ANY ($1::regclass[]) AND attnum > 0 AND NOT attisdropped AND attname <> ALL ($2) GROUP BY 1`,
+    [LIST_TABLES, LIST_COLUMNS],
+  );
+  return Object.fromEntries(rows.map(({ table, columns }) => [table, columns]));
+}
 
 /**
  * Writes the contents of the database at one moment into a file that only its owner may read. It blocks no changes.
@@ -73,7 +100,7 @@ export async function writeBackup(
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       const head = await client.query<{ revision: string }>(`SELECT revision FROM ${HEAD_TABLE}`);
       const out = await open(written, 'wx', 0o600);
-      const rows = client.query(copyTo(`COPY (${ROWS}) TO STDOUT`));
+      const rows = client.query(copyTo(`COPY (${rowsOf(await otherColumns(client))}) TO STDOUT`));
       await pipeline(rows, createGzip(), out.createWriteStream({ flush: true }), { signal });
       return head.rows[0].revision;
     });

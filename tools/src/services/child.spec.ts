@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,6 +46,19 @@ describe('startChild', () => {
     expect(hasExited).not.toHaveBeenCalled();
     expect(await readFile(pipe, 'utf8')).toBe('the end\n');
     expect(await child.exited).toEqual({ code: 0 });
+  });
+
+  it('goes on with the log file when it can be written again', async () => {
+    const later = join(folder, 'later');
+    const child = run('setInterval(() => console.log("a line"), 50)', join(later, 'log'));
+    await expect.poll(() => child.lastLines().join()).toContain('log cannot be written: ENOENT');
+    mkdirSync(later);
+    await expect
+      .poll(() => existsSync(join(later, 'log')) && readFileSync(join(later, 'log'), 'utf8'), {
+        timeout: 5_000,
+      })
+      .toContain('a line\na line\n');
+    await child.stop();
   });
 
   it('reports the signal that killed the child', async () => {

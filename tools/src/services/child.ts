@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, type WriteStream } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -67,6 +67,8 @@ export interface ChildOptions {
 }
 
 const KEPT_LINES = 15;
+/** Until a log file that could not be written is opened again. */
+const REOPEN_MS = 1_000;
 
 /**
  * Starts a child process in its own session. So Ctrl-C reaches only the parent, which stops its children in order.
@@ -140,14 +142,49 @@ function canSetpriv(): boolean {
 }
 
 /**
- * @returns the last lines of the output, and a promise that resolves when all of it is in the log file, or the log file
- * cannot be written
+ * Appends what a child prints to a file. When the file cannot be written, as while the disk is full, that is lost, and
+ * the file is opened again later.
  */
+class LogFile {
+  private stream: WriteStream;
+  private failedMs = -Infinity;
+
+  constructor(
+    private readonly path: string,
+    private readonly onError: (explanation: string) => void,
+  ) {
+    this.stream = this.open();
+  }
+
+  write(chunk: Buffer): void {
+    if (this.stream.destroyed && performance.now() - this.failedMs >= REOPEN_MS) {
+      this.stream = this.open();
+    }
+    this.stream.write(chunk);
+  }
+
+  /** Resolves when all that could be written is in the file. */
+  async end(): Promise<void> {
+    const { stream } = this;
+    if (stream.closed) return;
+    const closed = new Promise((resolve) => stream.once('close', resolve));
+    stream.end();
+    await closed;
+  }
+
+  private open(): WriteStream {
+    return createWriteStream(this.path, { flags: 'a' }).on('error', ({ message }) => {
+      this.failedMs = performance.now();
+      this.onError(`${this.path} cannot be written: ${message}`);
+    });
+  }
+}
+
+/** @returns the last lines of the output, and a promise that resolves when all of it is in the log file */
 function keepOutput(child: ChildProcess, logFile: string) {
-  const log = createWriteStream(logFile, { flags: 'a' });
-  const kept = new Promise((resolve) => log.once('close', resolve));
+  const kept = Promise.withResolvers<null>();
   const lines: string[] = [];
-  log.on('error', (error) => lines.push(`${logFile} cannot be written: ${error.message}`));
+  const log = new LogFile(logFile, (explanation) => lines.push(explanation));
   let rest = '';
   const keep = (chunk: Buffer): void => {
     log.write(chunk);
@@ -160,7 +197,7 @@ function keepOutput(child: ChildProcess, logFile: string) {
   child.stderr?.on('data', keep);
   child.once('close', () => {
     if (rest !== '') lines.push(rest);
-    log.end();
+    void log.end().then(() => kept.resolve(null));
   });
-  return { lines, kept };
+  return { lines, kept: kept.promise };
 }

@@ -18,7 +18,8 @@ export async function init(
   const isInput = file === '-';
   const found = isInput ? undefined : await stat(file);
   if (found?.isDirectory() === true) throw new Failure(`${file} is a folder`);
-  const size = found?.size;
+  // That of a pipe is 0, whatever comes through it.
+  const size = found?.isFile() === true ? found.size : undefined;
   const answer = await new Api(environment).call('/init/', {
     method: 'POST',
     query: { dry_run: dryRun ? 'true' : undefined },

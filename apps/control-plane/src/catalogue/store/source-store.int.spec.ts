@@ -21,7 +21,7 @@ describe('readBytes', () => {
     await dropDatabase(inject('databaseUrl'), url);
   });
 
-  async function accept(names: Buffer): Promise<void> {
+  async function accept(names: Buffer, name = 'list.txt', places = Buffer.alloc(0)): Promise<void> {
     const list: StoredList = {
       format: 'domains',
       mirror: null,
@@ -33,14 +33,14 @@ describe('readBytes', () => {
       protectedNames: null,
       readWith: '',
       names,
-      places: Buffer.alloc(0),
+      places,
       namesSha256: createHash('sha256').update(names).digest('hex'),
     };
-    await recordList(database.pool, 'list.txt', list, null);
+    await recordList(database.pool, name, list, null);
   }
 
-  const stateOf = async () => {
-    const state = (await readStates(database.pool)).get('list.txt');
+  const stateOf = async (name = 'list.txt') => {
+    const state = (await readStates(database.pool)).get(name);
     if (state === undefined) throw new Error('the source is not stored');
     return state;
   };
@@ -51,6 +51,19 @@ describe('readBytes', () => {
     expect(names.equals(await readBytes(database.pool, 'names', await stateOf()))).toBe(true);
   });
 
+  it('reads what belongs to this source, although another one has the same names', async () => {
+    const names = randomBytes(8);
+    await accept(names, 'one.txt', Buffer.from('old'));
+    await accept(names, 'two.txt', Buffer.from('new'));
+    for (const [name, places] of [
+      ['one.txt', 'old'],
+      ['two.txt', 'new'],
+    ]) {
+      const read = await readBytes(database.pool, 'places', await stateOf(name));
+      expect(String(Buffer.from(read))).toBe(places);
+    }
+  });
+
   it('throws when the list was replaced meanwhile', async () => {
     await accept(randomBytes(LIST_BYTES));
     const before = await stateOf();
@@ -59,7 +72,7 @@ describe('readBytes', () => {
   });
 
   it('reads no bytes of a source that has no list', async () => {
-    const none = { namesSha256: null, namesBytes: 0 };
+    const none = { name: 'none.txt', namesSha256: null, namesBytes: 0 };
     expect(await readBytes(database.pool, 'names', none)).toHaveLength(0);
   });
 });

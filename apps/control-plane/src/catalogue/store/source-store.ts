@@ -83,15 +83,16 @@ type ListBytes = 'names' | 'places' | 'protected';
 export async function readBytes<C extends ListBytes>(
   pool: Pool,
   column: C,
-  state: Pick<SourceState, 'namesSha256' | `${C}Bytes`>,
+  state: Pick<SourceState, 'name' | 'namesSha256' | `${C}Bytes`>,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const size: number = state[`${column}Bytes`];
   const bytes = new Uint8Array(size);
   for (let at = 0; at < size; at += PIECE_BYTES) {
     const length = Math.min(PIECE_BYTES, size - at);
     const { rows } = await pool.query<{ piece: Buffer }>(
-      `SELECT substring(${column} FROM $2 FOR $3) AS piece FROM catalogue_source WHERE names_sha256 = $1`,
-      [state.namesSha256, at + 1, length],
+      `SELECT substring(${column} FROM $3 FOR $4) AS piece FROM catalogue_source
+       WHERE name = $1 AND names_sha256 = $2`,
+      [state.name, state.namesSha256, at + 1, length],
     );
     const piece = rows[0]?.piece;
     if (piece?.length !== length) throw new Error('a list was replaced while it was read');
