@@ -31,8 +31,8 @@ const DISCOVERY: Readonly<Record<string, object>> = {
 };
 
 /**
- * The objects of a release in a cluster that has `existing` ones: Secrets and StatefulSets. Helm asks for them over HTTP. It is Helm 3: Helm 4
- * would also ask for every kind that it renders.
+ * The objects of a release in a cluster that has `existing` ones: Secrets and StatefulSets. Helm asks for them over
+ * HTTP. It is Helm 3: Helm 4 would also ask for every kind that it renders.
  */
 export async function renderInCluster(
   options: RenderOptions,

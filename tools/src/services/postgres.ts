@@ -160,7 +160,9 @@ async function initialise(initdb: string, { dataDir, logFile }: PostgresOptions)
       command: initdb,
       args: [
         ...['-D', unfinished, '-U', SUPERUSER, `--pwfile=${dataDir}.password`],
-        ...['--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-instructions'],
+        ...['--auth=scram-sha-256', '--encoding=UTF8', '--no-instructions', '--locale=C'],
+        // The order of C, and upper and lower case of all letters.
+        ...['--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
       ],
       env: { ...process.env, LC_ALL: 'C' },
       logFile,

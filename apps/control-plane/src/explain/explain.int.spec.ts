@@ -370,6 +370,18 @@ describe('GET /explain/', () => {
     expect((await explain('203.0.113.1', 'bet.example')).since?.revision).toBe(revisionOf(patched));
   });
 
+  it('does not name the writer before a long batch whose log is gone', async () => {
+    const domains = Array.from({ length: 150 }, (_, i) => `m${i}.example.net`);
+    await change('POST', '/profile/1/bw_list', { type: 'allow', domain: domains[149] });
+    await change('POST', '/profile/1/bw_list/batch', { type: 'deny', domains });
+    const sinceOf = async (domain: string) => (await explain('203.0.113.1', domain)).since;
+    const patched = await sinceOf('bet.example');
+    expect(patched).not.toBeNull();
+    expect(await sinceOf(domains[149])).not.toBeNull();
+    await harness.sql('DELETE FROM change');
+    expect([await sinceOf(domains[149]), await sinceOf('bet.example')]).toEqual([null, patched]);
+  });
+
   it('reports every fault of the query', async () => {
     const faults = async (query: string) => {
       const answer = await harness.call('GET', `/explain/?${query}`);

@@ -48,7 +48,8 @@ interface OriginRow {
 /**
  * The last record of a change that has written an entity. One that concerns all profiles, such as POST /init/, writes
  * everything, also what it finds as it is. A record has no more than a hundred keys; whether a longer change has
- * written the entity is in the log, as long as that is kept. Each condition has its index.
+ * written the entity is in the log, as long as that is kept. Where it is not, a batch of domain rules may have written
+ * the rule, so nothing is told. Each condition has its index.
  */
 const LAST_WRITER = `
   WITH written AS MATERIALIZED (
@@ -56,17 +57,21 @@ const LAST_WRITER = `
     UNION ALL SELECT max(revision) FROM change_record_profile
     WHERE profile_id = -1 AND revision <= $1 AND $2::integer <> ${EVERYBODY}
   ), last AS (SELECT coalesce(max(revision), 0) AS revision FROM written), longer AS (
-    SELECT max(record.revision) AS revision FROM change_record AS record JOIN change USING (revision), last
+    SELECT max(record.revision) FILTER (WHERE operations @> $3::jsonb) AS revision,
+      max(record.revision) FILTER (WHERE operations IS NULL AND route LIKE $4) AS unknown
+    FROM change_record AS record LEFT JOIN change USING (revision), last
     WHERE key_count > ${MAX_RECORDED} AND record.revision > last.revision AND record.revision <= $1
-      AND profile_ids @> ARRAY[$2::integer] AND operations @> $3::jsonb
+      AND profile_ids @> ARRAY[$2::integer]
   )
   SELECT record.revision::float8 AS revision, created_at AS time, token, request_id
   FROM change_record AS record, last, longer
-  WHERE record.revision = greatest(last.revision, longer.revision)`;
+  WHERE record.revision = greatest(last.revision, longer.revision, longer.unknown)
+    AND record.revision IS DISTINCT FROM longer.unknown`;
 
 /**
  * The last change up to a revision that wrote what decided.
- * @returns null when no entity decided, or there is no record of it: it is older than AUDIT_DAYS.
+ * @returns null when no entity decided, or it is not known: the record is older than AUDIT_DAYS, or the log of a batch
+ *   that may have written it is gone.
  */
 export async function originOf(
   pool: Pool,
@@ -80,7 +85,12 @@ export async function originOf(
   const { rows } = await pool.query<OriginRow>({
     name: 'weir_last_writer',
     text: LAST_WRITER,
-    values: [revision, profileId, JSON.stringify([operation])],
+    values: [
+      revision,
+      profileId,
+      JSON.stringify([operation]),
+      kind === 'domainRule' ? '%/bw_list/batch' : '',
+    ],
   });
   const row = rows.at(0);
   return row === undefined ? null : { ...row, time: row.time.toISOString() };

@@ -62,6 +62,12 @@ describe('pruneChangeLog', () => {
     expect(await left()).toEqual([40, CHANGES_KEPT + 100, CHANGES_KEPT + 61]);
   });
 
+  it('is not stopped by a change that a wrong clock has dated', async () => {
+    await fill(CHANGES_KEPT + 100, 100);
+    await sql("UPDATE change SET created_at = now() + interval '1 year' WHERE revision = 40");
+    expect(await pruneChangeLog(pool, NEVER)).toBe(100);
+  });
+
   it('does not delay a concurrent change', async () => {
     await fill(CHANGES_KEPT + 100, 100);
     const [client, changing] = [await pool.connect(), await pool.connect()];

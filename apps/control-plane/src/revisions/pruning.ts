@@ -9,7 +9,10 @@ export const HOURS_KEPT = 24;
 /** Rows deleted by one statement: few enough that the statement is short, even when the changes are large. */
 const BATCH = 1_000;
 
-/** Deletes the oldest changes up to the first that must stay, so that the rest has no gap. */
+/**
+ * Deletes the oldest changes up to the first that must stay, so that the rest has no gap. A time that is far ahead is
+ * that of a wrong clock.
+ */
 const DELETE_CHANGES = `
   WITH oldest AS (
     SELECT revision, created_at FROM change
@@ -18,7 +21,8 @@ const DELETE_CHANGES = `
   )
   DELETE FROM change WHERE revision IN (
     SELECT revision FROM oldest WHERE revision < COALESCE(
-      (SELECT min(revision) FROM oldest WHERE created_at > now() - interval '${HOURS_KEPT} hours'),
+      (SELECT min(revision) FROM oldest
+       WHERE created_at BETWEEN now() - interval '${HOURS_KEPT} hours' AND now() + interval '${HOURS_KEPT} hours'),
       (SELECT max(revision) + 1 FROM oldest)))`;
 
 /** The oldest records are those of the lowest revisions, so no index on the time is needed. */

@@ -22,38 +22,41 @@ export function connectionSettings(connectionString: string): pg.ClientConfig {
   };
 }
 
+/** A session by its process and its start: another server, and the same one later, gives the same numbers again. */
+const SESSION = "pid || ' ' || extract(epoch FROM backend_start)";
 /**
  * The first statement of every connection. PostgreSQL ends a session, and its transaction, when the host of its client
  * has acknowledged no packet for ten seconds. None of its other timeouts applies in the middle of a statement or of a
- * COPY. It gives the number of the session.
+ * COPY. Times and numbers come in one form, whatever the database or the role has set. It gives the session.
  */
-const DETECT_LOST_CLIENT = `
-  SELECT pg_backend_pid() AS session, set_config('tcp_keepalives_idle', '5', false),
+const BEGIN_SESSION = `
+  SELECT ${SESSION} AS session, set_config('tcp_keepalives_idle', '5', false),
     set_config('tcp_keepalives_interval', '1', false), set_config('tcp_keepalives_count', '5', false),
-    set_config('tcp_user_timeout', '10000', false)`;
+    set_config('tcp_user_timeout', '10000', false), set_config('TimeZone', 'UTC', false),
+    set_config('DateStyle', 'ISO', false), set_config('extra_float_digits', '1', false)
+  FROM pg_stat_activity WHERE pid = pg_backend_pid()`;
 
 export function streamOf({ connection }: Client): Socket {
   return connection.stream as Socket;
 }
 
 interface ServerState {
-  /** Milliseconds since PostgreSQL was started. */
-  readonly upMs: number;
-  /** Numbers of the sessions in which PostgreSQL waits for its client. */
-  readonly waiting: readonly number[];
+  /** The sessions of this user; null: PostgreSQL does not tell. */
+  readonly sessions: readonly string[] | null;
+  /** Those in which PostgreSQL waits for its client. */
+  readonly waiting: readonly string[];
 }
 
 /** Whether PostgreSQL has waited for a statement, or for the rest of one, for longer than a packet takes. */
 const WAITS_FOR_CLIENT = `
   wait_event = 'ClientRead' AND state_change < clock_timestamp() - interval '1 second'`;
-const WAITING = `
-  SELECT pid FROM pg_stat_activity WHERE usename = current_user AND ${WAITS_FOR_CLIENT}`;
+const OWN = 'FROM pg_stat_activity WHERE usename = current_user';
 const STATE = `
-  SELECT extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())::float8 * 1000 AS "upMs",
-         ARRAY(${WAITING}) AS waiting`;
+  SELECT ARRAY(SELECT ${SESSION} ${OWN}) AS sessions,
+         ARRAY(SELECT ${SESSION} ${OWN} AND ${WAITS_FOR_CLIENT}) AS waiting`;
 /** The session is gone when this returns. */
 const END = `
-  WITH waiting AS MATERIALIZED (${WAITING} AND pid = $1)
+  WITH waiting AS MATERIALIZED (SELECT pid ${OWN} AND ${WAITS_FOR_CLIENT} AND ${SESSION} = $1)
   SELECT pid FROM waiting WHERE pg_terminate_backend(pid, 1000)`;
 
 /** After this time, a database that does not answer on a new connection counts as silent. */
@@ -66,11 +69,11 @@ export class ServerQuestions {
   /** @returns null when PostgreSQL does not answer. */
   async state(): Promise<ServerState | null> {
     const rows = await this.ask<ServerState>(STATE);
-    return rows && (rows.at(0) ?? { upMs: Infinity, waiting: [] });
+    return rows && (rows.at(0) ?? { sessions: null, waiting: [] });
   }
 
   /** Ends a session if PostgreSQL waits for its client. @returns whether it has ended; null: no answer. */
-  async endWaiting(session: number): Promise<boolean | null> {
+  async endWaiting(session: string): Promise<boolean | null> {
     const rows = await this.ask(END, [session]);
     return rows && rows.length > 0;
   }
@@ -96,8 +99,8 @@ export class ServerQuestions {
 interface Connection {
   readonly client: Client;
   readonly stream: Socket;
-  /** The number of its session in PostgreSQL (`pid`). */
-  session: number;
+  /** See `SESSION`; empty: not known yet. */
+  session: string;
   /** How many bytes were written when no query was in progress. More of them: one is. */
   idleBytes: number;
 }
@@ -110,10 +113,10 @@ const END_PAUSE_MS = 1_000;
 
 /**
  * Destroys a connection whose query gets no answer: within seconds when PostgreSQL does not answer on a new connection
- * either (`DatabaseSilentError`), when it waits for us in this session while we wait for it, or has been started after
- * the last byte (`ConnectionLostError`), and after the longest time of the connection in any case. So a long statement
- * may take its time, but a PostgreSQL that hangs and a lost connection hold no request for long. The session is ended
- * when PostgreSQL answers, which frees its locks.
+ * either (`DatabaseSilentError`), when it waits for us in this session while we wait for it, or does not have the
+ * session any more (`ConnectionLostError`), and after the longest time of the connection in any case. So a long
+ * statement may take its time, but a PostgreSQL that hangs and a lost connection hold no request for long. The session
+ * is ended when PostgreSQL answers, which frees its locks.
  */
 export class SilenceWatch {
   private readonly server: ServerQuestions;
@@ -129,10 +132,10 @@ export class SilenceWatch {
    */
   async begin(client: Client, longestMs: number): Promise<void> {
     const stream = streamOf(client);
-    const connection = { client, stream, session: 0, idleBytes: stream.bytesWritten };
+    const connection = { client, stream, session: '', idleBytes: stream.bytesWritten };
     client.on('drain', () => (connection.idleBytes = stream.bytesWritten));
     this.watch(connection, longestMs);
-    const { rows } = await client.query<{ session: number }>(DETECT_LOST_CLIENT);
+    const { rows } = await client.query<{ session: string }>(BEGIN_SESSION);
     connection.session = rows[0].session;
   }
 
@@ -171,13 +174,14 @@ export class SilenceWatch {
       void this.endLater(session);
       return new DatabaseSilentError();
     }
-    if (state.upMs < silentMs) return new ConnectionLostError();
+    const isGone = session !== '' && state.sessions?.includes(session) === false;
+    if (isGone) return new ConnectionLostError();
     const isLost = state.waiting.includes(session) && (await this.server.endWaiting(session));
     return isLost === true ? new ConnectionLostError() : null;
   }
 
   /** PostgreSQL may not learn that the connection is closed, and wait for the rest of a statement. */
-  private async endLater(session: number): Promise<void> {
+  private async endLater(session: string): Promise<void> {
     for (let n = 0; n < END_TRIES && (await this.server.endWaiting(session)) === null; n++) {
       await sleep(END_PAUSE_MS, undefined, { ref: false });
     }

@@ -34,10 +34,11 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
   '53200',
   '53300',
   '53400',
-  // timeouts, set by the operator or by us: of a statement, a lock, an idle transaction, a session
+  // timeouts, set by the operator or by us: of a statement, a lock, an idle or a whole transaction, a session
   '57014',
   '55P03',
   '25P03',
+  '25P04',
   '57P05',
   // serialization failure, deadlock
   '40001',
@@ -62,11 +63,16 @@ const UNREACHABLE_KINDS: ReadonlySet<unknown> = new Set([
 ]);
 
 /** Messages of `pg` errors that have no code. */
-const UNREACHABLE_MESSAGE =
-  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/;
+const UNREACHABLE_MESSAGES = [
+  /Connection terminated/,
+  /timeout exceeded when trying to connect/,
+  /^timeout expired$/,
+  /Client has encountered a connection error/,
+];
 
-/** Messages of the pool of `pg`: no connection was free in time, or PostgreSQL did not accept one in time. */
-const POOL_TIMEOUTS = new Set([
+/** Messages of `pg`: no connection was free in time, or PostgreSQL did not accept one in time. */
+const CONNECT_TIMEOUTS = new Set([
+  'timeout expired',
   'timeout exceeded when trying to connect',
   'Connection terminated due to connection timeout',
 ]);
@@ -83,7 +89,9 @@ export function isDatabaseUnreachable(error: unknown): boolean {
     const { code, originalCode, kind, message, cause, errors, meta } = current as Fields;
     if (UNREACHABLE_KINDS.has(kind)) return true;
     if (UNREACHABLE.has(code) || UNREACHABLE.has(originalCode)) return true;
-    if (typeof message === 'string' && UNREACHABLE_MESSAGE.test(message)) return true;
+    if (typeof message === 'string' && UNREACHABLE_MESSAGES.some((one) => one.test(message))) {
+      return true;
+    }
     // Node tries several addresses and reports them together.
     if (Array.isArray(errors) && errors.some(isDatabaseUnreachable)) return true;
     // Prisma keeps its driver's error outside of the chain of causes.
@@ -121,7 +129,7 @@ export function isSilence(error: unknown): boolean {
   if (error instanceof CommitUnknownError) return true;
   // An error of a thread has lost its class.
   const { code, message } = error as Partial<Record<'code' | 'message', unknown>>;
-  return code === SILENT || POOL_TIMEOUTS.has(String(message));
+  return code === SILENT || CONNECT_TIMEOUTS.has(String(message));
 }
 
 /** `lock_not_available`: `lock_timeout` has passed. */

@@ -66,6 +66,16 @@ describe('a connection that is lost while PostgreSQL answers on others', () => {
     await expect(database.pool.query("SELECT 'lost'")).rejects.toSatisfy(isDatabaseUnreachable);
   });
 
+  it('fails its query when PostgreSQL has ended the session meanwhile', async () => {
+    const client = await database.pool.connect();
+    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    proxy.loseAt('gone');
+    const lost = client.query("SELECT 'gone'");
+    await observer.query('SELECT pg_terminate_backend($1)', [rows[0].pid]);
+    await expect(lost).rejects.toSatisfy(isDatabaseUnreachable);
+    client.release(true);
+  });
+
   it('fails its change and lets go of the head, and the changes that waited are made', async () => {
     expect((await change()).revision).toBe(1);
     proxy.loseAt('SAVEPOINT change');
