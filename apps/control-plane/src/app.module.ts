@@ -41,6 +41,10 @@ export class AppModule implements OnApplicationBootstrap, BeforeApplicationShutd
     return { module: AppModule, imports };
   }
 
+  /** Resolves when the catalogue is in force, or waits for the database. */
+  ready: Promise<void> = Promise.resolve();
+  private isStopping = false;
+
   constructor(
     @Inject(PROCESS) private readonly process: Process,
     private readonly registry: Registry,
@@ -55,28 +59,34 @@ export class AppModule implements OnApplicationBootstrap, BeforeApplicationShutd
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    const { configuration, ops, telemetry } = this.process;
+    const { configuration, ops } = this.process;
     const { MANAGEMENT_HOST, MANAGEMENT_PORT, FEED_HOST, FEED_PORT } = configuration;
     const management = { host: MANAGEMENT_HOST, port: MANAGEMENT_PORT };
     await listen(this.managementServer, { ...management, variable: 'MANAGEMENT_PORT' });
     const feed = { host: FEED_HOST, port: FEED_PORT };
     await listen(this.feed.server, { ...feed, variable: 'FEED_PORT' });
-    // After the feed, from which followers fetch the image. After all ports are open, so that a second process started
-    // by mistake changes nothing.
+    ops.waitFor('the catalogue');
+    this.ready = this.makeReady();
+  }
+
+  /** After the ports are open: a second process started by mistake changes nothing. Calls are served meanwhile. */
+  private async makeReady(): Promise<void> {
     await this.updater.start();
+    if (this.isStopping) return;
     this.scheduler.start();
     this.registerMetrics();
-    const { registry, readiness } = this;
-    ops.serve({
+    const { registry, readiness, process } = this;
+    process.ops.serve({
       notReady: () => readiness.notReady(),
       degraded: () => readiness.degraded(),
       registry,
     });
-    telemetry?.exportMetrics(registry);
+    process.telemetry?.exportMetrics(registry);
   }
 
   /** All at once, because the time for a stop is limited. The connections that the work needs are closed later. */
   async beforeApplicationShutdown(): Promise<void> {
+    this.isStopping = true;
     this.updater.stop();
     await Promise.all([
       closeServer(this.managementServer),

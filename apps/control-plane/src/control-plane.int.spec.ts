@@ -3,7 +3,7 @@ import { freePort } from '@weir/ops/testing';
 import { Agent, request } from 'node:http';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Harness, startHarness } from './testing/harness.js';
+import { type Harness, startHarness, TOKEN } from './testing/harness.js';
 
 describe('the control plane', () => {
   let harness: Harness;
@@ -72,6 +72,29 @@ describe('the control plane', () => {
     await expect(fetch(`http://127.0.0.1:${opsPort}/livez`)).rejects.toThrow('fetch failed');
     await expect.poll(connections).toEqual([[0]]);
     expect(harness.logLines.join('')).not.toContain('"source":"nest"');
+  });
+
+  it('serves while its catalogue is being made, and finishes requests when it is stopped then', async () => {
+    const blocker = new pg.Client(harness.environment['DATABASE_URL']);
+    await blocker.connect();
+    await blocker.query('BEGIN; LOCK TABLE catalogue_source; SELECT FROM config_head FOR UPDATE');
+    const replica = await harness.startReplicaSoon();
+    const readiness = await fetch(`http://127.0.0.1:${replica.opsPort}/readyz`);
+    expect(await readiness.text()).toBe('starting: the catalogue\n');
+    const change = fetch(`http://127.0.0.1:${replica.managementPort}/blockpage/`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ id: 1, type: 0 }),
+    });
+    const waiting = `
+      SELECT FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock' AND query ~ 'config_head'`;
+    await expect.poll(async () => (await harness.sql(waiting)).length).toBe(1);
+    const stopped = replica.stop();
+    await blocker.query('COMMIT');
+    expect((await change).status).toBe(201);
+    await stopped;
+    await blocker.end();
   });
 
   it('finishes the requests in progress when it is stopped, and accepts no more', async () => {

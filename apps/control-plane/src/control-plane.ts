@@ -4,6 +4,7 @@ import { OpsServer } from '@weir/ops/metrics';
 import { openTelemetry } from '@weir/telemetry';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { AppModule } from './app.module.js';
 import { DefinitionReader } from './catalogue/worker/definition-reader.js';
 import type { ControlPlaneConfiguration } from './configuration.js';
 import { FeedApi } from './feed/feed-api.js';
@@ -17,6 +18,8 @@ export interface ControlPlane extends Service {
   readonly managementPort: number;
   readonly feedPort: number;
   readonly opsPort: number;
+  /** Resolves when the catalogue is in force, or waits for the database. Calls are served before. */
+  readonly ready: Promise<void>;
 }
 
 /** How soon a changed certificate is used. */
@@ -63,6 +66,7 @@ export async function startControlPlane(
       managementPort,
       feedPort,
       opsPort: ops.port,
+      ready: app.get(AppModule).ready,
       drain: () => {
         ops.drain();
         servers.forEach(drainServer);

@@ -16,7 +16,8 @@ runMain(
     const log = createLogger({ name: 'control-plane', level: configuration.LOG_LEVEL });
     const starting = startControlPlane(configuration, log);
     stopOnSignal(starting, { drainSeconds: configuration.DRAIN_S, log });
-    const { managementPort: port } = await starting;
+    const { managementPort: port, ready } = await starting;
+    await ready;
     log.info({ port }, 'control plane is up');
   },
 );

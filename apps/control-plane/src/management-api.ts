@@ -39,7 +39,10 @@ export async function createManagementApi(process: Process): Promise<NestExpress
     abortOnError: false,
     // Fixed segments come before parameters, in any order of the controllers.
     routeResolutionStrategy: 'specificity',
-    ...(tls && { httpsOptions: tls.serverOptions() }),
+    ...(tls && {
+      // Nest passes it on to Node.js, although its type does not say so.
+      httpsOptions: Object.assign(tls.serverOptions(), { handshakeTimeout: TIME_LIMITS.headersMs }),
+    }),
     logger: nestLog(log),
   });
   const metrics = new RequestMetrics(registry);

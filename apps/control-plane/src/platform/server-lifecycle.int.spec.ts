@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { Agent, createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createHttpsServer } from 'node:https';
+import { type AddressInfo, connect } from 'node:net';
 import { expect, it } from 'vitest';
 import { closeServer, listen } from './server-lifecycle.js';
 
@@ -35,4 +37,15 @@ it('a server that closes answers everything that comes on connections that were 
   await Promise.all(clients);
   agent.destroy();
   expect([...outcomes]).toEqual(['answered', 'ECONNREFUSED']);
+});
+
+it('a server that closes does not wait for a client that has not begun its TLS handshake', async () => {
+  const server = createHttpsServer(() => undefined);
+  const port = await listen(server, { host: '127.0.0.1', port: 0, variable: 'PORT' });
+  const arrived = once(server, 'connection');
+  const socket = connect(port, '127.0.0.1');
+  await arrived;
+  const closed = once(socket.resume(), 'close');
+  await closeServer(server, 300);
+  await closed;
 });

@@ -1,7 +1,7 @@
 import { explainListenError } from '@weir/ops';
 import { once } from 'node:events';
 import type { Server, ServerResponse } from 'node:http';
-import { type AddressInfo, createServer, type Server as TcpServer } from 'node:net';
+import { type AddressInfo, createServer, type Server as TcpServer, type Socket } from 'node:net';
 
 /** At a stop, requests that take longer are aborted. A stop may take ten seconds in all. */
 const REQUEST_DEADLINE_MS = 7_000;
@@ -13,6 +13,8 @@ interface ListeningServer {
   readonly listener: TcpServer;
   /** In progress. */
   readonly responses: Set<ServerResponse>;
+  /** Open connections. Node.js closes none whose TLS handshake has not ended. */
+  readonly sockets: Set<Socket>;
   /** The server will stop. */
   draining: boolean;
 }
@@ -27,8 +29,13 @@ export async function listen(
   const state: ListeningServer = {
     listener: createServer(),
     responses: new Set(),
+    sockets: new Set(),
     draining: false,
   };
+  server.on('connection', (socket) => {
+    state.sockets.add(socket);
+    socket.once('close', () => state.sockets.delete(socket));
+  });
   server.prependListener('request', (_request, response) => {
     if (state.draining) setConnectionClose(response);
     state.responses.add(response);
@@ -73,7 +80,9 @@ export async function closeServer(server: Server, deadlineMs = REQUEST_DEADLINE_
   // before it.
   const closeIdle = (): void => server.closeIdleConnections();
   const sweep = setInterval(() => setImmediate(closeIdle), IDLE_CHECK_MS);
-  const cut = setTimeout(() => server.closeAllConnections(), deadlineMs);
+  const cut = setTimeout(() => {
+    for (const socket of state.sockets) socket.destroy();
+  }, deadlineMs);
   await new Promise((resolve) => setTimeout(() => setImmediate(resolve), IDLE_CHECK_MS));
   await new Promise((resolve) => server.close(resolve));
   clearInterval(sweep);

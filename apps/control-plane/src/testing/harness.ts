@@ -46,6 +46,8 @@ export interface Harness {
   readonly sql: (text: string) => Promise<unknown[][]>;
   /** Starts another replica on the same database and Redis. */
   readonly startReplica: (variables?: Record<string, string>) => Promise<ControlPlane>;
+  /** The same, but does not wait until it is ready. */
+  readonly startReplicaSoon: Harness['startReplica'];
   readonly stop: () => Promise<void>;
 }
 
@@ -77,7 +79,12 @@ export async function startHarness(
   const log = pino({}, { write: (line: string) => void logLines.push(line) });
   const start = (more: Record<string, string> = {}) =>
     startControlPlane(parseVariables(SCHEMA, { ...environment, ...more }), log);
-  const controlPlane = await start();
+  const startReady = async (more?: Record<string, string>): Promise<ControlPlane> => {
+    const started = await start(more);
+    await started.ready;
+    return started;
+  };
+  const controlPlane = await startReady();
   const baseUrl = `http://127.0.0.1:${controlPlane.managementPort}`;
   await loadOpenApiChecker(baseUrl, { Authorization: `Bearer ${TOKEN}` });
   const client = new pg.Client(databaseUrl);
@@ -94,7 +101,8 @@ export async function startHarness(
     logLines,
     call: (method, path, body, headers) => call(baseUrl, method, path, body, headers),
     sql: async (text) => (await client.query<unknown[]>({ text, rowMode: 'array' })).rows,
-    startReplica: start,
+    startReplica: startReady,
+    startReplicaSoon: start,
     stop: async () => {
       await controlPlane.stop();
       await client.end();

@@ -117,7 +117,11 @@ export function createFeedServer(options: FeedServerOptions): Server {
 
 function createServerFor(tls: FeedServerTls | null, listener: RequestListener): Server {
   if (tls === null) return createServer(TIME_LIMITS, listener);
-  const server = createHttpsServer({ ...tls.serverOptions(), ...TIME_LIMITS }, listener);
+  const handshakeTimeout = TIME_LIMITS.headersTimeout;
+  const server = createHttpsServer(
+    { ...tls.serverOptions(), ...TIME_LIMITS, handshakeTimeout },
+    listener,
+  );
   tls.attach(server);
   return server;
 }
