@@ -33,7 +33,10 @@ interface PolicyTargetOptions {
 
 /** Most naps of a millisecond in which a step waits for each reader. Then the event loop has its turn. */
 const MAX_NAPS = 5;
-/** Most operations that are applied at once, while no reader reads: well within a millisecond. */
+/**
+ * Most operations that are applied at once, while no reader reads: within a millisecond, or some where they concern an
+ * address with thousands of NAPT ranges.
+ */
 const MAX_IN_PLACE = 100;
 /** Rows of a snapshot that are loaded at once: profiles with long lists take half a millisecond. */
 const ROWS_AT_ONCE = 50;

@@ -7,11 +7,19 @@ const WINDOW_MS = 100;
 /** The first of four lanes, with a clock of its own. */
 function start() {
   const spreads: number[][] = [];
-  const spread = { over: (numbers: readonly number[]) => spreads.push([...numbers]) };
+  const kernel = { isFull: false };
+  const spread = {
+    over: (numbers: readonly number[]) => {
+      if (kernel.isFull) throw new Error('ENOMEM');
+      spreads.push([...numbers]);
+    },
+  };
+  const refusals: unknown[] = [];
   let cpuMs = 0;
   let nowMs = 0;
   const words = Int32Array.of(4);
-  const awake = new AwakeLanes(spread as unknown as PortSpread, words, 4, () => cpuMs);
+  const onRefused = (error: unknown) => refusals.push(error);
+  const awake = new AwakeLanes(spread as unknown as PortSpread, words, 4, () => cpuMs, onRefused);
   /** Lets time pass, in which the lane uses that share of a core. */
   const pass = (ms: number, share: number) => {
     for (let passed = 0; passed < ms; passed += WINDOW_MS) {
@@ -23,7 +31,7 @@ function start() {
   const turn = (isEmptied: boolean) => {
     awake.onTurn(nowMs, isEmptied);
   };
-  return { count: () => words[0], spreads, pass, turn };
+  return { count: () => words[0], spreads, pass, turn, kernel, refusals };
 }
 
 describe('AwakeLanes', () => {
@@ -40,6 +48,18 @@ describe('AwakeLanes', () => {
     pass(WINDOW_MS, 0.8);
     expect(count()).toBe(2);
     pass(10 * WINDOW_MS, 0.8);
+    expect(count()).toBe(4);
+  });
+
+  it('goes on with those that are awake when the kernel refuses a change, and tries again', () => {
+    const { count, pass, turn, kernel, refusals } = start();
+    pass(20_000, 0.05);
+    kernel.isFull = true;
+    pass(WINDOW_MS, 0.8);
+    for (let i = 0; i < 8; i++) turn(false);
+    expect([count(), refusals.length]).toEqual([1, 3]);
+    kernel.isFull = false;
+    for (let i = 0; i < 4; i++) turn(false);
     expect(count()).toBe(4);
   });
 

@@ -26,12 +26,14 @@ export class AwakeLanes {
    * @param awake one word: how many lanes get queries, which the main thread reads
    * @param lanes how many there are
    * @param cpuMs processor time of this thread
+   * @param onRefused the kernel has refused the change, as where its memory for such programs is full; it is tried again
    */
   constructor(
     private readonly spread: PortSpread,
     private readonly awake: Int32Array,
     private readonly lanes: number,
     private readonly cpuMs: () => number,
+    private readonly onRefused: (error: unknown) => void,
   ) {}
 
   /** The first lane has made a turn. @param isEmptied whether its sockets have no more queries */
@@ -57,7 +59,12 @@ export class AwakeLanes {
     const count = Math.min(wanted, this.lanes);
     this.calmWindows = 0;
     if (count === this.awake[0]) return;
-    this.spread.over(Array.from({ length: count }, (_, lane) => lane));
-    Atomics.store(this.awake, 0, count);
+    try {
+      this.spread.over(Array.from({ length: count }, (_, lane) => lane));
+      Atomics.store(this.awake, 0, count);
+    } catch (error) {
+      this.backlogTurns = 0;
+      this.onRefused(error);
+    }
   }
 }

@@ -97,7 +97,8 @@ function threadCpuMs(): number {
 
 /** What the first lane does after each turn. */
 function parkingBy(calls: SystemCalls, fds: readonly number[]): AwakeLanes['onTurn'] {
-  const awake = new AwakeLanes(new PortSpread(calls, fds), task.awake, task.lanes, threadCpuMs);
+  const spread = new PortSpread(calls, fds);
+  const awake = new AwakeLanes(spread, task.awake, task.lanes, threadCpuMs, onDefect);
   return awake.onTurn.bind(awake);
 }
 

@@ -90,16 +90,21 @@ export class NaptRanges {
   /** @returns the value the range had; −1: it is new. */
   set(address: number, lowerPort: number, upperPort: number, value: number): number {
     const block = this.directory.find(address | 0);
-    const ranges = block === -1 ? [] : this.rangesOf(block);
     const bounds = (lowerPort << 16) | upperPort;
-    const at = insertionPoint(ranges, bounds);
-    if (at < ranges.length && ranges[at + BOUNDS] === bounds) {
-      const previous = ranges[at + VALUE];
-      this.blocks.own(block)[wordOf(block) + 1 + at + VALUE] = value;
+    const place = this.placeOf(block, bounds);
+    if (this.boundsAt(block, place) === bounds) {
+      const chunk = this.blocks.own(block);
+      const at = wordOf(block) + 1 + place * RANGE + VALUE;
+      const previous = chunk[at];
+      chunk[at] = value;
       return previous;
     }
-    ranges.splice(at, 0, bounds, value, -1);
-    this.replace(address, block, ranges.length - RANGE, ranges);
+    const next = this.splice(address, block, place, 0, 1);
+    const chunk = this.blocks.own(next);
+    const at = wordOf(next) + 1 + place * RANGE;
+    chunk[at + BOUNDS] = bounds;
+    chunk[at + VALUE] = value;
+    this.linkParents(next, place);
     this.size++;
     return -1;
   }
@@ -107,66 +112,93 @@ export class NaptRanges {
   /** @returns the value the range had; −1: there was none. */
   delete(address: number, lowerPort: number, upperPort: number): number {
     const block = this.directory.find(address | 0);
-    if (block === -1) return -1;
-    const ranges = this.rangesOf(block);
     const bounds = (lowerPort << 16) | upperPort;
-    const at = insertionPoint(ranges, bounds);
-    if (at === ranges.length || ranges[at + BOUNDS] !== bounds) return -1;
-    const [, value] = ranges.splice(at, RANGE);
-    this.replace(address, block, ranges.length + RANGE, ranges);
+    const place = this.placeOf(block, bounds);
+    if (this.boundsAt(block, place) !== bounds) return -1;
+    const value = this.blocks.chunks[chunkOf(block)][wordOf(block) + 1 + place * RANGE + VALUE];
+    const next = this.splice(address, block, place, 1, 0);
+    if (next !== -1) this.linkParents(next, place);
     this.size--;
     return value;
   }
 
-  /** A copy of the ranges of a block. */
-  private rangesOf(block: number): number[] {
+  private countOf(block: number): number {
+    return block === -1 ? 0 : this.blocks.chunks[chunkOf(block)][wordOf(block)];
+  }
+
+  /** How many ranges of a block are before one with those bounds. @param block −1: none */
+  private placeOf(block: number, bounds: number): number {
+    let low = 0;
+    let high = this.countOf(block);
+    if (high === 0) return 0;
     const chunk = this.blocks.chunks[chunkOf(block)];
-    const at = wordOf(block) + 1;
-    return Array.from(chunk.subarray(at, at + chunk[at - 1] * RANGE));
-  }
-
-  /** Stores the ranges of an address in a block of their size. @param block its current block; −1: it has none. */
-  private replace(address: number, block: number, words: number, ranges: number[]): void {
-    if (block !== -1) this.blocks.release(block, 1 + words);
-    if (ranges.length === 0) {
-      this.directory.delete(address | 0);
-      return;
+    const ranges = wordOf(block) + 1;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (rank(chunk[ranges + middle * RANGE + BOUNDS]) < rank(bounds)) low = middle + 1;
+      else high = middle;
     }
-    linkParents(ranges);
-    const next = this.blocks.allocate(1 + ranges.length);
-    const chunk = this.blocks.own(next);
-    const at = wordOf(next);
-    chunk[at] = ranges.length / RANGE;
-    chunk.set(ranges, at + 1);
-    this.directory.set(address | 0, next);
+    return low;
   }
-}
 
-/** The offset of the first range that is not before one with those bounds. */
-function insertionPoint(ranges: readonly number[], bounds: number): number {
-  let low = 0;
-  let high = ranges.length / RANGE;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (rank(ranges[middle * RANGE + BOUNDS]) < rank(bounds)) low = middle + 1;
-    else high = middle;
+  /** The bounds of the range at a place; null: there is none. */
+  private boundsAt(block: number, place: number): number | null {
+    if (place >= this.countOf(block)) return null;
+    return this.blocks.chunks[chunkOf(block)][wordOf(block) + 1 + place * RANGE + BOUNDS];
   }
-  return low * RANGE;
+
+  /**
+   * Moves the ranges of an address to a block of another size: without those `removed` from a place on, with room for
+   * those `added` there. An address may have thousands of ranges, so they move as a whole.
+   * @param block its current block; −1: it has none.
+   * @returns its new block; −1: no range is left.
+   */
+  private splice(
+    address: number,
+    block: number,
+    place: number,
+    removed: number,
+    added: number,
+  ): number {
+    const count = this.countOf(block);
+    const nextCount = count - removed + added;
+    let next = -1;
+    if (nextCount === 0) this.directory.delete(address | 0);
+    else {
+      next = this.blocks.allocate(1 + nextCount * RANGE);
+      const chunk = this.blocks.own(next);
+      const ranges = wordOf(next) + 1;
+      chunk[ranges - 1] = nextCount;
+      if (block !== -1) {
+        const from = wordOf(block) + 1;
+        const before = this.blocks.chunks[chunkOf(block)].subarray(from, from + count * RANGE);
+        chunk.set(before.subarray(0, place * RANGE), ranges);
+        chunk.set(before.subarray((place + removed) * RANGE), ranges + (place + added) * RANGE);
+      }
+      this.directory.set(address | 0, next);
+    }
+    if (block !== -1) this.blocks.release(block, 1 + count * RANGE);
+    return next;
+  }
+
+  /** Links the ranges of a block from a place on with those around them. */
+  private linkParents(block: number, place: number): void {
+    const chunk = this.blocks.own(block);
+    const ranges = wordOf(block) + 1;
+    const end = ranges + chunk[ranges - 1] * RANGE;
+    let around = place - 1;
+    for (let at = ranges + place * RANGE; at < end; at += RANGE) {
+      const lowerPort = chunk[at + BOUNDS] >>> 16;
+      while (around >= 0 && (chunk[ranges + around * RANGE + BOUNDS] & 0xffff) < lowerPort) {
+        around = chunk[ranges + around * RANGE + PARENT];
+      }
+      chunk[at + PARENT] = around;
+      around = (at - ranges) / RANGE;
+    }
+  }
 }
 
 /** The sort key of bounds: ascending by lower port, then the wider first. */
 function rank(bounds: number): number {
   return (bounds ^ 0xffff) >>> 0;
-}
-
-function linkParents(ranges: number[]): void {
-  let around = -1;
-  for (let range = 0; range * RANGE < ranges.length; range++) {
-    const lowerPort = ranges[range * RANGE + BOUNDS] >>> 16;
-    while (around >= 0 && (ranges[around * RANGE + BOUNDS] & 0xffff) < lowerPort) {
-      around = ranges[around * RANGE + PARENT];
-    }
-    ranges[range * RANGE + PARENT] = around;
-    around = range;
-  }
 }
