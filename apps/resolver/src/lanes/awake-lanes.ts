@@ -26,7 +26,7 @@ export class AwakeLanes {
    * @param awake one word: how many lanes get queries, which the main thread reads
    * @param lanes how many there are
    * @param cpuMs processor time of this thread
-   * @param onRefused the kernel has refused the change, as where its memory for such programs is full; it is tried again
+   * @param onRefused the kernel has refused a change, as when its memory for such programs is full; it is tried again
    */
   constructor(
     private readonly spread: PortSpread,
@@ -64,7 +64,7 @@ export class AwakeLanes {
       Atomics.store(this.awake, 0, count);
     } catch (error) {
       this.backlogTurns = 0;
-      this.onRefused(error);
+      this.onRefused(new Error(`${count} lanes cannot be given queries now`, { cause: error }));
     }
   }
 }
