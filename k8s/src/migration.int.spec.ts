@@ -66,9 +66,9 @@ describe('the migration', () => {
   it('is retried a limited number of times', () => {
     const { spec } = findObject(renderWith('trial'), 'Job', 'weir-migrate');
     expect(spec).toMatchObject({
-      backoffLimit: 10,
+      backoffLimit: 6,
       activeDeadlineSeconds: 1800,
-      template: { spec: { restartPolicy: 'OnFailure' } },
+      template: { spec: { restartPolicy: 'Never' } },
     });
   });
 

@@ -26,7 +26,7 @@ describe('OpsServer', () => {
   it('is live and not ready before the parts of the process are known', async () => {
     expect(await get('/livez')).toEqual([200, 'ok\n']);
     expect(await get('/readyz')).toEqual([503, 'starting\n']);
-    expect(await get('/metrics')).toEqual([200, '']);
+    expect(await get('/metrics')).toEqual([200, '# TYPE weir_ready gauge\nweir_ready 0\n']);
     expect((await get('/own'))[0]).toBe(404);
   });
 

@@ -37,6 +37,9 @@ const SERVER = {
   headersTimeout: 5_000,
   connectionsCheckingInterval: 1_000,
 };
+/** The metrics until `serve` is called, so that alerts see a process that does not come to an end of its start. */
+const STARTING = '# TYPE weir_ready gauge\nweir_ready 0\n';
+
 /** More are closed at once: the process needs its file descriptors for its work. */
 const MAX_CONNECTIONS = 1_024;
 
@@ -44,7 +47,7 @@ const MAX_CONNECTIONS = 1_024;
  * Health and metrics of a process: `GET /livez` (200 while the process runs), `GET /readyz` (200, or 503 with the
  * reason, then a line for each thing that is degraded), `GET /metrics` (Prometheus text). They have no secrets and
  * take no input, so they need no token; `OpsCalls` do. A process starts it first. Until `serve` is called the process
- * is not ready, and has no metrics and no calls.
+ * is not ready, has no metric but `weir_ready`, and no calls.
  */
 export class OpsServer {
   private parts: OpsParts | null = null;
@@ -115,7 +118,7 @@ export class OpsServer {
         return this.answerReadiness(response);
       case '/metrics': {
         const registry = this.parts?.registry;
-        return send(response, 200, (await registry?.metrics()) ?? '', registry?.contentType);
+        return send(response, 200, (await registry?.metrics()) ?? STARTING, registry?.contentType);
       }
       default:
         if ((await this.parts?.handleOther?.(request, response)) === true) return;

@@ -53,6 +53,10 @@ describe('the systemd unit', () => {
     expect(existsSync(documentation.replace(`file://${INSTALLED}`, root))).toBe(true);
   });
 
+  it('lets the other processes go on when the kernel ends one for its memory', () => {
+    expect(values('OOMPolicy')).toEqual(['continue']);
+  });
+
   it('keeps the data where the service may write', () => {
     expect(values('Environment')).toEqual([`DATA_DIR=/var/lib/${values('StateDirectory')[0]}`]);
     expect(read('weir.logrotate')).toContain('/var/lib/weir/logs/*.log {');

@@ -28,7 +28,7 @@ export class MeasuredPropagation
     });
     this.incomplete = new Counter({
       name: 'weir_changes_incomplete_total',
-      help: 'Changes that were answered before every live resolver had applied them',
+      help: 'Changes that waited, and were answered before every live resolver had applied them',
       registers: [registry],
     });
   }
@@ -57,8 +57,10 @@ export class MeasuredPropagation
     const applied = await this.publisher.waitApplied(last, timeoutMs);
     const seconds = (performance.now() - startedMs) / 1000;
     // An alert compares the number of changes that were measured with those that were incomplete.
-    if (timeoutMs > 0) changes.forEach(() => this.durations.observe(seconds));
-    if (applied.applied < applied.total) this.incomplete.inc(changes.length);
+    if (timeoutMs > 0) {
+      changes.forEach(() => this.durations.observe(seconds));
+      if (applied.applied < applied.total) this.incomplete.inc(changes.length);
+    }
     return applied;
   }
 }
