@@ -60,6 +60,21 @@ describe('UpstreamTcp', () => {
     expect(server.connectionCount).toBe(2);
   });
 
+  it('gets all answers from a peer that answers a few queries of each connection', async () => {
+    const { server, ask } = await link((query) => respond(query));
+    server.queriesPerConnection = 3;
+    const names = Array.from({ length: 40 }, (_, i) => `n${i}.example.com`);
+    expect(await Promise.all(names.map((name) => ask(name)))).toEqual(names);
+    expect(server.connectionCount).toBe(14);
+  });
+
+  it('fails when a peer answers another query than was sent, and closes', async () => {
+    const { server, ask } = await link((query) => respond(query).with(0, 0xff).with(1, 0xff));
+    server.queriesPerConnection = 1;
+    expect(await ask('a.example.com')).toBeNull();
+    expect(server.connectionCount).toBe(1);
+  });
+
   it('fails when a new connection closes without an answer, and when the port is closed', async () => {
     const { server, subject, ask } = await link(() => {
       for (const connection of server.connections) connection.destroy();

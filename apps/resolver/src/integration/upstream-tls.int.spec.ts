@@ -148,6 +148,19 @@ describe('an upstream over TLS', () => {
     expect(subject.upstreams[0].counters.queries).toBe(1);
   });
 
+  it('that answers a few queries of each connection is asked over many', async () => {
+    const server = await overTls((query) => respond(query));
+    server.queriesPerConnection = 3;
+    const { ask, subject } = await trusting([byName(server)], {
+      attemptTimeoutMs: 60_000,
+      queryTimeoutMs: 60_000,
+    });
+    const outcomes = await Promise.all(Array.from({ length: 40 }, (_, i) => ask(`n${i}.example`)));
+    for (const outcome of outcomes) expect(outcome).toMatchObject(noError);
+    expect(subject.upstreams[0].counters).toMatchObject({ queries: 40, answers: 40, failures: 0 });
+    expect(server.connectionCount).toBeGreaterThan(13);
+  });
+
   it('that was restarted is asked again', async () => {
     // Nobody else is given this port meanwhile.
     const first = await overTls((query) => respond(query), await freePort());

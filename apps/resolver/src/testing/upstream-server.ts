@@ -35,6 +35,8 @@ export class UpstreamServer {
   readonly connections = new Set<Connection>();
   /** Total number of TCP connections. */
   connectionCount = 0;
+  /** It answers so many queries of a new connection, and closes it. */
+  queriesPerConnection = Infinity;
   private stopped = false;
 
   private constructor(
@@ -105,13 +107,17 @@ export class UpstreamServer {
     connection.on('close', () => this.connections.delete(connection));
     connection.on('error', () => connection.destroy());
     let received: Buffer = Buffer.alloc(0);
+    let left = this.queriesPerConnection;
     connection.on('data', (chunk: Buffer) => {
       received = Buffer.concat([received, chunk]);
-      while (received.length >= 2 && received.length >= 2 + received.readUInt16BE(0)) {
+      while (left > 0 && received.length >= 2 && received.length >= 2 + received.readUInt16BE(0)) {
         const end = 2 + received.readUInt16BE(0);
         const bytes = received.subarray(2, end);
         received = received.subarray(end);
-        void this.take({ transport, bytes }, (packet) => connection.write(frame(packet)));
+        const isLast = --left === 0;
+        void this.take({ transport, bytes }, (packet) => connection.write(frame(packet))).then(
+          () => isLast && connection.end(),
+        );
       }
     });
   }

@@ -39,10 +39,7 @@ const DEFAULT_IDLE_MS = 10_000;
 interface Waiting {
   /** The message with its length prefix. */
   readonly frame: Buffer;
-  /**
-   * Whether it was sent over a connection that was open already. The peer may have closed that connection because it
-   * was idle.
-   */
+  /** Whether it was sent over a connection that was open already, and is perhaps closing. */
   isReused: boolean;
   readonly finish: (message: Uint8Array | null) => void;
 }
@@ -55,6 +52,8 @@ export class UpstreamTcp {
   /** Connections opened so far. */
   connections = 0;
   private socket: Socket | null = null;
+  /** Whether the connection has answered a query. */
+  private hasAnswered = false;
   /** Messages received so far. */
   private messages = 0;
   private readonly waiting = new Map<number, Waiting>();
@@ -105,6 +104,7 @@ export class UpstreamTcp {
     const { address: host, port } = this.endpoint;
     const socket = connect({ host, port, noDelay: true, timeout: this.idleMs });
     this.connections++;
+    this.hasAnswered = false;
     this.socket = socket;
     const reader = new FrameReader();
     socket.on('data', (chunk: Buffer) => {
@@ -123,22 +123,28 @@ export class UpstreamTcp {
   }
 
   private readonly onMessage = (message: Buffer): void => {
+    const id = message.readUInt16BE(0);
     this.messages++;
-    this.end(message.readUInt16BE(0), message);
+    if (this.waiting.has(id)) this.hasAnswered = true;
+    this.end(id, message);
   };
 
-  /** Queries on a reused connection are sent once more on a new one; the others fail (RFC 7766 §6.2.4). */
+  /**
+   * The peer may close a connection at any time, when it is idle or has brought enough answers. Open queries are sent
+   * on a new one (RFC 7766 §6.2.4). When a new connection has answered nothing, those that it was opened for fail.
+   */
   private onClose(socket: Socket): void {
     if (this.socket !== socket) return;
     this.socket = null;
+    const { hasAnswered } = this;
+    const frames: Buffer[] = [];
     for (const [id, waiting] of [...this.waiting]) {
-      if (!waiting.isReused) {
-        this.end(id, null);
-        continue;
-      }
+      if (hasAnswered || waiting.isReused) frames.push(waiting.frame);
+      else this.end(id, null);
       waiting.isReused = false;
-      this.open().write(waiting.frame);
     }
+    // In one piece: there may be thousands, and a connection may answer few.
+    if (frames.length > 0) this.open().write(Buffer.concat(frames));
   }
 
   private end(id: number, message: Uint8Array | null): void {

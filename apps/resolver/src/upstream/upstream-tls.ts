@@ -47,8 +47,6 @@ interface Waiting {
   readonly entry: InFlight;
   frame: Buffer | null;
   isSent: boolean;
-  /** Whether it was sent on another connection before, which closed. */
-  isRepeated: boolean;
 }
 
 export interface UpstreamTlsOptions {
@@ -66,8 +64,8 @@ export interface UpstreamTlsOptions {
 
 /**
  * DNS over TLS to one upstream (RFC 7858): one connection, kept open, with pipelined queries and answers in any order
- * (RFC 7766). Nothing is sent before the upstream has proven who it is. Queries on a connection that closes go once
- * more over the next one.
+ * (RFC 7766). Nothing is sent before the upstream has proven who it is. Open queries of a connection that closes after
+ * an answer go over the next one.
  */
 export class UpstreamTls implements QuerySocket, QuerySockets {
   readonly upstream: number;
@@ -77,7 +75,7 @@ export class UpstreamTls implements QuerySocket, QuerySockets {
   private readonly waiting = new Map<number, Waiting>();
   private socket: TLSSocket | null = null;
   private isTrusted = false;
-  /** Whether the connection has brought an answer. */
+  /** Whether the connection has answered an open query. */
   private hasAnswered = false;
   /** When the first query after the last answer was sent. */
   private silentSinceMs = Infinity;
@@ -118,7 +116,7 @@ export class UpstreamTls implements QuerySocket, QuerySockets {
   reserve(entry: InFlight): number {
     let id = this.options.ids.next();
     while (this.waiting.has(id)) id = this.options.ids.next();
-    this.waiting.set(id, { entry, frame: null, isSent: false, isRepeated: false });
+    this.waiting.set(id, { entry, frame: null, isSent: false });
     return id;
   }
 
@@ -188,11 +186,14 @@ export class UpstreamTls implements QuerySocket, QuerySockets {
 
   private onTrusted(socket: TLSSocket): void {
     this.isTrusted = true;
+    // In one piece: there may be thousands, and a connection may answer few.
+    socket.cork();
     for (const waiting of this.waiting.values()) this.write(socket, waiting);
+    socket.uncork();
   }
 
   private readonly onMessage = (message: Buffer): void => {
-    this.hasAnswered = true;
+    if (this.waiting.has(message.readUInt16BE(0))) this.hasAnswered = true;
     this.silentSinceMs = Infinity;
     this.delayMs = FIRST_DELAY_MS;
     this.options.events.onPacket(this, message, message.length);
@@ -211,11 +212,12 @@ export class UpstreamTls implements QuerySocket, QuerySockets {
     this.options.events.onUnreachable(this);
   }
 
-  /** The upstream may close a connection at any time, for example when it was idle (RFC 7766 §6.2.4). */
+  /**
+   * The upstream may close a connection at any time, when it is idle or has brought enough answers (RFC 7766 §6.2.4).
+   * Each repetition follows an answer.
+   */
   private repeat(): void {
     for (const waiting of this.waiting.values()) {
-      if (waiting.isRepeated) continue;
-      waiting.isRepeated = true;
       waiting.isSent = false;
       if (this.silentSinceMs === Infinity) this.silentSinceMs = this.options.nowMs();
       this.socket ??= this.connect();
