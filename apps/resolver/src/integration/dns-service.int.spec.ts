@@ -17,13 +17,14 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
 import { a, cname, https, txt } from '../query/testing/records.js';
-import { askOneTcp, askUdp, type Server } from '../testing/client.js';
+import { askOneTcp, askTcp, askUdp, type Server } from '../testing/client.js';
 import { LOCAL_ZONES } from '@weir/policy/answers';
+import { NEVER } from '../testing/forwarding.js';
 import { respond } from '../testing/respond.js';
 import { createService, type TestServiceOptions } from '../testing/service.js';
 import { SharedSource } from '../testing/shared-source.js';
 import { TestClock } from '../testing/test-clock.js';
-import { UpstreamServer } from '../testing/upstream-server.js';
+import { frame, UpstreamServer } from '../testing/upstream-server.js';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -541,12 +542,36 @@ describe('the DNS service', () => {
       const packet = encodeQuery('blocked.example', 1);
       for (let i = 0; i < 2; i++) expect(rdata(await ask('blocked.example'))).toEqual(['c0000250']);
       expect(await silent(server, packet)).toBe(true);
-      expect(await askOneTcp(server, packet)).toBeNull();
+      expect(await askTcp(server, [frame(packet)], 1, { halfClose: true })).toEqual([]);
       await expect
         .poll(() => service.counts.queries.droppedCounts())
         .toContainEqual([{ why: 'limited' }, 2]);
       clock.monotonicMs = 6000;
       expect(rdata(await ask('blocked.example'))).toEqual(['c0000250']);
+    });
+
+    it('gets the answers below the limit, and those of the next second, over one TCP connection', async () => {
+      const gate = Promise.withResolvers<undefined>();
+      upstream.answer = async (query) => {
+        await gate.promise;
+        return respond(query);
+      };
+      const clock = new TestClock({ monotonicMs: 5000 });
+      const { server, service } = await serve(
+        blocking(),
+        { CLIENT_QUERY_RATE: 2 },
+        { times: clock.times, forwarding: NEVER },
+      );
+      const socket = connect({ host: server.address, port: server.port });
+      const pieces = [1, 2, 3, 4].map((id) => frame(encodeQuery(`n${id}.example`, 1, { id })));
+      const asked = askTcp(server, pieces, 3, { open: () => socket });
+      const limited = () => service.counts.queries.droppedCounts();
+      await expect.poll(limited).toContainEqual([{ why: 'limited' }, 2]);
+      clock.monotonicMs = 6000;
+      socket.write(frame(encodeQuery('blocked.example', 1, { id: 5 })));
+      gate.resolve(undefined);
+      const ids = (await asked).map((bytes) => decodeMessage(bytes).id);
+      expect(new Set(ids)).toEqual(new Set([1, 2, 5]));
     });
 
     it('gets errors up to the limit over UDP, any number over TCP, and normal answers as before', async () => {

@@ -90,7 +90,10 @@ export class TcpConnection implements Connection, Input, ReplyPath {
 
   drop(reason: DropReason): void {
     this.pending--;
-    this.disconnect(reason);
+    if (reason === DropReason.malformed) return this.disconnect(reason);
+    // Its other queries are answered.
+    this.options.counters.drop(reason);
+    this.processInput();
   }
 
   drain(): void {
