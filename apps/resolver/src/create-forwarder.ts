@@ -43,7 +43,7 @@ interface ForwarderParts {
   readonly forwarding: ForwardingLimits | undefined;
   readonly events: ForwardEvents;
   readonly subscriber: SubscriberKey;
-  /** An upstream answers again. */
+  /** An upstream that was down answers again. */
   readonly onRecovered: () => void;
   readonly turn: BatchTurn;
   readonly nowMs: () => number;
@@ -73,11 +73,12 @@ export function createForwarder(configuration: DnsConfiguration, parts: Forwarde
       maxQuestions: configuration.ZONE_UPSTREAM_QUERIES,
       key: parseHashKey(randomBytes(16).toString('hex')),
     },
-    onStateChange: ({ name }, answers) => {
-      if (answers) {
-        onRecovered();
-        log.info({ upstream: name }, 'upstream answers again');
-      } else log.warn({ upstream: name }, 'upstream does not answer');
+    stateListener: {
+      onRecovered,
+      onReport: ({ name }, answers) => {
+        if (answers) log.info({ upstream: name }, 'upstream answers again');
+        else log.warn({ upstream: name }, 'upstream does not answer');
+      },
     },
     secureContext: trustedAuthorities(configuration.UPSTREAM_TLS_CA),
     onTlsError: ({ name }, { message: reason }) =>

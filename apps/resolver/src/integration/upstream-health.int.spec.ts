@@ -112,15 +112,19 @@ describe('the health of an upstream', () => {
     expect(subject.upstreams[0].counters).toMatchObject({ queries: 0, timeouts: 0, failures: 0 });
   });
 
-  it('is reported when it changes, at most once in ten seconds', async () => {
+  it('is reported when it changes, at most once in ten seconds; every recovery counts at once', async () => {
     const server = await silentUpstream();
     const clock = skippedClock();
     const told: boolean[] = [];
+    let recoveries = 0;
     const { subject } = await forwarder([server.endpoint], {
       nowMs: clock.nowMs,
       attemptTimeoutMs: 2_000,
       queryTimeoutMs: 6_000,
-      onStateChange: (_upstream, answers) => told.push(answers),
+      stateListener: {
+        onRecovered: () => recoveries++,
+        onReport: (_upstream, answers) => told.push(answers),
+      },
     });
     const { health } = subject.upstreams[0];
     const until = (isDown: boolean) =>
@@ -136,10 +140,12 @@ describe('the health of an upstream', () => {
     const toldMs = clock.nowMs();
     server.answerProbe = alive;
     await until(false);
+    await expect.poll(() => recoveries).toBe(1);
     server.answerProbe = silence;
     await until(true);
     server.answerProbe = alive;
     await until(false);
+    await expect.poll(() => recoveries).toBe(2);
     if (clock.nowMs() - toldMs < 9_000) expect(told).toEqual([false]);
     clock.skip(10_000);
     await expect.poll(() => told).toEqual([false, true]);

@@ -50,7 +50,7 @@ export interface AttemptOptions {
   readonly errorTimeoutMs?: number;
   /** Maximum number of queries over TCP at once, to all upstreams together. */
   readonly tcpCapacity?: number;
-  readonly onStateChange?: StateListener;
+  readonly stateListener?: StateListener;
   /** For upstreams that are asked over TLS. Default: the certificate authorities that Node.js trusts. */
   readonly secureContext?: SecureContext | undefined;
   readonly onTlsError?: (upstream: Upstream, error: Error) => void;
@@ -62,6 +62,7 @@ const DEFAULT_ERROR_TIMEOUT_MS = 1_500;
 /** Many times the share of one subscriber, so that a few with silent names do not take everything. */
 const DEFAULT_TCP_CAPACITY = 4096;
 const MAX_PLAIN_RCODE = 15;
+const NO_LISTENER: StateListener = { onRecovered: () => undefined, onReport: () => undefined };
 
 /**
  * Runs the attempts of questions at upstreams: up to three each, fastest upstream first. The next attempt begins when
@@ -119,8 +120,8 @@ export class AttemptRunner implements ReplySteps {
         onTlsError: options.onTlsError ?? (() => undefined),
       });
     });
-    const onStateChange = options.onStateChange ?? (() => undefined);
-    this.prober = new Prober(this.upstreams, this.send.bind(this), onStateChange);
+    const listener = options.stateListener ?? NO_LISTENER;
+    this.prober = new Prober(this.upstreams, this.send.bind(this), listener);
     const replies = new ReplyReader({
       upstreams: this.upstreams,
       response: this.response,

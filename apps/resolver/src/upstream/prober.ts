@@ -7,12 +7,17 @@ const ROOT_NS = Uint8Array.of(0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 1)
 /** Minimum time between two reports about one upstream. */
 const REPORT_MS = 10_000;
 
-/** Called when an upstream goes down, and when it answers again. */
-export type StateListener = (upstream: Upstream, answers: boolean) => void;
+export interface StateListener {
+  /** An upstream that was down answers again. */
+  onRecovered(): void;
+  /** For the log: an upstream went down, or answers again. */
+  onReport(upstream: Upstream, answers: boolean): void;
+}
 
-/** What was reported about an upstream last. */
-interface Report {
+/** What is known about an upstream, and what was reported last. */
+interface State {
   isDown: boolean;
+  isReportedDown: boolean;
   quietUntilMs: number;
 }
 
@@ -23,23 +28,23 @@ interface Report {
 export class Prober {
   /** The probes of each upstream. The attempts of one are the last three probes, so that a late answer counts. */
   private readonly probes: readonly InFlight[];
-  private readonly reports: readonly Report[];
+  private readonly states: readonly State[];
 
   /** @param send sends an attempt that has begun */
   constructor(
     private readonly upstreams: readonly Upstream[],
     private readonly send: (entry: InFlight, attempt: number, socket: QuerySocket) => void,
-    private readonly onStateChange: StateListener,
+    private readonly listener: StateListener,
   ) {
     this.probes = upstreams.map(createProbe);
-    this.reports = upstreams.map(() => ({ isDown: false, quietUntilMs: 0 }));
+    this.states = upstreams.map(() => ({ isDown: false, isReportedDown: false, quietUntilMs: 0 }));
   }
 
   /** Called regularly. */
   tick(nowMs: number): void {
     for (const upstream of this.upstreams) {
       if (upstream.health.isProbeDue(nowMs)) this.probe(upstream, nowMs);
-      this.report(upstream, nowMs);
+      this.watch(upstream, nowMs);
     }
   }
 
@@ -63,13 +68,15 @@ export class Prober {
   }
 
   /** Reports a change. One that follows soon after the last is reported later, unless it is over by then. */
-  private report(upstream: Upstream, nowMs: number): void {
-    const last = this.reports[upstream.index];
+  private watch(upstream: Upstream, nowMs: number): void {
+    const state = this.states[upstream.index];
     const { isDown } = upstream.health;
-    if (last.isDown === isDown || nowMs < last.quietUntilMs) return;
-    last.isDown = isDown;
-    last.quietUntilMs = nowMs + REPORT_MS;
-    this.onStateChange(upstream, !isDown);
+    if (state.isDown && !isDown) this.listener.onRecovered();
+    state.isDown = isDown;
+    if (state.isReportedDown === isDown || nowMs < state.quietUntilMs) return;
+    state.isReportedDown = isDown;
+    state.quietUntilMs = nowMs + REPORT_MS;
+    this.listener.onReport(upstream, !isDown);
   }
 }
 
