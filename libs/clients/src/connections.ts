@@ -5,6 +5,8 @@ import type { SubscriberKey } from './subscriber-key.js';
 export interface Connection {
   /** Time of the last complete query or answer, on the clock of the listener. */
   readonly lastActiveMs: number;
+  /** Whether the client waits for an answer. */
+  readonly isWaiting: boolean;
   /** Reads no more; closes when everything that was read is answered. */
   drain(): void;
   destroy(): void;

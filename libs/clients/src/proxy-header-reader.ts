@@ -22,6 +22,7 @@ export interface ProxyHeaderReaderOptions {
  */
 export class ProxyHeaderReader implements Connection {
   readonly lastActiveMs: number;
+  readonly isWaiting = false;
   private received: Buffer = Buffer.alloc(0);
 
   constructor(private readonly options: ProxyHeaderReaderOptions) {

@@ -1,6 +1,7 @@
 import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { askOneTcp, askTcp } from '../testing/client.js';
 import { EchoHandler } from '../testing/echo-handler.js';
@@ -144,6 +145,27 @@ describe('TcpListener', () => {
     const second = open();
     await closed;
     expect(second.readyState).toBe('open');
+  });
+
+  it('keeps a connection that waits for an answer when half of all are in use, but not for ever', async () => {
+    let nowMs = 0;
+    const { listener, server, handler } = await tcp({
+      ...{ maxConnections: 2, idleMs: 400 },
+      nowMs: () => nowMs,
+    });
+    handler.isHolding = true;
+    const socket = connect({ host: server.address, port: server.port });
+    const asked = askTcp(server, [frame(query(1))], 2, { open: () => socket });
+    await expect.poll(() => handler.held.length).toBe(1);
+    const idle = askTcp(server, [], 1);
+    await expect.poll(() => promisify(listener.getConnections.bind(listener))()).toBe(2);
+    nowMs = 150;
+    expect(await idle).toEqual([]);
+    handler.release();
+    socket.write(frame(query(2)));
+    await expect.poll(() => handler.held.length).toBe(1);
+    nowMs = 551;
+    expect((await asked).map(idOf)).toEqual([1]);
   });
 
   it('does not exceed its limit of connections', async () => {

@@ -13,7 +13,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
 import { makeCertificate, needs } from '@weir/ops/testing';
 import { run } from '../testing/programs.js';
-import { frame } from '../testing/upstream-server.js';
+import { NEVER } from '../testing/forwarding.js';
+import { respond } from '../testing/respond.js';
+import { frame, UpstreamServer } from '../testing/upstream-server.js';
 import { TestClock } from '../testing/test-clock.js';
 import { createService } from '../testing/service.js';
 
@@ -232,6 +234,64 @@ describe('DNS over HTTPS (RFC 8484)', () => {
     socket.write(`POST /dns-query HTTP/1.1\r\n${head}`);
     await closed;
     expect(received).toMatch(/HTTP\/1.1 415 /);
+  });
+
+  /** A service whose upstream waits for the gate, on a clock that stands still, and two clients that have asked it. */
+  async function askGated(configuration: Partial<DnsConfiguration> = {}) {
+    const gate = Promise.withResolvers<undefined>();
+    const upstream = await UpstreamServer.start(async (query) => {
+      await gate.promise;
+      return respond(query);
+    });
+    cleanups.push(() => upstream.stop());
+    const clock = new TestClock({ monotonicMs: 0 });
+    const { httpsPort } = await serve(configuration, {
+      ...{ upstreams: [upstream.endpoint], forwarding: NEVER, times: clock.times },
+    });
+    const path = (name: string) => getPath(encodeQuery(name, 1));
+    const answer = askHttp2(http2(httpsPort), { ':path': path('http2.example') });
+    const socket = connectTls({
+      ...{ host: '127.0.0.1', port: httpsPort, allowHalfOpen: true },
+      ...{ ca, ALPNProtocols: ['http/1.1'] },
+    });
+    cleanups.push(() => socket.destroy());
+    let received = '';
+    socket.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
+    const ended = new Promise<string>((resolve) => socket.once('end', () => resolve(received)));
+    const request = `GET ${path('http1.example')} HTTP/1.1\r\nHost: dns.example.com\r\n\r\n`;
+    socket.end(request.repeat(2));
+    await expect.poll(() => upstream.asked.length).toBe(2);
+    return { gate, clock, httpsPort, answer, ended };
+  }
+
+  it('answers all requests of an HTTP/1.1 client that sends no more', async () => {
+    const { gate, httpsPort, ended } = await askGated();
+    // The server has read the end before it answers others.
+    for (let n = 0; n < 2; n++) {
+      expectBlocked(await askHttp1(httpsPort, 'GET', getPath(blocked()), {}));
+    }
+    gate.resolve(undefined);
+    expect((await ended).match(/HTTP\/1\.1 200 /g)).toHaveLength(2);
+  });
+
+  it('keeps connections that wait for an answer when half of all are in use', async () => {
+    const { gate, clock, httpsPort, answer, ended } = await askGated({ DNS_TCP_CONNECTIONS: 5 });
+    const idle = http2(httpsPort);
+    const closed = new Promise((resolve) => idle.once('close', resolve));
+    await new Promise((resolve) => idle.once('remoteSettings', resolve));
+    clock.monotonicMs = 2_600;
+    await closed;
+    gate.resolve(undefined);
+    expect((await answer).status).toBe(200);
+    expect((await ended).match(/HTTP\/1\.1 200 /g)).toHaveLength(2);
+  });
+
+  it('closes the connection of a client that ends it instead of a handshake', async () => {
+    const { httpsPort } = await serve({}, { times: new TestClock({ monotonicMs: 0 }).times });
+    const socket = connectPlain({ host: '127.0.0.1', port: httpsPort });
+    cleanups.push(() => socket.destroy());
+    socket.end();
+    await new Promise((resolve) => socket.once('close', resolve));
   });
 
   it('answers many streams of one connection', async () => {

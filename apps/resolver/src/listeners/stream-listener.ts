@@ -137,9 +137,12 @@ export class StreamListener extends TCPServer {
     this.options.connections.isHalfFull ? this.idleMs / 4 : this.idleMs;
 
   private closeIdle(): void {
-    const idleSinceMs = this.options.nowMs() - this.currentIdleMs();
+    const nowMs = this.options.nowMs();
+    const currentIdleMs = this.currentIdleMs();
     for (const connection of this.open.values()) {
-      if (connection.lastActiveMs <= idleSinceMs) connection.destroy();
+      // An answer may take longer than the shorter time.
+      const idleMs = connection.isWaiting ? this.idleMs : currentIdleMs;
+      if (connection.lastActiveMs <= nowMs - idleMs) connection.destroy();
     }
   }
 }

@@ -69,6 +69,10 @@ export class TcpConnection implements Connection, Input, ReplyPath {
     socket.on('error', () => socket.destroy());
   }
 
+  get isWaiting(): boolean {
+    return this.pending > 0;
+  }
+
   maxAnswerBytes(): number {
     return MAX_MESSAGE_BYTES;
   }

@@ -109,7 +109,7 @@ export interface DohConnection {
   readonly client: ClientAddress;
   readonly counters: QueryCounters;
   /** Passes a query on. Its answer goes to `reply`. */
-  handle(query: Buffer, reply: ReplyPath): void;
+  handle(query: Buffer, reply: DohReply): void;
   /** A request was answered with this HTTP status. This may close the connection. */
   onAnswer(status: number): void;
   /** A request was reset or refused. This may close the connection. */
@@ -130,6 +130,8 @@ const response = new Response();
 /** The way back of one query over HTTPS. DNS errors are normal HTTP answers (RFC 8484 §4.2.1). */
 export abstract class DohReply implements ReplyPath {
   readonly transport = Transport.https;
+  /** The query has its answer, or gets none. */
+  onSettled = (): void => undefined;
 
   constructor(private readonly counters: QueryCounters) {}
 
@@ -148,11 +150,13 @@ export abstract class DohReply implements ReplyPath {
   }
 
   reply(_exchange: Exchange, answer: Uint8Array, length: number): void {
+    this.onSettled();
     const maxAge = parseResponse(answer, length, response) ? freshnessSeconds(response) : 0;
     this.respond(answer.subarray(0, length), maxAge);
   }
 
   drop(reason: DropReason): void {
+    this.onSettled();
     this.counters.drop(reason);
     this.fail(STATUSES[reason] ?? 500);
   }

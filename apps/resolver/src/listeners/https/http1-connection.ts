@@ -65,6 +65,8 @@ export class Http1Server {
     });
     // The connection has its own idle limit.
     this.server.keepAliveTimeout = 0;
+    // A client that sends no more still reads. Node has no type for this.
+    Object.assign(this.server, { httpAllowHalfOpen: true });
   }
 
   speak(socket: TLSSocket, connection: Http1Connection): void {

@@ -1,9 +1,9 @@
 import type { ClientAddress, Connection } from '@weir/clients';
 import type { TLSSocket } from 'node:tls';
 import type { QueryCounters } from '../../metrics/query-counters.js';
-import { DropReason, type ReplyPath } from '../../query/exchange.js';
+import { DropReason } from '../../query/exchange.js';
 import type { TcpConnectionOptions } from '../tcp-connection.js';
-import type { DohConnection } from './doh.js';
+import type { DohConnection, DohReply } from './doh.js';
 import { Http1Connection, type Http1Server } from './http1-connection.js';
 import { Http2Connection } from './http2/http2-connection.js';
 
@@ -32,6 +32,8 @@ export class HttpsConnection implements Connection, DohConnection {
   /** Null during the handshake. */
   private protocol: Http1Connection | Http2Connection | null = null;
   private isEnding = false;
+  /** Queries that are not answered. */
+  private open = 0;
   private glitches = 0;
   private glitchedMs = 0;
 
@@ -49,6 +51,11 @@ export class HttpsConnection implements Connection, DohConnection {
     // The client has reset the connection; 'close' follows.
     socket.on('error', () => socket.destroy());
     socket.once('secure', () => this.onSecure());
+    // A client that ends before the handshake is over has gone. Nobody else reads until then, so nothing is lost.
+    socket.once('end', () => {
+      if (this.protocol === null) socket.destroy();
+    });
+    socket.resume();
   }
 
   drain(): void {
@@ -61,8 +68,14 @@ export class HttpsConnection implements Connection, DohConnection {
     this.socket.destroy();
   }
 
-  handle(query: Buffer, reply: ReplyPath): void {
+  get isWaiting(): boolean {
+    return this.open > 0;
+  }
+
+  handle(query: Buffer, reply: DohReply): void {
     const { exchange, client, handler, nowMs } = this.options;
+    this.open++;
+    reply.onSettled = this.onSettled;
     this.lastActiveMs = nowMs();
     exchange.client.copyFrom(client);
     exchange.bytes = query;
@@ -70,6 +83,10 @@ export class HttpsConnection implements Connection, DohConnection {
     exchange.replyPath = reply;
     handler.handle(exchange);
   }
+
+  private readonly onSettled = (): void => {
+    this.open--;
+  };
 
   onAnswer(status: number): void {
     this.lastActiveMs = this.options.nowMs();
