@@ -335,14 +335,41 @@ describe('a wrong request is reset, and others of its connection go on:', () => 
     expect(client.frames(GOAWAY)).toEqual([]);
   });
 
-  it('when 64 others are open', async () => {
+  it('when 100 others are open', async () => {
     const client = await connectClient();
-    for (let n = 0; n <= 64; n++)
-      client.send(http2Frame(HEADERS, END_HEADERS, 2 * n + 1, POST_HEADERS));
+    client.send(open(0, 101));
     await settled(client);
     expect(
       client.frames(RST_STREAM).map(({ stream, payload }) => [stream, codeOf(payload)]),
-    ).toEqual([[129, 7]]);
+    ).toEqual([[201, 7]]);
+  });
+});
+
+/** Requests without their body. */
+const open = (before: number, count: number): Uint8Array =>
+  concat(
+    ...Array.from({ length: count }, (_, n) =>
+      http2Frame(HEADERS, END_HEADERS, 2 * (before + n) + 1, POST_HEADERS),
+    ),
+  );
+
+describe('a client with too many open requests', () => {
+  it('keeps its connection when it did not know the limit', async () => {
+    const client = await connectClient();
+    client.send(open(0, 400));
+    await settled(client);
+    expect(client.frames(RST_STREAM)).toHaveLength(300);
+    expect(client.frames(GOAWAY)).toEqual([]);
+  });
+
+  it.each([
+    ['when it knows the limit', concat(http2Frame(SETTINGS, ACK, 0, NONE), open(0, 400))],
+    ['when it never acknowledges the limit', open(0, 1_600)],
+  ])('loses its connection %s', async (_what, bytes) => {
+    const client = await connectClient();
+    client.send(bytes);
+    await client.closed;
+    expect(client.frames(GOAWAY).map(({ payload }) => codeOf(payload))).toEqual([CALM]);
   });
 });
 

@@ -19,8 +19,10 @@ import { HpackDecoder, MAX_BLOCK_BYTES, MAX_TABLE_BYTES } from './hpack.js';
 import { Http2Stream } from './http2-stream.js';
 import { RequestFields } from './request-fields.js';
 
-/** Open requests of one connection. One more is refused. */
-const MAX_STREAMS = 64;
+/** Open requests of one connection; one more is refused. RFC 9113 §6.5.2 recommends at least so many. */
+const MAX_STREAMS = 100;
+/** Of so many first requests, a client may not know yet that they are too many. */
+const MAX_EARLY_REQUESTS = 1_000;
 /** From the headers of a request until its answer has left. */
 const REQUEST_MS = 10_000;
 /** Memory of an open request beside its headers, its body and its answer, about. */
@@ -52,6 +54,8 @@ export class Http2Connection implements Input {
   readonly client: ClientAddress;
   private isQueued = false;
   private hasSettings = false;
+  /** The client has acknowledged our settings. */
+  private knowsSettings = false;
   /** No new requests are taken. */
   private isEnding = false;
   private isOver = false;
@@ -236,7 +240,7 @@ export class Http2Connection implements Input {
     // It was reset or answered while these trailers were on their way, or it comes after the end.
     if (id <= this.lastStream || this.isEnding) return true;
     this.lastStream = id;
-    if (this.streams.size >= MAX_STREAMS) return this.refuse(id, ErrorCode.refusedStream);
+    if (this.streams.size >= MAX_STREAMS) return this.refuseExcess(id);
     if (fields.isTooLarge) return this.refuse(id, ErrorCode.enhanceYourCalm);
     if (!fields.isRequest) return this.refuse(id, ErrorCode.protocol);
     return this.open(id, isEnd);
@@ -322,7 +326,10 @@ export class Http2Connection implements Input {
     if (stream !== 0) return this.fail(ErrorCode.protocol);
     const isAck = this.reader.has(Flag.ack);
     if (isAck ? length > 0 : length % SETTING_BYTES > 0) return this.fail(ErrorCode.frameSize);
-    if (isAck) return this.hasSettings || this.fail(ErrorCode.protocol);
+    if (isAck) {
+      this.knowsSettings = true;
+      return this.hasSettings || this.fail(ErrorCode.protocol);
+    }
     if (length > MAX_SETTINGS * SETTING_BYTES) return this.fail(ErrorCode.enhanceYourCalm);
     for (let at = start; at < end && !this.isOver; at += SETTING_BYTES) {
       this.set(input.readUInt16BE(at), input.readUInt32BE(at + 2));
@@ -411,6 +418,14 @@ export class Http2Connection implements Input {
   private reset(stream: Http2Stream, code: ErrorCode): void {
     this.forget(stream);
     this.refuse(stream.id, code);
+  }
+
+  /** That is no glitch of a client that did not know the limit. @returns that this was work */
+  private refuseExcess(id: number): boolean {
+    const isEarly = !this.knowsSettings && id < 2 * MAX_EARLY_REQUESTS;
+    if (!isEarly) return this.refuse(id, ErrorCode.refusedStream);
+    this.frames.reset(id, ErrorCode.refusedStream);
+    return true;
   }
 
   /** @returns that this was work */
