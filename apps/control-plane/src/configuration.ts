@@ -222,7 +222,7 @@ export const SCHEMA = {
     default: '20000',
   }),
   CATALOGUE_SOURCE_TIMEOUT_MS: integer(1_000, 86_400_000, {
-    description: 'Longest time to read one source.',
+    description: 'Longest time to read a source from one place. Each of its mirrors has as long.',
     default: '600000',
   }),
   CATALOGUE_SOURCE_LIMIT: byteSize({

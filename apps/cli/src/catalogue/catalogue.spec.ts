@@ -323,6 +323,15 @@ describe('catalogue diff', () => {
     expect(out.join()).not.toContain('secret.example');
   });
 
+  it('refuses an image that was damaged', async () => {
+    const bytes = await readFile(file(before));
+    bytes[bytes.length >> 1] ^= 1;
+    await writeFile(file('damaged'), bytes);
+    expect((await run('diff', file('damaged'), file(after))).errors).toEqual([
+      expect.stringMatching(/^weir: .*checksum/),
+    ]);
+  });
+
   it('refuses what is no image, and a file that is not there', async () => {
     const list = file('gambling.txt');
     expect(await run('diff', list, file(after))).toMatchObject({

@@ -1,4 +1,5 @@
 import {
+  CatalogueImage,
   type Definition,
   disableSet,
   enableSet,
@@ -73,6 +74,8 @@ export async function diffImages(
       const { code, message } = error as NodeJS.ErrnoException;
       throw new Failure(`${place} cannot be read: ${code ?? message}`);
     });
+    // It checks the sum of the bytes, and whether they were made with this key.
+    CatalogueImage.open(bytes, key);
     return inMemory(bytes);
   };
   const before = await open(newer === undefined ? undefined : image);

@@ -549,6 +549,33 @@ describe('CatalogueUpdater', () => {
     expect(await registry.metrics()).toContain('weir_catalogue_category_domains{category="12"} 1');
   });
 
+  it('records what a server says also when that has control characters', async () => {
+    lists.serve('/a', (_request, { socket }) => socket?.end('HTTP/1.1 500 No\0thing\r\n\r\n'));
+    await define(url('/a'));
+    await startUpdater();
+    await updater.refreshUrls(NEVER);
+    expect(await errorOf(`${lists.url}/a`)).toBe('answered 500 No thing');
+  });
+
+  it('requests what becomes due while another list takes long', async () => {
+    const slow = Promise.withResolvers<null>();
+    lists.serve(
+      '/slow',
+      (_request, response) => void slow.promise.then(() => response.end('b.example')),
+    );
+    lists.serve('/feed', ['a.example']);
+    await define(url('/slow'), url('/feed'));
+    await startUpdater();
+    const refreshing = updater.refreshUrls(NEVER, 50);
+    const requests = () => lists.requests.filter(({ path }) => path === '/feed').length;
+    await expect.poll(requests).toBe(1);
+    await expect.poll(() => errorOf(`${lists.url}/feed`)).toBeNull();
+    await later(7_200);
+    await expect.poll(requests).toBe(2);
+    slow.resolve(null);
+    await refreshing;
+  });
+
   it('aborts a download when it is stopped', async () => {
     lists.serve('/a', () => undefined);
     await define(url('/a'));

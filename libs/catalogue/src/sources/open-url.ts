@@ -97,7 +97,7 @@ function decoded(text: string): string {
 
 function checkAnswer(response: Response, maxBytes: number): void {
   if (response.status !== 200) {
-    const text = response.statusText.slice(0, MAX_STATUS_TEXT);
+    const text = response.statusText.slice(0, MAX_STATUS_TEXT).replaceAll(/\p{Cc}/gu, ' ');
     throw new CatalogueError(`answered ${response.status} ${text}`.trimEnd());
   }
   if (Number(response.headers.get('content-length')) > maxBytes) {

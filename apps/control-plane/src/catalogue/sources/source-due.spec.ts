@@ -50,6 +50,11 @@ describe('isDue', () => {
     expect(isDue(source(HOUR_MS), state(HOUR_MS), [])).toBe(true);
   });
 
+  it('is true after a clock that was ahead was set right', () => {
+    expect(isDue(source(HOUR_MS), state(-1_000 * HOUR_MS), [])).toBe(true);
+    expect(isDue(source(HOUR_MS), state(-1_000 * HOUR_MS, 7), [])).toBe(true);
+  });
+
   it('is true each time for a URL without an interval, but 30 s after a failure', () => {
     expect(isDue(source(null), state(0), [])).toBe(true);
     expect(isDue(source(null), state(29_999, 9), [])).toBe(false);

@@ -175,8 +175,9 @@ export async function recordHeld(
   return rows[0].isHeld;
 }
 
+/** Without control characters: PostgreSQL stores no NUL, and a server may have sent some. */
 function shortened(problem: string | null): string | null {
-  return problem?.slice(0, MAX_ERROR_LENGTH) ?? null;
+  return problem?.slice(0, MAX_ERROR_LENGTH).replaceAll(/\p{Cc}/gu, ' ') ?? null;
 }
 
 /** The lists that nobody has accepted yet, by name, and why they are held. */

@@ -1,6 +1,5 @@
 import { type Grant, MAX_DOMAIN_HASH, MAX_ID, MAX_UNTIL, RuleVerdict } from '@weir/config-model';
 import { Example, type Json } from '../../http/validation/dto.js';
-import { throwIfFaults } from '../../http/validation/fault.js';
 import {
   InPlaceOf,
   IntegerParameter,
@@ -9,6 +8,7 @@ import {
   IsText,
   IsTime,
   Optional,
+  RequiredWithout,
 } from '../../http/validation/rules.js';
 import { IsNormalisedDomain } from '../domain-lists/domain-check.js';
 import { IsUntil, toSeconds, toTimeText } from '../orders/order.dto.js';
@@ -24,7 +24,7 @@ export class GrantDto {
   @IsRuleStatus() verdict!: RuleStatus;
 
   /** How long it holds. Either this or `until` is required. */
-  @Optional() @IsInteger(1, MAX_DAYS * 24 * 60) minutes?: number;
+  @RequiredWithout('until') @IsInteger(1, MAX_DAYS * 24 * 60) minutes?: number;
   @Optional() @InPlaceOf('minutes') @IsUntil(MAX_DAYS) until?: string;
 }
 
@@ -69,15 +69,11 @@ export class StoredGrantDto {
   @IsTime() until!: string;
 }
 
-/** @throws InvalidRequestError when it has no end. */
 export function toGrant(
   profileId: number,
   { domain, verdict, minutes, until }: GrantDto,
   hash: (domain: string) => number,
 ): Grant {
-  const msg = 'Either minutes or until is required';
-  const isEndless = minutes === undefined && until === undefined;
-  throwIfFaults(isEndless ? [{ loc: ['body', 'minutes'], msg, type: 'missing' }] : []);
   const end =
     until === undefined ? Math.floor(Date.now() / 1_000) + (minutes ?? 0) * 60 : toSeconds(until);
   return { profileId, domainHash: hash(domain), verdict: RuleVerdict[verdict], until: end };

@@ -153,6 +153,11 @@ describe('grants', () => {
     expect([answer.status, faultsOf(answer)]).toEqual([422, [fault]]);
   });
 
+  it('are refused with all that is wrong', async () => {
+    const faults = ['body.domain: missing', 'body.minutes: missing', 'body.verdict: missing'];
+    expect(faultsOf(await post({}))).toEqual(faults);
+  });
+
   it('name no domain in the database and in the log', async () => {
     await post(allow('secret.example'));
     const stored = await harness.sql('SELECT to_jsonb(domain_grant) FROM domain_grant');

@@ -155,6 +155,11 @@ deep                 CNAME .
     await expectNames(below, 'rpz', ['www.bank.co.uk']);
   });
 
+  it('takes relative owners as names in the zone that the SOA record names', async () => {
+    const list = 'rpz.example. 60 IN SOA a. b. 1 2 3 4 5\n IN NS a.\na.example CNAME .\n@ NS a.';
+    await expectNames(list, 'rpz', ['a.example']);
+  });
+
   it('takes the name of the zone from the SOA record', async () => {
     const list = 'rpz.example. 60 IN SOA a. b. 1 2 3 4 5\na.example.rpz.example. CNAME .';
     await expectNames(list, 'rpz', ['a.example']);

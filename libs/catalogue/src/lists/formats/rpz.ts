@@ -102,6 +102,8 @@ export class RpzFormat implements LineFormat {
     if (type === undefined) entries.invalid('a record without a type');
     else if (type === 'SOA') {
       this.soaRecords++;
+      // The origin of a zone file is its zone (RFC 1035 §5.1). Owners behind the first record may rely on it.
+      if (this.origin === null && owner !== '') this.origin = owner;
       this.zone = this.origin === null && owner === '' ? null : owner;
     } else if (type === 'NS') return;
     else if (type === 'CNAME' && target !== undefined && BLOCKING.has(target.toLowerCase())) {
