@@ -391,6 +391,24 @@ describe('the change feed over a real Redis', () => {
     await observer.stop();
   });
 
+  it('counts one that starts from its disk before it has caught up', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-behind-'));
+    const { follower } = await follow({ folder });
+    await write(log.commit(1, 1));
+    await follower.stop();
+    log.commit(2, 1);
+    isUnreachable = true;
+    const again = await follow({ folder, waits: false });
+    await expect.poll(() => publisher.followers().length, { timeout: WAIT_MS }).toBe(1);
+    const change = log.commit(3, 1);
+    await publisher.publish([change]);
+    expect(await publisher.waitApplied(change, 100)).toEqual({ applied: 0, total: 1 });
+    isUnreachable = false;
+    expect(await publisher.waitApplied(change, WAIT_MS)).toEqual({ applied: 1, total: 1 });
+    await again.follower.stop();
+    rmSync(folder, { recursive: true });
+  });
+
   it('says so when two live resolvers claim one name, and counts both', async () => {
     const warnings: string[] = [];
     const observer = new ChangePublisher({
@@ -529,6 +547,27 @@ describe('the change feed over a real Redis', () => {
     log.commit(2, 1);
     await caughtUp(target);
     expect(follower.counters.loads.failed).toBe(1);
+  });
+
+  it('never goes back to an older revision when the feed API refuses the changes and sends snapshots', async () => {
+    for (let id = 1; id <= 3; id++) log.commit(id, 1);
+    const { follower, target } = await follow();
+    const late = log.currentHead();
+    await write(log.commit(10, 2));
+    await write(log.commit(11, 2));
+    const begun = target.digestsInForce.length;
+    log.refusesChanges = true;
+    const redis = new Redis(inject('redisUrl'));
+    await say(redis, 'head', headMessage(late));
+    await expect.poll(() => follower.counters.loads.failed, { timeout: WAIT_MS }).toBe(2);
+    redis.disconnect();
+    const { digest } = log.currentHead();
+    expect(new Set(target.digestsInForce.slice(begun))).toEqual(new Set([digest]));
+    // Changes do not wait for the end of a pause, which is two seconds by now.
+    await expect.poll(() => follower.counters.feedFailures, { timeout: WAIT_MS }).toBe(8);
+    const startedMs = performance.now();
+    for (let id = 20; id < 25; id++) await write(log.commit(id, 1));
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
   });
 
   it('waits, and loads no snapshot, while the feed API answers that it is unavailable', async () => {

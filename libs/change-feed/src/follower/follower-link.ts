@@ -86,6 +86,8 @@ export class FollowerLink {
   predecessor: string | null = null;
   private readonly pace = new AcknowledgementPace(() => void this.send('publish'));
   private heartbeatTimer: NodeJS.Timeout | undefined;
+  /** The first attempt to reach Redis with commands, and to learn its time. */
+  private connecting: Promise<void> = Promise.resolve();
   private lastMessageMs = performance.now();
   private readonly reportVersion: ReportVersion;
 
@@ -107,10 +109,8 @@ export class FollowerLink {
       this.subscriber.on('ready', () => void this.subscribe().then(resolve));
       this.subscriber.once('error', () => resolve());
     });
-    await Promise.all([
-      startConnecting(this.commands, this.clock.asked),
-      startConnecting(this.subscriber, subscribed),
-    ]);
+    this.connecting = startConnecting(this.commands, this.clock.asked);
+    await Promise.all([this.connecting, startConnecting(this.subscriber, subscribed)]);
     // A Redis that comes back may have lost the lease.
     this.commands.on('ready', () => this.renewLease());
     this.heartbeatTimer = setInterval(() => this.onHeartbeat(), HEARTBEAT_MS);
@@ -142,6 +142,8 @@ export class FollowerLink {
    * killed. Resolves when Redis has it.
    */
   async announce(inForce: Head): Promise<void> {
+    // The other connection may have been quicker, and have led here.
+    await this.connecting;
     this.inForce = inForce;
     await this.send('set');
     if (this.predecessor !== null) await this.send('del', this.predecessor);

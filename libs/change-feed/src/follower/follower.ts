@@ -1,5 +1,4 @@
 import type { Change, Head } from '@weir/config-model';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FeedClient } from '../client/feed-client.js';
 import { FeedError } from '../client/feed-requests.js';
 import type { ConfigurationStore } from '../disk/configuration-store.js';
@@ -13,6 +12,7 @@ import type {
   FollowerCounters,
   FollowerEffect,
   FollowerEvent,
+  FollowerPhase,
   LoadCause,
 } from './machine/follower-state.js';
 import {
@@ -28,6 +28,9 @@ const POLL_MS = 100;
 const LEAST_AWAIT_MS = 50;
 /** Followers wait differently long, so that they do not ask all at once. */
 const AWAIT_JITTER_MS = 200;
+
+/** The phases during which other callbacks run. */
+const RESTING: readonly FollowerPhase[] = ['starting', 'idle', 'awaiting', 'retrying'];
 
 export interface FollowerOptions extends Omit<FollowerLinkOptions, 'onEvent'> {
   /** Owned by the follower, which closes it when it stops. */
@@ -51,8 +54,8 @@ export class Follower {
   private readonly configuration: PersistedConfiguration;
   private readonly snapshots: SnapshotLoader;
   private readonly spans: ChangeSpans;
-  /** Ends a pause. */
-  private readonly stopping = new AbortController();
+  private isStopping = false;
+  private pausing: NodeJS.Timeout | undefined;
   private awaiting: NodeJS.Timeout | undefined;
   private unacknowledged: Head | null = null;
   private readonly atHead = Promise.withResolvers<undefined>();
@@ -83,7 +86,7 @@ export class Follower {
   async start(): Promise<void> {
     this.restoring = this.restore();
     await this.restoring;
-    if (this.stopping.signal.aborted) return;
+    if (this.isStopping) return;
     await this.link.start();
     this.handle({ type: 'started' });
     await this.atHead.promise;
@@ -92,7 +95,8 @@ export class Follower {
 
   /** Removes the lease, so that no write waits for this follower, and ends. */
   async stop(): Promise<void> {
-    this.stopping.abort();
+    this.isStopping = true;
+    clearTimeout(this.pausing);
     clearTimeout(this.awaiting);
     this.handle({ type: 'stop' });
     this.options.feed.close();
@@ -156,9 +160,7 @@ export class Follower {
     const { machine } = this;
     const before = machine.phase;
     const effects = machine.handle(event);
-    // Other callbacks ran while the follower was idle.
-    if (before === 'idle' || before === 'starting' || before === 'awaiting')
-      this.yielder = new Yielder();
+    if (RESTING.includes(before)) this.yielder = new Yielder();
     for (const effect of effects) this.carryOut(effect);
     if (machine.isCaughtUp) this.atHead.resolve(undefined);
     if (machine.phase === 'stopped') this.stopped.resolve(undefined);
@@ -175,9 +177,9 @@ export class Follower {
       case 'announce':
         return this.runStep(() => this.announce(effect.inForce));
       case 'yield':
-        return this.resumeAfter(this.yielder.yieldIfDue());
+        return this.yieldIfDue();
       case 'pause':
-        return this.resumeAfter(this.pause(effect.failures));
+        return this.pause(effect.failures);
       case 'await':
         return this.awaitChanges();
       case 'acknowledge':
@@ -198,15 +200,15 @@ export class Follower {
       .then((event) => this.handle(event));
   }
 
-  private resumeAfter(pause: Promise<void>): void {
-    void pause.then(() => this.handle({ type: 'resumed' }));
+  private yieldIfDue(): void {
+    void this.yielder.yieldIfDue().then(() => this.handle({ type: 'resumed' }));
   }
 
-  private async pause(failures: number): Promise<void> {
-    const { signal } = this.stopping;
+  private pause(failures: number): void {
+    clearTimeout(this.pausing);
     const delayMs = retryDelayMs(failures, Math.random());
     const pauseMs = Math.max(this.snapshots.takeRetryAfterMs(), delayMs);
-    await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+    this.pausing = setTimeout(() => this.handle({ type: 'retried' }), pauseMs);
   }
 
   /**
@@ -228,7 +230,7 @@ export class Follower {
 
   private async load(cause: LoadCause, atLeast: number): Promise<FollowerEvent> {
     const startedMs = performance.now();
-    const head = await this.snapshots.load(atLeast);
+    const head = await this.snapshots.load(atLeast, this.machine.inForce);
     return this.loaded(cause, head, startedMs);
   }
 

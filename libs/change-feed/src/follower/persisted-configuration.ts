@@ -1,5 +1,5 @@
 import { type Change, type Head, type LogPoint, RowError } from '@weir/config-model';
-import { type SnapshotPart, NEW_SNAPSHOT } from '../protocol/protocol.js';
+import { NEW_SNAPSHOT, type Position, type SnapshotPart } from '../protocol/protocol.js';
 import { PartsWithHead } from '../protocol/snapshot-stream.js';
 import type { FeedLogger } from '../runtime/runtime.js';
 import type { ConfigurationStore, Recording } from '../disk/configuration-store.js';
@@ -143,6 +143,24 @@ export class PersistedConfiguration {
   }
 }
 
+/** A new snapshot that is older than what is in force. */
+class OlderSnapshotError extends Error {}
+
+/** The parts of a snapshot. @throws OlderSnapshotError when it has an earlier revision of this lineage. */
+async function* notBefore(
+  { lineage, revision }: Position,
+  parts: AsyncIterable<SnapshotPart>,
+): AsyncGenerator<SnapshotPart> {
+  for await (const part of parts) {
+    if (part.type === 'head' && part.lineage === lineage && part.revision < revision) {
+      throw new OlderSnapshotError(
+        `the snapshot of revision ${part.revision} is older than revision ${revision}`,
+      );
+    }
+    yield part;
+  }
+}
+
 export class SnapshotLoader {
   /** The last snapshot was damaged or wrong. The feed API keeps its snapshots, so it would send the same again. */
   private wasUnusable = false;
@@ -153,18 +171,29 @@ export class SnapshotLoader {
     private readonly configuration: Pick<PersistedConfiguration, 'load'>,
   ) {}
 
-  /** Puts a snapshot in force that has at least this revision. */
-  async load(atLeast: number): Promise<Head> {
+  /**
+   * Puts a snapshot in force that has at least this revision. An older one of the same log follows only when the feed
+   * API was asked for a revision: then it knows that the log was set back.
+   */
+  async load(atLeast: number, inForce: Head | null): Promise<Head> {
     try {
-      const parts = this.feed.snapshot(this.wasUnusable ? NEW_SNAPSHOT : atLeast);
-      const head = await this.configuration.load(parts);
+      const head = await this.configuration.load(this.open(atLeast, inForce));
       this.wasUnusable = false;
       return head;
     } catch (error) {
       if (error instanceof FeedError) this.retryAfterMs = error.retryAfterMs;
       else if (error instanceof RowError) this.wasUnusable = true;
+      else if (error instanceof OlderSnapshotError) this.wasUnusable = false;
       throw error;
     }
+  }
+
+  private open(atLeast: number, inForce: Head | null): AsyncIterable<SnapshotPart> {
+    if (!this.wasUnusable) return this.feed.snapshot(atLeast);
+    const parts = this.feed.snapshot(NEW_SNAPSHOT);
+    if (inForce === null) return parts;
+    const { lineage, revision } = inForce;
+    return notBefore({ lineage, revision: Math.min(atLeast, revision) }, parts);
   }
 
   /** The least pause after the load that has failed, as the feed API has asked for; 0 when asked again. */

@@ -266,7 +266,7 @@ export class ChangePublisher {
       const { id, name, kind, inForce, feedVersion } = state;
       // Writes wait for a follower of any version: `inForce` means the same in all.
       if (feedVersion !== FEED_VERSION) this.reportVersion(feedVersion, { follower: id, kind });
-      const judgement = this.claims.judge(state);
+      const judgement = this.claims.judge(state, !this.registry.has(id));
       this.registry.update(state, performance.now(), judgement);
       if (inForce !== null) this.onRevision(inForce.revision);
       if (judgement === 'unknown') void this.claims.resolveDoubts();

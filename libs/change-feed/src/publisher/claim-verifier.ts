@@ -50,7 +50,10 @@ export class KnownPoints {
    * What followers have said about revisions newer than all that is known here, by key. Each has a number. The
    * log has such a revision, or had it and has lost it: a read of the head that begins later tells.
    */
-  private readonly claims = new Map<string, Claim & { readonly number: number }>();
+  private readonly claims = new Map<
+    string,
+    Claim & { readonly number: number; readonly isFirst: boolean }
+  >();
   private claimsMade = 0;
   /** Keys of revisions that the log has had and has lost. */
   private readonly lost = new Set<string>();
@@ -102,20 +105,25 @@ export class KnownPoints {
     return isSetBack;
   }
 
-  /** @param inForce what a follower says */
-  judge({ lineage, revision, digest }: Head, nowMs: number): Judgement {
+  /**
+   * @param inForce what a follower says. @param isFirst it says something for the first time: it may come from a disk
+   * with commits that were lost long ago
+   */
+  judge({ lineage, revision, digest }: Head, nowMs: number, isFirst = false): Judgement {
     if (lineage !== this.lineage) return 'right';
     const isAhead = revision > this.newest;
-    if (this.lost.has(keyOf({ revision, digest }))) return 'wrong';
-    if (isAhead) this.claim({ revision, digest });
-    if (this.isInDoubt || (isAhead && nowMs < this.strictUntilMs)) return 'unknown';
+    const key = keyOf({ revision, digest });
+    if (this.lost.has(key)) return 'wrong';
+    if (isAhead) this.claim(key, { revision, digest }, isFirst);
+    const isStrict = nowMs < this.strictUntilMs || this.claims.get(key)?.isFirst === true;
+    if (this.isInDoubt || (isAhead && isStrict)) return 'unknown';
     const known = this.digests.get(revision);
     return known === undefined || digest === known ? 'right' : 'wrong';
   }
 
-  private claim(claim: Claim): void {
-    const key = keyOf(claim);
-    if (!this.claims.has(key)) this.claims.set(key, { ...claim, number: ++this.claimsMade });
+  private claim(key: string, claim: Claim, isFirst: boolean): void {
+    if (this.claims.has(key)) return;
+    this.claims.set(key, { ...claim, number: ++this.claimsMade, isFirst });
   }
 
   /**
@@ -194,8 +202,9 @@ export class ClaimVerifier {
     if (this.isInDoubt) void this.resolveDoubts();
   }
 
-  judge({ inForce }: FollowerState): Judgement {
-    return inForce === null ? 'right' : this.points.judge(inForce, performance.now());
+  /** @param isFirst as of `KnownPoints.judge` */
+  judge({ inForce }: FollowerState, isFirst = false): Judgement {
+    return inForce === null ? 'right' : this.points.judge(inForce, performance.now(), isFirst);
   }
 
   async readHead(): Promise<Head> {

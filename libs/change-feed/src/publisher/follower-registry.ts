@@ -178,6 +178,11 @@ export class FollowerRegistry {
     return this.applied(position);
   }
 
+  /** Whether this follower is alive. */
+  has(id: string): boolean {
+    return this.followers.has(id);
+  }
+
   /** The live followers. */
   states(): readonly FollowerState[] {
     return Array.from(this.followers.values(), ({ state }) => state);

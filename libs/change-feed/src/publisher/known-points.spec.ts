@@ -34,6 +34,17 @@ describe('KnownPoints', () => {
     expect(points.judge(head(105), LATER)).toBe('right');
   });
 
+  it('asks for the head when a follower is ahead of it that was not known before', () => {
+    const begun = points.beginRead();
+    expect(points.judge(head(105, 'lost'), LATER, true)).toBe('unknown');
+    // A read that had begun before says nothing about it.
+    points.read(head(104), begun, LATER);
+    expect(points.judge(head(105, 'lost'), LATER)).toBe('unknown');
+    read(head(104));
+    expect(points.judge(head(105, 'lost'), LATER)).toBe('wrong');
+    expect(points.judge(head(104), LATER, true)).toBe('right');
+  });
+
   it('does not check the points of another lineage', () => {
     expect(points.judge(head(100, 'b', OTHER), LATER)).toBe('right');
   });

@@ -129,6 +129,12 @@ describe('KeptSnapshots', () => {
     expect([await revisionFor(NEW_SNAPSHOT), source.snapshotsRead]).toEqual([5, 3]);
   });
 
+  it('is not sent to a follower at the head, however young it is, when it is older', async () => {
+    await revisionFor(0);
+    source.commit(6, 1);
+    expect([await revisionFor(7), await revisionFor(7), source.snapshotsRead]).toEqual([6, 6, 2]);
+  });
+
   it('is made once for all followers of a log that was set back behind them', async () => {
     await revisionFor(0);
     nowMs += 20_000;

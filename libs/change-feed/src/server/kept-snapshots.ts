@@ -106,12 +106,13 @@ export class KeptSnapshots {
   }
 
   private reaches(snapshot: KeptSnapshot, atLeast: number, head: Head): boolean {
-    // It asks for more than there is: the log was set back, or the last snapshot did not do.
-    if (atLeast > head.revision) {
+    // A follower at the head asks for the next revision. If one asks for more, the log was set back behind it, or the
+    // last snapshot did not do.
+    if (atLeast > head.revision + 1) {
       const isRecent = this.nowMs() - snapshot.madeMs < DOUBTED_MS;
       return isRecent || (atLeast < NEW_SNAPSHOT && snapshot.head.revision === head.revision);
     }
-    return snapshot.head.revision >= atLeast;
+    return snapshot.head.revision >= Math.min(atLeast, head.revision);
   }
 
   /** How often the window has passed since it was made. What is at the head is never too old. */

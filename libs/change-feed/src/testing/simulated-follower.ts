@@ -9,7 +9,7 @@ import { digestOf, type SimulatedLog } from './simulated-log.js';
 
 type Step = Extract<
   FollowerEffect,
-  { type: 'load' | 'apply' | 'fetch' | 'announce' | 'yield' | 'pause' | 'await' }
+  { type: 'load' | 'apply' | 'fetch' | 'announce' | 'yield' | 'await' }
 >;
 
 /**
@@ -24,11 +24,12 @@ export class SimulatedFollower {
   acknowledged: Head | null = null;
   private step: Step | null = null;
   private isNextApplyWrong = false;
+  private isPausing = false;
 
   constructor(private readonly log: SimulatedLog) {}
 
   get isStepUnderWay(): boolean {
-    return this.step !== null;
+    return this.step !== null || this.isPausing;
   }
 
   handle(event: FollowerEvent): void {
@@ -52,7 +53,7 @@ export class SimulatedFollower {
   succeed(): void {
     const { step } = this;
     this.step = null;
-    if (step === null) return;
+    if (step === null) return this.endPause();
     switch (step.type) {
       case 'load':
         return this.load(step.cause, step.atLeast);
@@ -69,7 +70,14 @@ export class SimulatedFollower {
     }
   }
 
-  /** Ends the step that is under way with a failure. A pause, a wait and an announcement cannot fail. */
+  /** Ends the pause after a failed step, whatever is under way. */
+  endPause(): void {
+    if (!this.isPausing) return;
+    this.isPausing = false;
+    this.handle({ type: 'retried' });
+  }
+
+  /** Ends the step that is under way with a failure. A wait and an announcement cannot fail. */
   fail(kind: FailureKind): void {
     const type = this.step?.type;
     if (type !== 'load' && type !== 'apply' && type !== 'fetch') return;
@@ -109,9 +117,11 @@ export class SimulatedFollower {
       case 'apply':
       case 'fetch':
       case 'yield':
-      case 'pause':
       case 'await':
         return this.begin(effect);
+      case 'pause':
+        this.isPausing = true;
+        return;
       case 'announce':
         this.acknowledge(effect.inForce);
         return this.begin(effect);

@@ -58,6 +58,7 @@ const COMMANDS: fc.Arbitrary<Command>[] = [
   STEPS_BACK.map((steps) => command(`set back ${steps}`, (log) => log.setBack(steps))),
   STEPS_BACK.map((steps) => command(`restore ${steps}`, (log) => log.restore(steps))),
   onFollower('messages missed', (follower) => follower.handle({ type: 'messagesMissed' })),
+  onFollower('end pause', (follower) => follower.endPause()),
   onFollower('corrupt next apply', (follower) => follower.corruptNextApply()),
 ];
 

@@ -36,6 +36,7 @@ const loaded = (revision: number): FollowerEvent => ({
 });
 const applied = (revision: number): FollowerEvent => ({ type: 'applied', point: head(revision) });
 const RESUMED: FollowerEvent = { type: 'resumed' };
+const RETRIED: FollowerEvent = { type: 'retried' };
 const AWAITED: FollowerEvent = { type: 'awaited' };
 const START: FollowerEvent[] = [{ type: 'started' }, loaded(5), RESUMED];
 
@@ -57,6 +58,11 @@ describe('FollowerMachine', () => {
     const { loads, ...others } = machine.counters;
     return { ...others, ...loads };
   };
+  const refuseThrice = () => {
+    atRest();
+    after({ type: 'messagesMissed' }, failed('refused'), RETRIED, failed('refused'), RETRIED);
+    return after(failed('refused'));
+  };
   const atRest = () => after(...START, { type: 'announced' }, RESUMED, fetched(5), RESUMED);
 
   beforeEach(() => {
@@ -73,6 +79,14 @@ describe('FollowerMachine', () => {
     const fromDisk: FollowerEvent = { type: 'loaded', cause: 'disk', head: head(5) };
     expect(after(fromDisk)).toEqual(['starting', 'disk', 'acknowledge']);
     expect(after({ type: 'started' })).toEqual(['announcing', 'announce']);
+  });
+
+  it('announces what was on the disk before it catches up, because it may be answering somebody', () => {
+    const fromDisk: FollowerEvent = { type: 'loaded', cause: 'disk', head: head(5) };
+    after(fromDisk, { type: 'messagesMissed' });
+    expect(after(changeReceived(6))).toEqual(['announcing']);
+    expect(after({ type: 'announced' }, RESUMED)).toEqual(['applying', 'apply']);
+    expect(machine.isCaughtUp).toBe(false);
   });
 
   it('fetches what was committed before it was announced', () => {
@@ -199,40 +213,58 @@ describe('FollowerMachine', () => {
     atRest();
     const retried = ['retrying', 'feedFailures', 'log', 'pause'];
     expect(after({ type: 'messagesMissed' }, failed('unavailable'))).toEqual(retried);
-    expect(after(RESUMED)).toEqual(['fetching', 'fetch']);
+    expect(after(RETRIED)).toEqual(['fetching', 'fetch']);
   });
 
   it('loads a snapshot after three refusals in a row', () => {
-    atRest();
-    after({ type: 'messagesMissed' }, failed('refused'), RESUMED, failed('refused'), RESUMED);
-    expect(after(failed('refused'), RESUMED)).toEqual(['loading', 'load']);
+    refuseThrice();
+    expect(after(RETRIED)).toEqual(['loading', 'load']);
     expect(machine.load).toBe('failed');
+  });
+
+  it('pauses for longer and longer while the changes are refused, although snapshots can be loaded', () => {
+    refuseThrice();
+    after(RETRIED, { ...loaded(5), cause: 'failed' } as FollowerEvent, RESUMED);
+    expect([machine.phase, machine.failures]).toEqual(['fetching', 3]);
+    after(failed('refused'), RETRIED, fetched(5));
+    expect(machine.failures).toBe(0);
+  });
+
+  it('applies at once what comes during a pause, and then goes on with the pause', () => {
+    refuseThrice();
+    expect(after(changeReceived(6))).toEqual(['applying', 'apply']);
+    expect(after(applied(6), RESUMED)).toEqual(['retrying']);
+    expect(machine.failures).toBe(3);
+    after(changeReceived(7));
+    expect(after(RETRIED)).toEqual(['applying']);
+    expect(after(applied(7), RESUMED)).toEqual(['loading', 'load']);
   });
 
   it('loads a snapshot when the log lacks the next revision', () => {
     atRest();
     after(headReceived(8), AWAITED, fetched(8, change(7), change(8)));
-    expect(after(RESUMED)).toEqual(['loading', 'load']);
+    expect(after(RETRIED)).toEqual(['loading', 'load']);
   });
 
   it('loads a snapshot when a change could not be applied', () => {
     atRest();
     after(changeReceived(6), failed('other'));
-    expect(after(RESUMED)).toEqual(['loading', 'load']);
+    expect(after(changeReceived(6))).toEqual(['retrying']);
+    expect(after(RETRIED)).toEqual(['loading', 'load']);
   });
 
   it('loads again for the same cause after a load that failed', () => {
     atRest();
     after({ type: 'messagesMissed' }, { type: 'logPruned' }, RESUMED, failed('wrongDigest'));
-    expect(after(RESUMED)).toEqual(['loading', 'load']);
+    expect(after(RETRIED)).toEqual(['loading', 'load']);
     expect(machine.load).toBe('pruned');
   });
 
   it('pauses for longer after each failure, until a step succeeds', () => {
     const failures = () => machine.failures;
-    after({ type: 'started' }, failed('unavailable'), RESUMED, failed('unavailable'));
+    after({ type: 'started' }, failed('unavailable'), RETRIED, failed('unavailable'));
     expect(failures()).toBe(2);
-    after(RESUMED, loaded(5));
+    after(RETRIED, loaded(5));
     expect(failures()).toBe(0);
   });
 

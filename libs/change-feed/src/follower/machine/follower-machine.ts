@@ -22,7 +22,7 @@ const EXPECTED: Partial<Record<FollowerEvent['type'], readonly FollowerPhase[]>>
   overtaken: ['fetching', 'stopping'],
   announced: ['announcing', 'stopping'],
   failed: [...STEPS, 'stopping'],
-  resumed: ['yielding', 'retrying', 'stopped'],
+  resumed: ['yielding', 'stopped'],
 };
 
 /** How many refusals of the feed API in a row lead to a snapshot. */
@@ -43,7 +43,7 @@ export class FollowerMachine {
   head: Head | null = null;
   /** The load that is under way, or that the next step must be. */
   load: LoadCause | null = null;
-  /** How many steps in a row have failed. */
+  /** How many steps have failed since the feed API last helped, or since nothing was left to do. */
   failures = 0;
   /** What is in force was the newest at least once. */
   isCaughtUp = false;
@@ -55,6 +55,8 @@ export class FollowerMachine {
   private hasAwaited = false;
   /** How often in a row the feed API refused to give the changes. */
   private refusals = 0;
+  /** The pause after a failed step is not over. Only changes that come from Redis are put in force meanwhile. */
+  private isPausing = false;
   /** Changes that were received and are not in force. */
   private readonly pending = new ChangeBuffer();
   /** The digest that the change under way must lead to. */
@@ -101,6 +103,7 @@ export class FollowerMachine {
       case 'logPruned':
       case 'overtaken':
         this.refusals = 0;
+        this.failures = 0;
         // After `overtaken`, the next step applies the change that was received meanwhile.
         return this.succeed(event.type === 'logPruned' ? 'pruned' : null);
       case 'announced':
@@ -112,6 +115,10 @@ export class FollowerMachine {
         return this.failed(event.kind, event.reason);
       case 'resumed':
         if (this.phase !== 'stopped') this.begin();
+        return;
+      case 'retried':
+        this.isPausing = false;
+        if (this.phase === 'retrying') this.begin();
         return;
       case 'awaited':
         if (this.phase !== 'awaiting') return;
@@ -149,8 +156,10 @@ export class FollowerMachine {
 
   /** Begins a step if none is under way. */
   private wake(): void {
-    const isAwaited = this.phase === 'awaiting' && (this.hasNextChange || this.mustFetch);
-    if (this.phase === 'starting' || this.phase === 'idle' || isAwaited) this.begin();
+    const { phase } = this;
+    const isAwaited = phase === 'awaiting' && (this.hasNextChange || this.mustFetch);
+    const isPassable = phase === 'retrying' && this.load === null && this.hasNextChange;
+    if (phase === 'starting' || phase === 'idle' || isAwaited || isPassable) this.begin();
   }
 
   // The next step
@@ -159,10 +168,14 @@ export class FollowerMachine {
   private begin(): void {
     const { inForce, head } = this;
     if (inForce === null || this.load !== null) return this.beginLoad(this.load ?? 'start');
+    // What is in force may be answering somebody, even if it is old (decisions §10).
+    if (!this.isAnnounced) return this.enter('announcing', { type: 'announce', inForce });
     const change = this.pending.nextAfter(inForce);
     if (change) return this.apply(change);
+    if (this.isPausing) return this.enter('retrying');
     const isBehind = head !== null && head.revision > inForce.revision;
     if (this.mustFetch || (isBehind && this.hasAwaited)) {
+      if (this.refusals >= MAX_REFUSALS) return this.beginLoad('failed');
       if (isBehind) this.counters.gaps++;
       this.mustFetch = false;
       this.hasAwaited = false;
@@ -170,16 +183,18 @@ export class FollowerMachine {
       return this.enter('fetching', { type: 'fetch', inForce });
     }
     if (isBehind) return this.enter('awaiting', { type: 'await' });
-    if (!this.isAnnounced) return this.enter('announcing', { type: 'announce', inForce });
     if (head?.revision === inForce.revision && head.digest !== inForce.digest) return this.repair();
     this.isCaughtUp = true;
+    this.failures = 0;
     this.enter('idle', { type: 'recordIfDue' });
   }
 
   private beginLoad(cause: LoadCause): void {
+    if (this.isPausing) return this.enter('retrying');
     // Changes that were received before the difference was noticed may belong to another log.
     if (cause === 'digest') this.pending.clear();
     this.load = cause;
+    this.refusals = 0;
     const atLeast = leastRevision(cause, this.inForce, this.head);
     this.enter('loading', { type: 'load', cause, atLeast });
   }
@@ -198,6 +213,8 @@ export class FollowerMachine {
 
   private loaded(cause: LoadCause, inForce: Head): void {
     this.counters.loads[cause]++;
+    // The cause `failed` may last, and lead to the next load.
+    if (cause !== 'failed') this.failures = 0;
     // The head of another log says nothing about this one.
     if (this.head?.lineage !== inForce.lineage) this.head = null;
     this.moveTo(inForce);
@@ -216,6 +233,7 @@ export class FollowerMachine {
   private fetched({ head, changes }: ChangesPage): void {
     if (this.phase === 'stopping') return this.enter('stopped');
     this.refusals = 0;
+    this.failures = 0;
     const { lineage, revision } = this.base;
     if (head.lineage !== lineage) {
       this.log(
@@ -246,19 +264,13 @@ export class FollowerMachine {
       case 'applying':
         return this.fail('failed', reason);
       case 'fetching':
-        return this.fail(this.loadAfterFailedFetch(kind), reason);
+        this.mustFetch = true;
+        if (kind === 'refused') this.refusals++;
+        return this.fail(null, reason);
       default:
         // While it announces itself.
         return this.fail(null, reason);
     }
-  }
-
-  /** @returns the load that follows, if any: the feed API can be reached and has refused the changes too often. */
-  private loadAfterFailedFetch(kind: FailureKind): LoadCause | null {
-    this.mustFetch = true;
-    if (kind !== 'refused' || ++this.refusals < MAX_REFUSALS) return null;
-    this.refusals = 0;
-    return 'failed';
   }
 
   /** What is in force, during a step that needs it. */
@@ -296,7 +308,6 @@ export class FollowerMachine {
   /** A step has succeeded. @param load the load that must follow, if any */
   private succeed(load: LoadCause | null = null): void {
     if (this.phase === 'stopping') return this.enter('stopped');
-    this.failures = 0;
     this.load = load;
     this.enter('yielding', { type: 'yield' });
   }
@@ -307,6 +318,7 @@ export class FollowerMachine {
     this.counters.feedFailures++;
     this.log('warn', { reason, failures }, 'cannot follow the change log; trying again');
     this.failures++;
+    this.isPausing = true;
     this.load = load;
     this.enter('retrying', { type: 'pause', failures });
   }

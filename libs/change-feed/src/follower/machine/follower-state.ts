@@ -32,7 +32,7 @@ export type FollowerPhase =
   | 'announcing'
   /** A step has succeeded; other work of the process may run now. */
   | 'yielding'
-  /** A step has failed; the next one begins after a pause. */
+  /** A step has failed; the next one begins after a pause, or applies a change that comes meanwhile. */
   | 'retrying'
   /** A newer head is known. The changes up to it are probably on their way. */
   | 'awaiting'
@@ -71,8 +71,10 @@ export type FollowerEvent =
   | { readonly type: 'overtaken' }
   | { readonly type: 'announced' }
   | { readonly type: 'failed'; readonly kind: FailureKind; readonly reason: string }
-  /** The pause of `yielding` or `retrying` is over. */
+  /** The pause of `yielding` is over. */
   | { readonly type: 'resumed' }
+  /** The pause after a failed step is over. It may come in another phase: changes are applied meanwhile. */
+  | { readonly type: 'retried' }
   /** The wait of `awaiting` is over. It may come late, in any other phase. */
   | { readonly type: 'awaited' }
   | { readonly type: 'stop' };
@@ -85,6 +87,7 @@ export type FollowerEffect =
   | { readonly type: 'fetch'; readonly inForce: Head }
   | { readonly type: 'announce'; readonly inForce: Head }
   | { readonly type: 'yield' }
+  /** Report `retried` after a pause. It replaces an earlier `pause`. */
   | { readonly type: 'pause'; readonly failures: number }
   /** Report `awaited` after a moment, which is another one for each follower. It replaces an earlier `await`. */
   | { readonly type: 'await' }
