@@ -409,6 +409,34 @@ describe('the change feed over a real Redis', () => {
     rmSync(folder, { recursive: true });
   });
 
+  it('does not take a dead run for the one that is back when it reads its lease last', async () => {
+    const warnings: string[] = [];
+    const later = new ChangePublisher({
+      redisUrl: inject('redisUrl'),
+      deployment: DEPLOYMENT,
+      readHead: () => log.head(),
+      missingResolverMs: 600_000,
+      log: { ...silent, warn: (_fields, text) => warnings.push(text) },
+    });
+    onTestFinished(() => later.stop());
+    const killed = await follow({ name: 'dns-1:53' });
+    await expect.poll(() => publisher.followers().length, { timeout: WAIT_MS }).toBe(1);
+    const { link } = killed.follower as unknown as { link: { inForce: null } };
+    link.inForce = null;
+    await follow({ name: 'dns-1:53' });
+    const { commands } = later as unknown as { commands: Redis };
+    const smembers = commands.smembers.bind(commands);
+    commands.smembers = async (name: string) => {
+      const ids = await smembers(name);
+      return ids.toSorted((a, b) => Number(b.split('-')[2]) - Number(a.split('-')[2]));
+    };
+    await later.start();
+    expect(later.followers()).toHaveLength(2);
+    await expect.poll(() => later.followers().length, { timeout: WAIT_MS }).toBe(1);
+    expect(later.missingResolvers).toBe(0);
+    expect(warnings.filter((text) => text.includes('claim one name'))).toEqual([]);
+  });
+
   it('says so when two live resolvers claim one name, and counts both', async () => {
     const warnings: string[] = [];
     const observer = new ChangePublisher({
@@ -788,6 +816,35 @@ describe('the change feed over a real Redis', () => {
     await follower.stop();
     admin.disconnect();
     await redis.stop();
+  });
+
+  it('does not call a write in force everywhere after Redis was away until it knows who came meanwhile', async () => {
+    let redis = await startPrivateRedis();
+    onTestFinished(() => redis.stop());
+    const replica = new ChangePublisher({
+      redisUrl: redis.url,
+      deployment: DEPLOYMENT,
+      readHead: () => log.head(),
+      log: silent,
+    });
+    await replica.start();
+    onTestFinished(() => replica.stop());
+    const writeHere = async () => {
+      const change = log.commit(log.revision, 1);
+      await replica.publish([change]);
+      return { ...(await replica.waitApplied(change, 500)), revision: change.revision };
+    };
+    await follow({ redisUrl: redis.url });
+    await expect.poll(writeHere).toMatchObject({ applied: 1, total: 1 });
+    await redis.stop();
+    const before = log.currentHead();
+    await expect.poll(() => replica.waitApplied(before, 0)).toEqual({ applied: 0, total: 1 });
+    const { follower } = await follow({ redisUrl: redis.url });
+    redis = await startPrivateRedis(redis.port);
+    for (let written = await writeHere(); written.applied < 2; written = await writeHere()) {
+      const hasIt = (follower.revision ?? 0) >= written.revision;
+      expect(written.applied < written.total || hasIt).toBe(true);
+    }
   });
 
   it('waits until the timeout when Redis is out of reach from the start', async () => {

@@ -125,7 +125,7 @@ export class ChangePublisher {
       else this.receive(text);
     });
     this.subscriber.on('ready', () => void this.subscribe());
-    this.subscriber.on('close', () => (this.allKnownMs = Infinity));
+    this.subscriber.on('close', () => this.noteUnsubscribed());
     this.commands.on('ready', () => void this.learnLeases());
     await Promise.all([
       startConnecting(this.commands, this.clock.asked),
@@ -205,6 +205,13 @@ export class ChangePublisher {
     await this.learnLeases();
   }
 
+  /** Followers may start from now on that are not heard of. */
+  private noteUnsubscribed(): void {
+    this.allKnownMs = Infinity;
+    this.hasReadLeases = false;
+    this.registry.markIncomplete();
+  }
+
   /** Call it when a connection is ready: the leases can be read once both are. */
   private async learnLeases(): Promise<void> {
     if (!this.isSubscribed || this.commands.status !== 'ready') return;
@@ -214,7 +221,7 @@ export class ChangePublisher {
     } catch (error) {
       this.options.log.warn({ reason: String(error) }, 'cannot read the leases of the followers');
     }
-    this.hasReadLeases = true;
+    this.hasReadLeases = this.isSubscribed;
   }
 
   private get isSubscribed(): boolean {
@@ -233,9 +240,9 @@ export class ChangePublisher {
     for (const lease of leases) if (lease !== null) this.receiveLease(lease);
     const gone = ids.filter((_id, i) => leases[i] === null);
     if (gone.length > 0) await redis.srem(names.leases, ...gone);
-    if (!this.isSubscribed) return;
     const [, uptimeS] = /^uptime_in_seconds:(\d+)/m.exec(await redis.info('server')) ?? [];
-    if (Number(uptimeS ?? 0) * 1_000 > LEASE_MS) this.registry.markComplete();
+    const isRunning = Number(uptimeS ?? 0) * 1_000 > LEASE_MS;
+    if (this.isSubscribed && isRunning) this.registry.markComplete();
   }
 
   private receiveLease(lease: string): void {
@@ -245,7 +252,7 @@ export class ChangePublisher {
     if (kept !== null && ageMs > LEASE_MS) return this.receiveEndedLease(kept.text, ageMs);
     // Often the same message was received a moment before.
     const message = this.messages.verify(channel, lease);
-    if (typeof message !== 'string') this.receive(message.text);
+    if (typeof message !== 'string') this.receive(message.text, ageMs);
   }
 
   private receiveEndedLease(text: string, ageMs: number): void {
@@ -259,7 +266,8 @@ export class ChangePublisher {
     }
   }
 
-  private receive(text: string): void {
+  /** @param ageMs how long ago it was said */
+  private receive(text: string, ageMs = 0): void {
     const { log } = this.options;
     try {
       const state = parseFollowerState(text);
@@ -267,7 +275,8 @@ export class ChangePublisher {
       // Writes wait for a follower of any version: `inForce` means the same in all.
       if (feedVersion !== FEED_VERSION) this.reportVersion(feedVersion, { follower: id, kind });
       const judgement = this.claims.judge(state, !this.registry.has(id));
-      this.registry.update(state, performance.now(), judgement);
+      const nowMs = performance.now();
+      this.registry.update(state, nowMs, judgement, nowMs - Math.max(0, ageMs));
       if (inForce !== null) this.onRevision(inForce.revision);
       if (judgement === 'unknown') void this.claims.resolveDoubts();
       if (judgement === 'wrong')

@@ -26,6 +26,10 @@ class SlowRegistry {
     this.isComplete = true;
   }
 
+  markIncomplete(): void {
+    this.isComplete = false;
+  }
+
   endWaits(): void {
     this.hasEndedWaits = true;
   }
@@ -112,7 +116,9 @@ const commands = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.record({ type: fc.constantFrom('complete' as const, 'end' as const) }),
+    arbitrary: fc.record({
+      type: fc.constantFrom('complete' as const, 'incomplete' as const, 'end' as const),
+    }),
   },
 );
 
@@ -142,6 +148,9 @@ it('counts and ends waits exactly as a registry that looks at every follower and
             break;
           case 'complete':
             for (const registry of [fast, slow]) registry.markComplete();
+            break;
+          case 'incomplete':
+            for (const registry of [fast, slow]) registry.markIncomplete();
             break;
           case 'end':
             for (const registry of [fast, slow]) registry.endWaits();

@@ -122,6 +122,17 @@ describe('FollowerRegistry', () => {
     expect(await waiting).toEqual({ applied: 2, total: 2 });
   });
 
+  it('counts nothing as applied and ends no wait when others may have come, until it knows them', async () => {
+    const registry = known();
+    registry.update(resolver('a', 5), 0);
+    registry.markIncomplete();
+    expect(await registry.waitApplied(at(5), 10)).toEqual({ applied: 0, total: 1 });
+    const waiting = registry.waitApplied(at(5), 60_000);
+    registry.update(resolver('b', 5), 1);
+    registry.markComplete();
+    expect(await waiting).toEqual({ applied: 2, total: 2 });
+  });
+
   it('counts nothing as applied before it knows which followers are alive', async () => {
     const registry = new FollowerRegistry();
     registry.update(resolver('a', 5), 0);
@@ -235,6 +246,24 @@ describe('FollowerRegistry', () => {
       expect(await waiting).toEqual({ applied: 1, total: 1 });
       expect(shared).toEqual([]);
     });
+
+    it.each([
+      ['before', ['killed', 'back']],
+      ['after', ['back', 'killed']],
+    ])(
+      'takes the one that has spoken last for the one that is back when the lease of the other is read %s it',
+      (_, order) => {
+        const registry = withNames();
+        for (const id of order) {
+          const seenMs = id === 'killed' ? 8_000 : 9_900;
+          registry.update(named(id, 5), 10_000, 'right', seenMs);
+        }
+        registry.update(named('back', 5), 10_900);
+        registry.removeExpired(10_000 + LEASE_MS);
+        expect(registry.applied(at(5))).toEqual({ applied: 1, total: 1 });
+        expect(shared).toEqual([]);
+      },
+    );
 
     it('counts both of two that live and claim one name, says so once, and counts the one that dies then', () => {
       const registry = withNames();

@@ -58,11 +58,17 @@ export class FollowerRegistry {
   ) {}
 
   /**
-   * Call it once every live follower is known. Before that no wait ends before its timeout, and nothing counts as
-   * applied: those that are known may not be all.
+   * Call it once every live follower is known. Before that, and after `markIncomplete`, no wait ends before its
+   * timeout, and nothing counts as applied: those that are known may not be all.
    */
   markComplete(): void {
     this.isComplete = true;
+    this.waits.endFinished();
+  }
+
+  /** Call it when followers may start that are not heard of. */
+  markIncomplete(): void {
+    this.isComplete = false;
     this.waits.endFinished();
   }
 
@@ -75,12 +81,18 @@ export class FollowerRegistry {
   /**
    * Takes the state that a follower has published, and renews its lease. What it says is in force counts only if it is
    * right. Until that is known, what it said before counts: changes of other replicas must hold up no write here.
+   * @param seenMs when it was said: a lease is read later.
    */
-  update(state: FollowerState, nowMs: number, judgement: Judgement = 'right'): void {
+  update(
+    state: FollowerState,
+    nowMs: number,
+    judgement: Judgement = 'right',
+    seenMs = nowMs,
+  ): void {
     const before = this.followers.get(state.id);
     this.missing.delete(state.id);
-    if (before === undefined) this.takePlace(state);
-    else if (before.successor !== null) this.reportSharedName(state, before.successor);
+    const successor = before === undefined ? this.takePlace(state, seenMs) : null;
+    if (before?.successor) this.reportSharedName(state, before.successor);
     if (state.inForce === null) {
       this.move(before?.resolver ?? null, null);
       this.followers.delete(state.id);
@@ -93,8 +105,7 @@ export class FollowerRegistry {
       this.move(before?.resolver ?? null, resolver);
       this.followers.set(state.id, {
         state: { ...state, status: state.status ?? before?.state.status },
-        ...{ proven, claimed, resolver, seenMs: nowMs, expiresAtMs: nowMs + LEASE_MS },
-        successor: null,
+        ...{ proven, claimed, resolver, seenMs, expiresAtMs: nowMs + LEASE_MS, successor },
       });
     }
     this.waits.endFinished();
@@ -198,14 +209,22 @@ export class FollowerRegistry {
     return this.followers.size;
   }
 
-  /** A follower that comes under the name of one that died takes its place (decisions §10). */
-  private takePlace(state: FollowerState): void {
+  /**
+   * A follower that comes under the name of one that died takes its place (decisions §10). Leases are read in any
+   * order, so the one that has spoken last is the one that lives.
+   * @returns the one that has taken its place already; null: there is none.
+   */
+  private takePlace(state: FollowerState, seenMs: number): FollowerState | null {
     const { name, inForce, kind } = state;
-    if (name === null || inForce === null || kind !== 'resolver') return;
+    if (name === null || inForce === null || kind !== 'resolver') return null;
+    let successor: FollowerState | null = null;
     for (const [id, one] of this.missing) if (one.state.name === name) this.missing.delete(id);
     for (const [id, one] of this.followers) {
-      if (one.state.name === name) this.followers.set(id, { ...one, successor: state });
+      if (one.state.name !== name) continue;
+      if (one.seenMs > seenMs) successor = one.state;
+      else this.followers.set(id, { ...one, successor: state });
     }
+    return successor;
   }
 
   /** Both count: it lives, although another one came under its name. */
