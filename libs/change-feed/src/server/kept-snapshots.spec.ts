@@ -101,6 +101,20 @@ describe('KeptSnapshots', () => {
     expect([await revisionFor(0), source.snapshotsRead]).toEqual([6, 2]);
   });
 
+  it('is sent for a while when it is there, although making it took longer than four windows', async () => {
+    const release = source.holdSnapshots();
+    const first = revisionFor(0);
+    await expect.poll(() => source.snapshotsRead, WAIT).toBe(1);
+    const longMs = MAX_AGE_MS * 5;
+    nowMs += longMs;
+    for (let i = 0; i < MAX_REVISIONS * 5; i++) source.commit(1, 2);
+    release();
+    await first;
+    nowMs += longMs;
+    expect(await revisionFor(0)).toBe(5);
+    await expect.poll(() => snapshots.kept?.head.revision, WAIT).toBe(source.revision);
+  });
+
   it.each([
     ['pruned behind it', () => source.prune()],
     ['restored', () => source.restore(3)],

@@ -5,7 +5,12 @@ import type { FeedLogger } from '../runtime/runtime.js';
 import { compressed, type KeptFile, KeptFileError, KeptFolder } from './kept-file.js';
 
 /** A snapshot on the disk, compressed; and when it began to be made. */
-export type KeptSnapshot = KeptFile & { readonly head: Head; readonly madeMs: number };
+export type KeptSnapshot = KeptFile & {
+  readonly head: Head;
+  readonly madeMs: number;
+  /** Until then it is sent however old it is. */
+  readonly leastUntilMs: number;
+};
 
 export interface SnapshotSource {
   /** The configuration at one revision: the head, then all rows, kinds in the order of `ENTITY_KINDS`. */
@@ -30,6 +35,8 @@ export interface KeptSnapshotsOptions {
 export const STALE_WINDOWS = 4;
 /** A follower that could not use a snapshot gets the same again until it is this old: not all make a new one. */
 const DOUBTED_MS = 10_000;
+/** Followers that were told to ask again have done so by then, once the snapshot that they wait for was made. */
+const FETCHED_MS = 5_000;
 /** After the disk has failed, it is not tried again for this time. */
 const DISK_PAUSE_MS = 30_000;
 
@@ -96,7 +103,8 @@ export class KeptSnapshots {
     const { head, isContinued } = await this.options.source.continuation(snapshot.head);
     if (snapshot !== this.current) return this.usable(atLeast);
     const windows = this.windowsOf(snapshot, head);
-    if (!isContinued || snapshot.isLost || windows > STALE_WINDOWS) {
+    const isTooOld = windows > STALE_WINDOWS && this.nowMs() > snapshot.leastUntilMs;
+    if (!isContinued || snapshot.isLost || isTooOld) {
       this.replace(null);
       return null;
     }
@@ -140,8 +148,14 @@ export class KeptSnapshots {
       const parts = new PartsWithHead(source.snapshot());
       const file = await this.folder.write(compressed(writeSnapshot(parts)));
       if (parts.head === null) throw new Error('a snapshot without a head');
-      const snapshot = Object.assign(file, { head: parts.head, madeMs: startedMs });
-      this.lastMakingMs = this.nowMs() - startedMs;
+      const nowMs = this.nowMs();
+      this.lastMakingMs = nowMs - startedMs;
+      const snapshot = Object.assign(file, {
+        head: parts.head,
+        madeMs: startedMs,
+        // The next one may be as old when it is there: without this, no follower might ever get one.
+        leastUntilMs: nowMs + this.lastMakingMs + FETCHED_MS,
+      });
       if (this.isClosed) {
         snapshot.retire();
         throw new Error('the snapshots were closed');
