@@ -1,3 +1,4 @@
+import type { Row } from '@weir/config-model';
 import { describe, expect, it } from 'vitest';
 import { plainPart } from '../testing/plain-part.js';
 import type { SnapshotPart } from './protocol.js';
@@ -41,6 +42,24 @@ describe('readSnapshot', () => {
   it('reads what writeSnapshot wrote, wherever the chunks are cut', async () => {
     for (const chunkBytes of [1, 7, 4096])
       expect(await read(await text(), chunkBytes)).toEqual(PARTS);
+  });
+
+  it('reads the rows of a part that is longer than a line may be', async () => {
+    const ids = Array.from({ length: 7_000 }, (_, i) => 2_000_000_000 + i);
+    const rows = Array.from({ length: 1_000 }, (_, id): Row => [id, ...ids]);
+    const lines = writeSnapshot(from([PARTS[0], { type: 'rows', kind: 'profile', rows }]));
+    const bytes = (async function* () {
+      for await (const line of lines) yield Buffer.from(line);
+    })();
+    const counts: number[] = [];
+    let next = 0;
+    for await (const part of readSnapshot(readLines(bytes))) {
+      if (part.type === 'head') continue;
+      counts.push(part.rows.length);
+      for (const row of part.rows) expect([row[0], row.length]).toEqual([next++, 7_001]);
+    }
+    // 77 kB each.
+    expect([next, Math.max(...counts)]).toEqual([1_000, 13]);
   });
 
   it('reads lines that were written in another way, such as with spaces', async () => {

@@ -10,8 +10,10 @@ import {
 } from '@weir/config-model';
 import { parseJson, type SnapshotPart, type SnapshotTrailer } from './protocol.js';
 
-/** Longest line of a snapshot in bytes. A line of a thousand profiles with many rules is far shorter. */
+/** Longest line of a snapshot in bytes. Only a line with a single row can be longer than `FULL_LINE_CHARACTERS`. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
+/** Longest line with several rows that is written. */
+const FULL_LINE_CHARACTERS = 1024 * 1024;
 const LINE_FEED = 0x0a;
 
 /**
@@ -99,6 +101,30 @@ function parseAnyLine(json: unknown): SnapshotPart | SnapshotTrailer {
   }
 }
 
+/** The lines of a part. Its rows may be long: those of a thousand profiles can have many megabytes. */
+function* linesOf(part: SnapshotPart): Generator<string> {
+  if (part.type === 'head') {
+    yield `${JSON.stringify(part)}\n`;
+    return;
+  }
+  const { type, kind } = part;
+  const line = (rows: string[]): string =>
+    `{"type":"${type}","kind":"${kind}","rows":[${rows.join(',')}]}\n`;
+  let rows: string[] = [];
+  let length = 0;
+  for (const row of part.rows) {
+    const text = JSON.stringify(row);
+    length += text.length;
+    if (length > FULL_LINE_CHARACTERS && rows.length > 0) {
+      yield line(rows);
+      rows = [];
+      length = text.length;
+    }
+    rows.push(text);
+  }
+  if (rows.length > 0) yield line(rows);
+}
+
 /** The lines of a snapshot: its parts, then the trailer with the row counts and the digest. */
 export async function* writeSnapshot(parts: AsyncIterable<SnapshotPart>): AsyncGenerator<string> {
   const counts: Partial<Record<EntityKind, number>> = {};
@@ -106,7 +132,7 @@ export async function* writeSnapshot(parts: AsyncIterable<SnapshotPart>): AsyncG
   for await (const part of parts) {
     if (part.type === 'head') digest = part.digest;
     else counts[part.kind] = (counts[part.kind] ?? 0) + part.rows.length;
-    yield `${JSON.stringify(part)}\n`;
+    yield* linesOf(part);
   }
   yield `${JSON.stringify({ type: 'end', counts, digest })}\n`;
 }
