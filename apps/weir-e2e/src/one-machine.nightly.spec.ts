@@ -265,6 +265,24 @@ describe('Weir on one machine', () => {
     expect(await answers('www.after-the-move.example')).toEqual(everywhere(BLOCKED));
   });
 
+  it('answers after a start while PostgreSQL cannot start, and is whole when it can', async () => {
+    expect(await deny('before-start.example')).toMatchObject({ applied: 2, total: 2 });
+    await stack.terminal.interrupt();
+    const data = join(stack.folder, 'data/postgres/global');
+    renameSync(data, `${data}.aside`);
+    const started = stack.start();
+    await expect
+      .poll(() => answers('www.before-start.example').catch(String), WAIT)
+      .toEqual(everywhere(BLOCKED));
+    await stack.terminal.waitFor('it is tried again in', WAIT.timeout);
+    renameSync(`${data}.aside`, data);
+    api = await started;
+    await vi.waitFor(async () => {
+      expect(await deny('after-start.example')).toMatchObject({ applied: 2, total: 2 });
+    }, WAIT);
+    expect(await answers('www.after-start.example')).toEqual(everywhere(BLOCKED));
+  });
+
   it('reports that a process keeps exiting, and can still be stopped', async () => {
     const ends = () => stack.terminal.output.match(/^block-page ended by itself/gm)?.length ?? 0;
     let pid = stack.pid('block-page');

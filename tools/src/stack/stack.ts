@@ -1,9 +1,10 @@
 import { createLogger, StartError } from '@weir/ops';
 import { OpsServer, ReadMetrics } from '@weir/ops/metrics';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { migrate } from '../migrate/migrate.js';
 import { type Child, runChild, startChild, waitUntilReady } from '../services/child.js';
@@ -20,6 +21,8 @@ import {
   type SupervisedProcessOptions,
 } from './supervised-process.js';
 
+/** In place of a URL that a process does not use, or that is not known yet. */
+const UNKNOWN_DATABASE = 'postgresql://unset';
 /** Time for a process to exit after it has drained. */
 const STOP_DEADLINE_MS = 10_000;
 
@@ -34,7 +37,8 @@ export interface StackOptions {
 
 /**
  * Weir on one machine: every process, and PostgreSQL and Redis if no URL is given. After the start it restarts
- * every process that exits.
+ * every process that exits. The first start fails when a process does. A later one goes on: resolvers answer with what
+ * they have on their disks, and the rest is started again and again.
  */
 export class Stack {
   readonly dataDir: string;
@@ -43,6 +47,8 @@ export class Stack {
   /** Rejects with an explanation when one of them exits during the first start. */
   private readonly startFailed = Promise.withResolvers<never>();
   private isStarted = false;
+  /** It has been up before, so the followers have a configuration on their disks. */
+  private isResuming = false;
   private stopping = false;
   private lock: ReturnType<typeof lockFolder> | undefined;
   private ops: OpsServer | undefined;
@@ -103,16 +109,38 @@ export class Stack {
     const secrets = readSecrets(configuration, this.dataDir);
     await this.checkVariables(secrets, join(this.dataDir, 'logs'));
     await this.startOps();
-    const stores = await this.startStores();
+    this.isResuming = existsSync(this.environmentsFile);
+    const redisUrl = await this.startRedis();
+    const plan = (databaseUrl: string): readonly PlannedProcess[] =>
+      planProcesses(configuration, secrets, this.dataDir, { databaseUrl, redisUrl });
+    // They are not given the database.
+    const [, ...followers] = plan(UNKNOWN_DATABASE);
+    const resumed = this.isResuming ? this.startProcesses(followers) : null;
+    const { databaseUrl, ownerUrl } = await this.startDatabase();
     this.progress('Migrating the database');
-    const { databaseUrl, ownerUrl } = stores;
-    await migrate({ databaseUrl, ownerUrl });
-    const planned = planProcesses(configuration, secrets, this.dataDir, stores);
+    await this.persist(() => migrate({ databaseUrl, ownerUrl }));
+    const planned = plan(databaseUrl);
     this.writeEnvironments(planned, ownerUrl ?? databaseUrl);
-    const [controlPlane, ...followers] = planned;
-    await this.startProcesses([controlPlane]);
-    await this.startProcesses(followers);
+    await this.startProcesses(planned.slice(0, 1));
+    await (resumed ?? this.startProcesses(followers));
     return secrets;
+  }
+
+  /** Does a step of a start. When the stack resumes, it is repeated until it succeeds. */
+  private async persist<T>(step: () => Promise<T>): Promise<T> {
+    const policy = new RestartPolicy();
+    for (;;) {
+      const startedMs = performance.now();
+      try {
+        return await step();
+      } catch (error) {
+        if (!this.isResuming || this.stopping) throw error;
+        const { pauseMs } = policy.ended(startedMs, performance.now());
+        const { message } = error as Error;
+        this.options.onProgress(`${message}; it is tried again in ${pauseMs / 1000} s`);
+        await sleep(pauseMs);
+      }
+    }
   }
 
   /** Health and metrics of the stack itself: which of its processes run. @throws StartError if the port is taken. */
@@ -139,14 +167,11 @@ export class Stack {
     this.ops.serve({ notReady, registry: metrics.registry });
   }
 
-  private async startStores(): Promise<Stores> {
+  private async startRedis(): Promise<string> {
     const { REDIS_URL } = this.options.configuration;
-    if (REDIS_URL !== undefined) await checkReachable(REDIS_URL, 'REDIS_URL');
-    const [database, redisUrl] = await Promise.all([
-      this.startDatabase(),
-      REDIS_URL ?? this.startPrivateRedis(),
-    ]);
-    return { ...database, redisUrl };
+    if (REDIS_URL === undefined) return this.startPrivateRedis();
+    if (!this.isResuming) await checkReachable(REDIS_URL, 'REDIS_URL');
+    return REDIS_URL;
   }
 
   private async startDatabase(): Promise<Omit<Stores, 'redisUrl'>> {
@@ -189,14 +214,14 @@ export class Stack {
       stop: (child) => child.stop('SIGINT', 30_000),
     });
     this.stores.push(supervised);
-    await supervised.start();
+    await this.persist(() => supervised.start());
     return url;
   }
 
   /** So a wrong variable is reported before anything runs. @param logs folder for what the processes print */
   private async checkVariables(secrets: StackSecrets, logs: string): Promise<void> {
     const { configuration } = this.options;
-    const unset = { databaseUrl: 'postgresql://unset', redisUrl: 'redis://unset' };
+    const unset = { databaseUrl: UNKNOWN_DATABASE, redisUrl: 'redis://unset' };
     const unchecked = planProcesses(configuration, secrets, this.dataDir, unset);
     await Promise.all(unchecked.map((planned) => this.checkProcess(planned, logs)));
   }
@@ -236,14 +261,19 @@ export class Stack {
       stop: (child) => child.stop('SIGTERM', graceMs),
     });
     this.processes.push(supervised);
-    await supervised.start();
+    try {
+      await supervised.start();
+    } catch (error) {
+      if (!this.isResuming || this.stopping) throw error;
+      this.options.onProgress((error as Error).message);
+    }
   }
 
   private supervise(
     name: string,
     options: Pick<SupervisedProcessOptions, 'start' | 'waitUntilReady' | 'stop'>,
   ): SupervisedProcess {
-    return new SupervisedProcess({
+    const supervised = new SupervisedProcess({
       ...options,
       name,
       logFile: this.logFile(name),
@@ -251,6 +281,8 @@ export class Stack {
       policy: new RestartPolicy(),
       onUnexpectedExit: (explanation) => this.startFailed.reject(new StartError(explanation)),
     });
+    if (this.isResuming) supervised.enableRestarts();
+    return supervised;
   }
 
   /**
@@ -262,7 +294,11 @@ export class Stack {
       ...planned.map(({ name, environment }) => [name, environment] as const),
       ['backup', { DATABASE_URL: ownerUrl }],
     ]);
-    writeFileAtomically(join(this.dataDir, 'stack.json'), JSON.stringify(environments, null, 2));
+    writeFileAtomically(this.environmentsFile, JSON.stringify(environments, null, 2));
+  }
+
+  private get environmentsFile(): string {
+    return join(this.dataDir, 'stack.json');
   }
 
   /** Reports the next step. @throws Error if the stack is being stopped. */

@@ -138,7 +138,7 @@ export class SupervisedProcess {
         this.options.onUnexpectedExit(`${this.name} ${how}. ${lines.join('\n  ')}`);
       }
     });
-    if (this.isRestartEnabled) void this.reportReady(ended.signal);
+    if (this.restarts > 0) void this.reportReady(ended.signal);
   }
 
   /**
