@@ -189,6 +189,44 @@ describe('the page of a blocked name', () => {
   });
 });
 
+describe('a visitor whose port is unknown', () => {
+  const ADDRESS = 0xc000_0207; // 192.0.2.7
+  const range = (lowerPort: number, upperPort: number, profileId: number) =>
+    put('naptAssignment', { address: ADDRESS, lowerPort, upperPort, profileId });
+  const NETWORK = put('ipv4Network', { address: 0xc000_0200, prefixLength: 24, profileId: 1 });
+  const [BY_1, BY_2] = [
+    'Only sites that you have allowed can be opened',
+    'Your list of blocked sites',
+  ];
+
+  it.each([
+    ['the network, where no range is in it', [NETWORK], BY_1],
+    ['the one range, if it has all ports', [NETWORK, range(0, 65_535, 2)], BY_2],
+    ['nothing, where a range is in the network', [NETWORK, range(1024, 2047, 2)], undefined],
+    ['nothing, where narrower ranges are', [range(0, 65_535, 1), range(1024, 2047, 2)], undefined],
+    [
+      'nothing, where ranges are side by side',
+      [range(0, 1023, 1), range(1024, 65_535, 2)],
+      undefined,
+    ],
+  ])('is judged by %s, and by what is blocked for everybody', async (_, subscribers, by) => {
+    await around.plane.commit(
+      profile(1, { whiteListOnly: true }),
+      profile(2),
+      domainRule(2, 'deny', 'blocked.example'),
+      ORDER,
+      ...subscribers,
+    );
+    const variables = { BLOCK_PAGE_TRUSTED_PROXIES: '127.0.0.1', INCIDENT_KEYS: '00'.repeat(16) };
+    const page = await around.start(variables);
+    const headers = { 'X-Forwarded-For': '192.0.2.7' };
+    const { status, body } = await ask(page, { host: 'blocked.example', headers });
+    expect([status, reason(body)]).toEqual([by === undefined ? 404 : 403, by]);
+    expect(body.includes('Incident')).toBe(by !== undefined);
+    expect((await ask(page, { host: 'ordered.example', headers })).status).toBe(451);
+  });
+});
+
 describe('the incident number', () => {
   const KEYS = ['000102030405060708090a0b0c0d0e0f', '101112131415161718191a1b1c1d1e1f'];
   const AT = Date.UTC(2026, 10, 24, 12);

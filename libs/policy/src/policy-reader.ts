@@ -120,6 +120,14 @@ export class PolicyReader {
     this.subscribers.match(client, out);
   }
 
+  /**
+   * Whether ports distinguish the subscribers of a client's address: it has NAPT ranges, and not just one of all ports.
+   * Allocates nothing, never throws.
+   */
+  needsPort(client: Client): boolean {
+    return this.subscribers.needsPort(client);
+  }
+
   /** Judges a name, the queried one or a CNAME target, by the active profile that `identify` of this policy found. */
   judge(names: SuffixHashes, out: Decision): void {
     const { activeSlot } = out;

@@ -48,7 +48,6 @@ export function requestedName(target: string, host: string | undefined): string 
   }
 }
 
-const MAX_PORT = 65_535;
 const MINUTE_MS = 60_000;
 
 export interface RequestEvaluatorOptions {
@@ -81,8 +80,8 @@ export class RequestEvaluator {
     const { source } = this.options;
     if (source.policy === null) return { kind: 'not_ready' };
     if (name === null) return { kind: 'no_name' };
-    this.choosePort(source.policy, client);
-    const blocked = this.decide(client, name, name, true);
+    const isIdentified = this.identify(source.policy, client);
+    const blocked = this.decide(client, name, name, isIdentified);
     if (blocked !== null) return blocked;
     const { verdict, explicitAllow, rewrite } = this.decision;
     // A rule that allows the name also allows its targets, except for orders (decisions §14).
@@ -144,17 +143,17 @@ export class RequestEvaluator {
   }
 
   /**
-   * A proxy may name an address without a port. Then only a range of all ports identifies the visitor; a narrower
-   * range may belong to another subscriber.
+   * A proxy may name an address without a port. Where ports distinguish the subscribers of the address, a range or a
+   * network may belong to another one than the visitor. A single range of all ports identifies the visitor by any port.
+   * @returns whether the policy of the visitor can be asked.
    */
-  private choosePort(policy: Policy, client: ClientAddress): void {
-    if (client.port !== UNKNOWN_PORT) return;
-    const { match } = this;
+  private identify(policy: Policy, client: ClientAddress): boolean {
+    if (client.port !== UNKNOWN_PORT) return true;
+    if (policy.needsPort(client)) return false;
     client.port = 0;
-    policy.match(client, match);
-    const coversAllPorts =
-      match.by === MatchedBy.naptRange && match.lowerPort === 0 && match.upperPort === MAX_PORT;
-    if (!coversAllPorts) client.port = UNKNOWN_PORT;
+    policy.match(client, this.match);
+    if (this.match.by !== MatchedBy.naptRange) client.port = UNKNOWN_PORT;
+    return true;
   }
 }
 

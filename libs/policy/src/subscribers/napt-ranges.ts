@@ -10,6 +10,9 @@ const BOUNDS = 0;
 const VALUE = 1;
 const PARENT = 2;
 
+/** The bounds of a range of all ports. */
+const ALL_PORTS = 0xffff;
+
 /** Searches `NaptRanges`, in any thread. */
 export class NaptLookup {
   /** Of the range that the last `find` found: the lower port in the high half, the upper port in the low half. */
@@ -25,6 +28,15 @@ export class NaptLookup {
   /** Whether the address has ranges. Addresses may be signed or not. Allocates nothing. */
   has(address: number): boolean {
     return this.directory.find(address | 0) !== -1;
+  }
+
+  /** Whether the address has ranges, and not just one of all ports. Allocates nothing. */
+  divides(address: number): boolean {
+    const block = this.directory.find(address | 0);
+    if (block === -1) return false;
+    const chunk = this.chunks[chunkOf(block)];
+    const ranges = wordOf(block) + 1;
+    return chunk[ranges - 1] !== 1 || chunk[ranges + BOUNDS] !== ALL_PORTS;
   }
 
   /**

@@ -77,6 +77,11 @@ export class SubscriberLookup {
     out.prefixLength = this.matchedLength;
   }
 
+  /** Whether ports distinguish the subscribers of the client's address. Allocates nothing. */
+  needsPort({ family, words }: Client): boolean {
+    return family === 4 && this.naptRanges.divides(words[0] | 0);
+  }
+
   private findNetwork(
     long: PrefixLookup,
     short: PrefixLookup | ShortPrefixLookup,
