@@ -112,9 +112,14 @@ export function App(): JSX.Element {
     if (shown.current !== path) heading.current?.focus();
     shown.current = path;
   }, [path]);
+  // The browser would put `#main` in place of what the page shows.
+  const skip = (event: MouseEvent): void => {
+    event.preventDefault();
+    heading.current?.focus();
+  };
   return (
     <>
-      <a class="skip" href="#main" onClick={() => heading.current?.focus()}>
+      <a class="skip" href="#main" onClick={skip}>
         {t('frame.skip')}
       </a>
       <header>

@@ -175,6 +175,24 @@ export function Choice<T extends string>({
   );
 }
 
+/** Does something once at a time. */
+export function useRun(run: () => Promise<void>): {
+  readonly isRunning: boolean;
+  /** Why it has failed. */
+  readonly error: unknown;
+  readonly start: () => void;
+} {
+  const [isRunning, setRunning] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const start = async (): Promise<void> => {
+    setRunning(true);
+    setError(null);
+    await run().catch(setError);
+    setRunning(false);
+  };
+  return { isRunning, error, start: () => void start() };
+}
+
 interface ActionProperties {
   readonly run: () => Promise<void>;
   readonly children: ComponentChildren;
@@ -189,22 +207,10 @@ export function Action({
   disabled = false,
   ...rest
 }: ActionProperties): JSX.Element {
-  const [isRunning, setRunning] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const onClick = async (): Promise<void> => {
-    setRunning(true);
-    setError(null);
-    await run().catch(setError);
-    setRunning(false);
-  };
+  const { isRunning, error, start } = useRun(run);
   return (
     <>
-      <button
-        type="button"
-        {...rest}
-        disabled={disabled || isRunning}
-        onClick={() => void onClick()}
-      >
+      <button type="button" {...rest} disabled={disabled || isRunning} onClick={start}>
         {children}
       </button>
       <Failure error={error} />

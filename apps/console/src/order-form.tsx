@@ -1,8 +1,8 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, type Applied, changeBy, dataOf, ownTimeZone, type Schemas } from './api.js';
 import { shownAt, timeOf } from './clock.js';
-import { Action, Field, Time } from './components.js';
+import { Failure, Field, Time, useRun } from './components.js';
 import { forgetDraft, useDraft } from './router.js';
 import { t } from './i18n/index.js';
 
@@ -47,6 +47,34 @@ function Fields({ entered, onEntered, isStored = false }: FieldsProperties): JSX
   );
 }
 
+interface FormProperties extends FieldsProperties {
+  readonly run: () => Promise<void>;
+  /** What its button says. */
+  readonly label: string;
+  readonly disabled: boolean;
+  /** What else stands in it. */
+  readonly children?: ComponentChildren;
+}
+
+/** A form, so that the browser refuses an end that is filled in partly: its value is that of no end. */
+function Form({ run, label, disabled, children, ...fields }: FormProperties): JSX.Element {
+  const { isRunning, error, start } = useRun(run);
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    start();
+  };
+  return (
+    <form class="card row" onSubmit={submit}>
+      <Fields {...fields} />
+      <button type="submit" disabled={disabled || isRunning}>
+        {label}
+      </button>
+      <Failure error={error} />
+      {children}
+    </form>
+  );
+}
+
 export function NewOrder({
   done,
   reload,
@@ -72,12 +100,10 @@ export function NewOrder({
   return (
     <section>
       <h2>{t('orders.new')}</h2>
-      <div class="card row">
-        <Fields entered={entered} onEntered={setEntered} />
-        <Action class="main" disabled={required.includes('')} run={add}>
-          {t('orders.add')}
-        </Action>
-      </div>
+      <Form
+        {...{ entered, onEntered: setEntered, run: add, label: t('orders.add') }}
+        disabled={required.includes('')}
+      />
     </section>
   );
 }
@@ -126,15 +152,15 @@ export function EditOrder({ order, done, close }: EditProperties): JSX.Element {
   return (
     <section>
       <h2>{t('orders.editing', { id })}</h2>
-      <div class="card row">
-        <Fields entered={entered} onEntered={setEntered} isStored />
-        <Action class="main" disabled={Object.keys(body).length === 0} run={save}>
-          {t('orders.save')}
-        </Action>
+      <Form
+        {...{ entered, onEntered: setEntered, run: save, label: t('orders.save') }}
+        disabled={Object.keys(body).length === 0}
+        isStored
+      >
         <button type="button" onClick={leave}>
           {t('orders.cancel')}
         </button>
-      </div>
+      </Form>
       {contentOf(known) !== contentOf(order) && (
         <div class="notice doubtful" role="alert">
           <p>{t('orders.changedMeanwhile')}</p>

@@ -20,6 +20,7 @@ function current(): Place {
   return { path: pathname.slice(BASE.length), params: new URLSearchParams(hash.slice(1)) };
 }
 
+/** Another object at each navigation, also to the same address. */
 export const place = signal(current());
 
 /** The address of a page, for links. Values that are undefined or empty are left out. */
@@ -32,9 +33,10 @@ export function hrefOf(
   return `${BASE}${path}${given.length > 0 ? `#${search}` : ''}`;
 }
 
-/** Goes to an address of `hrefOf`. */
+/** Goes to an address of `hrefOf`. At that address already, the page shows anew what is there. */
 export function navigate(href: string): void {
-  history.pushState(null, '', href);
+  if (new URL(href, location.href).href === location.href) history.replaceState(null, '', href);
+  else history.pushState(null, '', href);
   place.value = current();
 }
 

@@ -135,6 +135,65 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await page.getByText(IN_FORCE).waitFor();
   });
 
+  it('answers a question that is asked again by what is in force now, and Back leads to the page before', async () => {
+    await api.change('POST', '/profiles/', { profile: { id: 10 } });
+    const page = await stack.openAs('read', 'profiles/10');
+    await page.getByRole('heading', { name: 'What it blocks' }).waitFor();
+    expect(await page.getByText('Only what a rule allows').count()).toBe(0);
+    await api.change('PATCH', '/profiles/10', { profile: { id: 10, white_list_only: true } });
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByText('Only what a rule allows').waitFor();
+    await page.getByRole('link', { name: 'Catalogue' }).click();
+    await page.getByLabel('Domain', { exact: true }).fill('n1.example.net');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('table', { name: /^Lists that have n1\.example\.net/ }).waitFor();
+    const searched = page.waitForRequest(/\/catalogue\/search\//);
+    await page.getByRole('button', { name: 'Search' }).click();
+    await searched;
+    await page.getByRole('link', { name: 'Why?' }).click();
+    await explain(page, 'asked-again.example');
+    await page.getByText('asked-again.example is allowed.').waitFor();
+    await api.change('POST', '/profile/7/bw_list', { type: 'deny', domain: 'asked-again.example' });
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await page.getByText('asked-again.example is blocked.').waitFor();
+    for (const path of ['explain', 'catalogue#domain=n1.example.net', 'catalogue', 'profiles/10']) {
+      await page.goBack();
+      expect(page.url()).toBe(`${stack.origin}/console/${path}`);
+    }
+  });
+
+  it('shows what became of an action only where the question is that of the action', async () => {
+    const domains = ['first.asked.example', 'second.asked.example', 'third.asked.example'] as const;
+    await api.change('POST', '/profile/7/bw_list', { type: 'deny', domain: 'asked.example' });
+    const page = await stack.openAs('write', '');
+    const calls = /\/profile\/7\/bw_list/;
+    const allow = page.getByRole('button', { name: 'Allow', exact: true });
+    const ask = async (domain: string) => {
+      await explain(page, domain);
+      await page.getByText(`${domain} is blocked.`).waitFor();
+    };
+    await ask(domains[0]);
+    await page.route(calls, (route) => route.abort());
+    await allow.click();
+    await page.getByText('The control plane cannot be reached.').waitFor();
+    await ask(domains[1]);
+    expect(await page.getByRole('alert').count()).toBe(0);
+    let goOn!: () => void;
+    const held = new Promise<void>((resolve) => (goOn = resolve));
+    await page.unroute(calls);
+    await page.route(calls, (route) => held.then(() => route.continue()));
+    await allow.click();
+    await ask(domains[2]);
+    expect(await allow.isEnabled()).toBe(true);
+    const changed = page.waitForResponse(calls);
+    goOn();
+    await changed;
+    await inPage(page, 'new Promise((resolve) => setTimeout(resolve, 100))');
+    expect(await page.getByText(IN_FORCE).count()).toBe(0);
+    await explain(page, domains[1]);
+    await page.getByText(`${domains[1]} is allowed.`).waitFor();
+  });
+
   it('lets a name through for 30 minutes', async () => {
     const page = await stack.openAs('write', 'explain#client=192.0.2.1&domain=blocked.example');
     await page.getByRole('button', { name: 'Allow for 30 minutes' }).click();
@@ -496,6 +555,67 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await page.getByText('This does not exist. Perhaps somebody has deleted it.').waitFor();
   });
 
+  it('stores no order whose end is filled in partly, nor takes an end away for this', async () => {
+    const page = await stack.openAs('write', 'orders');
+    const until = page.getByLabel('Until');
+    const isRefused = () => inPage(page, 'document.activeElement.validity?.badInput');
+    const texts = { Authority: 'Court of Example', Reference: '8 O 1/26' };
+    await fill(page, { ID: '81', Domain: 'partly.example', ...texts });
+    await until.focus();
+    await page.keyboard.type('31122099');
+    await page.getByRole('button', { name: 'Add' }).click();
+    await expect.poll(isRefused).toBe(true);
+    expect(await api.call('GET', '/orders/81')).toMatchObject({ status: 404 });
+    await until.fill('2099-12-31T23:59');
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByText(IN_FORCE).waitFor();
+    const row = page.getByRole('row', { name: /^81/ });
+    await row.getByRole('button', { name: 'Edit' }).click();
+    await until.focus();
+    await page.keyboard.press('Delete');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(isRefused).toBe(true);
+    const { text } = await api.change('GET', '/orders/81', undefined);
+    expect(JSON.parse(text)).toMatchObject({ until: '2099-12-31T22:59:00Z' });
+    await api.change('DELETE', '/orders/81', undefined);
+  });
+
+  it('puts nothing back that somebody else has changed while another order was edited, or the same one', async () => {
+    const texts = { authority: 'Court of Example', reference: '9 O 1/26' };
+    for (const id of [91, 92])
+      await api.change('POST', '/orders/', { id, domain: `o${id}.example`, ...texts });
+    const stored = async () =>
+      JSON.parse((await api.change('GET', '/orders/91', undefined)).text) as unknown;
+    const page = await stack.openAs('write', 'orders');
+    const row = (id: number) => page.getByRole('row', { name: new RegExp(`^${id}`) });
+    const edit = async (id: number) => {
+      await row(id).getByRole('button', { name: 'Edit' }).click();
+      await page.getByRole('heading', { name: `Edit order ${id}` }).waitFor();
+    };
+    /** The list is loaded again. */
+    const changeMeanwhile = async (authority: string) => {
+      await api.change('PATCH', '/orders/91', { authority });
+      await page.getByRole('button', { name: 'Find' }).click();
+      await row(91).getByText(authority).waitFor();
+    };
+    await edit(91);
+    await fill(page, { Reference: '9 O 2/26' });
+    await edit(92);
+    await changeMeanwhile('Second Court');
+    await edit(91);
+    expect(await page.getByLabel('Authority', { exact: true }).inputValue()).toBe('Second Court');
+    await fill(page, { Reference: '9 O 3/26' });
+    await changeMeanwhile('Third Court');
+    await edit(91);
+    expect(await page.getByLabel('Reference', { exact: true }).inputValue()).toBe('9 O 3/26');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Somebody has changed this order in the meantime').waitFor();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await row(91).getByText('9 O 3/26').waitFor();
+    expect(await stored()).toMatchObject({ authority: 'Third Court', reference: '9 O 3/26' });
+    for (const id of [91, 92]) await api.change('DELETE', `/orders/${id}`, undefined);
+  });
+
   it('says what is there when somebody else has added the same order before', async () => {
     const page = await stack.openAs('write', 'orders');
     await page.getByRole('table', { name: 'Orders' }).waitFor();
@@ -655,6 +775,15 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await page.keyboard.press('Tab');
     await page.keyboard.type('blocked.example');
     await page.keyboard.press('Enter');
+    await page.getByText('blocked.example is blocked.').waitFor();
+    const address = page.url();
+    await page.reload();
+    await page.getByText('blocked.example is blocked.').waitFor();
+    await page.keyboard.press('Tab');
+    expect(await inPage(page, 'document.activeElement.textContent')).toBe('Skip to content');
+    await page.keyboard.press('Enter');
+    expect(await inPage(page, 'document.activeElement.tagName')).toBe('H1');
+    expect(page.url()).toBe(address);
     await page.getByText('blocked.example is blocked.').waitFor();
   });
 });

@@ -36,7 +36,7 @@ function Search({ domain }: { domain: string }): JSX.Element {
       ? undefined
       : (signal) =>
           dataOf(api.GET('/catalogue/search/', { params: { query: { domain } }, signal })),
-    [domain],
+    [place.value],
   );
   return (
     <>

@@ -26,13 +26,21 @@ const NOT_FOUND = 404;
 
 export function Explain(): JSX.Element {
   const { params } = place.value;
-  const key = params.toString();
-  const [change, setChange] = useState<Applied | null>(null);
-  useEffect(() => setChange(null), [key]);
   const query = queryOf(params);
+  return (
+    <>
+      <Question key={params.toString()} params={params} />
+      {query && <Asked key={place.value} query={query} />}
+    </>
+  );
+}
+
+/** What a question leads to. Asked again, it begins anew: nothing that was done before is about it. */
+function Asked({ query }: { query: Record<string, string> }): JSX.Element {
+  const [change, setChange] = useState<Applied | null>(null);
   const { value, error, reload } = useLoad(
-    query && ((signal) => dataOf(api.GET('/explain/', { params: { query }, signal }))),
-    [key],
+    (signal) => dataOf(api.GET('/explain/', { params: { query }, signal })),
+    [],
   );
   const done = (applied: Applied): void => {
     setChange(applied);
@@ -40,10 +48,9 @@ export function Explain(): JSX.Element {
   };
   return (
     <>
-      <Question key={key} params={params} />
       <Failure error={error} />
       <InForce change={change} />
-      {query && value === undefined && error === null && <Loading />}
+      {value === undefined && error === null && <Loading />}
       {error === null && value && <Result explanation={value} done={done} reload={reload} />}
     </>
   );

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { allows, api, type Applied, changeBy, dataOf, ownTimeZone, type Schemas } from '../api.js';
 import { Action, Choice, Failure, Field, InForce, Loading, Table, Time } from '../components.js';
 import { csvOf, download } from '../files.js';
-import { useDraft } from '../router.js';
+import { forgetDraft, useDraft } from '../router.js';
 import { number, t } from '../i18n/index.js';
 import { EditOrder, NewOrder } from '../order-form.js';
 import { PageButtons, type Paging, ROWS, useLoad, usePaging } from '../loading.js';
@@ -48,6 +48,12 @@ export function Orders(): JSX.Element {
     setChange(applied);
     reload();
   };
+  const edit = (order: Order): void => {
+    // It is open already: what was entered stays, and so does the order to which it is compared.
+    if (order.id === edited?.id) return;
+    forgetDraft(`order.${order.id}`);
+    setEdited(order);
+  };
   const find = (next: Wanted): void => {
     setWanted(next);
     paging.first();
@@ -68,7 +74,7 @@ export function Orders(): JSX.Element {
         {value === undefined ? (
           error === null && <Loading />
         ) : (
-          <List {...value} paging={paging} done={done} edit={setEdited} />
+          <List {...value} paging={paging} done={done} edit={edit} />
         )}
       </section>
     </>

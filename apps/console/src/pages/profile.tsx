@@ -13,7 +13,7 @@ import {
   Table,
   Time,
 } from '../components.js';
-import { hrefOf, navigate, type PageProperties, useDraft } from '../router.js';
+import { hrefOf, navigate, type PageProperties, place, useDraft } from '../router.js';
 import { t } from '../i18n/index.js';
 import { catalogueNames, PageButtons, ROWS, useGrants, useLoad, usePaging } from '../loading.js';
 import { Week } from '../week.js';
@@ -39,7 +39,7 @@ export function Profile({ rest }: PageProperties): JSX.Element {
         />
         <button type="submit">{t('profile.show')}</button>
       </form>
-      {/^\d+$/.test(rest) && <Sections key={rest} id={Number(rest)} />}
+      {/^\d+$/.test(rest) && <Sections key={place.value} id={Number(rest)} />}
     </>
   );
 }
