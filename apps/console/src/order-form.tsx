@@ -56,7 +56,7 @@ interface FormProperties extends FieldsProperties {
   readonly children?: ComponentChildren;
 }
 
-/** A form, so that the browser refuses an end that is filled in partly: its value is that of no end. */
+/** A form, so that the browser refuses an end that is filled in partly: to a script such a field looks empty. */
 function Form({ run, label, disabled, children, ...fields }: FormProperties): JSX.Element {
   const { isRunning, error, start } = useRun(run);
   const submit = (event: SubmitEvent): void => {

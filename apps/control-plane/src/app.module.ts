@@ -41,8 +41,11 @@ export class AppModule implements OnApplicationBootstrap, BeforeApplicationShutd
     return { module: AppModule, imports };
   }
 
-  /** Resolves when the catalogue is in force, or waits for the database. */
-  ready: Promise<void> = Promise.resolve();
+  /**
+   * Resolves when the catalogue is in force, also when it has to wait for the database.
+   * @returns false: this process is being stopped
+   */
+  ready: Promise<boolean> = Promise.resolve(false);
   private isStopping = false;
 
   constructor(
@@ -70,9 +73,9 @@ export class AppModule implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   /** After the ports are open: a second process started by mistake changes nothing. Calls are served meanwhile. */
-  private async makeReady(): Promise<void> {
+  private async makeReady(): Promise<boolean> {
     await this.updater.start();
-    if (this.isStopping) return;
+    if (this.isStopping) return false;
     this.scheduler.start();
     this.registerMetrics();
     const { registry, readiness, process } = this;
@@ -82,6 +85,7 @@ export class AppModule implements OnApplicationBootstrap, BeforeApplicationShutd
       registry,
     });
     process.telemetry?.exportMetrics(registry);
+    return true;
   }
 
   /** All at once, because the time for a stop is limited. The connections that the work needs are closed later. */

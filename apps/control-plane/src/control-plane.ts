@@ -18,8 +18,8 @@ export interface ControlPlane extends Service {
   readonly managementPort: number;
   readonly feedPort: number;
   readonly opsPort: number;
-  /** Resolves when the catalogue is in force, or waits for the database. Calls are served before. */
-  readonly ready: Promise<void>;
+  /** See `AppModule.ready`. Calls are served before. */
+  readonly ready: Promise<boolean>;
 }
 
 /** How soon a changed certificate is used. */

@@ -17,7 +17,6 @@ runMain(
     const starting = startControlPlane(configuration, log);
     stopOnSignal(starting, { drainSeconds: configuration.DRAIN_S, log });
     const { managementPort: port, ready } = await starting;
-    await ready;
-    log.info({ port }, 'control plane is up');
+    if (await ready) log.info({ port }, 'control plane is up');
   },
 );

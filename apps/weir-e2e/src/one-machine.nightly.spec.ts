@@ -271,12 +271,15 @@ describe('Weir on one machine', () => {
     const data = join(stack.folder, 'data/postgres/global');
     renameSync(data, `${data}.aside`);
     const started = stack.start();
-    await expect
-      .poll(() => answers('www.before-start.example').catch(String), WAIT)
-      .toEqual(everywhere(BLOCKED));
-    await stack.terminal.waitFor('it is tried again in', WAIT.timeout);
-    renameSync(`${data}.aside`, data);
-    api = await started;
+    try {
+      await expect
+        .poll(() => answers('www.before-start.example').catch(String), WAIT)
+        .toEqual(everywhere(BLOCKED));
+      await stack.terminal.waitFor('it is tried again in', WAIT.timeout);
+    } finally {
+      renameSync(`${data}.aside`, data);
+      api = await started;
+    }
     await vi.waitFor(async () => {
       expect(await deny('after-start.example')).toMatchObject({ applied: 2, total: 2 });
     }, WAIT);

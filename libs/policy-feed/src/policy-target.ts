@@ -34,8 +34,8 @@ interface PolicyTargetOptions {
 /** Most naps of a millisecond in which a step waits for each reader. Then the event loop has its turn. */
 const MAX_NAPS = 5;
 /**
- * Most operations that are applied at once, while no reader reads: within a millisecond, or some where they concern an
- * address with thousands of NAPT ranges.
+ * Most operations that are applied at once, while no reader reads. This takes less than a millisecond. For an address
+ * with thousands of NAPT ranges it takes a few milliseconds.
  */
 const MAX_IN_PLACE = 100;
 /** Rows of a snapshot that are loaded at once: profiles with long lists take half a millisecond. */

@@ -142,8 +142,8 @@ function canSetpriv(): boolean {
 }
 
 /**
- * Appends what a child prints to a file. When the file cannot be written, as while the disk is full, that is lost, and
- * the file is opened again later.
+ * Appends what a child prints to a file. When the file cannot be written, as while the disk is full, what the child
+ * prints meanwhile is lost, and the file is opened again later.
  */
 class LogFile {
   private stream: WriteStream;

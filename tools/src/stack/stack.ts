@@ -47,7 +47,7 @@ export class Stack {
   /** Rejects with an explanation when one of them exits during the first start. */
   private readonly startFailed = Promise.withResolvers<never>();
   private isStarted = false;
-  /** It has been up before, so the followers have a configuration on their disks. */
+  /** Everything was up before, so the followers have a configuration on their disks. */
   private isResuming = false;
   private stopping = false;
   private lock: ReturnType<typeof lockFolder> | undefined;
@@ -71,6 +71,7 @@ export class Stack {
     const secrets = await Promise.race([this.startAll(), this.startFailed.promise]);
     for (const one of this.all()) one.enableRestarts();
     this.isStarted = true;
+    writeFileAtomically(this.startedFile, '');
     return secrets;
   }
 
@@ -88,7 +89,9 @@ export class Stack {
   /** What the control plane says to be degraded (`OpsParts`). */
   async degraded(): Promise<readonly string[]> {
     const { OPS_HOST, OPS_PORT } = this.options.configuration;
-    const response = await fetch(`http://${reachableHost(OPS_HOST)}:${OPS_PORT}/readyz`);
+    const url = `http://${reachableHost(OPS_HOST)}:${OPS_PORT}/readyz`;
+    const response = await fetch(url).catch(() => null);
+    if (response === null) return ['the control plane does not answer'];
     return [...(await response.text()).matchAll(/^degraded: (.*)$/gm)].map(([, what]) => what);
   }
 
@@ -109,13 +112,15 @@ export class Stack {
     const secrets = readSecrets(configuration, this.dataDir);
     await this.checkVariables(secrets, join(this.dataDir, 'logs'));
     await this.startOps();
-    this.isResuming = existsSync(this.environmentsFile);
+    this.isResuming = existsSync(this.startedFile);
     const redisUrl = await this.startRedis();
     const plan = (databaseUrl: string): readonly PlannedProcess[] =>
       planProcesses(configuration, secrets, this.dataDir, { databaseUrl, redisUrl });
     // They are not given the database.
     const [, ...followers] = plan(UNKNOWN_DATABASE);
     const resumed = this.isResuming ? this.startProcesses(followers) : null;
+    // It is waited for at the end.
+    resumed?.catch(() => undefined);
     const { databaseUrl, ownerUrl } = await this.startDatabase();
     this.progress('Migrating the database');
     await this.persist(() => migrate({ databaseUrl, ownerUrl }));
@@ -139,6 +144,7 @@ export class Stack {
         const { message } = error as Error;
         this.options.onProgress(`${message}; it is tried again in ${pauseMs / 1000} s`);
         await sleep(pauseMs);
+        if (this.stopping) throw error;
       }
     }
   }
@@ -178,28 +184,35 @@ export class Stack {
     const { DATABASE_URL: databaseUrl, OWNER_DATABASE_URL } = this.options.configuration;
     if (databaseUrl !== undefined) return { databaseUrl, ownerUrl: OWNER_DATABASE_URL };
     const dataDir = join(this.dataDir, 'postgres');
-    const ownerUrl = await this.startStore('postgres', 'PostgreSQL', (port) =>
+    const { supervised, url } = this.planStore('postgres', 'PostgreSQL', (port) =>
       startPostgres({ dataDir, logFile: this.logFile('postgres'), port }),
     );
+    await this.persist(() => supervised.start());
+    const ownerUrl = url();
     return { databaseUrl: withRuntimeRole(ownerUrl), ownerUrl };
   }
 
-  private startPrivateRedis(): Promise<string> {
+  /** Without it nothing is started: the others are given its URL. */
+  private async startPrivateRedis(): Promise<string> {
     const options = {
       dataDir: join(this.dataDir, 'redis'),
       logFile: this.logFile('redis'),
       password: randomBytes(24).toString('hex'),
       onProgress: (text: string) => this.progress(text),
     };
-    return this.startStore('redis', 'Redis', (port) => startRedis({ ...options, port }));
+    const { supervised, url } = this.planStore('redis', 'Redis', (port) =>
+      startRedis({ ...options, port }),
+    );
+    await supervised.start();
+    return url();
   }
 
-  /** @param start with undefined as the port it takes a free one */
-  private async startStore(
+  /** @param start with undefined as the port it takes a free one. @returns its URL, once it was started */
+  private planStore(
     name: string,
     title: string,
     start: (port: number | undefined) => Promise<{ readonly url: string; readonly child: Child }>,
-  ): Promise<string> {
+  ): { readonly supervised: SupervisedProcess; readonly url: () => string } {
     this.progress(`Starting ${title}`);
     let url = '';
     const supervised = this.supervise(name, {
@@ -214,8 +227,7 @@ export class Stack {
       stop: (child) => child.stop('SIGINT', 30_000),
     });
     this.stores.push(supervised);
-    await this.persist(() => supervised.start());
-    return url;
+    return { supervised, url: () => url };
   }
 
   /** So a wrong variable is reported before anything runs. @param logs folder for what the processes print */
@@ -299,6 +311,11 @@ export class Stack {
 
   private get environmentsFile(): string {
     return join(this.dataDir, 'stack.json');
+  }
+
+  /** It is there since everything was up for the first time. */
+  private get startedFile(): string {
+    return join(this.dataDir, 'stack.started');
   }
 
   /** Reports the next step. @throws Error if the stack is being stopped. */

@@ -35,7 +35,7 @@ export function Explain(): JSX.Element {
   );
 }
 
-/** What a question leads to. Asked again, it begins anew: nothing that was done before is about it. */
+/** What a question leads to. When the question is asked again, all of this starts anew. */
 function Asked({ query }: { query: Record<string, string> }): JSX.Element {
   const [change, setChange] = useState<Applied | null>(null);
   const { value, error, reload } = useLoad(

@@ -557,25 +557,6 @@ describe('CatalogueUpdater', () => {
     expect(await errorOf(`${lists.url}/a`)).toBe('answered 500 No thing');
   });
 
-  it('requests what becomes due while another list takes long', async () => {
-    const slow = Promise.withResolvers<null>();
-    lists.serve(
-      '/slow',
-      (_request, response) => void slow.promise.then(() => response.end('b.example')),
-    );
-    lists.serve('/feed', ['a.example']);
-    await define(url('/slow'), url('/feed'));
-    await startUpdater();
-    const refreshing = updater.refreshUrls(NEVER, 50);
-    const requests = () => lists.requests.filter(({ path }) => path === '/feed').length;
-    await expect.poll(requests).toBe(1);
-    await expect.poll(() => errorOf(`${lists.url}/feed`)).toBeNull();
-    await later(7_200);
-    await expect.poll(requests).toBe(2);
-    slow.resolve(null);
-    await refreshing;
-  });
-
   it('aborts a download when it is stopped', async () => {
     lists.serve('/a', () => undefined);
     await define(url('/a'));

@@ -2,7 +2,6 @@ import {
   CatalogueError,
   type CompiledCatalogue,
   type Definition,
-  type SourceDefinition,
   sourcesOf,
 } from '@weir/catalogue';
 import type { ActiveCatalogue } from '@weir/config-model';
@@ -14,7 +13,6 @@ import {
   isDatabaseUnreachable,
 } from '../platform/database/database-errors.js';
 import type { Database } from '../platform/database/database.js';
-import { withTimeout } from '../platform/database/with-timeout.js';
 import type { Job } from '../platform/jobs/job-scheduler.js';
 import { actAs } from '../revisions/change-record.js';
 import type { ConfigurationWriter } from '../revisions/configuration-writer.js';
@@ -36,7 +34,6 @@ import {
   recordFailure,
   recordNamed,
   recordUnchanged,
-  type SourceState,
 } from './store/source-store.js';
 import { type CatalogueInputs, collectInputs } from './worker/compile-groups.js';
 import type { DefinitionReader } from './worker/definition-reader.js';
@@ -55,8 +52,6 @@ export interface CatalogueUpdaterOptions {
 
 /** URLs that are requested at the same time. */
 const CONCURRENT_REQUESTS = 4;
-/** Between two looks for URLs that are due, while others are requested. */
-const LOOK_MS = 20_000;
 /** Delay before another attempt when the database could not be used at the start. */
 const RETRY_MS = 2_000;
 /** Application ids, or domains, in one log line, at most. */
@@ -107,7 +102,7 @@ export class CatalogueUpdater {
       {
         name: 'catalogue-sources',
         ...schedule,
-        run: (signal) => this.refreshUrls(signal, everyMs),
+        run: (signal) => this.refreshUrls(signal),
       },
     ];
   }
@@ -132,43 +127,31 @@ export class CatalogueUpdater {
   }
 
   /**
-   * Requests the URLs that are due, a few at a time. While one takes long, it looks every `lookMs` for what has become
-   * due meanwhile. The next `update` activates the new lists.
-   * @throws the first error, when no request is in progress any more.
+   * Requests the URLs that are due. The next `update` activates the new lists.
+   * @throws the first error, when all were requested.
    */
-  async refreshUrls(signal: AbortSignal, lookMs = LOOK_MS): Promise<void> {
+  async refreshUrls(signal: AbortSignal): Promise<void> {
     const { admit, database, definition: reader, sources } = this.options;
     await admit();
     const definition = await reader.read(signal).catch(nullWhenUnusable);
     if (definition === null) return;
-    const running = new Map<string, Promise<void>>();
-    const asked = new Set<string>();
-    const errors = new Map<string, unknown>();
-    const mayAsk = ({ name, refreshMs }: SourceDefinition): boolean =>
-      !running.has(name) && !errors.has(name) && (refreshMs !== null || !asked.has(name));
-    const refreshDue = (states: ReadonlyMap<string, SourceState>): void => {
-      for (const source of sourcesOf(definition)) {
-        const { name, location } = source;
-        if (running.size === CONCURRENT_REQUESTS || signal.aborted) return;
-        if (!('url' in location) || !mayAsk(source)) continue;
-        if (!isDue(source, states.get(name), definition.neverBlock)) continue;
-        const refreshed = sources
-          .refresh(source, states.get(name), definition, signal)
-          .catch((error: unknown) => void errors.set(name, error))
-          .finally(() => running.delete(name));
-        asked.add(name);
-        running.set(name, refreshed);
+    const states = await readStates(database.pool);
+    const due = sourcesOf(definition)
+      .filter(
+        (source) =>
+          'url' in source.location && isDue(source, states.get(source.name), definition.neverBlock),
+      )
+      .values();
+    const errors: unknown[] = [];
+    const refreshNext = async (): Promise<void> => {
+      for (const source of due) {
+        await sources
+          .refresh(source, states.get(source.name), definition, signal)
+          .catch((error: unknown) => errors.push(error));
       }
     };
-    try {
-      do {
-        refreshDue(await readStates(database.pool));
-        await withTimeout(Promise.race(running.values()), undefined, lookMs);
-      } while (running.size > 0);
-    } finally {
-      await Promise.all(running.values());
-    }
-    for (const error of errors.values()) throw error;
+    await Promise.all(Array.from({ length: CONCURRENT_REQUESTS }, refreshNext));
+    for (const error of errors) throw error;
   }
 
   private async apply(definition: Definition, signal: AbortSignal): Promise<void> {

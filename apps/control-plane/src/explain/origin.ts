@@ -49,7 +49,7 @@ interface OriginRow {
  * The last record of a change that has written an entity. One that concerns all profiles, such as POST /init/, writes
  * everything, also what it finds as it is. A record has no more than a hundred keys; whether a longer change has
  * written the entity is in the log, as long as that is kept. Where it is not, a batch of domain rules may have written
- * the rule, so nothing is told. Each condition has its index.
+ * the rule, so the answer is null. Each condition has its index.
  */
 const LAST_WRITER = `
   WITH written AS MATERIALIZED (

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { isDatabaseUnreachable } from '../platform/database/database-errors.js';
+import { isLockTimeout } from '../platform/database/database-errors.js';
 import type { Transaction } from '../platform/database/transaction.js';
 import type { LockedHead } from './change-log.js';
 import {
@@ -75,8 +75,8 @@ interface Made {
 /**
  * Makes changes in order inside a transaction: one statement reads all rows of a kind, and one or two write them. When
  * a statement fails, they are made one by one, and those whose own statement fails have this as their reason.
- * @throws Error when the transaction cannot continue, or the database cannot do it now: alone, each change would wait
- *   as long for the same lock.
+ * @throws Error when the transaction cannot continue, or a lock was waited for too long: each change by itself would
+ *   wait as long once more.
  */
 export async function makeTogether(
   client: ClientBase,
@@ -90,7 +90,7 @@ export async function makeTogether(
   ]);
   if (savepoint.status === 'rejected') throw savepoint.reason;
   if (made.status === 'fulfilled') return made.value;
-  if (isDatabaseUnreachable(made.reason)) throw made.reason;
+  if (isLockTimeout(made.reason)) throw made.reason;
   await client.query('ROLLBACK TO SAVEPOINT change');
   if (changes.length === 1) return { outcomes: [made], head };
   const outcomes: PromiseSettledResult<MadeChange<unknown>>[] = [];

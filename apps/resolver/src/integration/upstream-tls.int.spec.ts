@@ -161,6 +161,16 @@ describe('an upstream over TLS', () => {
     expect(server.connectionCount).toBeGreaterThan(13);
   });
 
+  it('that answers another question and closes is not asked without end', async () => {
+    // Another first letter of the name.
+    const server = await overTls((query) => respond(query).with(13, 0x7a));
+    server.queriesPerConnection = 1;
+    const { ask } = await trusting([byName(server)], { queryTimeoutMs: 1_000 });
+    await ask('a.example');
+    // Such an answer is none, so each connection is followed by a pause.
+    expect(server.connectionCount).toBeLessThan(10);
+  });
+
   it('that was restarted is asked again', async () => {
     // Nobody else is given this port meanwhile.
     const first = await overTls((query) => respond(query), await freePort());

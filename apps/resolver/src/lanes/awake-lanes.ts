@@ -64,7 +64,7 @@ export class AwakeLanes {
       Atomics.store(this.awake, 0, count);
     } catch (error) {
       this.backlogTurns = 0;
-      this.onRefused(new Error(`${count} lanes cannot be given queries now`, { cause: error }));
+      this.onRefused(error);
     }
   }
 }

@@ -91,4 +91,6 @@ export interface LaneTask extends SharedTask, LaneFiles {
 /** What a lane tells. */
 export type LaneReport =
   | { readonly type: 'running' }
-  | { readonly type: 'defect'; readonly error: unknown };
+  | { readonly type: 'defect'; readonly error: unknown }
+  /** The kernel does not change which lanes get queries. */
+  | { readonly type: 'refused'; readonly error: unknown };

@@ -85,6 +85,10 @@ const onDefect = throttled((error: unknown) => {
   report({ type: 'defect', error });
 }, nowMs);
 
+const onRefused = throttled((error: unknown) => {
+  report({ type: 'refused', error });
+}, nowMs);
+
 /** The main thread tells a few times a second that it makes turns. */
 function patienceMs(staleAfterMs: number): number {
   return staleAfterMs === 0 ? 0 : Math.max(staleAfterMs, MIN_PATIENCE_MS);
@@ -98,7 +102,7 @@ function threadCpuMs(): number {
 /** What the first lane does after each turn. */
 function parkingBy(calls: SystemCalls, fds: readonly number[]): AwakeLanes['onTurn'] {
   const spread = new PortSpread(calls, fds);
-  const awake = new AwakeLanes(spread, task.awake, task.lanes, threadCpuMs, onDefect);
+  const awake = new AwakeLanes(spread, task.awake, task.lanes, threadCpuMs, onRefused);
   return awake.onTurn.bind(awake);
 }
 

@@ -47,6 +47,8 @@ export interface LaneOptions {
   readonly turn: BatchTurn;
   readonly onRunning: () => void;
   readonly onDefect: (error: unknown) => void;
+  /** The kernel does not change which lanes get queries. */
+  readonly onRefused: (error: unknown) => void;
   /** The thread has ended. */
   readonly onEnd: (error: unknown) => void;
 }
@@ -111,6 +113,7 @@ export class Lane {
         options.onRunning();
       }
       if (report.type === 'defect') options.onDefect(report.error);
+      if (report.type === 'refused') options.onRefused(report.error);
     });
     thread.on('error', (error) => {
       cause = error;

@@ -44,7 +44,7 @@ const LOOK_MS = 5;
 
 export interface LanesOptions extends Omit<
   LaneOptions,
-  'number' | 'lanes' | 'sockets' | 'task' | 'onRunning' | 'onEnd'
+  'number' | 'lanes' | 'sockets' | 'task' | 'onRunning' | 'onRefused' | 'onEnd'
 > {
   readonly task: Omit<SharedTask, 'awake' | 'parks'>;
   /** The sockets of each lane. */
@@ -159,6 +159,8 @@ export class Lanes {
       onRunning: () => {
         this.starts[number].resolve(null);
       },
+      onRefused: (error) =>
+        this.options.log.warn({ err: error }, 'the kernel does not spread the queries anew'),
       onEnd: (error) => {
         const reason = `a thread for UDP ended: ${String(error)}`;
         this.starts[number].reject(new StartError(reason));

@@ -94,7 +94,7 @@ export class TcpConnection implements Connection, Input, ReplyPath {
 
   drop(reason: DropReason): void {
     this.pending--;
-    if (reason === DropReason.malformed) return this.disconnect(reason);
+    if (reason !== DropReason.limited) return this.disconnect(reason);
     // Its other queries are answered.
     this.options.counters.drop(reason);
     this.processInput();

@@ -33,6 +33,8 @@ export function frameOf(message: Uint8Array, length: number): Buffer {
   return frame;
 }
 
+/** On so many further connections an open query is sent. A peer that closes one after the other gets no more. */
+export const MAX_REPETITIONS = 20;
 /** How long an idle connection stays open (RFC 7766 §6.2.3). */
 const DEFAULT_IDLE_MS = 10_000;
 
@@ -41,6 +43,7 @@ interface Waiting {
   readonly frame: Buffer;
   /** Whether it was sent over a connection that was open already, and is perhaps closing. */
   isReused: boolean;
+  repetitions: number;
   readonly finish: (message: Uint8Array | null) => void;
 }
 
@@ -88,7 +91,7 @@ export class UpstreamTcp {
       clearTimeout(timer);
       done(message);
     };
-    const waiting: Waiting = { frame, isReused: this.socket !== null, finish };
+    const waiting: Waiting = { frame, isReused: this.socket !== null, repetitions: 0, finish };
     this.waiting.set(id, waiting);
     this.open().write(frame);
   }
@@ -131,7 +134,8 @@ export class UpstreamTcp {
 
   /**
    * The peer may close a connection at any time, when it is idle or has brought enough answers. Open queries are sent
-   * on a new one (RFC 7766 §6.2.4). When a new connection has answered nothing, those that it was opened for fail.
+   * on a new one (RFC 7766 §6.2.4), `MAX_REPETITIONS` times at most. If a connection closes without any answer, the
+   * queries for which it was opened fail.
    */
   private onClose(socket: Socket): void {
     if (this.socket !== socket) return;
@@ -139,9 +143,11 @@ export class UpstreamTcp {
     const { hasAnswered } = this;
     const frames: Buffer[] = [];
     for (const [id, waiting] of [...this.waiting]) {
-      if (hasAnswered || waiting.isReused) frames.push(waiting.frame);
+      const mayRepeat = (hasAnswered || waiting.isReused) && waiting.repetitions < MAX_REPETITIONS;
+      if (mayRepeat) frames.push(waiting.frame);
       else this.end(id, null);
       waiting.isReused = false;
+      waiting.repetitions++;
     }
     // In one piece: there may be thousands, and a connection may answer few.
     if (frames.length > 0) this.open().write(Buffer.concat(frames));

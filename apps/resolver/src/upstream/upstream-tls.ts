@@ -1,6 +1,6 @@
 import { type Endpoint, type TlsPeer, publicKeyPin } from '@weir/ops';
 import { connect, type SecureContext, type TLSSocket, type ConnectionOptions } from 'node:tls';
-import { FrameReader, frameOf } from './upstream-tcp.js';
+import { FrameReader, frameOf, MAX_REPETITIONS } from './upstream-tcp.js';
 import type { InFlight, QuerySocket, QuerySocketEvents, QuerySockets } from './in-flight.js';
 import type { RandomIds } from './random-ids.js';
 
@@ -47,6 +47,7 @@ interface Waiting {
   readonly entry: InFlight;
   frame: Buffer | null;
   isSent: boolean;
+  repetitions: number;
 }
 
 export interface UpstreamTlsOptions {
@@ -65,7 +66,7 @@ export interface UpstreamTlsOptions {
 /**
  * DNS over TLS to one upstream (RFC 7858): one connection, kept open, with pipelined queries and answers in any order
  * (RFC 7766). Nothing is sent before the upstream has proven who it is. Open queries of a connection that closes after
- * an answer go over the next one.
+ * an answer to one of them go over the next one, `MAX_REPETITIONS` times at most.
  */
 export class UpstreamTls implements QuerySocket, QuerySockets {
   readonly upstream: number;
@@ -75,7 +76,7 @@ export class UpstreamTls implements QuerySocket, QuerySockets {
   private readonly waiting = new Map<number, Waiting>();
   private socket: TLSSocket | null = null;
   private isTrusted = false;
-  /** Whether the connection has answered an open query. */
+  /** Whether the connection has brought an answer that was of use: its query is open no more, or is asked anew. */
   private hasAnswered = false;
   /** When the first query after the last answer was sent. */
   private silentSinceMs = Infinity;
@@ -116,7 +117,7 @@ export class UpstreamTls implements QuerySocket, QuerySockets {
   reserve(entry: InFlight): number {
     let id = this.options.ids.next();
     while (this.waiting.has(id)) id = this.options.ids.next();
-    this.waiting.set(id, { entry, frame: null, isSent: false });
+    this.waiting.set(id, { entry, frame: null, isSent: false, repetitions: 0 });
     return id;
   }
 
@@ -193,10 +194,13 @@ export class UpstreamTls implements QuerySocket, QuerySockets {
   }
 
   private readonly onMessage = (message: Buffer): void => {
-    if (this.waiting.has(message.readUInt16BE(0))) this.hasAnswered = true;
+    const id = message.readUInt16BE(0);
+    const frame = this.waiting.get(id)?.frame ?? null;
     this.silentSinceMs = Infinity;
-    this.delayMs = FIRST_DELAY_MS;
     this.options.events.onPacket(this, message, message.length);
+    if (frame === null || this.waiting.get(id)?.frame === frame) return;
+    this.hasAnswered = true;
+    this.delayMs = FIRST_DELAY_MS;
   };
 
   private onClose(): void {
@@ -213,11 +217,12 @@ export class UpstreamTls implements QuerySocket, QuerySockets {
   }
 
   /**
-   * The upstream may close a connection at any time, when it is idle or has brought enough answers (RFC 7766 §6.2.4).
-   * Each repetition follows an answer.
+   * The upstream may close a connection at any time, when it is idle or has brought enough answers (RFC 7766 §6.2.4). A
+   * query that it does not answer ends at its timeout.
    */
   private repeat(): void {
     for (const waiting of this.waiting.values()) {
+      if (waiting.repetitions++ >= MAX_REPETITIONS) continue;
       waiting.isSent = false;
       if (this.silentSinceMs === Infinity) this.silentSinceMs = this.options.nowMs();
       this.socket ??= this.connect();

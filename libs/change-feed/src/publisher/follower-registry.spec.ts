@@ -247,6 +247,17 @@ describe('FollowerRegistry', () => {
       expect(shared).toEqual([]);
     });
 
+    it('is not misled by a lease of the one that was killed, which is read after the other was heard', () => {
+      const registry = withNames();
+      registry.update(named('killed', 5), 8_000);
+      registry.update(named('back', 5), 9_900);
+      registry.update(named('killed', 5), 10_000, 'right', 8_500);
+      registry.update(named('back', 5), 10_900);
+      registry.removeExpired(10_000 + LEASE_MS);
+      expect(registry.applied(at(5))).toEqual({ applied: 1, total: 1 });
+      expect(shared).toEqual([]);
+    });
+
     it.each([
       ['before', ['killed', 'back']],
       ['after', ['back', 'killed']],

@@ -91,8 +91,9 @@ export class FollowerRegistry {
   ): void {
     const before = this.followers.get(state.id);
     this.missing.delete(state.id);
-    const successor = before === undefined ? this.takePlace(state, seenMs) : null;
-    if (before?.successor) this.reportSharedName(state, before.successor);
+    const successor =
+      before === undefined ? this.takePlace(state, seenMs) : this.successorOf(before, seenMs);
+    if (before?.successor && successor === null) this.reportSharedName(state, before.successor);
     if (state.inForce === null) {
       this.move(before?.resolver ?? null, null);
       this.followers.delete(state.id);
@@ -225,6 +226,15 @@ export class FollowerRegistry {
       else this.followers.set(id, { ...one, successor: state });
     }
     return successor;
+  }
+
+  /** The one that has taken its place and has spoken after it; null: there is none. */
+  private successorOf(
+    { successor }: { successor: FollowerState | null },
+    seenMs: number,
+  ): FollowerState | null {
+    const spokeMs = successor && this.followers.get(successor.id)?.seenMs;
+    return (spokeMs ?? -Infinity) > seenMs ? successor : null;
   }
 
   /** Both count: it lives, although another one came under its name. */

@@ -35,7 +35,7 @@ export interface KeptSnapshotsOptions {
 export const STALE_WINDOWS = 4;
 /** A follower that could not use a snapshot gets the same again until it is this old: not all make a new one. */
 const DOUBTED_MS = 10_000;
-/** Followers that were told to ask again have done so by then, once the snapshot that they wait for was made. */
+/** How long after a snapshot is ready those who wait for it ask again. */
 const FETCHED_MS = 5_000;
 /** After the disk has failed, it is not tried again for this time. */
 const DISK_PAUSE_MS = 30_000;
@@ -117,7 +117,7 @@ export class KeptSnapshots {
     // A follower at the head asks for the next revision. If one asks for more, the log was set back behind it, or the
     // last snapshot did not do.
     if (atLeast > head.revision + 1) {
-      const isRecent = this.nowMs() - snapshot.madeMs < DOUBTED_MS;
+      const isRecent = this.nowMs() < Math.max(snapshot.madeMs + DOUBTED_MS, snapshot.leastUntilMs);
       return isRecent || (atLeast < NEW_SNAPSHOT && snapshot.head.revision === head.revision);
     }
     return snapshot.head.revision >= Math.min(atLeast, head.revision);
@@ -153,7 +153,7 @@ export class KeptSnapshots {
       const snapshot = Object.assign(file, {
         head: parts.head,
         madeMs: startedMs,
-        // The next one may be as old when it is there: without this, no follower might ever get one.
+        // If making takes longer than four windows, every snapshot is too old when it is ready.
         leastUntilMs: nowMs + this.lastMakingMs + FETCHED_MS,
       });
       if (this.isClosed) {

@@ -260,8 +260,8 @@ export function isDue(
 ): boolean {
   const { format, refreshMs, sha256 } = source;
   if (state === undefined) return true;
-  // A time to come was that of a wrong clock.
-  const sinceMs = state.secondsSinceAttempt < 0 ? Infinity : state.secondsSinceAttempt * 1000;
+  // A time to come was that of a wrong clock. The record may be a little younger than the question.
+  const sinceMs = state.secondsSinceAttempt < -60 ? Infinity : state.secondsSinceAttempt * 1000;
   if (state.failures === 0) {
     const wasReadSo = state.format === format && state.readWith === readWith(source, neverBlock);
     return !wasReadSo || (sha256 === null && sinceMs >= (refreshMs ?? 0));

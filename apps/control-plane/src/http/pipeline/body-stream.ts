@@ -5,8 +5,8 @@ import { RequestError } from '../errors/errors.js';
 import type { Request } from '../routing/http.js';
 
 /**
- * Framing that any body may have. The parser gives the chunks of one read of the socket one after the other, so what is
- * left of this read, at most 64 KiB, is taken for framing until then.
+ * Framing that any body may have. The parser gives the chunks of one read of the socket one after the other: bytes of
+ * this read that it has not given yet, at most 64 KiB, look like framing.
  */
 const MIN_BYTES = 65_536 + 8_192;
 

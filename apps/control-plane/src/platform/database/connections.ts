@@ -22,7 +22,7 @@ export function connectionSettings(connectionString: string): pg.ClientConfig {
   };
 }
 
-/** A session by its process and its start: another server, and the same one later, gives the same numbers again. */
+/** A session. A number alone is not enough: another server, or this one after a restart, may use it again. */
 const SESSION = "pid || ' ' || extract(epoch FROM backend_start)";
 /**
  * The first statement of every connection. PostgreSQL ends a session, and its transaction, when the host of its client
@@ -34,7 +34,7 @@ const BEGIN_SESSION = `
     set_config('tcp_keepalives_interval', '1', false), set_config('tcp_keepalives_count', '5', false),
     set_config('tcp_user_timeout', '10000', false), set_config('TimeZone', 'UTC', false),
     set_config('DateStyle', 'ISO', false), set_config('extra_float_digits', '1', false)
-  FROM pg_stat_activity WHERE pid = pg_backend_pid()`;
+  FROM pg_stat_get_activity(pg_backend_pid())`;
 
 export function streamOf({ connection }: Client): Socket {
   return connection.stream as Socket;
@@ -50,7 +50,7 @@ interface ServerState {
 /** Whether PostgreSQL has waited for a statement, or for the rest of one, for longer than a packet takes. */
 const WAITS_FOR_CLIENT = `
   wait_event = 'ClientRead' AND state_change < clock_timestamp() - interval '1 second'`;
-const OWN = 'FROM pg_stat_activity WHERE usename = current_user';
+const OWN = 'FROM pg_stat_activity WHERE usename = session_user';
 const STATE = `
   SELECT ARRAY(SELECT ${SESSION} ${OWN}) AS sessions,
          ARRAY(SELECT ${SESSION} ${OWN} AND ${WAITS_FOR_CLIENT}) AS waiting`;
@@ -135,8 +135,8 @@ export class SilenceWatch {
     const connection = { client, stream, session: '', idleBytes: stream.bytesWritten };
     client.on('drain', () => (connection.idleBytes = stream.bytesWritten));
     this.watch(connection, longestMs);
-    const { rows } = await client.query<{ session: string }>(BEGIN_SESSION);
-    connection.session = rows[0].session;
+    const { rows } = await client.query<{ session: string | null }>(BEGIN_SESSION);
+    connection.session = rows[0].session ?? '';
   }
 
   private watch(connection: Connection, longestMs: number): void {

@@ -158,6 +158,9 @@ deep                 CNAME .
   it('takes relative owners as names in the zone that the SOA record names', async () => {
     const list = 'rpz.example. 60 IN SOA a. b. 1 2 3 4 5\n IN NS a.\na.example CNAME .\n@ NS a.';
     await expectNames(list, 'rpz', ['a.example']);
+    // All names are whole, but without their last dots.
+    const whole = 'rpz.example IN SOA a. b. 1 2 3 4 5\na.example.rpz.example CNAME .';
+    await expectNames(whole, 'rpz', ['a.example']);
   });
 
   it('takes the name of the zone from the SOA record', async () => {

@@ -75,9 +75,12 @@ export class RpzFormat implements LineFormat {
       return;
     }
     this.lastOwner = owner;
+    const isAbsolute = !this.isOwnerless && tokens[0].endsWith('.');
     const fields = tokens.slice(this.isOwnerless ? 0 : 1);
     const typeAt = fields.findIndex((field) => !TTL.test(field) && !CLASS.test(field));
     const [type, target] = typeAt === -1 ? [] : fields.slice(typeAt);
+    // The origin of a zone file is its zone (RFC 1035 §5.1). Owners behind the first record may rely on it.
+    if (type?.toUpperCase() === 'SOA' && isAbsolute) this.origin ??= owner;
     this.record(owner, type?.toUpperCase(), target, entries);
   }
 
@@ -102,8 +105,6 @@ export class RpzFormat implements LineFormat {
     if (type === undefined) entries.invalid('a record without a type');
     else if (type === 'SOA') {
       this.soaRecords++;
-      // The origin of a zone file is its zone (RFC 1035 §5.1). Owners behind the first record may rely on it.
-      if (this.origin === null && owner !== '') this.origin = owner;
       this.zone = this.origin === null && owner === '' ? null : owner;
     } else if (type === 'NS') return;
     else if (type === 'CNAME' && target !== undefined && BLOCKING.has(target.toLowerCase())) {

@@ -21,7 +21,7 @@ import { RequestFields } from './request-fields.js';
 
 /** Open requests of one connection; one more is refused. RFC 9113 §6.5.2 recommends at least so many. */
 const MAX_STREAMS = 100;
-/** Of so many first requests, a client may not know yet that they are too many. */
+/** So many first requests may be too many without a fault of the client: it may not know the limit yet. */
 const MAX_EARLY_REQUESTS = 1_000;
 /** From the headers of a request until its answer has left. */
 const REQUEST_MS = 10_000;
@@ -420,7 +420,7 @@ export class Http2Connection implements Input {
     this.refuse(stream.id, code);
   }
 
-  /** That is no glitch of a client that did not know the limit. @returns that this was work */
+  /** It does not count as a glitch while the client may not know the limit. @returns that this was work */
   private refuseExcess(id: number): boolean {
     const isEarly = !this.knowsSettings && id < 2 * MAX_EARLY_REQUESTS;
     if (!isEarly) return this.refuse(id, ErrorCode.refusedStream);
