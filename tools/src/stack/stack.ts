@@ -37,8 +37,8 @@ export interface StackOptions {
 
 /**
  * Weir on one machine: every process, and PostgreSQL and Redis if no URL is given. After the start it restarts
- * every process that exits. The first start fails when a process does. A later one goes on: resolvers answer with what
- * they have on their disks, and the rest is started again and again.
+ * every process that exits. A start fails when a process does. But once everything was up, a start waits for the
+ * database, and meanwhile the resolvers answer with what they have on their disks.
  */
 export class Stack {
   readonly dataDir: string;
@@ -119,8 +119,11 @@ export class Stack {
     // They are not given the database.
     const [, ...followers] = plan(UNKNOWN_DATABASE);
     const resumed = this.isResuming ? this.startProcesses(followers) : null;
-    // It is waited for at the end.
-    resumed?.catch(() => undefined);
+    const those = [...this.processes];
+    resumed?.then(
+      () => those.forEach((one) => one.enableRestarts()),
+      (error: unknown) => this.startFailed.reject(error),
+    );
     const { databaseUrl, ownerUrl } = await this.startDatabase();
     this.progress('Migrating the database');
     await this.persist(() => migrate({ databaseUrl, ownerUrl }));
@@ -187,6 +190,7 @@ export class Stack {
     const { supervised, url } = this.planStore('postgres', 'PostgreSQL', (port) =>
       startPostgres({ dataDir, logFile: this.logFile('postgres'), port }),
     );
+    if (this.isResuming) supervised.enableRestarts();
     await this.persist(() => supervised.start());
     const ownerUrl = url();
     return { databaseUrl: withRuntimeRole(ownerUrl), ownerUrl };
@@ -273,19 +277,14 @@ export class Stack {
       stop: (child) => child.stop('SIGTERM', graceMs),
     });
     this.processes.push(supervised);
-    try {
-      await supervised.start();
-    } catch (error) {
-      if (!this.isResuming || this.stopping) throw error;
-      this.options.onProgress((error as Error).message);
-    }
+    await supervised.start();
   }
 
   private supervise(
     name: string,
     options: Pick<SupervisedProcessOptions, 'start' | 'waitUntilReady' | 'stop'>,
   ): SupervisedProcess {
-    const supervised = new SupervisedProcess({
+    return new SupervisedProcess({
       ...options,
       name,
       logFile: this.logFile(name),
@@ -293,8 +292,6 @@ export class Stack {
       policy: new RestartPolicy(),
       onUnexpectedExit: (explanation) => this.startFailed.reject(new StartError(explanation)),
     });
-    if (this.isResuming) supervised.enableRestarts();
-    return supervised;
   }
 
   /**
