@@ -78,7 +78,7 @@ describe('the control plane', () => {
     const blocker = new pg.Client(harness.environment['DATABASE_URL']);
     await blocker.connect();
     await blocker.query('BEGIN; LOCK TABLE catalogue_source; SELECT FROM config_head FOR UPDATE');
-    const replica = await harness.startReplicaSoon();
+    const replica = await harness.launchReplica();
     const readiness = await fetch(`http://127.0.0.1:${replica.opsPort}/readyz`);
     expect(await readiness.text()).toBe('starting: the catalogue\n');
     const change = fetch(`http://127.0.0.1:${replica.managementPort}/blockpage/`, {

@@ -119,14 +119,14 @@ export class Stack {
     // They are not given the database.
     const [, ...followers] = plan(UNKNOWN_DATABASE);
     const resumed = this.isResuming ? this.startProcesses(followers) : null;
-    const those = [...this.processes];
+    const resuming = [...this.processes];
     resumed?.then(
-      () => those.forEach((one) => one.enableRestarts()),
+      () => resuming.forEach((one) => one.enableRestarts()),
       (error: unknown) => this.startFailed.reject(error),
     );
     const { databaseUrl, ownerUrl } = await this.startDatabase();
     this.progress('Migrating the database');
-    await this.persist(() => migrate({ databaseUrl, ownerUrl }));
+    await this.repeatIfResuming(() => migrate({ databaseUrl, ownerUrl }));
     const planned = plan(databaseUrl);
     this.writeEnvironments(planned, ownerUrl ?? databaseUrl);
     await this.startProcesses(planned.slice(0, 1));
@@ -135,7 +135,7 @@ export class Stack {
   }
 
   /** Does a step of a start. When the stack resumes, it is repeated until it succeeds. */
-  private async persist<T>(step: () => Promise<T>): Promise<T> {
+  private async repeatIfResuming<T>(step: () => Promise<T>): Promise<T> {
     const policy = new RestartPolicy();
     for (;;) {
       const startedMs = performance.now();
@@ -187,36 +187,29 @@ export class Stack {
     const { DATABASE_URL: databaseUrl, OWNER_DATABASE_URL } = this.options.configuration;
     if (databaseUrl !== undefined) return { databaseUrl, ownerUrl: OWNER_DATABASE_URL };
     const dataDir = join(this.dataDir, 'postgres');
-    const { supervised, url } = this.planStore('postgres', 'PostgreSQL', (port) =>
+    const ownerUrl = await this.startStore('postgres', 'PostgreSQL', (port) =>
       startPostgres({ dataDir, logFile: this.logFile('postgres'), port }),
     );
-    if (this.isResuming) supervised.enableRestarts();
-    await this.persist(() => supervised.start());
-    const ownerUrl = url();
     return { databaseUrl: withRuntimeRole(ownerUrl), ownerUrl };
   }
 
   /** Without it nothing is started: the others are given its URL. */
-  private async startPrivateRedis(): Promise<string> {
+  private startPrivateRedis(): Promise<string> {
     const options = {
       dataDir: join(this.dataDir, 'redis'),
       logFile: this.logFile('redis'),
       password: randomBytes(24).toString('hex'),
       onProgress: (text: string) => this.progress(text),
     };
-    const { supervised, url } = this.planStore('redis', 'Redis', (port) =>
-      startRedis({ ...options, port }),
-    );
-    await supervised.start();
-    return url();
+    return this.startStore('redis', 'Redis', (port) => startRedis({ ...options, port }));
   }
 
-  /** @param start with undefined as the port it takes a free one. @returns its URL, once it was started */
-  private planStore(
-    name: string,
+  /** @param start with undefined as the port it takes a free one */
+  private async startStore(
+    name: 'postgres' | 'redis',
     title: string,
     start: (port: number | undefined) => Promise<{ readonly url: string; readonly child: Child }>,
-  ): { readonly supervised: SupervisedProcess; readonly url: () => string } {
+  ): Promise<string> {
     this.progress(`Starting ${title}`);
     let url = '';
     const supervised = this.supervise(name, {
@@ -231,7 +224,12 @@ export class Stack {
       stop: (child) => child.stop('SIGINT', 30_000),
     });
     this.stores.push(supervised);
-    return { supervised, url: () => url };
+    if (name === 'redis') await supervised.start();
+    else {
+      if (this.isResuming) supervised.enableRestarts();
+      await this.repeatIfResuming(() => supervised.start());
+    }
+    return url;
   }
 
   /** So a wrong variable is reported before anything runs. @param logs folder for what the processes print */
@@ -303,11 +301,7 @@ export class Stack {
       ...planned.map(({ name, environment }) => [name, environment] as const),
       ['backup', { DATABASE_URL: ownerUrl }],
     ]);
-    writeFileAtomically(this.environmentsFile, JSON.stringify(environments, null, 2));
-  }
-
-  private get environmentsFile(): string {
-    return join(this.dataDir, 'stack.json');
+    writeFileAtomically(join(this.dataDir, 'stack.json'), JSON.stringify(environments, null, 2));
   }
 
   /** It is there since everything was up for the first time. */

@@ -99,11 +99,7 @@ export class CatalogueUpdater {
     const schedule = { everyMs, attempts: 1, firstRetryDelayMs: everyMs, isQueued: true };
     return [
       { name: 'catalogue-look', ...schedule, run: (signal) => this.update(signal) },
-      {
-        name: 'catalogue-sources',
-        ...schedule,
-        run: (signal) => this.refreshUrls(signal),
-      },
+      { name: 'catalogue-sources', ...schedule, run: (signal) => this.refreshUrls(signal) },
     ];
   }
 

@@ -47,7 +47,7 @@ export interface Harness {
   /** Starts another replica on the same database and Redis. */
   readonly startReplica: (variables?: Record<string, string>) => Promise<ControlPlane>;
   /** The same, but does not wait until it is ready. */
-  readonly startReplicaSoon: Harness['startReplica'];
+  readonly launchReplica: Harness['startReplica'];
   readonly stop: () => Promise<void>;
 }
 
@@ -102,7 +102,7 @@ export async function startHarness(
     call: (method, path, body, headers) => call(baseUrl, method, path, body, headers),
     sql: async (text) => (await client.query<unknown[]>({ text, rowMode: 'array' })).rows,
     startReplica: startReady,
-    startReplicaSoon: start,
+    launchReplica: start,
     stop: async () => {
       await controlPlane.stop();
       await client.end();

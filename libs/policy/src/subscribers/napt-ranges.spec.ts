@@ -77,15 +77,15 @@ describe('NaptRanges', () => {
 
   it('tells whether an address has ranges other than one of all ports', () => {
     const { ranges, lookup } = napt();
-    expect(lookup.divides(SHARED)).toBe(false);
+    expect(lookup.needsPort(SHARED)).toBe(false);
     ranges.set(SHARED, 0, 65_535, 1);
-    expect(lookup.divides(SHARED)).toBe(false);
+    expect(lookup.needsPort(SHARED)).toBe(false);
     ranges.set(SHARED, 0, 32_767, 2);
-    expect(lookup.divides(SHARED)).toBe(true);
+    expect(lookup.needsPort(SHARED)).toBe(true);
     ranges.delete(SHARED, 0, 65_535);
-    expect(lookup.divides(SHARED)).toBe(true);
+    expect(lookup.needsPort(SHARED)).toBe(true);
     ranges.delete(SHARED, 0, 32_767);
-    expect(lookup.divides(SHARED)).toBe(false);
+    expect(lookup.needsPort(SHARED)).toBe(false);
   });
 
   it('includes both bounds', () => {

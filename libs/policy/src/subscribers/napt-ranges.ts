@@ -31,7 +31,7 @@ export class NaptLookup {
   }
 
   /** Whether the address has ranges, and not just one of all ports. Allocates nothing. */
-  divides(address: number): boolean {
+  needsPort(address: number): boolean {
     const block = this.directory.find(address | 0);
     if (block === -1) return false;
     const chunk = this.chunks[chunkOf(block)];

@@ -79,7 +79,7 @@ export class SubscriberLookup {
 
   /** Whether ports distinguish the subscribers of the client's address. Allocates nothing. */
   needsPort({ family, words }: Client): boolean {
-    return family === 4 && this.naptRanges.divides(words[0] | 0);
+    return family === 4 && this.naptRanges.needsPort(words[0] | 0);
   }
 
   private findNetwork(
