@@ -1,13 +1,21 @@
 import { readFileSync } from 'node:fs';
 import type { SubscriberKey } from '@weir/clients';
 import { parseHashKey } from '@weir/dns-name';
-import { type Logger, showUpstream, StartError, type UpstreamEndpoint } from '@weir/ops';
-import type { SystemCalls } from '@weir/udp-batch';
+import type { Logger } from '@weir/ops';
+import { showUpstream, type UpstreamEndpoint } from '@weir/ops/endpoint';
+import { StartError } from '@weir/ops/start-error';
+import type { SocketPoller, SystemCalls } from '@weir/udp-batch';
 import { randomBytes, X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { BatchTurn } from './clocks.js';
-import type { DnsConfiguration } from './configuration.js';
-import { type ForwardEvents, Forwarder, type ForwarderOptions } from './upstream/forwarder.js';
+import type { SentConfiguration } from './configuration.js';
+import {
+  DEFAULT_CAPACITY,
+  DEFAULT_WAITING_CAPACITY,
+  type ForwardEvents,
+  Forwarder,
+  type ForwarderOptions,
+} from './upstream/forwarder.js';
 
 /** The upstreams take at most this part of the files that the process may open; the rest is for clients. */
 const PART_OF_OPEN_FILES = 4;
@@ -25,10 +33,22 @@ export function openFilesLimit(file = '/proc/self/limits'): number {
   }
 }
 
-/** How many ports each upstream gets: as many as wanted, but all together leave enough open files for clients. */
-export function portsFor(wanted: number, upstreamCount: number, openFiles: number): number {
-  const most = Math.floor(openFiles / PART_OF_OPEN_FILES / upstreamCount);
+/**
+ * How many ports each upstream gets in a thread: as many as wanted, but all together leave enough open files for
+ * clients.
+ * @param upstreams their number, counted once for each thread
+ */
+export function portsFor(wanted: number, upstreams: number, openFiles: number): number {
+  const most = Math.floor(openFiles / PART_OF_OPEN_FILES / upstreams);
   return Math.max(1, Math.min(wanted, most));
+}
+
+/**
+ * What each of several threads may have in flight, or waiting. Names that nobody answers fill it, and it takes up to
+ * 58 MB then. So all threads together have twice of what one has, or a quarter each.
+ */
+export function capacityOf(whole: number, threads: number): number {
+  return Math.max(whole / 4, Math.min(whole, Math.floor((2 * whole) / threads)));
 }
 
 /** Times and capacities in place of the defaults. */
@@ -42,25 +62,38 @@ interface ForwarderParts {
   readonly upstreams: readonly UpstreamEndpoint[];
   readonly forwarding: ForwardingLimits | undefined;
   readonly events: ForwardEvents;
+  /** Where it counts, see `ForwardingCounts`. */
+  readonly counts: Float64Array;
+  readonly generation: () => number;
   readonly subscriber: SubscriberKey;
   /** An upstream that was down answers again. */
   readonly onRecovered: () => void;
   readonly turn: BatchTurn;
   readonly nowMs: () => number;
+  /** How many threads have a forwarder. */
+  readonly threads: number;
+  /** See `AttemptOptions`. */
+  readonly poller?: SocketPoller;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
 /** @throws StartError when an upstream is trusted that is not asked */
-export function createForwarder(configuration: DnsConfiguration, parts: ForwarderParts): Forwarder {
-  const { calls, upstreams, forwarding, events, subscriber, onRecovered, log } = parts;
+export function createForwarder(
+  configuration: SentConfiguration,
+  parts: ForwarderParts,
+): Forwarder {
+  const { calls, upstreams, forwarding, events, counts, subscriber, onRecovered, log } = parts;
   return new Forwarder({
+    capacity: capacityOf(DEFAULT_CAPACITY, parts.threads),
+    waitingCapacity: capacityOf(DEFAULT_WAITING_CAPACITY, parts.threads),
     ...forwarding,
     upstreams,
     hasCookies: configuration.UPSTREAM_COOKIES,
     adTrusted: findAdTrusted(upstreams, configuration.UPSTREAM_TRUST_AD ?? []),
     calls,
-    portsPerUpstream: upstreamPorts(configuration, upstreams.length, log),
-    events,
+    poller: parts.poller,
+    portsPerUpstream: upstreamPorts(configuration, parts.threads, upstreams.length, log),
+    ...{ events, counts, generation: parts.generation },
     turn: parts.turn,
     nowMs: parts.nowMs,
     staleAfterMs: configuration.CACHE_STALE_AFTER_MS,
@@ -99,12 +132,13 @@ function findAdTrusted(
 }
 
 function upstreamPorts(
-  { UPSTREAM_PORTS: wanted }: DnsConfiguration,
+  { UPSTREAM_PORTS: wanted }: SentConfiguration,
+  threads: number,
   upstreamCount: number,
   log: Pick<Logger, 'warn'>,
 ): number {
   const openFiles = openFilesLimit();
-  const ports = portsFor(wanted, upstreamCount, openFiles);
+  const ports = portsFor(wanted, threads * upstreamCount, openFiles);
   if (ports < wanted) log.warn({ ports, openFiles }, 'fewer UPSTREAM_PORTS: too few open files');
   return ports;
 }

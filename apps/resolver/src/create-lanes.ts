@@ -1,9 +1,11 @@
 import type { HashKey } from '@weir/dns-name';
-import { parseCidrs } from '@weir/ops';
+import { parseCidrs, type UpstreamEndpoint } from '@weir/ops';
 import { availableParallelism } from 'node:os';
 import type { SetTimes } from './clocks.js';
 import type { DnsConfiguration } from './configuration.js';
+import type { CacheMemory } from './cache/cache-memory.js';
 import { MAX_THREADS } from './configuration/listener-variables.js';
+import type { ForwardingLimits } from './create-forwarder.js';
 import { Lanes, type LanesOptions } from './lanes/lanes.js';
 import type { ClientLimits } from './limits/client-limits.js';
 import type { ProfileRows } from './metrics/profile-counters.js';
@@ -19,25 +21,25 @@ type LaneParts = Omit<LanesOptions, 'task'> & {
   readonly subscriberSalt: number;
   /** Of the main thread: they hold for all threads together. */
   readonly limits: ClientLimits;
+  readonly cache: CacheMemory;
   readonly profileRows: ProfileRows | null;
-  /** Whether the main thread logs every answer. */
-  readonly logsAnswers: boolean;
   readonly times: SetTimes | undefined;
+  readonly upstreams: readonly UpstreamEndpoint[];
+  readonly forwarding: ForwardingLimits | undefined;
 };
 
 export function createLanes(configuration: DnsConfiguration, parts: LaneParts): Lanes {
-  const { hashKey, cookieSecrets, subscriberSalt, limits, profileRows, times, ...others } = parts;
-  const { logsAnswers: handsOverAll, ...options } = others;
+  const { hashKey, cookieSecrets, subscriberSalt, limits, cache, profileRows, ...others } = parts;
+  const { times, upstreams, forwarding, ...options } = others;
   return new Lanes({
     ...options,
     task: {
-      ...{ configuration, hashKey, cookieSecrets, subscriberSalt, times, handsOverAll },
+      ...{ configuration, hashKey, cookieSecrets, subscriberSalt, times },
+      ...{ upstreams, forwarding, cache },
       limits: limits.memory,
       profileRows: profileRows && { capacity: profileRows.capacity, memory: profileRows.memory },
       clock: { hrtimeNs: process.hrtime.bigint(), monotonicMs: performance.now() },
       loadBalancers: configuration.DNS_PROXY_PROTOCOL_FROM ?? parseCidrs([]),
-      wake: new Int32Array(new SharedArrayBuffer(4)),
-      mainTurns: new Int32Array(new SharedArrayBuffer(4)),
     },
   });
 }

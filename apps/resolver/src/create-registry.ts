@@ -3,42 +3,49 @@ import { registerFeedMetrics } from '@weir/policy-feed/metrics';
 import { Registry } from 'prom-client';
 import type { AnswerCache } from './cache/answer-cache.js';
 import type { DnsService } from './dns-service.js';
-import type { FrameSender } from './dnstap/frame-sender.js';
 import type { FeedThread } from './feed/feed-thread.js';
+import type { Lanes } from './lanes/lanes.js';
 import { registerLaneMetrics } from './lanes/lane-metrics.js';
 import type { Listeners } from './listeners/listeners.js';
 import { histogramMetric } from './metrics/histogram.js';
 import type { CountsOfAll } from './metrics/thread-counts.js';
-import type { QueryLog } from './query-log/query-log.js';
 import { readThread } from './threads/thread-watch.js';
 import type { Forwarder } from './upstream/forwarder.js';
 import { registerUpstreamMetrics } from './upstream/upstream-metrics.js';
 
 /** Registers the metrics of forwarding, and those of each upstream. */
-function registerForwarderMetrics(metrics: ReadMetrics, forwarder: Forwarder): void {
-  registerUpstreamMetrics(metrics, forwarder.upstreams);
+function registerForwarderMetrics(
+  metrics: ReadMetrics,
+  { upstreams }: Forwarder,
+  counts: CountsOfAll,
+): void {
+  registerUpstreamMetrics(metrics, upstreams, () => counts.forwarding);
   metrics.counter(
     'overloads_total',
     'Queries rejected because too many were in flight',
-    () => forwarder.overloads,
+    () => counts.forwarding.overloads,
   );
   metrics.counter(
     'over_share_total',
     'Queries rejected because their subscriber had its share of upstream queries already',
-    () => forwarder.overShare,
+    () => counts.forwarding.overShare,
   );
   metrics.counter(
     'dead_zone_total',
     'Queries rejected because nothing in their zone is answered',
-    () => forwarder.deadZone,
+    () => counts.forwarding.deadZone,
   );
   metrics.counter(
     'coalesced_total',
     'Queries that joined a question already in flight',
-    () => forwarder.coalesced,
+    () => counts.forwarding.coalesced,
   );
-  metrics.gauge('in_flight', 'Questions that are in flight to upstreams', () => forwarder.inFlight);
-  metrics.gauge('waiting', 'Queries that wait for upstreams', () => forwarder.waiting);
+  metrics.gauge(
+    'in_flight',
+    'Questions that are in flight to upstreams',
+    () => counts.forwarding.inFlight,
+  );
+  metrics.gauge('waiting', 'Queries that wait for upstreams', () => counts.forwarding.waiting);
 }
 
 function registerCacheMetrics(metrics: ReadMetrics, cache: AnswerCache): void {
@@ -55,7 +62,7 @@ function registerCacheMetrics(metrics: ReadMetrics, cache: AnswerCache): void {
   );
   metrics.counter(
     'cache_skipped_writes_total',
-    'Answers and failures not cached because a thread was reading for too long, or the cache was being flushed',
+    'Answers and failures not cached because another thread took too long, or the cache was flushed meanwhile',
     () => cache.skippedWrites,
   );
   metrics.gauge('cache_entries', 'Answers and failures in the cache', () => cache.entries);
@@ -115,12 +122,12 @@ export function createRegistry(service: DnsService, feed: FeedThread): Registry 
   registerRuntimeMetrics(registry);
   registerQueryMetrics(metrics, counts);
   registerCacheMetrics(metrics, cache);
-  registerForwarderMetrics(metrics, forwarder);
+  registerForwarderMetrics(metrics, forwarder, counts);
   registerSocketMetrics(metrics, listeners);
   registerFileMetrics(metrics, service);
   registerTlsMetrics(registry, { DNS_TLS: listeners.identity });
-  if (queryLog !== null) registerQueryLogMetrics(metrics, queryLog);
-  if (dnstapSender !== null) registerDnstapMetrics(metrics, dnstapSender);
+  if (queryLog !== null) registerQueryLogMetrics(metrics, counts);
+  if (dnstapSender !== null) registerDnstapMetrics(metrics, counts, lanes);
   registerLaneMetrics(metrics, lanes);
   registerFeedMetrics(registry, PREFIX, feed.state);
   metrics.gauge(
@@ -160,19 +167,25 @@ function registerFileMetrics(
   );
 }
 
-function registerQueryLogMetrics(metrics: ReadMetrics, queryLog: QueryLog): void {
-  metrics.counters('query_log_total', 'Queries selected for the query log', ['result'], () => [
-    [{ result: 'written' }, queryLog.sampled - queryLog.dropped],
-    [{ result: 'lost' }, queryLog.dropped],
-  ]);
+function registerQueryLogMetrics(metrics: ReadMetrics, counts: CountsOfAll): void {
+  metrics.counters('query_log_total', 'Lines of the query log', ['result'], () => {
+    const { writtenLines, lostLines } = counts.logs;
+    return [
+      [{ result: 'written' }, writtenLines],
+      [{ result: 'lost' }, lostLines],
+    ];
+  });
 }
 
-function registerDnstapMetrics(metrics: ReadMetrics, dnstap: FrameSender): void {
-  metrics.counters('dnstap_frames_total', 'Frames for the dnstap receiver', ['result'], () => [
-    [{ result: 'sent' }, dnstap.sent],
-    [{ result: 'lost' }, dnstap.lost],
-  ]);
-  metrics.gauge('dnstap_connected', '1: the dnstap receiver is connected', () =>
-    dnstap.isConnected ? 1 : 0,
+function registerDnstapMetrics(metrics: ReadMetrics, counts: CountsOfAll, lanes: Lanes): void {
+  metrics.counters('dnstap_frames_total', 'Frames for the dnstap receiver', ['result'], () => {
+    const { sentFrames, lostFrames } = counts.logs;
+    return [
+      [{ result: 'sent' }, sentFrames],
+      [{ result: 'lost' }, lostFrames],
+    ];
+  });
+  metrics.gauge('dnstap_connected', '1: the dnstap receiver is connected to all threads', () =>
+    counts.logs.connections > lanes.all.length ? 1 : 0,
   );
 }

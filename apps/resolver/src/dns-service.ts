@@ -3,6 +3,7 @@ import {
   type AddressWords,
   type LineOutput,
   type Logger,
+  standardOutput,
   stopInTurn,
   type UpstreamEndpoint,
 } from '@weir/ops';
@@ -10,18 +11,20 @@ import { loadSystemCalls } from '@weir/udp-batch';
 import { randomInt, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AnswerCache } from './cache/answer-cache.js';
+import { createCacheMemory } from './cache/cache-memory.js';
 import { BatchClocks, type BatchTurn, type SetTimes, withTimes } from './clocks.js';
 import type { DnsConfiguration } from './configuration.js';
 import { createForwarder, type ForwardingLimits } from './create-forwarder.js';
 import { createLanes, laneCount } from './create-lanes.js';
 import { Dnstap } from './dnstap/dnstap.js';
-import { FrameSender } from './dnstap/frame-sender.js';
+import { createSender, type FrameSender } from './dnstap/frame-sender.js';
 import type { Lanes } from './lanes/lanes.js';
 import { OperatorFiles } from './operator-files.js';
 import { ClientLimits } from './limits/client-limits.js';
 import { ServerCookies } from './limits/server-cookies.js';
 import { type BoundAddresses, Listeners } from './listeners/listeners.js';
 import { TargetHasher } from '@weir/policy/answers';
+import { LogCount, LogCounts } from './metrics/log-counts.js';
 import { ProfileRows } from './metrics/profile-counters.js';
 import { CountsOfAll, countersInto, createThreadCounts } from './metrics/thread-counts.js';
 import { openQueryLog, type QueryLog } from './query-log/query-log.js';
@@ -35,6 +38,8 @@ import { throttled } from './throttled.js';
 import type { Forwarder } from './upstream/forwarder.js';
 
 const MEBIBYTE = 2 ** 20;
+/** Maximum of the query log that waits to be written. It leaves the log of the process its part of standard output. */
+const QUERY_LOG_BYTES = MEBIBYTE / 2;
 
 /** The keys of `ServerCookies`. Without any given, a random one: cookies then hold until the process ends. */
 function cookieSecrets(given: readonly string[] | undefined): HashKey[] {
@@ -108,7 +113,7 @@ export class DnsService {
     const calls = loadSystemCalls();
     const { METRICS_PROFILES: profiles } = configuration;
     const profileRows = profiles === 0 ? null : new ProfileRows(profiles);
-    const ownCounts = createThreadCounts(profiles);
+    const ownCounts = createThreadCounts(profiles, options.upstreams.length);
     const counting = countersInto(ownCounts, profileRows);
     const { counters } = counting;
     this.counts = new CountsOfAll(
@@ -127,12 +132,18 @@ export class DnsService {
       nowSeconds,
       counts: ownCounts.limits,
     });
+    // This thread and the lanes.
+    const memory = createCacheMemory(configuration.CACHE_SIZE_MB * MEBIBYTE, 1 + lanes);
     this.cache = new AnswerCache({
-      sizeBytes: configuration.CACHE_SIZE_MB * MEBIBYTE,
+      ...{ memory, thread: 0 },
       minTtlSeconds: configuration.CACHE_MIN_TTL,
       maxTtlSeconds: configuration.CACHE_MAX_TTL,
       targetHasher: configuration.INSPECT_CNAME ? new TargetHasher(hashKey) : null,
-      readers: lanes,
+      // This thread waits for it, so no event tells of that.
+      onStuck: () => {
+        log.error({}, 'a thread for UDP is stuck in a write to the cache, and the resolver ends');
+        process.exit(1);
+      },
     });
     this.files = new OperatorFiles({
       ...{ configuration, hashKey, log },
@@ -144,9 +155,15 @@ export class DnsService {
     };
 
     // The path of the queries of this thread, and what it writes to.
-    this.queryLog = openQueryLog(configuration, options.queryLogOutput);
-    const { DNSTAP_ENDPOINT: receiver } = configuration;
-    this.dnstapSender = receiver === undefined ? null : new FrameSender({ receiver, log });
+    const logCounts = new LogCounts(ownCounts.logs);
+    const write = (lines: string, count: number): boolean => {
+      const { queryLogOutput: output = standardOutput() } = options;
+      const isWritten = output.write(lines, QUERY_LOG_BYTES);
+      if (isWritten) logCounts.count(LogCount.writtenLines, count);
+      return isWritten;
+    };
+    this.queryLog = openQueryLog(configuration, write, logCounts);
+    this.dnstapSender = createSender(configuration, log, logCounts);
     const handler = createQueryPath(configuration, {
       ...{ source, hashKey, isReady, nowMs, nowSeconds, limits, onDefect },
       ...counting,
@@ -154,7 +171,6 @@ export class DnsService {
       allowedClients,
       localRecords: this.files.localRecords,
       cache: this.cache,
-      keep: this.cache.put.bind(this.cache),
       upstream: () => this.forwarder,
       cookies: new ServerCookies(secrets, subscriber, wallMs),
       queryLog: this.queryLog,
@@ -165,7 +181,10 @@ export class DnsService {
     this.forwarder = createForwarder(configuration, {
       ...{ calls, upstreams: options.upstreams, forwarding: options.forwarding },
       ...{ subscriber, turn, nowMs, log },
+      threads: 1 + lanes,
       events: handler,
+      counts: ownCounts.forwarding,
+      generation: () => this.cache.generation,
       onRecovered: () => this.cache.retryFailures(nowSeconds()),
     });
     this.listeners = new Listeners({
@@ -180,12 +199,13 @@ export class DnsService {
       createLanes(configuration, {
         ...{ calls, readers: options.readers },
         ...{ hashKey, subscriberSalt, limits, profileRows, times },
-        ...{ isReady, handler, counters, onDefect, log, turn, nowMs },
+        ...{ upstreams: options.upstreams, forwarding: options.forwarding },
+        ...{ isReady, onDefect, log },
+        onLines: (lines, count) => this.queryLog?.writeLines(lines, count),
         cookieSecrets: secrets,
-        cache: this.cache,
+        cache: memory,
         sockets: this.listeners.laneSockets,
         files: () => this.files.forLanes,
-        logsAnswers: this.queryLog !== null || this.dnstapSender !== null,
         checkMs: options.laneCheckMs,
         parks: options.parksLanes,
       });
@@ -193,7 +213,7 @@ export class DnsService {
 
   /** Opens upstream sockets, then listens. @throws StartError when a port is taken */
   async start(): Promise<BoundAddresses> {
-    await this.forwarder.open();
+    this.forwarder.open();
     try {
       const addresses = await this.listeners.start();
       await this.startLanes();
@@ -239,6 +259,7 @@ export class DnsService {
 
   private async answerWaiting(): Promise<void> {
     const deadlineMs = elapsedMs() + DRAIN_MS;
-    while (this.forwarder.waiting > 0 && elapsedMs() < deadlineMs) await sleep(DRAIN_CHECK_MS);
+    while (this.counts.forwarding.waiting > 0 && elapsedMs() < deadlineMs)
+      await sleep(DRAIN_CHECK_MS);
   }
 }

@@ -83,10 +83,10 @@ async function serve(
   });
   const dns = await Promise.race([service.start(), feed.lost]);
   const registry = createRegistry(service, feed);
-  const { cache, forwarder } = service;
+  const { cache } = service;
   const { OPS_TOKENS: tokens, CACHE_NXDOMAIN_CUT: hasNxDomainCut } = configuration;
   const calls = new OpsCalls(tokens, {
-    '/cache/flush': flushCall({ cache, forwarder, hasNxDomainCut, log }),
+    '/cache/flush': flushCall({ cache, hasNxDomainCut, log }),
   });
   const degraded = (): readonly string[] => [
     ...whatIsDegraded(feed.state()),

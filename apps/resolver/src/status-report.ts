@@ -30,6 +30,7 @@ export class StatusReport {
   read(nowMs: number): OwnStatus {
     const { counts, cache, lanes, forwarder } = this.service;
     const { hit, miss } = cache.counters;
+    const { upstreams } = counts.forwarding;
     const now: Counted = { atMs: nowMs, ...counts.queries.totals(), hit, miss };
     const before = this.counted.length === MEASURED ? this.counted.shift() : this.counted[0];
     this.counted.push(now);
@@ -41,9 +42,9 @@ export class StatusReport {
       answersPerSecond: ratio(since('answered') * 1000, since('atMs')) ?? 0,
       cacheHitRatio: ratio(since('hit'), since('hit') + since('miss')),
       blockedRatio: ratio(since('blocked'), since('answered')),
-      upstreams: forwarder.upstreams.map(({ name, health }) => ({
+      upstreams: forwarder.upstreams.map(({ name, index }) => ({
         address: name,
-        state: health.isDown ? 'down' : 'up',
+        state: upstreams[index].down === 0 ? 'up' : 'down',
       })),
     };
   }

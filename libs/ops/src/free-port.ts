@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
-import { StartError } from './process.js';
+import { StartError } from './start-error.js';
 import { isBlockedPort } from './variables/network-kinds.js';
 
 const LOOPBACK = '127.0.0.1';

@@ -5,12 +5,8 @@ import {
   VariableError,
   type VariableSchema,
 } from './variables/index.js';
+import { StartError } from './start-error.js';
 import { readVersion } from './version.js';
-
-/** A start failed for a reason that an operator can fix. The message is one line; no stack is printed. */
-export class StartError extends Error {
-  override readonly name = 'StartError';
-}
 
 /**
  * Turns the error of a failed listen into a StartError that names the port and its variable.

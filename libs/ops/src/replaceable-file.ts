@@ -1,6 +1,6 @@
 import { readlink, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { StartError } from './process.js';
+import { StartError } from './start-error.js';
 
 /** ENOENT: there is nothing yet. EINVAL: it is no link. */
 const NOTHING = new Set(['ENOENT', 'EINVAL']);

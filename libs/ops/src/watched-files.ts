@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { StartError } from './process.js';
+import { StartError } from './start-error.js';
 
 const CHECK_MS = 10_000;
 /** Files that differ after this time are still being written, and are left for a while. */

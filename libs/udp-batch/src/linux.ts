@@ -23,7 +23,10 @@ export const IPV6_V6ONLY = 26;
 export const IPV6_RECVPKTINFO = 49;
 export const IPV6_PKTINFO = 50;
 
-export const POLLIN = 1;
+export const EPOLL_CLOEXEC = 0x80000;
+export const EPOLL_CTL_ADD = 1;
+export const EPOLL_CTL_DEL = 2;
+export const EPOLLIN = 1;
 
 export const MADV_HUGEPAGE = 14;
 /** Of malloc.h of glibc. */

@@ -22,9 +22,14 @@ export function encodeSocketAddress(text: string, port: number): Uint8Array {
 
 /** Whether the address in a socket address stands for all addresses of the machine. */
 export function isUnspecified(bytes: Uint8Array, family: 4 | 6): boolean {
+  return addressOf(bytes, family).every((byte) => byte === 0);
+}
+
+/** The 4 or 16 bytes of the address in a socket address. */
+export function addressOf(bytes: Uint8Array, family: 4 | 6): Uint8Array {
   const [start, count] =
     family === 6 ? [linux.SOCKADDR_IN6_ADDRESS, 16] : [linux.SOCKADDR_IN_ADDRESS, 4];
-  return bytes.subarray(start, start + count).every((byte) => byte === 0);
+  return bytes.subarray(start, start + count);
 }
 
 /** The index of a network interface (RFC 4007 §11.2), by its name or as a number. */

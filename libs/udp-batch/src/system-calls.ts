@@ -9,6 +9,7 @@ import { MessageSlots } from './message-slots.js';
 export interface SystemCalls {
   socket(domain: number, type: number, protocol: number): number;
   bind(fd: number, address: Uint8Array, length: number): number;
+  connect(fd: number, address: Uint8Array, length: number): number;
   getsockname(fd: number, address: Uint8Array, length: Int32Array): number;
   setsockopt(fd: number, level: number, name: number, value: Uint8Array, length: number): number;
   getsockopt(
@@ -21,7 +22,9 @@ export interface SystemCalls {
   recvmmsg(fd: number, messages: number, count: number, flags: number, timeout: number): number;
   sendmmsg(fd: number, messages: number, count: number, flags: number): number;
   inet_pton(family: number, text: string, address: Uint8Array): number;
-  poll(fds: number, count: number, timeoutMs: number): number;
+  epoll_create1(flags: number): number;
+  epoll_ctl(epoll: number, operation: number, fd: number, event: Uint8Array): number;
+  epoll_wait(epoll: number, events: number, count: number, timeoutMs: number): number;
   madvise(address: number, length: number, advice: number): number;
   mallopt(parameter: number, value: number): number;
   close(fd: number): number;
@@ -75,6 +78,7 @@ function load(): SystemCalls {
   const calls: SystemCalls = {
     socket: libc.func('int socket(int, int, int)'),
     bind: libc.func('int bind(int, const void *, uint32_t)'),
+    connect: libc.func('int connect(int, const void *, uint32_t)'),
     getsockname: libc.func('int getsockname(int, _Inout_ void *, _Inout_ void *)'),
     setsockopt: libc.func('int setsockopt(int, int, int, const void *, uint32_t)'),
     getsockopt: libc.func('int getsockopt(int, int, int, _Inout_ void *, _Inout_ void *)'),
@@ -82,7 +86,9 @@ function load(): SystemCalls {
     recvmmsg: libc.func('int recvmmsg(int, uintptr_t, uint32_t, int, uintptr_t)'),
     sendmmsg: libc.func('int sendmmsg(int, uintptr_t, uint32_t, int)'),
     inet_pton: libc.func('int inet_pton(int, const char *, _Out_ void *)'),
-    poll: libc.func('int poll(uintptr_t, unsigned long, int)'),
+    epoll_create1: libc.func('int epoll_create1(int)'),
+    epoll_ctl: libc.func('int epoll_ctl(int, int, int, const void *)'),
+    epoll_wait: libc.func('int epoll_wait(int, uintptr_t, int, int)'),
     madvise: libc.func('int madvise(uintptr_t, size_t, int)'),
     mallopt: libc.func('int mallopt(int, int)'),
     close: libc.func('int close(int)'),

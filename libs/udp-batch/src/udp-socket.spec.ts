@@ -193,6 +193,27 @@ describe('UdpSocket', () => {
     expect((await answer).text).toBe('in place');
   });
 
+  it.each(['127.0.0.1', '::1'])('takes datagrams of its peer only (%s)', async (host) => {
+    const type = host === '::1' ? 'udp6' : 'udp4';
+    const [peer, stranger] = [await client(type), await client(type)];
+    const { port, address } = peer.address();
+    const socket = open({ host: host === '::1' ? '::' : '0.0.0.0', peer: { address, port } });
+    // The address from which the kernel sends to this peer.
+    expect(socket.socket.localAddress).toBe(host === '::1' ? `${'0'.repeat(31)}1` : '7f000001');
+    for (const one of [peer, stranger]) {
+      await send(one, one === peer ? 'answer' : 'forged', socket.port, host).catch(() => undefined);
+    }
+    await expect.poll(() => socket.receive()).toBe(1);
+    expect(socket.textOf(0)).toBe('answer');
+    expect(socket.receive()).toBe(0);
+  });
+
+  it('says why it cannot be connected', () => {
+    expect(() => open({ host: '0.0.0.0', peer: { address: '255.255.255.255', port: 53 } })).toThrow(
+      'connect: EACCES',
+    );
+  });
+
   it('waits for a datagram as long as it was told', async () => {
     const socket = open({ timeoutMs: 1 });
     expect(socket.receiver.receive(MSG_WAITFORONE)).toBe(0);
@@ -204,19 +225,27 @@ describe('UdpSocket', () => {
 
   it('tells which of several sockets has datagrams', async () => {
     const sockets = [open(), open({ host: '::1' }), open()];
-    const poller = new SocketPoller(
-      calls,
-      sockets.map(({ socket }) => socket.fd),
-    );
+    const poller = new SocketPoller(calls);
+    toClose.push(poller);
+    for (const { socket } of sockets) poller.add(socket.fd);
     const ready = (timeoutMs: number) => {
-      poller.wait(timeoutMs);
-      return sockets.map((_, i) => poller.isReady(i));
+      const count = poller.wait(timeoutMs);
+      const found = Array.from({ length: count }, (_, i) => poller.fdAt(i));
+      return sockets.map(({ socket }) => found.includes(socket.fd));
     };
     expect(ready(1)).toEqual([false, false, false]);
     await send(await client('udp6'), 'query', sockets[1].port, '::1');
     expect(ready(60_000)).toEqual([false, true, false]);
     sockets[1].echo(never);
     expect(ready(1)).toEqual([false, false, false]);
+    const one = await client();
+    for (const at of [0, 2]) await send(one, 'query', sockets[at].port, '127.0.0.1');
+    await expect.poll(() => ready(0)).toEqual([true, false, true]);
+    poller.remove(sockets[0].socket.fd);
+    expect(ready(0)).toEqual([false, false, true]);
+    expect(() => {
+      poller.remove(sockets[0].socket.fd);
+    }).toThrow(SystemError);
   });
 
   const linkLocal = Object.entries(networkInterfaces())

@@ -1,13 +1,13 @@
 import { isIPv6 } from 'node:net';
 import * as linux from './linux.js';
-import { encodeSocketAddress, isUnspecified, portOf } from './socket-address.js';
+import { addressOf, encodeSocketAddress, isUnspecified, portOf } from './socket-address.js';
 import { SystemError, type SystemCalls } from './system-calls.js';
 
 /** Most datagrams of one system call. */
 export const BATCH = 64;
 
 export interface UdpSocketOptions {
-  /** Address to listen on; a link-local one with its zone. It determines the address family. */
+  /** Local address; a link-local one with its zone. It determines the address family. */
   readonly host: string;
   readonly port: number;
   /** Whether `::` leaves IPv4 to another socket. Default: it takes both. */
@@ -18,8 +18,8 @@ export interface UdpSocketOptions {
   readonly receiveBufferBytes?: number;
   /** Longest wait for the first datagram of a batch, and for room to send. Default: no limit. */
   readonly timeoutMs?: number;
-  /** Whether it is to be connected, see `UdpSocketHandle`. Default: no. */
-  readonly isConnected?: boolean;
+  /** Where it is to be connected to, see `UdpSocketHandle`. Default: nowhere. */
+  readonly peer?: { readonly address: string; readonly port: number };
 }
 
 /** What other threads need to use a socket: descriptors belong to the process. */
@@ -39,6 +39,8 @@ export interface UdpSocketHandle {
 export class UdpSocket implements UdpSocketHandle {
   /** The port that it listens on. */
   readonly port: number;
+  /** The local address, in hexadecimal digits. Of a connected socket, the one that the kernel has chosen. */
+  readonly localAddress: string;
 
   private constructor(
     private readonly calls: SystemCalls,
@@ -50,9 +52,14 @@ export class UdpSocket implements UdpSocketHandle {
     const length = Int32Array.of(linux.NAME_BYTES);
     check('getsockname', calls, calls.getsockname(fd, local, length));
     this.port = portOf(local);
+    this.localAddress = addressOf(local, family).toHex();
   }
 
-  /** Opens and binds a socket. @throws SystemError such as EADDRINUSE, EADDRNOTAVAIL or EACCES */
+  /**
+   * Opens and binds a socket, and connects it where there is a peer. Until it is connected, datagrams of others may
+   * arrive.
+   * @throws SystemError such as EADDRINUSE, EADDRNOTAVAIL, EACCES or ENETUNREACH
+   */
   static open(calls: SystemCalls, options: UdpSocketOptions): UdpSocket {
     const [host] = options.host.split('%', 1);
     const family = isIPv6(host) ? 6 : 4;
@@ -61,9 +68,10 @@ export class UdpSocket implements UdpSocketHandle {
     const fd = calls.socket(domain, linux.SOCK_DGRAM | linux.SOCK_CLOEXEC, 0);
     if (fd < 0) throw new SystemError('socket', calls.errno());
     try {
-      const isWildcard = options.isConnected !== true && isUnspecified(address, family);
+      const isWildcard = options.peer === undefined && isUnspecified(address, family);
       configure(calls, fd, { family, isWildcard }, options);
       check('bind', calls, calls.bind(fd, address, address.length));
+      if (options.peer !== undefined) connect(calls, fd, options.peer);
       return new UdpSocket(calls, fd, family, isWildcard);
     } catch (error) {
       calls.close(fd);
@@ -90,6 +98,11 @@ export class UdpSocket implements UdpSocketHandle {
   close(): void {
     this.calls.close(this.fd);
   }
+}
+
+function connect(calls: SystemCalls, fd: number, peer: { address: string; port: number }): void {
+  const address = encodeSocketAddress(peer.address, peer.port);
+  check('connect', calls, calls.connect(fd, address, address.length));
 }
 
 function configure(

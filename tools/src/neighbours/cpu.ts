@@ -8,7 +8,7 @@ interface CpuTime {
   readonly waitingMs: number;
 }
 
-/** The threads of a resolver that answer queries: the main thread, and the lanes, which answer from memory. */
+/** The threads of a resolver that answer queries: the main thread, and the lanes. */
 function answeringThreads(pid: number): number[] {
   const names = readdirSync(`/proc/${pid}/task`);
   const nameOf = (thread: string) => readFileSync(`/proc/${pid}/task/${thread}/comm`, 'utf8');

@@ -152,7 +152,7 @@ export const STACK_SCHEMA = {
     default: '2',
   }),
   RESOLVER_THREADS: integer(1, 64, {
-    description: 'Threads of each resolver that answer UDP queries from memory.',
+    description: 'Threads of each resolver that answer UDP queries.',
     default: '1',
   }),
   BLOCK_PAGE_HOST: address({ description: 'Address of the block page.', default: '127.0.0.1' }),

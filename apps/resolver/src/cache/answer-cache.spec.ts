@@ -1,11 +1,15 @@
 import { Ede, Rcode, type Response, writeForwardedAnswer } from '@weir/dns-wire';
-import { decodeMessage, type DecodedMessage, opt, option } from '@weir/dns-wire/testing';
+import { decodeMessage, type DecodedMessage, opt, option, wireName } from '@weir/dns-wire/testing';
 import { describe, expect, it } from 'vitest';
+import { NameRange } from '../query/name-range.js';
 import type { Question } from '../query/question.js';
 import { questionOf, responseTo, soa } from '../query/testing/questions.js';
 import { a, cname, txt } from '../query/testing/records.js';
 import { AnswerCache } from './answer-cache.js';
-import { CacheResult, SharedCache } from './cache-reader.js';
+import { createCacheMemory } from './cache-memory.js';
+import { CacheResult } from './cache-reader.js';
+import { newCache } from './testing/new-cache.js';
+import { WriteMutex } from './write-turn.js';
 
 const DAY = 86_400;
 const NO_CAP = 0x7fff_ffff;
@@ -19,9 +23,15 @@ function toClient({ bytes, query }: Question, response: Response): DecodedMessag
   return decodeMessage(out.slice(0, length));
 }
 
+/** The caches of two threads. */
+function createTwo(): [AnswerCache, AnswerCache] {
+  const memory = createCacheMemory(1 << 20, 2);
+  return [new AnswerCache({ memory, thread: 0 }), new AnswerCache({ memory, thread: 1 })];
+}
+
 function cacheWith(question: Question, message: Parameters<typeof responseTo>[1], at = 0) {
-  const cache = new AnswerCache({ sizeBytes: 1 << 20 });
-  cache.put(question, responseTo(question, message), at);
+  const cache = newCache(1 << 20);
+  cache.put(question, responseTo(question, message), at, cache.generation);
   return cache;
 }
 
@@ -53,18 +63,6 @@ describe('a cached answer', () => {
     expect(toClient(asked, cache.read(asked.query)).answers[1].ttl).toBe(1);
     expect(cache.find(asked, 1100)).toBe(CacheResult.stale);
     expect(cache.counters).toMatchObject({ hit: 2, miss: 1 });
-  });
-
-  it('counts once when another thread has missed it, whether or not it is there now', () => {
-    const cache = cacheWith(www, { answers: [a('192.0.2.1', 100)] });
-    expect(cache.misses(www, 10)).toBe(false);
-    expect(cache.counters).toMatchObject({ hit: 0, miss: 0 });
-    expect(cache.find(www, 10)).toBe(CacheResult.fresh);
-    expect(cache.misses(questionOf('www.example.net', 1), 10)).toBe(true);
-    expect(cache.counters).toMatchObject({ hit: 1, miss: 1 });
-    // It has expired, and is of use still.
-    expect(cache.misses(www, 200)).toBe(false);
-    expect(cache.counters).toMatchObject({ hit: 1, miss: 1 });
   });
 
   it('outlives its additional records, which it then comes without', () => {
@@ -110,7 +108,7 @@ describe('a cached answer', () => {
     const { nameHashLow, nameHashHigh } = www;
     const forged = { ...questionOf('www.example.net'), nameHashLow, nameHashHigh };
     expect(cache.find(forged, 1)).toBe(CacheResult.miss);
-    cache.put(forged, responseTo(forged, { answers: [a('192.0.2.2')] }), 1);
+    cache.put(forged, responseTo(forged, { answers: [a('192.0.2.2')] }), 1, cache.generation);
     expect(cache.entries).toBe(2);
     for (const [question, last] of [
       [www, 1],
@@ -129,7 +127,7 @@ describe('a cached answer', () => {
       [6, [a('192.0.2.8', 30)]],
       [7, many],
     ] as const) {
-      cache.put(www, responseTo(www, { answers }), at);
+      cache.put(www, responseTo(www, { answers }), at, cache.generation);
       expect(cache.find(www, at)).toBe(CacheResult.fresh);
       expect(toClient(www, cache.read(www.query)).answers).toHaveLength(answers.length);
       expect(cache.entries).toBe(1);
@@ -138,7 +136,7 @@ describe('a cached answer', () => {
 
   it('is removed when the new answer is not cacheable', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1')] });
-    cache.put(www, responseTo(www, { answers: [a('192.0.2.2', 0)] }), 1);
+    cache.put(www, responseTo(www, { answers: [a('192.0.2.2', 0)] }), 1, cache.generation);
     expect(cache.find(www, 1)).toBe(CacheResult.miss);
     expect(cache.entries).toBe(0);
   });
@@ -148,10 +146,10 @@ describe('a cached answer', () => {
     const texts = (count: number) => Array.from({ length: count }, () => txt('x'.repeat(80), 60));
 
     it('is whole when it is as large as a message can be', () => {
-      const cache = new AnswerCache({ sizeBytes: 4 << 20 });
+      const cache = newCache(4 << 20);
       const response = responseTo(question, { answers: texts(700) });
       expect(response.recordsEnd).toBeGreaterThan(64_000);
-      cache.put(question, response, 0);
+      cache.put(question, response, 0, cache.generation);
       expect(cache.find(question, 1)).toBe(CacheResult.fresh);
       const { answers } = toClient(question, cache.read(question.query));
       expect(answers.map(({ ttl }) => ttl)).toEqual(texts(700).map(() => 59));
@@ -159,12 +157,12 @@ describe('a cached answer', () => {
     });
 
     it('is not stored when it is large beside the cache, and the older answer is removed', () => {
-      const cache = new AnswerCache({ sizeBytes: 1 << 20 });
+      const cache = newCache(1 << 20);
       for (const [count, found] of [
         [200, CacheResult.fresh],
         [300, CacheResult.miss],
       ] as const) {
-        cache.put(question, responseTo(question, { answers: texts(count) }), 1);
+        cache.put(question, responseTo(question, { answers: texts(count) }), 1, cache.generation);
         expect(cache.find(question, 1)).toBe(found);
       }
       expect(cache.entries).toBe(0);
@@ -237,35 +235,45 @@ describe('NXDOMAIN', () => {
       { answers: [a('192.0.2.1', 0)] },
     ]) {
       const cache = cacheWith(ofType(28), nxdomain);
-      cache.put(www, responseTo(www, message), 1);
+      cache.put(www, responseTo(www, message), 1, cache.generation);
       expect(cache.find(ofType(28), 1)).toBe(CacheResult.miss);
     }
   });
 
   it('replaces the older answer of its type; those of other types live on', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1')] });
-    cache.put(ofType(16), responseTo(ofType(16), { answers: [txt('still here')] }), 0);
-    cache.put(www, responseTo(www, nxdomain), 1);
+    cache.put(
+      ofType(16),
+      responseTo(ofType(16), { answers: [txt('still here')] }),
+      0,
+      cache.generation,
+    );
+    cache.put(www, responseTo(www, nxdomain), 1, cache.generation);
     expect(cache.find(www, 1)).toBe(CacheResult.fresh);
     expect(cache.read(www.query).rcode).toBe(3);
     expect(cache.find(ofType(16), 1)).toBe(CacheResult.fresh);
     expect(cache.read(ofType(16).query).answerCount).toBe(1);
     // When that has expired, the name still does not exist.
-    cache.put(www, responseTo(www, { ...nxdomain, authorities: [soa(900, 900)] }), 2);
+    cache.put(
+      www,
+      responseTo(www, { ...nxdomain, authorities: [soa(900, 900)] }),
+      2,
+      cache.generation,
+    );
     expect(cache.find(ofType(16), 300)).toBe(CacheResult.fresh);
     expect(cache.read(ofType(16).query).rcode).toBe(3);
   });
 
   it('answers a type whose last attempt failed', () => {
     const cache = cacheWith(ofType(28), { flags: 0x8182 });
-    cache.put(www, responseTo(www, nxdomain), 1);
+    cache.put(www, responseTo(www, nxdomain), 1, cache.generation);
     expect(cache.find(ofType(28), 2)).toBe(CacheResult.fresh);
     expect(cache.read(ofType(28).query).rcode).toBe(3);
   });
 
   it('is kept when an upstream fails for another type, and is served stale', () => {
     const cache = cacheWith(www, nxdomain);
-    cache.putFailure(ofType(28), Rcode.servFail, Ede.none, 70);
+    cache.putFailure(ofType(28), Rcode.servFail, Ede.none, 70, cache.generation);
     expect(cache.find(ofType(28), 71)).toBe(CacheResult.failing);
     expect(cache.findStale(ofType(28), 76)).toBe(true);
     expect(toClient(www, cache.readStale(www.query))).toMatchObject({ rcode: 3, ede: [19] });
@@ -275,14 +283,14 @@ describe('NXDOMAIN', () => {
 describe('a failure', () => {
   /** Fails at that time. @returns for how many seconds that is cached */
   const failAt = (cache: AnswerCache, now: number): number => {
-    cache.putFailure(www, Rcode.servFail, Ede.none, now);
+    cache.putFailure(www, Rcode.servFail, Ede.none, now, cache.generation);
     let seconds = 0;
     while (cache.find(www, now + seconds) === CacheResult.fresh) seconds++;
     return seconds;
   };
 
   it('that comes again is cached twice as long each time, up to five minutes (RFC 9520 §3.2)', () => {
-    const cache = new AnswerCache({ sizeBytes: 1 << 20 });
+    const cache = newCache(1 << 20);
     let now = 0;
     const lives = Array.from({ length: 8 }, () => {
       const seconds = failAt(cache, now);
@@ -292,19 +300,36 @@ describe('a failure', () => {
     expect(lives).toEqual([5, 10, 20, 40, 80, 160, 300, 300]);
     // For five minutes nobody has asked.
     expect(failAt(cache, now + 300)).toBe(5);
-    cache.put(www, responseTo(www, { answers: [a('192.0.2.1', 10)] }), now + 310);
+    cache.put(www, responseTo(www, { answers: [a('192.0.2.1', 10)] }), now + 310, cache.generation);
     expect(failAt(cache, now + 320 + DAY)).toBe(5);
   });
 
+  it('of a question that several threads have asked at once is cached as one', () => {
+    const [cache, other] = createTwo();
+    for (const one of [cache, other]) {
+      one.putFailure(www, Rcode.servFail, Ede.none, 10, cache.generation);
+    }
+    expect(cache.find(www, 14)).toBe(CacheResult.fresh);
+    expect(cache.find(www, 15)).toBe(CacheResult.miss);
+  });
+
+  it('changes nothing about an answer that another thread has got meanwhile', () => {
+    const [cache, other] = createTwo();
+    cache.put(www, responseTo(www, { answers: [a('192.0.2.1', 5)] }), 100, cache.generation);
+    other.putFailure(www, Rcode.servFail, Ede.none, 101, cache.generation);
+    expect(cache.find(www, 104)).toBe(CacheResult.fresh);
+    expect(cache.find(www, 106)).toBe(CacheResult.stale);
+  });
+
   it('is asked for again at once when an upstream is back that was down', () => {
-    const cache = new AnswerCache({ sizeBytes: 1 << 20 });
+    const cache = newCache(1 << 20);
     for (const now of [0, 6, 17]) failAt(cache, now);
     expect(cache.find(www, 30)).toBe(CacheResult.fresh);
     cache.retryFailures(30);
     expect(cache.find(www, 30)).toBe(CacheResult.miss);
     expect(failAt(cache, 31)).toBe(5);
     const expired = cacheWith(www, { answers: [a('192.0.2.1', 10)] });
-    expired.putFailure(www, Rcode.servFail, Ede.none, 20);
+    expired.putFailure(www, Rcode.servFail, Ede.none, 20, expired.generation);
     expect(expired.find(www, 25)).toBe(CacheResult.failing);
     expired.retryFailures(25);
     expect(expired.find(www, 25)).toBe(CacheResult.stale);
@@ -327,10 +352,10 @@ describe('a failure', () => {
 
   it('never replaces a fresh or stale answer', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1', 10)] });
-    cache.put(www, responseTo(www, { flags: 0x8182 }), 5);
+    cache.put(www, responseTo(www, { flags: 0x8182 }), 5, cache.generation);
     expect(cache.find(www, 5)).toBe(CacheResult.fresh);
     expect(toClient(www, cache.read(www.query))).toMatchObject({ rcode: 0, answers: [{ ttl: 5 }] });
-    cache.putFailure(www, Rcode.servFail, Ede.none, 20);
+    cache.putFailure(www, Rcode.servFail, Ede.none, 20, cache.generation);
     // RFC 8767 §5.
     expect(cache.find(www, 49)).toBe(CacheResult.failing);
     expect(cache.find(www, 50)).toBe(CacheResult.stale);
@@ -339,10 +364,10 @@ describe('a failure', () => {
 
   it('is replaced by an answer, and replaces an answer that is too old to use', () => {
     const cache = cacheWith(www, { flags: 0x8182 });
-    cache.put(www, responseTo(www, { answers: [a('192.0.2.1', 10)] }), 1);
+    cache.put(www, responseTo(www, { answers: [a('192.0.2.1', 10)] }), 1, cache.generation);
     expect(cache.find(www, 1)).toBe(CacheResult.fresh);
     expect(toClient(www, cache.read(www.query))).toMatchObject({ rcode: 0, ede: [] });
-    cache.putFailure(www, Rcode.servFail, 22, 11 + DAY);
+    cache.putFailure(www, Rcode.servFail, 22, 11 + DAY, cache.generation);
     expect(cache.find(www, 11 + DAY)).toBe(CacheResult.fresh);
     expect(toClient(www, cache.read(www.query))).toMatchObject({ rcode: 2, ede: [22] });
   });
@@ -378,25 +403,21 @@ describe('an answer that expires soon', () => {
     expect(cache.beginRefresh()).toBe(false);
     expect(cache.find(www, 91)).toBe(CacheResult.fresh);
     expect(cache.counters.prefetch).toBe(0);
-    cache.put(www, responseTo(www, { answers: [a('192.0.2.2', 100)] }), 92);
+    cache.put(www, responseTo(www, { answers: [a('192.0.2.2', 100)] }), 92, cache.generation);
     expect(cache.counters.prefetch).toBe(1);
     expect(cache.find(www, 185)).toBe(CacheResult.fresh);
     expect(cache.find(www, 186)).toBe(CacheResult.fresh);
     expect(cache.find(www, 187)).toBe(CacheResult.expiring);
   });
 
-  it.each(['by the thread that found it', 'by the thread that forwards'])(
-    'is refreshed at the next hit when the refresh was cancelled %s',
-    (by) => {
-      const cache = cacheWith(www, { answers: [a('192.0.2.1', 100)] });
-      hits(cache, 2);
-      expect(cache.find(www, 90)).toBe(CacheResult.expiring);
-      cache.beginRefresh();
-      if (by.endsWith('forwards')) cache.cancelRefreshOf(www);
-      else cache.cancelRefresh();
-      expect(cache.find(www, 90)).toBe(CacheResult.expiring);
-    },
-  );
+  it('is refreshed at the next hit when the refresh was cancelled', () => {
+    const cache = cacheWith(www, { answers: [a('192.0.2.1', 100)] });
+    hits(cache, 2);
+    expect(cache.find(www, 90)).toBe(CacheResult.expiring);
+    cache.beginRefresh();
+    cache.cancelRefreshOf(www, 90);
+    expect(cache.find(www, 90)).toBe(CacheResult.expiring);
+  });
 
   it('is not refreshed if it was hit less often', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1', 100)] });
@@ -405,23 +426,21 @@ describe('an answer that expires soon', () => {
   });
 
   it('has its own TTL for a thread whose time is that of a second before', () => {
-    const cache = new AnswerCache({ sizeBytes: 1 << 20, readers: 1 });
-    cache.put(www, responseTo(www, { answers: [a('192.0.2.1', 60)] }), 1001);
-    const reader = new SharedCache(cache.connect(0));
+    const [cache, reader] = createTwo();
+    cache.put(www, responseTo(www, { answers: [a('192.0.2.1', 60)] }), 1001, cache.generation);
     expect(reader.find(www, 1000)).toBe(CacheResult.fresh);
     expect(toClient(www, reader.read(www.query)).answers[0].ttl).toBe(60);
   });
 
   it('is refreshed at a hit ten seconds later when nothing came of a refresh', () => {
-    const cache = new AnswerCache({ sizeBytes: 1 << 20, readers: 1 });
-    cache.put(www, responseTo(www, { answers: [a('192.0.2.1', 1000)] }), 0);
+    const [cache, reader] = createTwo();
+    cache.put(www, responseTo(www, { answers: [a('192.0.2.1', 1000)] }), 0, cache.generation);
     hits(cache, 2);
     expect(cache.find(www, 900)).toBe(CacheResult.expiring);
     cache.beginRefresh();
     // A reader that does not leave: the answer is not kept.
-    const reader = new SharedCache(cache.connect(0));
     reader.enter();
-    cache.put(www, responseTo(www, { answers: [a('192.0.2.2', 1000)] }), 903);
+    cache.put(www, responseTo(www, { answers: [a('192.0.2.2', 1000)] }), 903, cache.generation);
     expect(cache.skippedWrites).toBe(1);
     reader.leave();
     expect(cache.find(www, 909)).toBe(CacheResult.fresh);
@@ -435,8 +454,63 @@ describe('an answer that expires soon', () => {
     hits(cache, 2);
     expect(cache.find(www, 900)).toBe(CacheResult.expiring);
     cache.beginRefresh();
-    cache.putFailure(www, Rcode.servFail, Ede.none, 903);
+    cache.putFailure(www, Rcode.servFail, Ede.none, 903, cache.generation);
     expect(cache.find(www, 932)).toBe(CacheResult.fresh);
     expect(cache.find(www, 933)).toBe(CacheResult.expiring);
+  });
+});
+
+describe('a question that was asked before a flush', () => {
+  const address = { answers: [a('192.0.2.1')] };
+  const flushes: Record<string, (cache: AnswerCache) => Generator<number>> = {
+    everything: (cache) => cache.flushAll(),
+    'other names': (cache) => {
+      const name = wireName('example.net');
+      return cache.flush(new NameRange({ name, isBelowIncluded: true, hasNxDomainCut: false }));
+    },
+  };
+
+  it.each(Object.keys(flushes))('leaves nothing in the cache (flush of %s)', (which) => {
+    const [cache, other] = createTwo();
+    const { generation } = cache;
+    const flush = flushes[which](other);
+    flush.next();
+    cache.put(www, responseTo(www, address), 0, generation);
+    cache.putFailure(www, Rcode.servFail, Ede.none, 0, generation);
+    expect([...flush].length).toBeGreaterThan(0);
+    cache.put(www, responseTo(www, address), 0, generation);
+    expect(cache.find(www, 0)).toBe(CacheResult.miss);
+    expect(cache.skippedWrites).toBe(3);
+    cache.put(www, responseTo(www, address), 0, cache.generation);
+    expect(other.find(www, 0)).toBe(CacheResult.fresh);
+  });
+
+  it('is kept by no thread while everything is being removed, even if it is new', () => {
+    const [cache, other] = createTwo();
+    const flush = cache.flushAll();
+    flush.next();
+    other.put(www, responseTo(www, address), 0, other.generation);
+    expect([...flush].at(-1)).toBe(0);
+    expect(cache.find(www, 0)).toBe(CacheResult.miss);
+    expect(cache.skippedWrites).toBe(1);
+  });
+});
+
+describe('a thread that holds the mutex', () => {
+  it('keeps nothing else from going on: answers are not kept, and a flush tries again', () => {
+    const memory = createCacheMemory(1 << 20, 2);
+    const cache = new AnswerCache({ memory, thread: 0 });
+    cache.put(www, responseTo(www, { answers: [a('192.0.2.1')] }), 0, 0);
+    const mutex = new WriteMutex(memory);
+    expect(mutex.tryTake()).toBe(true);
+    const flush = cache.flushAll();
+    expect(flush.next()).toEqual({ done: false, value: 0 });
+    cache.put(www, responseTo(www, { answers: [a('192.0.2.2')] }), 0, 0);
+    expect([cache.skippedWrites, cache.generation]).toEqual([1, 0]);
+    expect(cache.find(www, 0)).toBe(CacheResult.fresh);
+    expect(cache.read(www.query).bytes.at(www.query.questionEnd + 15)).toBe(1);
+    mutex.release();
+    expect([...flush].at(-1)).toBe(1);
+    expect([cache.entries, cache.generation]).toEqual([0, 1]);
   });
 });

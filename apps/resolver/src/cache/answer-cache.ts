@@ -1,54 +1,22 @@
 import { CacheKind, CacheTtl, Ede, hasUsableRcode, Rcode, type Response } from '@weir/dns-wire';
-import { WriteSide } from '@weir/policy';
 import type { NameRange } from '../query/name-range.js';
 import { isNameKey, nameKey, type Question, questionKey } from '../query/question.js';
 import { type TargetHasher, TargetHashes } from '@weir/policy/answers';
 import { AnswerStore } from './answer-store.js';
 import {
-  type CacheInvitation,
-  type CacheMemory,
-  createCacheMemory,
   type CacheCounters,
-  totalCounters,
+  type CacheMemory,
   Lookup,
+  SKIPPED_WRITES,
+  State,
+  totalCounters,
+  totalOf,
 } from './cache-memory.js';
 import { CacheReader, RETRY_SECONDS } from './cache-reader.js';
 import { CacheSweep } from './cache-sweep.js';
 import { EntryWriter } from './entry-codec.js';
 import { entryWords, Head } from './entry-table.js';
-
-/** Milliseconds for which the writer waits for each reader. */
-const MAX_NAPS = 3;
-/** After tries in vain, at most this many writes are given up without a try. */
-const MAX_GIVEN_UP = 64;
-
-/** The readers of a cache in other threads, as its writer sees them. */
-class CacheReaders {
-  private readonly writeSide: WriteSide;
-  /** Writes to give up without a try after the next one in vain, and now. So a thread that hangs costs little time. */
-  private toGiveUp = 0;
-  private leftToGiveUp = 0;
-
-  constructor(lock: SharedArrayBuffer) {
-    this.writeSide = new WriteSide(lock);
-  }
-
-  /** Keeps readers out until `admit`. @returns false: one did not leave in time, and nothing may be written */
-  tryExclude(): boolean {
-    if (this.leftToGiveUp > 0) {
-      this.leftToGiveUp--;
-      return false;
-    }
-    const isDone = this.writeSide.tryEnter(MAX_NAPS);
-    this.leftToGiveUp = isDone ? 0 : this.toGiveUp;
-    this.toGiveUp = isDone ? 0 : Math.min(2 * this.toGiveUp + 1, MAX_GIVEN_UP);
-    return isDone;
-  }
-
-  admit(): void {
-    this.writeSide.leave();
-  }
-}
+import { WriteMutex, WriteTurn } from './write-turn.js';
 
 /**
  * For how long an upstream failure is cached, at first and at most; each one that follows within `MAX_FAILURE_SECONDS`,
@@ -56,53 +24,53 @@ class CacheReaders {
  */
 const FAILURE_SECONDS = 5;
 const MAX_FAILURE_SECONDS = 300;
-/** Before all times. */
-const NEVER = -(2 ** 30);
 /** 34 years. Keeps all times of an entry within 31 bits. */
 const MAX_LIFE_SECONDS = 2 ** 30;
 
 export interface AnswerCacheOptions {
-  /** Total memory, 64 KiB or more. */
-  readonly sizeBytes: number;
+  /** Made once for all threads (`createCacheMemory`). */
+  readonly memory: CacheMemory;
+  /** The number of this thread. */
+  readonly thread: number;
   /** Limits for the TTLs of what is cached; the upper one wins. */
   readonly minTtlSeconds?: number;
   readonly maxTtlSeconds?: number | undefined;
   /** Computes what `targets` returns. Null: nobody asks for it. */
   readonly targetHasher?: TargetHasher | null;
-  /** Most readers in other threads. */
-  readonly readers?: number;
+  /** See `ReadSide`: a thread has died or loops in the middle of a write. */
+  readonly onStuck?: () => void;
 }
 
 /**
  * Caches the answers of upstream resolvers by question: name, type, DO and CD. NXDOMAIN of the name itself holds for
- * all its types, so it is cached without the type (RFC 2308 §5). This is the thread that writes; others look up in the
- * same memory (`connect`).
+ * all its types, so it is cached without the type (RFC 2308 §5). Each thread has one over the same memory, and both
+ * looks up and writes. Writes follow one another, outside the lookups of their own thread.
  *
- * An answer is not kept when a reader does not leave in time: nothing but speed is lost.
+ * An answer is not kept when another thread does not end its write or its lookup in time: nothing but speed is lost.
  */
 export class AnswerCache extends CacheReader {
-  /** Answers and failures not kept because a reader did not leave in time, or everything was being removed. */
-  skippedWrites = 0;
   private readonly memory: CacheMemory;
   private readonly store: AnswerStore;
   private readonly entryWriter: EntryWriter;
   private readonly sweep: CacheSweep;
-  private readonly readers: CacheReaders;
+  private readonly turn: WriteTurn;
+  private readonly targetHasher: TargetHasher | null;
   private readonly minTtlSeconds: number;
   private readonly maxTtlSeconds: number;
   private readonly cacheTtl = new CacheTtl();
   /** Those of the answer that is being stored. */
   private readonly newTargets = new TargetHashes();
 
-  constructor(private readonly options: AnswerCacheOptions) {
-    const memory = createCacheMemory(options.sizeBytes, options.readers ?? 0);
-    super(memory, 0);
+  constructor(options: AnswerCacheOptions) {
+    const { memory, thread } = options;
+    super(memory, thread, options.onStuck);
     this.memory = memory;
-    this.retry[0] = NEVER;
     this.store = new AnswerStore(memory, this.table, (at) => this.isDisposable(at));
     this.entryWriter = new EntryWriter(this.table);
-    this.readers = new CacheReaders(memory.lock);
-    this.sweep = new CacheSweep(this.store);
+    const mutex = new WriteMutex(memory);
+    this.turn = new WriteTurn(memory, mutex);
+    this.sweep = new CacheSweep(memory, this.store, mutex);
+    this.targetHasher = options.targetHasher ?? null;
     this.maxTtlSeconds = Math.min(options.maxTtlSeconds ?? MAX_LIFE_SECONDS, MAX_LIFE_SECONDS);
     this.minTtlSeconds = Math.min(options.minTtlSeconds ?? 0, this.maxTtlSeconds);
   }
@@ -113,7 +81,9 @@ export class AnswerCache extends CacheReader {
 
   /** Bytes in use: the index, and the entries with the gaps between them. */
   get usedBytes(): number {
-    return this.options.sizeBytes - this.store.freeWords * 4;
+    const { slots, ghosts, entries } = this.memory;
+    const sizeBytes = slots.byteLength + ghosts.byteLength + entries.byteLength;
+    return sizeBytes - this.store.freeWords * 4;
   }
 
   /** Entries that were evicted while they were still useful. */
@@ -121,35 +91,42 @@ export class AnswerCache extends CacheReader {
     return this.store.evictions;
   }
 
-  /** Of all threads. */
+  /** Lookups of all threads. */
   get counters(): CacheCounters {
     return totalCounters(this.memory);
   }
 
   /**
-   * Adds a reader.
-   * @param reader a number from 0, below `readers`, that no other reader has
-   * @returns what `SharedCache` in its thread is made from
+   * Answers and failures that all threads have not kept because another one did not end its write or its lookup in
+   * time, or everything was being removed.
    */
-  connect(reader: number): CacheInvitation {
-    return { memory: this.memory, reader };
+  get skippedWrites(): number {
+    return totalOf(this.memory, SKIPPED_WRITES);
   }
 
-  /** Stores the answer of an upstream, if it is cacheable. A failure never replaces a useful answer. */
-  put(question: Question, response: Response, nowSeconds: number): void {
+  /** Changes with each flush. Read it before a question is asked, and give it to `put` with the answer. */
+  get generation(): number {
+    return Atomics.load(this.state, State.generation);
+  }
+
+  /**
+   * Stores the answer of an upstream, if it is cacheable. A failure never replaces a useful answer.
+   * @param generation that of the moment when the question was asked. After a flush, nothing older is kept.
+   */
+  put(question: Question, response: Response, nowSeconds: number, generation: number): void {
     this.nowSeconds = nowSeconds;
     if (!hasUsableRcode(response)) {
-      this.putFailure(question, response.rcode, response.ede, nowSeconds);
+      this.putFailure(question, response.rcode, response.ede, nowSeconds, generation);
       return;
     }
     this.cacheTtl.read(response, question.query.qtype);
-    this.options.targetHasher?.compute(response, this.newTargets);
+    this.targetHasher?.compute(response, this.newTargets);
     let isDone = false;
-    while (!isDone && this.tryExclude()) {
+    while (!isDone && this.tryBegin(generation)) {
       try {
         isDone = this.replace(question, response);
       } finally {
-        this.readers.admit();
+        this.turn.end();
       }
     }
   }
@@ -158,35 +135,34 @@ export class AnswerCache extends CacheReader {
    * Caches for a while that no upstream had an answer to the question.
    * @param rcode below 16
    * @param ede for the client; `Ede.none` becomes 13
+   * @param generation as of `put`
    */
-  putFailure(question: Question, rcode: number, ede: number, nowSeconds: number): void {
+  putFailure(
+    question: Question,
+    rcode: number,
+    ede: number,
+    nowSeconds: number,
+    generation: number,
+  ): void {
     this.nowSeconds = nowSeconds;
     let isDone = false;
-    while (!isDone && this.tryExclude()) {
+    while (!isDone && this.tryBegin(generation)) {
       try {
         isDone = this.replaceByFailure(question, rcode, ede);
       } finally {
-        this.readers.admit();
+        this.turn.end();
       }
     }
   }
 
   /** An upstream answers again that was down: what has failed until now may be asked again at once. */
   retryFailures(nowSeconds: number): void {
-    this.retry[0] = nowSeconds;
-  }
-
-  /** The refresh that another thread has claimed does not take place. */
-  cancelRefreshOf(question: Question): void {
-    const at = this.findByKey(question, questionKey(question.query));
-    if (at >= 0) this.table.endRefresh(at);
-    const nxDomainAt = this.findByKey(question, nameKey(question.query));
-    if (nxDomainAt >= 0) this.table.endRefresh(nxDomainAt);
+    Atomics.store(this.state, State.retry, nowSeconds);
   }
 
   /**
-   * Removes the answers and failures of these names, in pieces. The cache may be used between the pieces, except for
-   * another flush.
+   * Removes the answers and failures of these names, in pieces. Between the pieces all threads may use the cache,
+   * except for another flush.
    * @yields the number of entries that the piece has removed
    */
   flush(names: NameRange): Generator<number> {
@@ -199,7 +175,7 @@ export class AnswerCache extends CacheReader {
     });
   }
 
-  /** Removes everything, in the same way. Until that is done, nothing new is kept. */
+  /** Removes everything, in the same way. Until that is done, no thread keeps anything new. */
   flushAll(): Generator<number> {
     return this.sweep.clear();
   }
@@ -248,7 +224,9 @@ export class AnswerCache extends CacheReader {
   private replaceByFailure(question: Question, rcode: number, ede: number): boolean {
     const { table, nowSeconds } = this;
     const old = this.findEntry(question);
-    if (old >= 0 && !table.isFailure(old) && !this.isDisposable(old)) {
+    if (old >= 0 && !this.isDisposable(old)) {
+      // Another thread has failed as well, or has a new answer already.
+      if (table.isFailure(old) || this.isFresh(old)) return true;
       table.words[old + Head.retryAt] = nowSeconds + RETRY_SECONDS;
       table.endRefresh(old);
       return true;
@@ -266,11 +244,17 @@ export class AnswerCache extends CacheReader {
     return true;
   }
 
+  /** Whether the answer is valid, and nobody is about to refresh it. */
+  private isFresh(at: number): boolean {
+    const { table, nowSeconds } = this;
+    return nowSeconds < table.words[at + Head.expiresAt] && !table.isRefreshing(at, nowSeconds);
+  }
+
   /** @param old the entry of the question, or −1 */
   private failureSecondsAfter(old: number): number {
     const { table, nowSeconds } = this;
     const { words } = table;
-    if (old < 0 || !table.isFailure(old) || words[old + Head.storedAt] <= this.retry[0]) {
+    if (old < 0 || !table.isFailure(old) || words[old + Head.storedAt] <= this.state[State.retry]) {
       return FAILURE_SECONDS;
     }
     const expiresAt = words[old + Head.expiresAt];
@@ -278,9 +262,18 @@ export class AnswerCache extends CacheReader {
     return Math.min(2 * (expiresAt - words[old + Head.storedAt]), MAX_FAILURE_SECONDS);
   }
 
-  private tryExclude(): boolean {
-    const isDone = !this.sweep.isClearing && this.readers.tryExclude();
-    if (!isDone) this.skippedWrites++;
-    return isDone;
+  /** Begins to write, until `turn.end`. @returns false: an answer of that generation is not kept */
+  private tryBegin(generation: number): boolean {
+    const { state, turn, counts } = this;
+    if (!turn.tryBegin()) {
+      counts[SKIPPED_WRITES]++;
+      return false;
+    }
+    const isOutdated = state[State.generation] !== generation;
+    const isClearing = state[State.clearing] !== 0;
+    if (!isOutdated && !isClearing) return true;
+    turn.end();
+    counts[SKIPPED_WRITES]++;
+    return false;
   }
 }

@@ -2,16 +2,22 @@ import { describe, expect, it } from 'vitest';
 import type { Question } from '../query/question.js';
 import { questionOf, responseTo } from '../query/testing/questions.js';
 import { a } from '../query/testing/records.js';
-import { AnswerCache } from './answer-cache.js';
+import type { AnswerCache } from './answer-cache.js';
 import { AnswerStore } from './answer-store.js';
 import { createCacheMemory } from './cache-memory.js';
 import { CacheResult } from './cache-reader.js';
 import { EntryTable } from './entry-table.js';
+import { newCache } from './testing/new-cache.js';
 
 const SIZE = 256 * 1024;
 
 function keep(cache: AnswerCache, question: Question, ttl = 3600): void {
-  cache.put(question, responseTo(question, { answers: [a('192.0.2.1', ttl)] }), 0);
+  cache.put(
+    question,
+    responseTo(question, { answers: [a('192.0.2.1', ttl)] }),
+    0,
+    cache.generation,
+  );
 }
 
 /** Looks a name up and stores it when it is missing. @returns whether it was a hit */
@@ -26,7 +32,7 @@ const named = (prefix: string, count: number) =>
 
 describe('a full cache', () => {
   it('keeps popular names during a scan of names that are asked once', () => {
-    const cache = new AnswerCache({ sizeBytes: SIZE });
+    const cache = newCache(SIZE);
     const popular = named('popular', 200);
     for (let round = 0; round < 4; round++) for (const question of popular) ask(cache, question);
     const scan = named('scan', 20_000);
@@ -41,7 +47,7 @@ describe('a full cache', () => {
   });
 
   it('puts an entry that returns soon after its eviction into the main ring', () => {
-    const cache = new AnswerCache({ sizeBytes: SIZE });
+    const cache = newCache(SIZE);
     const again = named('again', 20);
     const askAll = (questions: Question[]) =>
       questions.filter((question) => ask(cache, question)).length;
@@ -56,7 +62,7 @@ describe('a full cache', () => {
   });
 
   it('adapts when other names become popular', () => {
-    const cache = new AnswerCache({ sizeBytes: SIZE });
+    const cache = newCache(SIZE);
     for (const prefix of ['old', 'new']) {
       const questions = named(prefix, 1_000);
       for (let round = 0; round < 12; round++)
@@ -67,11 +73,11 @@ describe('a full cache', () => {
   });
 
   it('stays within its memory for all entry sizes', () => {
-    const cache = new AnswerCache({ sizeBytes: SIZE });
+    const cache = newCache(SIZE);
     for (let i = 0; i < 5_000; i++) {
       const question = questionOf(`n${i}.example.com`);
       const answers = Array.from({ length: (i * 7919) % 60 }, () => a('192.0.2.1'));
-      cache.put(question, responseTo(question, { answers }), 0);
+      cache.put(question, responseTo(question, { answers }), 0, cache.generation);
     }
     expect(cache.usedBytes).toBeLessThanOrEqual(SIZE);
     expect(cache.usedBytes).toBeGreaterThan(SIZE * 0.9);
@@ -79,7 +85,7 @@ describe('a full cache', () => {
   });
 
   it('makes room for a very large entry in short pieces of work', () => {
-    const memory = createCacheMemory(16 << 20, 0);
+    const memory = createCacheMemory(16 << 20, 1);
     const table = new EntryTable(memory);
     const store = new AnswerStore(memory, table, () => false);
     const small = 40;
@@ -108,7 +114,7 @@ describe('a full cache', () => {
   });
 
   it('counts no eviction of an entry without use when its index is full', () => {
-    const memory = createCacheMemory(SIZE, 0);
+    const memory = createCacheMemory(SIZE, 1);
     let isUseless = false;
     const store = new AnswerStore(memory, new EntryTable(memory), () => isUseless);
     for (let n = 0; !store.index.isFull; n++) store.allocate(n, n, 4, -1, 15);
@@ -119,10 +125,10 @@ describe('a full cache', () => {
   });
 
   it('has enough index slots when all entries have the minimum size', () => {
-    const cache = new AnswerCache({ sizeBytes: SIZE });
+    const cache = newCache(SIZE);
     for (let i = 0; i < 9_000; i++) {
       const question = questionOf(`${i}`);
-      cache.put(question, responseTo(question, { flags: 0x8182 }), 0);
+      cache.put(question, responseTo(question, { flags: 0x8182 }), 0, cache.generation);
     }
     // Three quarters of 4096 slots.
     expect(cache.entries).toBeLessThanOrEqual(3072);
@@ -133,7 +139,7 @@ describe('a full cache', () => {
 describe('the largest cache of the configuration (CACHE_SIZE_MB=4096)', () => {
   // Its pages are untouched, so they take no memory until they are written.
   it.each([2048, 4096])('can be made and used with %i MiB', (mebibytes) => {
-    const cache = new AnswerCache({ sizeBytes: mebibytes * 2 ** 20 });
+    const cache = newCache(mebibytes * 2 ** 20);
     expect(cache.usedBytes).toBeGreaterThan(0);
     expect(cache.usedBytes).toBeLessThan(mebibytes * 2 ** 18);
     const question = questionOf('www.example.com');
@@ -145,7 +151,7 @@ describe('the largest cache of the configuration (CACHE_SIZE_MB=4096)', () => {
 describe('a flood of queries for one name', () => {
   it('is spread over the index', () => {
     // All types of one name, with DO and CD: their tags come from the same hash, which clients do not know.
-    const cache = new AnswerCache({ sizeBytes: 16 << 20 });
+    const cache = newCache(16 << 20);
     for (let qtype = 1000; qtype < 9000; qtype++) keep(cache, questionOf('www.example.com', qtype));
     const startMs = performance.now();
     for (let qtype = 1000; qtype < 9000; qtype++) {

@@ -1,5 +1,5 @@
 import { questionTag } from '../query/question.js';
-import { type CacheMemory, ghostSlots } from './cache-memory.js';
+import { type CacheMemory, State } from './cache-memory.js';
 import { type EntryTable, useAt, Head, Hits, Use } from './entry-table.js';
 import { HashIndex } from './hash-index.js';
 import { RingBuffer } from './ring-buffer.js';
@@ -9,12 +9,8 @@ import { RingBuffer } from './ring-buffer.js';
  * older one.
  */
 class GhostTable {
-  private readonly tags: Int32Array;
-
-  /** @param slotCount a power of two */
-  constructor(slotCount: number) {
-    this.tags = new Int32Array(slotCount);
-  }
+  /** @param tags their number is a power of two */
+  constructor(private readonly tags: Int32Array) {}
 
   add(tag: number): void {
     this.tags[this.slotOf(tag)] = tag;
@@ -57,6 +53,8 @@ const ENTRY_WORK = 64;
  * unless it was hit twice. Entries that were hit, and entries that return soon after their eviction (ghosts), go to the
  * main ring, where each hit reinserts an entry once. So a flood of names that are asked only once does not evict
  * popular names.
+ *
+ * All that changes is in shared memory, so several threads may use a store one after the other.
  */
 export class AnswerStore {
   /** Result of `allocate`: there is not room enough yet. */
@@ -64,34 +62,40 @@ export class AnswerStore {
 
   /** Size of the largest possible entry, in words. */
   readonly maxEntryWords: number;
-  /** Entries that were evicted while they were still useful. */
-  evictions = 0;
   readonly index: HashIndex;
-  private readonly small: RingBuffer;
-  private readonly main: RingBuffer;
+  readonly small: RingBuffer;
+  readonly main: RingBuffer;
   private readonly ghosts: GhostTable;
+  private readonly state: Int32Array;
+  /** One number, see `State.evictions`. */
+  private readonly evicted: Float64Array;
   /** Of this call of `allocate`. */
   private work = 0;
-  /** Since there was room in the main ring. */
-  private reinsertions = 0;
 
   /** @param isDisposable whether the entry at an offset can be dropped without loss */
   constructor(
-    { slots }: CacheMemory,
+    { slots, ghosts, state }: CacheMemory,
     private readonly table: EntryTable,
     private readonly isDisposable: (offset: number) => boolean,
   ) {
-    this.index = new HashIndex(new Int32Array(slots));
-    this.ghosts = new GhostTable(ghostSlots(this.index.slotCount));
+    this.state = new Int32Array(state);
+    this.evicted = new Float64Array(state, State.evictions * this.state.BYTES_PER_ELEMENT, 1);
+    this.index = new HashIndex(new Int32Array(slots), this.state, State.count);
+    this.ghosts = new GhostTable(new Int32Array(ghosts));
     const { words } = table;
     const border = Math.floor(words.length / SMALL_RING_FRACTION);
-    this.small = new RingBuffer(words, 0, border);
-    this.main = new RingBuffer(words, border, words.length);
+    this.small = new RingBuffer(words, 0, border, this.state, State.smallRing);
+    this.main = new RingBuffer(words, border, words.length, this.state, State.mainRing);
     this.maxEntryWords = Math.floor(border / MAX_ENTRY_FRACTION);
   }
 
   get entries(): number {
     return this.index.count;
+  }
+
+  /** Entries that were evicted while they were still useful. */
+  get evictions(): number {
+    return this.evicted[0];
   }
 
   /** Free words, except for gaps between entries. */
@@ -132,16 +136,18 @@ export class AnswerStore {
 
   /** @returns `unfinished` when that was too much work */
   private reserve(ring: RingBuffer, size: number): number {
+    const { state } = this;
     for (;;) {
       const at = ring.reserve(size);
       if (at >= 0) {
-        if (ring === this.main) this.reinsertions = 0;
+        if (ring === this.main) state[State.reinsertions] = 0;
         return at;
       }
       if (this.work >= MAX_WORK) return AnswerStore.unfinished;
       this.work += ENTRY_WORK;
       if (ring === this.small) this.evictSmall();
-      else if (this.evictMain(this.reinsertions < MAX_REINSERTIONS)) this.reinsertions++;
+      else if (this.evictMain(state[State.reinsertions] < MAX_REINSERTIONS))
+        state[State.reinsertions]++;
     }
   }
 
@@ -185,7 +191,7 @@ export class AnswerStore {
     main.release();
     const to = main.reserve(size);
     if (to < 0) {
-      this.evictions++;
+      this.evicted[0]++;
       this.index.remove(this.tagAt(at), at);
       return false;
     }
@@ -197,7 +203,7 @@ export class AnswerStore {
   /** Frees the oldest record of a ring. */
   private release(ring: RingBuffer, at: number): void {
     if (this.table.words[at] > 0) {
-      if (!this.isDisposable(at)) this.evictions++;
+      if (!this.isDisposable(at)) this.evicted[0]++;
       this.index.remove(this.tagAt(at), at);
     }
     ring.release();

@@ -1,60 +1,84 @@
 import { createReaderLock } from '@weir/policy';
 import { SLOT_WORDS } from './hash-index.js';
+import { RING_WORDS } from './ring-buffer.js';
 
 /**
- * All that a lookup reads: memory of a fixed size, which other threads can be sent. One thread writes. Memory that was
- * never written takes none of the machine's.
+ * All that the threads of a cache share: memory of a fixed size, which can be sent to them. Memory that was never
+ * written takes none of the machine's.
  */
 export interface CacheMemory {
   /** Of the `HashIndex`. */
   readonly slots: SharedArrayBuffer;
   readonly entries: SharedArrayBuffer;
-  /** One word: failures up to that second do not count any more, see `AnswerCache.retryFailures`. */
-  readonly retry: SharedArrayBuffer;
-  /** See `Lookup`. */
+  /** Of the `GhostTable`. */
+  readonly ghosts: SharedArrayBuffer;
+  /** See `State`. */
+  readonly state: SharedArrayBuffer;
+  /** See `Lookup` and `SKIPPED_WRITES`. */
   readonly counters: SharedArrayBuffer;
   /** Keeps lookups and writes apart. */
   readonly lock: SharedArrayBuffer;
 }
 
-/** What a `SharedCache` is made from, to be sent to its thread. */
-export interface CacheInvitation {
-  readonly memory: CacheMemory;
-  /** The number of the reader. */
-  readonly reader: number;
-}
+const WORD_BYTES = Int32Array.BYTES_PER_ELEMENT;
+const LINE_BYTES = 64;
+const LINE_WORDS = LINE_BYTES / WORD_BYTES;
+
+const SMALL_RING = 2 * LINE_WORDS;
+const MAIN_RING = SMALL_RING + RING_WORDS;
+
+/** Words of `CacheMemory.state`. What lookups read, what writes change and the mutex have cache lines of their own. */
+export const State = {
+  /** See `WriteMutex`. */
+  mutex: 0,
+  /** Counts the flushes. It is raised before a flush removes anything. */
+  generation: LINE_WORDS,
+  /** Failures up to that second do not count any more, see `AnswerCache.retryFailures`. */
+  retry: LINE_WORDS + 1,
+  /** Those of the rings, see `RingBuffer`. */
+  smallRing: SMALL_RING,
+  mainRing: MAIN_RING,
+  /** Entries in the index. */
+  count: MAIN_RING + RING_WORDS,
+  /** Entries that were reinserted since there was room in the main ring. */
+  reinsertions: MAIN_RING + RING_WORDS + 1,
+  /** 1 while everything is being removed. */
+  clearing: MAIN_RING + RING_WORDS + 2,
+  /** A 64-bit number: entries that were evicted while they were still useful. */
+  evictions: 3 * LINE_WORDS,
+} as const;
+const STATE_BYTES = 4 * LINE_BYTES;
 
 /** Memory per index slot. A typical entry has 100 … 250 bytes; a slot has eight. */
 const BYTES_PER_SLOT = 64;
-const WORD_BYTES = Int32Array.BYTES_PER_ELEMENT;
-/** A cache line of numbers for each reader. */
-const COUNTERS_BYTES = 64;
-const COUNTERS = COUNTERS_BYTES / Float64Array.BYTES_PER_ELEMENT;
+/** A cache line of numbers for each thread. */
+const COUNTERS = LINE_BYTES / Float64Array.BYTES_PER_ELEMENT;
+/** Before all times. */
+const NEVER = -(2 ** 30);
 
 /**
- * @param sizeBytes total memory of the cache, 64 KiB or more. The part that only the writer needs is not in here.
- * @param readers most readers in other threads
+ * @param sizeBytes total memory of the cache, 64 KiB or more
+ * @param threads how many use the cache; each has a number from 0
  */
-export function createCacheMemory(sizeBytes: number, readers: number): CacheMemory {
+export function createCacheMemory(sizeBytes: number, threads: number): CacheMemory {
   const slots = 2 ** Math.floor(Math.log2(sizeBytes / BYTES_PER_SLOT));
   const slotWords = slots * SLOT_WORDS;
+  const ghostWords = slots / 2;
   // Not `>>`: from 2 GiB on, the size does not fit a signed 32-bit number.
-  const entryWords = Math.floor(sizeBytes / WORD_BYTES) - slotWords - ghostSlots(slots);
+  const entryWords = Math.floor(sizeBytes / WORD_BYTES) - slotWords - ghostWords;
+  const state = new SharedArrayBuffer(STATE_BYTES);
+  new Int32Array(state)[State.retry] = NEVER;
   return {
     slots: new SharedArrayBuffer(slotWords * WORD_BYTES),
     entries: new SharedArrayBuffer(entryWords * WORD_BYTES),
-    retry: new SharedArrayBuffer(WORD_BYTES),
-    counters: new SharedArrayBuffer((1 + readers) * COUNTERS_BYTES),
-    lock: createReaderLock(readers),
+    ghosts: new SharedArrayBuffer(ghostWords * WORD_BYTES),
+    state,
+    counters: new SharedArrayBuffer(threads * LINE_BYTES),
+    lock: createReaderLock(threads),
   };
 }
 
-/** Slots of the `GhostTable`, one word each, beside that many slots of the index. */
-export function ghostSlots(slots: number): number {
-  return slots / 2;
-}
-
-/** What each thread counts, in memory that the writer can read: nobody else writes it. */
+/** What each thread counts, in memory that all can read: nobody else writes it. */
 export const Lookup = {
   hit: 0,
   miss: 1,
@@ -64,18 +88,28 @@ export const Lookup = {
   prefetch: 3,
 } as const;
 export type CacheCounters = Record<keyof typeof Lookup, number>;
+/** Counted in the same way: what was not kept, see `AnswerCache.skippedWrites`. */
+export const SKIPPED_WRITES = 4;
 
-/** The counters of one reader; 0 is the writer itself. */
-export function countersOf({ counters }: CacheMemory, reader: number): Float64Array {
-  return new Float64Array(counters, reader * COUNTERS_BYTES, COUNTERS);
+/** The counters of one thread. */
+export function countersOf({ counters }: CacheMemory, thread: number): Float64Array {
+  return new Float64Array(counters, thread * LINE_BYTES, COUNTERS);
 }
 
-/** The sums over all threads. */
-export function totalCounters({ counters }: CacheMemory): CacheCounters {
-  const sum = { hit: 0, miss: 0, stale: 0, prefetch: 0 };
+/** The sum of one counter over all threads. */
+export function totalOf({ counters }: CacheMemory, counter: number): number {
   const all = new Float64Array(counters);
-  for (const kind of Object.keys(sum) as (keyof CacheCounters)[]) {
-    for (let at: number = Lookup[kind]; at < all.length; at += COUNTERS) sum[kind] += all[at];
-  }
+  let sum = 0;
+  for (let at = counter; at < all.length; at += COUNTERS) sum += all[at];
   return sum;
+}
+
+export function totalCounters(memory: CacheMemory): CacheCounters {
+  const { hit, miss, stale, prefetch } = Lookup;
+  return {
+    hit: totalOf(memory, hit),
+    miss: totalOf(memory, miss),
+    stale: totalOf(memory, stale),
+    prefetch: totalOf(memory, prefetch),
+  };
 }

@@ -10,7 +10,7 @@ import {
 import { ReadSide } from '@weir/policy';
 import { nameKey, type Question, questionKey } from '../query/question.js';
 import type { TargetHashes } from '@weir/policy/answers';
-import { type CacheMemory, countersOf, type CacheInvitation, Lookup } from './cache-memory.js';
+import { type CacheMemory, countersOf, Lookup, State } from './cache-memory.js';
 import { EntryReader } from './entry-codec.js';
 import { EntryTable, Head } from './entry-table.js';
 
@@ -38,10 +38,9 @@ const PREFETCH_LIFE_FRACTION = 10;
 const MIN_PREFETCH_HITS = 2;
 
 /**
- * Looks answers up in memory that one thread writes. That thread may do so at any time, any other one only between
- * `enter` and `leave`. A hit becomes a `Response` like
- * that of an upstream, with its TTLs counted down, and passes the same policy checks. Nothing in here depends on the
- * client. A lookup allocates nothing.
+ * Looks answers up in memory that several threads read and write: between `enter` and `leave`, where a method does not
+ * say that it enters by itself. A hit becomes a `Response` like that of an upstream, with its TTLs counted down, and
+ * passes the same policy checks. Nothing in here depends on the client. A lookup allocates nothing.
  *
  * Seconds are those of a monotonic clock, the same in all threads, passed in by the caller.
  */
@@ -49,32 +48,34 @@ export class CacheReader {
   /** Lookups of this thread, see `Lookup`. */
   protected readonly counts: Float64Array;
   protected readonly table: EntryTable;
-  /** See `CacheMemory.retry`. */
-  protected readonly retry: Int32Array;
+  /** See `State`. */
+  protected readonly state: Int32Array;
+  private readonly readSide: ReadSide;
   private readonly entryReader: EntryReader;
   /** Offset of the entry that `find` returned. */
   private entry = -1;
   protected nowSeconds = 0;
 
-  /** @param reader the number of this thread; 0 is that of the writer */
-  constructor(memory: CacheMemory, reader: number) {
+  /** @param thread the number of this thread */
+  constructor(memory: CacheMemory, thread: number, onStuck?: () => void) {
     this.table = new EntryTable(memory);
-    this.retry = new Int32Array(memory.retry);
+    this.state = new Int32Array(memory.state);
+    this.readSide = new ReadSide(memory.lock, thread, onStuck);
     this.entryReader = new EntryReader(this.table);
-    this.counts = countersOf(memory, reader);
+    this.counts = countersOf(memory, thread);
   }
 
   /**
-   * A lookup begins. Until `leave`, no answer is stored: the writer waits. So call `leave` after one lookup, and make
-   * no system call before it. What was read is a copy, which stays valid after `leave`. In the thread that writes,
-   * both do nothing.
+   * A lookup begins; waits while another thread writes. Until `leave`, no answer is stored: writers wait. So call
+   * `leave` after one lookup, and neither make a system call nor write before it. What was read is a copy, which stays
+   * valid after `leave`.
    */
   enter(): void {
-    return;
+    this.readSide.enter();
   }
 
   leave(): void {
-    return;
+    this.readSide.leave();
   }
 
   /** Looks a question up and counts the lookup. `read` or `readStale` may follow at once, with the same query. */
@@ -90,20 +91,6 @@ export class CacheReader {
       this.counts[Lookup.miss]++;
     }
     return found;
-  }
-
-  /** Whether there is still no answer to a question that another thread missed. Only that counts as a lookup. */
-  misses(question: Question, nowSeconds: number): boolean {
-    this.nowSeconds = nowSeconds;
-    const at = this.findEntry(question);
-    if (at >= 0 && this.stateOf(at, nowSeconds) !== CacheResult.miss) return false;
-    this.counts[Lookup.miss]++;
-    return true;
-  }
-
-  /** Takes back the miss that the last lookup has counted: the main thread counts it (`misses`). */
-  uncountMiss(): void {
-    this.counts[Lookup.miss]--;
   }
 
   /** Whether there is an expired answer that may be served; `readStale` may follow. Counts nothing. */
@@ -170,16 +157,26 @@ export class CacheReader {
 
   /**
    * Claims the refresh of the entry of the last lookup. It is not `expiring` again, for any thread, for ten seconds,
-   * unless the refresh fails or does not take place (`cancelRefresh`).
+   * unless the refresh fails or does not take place (`cancelRefreshOf`).
    * @returns false: another thread has just claimed it
    */
   beginRefresh(): boolean {
     return this.table.beginRefresh(this.entry, this.nowSeconds);
   }
 
-  /** The entry of the last lookup is not refreshed after all. The next hit tries again. */
-  cancelRefresh(): void {
-    this.table.endRefresh(this.entry);
+  /**
+   * The answer to the question is not refreshed after all. The next hit tries again. What was read before stays valid.
+   * Enters by itself.
+   */
+  cancelRefreshOf(question: Question, nowSeconds: number): void {
+    this.nowSeconds = nowSeconds;
+    this.enter();
+    try {
+      const at = this.findEntry(question);
+      if (at >= 0) this.table.endRefresh(at);
+    } finally {
+      this.leave();
+    }
   }
 
   /** The entry of the question, unless that is of no use now and the name is known not to exist. */
@@ -218,7 +215,7 @@ export class CacheReader {
 
   private hasJustFailed(at: number): boolean {
     const retryAt = this.table.words[at + Head.retryAt];
-    return this.nowSeconds < retryAt && retryAt - RETRY_SECONDS > this.retry[0];
+    return this.nowSeconds < retryAt && retryAt - RETRY_SECONDS > this.state[State.retry];
   }
 
   /** Whether the entry is of no use to any client. */
@@ -226,25 +223,6 @@ export class CacheReader {
     const { words } = this.table;
     const expiresAt = words[at + Head.expiresAt];
     if (!this.table.isFailure(at)) return this.nowSeconds >= expiresAt + STALE_SECONDS;
-    return this.nowSeconds >= expiresAt || words[at + Head.storedAt] <= this.retry[0];
-  }
-}
-
-/** The cache of another thread. */
-export class SharedCache extends CacheReader {
-  private readonly readSide: ReadSide;
-
-  constructor({ memory, reader }: CacheInvitation) {
-    super(memory, 1 + reader);
-    this.readSide = new ReadSide(memory.lock, reader);
-  }
-
-  /** Waits while the writer writes. */
-  override enter(): void {
-    this.readSide.enter();
-  }
-
-  override leave(): void {
-    this.readSide.leave();
+    return this.nowSeconds >= expiresAt || words[at + Head.storedAt] <= this.state[State.retry];
   }
 }

@@ -36,8 +36,8 @@ export const Head = {
   /** Upper 16 bits: words of the hashes of its targets. Lower 16 bits: number of targets plus one; 0 if unknown. */
   targets: 12,
   /**
-   * Before this time the entry is being refreshed; 0: it is not. Set by the thread that begins it, cleared by the
-   * writer. It ends by itself, whatever becomes of the refresh or of the thread.
+   * Before this time the entry is being refreshed; 0: it is not. Set by the thread that begins it, cleared by a
+   * write. It ends by itself, whatever becomes of the refresh or of the thread.
    */
   refreshUntil: 13,
   words: 14,
@@ -50,9 +50,9 @@ export const Head = {
 export const Use = {
   /** See `Hits`. Every thread that finds the entry counts. When two do so at the same time, one hit may be lost. */
   hits: 0,
-  /** 1 when the entry is an upstream failure, not an answer. Only the writer sets it. */
+  /** 1 when the entry is an upstream failure, not an answer. Only a write sets it. */
   failure: 1,
-  /** 1 when the answer has private addresses. Only the writer sets it. */
+  /** 1 when the answer has private addresses. Only a write sets it. */
   privateAddresses: 2,
 } as const;
 
@@ -84,7 +84,7 @@ function messageWords(recordsEnd: number): number {
   return (recordsEnd - HEADER_BYTES + 3) >> 2;
 }
 
-/** Longer than a question is in flight, with its way to the thread that forwards it. */
+/** Longer than a question is in flight. */
 const REFRESH_SECONDS = 10;
 
 /** The entries of a cache as every thread sees them: finds them, and reads their heads. */

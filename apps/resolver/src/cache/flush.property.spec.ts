@@ -5,8 +5,9 @@ import { NameRange } from '../query/name-range.js';
 import type { Question } from '../query/question.js';
 import { questionOf, responseTo, soa } from '../query/testing/questions.js';
 import { a } from '../query/testing/records.js';
-import { AnswerCache } from './answer-cache.js';
+import type { AnswerCache } from './answer-cache.js';
 import { CacheResult } from './cache-reader.js';
+import { newCache } from './testing/new-cache.js';
 
 const ZONES = 40;
 const NAMES_PER_ZONE = 20;
@@ -26,7 +27,7 @@ function store(cache: AnswerCache, question: Question, kind: (typeof KINDS)[numb
     nxdomain: { flags: 0x8183, authorities: [soa(50, 50)] },
     servfail: { flags: 0x8182 },
   };
-  cache.put(question, responseTo(question, messages[kind]), 0);
+  cache.put(question, responseTo(question, messages[kind]), 0, cache.generation);
 }
 
 const isKnown = (cache: AnswerCache, question: Question) =>
@@ -51,7 +52,7 @@ describe('a flush of the names of one zone', () => {
     let flushed = 0;
     fc.assert(
       fc.property(range, ({ zone, before, during, stepsPerPiece, sizeBytes }) => {
-        const cache = new AnswerCache({ sizeBytes });
+        const cache = newCache(sizeBytes);
         for (const { at, kind } of before) store(cache, questions[at].question, kind);
         const known = questions.filter(({ question }) => isKnown(cache, question));
         const wasEvicted = cache.evictions;
@@ -85,7 +86,7 @@ describe('a flush of the names of one zone', () => {
 
 describe('a flush of one name', () => {
   it('removes an expired answer that could still be served', () => {
-    const cache = new AnswerCache({ sizeBytes: 64 * 1024 });
+    const cache = newCache(64 * 1024);
     const [{ question, name }] = questions;
     store(cache, question, 'answer');
     expect(cache.find(question, 200)).toBe(CacheResult.stale);
@@ -102,13 +103,13 @@ describe('a flush of one name', () => {
 
 describe('a flush of everything', () => {
   it('empties the cache, which then fills again', () => {
-    const cache = new AnswerCache({ sizeBytes: 64 * 1024 });
+    const cache = newCache(64 * 1024);
     const fill = () => {
       for (const { question } of questions) store(cache, question, 'answer');
     };
     fill();
     const { entries, evictions } = cache;
-    const emptyBytes = new AnswerCache({ sizeBytes: 64 * 1024 }).usedBytes;
+    const emptyBytes = newCache(64 * 1024).usedBytes;
     expect([...cache.flushAll()].reduce((sum, removed) => sum + removed)).toBe(entries);
     expect([cache.entries, cache.usedBytes]).toEqual([0, emptyBytes]);
     for (const { question } of questions) expect(isKnown(cache, question)).toBe(false);

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HashIndex, SLOT_WORDS } from './hash-index.js';
 
-const indexOf = (slots: number) => new HashIndex(new Int32Array(slots * SLOT_WORDS));
+const indexOf = (slots: number) =>
+  new HashIndex(new Int32Array(slots * SLOT_WORDS), new Int32Array(1), 0);
 
 function offsetsOf(index: HashIndex, tag: number): number[] {
   const offsets: number[] = [];

@@ -45,10 +45,21 @@ export class HashLookup {
   }
 }
 
-/** The hash table of `HashLookup` for the thread that changes it, at most three quarters full. */
+/** The hash table of `HashLookup` for threads that change it, one after the other. At most three quarters full. */
 export class HashIndex extends HashLookup {
+  /** @param state where the number of entries is, at `countAt` */
+  constructor(
+    slots: Int32Array,
+    private readonly state: Int32Array,
+    private readonly countAt: number,
+  ) {
+    super(slots);
+  }
+
   /** Entries in the table. */
-  count = 0;
+  get count(): number {
+    return this.state[this.countAt];
+  }
 
   /** Whether the table takes no more entries. */
   get isFull(): boolean {
@@ -68,7 +79,7 @@ export class HashIndex extends HashLookup {
     while (slots[slot * SLOT_WORDS + 1] !== 0) slot = (slot + 1) & mask;
     slots[slot * SLOT_WORDS] = tag;
     slots[slot * SLOT_WORDS + 1] = offset + 1;
-    this.count++;
+    this.state[this.countAt]++;
   }
 
   /** Changes the offset of the entry with this tag and offset. */
@@ -88,7 +99,7 @@ export class HashIndex extends HashLookup {
       gap = at;
     }
     slots[gap * SLOT_WORDS + 1] = 0;
-    this.count--;
+    this.state[this.countAt]--;
   }
 
   /**
@@ -97,7 +108,7 @@ export class HashIndex extends HashLookup {
    */
   clearSlots(from: number, end: number): void {
     this.slots.fill(0, from * SLOT_WORDS, end * SLOT_WORDS);
-    if (from === 0) this.count = 0;
+    if (from === 0) this.state[this.countAt] = 0;
   }
 
   private slotOf(tag: number, offset: number): number {

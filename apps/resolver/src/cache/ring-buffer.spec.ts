@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RingBuffer } from './ring-buffer.js';
+import { RING_WORDS, RingBuffer } from './ring-buffer.js';
 
 describe('RingBuffer', () => {
   it('releases records in order, complete and without overlap', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 300 }), (sizes) => {
         const words = new Int32Array(200);
-        const ring = new RingBuffer(words, 50, 150);
+        const ring = new RingBuffer(words, 50, 150, new Int32Array(5), 1);
         const live: { offset: number; size: number; mark: number }[] = [];
         sizes.forEach((size, mark) => {
           let offset = ring.reserve(size);
@@ -40,7 +40,7 @@ describe('RingBuffer', () => {
   });
 
   it('accepts one record of its whole capacity', () => {
-    const ring = new RingBuffer(new Int32Array(10), 0, 10);
+    const ring = new RingBuffer(new Int32Array(10), 0, 10, new Int32Array(RING_WORDS), 0);
     expect(ring.reserve(3)).toBe(0);
     ring.release();
     expect(ring.reserve(10)).toBe(0);

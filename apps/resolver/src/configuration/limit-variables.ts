@@ -59,26 +59,26 @@ export const LIMIT_VARIABLES = {
   }),
   CLIENT_UPSTREAM_QUERIES: integer(1, MAX_UPSTREAM_QUERIES, {
     description:
-      'Maximum number of questions of one subscriber that are in flight to upstreams. Beyond it the ' +
-      'subscriber gets SERVFAIL with EDE 0 for names that are not in the cache; other subscribers ' +
-      'are answered. A question is in flight for some milliseconds, or for three seconds when ' +
-      'nobody answers it. While more than half of all 8192 are in flight, it is less: what is left, divided by ' +
-      'the number of subscribers that ask.',
+      'Maximum number of questions of one subscriber that are in flight to upstreams, in each thread that asks them ' +
+      '(RESOLVER_THREADS). Beyond it the subscriber gets SERVFAIL with EDE 0 for names that are not in the cache; ' +
+      'other subscribers are answered. A question is in flight for some milliseconds, or for three seconds when ' +
+      'nobody answers it. While a thread has more than half of what it takes (8192, less with more than one of ' +
+      'RESOLVER_THREADS), it is less: what is left, divided by the number of subscribers that ask.',
     default: '256',
   }),
   ZONE_UPSTREAM_QUERIES: integer(0, MAX_UPSTREAM_QUERIES, {
     description:
-      'Maximum number of questions without an answer about names below a domain of two labels; an eighth less for ' +
-      'each further label. An answer takes eight away. Beyond it clients get SERVFAIL with EDE 22 at once, ' +
-      'except for a few questions a second that find out whether there are answers again. So a zone whose name ' +
-      'servers are dead leaves room for others. 0: no limit.',
+      'Maximum number of questions without an answer about names below a domain of two labels, in each thread that ' +
+      'asks upstreams; an eighth less for each further label. An answer takes eight away. Beyond it clients get ' +
+      'SERVFAIL with EDE 22 at once, except for a few questions a second that find out whether there are answers ' +
+      'again. So a zone whose name servers are dead leaves room for others. 0: no limit.',
     default: '1024',
   }),
   CLIENT_WAITING_QUERIES: integer(1, MAX_WAITING_QUERIES, {
     description:
-      'Maximum number of queries of one subscriber that wait for a question which is in flight ' +
-      'already. Beyond it the subscriber gets SERVFAIL with EDE 0. While more than half of all 16384 wait, it is ' +
-      'less in the same way.',
+      'Maximum number of queries of one subscriber that wait for a question which is in flight already, in each ' +
+      'thread that asks upstreams. Beyond it the subscriber gets SERVFAIL with EDE 0. While more than half of what ' +
+      'a thread takes (16384 or less) wait, it is less in the same way.',
     default: '1024',
   }),
   DNS_COOKIE_SECRETS: optional(

@@ -17,17 +17,17 @@ export const LISTENER_VARIABLES = {
   RESOLVER_THREADS: optional(
     integer(1, MAX_THREADS, {
       description:
-        'Threads that answer UDP queries from memory, besides one for all other queries and one for changes. Each ' +
-        'uses up to one core; those that the load does not need are parked. Unset: one for each core but one, and ' +
-        'at least one.',
+        'Threads that answer UDP queries, from memory or from upstreams, besides one for all other queries and one ' +
+        'for changes. Each uses up to one core; those that the load does not need are parked. Unset: one for each ' +
+        'core but one, and at least one.',
     }),
   ),
   UDP_NAP_US: integer(0, 2_000, {
     description:
       'How long, in microseconds, a thread of RESOLVER_THREADS naps after it has answered four or more queries ' +
-      'together and none is left, so that more arrive together. So does the thread that asks upstreams, while it ' +
-      'gets questions every millisecond. It saves processor time, and adds to the latency under load: as much to ' +
-      'that of an answer from memory, up to three times as much to that of one from upstream. 0: never.',
+      'together and none is left, so that more arrive together. While it waits for upstreams, it naps when queries ' +
+      'or answers come every millisecond. It saves processor time, and adds to the latency under load: as much to ' +
+      'that of an answer from memory, up to twice as much to that of one from upstream. 0: never.',
     default: '200',
   }),
   DNS_TLS_PORT: optional(

@@ -1,7 +1,7 @@
 import { cutHash } from '@weir/dns-name';
 import { MAX_MESSAGE_BYTES, writeUint32, HEADER_BYTES, QUESTION_FIXED_BYTES } from '@weir/dns-wire';
-import { readVersion } from '@weir/ops';
-import type { DnsConfiguration } from '../configuration.js';
+import { readVersion } from '@weir/ops/version';
+import type { SentConfiguration } from '../configuration.js';
 import { type Exchange, Transport } from '../query/exchange.js';
 import type { FrameSender } from './frame-sender.js';
 
@@ -154,7 +154,7 @@ export class Dnstap {
 
   /** @param nowMs monotonic clock of `Exchange.startedMs` */
   constructor(
-    private readonly configuration: DnsConfiguration,
+    private readonly configuration: SentConfiguration,
     private readonly sender: FrameSender,
     private readonly nowMs: () => number,
   ) {

@@ -1,5 +1,7 @@
 import type { Logger } from '@weir/ops';
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
+import type { SentConfiguration } from '../configuration.js';
+import { LogCount, type LogCounts } from '../metrics/log-counts.js';
 
 /*
  * Frame Streams, the transport of dnstap. A data frame is its length (4 bytes) and its bytes. A control frame begins
@@ -72,6 +74,7 @@ export interface FrameSenderOptions {
   /** Where the receiver listens. */
   readonly receiver: NetConnectOpts;
   readonly log: Pick<Logger, 'info' | 'warn'>;
+  readonly counts: LogCounts;
   /** Maximum number of bytes that wait to be sent. */
   readonly capacityBytes?: number;
   /** Time before the second attempt to connect. It doubles with each attempt, up to 30 s. */
@@ -92,8 +95,6 @@ const PIECE_BYTES = 64 * 1024;
  * finds no connection, or too many bytes before it, is lost and counted; nobody waits.
  */
 export class FrameSender {
-  sent = 0;
-  lost = 0;
   private socket: Socket | null = null;
   private isStarted = false;
   private isClosed = false;
@@ -106,20 +107,16 @@ export class FrameSender {
 
   constructor(private readonly options: FrameSenderOptions) {}
 
-  get isConnected(): boolean {
-    return this.isStarted;
-  }
-
   /** Sends the first `length` bytes of `frame`, which are copied. */
   send(frame: Uint8Array, length: number): void {
     const capacityBytes = this.options.capacityBytes ?? DEFAULT_CAPACITY_BYTES;
     const waitingBytes = (this.socket?.writableLength ?? 0) + this.pieceBytes;
     const size = 4 + length;
     if (!this.isStarted || waitingBytes + size > capacityBytes) {
-      this.lost++;
+      this.options.counts.count(LogCount.lostFrames);
       return;
     }
-    this.sent++;
+    this.options.counts.count(LogCount.sentFrames);
     if (this.pieceBytes + size > this.piece.length) {
       this.flush();
       this.piece = Buffer.allocUnsafe(Math.max(PIECE_BYTES, size));
@@ -139,7 +136,7 @@ export class FrameSender {
     this.flush();
     const closed = new Promise<void>((resolve) => socket.once('close', resolve));
     if (this.isStarted) {
-      this.isStarted = false;
+      this.end();
       socket.write(writeControlFrame(Control.stop));
     } else {
       socket.destroy();
@@ -157,6 +154,13 @@ export class FrameSender {
     // The socket may still need the memory.
     this.piece = this.piece.subarray(this.pieceBytes);
     this.pieceBytes = 0;
+  }
+
+  /** No more frames are sent through the connection. */
+  private end(): void {
+    if (!this.isStarted) return;
+    this.isStarted = false;
+    this.options.counts.count(LogCount.connections, -1);
   }
 
   /** Begins to connect. */
@@ -205,6 +209,7 @@ export class FrameSender {
     socket.setTimeout(0);
     socket.write(writeControlFrame(Control.start, DNSTAP_CONTENT));
     this.isStarted = true;
+    this.options.counts.count(LogCount.connections);
     this.failures = 0;
     this.options.log.info('the dnstap receiver is connected');
   }
@@ -212,7 +217,7 @@ export class FrameSender {
   private onClose(why: string): void {
     const wasStarted = this.isStarted;
     this.socket = null;
-    this.isStarted = false;
+    this.end();
     this.pieceBytes = 0;
     if (this.isClosed) return;
     if (wasStarted || this.failures === 0) {
@@ -224,4 +229,13 @@ export class FrameSender {
     const retryMs = (this.options.retryMs ?? DEFAULT_RETRY_MS) * 2 ** this.failures++;
     this.retryTimer = setTimeout(() => this.open(), Math.min(retryMs, MAX_RETRY_MS));
   }
+}
+
+/** @returns null when dnstap is off */
+export function createSender(
+  { DNSTAP_ENDPOINT: receiver }: Pick<SentConfiguration, 'DNSTAP_ENDPOINT'>,
+  log: FrameSenderOptions['log'],
+  counts: LogCounts,
+): FrameSender | null {
+  return receiver === undefined ? null : new FrameSender({ receiver, log, counts });
 }

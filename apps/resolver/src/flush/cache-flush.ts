@@ -5,11 +5,9 @@ import { type OpsCall, OpsCallError } from '@weir/ops/metrics';
 import { setImmediate } from 'node:timers/promises';
 import type { AnswerCache } from '../cache/answer-cache.js';
 import { NameRange } from '../query/name-range.js';
-import type { Forwarder } from '../upstream/forwarder.js';
 
 interface FlushCallOptions {
   readonly cache: AnswerCache;
-  readonly forwarder: Forwarder;
   /** Whether NXDOMAIN of a name holds for the names below it (`CACHE_NXDOMAIN_CUT`). */
   readonly hasNxDomainCut: boolean;
   readonly log: Pick<Logger, 'info'>;
@@ -22,10 +20,9 @@ interface FlushCallOptions {
  * The answer to a question that is in flight reaches the clients that wait for it, but not the cache, and clients that
  * ask after the flush do not wait for it. Flushes follow one another, each in pieces between queries.
  */
-export function flushCall({ cache, forwarder, hasNxDomainCut, log }: FlushCallOptions): OpsCall {
+export function flushCall({ cache, hasNxDomainCut, log }: FlushCallOptions): OpsCall {
   let last: Promise<unknown> = Promise.resolve();
   const remove = async (names: NameRange | null): Promise<number> => {
-    forwarder.forget(names);
     let removed = 0;
     for (const count of names === null ? cache.flushAll() : cache.flush(names)) {
       removed += count;

@@ -25,7 +25,7 @@ async function serve(answer: Answerer) {
   onTestFinished(() => service.stop());
   // Time goes on while a question waits, or the upstream would never be found silent.
   const timer = setInterval(() => {
-    if (service.forwarder.inFlight > 0) clock.monotonicMs += 20;
+    if (service.counts.forwarding.inFlight > 0) clock.monotonicMs += 20;
   }, 20);
   onTestFinished(() => {
     clearInterval(timer);

@@ -24,7 +24,7 @@ async function serve(answer: Answerer) {
     variables: { ZONE_UPSTREAM_QUERIES: SHARE },
     forwarding: { capacity: 512 },
   });
-  const { send, got, forwarder } = all;
+  const { send, got, service } = all;
   let asked = 0;
   /** Each of many subscribers asks for some random names below the zone. @returns the number of queries */
   const flood = async (zone: string): Promise<number> => {
@@ -32,7 +32,9 @@ async function serve(answer: Answerer) {
     for (let i = 0; i < PER_SUBSCRIBER; i++) {
       for (let n = 0; n < SUBSCRIBERS; n++) id = await send(`n${asked++}.${zone}`, `127.0.1.${n}`);
       // Every query so far is answered or waits. More at once might not fit into a receive buffer.
-      await expect.poll(() => got.length + forwarder.waiting, { interval: 1 }).toBe(id + 1);
+      await expect
+        .poll(() => got.length + service.counts.forwarding.waiting, { interval: 1 })
+        .toBe(id + 1);
     }
     return SUBSCRIBERS * PER_SUBSCRIBER;
   };
@@ -41,9 +43,10 @@ async function serve(answer: Answerer) {
 
 describe('a zone in which nothing is answered', () => {
   it('has a share of the questions in flight, and others have the rest', async () => {
-    const { flood, ask, forwarder, got, skip, settle } = await serve(aliveBut('dead.example'));
+    const { service, flood, ask, got, skip, settle } = await serve(aliveBut('dead.example'));
     const count = await flood('dead.example');
-    expect(forwarder).toMatchObject({ inFlight: SHARE, deadZone: count - SHARE, overloads: 0 });
+    const counts = { inFlight: SHARE, deadZone: count - SHARE, overloads: 0 };
+    expect(service.counts.forwarding).toMatchObject(counts);
     expect(got).toHaveLength(count - SHARE);
     for (const message of got) expect(message).toMatchObject(NO_AUTHORITY);
     skip(100);
@@ -53,11 +56,11 @@ describe('a zone in which nothing is answered', () => {
     await settle();
     // It is remembered for a while.
     await flood('dead.example');
-    expect(forwarder.inFlight).toBeLessThan(SHARE / 4);
+    expect(service.counts.forwarding.inFlight).toBeLessThan(SHARE / 4);
   });
 
   it('is asked without limits again after one answer', async () => {
-    const { server, forwarder, flood, send, ask, got, skip, settle } = await serve(
+    const { service, server, flood, send, ask, got, skip, settle } = await serve(
       aliveBut('dead.example'),
     );
     await flood('dead.example');
@@ -66,14 +69,14 @@ describe('a zone in which nothing is answered', () => {
     await settle();
     server.answer = alive;
     await flood('dead.example');
-    await expect.poll(() => forwarder.inFlight).toBe(0);
-    const { deadZone } = forwarder;
+    await expect.poll(() => service.counts.forwarding.inFlight).toBe(0);
+    const { deadZone } = service.counts.forwarding;
     for (let round = 1; round <= 4; round++) {
       const before = got.length;
       for (let i = 0; i < SHARE; i++) await send(`n${round}-${i}.dead.example`);
       await expect.poll(() => got.length).toBe(before + SHARE);
     }
-    expect(forwarder.deadZone).toBe(deadZone);
+    expect(service.counts.forwarding.deadZone).toBe(deadZone);
     const last = got.slice(-4 * SHARE);
     for (const message of last) expect(message).toMatchObject(GOOD);
   });
@@ -99,12 +102,12 @@ describe('a zone in which nothing is answered', () => {
   });
 
   it('is not to blame when the upstream itself was silent', async () => {
-    const { server, forwarder, send, ask, settle } = await serve(alive);
+    const { service, server, send, ask, settle } = await serve(alive);
     const { answerProbe } = server;
     server.fallSilent();
     for (let round = 0; round < 3; round++) {
       for (let i = 0; i < SHARE / 2; i++) await send(`n${round}-${i}.example.com`);
-      await expect.poll(() => forwarder.waiting).toBe(SHARE / 2);
+      await expect.poll(() => service.counts.forwarding.waiting).toBe(SHARE / 2);
       await settle();
     }
     server.answer = alive;
@@ -112,6 +115,6 @@ describe('a zone in which nothing is answered', () => {
     for (let i = 0; i < SHARE / 2; i++) {
       expect(await ask(`again${i}.example.com`)).toMatchObject(GOOD);
     }
-    expect(forwarder.deadZone).toBe(0);
+    expect(service.counts.forwarding.deadZone).toBe(0);
   });
 });

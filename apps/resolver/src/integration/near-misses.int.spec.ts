@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { a } from '../query/testing/records.js';
-import { forwarder, upstream } from '../testing/forwarding.js';
+import { countsOf, forwarder, upstream } from '../testing/forwarding.js';
 import { respond } from '../testing/respond.js';
 import type { Answerer, AskedQuery } from '../testing/upstream-server.js';
 
@@ -26,10 +26,10 @@ const TCP_CAPACITY = 64;
 describe('answers with wrong ids', () => {
   it('that are many at one port make its questions go over TCP', async () => {
     const server = await upstream(overUdpGuessed(8));
-    const { ask, subject } = await forwarder([server.endpoint], { attemptTimeoutMs: 60_000 });
+    const { ask, subject } = forwarder([server.endpoint], { attemptTimeoutMs: 60_000 });
     expect(await ask()).toMatchObject({ answers: [{ rdata: Buffer.from([192, 0, 2, 1]) }] });
     expect(server.asked.map(({ transport }) => transport)).toEqual(['udp', 'tcp']);
-    expect(subject.upstreams[0].counters).toMatchObject({ spoofs: 1, strays: 8, failures: 0 });
+    expect(countsOf(subject.upstreams[0])).toMatchObject({ spoofs: 1, strays: 8, failures: 0 });
   });
 
   it('are empty packets too, whatever was received before', async () => {
@@ -41,10 +41,10 @@ describe('answers with wrong ids', () => {
         : Array.from({ length: 12 }, () => new Uint8Array(0));
     });
     const options = { attemptTimeoutMs: 60_000, portsPerUpstream: 1 };
-    const { ask, subject } = await forwarder([server.endpoint], options);
+    const { ask, subject } = forwarder([server.endpoint], options);
     await ask('n1.example.com');
     expect(await ask('n2.example.com')).toMatchObject({ answers: [{ type: 1 }] });
-    expect(subject.upstreams[0].counters).toMatchObject({ spoofs: 1, overTcp: 1, failures: 0 });
+    expect(countsOf(subject.upstreams[0])).toMatchObject({ spoofs: 1, overTcp: 1, failures: 0 });
   });
 
   it('close the port: even the right id is too late', async () => {
@@ -56,7 +56,7 @@ describe('answers with wrong ids', () => {
       await isForged;
       return respond(query, { answers: TRUE });
     });
-    const { ask } = await forwarder([server.endpoint], { attemptTimeoutMs: 60_000 });
+    const { ask } = forwarder([server.endpoint], { attemptTimeoutMs: 60_000 });
     const outcome = ask();
     await expect.poll(() => server.asked.length).toBe(2);
     release();
@@ -75,26 +75,26 @@ describe('answers with wrong ids', () => {
       ...guesses(query, 7),
       respond(query, { answers: TRUE }),
     ]);
-    const { ask, subject } = await forwarder([server.endpoint]);
+    const { ask, subject } = forwarder([server.endpoint]);
     expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
     expect(server.asked).toHaveLength(1);
-    expect(subject.upstreams[0].counters).toMatchObject({ spoofs: 0, strays: 7 });
+    expect(countsOf(subject.upstreams[0])).toMatchObject({ spoofs: 0, strays: 7 });
   });
 
   it('are not the late and repeated answers of a slow upstream', async () => {
     const server = await upstream((query) => respond(query, { answers: TRUE }));
-    const { ask, subject } = await forwarder([server.endpoint], { portsPerUpstream: 1 });
+    const { ask, subject } = forwarder([server.endpoint], { portsPerUpstream: 1 });
     await ask();
     for (let i = 0; i < 20; i++) server.sendTo(respond(server.asked[0]), server.asked[0].from!);
-    const { counters } = subject.upstreams[0];
-    await expect.poll(() => counters.late).toBe(20);
+    const [asked] = subject.upstreams;
+    await expect.poll(() => countsOf(asked).late).toBe(20);
     expect(await ask('other.example.com')).toMatchObject({ answers: [{ type: 1 }] });
-    expect(counters).toMatchObject({ strays: 0, spoofs: 0, overTcp: 0 });
+    expect(countsOf(asked)).toMatchObject({ strays: 0, spoofs: 0, overTcp: 0 });
   });
 
   it('do not make the upstream count as failing when TCP has no room', async () => {
     const server = await upstream(() => null);
-    const { ask, subject } = await forwarder([server.endpoint], {
+    const { ask, subject } = forwarder([server.endpoint], {
       portsPerUpstream: 2,
       tcpCapacity: TCP_CAPACITY,
       attemptTimeoutMs: 60_000,
@@ -121,6 +121,6 @@ describe('answers with wrong ids', () => {
     for (const query of elsewhere) server.sendTo(respond(query), query.from!);
     for (const outcome of await Promise.all(asked)) expect(outcome).toMatchObject({ rcode: 0 });
     const overTcp = Math.min(there.length, TCP_CAPACITY);
-    expect(subject.upstreams[0].counters).toMatchObject({ spoofs: 1, overTcp, failures: 0 });
+    expect(countsOf(subject.upstreams[0])).toMatchObject({ spoofs: 1, overTcp, failures: 0 });
   });
 });

@@ -413,12 +413,12 @@ describe('orders and grants, of expired answers', () => {
     ['after the upstream was silent', 1_800],
   ])('judge the targets of one that comes %s', async (_, CACHE_STALE_AFTER_MS) => {
     const expired = await serveExpired({ CACHE_STALE_AFTER_MS });
-    const { apply, send, answerTo, skip, forwarder } = expired;
+    const { apply, send, answerTo, skip, counts } = expired;
     const isWaiting = CACHE_STALE_AFTER_MS > 0;
     const ask = async (name: string) => {
       const id = await send(name);
       if (isWaiting) {
-        await expect.poll(() => forwarder.waiting).toBe(1);
+        await expect.poll(() => counts.forwarding.waiting).toBe(1);
         skip(1_800);
       }
       return answerTo(id);
@@ -434,9 +434,9 @@ describe('orders and grants, of expired answers', () => {
   });
 
   it('judge the targets of one for which clients wait when the order comes', async () => {
-    const { apply, send, answerTo, skip, forwarder } = await serveExpired({});
+    const { apply, send, answerTo, skip, counts } = await serveExpired({});
     const id = await send('alias.example');
-    await expect.poll(() => forwarder.waiting).toBe(1);
+    await expect.poll(() => counts.forwarding.waiting).toBe(1);
     apply(order('bad.example'));
     skip(1_800);
     expect(await answerTo(id)).toMatchObject({ answers: [{ type: 1, ttl: 10 }], ede: [16] });

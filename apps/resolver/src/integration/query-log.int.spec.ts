@@ -7,8 +7,10 @@ import { constants, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
+import { LogCounts } from '../metrics/log-counts.js';
 import { QueryLog } from '../query-log/query-log.js';
 import { Exchange } from '../query/exchange.js';
 import { a, cname } from '../query/testing/records.js';
@@ -17,6 +19,8 @@ import { respond } from '../testing/respond.js';
 import { UpstreamServer } from '../testing/upstream-server.js';
 import { withSecretCategory } from '../testing/secret-category.js';
 import { createService } from '../testing/service.js';
+import { BLOCKED, serveByLanes, udpClients } from '../testing/lane-service.js';
+import type { LaneClient } from '../testing/lane-client-worker.js';
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'weir-query-log-'));
@@ -26,7 +30,7 @@ function folder(): string {
   return path;
 }
 
-/** Sends a few queries to a service. @returns the lines of its query log */
+/** Sends a few queries to a service. @returns the lines of its query log: those of its lane, then those of TCP */
 async function logOf(configuration: Partial<DnsConfiguration>) {
   const upstream = await UpstreamServer.start((query) =>
     respond(query, { answers: [a('192.0.2.1')] }),
@@ -79,13 +83,13 @@ describe('the query log', () => {
         reason: 'domain_rule',
         source: 'blocked',
       },
-      { ...base, transport: 'tcp', type: 'TYPE64000', source: 'upstream' },
       { ...base, type: 'TXT', verdict: 'unfiltered', rcode: 'REFUSED', source: 'local' },
       { ...base, type: 'none', verdict: 'none', rcode: 'NOTIMP' },
+      { ...base, transport: 'tcp', type: 'TYPE64000', source: 'upstream' },
     ]);
     expect(lines?.[0].ms).toBeTypeOf('number');
+    expect(lines?.[2]).not.toHaveProperty('nameHash');
     expect(lines?.[3]).not.toHaveProperty('nameHash');
-    expect(lines?.[4]).not.toHaveProperty('nameHash');
     expect(JSON.stringify(lines)).not.toMatch(/example|127\.0\.0\.1/i);
   });
 
@@ -94,9 +98,9 @@ describe('the query log', () => {
     expect(lines?.map(({ name }) => name)).toEqual([
       'www.Example.com',
       'x.blocked.example',
-      'www.example.com',
       'version.bind',
       undefined,
+      'www.example.com',
     ]);
   });
 
@@ -146,21 +150,112 @@ describe('the query log', () => {
     // Both ends are open and nothing is read: the pipe fills up.
     const pipe = openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK);
     const output = new LineOutput(pipe);
-    const log = new QueryLog({ sampling: 1, showNames: false, output, capacityBytes: 16_384 });
+    const counts = new LogCounts();
+    let written = 0;
+    const write = (piece: string, count: number) => {
+      const isWritten = output.write(piece, 16_384);
+      if (isWritten) written += count;
+      return isWritten;
+    };
+    const log = new QueryLog({ sampling: 1, showNames: false, write, counts });
     const exchange = new Exchange();
     exchange.replyPath = { ...exchange.replyPath, transport: 0 };
     const note = { verdict: 0, reason: 0, rcode: 0, source: 0, profileId: 1, nowMs: 0 } as const;
     const total = 3_000;
     for (let i = 0; i < total; i++) log.write(exchange, note);
     log.flush();
-    expect(log.sampled).toBe(total);
-    expect(log.dropped).toBeGreaterThan(0);
+    expect(written + counts.lostLines).toBe(total);
+    expect(counts.lostLines).toBeGreaterThan(0);
     let text = '';
     const reader = new Socket({ fd: pipe, readable: true, writable: false });
     onTestFinished(() => void reader.destroy());
     reader.on('data', (chunk: Buffer) => (text += chunk.toString()));
     const lines = () => text.split('\n').slice(0, -1);
-    await expect.poll(() => lines().length).toBe(log.sampled - log.dropped);
+    await expect.poll(() => lines().length).toBe(total - counts.lostLines);
     for (const line of lines()) expect(JSON.parse(line)).toMatchObject({ msg: 'query' });
+  });
+});
+
+/** Lanes whose lines go to a file. */
+async function logLanes(lanes: number) {
+  const file = join(folder(), 'log');
+  const served = await serveByLanes(
+    { QUERY_LOG_SAMPLING: 1, RESOLVER_THREADS: lanes },
+    { parksLanes: false, queryLogOutput: new LineOutput(openSync(file, 'a')) },
+  );
+  return {
+    ...served,
+    lines: () => {
+      const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
+      return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    },
+  };
+}
+
+/** A client in a thread of its own gets so many answers while this thread, the main one of the service, is blocked. */
+async function askMeanwhile(
+  { address, port }: { address: string; port: number },
+  { rounds, blockedMs }: { rounds: number; blockedMs: number },
+): Promise<void> {
+  const words = new Int32Array(new SharedArrayBuffer(12));
+  const packet = encodeQuery('www.blocked.example', 1);
+  const queries = [{ packet, end: Buffer.from(BLOCKED, 'hex') }];
+  const client = new Worker(new URL('../testing/lane-client-worker.ts', import.meta.url), {
+    workerData: { address, port, queries, rounds, words } satisfies LaneClient,
+    execArgv: [],
+  });
+  await new Promise((resolve) => client.once('online', resolve));
+  const endMs = performance.now() + blockedMs;
+  Atomics.store(words, 0, 1);
+  Atomics.notify(words, 0);
+  for (let seen = 0; seen < rounds; seen = Atomics.load(words, 1)) {
+    if (Atomics.wait(words, 1, seen, 120_000) === 'timed-out') break;
+  }
+  expect([...words.subarray(1)]).toEqual([rounds, 0]);
+  // The lane writes what it has collected each second.
+  Atomics.wait(words, 2, 0, Math.max(0, endMs - performance.now()));
+  await new Promise((resolve) => client.once('exit', resolve));
+}
+
+describe('the query log of lanes', () => {
+  it('has a line for each answer of each lane when the service has stopped', async () => {
+    const { service, server, lanes, lines } = await logLanes(2);
+    const clients = await udpClients(8);
+    let asked = 0;
+    while (asked < 100 || lanes.some(({ laneCounts }) => laneCounts.answers === 0)) {
+      for (const client of clients) {
+        const answer = new Promise((resolve) => client.once('message', resolve));
+        client.send(encodeQuery(`n${asked}.example`, 1), server.port, server.address);
+        await answer;
+        asked++;
+      }
+    }
+    await service.stop();
+    expect(new Set(lines().map(({ nameHash }) => nameHash)).size).toBe(asked);
+    expect(lines()).toHaveLength(asked);
+    expect(service.counts.logs).toMatchObject({ writtenLines: asked, lostLines: 0 });
+  });
+
+  it('loses nothing while the main thread is blocked for two seconds', async () => {
+    const { service, server, lines } = await logLanes(1);
+    await askMeanwhile(server, { rounds: 1_000, blockedMs: 2_000 });
+    await service.stop();
+    expect(lines()).toHaveLength(1_000);
+    expect(service.counts.logs.lostLines).toBe(0);
+  });
+
+  it('loses and counts lines that have no room until the main thread takes them', async () => {
+    const { service, server, lines } = await logLanes(1);
+    const rounds = 6_000;
+    await askMeanwhile(server, { rounds, blockedMs: 0 });
+    const { lostLines } = service.counts.logs;
+    expect(lostLines).toBeGreaterThan(0);
+    // Now there is room again.
+    await expect.poll(() => lines().length).toBeGreaterThan(0);
+    await askMeanwhile(server, { rounds: 10, blockedMs: 0 });
+    await service.stop();
+    const writtenLines = rounds + 10 - lostLines;
+    expect(service.counts.logs).toMatchObject({ writtenLines, lostLines });
+    expect(lines()).toHaveLength(writtenLines);
   });
 });

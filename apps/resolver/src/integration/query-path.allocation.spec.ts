@@ -25,7 +25,7 @@ import {
 import { recordsFile } from '../testing/records-file.js';
 import { getHeapStatistics } from 'node:v8';
 import { describe, expect, it } from 'vitest';
-import { AnswerCache } from '../cache/answer-cache.js';
+import { newCache } from '../cache/testing/new-cache.js';
 import { readRecords } from '../local-records/read-records.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
@@ -64,7 +64,7 @@ function createPath() {
   // Not a real clock: every eighth reading would put a number on the heap, which this test does not look for.
   let ticks = 0;
   const targetInspector = new TargetInspector({ source: { policy }, isEnabled: true });
-  const cache = new AnswerCache({ sizeBytes: 1 << 20, targetHasher: new TargetHasher(hashKey) });
+  const cache = newCache(1 << 20, { targetHasher: new TargetHasher(hashKey) });
   const path: QueryPath = new QueryPath({
     targetInspector,
     decider: new QueryDecider({
@@ -101,7 +101,6 @@ function createPath() {
     queryLog: null,
     dnstap: null,
     cache,
-    keep: cache.put.bind(cache),
     hasNxDomainCut: true,
     upstream: () => ({
       isStaleDue: () => false,
@@ -120,7 +119,7 @@ function createPath() {
           additionals: [opt(512)],
         });
         if (!parseResponse(packet, packet.length, response)) throw new Error('malformed response');
-        path.onCompleted(question, response);
+        path.onCompleted(question, response, 0);
         path.onResponse(exchange, response);
         return ForwardResult.taken;
       },

@@ -232,6 +232,9 @@ async function startService(configuration: Partial<DnsConfiguration> = {}) {
   });
   const server = await service.start();
   cleanups.push(() => service.stop());
+  // The first ones of both threads.
+  const probeAnswers = () => service.counts.forwarding.upstreams.map((one) => one.probeAnswers);
+  await expect.poll(probeAnswers).toEqual([2, 2]);
 
   /**
    * Sends a query. Moves the clock in steps of half a second until there is an answer, or the time that the client is
@@ -240,7 +243,7 @@ async function startService(configuration: Partial<DnsConfiguration> = {}) {
   const ask = async ({ ask: name, qtype = 1, flags = 0x0100, edns = true, waits = 0 }: Step) => {
     const packet = encodeQuery(name, qtype, { flags, ...(edns && { udpBytes: 1232 }) });
     const answered = askUdp(server, packet);
-    if (waits > 0) await expect.poll(() => service.forwarder.waiting).toBe(1);
+    if (waits > 0) await expect.poll(() => service.counts.forwarding.waiting).toBe(1);
     let waited = 0;
     while (waited < waits && (await Promise.race([answered, sleep(80, 'none')])) === 'none') {
       clock.monotonicMs += 500;
@@ -253,7 +256,8 @@ async function startService(configuration: Partial<DnsConfiguration> = {}) {
   /** A probe that is under way when the clock jumps would seem slow or lost. A silent upstream never answers it. */
   const probesEnd = async () => {
     const end = performance.now() + PROBE_MS;
-    const isOpen = () => service.forwarder.upstreams.some(({ health }) => health.hasOpenProbe);
+    const isOpen = () =>
+      service.counts.forwarding.upstreams.some((one) => one.probes > one.probeAnswers);
     while (isOpen() && performance.now() < end) await sleep(5);
   };
   const play = async (step: Step) => {

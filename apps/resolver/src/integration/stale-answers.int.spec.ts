@@ -16,12 +16,12 @@ type Options = Omit<ClockedOptions, 'answer'>;
 
 async function serve(options: Options = {}) {
   const all = await clockedService({ answer, ...options });
-  const { send, forwarder } = all;
+  const { send, counts } = all;
   /** Sends queries while the upstream is silent. @returns their ids */
   const sendInto = async (waiting: number, ...names: string[]): Promise<number[]> => {
     const ids: number[] = [];
     for (const name of names) ids.push(await send(name));
-    await expect.poll(() => forwarder.waiting).toBe(waiting);
+    await expect.poll(() => counts.forwarding.waiting).toBe(waiting);
     return ids;
   };
   return { ...all, sendInto };
@@ -38,15 +38,15 @@ async function serveExpired(options?: Options) {
 
 describe('an expired answer', () => {
   it('is what all waiting clients get after 1.8 seconds, once, while the upstream is still asked', async () => {
-    const { server, service, forwarder, sendInto, answerTo, ask, skip, got } = await serveExpired();
+    const { server, service, counts, sendInto, answerTo, ask, skip, got } = await serveExpired();
     const before = got.length;
     const ids = await sendInto(3, NAME, NAME, NAME);
     await expect.poll(() => server.asked.length).toBe(2);
     skip(1_700);
-    expect(forwarder.waiting).toBe(3);
+    expect(counts.forwarding.waiting).toBe(3);
     skip(100);
     for (const id of ids) expect(await answerTo(id)).toMatchObject(STALE);
-    expect(forwarder).toMatchObject({ inFlight: 1, waiting: 0 });
+    expect(counts.forwarding).toMatchObject({ inFlight: 1, waiting: 0 });
     // A client that asks now does not wait for what has not been answered for so long.
     expect(await ask(NAME)).toMatchObject(STALE);
     // The answer comes late, and is used.
@@ -95,7 +95,7 @@ describe('an expired answer', () => {
 });
 
 it('a popular answer whose refresh was refused is refreshed at a later hit', async () => {
-  const { server, forwarder, ask, skip, sendInto, settle } = await serve({
+  const { server, service, ask, skip, sendInto, settle } = await serve({
     variables: { CLIENT_UPSTREAM_QUERIES: 1 },
   });
   const LONG = 1_000;
@@ -105,7 +105,7 @@ it('a popular answer whose refresh was refused is refreshed at a later hit', asy
   server.answer = () => null;
   await sendInto(1, 'www.dead.example');
   expect(await ask(NAME)).toMatchObject({ answers: [{ ttl: 50 }] });
-  expect(forwarder.overShare).toBe(0);
+  expect(service.counts.forwarding.overShare).toBe(0);
   await settle();
   server.answer = (query) => respond(query, { answers: [a('192.0.2.1', LONG)] });
   expect((await ask(NAME)).answers[0].ttl).toBeLessThan(50);

@@ -83,8 +83,10 @@ describe('a subscriber that asks a dead zone thousands of times a second', () =>
       await expect.poll(() => rcodes.length, { interval: 1 }).toBe(turn + 1);
     }
     expect(rcodes).toEqual(Array.from({ length: 100 }, () => 0));
-    expect(service.forwarder.inFlight).toBeLessThanOrEqual(CONFIGURATION.CLIENT_UPSTREAM_QUERIES);
-    expect(service.forwarder.overShare).toBeGreaterThan(1000);
+    expect(service.counts.forwarding.inFlight).toBeLessThanOrEqual(
+      CONFIGURATION.CLIENT_UPSTREAM_QUERIES,
+    );
+    expect(service.counts.forwarding.overShare).toBeGreaterThan(1000);
     await expect.poll(() => refused).toBeGreaterThan(1000);
   });
 
@@ -112,12 +114,12 @@ describe('a subscriber that asks a dead zone thousands of times a second', () =>
       await expect.poll(() => rcodes.length, { interval: 1 }).toBe(2 * (turn + 1));
     }
     expect(rcodes.filter((rcode) => rcode !== 0)).toEqual([]);
-    expect(service.forwarder.overShare).toBeGreaterThan(1000);
-    expect(service.forwarder.overloads).toBe(0);
+    expect(service.counts.forwarding.overShare).toBeGreaterThan(1000);
+    expect(service.counts.forwarding.overloads).toBe(0);
   });
 
   it('has a share of the waiting clients too, and gets it back', async () => {
-    const { forwarder, send, got, settle } = await clockedService({
+    const { counts, send, got, settle } = await clockedService({
       answer: () => null,
       variables: { CLIENT_WAITING_QUERIES: 4 },
     });
@@ -126,11 +128,11 @@ describe('a subscriber that asks a dead zone thousands of times a second', () =>
     };
     await ask(ATTACKER);
     await expect.poll(() => got.length).toBe(5);
-    expect(forwarder.waiting).toBe(5);
+    expect(counts.forwarding.waiting).toBe(5);
     await ask(NEIGHBOUR);
-    await expect.poll(() => forwarder.waiting).toBe(9);
+    await expect.poll(() => counts.forwarding.waiting).toBe(9);
     await settle();
-    expect(forwarder.waiting).toBe(0);
+    expect(counts.forwarding.waiting).toBe(0);
     await expect.poll(() => got.length).toBe(20);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { a } from '../query/testing/records.js';
 import {
+  countsOf,
   deadEndpoint,
   forwarder,
   SILENCE,
@@ -21,9 +22,9 @@ const alive: Answerer = (query) => {
 };
 
 /** Upstreams, and questions to them, on a clock that stands still until a probe that will be answered is answered. */
-async function hastily(...servers: readonly UpstreamServer[]) {
+function hastily(...servers: readonly UpstreamServer[]) {
   const clock = skippedClock();
-  const { subject, ask } = await forwarder(
+  const { subject, ask } = forwarder(
     servers.map(({ endpoint }) => endpoint),
     { ...HASTY, nowMs: clock.nowMs },
   );
@@ -53,12 +54,12 @@ async function hastily(...servers: readonly UpstreamServer[]) {
 describe('the health of an upstream', () => {
   it('does not suffer from names that nobody answers', async () => {
     const servers = [await upstream(alive), await upstream(alive)];
-    const { subject, outcomesOf, until } = await hastily(...servers);
+    const { subject, outcomesOf, until } = hastily(...servers);
     for (let round = 0; round < 3; round++) {
       const dead = Array.from({ length: 20 }, (_, i) => `n${round}-${i}.dead.example`);
       for (const outcome of await outcomesOf(dead)) expect(outcome).toEqual(SILENCE);
     }
-    expect(subject.upstreams[0].counters.timeouts).toBeGreaterThan(50);
+    expect(countsOf(subject.upstreams[0]).timeouts).toBeGreaterThan(50);
     await until(() => subject.upstreams.every(({ health }) => health.isSound));
     expect(await outcomesOf(['www.example.com'])).toMatchObject([GOOD]);
     expect(servers[0].asked.at(-1)?.message.questions[0].qname).toBe('www.example.com');
@@ -67,13 +68,13 @@ describe('the health of an upstream', () => {
   it('is measured by probes for the root, with random ids and ports, that look like all other queries', async () => {
     const server = await upstream(alive);
     const clock = skippedClock();
-    const { ask, subject } = await forwarder([server.endpoint], {
+    const { ask, subject } = forwarder([server.endpoint], {
       nowMs: clock.nowMs,
       attemptTimeoutMs: 2_000,
     });
     for (let sent = 1; sent <= 40; sent++) {
       await expect.poll(() => server.probes.length).toBe(sent);
-      await expect.poll(() => subject.upstreams[0].counters.probeAnswers).toBe(sent);
+      await expect.poll(() => countsOf(subject.upstreams[0]).probeAnswers).toBe(sent);
       clock.skip(5_000);
     }
     await ask();
@@ -85,19 +86,19 @@ describe('the health of an upstream', () => {
     }
     expect(new Set(server.probes.map(({ message }) => message.id)).size).toBeGreaterThan(35);
     expect(new Set(server.probes.map(({ from }) => from?.port)).size).toBeGreaterThan(1);
-    expect(subject.upstreams[0].counters).toMatchObject({ queries: 1, answers: 1, strays: 0 });
+    expect(countsOf(subject.upstreams[0])).toMatchObject({ queries: 1, answers: 1, strays: 0 });
   });
 
   it('is good when it answers probes with an error', async () => {
     const server = await upstream(alive);
     server.answerProbe = (query) => respond(query, { flags: 0x8185 });
     const clock = skippedClock();
-    const { subject } = await forwarder([server.endpoint], {
+    const { subject } = forwarder([server.endpoint], {
       nowMs: clock.nowMs,
       attemptTimeoutMs: 2_000,
     });
     for (let sent = 1; sent <= 5; sent++) {
-      await expect.poll(() => subject.upstreams[0].counters.probeAnswers).toBe(sent);
+      await expect.poll(() => countsOf(subject.upstreams[0]).probeAnswers).toBe(sent);
       clock.skip(5_000);
     }
     expect(subject.upstreams[0].health.isSound).toBe(true);
@@ -107,9 +108,9 @@ describe('the health of an upstream', () => {
     ['silent', async () => (await silentUpstream()).endpoint],
     ['unreachable', deadEndpoint],
   ])('is bad when it is %s, without any query of a client', async (_what, endpoint) => {
-    const { subject } = await forwarder([await endpoint()], HASTY);
+    const { subject } = forwarder([await endpoint()], HASTY);
     await expect.poll(() => subject.allDown).toBe(true);
-    expect(subject.upstreams[0].counters).toMatchObject({ queries: 0, timeouts: 0, failures: 0 });
+    expect(countsOf(subject.upstreams[0])).toMatchObject({ queries: 0, timeouts: 0, failures: 0 });
   });
 
   it('is reported when it changes, at most once in ten seconds; every recovery counts at once', async () => {
@@ -117,7 +118,7 @@ describe('the health of an upstream', () => {
     const clock = skippedClock();
     const told: boolean[] = [];
     let recoveries = 0;
-    const { subject } = await forwarder([server.endpoint], {
+    const { subject } = forwarder([server.endpoint], {
       nowMs: clock.nowMs,
       attemptTimeoutMs: 2_000,
       queryTimeoutMs: 6_000,
@@ -155,17 +156,18 @@ describe('the health of an upstream', () => {
 it('clients soon stop to wait for an upstream that died', async () => {
   const first = await upstream(alive);
   const second = await upstream(alive);
-  const { subject, outcomesOf, until } = await hastily(first, second);
+  const { subject, outcomesOf, until } = hastily(first, second);
   expect(await outcomesOf(['www.example.com'])).toMatchObject([GOOD]);
   first.fallSilent();
-  const { counters, health } = subject.upstreams[0];
+  const [asked] = subject.upstreams;
+  const { health } = asked;
   while (health.isSound) expect(await outcomesOf(['www.example.com'])).toMatchObject([GOOD]);
-  const { queries } = counters;
+  const { queries } = countsOf(asked);
   await until(() => health.isDown);
   for (let i = 0; i < 20; i++) {
     expect(await outcomesOf([`n${i}.example.com`])).toMatchObject([GOOD]);
   }
-  expect(counters.queries).toBe(queries);
+  expect(countsOf(asked).queries).toBe(queries);
   // And it is asked again when it is back.
   first.answer = alive;
   first.answerProbe = alive;

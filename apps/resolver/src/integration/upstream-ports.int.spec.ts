@@ -14,7 +14,7 @@ const portsOf = (server: UpstreamServer): Set<number | undefined> =>
 describe('the ports from which an upstream is asked', () => {
   it('are as many as configured, chosen at random for each query', async () => {
     const server = await upstream((query) => respond(query));
-    const { ask } = await forwarder([server.endpoint], { portsPerUpstream: 16, nowMs: () => 0 });
+    const { ask } = forwarder([server.endpoint], { portsPerUpstream: 16, nowMs: () => 0 });
     for (let i = 0; i < 300; i++) await ask();
     expect(portsOf(server).size).toBe(16);
     const sequence = server.asked.map(({ from }) => from!.port);
@@ -24,7 +24,7 @@ describe('the ports from which an upstream is asked', () => {
 
   it('are one for all questions of a turn, which leave in one batch, and another for the next', async () => {
     const server = await upstream((query) => respond(query));
-    const { ask } = await forwarder([server.endpoint], { portsPerUpstream: 64 });
+    const { ask } = forwarder([server.endpoint], { portsPerUpstream: 64 });
     const used = new Set<number>();
     for (let turn = 0; turn < 20; turn++) {
       server.asked.length = 0;
@@ -38,14 +38,14 @@ describe('the ports from which an upstream is asked', () => {
 
   it('of a turn are several when it has many questions', async () => {
     const server = await upstream((query) => respond(query));
-    const { ask } = await forwarder([server.endpoint], { portsPerUpstream: 1024 });
+    const { ask } = forwarder([server.endpoint], { portsPerUpstream: 1024 });
     await Promise.all(Array.from({ length: 2 * BATCH + 1 }, (_, i) => ask(`n${i}.example.com`)));
     expect(portsOf(server).size).toBeGreaterThan(1);
   });
 
   it('belong to one socket only', async () => {
     const server = await upstream((query) => respond(query));
-    const { ask } = await forwarder([server.endpoint], { portsPerUpstream: 1 });
+    const { ask } = forwarder([server.endpoint], { portsPerUpstream: 1 });
     await ask();
     const { port } = server.asked[0].from!;
     const other = createSocket({ type: 'udp4', reuseAddr: true });
@@ -60,7 +60,7 @@ describe('the ports from which an upstream is asked', () => {
   it('are replaced after a time, even if they are hardly used', async () => {
     const server = await upstream((query) => respond(query));
     const { nowMs, skip } = skippedClock();
-    const { ask } = await forwarder([server.endpoint], {
+    const { ask } = forwarder([server.endpoint], {
       nowMs,
       portsPerUpstream: 4,
     });
@@ -83,7 +83,7 @@ describe('the ports from which an upstream is asked', () => {
   it('are replaced without losing the answer to an open query', async () => {
     const server = await upstream(() => null);
     const { nowMs, skip } = skippedClock();
-    const { ask } = await forwarder([server.endpoint], {
+    const { ask } = forwarder([server.endpoint], {
       nowMs,
       attemptTimeoutMs: 3_600_000,
       queryTimeoutMs: 3_600_000,

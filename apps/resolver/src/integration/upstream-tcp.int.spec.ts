@@ -148,7 +148,7 @@ it('a zone that is silent over TCP does not keep other names from being asked ov
     if (query.transport === 'udp') return respond(query, { flags: 0x8380 });
     return isMute(query) ? null : respond(query);
   });
-  const { ask } = await forwarder([server.endpoint], {
+  const { ask } = forwarder([server.endpoint], {
     attemptTimeoutMs: 60_000,
     queryTimeoutMs: 60_000,
   });

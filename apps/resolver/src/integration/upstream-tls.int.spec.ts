@@ -7,7 +7,13 @@ import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Authority, type Identity } from '../testing/authority.js';
-import { forwarder, silentUpstream, UNREACHABLE, upstream } from '../testing/forwarding.js';
+import {
+  countsOf,
+  forwarder,
+  silentUpstream,
+  UNREACHABLE,
+  upstream,
+} from '../testing/forwarding.js';
 import { respond } from '../testing/respond.js';
 import type { Answerer, UpstreamServer } from '../testing/upstream-server.js';
 import type { ForwarderOptions } from '../upstream/forwarder.js';
@@ -47,17 +53,17 @@ describe('an upstream over TLS', () => {
     ['pin', byPin],
   ])('is asked when its %s is right, padded and without cookies', async (_what, endpoint) => {
     const server = await overTls((query) => respond(query));
-    const { ask, subject } = await trusting([endpoint(server)], {
+    const { ask, subject } = trusting([endpoint(server)], {
       hasCookies: true,
     });
-    await expect.poll(() => subject.upstreams[0].counters.probeAnswers).toBeGreaterThan(0);
+    await expect.poll(() => countsOf(subject.upstreams[0]).probeAnswers).toBeGreaterThan(0);
     expect(await ask('www.example')).toMatchObject(noError);
     expect(server.asked.map(({ transport }) => transport)).toEqual(['tls']);
     const [{ bytes, message }] = server.asked;
     expect(bytes).toHaveLength(128);
     expect(decodeOptions(message.opt!.rdata).map(({ code }) => code)).toEqual([PADDING]);
     expect(subject.upstreams[0].name).toBe(showUpstream(endpoint(server)));
-    expect(subject.upstreams[0].counters).toMatchObject({ queries: 1, answers: 1, tlsErrors: 0 });
+    expect(countsOf(subject.upstreams[0])).toMatchObject({ queries: 1, answers: 1, tlsErrors: 0 });
     expect(server.connectionCount).toBe(1);
   });
 
@@ -67,29 +73,29 @@ describe('an upstream over TLS', () => {
     ['an unknown authority', (server: UpstreamServer) => forwarder([byName(server)], EAGER)],
   ])('with %s is not asked, not even in clear text', async (_what, start) => {
     const server = await overTls((query) => respond(query));
-    const { ask, subject } = await start(server);
+    const { ask, subject } = start(server);
     expect(await ask('www.example')).toEqual(UNREACHABLE);
-    const { counters, health } = subject.upstreams[0];
-    await expect.poll(() => health.isDown).toBe(true);
+    const [asked] = subject.upstreams;
+    await expect.poll(() => asked.health.isDown).toBe(true);
     expect(await ask('www.example')).toEqual(UNREACHABLE);
-    expect(counters.tlsErrors).toBeGreaterThan(0);
+    expect(countsOf(asked).tlsErrors).toBeGreaterThan(0);
     expect([...server.asked, ...server.probes]).toEqual([]);
   });
 
   it('reports what is wrong with a certificate once', async () => {
     const server = await overTls((query) => respond(query));
     const reasons: string[] = [];
-    const { subject } = await trusting([byPin(server, other)], {
+    const { subject } = trusting([byPin(server, other)], {
       ...EAGER,
       onTlsError: (_upstream: unknown, { message }: Error) => reasons.push(message),
     });
-    await expect.poll(() => subject.upstreams[0].counters.tlsErrors).toBeGreaterThan(1);
+    await expect.poll(() => countsOf(subject.upstreams[0]).tlsErrors).toBeGreaterThan(1);
     expect(reasons).toEqual([`the pin of its public key is ${identity.pin}`]);
   });
 
   it('that speaks no TLS gets no query', async () => {
     const server = await upstream((query) => respond(query));
-    const { ask } = await trusting([byName(server)], {
+    const { ask } = trusting([byName(server)], {
       attemptTimeoutMs: 100,
       queryTimeoutMs: 1_000,
     });
@@ -99,7 +105,7 @@ describe('an upstream over TLS', () => {
 
   it('does not take a truncated answer for a reason to ask in clear text', async () => {
     const server = await overTls((query) => respond(query, { flags: 0x8380 }));
-    const { ask } = await trusting([byName(server)]);
+    const { ask } = trusting([byName(server)]);
     expect(await ask('www.example')).toMatchObject({ rcode: 2 });
     expect(new Set(server.asked.map(({ transport }) => transport))).toEqual(new Set(['tls']));
   });
@@ -111,7 +117,7 @@ describe('an upstream over TLS', () => {
       return respond(query);
     });
     const patient = { attemptTimeoutMs: 60_000, queryTimeoutMs: 60_000 };
-    const { ask } = await trusting([byName(server)], patient);
+    const { ask } = trusting([byName(server)], patient);
     const done: number[] = [];
     const asked = Array.from({ length: 300 }, (_, i) =>
       ask(`n${i}.example`).then(() => done.push(i)),
@@ -126,12 +132,12 @@ describe('an upstream over TLS', () => {
 
   it('that closes idle connections is asked over a new one', async () => {
     const server = await overTls((query) => respond(query));
-    const { ask, subject } = await trusting([byName(server)]);
+    const { ask, subject } = trusting([byName(server)]);
     for (let i = 1; i <= 5; i++) {
       expect(await ask(`n${i}.example`)).toMatchObject(noError);
       for (const connection of server.connections) connection.end();
     }
-    expect(subject.upstreams[0].counters).toMatchObject({ answers: 5, failures: 0 });
+    expect(countsOf(subject.upstreams[0])).toMatchObject({ answers: 5, failures: 0 });
   });
 
   it('that closes the connection instead of an answer is asked once more', async () => {
@@ -141,23 +147,23 @@ describe('an upstream over TLS', () => {
       for (const connection of server.connections) connection.destroy();
       return null;
     });
-    const { ask, subject } = await trusting([byName(server)]);
-    await expect.poll(() => subject.upstreams[0].counters.probeAnswers).toBeGreaterThan(0);
+    const { ask, subject } = trusting([byName(server)]);
+    await expect.poll(() => countsOf(subject.upstreams[0]).probeAnswers).toBeGreaterThan(0);
     expect(await ask('www.example')).toMatchObject(noError);
     expect(server.asked).toHaveLength(2);
-    expect(subject.upstreams[0].counters.queries).toBe(1);
+    expect(countsOf(subject.upstreams[0]).queries).toBe(1);
   });
 
   it('that answers a few queries of each connection is asked over many', async () => {
     const server = await overTls((query) => respond(query));
     server.queriesPerConnection = 3;
-    const { ask, subject } = await trusting([byName(server)], {
+    const { ask, subject } = trusting([byName(server)], {
       attemptTimeoutMs: 60_000,
       queryTimeoutMs: 60_000,
     });
     const outcomes = await Promise.all(Array.from({ length: 40 }, (_, i) => ask(`n${i}.example`)));
     for (const outcome of outcomes) expect(outcome).toMatchObject(noError);
-    expect(subject.upstreams[0].counters).toMatchObject({ queries: 40, answers: 40, failures: 0 });
+    expect(countsOf(subject.upstreams[0])).toMatchObject({ queries: 40, answers: 40, failures: 0 });
     expect(server.connectionCount).toBeGreaterThan(13);
   });
 
@@ -165,7 +171,7 @@ describe('an upstream over TLS', () => {
     // Another first letter of the name.
     const server = await overTls((query) => respond(query).with(13, 0x7a));
     server.queriesPerConnection = 1;
-    const { ask } = await trusting([byName(server)], { queryTimeoutMs: 1_000 });
+    const { ask } = trusting([byName(server)], { queryTimeoutMs: 1_000 });
     await ask('a.example');
     // Such an answer is none, so each connection is followed by a pause.
     expect(server.connectionCount).toBeLessThan(10);
@@ -174,7 +180,7 @@ describe('an upstream over TLS', () => {
   it('that was restarted is asked again', async () => {
     // Nobody else is given this port meanwhile.
     const first = await overTls((query) => respond(query), await freePort());
-    const { ask, subject } = await trusting([byName(first)], EAGER);
+    const { ask, subject } = trusting([byName(first)], EAGER);
     expect(await ask('a.example')).toMatchObject(noError);
     await first.stop();
     await overTls((query) => respond(query), first.endpoint.port);
@@ -184,7 +190,7 @@ describe('an upstream over TLS', () => {
 
   it('that falls silent gets another connection', async () => {
     const server = await overTls((query) => respond(query));
-    const { ask } = await trusting([byName(server)], EAGER);
+    const { ask } = trusting([byName(server)], EAGER);
     expect(await ask('a.example')).toMatchObject(noError);
     server.fallSilent();
     await expect.poll(() => server.connectionCount).toBeGreaterThan(1);
@@ -198,7 +204,7 @@ describe('an upstream over TLS', () => {
     ['wrong', async () => byName(await overTls((query) => respond(query)), 'not.example')],
   ])('that is %s is no harm when there is another', async (_what, endpoint) => {
     const second = await overTls((query) => respond(query));
-    const { ask } = await trusting([await endpoint(), byPin(second)], { attemptTimeoutMs: 200 });
+    const { ask } = trusting([await endpoint(), byPin(second)], { attemptTimeoutMs: 200 });
     expect(await ask('a.example')).toMatchObject(noError);
     expect(await ask('b.example')).toMatchObject(noError);
   });

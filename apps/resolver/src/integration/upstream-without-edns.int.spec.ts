@@ -1,7 +1,7 @@
 import { encodeMessage, wireName } from '@weir/dns-wire/testing';
 import { describe, expect, it } from 'vitest';
 import { a } from '../query/testing/records.js';
-import { forwarder, NEVER, upstream } from '../testing/forwarding.js';
+import { countsOf, forwarder, NEVER, upstream } from '../testing/forwarding.js';
 import { respond } from '../testing/respond.js';
 import { skippedClock } from '../testing/test-clock.js';
 import type { Answerer, AskedQuery } from '../testing/upstream-server.js';
@@ -22,16 +22,16 @@ const old =
 describe('an upstream that answers EDNS queries with a header only', () => {
   it.each([1, 4])('(RCODE %i) is asked again without EDNS, at once', async (rcode) => {
     const server = await upstream(old(rcode));
-    const { ask, subject } = await forwarder([server.endpoint], NEVER);
+    const { ask, subject } = forwarder([server.endpoint], NEVER);
     expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
     expect(server.asked.map(asked)).toEqual(['udp+edns', 'tcp+edns', 'tcp']);
-    expect(subject.upstreams[0].counters).toMatchObject({ strays: 0, errors: 0, failures: 0 });
+    expect(countsOf(subject.upstreams[0])).toMatchObject({ strays: 0, errors: 0, failures: 0 });
   });
 
   it('is asked without EDNS for a while, then with it again', async () => {
     const server = await upstream(old(1));
     const { nowMs, skip } = skippedClock();
-    const { ask } = await forwarder([server.endpoint], {
+    const { ask } = forwarder([server.endpoint], {
       nowMs,
     });
     for (let i = 0; i < 3; i++) await ask(`n${i}.example.com`);
@@ -48,7 +48,7 @@ describe('an upstream that answers EDNS queries with a header only', () => {
       const answers = isTruncated ? [] : [a('192.0.2.1')];
       return respond(query, { flags: isTruncated ? 0x8380 : 0x8180, answers, additionals: [] });
     });
-    const { ask } = await forwarder([server.endpoint]);
+    const { ask } = forwarder([server.endpoint]);
     await ask();
     expect(await ask('other.example.com')).toMatchObject({ answers: [{ type: 1 }] });
     expect(server.asked.map(asked).slice(3)).toEqual(['udp', 'tcp']);
@@ -56,10 +56,10 @@ describe('an upstream that answers EDNS queries with a header only', () => {
 
   it('has answered with an error when it does so without EDNS too', async () => {
     const server = await upstream((query) => header(query, 4));
-    const { ask, subject } = await forwarder([server.endpoint]);
+    const { ask, subject } = forwarder([server.endpoint]);
     expect(await ask()).toEqual({ rcode: 4, ede: -1 });
     expect(server.asked.map(asked)).toEqual(['udp+edns', 'tcp+edns', 'tcp']);
-    expect(subject.upstreams[0].counters).toMatchObject({ errors: 1, strays: 0 });
+    expect(countsOf(subject.upstreams[0])).toMatchObject({ errors: 1, strays: 0 });
     // Without EDNS it is believed over TCP only, too.
     expect(await ask('other.example.com')).toEqual({ rcode: 4, ede: -1 });
     expect(server.asked.map(asked).slice(3)).toEqual(['udp', 'tcp']);
@@ -77,18 +77,18 @@ it.each([1, 4])(
           : { answers: [a('192.0.2.1')], additionals: [] },
       ),
     );
-    const { ask, subject } = await forwarder([server.endpoint], NEVER);
+    const { ask, subject } = forwarder([server.endpoint], NEVER);
     expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
     expect(await ask('other.example.com')).toMatchObject({ answers: [{ type: 1 }] });
     // It may be about this name alone, so others are asked with EDNS.
     expect(server.asked.map(asked)).toEqual(['udp+edns', 'udp', 'udp+edns', 'udp']);
-    expect(subject.upstreams[0].counters).toMatchObject({ errors: 0, failures: 0, suspects: 0 });
+    expect(countsOf(subject.upstreams[0])).toMatchObject({ errors: 0, failures: 0, suspects: 0 });
   },
 );
 
 it('an upstream that refuses a question with and without EDNS is asked with EDNS again', async () => {
   const server = await upstream((query) => respond(query, { flags: 0x8184, additionals: [] }));
-  const { ask } = await forwarder([server.endpoint], NEVER);
+  const { ask } = forwarder([server.endpoint], NEVER);
   for (const name of ['a.example.com', 'b.example.com']) {
     expect(await ask(name)).toMatchObject({ rcode: 4 });
   }
@@ -105,14 +105,14 @@ it('an upstream that does so over TCP is asked again over TCP', async () => {
         : { answers: [a('192.0.2.1')], additionals: [] },
     );
   });
-  const { ask } = await forwarder([server.endpoint], NEVER);
+  const { ask } = forwarder([server.endpoint], NEVER);
   expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
   expect(server.asked.map(asked)).toEqual(['udp+edns', 'tcp+edns', 'tcp']);
 });
 
 it('the same error with an OPT record is the answer', async () => {
   const server = await upstream((query) => respond(query, { flags: 0x8184 }));
-  const { ask } = await forwarder([server.endpoint], NEVER);
+  const { ask } = forwarder([server.endpoint], NEVER);
   expect(await ask()).toMatchObject({ rcode: 4 });
   expect(server.asked.map(asked)).toEqual(['udp+edns']);
 });
@@ -125,13 +125,13 @@ describe('a forged header with FORMERR, which needs the port and the id, but no 
         const answer = respond(query, { answers: [a('192.0.2.1')] });
         return query.transport === 'udp' ? [header(query, 1), answer] : answer;
       });
-      const { ask, subject } = await forwarder([server.endpoint], { hasCookies });
+      const { ask, subject } = forwarder([server.endpoint], { hasCookies });
       for (const name of ['a.example.com', 'b.example.com', 'c.example.com']) {
         expect(await ask(name)).toMatchObject({ answers: [{ type: 1 }] });
       }
       expect(server.asked.every(hasEdns)).toBe(true);
       expect(server.asked.filter(({ transport }) => transport === 'tcp')).toHaveLength(3);
-      expect(subject.upstreams[0].counters).toMatchObject({ suspects: 3, errors: 0, failures: 0 });
+      expect(countsOf(subject.upstreams[0])).toMatchObject({ suspects: 3, errors: 0, failures: 0 });
     },
   );
 
@@ -142,7 +142,7 @@ describe('a forged header with FORMERR, which needs the port and the id, but no 
       if (hasEdns(query)) return header(query, 1);
       return isForged && query.transport === 'udp' ? [header(query, 1), plain] : plain;
     });
-    const { ask } = await forwarder([server.endpoint]);
+    const { ask } = forwarder([server.endpoint]);
     await ask();
     isForged = true;
     expect(await ask('other.example.com')).toMatchObject({ answers: [{ type: 1 }] });
@@ -150,7 +150,7 @@ describe('a forged header with FORMERR, which needs the port and the id, but no 
 
   it('is not believed when TCP brings nothing', async () => {
     const server = await upstream((query) => (query.transport === 'udp' ? header(query, 1) : null));
-    const { ask } = await forwarder([server.endpoint], {
+    const { ask } = forwarder([server.endpoint], {
       attemptTimeoutMs: 100,
       queryTimeoutMs: 500,
     });
@@ -166,8 +166,8 @@ it('a header with another id, and a reply to another question, are still strays'
     respond(query, { flags: 0x8181, questions: [other] }),
     respond(query, { answers: [a('192.0.2.1')] }),
   ]);
-  const { ask, subject } = await forwarder([server.endpoint]);
+  const { ask, subject } = forwarder([server.endpoint]);
   expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
-  expect(subject.upstreams[0].counters.strays).toBe(2);
+  expect(countsOf(subject.upstreams[0]).strays).toBe(2);
   expect(server.asked).toHaveLength(1);
 });

@@ -7,9 +7,9 @@ describe('LaneCounts', () => {
     counts.batches.observe(3);
     counts.turns.observe(0.5);
     counts.count(LaneCount.answers, 7);
-    counts.count(LaneCount.handedOver);
+    counts.count(LaneCount.receiveErrors, 2);
     counts.count(LaneCount.naps);
-    expect(counts).toMatchObject({ answers: 7, handedOver: 1, naps: 1 });
+    expect(counts).toMatchObject({ answers: 7, receiveErrors: 2, naps: 1 });
     const seen = [counts.batches, counts.turns];
     expect(seen.map(({ sum }) => sum)).toEqual([3, 0.5]);
     expect(seen.map(({ count }) => count)).toEqual([1, 1]);

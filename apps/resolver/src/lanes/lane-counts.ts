@@ -6,16 +6,14 @@ const SECONDS_BOUNDS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
 ];
 
-/** What is counted one by one. `notHandedOver`: the main thread takes no more. */
+/** What is counted one by one. */
 export const LaneCount = {
   answers: 0,
-  handedOver: 1,
-  naps: 2,
-  notHandedOver: 3,
-  receiveErrors: 4,
+  naps: 1,
+  receiveErrors: 2,
 } as const;
 type LaneCount = (typeof LaneCount)[keyof typeof LaneCount];
-const SINGLES = 5;
+const SINGLES = 3;
 const SECONDS_SIZE = Histogram.sizeFor(SECONDS_BOUNDS);
 const TURNS = SINGLES + Histogram.sizeFor(BATCH_BOUNDS);
 
@@ -39,14 +37,6 @@ export class LaneCounts {
 
   get answers(): number {
     return this.counts[LaneCount.answers];
-  }
-
-  get handedOver(): number {
-    return this.counts[LaneCount.handedOver];
-  }
-
-  get notHandedOver(): number {
-    return this.counts[LaneCount.notHandedOver];
   }
 
   get receiveErrors(): number {

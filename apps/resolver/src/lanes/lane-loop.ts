@@ -1,16 +1,16 @@
-import {
-  BATCH,
-  MSG_DONTWAIT,
-  MSG_WAITFORONE,
-  SocketPoller,
-  type SystemCalls,
-} from '@weir/udp-batch';
+import { BATCH, MSG_DONTWAIT, type SocketPoller } from '@weir/udp-batch';
+import { setImmediate as events } from 'node:timers/promises';
 import { LaneCount, type LaneCounts } from './lane-counts.js';
 import type { LaneSocket } from './lane-socket.js';
 import { LaneOrder, LaneWord } from './lane-task.js';
+import { NapPace } from './nap-pace.js';
 
 /** Longest wait for a query. Then the lane looks at its orders. */
 const LANE_WAIT_MS = 50;
+/** The same while answers of upstreams are expected, and the time between two turns of the event loop. */
+const EVENTS_MS = 5;
+/** The same while an answer is expected that only the event loop brings: over TCP or TLS. */
+const STREAM_EVENTS_MS = 1;
 /** A lane naps after batches of at least this many queries. */
 const BUSY_BATCH = 4;
 /**
@@ -19,11 +19,27 @@ const BUSY_BATCH = 4;
  */
 export const MOST_TURNS_TO_EMPTY = 256;
 
+/** What the loop needs of a `Forwarder`. */
+export interface LaneUpstreams {
+  /** Whether an answer is expected, over UDP or otherwise. */
+  readonly isWaiting: boolean;
+  /** Whether an answer is expected over TCP or TLS. */
+  readonly isWaitingForStreams: boolean;
+  /** Whether work in pieces goes on in the next turn of the event loop. */
+  readonly hasPieces: boolean;
+  /** Takes a batch of answers from that UDP socket. @returns how many packets came */
+  receive(fd: number): number;
+  /** Sends the queries that wait to be sent. */
+  flush(): void;
+}
+
 export interface LaneLoopOptions {
-  readonly calls: SystemCalls;
   readonly sockets: readonly LaneSocket[];
-  /** Of `sockets`, in this order. They wait for `LANE_WAIT_MS`. */
+  readonly upstreams: LaneUpstreams;
+  /** Of `sockets`, in this order. */
   readonly fds: readonly number[];
+  /** It has the sockets of upstreams, as long as they are open. */
+  readonly poller: SocketPoller;
   readonly words: Int32Array;
   readonly counts: LaneCounts;
   readonly nowMs: () => number;
@@ -35,18 +51,19 @@ export interface LaneLoopOptions {
   /** Before each batch: takes what has changed, and keeps it as it is until `leave`. */
   readonly enter: () => void;
   readonly leave: () => void;
-  /** After each batch. */
-  readonly afterBatch: () => void;
   /** After each turn. `isEmptied`: no socket had more queries than one batch. */
   readonly onTurn: (nowMs: number, isEmptied: boolean) => void;
 }
 
 /**
- * The turns of a lane: wait for queries, decide about all that have arrived, send their answers. It ends by order only.
- * A turn allocates nothing.
+ * The turns of a lane: wait for queries and for answers of upstreams, handle all that have arrived, send what follows
+ * from them. It ends by order only. A turn allocates nothing for queries that memory can answer. Timers and streams
+ * need turns of the event loop, which come in between.
  */
 export class LaneLoop {
-  private readonly poller: SocketPoller | null;
+  private readonly pace: NapPace;
+  /** The real time, as of a timer. */
+  private eventsMs = 0;
   private order: LaneOrder = LaneOrder.run;
   private done: LaneOrder = LaneOrder.run;
   /** Turns since an order that is not carried out yet. */
@@ -57,25 +74,29 @@ export class LaneLoop {
   private errno = 0;
 
   constructor(private readonly options: LaneLoopOptions) {
-    const { calls, fds } = options;
-    this.poller = fds.length === 1 ? null : new SocketPoller(calls, fds);
+    for (const fd of options.fds) options.poller.add(fd);
+    this.pace = new NapPace(options.napMs);
   }
 
-  run(): void {
-    while (this.done !== LaneOrder.stop) this.turn();
+  async run(): Promise<void> {
+    while (this.done !== LaneOrder.stop) {
+      this.turn();
+      if (!this.areEventsDue()) continue;
+      await events();
+      this.eventsMs = performance.now();
+      this.flush();
+    }
   }
 
   turn(): void {
     const { words } = this.options;
-    const { poller } = this;
     this.order = Atomics.load(words, LaneWord.order) as LaneOrder;
     this.isEmptied = true;
     this.errno = 0;
     const mayWait = this.order === this.done;
-    const received =
-      poller === null
-        ? this.takeBatch(0, mayWait ? MSG_WAITFORONE : MSG_DONTWAIT)
-        : this.takeBatches(poller, mayWait ? LANE_WAIT_MS : 0);
+    const isForwarding = this.options.upstreams.isWaiting;
+    const waitMs = mayWait ? this.longestWaitMs() : 0;
+    const received = this.takeBatches(waitMs);
     if (received === 0) this.takeChanges();
     words[LaneWord.errno] = this.errno;
     // What had arrived before the order is answered.
@@ -85,8 +106,27 @@ export class LaneLoop {
     }
     Atomics.add(words, LaneWord.turns, 1);
     if (mayWait && received === 0 && this.errno !== 0) this.pause(LANE_WAIT_MS);
-    if (mayWait && received >= BUSY_BATCH && this.isEmptied) this.nap();
+    if (waitMs > 0 && this.isEmptied && this.isNapDue(received, isForwarding)) this.nap();
     this.options.onTurn(this.options.nowMs(), this.isEmptied);
+  }
+
+  /** Answers of upstreams come one by one, however many queries were sent together. */
+  private isNapDue(received: number, isForwarding: boolean): boolean {
+    if (!isForwarding) return received >= BUSY_BATCH;
+    return this.pace.onTurn(received, this.options.nowMs());
+  }
+
+  private areEventsDue(): boolean {
+    const { upstreams } = this.options;
+    if (upstreams.isWaitingForStreams || upstreams.hasPieces) return true;
+    return performance.now() - this.eventsMs >= EVENTS_MS;
+  }
+
+  private longestWaitMs(): number {
+    const { upstreams } = this.options;
+    if (upstreams.hasPieces) return 0;
+    if (!upstreams.isWaiting) return LANE_WAIT_MS;
+    return upstreams.isWaitingForStreams ? STREAM_EVENTS_MS : EVENTS_MS;
   }
 
   private nap(): void {
@@ -101,36 +141,55 @@ export class LaneLoop {
     Atomics.wait(this.options.words, LaneWord.order, this.order, ms);
   }
 
-  private takeBatches(poller: SocketPoller, waitMs: number): number {
-    const { sockets } = this.options;
-    poller.wait(waitMs);
+  /** @returns how many packets came */
+  private takeBatches(waitMs: number): number {
+    const { fds, poller, upstreams, counts, nowMs } = this.options;
+    const ready = poller.wait(waitMs);
+    if (ready === 0) return this.takeUntold();
+    const startMs = nowMs();
     let received = 0;
-    for (let i = 0; i < sockets.length; i++) {
-      if (poller.isReady(i)) received += this.takeBatch(i, MSG_DONTWAIT);
+    for (let i = 0; i < ready; i++) {
+      const fd = poller.fdAt(i);
+      const index = fds.indexOf(fd);
+      received += index >= 0 ? this.takeBatch(index) : upstreams.receive(fd);
     }
+    this.flush();
+    counts.turns.observe((nowMs() - startMs) / 1000);
     return received;
   }
 
-  private takeBatch(index: number, flags: number): number {
-    const { sockets, enter, leave, afterBatch, counts, nowMs } = this.options;
+  /** A socket of which the poller tells nothing any more has an error. @returns how many queries came */
+  private takeUntold(): number {
+    const { sockets } = this.options;
+    let received = 0;
+    for (let i = 0; i < sockets.length; i++) received += this.takeBatch(i);
+    if (received > 0) this.flush();
+    return received;
+  }
+
+  /** Sends the answers and the queries that wait. */
+  private flush(): void {
+    const { sockets, upstreams } = this.options;
+    for (let i = 0; i < sockets.length; i++) sockets[i].flush();
+    upstreams.flush();
+  }
+
+  private takeBatch(index: number): number {
+    const { sockets, enter, leave, counts } = this.options;
     const socket = sockets[index];
-    const count = socket.receive(flags);
+    const count = socket.receive(MSG_DONTWAIT);
     if (socket.errno !== 0) {
       this.errno = socket.errno;
       counts.count(LaneCount.receiveErrors);
     }
     if (count === BATCH) this.isEmptied = false;
     if (count === 0) return 0;
-    const receivedMs = nowMs();
     enter();
     try {
       socket.handle(count);
     } finally {
       leave();
     }
-    socket.flush();
-    afterBatch();
-    counts.turns.observe((nowMs() - receivedMs) / 1000);
     return count;
   }
 

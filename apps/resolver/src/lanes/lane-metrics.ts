@@ -12,7 +12,7 @@ export function registerLaneMetrics(metrics: ReadMetrics, lanes: Lanes): void {
     all.map((one, lane) => [{ lane }, count(one)]);
   metrics.gauge(
     'lanes',
-    'Threads that answer UDP queries from memory',
+    'Threads that answer UDP queries',
     () => all.filter(({ isRunning }) => isRunning).length,
   );
   metrics.gauge(
@@ -20,20 +20,8 @@ export function registerLaneMetrics(metrics: ReadMetrics, lanes: Lanes): void {
     'Lanes that get queries; the others are parked until the load needs them',
     () => lanes.awakeCount,
   );
-  metrics.counters('lane_answers_total', 'Answers of a lane from memory', ['lane'], () =>
+  metrics.counters('lane_answers_total', 'Answers of a lane', ['lane'], () =>
     byLane(({ laneCounts }) => laneCounts.answers),
-  );
-  metrics.counters(
-    'lane_handed_over_total',
-    'Queries that a lane has handed over to the main thread',
-    ['lane'],
-    () => byLane(({ laneCounts }) => laneCounts.handedOver),
-  );
-  metrics.counters(
-    'lane_not_handed_over_total',
-    'Queries that a lane could not hand over, because the main thread took no more',
-    ['lane'],
-    () => byLane(({ laneCounts }) => laneCounts.notHandedOver),
   );
   metrics.counters(
     'lane_receive_errors_total',
@@ -43,11 +31,6 @@ export function registerLaneMetrics(metrics: ReadMetrics, lanes: Lanes): void {
   );
   metrics.counters('lane_naps_total', 'Naps of UDP_NAP_US after a batch', ['lane'], () =>
     byLane(({ laneCounts }) => laneCounts.naps),
-  );
-  metrics.counter(
-    'main_naps_total',
-    'Naps of UDP_NAP_US of the main thread while lanes keep handing queries over',
-    () => lanes.naps,
   );
   metrics.gauges(
     'lane_cpu_seconds',
@@ -71,7 +54,7 @@ export function registerLaneMetrics(metrics: ReadMetrics, lanes: Lanes): void {
   );
   histogram(
     'lane_turn_seconds',
-    'Time from the receipt of a batch until its answers are sent: as long, the next queries wait',
+    'Time of a turn with queries or answers of upstreams, until what follows is sent: as long, the next ones wait',
     ({ turns }, name, lane) => turns.lines(name, { lane }),
   );
 }

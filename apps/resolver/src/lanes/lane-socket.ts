@@ -28,57 +28,22 @@ export interface LaneSocketOptions {
   readonly loadBalancers: Pick<CidrSet, 'has'>;
 }
 
-/** The way back of UDP queries: their answers leave in batches. Allocates nothing. */
-export abstract class UdpReplyPath implements ReplyPath {
+/** Receives the queries of one socket in batches, and sends their answers in batches. Allocates nothing. */
+export class LaneSocket implements ReplyPath {
   readonly transport = Transport.udp;
-
-  constructor(
-    protected readonly sender: BatchSender,
-    private readonly counters: QueryCounters,
-  ) {}
-
-  get space(): Uint8Array {
-    return this.sender.next;
-  }
-
-  maxAnswerBytes(query: Query): number {
-    return query.udpBytes;
-  }
-
-  keepaliveUnits(): number {
-    return -1;
-  }
-
-  abstract reply(exchange: Exchange, answer: Uint8Array, length: number): void;
-
-  drop(reason: DropReason): void {
-    this.counters.drop(reason);
-  }
-
-  /** Sends the answers that wait. */
-  flush(): void {
-    this.sender.flush(this.onNotSent);
-  }
-
-  private readonly onNotSent = (isBusy: boolean): void => {
-    this.drop(isBusy ? DropReason.backlog : DropReason.unsent);
-  };
-}
-
-/** Receives the queries of one socket in batches, and sends the answers that are given at once. Allocates nothing. */
-export class LaneSocket extends UdpReplyPath {
   /** Whether queries get no answer any more. */
   isDraining = false;
   private readonly exchange = new Exchange();
   private readonly receiver: BatchReceiver;
+  private readonly sender: BatchSender;
   private readonly isIpv6: boolean;
   private answers = 0;
 
   constructor(private readonly options: LaneSocketOptions) {
-    const { calls, socket, counters } = options;
-    // It may wait: then the kernel drops what has no room in the receive buffer, and counts it.
-    super(new BatchSender(calls, socket, 0), counters);
+    const { calls, socket } = options;
     this.receiver = new BatchReceiver(calls, socket);
+    // It may wait: then the kernel drops what has no room in the receive buffer, and counts it.
+    this.sender = new BatchSender(calls, socket, 0);
     this.isIpv6 = socket.family === 6;
     this.exchange.replyPath = this;
   }
@@ -99,11 +64,38 @@ export class LaneSocket extends UdpReplyPath {
     for (let slot = 0; slot < count; slot++) this.handleSlot(slot);
   }
 
-  override flush(): void {
+  get space(): Uint8Array {
+    return this.sender.next;
+  }
+
+  maxAnswerBytes(query: Query): number {
+    return query.udpBytes;
+  }
+
+  keepaliveUnits(): number {
+    return -1;
+  }
+
+  reply(exchange: Exchange, answer: Uint8Array, length: number): void {
+    this.answers++;
+    this.sender.queue(exchange.route, answer, length);
+    if (!this.sender.hasRoom) this.flush();
+  }
+
+  drop(reason: DropReason): void {
+    this.options.counters.drop(reason);
+  }
+
+  /** Sends the answers that wait. */
+  flush(): void {
     this.options.counts.count(LaneCount.answers, this.answers);
     this.answers = 0;
-    super.flush();
+    this.sender.flush(this.onNotSent);
   }
+
+  private readonly onNotSent = (isBusy: boolean): void => {
+    this.drop(isBusy ? DropReason.backlog : DropReason.unsent);
+  };
 
   private handleSlot(slot: number): void {
     const { exchange, receiver } = this;
@@ -133,11 +125,5 @@ export class LaneSocket extends UdpReplyPath {
     exchange.bytes.copyWithin(0, headerBytes, exchange.length);
     exchange.length -= headerBytes;
     return true;
-  }
-
-  /** One answer to each query of a batch at most: there is room. */
-  reply(exchange: Exchange, answer: Uint8Array, length: number): void {
-    this.answers++;
-    this.sender.queue(exchange.route, answer, length);
   }
 }

@@ -1,10 +1,11 @@
 import type { HashKey } from '@weir/dns-name';
-import type { CidrSet } from '@weir/ops';
+import type { CidrSet, UpstreamEndpoint } from '@weir/ops';
 import type { UdpSocketHandle } from '@weir/udp-batch';
 import type { MessagePort } from 'node:worker_threads';
-import type { CacheInvitation } from '../cache/cache-memory.js';
+import type { CacheMemory } from '../cache/cache-memory.js';
 import type { SetTimes } from '../clocks.js';
 import type { SentConfiguration } from '../configuration.js';
+import type { ForwardingLimits } from '../create-forwarder.js';
 import type { LimitsMemory } from '../limits/client-limits.js';
 import type { LocalRecord } from '@weir/policy/answers';
 import type { ThreadCounts } from '../metrics/thread-counts.js';
@@ -25,6 +26,8 @@ export const LaneWord = {
   threadId: 5,
   /** The errno with which it cannot receive; 0 while it can. */
   errno: 6,
+  /** See `postLines`. */
+  postedLines: 7,
 } as const;
 export const LANE_WORDS = 16;
 
@@ -40,23 +43,21 @@ export type LaneOrder = (typeof LaneOrder)[keyof typeof LaneOrder];
 /** What all lanes have in common. */
 export interface SharedTask {
   readonly configuration: SentConfiguration;
+  readonly upstreams: readonly UpstreamEndpoint[];
+  readonly forwarding: ForwardingLimits | undefined;
   readonly hashKey: HashKey;
   readonly cookieSecrets: readonly HashKey[];
   /** Of `SubscriberKey`. */
   readonly subscriberSalt: number;
   readonly limits: LimitsMemory;
+  /** The main thread has number 0 in it, and each lane the one after its own. */
+  readonly cache: CacheMemory;
   readonly profileRows: { readonly capacity: number; readonly memory: SharedArrayBuffer } | null;
-  /** Whether every query goes to the main thread, because it logs answers. */
-  readonly handsOverAll: boolean;
   /** The same moment on the clocks of the process and of the main thread. */
   readonly clock: { readonly hrtimeNs: bigint; readonly monotonicMs: number };
   /** Times in place of the real ones. */
   readonly times: SetTimes | undefined;
   readonly loadBalancers: CidrSet;
-  /** A word that the main thread waits on: the lanes count in it what they hand over. */
-  readonly wake: Int32Array;
-  /** A word that counts turns of the main thread. */
-  readonly mainTurns: Int32Array;
   /** One word: how many lanes get queries. */
   readonly awake: Int32Array;
   /** Whether lanes that the load does not need get no queries. */
@@ -77,11 +78,9 @@ export interface LaneTask extends SharedTask, LaneFiles {
   readonly lanes: number;
   readonly sockets: readonly UdpSocketHandle[];
   readonly words: Int32Array;
-  readonly ring: SharedArrayBuffer;
   readonly counts: ThreadCounts;
   /** See `LaneCounts`. */
   readonly turns: Float64Array;
-  readonly cache: CacheInvitation;
   /** For its `ReadPolicy`. */
   readonly policyPort: MessagePort;
   /** `LaneFiles`, as many as `LaneWord.sent` says. */
@@ -91,6 +90,8 @@ export interface LaneTask extends SharedTask, LaneFiles {
 /** What a lane tells. */
 export type LaneReport =
   | { readonly type: 'running' }
+  /** That many lines of the query log. */
+  | { readonly type: 'lines'; readonly lines: string; readonly count: number }
   | { readonly type: 'defect'; readonly error: unknown }
   /** The kernel does not change which lanes get queries. */
   | { readonly type: 'refused'; readonly error: unknown };

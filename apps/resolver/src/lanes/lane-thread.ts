@@ -1,29 +1,32 @@
 /*
- * A lane: a thread that answers UDP queries from memory. It blocks in a system call between batches, so its event loop
- * never runs; it sees changes at the start of each batch.
+ * A lane: a thread that answers UDP queries. It blocks in a system call between batches, and sees changes at the start
+ * of each batch. Its event loop has a turn now and then, for timers and for TCP and TLS to upstreams.
  */
-import { SubscriberKey } from '@weir/clients';
 import type { HashKey } from '@weir/dns-name';
 import { CidrSet } from '@weir/ops/cidr-set';
-import { loadSystemCalls, PortSpread, type SystemCalls } from '@weir/udp-batch';
+import { loadSystemCalls, PortSpread, SocketPoller, type SystemCalls } from '@weir/udp-batch';
 import { parentPort, workerData, receiveMessageOnPort } from 'node:worker_threads';
-import { SharedCache } from '../cache/cache-reader.js';
-import { withTimes } from '../clocks.js';
+import { AnswerCache } from '../cache/answer-cache.js';
+import { BatchClocks, type BatchTurn, withTimes } from '../clocks.js';
+import { createForwarder } from '../create-forwarder.js';
+import { Dnstap } from '../dnstap/dnstap.js';
+import { createSender } from '../dnstap/frame-sender.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
-import { LocalRecords } from '@weir/policy/answers';
+import { LocalRecords, TargetHasher } from '@weir/policy/answers';
 import { ProfileRows } from '../metrics/profile-counters.js';
+import { LogCounts } from '../metrics/log-counts.js';
 import { countersInto } from '../metrics/thread-counts.js';
+import type { QueryLog, WriteLines } from '../query-log/query-log.js';
 import { createQueryPath } from '../query-path/create-query-path.js';
-import { ReadPolicy } from '../shared-policy/read-policy.js';
+import { ReadPolicy, SubscriberKeyInTurns } from '../shared-policy/read-policy.js';
 import { throttled } from '../throttled.js';
 import { AwakeLanes } from './awake-lanes.js';
-import { Handover, HandoverWriter } from './handover.js';
 import { LaneCounts } from './lane-counts.js';
 import { LaneLoop } from './lane-loop.js';
 import { LaneSocket } from './lane-socket.js';
 import { type LaneReport, type LaneTask, LaneWord, type LaneFiles as Files } from './lane-task.js';
-import { MainWatch } from '../threads/thread-watch.js';
+import { postLines } from './posted-lines.js';
 
 /** What an operator may replace by changing a file: the main thread reads it, and the lanes get it. */
 class LaneFiles {
@@ -60,8 +63,6 @@ class LaneFiles {
 
 const task = workerData as LaneTask;
 
-const MIN_PATIENCE_MS = 1_000;
-
 const report = (message: LaneReport): void => parentPort?.postMessage(message);
 
 /** The clock of the main thread, in milliseconds. */
@@ -70,16 +71,13 @@ const offsetMs =
   Number(process.hrtime.bigint() - task.clock.hrtimeNs) / 1e6 -
   performance.now();
 const real = { wallMs: Date.now, monotonicMs: () => performance.now() + offsetMs };
-const { wallMs, monotonicMs: nowMs } = withTimes(real, task.times);
-/** The time of this batch. To ask for it costs a query more than a table does. */
-const now = { wallMs: 0, seconds: 0 };
-const wallClockMs = (): number => now.wallMs;
-const nowSeconds = (): number => now.seconds;
-const takeTime = (): void => {
-  now.wallMs = wallMs();
-  now.seconds = Math.floor(nowMs() / 1000);
-};
-takeTime();
+const times = withTimes(real, task.times);
+const { monotonicMs: nowMs } = times;
+const clocks = new BatchClocks(times);
+const nowSeconds = (): number => Math.floor(clocks.monotonicMs() / 1000);
+
+/** For parts that the main thread has too: they report there. */
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 const onDefect = throttled((error: unknown) => {
   report({ type: 'defect', error });
@@ -88,11 +86,6 @@ const onDefect = throttled((error: unknown) => {
 const onRefused = throttled((error: unknown) => {
   report({ type: 'refused', error });
 }, nowMs);
-
-/** The main thread tells a few times a second that it makes turns. */
-function patienceMs(staleAfterMs: number): number {
-  return staleAfterMs === 0 ? 0 : Math.max(staleAfterMs, MIN_PATIENCE_MS);
-}
 
 function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
@@ -106,37 +99,60 @@ function parkingBy(calls: SystemCalls, fds: readonly number[]): AwakeLanes['onTu
   return awake.onTurn.bind(awake);
 }
 
-function createLoop(calls: SystemCalls, policy: ReadPolicy): LaneLoop {
+interface Parts {
+  readonly loop: LaneLoop;
+  /** After the last turn. */
+  readonly close: () => Promise<void>;
+}
+
+/** Loads the query log only where it is on: its modules take 3 MB of a thread. */
+async function openLog(write: WriteLines, counts: LogCounts): Promise<QueryLog | null> {
+  if (task.configuration.QUERY_LOG_SAMPLING === 0) return null;
+  const { openQueryLog } = await import('../query-log/query-log.js');
+  return openQueryLog(task.configuration, write, counts);
+}
+
+async function createLane(calls: SystemCalls, policy: ReadPolicy): Promise<Parts> {
   const { configuration, hashKey, words, counts, profileRows } = task;
-  const cache = new SharedCache(task.cache);
+  const cache = new AnswerCache({
+    memory: task.cache,
+    thread: 1 + task.number,
+    minTtlSeconds: configuration.CACHE_MIN_TTL,
+    maxTtlSeconds: configuration.CACHE_MAX_TTL,
+    targetHasher: configuration.INSPECT_CNAME ? new TargetHasher(hashKey) : null,
+  });
   const files = new LaneFiles(task, hashKey);
   const rows = profileRows && new ProfileRows(profileRows.capacity, profileRows.memory);
   const counting = countersInto(counts, rows);
   const laneCounts = new LaneCounts(task.turns);
   const sockets: LaneSocket[] = [];
-  const main = new MainWatch(task.mainTurns, patienceMs(configuration.CACHE_STALE_AFTER_MS));
-  const subscriber = new SubscriberKey(policy, task.subscriberSalt);
-  const handover = new Handover({
-    ring: new HandoverWriter(task.ring),
-    cache,
-    isMainLate: main.isLate.bind(main),
-    paths: sockets,
-    counts: laneCounts,
-    nowMs,
-    wake: task.wake,
+  const subscriber = new SubscriberKeyInTurns(policy, task.subscriberSalt);
+  const turn: BatchTurn = {
+    enter: () => {
+      files.update();
+      policy.enter();
+      clocks.enter();
+    },
+    leave: () => {
+      clocks.leave();
+      policy.leave();
+    },
+  };
+  const logCounts = new LogCounts(counts.logs);
+  const write = postLines(words, (lines, count) => {
+    report({ type: 'lines', lines, count });
   });
+  const queryLog = await openLog(write, logCounts);
+  const dnstapSender = createSender(configuration, silent, logCounts);
   const path = createQueryPath(configuration, {
     source: policy,
     hashKey,
-    wallClockMs,
+    wallClockMs: clocks.wallMs,
     allowedClients: files.allowedClients,
     localRecords: files.localRecords,
     isReady: () => Atomics.load(words, LaneWord.ready) === 1,
     cache,
-    keep: () => {
-      throw new Error('a lane does not write the cache');
-    },
-    upstream: () => handover,
+    upstream: () => forwarder,
     limits: new ClientLimits({
       queriesPerSecond: configuration.CLIENT_QUERY_RATE,
       errorsPerSecond: configuration.CLIENT_ERROR_RATE,
@@ -147,44 +163,61 @@ function createLoop(calls: SystemCalls, policy: ReadPolicy): LaneLoop {
       memory: task.limits,
       counts: counts.limits,
     }),
-    cookies: new ServerCookies(task.cookieSecrets, subscriber, wallClockMs),
+    cookies: new ServerCookies(task.cookieSecrets, subscriber, clocks.wallMs),
     ...counting,
-    queryLog: null,
-    dnstap: null,
+    queryLog,
+    dnstap: dnstapSender && new Dnstap(configuration, dnstapSender, nowMs),
     nowMs,
     nowSeconds,
     onDefect,
   });
+  const poller = new SocketPoller(calls);
+  const forwarder = createForwarder(configuration, {
+    ...{ calls, upstreams: task.upstreams, forwarding: task.forwarding, subscriber, turn },
+    threads: 1 + task.lanes,
+    counts: counts.forwarding,
+    generation: () => cache.generation,
+    events: path,
+    nowMs: clocks.monotonicMs,
+    poller,
+    onRecovered: () => cache.retryFailures(nowSeconds()),
+    log: silent,
+  });
+  forwarder.open();
+  dnstapSender?.open();
   const loadBalancers = CidrSet.revive(task.loadBalancers);
-  const handler = task.handsOverAll ? handover : path;
   const { counters } = counting;
-  const shared = { calls, handler, counters, counts: laneCounts, loadBalancers };
+  const shared = { calls, handler: path, counters, counts: laneCounts, loadBalancers };
   for (const socket of task.sockets) sockets.push(new LaneSocket({ ...shared, socket }));
   const fds = task.sockets.map(({ fd }) => fd);
-  return new LaneLoop({
-    calls,
+  const loop = new LaneLoop({
+    poller,
     sockets,
+    upstreams: forwarder,
     fds,
     words,
     counts: laneCounts,
     nowMs,
     napMs: configuration.UDP_NAP_US / 1000,
-    enter: () => {
-      files.update();
-      main.update(performance.now());
-      policy.enter();
-      takeTime();
-    },
-    leave: policy.leave.bind(policy),
-    afterBatch: handover.afterBatch,
+    enter: turn.enter.bind(turn),
+    leave: turn.leave.bind(turn),
     onTurn: task.parks && task.number === 0 ? parkingBy(calls, fds) : () => undefined,
   });
+  const close = async (): Promise<void> => {
+    forwarder.close();
+    poller.close();
+    queryLog?.flush();
+    await dnstapSender?.close();
+  };
+  return { loop, close };
 }
 
 const calls = loadSystemCalls();
-const loop = createLoop(calls, await ReadPolicy.connect(task.policyPort, task.hashKey));
+const policy = await ReadPolicy.connect(task.policyPort, task.hashKey);
+const { loop, close } = await createLane(calls, policy);
 Atomics.store(task.words, LaneWord.threadId, calls.gettid());
 report({ type: 'running' });
-loop.run();
+await loop.run();
+await close();
 task.port.close();
 task.policyPort.close();

@@ -67,13 +67,13 @@ export class QueryTimer {
     query.startedMs = 0;
     if (--this.untilSample > 0) return;
     this.untilSample = SAMPLING;
-    query.startedMs = this.arrivalOf(query);
+    query.startedMs = this.nowMs();
   }
 
   /** The query waits for an upstream, so it is always timed. */
   startUpstream(query: Exchange): void {
     this.source = AnswerSource.upstream;
-    if (query.startedMs === 0) query.startedMs = this.arrivalOf(query);
+    if (query.startedMs === 0) query.startedMs = this.nowMs();
   }
 
   /** The query is answered. */
@@ -81,9 +81,5 @@ export class QueryTimer {
     if (query.startedMs === 0) return;
     const weight = this.source === AnswerSource.upstream ? 1 : SAMPLING;
     this.latencies.observe(this.source, this.nowMs() - query.startedMs, weight);
-  }
-
-  private arrivalOf({ arrivedMs }: Exchange): number {
-    return arrivedMs === 0 ? this.nowMs() : arrivedMs;
   }
 }

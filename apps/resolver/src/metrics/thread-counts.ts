@@ -1,4 +1,6 @@
 import { LimitCounts } from '../limits/client-limits.js';
+import { ForwardingCounts, forwardingTotals, type ForwardingTotals } from './forwarding-counts.js';
+import { LogCounts } from './log-counts.js';
 import { LatencyHistogram } from './query-timer.js';
 import { ProfileCounters, type ProfileRows } from './profile-counters.js';
 import { QueryCounters } from './query-counters.js';
@@ -10,15 +12,20 @@ export interface ThreadCounts {
   readonly limits: Float64Array;
   /** Empty: queries are not counted by profile. */
   readonly profiles: Float64Array;
+  /** Of `ForwardingCounts`. */
+  readonly forwarding: Float64Array;
+  readonly logs: Float64Array;
 }
 
 /** @param profiles number of profiles with counts of their own */
-export function createThreadCounts(profiles: number): ThreadCounts {
+export function createThreadCounts(profiles: number, upstreams: number): ThreadCounts {
   return {
     queries: sharedNumbers(QueryCounters.size),
     latencies: sharedNumbers(LatencyHistogram.size),
     limits: sharedNumbers(LimitCounts.size),
     profiles: sharedNumbers(profiles === 0 ? 0 : ProfileCounters.sizeFor(profiles)),
+    forwarding: sharedNumbers(ForwardingCounts.sizeFor(upstreams)),
+    logs: sharedNumbers(LogCounts.size),
   };
 }
 
@@ -60,6 +67,14 @@ export class CountsOfAll {
 
   get profiles(): ProfileCounters | null {
     return this.rows && new ProfileCounters(this.rows, this.sum('profiles'));
+  }
+
+  get forwarding(): ForwardingTotals {
+    return forwardingTotals(this.threads().map((one) => new ForwardingCounts(one.forwarding)));
+  }
+
+  get logs(): LogCounts {
+    return new LogCounts(this.sum('logs'));
   }
 
   private sum(kind: keyof ThreadCounts): Float64Array {

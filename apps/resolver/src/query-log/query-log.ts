@@ -1,7 +1,8 @@
 import { cutHash } from '@weir/dns-name';
 import { HEADER_BYTES, formatName } from '@weir/dns-wire';
-import { createLogger, type LineOutput, standardOutput } from '@weir/ops';
+import { createLogger } from '@weir/ops';
 import type { DnsConfiguration } from '../configuration.js';
+import { LogCount, type LogCounts } from '../metrics/log-counts.js';
 import { type AnswerSource, SOURCES } from '../metrics/query-timer.js';
 import { NO_VERDICT, queryLabels } from '../metrics/query-counters.js';
 import type { Exchange } from '../query/exchange.js';
@@ -22,27 +23,24 @@ export interface QueryLogEntry {
   readonly nowMs: number;
 }
 
+/** Writes that many whole lines. @returns false: they are dropped */
+export type WriteLines = (lines: string, count: number) => boolean;
+
 export interface QueryLogOptions {
   /** One query in this many is logged; 1: every query. */
   readonly sampling: number;
   /** Whether the log contains names. Otherwise it contains their keyed hashes. */
   readonly showNames: boolean;
-  /** Default: standard output. */
-  readonly output?: LineOutput | undefined;
-  /** Maximum number of bytes that wait to be written. Of standard output, it leaves the log of the process its part. */
-  readonly capacityBytes?: number;
+  readonly write: WriteLines;
+  readonly counts: LogCounts;
 }
 
-const DEFAULT_CAPACITY_BYTES = 512 * 1024;
 /** Lines are collected for this long or up to about this many bytes, and written as one piece. */
 const FLUSH_MS = 1_000;
 const PIECE_BYTES = 4096;
 
 /** Logs one of every n answered queries. When the reader of the log is too slow, lines are dropped; no query waits. */
 export class QueryLog {
-  /** Queries selected for the log, and those whose line was dropped. */
-  sampled = 0;
-  dropped = 0;
   private readonly log = createLogger(
     { name: 'resolver', level: 'info' },
     { write: (line) => this.add(line) },
@@ -62,7 +60,6 @@ export class QueryLog {
   }
 
   write(exchange: Exchange, answer: QueryLogEntry): void {
-    this.sampled++;
     const { transport } = exchange.replyPath;
     const { qtype } = exchange.query;
     const labels = queryLabels(transport, qtype, answer.verdict, answer.reason, answer.rcode);
@@ -85,10 +82,15 @@ export class QueryLog {
     clearTimeout(this.flushing);
     this.flushing = undefined;
     if (this.pieceLines === 0) return;
-    const { output = standardOutput(), capacityBytes = DEFAULT_CAPACITY_BYTES } = this.options;
-    if (!output.write(this.piece, capacityBytes)) this.dropped += this.pieceLines;
+    this.writeLines(this.piece, this.pieceLines);
     this.piece = '';
     this.pieceLines = 0;
+  }
+
+  /** Writes that many whole lines, of this thread or of another one. */
+  writeLines(lines: string, count: number): void {
+    const { write, counts } = this.options;
+    if (!write(lines, count)) counts.count(LogCount.lostLines, count);
   }
 
   private add(line: string): void {
@@ -121,8 +123,9 @@ function typeLabel(qtype: number): string {
 /** @returns null when the log is off. */
 export function openQueryLog(
   configuration: Pick<DnsConfiguration, 'QUERY_LOG_NAMES' | 'QUERY_LOG_SAMPLING'>,
-  output: LineOutput | undefined,
+  write: WriteLines,
+  counts: LogCounts,
 ): QueryLog | null {
   const { QUERY_LOG_SAMPLING: sampling, QUERY_LOG_NAMES: showNames } = configuration;
-  return sampling === 0 ? null : new QueryLog({ sampling, showNames, output });
+  return sampling === 0 ? null : new QueryLog({ sampling, showNames, write, counts });
 }

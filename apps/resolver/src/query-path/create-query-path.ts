@@ -25,7 +25,6 @@ export type QueryPathParts = Pick<
   | 'cookies'
   | 'counters'
   | 'dnstap'
-  | 'keep'
   | 'latencies'
   | 'limits'
   | 'nowMs'

@@ -6,7 +6,7 @@ import { WriteSide } from '@weir/policy';
 import { LocalRecords } from '@weir/policy/answers';
 import { expect, it } from 'vitest';
 import { AnswerCache } from '../cache/answer-cache.js';
-import { SharedCache } from '../cache/cache-reader.js';
+import { createCacheMemory } from '../cache/cache-memory.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
 import { createThreadCounts, countersInto } from '../metrics/thread-counts.js';
@@ -23,15 +23,14 @@ const NOW = { wallMs: Date.UTC(2026, 2, 2, 10), seconds: 7 };
 function createPath() {
   const policy = policyOf(profile(1), loopback(1));
   const source = { policy, enter: () => undefined, leave: () => undefined };
-  const cache = new AnswerCache({ sizeBytes: 1 << 20, readers: 1 });
-  const invitation = cache.connect(0);
-  const writer = new WriteSide(invitation.memory.lock);
+  const memory = createCacheMemory(1 << 20, 2);
+  const writer = new WriteSide(memory.lock);
   const canWrite = (): boolean => {
     const isAlone = writer.tryEnter(0);
     if (isAlone) writer.leave();
     return isAlone;
   };
-  const lane = new SharedCache(invitation);
+  const lane = new AnswerCache({ memory, thread: 1 });
   const duringLookups: (readonly [method: string, canWrite: boolean])[] = [];
   for (const method of ['find', 'read', 'readStale', 'findStale', 'beginRefresh'] as const) {
     const original = lane[method].bind(lane) as (...args: unknown[]) => unknown;
@@ -41,9 +40,10 @@ function createPath() {
     };
     Object.assign(lane, { [method]: watched });
   }
+  const duringRefreshes: boolean[] = [];
   const upstream = { isStaleDue: false, isFull: false };
   const subscriber = new SubscriberKey(source, 5);
-  const counts = createThreadCounts(0);
+  const counts = createThreadCounts(0, 0);
   const [nowSeconds, wallClockMs] = [() => NOW.seconds, () => NOW.wallMs];
   const { CLIENT_QUERY_RATE: queriesPerSecond, CLIENT_ERROR_RATE: errorsPerSecond } = CONFIGURATION;
   const rates = { queriesPerSecond, errorsPerSecond, handshakesPerSecond: 0, bytesPerSecond: 0 };
@@ -54,18 +54,20 @@ function createPath() {
     localRecords: { value: LocalRecords.none },
     isReady: () => true,
     cache: lane,
-    keep: cache.put.bind(cache),
     limits: new ClientLimits({ ...rates, subscriber, nowSeconds, counts: counts.limits }),
     cookies: new ServerCookies([hashKey], subscriber, wallClockMs),
     queryLog: null,
     dnstap: null,
     upstream: () => ({
       isStaleDue: () => upstream.isStaleDue,
-      refresh: () => false,
+      refresh: () => {
+        duringRefreshes.push(canWrite());
+        return false;
+      },
       forward: (exchange, question) => {
         if (upstream.isFull) return ForwardResult.refused;
         const response = responseTo(question, { answers: [a('192.0.2.1')] });
-        path.onCompleted(question, response);
+        path.onCompleted(question, response, 0);
         path.onResponse(exchange, response);
         return ForwardResult.taken;
       },
@@ -74,11 +76,11 @@ function createPath() {
       throw error;
     },
   });
-  return { path, upstream, canWrite, duringLookups };
+  return { path, upstream, canWrite, duringLookups, duringRefreshes };
 }
 
-it('keeps the cache from being written during a lookup only, not until the batch has ended', () => {
-  const { path, upstream, canWrite, duringLookups } = createPath();
+it('keeps the cache from being written during a lookup only, not while it refreshes or until the batch ends', () => {
+  const { path, upstream, canWrite, duringLookups, duringRefreshes } = createPath();
   const duringAnswers: boolean[] = [];
   const exchange = new Exchange();
   exchange.client.set('127.0.0.1', 4242);
@@ -111,4 +113,5 @@ it('keeps the cache from being written during a lookup only, not until the batch
   path.handle(exchange);
   expect(seen()).toEqual(['find false', 'beginRefresh false', 'readStale false']);
   expect(duringAnswers).toEqual([true, true, true, true, true, true]);
+  expect(duringRefreshes).toEqual([true, true]);
 });

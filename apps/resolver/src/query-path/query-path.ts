@@ -21,7 +21,7 @@ import {
   TargetVerdict,
 } from '@weir/policy/answers';
 import type { AnswerCache } from '../cache/answer-cache.js';
-import { type CacheReader, CacheResult } from '../cache/cache-reader.js';
+import { CacheResult } from '../cache/cache-reader.js';
 import type { ServerCookies } from '../limits/server-cookies.js';
 import { AnswerSource, type LatencyHistogram, QueryTimer } from '../metrics/query-timer.js';
 import {
@@ -29,7 +29,6 @@ import {
   type Exchange,
   ForwardResult,
   type QueryHandler,
-  QueryStage,
   Transport,
 } from '../query/exchange.js';
 import { OwnQuestion, type Question } from '../query/question.js';
@@ -56,9 +55,7 @@ export interface QueryPathOptions extends Omit<RepliesOptions, 'timer'> {
   /** The option of clients that read EXTRA-TEXT as JSON; 0: none. */
   readonly structuredErrorsOption: number;
   readonly cookies: ServerCookies;
-  readonly cache: CacheReader;
-  /** Caches the response of an upstream: in the thread that forwards. */
-  readonly keep: AnswerCache['put'];
+  readonly cache: AnswerCache;
   /** Whether a cached NXDOMAIN answers for the names below it too (RFC 8020). */
   readonly hasNxDomainCut: boolean;
   readonly upstream: () => UpstreamAccess;
@@ -101,23 +98,10 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     }
   }
 
-  /** Refreshes the cached answer to a query that a lane has answered. */
-  refresh(exchange: Exchange): void {
-    const { source, onDefect } = this.options;
-    source.enter();
+  onCompleted(question: Question, response: Response, generation: number): void {
+    const { cache, onDefect } = this.options;
     try {
-      this.refreshAnswer(exchange);
-    } catch (error) {
-      onDefect(error);
-    } finally {
-      source.leave();
-    }
-  }
-
-  onCompleted(question: Question, response: Response): void {
-    const { keep, onDefect } = this.options;
-    try {
-      keep(question, response, this.nowSeconds());
+      cache.put(question, response, this.nowSeconds(), generation);
     } catch (error) {
       // The clients must be answered all the same.
       onDefect(error);
@@ -126,11 +110,14 @@ export class QueryPath implements QueryHandler, ForwardEvents {
 
   hasStale(question: Question): boolean {
     const { cache, onDefect } = this.options;
+    cache.enter();
     try {
       return cache.findStale(question, this.nowSeconds());
     } catch (error) {
       onDefect(error);
       return false;
+    } finally {
+      cache.leave();
     }
   }
 
@@ -158,8 +145,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
   private handleQuery(exchange: Exchange): void {
     const { replies } = this;
     this.timer.start(exchange);
-    const isNew = exchange.stage === QueryStage.received;
-    if (isNew && this.options.limits.exceedsQueryRate(exchange.client)) {
+    if (this.options.limits.exceedsQueryRate(exchange.client)) {
       return replies.drop(exchange, DropReason.limited);
     }
     const { query } = exchange;
@@ -174,7 +160,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
       query.nsidLimit = exchange.replyPath.maxAnswerBytes(query);
     }
     if (query.cookieBytes > 0) this.options.cookies.process(query, exchange.client);
-    if (status === QueryStatus.ok) this.goOn(exchange);
+    if (status === QueryStatus.ok) this.answer(exchange);
     else if (status === QueryStatus.cookieOnly) replies.sendCookie(exchange);
     else replies.sendError(exchange, null, status, ExtendedErrors.none);
   }
@@ -182,15 +168,6 @@ export class QueryPath implements QueryHandler, ForwardEvents {
   private asksForStructuredErrors({ bytes, query }: Exchange): boolean {
     const { structuredErrorsOption: option } = this.options;
     return option > 0 && hasOption(bytes, query.optionsStart, query.optionsEnd, option);
-  }
-
-  private refreshAnswer(exchange: Exchange): void {
-    const { cache } = this.options;
-    if (parseQuery(exchange.bytes, exchange.length, exchange.query) !== QueryStatus.ok) return;
-    const question = this.questionOf(exchange, this.decide(exchange));
-    if (question === null || this.upstream.refresh(exchange, question)) return;
-    // The lane has claimed the refresh. The next hit tries again.
-    if (cache.findStale(question, this.nowSeconds())) cache.cancelRefresh();
   }
 
   private handleResponse(exchange: Exchange, response: Response): void {
@@ -207,19 +184,6 @@ export class QueryPath implements QueryHandler, ForwardEvents {
 
   private decide(exchange: Exchange): Action {
     return this.options.decider.decide(exchange, this.decided);
-  }
-
-  /** What the cache missed in a lane is forwarded, unless it has an answer now. It is decided with its response. */
-  private goOn(exchange: Exchange): void {
-    const isMissed = exchange.stage === QueryStage.missed;
-    if (!isMissed || !this.options.cache.misses(exchange, this.nowSeconds())) {
-      return this.answer(exchange);
-    }
-    const result = this.forward(exchange, exchange);
-    if (result === ForwardResult.taken) return;
-    const action = this.decide(exchange);
-    if (action === Action.resolve) return this.replyUnforwarded(exchange, exchange, result);
-    this.act(exchange, action, this.questionOf(exchange, action));
   }
 
   private answer(exchange: Exchange): void {
@@ -301,35 +265,35 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     const { cache, hasNxDomainCut } = this.options;
     const { query } = question;
     const nowSeconds = this.nowSeconds();
+    let isClaimed: boolean;
+    let response: Response;
     cache.enter();
     try {
       switch (cache.find(question, nowSeconds)) {
         case CacheResult.fresh:
           return cache.read(query);
         case CacheResult.expiring:
-          this.refreshFound(exchange, question);
-          return cache.read(query);
+          isClaimed = cache.beginRefresh();
+          response = cache.read(query);
+          break;
         case CacheResult.failing:
           return cache.readStale(query);
         case CacheResult.stale:
           if (!this.upstream.isStaleDue(question)) return null;
-          this.refreshFound(exchange, question);
-          return cache.readStale(query);
+          isClaimed = cache.beginRefresh();
+          response = cache.readStale(query);
+          break;
         case CacheResult.miss:
           return hasNxDomainCut ? cache.readAbove(question, this.decided.hashes, nowSeconds) : null;
       }
     } finally {
       cache.leave();
     }
-  }
-
-  /**
-   * Refreshes what the cache has found, unless another thread does so already. If it cannot, the next hit tries
-   * again.
-   */
-  private refreshFound(exchange: Exchange, question: Question): void {
-    const { cache } = this.options;
-    if (cache.beginRefresh() && !this.upstream.refresh(exchange, question)) cache.cancelRefresh();
+    // It makes a system call, and other threads may not wait for that.
+    if (isClaimed && !this.upstream.refresh(exchange, question)) {
+      cache.cancelRefreshOf(question, nowSeconds);
+    }
+    return response;
   }
 
   private forward(exchange: Exchange, question: Question): ForwardResult {
@@ -378,7 +342,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
   private replyWithResponse(
     exchange: Exchange,
     response: Response,
-    kept: CacheReader | null,
+    kept: AnswerCache | null,
   ): void {
     const { decided } = this;
     const targets = kept === null ? null : kept.targets;
@@ -398,7 +362,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
    * A response to the question for the target of a rewrite becomes one to the question of the client. Where the
    * operator has written this target, its addresses are his.
    */
-  private sendResponse(exchange: Exchange, response: Response, kept: CacheReader | null): void {
+  private sendResponse(exchange: Exchange, response: Response, kept: AnswerCache | null): void {
     const { rebindingProtection, counters } = this.options;
     const { rewrite, decision } = this.decided;
     if (rewrite === null) {

@@ -27,25 +27,12 @@ export const DropReason = {
   unread: 9,
   /** A connection that was closed because all of them leave too many bytes unread, and this one the most. */
   memory: 10,
-  /** More queries wait for the main thread than a lane can hand over. */
-  handover: 11,
 } as const;
 export type DropReason = (typeof DropReason)[keyof typeof DropReason];
 
 /** How a query came in. Transports from `tls` on are encrypted. */
 export const Transport = { udp: 0, tcp: 1, tls: 2, https: 3 } as const;
 export type Transport = (typeof Transport)[keyof typeof Transport];
-
-/** How far a query has come in the thread that has handed it over. */
-export const QueryStage = {
-  /** Nothing was done. */
-  received: 0,
-  /** It counts in the query rate of its client. */
-  admitted: 1,
-  /** Admitted, and permitted without a rewrite. The cache had no answer. */
-  missed: 2,
-} as const;
-export type QueryStage = (typeof QueryStage)[keyof typeof QueryStage];
 
 /** Header and the longest question. */
 const MAX_OWN_BYTES = HEADER_BYTES + MAX_NAME_BYTES + QUESTION_FIXED_BYTES;
@@ -87,15 +74,12 @@ export class Exchange implements Question {
   replyPath!: ReplyPath;
   readonly query = new Query();
   /**
-   * Keyed hash of the qname as two signed 32-bit words. Set by `QueryDecider`, here or in the thread that has handed it
-   * over. 0 for the root and for a class that is refused.
+   * Keyed hash of the qname as two signed 32-bit words. Set by `QueryDecider`. 0 for the root and for a class that is
+   * refused.
    */
   nameHashLow = 0;
   nameHashHigh = 0;
-  stage: QueryStage = QueryStage.received;
-  /** Time of arrival on the monotonic clock, in milliseconds. 0: it arrives when its handling starts. */
-  arrivedMs = 0;
-  /** The same when the query is timed, else 0. */
+  /** When its handling has started, on the monotonic clock in milliseconds, if the query is timed; else 0. */
   startedMs = 0;
   /** The next client that waits for the same answer: a linked list. */
   next: Exchange | null = null;

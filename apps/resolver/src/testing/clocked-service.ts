@@ -37,7 +37,7 @@ export async function clockedService(options: ClockedOptions) {
   );
   const address = await service.start();
   onTestFinished(() => service.stop());
-  const { forwarder } = service;
+  const { counts } = service;
   /** All answers that clients got. */
   const got: DecodedMessage[] = [];
   const sockets = new Map<string, Socket>();
@@ -82,8 +82,8 @@ export async function clockedService(options: ClockedOptions) {
     expect
       .poll(() => {
         skip(500);
-        return forwarder.inFlight;
+        return counts.forwarding.inFlight;
       })
       .toBe(0);
-  return { server, service, forwarder, send, answerTo, ask, skip, skipWall, settle, got };
+  return { server, service, counts, send, answerTo, ask, skip, skipWall, settle, got };
 }

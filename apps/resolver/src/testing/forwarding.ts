@@ -7,8 +7,15 @@ import { freePort } from '@weir/ops/testing';
 import { loadSystemCalls } from '@weir/udp-batch';
 import { createSocket } from 'node:dgram';
 import { onTestFinished } from 'vitest';
+import {
+  ForwardingCounts,
+  forwardingTotals,
+  type UpstreamTotals,
+  upstreamTotals,
+} from '../metrics/forwarding-counts.js';
 import { Exchange, ForwardResult } from '../query/exchange.js';
 import { Forwarder, type ForwarderOptions } from '../upstream/forwarder.js';
+import type { Upstream } from '../upstream/upstream.js';
 import { PATIENT } from './patient.js';
 import { NO_TURN } from './test-clock.js';
 import { type Answerer, type ServerOptions, UpstreamServer } from './upstream-server.js';
@@ -65,22 +72,28 @@ export const NEVER = { attemptTimeoutMs: 3_600_000, queryTimeoutMs: 3_600_000 };
 export const SILENCE = { rcode: 2, ede: 22 };
 export const UNREACHABLE = { rcode: 2, ede: 23 };
 
+/** What the upstream has counted until now, by name. */
+export const countsOf = ({ counts }: Upstream): UpstreamTotals => upstreamTotals([counts]);
+
 /** A forwarder and a way to ask it. An outcome is the accepted response, decoded. */
-export async function forwarder(
+export function forwarder(
   upstreams: ForwarderOptions['upstreams'],
   options: Partial<ForwarderOptions> = {},
 ) {
   const waiting = new Map<number, (outcome: Outcome) => void>();
   const outcomes: Outcome[] = [];
   const settled: Outcome[] = [];
+  const generations: number[] = [];
   const exchanges: Exchange[] = [];
   const settle = (exchange: Exchange, outcome: Outcome) => {
     exchanges.push(exchange);
     outcomes.push(outcome);
     waiting.get(exchange.query.id)?.(outcome);
   };
+  const counts = new Float64Array(ForwardingCounts.sizeFor(upstreams.length));
   const subject = new Forwarder({
     upstreams,
+    counts,
     nowMs: () => performance.now(),
     turn: NO_TURN,
     portsPerUpstream: 4,
@@ -98,8 +111,9 @@ export async function forwarder(
       onDefect: (error) => {
         throw error;
       },
-      onCompleted: (_question, response) => {
+      onCompleted: (_question, response, generation) => {
         settled.push(outcomeOf(response));
+        generations.push(generation);
       },
       onResponse: (exchange, response: Response) => {
         settle(exchange, outcomeOf(response));
@@ -107,7 +121,7 @@ export async function forwarder(
     },
     ...options,
   });
-  await subject.open();
+  subject.open();
   onTestFinished(() => {
     subject.close();
   });
@@ -134,5 +148,9 @@ export async function forwarder(
     if (asked === false) throw new Error('rejected');
     return asked.outcome;
   };
-  return { subject, ask, tryAsk, outcomes, settled, exchanges, exchangeOf };
+  const totals = () => forwardingTotals([new ForwardingCounts(counts)]);
+  return {
+    ...{ subject, totals, ask, tryAsk, exchangeOf },
+    ...{ outcomes, settled, generations, exchanges },
+  };
 }

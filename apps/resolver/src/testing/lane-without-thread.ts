@@ -5,16 +5,25 @@ import {
   BatchSender,
   loadSystemCalls,
   MSG_DONTWAIT,
+  SocketPoller,
   routeTo,
   UdpSocket,
 } from '@weir/udp-batch';
 import { onTestFinished } from 'vitest';
 import { LaneCounts } from '../lanes/lane-counts.js';
-import { LaneLoop } from '../lanes/lane-loop.js';
+import { LaneLoop, type LaneUpstreams } from '../lanes/lane-loop.js';
 import { LaneSocket } from '../lanes/lane-socket.js';
 import { LANE_WORDS } from '../lanes/lane-task.js';
 import { QueryCounters } from '../metrics/query-counters.js';
 import { EchoHandler } from './echo-handler.js';
+
+const NO_UPSTREAMS: LaneUpstreams = {
+  isWaiting: false,
+  isWaitingForStreams: false,
+  hasPieces: false,
+  receive: () => 0,
+  flush: () => undefined,
+};
 
 /** A lane without its thread, in front of a handler that answers at once, and a client that asks in batches. */
 export function createLane(queries: number) {
@@ -39,15 +48,20 @@ export function createLane(queries: number) {
   });
   const nothing = () => undefined;
   const words = new Int32Array(new SharedArrayBuffer(4 * LANE_WORDS));
+  const poller = new SocketPoller(calls);
+  onTestFinished(() => {
+    poller.close();
+  });
   const loop = new LaneLoop({
-    calls,
+    poller,
     sockets: [lane],
+    upstreams: NO_UPSTREAMS,
     fds: [socket.fd],
     words,
     counts,
     nowMs: () => performance.now(),
     napMs: 0.001,
-    ...{ enter: nothing, leave: nothing, afterBatch: nothing, onTurn: nothing },
+    ...{ enter: nothing, leave: nothing, onTurn: nothing },
   });
   const client = open();
   const sender = new BatchSender(calls, client, MSG_DONTWAIT);

@@ -62,7 +62,7 @@ export async function startService(...options: Parameters<typeof createService>)
   return { service, ...bound };
 }
 
-/** Whether no question waits for an upstream, nor on its way from a lane to the main thread. */
-export function isIdle({ forwarder, lanes }: DnsService): boolean {
-  return forwarder.inFlight === 0 && lanes.all.every(({ handedOver }) => handedOver.isEmpty);
+/** Whether no question waits for an upstream. */
+export function isIdle({ counts }: DnsService): boolean {
+  return counts.forwarding.inFlight === 0;
 }

@@ -55,37 +55,3 @@ export class ThreadWatch {
     return true;
   }
 }
-
-/** A lane without a turn for so long stood still itself: it makes many a second. */
-const STOOD_STILL_MS = 500;
-
-/** Watches from a lane whether the main thread makes turns. Times are real ones: a clock that was set would not do. */
-export class MainWatch {
-  private turns = 0;
-  private seenMs = Infinity;
-  private nowMs = 0;
-
-  /**
-   * @param word counts its turns
-   * @param patienceMs after so long without a turn it is late; 0: always
-   */
-  constructor(
-    private readonly word: Int32Array,
-    private readonly patienceMs: number,
-  ) {}
-
-  /** To be called in each turn of the lane. */
-  update(nowMs: number): void {
-    const turns = Atomics.load(this.word, 0);
-    const passedMs = nowMs - this.nowMs;
-    if (turns !== this.turns || this.seenMs === Infinity) this.seenMs = nowMs;
-    // The whole process may have been stopped, and the main thread goes on next.
-    else if (passedMs > STOOD_STILL_MS) this.seenMs += passedMs;
-    this.turns = turns;
-    this.nowMs = nowMs;
-  }
-
-  isLate(): boolean {
-    return this.nowMs - this.seenMs >= this.patienceMs;
-  }
-}

@@ -15,9 +15,10 @@ import {
   writeUpstreamQuery,
 } from '@weir/dns-wire';
 import type { UpstreamEndpoint } from '@weir/ops';
-import type { SystemCalls } from '@weir/udp-batch';
+import type { SocketPoller, SystemCalls } from '@weir/udp-batch';
 import type { SecureContext } from 'node:tls';
 import type { BatchTurn } from '../clocks.js';
+import { ERRORS_BY_RCODE, UpstreamCount } from '../metrics/forwarding-counts.js';
 import {
   setFailure,
   type InFlight,
@@ -29,6 +30,7 @@ import { Prober, type StateListener } from './prober.js';
 import { RandomIds } from './random-ids.js';
 import { isAnswerTo, ReplyReader, type ReplySteps } from './reply-reader.js';
 import { chooseUntried, chooseUpstream, hasLiveAttempt } from './upstream-choice.js';
+import { OpenSockets } from './upstream-batches.js';
 import { UpstreamHealth, Upstream } from './upstream.js';
 
 export interface AttemptOptions {
@@ -44,6 +46,11 @@ export interface AttemptOptions {
   readonly adTrusted?: ReadonlySet<UpstreamEndpoint>;
   /** To send and receive in batches over UDP. */
   readonly calls: SystemCalls;
+  /**
+   * It gets the UDP sockets. Its owner calls `Forwarder.receive` when it tells of one, and `Forwarder.flush` when
+   * queries are to leave. Default: the event loop does both.
+   */
+  readonly poller?: SocketPoller | undefined;
   /** How long an attempt may last before the next one begins. */
   readonly attemptTimeoutMs?: number;
   /** Time limit for all attempts together once an upstream has answered with an error. */
@@ -72,6 +79,7 @@ const NO_LISTENER: StateListener = { onRecovered: () => undefined, onReport: () 
  */
 export class AttemptRunner implements ReplySteps {
   readonly upstreams: readonly Upstream[];
+  readonly sockets: OpenSockets;
   private readonly ids = new RandomIds();
   private readonly response = new Response();
   private readonly scrubber = new Scrubber();
@@ -84,14 +92,17 @@ export class AttemptRunner implements ReplySteps {
   private readonly errorTimeoutMs: number;
 
   /**
+   * @param counts of each upstream, see `ForwardingCounts`
    * @param complete called with the result of an entry, see `ForwardEvents.onCompleted`; it ends the entry before it
    * returns
    */
   constructor(
     options: AttemptOptions,
+    counts: readonly Float64Array[],
     private readonly complete: (entry: InFlight, response: Response) => void,
   ) {
     this.nowMs = options.nowMs;
+    this.sockets = new OpenSockets(options.poller ?? null);
     this.attemptTimeoutMs = options.attemptTimeoutMs ?? DEFAULT_ATTEMPT_TIMEOUT_MS;
     this.tcpCapacity = options.tcpCapacity ?? DEFAULT_TCP_CAPACITY;
     this.errorTimeoutMs = options.errorTimeoutMs ?? DEFAULT_ERROR_TIMEOUT_MS;
@@ -112,6 +123,8 @@ export class AttemptRunner implements ReplySteps {
         trustsAd: options.adTrusted?.has(endpoint) ?? false,
         calls,
         turn,
+        openSockets: this.sockets,
+        counts: counts[index],
         ids: this.ids,
         events,
         health,
@@ -145,6 +158,19 @@ export class AttemptRunner implements ReplySteps {
     return false;
   }
 
+  /** Whether an answer is expected over TCP or TLS. */
+  get isWaitingForStreams(): boolean {
+    if (this.overTcp > 0) return true;
+    for (const upstream of this.upstreams) if (upstream.isWaitingForTls) return true;
+    return false;
+  }
+
+  /** Whether a probe waits for its answer. */
+  get hasOpenProbe(): boolean {
+    for (const { health } of this.upstreams) if (health.hasOpenProbe) return true;
+    return false;
+  }
+
   /** Begins the first attempt of an entry, whose deadline is set. The result never comes before this returns. */
   start(entry: InFlight): void {
     const { packet, question } = entry;
@@ -156,7 +182,7 @@ export class AttemptRunner implements ReplySteps {
   /** The time of the last attempt of the entry is over. */
   onTimeout(entry: InFlight): void {
     const last = entry.attemptCount - 1;
-    if (entry.isOpen(last)) this.upstreams[entry.upstreams[last]].counters.timeouts++;
+    if (entry.isOpen(last)) this.upstreams[entry.upstreams[last]].counts[UpstreamCount.timeouts]++;
     if (!this.startNextAttempt(entry)) this.fail(entry);
   }
 
@@ -240,7 +266,7 @@ export class AttemptRunner implements ReplySteps {
     }
     if (this.rejectsEdns(entry, attempt)) return this.askWithoutEdns(entry, attempt);
     const upstream = this.upstreams[entry.upstreams[attempt]];
-    upstream.counters.answers++;
+    upstream.counts[UpstreamCount.answers]++;
     if (!upstream.trustsAd) response.flags &= ~Flag.ad;
     // A slow name says nothing about the upstream.
     const tookMs = this.nowMs() - entry.startedMs[attempt];
@@ -266,9 +292,9 @@ export class AttemptRunner implements ReplySteps {
    * time.
    */
   private takeError(entry: InFlight, attempt: number): void {
-    const { counters, errorsByRcode } = this.upstreams[entry.upstreams[attempt]];
-    counters.errors++;
-    errorsByRcode[this.response.rcode]++;
+    const { counts } = this.upstreams[entry.upstreams[attempt]];
+    counts[UpstreamCount.errors]++;
+    counts[ERRORS_BY_RCODE + this.response.rcode]++;
     if (entry.errorRcode === NO_ERROR) {
       entry.errorRcode = this.response.rcode;
       entry.errorEde = this.response.ede;
@@ -287,13 +313,13 @@ export class AttemptRunner implements ReplySteps {
     const packet = new Uint8Array(MAX_UPSTREAM_QUERY_BYTES);
     const query = packet.subarray(0, this.writeQuery(packet, entry, attempt, 0));
     const restMs = Math.max(entry.deadlineMs - nowMs, 1);
-    const { generation } = entry;
+    const { use } = entry;
     this.overTcp++;
     tcp.ask(query, restMs, (message) => {
       this.overTcp--;
-      if (entry.generation === generation) this.onTcpMessage(entry, attempt, message);
+      if (entry.use === use) this.onTcpMessage(entry, attempt, message);
     });
-    upstream.counters.overTcp++;
+    upstream.counts[UpstreamCount.overTcp]++;
     // Where TCP does not get through, the next upstream is asked after the usual timeout.
     if (entry.attemptCount < MAX_ATTEMPTS)
       entry.attemptDeadlineMs = Math.min(entry.deadlineMs, nowMs + this.attemptTimeoutMs);
@@ -336,7 +362,7 @@ export class AttemptRunner implements ReplySteps {
   }
 
   private failAttempt(entry: InFlight, attempt: number): void {
-    this.upstreams[entry.upstreams[attempt]].counters.failures++;
+    this.upstreams[entry.upstreams[attempt]].counts[UpstreamCount.failures]++;
     this.endAttempt(entry, attempt);
   }
 
@@ -349,12 +375,12 @@ export class AttemptRunner implements ReplySteps {
   /** Thousands of questions may wait at the socket, so the next timeout check goes on with them, in pieces. */
   private onUnreachable(socket: QuerySocket): void {
     const nowMs = this.nowMs();
-    const { counters, health } = this.upstreams[socket.upstream];
+    const { counts, health } = this.upstreams[socket.upstream];
     health.recordUnreachable();
     for (const entry of socket.waitingEntries()) {
       for (let i = 0; i < entry.attemptCount; i++) {
         if (entry.sockets[i] !== socket) continue;
-        if (!entry.isProbe) counters.failures++;
+        if (!entry.isProbe) counts[UpstreamCount.failures]++;
         entry.endAttempt(i);
       }
       if (!entry.isOpen(entry.attemptCount - 1)) entry.attemptDeadlineMs = nowMs;

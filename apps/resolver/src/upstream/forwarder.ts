@@ -1,6 +1,6 @@
-import { hasUsableRcode, HEADER_BYTES, Response } from '@weir/dns-wire';
+import { hasUsableRcode, Response } from '@weir/dns-wire';
+import { ForwardingCount, ForwardingCounts } from '../metrics/forwarding-counts.js';
 import { type Exchange, ForwardResult } from '../query/exchange.js';
-import type { NameRange } from '../query/name-range.js';
 import type { Question } from '../query/question.js';
 import { AttemptRunner, type AttemptOptions } from './attempt-runner.js';
 import { InFlightPool, setFailure, type InFlight, NO_ERROR } from './in-flight.js';
@@ -11,10 +11,7 @@ import type { Upstream } from './upstream.js';
 import { type ClientEvents, WaitingClients } from './waiting-clients.js';
 import { ZoneShares, type ZoneSharesOptions } from './zone-shares.js';
 
-/**
- * Events of a question: `onCompleted` once unless it was forgotten, then `onResponse` once for each client that still
- * waits.
- */
+/** Events of a question: `onCompleted` once, then `onResponse` once for each client that still waits. */
 export interface ForwardEvents extends ClientEvents {
   /**
    * The question is in flight for a while. @returns whether its clients get an expired answer when they are given an
@@ -24,9 +21,10 @@ export interface ForwardEvents extends ClientEvents {
   /**
    * The accepted response to the question, with an RCODE below 16. Without an answer from any upstream the response is
    * empty: the first error that an upstream sent, else SERVFAIL with EDE 22, or with EDE 23 when no upstream could be
-   * reached. Both arguments are valid until this returns.
+   * reached. Question and response are valid until this returns.
+   * @param generation of the cache when the question was asked
    */
-  onCompleted(question: Question, response: Response): void;
+  onCompleted(question: Question, response: Response, generation: number): void;
 }
 
 export interface ForwarderOptions extends AttemptOptions {
@@ -43,10 +41,14 @@ export interface ForwarderOptions extends AttemptOptions {
   readonly share: ShareOptions;
   /** What one zone may have of them while it answers nothing. */
   readonly zones: ZoneSharesOptions;
+  /** Where it counts, see `ForwardingCounts`. Default: for itself only. */
+  readonly counts?: Float64Array;
+  /** Of the cache: each flush raises it. Clients do not wait for answers to questions of an earlier one. Default: 0. */
+  readonly generation?: () => number;
 }
 
-const DEFAULT_CAPACITY = 8192;
-const DEFAULT_WAITING_CAPACITY = 16_384;
+export const DEFAULT_CAPACITY = 8192;
+export const DEFAULT_WAITING_CAPACITY = 16_384;
 const DEFAULT_QUERY_TIMEOUT_MS = 3_000;
 /** The client response timer of RFC 8767 §5. */
 const DEFAULT_STALE_AFTER_MS = 1_800;
@@ -56,12 +58,8 @@ const DEFAULT_STALE_AFTER_MS = 1_800;
  * same answer. `AttemptRunner` sends the queries.
  */
 export class Forwarder {
-  /** Queries that were rejected because too many of all subscribers were in flight, or waited. */
-  overloads = 0;
-  /** Queries that were rejected because their subscriber had its share already. */
-  overShare = 0;
-  /** Queries that were rejected because nothing in their zone is answered. */
-  deadZone = 0;
+  /** By `ForwardingCount`. */
+  private readonly counts: Float64Array;
   private readonly attempts: AttemptRunner;
   private readonly clients: WaitingClients;
   private readonly pool: InFlightPool;
@@ -71,22 +69,28 @@ export class Forwarder {
   private readonly noAnswer = new Response();
   private readonly events: ForwardEvents;
   private readonly nowMs: () => number;
+  private readonly generation: () => number;
   private readonly queryTimeoutMs: number;
   private readonly staleAfterMs: number;
   private timer: SweepTimer | null = null;
 
   constructor(options: ForwarderOptions) {
     const { events, nowMs, queryTimeoutMs = DEFAULT_QUERY_TIMEOUT_MS } = options;
+    const { own, upstreams } = new ForwardingCounts(
+      options.counts ?? new Float64Array(ForwardingCounts.sizeFor(options.upstreams.length)),
+    );
     const { capacity = DEFAULT_CAPACITY, waitingCapacity = DEFAULT_WAITING_CAPACITY } = options;
     this.events = events;
     this.nowMs = nowMs;
+    this.counts = own;
+    this.generation = options.generation ?? (() => 0);
     this.queryTimeoutMs = queryTimeoutMs;
     this.staleAfterMs = options.staleAfterMs ?? DEFAULT_STALE_AFTER_MS;
     this.pool = new InFlightPool(capacity);
     this.shares = new SubscriberShares([capacity, waitingCapacity], options.share);
     this.zones = new ZoneShares(options.zones);
-    this.clients = new WaitingClients(events, waitingCapacity, this.shares, nowMs);
-    this.attempts = new AttemptRunner(options, this.complete.bind(this));
+    this.clients = new WaitingClients(events, waitingCapacity, this.shares, nowMs, own);
+    this.attempts = new AttemptRunner(options, upstreams, this.complete.bind(this));
     const onTimeout = this.attempts.onTimeout.bind(this.attempts);
     this.sweep = new Sweep(this.pool, { onTimeout, onLate: this.onLate.bind(this) }, nowMs);
   }
@@ -96,8 +100,8 @@ export class Forwarder {
   }
 
   /** Opens the sockets. An upstream without a route is no error: its sockets are opened later. */
-  async open(): Promise<void> {
-    await Promise.all(this.upstreams.map((upstream) => upstream.sockets.open(this.nowMs())));
+  open(): void {
+    for (const { sockets } of this.upstreams) sockets.open(this.nowMs());
     this.timer = new SweepTimer(() => {
       this.sweep.begin();
       this.attempts.maintain();
@@ -110,7 +114,7 @@ export class Forwarder {
     this.timer?.stop();
     this.sweep.stop();
     this.clients.close();
-    while (this.pool.size > 0) this.pool.end(this.pool.at(0));
+    while (this.pool.size > 0) this.end(this.pool.at(0));
     for (const upstream of this.upstreams) upstream.close();
   }
 
@@ -120,12 +124,7 @@ export class Forwarder {
 
   /** Clients that wait for an answer. */
   get waiting(): number {
-    return this.clients.count;
-  }
-
-  /** Queries that joined a question already in flight. */
-  get coalesced(): number {
-    return this.clients.coalesced;
+    return this.counts[ForwardingCount.waiting];
   }
 
   /** Whether no upstream answers. */
@@ -137,7 +136,7 @@ export class Forwarder {
   /** Whether a client rather gets an expired answer than waits: nobody answers, or has not for long enough. */
   isStaleDue(question: Question): boolean {
     if (this.staleAfterMs === 0 || this.allDown) return true;
-    const entry = this.pool.find(question);
+    const entry = this.find(question);
     return entry !== null && this.nowMs() >= entry.staleAtMs;
   }
 
@@ -147,15 +146,15 @@ export class Forwarder {
    * @param question that of the exchange, or another one that its answer needs
    */
   forward(exchange: Exchange, question: Question): ForwardResult {
-    const entry = this.pool.find(question);
+    const entry = this.find(question);
     if (entry === null ? this.pool.isFull : this.clients.isFull) {
-      this.overloads++;
+      this.counts[ForwardingCount.overloads]++;
       return ForwardResult.refused;
     }
     const result =
       entry === null ? this.ask(exchange, question, false) : this.join(entry, exchange);
-    if (result === ForwardResult.refused) this.overShare++;
-    if (result === ForwardResult.deadZone) this.deadZone++;
+    if (result === ForwardResult.refused) this.counts[ForwardingCount.overShare]++;
+    if (result === ForwardResult.deadZone) this.counts[ForwardingCount.deadZone]++;
     return result;
   }
 
@@ -165,21 +164,41 @@ export class Forwarder {
    * @returns false when it is in flight already, or is not taken
    */
   refresh(exchange: Exchange, question: Question): boolean {
-    if (this.pool.isFull || this.pool.find(question) !== null) return false;
+    if (this.pool.isFull || this.find(question) !== null) return false;
     return this.ask(exchange, question, true) === ForwardResult.taken;
   }
 
-  /**
-   * Forgets the questions about these names, or all questions. Their answers reach the clients that wait for them, but
-   * no other client, and `onCompleted` does not follow.
-   */
-  forget(names: NameRange | null): void {
-    for (let i = 0; i < this.pool.size; i++) {
-      const entry = this.pool.at(i);
-      // The answer may turn out to be NXDOMAIN.
-      const isMeant = names === null || names.hasNxDomain(entry.question.bytes, HEADER_BYTES);
-      if (isMeant) this.pool.hide(entry);
-    }
+  /** Sends the queries that wait. */
+  flush(): void {
+    for (const { batches } of this.upstreams) batches?.flush();
+  }
+
+  /** Takes a batch of answers from that UDP socket. @returns how many packets came */
+  receive(fd: number): number {
+    return this.attempts.sockets.receive(fd);
+  }
+
+  /** Whether an answer is expected. */
+  get isWaiting(): boolean {
+    return this.pool.size > 0 || this.attempts.hasOpenProbe;
+  }
+
+  /** Whether an answer is expected over TCP or TLS. */
+  get isWaitingForStreams(): boolean {
+    return this.attempts.isWaitingForStreams;
+  }
+
+  /** Whether work in pieces goes on in the next turn of the event loop. */
+  get hasPieces(): boolean {
+    return this.clients.hasPieces || this.sweep.hasPieces;
+  }
+
+  /** The question in flight that new clients may wait for. One from before a flush is not found any more. */
+  private find(question: Question): InFlight | null {
+    const entry = this.pool.find(question);
+    if (entry === null || entry.generation === this.generation()) return entry;
+    this.pool.hide(entry);
+    return null;
   }
 
   private join(entry: InFlight, exchange: Exchange): ForwardResult {
@@ -198,6 +217,8 @@ export class Forwarder {
       return ForwardResult.deadZone;
     }
     const entry = this.pool.take(exchange, question);
+    this.counts[ForwardingCount.inFlight] = this.pool.size;
+    entry.generation = this.generation();
     entry.isOfZone = isOfZone;
     entry.exchange.account = account;
     entry.isRefresh = isRefresh;
@@ -225,12 +246,17 @@ export class Forwarder {
 
   /** The question has a result. All waiting clients get it. */
   private complete(entry: InFlight, response: Response): void {
-    this.pool.end(entry);
+    this.end(entry);
     this.shares.release(entry.exchange.account, Share.questions);
     this.releaseZone(entry, response);
-    if (!entry.isHidden) this.events.onCompleted(entry.question, response);
+    this.events.onCompleted(entry.question, response, entry.generation);
     this.clients.answerAll(entry, response);
     this.pool.release(entry);
+  }
+
+  private end(entry: InFlight): void {
+    this.pool.end(entry);
+    this.counts[ForwardingCount.inFlight] = this.pool.size;
   }
 
   /** The question no longer counts in its zone, unless only this zone is silent. */

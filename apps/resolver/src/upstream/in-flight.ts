@@ -47,7 +47,7 @@ export class InFlight {
   private ownQuestion: OwnQuestion | null = null;
   /** Whether the question is asked for the cache only. */
   isRefresh = false;
-  /** Whether the answer is only for the clients that wait already: its name was flushed from the cache meanwhile. */
+  /** Whether the answer is only for the clients that wait already: the cache was flushed meanwhile. */
   isHidden = false;
   /** More waiting clients, linked by `Exchange.next`. */
   firstWaiting: Exchange | null = null;
@@ -58,6 +58,8 @@ export class InFlight {
   readonly packet = new Uint8Array(MAX_UPSTREAM_QUERY_BYTES);
   packetLength = 0;
   /** Number of this use of the object. Callbacks of an earlier use compare it and do nothing. */
+  use = 0;
+  /** Generation of the cache when the question was asked. */
   generation = 0;
   /** Position in the list of active entries. */
   position = -1;
@@ -241,7 +243,7 @@ export class InFlightPool {
   /** Closes all attempts and removes the entry from the active ones. `release` makes it available for reuse. */
   end(entry: InFlight): void {
     for (let i = 0; i < entry.attemptCount; i++) entry.endAttempt(i);
-    entry.generation++;
+    entry.use++;
     if (!entry.isHidden) this.unlink(entry);
     const last = this.active.pop();
     if (last !== undefined && last !== entry) {
@@ -289,7 +291,7 @@ export interface QuerySocketEvents {
 /** The ways to one upstream. Times are milliseconds on one clock. */
 export interface QuerySockets {
   /** Opens what is kept open. An unreachable upstream is no error. */
-  open(nowMs: number): Promise<void>;
+  open(nowMs: number): void;
   /** The socket for the next query; null when there is none. */
   choose(nowMs: number): QuerySocket | null;
   /** Somebody guesses the ids of this socket. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { openFilesLimit, portsFor } from '../create-forwarder.js';
+import { capacityOf, openFilesLimit, portsFor } from '../create-forwarder.js';
 
 function limitsFile(text: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'weir-limits-'));
@@ -30,4 +30,10 @@ it('gives each upstream the wanted ports, but leaves three quarters of the files
   expect(portsFor(64, 2, Infinity)).toBe(64);
   expect(portsFor(64, 16, 1024)).toBe(16);
   expect(portsFor(64, 16, 10)).toBe(1);
+});
+
+it('threads share what may be in flight, but each has a quarter', () => {
+  expect([1, 2, 3, 4, 8, 64].map((threads) => capacityOf(8192, threads))).toEqual([
+    8192, 8192, 5461, 4096, 2048, 2048,
+  ]);
 });

@@ -1,4 +1,5 @@
 import { parseQuery, QueryStatus } from '@weir/dns-wire';
+import { UpstreamCount } from '../metrics/forwarding-counts.js';
 import { InFlight, MAX_ATTEMPTS, type QuerySocket } from './in-flight.js';
 import type { Upstream } from './upstream.js';
 
@@ -14,9 +15,8 @@ export interface StateListener {
   onReport(upstream: Upstream, answers: boolean): void;
 }
 
-/** What is known about an upstream, and what was reported last. */
-interface State {
-  isDown: boolean;
+/** What was reported last about an upstream. */
+interface Report {
   isReportedDown: boolean;
   quietUntilMs: number;
 }
@@ -28,7 +28,7 @@ interface State {
 export class Prober {
   /** The probes of each upstream. The attempts of one are the last three probes, so that a late answer counts. */
   private readonly probes: readonly InFlight[];
-  private readonly states: readonly State[];
+  private readonly reports: readonly Report[];
 
   /** @param send sends an attempt that has begun */
   constructor(
@@ -37,7 +37,7 @@ export class Prober {
     private readonly listener: StateListener,
   ) {
     this.probes = upstreams.map(createProbe);
-    this.states = upstreams.map(() => ({ isDown: false, isReportedDown: false, quietUntilMs: 0 }));
+    this.reports = upstreams.map(() => ({ isReportedDown: false, quietUntilMs: 0 }));
   }
 
   /** Called regularly. */
@@ -51,7 +51,7 @@ export class Prober {
   /** One of the last probes is answered. `UpstreamHealth` knows already. */
   onAnswer(probe: InFlight, attempt: number, nowMs: number): void {
     const upstream = this.upstreams[probe.upstreams[attempt]];
-    upstream.counters.probeAnswers++;
+    upstream.counts[UpstreamCount.probeAnswers]++;
     upstream.recordLatency(nowMs - probe.startedMs[attempt]);
     endAttempts(probe);
   }
@@ -60,22 +60,26 @@ export class Prober {
     const probe = this.probes[upstream.index];
     if (probe.attemptCount === MAX_ATTEMPTS) endAttempts(probe);
     const socket = upstream.sockets.choose(nowMs);
-    upstream.counters.probes++;
+    upstream.counts[UpstreamCount.probes]++;
     const attempt = probe.beginAttempt(upstream.index, socket, nowMs);
     probe.withEdns[attempt] = upstream.hasEdns(nowMs) ? 1 : 0;
     if (socket === null) upstream.health.recordUnreachable();
     else this.send(probe, attempt, socket);
   }
 
-  /** Reports a change. One that follows soon after the last is reported later, unless it is over by then. */
+  /**
+   * Writes whether it is down into its counts, and reports a change. One that follows soon after the last is reported
+   * later, unless it is over by then.
+   */
   private watch(upstream: Upstream, nowMs: number): void {
-    const state = this.states[upstream.index];
+    const { counts } = upstream;
     const { isDown } = upstream.health;
-    if (state.isDown && !isDown) this.listener.onRecovered();
-    state.isDown = isDown;
-    if (state.isReportedDown === isDown || nowMs < state.quietUntilMs) return;
-    state.isReportedDown = isDown;
-    state.quietUntilMs = nowMs + REPORT_MS;
+    if (counts[UpstreamCount.down] === 1 && !isDown) this.listener.onRecovered();
+    counts[UpstreamCount.down] = isDown ? 1 : 0;
+    const report = this.reports[upstream.index];
+    if (report.isReportedDown === isDown || nowMs < report.quietUntilMs) return;
+    report.isReportedDown = isDown;
+    report.quietUntilMs = nowMs + REPORT_MS;
     this.listener.onReport(upstream, !isDown);
   }
 }

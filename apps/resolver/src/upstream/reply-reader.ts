@@ -7,6 +7,7 @@ import {
   readUint16,
   type Response,
 } from '@weir/dns-wire';
+import { UpstreamCount } from '../metrics/forwarding-counts.js';
 import type { InFlight, QuerySocket } from './in-flight.js';
 import type { Prober } from './prober.js';
 import type { Upstream } from './upstream.js';
@@ -63,7 +64,7 @@ export class ReplyReader {
     const cookies = entry.withEdns[attempt] === 1 ? upstream.cookies : null;
     const isSuspect = cookies?.isSuspect(response, nowMs()) ?? false;
     if (this.isDone(entry, attempt)) return;
-    if (isSuspect) upstream.counters.suspects++;
+    if (isSuspect) upstream.counts[UpstreamCount.suspects]++;
     const needsTcp = isSuspect || response.isTruncated;
     if (!needsTcp && response.rcode === Rcode.badCookie) this.onBadCookie(entry, attempt, socket);
     else if (!needsTcp) steps.accept(entry, attempt);
@@ -85,7 +86,7 @@ export class ReplyReader {
     if (this.isDone(entry, attempt)) return;
     const upstream = this.upstreamOf(socket);
     if (upstream.isOverTls) return steps.acceptHeaderError(entry, attempt, rcode);
-    upstream.counters.suspects++;
+    upstream.counts[UpstreamCount.suspects]++;
     steps.repeatOverTcp(entry, attempt);
   }
 
@@ -98,14 +99,14 @@ export class ReplyReader {
 
   /** No open query gets this answer. Many ids that were never used mean that somebody guesses them. */
   private onStray(socket: QuerySocket, id: number): void {
-    const { counters } = this.upstreamOf(socket);
+    const { counts } = this.upstreamOf(socket);
     if (socket.hasUsed(id) && socket.find(id) === undefined) {
-      counters.late++;
+      counts[UpstreamCount.late]++;
       return;
     }
-    counters.strays++;
+    counts[UpstreamCount.strays]++;
     if (socket.hasUsed(id) || ++socket.wrongIds < MAX_WRONG_IDS) return;
-    counters.spoofs++;
+    counts[UpstreamCount.spoofs]++;
     this.options.steps.abandon(socket);
   }
 

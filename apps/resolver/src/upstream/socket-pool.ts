@@ -14,7 +14,6 @@ const RANDOM_LIMIT = 65_536;
 
 interface Place {
   socket: UpstreamSocket | null;
-  isOpening: boolean;
   /** When the socket is too old. */
   wornAtMs: number;
 }
@@ -28,25 +27,23 @@ export class SocketPool implements QuerySockets {
   private readonly retired: { socket: UpstreamSocket; closeAtMs: number }[] = [];
   private chosen: UpstreamSocket | null = null;
   private reopenAtMs = 0;
-  private isClosed = false;
 
-  /** @param openSocket opens a socket on a random port; rejects when there is no route */
+  /** @param openSocket opens a socket on a random port; throws when there is no route */
   constructor(
     size: number,
     private readonly ids: RandomIds,
-    private readonly openSocket: () => Promise<UpstreamSocket>,
+    private readonly openSocket: () => UpstreamSocket,
     private readonly onFailure: () => void,
   ) {
     this.places = Array.from({ length: size }, () => ({
       socket: null,
-      isOpening: false,
       wornAtMs: 0,
     }));
   }
 
   /** Opens all sockets. An unreachable upstream has none; `maintain` opens them later. */
-  async open(nowMs: number): Promise<void> {
-    await Promise.all(this.places.map((place) => this.fill(place, nowMs)));
+  open(nowMs: number): void {
+    for (const place of this.places) this.fill(place, nowMs);
   }
 
   /**
@@ -75,7 +72,7 @@ export class SocketPool implements QuerySockets {
     if (place === undefined) return;
     place.socket?.close();
     place.socket = null;
-    if (!place.isOpening) void this.fill(place, nowMs);
+    this.fill(place, nowMs);
   }
 
   /** Replaces worn sockets, closes replaced ones, opens missing ones. Called regularly. */
@@ -87,11 +84,10 @@ export class SocketPool implements QuerySockets {
       this.retired.splice(i, 1);
     }
     if (nowMs < this.reopenAtMs) return;
-    for (const place of this.places) if (isWorn(place, nowMs)) void this.fill(place, nowMs);
+    for (const place of this.places) if (isWorn(place, nowMs)) this.fill(place, nowMs);
   }
 
   close(): void {
-    this.isClosed = true;
     for (const place of this.places) {
       place.socket?.close();
       place.socket = null;
@@ -99,15 +95,10 @@ export class SocketPool implements QuerySockets {
     for (const { socket } of this.retired.splice(0)) socket.close();
   }
 
-  /** Puts a new socket into the place. The old one is used until then. */
-  private async fill(place: Place, nowMs: number): Promise<void> {
-    place.isOpening = true;
+  /** Puts a new socket into the place. */
+  private fill(place: Place, nowMs: number): void {
     try {
-      const socket = await this.openSocket();
-      if (this.isClosed) {
-        socket.close();
-        return;
-      }
+      const socket = this.openSocket();
       if (place.socket !== null)
         this.retired.push({ socket: place.socket, closeAtMs: nowMs + RETIRED_MS });
       place.socket = socket;
@@ -117,13 +108,10 @@ export class SocketPool implements QuerySockets {
       // It counts once, however many sockets fail together.
       if (nowMs >= this.reopenAtMs) this.onFailure();
       this.reopenAtMs = nowMs + REOPEN_MS;
-    } finally {
-      place.isOpening = false;
     }
   }
 }
 
-function isWorn({ socket, isOpening, wornAtMs }: Place, nowMs: number): boolean {
-  if (isOpening) return false;
+function isWorn({ socket, wornAtMs }: Place, nowMs: number): boolean {
   return socket === null || socket.sent >= QUERIES_PER_SOCKET || nowMs >= wornAtMs;
 }

@@ -32,6 +32,11 @@ export class Sweep {
     this.onTurn();
   }
 
+  /** Whether it goes on in later turns. */
+  get hasPieces(): boolean {
+    return this.position >= 0;
+  }
+
   stop(): void {
     clearImmediate(this.turn);
     this.position = -1;

@@ -5,13 +5,14 @@ import {
   kernelDropsOf,
   MSG_DONTWAIT,
   ROUTE_WORDS,
-  routeTo,
+  type SocketPoller,
   type SystemCalls,
   UdpSocket,
 } from '@weir/udp-batch';
 import type { Endpoint } from '@weir/ops';
 import { isIPv6 } from 'node:net';
 import type { BatchTurn } from '../clocks.js';
+import { UpstreamCount } from '../metrics/forwarding-counts.js';
 
 /** A socket that is connected to the upstream. */
 export interface BatchedSocket {
@@ -21,60 +22,85 @@ export interface BatchedSocket {
   onPacket(packet: Uint8Array, length: number): void;
   /** The upstream cannot be reached. */
   onUnreachable(): void;
+  /** Receives a batch of what has arrived. @returns the number of packets */
+  receive(): number;
+}
+
+/** The UDP sockets of all upstreams, by their descriptors. */
+export class OpenSockets {
+  private readonly all = new Map<number, BatchedSocket>();
+
+  /** @param poller has them, too. Null: the event loop waits for them */
+  constructor(readonly poller: SocketPoller | null) {}
+
+  /** @throws SystemError */
+  add(socket: BatchedSocket): void {
+    this.poller?.add(socket.fd);
+    this.all.set(socket.fd, socket);
+  }
+
+  /** @returns false when it is not there */
+  delete({ fd }: BatchedSocket): boolean {
+    if (!this.all.delete(fd)) return false;
+    this.poller?.remove(fd);
+    return true;
+  }
+
+  /** Receives a batch from that socket. @returns the number of packets */
+  receive(fd: number): number {
+    return this.all.get(fd)?.receive() ?? 0;
+  }
+}
+
+export interface UpstreamBatchesOptions {
+  readonly calls: SystemCalls;
+  readonly endpoint: Endpoint;
+  /** Around a batch of answers. */
+  readonly turn: BatchTurn;
+  readonly openSockets: OpenSockets;
+  /** By `UpstreamCount`. */
+  readonly counts: Float64Array;
 }
 
 const NO_ROUTE = new Int32Array(ROUTE_WORDS);
 
 /**
- * Sends the queries to one upstream in batches, and receives its answers in batches. The queries of a turn of the event
- * loop leave from one socket, because a batch is one system call on one socket. One object serves all sockets of the
- * upstream in turn.
+ * Sends the queries to one upstream in batches, and receives its answers in batches. The queries of a turn leave from
+ * one socket, because a batch is one system call on one socket. One object serves all sockets of the upstream in turn.
  */
 export class UpstreamBatches {
   private readonly handle: { fd: number; family: 4 | 6; isWildcard: false; isConnected: true };
   private readonly sender: BatchSender;
   private readonly receiver: BatchReceiver;
-  private readonly peer: Int32Array;
-  private readonly from = new Int32Array(ROUTE_WORDS);
-  /** System calls that have sent queries. */
-  sent = 0;
-  private readonly sockets = new Set<BatchedSocket>();
-  /** Of sockets that were closed. */
-  private earlierDrops = 0;
   /** Through which the queries that wait are sent. */
   private socket: BatchedSocket | null = null;
   private queued = 0;
   /** Whether the kernel has refused a query of the batch. */
   private isRefused = false;
 
-  constructor(
-    private readonly calls: SystemCalls,
-    { address, port }: Endpoint,
-    private readonly turn: BatchTurn,
-  ) {
-    const family = isIPv6(address) ? 6 : 4;
+  constructor(private readonly options: UpstreamBatchesOptions) {
+    const { calls } = options;
+    const family = isIPv6(options.endpoint.address) ? 6 : 4;
     this.handle = { fd: -1, family, isWildcard: false, isConnected: true };
     this.sender = new BatchSender(calls, this.handle, MSG_DONTWAIT);
     this.receiver = new BatchReceiver(calls, this.handle);
-    this.peer = routeTo(address, port);
   }
 
-  /** Opens a socket on a random port, still to be connected. @throws SystemError */
+  /** Opens a socket on a random port, connected to the upstream. @throws SystemError */
   open(receiveBufferBytes: number): UdpSocket {
-    const host = this.handle.family === 6 ? '::' : '0.0.0.0';
-    return UdpSocket.open(this.calls, { host, port: 0, receiveBufferBytes, isConnected: true });
+    const { handle, receiver } = this;
+    const { calls, endpoint: peer } = this.options;
+    const host = handle.family === 6 ? '::' : '0.0.0.0';
+    const socket = UdpSocket.open(calls, { host, port: 0, receiveBufferBytes, peer });
+    handle.fd = socket.fd;
+    // Others may have sent something before it was connected.
+    while (receiver.receive(MSG_DONTWAIT) > 0);
+    return socket;
   }
 
   /** The socket is connected. */
   join(socket: BatchedSocket): void {
-    this.sockets.add(socket);
-  }
-
-  /** Answers that the kernel has dropped because the receive buffer of their socket was full. */
-  get kernelDrops(): number {
-    let drops = this.earlierDrops;
-    for (const { fd } of this.sockets) drops += kernelDropsOf(this.calls, fd);
-    return drops;
+    this.options.openSockets.add(socket);
   }
 
   /** Whether queries wait to be sent through the socket, and there is room for one more. */
@@ -82,12 +108,12 @@ export class UpstreamBatches {
     return this.socket === socket && this.queued < BATCH;
   }
 
-  /** Sends a copy of the query when this turn of the event loop ends, or earlier. */
+  /** Sends a copy of the query when this turn ends, or earlier. */
   send(socket: BatchedSocket, packet: Uint8Array, length: number): void {
     if (!this.isFilling(socket)) this.flush();
     if (this.queued === 0) {
       this.socket = socket;
-      setImmediate(this.flush);
+      if (this.options.openSockets.poller === null) setImmediate(this.flush);
     }
     this.queued++;
     this.sender.queue(NO_ROUTE, packet, length);
@@ -96,7 +122,9 @@ export class UpstreamBatches {
   /** The socket is about to be closed. */
   leave(socket: BatchedSocket): void {
     if (this.socket === socket) this.flush();
-    if (this.sockets.delete(socket)) this.earlierDrops += kernelDropsOf(this.calls, socket.fd);
+    const { calls, counts, openSockets } = this.options;
+    if (!openSockets.delete(socket)) return;
+    counts[UpstreamCount.kernelDrops] += kernelDropsOf(calls, socket.fd);
   }
 
   /** Sends the queries that wait. */
@@ -107,7 +135,7 @@ export class UpstreamBatches {
     this.queued = 0;
     this.isRefused = false;
     handle.fd = socket.fd;
-    this.sent++;
+    this.options.counts[UpstreamCount.batches]++;
     this.sender.flush(this.onNotSent);
     if (this.isRefused) socket.onUnreachable();
   };
@@ -117,34 +145,28 @@ export class UpstreamBatches {
     if (!isBusy) this.isRefused = true;
   };
 
-  /** Receives a batch of what has arrived at the socket. */
-  receive(socket: BatchedSocket): void {
+  /** Receives a batch of what has arrived at the socket. @returns the number of packets */
+  receive(socket: BatchedSocket): number {
     const { receiver, handle } = this;
+    const { turn } = this.options;
     handle.fd = socket.fd;
     const count = receiver.receive(MSG_DONTWAIT);
     if (receiver.errno !== 0) socket.onUnreachable();
-    if (count === 0) return;
-    this.turn.enter();
+    if (count === 0) return 0;
+    turn.enter();
     try {
       this.handleSlots(socket, count);
     } finally {
-      this.turn.leave();
+      turn.leave();
     }
+    return count;
   }
 
   private handleSlots(socket: BatchedSocket, count: number): void {
     const { receiver } = this;
     for (let slot = 0; slot < count && !socket.isClosed; slot++) {
-      if (!this.isFromPeer(slot)) continue;
       const bytes = receiver.bytesOf(slot);
       socket.onPacket(bytes, Math.min(receiver.lengthOf(slot), bytes.length));
     }
-  }
-
-  private isFromPeer(slot: number): boolean {
-    const { from, peer } = this;
-    this.receiver.copyRoute(slot, from);
-    for (let i = 0; i < ROUTE_WORDS; i++) if (from[i] !== peer[i]) return false;
-    return true;
   }
 }

@@ -1,6 +1,13 @@
 import type { LabelledValues, ReadMetrics } from '@weir/ops/metrics';
+import type {
+  ForwardingTotals,
+  UpstreamCount,
+  UpstreamTotals,
+} from '../metrics/forwarding-counts.js';
 import { rcodeLabel } from '../metrics/query-counters.js';
-import type { Upstream, UpstreamCounters } from './upstream.js';
+import type { Upstream } from './upstream.js';
+
+type Count = keyof typeof UpstreamCount;
 
 /** Results of attempts at an upstream: value of the label, and name of the counter. */
 const RESULTS = {
@@ -8,15 +15,15 @@ const RESULTS = {
   refused: 'errors',
   timed_out: 'timeouts',
   failed: 'failures',
-} as const satisfies Record<string, keyof UpstreamCounters>;
+} as const satisfies Record<string, Count>;
 
 const PROBE_RESULTS = {
   sent: 'probes',
   answered: 'probeAnswers',
-} as const satisfies Record<string, keyof UpstreamCounters>;
+} as const satisfies Record<string, Count>;
 
 /** Counters with one value for each upstream. */
-const COUNTERS: readonly (readonly [name: string, help: string, key: keyof UpstreamCounters])[] = [
+const COUNTERS: readonly (readonly [name: string, help: string, key: Count])[] = [
   ['upstream_tcp_total', 'Queries repeated over TCP', 'overTcp'],
   [
     'upstream_strays_total',
@@ -39,94 +46,90 @@ const COUNTERS: readonly (readonly [name: string, help: string, key: keyof Upstr
     'Connections to an upstream on which TLS failed: its certificate was not accepted, or it speaks no TLS',
     'tlsErrors',
   ],
+  ['upstream_tcp_connections_total', 'TCP and TLS connections opened', 'connections'],
 ];
 
-/** Registers what is known about each upstream. */
+/** Registers what all threads know about each upstream. @param read what they have counted until now */
 export function registerUpstreamMetrics(
   metrics: ReadMetrics,
   upstreams: readonly Upstream[],
+  read: () => ForwardingTotals,
 ): void {
-  const counters = (name: string, help: string, read: (upstream: Upstream) => number): void => {
-    metrics.counters(name, help, ['upstream'], () => eachOf(upstreams, read));
+  const eachOf = (value: (totals: UpstreamTotals) => number): LabelledValues => {
+    const totals = read().upstreams;
+    return upstreams.map(({ name }, i) => [{ upstream: name }, value(totals[i])]);
   };
-  counters('upstream_queries_total', 'Queries sent to an upstream', (one) => one.counters.queries);
+  const byResult = (keys: Readonly<Record<string, Count>>): LabelledValues => {
+    const totals = read().upstreams;
+    return Object.entries(keys).flatMap(([result, key]) =>
+      upstreams.map(({ name }, i) => [{ upstream: name, result }, totals[i][key]] as const),
+    );
+  };
+  /** Of the upstreams that are asked in batches. */
+  const byBatches = (key: Count): LabelledValues => {
+    const totals = read().upstreams;
+    return upstreams.flatMap(({ name, isOverTls }, i) =>
+      isOverTls ? [] : [[{ upstream: name }, totals[i][key]] as const],
+    );
+  };
+  const counters = (name: string, help: string, key: Count): void => {
+    metrics.counters(name, help, ['upstream'], () => eachOf((totals) => totals[key]));
+  };
+  counters('upstream_queries_total', 'Queries sent to an upstream', 'queries');
   metrics.counters(
     'upstream_results_total',
     'Results of attempts at an upstream',
     ['upstream', 'result'],
-    () => byResult(upstreams, RESULTS),
+    () => byResult(RESULTS),
   );
   metrics.counters(
     'upstream_errors_total',
     'Answers of an upstream with an error (result="refused") by RCODE',
     ['upstream', 'rcode'],
-    () => errorsByRcode(upstreams),
+    () => errorsByRcode(upstreams, read()),
   );
   metrics.gauges(
     'upstream_latency_seconds',
-    'Smoothed time to an answer of an upstream, to a query or a probe; 0 before the first',
+    'Smoothed time to an answer of an upstream, to a query or a probe; 0 before the first. ' +
+      'Each thread smooths its own; this is their mean, weighted by the answers that each has had',
     ['upstream'],
-    () => eachOf(upstreams, ({ latencyMs }) => latencyMs / 1000),
+    () => eachOf(({ latencyMs }) => latencyMs / 1000),
   );
   metrics.gauges(
     'upstream_up',
-    'Whether an upstream is up: 0 when it has not answered the last probes',
+    'Whether an upstream is up: 0 when it has not answered the last probes of some thread',
     ['upstream'],
-    () => eachOf(upstreams, ({ health }) => (health.isDown ? 0 : 1)),
+    () => eachOf(({ down }) => (down === 0 ? 1 : 0)),
   );
   metrics.counters(
     'upstream_probes_total',
     'Queries for the name servers of the root, sent to see whether an upstream is up, and the answers to them',
     ['upstream', 'result'],
-    () => byResult(upstreams, PROBE_RESULTS),
+    () => byResult(PROBE_RESULTS),
   );
-  for (const [name, help, key] of COUNTERS) counters(name, help, (one) => one.counters[key]);
-  counters('upstream_tcp_connections_total', 'TCP and TLS connections opened', (one) => {
-    return one.connections;
-  });
+  for (const one of COUNTERS) counters(...one);
   metrics.counters(
     'upstream_batches_total',
     'System calls that sent queries to an upstream; absent where it is asked over TLS',
     ['upstream'],
-    () => byBatches(upstreams, 'sent'),
+    () => byBatches('batches'),
   );
   metrics.counters(
     'upstream_kernel_drops_total',
-    'Answers of an upstream that the kernel dropped because a receive buffer was full (Linux)',
+    'Answers of an upstream that the kernel dropped because a receive buffer was full (Linux); ' +
+      'counted when the port is closed, after 45 seconds at most',
     ['upstream'],
-    () => byBatches(upstreams, 'kernelDrops'),
-  );
-}
-
-function eachOf(
-  upstreams: readonly Upstream[],
-  read: (upstream: Upstream) => number,
-): LabelledValues {
-  return upstreams.map((one) => [{ upstream: one.name }, read(one)]);
-}
-
-function byResult(
-  upstreams: readonly Upstream[],
-  keys: Readonly<Record<string, keyof UpstreamCounters>>,
-): LabelledValues {
-  return Object.entries(keys).flatMap(([result, key]) =>
-    upstreams.map(({ name, counters }) => [{ upstream: name, result }, counters[key]] as const),
-  );
-}
-
-/** Of the upstreams that are asked in batches. */
-function byBatches(upstreams: readonly Upstream[], key: 'sent' | 'kernelDrops'): LabelledValues {
-  return upstreams.flatMap(({ name, batches }) =>
-    batches === null ? [] : [[{ upstream: name }, batches[key]] as const],
+    () => byBatches('kernelDrops'),
   );
 }
 
 /** Those that are not zero. */
 function* errorsByRcode(
   upstreams: readonly Upstream[],
+  totals: ForwardingTotals,
 ): Generator<readonly [Record<string, string>, number]> {
-  for (const { name, errorsByRcode } of upstreams) {
-    for (const [rcode, count] of errorsByRcode.entries()) {
+  for (const [i, { name }] of upstreams.entries()) {
+    for (const [rcode, count] of totals.upstreams[i].errorsByRcode.entries()) {
       if (count > 0) yield [{ upstream: name, rcode: rcodeLabel(rcode) }, count];
     }
   }

@@ -1,6 +1,5 @@
-import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
-import { isIPv6 } from 'node:net';
-import type { Endpoint } from '@weir/ops';
+import type { UdpSocket } from '@weir/udp-batch';
+import { createSocket, type Socket } from 'node:dgram';
 import type { InFlight, QuerySocket, QuerySocketEvents } from './in-flight.js';
 import type { RandomIds } from './random-ids.js';
 import type { BatchedSocket, UpstreamBatches } from './upstream-batches.js';
@@ -11,10 +10,11 @@ const IDS = 65_536;
 export interface UpstreamSocketOptions {
   /** Index of the upstream. */
   readonly upstream: number;
-  readonly endpoint: Endpoint;
   readonly ids: RandomIds;
   readonly events: QuerySocketEvents;
   readonly batches: UpstreamBatches;
+  /** Whether the owner looks by itself whether answers have arrived. Otherwise the event loop does. */
+  readonly isPolled: boolean;
 }
 
 /**
@@ -30,47 +30,54 @@ export class UpstreamSocket implements QuerySocket, BatchedSocket {
   isClosed = false;
   /** One bit for each id: whether a query has had it. */
   private readonly usedIds = new Uint8Array(IDS / 8);
-  /** The address of this machine from which it sends. */
-  localAddress = '';
   private readonly waiting = new Map<number, InFlight>();
-  private peer = '';
+  private readonly socket: UdpSocket;
+  /** Reads the socket when the event loop finds something. */
+  private readonly watcher: Socket | null;
 
-  private constructor(
-    private readonly options: UpstreamSocketOptions,
-    private readonly socket: Socket,
-    readonly fd: number,
-  ) {
+  /** @throws SystemError when it cannot be opened or connected, such as ENETUNREACH */
+  constructor(private readonly options: UpstreamSocketOptions) {
     this.upstream = options.upstream;
-  }
-
-  /** @throws the error of opening or connecting it, such as ENETUNREACH. */
-  static async open(options: UpstreamSocketOptions): Promise<UpstreamSocket> {
-    const { endpoint, batches } = options;
-    const raw = createSocket(isIPv6(endpoint.address) ? 'udp6' : 'udp4');
+    this.socket = options.batches.open(RECEIVE_BUFFER_BYTES);
+    this.watcher = options.isPolled ? null : this.watch();
     try {
-      const socket = new UpstreamSocket(options, raw, openDescriptor(batches, raw));
-      await connect(raw, endpoint);
-      socket.listen();
-      return socket;
+      options.batches.join(this);
     } catch (error) {
-      raw.close();
+      (this.watcher ?? this.socket).close();
       throw error;
     }
   }
 
-  private listen(): void {
-    const { socket: raw } = this;
-    const { batches } = this.options;
-    this.peer = raw.remoteAddress().address;
-    this.localAddress = raw.address().address;
-    raw.on('message', (packet, from) => {
-      // Between bind and connect the kernel delivers packets from anyone.
-      if (this.isPeer(from)) this.onPacket(packet, packet.length);
+  get fd(): number {
+    return this.socket.fd;
+  }
+
+  /** The address of this machine from which it sends, see `UdpSocket`. */
+  get localAddress(): string {
+    return this.socket.localAddress;
+  }
+
+  private watch(): Socket {
+    const { socket } = this;
+    const watcher = createSocket(socket.family === 6 ? 'udp6' : 'udp4');
+    try {
+      watcher.bind({ fd: socket.fd });
+    } catch (error) {
+      watcher.close();
+      socket.close();
+      throw error;
+    }
+    socket.keepPort();
+    watcher.on('message', (packet) => {
+      this.onPacket(packet, packet.length);
       // More answers may have arrived, and it costs less to take them all at once.
-      if (this.waiting.size > 0 && !this.isClosed) batches.receive(this);
+      if (this.waiting.size > 0 && !this.isClosed) this.receive();
     });
-    raw.on('error', this.onUnreachable);
-    batches.join(this);
+    return watcher.on('error', this.onUnreachable);
+  }
+
+  receive(): number {
+    return this.options.batches.receive(this);
   }
 
   onPacket(packet: Uint8Array, length: number): void {
@@ -128,34 +135,6 @@ export class UpstreamSocket implements QuerySocket, BatchedSocket {
     // Soon the descriptor may be that of another file.
     this.options.batches.leave(this);
     this.isClosed = true;
-    this.socket.close();
+    (this.watcher ?? this.socket).close();
   }
-
-  private isPeer(from: RemoteInfo): boolean {
-    return from.port === this.options.endpoint.port && from.address === this.peer;
-  }
-}
-
-/** Opens a socket whose descriptor we know, and gives it to `raw`. */
-function openDescriptor(batches: UpstreamBatches, raw: Socket): number {
-  const opened = batches.open(RECEIVE_BUFFER_BYTES);
-  try {
-    raw.bind({ fd: opened.fd });
-  } catch (error) {
-    opened.close();
-    throw error;
-  }
-  opened.keepPort();
-  return opened.fd;
-}
-
-function connect(socket: Socket, endpoint: Endpoint): Promise<void> {
-  return new Promise((resolve, reject) => {
-    socket.once('error', reject);
-    socket.connect(endpoint.port, endpoint.address, (error?: Error) => {
-      socket.off('error', reject);
-      if (error) reject(error);
-      else resolve();
-    });
-  });
 }

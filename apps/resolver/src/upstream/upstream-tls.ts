@@ -1,4 +1,5 @@
-import { type Endpoint, type TlsPeer, publicKeyPin } from '@weir/ops';
+import type { Endpoint, TlsPeer } from '@weir/ops';
+import { publicKeyPin } from '@weir/ops/public-key-pin';
 import { connect, type SecureContext, type TLSSocket, type ConnectionOptions } from 'node:tls';
 import { FrameReader, frameOf, MAX_REPETITIONS } from './upstream-tcp.js';
 import type { InFlight, QuerySocket, QuerySocketEvents, QuerySockets } from './in-flight.js';
@@ -89,8 +90,8 @@ export class UpstreamTls implements QuerySocket, QuerySockets {
   }
 
   /** The first query opens the connection. */
-  open(): Promise<void> {
-    return Promise.resolve();
+  open(): void {
+    return;
   }
 
   choose(nowMs: number): QuerySocket | null {
@@ -123,6 +124,11 @@ export class UpstreamTls implements QuerySocket, QuerySockets {
 
   forget(id: number): void {
     this.waiting.delete(id);
+  }
+
+  /** Queries that wait for an answer. */
+  get waitingCount(): number {
+    return this.waiting.size;
   }
 
   find(id: number): InFlight | undefined {

@@ -1,13 +1,14 @@
 import { addPadding } from '@weir/dns-wire';
-import { showUpstream, type UpstreamEndpoint } from '@weir/ops';
+import { showUpstream, type UpstreamEndpoint } from '@weir/ops/endpoint';
 import type { SystemCalls } from '@weir/udp-batch';
 import type { SecureContext } from 'node:tls';
 import type { BatchTurn } from '../clocks.js';
+import { UpstreamCount } from '../metrics/forwarding-counts.js';
 import type { QuerySocketEvents, QuerySockets } from './in-flight.js';
 import type { RandomIds } from './random-ids.js';
 import { SocketPool } from './socket-pool.js';
 import { UpstreamCookies } from './upstream-cookies.js';
-import { UpstreamBatches } from './upstream-batches.js';
+import { type OpenSockets, UpstreamBatches } from './upstream-batches.js';
 import { UpstreamSocket } from './upstream-socket.js';
 import { UpstreamTcp } from './upstream-tcp.js';
 import { UpstreamTls } from './upstream-tls.js';
@@ -96,32 +97,6 @@ const REPORT_MS = 60_000;
 /** Weight of a new measurement in the smoothed latency. */
 const LATENCY_WEIGHT = 0.25;
 
-/** Plain counters, read by the metrics. */
-export interface UpstreamCounters {
-  queries: number;
-  answers: number;
-  /** Answers with an error such as SERVFAIL or REFUSED: another upstream is asked, if there is one. */
-  errors: number;
-  timeouts: number;
-  /** Attempts that failed at once: unreachable, a broken connection, an unusable answer. */
-  failures: number;
-  /** Queries repeated over TCP, because the answer was truncated or somebody may forge it. */
-  overTcp: number;
-  /** Answers to a query that is over. */
-  late: number;
-  /** Packets that answer no query that was sent: forged or malformed. */
-  strays: number;
-  /** Answers with the right id that may be forged: the question was asked again over TCP. */
-  suspects: number;
-  /** Ports that were closed because many packets with wrong ids came to them. */
-  spoofs: number;
-  /** Connections on which TLS failed: the certificate was not accepted, or it was no TLS. */
-  tlsErrors: number;
-  /** Queries of our own, which are not among `queries`, and answers to them. */
-  probes: number;
-  probeAnswers: number;
-}
-
 export interface UpstreamOptions {
   readonly index: number;
   readonly endpoint: UpstreamEndpoint;
@@ -131,8 +106,12 @@ export interface UpstreamOptions {
   readonly trustsAd: boolean;
   /** To send and receive in batches. */
   readonly calls: SystemCalls;
+  /** Of all upstreams. */
+  readonly openSockets: OpenSockets;
   /** Around a batch of answers. */
   readonly turn: BatchTurn;
+  /** By `UpstreamCount`, then `ERRORS_BY_RCODE`. */
+  readonly counts: Float64Array;
   readonly ids: RandomIds;
   readonly events: QuerySocketEvents;
   readonly health: UpstreamHealth;
@@ -146,25 +125,9 @@ export interface UpstreamOptions {
 /** One upstream resolver: its sockets, its latency and its health. Times are milliseconds on one clock, passed in. */
 export class Upstream {
   readonly name: string;
-  readonly counters: UpstreamCounters = {
-    queries: 0,
-    answers: 0,
-    errors: 0,
-    timeouts: 0,
-    failures: 0,
-    overTcp: 0,
-    late: 0,
-    strays: 0,
-    suspects: 0,
-    spoofs: 0,
-    tlsErrors: 0,
-    probes: 0,
-    probeAnswers: 0,
-  };
-  /** Answers with an error, by RCODE below 16. */
-  readonly errorsByRcode = new Float64Array(16);
+  /** By `UpstreamCount`, then `ERRORS_BY_RCODE`. */
+  readonly counts: Float64Array;
   private withoutEdnsUntilMs = 0;
-  private smoothedMs = 0;
   private quietUntilMs = -Infinity;
   readonly index: number;
   readonly health: UpstreamHealth;
@@ -183,12 +146,13 @@ export class Upstream {
     const { index, endpoint, ids, health } = options;
     this.index = index;
     this.health = health;
+    this.counts = options.counts;
     this.name = showUpstream(endpoint);
     this.tls = this.openTls(options);
     this.cookies = options.hasCookies && this.tls === null ? new UpstreamCookies() : null;
     this.trustsAd = options.trustsAd || this.tls !== null;
     if (this.tls === null) {
-      this.batches = new UpstreamBatches(options.calls, endpoint, options.turn);
+      this.batches = new UpstreamBatches(options);
       this.sockets = this.openPool(options, this.batches);
       this.tcp = new UpstreamTcp(endpoint, ids);
     } else {
@@ -203,7 +167,7 @@ export class Upstream {
     const { tls: peer } = endpoint;
     if (peer === undefined) return null;
     const onFault = (error: Error): void => {
-      this.counters.tlsErrors++;
+      this.counts[UpstreamCount.tlsErrors]++;
       if (nowMs() < this.quietUntilMs) return;
       this.quietUntilMs = nowMs() + REPORT_MS;
       options.onTlsError(this, error);
@@ -221,22 +185,25 @@ export class Upstream {
   }
 
   private openPool(options: UpstreamOptions, batches: UpstreamBatches): SocketPool {
-    const { index: upstream, endpoint, portCount, ids, events } = options;
-    const openSocket = async (): Promise<UpstreamSocket> => {
-      const socket = await UpstreamSocket.open({ upstream, endpoint, ids, events, batches });
+    const { index: upstream, portCount, ids, events } = options;
+    const isPolled = options.openSockets.poller !== null;
+    const openSocket = (): UpstreamSocket => {
+      const socket = new UpstreamSocket({ upstream, ids, events, batches, isPolled });
       this.cookies?.useFrom(socket.localAddress);
       return socket;
     };
-    return new SocketPool(portCount, ids, openSocket, () => this.counters.failures++);
+    const onFailure = (): void => {
+      this.counts[UpstreamCount.failures]++;
+    };
+    return new SocketPool(portCount, ids, openSocket, onFailure);
   }
 
   get isOverTls(): boolean {
     return this.tls !== null;
   }
 
-  /** TCP connections opened so far, with those of TLS. */
-  get connections(): number {
-    return this.tcp?.connections ?? this.tls?.connections ?? 0;
+  get isWaitingForTls(): boolean {
+    return this.tls !== null && this.tls.waitingCount > 0;
   }
 
   /** Adds what queries to this upstream have in OPT: cookies, or padding over TLS. @returns the new length */
@@ -249,6 +216,7 @@ export class Upstream {
   maintain(nowMs: number): void {
     this.sockets.maintain(nowMs);
     this.cookies?.maintain(nowMs);
+    this.counts[UpstreamCount.connections] = this.tcp?.connections ?? this.tls?.connections ?? 0;
   }
 
   /** Whether to ask with EDNS. */
@@ -263,19 +231,19 @@ export class Upstream {
 
   /** Smoothed time to an answer; 0 before the first. */
   get latencyMs(): number {
-    return this.smoothedMs;
+    return this.counts[UpstreamCount.latencyMs];
   }
 
   /** A query of a client is being sent. */
   recordQuery(nowMs: number): void {
-    this.counters.queries++;
+    this.counts[UpstreamCount.queries]++;
     this.health.recordQuery(nowMs);
   }
 
   /** An answer has taken this long. */
   recordLatency(latencyMs: number): void {
-    const isFirst = this.smoothedMs === 0;
-    this.smoothedMs += (latencyMs - this.smoothedMs) * (isFirst ? 1 : LATENCY_WEIGHT);
+    const weight = this.latencyMs === 0 ? 1 : LATENCY_WEIGHT;
+    this.counts[UpstreamCount.latencyMs] += (latencyMs - this.latencyMs) * weight;
   }
 
   close(): void {

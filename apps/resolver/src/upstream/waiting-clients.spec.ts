@@ -2,6 +2,7 @@ import { SubscriberKey } from '@weir/clients';
 import { Response } from '@weir/dns-wire';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
+import { ForwardingCounts } from '../metrics/forwarding-counts.js';
 import { Exchange } from '../query/exchange.js';
 import { InFlight } from './in-flight.js';
 import { SubscriberShares } from './subscriber-shares.js';
@@ -26,7 +27,8 @@ it('answers all clients that wait although the callback of some of them throws',
     maxQuestions: 128,
     maxWaiting: 128,
   });
-  const clients = new WaitingClients(events, CLIENTS, shares, () => 0);
+  const { own: counts } = new ForwardingCounts(new Float64Array(ForwardingCounts.sizeFor(0)));
+  const clients = new WaitingClients(events, CLIENTS, shares, () => 0, counts);
   onTestFinished(() => clients.close());
 
   const entry = new InFlight();
@@ -41,5 +43,5 @@ it('answers all clients that wait although the callback of some of them throws',
 
   expect(answered).toHaveLength(CLIENTS + 1);
   expect(defects.map(String)).toEqual(['Error: client 1', 'Error: client 41', 'Error: client 81']);
-  expect([clients.count, clients.isFull]).toEqual([0, false]);
+  expect([...counts, clients.isFull]).toEqual([0, 0, 0, CLIENTS, 0, 0, false]);
 });

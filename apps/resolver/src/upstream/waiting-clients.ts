@@ -1,4 +1,5 @@
 import { Response } from '@weir/dns-wire';
+import { ForwardingCount } from '../metrics/forwarding-counts.js';
 import { Exchange } from '../query/exchange.js';
 import { TurnBudget } from '../query/turn-budget.js';
 import type { InFlight } from './in-flight.js';
@@ -43,10 +44,6 @@ interface Batch {
  * are in a linked list behind it. When many wait, they are answered in pieces, so that the event loop stays free.
  */
 export class WaitingClients {
-  /** All waiting clients. */
-  count = 0;
-  /** Clients that joined a question already in flight, since the start. */
-  coalesced = 0;
   private joined = 0;
   private readonly free: Exchange[] = [];
   /** First come, first served. */
@@ -60,19 +57,21 @@ export class WaitingClients {
   /**
    * @param capacity maximum number of clients that have joined questions of others
    * @param nowMs monotonic clock
+   * @param counts by `ForwardingCount`
    */
   constructor(
     private readonly events: ClientEvents,
     private readonly capacity: number,
     private readonly shares: SubscriberShares,
     nowMs: () => number,
+    private readonly counts: Float64Array,
   ) {
     this.budget = new TurnBudget(nowMs);
   }
 
   /** The client of the entry itself waits, unless the question is a refresh. */
   add(entry: InFlight): void {
-    if (!entry.isRefresh) this.count++;
+    if (!entry.isRefresh) this.counts[ForwardingCount.waiting]++;
   }
 
   /** Whether no more clients can join questions of others. */
@@ -90,8 +89,8 @@ export class WaitingClients {
     waiter.next = entry.firstWaiting;
     entry.firstWaiting = waiter;
     this.joined++;
-    this.count++;
-    this.coalesced++;
+    this.counts[ForwardingCount.waiting]++;
+    this.counts[ForwardingCount.coalesced]++;
     return true;
   }
 
@@ -104,6 +103,11 @@ export class WaitingClients {
     if (this.turn === undefined) this.startTurn();
     const first = this.answerSome(firstWaiting, response);
     if (first !== null) this.batches.push({ first, kept: new KeptResponse(response) });
+  }
+
+  /** Whether some are to be answered in later turns. */
+  get hasPieces(): boolean {
+    return this.batches.length > 0;
   }
 
   /** Clients that wait get no answer any more. */
@@ -147,7 +151,7 @@ export class WaitingClients {
   }
 
   private answer(exchange: Exchange, response: Response): void {
-    this.count--;
+    this.counts[ForwardingCount.waiting]--;
     try {
       this.events.onResponse(exchange, response);
     } catch (error) {

@@ -26,7 +26,7 @@ export interface ResolverStatus {
   readonly version: string;
   /** Version of the catalogue image in use; null: there is none, or it is an older one from the disk. */
   readonly catalogue: number | null;
-  /** Threads that answer from memory. */
+  /** Threads that answer UDP queries. */
   readonly threads: number;
   readonly answersPerSecond: number;
   /** Of the lookups in its cache; null: there were none. */

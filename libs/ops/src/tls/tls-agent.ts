@@ -1,17 +1,11 @@
-import { createHash } from 'node:crypto';
 import { Agent } from 'node:https';
 import type { Duplex } from 'node:stream';
-import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
-import { StartError } from '../process.js';
+import { connect, type ConnectionOptions } from 'node:tls';
+import { StartError } from '../start-error.js';
 import { PIN_KIND, PIN_PATTERN } from '../variables/endpoint.js';
 import { type Watched, watchFile, type WatchedFilesLog } from '../watched-files.js';
+import { publicKeyPin } from './public-key-pin.js';
 import { parseAuthorities } from './tls-files.js';
-
-/** SHA-256 of the SubjectPublicKeyInfo of the server, in base64 (RFC 7858 §4.2); `none` without a certificate. */
-export function publicKeyPin(socket: TLSSocket): string {
-  const key = socket.getPeerX509Certificate()?.publicKey.export({ type: 'spki', format: 'der' });
-  return key === undefined ? 'none' : createHash('sha256').update(key).digest('base64');
-}
 
 const MAX_FILE_BYTES = 2 ** 20;
 const CHECK_MS = 2_000;

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { StartError } from '../process.js';
+import { StartError } from '../start-error.js';
 import type { NamedFile } from '../watched-files.js';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;

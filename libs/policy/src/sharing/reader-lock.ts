@@ -1,6 +1,6 @@
 /*
- * A big-reader lock: many threads read, one writes. A reader writes only its own word, so readers never wait for each
- * other. Words of its buffer, each in a cache line of its own:
+ * A big-reader lock: many threads read, one at a time writes. A reader writes only its own word, so readers never wait
+ * for each other. Words of its buffer, each in a cache line of its own:
  *
  *   line 0       1 while the writer wants to write, or writes; else 0
  *   line 1 + r   the state of reader r
@@ -93,7 +93,7 @@ export class ReadSide {
   }
 }
 
-/** The lock in the thread of the writer. There is only one. */
+/** The lock in a thread that writes. The caller sees to it that only one at a time does. */
 export class WriteSide {
   private readonly words: Int32Array;
   private readonly readers: number;

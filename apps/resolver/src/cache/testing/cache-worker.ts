@@ -1,21 +1,28 @@
 /*
  * A worker thread that looks names up in a shared cache and checks that each answer is whole, of its name, and of a
- * version that was in force. It runs the compiled resolver, as the threads of a resolver do.
+ * version that was in force. It may put answers as well. It runs the compiled resolver, as the threads of a resolver
+ * do.
  */
-import { parseQuery, Query, readUint32, type Response } from '@weir/dns-wire';
+import { parseQuery, parseResponse, Query, readUint32, Response } from '@weir/dns-wire';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { CacheInvitation } from '../cache-memory.js';
+import type * as AnswerCaches from '../answer-cache.js';
+import type * as CacheMemories from '../cache-memory.js';
+import type { CacheMemory } from '../cache-memory.js';
 import type * as CacheReading from '../cache-reader.js';
-import type * as SharedCaches from '../cache-reader.js';
 import type * as Versions from './versions.js';
 
 const compiled = (file: string): string =>
   new URL(`../../../dist/cache/${file}`, import.meta.url).href;
-const { SharedCache } = (await import(compiled('cache-reader.js'))) as typeof SharedCaches;
+const { AnswerCache } = (await import(compiled('answer-cache.js'))) as typeof AnswerCaches;
 const { CacheResult } = (await import(compiled('cache-reader.js'))) as typeof CacheReading;
-const { addressCount, addressOf, begunAt, claimsAt, CURRENT, isNxDomain, keptAt, STOP, TTL } =
+const { countersOf, SKIPPED_WRITES } = (await import(
+  compiled('cache-memory.js')
+)) as typeof CacheMemories;
+const versions =
   // A worker thread of a test runs the source of this file, and so cannot name it `.js`.
   (await import(new URL('./versions.ts', import.meta.url).href)) as typeof Versions;
+const { addressCount, addressOf, begunAt, claimsAt, CURRENT, isNxDomain, keptAt } = versions;
+const { isOwn, packetOf, putName, raiseKept, STOP, TTL } = versions;
 
 export interface AskedName {
   readonly bytes: Uint8Array;
@@ -23,25 +30,36 @@ export interface AskedName {
   readonly nameHashHigh: number;
 }
 
-export interface ReaderTask {
-  readonly invitation: CacheInvitation;
+export interface CacheTask {
+  readonly memory: CacheMemory;
+  readonly thread: number;
+  /** How many threads put answers; the first ones do. */
+  readonly writers: number;
   readonly names: readonly AskedName[];
   readonly words: Int32Array;
-  /** check: see above. claim: claims every refresh of the current name. hang: enters and never leaves. */
-  readonly job: 'check' | 'claim' | 'hang';
+  /**
+   * check: see above. use: the same, and puts answers. claim: claims every refresh of the current name. hang: enters
+   * and never leaves.
+   */
+  readonly job: 'check' | 'use' | 'claim' | 'hang';
   /** Time of the lookups. */
   readonly nowSeconds: number;
 }
 
-export interface ReaderReport {
+export interface CacheReport {
   readonly hits: number;
+  /** Answers that were kept for sure. */
+  readonly kept: number;
   readonly wrong: readonly string[];
 }
 
 const RDATA_AFTER_TTL = 6;
+/** Questions of this thread that wait for their answers. */
+const IN_FLIGHT = 16;
 
-const { invitation, names, words, job, nowSeconds } = workerData as ReaderTask;
-const cache = new SharedCache(invitation);
+const { memory, thread, writers, names, words, job, nowSeconds } = workerData as CacheTask;
+const cache = new AnswerCache({ memory, thread });
+const counts = countersOf(memory, thread);
 const questions = names.map((name) => {
   const query = new Query();
   parseQuery(name.bytes, name.bytes.length, query);
@@ -49,7 +67,8 @@ const questions = names.map((name) => {
 });
 const wrong: string[] = [];
 let hits = 0;
-let random = invitation.reader + 1;
+let kept = 0;
+let random = thread + 1;
 
 function below(limit: number): number {
   random = (Math.imul(random, 1_103_515_245) + 12_345) >>> 0;
@@ -62,11 +81,11 @@ function isEqual(bytes: Uint8Array, at: number, expected: ArrayLike<number>): bo
 }
 
 /** @returns what is wrong, or '' */
-function problemOf(name: number, kept: number, response: Response): string {
+function problemOf(name: number, oldest: number, response: Response): string {
   const { bytes, ttlOffsets, ttlCount, answerCount } = response;
   const version = readUint32(bytes, ttlOffsets[0]) - TTL;
   const begun = Atomics.load(words, begunAt(name));
-  if (version < kept || version > begun) return `version ${version}, not ${kept} … ${begun}`;
+  if (version < oldest || version > begun) return `version ${version}, not ${oldest} … ${begun}`;
   const count = isNxDomain(version) ? 0 : addressCount(name, version);
   if (answerCount !== count) return `${answerCount} addresses of version ${version}`;
   if ((response.rcode === 3) !== isNxDomain(version)) return `RCODE of version ${version}`;
@@ -92,15 +111,49 @@ function lookUp<T>(look: () => T): T {
 }
 
 function check(name: number): void {
-  const kept = Atomics.load(words, keptAt(name));
+  const oldest = Atomics.load(words, keptAt(name));
   const question = questions[name];
   const response = lookUp(() =>
     cache.find(question, nowSeconds) === CacheResult.fresh ? cache.read(question.query) : null,
   );
   if (response === null) return;
   hits++;
-  const problem = problemOf(name, kept, response);
+  const problem = problemOf(name, oldest, response);
   if (problem !== '' && wrong.length < 10) wrong.push(`name ${name}: ${problem}`);
+}
+
+interface Pending {
+  readonly name: number;
+  readonly version: number;
+  readonly generation: number;
+}
+
+const pending: Pending[] = [];
+const response = new Response();
+
+function ask(): void {
+  const name = putName(below(questions.length), thread, writers);
+  // In this order: a flush that finds the version as begun then refuses its answer.
+  const { generation } = cache;
+  const version = Atomics.add(words, begunAt(name), 1) + 1;
+  pending.push({ name, version, generation });
+}
+
+function answer({ name, version, generation }: Pending): void {
+  const question = questions[name];
+  const packet = packetOf(question.bytes, question.query.questionEnd, name, version);
+  if (!parseResponse(packet, packet.length, response)) throw new Error('malformed response');
+  const skipped = counts[SKIPPED_WRITES];
+  cache.put(question, response, 0, generation);
+  if (counts[SKIPPED_WRITES] !== skipped || cache.generation !== generation) return;
+  kept++;
+  if (isOwn(name, thread, writers)) raiseKept(words, name, version);
+}
+
+function use(): void {
+  check(below(questions.length));
+  ask();
+  if (pending.length > IN_FLIGHT) answer(pending.shift()!);
 }
 
 function claim(name: number): void {
@@ -120,6 +173,7 @@ while (Atomics.load(words, STOP) === 0) {
     for (;;) below(1);
   }
   if (job === 'check') check(below(questions.length));
+  else if (job === 'use') use();
   else claim(Atomics.load(words, CURRENT));
 }
-parentPort?.postMessage({ hits, wrong } satisfies ReaderReport);
+parentPort?.postMessage({ hits, kept, wrong } satisfies CacheReport);
