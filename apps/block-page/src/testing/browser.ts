@@ -113,7 +113,15 @@ export function styleOf(page: Page, selector: string, property: string): Promise
   return inPage(page, `getComputedStyle(document.querySelector('${selector}')).${property}`);
 }
 
-/** Keeps a screenshot and answers its pixels. */
-export function screenshot(page: Page, name: string): Promise<Buffer> {
-  return page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
+const CAPTURES = 3;
+
+/** Keeps a screenshot and answers its pixels. On a busy machine Chromium may fail to capture one, so it tries again. */
+export async function screenshot(page: Page, name: string): Promise<Buffer> {
+  for (let left = CAPTURES - 1; ; left--) {
+    try {
+      return await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
+    } catch (error) {
+      if (left === 0 || !String(error).includes('Unable to capture screenshot')) throw error;
+    }
+  }
 }
