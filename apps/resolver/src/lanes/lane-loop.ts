@@ -23,7 +23,7 @@ export const MOST_TURNS_TO_EMPTY = 256;
 export interface LaneUpstreams {
   /** Whether an answer is expected, over UDP or otherwise. */
   readonly isWaiting: boolean;
-  /** Whether an answer is expected over TCP or TLS. */
+  /** Whether a client waits for an answer over TCP or TLS. */
   readonly isWaitingForStreams: boolean;
   /** Whether work in pieces goes on in the next turn of the event loop. */
   readonly hasPieces: boolean;
@@ -70,7 +70,7 @@ export class LaneLoop {
   private turnsOfOrder = 0;
   /** Whether no socket had more queries than one batch in this turn. */
   private isEmptied = true;
-  /** Why a socket could not be read in this turn; 0 when all could. */
+  /** Why a socket of clients could not be read; 0 when all could at the last look at all. */
   private errno = 0;
 
   constructor(private readonly options: LaneLoopOptions) {
@@ -84,6 +84,7 @@ export class LaneLoop {
       if (!this.areEventsDue()) continue;
       await events();
       this.eventsMs = performance.now();
+      this.lookAtAll();
       this.flush();
     }
   }
@@ -92,7 +93,6 @@ export class LaneLoop {
     const { words } = this.options;
     this.order = Atomics.load(words, LaneWord.order) as LaneOrder;
     this.isEmptied = true;
-    this.errno = 0;
     const mayWait = this.order === this.done;
     const isForwarding = this.options.upstreams.isWaiting;
     const waitMs = mayWait ? this.longestWaitMs() : 0;
@@ -145,7 +145,7 @@ export class LaneLoop {
   private takeBatches(waitMs: number): number {
     const { fds, poller, upstreams, counts, nowMs } = this.options;
     const ready = poller.wait(waitMs);
-    if (ready === 0) return this.takeUntold();
+    if (ready === 0) return this.lookAtAll();
     const startMs = nowMs();
     let received = 0;
     for (let i = 0; i < ready; i++) {
@@ -158,9 +158,10 @@ export class LaneLoop {
     return received;
   }
 
-  /** A socket of which the poller tells nothing any more has an error. @returns how many queries came */
-  private takeUntold(): number {
+  /** The poller does not tell of a socket whose descriptor was closed. @returns how many queries came */
+  private lookAtAll(): number {
     const { sockets } = this.options;
+    this.errno = 0;
     let received = 0;
     for (let i = 0; i < sockets.length; i++) received += this.takeBatch(i);
     if (received > 0) this.flush();

@@ -25,8 +25,11 @@ const NO_UPSTREAMS: LaneUpstreams = {
   flush: () => undefined,
 };
 
-/** A lane without its thread, in front of a handler that answers at once, and a client that asks in batches. */
-export function createLane(queries: number) {
+/**
+ * A lane without its thread, in front of a handler that answers at once, and a client that asks in batches.
+ * @param hasClosed whether it has another socket, whose descriptor is closed
+ */
+export function createLane(queries: number, hasClosed = false) {
   const calls = loadSystemCalls();
   const open = () => {
     const socket = UdpSocket.open(calls, { host: '127.0.0.1', port: 0, timeoutMs: 1_000 });
@@ -41,11 +44,13 @@ export function createLane(queries: number) {
   // It records clients, which is not part of a lane.
   const clients = { push: () => 0 } as never;
   Object.assign(handler, { clients });
-  const lane = new LaneSocket({
-    ...{ calls, socket, handler, counts },
-    counters: new QueryCounters(),
-    loadBalancers: parseCidrs([]),
-  });
+  const laneSocket = (socket: UdpSocket) =>
+    new LaneSocket({
+      ...{ calls, socket, handler, counts },
+      counters: new QueryCounters(),
+      loadBalancers: parseCidrs([]),
+    });
+  const listening = hasClosed ? [socket, open()] : [socket];
   const nothing = () => undefined;
   const words = new Int32Array(new SharedArrayBuffer(4 * LANE_WORDS));
   const poller = new SocketPoller(calls);
@@ -54,9 +59,9 @@ export function createLane(queries: number) {
   });
   const loop = new LaneLoop({
     poller,
-    sockets: [lane],
+    sockets: listening.map(laneSocket),
     upstreams: NO_UPSTREAMS,
-    fds: [socket.fd],
+    fds: listening.map(({ fd }) => fd),
     words,
     counts,
     nowMs: () => performance.now(),
@@ -64,6 +69,7 @@ export function createLane(queries: number) {
     ...{ enter: nothing, leave: nothing, onTurn: nothing },
   });
   const client = open();
+  if (hasClosed) calls.close(listening[1].fd);
   const sender = new BatchSender(calls, client, MSG_DONTWAIT);
   const receiver = new BatchReceiver(calls, client);
   const route = routeTo('127.0.0.1', socket.port);
@@ -72,8 +78,8 @@ export function createLane(queries: number) {
     counts,
     words,
     /** One batch through the lane. */
-    turn: (): void => {
-      for (let i = 0; i < queries; i++) sender.queue(route, packet, packet.length);
+    turn: (asked = queries): void => {
+      for (let i = 0; i < asked; i++) sender.queue(route, packet, packet.length);
       sender.flush(nothing);
       loop.turn();
       receiver.receive(MSG_DONTWAIT);

@@ -183,9 +183,9 @@ export class Forwarder {
     return this.pool.size > 0 || this.attempts.hasOpenProbe;
   }
 
-  /** Whether an answer is expected over TCP or TLS. */
+  /** Whether a client waits for an answer over TCP or TLS. */
   get isWaitingForStreams(): boolean {
-    return this.attempts.isWaitingForStreams;
+    return this.pool.size > 0 && this.attempts.isWaitingForStreams;
   }
 
   /** Whether work in pieces goes on in the next turn of the event loop. */

@@ -60,14 +60,16 @@ export class UpstreamSocket implements QuerySocket, BatchedSocket {
   private watch(): Socket {
     const { socket } = this;
     const watcher = createSocket(socket.family === 6 ? 'udp6' : 'udp4');
+    let isOwner = false;
     try {
       watcher.bind({ fd: socket.fd });
+      isOwner = true;
+      socket.keepPort();
     } catch (error) {
       watcher.close();
-      socket.close();
+      if (!isOwner) socket.close();
       throw error;
     }
-    socket.keepPort();
     watcher.on('message', (packet) => {
       this.onPacket(packet, packet.length);
       // More answers may have arrived, and it costs less to take them all at once.
