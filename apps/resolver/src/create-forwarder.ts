@@ -45,7 +45,7 @@ export function portsFor(wanted: number, upstreams: number, openFiles: number): 
 
 /**
  * What each of several threads may have in flight, or waiting. Names that nobody answers fill it, and it takes up to
- * 58 MB then. So all threads together have twice of what one has, or a quarter each.
+ * 58 MB then. So all threads together have twice the capacity of one, but each has a quarter of it at least.
  */
 export function capacityOf(whole: number, threads: number): number {
   return Math.max(whole / 4, Math.min(whole, Math.floor((2 * whole) / threads)));

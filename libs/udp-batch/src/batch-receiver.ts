@@ -57,7 +57,7 @@ export class BatchReceiver {
 
   /**
    * Receives what has arrived. After a failure `errno` is set; the next call may succeed, or fail at once too.
-   * @param flags `MSG_DONTWAIT`, or `MSG_WAITFORONE` to wait for the first datagram as long as the socket lets it
+   * @param flags `MSG_DONTWAIT`
    * @returns the number of datagrams, 0 to 64
    */
   receive(flags: number): number {

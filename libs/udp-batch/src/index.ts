@@ -1,6 +1,6 @@
 export { BatchReceiver, discard, MAX_DATAGRAM_BYTES } from './batch-receiver.js';
 export { BatchSender } from './batch-sender.js';
-export { MSG_DONTWAIT, MSG_WAITFORONE } from './linux.js';
+export { MSG_DONTWAIT } from './linux.js';
 export { returnFreedBlocks, useHugePages } from './memory.js';
 export { kernelDropsOf, BATCH, UdpSocket, type UdpSocketHandle } from './udp-socket.js';
 export { PortSpread } from './port-spread.js';

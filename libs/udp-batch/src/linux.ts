@@ -8,7 +8,6 @@ export const SOCK_CLOEXEC = 0o2000000;
 export const SOL_SOCKET = 1;
 export const SO_REUSEADDR = 2;
 export const SO_RCVBUF = 8;
-export const SO_RCVTIMEO = 20;
 export const SO_SNDTIMEO = 21;
 export const SO_REUSEPORT = 15;
 export const SO_ATTACH_REUSEPORT_CBPF = 51;
@@ -34,8 +33,6 @@ export const M_MMAP_THRESHOLD = -3;
 
 export const MSG_TRUNC = 0x20;
 export const MSG_DONTWAIT = 0x40;
-/** recvmmsg only: waits for the first datagram, then takes what has arrived. */
-export const MSG_WAITFORONE = 0x10000;
 
 export const EAGAIN = 11;
 export const EINTR = 4;

@@ -16,7 +16,7 @@ export interface UdpSocketOptions {
   readonly reusePort?: boolean;
   /** Size of the receive buffer to ask for. The kernel may grant less. */
   readonly receiveBufferBytes?: number;
-  /** Longest wait for the first datagram of a batch, and for room to send. Default: no limit. */
+  /** Longest wait for room to send. Default: no limit. */
   readonly timeoutMs?: number;
   /** Where it is to be connected to, see `UdpSocketHandle`. Default: nowhere. */
   readonly peer?: { readonly address: string; readonly port: number };
@@ -129,7 +129,6 @@ function configure(
       BigInt((timeoutMs % 1000) * 1000),
     );
     const bytes = new Uint8Array(timeout.buffer);
-    setBytes(calls, fd, linux.SOL_SOCKET, linux.SO_RCVTIMEO, bytes);
     setBytes(calls, fd, linux.SOL_SOCKET, linux.SO_SNDTIMEO, bytes);
   }
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { capacityOf, openFilesLimit, portsFor } from '../create-forwarder.js';
+import { capacityOf, openFilesLimit, portsFor } from './create-forwarder.js';
 
 function limitsFile(text: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'weir-limits-'));
