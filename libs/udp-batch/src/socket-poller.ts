@@ -38,10 +38,15 @@ export class SocketPoller {
   /**
    * Waits until a socket has datagrams or an error, or for that long.
    * @param timeoutMs whole milliseconds
-   * @returns how many do; `fdAt` tells which
+   * @returns how many do; `fdAt` tells which. 0 also when a signal came
+   * @throws SystemError such as EBADF
    */
   wait(timeoutMs: number): number {
-    return Math.max(this.calls.epoll_wait(this.fd, this.address, EVENTS, timeoutMs), 0);
+    const ready = this.calls.epoll_wait(this.fd, this.address, EVENTS, timeoutMs);
+    if (ready >= 0) return ready;
+    const errno = this.calls.errno();
+    if (errno === linux.EINTR) return 0;
+    throw new SystemError('epoll_wait', errno);
   }
 
   /** The descriptor of a socket that the last wait has found. */

@@ -129,6 +129,21 @@ it('a question fails with EDE 23 when no upstream could be reached', async () =>
   expect(await ask()).toEqual(UNREACHABLE);
 });
 
+it('a socket through which the upstream could not be reached is soon replaced', async () => {
+  const clock = skippedClock();
+  const options = { ...never, portsPerUpstream: 1, nowMs: clock.nowMs };
+  const { ask, subject } = forwarder([await deadEndpoint()], options);
+  const { sockets } = subject.upstreams[0];
+  const socket = sockets.choose(clock.nowMs());
+  await ask();
+  clock.skip(900);
+  await ask();
+  expect(sockets.choose(clock.nowMs())).toBe(socket);
+  clock.skip(100);
+  await expect.poll(() => sockets.choose(clock.nowMs())).not.toBe(socket);
+  expect(sockets.choose(clock.nowMs())).not.toBeNull();
+});
+
 it('many questions fail in pieces when their upstream becomes unreachable', async () => {
   const silent = await UpstreamServer.start(() => null);
   // The queries of a socket that nobody tells of it are sent again.

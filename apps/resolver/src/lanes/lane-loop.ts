@@ -105,7 +105,7 @@ export class LaneLoop {
       if (this.isEmptied || this.turnsOfOrder === MOST_TURNS_TO_EMPTY) this.carryOut();
     }
     Atomics.add(words, LaneWord.turns, 1);
-    if (mayWait && received === 0 && this.errno !== 0) this.pause(LANE_WAIT_MS);
+    if (mayWait && received === 0 && this.errno !== 0) this.pause(this.longestWaitMs());
     if (waitMs > 0 && this.isEmptied && this.isNapDue(received, isForwarding)) this.nap();
     this.options.onTurn(this.options.nowMs(), this.isEmptied);
   }

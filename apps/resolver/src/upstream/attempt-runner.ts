@@ -375,8 +375,9 @@ export class AttemptRunner implements ReplySteps {
   /** Thousands of questions may wait at the socket, so the next timeout check goes on with them, in pieces. */
   private onUnreachable(socket: QuerySocket): void {
     const nowMs = this.nowMs();
-    const { counts, health } = this.upstreams[socket.upstream];
+    const { counts, health, sockets } = this.upstreams[socket.upstream];
     health.recordUnreachable();
+    sockets.wear(socket, nowMs);
     for (const entry of socket.waitingEntries()) {
       for (let i = 0; i < entry.attemptCount; i++) {
         if (entry.sockets[i] !== socket) continue;

@@ -296,6 +296,8 @@ export interface QuerySockets {
   choose(nowMs: number): QuerySocket | null;
   /** Somebody guesses the ids of this socket. */
   abandon(socket: QuerySocket, nowMs: number): void;
+  /** The upstream cannot be reached through this socket. Perhaps its address is gone from this machine. */
+  wear(socket: QuerySocket, nowMs: number): void;
   /** Called regularly. */
   maintain(nowMs: number): void;
   close(): void;

@@ -8,7 +8,7 @@ const QUERIES_PER_SOCKET = 4096;
 const MIN_AGE_MS = 20_000;
 /** How long a replaced socket waits for answers: longer than any query lives. */
 const RETIRED_MS = 5_000;
-/** Delay after a socket could not be opened. */
+/** Delay after a socket could not be opened, or has failed. */
 const REOPEN_MS = 1_000;
 const RANDOM_LIMIT = 65_536;
 
@@ -73,6 +73,12 @@ export class SocketPool implements QuerySockets {
     place.socket?.close();
     place.socket = null;
     this.fill(place, nowMs);
+  }
+
+  /** The socket is replaced a second later, or earlier when it is too old then. */
+  wear(socket: QuerySocket, nowMs: number): void {
+    const place = this.places.find((one) => one.socket === socket);
+    if (place !== undefined) place.wornAtMs = Math.min(place.wornAtMs, nowMs + REOPEN_MS);
   }
 
   /** Replaces worn sockets, closes replaced ones, opens missing ones. Called regularly. */

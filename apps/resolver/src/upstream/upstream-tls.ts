@@ -105,6 +105,11 @@ export class UpstreamTls implements QuerySocket, QuerySockets {
     return;
   }
 
+  /** A connection that has ended is opened again. */
+  wear(): void {
+    return;
+  }
+
   maintain(nowMs: number): void {
     if (nowMs - this.silentSinceMs >= SILENCE_MS) this.socket?.destroy();
   }
