@@ -93,7 +93,8 @@ export class BuiltInPage {
 
   render(subject: PageSubject, wording: Wording): string {
     const { texts, language } = wording;
-    const message = messageOf(subject, wording);
+    const message = messageOf(subject);
+    const title = texts[`${message}Title`];
     const provider = this.brand.name === undefined ? '' : ` – ${this.brand.name}`;
     const isBlocked = subject.kind === 'blocked';
     const details = isBlocked
@@ -104,7 +105,7 @@ export class BuiltInPage {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${message.title}${provider}</title>
+<title>${title}${provider}</title>
 <link rel="icon" href="data:,">
 ${this.styleElement}
 </head>
@@ -113,9 +114,9 @@ ${this.header()}
 <main>
 <div class="card">
 ${isBlocked ? STOP_SIGN : INFO_SIGN}
-<h1>${message.title}</h1>
+<h1>${title}</h1>
 ${nameOf(subject)}
-<p>${message.text}</p>
+<p>${texts[`${message}Text`]}</p>
 ${details}
 ${this.help(texts, isBlocked ? subject.incident : undefined)}
 </div>
@@ -148,20 +149,12 @@ ${this.help(texts, isBlocked ? subject.incident : undefined)}
   }
 }
 
-function messageOf(subject: PageSubject, { texts }: Wording): Message {
-  switch (subject.kind) {
-    case 'blocked': {
-      const { reason } = subject;
-      if (isByLaw(reason)) return texts.blockedByLaw;
-      return isForEverybody(reason) ? texts.blockedForEverybody : texts.blocked;
-    }
-    case 'not_blocked':
-      return texts.notBlocked;
-    case 'no_name':
-      return texts.noName;
-    case 'not_ready':
-      return texts.notReady;
-  }
+const MESSAGES = { not_blocked: 'notBlocked', no_name: 'noName', not_ready: 'notReady' } as const;
+
+function messageOf(subject: PageSubject): Message {
+  if (subject.kind !== 'blocked') return MESSAGES[subject.kind];
+  if (isByLaw(subject.reason)) return 'blockedByLaw';
+  return isForEverybody(subject.reason) ? 'blockedForEverybody' : 'blocked';
 }
 
 function nameOf(subject: PageSubject): Markup | undefined {

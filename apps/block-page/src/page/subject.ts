@@ -99,21 +99,21 @@ export class Wording {
   }
 
   reason(reason: BlockReason): string {
-    const { reason: texts } = this.texts;
+    const { texts } = this;
     switch (reason.code) {
       case 'order':
-        return this.texts.blockedByLaw.title;
+        return texts.blockedByLawTitle;
       case 'grant':
-        return texts.grant;
+        return texts.reasonGrant;
       case 'mandatory':
       case 'category':
-        return this.about(texts.category, reason.name);
+        return this.about(texts.reasonCategory, reason.name);
       case 'application':
-        return this.about(texts.application, reason.name);
+        return this.about(texts.reasonApplication, reason.name);
       case 'list':
-        return texts.list;
+        return texts.reasonList;
       case 'allow_list_only':
-        return texts.allowListOnly;
+        return texts.reasonAllowListOnly;
     }
   }
 

@@ -88,7 +88,7 @@ export class PageHandler {
   ): Promise<void> {
     const { trustedProxies, custom, counters } = this.options;
     const { headers, method, url = '/' } = request;
-    const forwardedFor = joined(headers['x-forwarded-for']);
+    const forwardedFor = request.headersDistinct['x-forwarded-for']?.join(',');
     if (!followForwardedFor(client, forwardedFor, trustedProxies)) {
       return this.refuse(response, 'unknown_visitor');
     }
@@ -148,9 +148,4 @@ export class PageHandler {
     });
     response.end();
   }
-}
-
-/** All values of a header that may occur more than once. */
-function joined(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value.join(',') : value;
 }

@@ -2,45 +2,33 @@ import type { Texts } from './texts.js';
 
 export const de: Texts = {
   direction: 'ltr',
-  blocked: {
-    title: 'Diese Website ist gesperrt',
-    text: 'Ihre eigenen Filtereinstellungen für diesen Internetanschluss sperren diese Website.',
-  },
-  blockedByLaw: {
-    title: 'Diese Website ist aus rechtlichen Gründen gesperrt',
-    text:
-      'Ihr Internetanbieter ist rechtlich verpflichtet, diese Website für alle Kunden zu ' +
-      'sperren. Ihre Filtereinstellungen ändern daran nichts.',
-  },
-  blockedForEverybody: {
-    title: 'Diese Website ist für alle gesperrt',
-    text:
-      'Ihr Internetanbieter sperrt diese Website für alle Kunden. Ihre ' +
-      'Filtereinstellungen ändern daran nichts.',
-  },
-  notBlocked: {
-    title: 'Diese Website ist nicht gesperrt',
-    text:
-      'Ihre Filtereinstellungen sperren diese Website zurzeit nicht. Wurde sie gerade erst ' +
-      'erlaubt, kennt Ihr Gerät vielleicht noch die alte Antwort. Warten Sie eine Minute und ' +
-      'versuchen Sie es dann erneut.',
-  },
-  noName: {
-    title: 'Dies ist die Seite für gesperrte Websites',
-    text: 'Sie sehen diese Seite anstelle einer Website, die Ihre Filtereinstellungen sperren.',
-  },
-  notReady: {
-    title: 'Dieser Dienst startet gerade',
-    text: 'Er kennt Ihre Einstellungen noch nicht. Bitte versuchen Sie es in einer Minute erneut.',
-  },
+  blockedTitle: 'Diese Website ist gesperrt',
+  blockedText:
+    'Ihre eigenen Filtereinstellungen für diesen Internetanschluss sperren diese Website.',
+  blockedByLawTitle: 'Diese Website ist aus rechtlichen Gründen gesperrt',
+  blockedByLawText:
+    'Ihr Internetanbieter ist rechtlich verpflichtet, diese Website für alle Kunden zu ' +
+    'sperren. Ihre Filtereinstellungen ändern daran nichts.',
+  blockedForEverybodyTitle: 'Diese Website ist für alle gesperrt',
+  blockedForEverybodyText:
+    'Ihr Internetanbieter sperrt diese Website für alle Kunden. Ihre ' +
+    'Filtereinstellungen ändern daran nichts.',
+  notBlockedTitle: 'Diese Website ist nicht gesperrt',
+  notBlockedText:
+    'Ihre Filtereinstellungen sperren diese Website zurzeit nicht. Wurde sie gerade erst ' +
+    'erlaubt, kennt Ihr Gerät vielleicht noch die alte Antwort. Warten Sie eine Minute und ' +
+    'versuchen Sie es dann erneut.',
+  noNameTitle: 'Dies ist die Seite für gesperrte Websites',
+  noNameText: 'Sie sehen diese Seite anstelle einer Website, die Ihre Filtereinstellungen sperren.',
+  notReadyTitle: 'Dieser Dienst startet gerade',
+  notReadyText:
+    'Er kennt Ihre Einstellungen noch nicht. Bitte versuchen Sie es in einer Minute erneut.',
   reasonLabel: 'Grund',
-  reason: {
-    category: 'Gesperrte Kategorie',
-    application: 'Gesperrte App',
-    list: 'Ihre Liste gesperrter Websites',
-    grant: 'Vorübergehend gesperrt',
-    allowListOnly: 'Nur Websites, die Sie erlaubt haben, lassen sich öffnen',
-  },
+  reasonCategory: 'Gesperrte Kategorie',
+  reasonApplication: 'Gesperrte App',
+  reasonList: 'Ihre Liste gesperrter Websites',
+  reasonGrant: 'Vorübergehend gesperrt',
+  reasonAllowListOnly: 'Nur Websites, die Sie erlaubt haben, lassen sich öffnen',
   authorityLabel: 'Angeordnet von',
   referenceLabel: 'Aktenzeichen',
   leadsToLabel: 'Verweist auf',

@@ -2,44 +2,30 @@ import type { Texts } from './texts.js';
 
 export const en: Texts = {
   direction: 'ltr',
-  blocked: {
-    title: 'This site is blocked',
-    text: 'It is blocked by your own filter settings for this internet connection.',
-  },
-  blockedByLaw: {
-    title: 'This site is blocked by law',
-    text:
-      'Your internet provider is required by law to block this site for all of its customers. ' +
-      'Your filter settings cannot change this.',
-  },
-  blockedForEverybody: {
-    title: 'This site is blocked for everybody',
-    text:
-      'Your internet provider blocks this site for all of its customers. Your filter ' +
-      'settings cannot change this.',
-  },
-  notBlocked: {
-    title: 'This site is not blocked',
-    text:
-      'Your filter settings do not block this site now. If it was allowed a moment ago, your ' +
-      'device may still remember the old answer. Wait a minute, then try again.',
-  },
-  noName: {
-    title: 'This is the page for blocked sites',
-    text: 'You are seeing this page in place of a site that your filter settings block.',
-  },
-  notReady: {
-    title: 'This service is starting',
-    text: 'It does not know your settings yet. Please try again in a minute.',
-  },
+  blockedTitle: 'This site is blocked',
+  blockedText: 'It is blocked by your own filter settings for this internet connection.',
+  blockedByLawTitle: 'This site is blocked by law',
+  blockedByLawText:
+    'Your internet provider is required by law to block this site for all of its customers. ' +
+    'Your filter settings cannot change this.',
+  blockedForEverybodyTitle: 'This site is blocked for everybody',
+  blockedForEverybodyText:
+    'Your internet provider blocks this site for all of its customers. Your filter ' +
+    'settings cannot change this.',
+  notBlockedTitle: 'This site is not blocked',
+  notBlockedText:
+    'Your filter settings do not block this site now. If it was allowed a moment ago, your ' +
+    'device may still remember the old answer. Wait a minute, then try again.',
+  noNameTitle: 'This is the page for blocked sites',
+  noNameText: 'You are seeing this page in place of a site that your filter settings block.',
+  notReadyTitle: 'This service is starting',
+  notReadyText: 'It does not know your settings yet. Please try again in a minute.',
   reasonLabel: 'Reason',
-  reason: {
-    category: 'Blocked category',
-    application: 'Blocked application',
-    list: 'Your list of blocked sites',
-    grant: 'Temporarily blocked',
-    allowListOnly: 'Only sites that you have allowed can be opened',
-  },
+  reasonCategory: 'Blocked category',
+  reasonApplication: 'Blocked application',
+  reasonList: 'Your list of blocked sites',
+  reasonGrant: 'Temporarily blocked',
+  reasonAllowListOnly: 'Only sites that you have allowed can be opened',
   authorityLabel: 'Ordered by',
   referenceLabel: 'Reference',
   leadsToLabel: 'Leads to',

@@ -23,32 +23,27 @@ export function negotiateLanguage(
 export const LANGUAGES = ['en', 'de', 'fr', 'es', 'pt', 'it', 'pl', 'ru', 'tr', 'ar'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** A headline and its text. */
-export interface Message {
-  readonly title: string;
-  readonly text: string;
-}
+/** What a page says first: a headline, and a text below it. */
+export type Message =
+  | 'blocked'
+  // The settings of the visitor make no difference to these two.
+  | 'blockedByLaw'
+  | 'blockedForEverybody'
+  | 'notBlocked'
+  | 'noName'
+  | 'notReady';
 
 /** The texts of the built-in page in one language. They are plain text: the page escapes them. */
-export interface Texts {
+export interface Texts extends Readonly<Record<`${Message}${'Title' | 'Text'}`, string>> {
   readonly direction: 'ltr' | 'rtl';
-  readonly blocked: Message;
-  /** The settings of the visitor make no difference. */
-  readonly blockedByLaw: Message;
-  readonly blockedForEverybody: Message;
-  readonly notBlocked: Message;
-  readonly noName: Message;
-  readonly notReady: Message;
   readonly reasonLabel: string;
-  readonly reason: {
-    /** A colon and its name follow, if the catalogue has one. */
-    readonly category: string;
-    readonly application: string;
-    readonly list: string;
-    /** A block that ends by itself. */
-    readonly grant: string;
-    readonly allowListOnly: string;
-  };
+  /** A colon and the name of the category or application follow, if the catalogue has one. */
+  readonly reasonCategory: string;
+  readonly reasonApplication: string;
+  readonly reasonList: string;
+  /** A block that ends by itself. */
+  readonly reasonGrant: string;
+  readonly reasonAllowListOnly: string;
   /** Label of who has ordered a block, and of how that authority refers to it. */
   readonly authorityLabel: string;
   readonly referenceLabel: string;

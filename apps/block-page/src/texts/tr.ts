@@ -2,45 +2,31 @@ import type { Texts } from './texts.js';
 
 export const tr: Texts = {
   direction: 'ltr',
-  blocked: {
-    title: 'Bu site engellendi',
-    text: 'Bu siteyi, bu internet bağlantısı için kendi filtre ayarlarınız engelliyor.',
-  },
-  blockedByLaw: {
-    title: 'Bu site yasa gereği engellendi',
-    text:
-      'İnternet sağlayıcınız bu siteyi tüm müşterileri için engellemek zorundadır. Filtre ' +
-      'ayarlarınız bunu değiştirmez.',
-  },
-  blockedForEverybody: {
-    title: 'Bu site herkes için engellendi',
-    text:
-      'İnternet sağlayıcınız bu siteyi tüm müşterileri için engelliyor. Filtre ayarlarınız ' +
-      'bunu değiştirmez.',
-  },
-  notBlocked: {
-    title: 'Bu site engellenmiyor',
-    text:
-      'Filtre ayarlarınız bu siteyi şu anda engellemiyor. Siteye az önce izin verildiyse ' +
-      'cihazınız eski yanıtı hâlâ hatırlıyor olabilir. Bir dakika bekleyin, sonra yeniden ' +
-      'deneyin.',
-  },
-  noName: {
-    title: 'Bu, engellenen siteler için gösterilen sayfadır',
-    text: 'Bu sayfayı, filtre ayarlarınızın engellediği bir sitenin yerine görüyorsunuz.',
-  },
-  notReady: {
-    title: 'Bu hizmet başlatılıyor',
-    text: 'Ayarlarınızı henüz bilmiyor. Lütfen bir dakika sonra yeniden deneyin.',
-  },
+  blockedTitle: 'Bu site engellendi',
+  blockedText: 'Bu siteyi, bu internet bağlantısı için kendi filtre ayarlarınız engelliyor.',
+  blockedByLawTitle: 'Bu site yasa gereği engellendi',
+  blockedByLawText:
+    'İnternet sağlayıcınız bu siteyi tüm müşterileri için engellemek zorundadır. Filtre ' +
+    'ayarlarınız bunu değiştirmez.',
+  blockedForEverybodyTitle: 'Bu site herkes için engellendi',
+  blockedForEverybodyText:
+    'İnternet sağlayıcınız bu siteyi tüm müşterileri için engelliyor. Filtre ayarlarınız ' +
+    'bunu değiştirmez.',
+  notBlockedTitle: 'Bu site engellenmiyor',
+  notBlockedText:
+    'Filtre ayarlarınız bu siteyi şu anda engellemiyor. Siteye az önce izin verildiyse ' +
+    'cihazınız eski yanıtı hâlâ hatırlıyor olabilir. Bir dakika bekleyin, sonra yeniden ' +
+    'deneyin.',
+  noNameTitle: 'Bu, engellenen siteler için gösterilen sayfadır',
+  noNameText: 'Bu sayfayı, filtre ayarlarınızın engellediği bir sitenin yerine görüyorsunuz.',
+  notReadyTitle: 'Bu hizmet başlatılıyor',
+  notReadyText: 'Ayarlarınızı henüz bilmiyor. Lütfen bir dakika sonra yeniden deneyin.',
   reasonLabel: 'Neden',
-  reason: {
-    category: 'Engellenen kategori',
-    application: 'Engellenen uygulama',
-    list: 'Engellenen siteler listeniz',
-    grant: 'Geçici engel',
-    allowListOnly: 'Yalnızca izin verdiğiniz siteler açılabilir',
-  },
+  reasonCategory: 'Engellenen kategori',
+  reasonApplication: 'Engellenen uygulama',
+  reasonList: 'Engellenen siteler listeniz',
+  reasonGrant: 'Geçici engel',
+  reasonAllowListOnly: 'Yalnızca izin verdiğiniz siteler açılabilir',
   authorityLabel: 'Kararı veren kurum',
   referenceLabel: 'Karar numarası',
   leadsToLabel: 'Yönlendirdiği ad',

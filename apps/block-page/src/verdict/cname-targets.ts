@@ -53,16 +53,20 @@ export class CnameTargets {
     if (this.lookups >= MAX_LOOKUPS || own >= LOOKUPS_PER_SUBSCRIBER) return;
     this.lookups++;
     this.lookupsOf.set(subscriber, own + 1);
-    const deadlineMs = performance.now() + LOOKUP_TIMEOUT_MS;
+    const done = new AbortController();
+    // With several servers the resolver's own timeout is longer.
+    const options = { signal: done.signal, ref: false };
+    const silence = sleep(LOOKUP_TIMEOUT_MS, null, options).catch(() => null);
     try {
       let next = name;
       for (let i = 0; i < MAX_TARGETS; i++) {
-        const target = await this.targetOf(next, deadlineMs);
+        const target = await this.targetOf(next, silence);
         if (target === null) return;
         yield target;
         next = target;
       }
     } finally {
+      done.abort();
       this.lookups--;
       const left = (this.lookupsOf.get(subscriber) ?? 1) - 1;
       if (left > 0) this.lookupsOf.set(subscriber, left);
@@ -74,30 +78,16 @@ export class CnameTargets {
     this.resolver.cancel();
   }
 
-  private async targetOf(name: string, deadlineMs: number): Promise<string | null> {
-    const done = new AbortController();
-    // With several servers the resolver's own timeout is longer.
-    const silence = sleep(Math.max(0, deadlineMs - performance.now()), null, {
-      signal: done.signal,
-      ref: false,
-    }).catch(() => null);
-    const answer = this.resolver.resolveCname(name).catch((error: unknown) => {
-      // No such record or no answer: the chain ends here.
-      if (isDnsError(error)) return [];
-      throw error;
-    });
+  private async targetOf(name: string, silence: Promise<null>): Promise<string | null> {
     try {
-      const target = (await Promise.race([answer, silence]))?.[0];
-      return target === undefined ? null : normaliseDomain(target);
+      const targets = await Promise.race([this.resolver.resolveCname(name), silence]);
+      return targets === null || targets.length === 0 ? null : normaliseDomain(targets[0]);
     } catch (error) {
-      if (error instanceof DomainError) return null;
+      // No such record, no answer, or no domain: the chain ends here.
+      const isExpected =
+        error instanceof DomainError || (error as NodeJS.ErrnoException).syscall === 'queryCname';
+      if (isExpected) return null;
       throw error;
-    } finally {
-      done.abort();
     }
   }
-}
-
-function isDnsError(error: unknown): boolean {
-  return error instanceof Error && (error as NodeJS.ErrnoException).syscall === 'queryCname';
 }
