@@ -3,22 +3,24 @@ import {
   type AddressWords,
   type LineOutput,
   type Logger,
+  parseCidrs,
   standardOutput,
   stopInTurn,
   type UpstreamEndpoint,
 } from '@weir/ops';
 import { loadSystemCalls } from '@weir/udp-batch';
 import { randomInt, randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AnswerCache } from './cache/answer-cache.js';
 import { createCacheMemory } from './cache/cache-memory.js';
 import { BatchClocks, type BatchTurn, type SetTimes, withTimes } from './clocks.js';
 import type { DnsConfiguration } from './configuration.js';
+import { MAX_THREADS } from './configuration/listener-variables.js';
 import { createForwarder, type ForwardingLimits } from './create-forwarder.js';
-import { createLanes, laneCount } from './create-lanes.js';
 import { Dnstap } from './dnstap/dnstap.js';
 import { createSender, type FrameSender } from './dnstap/frame-sender.js';
-import type { Lanes } from './lanes/lanes.js';
+import { Lanes } from './lanes/lanes.js';
 import { OperatorFiles } from './operator-files.js';
 import { ClientLimits } from './limits/client-limits.js';
 import { ServerCookies } from './limits/server-cookies.js';
@@ -45,6 +47,11 @@ const QUERY_LOG_BYTES = MEBIBYTE / 2;
 function cookieSecrets(given: readonly string[] | undefined): HashKey[] {
   const secrets = given ?? [randomBytes(16).toString('hex')];
   return secrets.map(parseHashKey);
+}
+
+/** How many lanes there are. By default one for each core but one, which is for the main thread. */
+export function laneCount({ RESOLVER_THREADS: wanted }: DnsConfiguration): number {
+  return wanted ?? Math.min(MAX_THREADS, Math.max(1, availableParallelism() - 1));
 }
 
 export interface DnsServiceOptions {
@@ -196,18 +203,26 @@ export class DnsService {
       ),
     });
     this.createLanes = () =>
-      createLanes(configuration, {
-        ...{ calls, readers: options.readers },
-        ...{ hashKey, subscriberSalt, limits, profileRows, times },
-        ...{ upstreams: options.upstreams, forwarding: options.forwarding },
-        ...{ isReady, onDefect, log },
+      new Lanes({
+        ...{ calls, readers: options.readers, isReady, onDefect, log },
         onLines: (lines, count) => this.queryLog?.writeLines(lines, count),
-        cookieSecrets: secrets,
-        cache: memory,
         sockets: this.listeners.laneSockets,
         files: () => this.files.forLanes,
         checkMs: options.laneCheckMs,
         parks: options.parksLanes,
+        task: {
+          ...{ configuration, hashKey, subscriberSalt, times },
+          ...{ upstreams: options.upstreams, forwarding: options.forwarding },
+          cookieSecrets: secrets,
+          cache: memory,
+          limits: limits.memory,
+          profileRows: profileRows && {
+            capacity: profileRows.capacity,
+            memory: profileRows.memory,
+          },
+          clock: { hrtimeNs: process.hrtime.bigint(), monotonicMs: elapsedMs() },
+          loadBalancers: configuration.DNS_PROXY_PROTOCOL_FROM ?? parseCidrs([]),
+        },
       });
   }
 

@@ -19,7 +19,8 @@ import {
   readControlFrame,
   writeControlFrame,
 } from '../dnstap/frame-sender.js';
-import { LogCounts } from '../metrics/log-counts.js';
+import { named } from '../metrics/forwarding-counts.js';
+import { LogCount, LogCounts } from '../metrics/log-counts.js';
 import { a } from '../query/testing/records.js';
 import { askOneTcp, askUdp } from '../testing/client.js';
 import { serveByLanes, udpClients } from '../testing/lane-service.js';
@@ -217,17 +218,17 @@ async function listen(path: string): Promise<{ server: Server; sockets: Socket[]
 }
 
 function openSender(path: string) {
-  const counts = new LogCounts();
+  const numbers = new Float64Array(LogCounts.size);
   const sender = new FrameSender({
     receiver: { path },
     log,
-    counts,
+    counts: new LogCounts(numbers),
     capacityBytes: 64 * 1024,
     retryMs: 1,
   });
   sender.open();
   onTestFinished(() => sender.close());
-  return { sender, counts };
+  return { sender, counts: () => named(LogCount, numbers) };
 }
 
 describe('FrameSender', () => {
@@ -235,34 +236,34 @@ describe('FrameSender', () => {
     const path = join(folder(), 'socket');
     const { sockets } = await listen(path);
     const { sender, counts } = openSender(path);
-    await expect.poll(() => counts.connections).toBe(1);
+    await expect.poll(() => counts().connections).toBe(1);
     const frame = new Uint8Array(1000);
     let asked = 0;
-    for (; counts.lostFrames < 100 && asked < 1_000_000; asked++) {
+    for (; counts().lostFrames < 100 && asked < 1_000_000; asked++) {
       sender.send(frame, frame.length);
       if (asked % 50 === 0) await nextTurn();
     }
-    expect(counts.lostFrames).toBe(100);
-    expect(counts.sentFrames + counts.lostFrames).toBe(asked);
+    expect(counts().lostFrames).toBe(100);
+    expect(counts().sentFrames + counts().lostFrames).toBe(asked);
     let bytes = 0;
     sockets[0].on('data', (data: Buffer) => (bytes += data.length));
     sockets[0].resume();
     const startBytes = writeControlFrame(Control.start, DNSTAP_CONTENT).length;
-    await expect.poll(() => bytes).toBe(startBytes + counts.sentFrames * (4 + frame.length));
+    await expect.poll(() => bytes).toBe(startBytes + counts().sentFrames * (4 + frame.length));
   });
 
   it('connects again after the receiver was away, and counts what is lost meanwhile', async () => {
     const path = join(folder(), 'socket');
     const { sender, counts } = openSender(path);
     sender.send(new Uint8Array(1), 1);
-    expect(counts).toMatchObject({ sentFrames: 0, lostFrames: 1 });
+    expect(counts()).toMatchObject({ sentFrames: 0, lostFrames: 1 });
     const { sockets } = await listen(path);
-    await expect.poll(() => counts.connections).toBe(1);
+    await expect.poll(() => counts().connections).toBe(1);
     sockets[0].destroy();
     await expect.poll(() => sockets.length).toBe(2);
-    await expect.poll(() => counts.connections).toBe(1);
+    await expect.poll(() => counts().connections).toBe(1);
     sender.send(new Uint8Array(1), 1);
-    expect(counts).toMatchObject({ sentFrames: 1, lostFrames: 1 });
+    expect(counts()).toMatchObject({ sentFrames: 1, lostFrames: 1 });
   });
 
   it.each([
@@ -284,7 +285,7 @@ describe('FrameSender', () => {
     });
     const { counts } = openSender(path);
     await expect.poll(() => attempts).toBeGreaterThan(2);
-    expect(counts.connections).toBe(0);
+    expect(counts().connections).toBe(0);
   });
 });
 

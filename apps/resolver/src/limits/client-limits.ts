@@ -25,7 +25,7 @@ export interface ClientLimitsOptions {
   readonly nowSeconds: () => number;
   /** Of the limits of another thread, which then hold for both together. */
   readonly memory?: LimitsMemory;
-  /** Where it counts, see `LimitCounts`. */
+  /** Where it counts, see `LimitCount`. */
   readonly counts?: Float64Array;
 }
 
@@ -34,25 +34,14 @@ export type LimitsMemory = Readonly<
   Record<'queries' | 'errors' | 'handshakes' | 'bytes', SharedArrayBuffer>
 >;
 
-const SLIPS = 0;
-const TRUNCATIONS = 1;
-
 /** What the limits of one thread, or of several, have done. */
-export class LimitCounts {
-  static readonly size = 2;
-
-  constructor(readonly counts: Float64Array = new Float64Array(LimitCounts.size)) {}
-
+export const LimitCount = {
   /** How often `allowsSlip` returned true. */
-  get slips(): number {
-    return this.counts[SLIPS];
-  }
-
+  slips: 0,
   /** How often `exceedsByteRate` returned true. */
-  get truncations(): number {
-    return this.counts[TRUNCATIONS];
-  }
-}
+  truncations: 1,
+} as const;
+export const LIMIT_COUNTS = 2;
 
 /** Rate limits for each subscriber. Allocates nothing. */
 export class ClientLimits {
@@ -65,7 +54,7 @@ export class ClientLimits {
   private untilSlip = SLIP;
 
   constructor(private readonly options: ClientLimitsOptions) {
-    this.counts = options.counts ?? new Float64Array(LimitCounts.size);
+    this.counts = options.counts ?? new Float64Array(LIMIT_COUNTS);
     this.queries = new RateTable(SLOTS, options.memory?.queries);
     this.errors = new RateTable(SLOTS, options.memory?.errors);
     this.handshakes = new RateTable(SLOTS, options.memory?.handshakes);
@@ -100,7 +89,7 @@ export class ClientLimits {
   exceedsByteRate(client: Client, queryBytes: number, answerBytes: number): boolean {
     if (answerBytes <= queryBytes * MAX_AMPLIFICATION) return false;
     const isOver = this.exceeds(this.bytes, client, this.options.bytesPerSecond, answerBytes);
-    if (isOver) this.counts[TRUNCATIONS]++;
+    if (isOver) this.counts[LimitCount.truncations]++;
     return isOver;
   }
 
@@ -108,7 +97,7 @@ export class ClientLimits {
   allowsSlip(): boolean {
     if (--this.untilSlip > 0) return false;
     this.untilSlip = SLIP;
-    this.counts[SLIPS]++;
+    this.counts[LimitCount.slips]++;
     return true;
   }
 

@@ -88,11 +88,11 @@ export type ForwardingTotals = Readonly<Record<keyof typeof ForwardingCount, num
 
 /** What the forwarders of all threads have counted together. All have the same upstreams. */
 export function forwardingTotals(threads: readonly ForwardingCounts[]): ForwardingTotals {
-  const own = threads.map((counts) => counts.own);
+  const own = sumOf(threads.map((counts) => counts.own));
   const upstreams = threads[0].upstreams.map((_, i) =>
     upstreamTotals(threads.map((counts) => counts.upstreams[i])),
   );
-  return { ...totalsOf(ForwardingCount, own), upstreams };
+  return { ...named(ForwardingCount, own), upstreams };
 }
 
 /**
@@ -100,28 +100,23 @@ export function forwardingTotals(threads: readonly ForwardingCounts[]): Forwardi
  * for which it is down.
  */
 export function upstreamTotals(threads: readonly Float64Array[]): UpstreamTotals {
-  return {
-    ...totalsOf(UpstreamCount, threads),
-    latencyMs: meanLatencyMs(threads),
-    errorsByRcode: Array.from({ length: RCODES }, (_, rcode) =>
-      totalAt(threads, ERRORS_BY_RCODE + rcode),
-    ),
-  };
+  const sum = sumOf(threads);
+  const errorsByRcode = [...sum.subarray(ERRORS_BY_RCODE)];
+  return { ...named(UpstreamCount, sum), latencyMs: meanLatencyMs(threads), errorsByRcode };
 }
 
-function totalsOf<Name extends string>(
+/** The sum over threads, position by position. */
+export function sumOf(threads: readonly Float64Array[]): Float64Array {
+  return threads[0].map((_, at) => threads.reduce((sum, counts) => sum + counts[at], 0));
+}
+
+/** Counts by the names of their positions. */
+export function named<Name extends string>(
   positions: Readonly<Record<Name, number>>,
-  threads: readonly Float64Array[],
+  counts: Float64Array,
 ): Record<Name, number> {
-  const totals = Object.entries<number>(positions).map(([name, at]) => [
-    name,
-    totalAt(threads, at),
-  ]);
-  return Object.fromEntries(totals) as Record<Name, number>;
-}
-
-function totalAt(threads: readonly Float64Array[], at: number): number {
-  return threads.reduce((sum, counts) => sum + counts[at], 0);
+  const entries = Object.entries<number>(positions).map(([name, at]) => [name, counts[at]]);
+  return Object.fromEntries(entries) as Record<Name, number>;
 }
 
 function meanLatencyMs(threads: readonly Float64Array[]): number {

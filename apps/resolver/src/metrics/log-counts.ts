@@ -21,24 +21,4 @@ export class LogCounts {
   count(what: LogCount, times = 1): void {
     this.counts[what] += times;
   }
-
-  get writtenLines(): number {
-    return this.counts[LogCount.writtenLines];
-  }
-
-  get lostLines(): number {
-    return this.counts[LogCount.lostLines];
-  }
-
-  get sentFrames(): number {
-    return this.counts[LogCount.sentFrames];
-  }
-
-  get lostFrames(): number {
-    return this.counts[LogCount.lostFrames];
-  }
-
-  get connections(): number {
-    return this.counts[LogCount.connections];
-  }
 }

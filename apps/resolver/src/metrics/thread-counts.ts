@@ -1,6 +1,12 @@
-import { LimitCounts } from '../limits/client-limits.js';
-import { ForwardingCounts, forwardingTotals, type ForwardingTotals } from './forwarding-counts.js';
-import { LogCounts } from './log-counts.js';
+import { LIMIT_COUNTS, LimitCount } from '../limits/client-limits.js';
+import {
+  ForwardingCounts,
+  forwardingTotals,
+  type ForwardingTotals,
+  named,
+  sumOf,
+} from './forwarding-counts.js';
+import { LogCount, LogCounts } from './log-counts.js';
 import { LatencyHistogram } from './query-timer.js';
 import { ProfileCounters, type ProfileRows } from './profile-counters.js';
 import { QueryCounters } from './query-counters.js';
@@ -22,7 +28,7 @@ export function createThreadCounts(profiles: number, upstreams: number): ThreadC
   return {
     queries: sharedNumbers(QueryCounters.size),
     latencies: sharedNumbers(LatencyHistogram.size),
-    limits: sharedNumbers(LimitCounts.size),
+    limits: sharedNumbers(LIMIT_COUNTS),
     profiles: sharedNumbers(profiles === 0 ? 0 : ProfileCounters.sizeFor(profiles)),
     forwarding: sharedNumbers(ForwardingCounts.sizeFor(upstreams)),
     logs: sharedNumbers(LogCounts.size),
@@ -61,8 +67,8 @@ export class CountsOfAll {
     return new LatencyHistogram(this.sum('latencies'));
   }
 
-  get limits(): LimitCounts {
-    return new LimitCounts(this.sum('limits'));
+  get limits(): Record<keyof typeof LimitCount, number> {
+    return named(LimitCount, this.sum('limits'));
   }
 
   get profiles(): ProfileCounters | null {
@@ -73,15 +79,12 @@ export class CountsOfAll {
     return forwardingTotals(this.threads().map((one) => new ForwardingCounts(one.forwarding)));
   }
 
-  get logs(): LogCounts {
-    return new LogCounts(this.sum('logs'));
+  get logs(): Record<keyof typeof LogCount, number> {
+    return named(LogCount, this.sum('logs'));
   }
 
   private sum(kind: keyof ThreadCounts): Float64Array {
-    const all = this.threads().map((counts) => counts[kind]);
-    const sum = new Float64Array(all[0].length);
-    for (const one of all) for (let i = 0; i < sum.length; i++) sum[i] += one[i];
-    return sum;
+    return sumOf(this.threads().map((counts) => counts[kind]));
   }
 }
 
