@@ -48,6 +48,16 @@ export function normaliseDomain(presentationName: string): string {
   return name;
 }
 
+/** The normal form of a domain, or null where `normaliseDomain` throws. */
+export function domainOrNull(presentationName: string): string | null {
+  try {
+    return normaliseDomain(presentationName);
+  } catch (error) {
+    if (error instanceof DomainError) return null;
+    throw error;
+  }
+}
+
 function toAscii(text: string): string {
   if (ASCII.test(text)) return text;
   if (ASCII_OUTSIDE_NAMES.test(text)) throw badCharacter();

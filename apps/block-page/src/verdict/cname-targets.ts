@@ -1,5 +1,5 @@
 import type { ClientAddress, SubscriberKey } from '@weir/clients';
-import { DomainError, normaliseDomain } from '@weir/dns-name';
+import { domainOrNull } from '@weir/dns-name';
 import { type Endpoint, type Logger, showUpstream, type UpstreamEndpoint } from '@weir/ops';
 import { Resolver } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -81,12 +81,10 @@ export class CnameTargets {
   private async targetOf(name: string, silence: Promise<null>): Promise<string | null> {
     try {
       const targets = await Promise.race([this.resolver.resolveCname(name), silence]);
-      return targets === null || targets.length === 0 ? null : normaliseDomain(targets[0]);
+      return targets === null || targets.length === 0 ? null : domainOrNull(targets[0]);
     } catch (error) {
-      // No such record, no answer, or no domain: the chain ends here.
-      const isExpected =
-        error instanceof DomainError || (error as NodeJS.ErrnoException).syscall === 'queryCname';
-      if (isExpected) return null;
+      // No such record, or no answer: the chain ends here.
+      if ((error as NodeJS.ErrnoException).syscall === 'queryCname') return null;
       throw error;
     }
   }

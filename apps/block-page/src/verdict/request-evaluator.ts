@@ -1,11 +1,5 @@
 import { type ClientAddress, type IncidentSeal, UNKNOWN_PORT } from '@weir/clients';
-import {
-  type HashKey,
-  SuffixHashes,
-  toWireName,
-  DomainError,
-  normaliseDomain,
-} from '@weir/dns-name';
+import { domainOrNull, type HashKey, SuffixHashes, toWireName } from '@weir/dns-name';
 import { formatName } from '@weir/dns-wire';
 import {
   Decision,
@@ -39,13 +33,7 @@ export function requestedName(target: string, host: string | undefined): string 
   const authority = /^https?:\/\/([^/?#]*)/i.exec(target)?.[1] ?? host ?? '';
   // Node decodes headers as Latin-1, but some programs send UTF-8.
   const name = Buffer.from(authority.replace(/:\d{0,5}$/, ''), 'latin1').toString();
-  if (name.length > MAX_HOST_LENGTH || isIP(name) !== 0) return null;
-  try {
-    return normaliseDomain(name);
-  } catch (error) {
-    if (error instanceof DomainError) return null;
-    throw error;
-  }
+  return name.length > MAX_HOST_LENGTH || isIP(name) !== 0 ? null : domainOrNull(name);
 }
 
 const MINUTE_MS = 60_000;

@@ -1,5 +1,5 @@
 import { integer, listenAddressList, optional, port, text } from '@weir/ops';
-import { domain, resolverName, serverId } from './value-kinds.js';
+import { domain, printable, serverId } from './value-kinds.js';
 
 const MAX_HOSTS = 16;
 export const MAX_THREADS = 64;
@@ -69,7 +69,7 @@ export const LISTENER_VARIABLES = {
     port({ description: 'The same for DNS over HTTPS, where that is not DNS_HTTPS_PORT.' }),
   ),
   RESOLVER_NAME: optional(
-    resolverName({
+    printable(100, {
       description:
         'Name of this resolver for the control plane. It stays the same over a restart, and no other resolver that ' +
         'runs has it: one that was killed and is back under its name counts once in X-Config-Applied. Two that claim ' +

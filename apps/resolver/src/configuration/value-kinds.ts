@@ -1,4 +1,4 @@
-import { DomainError, normaliseDomain } from '@weir/dns-name';
+import { domainOrNull } from '@weir/dns-name';
 import {
   defineVariable,
   text,
@@ -10,12 +10,9 @@ import { hostname } from 'node:os';
 
 export function domain(options: VariableOptions): Variable<string> {
   const parse = (name: string): string => {
-    try {
-      return normaliseDomain(name);
-    } catch (error) {
-      if (!(error instanceof DomainError)) throw error;
-      throw new VariableFault();
-    }
+    const normal = domainOrNull(name);
+    if (normal === null) throw new VariableFault();
+    return normal;
   };
   return { ...text('a domain name such as dns.example.net', options), parse };
 }
@@ -50,19 +47,20 @@ export function receiver(options: VariableOptions): Variable<ReceiverEndpoint> {
   return defineVariable(options, 'unix:/path or tcp://host:port', valueSchema, parse);
 }
 
-export function resolverName(options: VariableOptions): Variable<string> {
+/** @param read what the value stands for */
+export function printable(
+  longest: number,
+  options: VariableOptions,
+  read = (value: string): string => value,
+): Variable<string> {
   const parse = (value: string): string => {
-    if (!/^[!-~]{1,100}$/.test(value)) throw new VariableFault();
-    return value;
+    const name = read(value);
+    if (name.length > longest || !/^[!-~]+$/.test(name)) throw new VariableFault();
+    return name;
   };
-  return { ...text('1 to 100 printable ASCII characters without spaces', options), parse };
+  return { ...text(`1 to ${longest} printable ASCII characters without spaces`, options), parse };
 }
 
-export function serverId(options: VariableOptions): Variable<string> {
-  const parse = (value: string): string => {
-    const id = value === 'hostname' ? hostname() : value;
-    if (!/^[!-~]{1,63}$/.test(id)) throw new VariableFault();
-    return id;
-  };
-  return { ...text('1 to 63 printable ASCII characters without spaces', options), parse };
-}
+/** The word `hostname` stands for the name of the machine. */
+export const serverId = (options: VariableOptions): Variable<string> =>
+  printable(63, options, (value) => (value === 'hostname' ? hostname() : value));

@@ -1,10 +1,10 @@
-import { DomainError, normaliseDomain, toWireName } from '@weir/dns-name';
+import { domainOrNull, toWireName } from '@weir/dns-name';
 import { parseName } from '@weir/dns-wire';
 import type { Logger } from '@weir/ops';
 import { type OpsCall, OpsCallError } from '@weir/ops/metrics';
 import { setImmediate } from 'node:timers/promises';
 import type { AnswerCache } from '../cache/answer-cache.js';
-import { NameRange } from '../query/name-range.js';
+import { NameRange, type NameRangeOptions } from '../query/name-range.js';
 
 interface FlushCallOptions {
   readonly cache: AnswerCache;
@@ -42,10 +42,7 @@ export function flushCall({ cache, hasNxDomainCut, log }: FlushCallOptions): Ops
   return { method: 'POST', run };
 }
 
-interface FlushRequest {
-  readonly name: Uint8Array;
-  readonly isBelowIncluded: boolean;
-}
+type FlushRequest = Omit<NameRangeOptions, 'hasNxDomainCut'>;
 
 function readRequest(body: unknown): 'all' | FlushRequest {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw wrongBody();
@@ -59,18 +56,11 @@ function readRequest(body: unknown): 'all' | FlushRequest {
 
 /** As the query log shows it, or as a person writes it. */
 function readName(text: string): Uint8Array {
-  const name = parseName(text) ?? internationalName(text);
-  if (name === null) throw new OpsCallError('name must be a domain name, such as example.com');
-  return name;
-}
-
-function internationalName(text: string): Uint8Array | null {
-  try {
-    return toWireName(normaliseDomain(text));
-  } catch (error) {
-    if (error instanceof DomainError) return null;
-    throw error;
-  }
+  const name = parseName(text);
+  if (name !== null) return name;
+  const international = domainOrNull(text);
+  if (international !== null) return toWireName(international);
+  throw new OpsCallError('name must be a domain name, such as example.com');
 }
 
 function wrongBody(): OpsCallError {
