@@ -4,15 +4,12 @@ import { parseHashKey } from '@weir/dns-name';
 import type { Logger } from '@weir/ops';
 import { showUpstream, type UpstreamEndpoint } from '@weir/ops/endpoint';
 import { StartError } from '@weir/ops/start-error';
-import type { SocketPoller, SystemCalls } from '@weir/udp-batch';
 import { randomBytes, X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
-import type { BatchTurn } from './clocks.js';
 import type { SentConfiguration } from './configuration.js';
 import {
   DEFAULT_CAPACITY,
   DEFAULT_WAITING_CAPACITY,
-  type ForwardEvents,
   Forwarder,
   type ForwarderOptions,
 } from './upstream/forwarder.js';
@@ -57,23 +54,16 @@ export type ForwardingLimits = Pick<
   'attemptTimeoutMs' | 'queryTimeoutMs' | 'capacity' | 'waitingCapacity'
 >;
 
-interface ForwarderParts {
-  readonly calls: SystemCalls;
-  readonly upstreams: readonly UpstreamEndpoint[];
+interface ForwarderParts extends Pick<
+  ForwarderOptions,
+  'calls' | 'upstreams' | 'events' | 'counts' | 'generation' | 'turn' | 'nowMs' | 'poller'
+> {
   readonly forwarding: ForwardingLimits | undefined;
-  readonly events: ForwardEvents;
-  /** Where it counts, see `ForwardingCounts`. */
-  readonly counts: Float64Array;
-  readonly generation: () => number;
   readonly subscriber: SubscriberKey;
   /** An upstream that was down answers again. */
   readonly onRecovered: () => void;
-  readonly turn: BatchTurn;
-  readonly nowMs: () => number;
   /** How many threads have a forwarder. */
   readonly threads: number;
-  /** See `AttemptOptions`. */
-  readonly poller?: SocketPoller;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
@@ -82,20 +72,16 @@ export function createForwarder(
   configuration: SentConfiguration,
   parts: ForwarderParts,
 ): Forwarder {
-  const { calls, upstreams, forwarding, events, counts, subscriber, onRecovered, log } = parts;
+  const { forwarding, subscriber, onRecovered, threads, log, ...others } = parts;
+  const { upstreams } = others;
   return new Forwarder({
-    capacity: capacityOf(DEFAULT_CAPACITY, parts.threads),
-    waitingCapacity: capacityOf(DEFAULT_WAITING_CAPACITY, parts.threads),
+    ...others,
+    capacity: capacityOf(DEFAULT_CAPACITY, threads),
+    waitingCapacity: capacityOf(DEFAULT_WAITING_CAPACITY, threads),
     ...forwarding,
-    upstreams,
     hasCookies: configuration.UPSTREAM_COOKIES,
     adTrusted: findAdTrusted(upstreams, configuration.UPSTREAM_TRUST_AD ?? []),
-    calls,
-    poller: parts.poller,
-    portsPerUpstream: upstreamPorts(configuration, parts.threads, upstreams.length, log),
-    ...{ events, counts, generation: parts.generation },
-    turn: parts.turn,
-    nowMs: parts.nowMs,
+    portsPerUpstream: upstreamPorts(configuration, threads, upstreams.length, log),
     staleAfterMs: configuration.CACHE_STALE_AFTER_MS,
     share: {
       subscriber,

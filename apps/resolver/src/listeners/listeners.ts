@@ -29,7 +29,6 @@ export interface ListenersOptions {
   readonly subscriber: SubscriberKey;
   readonly limits: ClientLimits;
   readonly allowedClients: Pick<CidrSet, 'has'>;
-  /** How many lanes take UDP. */
   readonly laneCount: number;
   readonly calls: SystemCalls;
   /** Monotonic clock for idle connections, in milliseconds. */

@@ -76,7 +76,6 @@ export class StreamListener extends TCPServer {
     for (const connection of this.open.values()) connection.drain();
   }
 
-  /** Closes all connections. */
   stop(): void {
     this.drain();
     clearInterval(this.timer);

@@ -33,16 +33,11 @@ import {
 } from '../query/exchange.js';
 import { OwnQuestion, type Question } from '../query/question.js';
 import type { ReadPolicy } from '../shared-policy/read-policy.js';
-import type { ForwardEvents } from '../upstream/forwarder.js';
+import type { Forwarder, ForwardEvents } from '../upstream/forwarder.js';
 import type { RebindingProtection } from './rebinding-protection.js';
 import { ExtendedErrors, Replies, type RepliesOptions } from './replies.js';
 
-/** What the query path needs of `Forwarder`. */
-export interface UpstreamAccess {
-  isStaleDue(question: Question): boolean;
-  forward(exchange: Exchange, question: Question): ForwardResult;
-  refresh(exchange: Exchange, question: Question): boolean;
-}
+type UpstreamAccess = Pick<Forwarder, 'isStaleDue' | 'forward' | 'refresh'>;
 
 export interface QueryPathOptions extends Omit<RepliesOptions, 'timer'> {
   /** The policy stays as it is from `enter` to `leave`. The path calls them for each query and each response. */
@@ -77,7 +72,6 @@ export class QueryPath implements QueryHandler, ForwardEvents {
   private readonly replies: Replies;
   private readonly localAnswers = new LocalAnswers();
   private readonly targetQuestion = new OwnQuestion();
-  /** What was decided about the current query. */
   private readonly decided: DecidedQuery;
 
   constructor(private readonly options: QueryPathOptions) {

@@ -14,6 +14,9 @@ export const MAX_QUERY_BYTES = 4096;
 /** Largest accepted headers of a request. A query in a URI has at most 5,462 characters. */
 export const MAX_HEADER_BYTES = 8_192;
 
+/** From the headers of a request until its answer has left. */
+export const REQUEST_MS = 10_000;
+
 /** Room for a query of ordinary size. A larger body gets twice the room, again and again. */
 const FIRST_BODY_BYTES = 512;
 
@@ -138,7 +141,6 @@ export abstract class DohReply implements ReplyPath {
   /** Answers with status 200. The bytes are copied. */
   protected abstract respond(answer: Uint8Array, maxAgeSeconds: number): void;
 
-  /** Answers with an HTTP error. */
   abstract fail(status: number): void;
 
   maxAnswerBytes(): number {

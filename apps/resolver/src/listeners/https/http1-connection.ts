@@ -9,13 +9,13 @@ import {
   errorHeaders,
   MAX_HEADER_BYTES,
   readRequest,
+  REQUEST_MS,
   RequestBody,
 } from './doh.js';
 
 // An import of node:http loads what belongs to `fetch` too: 7 MB of memory in each thread (Node 26).
 const { createServer } = process.getBuiltinModule('node:http');
 
-/** The result of reading a body. */
 export type Body = { readonly bytes: Buffer } | 'too large' | 'broken off';
 
 /**
@@ -44,8 +44,6 @@ export function readBody(
 
 /** Pipelined requests of one connection. One more is refused. */
 const MAX_PENDING = 64;
-/** From the headers of a request until its answer has left. */
-const REQUEST_MS = 10_000;
 /** Memory of an open request beside its headers and its body, about. */
 const REQUEST_BYTES = 4_096;
 /** Memory of the headers of an answer, about. */
@@ -102,7 +100,6 @@ export class Http1Connection {
     this.https.socket.destroy();
   }
 
-  /** Handles one request. */
   take(request: IncomingMessage, response: ServerResponse): void {
     this.pending++;
     const reply = new Http1Reply(this.https, this, request, response);

@@ -1,7 +1,7 @@
 import type { ClientAddress } from '@weir/clients';
 import type { Input, InputTurns } from '../../input-turns.js';
 import { TickWriter } from '../../tick-writer.js';
-import { type DohConnection, MAX_HEADER_BYTES, readRequest } from '../doh.js';
+import { type DohConnection, MAX_HEADER_BYTES, readRequest, REQUEST_MS } from '../doh.js';
 import {
   FrameReader,
   FrameWriter,
@@ -16,18 +16,15 @@ import {
   SETTING_BYTES,
 } from './frames.js';
 import { HpackDecoder, MAX_BLOCK_BYTES, MAX_TABLE_BYTES } from './hpack.js';
-import { Http2Stream } from './http2-stream.js';
+import { Http2Stream, type SendAnswer } from './http2-stream.js';
 import { RequestFields } from './request-fields.js';
 
 /** Open requests of one connection; one more is refused. RFC 9113 §6.5.2 recommends at least so many. */
 const MAX_STREAMS = 100;
 /** So many first requests may be too many without a fault of the client: it may not know the limit yet. */
 const MAX_EARLY_REQUESTS = 1_000;
-/** From the headers of a request until its answer has left. */
-const REQUEST_MS = 10_000;
 /** Memory of an open request beside its headers, its body and its answer, about. */
 const STREAM_BYTES = 1_024;
-/** Frames of one header block. */
 const MAX_BLOCK_FRAMES = 8;
 /** Bytes of bodies that are read before the client is told that it may send this many more. */
 const WINDOW_STEP = INITIAL_WINDOW >> 1;
@@ -120,12 +117,7 @@ export class Http2Connection implements Input {
   }
 
   /** Answers a request, once. A client that has gone is no error. */
-  private readonly respond = (
-    stream: Http2Stream,
-    status: number,
-    headers: Readonly<Record<string, string>>,
-    body: Uint8Array,
-  ): void => {
+  private readonly respond: SendAnswer = (stream, status, headers, body) => {
     if (stream.isClosed) return;
     const isEmpty = body.length === 0;
     this.frames.headers(stream.id, status, headers, isEmpty);

@@ -1,9 +1,15 @@
 import type { QueryCounters } from '../../../metrics/query-counters.js';
 import { DohReply, answerHeaders, errorHeaders, RequestBody } from '../doh.js';
 
+export type SendAnswer = (
+  stream: Http2Stream,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: Uint8Array,
+) => void;
+
 const EMPTY: Buffer = Buffer.alloc(0);
 
-/** One request and the way back for its answer. */
 export class Http2Stream extends DohReply {
   /** The client has sent all of its request. */
   isComplete = false;
@@ -27,12 +33,7 @@ export class Http2Stream extends DohReply {
     readonly id: number,
     public window: number,
     counters: QueryCounters,
-    private readonly send: (
-      stream: Http2Stream,
-      status: number,
-      headers: Readonly<Record<string, string>>,
-      body: Uint8Array,
-    ) => void,
+    private readonly send: SendAnswer,
   ) {
     super(counters);
   }
