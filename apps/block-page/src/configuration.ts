@@ -27,7 +27,6 @@ const MAX_DATA_URI_LENGTH = 100_000;
 
 const IMAGE_DATA_URI = /^data:image\/(?:png|jpeg|gif|webp|svg\+xml)[;,][\x21-\x7e]*$/;
 
-/** Environment variables of a block page. */
 export const SCHEMA = {
   BLOCK_PAGE_HOST: address({
     description: 'Address of the page.',

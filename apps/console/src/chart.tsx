@@ -31,9 +31,7 @@ export function Chart({ label, names, data }: ChartProperties): JSX.Element {
     const scheme = matchMedia('(prefers-color-scheme: dark)');
     const redraw = (): void => plot.current?.redraw();
     scheme.addEventListener('change', redraw);
-    return () => {
-      scheme.removeEventListener('change', redraw);
-    };
+    return () => scheme.removeEventListener('change', redraw);
   }, []);
   useEffect(() => {
     const target = element.current;

@@ -57,7 +57,6 @@ export function Failure({ error, retry, messages }: FailureProperties): JSX.Elem
   );
 }
 
-/** Says where a change is in force. */
 export function InForce({ change }: { change: Applied | null }): JSX.Element {
   if (change === null) return <div role="status" />;
   const [reached, all] = change.applied.split('/');
@@ -114,7 +113,6 @@ interface FieldProperties {
   readonly onValue: (value: string) => void;
 }
 
-/** A text field with its label. */
 export function Field({
   label,
   hint,
@@ -153,7 +151,6 @@ interface ChoiceProperties<T extends string> {
   readonly onValue: (value: T) => void;
 }
 
-/** A list to choose one of, with its label. */
 export function Choice<T extends string>({
   label,
   value,
@@ -178,7 +175,6 @@ export function Choice<T extends string>({
 /** Does something once at a time. */
 export function useRun(run: () => Promise<void>): {
   readonly isRunning: boolean;
-  /** Why it has failed. */
   readonly error: unknown;
   readonly start: () => void;
 } {

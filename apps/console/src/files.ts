@@ -7,7 +7,6 @@ export function csvOf(rows: readonly (readonly (string | number | null)[])[]): s
   return rows.map((row) => `${row.map(cell).join(',')}\r\n`).join('');
 }
 
-/** Has the browser store a text as a file. */
 export function download(name: string, type: string, text: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([text], { type }));

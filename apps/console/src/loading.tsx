@@ -48,7 +48,6 @@ export function useLoad<T>(
   return { ...state, reload };
 }
 
-/** The names of the catalogue, by id. */
 export async function catalogueNames(signal: AbortSignal): Promise<{
   readonly categories: ReadonlyMap<number, string | undefined>;
   readonly applications: ReadonlyMap<number, string | undefined>;

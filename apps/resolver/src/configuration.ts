@@ -27,7 +27,6 @@ const DNS_SCHEMA = {
   ...OBSERVABILITY_VARIABLES,
 } as const;
 
-/** The environment variables of a resolver. */
 export const SCHEMA = {
   ...DNS_SCHEMA,
   ...FEED_VARIABLES,

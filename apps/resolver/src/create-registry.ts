@@ -13,7 +13,6 @@ import { readThread } from './threads/thread-watch.js';
 import type { Forwarder } from './upstream/forwarder.js';
 import { registerUpstreamMetrics } from './upstream/upstream-metrics.js';
 
-/** Registers the metrics of forwarding, and those of each upstream. */
 function registerForwarderMetrics(
   metrics: ReadMetrics,
   { upstreams }: Forwarder,

@@ -33,7 +33,6 @@ export interface OperatorFilesOptions {
   readonly hashKey: HashKey;
   /** Interval between checks of the files, in milliseconds. */
   readonly checkMs: number | undefined;
-  /** Called with what has changed. */
   readonly onChange: (files: LaneFiles) => void;
   readonly log: WatchedFilesLog;
 }

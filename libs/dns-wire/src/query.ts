@@ -121,7 +121,6 @@ export class Query {
   }
 }
 
-/** The supported EDNS version. */
 const EDNS_VERSION = 0;
 
 /**

@@ -47,7 +47,6 @@ export class Response {
   ttlCount = 0;
   /** INFO-CODE of the first Extended DNS Error, or `Ede.none`. */
   ede: number = Ede.none;
-  /** Whether it has an OPT record. */
   hasEdns = false;
   /** Offset of the cookies in the OPT record, after the length of the option; 0 without any. */
   cookieAt = 0;
@@ -142,7 +141,6 @@ export function fixedPartOf({ ttlOffsets }: Response, index: number): number {
   return ttlOffsets[index] - TTL_OFFSET;
 }
 
-/** Type of the record with that index in the whole response. */
 export function typeOfRecord(response: Response, index: number): number {
   return readUint16(response.bytes, fixedPartOf(response, index));
 }

@@ -23,7 +23,6 @@ function relativeLuminance(colour: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** The provider's name, logo, colour and contacts on the built-in page. */
 export interface Brand {
   readonly name: string | undefined;
   /** The image as a data URI. */
@@ -78,23 +77,20 @@ function readLogo(logo: string | undefined): string | undefined {
     const known = Object.keys(MEDIA_TYPES).join(', ');
     throw new StartError(`BLOCK_PAGE_BRAND_LOGO must name a file that ends with one of ${known}`);
   }
-  const bytes = readLogoFile(logo);
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(logo);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const problem = `BLOCK_PAGE_BRAND_LOGO names a file that cannot be read: ${logo} (${code})`;
+    throw new StartError(problem, { cause });
+  }
   if (bytes.length > MAX_LOGO_BYTES) {
     throw new StartError(
       `BLOCK_PAGE_BRAND_LOGO names a file of ${bytes.length} bytes: ${MAX_LOGO_BYTES} is the most`,
     );
   }
   return `data:${mediaType};base64,${bytes.toString('base64')}`;
-}
-
-function readLogoFile(file: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    const problem = `BLOCK_PAGE_BRAND_LOGO names a file that cannot be read: ${file} (${code})`;
-    throw new StartError(problem, { cause });
-  }
 }
 
 function supportLink(support: string | undefined): Link | undefined {

@@ -31,7 +31,6 @@ interface PageCount {
   count: number;
 }
 
-/** Counters of the answers. */
 export class PageCounters {
   assets = 0;
   readonly refusals = new Map<Refusal, number>(REFUSALS.map((refusal) => [refusal, 0]));

@@ -67,7 +67,6 @@ footer { padding: 0 1.5rem 1.5rem; text-align: center; color: var(--soft); font-
 @media (max-width: 30rem) { .card { padding: 1.25rem } h1 { font-size: 1.5rem } }
 `;
 
-/** The style sheet of the built-in page in the colours of a brand. */
 function styleOf({ colour, onColour }: Pick<Brand, 'colour' | 'onColour'>): string {
   const sheet = SHEET.replaceAll(/\s*\n\s*/g, ' ').trim();
   return `:root { --brand: ${colour}; --on-brand: ${onColour} } ${sheet}`;

@@ -15,7 +15,6 @@ export interface RenderedPage {
   readonly html: string;
 }
 
-/** Renders the page for a subject. */
 export class Pages {
   private readonly wordings: ReadonlyMap<Language, Wording>;
 

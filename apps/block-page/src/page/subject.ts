@@ -52,7 +52,6 @@ export type PageSubject =
 
 export type BlockedSubject = Extract<PageSubject, { kind: 'blocked' }>;
 
-/** Whether a law says that the name is blocked. */
 export function isByLaw(reason: BlockReason): boolean {
   return reason.code === 'order' || (reason.code === 'mandatory' && reason.isByLaw);
 }

@@ -76,7 +76,6 @@ export interface PageHandlerOptions {
   readonly counters: PageCounters;
 }
 
-/** Answers requests for blocked sites. */
 export class PageHandler {
   constructor(private readonly options: PageHandlerOptions) {}
 

@@ -30,7 +30,6 @@ const MAX_HEADER_BYTES = 32 * 1024;
 const HEADER_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
 const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
-/** Idle timeout of a connection. */
 const IDLE_TIMEOUT_MS = 10_000;
 /** Maximum duration of a connection, for clients that read slowly. */
 const MAX_CONNECTION_MS = 60_000;

@@ -74,7 +74,6 @@ function Search({ domain }: { domain: string }): JSX.Element {
   );
 }
 
-/** How the acceptance of a list went. */
 interface Accepted {
   readonly source: string;
   /** Null: it was accepted. */

@@ -157,14 +157,12 @@ function Chooser({ isBusy, onFile }: ChooserProperties): JSX.Element {
       setOver(false);
       take(event.dataTransfer?.files);
     };
-    document.addEventListener('dragover', over);
-    document.addEventListener('dragleave', leave);
-    document.addEventListener('drop', drop);
-    return () => {
-      document.removeEventListener('dragover', over);
-      document.removeEventListener('dragleave', leave);
-      document.removeEventListener('drop', drop);
-    };
+    const listeners = new AbortController();
+    const { signal } = listeners;
+    document.addEventListener('dragover', over, { signal });
+    document.addEventListener('dragleave', leave, { signal });
+    document.addEventListener('drop', drop, { signal });
+    return () => listeners.abort();
   });
   return (
     <section class={`card drop ${isOver ? 'over' : ''}`}>

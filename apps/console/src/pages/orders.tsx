@@ -24,7 +24,6 @@ function stateOf({ until, in_force: inForce }: Order): State {
   return inForce !== null && inForce.m > 0 && inForce.k === inForce.m ? 'in_force' : 'pending';
 }
 
-/** What is looked for. */
 interface Wanted {
   readonly search?: string;
   readonly state?: State;

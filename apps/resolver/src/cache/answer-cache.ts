@@ -30,7 +30,6 @@ const MAX_LIFE_SECONDS = 2 ** 30;
 export interface AnswerCacheOptions {
   /** Made once for all threads (`createCacheMemory`). */
   readonly memory: CacheMemory;
-  /** The number of this thread. */
   readonly thread: number;
   /** Limits for the TTLs of what is cached; the upper one wins. */
   readonly minTtlSeconds?: number;
@@ -86,7 +85,6 @@ export class AnswerCache extends CacheReader {
     return sizeBytes - this.store.freeWords * 4;
   }
 
-  /** Entries that were evicted while they were still useful. */
   get evictions(): number {
     return this.store.evictions;
   }

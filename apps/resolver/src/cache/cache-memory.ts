@@ -91,12 +91,10 @@ export type CacheCounters = Record<keyof typeof Lookup, number>;
 /** Counted in the same way: what was not kept, see `AnswerCache.skippedWrites`. */
 export const SKIPPED_WRITES = 4;
 
-/** The counters of one thread. */
 export function countersOf({ counters }: CacheMemory, thread: number): Float64Array {
   return new Float64Array(counters, thread * LINE_BYTES, COUNTERS);
 }
 
-/** The sum of one counter over all threads. */
 export function totalOf({ counters }: CacheMemory, counter: number): number {
   const all = new Float64Array(counters);
   let sum = 0;

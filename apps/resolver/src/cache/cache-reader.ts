@@ -14,7 +14,6 @@ import { type CacheMemory, countersOf, Lookup, State } from './cache-memory.js';
 import { EntryReader } from './entry-codec.js';
 import { EntryTable, Head } from './entry-table.js';
 
-/** The result of a lookup. */
 export const CacheResult = {
   miss: 0,
   /** A valid answer, or a recent failure. */

@@ -65,7 +65,6 @@ export const Hits = {
   oneStored: 0b100,
 } as const;
 
-/** Number of words for that many TTL offsets. */
 function ttlWords(ttlCount: number): number {
   return (ttlCount + 1) >> 1;
 }

@@ -56,12 +56,10 @@ export class HashIndex extends HashLookup {
     super(slots);
   }
 
-  /** Entries in the table. */
   get count(): number {
     return this.state[this.countAt];
   }
 
-  /** Whether the table takes no more entries. */
   get isFull(): boolean {
     return this.count >= this.slotCount * 0.75;
   }

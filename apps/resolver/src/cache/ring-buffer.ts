@@ -33,7 +33,6 @@ export class RingBuffer {
     return this.end - this.start;
   }
 
-  /** Whether the offset is one of this ring. */
   contains(offset: number): boolean {
     return offset >= this.start && offset < this.end;
   }
@@ -67,7 +66,6 @@ export class RingBuffer {
     state[stateAt + TAIL] = tail + size === this.end ? this.start : tail + size;
   }
 
-  /** Frees all records. */
   clear(): void {
     this.state[this.stateAt + USED] = 0;
   }

@@ -15,7 +15,6 @@ class TappedMessage {
   readonly bytes = new Uint8Array(MAX_MESSAGE_BYTES);
   length = 0;
 
-  /** The whole message. */
   copy(message: Uint8Array, length: number): void {
     for (let i = 0; i < length; i++) this.bytes[i] = message[i];
     this.length = length;

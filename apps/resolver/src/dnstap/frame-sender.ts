@@ -19,7 +19,6 @@ const CONTENT_TYPE_FIELD = 1;
 /** Longest control frame that is accepted, in bytes after its length. */
 const MAX_CONTROL_BYTES = 512;
 
-/** A control frame that has been received. */
 interface ControlFrame {
   readonly type: number;
   readonly contentTypes: readonly string[];
@@ -71,7 +70,6 @@ export function readControlFrame(received: Buffer): ControlFrame | null {
 }
 
 export interface FrameSenderOptions {
-  /** Where the receiver listens. */
   readonly receiver: NetConnectOpts;
   readonly log: Pick<Logger, 'info' | 'warn'>;
   readonly counts: LogCounts;
@@ -163,7 +161,6 @@ export class FrameSender {
     this.options.counts.count(LogCount.connections, -1);
   }
 
-  /** Begins to connect. */
   open(): void {
     const socket = connect(this.options.receiver);
     this.socket = socket;

@@ -4,7 +4,6 @@ import type { LogLevel } from '@weir/ops';
 import type { OwnStatus } from '@weir/policy-feed';
 import type { MessagePort } from 'node:worker_threads';
 
-/** The part of the configuration that the thread of the feed needs. */
 export type FeedThreadConfiguration = FeedConfiguration &
   TelemetryConfiguration & { readonly LOG_LEVEL: LogLevel };
 

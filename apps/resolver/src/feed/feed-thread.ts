@@ -53,7 +53,6 @@ export class FeedThread {
   readonly lost = this.end.promise;
   /** The policy, as this thread reads it. */
   source!: ReadPolicy;
-  /** Through which lanes read the policy. */
   readonly readers: PolicyReaders = {
     connect: (reader, port) => this.order({ type: 'connect', reader, port }, port),
   };
@@ -179,7 +178,6 @@ export class FeedThread {
     }
   };
 
-  /** Writes a line of its log. */
   private log(line: string): void {
     const { level, msg, ...fields } = JSON.parse(line) as Line;
     // These are written again.

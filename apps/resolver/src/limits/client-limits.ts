@@ -19,7 +19,6 @@ export interface ClientLimitsOptions {
   readonly handshakesPerSecond: number;
   /** Bytes per second that one subscriber gets in UDP answers beyond twice their query. 0: no limit. */
   readonly bytesPerSecond: number;
-  /** Identifies the subscriber of a client. */
   readonly subscriber: SubscriberKey;
   /** Monotonic clock in whole seconds. */
   readonly nowSeconds: () => number;

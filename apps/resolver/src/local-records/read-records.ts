@@ -36,7 +36,6 @@ export function readRecords(text: string): LocalRecord[] {
   return contents.items.map((item) => new RecordReader(item, lineAt).read());
 }
 
-/** Reads one record. */
 class RecordReader {
   private readonly line: number;
   private readonly fields = new Map<Field, { readonly value: unknown; readonly line: number }>();

@@ -8,9 +8,7 @@ export const ForwardingCount = {
   deadZone: 2,
   /** Queries that joined a question already in flight. */
   coalesced: 3,
-  /** Questions that are in flight. */
   inFlight: 4,
-  /** Clients that wait for an answer. */
   waiting: 5,
 } as const;
 const OWN = 6;

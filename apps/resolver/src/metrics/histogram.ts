@@ -12,7 +12,6 @@ export interface HistogramValue {
  * values. They become metric lines when the metrics are read. The histograms of prom-client allocate for each value.
  */
 export class Histogram {
-  /** Numbers that it needs. */
   static sizeFor(bounds: readonly number[]): number {
     return bounds.length + 2;
   }
@@ -35,19 +34,16 @@ export class Histogram {
     counts[bounds.length + 1] += value * weight;
   }
 
-  /** Number of values. */
   get count(): number {
     let count = 0;
     for (let bucket = 0; bucket <= this.bounds.length; bucket++) count += this.counts[bucket];
     return count;
   }
 
-  /** Sum of the values. */
   get sum(): number {
     return this.counts[this.bounds.length + 1];
   }
 
-  /** The lines of the histogram `name`. */
   lines(name: string, labels: HistogramValue['labels']): HistogramValue[] {
     let total = 0;
     const buckets = [...this.bounds.map(String), '+Inf'].map((le, bucket) => {

@@ -1,4 +1,3 @@
-/** What is counted one by one. */
 export const LogCount = {
   /** Lines of the query log that were written, by the main thread for all, and those that were dropped. */
   writtenLines: 0,

@@ -76,7 +76,6 @@ export class QueryCounters {
     this.dropped[reason]++;
   }
 
-  /** Counts an answer whose private addresses were removed. */
   removedAddresses(): void {
     this.rebindings[0]++;
   }

@@ -1,7 +1,6 @@
 import type { Exchange } from '../query/exchange.js';
 import { Histogram, type HistogramValue } from './histogram.js';
 
-/** Where an answer came from. */
 export const AnswerSource = {
   /** Made here: an error, a refusal, a special name, ANY. */
   local: 0,
@@ -20,7 +19,6 @@ const BOUNDS_SECONDS = [
 ].map((ms) => ms / 1000);
 const SIZE = Histogram.sizeFor(BOUNDS_SECONDS);
 
-/** Answer times by source of the answer. */
 export class LatencyHistogram {
   static readonly size = SOURCES.length * SIZE;
 

@@ -77,7 +77,6 @@ export class QueryLog {
     );
   }
 
-  /** Writes the lines that are collected. */
   flush(): void {
     clearTimeout(this.flushing);
     this.flushing = undefined;

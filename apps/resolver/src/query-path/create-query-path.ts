@@ -41,7 +41,6 @@ export type QueryPathParts = Pick<
     readonly wallClockMs: () => number;
   };
 
-/** Wires the path of the queries of one thread. */
 export function createQueryPath(
   configuration: SentConfiguration,
   parts: QueryPathParts,

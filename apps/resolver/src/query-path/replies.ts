@@ -88,7 +88,6 @@ export class Replies {
     this.send(exchange, decision, out, length, Rcode.noError);
   }
 
-  /** The minimal answer to ANY. */
   sendAny(exchange: Exchange, decision: Decision): void {
     const out = exchange.replyPath.space ?? this.ownSpace;
     const length = this.ownAnswers.writeAny(out, exchange, decision);
@@ -174,7 +173,6 @@ export class Replies {
     this.send(exchange, null, out, length, Rcode.noError);
   }
 
-  /** An answer without records. */
   sendEmpty(
     exchange: Exchange,
     decision: Decision | null,

@@ -3,7 +3,6 @@ import { HEADER_BYTES, MAX_NAME_BYTES, Query, QUESTION_FIXED_BYTES } from '@weir
 import { ROUTE_WORDS } from '@weir/udp-batch';
 import type { Question } from './question.js';
 
-/** Why a packet got no answer. */
 export const DropReason = {
   /** Not a query: a reply, a packet shorter than a header, a broken TCP frame. */
   malformed: 0,
@@ -104,7 +103,6 @@ export class Exchange implements Question {
   }
 }
 
-/** Handles the queries that listeners have read. */
 export interface QueryHandler {
   /**
    * Handles the query in `exchange.bytes`. The answer goes to its `replyPath`, now or later. The exchange may be reused

@@ -10,7 +10,6 @@ export class TurnBudget {
   /** @param nowMs monotonic clock. While it stands still (`BatchClocks`), only the steps are limited */
   constructor(private readonly nowMs: () => number) {}
 
-  /** A turn begins. */
   start(): void {
     this.steps = MAX_STEPS;
     this.endMs = this.nowMs() + MAX_MS;
