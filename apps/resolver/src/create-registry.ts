@@ -1,4 +1,9 @@
-import { ReadMetrics, registerRuntimeMetrics, registerTlsMetrics } from '@weir/ops/metrics';
+import {
+  type LabelledValues,
+  ReadMetrics,
+  registerRuntimeMetrics,
+  registerTlsMetrics,
+} from '@weir/ops/metrics';
 import { registerFeedMetrics } from '@weir/policy-feed/metrics';
 import { Registry } from 'prom-client';
 import type { AnswerCache } from './cache/answer-cache.js';
@@ -47,12 +52,15 @@ function registerForwarderMetrics(
   metrics.gauge('waiting', 'Queries that wait for upstreams', () => counts.forwarding.waiting);
 }
 
+const byResult = (counts: Readonly<Record<string, number>>): LabelledValues =>
+  Object.entries(counts).map(([result, count]) => [{ result }, count]);
+
 function registerCacheMetrics(metrics: ReadMetrics, cache: AnswerCache): void {
   metrics.counters(
     'cache_lookups_total',
     'Cache lookups that hit or missed, expired answers served, and popular answers refreshed before they expired',
     ['result'],
-    () => Object.entries(cache.counters).map(([result, count]) => [{ result }, count]),
+    () => byResult(cache.counters),
   );
   metrics.counter(
     'cache_evictions_total',
@@ -168,21 +176,15 @@ function registerFileMetrics(
 
 function registerQueryLogMetrics(metrics: ReadMetrics, counts: CountsOfAll): void {
   metrics.counters('query_log_total', 'Lines of the query log', ['result'], () => {
-    const { writtenLines, lostLines } = counts.logs;
-    return [
-      [{ result: 'written' }, writtenLines],
-      [{ result: 'lost' }, lostLines],
-    ];
+    const { writtenLines: written, lostLines: lost } = counts.logs;
+    return byResult({ written, lost });
   });
 }
 
 function registerDnstapMetrics(metrics: ReadMetrics, counts: CountsOfAll, lanes: Lanes): void {
   metrics.counters('dnstap_frames_total', 'Frames for the dnstap receiver', ['result'], () => {
-    const { sentFrames, lostFrames } = counts.logs;
-    return [
-      [{ result: 'sent' }, sentFrames],
-      [{ result: 'lost' }, lostFrames],
-    ];
+    const { sentFrames: sent, lostFrames: lost } = counts.logs;
+    return byResult({ sent, lost });
   });
   metrics.gauge('dnstap_connected', '1: the dnstap receiver is connected to all threads', () =>
     counts.logs.connections > lanes.all.length ? 1 : 0,

@@ -231,22 +231,14 @@ export class DnsService {
     this.forwarder.open();
     try {
       const addresses = await this.listeners.start();
-      await this.startLanes();
+      this.runningLanes = this.createLanes();
+      await this.lanes.start();
       this.dnstapSender?.open();
       return addresses;
     } catch (error) {
-      this.forwarder.close();
-      throw error;
-    }
-  }
-
-  private async startLanes(): Promise<void> {
-    this.runningLanes = this.createLanes();
-    try {
-      await this.lanes.start();
-    } catch (error) {
-      await this.lanes.stop();
+      await this.runningLanes?.stop();
       this.listeners.stop();
+      this.forwarder.close();
       throw error;
     }
   }

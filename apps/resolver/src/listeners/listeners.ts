@@ -92,21 +92,16 @@ export class Listeners {
 
   /**
    * Port 0: a free port of the first address; the other addresses take the same.
-   * @throws StartError when a port is taken
+   * @throws StartError when a port is taken; `stop` closes the others
    */
   async start(): Promise<BoundAddresses> {
     const { DNS_HOST, DNS_PORT, DNS_TLS_PORT, DNS_HTTPS_PORT } = this.options.configuration;
     const ports = { port: DNS_PORT, tlsPort: DNS_TLS_PORT, httpsPort: DNS_HTTPS_PORT };
     const [first, ...others] = this.hosts;
-    try {
-      const bound = await first.start(ports);
-      for (const host of others) await host.start(bound);
-      this.logReceiveBuffers();
-      return { ...bound, addresses: DNS_HOST };
-    } catch (error) {
-      this.stop();
-      throw error;
-    }
+    const bound = await first.start(ports);
+    for (const host of others) await host.start(bound);
+    this.logReceiveBuffers();
+    return { ...bound, addresses: DNS_HOST };
   }
 
   /** Number of UDP queries that the kernel dropped because a receive buffer was full. */

@@ -6,6 +6,7 @@ import {
   type Response,
 } from '@weir/dns-wire';
 import { type Decision, Verdict } from '@weir/policy';
+import type { AnswerCache } from '../cache/answer-cache.js';
 import type { Exchange } from '../query/exchange.js';
 
 export interface RebindingProtectionOptions {
@@ -13,11 +14,6 @@ export interface RebindingProtectionOptions {
   readonly isEnabled: boolean;
   readonly allowedZones: readonly string[];
   readonly hashKey: HashKey;
-}
-
-/** What the cache knows about the answer that it has returned. */
-export interface KeptAddresses {
-  readonly hasPrivateAddresses: boolean;
 }
 
 /**
@@ -42,7 +38,7 @@ export class RebindingProtection {
 
   /**
    * @param decision about the query
-   * @param kept about the response, if it comes from the cache
+   * @param kept the cache, if the response comes from there
    * @returns what the client gets of it: all, or a copy without private addresses, valid until the next call; null:
    *   NODATA
    */
@@ -50,7 +46,7 @@ export class RebindingProtection {
     exchange: Exchange,
     decision: Decision,
     response: Response,
-    kept: KeptAddresses | null,
+    kept: AnswerCache | null,
   ): Response | null {
     if (!this.options.isEnabled || decision.verdict === Verdict.unfiltered) return response;
     const isPrivate = kept === null ? hasPrivateAddresses(response) : kept.hasPrivateAddresses;
