@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LANGUAGES, type Texts, TEXTS } from './index.js';
 
-const allTexts = (texts: Texts): string[] => Object.values(texts);
+const allTexts = (texts: Texts): string[] => Object.values<string>({ ...texts });
 
 describe.each(LANGUAGES)('the texts in %s', (language) => {
   const texts = TEXTS[language];
