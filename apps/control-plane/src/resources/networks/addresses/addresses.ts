@@ -26,26 +26,12 @@ export function parseIpv6(text: string): Ipv6Words | null {
   return isIpv4Mapped ? null : [first, second, third, fourth];
 }
 
-/**
- * The text of RFC 5952: lower case, no leading zeros, the longest run of two or more zero groups (the first of equals)
- * as `::`.
- */
+/** The text of RFC 5952, as URLs have it. */
 export function formatIpv6(words: Ipv6Words): string {
-  const groups = words.flatMap((word) => [word >>> 16, word & 0xffff]);
-  const { start, length } = longestZeroRun(groups);
-  const hex = groups.map((group) => group.toString(16));
-  if (length < 2) return hex.join(':');
-  return `${hex.slice(0, start).join(':')}::${hex.slice(start + length).join(':')}`;
-}
-
-function longestZeroRun(groups: readonly number[]): { start: number; length: number } {
-  let best = { start: 0, length: 0 };
-  for (let start = 0; start < groups.length; start++) {
-    let length = 0;
-    while (groups[start + length] === 0) length++;
-    if (length > best.length) best = { start, length };
-  }
-  return best;
+  const groups = words.map(
+    (word) => `${(word >>> 16).toString(16)}:${(word & 0xffff).toString(16)}`,
+  );
+  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
 }
 
 /** The address with all but its first `prefixLength` bits cleared. */
