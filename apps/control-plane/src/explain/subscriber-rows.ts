@@ -6,15 +6,20 @@ import type { EntityTable } from '../platform/database/snapshot.js';
 import { DOMAIN_RULES, domainRulesIn } from '../resources/domain-lists/domain-rule-store.js';
 import { GRANTS, grantsIn } from '../resources/grants/grant-store.js';
 import { IPV4, IPV6 } from '../resources/networks/addresses/addresses.js';
-import { NAPT_ASSIGNMENTS, type NaptRow } from '../resources/networks/napt/napt-store.js';
+import {
+  assignmentsOf,
+  NAPT_ASSIGNMENTS,
+  type NaptRow,
+} from '../resources/networks/napt/napt-store.js';
 import { toDto as toNaptDto } from '../resources/networks/napt/napt.dto.js';
 import {
   fromRow,
   IPV4_NETWORKS,
   IPV6_NETWORKS,
+  networksBy,
   type NetworkRow,
 } from '../resources/networks/prefixes/network-store.js';
-import { IPV4_DTO, IPV6_DTO } from '../resources/networks/prefixes/network.dto.js';
+import { toDto as toNetworkDto } from '../resources/networks/prefixes/network.dto.js';
 import { ORDERS, ordersOf } from '../resources/orders/order-store.js';
 import { type ProfileRow, PROFILES, profilesIn } from '../resources/profiles/profile-store.js';
 import {
@@ -52,21 +57,17 @@ export function subscriberRows(
   address: string,
   domainHashes: readonly number[],
 ): Prisma.Sql {
-  const table = Prisma.raw(family === 4 ? IPV4.table : IPV6.table);
   const hashes = Prisma.sql`${domainHashes.map(String)}::bigint[]`;
   const owners = Prisma.sql`ARRAY (SELECT profile_id FROM owners)`;
   const ids = Prisma.sql`ARRAY (SELECT profile_id FROM ids)`;
-  const range = Prisma.sql`
-    SELECT host(address) AS address, lower_port, upper_port, profile_id FROM napt_assignment
-    WHERE address = ${address}::inet`;
+  const range = assignmentsOf(address);
+  const networks = networksBy(family === 4 ? IPV4 : IPV6, 'network', prefixesOf(family, words));
   return Prisma.sql`
     WITH napts AS MATERIALIZED (
       (${range} AND lower_port <= ${port} AND upper_port >= ${port}) UNION (${range} LIMIT 1)
-    ), networks AS MATERIALIZED (
-      SELECT host(address) AS address, prefix_length, profile_id FROM ${table}
-      WHERE network = ANY (${prefixesOf(family, words)}::cidr[])
+    ), networks AS MATERIALIZED (${networks}
     ), owners AS MATERIALIZED (
-      SELECT profile_id FROM napts UNION SELECT profile_id FROM networks
+      SELECT "profileId" AS profile_id FROM napts UNION SELECT "profileId" FROM networks
     ), schedules AS MATERIALIZED (${schedulesIn(owners)}
     ), ids AS MATERIALIZED (
       SELECT profile_id FROM owners UNION SELECT "targetProfileId" FROM schedules
@@ -131,15 +132,15 @@ export function subscriberDto(
 ): Json<SubscriberDto> | null {
   if (match.by === MatchedBy.naptRange) {
     const { lowerPort, upperPort } = match;
-    const row = napts.find((one) => one.lower_port === lowerPort && one.upper_port === upperPort);
+    const row = napts.find((one) => one.lowerPort === lowerPort && one.upperPort === upperPort);
     return row === undefined
       ? null
       : { kind: 'napt', ...toNaptDto(NAPT_ASSIGNMENTS.toEntity(row)) };
   }
   if (match.by !== MatchedBy.network) return null;
-  const row = networks.find((one) => one.prefix_length === match.prefixLength);
+  const row = networks.find((one) => one.prefixLength === match.prefixLength);
   if (row === undefined) return null;
   return family === 4
-    ? { kind: 'net', ...IPV4_DTO.toDto(fromRow(IPV4, row)) }
-    : { kind: 'net6', ...IPV6_DTO.toDto(fromRow(IPV6, row)) };
+    ? { kind: 'net', ...toNetworkDto(IPV4, fromRow(IPV4, row)) }
+    : { kind: 'net6', ...toNetworkDto(IPV6, fromRow(IPV6, row)) };
 }

@@ -5,12 +5,12 @@ import { type Fault, FaultList, prefixFaults, throwIfFaults } from '../../http/v
 import { read, readerOf } from '../../http/validation/reader.js';
 import { BlockPageDto } from '../../resources/block-pages/block-page.dto.js';
 import { type DomainHasher, wrongDomain } from '../../resources/domain-lists/domain-check.js';
+import { IPV4, IPV6 } from '../../resources/networks/addresses/addresses.js';
 import { NaptDto, toAssignment } from '../../resources/networks/napt/napt.dto.js';
 import {
-  IPV4_DTO,
   Ipv4NetworkDto,
-  IPV6_DTO,
   Ipv6NetworkDto,
+  toRecord,
 } from '../../resources/networks/prefixes/network.dto.js';
 import { ProfileDto, toDraft } from '../../resources/profiles/profile.dto.js';
 import { Draft } from '../draft/draft.js';
@@ -42,10 +42,10 @@ export class InitReader implements ListSink {
       ),
       napts: this.reader('napts', NaptDto, (dto) => draft.napts.add(toAssignment(dto))),
       nets: this.reader('nets', Ipv4NetworkDto, (dto) =>
-        draft.ipv4Networks.add(IPV4_DTO.toRecord(dto)),
+        draft.ipv4Networks.add(toRecord(IPV4, dto)),
       ),
       nets6: this.reader('nets6', Ipv6NetworkDto, (dto) =>
-        draft.ipv6Networks.add(IPV6_DTO.toRecord(dto)),
+        draft.ipv6Networks.add(toRecord(IPV6, dto)),
       ),
     };
   }

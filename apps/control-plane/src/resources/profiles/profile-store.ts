@@ -14,43 +14,31 @@ import {
 } from '../../revisions/working-tables.js';
 import { WorkingBlockPages } from '../block-pages/block-page-store.js';
 
-export interface ProfileRow {
-  id: number;
-  page_id: number | null;
-  white_list_only: boolean;
-  empty_dns_answer: boolean;
-  appaware_priority_over_bwlists: boolean;
-  category_ids: number[];
-  application_ids: number[];
-  verdicts: RuleVerdict[];
+export interface ProfileRow extends Omit<Profile, 'applicationRules'> {
+  readonly applicationIds: readonly number[];
+  readonly verdicts: readonly RuleVerdict[];
 }
 
-/** As JSON: a profile may have 10,000 categories, which the driver takes long to read from an array. */
-const CATEGORY_IDS = 'to_json(category_ids) AS category_ids';
-
-const SELECT = `
-  SELECT profile.id, page_id, white_list_only, empty_dns_answer, appaware_priority_over_bwlists,
-         ${CATEGORY_IDS}, rules.application_ids, rules.verdicts
-  FROM profile
-  CROSS JOIN LATERAL (
-    SELECT COALESCE(array_agg(application_id ORDER BY application_id), '{}') AS application_ids,
-           COALESCE(array_agg(verdict ORDER BY application_id), '{}') AS verdicts
-    FROM application_rule WHERE profile_id = profile.id
-  ) AS rules`;
+/** Categories as JSON: a profile may have 10,000, which the driver takes long to read from an array. */
+const COLUMNS = `profile.id, page_id AS "pageId", white_list_only AS "whiteListOnly",
+  empty_dns_answer AS "emptyDnsAnswer", appaware_priority_over_bwlists AS "appawarePriorityOverBwlists",
+  to_json(category_ids) AS "categoryIds", COALESCE(application_ids, '{}') AS "applicationIds",
+  COALESCE(verdicts, '{}') AS verdicts`;
+const RULES = `array_agg(application_id ORDER BY application_id) AS application_ids,
+  array_agg(verdict ORDER BY application_id) AS verdicts`;
 
 export const PROFILES: EntityTable<'profile', ProfileRow> = {
   kind: 'profile',
-  sql: `${SELECT} ORDER BY profile.id`,
-  toEntity: (row) => ({
-    id: row.id,
-    pageId: row.page_id,
-    whiteListOnly: row.white_list_only,
-    emptyDnsAnswer: row.empty_dns_answer,
-    appawarePriorityOverBwlists: row.appaware_priority_over_bwlists,
-    categoryIds: row.category_ids,
-    applicationRules: row.application_ids.map((applicationId, i) => ({
+  sql: `
+    SELECT ${COLUMNS} FROM profile
+    CROSS JOIN LATERAL (
+      SELECT ${RULES} FROM application_rule WHERE profile_id = profile.id
+    ) AS rules ORDER BY profile.id`,
+  toEntity: ({ applicationIds, verdicts, ...settings }) => ({
+    ...settings,
+    applicationRules: applicationIds.map((applicationId, i) => ({
       applicationId,
-      verdict: row.verdicts[i],
+      verdict: verdicts[i],
     })),
   }),
 };
@@ -63,15 +51,11 @@ function profilesOf(ids: readonly number[]): Prisma.Sql {
 /** @param ids an expression for an array of ids. */
 export function profilesIn(ids: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`
-  SELECT profile.id, page_id, white_list_only, empty_dns_answer, appaware_priority_over_bwlists,
-         ${Prisma.raw(CATEGORY_IDS)}, COALESCE(application_ids, '{}') AS application_ids,
-         COALESCE(verdicts, '{}') AS verdicts
-  FROM profile LEFT JOIN (
-    SELECT profile_id, array_agg(application_id ORDER BY application_id) AS application_ids,
-           array_agg(verdict ORDER BY application_id) AS verdicts
-    FROM application_rule WHERE profile_id = ANY (${ids}) GROUP BY profile_id
-  ) AS rules ON rules.profile_id = profile.id
-  WHERE profile.id = ANY (${ids})`;
+    SELECT ${Prisma.raw(COLUMNS)} FROM profile LEFT JOIN (
+      SELECT profile_id, ${Prisma.raw(RULES)}
+      FROM application_rule WHERE profile_id = ANY (${ids}) GROUP BY profile_id
+    ) AS rules ON rules.profile_id = profile.id
+    WHERE profile.id = ANY (${ids})`;
 }
 
 export async function findProfiles(tx: Transaction, ids: readonly number[]): Promise<Profile[]> {

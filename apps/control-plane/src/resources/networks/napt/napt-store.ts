@@ -8,36 +8,32 @@ import { formatIpv4, parseIpv4 } from '../addresses/addresses.js';
 
 export type NaptKey = EntityKeys['naptAssignment'];
 
-export interface NaptRow {
+export interface NaptRow extends Omit<NaptAssignment, 'address'> {
   readonly address: string;
-  readonly lower_port: number;
-  readonly upper_port: number;
-  readonly profile_id: number;
 }
+
+const COLUMNS = `
+  host(napt_assignment.address) AS address, lower_port AS "lowerPort", upper_port AS "upperPort",
+  profile_id AS "profileId"`;
 
 export const NAPT_ASSIGNMENTS: EntityTable<'naptAssignment', NaptRow> = {
   kind: 'naptAssignment',
   sql: `
-    SELECT host(address) AS address, lower_port, upper_port, profile_id
-    FROM napt_assignment ORDER BY napt_assignment.address, lower_port, upper_port`,
-  toEntity: (row) => ({
-    // The database checks the family of every address.
-    address: parseIpv4(row.address) as number,
-    lowerPort: row.lower_port,
-    upperPort: row.upper_port,
-    profileId: row.profile_id,
-  }),
+    SELECT ${COLUMNS} FROM napt_assignment
+    ORDER BY napt_assignment.address, lower_port, upper_port`,
+  // The database checks the family of every address.
+  toEntity: (row) => ({ ...row, address: parseIpv4(row.address) as number }),
 };
 
-export function assignmentsOf(address: number): Prisma.Sql {
+export function assignmentsOf(address: string): Prisma.Sql {
   return Prisma.sql`
-    SELECT host(address) AS address, lower_port, upper_port, profile_id FROM napt_assignment
-    WHERE address = ${formatIpv4(address)}::inet`;
+    SELECT ${Prisma.raw(COLUMNS)} FROM napt_assignment
+    WHERE address = ${address}::inet`;
 }
 
 export function assignmentOf({ address, lowerPort, upperPort }: NaptKey): Prisma.Sql {
   return Prisma.sql`
-    ${assignmentsOf(address)} AND lower_port = ${lowerPort} AND upper_port = ${upperPort}`;
+    ${assignmentsOf(formatIpv4(address))} AND lower_port = ${lowerPort} AND upper_port = ${upperPort}`;
 }
 
 const STORE: RowStore<NaptAssignment, NaptKey> = {
@@ -45,7 +41,7 @@ const STORE: RowStore<NaptAssignment, NaptKey> = {
   /** The assignments that share a port with one of the ranges. */
   find: async (tx, ranges) => {
     const rows = await tx.$queryRaw<NaptRow[]>`
-      SELECT DISTINCT host(napt_assignment.address) AS address, lower_port, upper_port, profile_id
+      SELECT DISTINCT ${Prisma.raw(COLUMNS)}
       FROM ${unnest(ranges)} AS range (address, lower, upper)
       JOIN napt_assignment ON napt_assignment.address = range.address
       AND lower_port <= range.upper AND upper_port >= range.lower`;

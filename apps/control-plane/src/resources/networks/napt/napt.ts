@@ -7,6 +7,7 @@ import { type Fault, type FaultLocation, throwIfFaults } from '../../../http/val
 import { ConfigurationReader } from '../../../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../../../revisions/configuration-writer.js';
 import { WorkingProfiles } from '../../profiles/profile-store.js';
+import { formatIpv4 } from '../addresses/addresses.js';
 import {
   assignmentOf,
   assignmentsOf,
@@ -130,7 +131,7 @@ export class NaptController {
     answer: [NaptDto],
   })
   listOf(@Param() path: NaptAddressPath): Answer<NaptDto[]> {
-    return this.reader.read(assignmentsOf(path.int_ip), (rows: NaptRow[]) =>
+    return this.reader.read(assignmentsOf(formatIpv4(path.int_ip)), (rows: NaptRow[]) =>
       rows
         .map((row) => NAPT_ASSIGNMENTS.toEntity(row))
         .sort((a, b) => a.lowerPort - b.lowerPort || a.upperPort - b.upperPort)

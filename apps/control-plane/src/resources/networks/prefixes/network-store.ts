@@ -10,13 +10,11 @@ export interface NetworkRecord<Address> {
   readonly profileId: number;
 }
 
-export interface NetworkRow {
-  readonly address: string;
-  readonly prefix_length: number;
-  readonly profile_id: number;
-}
+export type NetworkRow = NetworkRecord<string>;
 
-const COLUMNS = Prisma.raw('host(address) AS address, prefix_length, profile_id');
+const COLUMNS = Prisma.raw(
+  'host(address) AS address, prefix_length AS "prefixLength", profile_id AS "profileId"',
+);
 
 export const IPV4_NETWORKS: EntityTable<'ipv4Network', NetworkRow> = {
   kind: 'ipv4Network',
@@ -36,29 +34,25 @@ export function listing({ table }: Pick<AddressFamily<unknown>, 'table'>): strin
 }
 
 export function fromRow<A>(family: AddressFamily<A>, row: NetworkRow): NetworkRecord<A> {
-  return {
-    // The database checks the family of every address.
-    address: family.parse(row.address) as A,
-    prefixLength: row.prefix_length,
-    profileId: row.profile_id,
-  };
+  // The database checks the family of every address.
+  return { ...row, address: family.parse(row.address) as A };
 }
 
 /** The network as followers know it: with the masked prefix. */
-export function masked<A>(
-  family: AddressFamily<A>,
-  { address, prefixLength, profileId }: NetworkRecord<A>,
-): NetworkRecord<A> {
-  return { address: family.mask(address, prefixLength), prefixLength, profileId };
+export function masked<A>(family: AddressFamily<A>, record: NetworkRecord<A>): NetworkRecord<A> {
+  return { ...record, address: family.mask(record.address, record.prefixLength) };
 }
 
-/** Reads the networks with one of the addresses, as text. */
-export function networksAt(
+/** Reads the networks whose column has one of the values, as text. */
+export function networksBy(
   { table }: Pick<AddressFamily<unknown>, 'table'>,
-  addresses: readonly string[],
+  column: 'address' | 'network',
+  values: readonly string[],
 ): Prisma.Sql {
+  const type = Prisma.raw(column === 'address' ? 'inet' : 'cidr');
   return Prisma.sql`
-    SELECT ${COLUMNS} FROM ${Prisma.raw(table)} WHERE address = ANY (${addresses}::inet[])`;
+    SELECT ${COLUMNS} FROM ${Prisma.raw(table)}
+    WHERE ${Prisma.raw(column)} = ANY (${values}::${type}[])`;
 }
 
 type Prefix<A> = Pick<NetworkRecord<A>, 'address' | 'prefixLength'>;
@@ -114,10 +108,12 @@ function storeOf<A>(family: AddressFamily<A>): RowStore<NetworkRecord<A>, Networ
       const prefixes = keys.filter((key) => 'prefixLength' in key);
       const addresses = keys.filter((key) => !('prefixLength' in key));
       const rows = await tx.$queryRaw<NetworkRow[]>`
-        ${networksAt(family, addresses.map(textOf))}
-        UNION ALL
-        SELECT ${COLUMNS} FROM ${table}
-        WHERE network = ANY (${prefixes.map((prefix) => prefixText(family, prefix))}::cidr[])`;
+        ${networksBy(family, 'address', addresses.map(textOf))} UNION ALL
+        ${networksBy(
+          family,
+          'network',
+          prefixes.map((prefix) => prefixText(family, prefix)),
+        )}`;
       return rows.map((row) => fromRow(family, row));
     },
     insert: (tx, records, onConflict) => tx.$executeRaw`

@@ -1,4 +1,3 @@
-import type { Ipv6Words } from '@weir/config-model';
 import { type DtoClass, Example, type Json } from '../../../http/validation/dto.js';
 import { allOptional } from '../../../http/validation/fields.js';
 import { IsId, IsInteger, Optional, IntegerParameter } from '../../../http/validation/rules.js';
@@ -56,29 +55,16 @@ export class PatchIpv6NetworkDto extends allOptional(Ipv6NetworkDto) {}
 @Example<Ipv6NetworkPath>({ ipv6: '2001:db8::' })
 export class Ipv6NetworkPath {
   /** Any text form of the address. */
-  @IsIpv6()
-  ipv6!: string;
+  @IsIpv6() ipv6!: string;
 }
 
-export const IPV4_DTO = conversions(IPV4);
-export const IPV6_DTO = conversions<Ipv6Words>(IPV6);
+/** @param dto validated */
+export function toRecord<A>(family: AddressFamily<A>, dto: NetworkDto): NetworkRecord<A> {
+  const { ip, prefix_len: prefixLength, profile_id: profileId } = dto;
+  return { address: family.parse(ip) as A, prefixLength, profileId };
+}
 
-export type NetworkConversions<A> = ReturnType<typeof conversions<A>>;
-
-/** From validated bodies and paths to records, and back. */
-function conversions<A>(family: AddressFamily<A>) {
-  const toAddress = (text: string): A => family.parse(text) as A;
-  return {
-    toAddress,
-    toRecord: (dto: NetworkDto): NetworkRecord<A> => ({
-      address: toAddress(dto.ip),
-      prefixLength: dto.prefix_len,
-      profileId: dto.profile_id,
-    }),
-    toDto: (record: NetworkRecord<A>): Json<NetworkDto> => ({
-      ip: family.format(record.address),
-      profile_id: record.profileId,
-      prefix_len: record.prefixLength,
-    }),
-  };
+export function toDto<A>(family: AddressFamily<A>, record: NetworkRecord<A>): Json<NetworkDto> {
+  const { address, prefixLength, profileId } = record;
+  return { ip: family.format(address), profile_id: profileId, prefix_len: prefixLength };
 }

@@ -16,26 +16,25 @@ import {
   masked,
   type NetworkRecord,
   type NetworkRow,
-  networksAt,
+  networksBy,
   WorkingNetworks,
 } from './network-store.js';
 import {
-  IPV4_DTO,
   Ipv4NetworkDto,
   Ipv4NetworkPath,
-  IPV6_DTO,
   Ipv6NetworkDto,
   Ipv6NetworkPath,
-  type NetworkConversions,
   type NetworkDto,
   PatchIpv4NetworkDto,
   PatchIpv6NetworkDto,
+  toDto,
+  toRecord,
 } from './network.dto.js';
 
 const PROFILE_LOCATION = ['body', 'profile_id'];
 
 /** The differences between the endpoints of IPv4 and IPv6 networks. */
-interface Differences<A, Path extends object> extends NetworkConversions<A> {
+interface Differences<A, Path extends object> {
   readonly name: string;
   readonly family: AddressFamily<A>;
   readonly list: `/${string}`;
@@ -49,7 +48,6 @@ interface Differences<A, Path extends object> extends NetworkConversions<A> {
 
 function networksController<A, Path extends object>(differences: Differences<A, Path>) {
   const { name, family, list, one, Path, addressOf, Whole, Patch } = differences;
-  const { toAddress, toRecord, toDto } = differences;
   const open: OpenTable<WorkingNetworks<A>> = (tables) => {
     tables.of(WorkingProfiles.open);
     return new WorkingNetworks(family);
@@ -66,7 +64,9 @@ function networksController<A, Path extends object>(differences: Differences<A, 
       answer: [Whole],
     })
     list(): Listed<NetworkDto> {
-      return this.reader.list(listing(family), (row: NetworkRow) => toDto(fromRow(family, row)));
+      return this.reader.list(listing(family), (row: NetworkRow) =>
+        toDto(family, fromRow(family, row)),
+      );
     }
 
     @ApiEndpoint(`POST ${list}`, {
@@ -76,7 +76,7 @@ function networksController<A, Path extends object>(differences: Differences<A, 
       errors: [409],
     })
     create(@Body() body: NetworkDto): Answer<NetworkDto> {
-      const record = toRecord(body);
+      const record = toRecord(family, body);
       return this.writer.write({
         need: (tables) => {
           const networks = tables.of(open);
@@ -89,7 +89,7 @@ function networksController<A, Path extends object>(differences: Differences<A, 
           throwIfFaults(tables.of(WorkingProfiles.open).faults(record.profileId, PROFILE_LOCATION));
           checkUnique(family, networks, record, null);
           networks.put(record);
-          return { result: toDto(record), changes: [change(family, null, record)] };
+          return { result: toDto(family, record), changes: [change(family, null, record)] };
         },
       });
     }
@@ -102,8 +102,10 @@ function networksController<A, Path extends object>(differences: Differences<A, 
     })
     get(@Param() path: Path): Answer<NetworkDto> {
       const address = addressOf(path);
-      return this.reader.read(networksAt(family, [family.format(address)]), ([row]: NetworkRow[]) =>
-        toDto(existing(family, address, row && fromRow(family, row))),
+      return this.reader.read(
+        networksBy(family, 'address', [family.format(address)]),
+        ([row]: NetworkRow[]) =>
+          toDto(family, existing(family, address, row && fromRow(family, row))),
       );
     }
 
@@ -116,7 +118,7 @@ function networksController<A, Path extends object>(differences: Differences<A, 
     })
     update(@Param() path: Path, @Body() body: Partial<NetworkDto>): Answer<NetworkDto> {
       const address = addressOf(path);
-      const moved = body.ip === undefined ? null : toAddress(body.ip);
+      const moved = body.ip === undefined ? null : family.parse(body.ip);
       const { profile_id: profileId } = body;
       return this.writer.write({
         need: (tables) => {
@@ -131,14 +133,14 @@ function networksController<A, Path extends object>(differences: Differences<A, 
         make: (tables) => {
           const networks = tables.of(open);
           const before = existing(family, address, networks.find({ address }));
-          const record = toRecord({ ...toDto(before), ...body });
+          const record = toRecord(family, { ...toDto(family, before), ...body });
           if (profileId !== undefined) {
             throwIfFaults(tables.of(WorkingProfiles.open).faults(profileId, PROFILE_LOCATION));
           }
           checkUnique(family, networks, record, before);
           networks.delete(before);
           networks.put(record);
-          return { result: toDto(record), changes: [change(family, before, record)] };
+          return { result: toDto(family, record), changes: [change(family, before, record)] };
         },
       });
     }
@@ -228,7 +230,6 @@ function change<A>(
 
 @Controller()
 export class Ipv4NetworksController extends networksController<number, Ipv4NetworkPath>({
-  ...IPV4_DTO,
   name: 'IPv4',
   family: IPV4,
   list: '/net/',
@@ -241,13 +242,12 @@ export class Ipv4NetworksController extends networksController<number, Ipv4Netwo
 
 @Controller()
 export class Ipv6NetworksController extends networksController<Ipv6Words, Ipv6NetworkPath>({
-  ...IPV6_DTO,
   name: 'IPv6',
   family: IPV6,
   list: '/net6/',
   one: '/net6/:ipv6',
   Path: Ipv6NetworkPath,
-  addressOf: (path) => IPV6_DTO.toAddress(path.ipv6),
+  addressOf: (path) => IPV6.parse(path.ipv6) as Ipv6Words,
   Whole: Ipv6NetworkDto,
   Patch: PatchIpv6NetworkDto,
 }) {}
