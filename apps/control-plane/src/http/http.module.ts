@@ -5,7 +5,7 @@ import { ConsoleController } from './console/console.controller.js';
 import { UnknownPathController } from './errors/unknown-path.controller.js';
 import { DocsController } from './openapi/docs.controller.js';
 import { ErrorFilter } from './pipeline/error.filter.js';
-import { CallLimitGuard, ScopeGuard, SourceGuard, TokenGuard } from './pipeline/guards.js';
+import { CallerGuard } from './pipeline/caller.guard.js';
 import {
   CallInterceptor,
   RequestInterceptor,
@@ -15,8 +15,7 @@ import { TokenController } from './pipeline/token.controller.js';
 import { Endpoints } from './routing/endpoint.js';
 
 /**
- * What every request passes before its handler. The order of the checks is fixed (decisions §8): Nest runs
- * the guards as they stand here, then the interceptors.
+ * What every request passes before its handler: first the guard, then the interceptors in this order.
  */
 @Module({})
 export class HttpModule {
@@ -33,10 +32,7 @@ export class HttpModule {
       providers: [
         Endpoints,
         { provide: APP_FILTER, useClass: ErrorFilter },
-        { provide: APP_GUARD, useClass: SourceGuard },
-        { provide: APP_GUARD, useClass: TokenGuard },
-        { provide: APP_GUARD, useClass: CallLimitGuard },
-        { provide: APP_GUARD, useClass: ScopeGuard },
+        { provide: APP_GUARD, useClass: CallerGuard },
         { provide: APP_INTERCEPTOR, useClass: CallInterceptor },
         { provide: APP_INTERCEPTOR, useClass: RequestInterceptor },
         { provide: APP_INTERCEPTOR, useClass: RevisionInterceptor },

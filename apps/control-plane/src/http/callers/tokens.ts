@@ -129,10 +129,13 @@ function readTime(expires: unknown, fault: (what: string) => Error): number {
   return timeMs;
 }
 
-type TokenCheck =
-  | { readonly caller: Token }
-  /** `why` is for the log only. `isMissing`: the request has no credentials at all. */
-  | { readonly caller: null; readonly why: string; readonly isMissing: boolean };
+export interface RefusedToken {
+  readonly caller: null;
+  /** For the log only. */
+  readonly why: string;
+  /** The request has no credentials at all. */
+  readonly isMissing: boolean;
+}
 
 /** The tokens of `MANAGEMENT_TOKENS`. They are named by their position, and may do everything. */
 export function environmentTokens(tokens: readonly string[]): Token[] {
@@ -154,8 +157,8 @@ export function checkToken(
   authorization: string | undefined,
   source: AddressWords | null,
   nowMs: number,
-): TokenCheck {
-  const refuse = (why: string): TokenCheck => {
+): { readonly caller: Token } | RefusedToken {
+  const refuse = (why: string): RefusedToken => {
     return { caller: null, why, isMissing: authorization === undefined };
   };
   const presented = bearerToken(authorization);

@@ -21,8 +21,8 @@ export function answerOtherMethod(
 }
 
 /**
- * Gets every request that no endpoint serves: OPTIONS, and what is 404 or 405. It is a controller, so that the guards
- * come first: without a token, an unknown path is 401 (decisions §8).
+ * Gets every request that no endpoint serves: OPTIONS, and what is 404 or 405. It is a controller, so that the guard
+ * comes first: without a token, an unknown path is 401 (decisions §8).
  */
 @Controller()
 export class UnknownPathController {

@@ -94,7 +94,7 @@ const SMALL_BODY_BYTES = 64 * 2 ** 10;
 
 /**
  * Gives `@Param()`, `@Query()` and `@Body()` instances of the classes that `@ApiEndpoint` declares, or throws all their
- * faults. It is no pipe, because a pipe gets one parameter at a time. It comes after the guards: nothing is read for a
+ * faults. It is no pipe, because a pipe gets one parameter at a time. It comes after the guard: nothing is read for a
  * call that is refused.
  */
 @Injectable()

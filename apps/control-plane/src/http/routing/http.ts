@@ -1,6 +1,6 @@
 import type { ClientAddress } from '@weir/clients';
 import type { Span } from '@weir/telemetry';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type express from 'express';
 import type { Token } from '../callers/tokens.js';
 
 export interface RequestSource {
@@ -15,7 +15,7 @@ interface RequestContext {
   readonly id: string;
   /** Null: not a valid address. */
   readonly source: RequestSource | null;
-  /** Its token. Set by `TokenGuard`. */
+  /** Its token. Set by `CallerGuard`. */
   caller: Token | null;
   /** When it came, as `performance.now()` tells it. */
   readonly startedMs: number;
@@ -23,28 +23,12 @@ interface RequestContext {
   span: Span | null;
 }
 
-/** The part of an Express request that is used here, with our own context. */
-export interface Request extends IncomingMessage {
+/** A request of Express, with our own context. */
+export interface Request extends express.Request<unknown, unknown, unknown, unknown> {
   /** Set by `beginRequest`. */
   context: RequestContext;
-  /** Without the query. */
-  readonly path: string;
-  method: string;
-  url: string;
-  /** Which of these types the client prefers, by its `Accept`. */
-  accepts(types: readonly string[]): string | false;
   /** The route that Express has found. */
-  readonly route?: { readonly path: string };
-  /** The value of `@Param()` in controllers. */
-  params: unknown;
-  /** The value of `@Query()` in controllers. */
-  readonly query: unknown;
-  /** The value of `@Body()` in controllers. */
-  body: unknown;
+  readonly route: { readonly path: string } | undefined;
 }
 
-export interface Response extends ServerResponse {
-  status(code: number): this;
-  set(headers: Readonly<Record<string, string>>): this;
-  json(body: unknown): this;
-}
+export type Response = express.Response;
