@@ -106,6 +106,7 @@ interface OpenApiParameter {
 }
 
 export interface OpenApiMessage {
+  readonly required?: boolean;
   readonly description?: string;
   readonly headers?: Readonly<Record<string, object>>;
   readonly content?: Readonly<Record<string, { readonly schema: ValueSchema }>>;
@@ -151,10 +152,16 @@ function describeOperation(endpoint: Endpoint, components: ComponentSchemas): Op
     description: `${about}Needs a token with scope \`${scope}\`${dryRun ? ', or `read` for a dry run' : ''}.`,
     tags: [tag ?? pattern.split('/')[1] ?? ''],
     ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: describeBody(body, components) }),
+    ...(body && { requestBody: { required: true, ...content(components.refer(body, 'request')) } }),
     responses: {
       [status]: describeSuccess(endpoint, components),
-      ...(dryRun && { 200: describeDryRun(dryRun, components) }),
+      ...(dryRun && {
+        200: {
+          description: 'With `dry_run=true`: what the call would change',
+          headers: { 'X-Config-Revision': REVISION },
+          ...content(components.refer(dryRun, 'answer')),
+        },
+      }),
       ...errorResponsesOf(endpoint),
     },
   } as OpenApiOperation;
@@ -178,19 +185,6 @@ function describeParameters(type: DtoClass, place: OpenApiParameter['in']): Open
   }));
 }
 
-function describeBody(body: NonNullable<Endpoint['body']>, components: ComponentSchemas): object {
-  const schema = components.refer(body, 'request');
-  return { required: true, content: { 'application/json': { schema } } };
-}
-
-function describeDryRun(dryRun: DtoClass, components: ComponentSchemas): object {
-  return {
-    description: 'With `dry_run=true`: what the call would change',
-    headers: { 'X-Config-Revision': REVISION },
-    content: { 'application/json': { schema: components.refer(dryRun, 'answer') } },
-  };
-}
-
 const REVISION = {
   description: 'The revision that the change made, or that was read',
   schema: { type: 'integer', minimum: 0 },
@@ -210,11 +204,11 @@ function describeSuccess(
     ...(isChange && { 'X-Config-Applied': applied }),
   };
   if (answer === undefined) return { description: summary, headers };
-  const schema = components.refer(answer, 'answer');
-  const events = { schema: { type: 'string' } };
-  const content = {
-    'application/json': { schema },
-    ...(streams && { 'text/event-stream': events }),
-  };
-  return { description: summary, headers, content };
+  const described = content(components.refer(answer, 'answer'));
+  if (streams) described.content['text/event-stream'] = { schema: { type: 'string' } };
+  return { description: summary, headers, ...described };
+}
+
+function content(schema: ValueSchema): { content: Record<string, { schema: ValueSchema }> } {
+  return { content: { 'application/json': { schema } } };
 }
