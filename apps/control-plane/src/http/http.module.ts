@@ -6,17 +6,11 @@ import { UnknownPathController } from './errors/unknown-path.controller.js';
 import { DocsController } from './openapi/docs.controller.js';
 import { ErrorFilter } from './pipeline/error.filter.js';
 import { CallerGuard } from './pipeline/caller.guard.js';
-import {
-  CallInterceptor,
-  RequestInterceptor,
-  RevisionInterceptor,
-} from './pipeline/interceptors.js';
+import { CallInterceptor, RequestInterceptor } from './pipeline/interceptors.js';
 import { TokenController } from './pipeline/token.controller.js';
 import { Endpoints } from './routing/endpoint.js';
 
-/**
- * What every request passes before its handler: first the guard, then the interceptors in this order.
- */
+/** What every request passes before its handler: first the guard, then the interceptors in this order. */
 @Module({})
 export class HttpModule {
   static with(configuration: ControlPlaneConfiguration): DynamicModule {
@@ -35,7 +29,6 @@ export class HttpModule {
         { provide: APP_GUARD, useClass: CallerGuard },
         { provide: APP_INTERCEPTOR, useClass: CallInterceptor },
         { provide: APP_INTERCEPTOR, useClass: RequestInterceptor },
-        { provide: APP_INTERCEPTOR, useClass: RevisionInterceptor },
       ],
     };
   }

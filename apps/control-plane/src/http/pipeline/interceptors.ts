@@ -20,7 +20,10 @@ import { readRequest, searchOf } from './read-request.js';
 
 const SERVER_ERROR = 500;
 
-/** Names the author of the changes that a handler makes, and traces the call. */
+/**
+ * Traces a call, names the author of its changes, and sends a `WithRevision`: the revision and propagation as headers
+ * (decisions §1), a listing as a stream.
+ */
 @Injectable()
 export class CallInterceptor implements NestInterceptor {
   constructor(
@@ -29,23 +32,19 @@ export class CallInterceptor implements NestInterceptor {
   ) {}
 
   intercept(execution: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const http = execution.switchToHttp();
-    const request = http.getRequest<Request>();
-    const { id, source, caller } = request.context;
+    const request = execution.switchToHttp().getRequest<Request>();
+    const response = execution.switchToHttp().getResponse<Response>();
     const route = this.endpoints.patternOf(request);
-    if (route !== null) this.trace(request, http.getResponse<Response>(), route);
+    if (route !== null) this.trace(request, response, route);
+    const handle = (): Observable<unknown> =>
+      next.handle().pipe(map((answer: unknown) => unwrap(answer, response)));
+    const { id: requestId, source, caller, span } = request.context;
     // A change without an author fails.
-    if (caller === null || route === null) return next.handle();
-    const author = {
-      origin: 'api',
-      token: caller.name,
-      source: source?.text ?? null,
-      requestId: id,
-      method: request.method,
-      route,
-    } as const;
+    if (caller === null || route === null) return handle();
+    const { method } = request;
+    const call = { token: caller.name, source: source?.text ?? null, requestId, method, route };
     // Nest keeps the context of this call for the handler.
-    return actAs(author, () => next.handle(), request.context.span);
+    return actAs({ origin: 'api', ...call }, handle, span);
   }
 
   /**
@@ -155,15 +154,6 @@ function requireJson({ headers }: Request): void {
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
-
-/** Sends a `WithRevision`: the revision and propagation as headers (decisions §1), a listing as a stream. */
-@Injectable()
-export class RevisionInterceptor implements NestInterceptor {
-  intercept(execution: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const response = execution.switchToHttp().getResponse<Response>();
-    return next.handle().pipe(map((answer: unknown) => unwrap(answer, response)));
-  }
-}
 
 function unwrap(answer: unknown, response: Response): unknown {
   if (!(answer instanceof WithRevision)) return answer;

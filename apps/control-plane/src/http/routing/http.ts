@@ -19,7 +19,7 @@ interface RequestContext {
   caller: Token | null;
   /** When it came, as `performance.now()` tells it. */
   readonly startedMs: number;
-  /** Set by `RequestInterceptor`; null when it is not traced. */
+  /** Set by `CallInterceptor`; null when it is not traced. */
   span: Span | null;
 }
 
