@@ -5,7 +5,7 @@ import type { Json } from '../http/validation/dto.js';
 import type { EntityTable } from '../platform/database/snapshot.js';
 import { DOMAIN_RULES, domainRulesIn } from '../resources/domain-lists/domain-rule-store.js';
 import { GRANTS, grantsIn } from '../resources/grants/grant-store.js';
-import { IPV4, IPV6 } from '../resources/networks/addresses/addresses.js';
+import { type AddressFamily, IPV4, IPV6 } from '../resources/networks/addresses/addresses.js';
 import {
   assignmentsOf,
   NAPT_ASSIGNMENTS,
@@ -18,6 +18,7 @@ import {
   IPV6_NETWORKS,
   networksBy,
   type NetworkRow,
+  prefixText,
 } from '../resources/networks/prefixes/network-store.js';
 import { toDto as toNetworkDto } from '../resources/networks/prefixes/network.dto.js';
 import { ORDERS, ordersOf } from '../resources/orders/order-store.js';
@@ -61,7 +62,11 @@ export function subscriberRows(
   const owners = Prisma.sql`ARRAY (SELECT profile_id FROM owners)`;
   const ids = Prisma.sql`ARRAY (SELECT profile_id FROM ids)`;
   const range = assignmentsOf(address);
-  const networks = networksBy(family === 4 ? IPV4 : IPV6, 'network', prefixesOf(family, words));
+  const [a, b, c, d] = words;
+  const networks =
+    family === 4
+      ? networksBy(IPV4, 'network', prefixesOf(IPV4, a))
+      : networksBy(IPV6, 'network', prefixesOf(IPV6, [a, b, c, d]));
   return Prisma.sql`
     WITH napts AS MATERIALIZED (
       (${range} AND lower_port <= ${port} AND upper_port >= ${port}) UNION (${range} LIMIT 1)
@@ -88,18 +93,11 @@ function asList(part: string): string {
 }
 
 /** The prefixes that a network with the client may have. */
-function prefixesOf(family: 4 | 6, words: Uint32Array): string[] {
-  const [a, b, c, d] = words;
-  const { prefixLengths } = family === 4 ? IPV4 : IPV6;
-  const [shortest, longest] = prefixLengths;
-  return Array.from({ length: longest - shortest + 1 }, (_, i) => {
-    const length = shortest + i;
-    const prefix =
-      family === 4
-        ? IPV4.format(IPV4.mask(a, length))
-        : IPV6.format(IPV6.mask([a, b, c, d], length));
-    return `${prefix}/${length}`;
-  });
+function prefixesOf<A>(family: AddressFamily<A>, address: A): string[] {
+  const [shortest, longest] = family.prefixLengths;
+  return Array.from({ length: longest - shortest + 1 }, (_, i) =>
+    prefixText(family, { address, prefixLength: shortest + i }),
+  );
 }
 
 /** All entities of the rows. */

@@ -131,6 +131,10 @@ function storeOf<A>(family: AddressFamily<A>): RowStore<NetworkRecord<A>, Networ
   };
 }
 
-function prefixText<A>(family: AddressFamily<A>, { address, prefixLength }: Prefix<A>): string {
+/** The masked prefix of a network: `192.0.2.0/24`. */
+export function prefixText<A>(
+  family: AddressFamily<A>,
+  { address, prefixLength }: Prefix<A>,
+): string {
   return `${family.format(family.mask(address, prefixLength))}/${prefixLength}`;
 }
