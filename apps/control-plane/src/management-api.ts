@@ -49,7 +49,7 @@ export async function createManagementApi(process: Process): Promise<NestExpress
   app.use(beginRequest(app.get(Endpoints), metrics, process));
   const server = app.getHttpServer();
   if (server instanceof HttpsServer) tls?.attach(server);
-  limitConnections(server, configuration, () => metrics.countRefusedConnection());
+  limitConnections(server, configuration, () => metrics.refusedConnections.inc());
   limitTimes(server, { ...TIME_LIMITS, stallMs: configuration.MANAGEMENT_STALL_S * 1000 });
   return app;
 }

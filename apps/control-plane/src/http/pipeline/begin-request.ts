@@ -154,7 +154,7 @@ export function decode(text: string): string | null {
 export class RequestMetrics {
   private readonly requests: Counter<'method' | 'route' | 'status'>;
   private readonly durations: Histogram<'method' | 'route'>;
-  private readonly refusedConnections: Counter;
+  readonly refusedConnections: Counter;
 
   constructor(registry: Registry) {
     this.requests = new Counter({
@@ -175,10 +175,6 @@ export class RequestMetrics {
       help: 'Connections to the management API that were closed at once: MANAGEMENT_CONNECTIONS were open',
       registers: [registry],
     });
-  }
-
-  countRefusedConnection(): void {
-    this.refusedConnections.inc();
   }
 
   /** @param startedMs null: the response is a stream, which lasts as long as its client wants. */
