@@ -38,9 +38,8 @@ export function createProgram(context: Context): Command {
   addToken(program, context);
   addDatabase(program, context);
   program
-    .command('help')
+    .command('help [command...]')
     .description('print this text, or that of a command')
-    .argument('[command...]')
     .action((names: string[]) => {
       const found = names.reduce<Command | undefined>(
         (command, name) => command?.commands.find((one) => one.name() === name),
@@ -243,9 +242,8 @@ function addCatalogue(program: Command, context: Context): void {
     .option(...JSON_OPTION)
     .action(ask((module) => module.sources));
   catalogue
-    .command('search')
+    .command('search <domain>')
     .description('print which lists of the control plane hold a domain, with line and since when')
-    .argument('<domain>')
     .option(...JSON_OPTION)
     .action(ask((module) => module.search));
   catalogue
@@ -254,9 +252,8 @@ function addCatalogue(program: Command, context: Context): void {
     .option(...definition)
     .action(run((module) => module.checkCatalogue));
   catalogue
-    .command('show')
+    .command('show <domain>')
     .description('print the categories and applications of a domain, and the lines that list it')
-    .argument('<domain>')
     .option(...definition)
     .action(run((module) => module.showDomain));
   catalogue
@@ -310,30 +307,26 @@ function addToken(program: Command, context: Context): void {
     .option(...JSON_OPTION)
     .action(run((module) => module.showToken));
   token
-    .command('create')
+    .command('create <name>')
     .description('make a token and its entry for MANAGEMENT_TOKENS_FILE')
-    .argument('<name>')
     .addArgument(new Argument('[scope]').choices(SCOPES).default('read'))
     .action(run((module) => module.createToken));
   token
-    .command('check')
+    .command('check <file>')
     .description('check a file for MANAGEMENT_TOKENS_FILE')
-    .argument('<file>')
     .action(run((module) => module.checkTokens));
 }
 
 function addDatabase(program: Command, context: Context): void {
   const run = lazily(context, () => import('./commands/database.js'));
   program
-    .command('backup')
+    .command('backup <file>')
     .description('write the contents of the database into one file')
-    .argument('<file>')
     .addHelpText('after', BACKUP_NOTES)
     .action(run((module) => module.backup));
   program
-    .command('restore')
+    .command('restore <file>')
     .description('replace the contents of the database by a backup')
-    .argument('<file>')
     .option('--replace', 'overwrite a configuration; by default only an empty database is accepted')
     .addHelpText('after', RESTORE_NOTES)
     .action(run((module) => module.restore));

@@ -146,16 +146,15 @@ export function reasonsOf(body: string, otherwise: string): string {
       request_id?: string;
     };
     if (Array.isArray(detail)) {
-      return detail.map(({ loc: [, ...place], msg }) => lineOf(place, msg)).join('\n');
+      // Without a place it is about the whole body.
+      const lines = detail.map(({ loc: [, ...place], msg }) =>
+        place.length === 0 ? msg : `${place.join('.')}: ${msg}`,
+      );
+      return lines.join('\n');
     }
     if (detail === undefined) return otherwise;
     return id === undefined ? detail : `${detail} (request ${id})`;
   } catch {
     return otherwise; // A proxy says it in HTML.
   }
-}
-
-/** @param place none: it is about the whole body */
-function lineOf(place: readonly string[], msg: string): string {
-  return place.length === 0 ? msg : `${place.join('.')}: ${msg}`;
 }

@@ -27,6 +27,7 @@ import {
 } from '../context.js';
 import { withDatabase } from '../database.js';
 import { controlPlaneVariables } from '../stack.js';
+import { grouped } from '../terminal.js';
 
 interface Options {
   /** Folder or URL; undefined: that of CATALOGUE. */
@@ -140,7 +141,7 @@ export async function printSets(context: Context, options: Options & JsonOption)
 function lengthOf(sizes: readonly SourceDefinition['size'][]): string {
   const known = sizes.filter((size) => size !== null && size !== 'unknown');
   if (known.length === 0) return 'unknown';
-  const names = known.reduce((sum, size) => sum + size.names, 0).toLocaleString('en');
+  const names = grouped(known.reduce((sum, size) => sum + size.names, 0));
   const [month] = known.map(({ on }) => on.slice(0, 7)).sort();
   return `${known.length === sizes.length ? '' : 'over '}${names} (${month})`;
 }
