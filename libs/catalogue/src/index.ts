@@ -42,15 +42,9 @@ export {
   type VisitName,
   visitNames,
 } from './lists/read-names.js';
-export { canBeChanged, readChanges } from './lists/read-changes.js';
+export { readChanges } from './lists/read-changes.js';
 export { HASH_BYTES, HEADER_BYTES, NameList } from './names/name-list.js';
-export {
-  countCommon,
-  lineOf,
-  type PlacedNames,
-  placeNames,
-  searchNames,
-} from './names/name-places.js';
+export { lineOf, type PlacedNames, placeNames, searchNames } from './names/name-places.js';
 export { openSource, tryMirrors } from './sources/open-source.js';
 export { isTransfer } from './sources/open-transfer.js';
 export type { OpenOptions, Source, SourceLocation, Transfer } from './sources/source.js';

@@ -1,7 +1,7 @@
 import { MAX_ID } from '@weir/config-model';
 import { DomainError, normaliseDomain } from '@weir/dns-name';
 import { PURPOSES } from '@weir/policy';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { CatalogueError, DefinitionFaults } from '../catalogue-error.js';
@@ -95,24 +95,11 @@ async function readFurther(reader: DefinitionReader, path: string, read: ReadTex
 type FileField = 'categories' | 'applications' | 'include' | 'never_block';
 const FILE_FIELDS = ['categories', 'applications'] as const satisfies FileField[];
 const APPLICATION_FIELDS = ['id', 'name', 'domains', 'sources'] as const;
-const CATEGORY_FIELDS = [
-  ...APPLICATION_FIELDS,
-  'rewrites',
-  'group',
-  'purpose',
-  'mandatory',
-  'secret',
-  'sample',
-] as const;
-type GroupField = (typeof CATEGORY_FIELDS)[number];
 /** What only the first entry of a category may say. */
-const OWN_FIELDS = [
-  'group',
-  'purpose',
-  'mandatory',
-  'secret',
-  'sample',
-] as const satisfies GroupField[];
+const OWN_FIELDS = ['group', 'purpose', 'mandatory', 'secret', 'sample'] as const;
+const CATEGORY_FIELDS = [...APPLICATION_FIELDS, 'rewrites', ...OWN_FIELDS] as const;
+type GroupField = (typeof CATEGORY_FIELDS)[number];
+type GroupFields = Partial<Record<GroupField, Place>>;
 
 /** A group, and where its id was first. */
 type Groups = Map<number, { readonly group: GroupDefinition; readonly place: FilePlace }>;
@@ -123,7 +110,7 @@ class DefinitionReader {
   readonly sources = new Map<string, SourceDefinition>();
   private readonly categories: Groups = new Map();
   private readonly applications: Groups = new Map();
-  private neverBlock: string[] = [];
+  private readonly neverBlock: string[] = [];
 
   /** @param yaml the file that is read. */
   constructor(
@@ -137,8 +124,7 @@ class DefinitionReader {
     const top = yaml.fields(yaml.root, known);
     this.each(top.categories, (item) => this.group(item, CATEGORY_FIELDS, this.categories));
     this.each(top.applications, (item) => this.group(item, APPLICATION_FIELDS, this.applications));
-    const domains = this.each(top.never_block, (item) => this.protectedDomain(item));
-    this.neverBlock = [...this.neverBlock, ...domains];
+    this.neverBlock.push(...this.each(top.never_block, (item) => this.protectedDomain(item)));
     return this.each(top.include, (item) => readPath(yaml, item));
   }
 
@@ -183,14 +169,7 @@ class DefinitionReader {
     const idPlace = yaml.required(place, fields, 'id');
     const id = yaml.integer(idPlace, 0, MAX_ID);
     const before = groups.get(id);
-    const isAddition = before !== undefined && before.place.file !== yaml.file;
-    if (before !== undefined && !(isAddition && fields.name === undefined)) {
-      const where = isAddition
-        ? `${before.place.file}:${before.place.line}`
-        : `line ${before.place.line}`;
-      throw yaml.fail(idPlace, `id ${id} stands in ${where} already`);
-    }
-    if (before !== undefined) this.refuseOwnFields(fields, before.place);
+    if (before !== undefined) this.checkAddition(idPlace, fields, id, before.place);
     const group = before?.group ?? this.newGroup(place, fields, id);
     if (group.secret && fields.rewrites !== undefined) {
       throw yaml.fail(fields.rewrites, 'would tell names of a secret category');
@@ -213,22 +192,25 @@ class DefinitionReader {
     });
   }
 
-  /** They would have no effect, and a category that should be mandatory would not be. */
-  private refuseOwnFields(
-    fields: Partial<Record<GroupField, Place>>,
+  /** Own fields would have no effect, and a category that should be mandatory would not be. */
+  private checkAddition(
+    idPlace: Place,
+    fields: GroupFields,
+    id: number,
     { file, line }: FilePlace,
   ): void {
+    const isOfOther = file !== this.yaml.file;
+    if (!isOfOther || fields.name !== undefined) {
+      const where = isOfOther ? `${file}:${line}` : `line ${line}`;
+      throw this.yaml.fail(idPlace, `id ${id} stands in ${where} already`);
+    }
     for (const name of OWN_FIELDS) {
       const field = fields[name];
       if (field !== undefined) throw this.yaml.fail(field, `must be said at ${file}:${line}`);
     }
   }
 
-  private newGroup(
-    place: Place,
-    fields: Partial<Record<GroupField, Place>>,
-    id: number,
-  ): GroupDefinition {
+  private newGroup(place: Place, fields: GroupFields, id: number): GroupDefinition {
     const { yaml } = this;
     const isMandatory = yaml.flag(fields.mandatory);
     const isSecret = yaml.flag(fields.secret);
@@ -275,9 +257,7 @@ class DefinitionReader {
     }
   }
 
-  /**
-   * Several groups may name one source, with all else equal: its state and its list are stored by name.
-   */
+  /** Several groups may name one source, with all else equal: its state and its list are stored by name. */
   private source(place: Place): SourceDefinition {
     const { sources, base } = this;
     const source = readSource(this.yaml, place, base);
@@ -293,7 +273,6 @@ class DefinitionReader {
 }
 
 const MAX_LOCATION = 2048;
-const MAX_WORD = 200;
 const DEFAULT_REFRESH_MS = 24 * 3_600_000;
 const MIN_REFRESH_MS = 10_000;
 const MAX_REFRESH_MS = 30 * 24 * 3_600_000;
@@ -303,19 +282,10 @@ const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 export type Base = SourceLocation;
 
 const SOURCE_FIELDS = [
-  'file',
-  'url',
-  'mirrors',
-  'format',
-  'list',
-  'refresh',
-  'sha256',
-  'licence',
-  'commercial_use',
-  'size',
+  ...(['file', 'url', 'mirrors', 'format', 'list', 'refresh', 'sha256'] as const),
+  ...(['licence', 'commercial_use', 'size'] as const),
 ] as const;
 
-/** Reads one item of `sources`. */
 function readSource(yaml: YamlReader, place: Place, base: Base): SourceDefinition {
   const fields = yaml.fields(place, SOURCE_FIELDS);
   const { file, url, refresh, sha256 } = fields;
@@ -330,7 +300,7 @@ function readSource(yaml: YamlReader, place: Place, base: Base): SourceDefinitio
     format,
     list,
     declaredAt: yaml.where(place),
-    licence: optional(fields.licence, (field) => yaml.text(field, MAX_WORD)),
+    licence: optional(fields.licence, (field) => yaml.text(field, MAX_NAME)),
     commercialUse: optional(fields.commercial_use, (field) => yaml.choice(field, COMMERCIAL_USES)),
     size: optional(fields.size, (field) => readSize(yaml, field)),
   };
@@ -338,9 +308,8 @@ function readSource(yaml: YamlReader, place: Place, base: Base): SourceDefinitio
     if (refresh !== undefined) {
       throw yaml.fail(refresh, 'is for a url only: files are read with the definition');
     }
-    for (const place of [sha256, fields.mirrors]) {
-      if (place !== undefined) throw yaml.fail(place, 'is for a url only');
-    }
+    const ofUrl = sha256 ?? fields.mirrors;
+    if (ofUrl !== undefined) throw yaml.fail(ofUrl, 'is for a url only');
     const path = readPath(yaml, file);
     const location = resolveFile(base, path);
     return { name: path + part, location, mirrors: [], sha256: null, refreshMs: null, ...about };
@@ -373,13 +342,10 @@ function optional<T>(field: Place | undefined, read: (field: Place) => T): T | n
 }
 
 function readSize(yaml: YamlReader, place: Place): ListSize | 'unknown' {
-  const text = yaml.text(place, MAX_WORD);
-  if (text === 'unknown') return text;
-  const [, names, on] = /^(\d{1,10}) names on (\d{4}-\d\d-\d\d)$/.exec(text) ?? [];
-  if (names === undefined) {
-    throw yaml.fail(place, 'must be unknown, or such as "188764 names on 2026-02-07"');
-  }
-  return { names: Number(names), on };
+  const problem = 'must be unknown, or such as "188764 names on 2026-02-07"';
+  const pattern = /^(?:unknown|(\d{1,10}) names on (\d{4}-\d\d-\d\d))$/;
+  const [text, names, on] = yaml.match(place, pattern, problem);
+  return text === 'unknown' ? text : { names: Number(names), on };
 }
 
 function readList(
@@ -393,11 +359,8 @@ function readList(
     return null;
   }
   if (place === undefined) throw yaml.fail(source, 'list is missing: which list of the archive');
-  const list = yaml.text(place, MAX_WORD);
-  if (!/^[\w!-]+(?:@-?[\w!]+)*$/.test(list)) {
-    throw yaml.fail(place, 'must be the name of a list, such as google or google@ads');
-  }
-  return list;
+  const problem = 'must be the name of a list, such as google or google@ads';
+  return yaml.match(place, /^[\w!-]+(?:@-?[\w!]+)*$/, problem)[0];
 }
 
 function readPath(yaml: YamlReader, place: Place): string {
@@ -429,29 +392,21 @@ function readUrl(yaml: YamlReader, place: Place): URL {
 }
 
 function readDigest(yaml: YamlReader, place: Place): string {
-  const digest = yaml.text(place, MAX_WORD);
-  if (!/^[0-9a-f]{64}$/.test(digest)) {
-    throw yaml.fail(place, 'must be a SHA-256 of 64 lower-case hexadecimal digits');
-  }
-  return digest;
+  const problem = 'must be a SHA-256 of 64 lower-case hexadecimal digits';
+  return yaml.match(place, /^[0-9a-f]{64}$/, problem)[0];
 }
 
 function readRefresh(yaml: YamlReader, place: Place): number {
-  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(yaml.text(place, MAX_WORD)) ?? [];
+  const problem = 'must be a number with s, m, h or d, from 10s to 30d';
+  const [, count, unit] = yaml.match(place, /^(\d{1,6})([smhd])$/, problem);
   const refreshMs = Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
-  if (!(refreshMs >= MIN_REFRESH_MS && refreshMs <= MAX_REFRESH_MS)) {
-    throw yaml.fail(place, 'must be a number with s, m, h or d, from 10s to 30d');
-  }
+  if (refreshMs < MIN_REFRESH_MS || refreshMs > MAX_REFRESH_MS) throw yaml.fail(place, problem);
   return refreshMs;
 }
 
 /** A URL without its secrets: no user and password, a digest in place of the query, and of a zone no key. */
 export function publicName(url: URL): string {
   if (url.protocol === TRANSFER_PROTOCOL) return `rpz://${url.host}${url.pathname}`;
-  const query = url.search === '' ? '' : `?${digest(url.search)}`;
+  const query = url.search === '' ? '' : `?${hash('sha256', url.search).slice(0, 8)}`;
   return `${url.origin}${url.pathname}${query}`;
-}
-
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 8);
 }

@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
+import { isUtf8 } from 'node:buffer';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { CatalogueError } from '../catalogue-error.js';
@@ -45,7 +46,7 @@ export async function readWithDigests(
   const digests = new Map<string, string>();
   const read = async (path: string): Promise<string> => {
     const text = await readText(resolveFile(base, path));
-    digests.set(path, digestOf(text));
+    digests.set(path, hash('sha256', text));
     return text;
   };
   return { definition: await parseDefinition(read, base, sets.map(pathOfSet)), digests };
@@ -60,17 +61,14 @@ export async function isSameDefinition(
   const base = baseOf(folderOrUrl);
   try {
     for (const [path, digest] of digests) {
-      if (digestOf(await readText(resolveFile(base, path), signal)) !== digest) return false;
+      const text = await readText(resolveFile(base, path), signal);
+      if (hash('sha256', text) !== digest) return false;
     }
     return true;
   } catch (error) {
     if (error instanceof CatalogueError) return false;
     throw error;
   }
-}
-
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
 
 /** Of a set, relative to the folder. */
@@ -104,18 +102,12 @@ export async function readText(location: SourceLocation, signal?: AbortSignal): 
     const limits = { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS };
     const opened = await openLocation(location, { ...limits, ...(signal && { signal }) });
     if (opened.status === 'unchanged') throw new CatalogueError('answered 304 unasked');
-    return decode(Buffer.concat(await Array.fromAsync(opened.body)));
+    const bytes = Buffer.concat(await Array.fromAsync(opened.body));
+    if (!isUtf8(bytes)) throw new CatalogueError('is not UTF-8 text');
+    return new TextDecoder().decode(bytes);
   } catch (cause) {
     if (!(cause instanceof CatalogueError)) throw cause;
     const name = 'url' in location ? publicName(new URL(location.url)) : location.path;
     throw new CatalogueError(`${name}: ${cause.message}`, { cause });
-  }
-}
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw new CatalogueError('is not UTF-8 text', { cause });
   }
 }

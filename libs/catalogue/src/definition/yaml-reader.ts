@@ -2,6 +2,8 @@ import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAM
 import { CatalogueError } from '../catalogue-error.js';
 import type { FilePlace } from './definition.js';
 
+const MAX_WORD = 200;
+
 /** A node of the file with its path, such as `categories[3].domains[0]`. */
 export interface Place {
   readonly node: Node | null;
@@ -79,15 +81,9 @@ export class YamlReader {
 
   integer(place: Place, lowest: number, highest: number): number {
     const value = this.scalar(place);
-    if (
-      typeof value !== 'number' ||
-      !Number.isInteger(value) ||
-      value < lowest ||
-      value > highest
-    ) {
-      throw this.fail(place, `must be an integer from ${lowest} to ${highest}`);
-    }
-    return value;
+    const isInteger = typeof value === 'number' && Number.isInteger(value);
+    if (isInteger && value >= lowest && value <= highest) return value;
+    throw this.fail(place, `must be an integer from ${lowest} to ${highest}`);
   }
 
   text(place: Place, maxLength: number): string {
@@ -96,6 +92,13 @@ export class YamlReader {
       throw this.fail(place, `must be a text of 1 to ${maxLength} characters`);
     }
     return value;
+  }
+
+  /** A text that matches the pattern. */
+  match(place: Place, pattern: RegExp, problem: string): RegExpExecArray {
+    const match = pattern.exec(this.text(place, MAX_WORD));
+    if (match === null) throw this.fail(place, problem);
+    return match;
   }
 
   /** False when the field is absent. */

@@ -9,14 +9,6 @@ import { type ReadList, type ReadOptions, type VisitName, visitNames } from './r
 /** With more changed names than this, the whole zone takes less memory. */
 const MAX_CHANGED = 1_000_000;
 
-/** Whether of each name the records are known that list it. Lists of other formats, and of older versions, say none. */
-export function canBeChanged({ names, places }: PlacedNames): boolean {
-  for (let at = 0; at < names.words.length; at += 2) {
-    if ((places[at] & RECORD_BITS) === 0) return false;
-  }
-  return true;
-}
-
 /**
  * Reads changes of a zone (RFC 1995 §4), and applies them to its list.
  * @param before the list of the version that they begin with.
@@ -88,7 +80,7 @@ class Changes {
     }
     keepUntil(names.count);
     return {
-      names: NameList.ofSorted(words.slice(0, count * 2)),
+      names: new NameList(words.slice(0, count * 2)),
       lines: lines.slice(0, count),
       protectedNames: protectedOf(words.subarray(0, count * 2), lines),
     };
@@ -100,5 +92,5 @@ function protectedOf(words: Uint32Array, lines: Uint32Array): NameList {
   for (let at = 0; at < words.length; at += 2) {
     if ((lines[at / 2] & ZoneBit.protected) !== 0) found.push(words[at], words[at + 1]);
   }
-  return NameList.ofSorted(Uint32Array.from(found));
+  return new NameList(Uint32Array.from(found));
 }

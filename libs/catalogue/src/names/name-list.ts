@@ -3,10 +3,7 @@ import { crc32 } from 'node:zlib';
 import { CatalogueError } from '../catalogue-error.js';
 import { findName, linesOf } from './name-places.js';
 
-/**
- * Identifies a hash key without revealing it: 32 bits of the hash of a fixed name. An image compiled
- * under another key would match nothing, so nothing would be blocked.
- */
+/** Identifies a hash key without revealing it. An image compiled under another key would block nothing. */
 export function keyCheck(key: HashKey): number {
   const hashes = new SuffixHashes(key);
   return hashes.high[hashes.compute(toWireName('key-check.invalid'), 0) - 1];
@@ -24,13 +21,10 @@ const CHECKED_FROM = 16;
 export const HASH_BYTES = 8;
 const FIRST_CAPACITY = 1024;
 
-/**
- * Distinct names as their 64-bit keyed hashes, ascending: what a list holds, without a domain in plain. Immutable,
- * unless the caller writes to `words`.
- */
+/** Distinct names as their 64-bit keyed hashes, ascending: what a list holds, without a domain in plain. */
 export class NameList {
   /** @param words two a name, its hash's low 32 bits and then the high 32 bits; ascending by hash, no hash twice. */
-  private constructor(readonly words: Uint32Array<ArrayBuffer>) {}
+  constructor(readonly words: Uint32Array<ArrayBuffer>) {}
 
   get count(): number {
     return this.words.length / 2;
@@ -42,11 +36,6 @@ export class NameList {
     const builder = new NameListBuilder();
     for (const domain of domains) builder.add(hashes, hashes.compute(toWireName(domain), 0) - 1);
     return builder.finish();
-  }
-
-  /** @param words as those of a list. The caller must not use them afterwards. */
-  static ofSorted(words: Uint32Array<ArrayBuffer>): NameList {
-    return new NameList(words);
   }
 
   /** A list of unsorted words, two for each name. Sorts them in place; the caller must not use them afterwards. */

@@ -47,36 +47,26 @@ export interface PlacedNames {
 /**
  * @param lines one for each name.
  * @param before the list before: the times of the names that it has stay.
+ * @returns also how many of the names the list before has.
  */
 export function placeNames(
-  names: Names,
+  { words }: Names,
   lines: Uint32Array,
   nowSeconds: number,
   before: PlacedNames | null,
-): NamePlaces {
-  const { words } = names;
+): { readonly places: NamePlaces; readonly commonCount: number } {
   const known = before?.names.words ?? new Uint32Array(0);
   const places = new Uint32Array(words.length);
   let old = 0;
+  let commonCount = 0;
   for (let at = 0; at < words.length; at += 2) {
     while (old < known.length && compare(known, old, words[at], words[at + 1]) < 0) old += 2;
     const isKnown = old < known.length && compare(known, old, words[at], words[at + 1]) === 0;
     places[at] = lines[at / 2];
     places[at + 1] = before !== null && isKnown ? before.places[old + 1] : nowSeconds;
+    if (isKnown) commonCount++;
   }
-  return places;
-}
-
-/** How many names of one list another one has too. */
-export function countCommon(a: Names, b: Names): number {
-  let common = 0;
-  let other = 0;
-  for (let at = 0; at < a.words.length; at += 2) {
-    const [low, high] = [a.words[at], a.words[at + 1]];
-    while (other < b.words.length && compare(b.words, other, low, high) < 0) other += 2;
-    if (other < b.words.length && compare(b.words, other, low, high) === 0) common++;
-  }
-  return common;
+  return { places, commonCount };
 }
 
 /** The line of each name: the first of those with which it was collected, with the record bits of all. */

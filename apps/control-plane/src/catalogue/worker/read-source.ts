@@ -1,7 +1,5 @@
 import {
-  canBeChanged,
   CatalogueError,
-  countCommon,
   DEFAULT_LIMITS,
   type ListExample,
   isTransfer,
@@ -94,7 +92,7 @@ async function readFrom(
   const read = await readList(
     { ...source, location },
     { etag, lastModified, ...limits },
-    before !== null && canBeChanged(before) ? before : null,
+    before,
     task,
   );
   if (read === null) {
@@ -111,7 +109,7 @@ async function readFrom(
   const names = read.names.toBytes(key);
   const nowSeconds = Math.floor(Date.now() / 1000);
   const last = before ?? listBefore(task);
-  const places = placeNames(read.names, read.lines, nowSeconds, last);
+  const { places, commonCount } = placeNames(read.names, read.lines, nowSeconds, last);
   const { count: protectedCount } = read.protectedNames;
   const protectedNames = protectedCount === 0 ? null : read.protectedNames.toBytes(key);
   const digest = createHash('sha256').update(names);
@@ -134,7 +132,7 @@ async function readFrom(
     report: { ...report },
     transfer: read.transfer,
     protectedLines,
-    commonCount: last && countCommon(read.names, last.names),
+    commonCount: last && commonCount,
   };
 }
 
