@@ -2,7 +2,7 @@ import { ReadMetrics } from '@weir/ops/metrics';
 import type { Pool } from 'pg';
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import { withTimeout } from '../platform/database/with-timeout.js';
-import { type CatalogueMetadata, readInForce } from './store/catalogue-store.js';
+import { type CatalogueMetadata, NO_GROUPS, readInForce } from './store/catalogue-store.js';
 import { readSamples } from './store/definition-store.js';
 import { readStates, type SourceState } from './store/source-store.js';
 
@@ -14,11 +14,7 @@ interface Sample {
   readonly samples: readonly number[];
 }
 
-const EMPTY: Sample = {
-  groups: { categories: [], applications: [], popular: [] },
-  sources: [],
-  samples: [],
-};
+const EMPTY: Sample = { groups: NO_GROUPS, sources: [], samples: [] };
 
 /** Gauges of the catalogue in force and its sources, read from the database: every replica shows the same values. */
 export function registerCatalogueGauges(registry: Registry, pool: Pool): void {
@@ -38,18 +34,6 @@ export function registerCatalogueGauges(registry: Registry, pool: Pool): void {
       async () =>
         (await sample()).groups[kind].map(({ id, domains }) => [{ [label]: id }, domains]),
     );
-  /** @param valueOf null: it is left out */
-  const sourceGauge = (
-    name: string,
-    help: string,
-    valueOf: (source: SourceState) => number | null,
-  ): void =>
-    metrics.gauges(`source_${name}`, help, ['source'], async () =>
-      (await sample()).sources.flatMap((source) => {
-        const value = valueOf(source);
-        return value === null ? [] : [[{ source: source.name }, value] as const];
-      }),
-    );
   groupGauge('category', 'categories');
   groupGauge('application', 'applications');
   metrics.gauges(
@@ -58,35 +42,39 @@ export function registerCatalogueGauges(registry: Registry, pool: Pool): void {
     ['category'],
     async () => (await sample()).samples.map((category) => [{ category }, 1]),
   );
-  sourceGauge(
-    'age_seconds',
-    'Time since the source was last read or found unchanged',
-    (source) => source.secondsSinceSuccess,
-  );
-  sourceGauge(
-    'domains',
-    'Domains in the last accepted list of the source',
-    (source) => source.domainCount,
-  );
-  sourceGauge(
-    'invalid_lines',
-    'Lines of the last accepted list of the source that name no domain, or a public suffix',
-    (source) => source.invalidCount,
-  );
-  sourceGauge(
-    'protected_domains',
-    'Domains in the last accepted list of the source that would block a domain of never_block',
-    (source) => source.protectedCount,
-  );
-  sourceGauge('failed', '1 when the last refresh of the source failed', ({ failures }) =>
-    failures === 0 ? 0 : 1,
-  );
-  sourceGauge(
-    'mirrored',
-    '1 when a mirror has the list, because the URL of the source could not be read',
-    ({ failures, lastError }) => (failures === 0 && lastError !== null ? 1 : 0),
-  );
+  for (const [name, [valueOf, help]] of Object.entries(SOURCE_GAUGES)) {
+    metrics.gauges(`source_${name}`, help, ['source'], async () =>
+      (await sample()).sources.flatMap((source) => {
+        const value = valueOf(source);
+        return value === null ? [] : [[{ source: source.name }, Number(value)] as const];
+      }),
+    );
+  }
 }
+
+/** By name the value, which is left out if it is null, and the help. */
+const SOURCE_GAUGES: Readonly<
+  Record<string, readonly [(source: SourceState) => number | boolean | null, help: string]>
+> = {
+  age_seconds: [
+    (source) => source.secondsSinceSuccess,
+    'Time since the source was last read or found unchanged',
+  ],
+  domains: [(source) => source.domainCount, 'Domains in the last accepted list of the source'],
+  invalid_lines: [
+    (source) => source.invalidCount,
+    'Lines of the last accepted list of the source that name no domain, or a public suffix',
+  ],
+  protected_domains: [
+    (source) => source.protectedCount,
+    'Domains in the last accepted list of the source that would block a domain of never_block',
+  ],
+  failed: [({ failures }) => failures > 0, '1 when the last refresh of the source failed'],
+  mirrored: [
+    ({ failures, lastError }) => failures === 0 && lastError !== null,
+    '1 when a mirror has the list, because the URL of the source could not be read',
+  ],
+};
 
 async function readSample(pool: Pool): Promise<Sample> {
   const [{ metadata: groups }, states, samples] = await Promise.all([
@@ -98,10 +86,6 @@ async function readSample(pool: Pool): Promise<Sample> {
   return { groups, sources, samples: samples.map(({ id }) => id) };
 }
 
-const DURATION_BUCKETS_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900];
-
-type RefreshResult = 'changed' | 'unchanged' | 'failed';
-
 /** Counts and times the refreshes of sources on this replica. */
 export class RefreshMetrics {
   private readonly durations: Histogram<'result'>;
@@ -112,7 +96,7 @@ export class RefreshMetrics {
       name: 'weir_catalogue_refresh_seconds',
       help: 'Time to request and read a source, on this replica',
       labelNames: ['result'],
-      buckets: DURATION_BUCKETS_SECONDS,
+      buckets: [0.1, 0.5, 1, 5, 15, 60, 300, 900],
       registers: [registry],
     });
     this.running = new Gauge({
@@ -122,7 +106,7 @@ export class RefreshMetrics {
     });
   }
 
-  async measure(refresh: () => Promise<RefreshResult>): Promise<void> {
+  async measure(refresh: () => Promise<'changed' | 'unchanged' | 'failed'>): Promise<void> {
     const end = this.durations.startTimer();
     this.running.inc();
     try {

@@ -2,12 +2,11 @@ import {
   CatalogueError,
   type CompiledCatalogue,
   type Definition,
+  type SourceDefinition,
   sourcesOf,
 } from '@weir/catalogue';
-import type { ActiveCatalogue } from '@weir/config-model';
 import type { HashKey } from '@weir/dns-name';
 import type { Logger } from '@weir/ops';
-import type { ClientBase } from 'pg';
 import {
   DatabaseMismatchError,
   isDatabaseUnreachable,
@@ -16,15 +15,12 @@ import type { Database } from '../platform/database/database.js';
 import type { Job } from '../platform/jobs/job-scheduler.js';
 import { actAs } from '../revisions/change-record.js';
 import type { ConfigurationWriter } from '../revisions/configuration-writer.js';
-import type { WorkResult } from '../revisions/submitted-change.js';
 import { isDue, type SourceRefresh } from './sources/source-refresh.js';
 import {
+  activate,
   deleteOldImages,
-  findActive,
-  findBySha256,
   findRulesWithoutApplication,
   readInForce,
-  setActive,
   storeImage,
 } from './store/catalogue-store.js';
 import { recordDefinition } from './store/definition-store.js';
@@ -132,12 +128,9 @@ export class CatalogueUpdater {
     const definition = await reader.read(signal).catch(nullWhenUnusable);
     if (definition === null) return;
     const states = await readStates(database.pool);
-    const due = sourcesOf(definition)
-      .filter(
-        (source) =>
-          'url' in source.location && isDue(source, states.get(source.name), definition.neverBlock),
-      )
-      .values();
+    const isDueNow = (source: SourceDefinition): boolean =>
+      'url' in source.location && isDue(source, states.get(source.name), definition.neverBlock);
+    const due = sourcesOf(definition).filter(isDueNow).values();
     const errors: unknown[] = [];
     const refreshNext = async (): Promise<void> => {
       for (const source of due) {
@@ -202,24 +195,17 @@ export class CatalogueUpdater {
     const { database, writer, log } = this.options;
     await storeImage(database.pool, compiled, inputsSha256);
     const active = await actAs({ origin: 'catalogue' }, () =>
-      writer.writeAlone((client) => activateUnlessActive(client, compiled.sha256)),
+      writer.writeAlone((client) => activate(client, compiled.sha256)),
     );
     if (active === null) return;
     // Outside of the change, because it deletes thousands of rows and no other change should wait for that.
     await deleteOldImages(database.pool);
     log.info({ ...active.result, revision: active.revision }, 'catalogue active');
-    this.reportPopular(compiled);
-    await this.reportRulesWithoutApplication(compiled.applications.map(({ id }) => id));
-  }
-
-  /** Warns of categories that block well-known domains. */
-  private reportPopular({ popular }: CompiledCatalogue): void {
-    for (const { categoryId, count, domains } of popular) {
-      this.options.log.warn(
-        { category: categoryId, count, examples: domains.slice(0, MAX_REPORTED) },
-        'a category blocks well-known domains',
-      );
+    for (const { categoryId: category, count, domains } of compiled.popular) {
+      const fields = { category, count, examples: domains.slice(0, MAX_REPORTED) };
+      log.warn(fields, 'a category blocks well-known domains');
     }
+    await this.reportRulesWithoutApplication(compiled.applications.map(({ id }) => id));
   }
 
   /** Warns of rules whose application is not in the catalogue. They are kept, because the application may return. */
@@ -250,16 +236,4 @@ export class CatalogueUpdater {
 function nullWhenUnusable(error: unknown): null {
   if (error instanceof CatalogueError) return null;
   throw error;
-}
-
-async function activateUnlessActive(
-  client: ClientBase,
-  sha256: string,
-): Promise<WorkResult<ActiveCatalogue> | null> {
-  const before = await findActive(client);
-  if (before?.sha256 === sha256) return null;
-  const after = await findBySha256(client, sha256);
-  if (after === null) throw new Error('the catalogue image was deleted before its activation');
-  await setActive(client, after.version);
-  return { result: after, changes: [{ kind: 'catalogue', before, after }] };
 }

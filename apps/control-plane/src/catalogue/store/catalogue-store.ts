@@ -5,9 +5,12 @@ import type { ClientBase, Pool } from 'pg';
 import { Prisma } from '../../generated/prisma/client.js';
 import type { EntityTable } from '../../platform/database/snapshot.js';
 import { inTransaction } from '../../platform/database/transaction.js';
+import type { WorkResult } from '../../revisions/submitted-change.js';
 
 /** Ids, names and sizes of the groups in an image, and which categories block well-known domains. */
 export type CatalogueMetadata = Pick<CompiledCatalogue, 'categories' | 'applications' | 'popular'>;
+
+export const NO_GROUPS: CatalogueMetadata = { categories: [], applications: [], popular: [] };
 
 const COLUMNS = 'version::float8 AS version, sha256, size_bytes::float8 AS "sizeBytes"';
 
@@ -17,21 +20,22 @@ export const CATALOGUE: EntityTable<'catalogue'> = {
   toEntity: (row) => row,
 };
 
-/** The image in force; null: there is none. */
-export async function findActive(client: ClientBase): Promise<ActiveCatalogue | null> {
-  const { rows } = await client.query<ActiveCatalogue>(CATALOGUE.sql);
-  return rows.at(0) ?? null;
-}
-
-export async function findBySha256(
+/** Puts a stored image in force. @returns null: it is in force already. */
+export async function activate(
   client: ClientBase,
   sha256: string,
-): Promise<ActiveCatalogue | null> {
-  const { rows } = await client.query<ActiveCatalogue>(
-    `SELECT ${COLUMNS} FROM catalogue_image WHERE sha256 = $1`,
+): Promise<WorkResult<ActiveCatalogue> | null> {
+  const { rows: active } = await client.query<ActiveCatalogue>(CATALOGUE.sql);
+  const before = active.at(0) ?? null;
+  if (before?.sha256 === sha256) return null;
+  const { rows: stored } = await client.query<ActiveCatalogue>(
+    `UPDATE catalogue_image SET activated_at = now() WHERE sha256 = $1 RETURNING ${COLUMNS}`,
     [sha256],
   );
-  return rows.at(0) ?? null;
+  const after = stored.at(0);
+  if (after === undefined) throw new Error('the catalogue image was deleted before its activation');
+  await client.query('UPDATE config_head SET catalogue_version = $1', [after.version]);
+  return { result: after, changes: [{ kind: 'catalogue', before, after }] };
 }
 
 /** Reads the applications in the image in force, as one list. */
@@ -44,7 +48,7 @@ export interface CatalogueInForce {
   /** Null: there is no image. */
   readonly version: number | null;
   readonly since: Date | null;
-  /** SHA-256 of its inputs. Null: there is no image, or a release that did not record it compiled it. */
+  /** SHA-256 of its inputs. Null: there is no image. */
   readonly inputsSha256: string | null;
   /** Its groups; empty when there is no image. */
   readonly metadata: CatalogueMetadata;
@@ -53,20 +57,10 @@ export interface CatalogueInForce {
 export async function readInForce(pool: Pool): Promise<CatalogueInForce> {
   const { rows } = await pool.query<CatalogueInForce>(
     `SELECT version::float8 AS version, activated_at AS since, inputs_sha256 AS "inputsSha256",
-            '{"popular": []}' || metadata AS metadata
+            metadata
      FROM config_head JOIN catalogue_image ON version = catalogue_version`,
   );
-  const metadata = { categories: [], applications: [], popular: [] };
-  return rows[0] ?? { version: null, since: null, inputsSha256: null, metadata };
-}
-
-/** Makes this image the one in force. */
-export async function setActive(client: ClientBase, version: number): Promise<void> {
-  await client.query(
-    `WITH activated AS (UPDATE catalogue_image SET activated_at = now() WHERE version = $1)
-     UPDATE config_head SET catalogue_version = $1`,
-    [version],
-  );
+  return rows[0] ?? { version: null, since: null, inputsSha256: null, metadata: NO_GROUPS };
 }
 
 /** Applications that have rules but are not in `known`, by id, with the number of their rules. */
@@ -126,9 +120,8 @@ export async function findImage(pool: Pool, sha256: string): Promise<StoredBytes
     'SELECT version, size_bytes::float8 AS "sizeBytes" FROM catalogue_image WHERE sha256 = $1',
     [sha256],
   );
-  const [row] = rows;
-  if (row === undefined) return null;
-  const { version, sizeBytes } = row;
+  if (rows.length === 0) return null;
+  const [{ version, sizeBytes }] = rows;
   return { sizeBytes, read: (start, end) => readBytes(pool, version, start, end) };
 }
 
