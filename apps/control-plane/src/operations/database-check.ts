@@ -6,23 +6,20 @@ import type { Pool } from 'pg';
 import {
   DatabaseMismatchError,
   isDatabaseUnreachable,
+  UNDEFINED_TABLE,
 } from '../platform/database/database-errors.js';
 
 /** The newest migration of this release. It works with this schema, and with later schemas that allow it. */
 export const SCHEMA_VERSION = '20261129000000_init';
 
 const POLL_MS = 250;
-const UNDEFINED_TABLE = '42P01';
 /**
  * invalid_password, which a role that does not exist gets too, invalid_authorization_specification,
  * insufficient_privilege: migrations make the role and give it its rights.
  */
 const NOT_ADMITTED = new Set(['28P01', '28000', '42501']);
 
-/**
- * `_prisma_migrations` is the log of the migration runner; `schema_compatibility` says which releases may use the
- * schema.
- */
+/** `_prisma_migrations` is the log of the migration runner; `schema_compatibility` says who may use the schema. */
 const READ_SCHEMA = `
   WITH applied AS (
     SELECT migration_name COLLATE "C" AS name FROM _prisma_migrations
@@ -39,7 +36,6 @@ interface Schema {
   readonly minMigration: string;
 }
 
-/** Why the schema cannot be used. */
 interface SchemaProblem {
   readonly isTooNew: boolean;
   readonly reason: string;
@@ -162,13 +158,10 @@ export class DatabaseCheck implements OnModuleInit {
     if (this.isSameKey) return null;
     const { pool, key } = this.options;
     const hash = hashDomain(CHECKED_NAME, key);
-    await pool.query(
-      'UPDATE config_head SET domain_hash_check = $1 WHERE domain_hash_check IS NULL',
-      [hash],
-    );
-    const { rowCount } = await pool.query('SELECT FROM config_head WHERE domain_hash_check = $1', [
-      hash,
-    ]);
+    const store = 'UPDATE config_head SET domain_hash_check = $1 WHERE domain_hash_check IS NULL';
+    await pool.query(store, [hash]);
+    const compare = 'SELECT FROM config_head WHERE domain_hash_check = $1';
+    const { rowCount } = await pool.query(compare, [hash]);
     this.isSameKey = rowCount === 1;
     return this.isSameKey ? null : KEY_MISMATCH;
   }

@@ -1,21 +1,13 @@
 import type { Head } from '@weir/config-model';
 import type { ClientBase, QueryConfig } from 'pg';
 import type { TransactionIdentity } from '../platform/database/commit-outcome.js';
+import { headOf } from '../platform/database/snapshot.js';
 import { type AuthoredChange, toRecord } from './change-record.js';
 import { Deadline } from './write-queue.js';
 
 /** The head that a change starts from, locked until its transaction ends. */
 export interface LockedHead extends Head {
   readonly catalogueVersion: number | null;
-}
-
-interface LockedHeadRow {
-  readonly lineage: string;
-  readonly revision: string;
-  readonly digest: string;
-  readonly catalogue_version: string | null;
-  readonly transaction_id: string;
-  readonly began_ms: number;
 }
 
 const LOCK_HEAD: QueryConfig = {
@@ -26,9 +18,9 @@ const LOCK_HEAD: QueryConfig = {
       SELECT set_config('lock_timeout', $2, true)
       WHERE current_setting('lock_timeout') = '0' OR current_setting('lock_timeout')::interval > $2::interval
     ), waited AS MATERIALIZED (SELECT count(*) FROM wait)
-    SELECT lineage, revision, digest, catalogue_version,
-           pg_current_xact_id()::text AS transaction_id,
-           (extract(epoch FROM now()::timestamptz(3)) * 1000)::float8 AS began_ms,
+    SELECT lineage, revision::float8, digest, catalogue_version::float8 AS "catalogueVersion",
+           pg_current_xact_id()::text AS id,
+           (extract(epoch FROM now()::timestamptz(3)) * 1000)::float8 AS "beganMs",
            set_config('idle_in_transaction_session_timeout', $1, true)
     FROM waited, config_head FOR UPDATE OF config_head`,
 };
@@ -59,20 +51,13 @@ export async function lockHead(
     idleInTransactionMs = IDLE_IN_TRANSACTION_MS,
   }: LockTimes = {},
 ): Promise<{ head: LockedHead; transaction: TransactionIdentity }> {
-  const { rows } = await client.query<LockedHeadRow>({
+  const { rows } = await client.query<LockedHead & TransactionIdentity>({
     ...LOCK_HEAD,
     values: [String(idleInTransactionMs), `${deadline.leftMs}ms`],
   });
-  const [row] = rows;
-  if (row === undefined) throw new Error('config_head has lost its row');
-  const head: LockedHead = {
-    lineage: row.lineage,
-    revision: Number(row.revision),
-    digest: row.digest,
-    catalogueVersion: toNumber(row.catalogue_version),
-  };
-  const { transaction_id: id, began_ms: beganMs } = row;
-  return { head, transaction: { id, revision: head.revision + 1, beganMs } };
+  const { lineage, revision, digest, catalogueVersion, id, beganMs } = headOf(rows);
+  const head = { lineage, revision, digest, catalogueVersion };
+  return { head, transaction: { id, revision: revision + 1, beganMs } };
 }
 
 const LOG_CHANGES = `
@@ -102,16 +87,10 @@ export function toLogEntries(changes: readonly AuthoredChange[]): readonly unkno
 }
 
 /**
- * Logs changes with their records, and moves the head to the last of them. Their revisions must follow the head's.
- * @returns when PostgreSQL has done it. The statement is sent before this returns, so a COMMIT may be sent right after
- * it.
+ * Logs changes with their records, and moves the head to the last of them. The statement is sent before this returns,
+ * so a COMMIT may be sent right after it.
  * @throws synchronously when the statement cannot be sent, so that no COMMIT is sent.
  */
 export function logChanges(client: ClientBase, entries: readonly unknown[]): Promise<unknown> {
   return client.query({ name: 'weir_log_changes', text: LOG_CHANGES, values: [...entries] });
-}
-
-/** A bigint column as `pg` or Prisma returns it. All values that Weir stores are safe integers. */
-export function toNumber(value: bigint | string | null): number | null {
-  return value === null ? null : Number(value);
 }

@@ -1,12 +1,9 @@
 import type { Applied, Position, PublishedChange } from '@weir/change-feed';
 import type { Span } from '@weir/telemetry';
 
-/**
- * The spans of a change inside the span of its call: it waits in the queue, it is made in a transaction, it is
- * published, it is awaited. One of the first two is open at a time.
- */
+/** The spans of a change in that of its call: its wait in the queue, transaction, publishing, acknowledgements. */
 export class ChangeTrace {
-  /** Null: the change is made, or cannot be made. */
+  /** The wait or the transaction. Null: the change is made, or cannot be made. */
   private step: Span | null;
 
   private constructor(private readonly call: Span) {
@@ -60,10 +57,7 @@ export interface Propagation {
   waitApplied(changes: readonly Position[], timeoutMs: number): Promise<Applied>;
 }
 
-/**
- * Starts to publish changes with their traces, in order and before the next commit, and waits for the resolvers at the
- * same time.
- */
+/** Starts to publish changes, in order and before the next commit, and waits for the resolvers at the same time. */
 export async function propagateTraced(
   committed: readonly TracedChange[],
   propagation: Propagation,

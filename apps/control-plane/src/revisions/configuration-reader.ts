@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import type { Prisma } from '../generated/prisma/client.js';
 import type { Database } from '../platform/database/database.js';
-import { Snapshot } from '../platform/database/snapshot.js';
-import { type LockedHead, toNumber } from './change-log.js';
+import { headOf, Snapshot } from '../platform/database/snapshot.js';
+import type { LockedHead } from './change-log.js';
 import { Listing, WithRevision } from './with-revision.js';
 
 /** A listing is broken off when its client is behind by more than this. */
@@ -17,9 +17,8 @@ const CHECK_MS = 250;
  */
 class OpenListings {
   private readonly listings = new Set<Listing<unknown>>();
-  private timer: NodeJS.Timeout | null = null;
+  private timer: NodeJS.Timeout | undefined;
 
-  /** @param pool the connections of the listings. */
   constructor(
     private readonly pool: Pick<Pool, 'waitingCount'>,
     private readonly graceMs = GRACE_MS,
@@ -32,9 +31,9 @@ class OpenListings {
 
   private check(): void {
     for (const listing of this.listings) if (!listing.isOpen) this.listings.delete(listing);
-    if (this.listings.size === 0 && this.timer !== null) {
+    if (this.listings.size === 0) {
       clearInterval(this.timer);
-      this.timer = null;
+      this.timer = undefined;
     }
     const nowMs = performance.now();
     const behind = Array.from(this.listings, (listing) => ({
@@ -53,8 +52,8 @@ export type ConfigurationHead = Pick<LockedHead, 'lineage' | 'catalogueVersion'>
 
 interface HeadRow {
   readonly head_lineage: string;
-  readonly head_revision: bigint;
-  readonly head_catalogue_version: bigint | null;
+  readonly head_revision: number;
+  readonly head_catalogue_version: number | null;
   /** Null when the query found no row. */
   readonly is_row: true | null;
 }
@@ -78,18 +77,14 @@ export class ConfigurationReader {
   ): Promise<WithRevision<T>> {
     // One row for the head alone when the query finds nothing.
     const rows = await this.database.prisma.$queryRaw<HeadRow[]>`
-      SELECT head.lineage AS head_lineage, head.revision AS head_revision,
-             head.catalogue_version AS head_catalogue_version, found.*
+      SELECT head.lineage AS head_lineage, head.revision::float8 AS head_revision,
+             head.catalogue_version::float8 AS head_catalogue_version, found.*
       FROM config_head AS head
       LEFT JOIN (SELECT true AS is_row, query.* FROM (${query}) AS query) AS found ON true`;
-    const [first] = rows;
-    if (first === undefined) throw new Error('config_head has lost its row');
-    const head = {
-      lineage: first.head_lineage,
-      catalogueVersion: toNumber(first.head_catalogue_version),
-    };
+    const first = headOf(rows);
+    const head = { lineage: first.head_lineage, catalogueVersion: first.head_catalogue_version };
     const result = convert(first.is_row === null ? [] : (rows as never[]), head);
-    return new WithRevision(result, Number(first.head_revision));
+    return new WithRevision(result, first.head_revision);
   }
 
   /**

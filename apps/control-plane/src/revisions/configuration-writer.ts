@@ -1,16 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { Applied, PublishedChange } from '@weir/change-feed';
+import type { PublishedChange } from '@weir/change-feed';
 import type { PoolClient } from 'pg';
 import { confirmCommit, type TransactionIdentity } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
 import { lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
 import { type Author, currentAuthor, currentSpan, EVERY_PROFILE } from './change-record.js';
-import {
-  ChangeTrace,
-  propagateTraced,
-  type Propagation,
-  type TracedChange,
-} from './change-trace.js';
+import { ChangeTrace, propagateTraced, type Propagation } from './change-trace.js';
 import { type CommittedChange, GroupCommit, LIMITS } from './group-commit.js';
 import {
   changed,
@@ -38,7 +33,7 @@ export interface UncommittedChange {
 /** Longest times to wait for a change: until the resolvers have applied it, and for those before it. */
 export interface ChangeTimeouts {
   readonly changeMs: number;
-  /** For a replacement of the whole configuration: the resolvers load a snapshot. */
+  /** For a replacement of the whole configuration. */
   readonly replacementMs: number;
   /** Longest time that a change waits for the changes before it in all, those of other replicas included. */
   readonly waitMs?: number;
@@ -50,10 +45,7 @@ export interface ChangeTimeouts {
  */
 @Injectable()
 export class ConfigurationWriter {
-  /**
-   * Orders the changes of this replica, so that waiting ones hold no connection. The lock of the head orders the
-   * replicas.
-   */
+  /** Orders the changes of this replica. The lock of the head orders the replicas. */
   private readonly queue = new WriteQueue();
   private readonly commits: GroupCommit;
   private readonly waitMs: number;
@@ -66,10 +58,12 @@ export class ConfigurationWriter {
     private readonly admit: () => Promise<void> = () => Promise.resolve(),
   ) {
     this.waitMs = timeouts.waitMs ?? WAIT_MS;
-    const onCommitted = (committed: readonly TracedChange[]): Promise<Applied> =>
-      propagateTraced(committed, propagation, timeouts.changeMs);
-    const limits = { ...LIMITS, waitMs: this.waitMs };
-    this.commits = new GroupCommit(database, this.queue, onCommitted, limits);
+    this.commits = new GroupCommit(
+      database,
+      this.queue,
+      (committed) => propagateTraced(committed, propagation, timeouts.changeMs),
+      { ...LIMITS, waitMs: this.waitMs },
+    );
   }
 
   /**
@@ -89,11 +83,11 @@ export class ConfigurationWriter {
   writeAlone<T>(
     work: (client: PoolClient) => Promise<WorkResult<T> | null>,
   ): Promise<WithRevision<T> | null> {
-    const { writes, pool } = this.database;
+    const { database } = this;
     return this.writeLone(this.timeouts.changeMs, (origin, deadline) =>
-      writes.use((client) =>
+      database.write((client) =>
         confirmCommit<MadeChange<T> | null>(
-          pool,
+          database.pool,
           async (beforeCommit) => {
             await client.query('BEGIN');
             const { head, transaction } = await lockHead(client, { deadline });
@@ -121,12 +115,7 @@ export class ConfigurationWriter {
           this.database.pool,
           async (beforeCommit) => {
             const { change, transaction } = await replacement.load(origin.author, leftMs);
-            const made = {
-              result: undefined,
-              change,
-              profiles: [EVERY_PROFILE],
-              ...origin,
-            } as const;
+            const made = { result: undefined, change, profiles: [EVERY_PROFILE], ...origin };
             beforeCommit(made, transaction);
             await replacement.commit();
             return made;
@@ -162,7 +151,6 @@ export class ConfigurationWriter {
   }
 }
 
-/** What the client of a change gets, when the resolvers have applied it or the timeout is over. */
 async function resultOf<T>({
   result,
   change,

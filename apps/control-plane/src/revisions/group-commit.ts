@@ -33,10 +33,10 @@ export interface GroupLimits {
   /** Items of all its changes together. A change with more is a group of its own. */
   readonly maxItems: number;
   /** Longest time that a change waits for those before it, of this replica and of the others. */
-  readonly waitMs?: number;
+  readonly waitMs: number;
 }
 
-export const LIMITS: GroupLimits = { maxChanges: 256, maxItems: 10_000 };
+export const LIMITS: GroupLimits = { maxChanges: 256, maxItems: 10_000, waitMs: WAIT_MS };
 
 /**
  * Makes changes in the order in which they were submitted. Changes that wait when the head has been locked are made
@@ -46,17 +46,14 @@ export const LIMITS: GroupLimits = { maxChanges: 256, maxItems: 10_000 };
 export class GroupCommit {
   /** Not started. Each has a task in the queue, unless a group takes it first. */
   private readonly pending = new Set<PendingChange>();
-  private readonly waitMs: number;
 
   /** @param onCommitted gets the changes of each transaction, in order, before any caller does. It must not reject. */
   constructor(
     private readonly database: Database,
     private readonly queue: WriteQueue,
     private readonly onCommitted: (changes: readonly MadeChange<unknown>[]) => Promise<Applied>,
-    private readonly limits: GroupLimits = LIMITS,
-  ) {
-    this.waitMs = limits.waitMs ?? WAIT_MS;
-  }
+    private readonly limits = LIMITS,
+  ) {}
 
   /**
    * @param span of the call that makes the change, if it is traced.
@@ -74,7 +71,7 @@ export class GroupCommit {
       change,
       author,
       trace: ChangeTrace.begin(span),
-      deadline: new Deadline(this.waitMs),
+      deadline: new Deadline(this.limits.waitMs),
       resolve: resolve as PendingChange['resolve'],
       ...{ reject, task },
     };
@@ -94,7 +91,7 @@ export class GroupCommit {
       const outcomes = await confirmCommit<Outcomes>(
         this.database.pool,
         (beforeCommit) => this.tryGroup(group, first.deadline, beforeCommit),
-        this.waitMs,
+        this.limits.waitMs,
       );
       for (const { trace } of group) trace?.endTransaction(group.length);
       const changes = madeOf(outcomes);
@@ -105,8 +102,7 @@ export class GroupCommit {
         else if (applied !== null) resolve({ ...outcome.value, applied });
       }
     } catch (reason) {
-      // Nothing was committed. A change may have failed because of another one that is now undone: all get the same
-      // reason.
+      // Nothing was committed. A change may have failed because of another one that is now undone.
       for (const one of group) fail(one, reason);
       // For the queue.
       throw reason;
@@ -119,7 +115,7 @@ export class GroupCommit {
     deadline: Deadline,
     beforeCommit: (outcomes: Outcomes, transaction: TransactionIdentity) => void,
   ): Promise<Outcomes> {
-    return this.database.writes.use(async (client, tx) => {
+    return this.database.write(async (client, tx) => {
       const [, locked] = await Promise.all([client.query('BEGIN'), lockHead(client, { deadline })]);
       this.takeWaiting(group);
       const { outcomes } = await makeTogether(client, tx, locked.head, group);
@@ -138,9 +134,9 @@ export class GroupCommit {
   /** Moves the changes that wait to the group, those first that have waited longest. */
   private takeWaiting(group: PendingChange[]): void {
     let [{ trace: first }] = group;
-    let items = group.reduce((sum, { change }) => sum + itemsOf(change), 0);
+    let items = group[0].change.items ?? 1;
     for (const next of this.pending) {
-      items += itemsOf(next.change);
+      items += next.change.items ?? 1;
       if (group.length >= this.limits.maxChanges || items > this.limits.maxItems) return;
       this.pending.delete(next);
       // It would delay those behind it.
@@ -150,10 +146,6 @@ export class GroupCommit {
       group.push(next);
     }
   }
-}
-
-function itemsOf({ items = 1 }: SubmittedChange<unknown>): number {
-  return items;
 }
 
 function fail({ reject, trace }: PendingChange, reason: unknown): void {

@@ -6,10 +6,7 @@ import type { Propagation } from './change-trace.js';
 /** At a stop, changes wait no longer than this for the resolvers. */
 const STOP_DEADLINE_MS = 5_000;
 
-/**
- * Opens and closes the publisher of changes, and measures how long they take from their commit until every live
- * resolver has applied them.
- */
+/** Opens and closes the publisher of changes, and measures how long the resolvers take to apply them. */
 export class MeasuredPropagation
   implements Propagation, OnModuleInit, OnModuleDestroy, OnApplicationShutdown
 {
@@ -56,7 +53,6 @@ export class MeasuredPropagation
     const startedMs = performance.now();
     const applied = await this.publisher.waitApplied(last, timeoutMs);
     const seconds = (performance.now() - startedMs) / 1000;
-    // An alert compares the number of changes that were measured with those that were incomplete.
     if (timeoutMs > 0) {
       changes.forEach(() => this.durations.observe(seconds));
       if (applied.applied < applied.total) this.incomplete.inc(changes.length);

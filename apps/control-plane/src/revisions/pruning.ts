@@ -39,43 +39,31 @@ const DELETE_RECORDS = `
 
 /** The jobs that limit the size of the change log, and delete the records of changes that are older than `days`. */
 export function pruningJobs(pool: Pool, days: number, log: Logger): readonly Job[] {
-  const job = (
-    name: string,
-    everyMs: number,
-    prune: (signal: AbortSignal) => Promise<number>,
-    report: (rows: number) => void,
-  ): Job => ({
-    ...{ name, everyMs, attempts: 3, firstRetryDelayMs: 1_000 },
-    run: async (signal) => {
-      const rows = await prune(signal);
-      if (rows > 0) report(rows);
-    },
-  });
+  const retries = { attempts: 3, firstRetryDelayMs: 1_000 };
   return [
-    job(
-      'prune-change-log',
-      60_000,
-      (signal) => pruneChangeLog(pool, signal),
-      (changes) => log.info({ changes }, 'change log pruned'),
-    ),
-    job(
-      'prune-change-records',
-      60 * 60_000,
-      (signal) => pruneChangeRecords(pool, days, signal),
-      (records) => log.info({ records }, 'records of changes pruned'),
-    ),
+    {
+      ...{ name: 'prune-change-log', everyMs: 60_000, ...retries },
+      run: async (signal) => {
+        const changes = await pruneChangeLog(pool, signal);
+        if (changes > 0) log.info({ changes }, 'change log pruned');
+      },
+    },
+    {
+      ...{ name: 'prune-change-records', everyMs: 60 * 60_000, ...retries },
+      run: async (signal) => {
+        const records = await pruneChangeRecords(pool, days, signal);
+        if (records > 0) log.info({ records }, 'records of changes pruned');
+      },
+    },
   ];
 }
 
-/**
- * Deletes the changes that are neither among the last `CHANGES_KEPT` nor younger than `HOURS_KEPT`. It locks nothing
- * that a new change needs. Returns and throws as `deleteInBatches`.
- */
+/** Locks nothing that a new change needs. Returns and throws as `deleteInBatches`. */
 export function pruneChangeLog(database: Pool | PoolClient, signal: AbortSignal): Promise<number> {
   return deleteInBatches(database, signal, DELETE_CHANGES);
 }
 
-/** Deletes the records that are older than `days`. Returns and throws as `deleteInBatches`. */
+/** Returns and throws as `deleteInBatches`. */
 export function pruneChangeRecords(pool: Pool, days: number, signal: AbortSignal): Promise<number> {
   return deleteInBatches(pool, signal, DELETE_RECORDS, [days]);
 }

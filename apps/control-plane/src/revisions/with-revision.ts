@@ -19,9 +19,8 @@ export class WithRevision<T> {
 const BYTES_PER_MS = 125;
 
 /**
- * How far a client is behind that pace. Only the time for which the server waits for the client counts, and not the
- * time of the database. Bytes that it has read ahead of the pace count for nothing: buffers take the first megabytes at
- * once.
+ * How far a client is behind that pace. Only the time counts for which the server waits for the client. Bytes that it
+ * has read ahead count for nothing: buffers take the first megabytes at once.
  */
 export class ReadingPace {
   private debtMs = 0;
@@ -46,10 +45,7 @@ export class ReadingPace {
 /** Length of the chunks in which the text is sent. */
 const CHUNK_CHARACTERS = 16_384;
 
-/**
- * Items that are sent as a JSON array while they are read from the database. A listing holds a database connection: its
- * owner must read it to the end or close it.
- */
+/** Items that are sent as a JSON array while they are read. It holds a connection until it is read or closed. */
 export class Listing<T> {
   readonly pace = new ReadingPace();
   /** Whether it holds a connection. */

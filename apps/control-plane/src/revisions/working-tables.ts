@@ -14,10 +14,7 @@ export interface WorkingTable {
   deleteReferenced?(tx: Transaction): Promise<void>;
 }
 
-/**
- * Creates a table when it is asked for first. The function identifies it. It first asks for the tables to which the
- * rows of this one refer.
- */
+/** Creates a table, and identifies it. It first asks for the tables to which the rows of this one refer. */
 export type OpenTable<T extends WorkingTable> = (tables: WorkingTables) => T;
 
 export class WorkingTables {

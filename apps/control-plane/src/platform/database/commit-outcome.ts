@@ -55,20 +55,18 @@ export async function confirmCommit<O>(
   run: (beforeCommit: (outcome: O, transaction: TransactionIdentity) => void) => Promise<O>,
   waitMs = DEADLINE_MS,
 ): Promise<O> {
-  const sent: { outcome: O; transaction: TransactionIdentity }[] = [];
+  const sent: [outcome: O, transaction: TransactionIdentity][] = [];
   try {
-    return await run((outcome, transaction) => {
-      sent.push({ outcome, transaction });
-    });
+    return await run((...values) => void sent.push(values));
   } catch (error) {
-    const [last] = sent;
-    if (last === undefined) throw error;
+    if (sent.length === 0) throw error;
+    const [[outcome, transaction]] = sent;
     const deadlineMs = Math.min(waitMs, DEADLINE_MS);
     // A database that hangs may not answer any of the questions in time.
-    const asked = ask(pool, last.transaction, deadlineMs);
+    const asked = ask(pool, transaction, deadlineMs);
     const isCommitted = await withTimeout(asked, null, deadlineMs);
     if (isCommitted === null) throw new CommitUnknownError();
-    if (isCommitted) return last.outcome;
+    if (isCommitted) return outcome;
     throw error;
   }
 }
@@ -94,17 +92,13 @@ async function ask(
   return null;
 }
 
-/**
- * @returns null when the database does not answer, for whatever reason. Any other error would claim that nothing was
- * committed.
- */
+/** @returns null when the database does not answer. An error would claim that nothing was committed. */
 async function readStatus(pool: Pool, { id }: TransactionIdentity): Promise<string | null> {
   try {
     const { rows } = await pool.query<{ status: string | null }>(STATUS, [id]);
     return rows[0]?.status ?? null;
   } catch (error) {
-    // The database crashed, or a standby that had not received the transaction took over. The transaction is lost. It
-    // must not be asked for again, because another transaction will soon have this id.
+    // After a crash or a failover that lost it. It must not be asked for again: another one will soon have this id.
     return (error as { code?: unknown }).code === ID_IN_THE_FUTURE ? 'aborted' : null;
   }
 }

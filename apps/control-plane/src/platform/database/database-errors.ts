@@ -63,12 +63,8 @@ const UNREACHABLE_KINDS: ReadonlySet<unknown> = new Set([
 ]);
 
 /** Messages of `pg` errors that have no code. */
-const UNREACHABLE_MESSAGES = [
-  /Connection terminated/,
-  /timeout exceeded when trying to connect/,
-  /^timeout expired$/,
-  /Client has encountered a connection error/,
-];
+const UNREACHABLE_MESSAGE =
+  /Connection terminated|timeout exceeded when trying to connect|^timeout expired$|encountered a connection error/;
 
 /** Messages of `pg`: no connection was free in time, or PostgreSQL did not accept one in time. */
 const CONNECT_TIMEOUTS = new Set([
@@ -89,9 +85,7 @@ export function isDatabaseUnreachable(error: unknown): boolean {
     const { code, originalCode, kind, message, cause, errors, meta } = current as Fields;
     if (UNREACHABLE_KINDS.has(kind)) return true;
     if (UNREACHABLE.has(code) || UNREACHABLE.has(originalCode)) return true;
-    if (typeof message === 'string' && UNREACHABLE_MESSAGES.some((one) => one.test(message))) {
-      return true;
-    }
+    if (typeof message === 'string' && UNREACHABLE_MESSAGE.test(message)) return true;
     // Node tries several addresses and reports them together.
     if (Array.isArray(errors) && errors.some(isDatabaseUnreachable)) return true;
     // Prisma keeps its driver's error outside of the chain of causes.
@@ -100,13 +94,10 @@ export function isDatabaseUnreachable(error: unknown): boolean {
   return false;
 }
 
-/** As the operating system calls it. */
-const SILENT = 'ETIMEDOUT';
-
-/** PostgreSQL keeps the connection open, but does not answer. */
+/** PostgreSQL keeps the connection open, but does not answer. The code is that of the operating system. */
 export class DatabaseSilentError extends Error {
   override readonly name = 'DatabaseSilentError';
-  readonly code = SILENT;
+  readonly code = 'ETIMEDOUT';
 
   constructor() {
     super('PostgreSQL does not answer');
@@ -116,7 +107,6 @@ export class DatabaseSilentError extends Error {
 /** PostgreSQL answers, but this connection does not lead to it any more. */
 export class ConnectionLostError extends Error {
   override readonly name = 'ConnectionLostError';
-  /** As the operating system calls it. */
   readonly code = 'ECONNRESET';
 
   constructor() {
@@ -129,26 +119,20 @@ export function isSilence(error: unknown): boolean {
   if (error instanceof CommitUnknownError) return true;
   // An error of a thread has lost its class.
   const { code, message } = error as Partial<Record<'code' | 'message', unknown>>;
-  return code === SILENT || CONNECT_TIMEOUTS.has(String(message));
+  return code === 'ETIMEDOUT' || CONNECT_TIMEOUTS.has(String(message));
 }
 
-/** `lock_not_available`: `lock_timeout` has passed. */
-const LOCK_TIMEOUT = '55P03';
-
-/** Whether an error of `pg` says that a lock was held for too long. */
+/** Whether an error of `pg` says that a lock was held for too long: `lock_not_available`. */
 export function isLockTimeout(error: unknown): boolean {
-  return (error as Fields | null)?.['code'] === LOCK_TIMEOUT;
+  return (error as Fields | null)?.['code'] === '55P03';
 }
 
 /** `undefined_table`. */
-const NO_SUCH_TABLE = '42P01';
+export const UNDEFINED_TABLE = '42P01';
 
-/**
- * Why the database cannot be used, for /readyz. It repeats nothing of the error itself, which may name hosts or
- * statements.
- */
+/** Why the database cannot be used, for /readyz. The error itself may name hosts or statements. */
 export function describeDatabaseError(error: unknown): string {
-  if ((error as Fields | null)?.['code'] === NO_SUCH_TABLE) return 'the database is not migrated';
+  if ((error as Fields | null)?.['code'] === UNDEFINED_TABLE) return 'the database is not migrated';
   if (isDatabaseUnreachable(error)) return 'PostgreSQL is out of reach';
   return 'PostgreSQL cannot be used; the log says why';
 }

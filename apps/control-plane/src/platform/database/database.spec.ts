@@ -30,7 +30,7 @@ it('a PostgreSQL that accepts a connection and shuts down does not end the proce
   const database = new Database(`postgresql://u:p@127.0.0.1:${port}/d`, pino({ level: 'silent' }));
   const failures = await Promise.all(
     [
-      database.writes.use((client) => client.query('SELECT 1')),
+      database.write((client) => client.query('SELECT 1')),
       database.prisma.$transaction((tx) => tx.blockPage.count()),
       database.pool.query('SELECT 1'),
     ].map((one: Promise<unknown>) => one.catch((error: unknown) => error)),

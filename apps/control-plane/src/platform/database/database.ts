@@ -43,10 +43,7 @@ const MAX_NAMES = 200;
 /** The protocol's name for a statement that is not kept: it is parsed and planned each time. */
 const UNNAMED = '';
 
-/**
- * Names each distinct statement, so that a connection prepares it once. When all names are used up, further statements
- * stay unnamed: Prisma writes a different text for each length of a list.
- */
+/** Names the first distinct statements, so that a connection prepares each once. Texts differ by lengths of lists. */
 export function namedStatements(): (query: { readonly sql: string }) => string {
   const names = new Map<string, string>();
   return ({ sql }) => {
@@ -59,33 +56,10 @@ export function namedStatements(): (query: { readonly sql: string }) => string {
   };
 }
 
-/**
- * A connection on which a replica makes its changes. Statements that do not depend on each other's results are sent
- * together (`pipeline`). As long as the connection is open, its statements stay prepared.
- */
-class WriteConnection {
-  private readonly nameOf = namedStatements();
-
-  constructor(private readonly pool: pg.Pool) {}
-
-  /**
-   * Runs some work on the connection; one at a time. When it throws, the transaction that it left open is rolled back.
-   * It must not return before all its queries have ended: a later query would run in the next transaction.
-   */
-  use<T>(work: (client: pg.PoolClient, tx: Transaction) => Promise<T>): Promise<T> {
-    return withConnection(this.pool, (client) =>
-      work(client, new Transaction(client, this.nameOf)),
-    );
-  }
-}
-
 /** SQLSTATEs of a prepared statement whose result type has changed, and of one that does not exist any more. */
 const STALE = new Set(['0A000', '26000']);
 
-/**
- * Closes a connection when it is released, if its prepared statements have become invalid by a migration or a
- * connection pooler. The driver would otherwise use them as long as the connection lives.
- */
+/** Closes a connection when it is released, if a migration or a pooler has made its prepared statements invalid. */
 function closeStaleConnections(pool: Pool): void {
   const stale = new WeakSet<PoolClient>();
   pool.on('connect', (client) => {
@@ -129,7 +103,12 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     buckets: WAIT_BUCKETS_SECONDS,
     registers: [],
   });
-  readonly writes: WriteConnection;
+  /**
+   * The connection on which this replica makes its changes. Statements that do not depend on each other's results are
+   * sent together (`pipeline`). As long as it is open, its statements stay prepared.
+   */
+  private readonly changes: pg.Pool;
+  private readonly nameOfChange = namedStatements();
   readonly prisma: PrismaClient;
   private readonly pools: pg.Pool[] = [];
 
@@ -163,9 +142,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     this.snapshots = open('snapshots');
     this.jobs = open('jobs');
     this.health = open('health');
-    this.writes = new WriteConnection(
-      add('changes', { max: 1, idleTimeoutMillis: 0, pipeline: true }),
-    );
+    this.changes = add('changes', { max: 1, idleTimeoutMillis: 0, pipeline: true });
     this.prisma = new PrismaClient({
       adapter: new PrismaPg(this.pool, { statementNameGenerator: namedStatements() }),
     });
@@ -176,8 +153,14 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     await this.prisma.$connect();
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    await this.close();
+  /**
+   * Runs some work on the connection for changes; one at a time. When it throws, the transaction that it left open is
+   * rolled back. It must not return before all its queries have ended: a later one would run in the next transaction.
+   */
+  write<T>(work: (client: pg.PoolClient, tx: Transaction) => Promise<T>): Promise<T> {
+    return withConnection(this.changes, (client) =>
+      work(client, new Transaction(client, this.nameOfChange)),
+    );
   }
 
   /** Numbers of connections, of idle ones, and of requests that wait for one. */
@@ -192,13 +175,15 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     await this.health.query('SELECT FROM config_head');
   }
 
-  /** Closes all connections. It does not wait for a PostgreSQL that does not answer. */
-  async close(): Promise<void> {
-    await withTimeout(this.end(), undefined, CLOSE_TIMEOUT_MS);
+  onApplicationShutdown(): Promise<void> {
+    return this.close();
   }
 
-  private async end(): Promise<void> {
-    await this.prisma.$disconnect();
-    await Promise.all(this.pools.map((pool) => pool.end()));
+  /** Closes all connections. It does not wait for a PostgreSQL that does not answer. */
+  async close(): Promise<void> {
+    const ended = this.prisma
+      .$disconnect()
+      .then(() => Promise.all(this.pools.map((it) => it.end())));
+    await withTimeout<unknown>(ended, null, CLOSE_TIMEOUT_MS);
   }
 }

@@ -1,5 +1,6 @@
 import type { Entities, EntityKind, Head } from '@weir/config-model';
 import type { ClientBase, Pool, PoolClient } from 'pg';
+import { rollBack } from './transaction.js';
 
 /** How the entities of a kind are stored. */
 export interface EntityTable<K extends EntityKind, Row = Entities[K]> {
@@ -40,7 +41,6 @@ export class Snapshot {
 
   static async open(pool: Pool): Promise<Snapshot> {
     const client = await pool.connect();
-    client.on('error', ignoreError);
     try {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       return new Snapshot(client, await readHead(client));
@@ -50,20 +50,13 @@ export class Snapshot {
     }
   }
 
-  /** As `readPages`. */
   pages(sql: string, values?: readonly unknown[]): AsyncGenerator<unknown[]> {
     return readPages(this.client, sql, values);
   }
 
   /** Ends the transaction and releases the connection. A broken connection is discarded. */
-  async close(): Promise<void> {
-    try {
-      await this.client.query('ROLLBACK');
-      this.client.off('error', ignoreError);
-      this.client.release();
-    } catch (error) {
-      this.client.release(error instanceof Error ? error : true);
-    }
+  close(): Promise<void> {
+    return rollBack(this.client);
   }
 }
 
@@ -85,9 +78,4 @@ export async function* readPages(
     if (rows.length < PAGE_ROWS) break;
   }
   await client.query('CLOSE page');
-}
-
-/** The listener for the error of a connection that breaks between two queries. The next query fails and reports it. */
-function ignoreError(): void {
-  // See above.
 }

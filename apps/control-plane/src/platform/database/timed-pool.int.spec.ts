@@ -20,8 +20,8 @@ async function waitsOf(pool: string): Promise<{ count: number; seconds: number }
 
 it('counts how long requests wait for a connection, by pool', async () => {
   const held = Promise.withResolvers<null>();
-  const first = database.writes.use(() => held.promise);
-  const second = database.writes.use(() => Promise.resolve(null));
+  const first = database.write(() => held.promise);
+  const second = database.write(() => Promise.resolve(null));
   await expect.poll(async () => (await waitsOf('changes')).count).toBe(1);
   const before = await waitsOf('changes');
   expect(database.usage.waiting).toBe(1);

@@ -1,7 +1,7 @@
 import type { ClientBase, Pool, PoolClient, QueryResult } from 'pg';
 import { Prisma } from '../../generated/prisma/client.js';
 
-/** Runs the statements of a change (`WriteConnection`), as a transaction of Prisma would. */
+/** Runs the statements of a change (`Database.write`), as a transaction of Prisma would. */
 export class Transaction {
   constructor(
     private readonly client: ClientBase,
@@ -44,17 +44,18 @@ export async function withConnection<T>(
     client.release();
     return result;
   } catch (error) {
-    await client.query('ROLLBACK').then(
-      () => {
-        client.release();
-      },
-      (broken: unknown) => {
-        // The connection is broken: PostgreSQL rolls back, and the pool discards the connection.
-        client.release(broken instanceof Error ? broken : true);
-      },
-    );
+    await rollBack(client);
     throw error;
   }
+}
+
+/** Ends the transaction and releases the connection. The pool discards a broken one, and PostgreSQL rolls back. */
+export async function rollBack(client: PoolClient): Promise<void> {
+  const broken = await client.query('ROLLBACK').then(
+    () => undefined,
+    (error: Error) => error,
+  );
+  client.release(broken);
 }
 
 /** Runs some work in one transaction on a connection of the pool. When it throws, everything is undone. */

@@ -4,7 +4,7 @@ import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.
 import { Database } from './database.js';
 import type { Transaction } from './transaction.js';
 
-describe('WriteConnection', () => {
+describe('Database.write', () => {
   let url: string;
   let database: Database;
   const add = (tx: Transaction, id: number) =>
@@ -23,7 +23,7 @@ describe('WriteConnection', () => {
   });
 
   it('runs statements in the transaction of the connection', async () => {
-    await database.writes.use(async (client, tx) => {
+    await database.write(async (client, tx) => {
       await client.query('BEGIN');
       await add(tx, 1);
       expect(await stored()).toEqual([]);
@@ -34,18 +34,18 @@ describe('WriteConnection', () => {
   });
 
   it('rolls back when the work throws, and serves the next work', async () => {
-    const failing = database.writes.use(async (client, tx) => {
+    const failing = database.write(async (client, tx) => {
       await client.query('BEGIN');
       await add(tx, 1);
       await add(tx, 1);
     });
     await expect(failing).rejects.toMatchObject({ code: '23505' });
-    await database.writes.use((_client, tx) => add(tx, 2));
+    await database.write((_client, tx) => add(tx, 2));
     expect(await stored()).toEqual([{ id: 2 }]);
   });
 
   it('sends independent statements together, and commits none of them when one fails', async () => {
-    const failing = database.writes.use((client) =>
+    const failing = database.write((client) =>
       Promise.all([
         client.query('BEGIN'),
         client.query('INSERT INTO block_page VALUES (1, 0)'),
@@ -58,13 +58,13 @@ describe('WriteConnection', () => {
   });
 
   it('prepares its statements again after a migration or a pooler has invalidated them', async () => {
-    const find = () => database.writes.use((_client, tx) => tx.$queryRaw`SELECT * FROM block_page`);
+    const find = () => database.write((_client, tx) => tx.$queryRaw`SELECT * FROM block_page`);
     await find();
     for (const text of [
       'ALTER TABLE block_page ALTER COLUMN type TYPE integer',
       'DEALLOCATE ALL',
     ]) {
-      await database.writes.use((client) => client.query(text));
+      await database.write((client) => client.query(text));
       await expect(find()).rejects.toThrow(/cached plan|does not exist/);
       expect(await find()).toEqual([]);
     }

@@ -20,7 +20,7 @@ it('a profile may have more rules than a statement may have parameters', async (
       verdict: applicationId % 3 === 0 ? RuleVerdict.deny : RuleVerdict.allow,
     })),
   };
-  const found = await database.writes.use(async (_client, tx) => {
+  const found = await database.write(async (_client, tx) => {
     await insertProfiles(tx, [profile]);
     await writeRules(tx, [{ before: null, after: profile }]);
     return findProfiles(tx, [profile.id]);
