@@ -1,6 +1,5 @@
 export { CatalogueError } from './catalogue-error.js';
 export {
-  type CommercialUse,
   type Definition,
   type GroupDefinition,
   isSecretSource,
@@ -24,7 +23,7 @@ export {
 } from './definition/read-definition.js';
 export { disableSet, enableSet, readSets } from './definition/sets.js';
 export { type CompiledCatalogue, compileCatalogue, type ListedGroup } from './image/compile.js';
-export { CatalogueImage, type ImageOptions } from './image/image.js';
+export { CatalogueImage } from './image/image.js';
 export { FORMAT_VERSION } from './image/image-format.js';
 export {
   type ByteStream,
@@ -47,5 +46,5 @@ export { HASH_BYTES, HEADER_BYTES, NameList } from './names/name-list.js';
 export { lineOf, type PlacedNames, placeNames, searchNames } from './names/name-places.js';
 export { openSource, tryMirrors } from './sources/open-source.js';
 export { isTransfer } from './sources/open-transfer.js';
-export type { OpenOptions, Source, SourceLocation, Transfer } from './sources/source.js';
+export type { OpenOptions, SourceLocation, Transfer } from './sources/source.js';
 export { TSIG_KEY } from './transfer/tsig.js';

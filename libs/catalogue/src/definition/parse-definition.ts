@@ -25,15 +25,11 @@ export const DEFINITION_FILE = 'catalogue.yaml';
 const MAX_NAME = 200;
 const MAX_DOMAIN = 1024;
 
-/**
- * The text of a file of the definition, by its path relative to the folder.
- * @throws CatalogueError as `readDefinition`.
- */
+/** The text of a file, by its path relative to the folder. @throws CatalogueError as `readDefinition`. */
 type ReadText = (path: string) => Promise<string>;
 
 /**
- * Reads a definition: `catalogue.yaml`, then the files that it includes; sources are named, not opened. A file that is
- * included may add domains, sources and rewrites to categories and applications of the files before it.
+ * Reads a definition: `catalogue.yaml`, then the files that it includes, which may add to the groups before them.
  * @param base the folder or URL that file names are relative to.
  * @param further files that are included whether `catalogue.yaml` says so or not.
  * @throws CatalogueError for a fault, as `catalogue.yaml:line: field: problem`; DefinitionFaults for several.
@@ -110,7 +106,7 @@ class DefinitionReader {
   readonly sources = new Map<string, SourceDefinition>();
   private readonly categories: Groups = new Map();
   private readonly applications: Groups = new Map();
-  private readonly neverBlock: string[] = [];
+  private neverBlock: string[] = [];
 
   /** @param yaml the file that is read. */
   constructor(
@@ -124,7 +120,8 @@ class DefinitionReader {
     const top = yaml.fields(yaml.root, known);
     this.each(top.categories, (item) => this.group(item, CATEGORY_FIELDS, this.categories));
     this.each(top.applications, (item) => this.group(item, APPLICATION_FIELDS, this.applications));
-    this.neverBlock.push(...this.each(top.never_block, (item) => this.protectedDomain(item)));
+    const domains = this.each(top.never_block, (item) => this.protectedDomain(item));
+    this.neverBlock = [...this.neverBlock, ...domains];
     return this.each(top.include, (item) => readPath(yaml, item));
   }
 

@@ -20,10 +20,7 @@ interface CatalogueSet {
   readonly fault: string | null;
 }
 
-/**
- * The sets of a folder with a `catalogue.yaml`, by name; none when it has no folder `sets`.
- * @throws CatalogueError as `readDefinition` does, for faults of other files than sets.
- */
+/** The sets of a folder, by name. @throws CatalogueError as `readDefinition`, for faults of other files. */
 export async function readSets(folder: string): Promise<CatalogueSet[]> {
   const names = await namesOfSets(folder);
   const texts = new Map<string, string>();
@@ -47,8 +44,7 @@ export async function readSets(folder: string): Promise<CatalogueSet[]> {
 }
 
 /**
- * Makes `catalogue.yaml` include a set; its other lines stay as they are.
- * @returns false when it includes it already.
+ * Makes `catalogue.yaml` include a set; its other lines stay. @returns false when it includes it already.
  * @throws CatalogueError when there is no such set or it has a fault, or the file cannot be read or written.
  */
 export async function enableSet(folder: string, name: string): Promise<boolean> {
@@ -60,8 +56,7 @@ export async function enableSet(folder: string, name: string): Promise<boolean> 
 }
 
 /**
- * Makes `catalogue.yaml` no longer include a set, whatever is in its file.
- * @returns false when it does not include it.
+ * Makes `catalogue.yaml` no longer include a set. @returns false when it does not include it.
  * @throws CatalogueError when there is no such set, or `catalogue.yaml` cannot be read or written.
  */
 export async function disableSet(folder: string, name: string): Promise<boolean> {

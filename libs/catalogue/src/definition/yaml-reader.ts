@@ -13,7 +13,7 @@ export interface Place {
 /** Reads one YAML file node by node, so that every error names file, line and field. */
 export class YamlReader {
   private readonly lines = new LineCounter();
-  private readonly contents: Node | null;
+  readonly root: Place;
 
   /** @throws CatalogueError when `text` is not YAML. */
   constructor(
@@ -26,24 +26,16 @@ export class YamlReader {
       const line = this.lines.linePos(error.pos[0]).line;
       throw new CatalogueError(`${file}:${line}: ${error.message.split('\n')[0] ?? ''}`);
     }
-    this.contents = document.contents;
+    this.root = { node: document.contents, path: '' };
   }
 
-  get root(): Place {
-    return { node: this.contents, path: '' };
-  }
-
-  line(place: Place): number {
-    return this.lines.linePos(place.node?.range?.[0] ?? 0).line;
-  }
-
-  filePlace(place: Place): FilePlace {
-    return { file: this.file, line: this.line(place) };
+  filePlace({ node }: Place): FilePlace {
+    return { file: this.file, line: this.lines.linePos(node?.range?.[0] ?? 0).line };
   }
 
   /** Such as `catalogue.yaml:14: categories[3].name`. */
   where(place: Place): string {
-    return `${this.file}:${this.line(place)}${place.path === '' ? '' : `: ${place.path}`}`;
+    return `${this.file}:${this.filePlace(place).line}${place.path === '' ? '' : `: ${place.path}`}`;
   }
 
   fail(place: Place, problem: string): CatalogueError {

@@ -9,8 +9,7 @@ const PROGRAM = new URL(
 
 /**
  * Builds an image of another one and the bytes of a delta, in a thread of its own with low priority.
- * @param room as many zeros as the image has bytes.
- * @param signal gives it up; its reason is thrown.
+ * @param room as many zeros as the image has bytes. @param signal gives it up; its reason is thrown.
  * @throws Error when the base or the delta is not one; what `delta` throws.
  */
 export async function buildImage(

@@ -1,9 +1,7 @@
 import type { CategoryInfo } from '@weir/policy';
 import { CatalogueError } from '../catalogue-error.js';
 
-/**
- * The binary image, version 1. FORMATS.md of this library describes it byte by byte. All integers are little-endian.
- */
+/** The binary image, version 1, little-endian. FORMATS.md of this library describes it byte by byte. */
 
 /** `WEIRCAT\n` */
 export const MAGIC = Uint8Array.of(0x57, 0x45, 0x49, 0x52, 0x43, 0x41, 0x54, 0x0a);
@@ -102,10 +100,7 @@ export interface Sections {
   readonly names: Uint8Array;
 }
 
-/**
- * Reads the header of an image of this many bytes.
- * @throws CatalogueError when it is not the header of an image of this format and size.
- */
+/** Reads the header of an image of this many bytes. @throws CatalogueError when it is another one. */
 export function readHeader(bytes: Uint8Array, imageBytes: number): HeaderField {
   check(bytes.length >= HEADER_BYTES, 'it is shorter than its header');
   check(

@@ -49,10 +49,7 @@ function tableOf(
 const LAST_BIT = 31;
 
 export interface ImageOptions {
-  /**
-   * The checksum was verified before, in this process, for these very bytes: skip it (about 0.1 s for 100 MB), so
-   * that a worker thread can take over a shared image between two queries. Everything else is verified all the same.
-   */
+  /** The checksum was verified before in this process: skip it, about 0.1 s for 100 MB. The rest is verified. */
   readonly checksumVerified?: boolean;
 }
 

@@ -1,9 +1,6 @@
 import type { NameList } from '../names/name-list.js';
 
-/**
- * A k-way merge: the distinct names of several lists, ascending by hash, each with its owners. Holds one name at a
- * time.
- */
+/** A k-way merge: the distinct names of several lists, ascending by hash, each with its owners. */
 export class NameMerge {
   /** The current name's hash. */
   high = 0;
@@ -20,10 +17,7 @@ export class NameMerge {
   /** For each list the index of its next name in its words. */
   private readonly at: Uint32Array;
 
-  /**
-   * @param lists in the order of their owners.
-   * @param ownerOf the owner of each list; ascending.
-   */
+  /** @param lists in the order of their owners. @param ownerOf the owner of each list; ascending. */
   constructor(
     private readonly lists: readonly NameList[],
     private readonly ownerOf: readonly number[],
@@ -38,14 +32,10 @@ export class NameMerge {
 
   /** Goes back before the first name. */
   restart(): void {
+    this.at.fill(0);
     this.size = 0;
-    for (let list = 0; list < this.lists.length; list++) {
-      this.at[list] = 0;
-      if (this.lists[list].count > 0) this.size++;
-    }
-    let entry = 0;
     this.lists.forEach(({ count }, list) => {
-      if (count > 0) this.load(entry++, list);
+      if (count > 0) this.load(this.size++, list);
     });
     for (let parent = (this.size >>> 1) - 1; parent >= 0; parent--) this.sink(parent);
   }

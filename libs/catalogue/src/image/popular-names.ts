@@ -2,10 +2,7 @@ import { type HashKey, SuffixHashes, toWireName } from '@weir/dns-name';
 import type { GroupSummary } from './image-format.js';
 import type { CatalogueImage } from './image.js';
 
-/**
- * 1,000 domains that people everywhere use: sites, their delivery names, what systems and programs load. Written by
- * hand for Weir; no ranking that others publish went in.
- */
+/** 1,000 domains that people everywhere use. Written by hand for Weir; no ranking that others publish went in. */
 export const POPULAR_DOMAINS: readonly string[] = `
 126.com 163.com 1password.com 1und1.de aa.com aaplimg.com abnamro.nl academia.edu accuweather.com acer.com acm.org
 ad.nl adidas.com admin.ch adobe.com adyen.com aftonbladet.se agenciatributaria.gob.es agenziaentrate.gov.it agoda.com

@@ -17,10 +17,7 @@ const LABEL_BYTES = Uint8Array.from({ length: 256 }, (_, byte) => {
   return /^[a-z0-9_-]$/.test(character) && byte < 128 ? character.charCodeAt(0) : 0;
 });
 
-/**
- * Hashes the domains of a list. A plain ASCII name, as most are, is converted to a wire name without a string.
- * `normaliseDomain` reads all others, and decides what is a domain.
- */
+/** Hashes the domains of a list: a plain ASCII name without a string, all others by `normaliseDomain`. */
 export class NameHasher {
   readonly hashes: SuffixHashes;
   private readonly wireName = new Uint8Array(MAX_NAME + 2);
@@ -36,8 +33,8 @@ export class NameHasher {
   }
 
   /**
-   * Hashes the presentation name in bytes `start` … `end` − 1; the last of `hashes` is then its own.
-   * @returns what is wrong with the name; null: it is valid.
+   * The last of `hashes` is then that of the name in bytes `start` … `end` − 1. @returns what is wrong with it, or
+   * null.
    */
   hash(bytes: Uint8Array, start: number, end: number): string | null {
     if (this.writePlainName(bytes, start, end)) {
@@ -99,10 +96,7 @@ export class NameHasher {
     return wireName[lengthAt + 1] > 0x39;
   }
 
-  /**
-   * Writes a label's length.
-   * @returns false when the label is not plain: empty, too long, a hyphen at an end, an A-label.
-   */
+  /** Writes a label's length. @returns false when it is empty, too long, has a hyphen at an end, or is an A-label. */
   private endLabel(lengthAt: number, at: number): boolean {
     const { wireName } = this;
     const length = at - lengthAt - 1;

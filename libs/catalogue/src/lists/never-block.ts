@@ -11,19 +11,15 @@ const PLAIN = {
 };
 
 /**
- * Whether a registry lets others register names below this one: `com`, `co.uk`, every single label.
- * @param domain in normal form.
- *
- * Source: the ICANN section of publicsuffix.org. The private section (`github.io`, `duckdns.org`) has the names of
- * companies: lists of dynamic DNS or of web hosts name them on purpose.
+ * Whether a registry lets others register names below this one, in normal form: `com`, `co.uk`, every single label.
+ * Source: the ICANN section of publicsuffix.org. The private one has names that lists block on purpose (`duckdns.org`).
  */
 export function isPublicSuffix(domain: string): boolean {
   return getPublicSuffix(domain, PLAIN) === domain;
 }
 
 /**
- * The domains of `never_block`, and the lines of a list that would block one. A listed name blocks one of them when it
- * is the same, a parent of it, or below it.
+ * The domains of `never_block`, and the lines of a list that would block one: the same name, a parent, or one below.
  */
 export class NeverBlock {
   /** The first ten. */
@@ -43,10 +39,7 @@ export class NeverBlock {
     }
   }
 
-  /**
-   * Whether the name of `hashes` would block one of the domains. Then it keeps the line, if there are fewer than
-   * `MAX_EXAMPLES`.
-   */
+  /** Whether the name of `hashes` would block one of the domains. Then it keeps the line, up to `MAX_EXAMPLES`. */
   protects(hashes: SuffixHashes, line: number): boolean {
     const domain = this.blockedBy(hashes);
     if (domain !== undefined && this.lines.length < MAX_EXAMPLES) {

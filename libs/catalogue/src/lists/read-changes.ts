@@ -11,7 +11,6 @@ const MAX_CHANGED = 1_000_000;
 
 /**
  * Reads changes of a zone (RFC 1995 §4), and applies them to its list.
- * @param before the list of the version that they begin with.
  * @throws CatalogueError when they do not fit that list, and as `readNames`.
  */
 export async function readChanges(

@@ -44,8 +44,8 @@ export interface ReadOptions {
 }
 
 /**
- * Is called for each name of a list: the last of `hashes` is that of the name itself, `name.domain()` its text.
- * `record` is 0, or of a zone a bit of `ZoneBit`: which record lists the name. Changes of a zone also have removals.
+ * Gets each name of a list: the last of `hashes` is its own, `name.domain()` its text. `record` is 0, or of a zone a
+ * bit of `ZoneBit`. Changes of a zone also have removals.
  */
 export type VisitName = (
   hashes: SuffixHashes,
@@ -57,8 +57,7 @@ export type VisitName = (
 
 /**
  * Reads a list as a stream, gzip or plain, and keeps its names as hashes. Invalid lines are counted, never fatal.
- * @throws CatalogueError in one line, without the name of the list: too large, invalid gzip, not UTF-8, another digest;
- *   and what `stream` throws.
+ * @throws CatalogueError in one line: too large, invalid gzip, not UTF-8, another digest; and what `stream` throws.
  */
 export async function readNames(
   stream: ByteStream,

@@ -9,16 +9,9 @@ const FILE_TYPES = new Set([0, 0x30]);
 const SPACE = 0x20;
 const NEWLINE = Uint8Array.of(0x0a);
 
-interface Entry {
-  readonly path: string;
-  readonly isFile: boolean;
-  readonly size: number;
-}
-
 /**
- * The content of an archive's files whose path matches, one after the other, with a line feed behind each. Holds one
- * block at most, whatever the archive says; extended headers are passed over: a path longer than a header holds does
- * not match.
+ * The content of an archive's files whose path matches, with a line feed behind each. Holds one block at most. Extended
+ * headers are passed over: a path longer than a header holds does not match.
  * @param begin is called before the content of each of these files.
  * @throws CatalogueError while iterated: invalid or incomplete.
  */
@@ -71,7 +64,7 @@ export async function* tarFiles(
 }
 
 /** @returns null for a block that is not a header. */
-export function readTarHeader(block: Uint8Array): Entry | null {
+export function readTarHeader(block: Uint8Array) {
   if (block.length < TAR_BLOCK || checksum(block) !== octal(block, CHECKSUM_AT, CHECKSUM_BYTES)) {
     return null;
   }
@@ -79,11 +72,8 @@ export function readTarHeader(block: Uint8Array): Entry | null {
   if (Number.isNaN(size)) return null;
   const prefix = text(block, PREFIX_AT, PREFIX_BYTES);
   const name = text(block, 0, NAME_BYTES);
-  return {
-    path: prefix === '' ? name : `${prefix}/${name}`,
-    isFile: FILE_TYPES.has(block[TYPE_AT]),
-    size,
-  };
+  const path = prefix === '' ? name : `${prefix}/${name}`;
+  return { path, isFile: FILE_TYPES.has(block[TYPE_AT]), size };
 }
 
 /** The sum of the bytes of the header, with spaces in place of the checksum itself. */

@@ -3,11 +3,7 @@ import { createGunzip } from 'node:zlib';
 import { CatalogueError } from '../catalogue-error.js';
 import { bounded, type ByteStream, type ListLimits } from './list.js';
 
-/**
- * Reads the first bytes of a stream without consuming them.
- * @returns `head`: at least `count` bytes unless the stream is shorter. `whole`: the stream from its beginning; read
- *   it or `close` it.
- */
+/** @returns `head`: `count` bytes, unless the stream is shorter. `whole`: all of it, to be read or to `close`. */
 export async function peek(
   stream: ByteStream,
   count: number,

@@ -5,16 +5,12 @@ interface Names {
 }
 
 /**
- * Where a list has each of its names, and since when: two words a name, in the order of the list. The first is the
- * line, with the bits of `ZoneBit`, the second the time at which the list was first read with it, in seconds since
- * 1970.
+ * Where a list has each of its names, and since when, in its order. Two words a name: the line with the bits of
+ * `ZoneBit`, and when the list was first read with it, in seconds since 1970.
  */
 export type NamePlaces = Uint32Array<ArrayBuffer>;
 
-/**
- * Bits beside the line of a name of a zone: which records list it. With them, changes of the zone can be applied
- * (RFC 1995), since an owner has at most one CNAME record.
- */
+/** Bits beside the line of a name of a zone: which records list it. With them, changes can be applied (RFC 1995). */
 export const ZoneBit = {
   /** That of the name itself. */
   name: 0x8000_0000,
@@ -45,9 +41,8 @@ export interface PlacedNames {
 }
 
 /**
- * @param lines one for each name.
  * @param before the list before: the times of the names that it has stay.
- * @returns also how many of the names the list before has.
+ * @returns also how many of the names it has.
  */
 export function placeNames(
   { words }: Names,

@@ -41,10 +41,7 @@ export function isTransfer(location: SourceLocation): boolean {
   return 'url' in location && location.url.startsWith(TRANSFER_PROTOCOL);
 }
 
-/**
- * Reads `rpz://HOST[:PORT]/ZONE[?key=NAME]`.
- * @throws CatalogueError for any other URL.
- */
+/** Reads `rpz://HOST[:PORT]/ZONE[?key=NAME]`. @throws CatalogueError for any other URL. */
 export function parseTransferUrl(url: URL): Zone {
   const { hostname, port, pathname, search, username, password, hash } = url;
   const [, key = null] = /^\?key=([\w.-]+)$/.exec(search) ?? [];
@@ -63,16 +60,18 @@ export function parseTransferUrl(url: URL): Zone {
 }
 
 /**
- * Asks for the serial of a zone; the body is its transfer (AXFR, RFC 5936) as a zone file, on a connection of its own,
- * or with `takesChanges` that of its changes (IXFR, RFC 1995), if the server has them.
- * Any other serial than that of `etag` is a change: so a zone whose primary counts from the beginning is followed.
+ * Asks for the serial of a zone; the body is its transfer (AXFR, RFC 5936) as a zone file, or with `takesChanges` that
+ * of its changes (IXFR, RFC 1995), if the server has them. Any other serial than that of `etag` is a change.
  */
 export async function openTransfer(url: string, options: OpenOptions): Promise<OpenedSource> {
   const zone = parseTransferUrl(new URL(url));
   const asked = await askSerial(zone, options);
   if (options.etag === etagOf(asked)) return { status: 'unchanged' };
-  const since = options.takesChanges === true ? serialOfEtag(options.etag) : null;
-  if (since === null || !isOlder(since, asked)) return openZone(zone, asked, null, options);
+  const [, known] = /^serial (\d+)$/.exec(options.etag ?? '') ?? [];
+  const since = Number(known);
+  if (options.takesChanges !== true || known === undefined || !isOlder(since, asked)) {
+    return openZone(zone, asked, null, options);
+  }
   try {
     return await openChanges(zone, asked, since, options);
   } catch (error) {
@@ -81,14 +80,7 @@ export async function openTransfer(url: string, options: OpenOptions): Promise<O
   }
 }
 
-function etagOf(serial: number): string {
-  return `serial ${serial}`;
-}
-
-function serialOfEtag(etag: string | null = null): number | null {
-  const [, serial] = /^serial (\d+)$/.exec(etag ?? '') ?? [];
-  return serial === undefined ? null : Number(serial);
-}
+const etagOf = (serial: number): string => `serial ${serial}`;
 
 function openZone(
   zone: Zone,
@@ -172,24 +164,14 @@ function tsigOf({ key }: Zone, { tsigKeys = [] }: OpenOptions): Tsig | null {
   return key === null ? null : new Tsig(key, tsigKeys);
 }
 
-/** A message, verified unless it is between two that are signed. */
-interface Received {
-  readonly message: Uint8Array;
-  readonly answer: Answer;
-}
-
-/**
- * Sends a question over TCP (RFC 7766).
- * @param since of IXFR: the serial since which changes are wanted; null: it is another question.
- * @returns the messages that answer it.
- */
+/** Sends a question over TCP (RFC 7766). @param since of IXFR: the serial since which changes are wanted. */
 async function* exchange(
   { host, port, name }: Zone,
   type: number,
   tsig: Tsig | null,
   options: OpenOptions,
   since: number | null = null,
-): AsyncGenerator<Received> {
+): AsyncGenerator<{ readonly message: Uint8Array; readonly answer: Answer }> {
   const id = randomInt(0x10000);
   const head = Buffer.alloc(HEADER_BYTES + name.length + QUESTION_FIXED_BYTES);
   writeUint16(head, 0, id);
@@ -213,10 +195,7 @@ async function* exchange(
 
 /** An SOA record of the name in the question, of which only the serial counts. */
 function soaRecord(serial: number): Buffer {
-  const record = Buffer.from(
-    `c00c 0006 0001 00000000 0016 ${'00'.repeat(22)}`.replaceAll(' ', ''),
-    'hex',
-  );
+  const record = Buffer.from(`c00c00060001000000000016${'00'.repeat(22)}`, 'hex');
   record.writeUInt32BE(serial, record.length - 20);
   return record;
 }
@@ -233,13 +212,9 @@ async function* converse(
   const socket = connect({ host, port });
   // Who iterates gets it.
   socket.on('error', () => undefined);
-  timeouts.signal.addEventListener('abort', () => {
-    socket.destroy(timeouts.signal.reason as Error);
-  });
+  timeouts.signal.addEventListener('abort', () => socket.destroy(timeouts.signal.reason as Error));
   let problem = 'cannot be reached';
-  socket.once('connect', () => {
-    problem = 'broke off';
-  });
+  socket.once('connect', () => (problem = 'broke off'));
   try {
     const length = Buffer.alloc(2);
     writeUint16(length, 0, query.length);

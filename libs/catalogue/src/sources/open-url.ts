@@ -27,10 +27,7 @@ export async function openUrl(address: string, options: OpenOptions): Promise<Op
   }
 }
 
-/**
- * Whether nobody on the way can change what the URL answers: https, a signed transfer, or this machine (W3C Secure
- * Contexts §3.1).
- */
+/** Whether nobody can change the answer on its way: https, signed, or from here (W3C Secure Contexts §3.1). */
 export function isProtected({ protocol, hostname, searchParams }: URL): boolean {
   if (protocol === 'https:' || (protocol === 'rpz:' && searchParams.has('key'))) return true;
   return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);

@@ -1,10 +1,7 @@
 import { CatalogueError } from '../catalogue-error.js';
 import type { ByteStream, ListFormat } from '../lists/list.js';
 
-/**
- * Where a source is: a file or folder of this machine, an http(s) URL, credentials included, or an rpz URL, see
- * `parseTransferUrl`.
- */
+/** A file or folder, an http(s) URL, credentials included, or an rpz URL, see `parseTransferUrl`. */
 export type SourceLocation = { readonly path: string } | { readonly url: string };
 
 /** A list that can be opened. */
@@ -66,13 +63,13 @@ export class Timeouts {
   private readonly controller = new AbortController();
   private readonly idleMs: number;
   private readonly total: NodeJS.Timeout;
-  private idle: NodeJS.Timeout;
+  private idle: NodeJS.Timeout | undefined;
 
   constructor({ timeoutMs, idleTimeoutMs = IDLE_TIMEOUT_MS, signal }: OpenOptions) {
     this.signal = AbortSignal.any([this.controller.signal, ...(signal ? [signal] : [])]);
     this.idleMs = idleTimeoutMs;
     this.total = this.after(timeoutMs, 'did not end');
-    this.idle = this.after(this.idleMs, 'sent nothing');
+    this.restartIdle();
   }
 
   /** Restarts the idle timeout: call it for each chunk. */

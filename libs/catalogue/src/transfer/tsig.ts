@@ -30,10 +30,7 @@ const ERRORS: Readonly<Record<number, string>> = {
   22: 'wants a longer signature (BADTRUNC)',
 };
 
-/**
- * Signs a query, and verifies the messages that answer it one after the other.
- * Source: RFC 8945 §4.3, §5.
- */
+/** Signs a query, and verifies the messages that answer it one after the other. Source: RFC 8945 §4.3, §5. */
 export class Tsig {
   private readonly hash: string;
   private readonly name: Buffer;
@@ -44,10 +41,7 @@ export class Tsig {
   private unsigned = 0;
   private isFirst = true;
 
-  /**
-   * @param keys as `TSIG_KEY`
-   * @throws CatalogueError when no key has that name
-   */
+  /** @param keys as `TSIG_KEY` @throws CatalogueError when no key has that name */
   constructor(name: string, keys: readonly string[]) {
     const [algorithm, , secret] =
       keys.map((key) => key.split(':')).find((key) => isSameName(key[1], name)) ?? [];
@@ -78,8 +72,7 @@ export class Tsig {
   }
 
   /**
-   * Verifies the next message.
-   * @param at where its TSIG record begins; -1: it has none
+   * @param at where the TSIG record of the message begins; -1: it has none
    * @throws CatalogueError when it is not from who knows the key, or not of now
    */
   verify(message: Uint8Array, at: number): void {
@@ -154,12 +147,7 @@ function uint16(value: number): Buffer {
   return bytes;
 }
 
-/**
- * The TSIG record of a message (RFC 8945 §4.2).
- * @param at of a record that ends within the message
- * @returns key and algorithm as canonical wire names; as they are in the record `timers`, which is TIME and FUDGE, and
- *   `rest`, which is ERROR, OTHER LEN and OTHER DATA
- */
+/** The TSIG record of a message (RFC 8945 §4.2). `timers`: TIME and FUDGE; `rest`: ERROR, OTHER LEN and OTHER DATA. */
 function readTsig(message: Uint8Array, at: number) {
   const rdata = endOfName(message, at) + RECORD_FIXED_BYTES;
   const end = rdata + readUint16(message, rdata - 2);

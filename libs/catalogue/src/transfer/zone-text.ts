@@ -86,8 +86,8 @@ export function serialOf(message: Uint8Array, { records }: Answer, zone: Uint8Ar
 }
 
 /**
- * Turns the messages of a zone transfer (RFC 5936 §2.2) into a zone file in which the first record is line 1. Only
- * what format rpz reads of a record is in it. Changes (RFC 1995 §4) have their SOA records in it.
+ * Turns a zone transfer (RFC 5936 §2.2) into a zone file whose first record is line 1, with what format rpz reads.
+ * Changes (RFC 1995 §4) have their SOA records in it.
  */
 export class ZoneText {
   serial: number | null = null;

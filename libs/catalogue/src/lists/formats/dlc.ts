@@ -58,9 +58,8 @@ export async function readDlcLists(archive: ByteStream): Promise<DlcLists> {
 }
 
 /**
- * The rules of one list, those of the lists that it includes among them.
- * @param selector the name of the list, with attributes that a rule must have or must not have: `google@ads@-cn`.
- * @throws CatalogueError when there is no such list, or lists include each other.
+ * The rules of one list and of those that it includes. @throws CatalogueError when there is no such list, or a circle.
+ * @param selector its name, with attributes that a rule must have or must not have: `google@ads@-cn`.
  */
 export function resolveDlc(lists: DlcLists, selector: string): string {
   const [name, ...attributes] = selector.split('@');
@@ -93,11 +92,7 @@ function attributesOf(rule: string): string[] {
   return Array.from(rule.matchAll(/\s@(\S+)/g), ([, attribute]) => attribute.toLowerCase());
 }
 
-/**
- * Each rule once.
- * @param resolved the rules of the lists that were read. A list may be included by many, which include each other: read
- *   anew by each, it would be read exponentially often.
- */
+/** Each rule once. @param resolved the rules of lists that were read: many may include one, exponentially often. */
 function rulesOf(
   lists: DlcLists,
   name: string,
