@@ -38,7 +38,7 @@ export class ChangesQuery {
 }
 
 /** How each kind is called here, and how its key is written. */
-const RESOURCES: {
+export const RESOURCES: {
   readonly [K in EntityKind | 'catalogueSource']: readonly [
     name: string,
     key: (row: readonly number[]) => unknown,

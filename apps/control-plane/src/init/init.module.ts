@@ -78,8 +78,7 @@ export class InitController implements OnApplicationShutdown {
   }
 
   /**
-   * What a replacement would change. One is made at a time; one whose body is on its way delays no other one. Its bytes
-   * count apart from those of replacements, which it does not delay either.
+   * What a replacement would change. One is made at a time. Its bytes count apart from those of replacements.
    * @param gone aborts when nobody waits for the result any more.
    * @throws RequestError 503 while another one is made.
    */

@@ -63,17 +63,18 @@ function checkProfiles(
 
 /** Marks rules that repeat an earlier one. A domain with both types is a fault (decisions §8). */
 function checkDomainRules({ domainRules }: Draft, faults: FaultList): void {
+  const { profileIds, verdicts } = domainRules;
   domainRules.keys.fill(domainRules.count, (row, earlier) => {
     // It was marked when the draft was checked before.
     if (domainRules.isRepeated(row)) return;
-    if (domainRules.verdictOf(earlier) === domainRules.verdictOf(row)) {
+    if (verdicts.at(earlier) === verdicts.at(row)) {
       domainRules.markRepeated(row);
       return;
     }
     const { item, position } = domainRules.placeOf(row);
     faults.add({
       loc: locationOf('bw_lists', item, 'domains', String(position)),
-      msg: `The request has this domain of profile ${domainRules.profileIdOf(row)} with the other type too`,
+      msg: `The request has this domain of profile ${profileIds.at(row)} with the other type too`,
       type: 'duplicate',
     });
   });

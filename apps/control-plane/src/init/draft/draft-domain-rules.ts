@@ -18,9 +18,9 @@ export class DraftDomainRules extends DraftTable<'domainRule'> {
   readonly itemProfiles = Column.int32();
   /** By item: its first row. */
   private readonly begins = Column.uint32();
-  private readonly profileIds = this.column('profile_id');
+  readonly profileIds = this.column('profile_id');
   private readonly hashes = this.column('domain_hash');
-  private readonly verdicts = this.column('verdict');
+  readonly verdicts = this.column('verdict');
   private repeated = 0;
 
   constructor() {
@@ -59,14 +59,6 @@ export class DraftDomainRules extends DraftTable<'domainRule'> {
       else end = middle;
     }
     return { item, position: row - this.begins.at(item) };
-  }
-
-  verdictOf(row: number): RuleVerdict {
-    return this.verdicts.at(row) as RuleVerdict;
-  }
-
-  profileIdOf(row: number): number {
-    return this.profileIds.at(row);
   }
 
   markRepeated(row: number): void {

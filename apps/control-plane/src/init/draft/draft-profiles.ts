@@ -48,22 +48,13 @@ const PROFILES: TableDefinition<'profile'> = {
   },
   keyColumns: 1,
   isReferred: true,
-  toNumbers: (profile: Profile) => [
-    profile.id,
-    profile.pageId ?? NO_PAGE,
-    encodeProfileFlags(profile),
-  ],
+  toNumbers: (one: Profile) => [one.id, one.pageId ?? NO_PAGE, encodeProfileFlags(one)],
   fromNumbers: ([id]) => ({ id }),
 };
 
 /** Profiles with their rules for applications. */
 export class DraftProfiles extends DraftTable<'profile'> {
-  override readonly columns = [
-    'id',
-    'page_id',
-    ...Object.values(FLAG_COLUMNS),
-    'category_ids',
-  ].join(', ');
+  override readonly columns = `id, page_id, ${Object.values(FLAG_COLUMNS).join(', ')}, category_ids`;
   readonly applicationRules = new DraftTable(APPLICATION_RULES);
   private readonly pages = this.column(PAGE);
   private readonly categories = Column.int32();

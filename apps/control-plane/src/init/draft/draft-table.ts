@@ -81,14 +81,10 @@ export interface TableDefinition<K extends DraftKind> {
   readonly columns: Readonly<Record<string, keyof typeof TYPES>>;
   readonly keyColumns: number;
   /**
-   * Whether rows of other tables refer to its `id`. A row with other values is updated then, because deleting it would
-   * delete the rows that refer to it.
+   * Whether other tables refer to its `id`. A row with other values is updated then: deleting it would delete theirs.
    */
   readonly isReferred?: boolean;
-  /**
-   * The numbers of a record, in the order of the columns. A table without these two functions uses those of
-   * config-model.
-   */
+  /** The numbers of a record, in the order of the columns. By default as config-model has them. */
   toNumbers?(record: DraftRecords[K]): readonly number[];
   fromNumbers?(numbers: readonly number[]): DraftRecords[K];
 }
@@ -125,8 +121,8 @@ function makeColumn(
 }
 
 /**
- * The rows that a submitted configuration has for one table, in columns of numbers and in the order of the body. They
- * take a fraction of the memory of their text. Stored rows are compared with them.
+ * The rows that a submitted configuration has for one table, in columns of numbers and in the order of the body: a
+ * fraction of the memory of their text. Stored rows are compared with them.
  */
 export class DraftTable<K extends DraftKind = DraftKind> {
   readonly kind: K;

@@ -23,12 +23,7 @@ const BLOCK_PAGES: TableDefinition<'blockPage'> = {
 const NAPT_ASSIGNMENTS: TableDefinition<'naptAssignment'> = {
   kind: 'naptAssignment',
   name: 'napt_assignment',
-  columns: {
-    address: 'ipv4',
-    lower_port: 'integer',
-    upper_port: 'integer',
-    profile_id: 'integer',
-  },
+  columns: { address: 'ipv4', lower_port: 'integer', upper_port: 'integer', profile_id: 'integer' },
   keyColumns: 3,
 };
 

@@ -5,9 +5,8 @@ import type { DraftTable } from '../draft/draft-table.js';
 import type { Difference } from './difference.js';
 
 /**
- * Takes a stored row, which is valid during the call only.
+ * @param bytes valid during the call. @param isEqual whether the row of the draft has the same values.
  * @param row of the draft, with the same key; null: there is none.
- * @param isEqual whether its other values are the same too.
  */
 type StoredVisitor = (bytes: Buffer, at: number, row: number | null, isEqual: boolean) => void;
 
@@ -38,7 +37,7 @@ export class Comparison {
   private readonly isStored: Uint8Array;
   private storedRows = 0;
 
-  private constructor(
+  constructor(
     private readonly client: ClientBase,
     readonly table: DraftTable,
     private readonly difference: Difference,
@@ -47,14 +46,20 @@ export class Comparison {
   }
 
   /** Reads every stored row once. */
-  static async make(
-    client: ClientBase,
-    table: DraftTable,
-    difference: Difference,
-  ): Promise<Comparison> {
-    const comparison = new Comparison(client, table, difference);
-    await readStored(client, table, comparison.visit);
-    return comparison;
+  read(): Promise<void> {
+    const { client, table, difference, isStored } = this;
+    const [place] = table.stored.offsets;
+    return readStored(client, table, (bytes, at, row, isEqual) => {
+      if (row !== null && isEqual) {
+        isStored[row] = 1;
+        this.storedRows++;
+        return;
+      }
+      if (row !== null && table.isReferred) return;
+      this.blocks.push(bytes.readUInt32BE(at + place));
+      this.numbers.push(bytes.readUInt16BE(at + place + 4));
+      if (!difference.isTooLarge) difference.delete(table.kind, table.storedRecord(bytes, at));
+    });
   }
 
   /** The number of rows to delete, to insert and to update. */
@@ -102,18 +107,4 @@ export class Comparison {
   private get missingRows(): number {
     return this.table.distinctCount - this.storedRows;
   }
-
-  private readonly visit: StoredVisitor = (bytes, at, row, isEqual) => {
-    const { table, difference } = this;
-    if (row !== null && isEqual) {
-      this.isStored[row] = 1;
-      this.storedRows++;
-      return;
-    }
-    if (row !== null && table.isReferred) return;
-    const [place] = table.stored.offsets;
-    this.blocks.push(bytes.readUInt32BE(at + place));
-    this.numbers.push(bytes.readUInt16BE(at + place + 4));
-    if (!difference.isTooLarge) difference.delete(table.kind, table.storedRecord(bytes, at));
-  };
 }

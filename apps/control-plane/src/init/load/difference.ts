@@ -12,10 +12,7 @@ import type { DraftKind } from '../draft/draft-table.js';
 /** Most rows written and deleted that are logged one by one. After more of them followers load a snapshot. */
 export const MAX_LOGGED_ROWS = 20_000;
 
-/**
- * A record of a draft or of a table, or its key. A network still has its host bits, because people know it by that
- * address.
- */
+/** A record of a draft or of a table, or its key. A network has its host bits: people know it by that address. */
 interface Changed {
   readonly kind: EntityKind;
   readonly record: object;

@@ -1,6 +1,6 @@
-import { type Row, toKeyRow } from '@weir/config-model';
+import { toKeyRow } from '@weir/config-model';
 import type { ClientBase } from 'pg';
-import { formatIpv4, formatIpv6 } from '../../resources/networks/addresses/addresses.js';
+import { RESOURCES } from '../../changes/change.dto.js';
 import type { Draft } from '../draft/draft.js';
 import type { DraftKind, DraftRecord, DraftRecords, DraftTable } from '../draft/draft-table.js';
 import {
@@ -24,15 +24,6 @@ const LISTS = {
   ipv6Network: 'nets6',
 } as const satisfies Record<Kind, string>;
 
-const KEYS: { readonly [K in Kind]: (record: DraftRecords[K]) => SampleKey } = {
-  blockPage: ({ id }) => id,
-  profile: ({ id }) => id,
-  domainRule: ({ profileId, domainHash }) => ({ profile_id: profileId, domain_hash: domainHash }),
-  naptAssignment: (napt) => `${formatIpv4(napt.address)}:${napt.lowerPort}-${napt.upperPort}`,
-  ipv4Network: ({ address, prefixLength }) => `${formatIpv4(address)}/${prefixLength}`,
-  ipv6Network: ({ address, prefixLength }) => `${formatIpv6(address)}/${prefixLength}`,
-};
-
 /** What a replacement does to a record. Before the last: what is known of a row of the draft, as a number. */
 const FATES = ['added', 'changed', 'unchanged', 'removed'] as const;
 type Fate = (typeof FATES)[number];
@@ -40,10 +31,7 @@ type Fate = (typeof FATES)[number];
 /** Takes a record, and its row of the draft; null: it is stored only. */
 type Visit<K extends DraftKind> = (record: DraftRecords[K], fate: Fate, row: number | null) => void;
 
-/**
- * Compares the stored configuration with a draft that has been checked, in a transaction that sees one revision. It
- * reads each stored row once, and writes nothing.
- */
+/** Compares the stored configuration with a draft that has been checked, in a transaction that sees one revision. */
 export async function compareConfiguration(
   client: ClientBase,
   draft: Draft,
@@ -118,14 +106,13 @@ async function compare<K extends DraftKind>(
   }
 }
 
-function sampleKeys(kind: Kind, records: DraftRecord[]): SampleKey[] {
-  return records
-    .sort((a, b) => compareRows(toKeyRow(kind, a as never), toKeyRow(kind, b as never)))
-    .map((record) => KEYS[kind](record as never));
+function sampleKeys(kind: Kind, records: readonly DraftRecord[]): SampleKey[] {
+  const [, keyOf] = RESOURCES[kind];
+  const rows = records.map((record) => toKeyRow(kind, record as never) as readonly number[]);
+  return rows.sort(compareRows).map((row) => keyOf(row) as SampleKey);
 }
 
-/** Key rows are numbers. */
-function compareRows(a: Row, b: Row): number {
+function compareRows(a: readonly number[], b: readonly number[]): number {
   const i = a.findIndex((value, at) => value !== b[at]);
-  return i === -1 ? 0 : Number(a[i]) - Number(b[i]);
+  return i === -1 ? 0 : a[i] - b[i];
 }

@@ -3,26 +3,21 @@ import type { ClientBase } from 'pg';
 import { ENTITY_TABLES, toFeedRow } from '../../feed/entity-tables.js';
 import { readPages } from '../../platform/database/snapshot.js';
 import type { Draft } from '../draft/draft.js';
-import type { DraftTable } from '../draft/draft-table.js';
 import { Comparison } from './comparison.js';
 import { Difference, type LoggedDifference, MAX_LOGGED_ROWS } from './difference.js';
 
-/** What a replacement of the whole configuration leads to. */
 export interface Replacement extends LoggedDifference {
   readonly digest: string;
 }
 
 /**
- * Replaces the whole configuration with a draft, in a transaction that holds the lock of the head. The draft must have
- * been checked. Schedules stay if both of their profiles are in the draft (decisions §2), orders stay, grants go
- * (decisions §14, §15).
- *
- * Only differences are written: most replacements repeat the stored configuration. They are found here, not in
- * PostgreSQL: the keys of the draft are in memory, so each stored row is read once, and no row of the draft needs to be
- * written to be compared.
+ * Replaces the whole configuration with a draft that has been checked, in a transaction that holds the lock of the
+ * head. Schedules stay if both of their profiles are in the draft (decisions §2), orders stay, grants go (decisions
+ * §14, §15).
+ * Only differences are written. They are found here, not in PostgreSQL: the keys of the draft are in memory, so each
+ * stored row is read once, and no row of the draft needs to be written to be compared.
  * @param draftDigest of the draft alone.
- * @returns the digest of the new configuration, and the operations that lead to it: the difference, or `reload` when it
- * is large.
+ * @returns the digest of the new configuration, and the operations that lead to it: the difference, or `reload`.
  */
 export async function replaceConfiguration(
   client: ClientBase,
@@ -31,25 +26,23 @@ export async function replaceConfiguration(
 ): Promise<Replacement> {
   const difference = new Difference(draft.profiles);
   await client.query(PLAN_JOINS);
-  let differentRows = 0;
-  const comparisons: Comparison[] = [];
-  for (const table of draft.tables) {
-    const comparison = await Comparison.make(client, table, difference);
-    differentRows += comparison.differentRows;
-    comparisons.push(comparison);
-  }
+  const comparisons = draft.tables.map((table) => new Comparison(client, table, difference));
+  for (const comparison of comparisons) await comparison.read();
+  const differentRows = comparisons.reduce((sum, one) => sum + one.differentRows, 0);
   const checksDisabled = differentRows > MAX_LOGGED_ROWS && (await disableReferenceChecks(client));
   await deleteSchedulesAndGrants(client, draft, difference);
   const referred = comparisons.filter(({ table }) => table.isReferred);
   for (const one of comparisons) if (!one.table.isReferred) await one.deleteOthers();
   for (const comparison of comparisons) {
     await comparison.putMissing();
-    await analyse(client, comparison.table);
+    const { name, distinctCount } = comparison.table;
+    await analyse(client, name, distinctCount);
   }
   // Last, when no row refers to them any more.
   for (const comparison of referred.toReversed()) await comparison.deleteOthers();
   if (checksDisabled) await checkReferences(client);
-  const digest = await addKept(client, Digest.parse(draftDigest));
+  const digest = Digest.parse(draftDigest);
+  await addKept(client, digest);
   return { digest: digest.toString(), ...difference.logged() };
 }
 
@@ -81,20 +74,17 @@ export async function endingSchedules(
 }
 
 /** Adds what is not part of a draft to its digest: schedules, the catalogue and orders. */
-async function addKept(client: ClientBase, digest: Digest): Promise<Digest> {
+async function addKept(client: ClientBase, digest: Digest): Promise<void> {
   for (const kind of ['schedule', 'catalogue', 'order'] as const) {
     for await (const page of readPages(client, ENTITY_TABLES[kind].sql)) {
       for (const row of page) digest.add(kind, toFeedRow(kind, row));
     }
   }
-  return digest;
 }
 
 /**
- * PostgreSQL checks the foreign keys of each row separately, which is the slowest part of a large load. If the database
- * user has the privilege, the checks are disabled for this transaction, and one query per foreign key does them at the
- * end.
- * @returns whether they are disabled.
+ * PostgreSQL checks the foreign keys of each row, which is the slowest part of a large load. With the privilege, these
+ * checks are disabled for this transaction, and one query per foreign key does them at the end. @returns whether.
  */
 async function disableReferenceChecks(client: ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ may: boolean }>(
@@ -129,14 +119,10 @@ async function checkReferences(client: ClientBase): Promise<void> {
 const STALE_SHARE = 0.1;
 
 /**
- * Updates the statistics of the planner if they were made for another number of rows. PostgreSQL checks references by a
- * query for each row: one that was planned for a small table would read the whole table each time. Skips a table that
- * is being analysed.
+ * Updates the statistics of the planner if they were made for another number of rows: references would be checked by
+ * reading the whole table for each row. Skips a table that is being analysed.
  */
-async function analyse(
-  client: ClientBase,
-  { name, distinctCount: count }: DraftTable,
-): Promise<void> {
+async function analyse(client: ClientBase, name: string, count: number): Promise<void> {
   const { rows } = await client.query<{ known: number }>(
     `SELECT reltuples AS known FROM pg_class WHERE oid = '${name}'::regclass`,
   );
@@ -146,8 +132,7 @@ async function analyse(
 }
 
 /**
- * Joins are made by hashing or sorting, whatever PostgreSQL believes about the tables: a nested loop that was planned
- * for a few rows takes minutes when there are many. With 64 MB, joins of a million
- * rows need no temporary files. Only one transaction at a time uses that much.
+ * Joins are made by hashing or sorting: a nested loop that was planned for a few rows takes minutes when there are
+ * many. With 64 MB, joins of a million rows need no temporary files. Only one transaction uses that much.
  */
 const PLAN_JOINS = "SET LOCAL enable_nestloop = off; SET LOCAL work_mem = '64MB'";

@@ -62,10 +62,9 @@ class Part {
 }
 
 /**
- * Reads a JSON object of lists that may be larger than memory. While the bytes arrive, the values of the lists are
- * passed on in batches. This class only finds brackets, strings and commas, and cuts the text there. `JSON.parse`
- * parses the pieces. The whole is valid JSON exactly if all pieces are valid and each list has one value more than
- * commas.
+ * Reads a JSON object of lists that may be larger than memory, and passes their values on in batches. It only finds
+ * brackets, strings and commas, and cuts the text there for `JSON.parse`. The whole is valid JSON exactly if all pieces
+ * are valid and each list has one value more than commas.
  */
 export class JsonLists {
   private readonly outside = new Part(1);
@@ -209,8 +208,7 @@ export class JsonLists {
 }
 
 /**
- * The last string of the text: the name of the field whose value begins now. It is read once, so that no text is
- * decoded again and again.
+ * The name of the field whose value begins now: the last string. It is read once, so that no text is decoded again.
  * @throws JsonSyntaxError when a list begins without a name of its own.
  */
 function lastKey(part: Part): string {
