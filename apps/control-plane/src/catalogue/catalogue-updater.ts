@@ -66,8 +66,7 @@ export class CatalogueUpdater {
   constructor(private readonly options: CatalogueUpdaterOptions) {}
 
   /**
-   * Activates what is available without requesting a URL: the definition, its files, and the last accepted lists. When
-   * the database is unreachable, or does not fit this process, this returns and tries again in the background.
+   * Activates the definition, its files and the last accepted lists. It tries again later when there is no database.
    */
   async start(): Promise<void> {
     const { log } = this.options;
@@ -87,9 +86,7 @@ export class CatalogueUpdater {
   }
 
   /**
-   * The jobs that keep the catalogue up to date. There are two, so that a slow URL does not delay changes of the
-   * definition and its files. A failed run is not retried: the next one follows soon, and each source has its own retry
-   * delay.
+   * Two jobs, so that a slow URL does not delay the definition and its files. The next run is soon: none is retried.
    */
   jobs(everyMs: number): Job[] {
     const schedule = { everyMs, attempts: 1, firstRetryDelayMs: everyMs, isQueued: true };
@@ -118,10 +115,7 @@ export class CatalogueUpdater {
     }
   }
 
-  /**
-   * Requests the URLs that are due. The next `update` activates the new lists.
-   * @throws the first error, when all were requested.
-   */
+  /** Requests the URLs that are due, for the next `update`. @throws the first error, when all were requested. */
   async refreshUrls(signal: AbortSignal): Promise<void> {
     const { admit, database, definition: reader, sources } = this.options;
     await admit();
@@ -157,10 +151,7 @@ export class CatalogueUpdater {
     await recordNamed(pool, [DEFINITION, ...named.map(({ name }) => name)]);
   }
 
-  /**
-   * Compiles and activates an image, unless the inputs are those of the image in force. Inputs that failed to compile
-   * are not compiled again.
-   */
+  /** Compiles and activates an image of new inputs. Inputs that failed to compile are not compiled again. */
   private async compile(inputs: CatalogueInputs, signal: AbortSignal): Promise<void> {
     const { database, key, log } = this.options;
     const { pool } = database;
@@ -187,10 +178,7 @@ export class CatalogueUpdater {
     await this.activate(compiled, inputs.sha256);
   }
 
-  /**
-   * Puts an image in force by a change with a revision, like any other, unless it is in force already. When several
-   * replicas try at once, one of them does.
-   */
+  /** Puts an image in force by a change, unless it is. When several replicas try at once, one of them does. */
   private async activate(compiled: CompiledCatalogue, inputsSha256: string): Promise<void> {
     const { database, writer, log } = this.options;
     await storeImage(database.pool, compiled, inputsSha256);
@@ -217,10 +205,8 @@ export class CatalogueUpdater {
       applicationCount: idle.length,
       ruleCount: idle.reduce((sum, { rules }) => sum + rules, 0),
     };
-    this.options.log.warn(
-      fields,
-      'some rules have no effect: the catalogue does not have their applications',
-    );
+    const message = 'some rules have no effect: the catalogue does not have their applications';
+    this.options.log.warn(fields, message);
   }
 
   /** Logs a problem when it is new or has changed. The image in force stays. */

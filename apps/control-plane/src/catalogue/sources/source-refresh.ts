@@ -19,7 +19,6 @@ import {
   recordList,
   recordUnchanged,
   type SourceState,
-  type StoredList,
 } from '../store/source-store.js';
 import { type ReadOutcome, readSource, type SourceLimits } from '../worker/read-source.js';
 import { runInThread } from '../worker/worker-thread.js';
@@ -32,16 +31,11 @@ export interface SourceRefreshOptions {
   readonly log: Logger;
 }
 
-/**
- * Requests the lists of sources and stores those that can be accepted. One source's failure does not affect another.
- */
+/** Requests the lists of sources and stores those that can be accepted. */
 export class SourceRefresh {
   constructor(private readonly options: SourceRefreshOptions) {}
 
-  /**
-   * Requests one source of a definition and records the outcome.
-   * @throws only when the database fails or `signal` is aborted.
-   */
+  /** Requests one source and records the outcome. @throws only when the database fails or `signal` is aborted. */
   async refresh(
     source: SourceDefinition,
     state: SourceState | undefined,
@@ -95,18 +89,13 @@ export class SourceRefresh {
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof CatalogueError) throw error;
-      log.error(
-        { source: source.name, err: error },
-        'reading a catalogue source failed unexpectedly',
-      );
+      const fields = { source: source.name, err: error };
+      log.error(fields, 'reading a catalogue source failed unexpectedly');
       throw new CatalogueError((error as Error).message, { cause: error });
     }
   }
 
-  /**
-   * @param last the last accepted list; undefined when there is none in the format that the source has now.
-   * @throws CatalogueError when the list cannot be accepted.
-   */
+  /** @param last in the format that the source has now. @throws CatalogueError when the list cannot be accepted. */
   private async accept(
     source: SourceDefinition,
     last: SourceState | undefined,
@@ -123,11 +112,7 @@ export class SourceRefresh {
     }
     const { name, format, sha256 } = source;
     const { list, report, transfer, problem, commonCount } = outcome;
-    const stored: StoredList = {
-      ...list,
-      format,
-      readWith: readWith(source, definition.neverBlock),
-    };
+    const stored = { ...list, format, readWith: readWith(source, definition.neverBlock) };
     // Who pins a list has accepted it.
     const lastCount = sha256 === null ? (last?.domainCount ?? null) : null;
     const rejection = rejectionOf(list.domainCount, lastCount, commonCount);
@@ -135,10 +120,10 @@ export class SourceRefresh {
       return 'unchanged';
     }
     if (rejection !== null) throw new CatalogueError(rejection.problem);
-    const { examples } = report;
-    const { invalidCount } = list;
+    const { invalidCount, domainCount: domains } = list;
     if (invalidCount > 0) {
-      log.warn({ source: name, invalidCount, examples }, 'a catalogue source has invalid lines');
+      const fields = { source: name, invalidCount, examples: report.examples };
+      log.warn(fields, 'a catalogue source has invalid lines');
     }
     this.logProtected(source, definition, outcome);
     // Also the same list: its lines may have moved.
@@ -146,10 +131,7 @@ export class SourceRefresh {
     if (last?.namesSha256 === list.namesSha256 && last.readWith === stored.readWith) {
       return 'unchanged';
     }
-    log.info(
-      { source: name, domains: list.domainCount, transfer },
-      'a catalogue source has a new list',
-    );
+    log.info({ source: name, domains, transfer }, 'a catalogue source has a new list');
     return 'changed';
   }
 
@@ -217,23 +199,18 @@ const MIN_SHARE = 0.5;
 /** A list that has grown beyond this may be in the wrong hands, or another list. */
 const MAX_SHARE = 4;
 
-interface Rejection {
-  readonly problem: string;
-  /** Whether somebody may accept the list. */
-  readonly isHeld: boolean;
-}
-
 /**
  * Why a list must not replace the last accepted one; null when it may.
  * @param count domains in the list.
  * @param lastCount domains in the last accepted list; null: there is none, or the list need not be like it.
  * @param common domains that both have; null: it is not known.
+ * @returns `isHeld`: somebody may accept the list.
  */
 export function rejectionOf(
   count: number,
   lastCount: number | null,
   common: number | null,
-): Rejection | null {
+): { readonly problem: string; readonly isHeld: boolean } | null {
   if (count === 0) return { problem: 'lists no domain', isHeld: false };
   if (lastCount === null || lastCount === 0) return null;
   if (count >= lastCount * MIN_SHARE && count <= lastCount * MAX_SHARE) return null;

@@ -81,10 +81,7 @@ const PIECE_BYTES = 256 * 1024;
 /** Images kept besides the active one, for followers that are a little behind. */
 const OLD_IMAGES_KEPT = 2;
 
-/**
- * Stores an image unless it is stored already. It does not use Prisma, which would encode the bytes several times.
- * @param inputsSha256 of the inputs that it was compiled from.
- */
+/** Stores an image unless it is stored already. Prisma would encode the bytes several times. */
 export async function storeImage(
   pool: Pool,
   { sha256, image, categories, applications, popular }: CompiledCatalogue,

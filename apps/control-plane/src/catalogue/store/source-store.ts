@@ -55,10 +55,7 @@ export interface StoredList {
 }
 
 const MAX_ERROR_LENGTH = 500;
-/**
- * Bytes of a list that one query reads. A list is one value, which no cursor cuts. For the whole, the driver would take
- * more than twice its memory, and hold up other requests while it decodes it.
- */
+/** Bytes of a list that one query reads: no cursor cuts a value, of which the driver takes twice the memory. */
 const PIECE_BYTES = 256 * 1024;
 
 export async function readStates(pool: Pool): Promise<ReadonlyMap<string, SourceState>> {
@@ -132,10 +129,7 @@ function listValues(name: string, list: StoredList, last: string | null): unknow
   return [name, ...Object.values(LIST_FIELDS).map((field) => list[field]), last];
 }
 
-/**
- * Stores an accepted list in place of the last one, and of one that is held.
- * @param problem why it is of a mirror; null: it is not.
- */
+/** Stores an accepted list in place of the last one and of one that is held. @param problem why it is of a mirror. */
 export async function recordList(
   pool: Pool,
   name: string,
@@ -153,9 +147,9 @@ export async function recordList(
 }
 
 /**
- * Keeps a list until somebody accepts it. The last accepted list stays in force.
+ * Keeps a list until somebody accepts it.
  * @param comparedWith `namesSha256` of the accepted list that it was compared with.
- * @returns false: somebody has accepted a list since, so this one is not kept. The next attempt compares it with that.
+ * @returns false: somebody has accepted another list since, with which the next attempt compares.
  */
 export async function recordHeld(
   pool: Pool,
@@ -201,10 +195,7 @@ export async function acceptHeld(client: Pool | ClientBase, name: string): Promi
   return rows[0]?.domains ?? null;
 }
 
-/**
- * The source, or a mirror because of `problem`, could be read and its list is still that of `namesSha256`. Nothing is
- * recorded when somebody has accepted another one meanwhile.
- */
+/** Its list, or that of a mirror because of `problem`, is still that of `namesSha256`, unless another was accepted. */
 export async function recordUnchanged(
   pool: Pool,
   source: Pick<SourceState, 'name' | 'etag' | 'lastModified' | 'namesSha256'>,
@@ -233,10 +224,7 @@ export async function recordFailure(pool: Pool, name: string, problem: string): 
   );
 }
 
-/**
- * Records which sources the definition names. The others are deleted after a week: during an upgrade, replicas with an
- * older definition may still use them.
- */
+/** Records which sources are named. The others go after a week: replicas with an older definition may use them. */
 export async function recordNamed(pool: Pool, names: readonly string[]): Promise<void> {
   await pool.query(
     `UPDATE catalogue_source SET is_named = NOT is_named WHERE is_named <> (name = ANY ($1::text[]))`,

@@ -13,8 +13,7 @@ export class DefinitionReader {
   constructor(private readonly task: DefinitionTask) {}
 
   /**
-   * Reads the definition in a folder before anything else is started, in this thread. A URL is not requested, because
-   * it may be unreachable for a while.
+   * Reads the definition in a folder, in this thread. A URL is not requested: it may be unreachable for a while.
    * @throws CatalogueError, one line, when it cannot be used.
    */
   async start(): Promise<void> {

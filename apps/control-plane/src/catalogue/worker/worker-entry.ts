@@ -4,26 +4,24 @@ import { compileGroups } from './compile-groups.js';
 import { readSource } from './read-source.js';
 import type { ThreadReply, ThreadTask } from './worker-thread.js';
 
-function reply(message: ThreadReply, buffers: readonly ArrayBufferLike[] = []): void {
-  parentPort?.postMessage(message, buffers as ArrayBuffer[]);
-}
-
-async function run(task: ThreadTask): Promise<void> {
-  if (task.kind === 'definition') {
-    const { location, sets } = task.input;
-    reply({ result: await readWithDigests(location, sets) });
-  } else if (task.kind === 'read') {
-    const result = await readSource(task.input);
-    const isRead = result.status === 'read';
-    reply({ result }, isRead ? [result.list.names.buffer, result.list.places.buffer] : []);
-  } else {
-    const result = compileGroups(task.input);
-    reply({ result }, [result.image.buffer]);
-  }
+function reply(message: ThreadReply, moved: readonly Uint8Array[] = []): void {
+  parentPort?.postMessage(
+    message,
+    moved.map(({ buffer }) => buffer as ArrayBuffer),
+  );
 }
 
 try {
-  await run(workerData as ThreadTask);
+  const { kind, input } = workerData as ThreadTask;
+  if (kind === 'definition') {
+    reply({ result: await readWithDigests(input.location, input.sets) });
+  } else if (kind === 'read') {
+    const result = await readSource(input);
+    reply({ result }, result.status === 'read' ? [result.list.names, result.list.places] : []);
+  } else {
+    const result = compileGroups(input);
+    reply({ result }, [result.image]);
+  }
 } catch (error) {
   // An error loses its class on its way to another thread.
   if (!(error instanceof CatalogueError)) throw error;

@@ -26,8 +26,7 @@ export type ThreadTask = {
 export type ThreadReply = { readonly result: unknown } | { readonly problem: string };
 
 /**
- * Runs a task in a worker thread, so that it delays no request: the YAML of a definition takes hundreds of milliseconds
- * to parse, and a list may have millions of lines.
+ * Runs a task in a worker thread, so that it delays no request: a list may have millions of lines.
  * @param transferred bytes of the input: the caller cannot use them afterwards.
  * @throws CatalogueError, one line, when the task has thrown one.
  */

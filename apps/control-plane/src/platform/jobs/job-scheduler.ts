@@ -17,7 +17,7 @@ export interface Job {
   /** Whether the replicas share its runs through the queue in Redis. */
   readonly isQueued?: boolean;
   /**
-   * Does the work. It must be idempotent: a run is repeated when its replica dies before it could report the end.
+   * Must be idempotent: a run is repeated when its replica dies.
    * @param signal aborted when the process stops, or has lost the lock of the job.
    */
   run(signal: AbortSignal): Promise<void>;
@@ -65,17 +65,14 @@ const QUEUED_MS = 15_000;
 const STOP_MS = 5_000;
 
 /**
- * Runs jobs when they are due. PostgreSQL has the time of the last run of each, and its advisory lock says who runs it.
- * So jobs need no Redis. Those that are queued go through Redis when it takes them, so that any replica runs them.
+ * Runs jobs when they are due. PostgreSQL has the time of the last run of each, and an advisory lock says who runs it.
+ * Those that are queued go through Redis when it takes them, so that any replica runs them.
  */
 export class JobScheduler {
   private readonly stopping = new AbortController();
   private readonly running = new Map<string, Promise<void>>();
   /** The jobs that were added to the queue when they were due: their last start then, and when that was. */
-  private readonly queued = new Map<
-    string,
-    { readonly lastStart: string; readonly atMs: number }
-  >();
+  private readonly queued = new Map<string, { lastStart: string; atMs: number }>();
   private queue: JobQueue | null = null;
   private timer: NodeJS.Timeout | undefined;
   private loggedProblem = '';
@@ -150,11 +147,8 @@ export class JobScheduler {
   /** Runs the job, unless it runs already, here or on another replica, or has run just before. It never rejects. */
   private async run(job: Job): Promise<void> {
     if (this.running.has(job.name) || this.stopping.signal.aborted) return;
-    const run = withConnection(this.options.pool, (client) => this.runLocked(client, job)).catch(
-      (error: unknown) => {
-        this.logProblem(error);
-      },
-    );
+    const locked = withConnection(this.options.pool, (client) => this.runLocked(client, job));
+    const run = locked.catch((error: unknown) => this.logProblem(error));
     this.running.set(job.name, run);
     await run;
     this.running.delete(job.name);
@@ -191,10 +185,8 @@ export class JobScheduler {
       if (this.stopping.signal.aborted) return false;
       this.runs.inc({ job: job.name, result: 'failed' });
       const attempt = (state?.failures ?? 0) + 1;
-      this.options.log.warn(
-        { job: job.name, attempt, reason: String(error) },
-        'a background job failed',
-      );
+      const fields = { job: job.name, attempt, reason: String(error) };
+      this.options.log.warn(fields, 'a background job failed');
       return false;
     } finally {
       client.off('end', lose);
@@ -220,17 +212,14 @@ async function readStates(
 }
 
 /** Time from the last start to the next one. */
-function delayAfter(
-  { everyMs, attempts, firstRetryDelayMs }: Job,
-  state: JobState | undefined,
-): number {
+function delayAfter({ everyMs, attempts, firstRetryDelayMs }: Job, state?: JobState): number {
   const failures = state?.failures ?? 0;
   if (failures === 0 || failures >= attempts) return everyMs;
   return Math.min(firstRetryDelayMs * 2 ** (failures - 1), everyMs);
 }
 
 /** 0 or less: it is due. A start in the future was before the clock of the database was set back. */
-function leftUntilDue(job: Job, state: JobState | undefined): number {
+function leftUntilDue(job: Job, state?: JobState): number {
   if (state === undefined || state.sinceStartMs < 0) return 0;
   return delayAfter(job, state) - state.sinceStartMs;
 }
