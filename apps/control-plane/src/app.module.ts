@@ -77,8 +77,10 @@ export class AppModule implements OnApplicationBootstrap, BeforeApplicationShutd
     await this.updater.start();
     if (this.isStopping) return false;
     this.scheduler.start();
-    this.registerMetrics();
     const { registry, readiness, process } = this;
+    registerMetrics(registry, this.database, this.source, this.propagation.publisher);
+    registerFeedFileMetrics(registry, { FEED_TOKENS_FILE: process.deployment.tokenFileFaults });
+    registerTlsMetrics(registry, { MANAGEMENT_TLS: process.tls, FEED_TLS: process.feedTls });
     process.ops.serve({
       notReady: () => readiness.notReady(),
       degraded: () => readiness.degraded(),
@@ -103,13 +105,5 @@ export class AppModule implements OnApplicationBootstrap, BeforeApplicationShutd
 
   private get managementServer(): Server {
     return this.host.httpAdapter.getHttpServer() as Server;
-  }
-
-  private registerMetrics(): void {
-    const { tls, feedTls, deployment } = this.process;
-    const { registry, database, source, propagation } = this;
-    registerMetrics(registry, database, source, propagation.publisher);
-    registerFeedFileMetrics(registry, { FEED_TOKENS_FILE: deployment.tokenFileFaults });
-    registerTlsMetrics(registry, { MANAGEMENT_TLS: tls, FEED_TLS: feedTls });
   }
 }

@@ -50,10 +50,7 @@ export class ChangeRecords {
     );
   }
 
-  /**
-   * As `find`, one after the other: all streams together take one connection. Those that wait for one that fails fail
-   * with it.
-   */
+  /** As `find`, one after the other on one connection. Those that wait for one that fails fail with it. */
   findForStream(...values: Parameters<ChangeRecords['find']>): ReturnType<ChangeRecords['find']> {
     const found = this.last.then(() => this.find(...values));
     this.last = found;

@@ -17,10 +17,7 @@ import { ENTITY_TABLES, toFeedRow } from './entity-tables.js';
 /** A page of changes ends when the stored size of its operations exceeds this. It has at least one change. */
 const PAGE_BYTES = 1024 * 1024;
 
-/**
- * One statement, so that the head and the changes are consistent. The size is the stored, compressed one: it is known
- * without reading the operations.
- */
+/** One statement, so that head and changes are consistent. The stored size is known without reading the operations. */
 const READ_LOG = `
   SELECT head.lineage, head.revision::float8 AS head_revision, head.digest AS head_digest,
          page.revision::float8 AS revision, page.digest, page.operations::text

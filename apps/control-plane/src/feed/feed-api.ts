@@ -32,9 +32,7 @@ export class FeedApi implements OnApplicationShutdown {
     const isOutage = isDatabaseUnreachable;
     this.deltas = new KeptDeltas({ folder, source, log, isOutage });
     this.snapshots = new KeptSnapshots({
-      folder,
-      source,
-      log,
+      ...{ folder, source, log },
       maxAgeMs: configuration.SNAPSHOT_MAX_AGE_S * 1000,
       maxRevisions: configuration.SNAPSHOT_MAX_REVISIONS,
     });
@@ -75,23 +73,21 @@ function registerFeedMetrics(
     'Size of the snapshot that this replica keeps for followers, compressed; 0: none',
     () => snapshots.kept?.sizeBytes ?? 0,
   );
+  const byKind = (value: 'active' | 'refused') => (): LabelledValues => [
+    [{ kind: 'snapshot' }, downloads.snapshots[value]],
+    [{ kind: 'image' }, downloads.images[value]],
+  ];
   metrics.gauges(
     'feed_downloads',
     'Downloads of snapshots and catalogue images that this replica sends now',
     ['kind'],
-    () => [
-      [{ kind: 'snapshot' }, downloads.snapshots.active],
-      [{ kind: 'image' }, downloads.images.active],
-    ],
+    byKind('active'),
   );
   metrics.counters(
     'feed_downloads_refused_total',
     'Downloads that this replica has put off with 503 and Retry-After',
     ['kind'],
-    () => [
-      [{ kind: 'snapshot' }, downloads.snapshots.refused],
-      [{ kind: 'image' }, downloads.images.refused],
-    ],
+    byKind('refused'),
   );
   metrics.counters(
     'catalogue_deltas_total',

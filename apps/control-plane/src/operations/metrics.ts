@@ -44,17 +44,13 @@ export function registerMetrics(
 }
 
 function registerDatabaseMetrics(metrics: ReadMetrics, database: Database): void {
-  metrics.gauge('database_connections', 'Connections to PostgreSQL', () => database.usage.total);
-  metrics.gauge(
-    'database_connections_idle',
-    'Idle connections to PostgreSQL',
-    () => database.usage.idle,
-  );
-  metrics.gauge(
-    'database_waiting',
-    'Requests that wait for a connection to PostgreSQL',
-    () => database.usage.waiting,
-  );
+  for (const [name, help, counter] of [
+    ['connections', 'Connections to PostgreSQL', 'totalCount'],
+    ['connections_idle', 'Idle connections to PostgreSQL', 'idleCount'],
+    ['waiting', 'Requests that wait for a connection to PostgreSQL', 'waitingCount'],
+  ] as const) {
+    metrics.gauge(`database_${name}`, help, () => database.sum(counter));
+  }
   // With a timeout, because a scrape must not wait for a database that hangs.
   metrics.gauge('database_reachable', '1 when PostgreSQL answers within 1.5 seconds', () =>
     withTimeout(

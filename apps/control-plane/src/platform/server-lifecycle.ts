@@ -56,10 +56,7 @@ function setConnectionClose(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('Connection', 'close');
 }
 
-/**
- * Continues to serve requests, but closes each connection after its response, so that clients connect again, to another
- * replica.
- */
+/** Serves on, but closes each connection after its response, so that clients connect again, to another replica. */
 export function drainServer(server: Server): void {
   const state = listening.get(server);
   if (state === undefined) return;
@@ -67,9 +64,7 @@ export function drainServer(server: Server): void {
   state.responses.forEach(setConnectionClose);
 }
 
-/**
- * Accepts no more connections, and waits for the requests in progress. After `deadlineMs` it closes all connections.
- */
+/** Accepts no more connections, and waits for the requests in progress. At the deadline it closes all connections. */
 export async function closeServer(server: Server, deadlineMs = REQUEST_DEADLINE_MS): Promise<void> {
   const state = listening.get(server);
   if (state === undefined) return;

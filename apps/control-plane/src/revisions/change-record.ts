@@ -30,10 +30,7 @@ export type Author = Call | { readonly origin: 'catalogue' | 'repair' | 'expiry'
 
 const storage = new AsyncLocalStorage<{ readonly author: Author; readonly span: Span | null }>();
 
-/**
- * Runs some work. The changes that it makes are recorded with this author.
- * @param span of the author's call, if it is traced.
- */
+/** Runs some work. Its changes are recorded with this author. @param span of the author's call, if it is traced. */
 export function actAs<T>(author: Author, work: () => T, span: Span | null = null): T {
   return storage.run({ author, span }, work);
 }
@@ -92,10 +89,7 @@ export function encodeEntityChanges(
   return { operations: deletions.concat(puts), digest: after.toString() };
 }
 
-/**
- * The keys by which people know what was changed. Undefined: those of the operations. They differ for networks, whose
- * record keeps its host bits (decisions §3).
- */
+/** The keys by which people know what was changed, if not those of the operations: networks keep their host bits. */
 export function submittedKeys(changes: readonly EntityChange[]): ChangedKey[] | undefined {
   if (changes.every(({ keys }) => keys === undefined)) return undefined;
   return changes.flatMap(({ kind, keys = null }): ChangedKey[] => {

@@ -12,8 +12,8 @@ const GRACE_IN_NEED_MS = 1_000;
 const CHECK_MS = 250;
 
 /**
- * The listings that are being sent. Each holds a connection of a small pool, and a snapshot of the database. One whose
- * client reads too slowly for its size is broken off, and earlier when another one waits for its connection.
+ * The listings that are being sent. One whose client reads too slowly for its size is broken off, and earlier when
+ * another one waits for its connection.
  */
 class OpenListings {
   private readonly listings = new Set<Listing<unknown>>();
@@ -87,11 +87,7 @@ export class ConfigurationReader {
     return new WithRevision(result, first.head_revision);
   }
 
-  /**
-   * Reads the rows of a query as a listing of any length, all at one revision. The first page has been read when this
-   * resolves.
-   * @param values of the parameters of the query.
-   */
+  /** Reads the rows of a query as a listing, all at one revision. The first page has been read when this resolves. */
   async list<T>(
     sql: string,
     convert: (row: never) => T,

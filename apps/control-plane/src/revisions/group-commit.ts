@@ -39,9 +39,9 @@ export interface GroupLimits {
 export const LIMITS: GroupLimits = { maxChanges: 256, maxItems: 10_000, waitMs: WAIT_MS };
 
 /**
- * Makes changes in the order in which they were submitted. Changes that wait when the head has been locked are made
- * in one transaction. Each is made on top of those before it, and has its own revision. A change that was submitted
- * after a waiting change with a transaction of its own, such as `POST /init/`, may be made before that one.
+ * Makes changes in the order in which they were submitted. Those that wait when the head has been locked are made in
+ * one transaction, each on top of those before it. A change that was submitted after a waiting change with a
+ * transaction of its own may be made before that one.
  */
 export class GroupCommit {
   /** Not started. Each has a task in the queue, unless a group takes it first. */

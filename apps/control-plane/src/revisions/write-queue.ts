@@ -39,11 +39,10 @@ export class WriteQueue {
   private isBusy = false;
 
   /**
-   * @param task identifies itself: pass a new function each time.
+   * @param task a new function each time.
    * @param deadline until when it waits to be started.
-   * @returns the result of the task.
-   * @throws WriteQueueTimeoutError when the task is not started in time, DatabaseSilentError when a task before it
-   * found out that the database does not answer. It is never started then.
+   * @throws WriteQueueTimeoutError when it is not started in time, DatabaseSilentError when a task before it found the
+   *   database silent.
    */
   async run<T>(task: () => Promise<T>, deadline: Deadline): Promise<T> {
     if (this.isBusy) await this.wait(task, deadline);

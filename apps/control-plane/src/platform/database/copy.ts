@@ -79,10 +79,8 @@ export class FixedColumns {
 export type RowVisitor = (bytes: Buffer, at: number) => void;
 
 /**
- * Reads the rows of a query with COPY … TO STDOUT, in PostgreSQL's binary format: a million of them make no object
- * each.
- * @throws the error of PostgreSQL or of the visitor, and when the rows are not of these columns. The transaction can
- * only be rolled back then.
+ * Reads the rows of a query with COPY … TO STDOUT, in the binary format: a million of them make no object each.
+ * @throws the error of PostgreSQL or of the visitor, or when the rows have other columns. Roll back then.
  */
 export async function copyOut(
   client: ClientBase,

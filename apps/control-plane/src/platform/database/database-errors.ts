@@ -5,9 +5,7 @@ export class DatabaseMismatchError extends Error {
   override readonly name = 'DatabaseMismatchError';
 }
 
-/**
- * Codes of errors that mean: the database is unreachable, cannot do it now, or closed the connection before the commit.
- */
+/** Codes of errors of a database that is unreachable, cannot do it now, or closed the connection before the commit. */
 const UNREACHABLE: ReadonlySet<unknown> = new Set([
   // errors of the operating system
   'ECONNREFUSED',

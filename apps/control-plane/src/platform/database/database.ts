@@ -163,11 +163,9 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     );
   }
 
-  /** Numbers of connections, of idle ones, and of requests that wait for one. */
-  get usage(): { readonly total: number; readonly idle: number; readonly waiting: number } {
-    const sum = (of: 'totalCount' | 'idleCount' | 'waitingCount'): number =>
-      this.pools.reduce((all, pool) => all + pool[of], 0);
-    return { total: sum('totalCount'), idle: sum('idleCount'), waiting: sum('waitingCount') };
+  /** The number of connections, of idle ones, or of requests that wait for one. */
+  sum(counter: 'totalCount' | 'idleCount' | 'waitingCount'): number {
+    return this.pools.reduce((all, pool) => all + pool[counter], 0);
   }
 
   /** Runs a minimal query. @throws the error of the database when it cannot be used now. */

@@ -29,10 +29,7 @@ export function headOf<Row>([head]: readonly Row[]): Row {
 /** Rows fetched at a time. */
 const PAGE_ROWS = 1_000;
 
-/**
- * The configuration at one revision, read page by page, so that memory use does not depend on its size. It holds a
- * connection until it is closed.
- */
+/** The configuration at one revision, read page by page. It holds a connection until it is closed. */
 export class Snapshot {
   private constructor(
     private readonly client: PoolClient,

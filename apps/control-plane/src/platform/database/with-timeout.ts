@@ -4,8 +4,7 @@ import { endsWithin } from '@weir/change-feed/runtime';
 export const PROBE_TIMEOUT_MS = 1_500;
 
 /**
- * What the work resolves to, or `fallback` when it takes longer than `timeoutMs`, measured as `endsWithin` does.
- * Rejects when the work does before that. The work is not cancelled; its result, or its error, is ignored afterwards.
+ * What the work resolves to, or `fallback` when it takes longer, measured as `endsWithin` does. It is not cancelled.
  */
 export async function withTimeout<T>(
   work: Promise<T>,
