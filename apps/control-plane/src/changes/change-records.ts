@@ -16,11 +16,9 @@ export interface RecordFilter {
 /** Those after a revision, from the oldest on, or the newest. */
 export type RecordPlace = { readonly after: number } | 'newest';
 
-/** Records at one state of the log. */
+/** Records by revision. With another lineage, the same revision is another change. */
 interface FoundRecords {
-  /** By revision. */
   readonly records: readonly RecordRow[];
-  /** Of the log: with another one, the same revision is another change. */
   readonly lineage: string;
 }
 

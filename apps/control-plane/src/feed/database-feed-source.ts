@@ -71,10 +71,9 @@ export class DatabaseFeedSource implements FeedSource, SnapshotSource {
   }
 
   async continuation(point: Head): Promise<{ head: Head; isContinued: boolean }> {
-    const { rows } = await this.database.pool.query<Head & { isContinued: boolean }>(
-      READ_CONTINUATION,
-      [point.lineage, point.revision, point.digest],
-    );
+    type Row = Head & { readonly isContinued: boolean };
+    const values = [point.lineage, point.revision, point.digest];
+    const { rows } = await this.database.pool.query<Row>(READ_CONTINUATION, values);
     const { isContinued, ...head } = headOf(rows);
     return { head, isContinued };
   }

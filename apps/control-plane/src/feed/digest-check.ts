@@ -72,10 +72,9 @@ export async function repairDigest(pool: Pool, isDryRun: boolean): Promise<Diges
     }
     const revision = head.revision + 1;
     const change = encodeChange({ revision, digest: ofRows, operations: [{ type: 'reload' }] });
-    const entries = toLogEntries([
-      { change: { lineage, ...change }, author: { origin: 'repair' }, profiles: [EVERY_PROFILE] },
-    ]);
-    await logChanges(client, entries);
+    const author = { origin: 'repair' } as const;
+    const logged = { change: { lineage, ...change }, author, profiles: [EVERY_PROFILE] };
+    await logChanges(client, toLogEntries([logged]));
     await client.query('COMMIT');
     return { revision, before, ofRows };
   });

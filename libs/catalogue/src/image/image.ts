@@ -48,11 +48,6 @@ function tableOf(
 /** A mask has a bit for each of the first 31 suffixes, and one for all others. */
 const LAST_BIT = 31;
 
-export interface ImageOptions {
-  /** The checksum was verified before in this process: skip it, about 0.1 s for 100 MB. The rest is verified. */
-  readonly checksumVerified?: boolean;
-}
-
 /** A compiled catalogue, used in place. The caller must not change the image afterwards. */
 export class CatalogueImage implements CatalogueIndex {
   readonly memberships: Int32Array;
@@ -98,13 +93,14 @@ export class CatalogueImage implements CatalogueIndex {
 
   /**
    * Opens an image; its bytes may be shared between threads.
+   * @param checksumVerified in this process: it is skipped, about 0.1 s for 100 MB. The rest is verified.
    * @throws CatalogueError when it is not a valid image of this format, or was compiled under another key.
    */
-  static open(image: Uint8Array, key: HashKey, options: ImageOptions = {}): CatalogueImage {
+  static open(image: Uint8Array, key: HashKey, { checksumVerified = false } = {}): CatalogueImage {
     const bytes = image.byteOffset % 4 === 0 ? image : image.slice();
     if (bytes.buffer instanceof SharedArrayBuffer) countAsHeap(bytes.buffer);
     const field = readHeader(bytes, bytes.length);
-    if (options.checksumVerified !== true) {
+    if (!checksumVerified) {
       check(crc32(bytes.subarray(CHECKED_FROM)) === field('checksum'), 'its checksum is wrong');
     }
     check(field('keyCheck') === keyCheck(key), 'it was compiled under another DOMAIN_HASH_KEY');

@@ -64,7 +64,9 @@ export async function* tarFiles(
 }
 
 /** @returns null for a block that is not a header. */
-export function readTarHeader(block: Uint8Array) {
+export function readTarHeader(
+  block: Uint8Array,
+): { readonly path: string; readonly isFile: boolean; readonly size: number } | null {
   if (block.length < TAR_BLOCK || checksum(block) !== octal(block, CHECKSUM_AT, CHECKSUM_BYTES)) {
     return null;
   }

@@ -98,11 +98,8 @@ export async function storeImage(
       [sha256, image.byteLength, JSON.stringify(metadata), inputsSha256],
     );
     const [{ version }] = rows;
-    const kept = await client.query(
-      'SELECT FROM catalogue_image_piece WHERE version = $1 LIMIT 1',
-      [version],
-    );
-    if (kept.rowCount !== 0) return;
+    const find = 'SELECT FROM catalogue_image_piece WHERE version = $1 LIMIT 1';
+    if ((await client.query(find, [version])).rowCount !== 0) return;
     for (let number = 0; number * PIECE_BYTES < image.length; number++) {
       const piece = image.subarray(number * PIECE_BYTES, (number + 1) * PIECE_BYTES);
       const values = [version, number, piece];

@@ -123,11 +123,9 @@ async function write(
   const idleInTransactionMs = IDLE_IN_TRANSACTION_MS;
   const { head, transaction } = await lockHead(client, { deadline, idleInTransactionMs });
   await checkAgain(client, checked, head);
-  const { lineage } = head;
-  const replaced = await replaceConfiguration(client, checked.draft, checked.digest);
-  const { digest, operations, keys } = replaced;
-  const encoded = encodeChange({ revision: head.revision + 1, digest, operations });
-  const change = { lineage, ...encoded };
+  const { keys, ...replaced } = await replaceConfiguration(client, checked.draft, checked.digest);
+  const encoded = encodeChange({ revision: head.revision + 1, ...replaced });
+  const change = { lineage: head.lineage, ...encoded };
   await logChanges(client, toLogEntries([{ change, author, profiles: [EVERY_PROFILE], keys }]));
   return { change, transaction };
 }

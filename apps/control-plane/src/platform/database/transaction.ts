@@ -53,7 +53,7 @@ export async function withConnection<T>(
 export async function rollBack(client: PoolClient): Promise<void> {
   const broken = await client.query('ROLLBACK').then(
     () => undefined,
-    (error: Error) => error,
+    (error: unknown) => (error instanceof Error ? error : true),
   );
   client.release(broken);
 }
