@@ -3,11 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type Child, dieWithParent, runChild, startChild } from './child.js';
 import { createFolder, writeFileAtomically } from './files.js';
-import { ExitedError, startOnPort } from './ports.js';
+import { freePort } from './ports.js';
 import { until } from './until.js';
 
 export interface PostgresServer {
@@ -43,10 +42,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   await stopLeftover(options.dataDir);
   if (!existsSync(options.dataDir)) await initialise(binaries.initdb, options);
   else checkMajorVersion(options.dataDir, binaries.postgres);
-  const prefix = dropRoot(options.dataDir);
-  return startOnPort(options.port, (port) =>
-    startServer({ ...options, port }, binaries.postgres, password, prefix),
-  );
+  return startServer(options, binaries.postgres, password);
 }
 
 /** The URL with the role of the control plane. Its password is new each time: `migrate` sets it. */
@@ -58,12 +54,11 @@ export function withRuntimeRole(ownerUrl: string): string {
 }
 
 async function startServer(
-  options: PostgresOptions & { readonly port: number },
+  options: PostgresOptions,
   command: string,
   password: string,
-  prefix: readonly string[],
 ): Promise<PostgresServer> {
-  const { port } = options;
+  const { port = await freePort() } = options;
   const settings = [
     'listen_addresses=127.0.0.1',
     `port=${port}`,
@@ -79,7 +74,7 @@ async function startServer(
     env: { ...process.env, LC_ALL: 'C' },
     logFile: options.logFile,
     // The kernel forgets the signal when the user changes, so change the user first.
-    prefix: [...prefix, ...dieWithParent('INT')],
+    prefix: [...dropRoot(options.dataDir), ...dieWithParent('INT')],
   });
   await createDatabase(child, port, password);
   return {
@@ -153,7 +148,6 @@ async function initialise(initdb: string, { dataDir, logFile }: PostgresOptions)
   const unfinished = `${dataDir}.new`;
   rmSync(unfinished, { recursive: true, force: true });
   createFolder(unfinished);
-  const prefix = dropRoot(unfinished);
   try {
     await runChild({
       name: 'initdb',
@@ -166,7 +160,7 @@ async function initialise(initdb: string, { dataDir, logFile }: PostgresOptions)
       ],
       env: { ...process.env, LC_ALL: 'C' },
       logFile,
-      prefix: [...prefix, ...dieWithParent('KILL')],
+      prefix: [...dropRoot(unfinished), ...dieWithParent('KILL')],
     });
   } catch (error) {
     throw new StartError(
@@ -196,11 +190,11 @@ function commandLine(pid: number): string {
   return Number.isInteger(pid) && existsSync(file) ? readFileSync(file, 'utf8') : '';
 }
 
+/** @throws StartError when the server has exited, or does not answer in time */
 async function createDatabase(child: Child, port: number, password: string): Promise<void> {
-  let failed = false;
-  void child.exited.then(() => (failed = true));
-  const deadlineMs = performance.now() + READY_DEADLINE_MS;
-  for (;;) {
+  let hasExited = false;
+  void child.exited.then(() => (hasExited = true));
+  const isCreated = async (): Promise<boolean> => {
     const client = new pg.Client({
       ...{ host: '127.0.0.1', port, user: SUPERUSER, password, database: 'postgres' },
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -209,14 +203,13 @@ async function createDatabase(child: Child, port: number, password: string): Pro
       await client.connect();
       const { rowCount } = await client.query("SELECT 1 FROM pg_database WHERE datname = 'weir'");
       if (rowCount === 0) await client.query('CREATE DATABASE weir');
-      return;
-    } catch (error) {
-      const explain = ['PostgreSQL does not start:', ...child.lastLines()].join('\n  ');
-      if (failed) throw new ExitedError(explain, { cause: error });
-      if (performance.now() > deadlineMs) throw new StartError(explain, { cause: error });
-      await sleep(50);
+      return true;
+    } catch {
+      return hasExited; // Another server may have the port; then this one exits.
     } finally {
       await client.end().catch(() => undefined);
     }
-  }
+  };
+  if ((await until(isCreated, READY_DEADLINE_MS)) && !hasExited) return;
+  throw new StartError(['PostgreSQL does not start:', ...child.lastLines()].join('\n  '));
 }

@@ -2,12 +2,12 @@ import { StartError } from '@weir/ops';
 import { Redis } from 'ioredis';
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Child, startChild } from './child.js';
 import { createFolder } from './files.js';
-import { ExitedError, startOnPort } from './ports.js';
+import { freePort } from './ports.js';
 
 export interface RedisServer {
   readonly url: string;
@@ -32,42 +32,31 @@ export interface RedisOptions {
 /** Long, because a busy machine may starve a process that starts. */
 const READY_DEADLINE_MS = 90_000;
 const RETRY_MS = 30;
-const SERVERS = ['redis-server', 'valkey-server'];
 
 /** Starts a private Redis on loopback. It writes nothing to disk: Weir can lose everything in Redis. */
 export async function startRedis(options: RedisOptions): Promise<RedisServer> {
   const { dataDir, logFile, replicaOf, password = randomBytes(24).toString('hex') } = options;
   const command = findServer() ?? install(options.onProgress);
   createFolder(dataDir);
-  return startOnPort(options.port, async (port) => {
-    const settings = [
-      ...['bind 127.0.0.1', `port ${port}`, `requirepass ${password}`, `dir "${dataDir}"`],
-      ...['save ""', 'appendonly no', 'maxmemory-policy noeviction', 'daemonize no'],
-    ];
-    if (replicaOf !== undefined)
-      settings.push(`replicaof 127.0.0.1 ${replicaOf}`, `masterauth ${password}`);
-    const file = join(dataDir, 'redis.conf');
-    writeFileSync(file, `${settings.join('\n')}\n`, { mode: 0o600 });
-    const child = startChild({ name: 'redis', command, args: [file], env: process.env, logFile });
-    const url = `redis://:${password}@127.0.0.1:${port}`;
-    await waitUntilListening(child, url);
-    return { url, port, child, stop: async () => void (await child.stop()) };
-  });
+  const { port = await freePort() } = options;
+  const settings = [
+    ...['bind 127.0.0.1', `port ${port}`, `requirepass ${password}`, `dir "${dataDir}"`],
+    ...['save ""', 'appendonly no', 'maxmemory-policy noeviction', 'daemonize no'],
+  ];
+  if (replicaOf !== undefined)
+    settings.push(`replicaof 127.0.0.1 ${replicaOf}`, `masterauth ${password}`);
+  const file = join(dataDir, 'redis.conf');
+  writeFileSync(file, `${settings.join('\n')}\n`, { mode: 0o600 });
+  const child = startChild({ name: 'redis', command, args: [file], env: process.env, logFile });
+  const url = `redis://:${password}@127.0.0.1:${port}`;
+  await waitUntilListening(child, url);
+  return { url, port, child, stop: async () => void (await child.stop()) };
 }
 
 function findServer(): string | undefined {
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/local/bin'];
-  const files = folders.flatMap((folder) => SERVERS.map((server) => join(folder, server)));
-  return files.find((file) => isExecutable(file));
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false; // not there, or not ours to run: the next folder may have one
-  }
+  const env = { PATH: `${process.env['PATH'] ?? ''}:/usr/bin:/usr/local/bin` };
+  const script = 'command -v redis-server || command -v valkey-server';
+  return spawnSync('/bin/sh', ['-c', script], { env, encoding: 'utf8' }).stdout.trim() || undefined;
 }
 
 function install(onProgress?: (text: string) => void): string {
@@ -92,18 +81,16 @@ function install(onProgress?: (text: string) => void): string {
   return found;
 }
 
-/** @throws ExitedError, or StartError when it does not answer in time */
+/** @throws StartError when it has exited, or does not answer in time */
 async function waitUntilListening(child: Child, url: string): Promise<void> {
   const client = new Redis(url, { retryStrategy: () => RETRY_MS, maxRetriesPerRequest: null });
   client.on('error', () => undefined);
-  const exited = child.exited.then(() => 'exited');
   const late = sleep(READY_DEADLINE_MS, 'late', { ref: false });
   try {
     // Another server on this port refuses the password; then this one exits.
-    const first = await Promise.race([client.ping().catch(() => exited), exited, late]);
+    const first = await Promise.race([client.ping().catch(() => child.exited), child.exited, late]);
     if (first === 'PONG') return;
-    const explain = ['Redis does not start:', ...child.lastLines()].join('\n  ');
-    throw first === 'exited' ? new ExitedError(explain) : new StartError(explain);
+    throw new StartError(['Redis does not start:', ...child.lastLines()].join('\n  '));
   } finally {
     client.disconnect();
   }
