@@ -35,7 +35,6 @@ export function startDnsdist(folder: string, port: number, resolvers: readonly n
   const file = join(folder, 'dnsdist.conf');
   writeFileSync(file, `${settings.join('\n')}\n`);
   return startChild({
-    name: 'dnsdist',
     command: 'dnsdist',
     args: ['--supervised', '--disable-syslog', '-C', file],
     env: process.env,

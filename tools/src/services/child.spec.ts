@@ -13,7 +13,6 @@ afterAll(() => {
 });
 const run = (script: string, logFile = join(folder, 'example.log')) =>
   startChild({
-    name: 'example',
     command: process.execPath,
     args: ['-e', script],
     env: process.env,
@@ -77,7 +76,6 @@ describe('startChild', () => {
 
   it('exits with an explanation when the command does not exist', async () => {
     const child = startChild({
-      name: 'none',
       command: '/no/such/command',
       args: [],
       env: {},

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
-import { createWriteStream, type WriteStream } from 'node:fs';
+import { appendFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -44,7 +44,6 @@ export async function waitUntilReady(
 export type ExitStatus = { readonly code: number } | { readonly signal: NodeJS.Signals };
 
 export interface Child {
-  readonly name: string;
   readonly pid: number;
   /** Resolves when the child has exited, for whatever reason, and its whole output is in the log file. */
   readonly exited: Promise<ExitStatus>;
@@ -55,7 +54,6 @@ export interface Child {
 }
 
 export interface ChildOptions {
-  readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -67,8 +65,6 @@ export interface ChildOptions {
 }
 
 const KEPT_LINES = 15;
-/** Until a log file that could not be written is opened again. */
-const REOPEN_MS = 1_000;
 
 /**
  * Starts a child process in its own session. So Ctrl-C reaches only the parent, which stops its children in order.
@@ -94,7 +90,6 @@ export function startChild(options: ChildOptions): Child {
     });
   });
   return {
-    name: options.name,
     pid: child.pid ?? -1,
     exited,
     lastLines: () => lines.slice(-KEPT_LINES),
@@ -142,52 +137,23 @@ function canSetpriv(): boolean {
 }
 
 /**
- * Appends what a child prints to a file. When the file cannot be written, as while the disk is full, what the child
- * prints meanwhile is lost, and the file is opened again later.
+ * Appends the output to the log file. What cannot be written, as while the disk is full, is lost.
+ * @returns the last lines of the output, and a promise that resolves when all that could be written is in the file
  */
-class LogFile {
-  private stream: WriteStream;
-  private failedMs = -Infinity;
-
-  constructor(
-    private readonly path: string,
-    private readonly onError: (explanation: string) => void,
-  ) {
-    this.stream = this.open();
-  }
-
-  write(chunk: Buffer): void {
-    if (this.stream.destroyed && performance.now() - this.failedMs >= REOPEN_MS) {
-      this.stream = this.open();
-    }
-    this.stream.write(chunk);
-  }
-
-  /** Resolves when all that could be written is in the file. */
-  async end(): Promise<void> {
-    const { stream } = this;
-    if (stream.closed) return;
-    const closed = new Promise((resolve) => stream.once('close', resolve));
-    stream.end();
-    await closed;
-  }
-
-  private open(): WriteStream {
-    return createWriteStream(this.path, { flags: 'a' }).on('error', ({ message }) => {
-      this.failedMs = performance.now();
-      this.onError(`${this.path} cannot be written: ${message}`);
-    });
-  }
-}
-
-/** @returns the last lines of the output, and a promise that resolves when all of it is in the log file */
 function keepOutput(child: ChildProcess, logFile: string) {
-  const kept = Promise.withResolvers<null>();
   const lines: string[] = [];
-  const log = new LogFile(logFile, (explanation) => lines.push(explanation));
-  let rest = '';
+  let [rest, isLost, written] = ['', false, Promise.resolve()];
+  const write = async (chunk: Buffer): Promise<void> => {
+    try {
+      await appendFile(logFile, chunk);
+      isLost = false;
+    } catch (error) {
+      if (!isLost) lines.push(`${logFile} cannot be written: ${(error as Error).message}`);
+      isLost = true;
+    }
+  };
   const keep = (chunk: Buffer): void => {
-    log.write(chunk);
+    written = written.then(() => write(chunk));
     const parts = (rest + chunk.toString('utf8')).split('\n');
     rest = (parts.pop() ?? '').slice(-10_000);
     lines.push(...parts.filter((line) => line !== ''));
@@ -195,9 +161,11 @@ function keepOutput(child: ChildProcess, logFile: string) {
   };
   child.stdout?.on('data', keep);
   child.stderr?.on('data', keep);
-  child.once('close', () => {
-    if (rest !== '') lines.push(rest);
-    void log.end().then(() => kept.resolve(null));
+  const kept = new Promise<void>((resolve) => {
+    child.once('close', () => {
+      if (rest !== '') lines.push(rest);
+      resolve(written);
+    });
   });
-  return { lines, kept: kept.promise };
+  return { lines, kept };
 }

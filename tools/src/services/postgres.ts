@@ -68,7 +68,6 @@ async function startServer(
     ...(options.settings ?? []),
   ];
   const child = startChild({
-    name: 'postgres',
     command,
     args: ['-D', options.dataDir, ...settings.flatMap((setting) => ['-c', setting])],
     env: { ...process.env, LC_ALL: 'C' },
@@ -150,7 +149,6 @@ async function initialise(initdb: string, { dataDir, logFile }: PostgresOptions)
   createFolder(unfinished);
   try {
     await runChild({
-      name: 'initdb',
       command: initdb,
       args: [
         ...['-D', unfinished, '-U', SUPERUSER, `--pwfile=${dataDir}.password`],

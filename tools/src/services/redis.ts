@@ -47,7 +47,7 @@ export async function startRedis(options: RedisOptions): Promise<RedisServer> {
     settings.push(`replicaof 127.0.0.1 ${replicaOf}`, `masterauth ${password}`);
   const file = join(dataDir, 'redis.conf');
   writeFileSync(file, `${settings.join('\n')}\n`, { mode: 0o600 });
-  const child = startChild({ name: 'redis', command, args: [file], env: process.env, logFile });
+  const child = startChild({ command, args: [file], env: process.env, logFile });
   const url = `redis://:${password}@127.0.0.1:${port}`;
   await waitUntilListening(child, url);
   return { url, port, child, stop: async () => void (await child.stop()) };

@@ -88,7 +88,6 @@ export class WeirProcess {
     this.incarnation++;
     this.ending = false;
     const child = startChild({
-      name,
       command: process.execPath,
       args: ['--enable-source-maps', `apps/${app}/dist/main.js`],
       env: {

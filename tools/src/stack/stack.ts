@@ -244,7 +244,6 @@ export class Stack {
     const { root, environment } = this.options;
     try {
       await runChild({
-        name: planned.name,
         command: process.execPath,
         args: [planned.script, '--check'],
         env: { ...environment, ...planned.environment },
@@ -264,7 +263,7 @@ export class Stack {
   private async startProcess({ name, script, ...planned }: PlannedProcess): Promise<void> {
     const { root: cwd, environment, configuration } = this.options;
     const child = {
-      ...{ name, command: process.execPath, args: ['--enable-source-maps', script], cwd },
+      ...{ command: process.execPath, args: ['--enable-source-maps', script], cwd },
       env: { ...environment, ...planned.environment },
       logFile: this.logFile(name),
     };

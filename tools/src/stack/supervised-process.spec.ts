@@ -30,7 +30,6 @@ describe('SupervisedProcess', () => {
 
   const run = (script: string) => {
     const child = startChild({
-      name: 'example',
       command: process.execPath,
       args: ['-e', script],
       env: process.env,

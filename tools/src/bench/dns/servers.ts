@@ -51,7 +51,7 @@ function peer(
         await writeLines(join(cwd, file), lines);
       }
       const [env, logFile] = [{ PATH: SERVER_PATH }, join(cwd, 'log')];
-      return startChild({ name, command: name, args, env, cwd, logFile, prefix });
+      return startChild({ command: name, args, env, cwd, logFile, prefix });
     },
   };
 }

@@ -63,7 +63,6 @@ export function startUpstream(folder: string, port: number): Child {
   ];
   writeFileSync(join(folder, 'nsd.conf'), settings.join('\n'));
   return startChild({
-    name: 'nsd',
     command: NSD,
     args: ['-d', '-c', join(folder, 'nsd.conf')],
     env: { PATH: process.env['PATH'] },
