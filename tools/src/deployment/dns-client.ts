@@ -35,7 +35,8 @@ export class DnsClient {
 
   async ask(source: string, port: number, qname: string): Promise<Outcome> {
     const isIpv6 = source.includes(':');
-    const socket = await this.socketOf(isIpv6 ? BALANCER_ADDRESS : source);
+    const address = isIpv6 ? BALANCER_ADDRESS : source;
+    const socket = await this.sockets.getOrInsertComputed(address, () => this.bind(address));
     const id = this.freeId();
     const header = isIpv6 ? proxyHeader(addressRdata(source), SOURCE_PORT) : Buffer.alloc(0);
     const query = Buffer.concat([header, encodeQuery(id, qname)]);
@@ -73,14 +74,6 @@ export class DnsClient {
     do this.lastId = (this.lastId + 1) & 0xffff;
     while (this.open.has(this.lastId));
     return this.lastId;
-  }
-
-  private socketOf(source: string): Promise<Socket> {
-    const known = this.sockets.get(source);
-    if (known !== undefined) return known;
-    const made = this.bind(source);
-    this.sockets.set(source, made);
-    return made;
   }
 
   private async bind(address: string): Promise<Socket> {

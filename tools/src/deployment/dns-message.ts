@@ -11,8 +11,8 @@ const CLASS_IN = 1;
 const FLAG_RD = 0x0100;
 export const FLAGS_RESPONSE = 0x8180;
 const RCODE_MASK = 0x000f;
-/** The flag of a compression pointer. */
-export const POINTER = 0xc000;
+/** The owner of a record: the queried name, by a compression pointer (RFC 1035 §4.1.4). */
+export const QNAME = Buffer.of(0xc0, HEADER_BYTES);
 const TTL_SECONDS = 60;
 const PROXY_SIGNATURE = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
 const PROXY = 0x21;
@@ -37,20 +37,23 @@ export function withEdns(query: Buffer, udpBytes: number, options = Buffer.alloc
   return packet;
 }
 
+/** The upstream gives this address for every name, so names that are not blocked have it. */
+export const UPSTREAM_ADDRESS = '203.0.113.80';
+const ADDRESS_RECORD = record(QNAME, TYPE_A, Buffer.from(UPSTREAM_ADDRESS.split('.').map(Number)));
+
 /** The answer of an upstream: every name has one A record and no others. */
-export function answerQuery(query: Buffer, address: readonly number[]): Buffer {
+export function answerQuery(query: Buffer): Buffer {
   const isAddress = query.readUInt16BE(questionEnd(query) - 4) === TYPE_A;
-  const answers = isAddress ? [record(HEADER_BYTES, TYPE_A, Buffer.from(address))] : [];
-  return response(query, FLAGS_RESPONSE, { answers });
+  return response(query, FLAGS_RESPONSE, isAddress ? [ADDRESS_RECORD] : []);
 }
 
 /** A response to a query with one question. */
 export function response(
   query: Buffer,
   flags: number,
-  sections: { readonly answers?: readonly Buffer[]; readonly authorities?: readonly Buffer[] } = {},
+  answers: readonly Buffer[] = [],
+  authorities: readonly Buffer[] = [],
 ): Buffer {
-  const { answers = [], authorities = [] } = sections;
   const head = Buffer.from(query.subarray(0, questionEnd(query)));
   head.writeUInt16BE(flags, 2);
   head.writeUInt16BE(answers.length, 6);
@@ -59,19 +62,25 @@ export function response(
   return Buffer.concat([head, ...answers, ...authorities]);
 }
 
-/** A record of a minute whose owner is at an offset of the packet (RFC 1035 §4.1.4). */
-export function record(ownerOffset: number, type: number, data: Buffer): Buffer {
-  const fixed = Buffer.alloc(12);
-  fixed.writeUInt16BE(POINTER | ownerOffset, 0);
-  fixed.writeUInt16BE(type, 2);
-  fixed.writeUInt16BE(CLASS_IN, 4);
-  fixed.writeUInt32BE(TTL_SECONDS, 6);
-  fixed.writeUInt16BE(data.length, 10);
-  return Buffer.concat([fixed, data]);
+/** A record of a minute. @param owner a wire name */
+export function record(owner: Buffer, type: number, data: Buffer): Buffer {
+  const fixed = Buffer.of(
+    0,
+    type,
+    0,
+    CLASS_IN,
+    0,
+    0,
+    0,
+    TTL_SECONDS,
+    data.length >>> 8,
+    data.length & 0xff,
+  );
+  return Buffer.concat([owner, fixed, data]);
 }
 
 /** Where the only question of a packet ends. */
-export function questionEnd(packet: Buffer): number {
+function questionEnd(packet: Buffer): number {
   return skipName(packet, HEADER_BYTES) + 4;
 }
 
@@ -111,15 +120,11 @@ export function proxyHeader(
   return Buffer.concat([PROXY_SIGNATURE, head, source, source, ports]);
 }
 
-/** The upstream gives this address for every name, so names that are not blocked have it. */
-export const UPSTREAM_ADDRESS = '203.0.113.80';
-
 /** A DNS server that stands for the internet, on a free port. */
 export async function startUpstream(): Promise<Socket> {
-  const address = UPSTREAM_ADDRESS.split('.').map(Number);
   const socket = createSocket('udp4');
   socket.on('message', (query, sender) => {
-    socket.send(answerQuery(query, address), sender.port, sender.address);
+    socket.send(answerQuery(query), sender.port, sender.address);
   });
   await once(socket.bind(0, '127.0.0.1'), 'listening');
   return socket;
