@@ -47,10 +47,10 @@ export class AnswerChecker {
    * before counts no more. @returns a function that notes the end.
    */
   rewind(): () => void {
-    const endings = [this.counts.leases.begin(), this.counts.database.begin()];
-    for (const bounds of this.bounds) bounds.rewind();
+    const { leases, database } = this.counts;
+    const endings = [leases, database].map((one) => one.begin());
+    endings.push(...this.bounds.map((one) => one.rewind()));
     return () => {
-      for (const bounds of this.bounds) bounds.endRewind();
       for (const end of endings) end();
     };
   }

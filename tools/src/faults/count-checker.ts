@@ -1,4 +1,5 @@
 import { MISSING_RESOLVER_MS } from '../deployment/deployment.js';
+import type { WeirProcess } from '../services/weir-process.js';
 
 /**
  * After this long without a disturbance a resolver has a lease at every replica: a lease plus a heartbeat.
@@ -62,17 +63,7 @@ export interface Judgement {
   readonly having: readonly number[];
 }
 
-/** What the checker has to know of a process, see `WeirProcess`. */
-export interface ProcessTimes {
-  readonly pausedAtMs: number | null;
-  upForMs(nowMs: number): number;
-  aliveForMs(nowMs: number): number;
-}
-
-export interface CheckedProcesses {
-  readonly replicas: readonly ProcessTimes[];
-  readonly resolvers: readonly ProcessTimes[];
-}
+export type ProcessTimes = Pick<WeirProcess, 'pausedAtMs' | 'upForMs' | 'aliveForMs'>;
 
 /** Checks the promise of `X-Config-Applied` (decisions §10): who must be in m, who cannot be in k. */
 export class CountChecker {
@@ -84,7 +75,7 @@ export class CountChecker {
   private readonly isolations: { fromMs: number; toMs: number }[];
 
   constructor(
-    private readonly processes: CheckedProcesses,
+    private readonly processes: Readonly<Record<'replicas' | 'resolvers', readonly ProcessTimes[]>>,
     private readonly now: () => number = () => performance.now(),
   ) {
     this.leases = new Disturbances(now);

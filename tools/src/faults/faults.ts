@@ -16,8 +16,6 @@ import { plantVariables, STUCK_FILE_VARIABLE } from './plant/plants.js';
 import type { RunStats } from './run-stats.js';
 import type { Writer } from './writer.js';
 
-/** Lanes of each resolver. */
-export const RESOLVER_THREADS = [2, 1, 1];
 const FORGED_FOLLOWERS = 200;
 const [HEARTBEAT_MS, LEASE_MS] = [500, 3_000];
 /** Weir replaces a Redis connection that loses everything within this time. */

@@ -19,10 +19,6 @@ export class KeyHistory {
     return this.versions.push({ answers, refused }) - 1;
   }
 
-  settle(version: number): void {
-    this.applied = version;
-  }
-
   /** Newest version that was requested. */
   get requested(): number {
     return this.versions.length - 1;
@@ -52,15 +48,14 @@ export class LowerBounds {
   private readonly acknowledged = new Map<KeyHistory, number>();
   private isRewinding = false;
 
-  /** Forgets everything, and learns nothing until `endRewind`. */
-  rewind(): void {
+  /** Forgets everything. @returns a function; nothing is learnt before it is called. */
+  rewind(): () => void {
     this.isRewinding = true;
     this.seen.clear();
     this.acknowledged.clear();
-  }
-
-  endRewind(): void {
-    this.isRewinding = false;
+    return () => {
+      this.isRewinding = false;
+    };
   }
 
   /** The oldest version that the next answer may show. */

@@ -6,12 +6,10 @@ import { DnsClient } from '../deployment/dns-client.js';
 import { Random } from '../deployment/random.js';
 import { AnswerChecker } from './answer-checker.js';
 import type { RunContext } from './context.js';
-import { injectFaults, RESOLVER_THREADS, type Scripts } from './faults.js';
-import { FIXED_SETUP, type Key, PAGE_SETUP, type Step } from './keys/key.js';
-import { grantKey, orderKey } from './keys/order-keys.js';
-import { scheduleKey, settingsKey } from './keys/profile-keys.js';
-import { batchKey, ruleKey } from './keys/rule-keys.js';
-import { ipv4NetworkKey, ipv6NetworkKey, naptKey } from './keys/subscriber-keys.js';
+import { injectFaults, type Scripts } from './faults.js';
+import { type Call, FIXED_SETUP, type Key, PAGE_SETUP } from './keys/key.js';
+import { POLICY_KEYS } from './keys/policy-keys.js';
+import { SUBSCRIBER_KEYS } from './keys/subscriber-keys.js';
 import { type DefectName, plantVariables } from './plant/plants.js';
 import { RunStats } from './run-stats.js';
 import { messageScript, plantScript, processScript, shortScript } from './script.js';
@@ -20,20 +18,12 @@ import { readLogs, verify } from './verify.js';
 import { Writer } from './writer.js';
 
 const REPLICAS = 2;
+/** Lanes of each resolver. */
+const RESOLVER_THREADS = [2, 1, 1];
 const WRITERS = 12;
 /** As much as shows a planted defect: one resolver that has a change while another one does not. */
 const PLANTED_RESOLVER_THREADS = [1, 1];
-const KEY_KINDS = [
-  settingsKey,
-  ruleKey,
-  batchKey,
-  ipv4NetworkKey,
-  ipv6NetworkKey,
-  naptKey,
-  scheduleKey,
-  orderKey,
-  grantKey,
-];
+const KEY_KINDS = [...POLICY_KEYS, ...SUBSCRIBER_KEYS];
 /** Keys of each kind for each writer. */
 const KEYS_PER_WRITER = 2;
 const QUERY_LOOPS_PER_RESOLVER = 2;
@@ -144,21 +134,20 @@ function makeKeys(writers: number, each: number, hashKey: string): Key[][] {
 
 /** First block pages, then the profiles that refer to them, then the keys. */
 async function setUp(writers: readonly Writer[], keys: readonly Key[]): Promise<void> {
-  const lists = [PAGE_SETUP.map((step) => [step]), [FIXED_SETUP], keys.map((key) => key.setUp)];
-  for (const list of lists) await inParallel(writers, list);
-}
-
-async function inParallel(
-  writers: readonly Writer[],
-  lists: readonly (readonly Step[])[],
-): Promise<void> {
-  const waiting = [...lists];
-  await Promise.all(
-    writers.map(async (writer) => {
-      for (let list = waiting.shift(); list; list = waiting.shift())
-        for (const step of list) await writer.setUp(step);
-    }),
-  );
+  const stages: (readonly (readonly Call[])[])[] = [
+    PAGE_SETUP.map((call) => [call]),
+    [FIXED_SETUP],
+    keys.map((key) => key.setUp),
+  ];
+  for (const stage of stages) {
+    // All writers take from it.
+    const waiting = stage.values();
+    await Promise.all(
+      writers.map(async (writer) => {
+        for (const calls of waiting) for (const call of calls) await writer.setUp(call);
+      }),
+    );
+  }
 }
 
 async function runUnderFaults(

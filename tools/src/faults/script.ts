@@ -52,8 +52,8 @@ export function* messageScript(
 }
 
 /** The most important faults in a fixed order; takes half a minute. Only the targets are random. */
-export function* shortScript(random: Random): Generator<Fault<ProcessFaultKind>> {
-  yield* fixedScript(random, [
+export function shortScript(random: Random): Iterable<Fault<ProcessFaultKind>> {
+  return fixedScript(random, [
     ['kill replica after commit', 300],
     ['kill resolver', 100],
     ['Redis killed and empty', 300],
@@ -66,8 +66,11 @@ export function* shortScript(random: Random): Generator<Fault<ProcessFaultKind>>
   ]);
 }
 
+/** With its duration in milliseconds. */
+type FixedFault = readonly [ProcessFaultKind, number];
+
 /** The fault that shows a planted defect. The other defects are shown by changes without any fault. */
-const SHOWN_BY: Partial<Record<DefectName, readonly [ProcessFaultKind, number]>> = {
+const SHOWN_BY: Partial<Record<DefectName, FixedFault>> = {
   'what is on the disk is put in force bit by bit': ['resolver started from its disk', 0],
   // It lags behind for longer than its lease (3 s).
   'k is as large as m': ['stop resolver', 5_500],
@@ -76,19 +79,13 @@ const SHOWN_BY: Partial<Record<DefectName, readonly [ProcessFaultKind, number]>>
 };
 
 /** No more than shows the planted defect. */
-export function* plantScript(
-  random: Random,
-  defect: DefectName,
-): Generator<Fault<ProcessFaultKind>> {
+export function plantScript(random: Random, defect: DefectName): Iterable<Fault<ProcessFaultKind>> {
   const fault = SHOWN_BY[defect];
-  if (fault !== undefined) yield* fixedScript(random, [fault]);
+  return fixedScript(random, fault === undefined ? [] : [fault]);
 }
 
-function* fixedScript(
-  random: Random,
-  faults: readonly (readonly [ProcessFaultKind, number])[],
-): Generator<Fault<ProcessFaultKind>> {
-  for (const [kind, durationMs] of faults) yield draw(kind, random, durationMs, 100);
+function fixedScript(random: Random, faults: readonly FixedFault[]) {
+  return faults.map(([kind, durationMs]) => draw(kind, random, durationMs, 100));
 }
 
 function draw<K>(kind: K, random: Random, durationMs: number, calmMs: number): Fault<K> {

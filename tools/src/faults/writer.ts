@@ -3,7 +3,7 @@ import { locks } from 'node:worker_threads';
 import type { Answer } from '../deployment/management-client.js';
 import type { Random } from '../deployment/random.js';
 import type { RunContext } from './context.js';
-import { FIXED_PART, INIT_LISTS, type Key, type Step } from './keys/key.js';
+import { type Call, FIXED_PART, INIT_LISTS, type Key, post } from './keys/key.js';
 
 /** With the number of the one that answered. */
 type ReplicaAnswer = Answer & { readonly replica: number };
@@ -60,18 +60,18 @@ export class Writer {
     this.stopped = true;
   }
 
-  /** Makes a step that must succeed. */
-  async setUp(step: Step): Promise<void> {
-    await this.perform(step, 'set-up');
+  /** Makes a call that must succeed. */
+  async setUp(call: Call): Promise<void> {
+    await this.perform(call, 'set-up');
   }
 
   private async change(key: Key): Promise<void> {
     const step = key.next(this.random);
     const version = key.history.request(step.answers, step.refusal);
     const sentMs = performance.now();
-    const answer = await this.perform(step, `${key.name}, version ${version}`);
+    const answer = await this.perform(step, `${key.name}, version ${version}`, step.refusal);
     if (step.refusal || answer === null) return;
-    await this.settle([{ key, version, stored: step.stored ?? null }], answer, sentMs);
+    await this.settle([{ key, version, stored: step.stored }], answer, sentMs);
   }
 
   private async replace(random: Random, onAcknowledged?: () => void): Promise<void> {
@@ -84,9 +84,11 @@ export class Writer {
     const body = Object.fromEntries(
       INIT_LISTS.map((list) => [list, parts.flatMap((part) => part[list] ?? [])]),
     );
-    const step = { method: 'POST', path: '/init/', body, answers: [] } as const;
     const sentMs = performance.now();
-    const answer = await this.perform(step, 'replacement of the whole configuration');
+    const answer = await this.perform(
+      post('/init/', body),
+      'replacement of the whole configuration',
+    );
     if (answer === null) return;
     this.context.stats.counts.replacements++;
     onAcknowledged?.();
@@ -101,7 +103,7 @@ export class Writer {
   ): Promise<void> {
     const { checker, stats, stored, acknowledged } = this.context;
     for (const one of versions) {
-      one.key.history.settle(one.version);
+      one.key.history.applied = one.version;
       stored.set(one.key, one.stored);
     }
     if (status >= 300) return; // already applied: no answer says on how many resolvers
@@ -123,15 +125,19 @@ export class Writer {
   }
 
   /** Calls random replicas until the outcome is known. @returns null when the outcome is a violation. */
-  private async perform(step: Step, what: string): Promise<ReplicaAnswer | null> {
+  private async perform(
+    call: Call,
+    what: string,
+    isRefused = false,
+  ): Promise<ReplicaAnswer | null> {
     const { deployment, stats } = this.context;
     const deadlineMs = performance.now() + DEFINITE_DEADLINE_MS;
     const before: (number | null)[] = [];
     for (;;) {
       const [replica, client] = this.random.pick([...deployment.clients.entries()]);
-      const reply = await client.call(step.method, step.path, step.body);
+      const reply = await client.call(call.method, call.path, call.body);
       if (reply.status !== null && reply.status < 500)
-        return this.judge(step, { ...reply, replica }, before, what);
+        return this.judge({ ...reply, replica }, what, call.alreadyDone, isRefused, before);
       if (before.length === 0) stats.counts.unknown++;
       before.push(reply.status);
       if (performance.now() > deadlineMs) {
@@ -143,14 +149,15 @@ export class Writer {
   }
 
   private judge(
-    step: Step,
     answer: ReplicaAnswer,
-    before: readonly (number | null)[],
     what: string,
+    alreadyDone: number | undefined,
+    isRefused: boolean,
+    before: readonly (number | null)[],
   ): ReplicaAnswer | null {
     const { stats, acknowledged } = this.context;
     if (answer.status >= 200 && answer.status < 300) {
-      if (step.refusal)
+      if (isRefused)
         stats.violation(`the ${what} was accepted (${answer.status}), and must be refused`);
       if (acknowledged.has(answer.revision))
         stats.violation(`revision ${answer.revision} was given twice`);
@@ -158,11 +165,11 @@ export class Writer {
       stats.counts.acknowledged++;
       return answer;
     }
-    if (step.refusal && (answer.status === 422 || answer.status === 409)) {
+    if (isRefused && (answer.status === 422 || answer.status === 409)) {
       stats.counts.refused++;
       return answer;
     }
-    if (before.length > 0 && answer.status === step.alreadyDone) {
+    if (before.length > 0 && answer.status === alreadyDone) {
       stats.counts.foundApplied++;
       if (before.every((status) => status === 503))
         stats.violation(`the ${what} was made, although each answer was 503`);

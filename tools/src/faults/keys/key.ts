@@ -15,16 +15,18 @@ export interface Version {
   readonly stored: string | null;
 }
 
-/** One call of the management API that makes the next version of a key, or must be refused. */
-export interface Step {
-  readonly answers: Version['answers'];
-  readonly stored?: Version['stored'];
+/** One call of the management API. */
+export interface Call {
   readonly method: 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
-  readonly refusal?: boolean;
   /** After an attempt without an answer: the status that shows that this attempt had succeeded. */
-  readonly alreadyDone?: number;
+  readonly alreadyDone?: number | undefined;
+}
+
+/** A call that makes the next version of a key, or must be refused. */
+export interface Step extends Call, Version {
+  readonly refusal: boolean;
 }
 
 /** The records of a key in the body of `POST /init/`; missing lists are empty. */
@@ -54,30 +56,25 @@ export function loggedRecord<K extends EntityKind>(
   };
 }
 
-/** The next version of a key as part of `POST /init/`. */
-interface Replacement extends Version {
-  readonly part: InitPart;
-}
-
 /** A record, or a group of records, that one writer changes again and again, and how to observe it. */
 export interface Key {
   readonly name: string;
   readonly history: KeyHistory;
   readonly probes: readonly Probe[];
   /** Calls that make version 0. */
-  readonly setUp: readonly Step[];
+  readonly setUp: readonly Call[];
   /** SQL expression of one text, or null, that identifies the version in the database. */
   readonly sql: string;
   readonly logged: LoggedRecords;
   next(random: Random): Step;
-  /** The database was taken back: what it has now is `stored`. Only for keys that `POST /init/` leaves as they are. */
-  rewound?(stored: string | null): void;
+  /** The database was taken back: what it has now is `stored`. */
+  rewound(stored: string | null): void;
   /** Makes the next version as part of a whole configuration. It is sent until it is accepted. */
-  replace(random: Random): Replacement;
+  replace(random: Random): Version & { readonly part: InitPart };
 }
 
-export function post(path: string, body: unknown): Step {
-  return { method: 'POST', path, body, answers: [] };
+export function post(path: string, body: unknown): Call {
+  return { method: 'POST', path, body };
 }
 
 /** Does not exist: a record that refers to it is refused. */
@@ -88,7 +85,7 @@ export interface ProfileFixture {
   readonly id: number;
   readonly source: string;
   readonly blocked: string;
-  readonly setUp: readonly Step[];
+  readonly setUp: readonly Call[];
   readonly part: Pick<InitPart, 'profiles' | 'nets'>;
 }
 
@@ -121,9 +118,9 @@ export const FIXED_PROFILES = Array.from({ length: 10 }, (_, i) => ({
   blocked: pageAddress(FIRST_FIXED_PAGE + i),
 }));
 
-export const PAGE_SETUP: readonly Step[] = PAGES.map((page) => post('/blockpage/', page));
+export const PAGE_SETUP: readonly Call[] = PAGES.map((page) => post('/blockpage/', page));
 
-export const FIXED_SETUP: readonly Step[] = FIXED_PROFILES.flatMap(({ id, page }) => [
+export const FIXED_SETUP: readonly Call[] = FIXED_PROFILES.flatMap(({ id, page }) => [
   post('/profiles/', { profile: { id, page_id: page } }),
   post(`/profile/${id}/bw_list`, { type: 'deny', domain: LISTED }),
 ]);
