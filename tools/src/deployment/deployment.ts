@@ -91,19 +91,8 @@ export class Deployment {
     const of = <T>(count: number, make: (i: number) => T): T[] =>
       Array.from({ length: count }, (_, i) => make(i));
     const take = (): number => ports.pop() ?? NaN;
-    const [postgresLog, redisLog] = [this.logFile('postgres'), this.logFile('redis')];
-    const { redisPassword } = this.secrets;
-    const isSynced = options.fsync ?? true;
-    const [postgresPort, redisPort, standbyPort] = [take(), take(), take()];
-    const postgresFolder = join(folder, 'postgres');
-    this.postgres = new DeploymentPostgres(postgresFolder, postgresLog, postgresPort, isSynced);
-    this.redis = new DeploymentRedis(
-      join(folder, 'redis'),
-      redisLog,
-      redisPort,
-      standbyPort,
-      redisPassword,
-    );
+    this.postgres = new DeploymentPostgres(folder, take(), options.fsync ?? true);
+    this.redis = new DeploymentRedis(folder, take(), take(), this.secrets.redisPassword);
     this.catalogue = new CatalogueFolder(join(folder, 'catalogue'));
     this.dnsPorts = of(resolvers, take);
     this.managementPorts = of(replicas, take);
@@ -181,32 +170,22 @@ export class Deployment {
 
   /** The URL that the processes of Weir use. */
   get redisUrl(): string {
-    return this.redisUrlAt(this.options.withoutProxies ? this.redis.port : this.redisProxy.port);
+    return this.redisUrlBy(this.redisProxy);
   }
 
   get feedUrl(): string {
     return `http://127.0.0.1:${this.feedProxy.port}`;
   }
 
-  private redisUrlAt(port: number): string {
+  private redisUrlBy(proxy: TcpProxy): string {
+    const port = this.options.withoutProxies ? this.redis.port : proxy.port;
     return `redis://:${this.secrets.redisPassword}@127.0.0.1:${port}`;
   }
 
-  private databaseUrlOf(replica: number): string {
-    if (this.options.withoutProxies) return this.databaseUrl;
+  private databaseUrlBy(proxy: TcpProxy): string {
     const url = new URL(this.databaseUrl);
-    url.port = String(this.postgresProxies[replica].port);
+    if (!this.options.withoutProxies) url.port = String(proxy.port);
     return url.href;
-  }
-
-  /** A resolver reaches Redis and the feed through proxies of its own. */
-  private linkVariables(resolver: number): Variables {
-    if (this.options.withoutProxies) return { FEED_URL: this.feedUrl };
-    const { redis, feed } = this.resolverLinks[resolver];
-    return {
-      REDIS_URL: this.redisUrlAt(redis.port),
-      FEED_URL: `http://127.0.0.1:${feed.port}`,
-    };
   }
 
   private get upstreamVariables(): Variables {
@@ -215,7 +194,7 @@ export class Deployment {
 
   private replica(i: number, opsPort: number): WeirProcess {
     return this.process('control-plane', i, opsPort, () => ({
-      DATABASE_URL: this.databaseUrlOf(i),
+      DATABASE_URL: this.databaseUrlBy(this.postgresProxies[i]),
       MANAGEMENT_PORT: String(this.managementPorts[i]),
       MANAGEMENT_TOKENS: this.secrets.token,
       FEED_PORT: String(this.feedPorts[i]),
@@ -226,6 +205,7 @@ export class Deployment {
   }
 
   private resolver(i: number, opsPort: number): WeirProcess {
+    const { redis, feed } = this.resolverLinks[i];
     return this.process('resolver', i, opsPort, () => ({
       DNS_PORT: String(this.dnsPorts[i]),
       DNS_PROXY_PROTOCOL_FROM: BALANCER_ADDRESS,
@@ -233,7 +213,8 @@ export class Deployment {
       ...this.upstreamVariables,
       BLOCK_PAGE_IPV4: DEFAULT_PAGE_ADDRESS,
       BLOCK_PAGE_ADDRESSES,
-      ...this.linkVariables(i),
+      REDIS_URL: this.redisUrlBy(redis),
+      FEED_URL: this.options.withoutProxies ? this.feedUrl : `http://127.0.0.1:${feed.port}`,
       DATA_DIR: this.dataFolder(i),
       ...this.options.resolverVariables?.(i),
     }));

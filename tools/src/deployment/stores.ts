@@ -4,24 +4,28 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import type pg from 'pg';
+import { withConnection } from '../migrate/connection.js';
 import { type PostgresServer, startPostgres } from '../services/postgres.js';
 import { type RedisServer, startRedis } from '../services/redis.js';
-
-const run = promisify(execFile);
 
 /** The PostgreSQL of a deployment, which can be stopped, killed and taken back to an earlier state. */
 export class DeploymentPostgres {
   /** Empty before the first start. */
   url = '';
   private server: PostgresServer | null = null;
+  private readonly dataDir: string;
+  private readonly copyDir: string;
 
-  /** @param fsync whether it syncs to disk, as in production */
+  /** @param folder of its data and its log. @param fsync whether it syncs to disk, as in production */
   constructor(
     private readonly folder: string,
-    private readonly logFile: string,
     readonly port: number,
     private readonly fsync: boolean,
-  ) {}
+  ) {
+    this.dataDir = join(folder, 'postgres');
+    this.copyDir = `${this.dataDir}-copy`;
+  }
 
   /** The postmaster, whose children serve the connections. 0 while it is stopped. */
   get pid(): number {
@@ -29,7 +33,8 @@ export class DeploymentPostgres {
   }
 
   async start(): Promise<void> {
-    const { folder: dataDir, logFile, port } = this;
+    const { dataDir, port } = this;
+    const logFile = join(this.folder, 'postgres.log');
     const settings = this.fsync ? [] : ['fsync=off'];
     this.server = await startPostgres({ dataDir, logFile, port, settings });
     this.url = this.server.url;
@@ -48,24 +53,25 @@ export class DeploymentPostgres {
     await this.stop('SIGQUIT');
   }
 
+  /** Runs statements over a connection of their own; several are one transaction. @returns the rows of a single one */
+  async query<T extends pg.QueryResultRow>(statements: string): Promise<readonly T[]> {
+    return (await withConnection(this.url, (client) => client.query<T>(statements))).rows;
+  }
+
   /** Stops for a moment, and keeps a copy of the data. */
   async copy(): Promise<void> {
     await this.stop('SIGINT');
-    rmSync(this.copyFolder, { recursive: true, force: true });
-    await run('cp', ['--archive', this.folder, this.copyFolder]);
+    rmSync(this.copyDir, { recursive: true, force: true });
+    await promisify(execFile)('cp', ['--archive', this.dataDir, this.copyDir]);
     await this.start();
   }
 
   /** Goes on with the copy: what was committed since is lost. So does a failover to a replica that lags behind. */
   async revert(): Promise<void> {
     await this.stop('SIGQUIT');
-    rmSync(this.folder, { recursive: true });
-    renameSync(this.copyFolder, this.folder);
+    rmSync(this.dataDir, { recursive: true });
+    renameSync(this.copyDir, this.dataDir);
     await this.start();
-  }
-
-  private get copyFolder(): string {
-    return `${this.folder}-copy`;
   }
 }
 
@@ -74,12 +80,11 @@ export class DeploymentRedis {
   private server: RedisServer | null = null;
 
   /**
-   * @param folder its data is in a folder with this name and the port. @param port of the server that is in use
+   * @param folder of its data and its log. @param port of the server that is in use
    * @param standbyPort of the replica that takes over
    */
   constructor(
     private readonly folder: string,
-    private readonly logFile: string,
     public port: number,
     private standbyPort: number,
     private readonly password: string,
@@ -116,8 +121,9 @@ export class DeploymentRedis {
   }
 
   private startAt(port: number, replicaOf?: number): Promise<RedisServer> {
-    const { folder, logFile, password } = this;
-    return startRedis({ dataDir: `${folder}-${port}`, logFile, port, password, replicaOf });
+    const { folder, password } = this;
+    const dataDir = join(folder, `redis-${port}`);
+    return startRedis({ dataDir, logFile: join(folder, 'redis.log'), port, password, replicaOf });
   }
 }
 

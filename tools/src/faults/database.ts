@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { restoreBackup } from '../backup/restore-backup.js';
 import { writeBackup } from '../backup/write-backup.js';
 import type { Deployment } from '../deployment/deployment.js';
@@ -9,48 +8,36 @@ import type { RunContext } from './context.js';
 import type { Key } from './keys/key.js';
 import type { Writer } from './writer.js';
 
-/** Runs `work` with a connection of which only queries fail: faults and the end of the run break it off. */
-export async function withDatabase<T>(
-  { postgres }: Deployment,
-  work: (client: pg.Client) => Promise<T>,
-): Promise<T> {
-  const client = new pg.Client(postgres.url);
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
-
 interface DatabaseHead {
   readonly revision: number;
   /** The version of the active catalogue; versions only grow. */
   readonly catalogue: number;
 }
 
-export async function readHead(client: pg.Client): Promise<DatabaseHead> {
-  const { rows } = await client.query<DatabaseHead>(
+export async function readHead({ postgres }: Deployment): Promise<DatabaseHead> {
+  const [head] = await postgres.query<DatabaseHead>(
     `SELECT revision::float8 AS revision, coalesce(catalogue_version, 0)::float8 AS catalogue
      FROM config_head`,
   );
-  return rows[0];
+  return head;
 }
 
-/** What the database has for a key. */
-export async function readStored(client: pg.Client, key: Key): Promise<string | null> {
-  const { rows } = await client.query<{ text: string | null }>(`SELECT (${key.sql})::text AS text`);
-  return rows[0].text;
+/** What the database has for each key. */
+export async function readStored(
+  { postgres }: Deployment,
+  keys: readonly Key[],
+): Promise<ReadonlyMap<Key, string | null>> {
+  const [{ texts }] = await postgres.query<{ texts: readonly (string | null)[] }>(
+    `SELECT ARRAY[${keys.map(({ sql }) => `(${sql})::text`).join()}] AS texts`,
+  );
+  return new Map(keys.map((key, i) => [key, texts[i]]));
 }
 
 /** Changes the catalogue's sources. @returns whether the control planes activated the new catalogue in time. */
-export function renewCatalogue(deployment: Deployment, deadlineMs: number): Promise<boolean> {
-  return withDatabase(deployment, async (client) => {
-    const before = (await readHead(client)).catalogue;
-    deployment.catalogue.renew();
-    return until(async () => (await readHead(client)).catalogue !== before, deadlineMs);
-  });
+export async function renewCatalogue(deployment: Deployment, deadlineMs: number): Promise<boolean> {
+  const before = (await readHead(deployment)).catalogue;
+  deployment.catalogue.renew();
+  return until(async () => (await readHead(deployment)).catalogue !== before, deadlineMs);
 }
 
 /** How long a control plane may take to compile and activate a catalogue before the fault goes on without it. */
@@ -65,11 +52,15 @@ const TRIGGERS = {
   missing: 'INSERT INTO weir_lost_piece VALUES (NEW.*) ON CONFLICT DO NOTHING; RETURN NULL;',
 } as const;
 
+/** Of the images after this version. */
 const REPAIRS = {
-  bad: 'UPDATE catalogue_image_piece SET bytes = set_byte(bytes, 0, 255 - get_byte(bytes, 0)) WHERE version > $1',
+  bad: (version: number) => `
+    UPDATE catalogue_image_piece SET bytes = set_byte(bytes, 0, 255 - get_byte(bytes, 0))
+    WHERE version > ${version}`,
   // Old images are deleted meanwhile.
-  missing: `INSERT INTO catalogue_image_piece SELECT weir_lost_piece.*
-            FROM weir_lost_piece JOIN catalogue_image USING (version) WHERE version > $1`,
+  missing: (version: number) => `
+    INSERT INTO catalogue_image_piece SELECT weir_lost_piece.*
+    FROM weir_lost_piece JOIN catalogue_image USING (version) WHERE version > ${version}`,
 } as const;
 
 /** Activates a catalogue whose image cannot be had for a while, or only slowly. Changes must go on meanwhile. */
@@ -85,24 +76,19 @@ export async function breakImage(
     deployment.feedProxy.delayMs = 0;
     return;
   }
-  await withDatabase(deployment, async (client) => {
-    await client.query(
-      'CREATE TABLE weir_lost_piece (LIKE catalogue_image_piece INCLUDING INDEXES)',
-    );
-    await client.query(`
-      CREATE OR REPLACE FUNCTION weir_break_piece() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${TRIGGERS[kind]} END $$`);
-    await client.query(`
-      CREATE OR REPLACE TRIGGER weir_break_piece BEFORE INSERT ON catalogue_image_piece
-      FOR EACH ROW EXECUTE FUNCTION weir_break_piece()`);
-    const { catalogue } = await readHead(client);
-    await renewCatalogue(deployment, ACTIVATION_DEADLINE_MS);
-    await sleep(durationMs);
-    await client.query('BEGIN');
-    await client.query('DROP TRIGGER weir_break_piece ON catalogue_image_piece');
-    await client.query(REPAIRS[kind], [catalogue]);
-    await client.query('DROP TABLE weir_lost_piece');
-    await client.query('COMMIT');
-  });
+  const { postgres } = deployment;
+  await postgres.query(`
+    CREATE TABLE weir_lost_piece (LIKE catalogue_image_piece INCLUDING INDEXES);
+    CREATE OR REPLACE FUNCTION weir_break_piece() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${TRIGGERS[kind]} END $$;
+    CREATE OR REPLACE TRIGGER weir_break_piece BEFORE INSERT ON catalogue_image_piece
+    FOR EACH ROW EXECUTE FUNCTION weir_break_piece()`);
+  const { catalogue } = await readHead(deployment);
+  await renewCatalogue(deployment, ACTIVATION_DEADLINE_MS);
+  await sleep(durationMs);
+  await postgres.query(`
+    DROP TRIGGER weir_break_piece ON catalogue_image_piece;
+    ${REPAIRS[kind](catalogue)};
+    DROP TABLE weir_lost_piece`);
 }
 
 /** As a failover to a replica that has not received the last commits: the log goes on with the same lineage. */
@@ -148,12 +134,10 @@ async function rewind(
   await replacer.replaceAfter(async () => {
     const endRewind = checker.rewind();
     await step();
-    await withDatabase(deployment, async (client) => {
-      const head = await readHead(client);
-      for (const revision of [...acknowledged.keys()])
-        if (revision > head.revision) acknowledged.delete(revision);
-      for (const key of keys) key.rewound?.(await readStored(client, key));
-    });
+    const head = await readHead(deployment);
+    for (const revision of [...acknowledged.keys()])
+      if (revision > head.revision) acknowledged.delete(revision);
+    for (const [key, stored] of await readStored(deployment, keys)) key.rewound(stored);
     return endRewind;
   });
 }

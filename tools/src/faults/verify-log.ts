@@ -1,5 +1,5 @@
 import { type EncodedOperation, type EntityKind, KEY_LENGTHS, type Row } from '@weir/config-model';
-import type pg from 'pg';
+import type { DeploymentPostgres } from '../deployment/stores.js';
 import type { Key, LoggedRecords } from './keys/key.js';
 import type { RunStats } from './run-stats.js';
 
@@ -44,9 +44,7 @@ export class LoggedRows {
   }
 
   private of(kind: EntityKind): Map<string, Row> {
-    const rows = this.rows.get(kind) ?? new Map<string, Row>();
-    this.rows.set(kind, rows);
-    return rows;
+    return this.rows.getOrInsertComputed(kind, () => new Map());
   }
 }
 
@@ -85,12 +83,12 @@ interface LogRow {
 
 /** The log has no gap, and each acknowledged revision has the operations of the call that made it, and no others. */
 export async function verifyLog(
-  client: pg.Client,
+  postgres: DeploymentPostgres,
   acknowledged: AcknowledgedChanges,
   stats: RunStats,
 ): Promise<LogState> {
-  const state = await verifyRevisions(client, acknowledged, stats);
-  const { rows } = await client.query<LogRow>(
+  const state = await verifyRevisions(postgres, acknowledged, stats);
+  const rows = await postgres.query<LogRow>(
     'SELECT revision::float8 AS revision, operations FROM change ORDER BY revision',
   );
   const logged = new LoggedRows();
@@ -118,15 +116,14 @@ export async function verifyLog(
 }
 
 async function verifyRevisions(
-  client: pg.Client,
+  postgres: DeploymentPostgres,
   acknowledged: AcknowledgedChanges,
   stats: RunStats,
 ): Promise<LogState> {
-  const { rows } = await client.query<Record<'head' | 'first' | 'last' | 'count', number>>(
+  const [log] = await postgres.query<Record<'head' | 'first' | 'last' | 'count', number>>(
     `SELECT (SELECT revision FROM config_head)::float8 AS head, min(revision)::float8 AS first,
             max(revision)::float8 AS last, count(*)::float8 AS count FROM change`,
   );
-  const [log] = rows;
   const gaps = log.last - log.first + 1 - log.count;
   const begins = stats.faults.has('database restored from a backup') ? log.first : 1;
   if (gaps !== 0 || log.first !== begins || log.last !== log.head)

@@ -1,9 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type pg from 'pg';
 import { until } from '../services/until.js';
 import type { RunContext } from './context.js';
-import { readHead, readStored, renewCatalogue, withDatabase } from './database.js';
+import { readHead, readStored, renewCatalogue } from './database.js';
 import { type LogState, verifyLog } from './verify-log.js';
 
 const CATCH_UP_DEADLINE_MS = 20_000;
@@ -13,36 +12,34 @@ const CATALOGUE_DEADLINE_MS = 60_000;
 const DIGEST_MS = 2_500;
 
 /** After all faults and changes: database, log and every resolver hold what was acknowledged, and nothing else. */
-export function verify(context: RunContext): Promise<LogState> {
+export async function verify(context: RunContext): Promise<LogState> {
   const { deployment, checker, keys, stats } = context;
-  return withDatabase(deployment, async (client) => {
-    const log = await verifyLog(client, context.acknowledged, stats);
-    await verifyRows(client, context);
-    await waitForHead(client, context);
-    await waitForCatalogue(client, context);
-    await sleep(DIGEST_MS);
-    for (const index of deployment.resolvers.keys()) await checker.expectNewest(index, keys);
-    await verifyFreshStart(client, context);
-    return log;
-  });
+  const log = await verifyLog(deployment.postgres, context.acknowledged, stats);
+  await verifyRows(context);
+  await waitForHead(context);
+  await waitForCatalogue(context);
+  await sleep(DIGEST_MS);
+  for (const index of deployment.resolvers.keys()) await checker.expectNewest(index, keys);
+  await verifyFreshStart(context);
+  return log;
 }
 
-async function verifyRows(client: pg.Client, { stats, stored }: RunContext): Promise<void> {
-  for (const [key, expected] of stored) {
-    const found = await readStored(client, key);
-    if (found !== expected)
+async function verifyRows({ deployment, stats, keys, stored }: RunContext): Promise<void> {
+  for (const [key, found] of await readStored(deployment, keys)) {
+    const expected = stored.get(key);
+    if (expected !== undefined && found !== expected)
       stats.violation(`the database has ${found} for the ${key.name} instead of ${expected}`);
   }
 }
 
 /** The catalogue may still move the head. */
-async function waitForHead(client: pg.Client, { deployment, stats }: RunContext): Promise<void> {
+async function waitForHead({ deployment, stats }: RunContext): Promise<void> {
   const endMs = performance.now() + CATCH_UP_DEADLINE_MS;
   for (const resolver of deployment.resolvers) {
     let [revision, head] = [0, 0];
     const isAtHead = async (): Promise<boolean> => {
       revision = await resolver.metric('weir_resolver_revision');
-      head = (await readHead(client)).revision;
+      head = (await readHead(deployment)).revision;
       return revision === head;
     };
     if (!(await until(isAtHead, endMs - performance.now())))
@@ -51,12 +48,12 @@ async function waitForHead(client: pg.Client, { deployment, stats }: RunContext)
 }
 
 /** A new catalogue reaches every resolver, whatever happened to the images before. */
-async function waitForCatalogue(client: pg.Client, context: RunContext): Promise<void> {
+async function waitForCatalogue(context: RunContext): Promise<void> {
   const { deployment, stats } = context;
   const endMs = performance.now() + CATALOGUE_DEADLINE_MS;
   if (!(await renewCatalogue(deployment, CATALOGUE_DEADLINE_MS)))
     stats.violation('a new catalogue is not activated');
-  await waitForHead(client, context);
+  await waitForHead(context);
   for (const resolver of deployment.resolvers) {
     const hasImage = async () =>
       (await resolver.metric('weir_resolver_catalogue_image_missing_seconds')) === 0;
@@ -69,13 +66,13 @@ async function waitForCatalogue(client: pg.Client, context: RunContext): Promise
  * A resolver without a disk computes the digest of all rows. It must equal the digest that was kept change by
  * change.
  */
-async function verifyFreshStart(client: pg.Client, context: RunContext): Promise<void> {
+async function verifyFreshStart(context: RunContext): Promise<void> {
   const { deployment, checker, keys } = context;
   const [resolver] = deployment.resolvers;
   await resolver.kill();
   rmSync(deployment.dataFolder(0), { recursive: true });
   await resolver.start();
-  await waitForHead(client, context);
+  await waitForHead(context);
   await checker.expectNewest(0, keys);
 }
 
