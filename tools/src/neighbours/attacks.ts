@@ -100,17 +100,13 @@ interface Connections {
   /** How many it wants to have. Those that the resolver closes are opened again. Default: any number. */
   readonly most?: number;
   readonly sources?: readonly string[];
-  readonly ports?: (target: Target) => readonly number[];
+  /** Default: the one of DNS. */
+  readonly ports?: readonly ('dnsPort' | 'tlsPort' | 'httpsPort')[];
 }
 
 /** Opens connections. @param use what it does with the nth */
 function connections(
-  {
-    perSecond,
-    most = Infinity,
-    sources = [ATTACKER],
-    ports = ({ dnsPort }) => [dnsPort],
-  }: Connections,
+  { perSecond, most = Infinity, sources = [ATTACKER], ports = ['dnsPort'] }: Connections,
   use: (socket: Socket, context: AttackContext, n: number) => void,
 ): Run {
   return (context) => {
@@ -121,7 +117,7 @@ function connections(
       open++;
       count('connections');
       const localAddress = sources[n % sources.length];
-      const port = ports(target)[n % ports(target).length];
+      const port = target[ports[n % ports.length]];
       const socket = connect({ host: SERVER, port, localAddress, noDelay: true });
       socket.on('error', () => {
         count('failed');
@@ -194,11 +190,10 @@ function clientHello(): Promise<Buffer> {
   });
 }
 
-const https = ({ httpsPort }: Target): readonly number[] => [httpsPort];
 const openTls = (socket: Socket): TLSSocket =>
   connectTls({ socket, rejectUnauthorized: false, ALPNProtocols: ['h2'] });
 
-const SESSIONS = { most: 20, perSecond: 100, ports: https };
+const SESSIONS = { most: 20, perSecond: 100, ports: ['httpsPort'] } as const;
 const POST = {
   ':method': 'POST',
   ':path': '/dns-query',
@@ -265,13 +260,18 @@ const RESET_POSTS = Buffer.concat(
  * than `CLIENT_TLS_HANDSHAKE_RATE`.
  */
 const resets = (sources: readonly string[]): Run =>
-  connections({ perSecond: 40, sources, ports: https }, (socket, { count }) => {
+  connections({ perSecond: 40, sources, ports: ['httpsPort'] }, (socket, { count }) => {
     const session = openFrames(socket);
     session.once('secureConnect', () => count('requests', 600));
     session.write(RESET_POSTS);
   });
 
-const STRANGER_SESSIONS = { most: 8, perSecond: 50, sources: STRANGERS, ports: https };
+const STRANGER_SESSIONS = {
+  most: 8,
+  perSecond: 50,
+  sources: STRANGERS,
+  ports: ['httpsPort'],
+} as const;
 const STREAMS = 60;
 /** What comes with one byte of a body: about as much as a socket is read into at once. */
 const FILLER = http2Frame(UNKNOWN, 0, 0, Buffer.alloc(16_000));
@@ -368,7 +368,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   // More costs the attacker more processor time than the resolver.
   'tls-handshakes': [
     '150 TLS handshakes a second',
-    connections({ perSecond: 150, ports: ({ tlsPort }) => [tlsPort] }, (raw, { count }) => {
+    connections({ perSecond: 150, ports: ['tlsPort'] }, (raw, { count }) => {
       const socket = connectTls({ socket: raw, rejectUnauthorized: false });
       socket.on('secureConnect', () => {
         count('handshakes');
@@ -382,14 +382,16 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     '1,000 TLS handshakes a second, left after the first message',
     async (context) => {
       const hello = await clientHello();
-      const ports = ({ tlsPort, httpsPort }: Target): number[] => [tlsPort, httpsPort];
-      await connections({ perSecond: 1_000, ports }, (socket, { count }) => {
-        socket.write(hello);
-        socket.once('data', () => {
-          count('answered');
-          socket.destroy();
-        });
-      })(context);
+      await connections(
+        { perSecond: 1_000, ports: ['tlsPort', 'httpsPort'] },
+        (socket, { count }) => {
+          socket.write(hello);
+          socket.once('data', () => {
+            count('answered');
+            socket.destroy();
+          });
+        },
+      )(context);
     },
   ],
 
@@ -437,7 +439,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     connections(
       {
         ...{ most: 6_000, perSecond: 800, sources: STRANGERS },
-        ports: ({ dnsPort, tlsPort, httpsPort }) => [dnsPort, tlsPort, httpsPort],
+        ports: ['dnsPort', 'tlsPort', 'httpsPort'],
       },
       (socket) => socket.resume(),
     ),

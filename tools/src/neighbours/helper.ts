@@ -14,26 +14,11 @@ export interface HelperContext {
 
 /** A process of the suite that talks with the main one by messages. It ends with the main one. */
 export class Helper {
-  private readonly child: ChildProcess;
-  private readonly exited: Promise<unknown>;
-  private isStopping = false;
-
   private constructor(
-    script: string,
-    argument: unknown,
-    private readonly context: HelperContext,
-  ) {
-    const logFile = join(context.folder, `${script}.log`);
-    const log = openSync(logFile, 'a');
-    const file = fileURLToPath(new URL(`./${script}.js`, import.meta.url));
-    const stdio = ['ignore' as const, log, log, 'ipc' as const];
-    this.child = fork(file, [JSON.stringify(argument)], { stdio });
-    closeSync(log);
-    this.exited = once(this.child, 'exit').then(([code, signal]) => {
-      const how = `${script} ended by itself (${signal ?? code}), see ${logFile}`;
-      if (!this.isStopping) context.failed.abort(new Error(how));
-    });
-  }
+    readonly process: ChildProcess,
+    private readonly exited: Promise<unknown>,
+    private readonly failed: AbortController,
+  ) {}
 
   /**
    * Starts the process, and waits for its first message: it is ready.
@@ -43,32 +28,32 @@ export class Helper {
     script: string,
     argument: unknown,
     priority: number,
-    context: HelperContext,
+    { folder, failed }: HelperContext,
   ): Promise<Helper> {
-    const helper = new Helper(script, argument, context);
+    const logFile = join(folder, `${script}.log`);
+    const log = openSync(logFile, 'a');
+    const file = fileURLToPath(new URL(`./${script}.js`, import.meta.url));
+    const child = fork(file, [JSON.stringify(argument)], { stdio: ['ignore', log, log, 'ipc'] });
+    closeSync(log);
+    const exited = once(child, 'exit').then(([code, signal]) => {
+      const how = `${script} ended by itself (${signal ?? code}), see ${logFile}`;
+      if (!child.killed) failed.abort(new Error(how));
+    });
+    const helper = new Helper(child, exited, failed);
     await helper.next();
-    prefer(helper.child.pid ?? 0, priority);
+    prefer(child.pid ?? 0, priority);
     return helper;
-  }
-
-  onMessage(take: (message: unknown) => void): void {
-    this.child.on('message', take);
-  }
-
-  send(message: string): void {
-    this.child.send(message);
   }
 
   /** The next message. */
   async next(): Promise<unknown> {
-    const { signal } = this.context.failed;
-    const [message] = (await once(this.child, 'message', { signal })) as unknown[];
+    const { signal } = this.failed;
+    const [message] = (await once(this.process, 'message', { signal })) as unknown[];
     return message;
   }
 
   async stop(): Promise<void> {
-    this.isStopping = true;
-    this.child.kill('SIGKILL');
+    this.process.kill('SIGKILL');
     await this.exited;
   }
 }

@@ -130,7 +130,7 @@ export async function runNeighbours(options: RunOptions): Promise<readonly Attac
     const target = { dnsPort: deployment.dnsPorts[0], tlsPort, httpsPort, seed };
     const run = new Run(options, resolver, target);
     const neighbour = await start('neighbour', target);
-    neighbour.onMessage((message) => run.take(message as Report));
+    neighbour.process.on('message', (message) => run.take(message as Report));
     return await run.attackAll();
   } catch (error) {
     failed.signal.throwIfAborted();
@@ -145,6 +145,8 @@ class Run {
   private readonly samples: Sample[] = [];
   private readonly gaps: Gap[] = [];
   private unreadAnswers = 0;
+  /** The newest time without an attack. */
+  private quiet!: ObservedWindow;
   /** All queries before this time were looked at. */
   private judgedUntilMs = 0;
 
@@ -163,40 +165,35 @@ class Run {
   async attackAll(): Promise<readonly AttackResult[]> {
     const { attacks, onAttack, onResult } = this.options;
     await this.pause(WARM_UP_MS);
-    let quiet = await this.quietTime();
+    this.quiet = await this.quietTime();
     const results: AttackResult[] = [];
     for (const attack of attacks) {
       onAttack(attack);
       for (let i = 0; i <= REPEATS; i++) {
-        const attempt = await this.attackOnce(attack, quiet);
-        ({ quiet } = attempt);
-        onResult(attempt.result);
-        if (i < REPEATS && attempt.result.verdict.result === 'disturbed') continue;
-        results.push(attempt.result);
+        const result = await this.attackOnce(attack, this.quiet);
+        onResult(result);
+        if (i < REPEATS && result.verdict.result === 'disturbed') continue;
+        results.push(result);
         break;
       }
     }
     return results;
   }
 
-  /** @param quiet the quiet time before. @returns also the quiet time after */
-  private async attackOnce(
-    attack: string,
-    quiet: ObservedWindow,
-  ): Promise<{ readonly result: AttackResult; readonly quiet: ObservedWindow }> {
+  private async attackOnce(attack: string, quiet: ObservedWindow): Promise<AttackResult> {
     const { resolver, options, target } = this;
-    const countersBefore = await readCounters(resolver);
+    const countersBefore = await resolver.metrics();
     const unreadBefore = this.unreadAnswers;
     const order: AttackOrder = { name: attack, target };
     const attacker = await Helper.start('attacker', order, PRIORITIES.attacker, options);
     const during = await this.observe(ATTACK_MS);
     const done = attacker.next();
-    attacker.send('stop');
+    attacker.process.send('stop');
     const counts = (await done) as Record<string, number>;
     await this.pause(SETTLE_MS);
     await attacker.stop();
-    const counters = changes(countersBefore, await readCounters(resolver));
-    const after = await this.quietTime();
+    const counters = changes(countersBefore, await resolver.metrics());
+    const after = (this.quiet = await this.quietTime());
     const judged = { fromMs: this.judgedUntilMs, toMs: after.toMs - GIVE_UP_MS - REPORT_DELAY_MS };
     this.judgedUntilMs = judged.toMs;
     const observation: Observation = {
@@ -207,13 +204,12 @@ class Run {
       waitingShare: during.waitingShare,
       growthMiB: during.memoryMiB - quiet.memoryMiB,
     };
-    const result = {
+    return {
       ...{ attack, observation, counters, attacker: counts },
       after: this.measure(after),
       verdict: judge(observation),
       cpuShare: during.runningShare,
     };
-    return { result, quiet: after };
   }
 
   /** A time without an attack, in which other processes were not in the way either, if possible. */
@@ -278,22 +274,16 @@ async function configure({ clients }: Deployment): Promise<void> {
 const ORDINARY =
   /^(queries|cache_|upstream_(queries|results|tcp)|coalesced|feed|query_log|upstream_probes)/;
 
-/** Values of the counters of a resolver, by name and labels, without `weir_resolver_` and `_total`. */
-async function readCounters({ opsUrl }: WeirProcess): Promise<ReadonlyMap<string, number>> {
-  const page = await (await fetch(`${opsUrl}/metrics`)).text();
-  const counters = page.matchAll(/^weir_resolver_(\w+)_total(\{.*\})? (\S+)$/gm);
-  return new Map(
-    [...counters].map(([, name, labels = '', value]) => [name + labels, Number(value)]),
-  );
-}
-
-/** What changed, apart from ordinary work. */
+/** The counters of a resolver that changed, without `weir_resolver_` and `_total`, apart from ordinary work. */
 function changes(
   before: ReadonlyMap<string, number>,
   after: ReadonlyMap<string, number>,
 ): Readonly<Record<string, number>> {
-  const changed = [...after]
-    .map(([name, value]) => [name, value - (before.get(name) ?? 0)] as const)
-    .filter(([name, difference]) => difference !== 0 && !ORDINARY.test(name));
+  const changed = [...after].flatMap(([metric, value]) => {
+    const [, name, labels = ''] = /^weir_resolver_(\w+)_total(\{.*)?$/.exec(metric) ?? [];
+    const difference = value - (before.get(metric) ?? 0);
+    const isOfInterest = name !== undefined && difference !== 0 && !ORDINARY.test(name);
+    return isOfInterest ? [[name + labels, difference] as const] : [];
+  });
   return Object.fromEntries(changed);
 }

@@ -155,15 +155,19 @@ export class WeirProcess {
     if (this.child !== null) process.kill(this.child.pid, 'SIGUSR2');
   }
 
+  /** The values of its metrics, by name and labels. */
+  async metrics(): Promise<ReadonlyMap<string, number>> {
+    const page = await (await fetch(`${this.opsUrl}/metrics`)).text();
+    const lines = page.matchAll(/^(\w+(?:\{.*\})?) (\S+)$/gm);
+    return new Map(Array.from(lines, ([, name, value]) => [name, Number(value)]));
+  }
+
   /** The sum of a metric over all its labels. @throws Error if the process has no such metric. */
   async metric(name: string): Promise<number> {
-    const response = await fetch(`${this.opsUrl}/metrics`);
-    const lines = (await response.text()).split('\n');
-    const values = lines.filter(
-      (line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`),
-    );
+    const all = [...(await this.metrics())];
+    const values = all.filter(([one]) => one.split('{', 1)[0] === name);
     if (values.length === 0) throw new Error(`${this.name} has no metric ${name}`);
-    return values.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+    return values.reduce((sum, [, value]) => sum + value, 0);
   }
 
   private expectEnd(): void {
