@@ -58,12 +58,7 @@ function processFaults(context: RunContext, replacer: Writer) {
   const replica = ({ target }: { target: number }) => pick(deployment.replicas, target);
   const resolver = ({ target }: { target: number }) => pick(deployment.resolvers, target);
   const indexOf = ({ target }: { target: number }) => target % deployment.resolvers.length;
-  const restart = async (process: WeirProcess): Promise<void> => {
-    const status = await process.terminate();
-    if (!('code' in status) || status.code !== 0)
-      stats.violation(`${process.name} ended with ${JSON.stringify(status)} at SIGTERM`);
-    await process.start();
-  };
+  const restart = (process: WeirProcess) => process.restart((text) => stats.violation(text));
   const stopPostgres = (stop: () => Promise<unknown>, durationMs: number): Promise<void> =>
     during(checker.counts.database.begin(), async () => {
       await stop();

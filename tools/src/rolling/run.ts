@@ -160,7 +160,8 @@ async function runOn(
     // The nth process of every kind together.
     for (let i = 0; i < 2 * rounds; i++) {
       const group = [replicas, resolvers, blockPages].map((kind) => kind[i % 2]);
-      await Promise.all(group.map((process) => restart(process, violations)));
+      for (const process of group) process.releaseRoot = ROOT;
+      await Promise.all(group.map((one) => one.restart((text) => violations.push(text))));
       restarts += group.length;
       await settle();
     }
@@ -186,15 +187,6 @@ async function setUp(client: ManagementClient): Promise<void> {
   await client.change('POST', '/net/', { ip: SUBSCRIBER, profile_id: 1 });
   const body = { type: 'deny', domain: 'blocked.example.com' };
   await client.change('POST', '/profile/1/bw_list', body);
-}
-
-async function restart(process: WeirProcess, violations: string[]): Promise<void> {
-  const status = await process.terminate();
-  if (!('code' in status) || status.code !== 0) {
-    violations.push(`${process.name} ended with ${JSON.stringify(status)}`);
-  }
-  process.releaseRoot = ROOT;
-  await process.start();
 }
 
 /** Waits until dnsdist sends queries to a resolver, more than its health checks. */

@@ -124,6 +124,14 @@ export class WeirProcess {
     return this.end('SIGTERM');
   }
 
+  /** Ends it with SIGTERM, and starts it again. @param onWrong is told when it did not exit with 0 */
+  async restart(onWrong: (text: string) => void): Promise<void> {
+    const status = await this.terminate();
+    if (!('code' in status) || status.code !== 0)
+      onWrong(`${this.name} ended with ${JSON.stringify(status)} at SIGTERM`);
+    await this.start();
+  }
+
   /** Waits for it to end without a signal. It need not answer any more. @returns null: it did not end in time. */
   async endOfItself(deadlineMs: number): Promise<ExitStatus | null> {
     this.expectEnd();
