@@ -27,8 +27,25 @@ export class ManagementClient {
     this.pool = this.connect();
   }
 
-  call(method: string, path: string, body?: unknown): Promise<Reply> {
-    return this.send(this.pool, method, path, body === undefined ? null : JSON.stringify(body));
+  /** @param body what becomes JSON, or a stream of it */
+  async call(method: string, path: string, body?: unknown, pool = this.pool): Promise<Reply> {
+    const authorization = `Bearer ${this.token}`;
+    const isJson = body !== undefined && { 'content-type': 'application/json' };
+    const text = body === undefined || body instanceof Readable ? body : JSON.stringify(body);
+    try {
+      const headers = { authorization, ...isJson };
+      const response = await pool.request({ method, path, headers, body: text ?? null });
+      const [applied, total] = String(response.headers['x-config-applied'] ?? '').split('/');
+      return {
+        status: response.statusCode,
+        revision: Number(response.headers['x-config-revision'] ?? Number.NaN),
+        applied: total === undefined ? null : Number(applied),
+        total: total === undefined ? null : Number(total),
+        text: await response.body.text(),
+      };
+    } catch (error) {
+      return { status: null, reason: (error as Error).message };
+    }
   }
 
   /** A call that must succeed. */
@@ -40,7 +57,7 @@ export class ManagementClient {
   async upload(method: string, path: string, text: Iterable<string>): Promise<Answer> {
     const pool = this.connect();
     try {
-      const reply = await this.send(pool, method, path, Readable.from(text));
+      const reply = await this.call(method, path, Readable.from(text), pool);
       return successOf(`${method} ${path}`, reply);
     } finally {
       await pool.destroy();
@@ -53,29 +70,6 @@ export class ManagementClient {
 
   private connect(): Pool {
     return new Pool(`http://127.0.0.1:${this.port}`, TIMEOUTS);
-  }
-
-  private async send(
-    pool: Pool,
-    method: string,
-    path: string,
-    body: string | Readable | null,
-  ): Promise<Reply> {
-    const authorization = `Bearer ${this.token}`;
-    const headers = { authorization, ...(body !== null && { 'content-type': 'application/json' }) };
-    try {
-      const response = await pool.request({ method, path, body, headers });
-      const [applied, total] = String(response.headers['x-config-applied'] ?? '').split('/');
-      return {
-        status: response.statusCode,
-        revision: Number(response.headers['x-config-revision'] ?? Number.NaN),
-        applied: total === undefined ? null : Number(applied),
-        total: total === undefined ? null : Number(total),
-        text: await response.body.text(),
-      };
-    } catch (error) {
-      return { status: null, reason: (error as Error).message };
-    }
   }
 }
 
