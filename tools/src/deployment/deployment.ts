@@ -135,7 +135,6 @@ export class Deployment {
     await Promise.all(this.processes.map((one) => one.start()));
   }
 
-  /** Stops everything that was started. */
   async stop(): Promise<void> {
     for (const client of this.clients) client.close();
     await Promise.all(this.processes.map((one) => one.kill()));

@@ -14,16 +14,10 @@ const SOURCE_PORT = 40_000;
 /** Timeout of each attempt, unless another one is given. There are two attempts, as with an ordinary client. */
 const WAIT_MS = 1_000;
 
-/**
- * Source of the queries of IPv6 subscribers. Loopback has only one IPv6 address, so a load balancer with the PROXY
- * protocol stands for them.
- */
+/** A load balancer with the PROXY protocol asks for IPv6 subscribers: loopback has only one IPv6 address. */
 export const BALANCER_ADDRESS = '127.7.0.1';
 
-/**
- * Sends queries over UDP from any loopback address, so that one process stands for many subscribers. For IPv6
- * subscribers it acts as a load balancer with the PROXY protocol.
- */
+/** Sends queries over UDP from any loopback address, so that one process stands for many subscribers. */
 export class DnsClient {
   private readonly sockets = new Map<string, Promise<Socket>>();
   /** What takes the answer of each query under way, by id. */

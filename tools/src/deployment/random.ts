@@ -1,7 +1,4 @@
-/**
- * Pseudo-random numbers from a seed (mulberry32). Each part of the suite has its own stream, so parts do not
- * influence one another.
- */
+/** Pseudo-random numbers from a seed (mulberry32). */
 export class Random {
   private state: number;
 
@@ -9,7 +6,7 @@ export class Random {
     this.state = seed >>> 0;
   }
 
-  /** The stream of the part with this name. */
+  /** The stream of the part of a suite with this name: parts do not influence one another. */
   fork(name: string): Random {
     let hash = this.state ^ 0x811c9dc5;
     for (const character of name) hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193);

@@ -16,7 +16,7 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** Its data folder; created and initialised if it does not exist. */
   readonly dataDir: string;
   readonly logFile: string;

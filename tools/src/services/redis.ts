@@ -16,7 +16,7 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-export interface RedisOptions {
+interface RedisOptions {
   readonly dataDir: string;
   readonly logFile: string;
   /** Default: a free one. */
