@@ -4,16 +4,11 @@ import type { Variable, VariableSchema } from '@weir/ops';
 import { SCHEMA as RESOLVER } from '@weir/resolver/configuration';
 
 /** The processes that the chart runs: key in values.yaml → name in the cluster, and variables of the process. */
-export const COMPONENTS: Readonly<
-  Record<
-    'controlPlane' | 'resolver' | 'blockPage',
-    Readonly<{ name: string; variables: VariableSchema }>
-  >
-> = {
-  controlPlane: { name: 'control-plane', variables: CONTROL_PLANE },
-  resolver: { name: 'resolver', variables: RESOLVER },
-  blockPage: { name: 'block-page', variables: BLOCK_PAGE },
-};
+export const COMPONENTS = {
+  controlPlane: { name: 'control-plane', variables: CONTROL_PLANE as VariableSchema },
+  resolver: { name: 'resolver', variables: RESOLVER as VariableSchema },
+  blockPage: { name: 'block-page', variables: BLOCK_PAGE as VariableSchema },
+} as const;
 
 export type Component = keyof typeof COMPONENTS;
 
@@ -32,14 +27,10 @@ export function isRequired(variable: Variable<unknown>): boolean {
 
 /** For each component the variables that are in the Secret: name → whether the variable is required. */
 export function secretVariables(): Record<string, Record<string, boolean>> {
-  return Object.fromEntries(
-    Object.entries(COMPONENTS).map(([component, { variables }]) => [
-      component,
-      Object.fromEntries(
-        Object.entries<Variable<unknown>>(variables)
-          .filter(([name, variable]) => isInSecret(name, variable))
-          .map(([name, variable]) => [name, isRequired(variable)]),
-      ),
-    ]),
-  );
+  const all = Object.entries(COMPONENTS).map(([component, { variables }]) => {
+    const secrets = Object.entries(variables).filter((one) => isInSecret(...one));
+    const areRequired = secrets.map(([name, variable]) => [name, isRequired(variable)] as const);
+    return [component, Object.fromEntries(areRequired)] as const;
+  });
+  return Object.fromEntries(all);
 }

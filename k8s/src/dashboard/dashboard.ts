@@ -8,6 +8,16 @@ const STAT = { width: 4, height: 4 };
 const QUERY_NAMES = 'ABCDEFGH';
 const GRAPH = { width: 8, height: 8 };
 
+const VARIABLES = [
+  { name: 'datasource', label: 'Prometheus', type: 'datasource', query: 'prometheus' },
+  {
+    ...{ name: 'instance', label: 'Resolver', type: 'query', datasource: DATASOURCE },
+    query: { query: 'label_values(weir_resolver_revision, instance)', refId: 'instance' },
+    ...{ refresh: 2, includeAll: true, allValue: '.+', multi: true },
+    current: { text: ['All'], value: ['$__all'] },
+  },
+];
+
 /** The dashboard as Grafana imports it. */
 export function dashboard(): object {
   return {
@@ -18,27 +28,8 @@ export function dashboard(): object {
     editable: true,
     refresh: '30s',
     time: { from: 'now-6h', to: 'now' },
-    templating: { list: [datasourceVariable(), instanceVariable()] },
+    templating: { list: VARIABLES },
     panels: layOut(),
-  };
-}
-
-function datasourceVariable(): object {
-  return { name: 'datasource', label: 'Prometheus', type: 'datasource', query: 'prometheus' };
-}
-
-function instanceVariable(): object {
-  return {
-    name: 'instance',
-    label: 'Resolver',
-    type: 'query',
-    datasource: DATASOURCE,
-    query: { query: 'label_values(weir_resolver_revision, instance)', refId: 'instance' },
-    refresh: 2,
-    includeAll: true,
-    allValue: '.+',
-    multi: true,
-    current: { text: ['All'], value: ['$__all'] },
   };
 }
 

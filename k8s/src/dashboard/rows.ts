@@ -1,6 +1,16 @@
-import { graph, quantile, RATE, rates, RESOLVERS, type Row, stat } from './panel.js';
+import {
+  graph,
+  ofResolvers,
+  quantile,
+  type Query,
+  RATE,
+  rates,
+  type Row,
+  stat,
+  together,
+} from './panel.js';
 
-const QUERY_COUNT = `weir_resolver_queries_total${RESOLVERS}`;
+const QUERY_COUNT = ofResolvers('queries_total');
 /** Processes but the control plane, whose metrics of the process have a prefix. */
 const FOLLOWERS = '{job=~"weir-.+"}';
 const PROCESS = '{{job}} {{instance}}';
@@ -11,9 +21,9 @@ const shareOfQueries = (which: string): string => {
 };
 
 /** A mean: growth of one counter of resolvers for each growth of another. */
-const ratio = (counter: string, each: string, by: string): string => {
-  const [[all], [count]] = [counter, each].map((one) => rates(`${one}${RESOLVERS}`, by));
-  return `${all} / ${count}`;
+const ratio = (counter: string, each: string, by: string): Query => {
+  const [[all, legend], [count]] = [counter, each].map((one) => rates(ofResolvers(one), by));
+  return [`${all} / ${count}`, legend];
 };
 
 /** Rows and panels in the order in which an operator looks at a deployment. */
@@ -32,222 +42,152 @@ export const ROWS: readonly Row[] = [
   {
     title: 'Queries',
     panels: [
-      graph('Queries by verdict', 'reqps', rates(QUERY_COUNT, 'verdict')),
-      graph('Queries by response code', 'reqps', rates(QUERY_COUNT, 'rcode')),
-      graph('Queries by transport', 'reqps', rates(QUERY_COUNT, 'transport')),
+      graph('Queries by verdict', 'reqps', [rates(QUERY_COUNT, 'verdict')]),
+      graph('Queries by response code', 'reqps', [rates(QUERY_COUNT, 'rcode')]),
+      graph('Queries by transport', 'reqps', [rates(QUERY_COUNT, 'transport')]),
       graph('Time to answer, p99', 's', [
         quantile(0.99, 'weir_resolver_latency_seconds', 'source'),
-        '{{source}}',
       ]),
-      graph('Dropped packets', 'ops', rates(`weir_resolver_dropped_total${RESOLVERS}`, 'why')),
-      graph('Lanes', 'short', [`weir_resolver_lanes${RESOLVERS}`, '{{instance}}']),
-      graph(
-        'Packets dropped by the kernel',
-        'ops',
-        rates(`weir_resolver_udp_kernel_drops_total${RESOLVERS}`, 'instance', ' queries'),
-        rates(
-          `weir_resolver_upstream_kernel_drops_total${RESOLVERS}`,
-          'instance',
-          ' answers of upstreams',
-        ),
-      ),
+      graph('Dropped packets', 'ops', [rates(ofResolvers('dropped_total'), 'why')]),
+      graph('Lanes', 'short', [[ofResolvers('lanes'), '{{instance}}']]),
+      graph('Packets dropped by the kernel', 'ops', [
+        rates(ofResolvers('udp_kernel_drops_total'), 'instance', ' queries'),
+        rates(ofResolvers('upstream_kernel_drops_total'), 'instance', ' answers of upstreams'),
+      ]),
       graph('Queries in one batch of a lane', 'short', [
-        ratio(
-          'weir_resolver_lane_batch_queries_sum',
-          'weir_resolver_lane_batch_queries_count',
-          'instance',
-        ),
-        '{{instance}}',
+        ratio('lane_batch_queries_sum', 'lane_batch_queries_count', 'instance'),
       ]),
-      graph(
-        'Processor time of lanes',
-        'percentunit',
-        rates(`weir_resolver_lane_cpu_seconds${RESOLVERS}`, 'instance'),
-      ),
+      graph('Processor time of lanes', 'percentunit', [
+        rates(ofResolvers('lane_cpu_seconds'), 'instance'),
+      ]),
       graph('Turns of lanes, p99', 's', [
-        quantile(0.99, 'weir_resolver_lane_turn_seconds', 'instance'),
-        '{{instance}} turn',
+        quantile(0.99, 'weir_resolver_lane_turn_seconds', 'instance', '{{instance}} turn'),
       ]),
-      graph('Naps of lanes', 'ops', rates(`weir_resolver_lane_naps_total${RESOLVERS}`, 'instance')),
-      graph(
-        'Waiting for upstreams',
-        'short',
-        [`sum by (instance) (weir_resolver_waiting${RESOLVERS})`, '{{instance}} queries'],
-        [`sum by (instance) (weir_resolver_in_flight${RESOLVERS})`, '{{instance}} questions'],
-      ),
-      graph(
-        'SERVFAIL without asking',
-        'ops',
-        rates(`weir_resolver_overloads_total${RESOLVERS}`, 'instance', ' overload'),
-        rates(`weir_resolver_over_share_total${RESOLVERS}`, 'instance', ' share of a subscriber'),
-        rates(`weir_resolver_dead_zone_total${RESOLVERS}`, 'instance', ' dead zone'),
-      ),
+      graph('Naps of lanes', 'ops', [rates(ofResolvers('lane_naps_total'), 'instance')]),
+      graph('Waiting for upstreams', 'short', [
+        together('sum', ofResolvers('waiting'), 'instance', ' queries'),
+        together('sum', ofResolvers('in_flight'), 'instance', ' questions'),
+      ]),
+      graph('SERVFAIL without asking', 'ops', [
+        rates(ofResolvers('overloads_total'), 'instance', ' overload'),
+        rates(ofResolvers('over_share_total'), 'instance', ' share of a subscriber'),
+        rates(ofResolvers('dead_zone_total'), 'instance', ' dead zone'),
+      ]),
     ],
   },
   {
     title: 'Upstreams and cache',
     panels: [
-      graph(
-        'Results by upstream',
-        'ops',
-        rates(`weir_resolver_upstream_results_total${RESOLVERS}`, 'upstream, result'),
-      ),
+      graph('Results by upstream', 'ops', [
+        rates(ofResolvers('upstream_results_total'), 'upstream, result'),
+      ]),
       graph('Upstreams down', 'short', [
-        `sum by (upstream) (1 - weir_resolver_upstream_up${RESOLVERS})`,
-        '{{upstream}}',
+        together('sum', `1 - ${ofResolvers('upstream_up')}`, 'upstream'),
       ]),
       graph('Upstream latency', 's', [
-        `max by (upstream) (weir_resolver_upstream_latency_seconds${RESOLVERS})`,
-        '{{upstream}}',
+        together('max', ofResolvers('upstream_latency_seconds'), 'upstream'),
       ]),
-      graph(
-        'Stray packets',
-        'ops',
-        rates(`weir_resolver_upstream_strays_total${RESOLVERS}`, 'upstream'),
-        rates(`weir_resolver_upstream_spoofs_total${RESOLVERS}`, 'upstream', ' ports closed'),
-        rates(
-          `weir_resolver_upstream_suspects_total${RESOLVERS}`,
-          'upstream',
-          ' asked again over TCP',
-        ),
-      ),
+      graph('Stray packets', 'ops', [
+        rates(ofResolvers('upstream_strays_total'), 'upstream'),
+        rates(ofResolvers('upstream_spoofs_total'), 'upstream', ' ports closed'),
+        rates(ofResolvers('upstream_suspects_total'), 'upstream', ' asked again over TCP'),
+      ]),
       graph('Queries to an upstream in one batch', 'short', [
-        ratio(
-          'weir_resolver_upstream_queries_total',
-          'weir_resolver_upstream_batches_total',
-          'upstream',
-        ),
-        '{{upstream}}',
+        ratio('upstream_queries_total', 'upstream_batches_total', 'upstream'),
       ]),
-      graph(
-        'Cache lookups',
-        'ops',
-        rates(`weir_resolver_cache_lookups_total${RESOLVERS}`, 'result'),
-      ),
-      graph('Cache memory', 'bytes', [
-        `sum by (instance) (weir_resolver_cache_bytes${RESOLVERS})`,
-        '{{instance}}',
-      ]),
+      graph('Cache lookups', 'ops', [rates(ofResolvers('cache_lookups_total'), 'result')]),
+      graph('Cache memory', 'bytes', [together('sum', ofResolvers('cache_bytes'), 'instance')]),
     ],
   },
   {
     title: 'Changes',
     panels: [
-      graph(
-        'Revision in force',
-        'short',
+      graph('Revision in force', 'short', [
         ['weir_resolver_revision', '{{instance}}'],
         ['weir_block_page_revision', '{{instance}}'],
-      ),
-      graph(
-        'Configuration lag',
-        's',
+      ]),
+      graph('Configuration lag', 's', [
         ['weir_resolver_lag_seconds', '{{instance}}'],
         ['weir_block_page_lag_seconds', '{{instance}}'],
-      ),
-      graph(
-        'Propagation time',
-        's',
-        [quantile(0.5, 'weir_change_acknowledgement_seconds', 'job'), 'p50'],
-        [quantile(0.99, 'weir_change_acknowledgement_seconds', 'job'), 'p99'],
-      ),
-      graph(
-        'Changes answered',
-        'ops',
+      ]),
+      graph('Propagation time', 's', [
+        quantile(0.5, 'weir_change_acknowledgement_seconds', 'job', 'p50'),
+        quantile(0.99, 'weir_change_acknowledgement_seconds', 'job', 'p99'),
+      ]),
+      graph('Changes answered', 'ops', [
         [`sum(rate(weir_change_acknowledgement_seconds_count${RATE}))`, 'answered'],
         [`sum(rate(weir_changes_incomplete_total${RATE}))`, 'incomplete'],
-      ),
-      graph('Live followers', 'short', ['max by (kind) (weir_followers)', '{{kind}}']),
-      graph('Snapshots loaded', 'ops', rates('weir_resolver_snapshot_loads_total', 'cause')),
-      graph(
-        'Digest mismatches, gaps and feed failures',
-        'ops',
+      ]),
+      graph('Live followers', 'short', [together('max', 'weir_followers', 'kind')]),
+      graph('Snapshots loaded', 'ops', [rates('weir_resolver_snapshot_loads_total', 'cause')]),
+      graph('Digest mismatches, gaps and feed failures', 'ops', [
         [`sum(rate(weir_resolver_digest_mismatches_total${RATE}))`, 'mismatches'],
         [`sum(rate(weir_resolver_change_gaps_total${RATE}))`, 'gaps'],
         [`sum(rate(weir_resolver_feed_failures_total${RATE}))`, 'failures'],
-      ),
+      ]),
     ],
   },
   {
     title: 'Control plane',
     panels: [
-      graph('Requests by status', 'reqps', rates('weir_management_requests_total', 'status')),
+      graph('Requests by status', 'reqps', [rates('weir_management_requests_total', 'status')]),
       graph('Time to answer, p99', 's', [
         quantile(0.99, 'weir_management_request_duration_seconds', 'route'),
-        '{{route}}',
       ]),
-      graph(
-        'PostgreSQL and Redis',
-        'short',
+      graph('PostgreSQL and Redis', 'short', [
         ['weir_database_reachable', 'PostgreSQL from {{instance}}'],
         ['weir_redis_connected', 'Redis from {{instance}}'],
-      ),
-      graph(
-        'Connections to PostgreSQL',
-        'short',
+      ]),
+      graph('Connections to PostgreSQL', 'short', [
         ['weir_database_connections', '{{instance}}'],
         ['weir_database_waiting', '{{instance}} waiting'],
-      ),
+      ]),
       graph('Wait for a connection to PostgreSQL, p99', 's', [
         quantile(0.99, 'weir_database_wait_seconds', 'pool'),
-        '{{pool}}',
       ]),
-      graph('Background jobs', 'ops', rates('weir_job_runs_total', 'exported_job, result')),
+      graph('Background jobs', 'ops', [rates('weir_job_runs_total', 'exported_job, result')]),
       graph('Domains by category', 'short', [
-        'max by (category) (weir_catalogue_category_domains)',
-        '{{category}}',
+        together('max', 'weir_catalogue_category_domains', 'category'),
       ]),
       graph('Age of catalogue lists', 's', [
-        'max by (source) (weir_catalogue_source_age_seconds)',
-        '{{source}}',
+        together('max', 'weir_catalogue_source_age_seconds', 'source'),
       ]),
     ],
   },
   {
     title: 'Block pages',
     panels: [
-      graph('Pages served', 'reqps', rates('weir_block_page_pages_total', 'page, subject')),
-      graph('Requests without a page', 'ops', rates('weir_block_page_refusals_total', 'why')),
+      graph('Pages served', 'reqps', [rates('weir_block_page_pages_total', 'page, subject')]),
+      graph('Requests without a page', 'ops', [rates('weir_block_page_refusals_total', 'why')]),
       graph('Custom pages without content', 'short', [
-        'max by (page_id) (weir_block_page_content_missing)',
-        'page {{page_id}}',
+        ['max by (page_id) (weir_block_page_content_missing)', 'page {{page_id}}'],
       ]),
     ],
   },
   {
     title: 'Processes',
     panels: [
-      graph(
-        'CPU',
-        'percentunit',
+      graph('CPU', 'percentunit', [
         [`rate(process_cpu_seconds_total${FOLLOWERS}${RATE})`, PROCESS],
         [`rate(weir_control_plane_process_cpu_seconds_total${RATE})`, PROCESS],
-      ),
-      graph(
-        'Memory',
-        'bytes',
+      ]),
+      graph('Memory', 'bytes', [
         [`process_resident_memory_bytes${FOLLOWERS}`, PROCESS],
         ['weir_control_plane_process_resident_memory_bytes', PROCESS],
-      ),
-      graph(
-        'Event loop lag, p99',
-        's',
+      ]),
+      graph('Event loop lag, p99', 's', [
         [`nodejs_eventloop_lag_p99_seconds${FOLLOWERS}`, PROCESS],
         ['weir_control_plane_nodejs_eventloop_lag_p99_seconds', PROCESS],
-      ),
-      graph(
-        'Time in garbage collection',
-        'percentunit',
+      ]),
+      graph('Time in garbage collection', 'percentunit', [
         rates(`nodejs_gc_duration_seconds_sum${FOLLOWERS}`, 'job, instance'),
         rates('weir_control_plane_nodejs_gc_duration_seconds_sum', 'job, instance'),
-      ),
-      graph(
-        'Pauses for garbage collection, p99',
-        's',
-        [quantile(0.99, 'nodejs_gc_duration_seconds', 'job, instance'), PROCESS],
-        [quantile(0.99, 'weir_control_plane_nodejs_gc_duration_seconds', 'job, instance'), PROCESS],
-      ),
-      graph('Ready', 'short', ['weir_ready', PROCESS]),
+      ]),
+      graph('Pauses for garbage collection, p99', 's', [
+        quantile(0.99, 'nodejs_gc_duration_seconds', 'job, instance'),
+        quantile(0.99, 'weir_control_plane_nodejs_gc_duration_seconds', 'job, instance'),
+      ]),
+      graph('Ready', 'short', [['weir_ready', PROCESS]]),
     ],
   },
 ];

@@ -1,34 +1,113 @@
-import { cidrList, nameList, type ValueSchema, type Variable } from '@weir/ops';
+import {
+  cidrList,
+  nameList,
+  type ValueSchema,
+  type Variable,
+  type VariableSchema,
+} from '@weir/ops';
 import { SCHEMA as MIGRATE } from '@weir/tools/migrate/configuration';
 import { type Component, COMPONENTS, isInSecret } from '../components.js';
-import {
-  ADDITIONS,
-  bundledStore,
-  PLACEMENT,
-  PROCESS,
-  publicService,
-  REPLICAS,
-  USER,
-  VOLUME_SIZE,
-  BOOLEAN,
-  NAME,
-  OBJECT,
-  OBJECTS,
-  object,
-  enumOf,
-  PORT,
-  QUANTITY,
-  STRING,
-  STRING_MAP,
-  integer,
-} from './parts.js';
 
-/** Port 0 is refused: a Service needs a known port. Only resolvers may bind a port below 1024. */
-const LOWEST_PORT: Readonly<Record<Component, number>> = {
-  controlPlane: 1024,
-  resolver: 1,
-  blockPage: 1024,
+const BOOLEAN: ValueSchema = { type: 'boolean' };
+const STRING: ValueSchema = { type: 'string' };
+const STRINGS: ValueSchema = { type: 'array', items: STRING };
+/** An object that Kubernetes validates. */
+const OBJECT: ValueSchema = { type: 'object' };
+const OBJECTS: ValueSchema = { type: 'array', items: OBJECT };
+/** Labels, annotations, node selectors. */
+const STRING_MAP: ValueSchema = { type: 'object', additionalProperties: STRING };
+const QUANTITY: ValueSchema = {
+  type: 'string',
+  pattern: '^[0-9]+(?:\\.[0-9]+)?(?:[KMGTPE]i|[mkMGTPE]|[eE][0-9]+)?$',
 };
+const PORT: ValueSchema = { type: 'integer', minimum: 1, maximum: 65535 };
+/** Empty, or the name of an object. */
+const NAME: ValueSchema = {
+  type: 'string',
+  pattern: '^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)?$',
+  maxLength: 253,
+};
+
+function enumOf(...values: readonly string[]): ValueSchema {
+  return { enum: values };
+}
+
+function integer(minimum: number, maximum: number): ValueSchema {
+  return { type: 'integer', minimum, maximum };
+}
+
+type Properties = Readonly<Record<string, ValueSchema>>;
+
+/** An object with these properties and no others. */
+function object(properties: Properties): ValueSchema {
+  return { type: 'object', properties, additionalProperties: false };
+}
+
+const MAX_PODS = 1000;
+
+const REPLICAS = integer(1, MAX_PODS);
+
+/** Scheduling of every pod. */
+const PLACEMENT: Properties = {
+  nodeSelector: STRING_MAP,
+  tolerations: OBJECTS,
+};
+
+/** What an operator adds to a pod of Weir. */
+const ADDITIONS: Properties = {
+  extraVolumes: OBJECTS,
+  extraVolumeMounts: OBJECTS,
+  extraEnv: OBJECTS,
+  extraEnvFrom: OBJECTS,
+};
+
+/** User id of pods, or null if the cluster chooses it. */
+const USER: ValueSchema = { ...integer(1, 2 ** 31 - 1), type: ['integer', 'null'] };
+
+/** Values that the three processes of Weir share. */
+const PROCESS: Properties = {
+  enabled: BOOLEAN,
+  resources: OBJECT,
+  disruptionBudget: object({
+    maxUnavailable: { type: ['integer', 'string'], minimum: 1, pattern: '^(?:[1-9][0-9]?|100)%$' },
+  }),
+  ...PLACEMENT,
+  affinity: OBJECT,
+  topologySpreadConstraints: OBJECTS,
+  priorityClassName: STRING,
+  podAnnotations: STRING_MAP,
+  podLabels: STRING_MAP,
+  ...ADDITIONS,
+  extraContainers: OBJECTS,
+};
+
+/** A Service for subscribers. */
+function publicService(more: Properties): ValueSchema {
+  return object({
+    type: enumOf('LoadBalancer', 'NodePort', 'ClusterIP'),
+    externalTrafficPolicy: enumOf('Local', 'Cluster'),
+    annotations: STRING_MAP,
+    loadBalancerIP: STRING,
+    loadBalancerClass: STRING,
+    loadBalancerSourceRanges: STRINGS,
+    ipFamilyPolicy: enumOf('', 'SingleStack', 'PreferDualStack', 'RequireDualStack'),
+    ...more,
+  });
+}
+
+/** PostgreSQL or Redis for trials. */
+function bundledStore(more: Properties): ValueSchema {
+  return object({
+    bundled: BOOLEAN,
+    image: STRING,
+    user: USER,
+    resources: OBJECT,
+    ...PLACEMENT,
+    ...more,
+  });
+}
+
+const VOLUME_SIZE: Properties = { size: QUANTITY, storageClass: NAME };
 
 /** DATABASE_URL is described as that of the control plane. */
 const OF_MIGRATION = { OWNER_DATABASE_URL: MIGRATE.OWNER_DATABASE_URL };
@@ -36,35 +115,30 @@ const OF_MIGRATION = { OWNER_DATABASE_URL: MIGRATE.OWNER_DATABASE_URL };
 /** White space, within brackets. `\s` of ECMAScript has more characters than that of RE2, which Helm uses. */
 const SPACES = String.raw` \t\n\v\f\r`;
 
-/** Schema of `env` of a component: every variable of its process that is not secret. */
-function environmentSchema(component: Component): ValueSchema {
-  const variables = Object.entries<Variable<unknown>>(COMPONENTS[component].variables);
+/** The variables of processes that are secret, or those that are not. @param lowestPort 0: any free port */
+function variables(
+  schemas: readonly VariableSchema[],
+  areSecret: boolean,
+  lowestPort = 0,
+): ValueSchema {
+  const wanted = schemas
+    .flatMap((schema) => Object.entries(schema))
+    .filter(([name, variable]) => isInSecret(name, variable) === areSecret);
   return object(
     Object.fromEntries(
-      variables
-        .filter(([name, variable]) => !isInSecret(name, variable))
-        .map(([name, variable]) => [name, describe(name, variable, LOWEST_PORT[component])]),
+      wanted.map(([name, variable]) => [name, describe(name, variable, lowestPort)]),
     ),
   );
 }
 
-/** Schema of `secrets.values`: every secret variable of any process. */
-function secretsSchema(): ValueSchema {
-  const schemas = [...Object.values(COMPONENTS).map(({ variables }) => variables), OF_MIGRATION];
-  const variables = schemas.flatMap((schema) => Object.entries<Variable<unknown>>(schema));
-  return object(
-    Object.fromEntries(
-      variables
-        .filter(([name, variable]) => isInSecret(name, variable))
-        .map(([name, variable]) => [name, describe(name, variable)]),
-    ),
-  );
-}
+/** Port 0 is refused: a Service needs a known port. Only resolvers may bind a port below 1024. */
+const environmentOf = (component: Component, lowestPort = 1024): ValueSchema =>
+  variables([COMPONENTS[component].variables], false, lowestPort);
 
 function describe(
   name: string,
   { description, valueSchema }: Variable<unknown>,
-  lowestPort = 0,
+  lowestPort: number,
 ): ValueSchema {
   const bounds = name.endsWith('_PORT') ? { minimum: lowestPort } : {};
   return { description, ...withPortablePattern(valueSchema), ...bounds };
@@ -95,7 +169,7 @@ const DIGEST: ValueSchema = { type: 'string', pattern: '^sha256:[0-9a-f]{64}$' }
 const controlPlane = object({
   ...PROCESS,
   replicas: REPLICAS,
-  env: environmentSchema('controlPlane'),
+  env: environmentOf('controlPlane'),
   tlsSecret: NAME,
   feedTlsSecret: NAME,
   clientCaSecret: NAME,
@@ -124,7 +198,7 @@ const resolver = object({
   ...PROCESS,
   kind: enumOf('StatefulSet', 'DaemonSet'),
   replicas: REPLICAS,
-  env: environmentSchema('resolver'),
+  env: environmentOf('resolver', 1),
   // Empty: the variable.
   allowedClients: { ...cidrList({ description: '' }).valueSchema, minItems: 0 },
   tlsSecret: NAME,
@@ -144,7 +218,7 @@ const resolver = object({
 const blockPage = object({
   ...PROCESS,
   replicas: REPLICAS,
-  env: environmentSchema('blockPage'),
+  env: environmentOf('blockPage'),
   pages: {
     type: 'object',
     patternProperties: { '^(?:0|[1-9][0-9]{0,9})$': { type: 'string', minLength: 1 } },
@@ -209,7 +283,10 @@ export function valuesSchema(defaults: Values): ValueSchema {
         secrets: object({
           existing: NAME,
           generate: BOOLEAN,
-          values: secretsSchema(),
+          values: variables(
+            [...Object.values(COMPONENTS).map((one) => one.variables), OF_MIGRATION],
+            true,
+          ),
           feedTokensSecret: NAME,
         }),
         // Empty: the variable.
