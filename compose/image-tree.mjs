@@ -74,6 +74,10 @@ if (!Object.hasOwn(TARGETS, target ?? '') || folder === undefined) {
 }
 const { workspace, compiled = {}, packages, copied = [], data = [] } = TARGETS[target];
 
+function run(command, args) {
+  if (spawnSync(command, args, { cwd: folder, stdio: 'inherit' }).status !== 0) process.exit(1);
+}
+
 const copy = (path) => cpSync(join(root, path), join(folder, path), { recursive: true });
 
 /**
@@ -105,11 +109,7 @@ function installPackages() {
   // Without --omit=optional npm installs packages that are optional and for development, such as TypeScript.
   const omit = ['--omit=dev', '--omit=optional', '--ignore-scripts'];
   const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
-  const { status } = spawnSync('npm', ['ci', `--workspace=${workspace}`, ...omit, ...quiet], {
-    cwd: folder,
-    stdio: 'inherit',
-  });
-  if (status !== 0) process.exit(1);
+  run('npm', ['ci', `--workspace=${workspace}`, ...omit, ...quiet]);
 }
 
 /** Folders of the workspaces that the target needs. npm has linked only these. */
@@ -143,20 +143,14 @@ function removeUnusedFiles() {
 function writeBillOfMaterials() {
   // npm sees a fault in the declarations of types that are not there.
   const options = ['--omit=dev', '--ignore-npm-errors', '--output-reproducible', '--validate'];
-  const { status } = spawnSync('cyclonedx-npm', [...options, '--output-file=sbom.cdx.json'], {
-    cwd: folder,
-    stdio: 'inherit',
-  });
-  if (status !== 0) process.exit(1);
+  run('cyclonedx-npm', [...options, '--output-file=sbom.cdx.json']);
   rewrite('sbom.cdx.json', (bill) => {
     const own = bill.metadata.component;
     own.name = `weir-${target}`;
     for (const component of bill.components) component.version ??= own.version;
     const node = process.versions.node;
     bill.components.push({
-      type: 'platform',
-      name: 'node',
-      version: node,
+      ...{ type: 'platform', name: 'node', version: node },
       'bom-ref': `node@${node}`,
       licenses: [{ license: { id: 'MIT' } }],
       cpe: `cpe:2.3:a:nodejs:node.js:${node}:*:*:*:*:*:*:*`,

@@ -35,11 +35,9 @@ export function renderEnvExample(version: string): string {
   const offered = offeredVariables();
   const secrets = offered.filter(({ variable }) => isRequired(variable));
   const settings = offered.filter(({ variable }) => !isRequired(variable));
+  const byUsers = Object.groupBy(settings, ({ users }) => users.join());
   const sections = Object.entries(HEADINGS).map(([users, heading]) =>
-    section(
-      heading,
-      settings.filter((one) => one.users.join() === users),
-    ),
+    section(heading, byUsers[users] ?? []),
   );
   return [
     comment(INTRODUCTION),
