@@ -1,5 +1,6 @@
 import { StartError, VariableError } from '@weir/ops';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -51,12 +52,8 @@ export async function runSuite(
 
 /** Runs `work` with a temporary folder of its own. */
 export async function inFolder<T>(name: string, work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), `weir-${name}-`));
-  try {
-    return await work(folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  await using folder = await mkdtempDisposable(join(tmpdir(), `weir-${name}-`));
+  return await work(folder.path);
 }
 
 /** An option with a value (`string`) or without (`boolean`). */
@@ -77,8 +74,8 @@ export function value<T, O>(convert: (text: string) => T, otherwise: O): Option<
 export const integer =
   (lowest: number, highest: number) =>
   (text: string): number => {
-    const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-    if (number >= lowest && number <= highest) return number;
+    if (/^\d+$/.test(text) && Number(text) >= lowest && Number(text) <= highest)
+      return Number(text);
     throw new StartError(`"${text}" is not an integer from ${lowest} to ${highest}`);
   };
 

@@ -27,13 +27,12 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 const OTHERS = 'with other networks and domains';
 
 await withDeployment({}, async (deployment, client) => {
-  const init = (title: string, variant = 0) => benchInit(deployment, client, title, variant, false);
-  const dryRun = (title: string, variant = 0) =>
-    benchInit(deployment, client, title, variant, true);
+  const init = (title: string, variant = 0, isDryRun = false) =>
+    benchInit(deployment, client, title, variant, isDryRun);
   await init('on an empty database');
   if (parts.includes('dry-run')) {
-    await dryRun('of the same');
-    await dryRun(OTHERS, 1);
+    await init('of the same', 0, true);
+    await init(OTHERS, 1, true);
   }
   if (parts.includes('explain')) await benchExplain(deployment, client);
   if (parts.includes('replace')) {
@@ -83,17 +82,16 @@ async function benchInit(
 async function benchExplain({ replicas }: Deployment, client: ManagementClient): Promise<void> {
   const { pid } = replicas[0];
   const [beforeMiB, beforeMs] = [residentMiB(pid, 'now'), cpuMs(pid)];
-  let asked = 0;
   const latencies = await measureLatencies(
-    async () => {
-      const i = (asked * 7919) % FULL_SIZE.networks;
+    async (n) => {
+      const i = (n * 7919) % FULL_SIZE.networks;
       const profile = i % FULL_SIZE.profiles;
-      const isListed = asked % 2 === 0;
+      const isListed = n % 2 === 0;
       const domain = isListed ? `www.host-1.site-${profile}-0.example.com` : 'www.example.org';
       const address = ipv4(0x0a00_0000 + i * 4 + 1);
       await client.call('GET', `/explain/?client=${address}&domain=${domain}`);
     },
-    () => asked++ < EXPLANATIONS,
+    (n) => n < EXPLANATIONS,
   );
   const cpu = ((cpuMs(pid) - beforeMs) / EXPLANATIONS).toFixed(1);
   print(

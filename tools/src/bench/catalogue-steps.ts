@@ -1,6 +1,6 @@
 /*
  * One step of a catalogue, in a process that bench:catalogue starts: `compile FOLDER IMAGE`, as the control plane does,
- * or `load IMAGE NAMES`, as a follower does. It prints one JSON object.
+ * or `load IMAGE NAMES`, as a follower does. It prints its figures by their titles, as JSON.
  */
 import {
   CatalogueImage,
@@ -14,25 +14,12 @@ import { parseHashKey } from '@weir/dns-name';
 import { createHash } from 'node:crypto';
 import { createReadStream, statSync, writeFileSync } from 'node:fs';
 
-export interface Compiled {
-  readonly readMs: number;
-  readonly compileMs: number;
-  readonly peakKib: number;
-  readonly names: number;
-  readonly imageBytes: number;
-}
-
-export interface Loaded {
-  readonly loadMs: number;
-  readonly peakKib: number;
-}
-
 const KEY = parseHashKey('000102030405060708090a0b0c0d0e0f');
 const CHUNK_BYTES = 1 << 22;
 const LIMITS = { maxBytes: DEFAULT_LIMITS.maxBytes, timeoutMs: 3_600_000 };
 const [step, from, to] = process.argv.slice(2);
 
-async function compile(folder: string, imageFile: string): Promise<Compiled> {
+async function compile(folder: string, imageFile: string) {
   const startMs = performance.now();
   const { categories } = await readDefinition(folder);
   const groups = [];
@@ -50,11 +37,17 @@ async function compile(folder: string, imageFile: string): Promise<Compiled> {
   const compileMs = performance.now() - startMs - readMs;
   const peakKib = process.resourceUsage().maxRSS;
   writeFileSync(imageFile, image);
-  return { readMs, compileMs, peakKib, names: domainCount, imageBytes: image.length };
+  return {
+    names: domainCount,
+    'read, s': readMs / 1_000,
+    'compile, s': compileMs / 1_000,
+    'peak memory, MiB': peakKib / 1_024,
+    'image, MB': image.length / 1e6,
+  };
 }
 
 /** Into memory, with SHA-256 and checksum. */
-async function load(file: string, names: number): Promise<Loaded> {
+async function load(file: string, names: number) {
   const startMs = performance.now();
   const bytes = new Uint8Array(new SharedArrayBuffer(statSync(file).size));
   const hash = createHash('sha256');
@@ -68,7 +61,10 @@ async function load(file: string, names: number): Promise<Loaded> {
   const image = CatalogueImage.open(bytes, KEY);
   const loadMs = performance.now() - startMs;
   if (image.domainCount !== names) throw new Error('the image lacks names');
-  return { loadMs, peakKib: process.resourceUsage().maxRSS };
+  return {
+    'follower: load, s': loadMs / 1_000,
+    'follower: peak memory, MiB': process.resourceUsage().maxRSS / 1_024,
+  };
 }
 
 const figures = await (step === 'compile' ? compile(from, to) : load(from, Number(to)));

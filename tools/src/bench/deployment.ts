@@ -67,11 +67,9 @@ export async function startResolver(
       ...variables,
     }),
   });
-  try {
-    await resolver.start();
-  } catch (error) {
+  await resolver.start().catch(async (error: unknown) => {
     await resolver.kill();
     throw error;
-  }
+  });
   return resolver.running;
 }

@@ -28,20 +28,19 @@ export function describeLoad(): string {
 }
 
 /**
- * Repeats `work` while `goOn` returns true.
- *
+ * Repeats `work` while `goOn` returns true; both get how often it was repeated.
  * @param pauseMs between two calls. Without a pause, a faster server gets more calls and has less time for other work.
  * @returns the duration of each call, in ms.
  */
 export async function measureLatencies(
-  work: () => Promise<unknown>,
-  goOn: () => boolean | Promise<boolean>,
+  work: (n: number) => Promise<unknown>,
+  goOn: (n: number) => boolean | Promise<boolean>,
   pauseMs = 0,
 ): Promise<number[]> {
   const latencies: number[] = [];
-  while (await goOn()) {
+  for (let n = 0; await goOn(n); n++) {
     const startedMs = performance.now();
-    await work();
+    await work(n);
     latencies.push(performance.now() - startedMs);
     if (pauseMs > 0) await sleep(pauseMs);
   }

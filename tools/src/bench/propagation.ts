@@ -4,7 +4,7 @@
  */
 import { list, name, optionsOrExit, print, value } from '../command.js';
 import { percentile } from '../figures.js';
-import { describeLoad, describeMachine, shareOf } from './figures.js';
+import { describeLoad, describeMachine, measureLatencies, shareOf } from './figures.js';
 import { FULL_SIZE, initBody } from './init-body.js';
 import { measureBatch } from './propagation-batch.js';
 import { nextPage, withDeployment } from './deployment.js';
@@ -61,15 +61,15 @@ function measureLatency(resolvers: number): Promise<Figures> {
   return withDeployment({ resolvers }, async (_deployment, client) => {
     for (const id of [1, 2]) await client.change('POST', '/blockpage/', { id, type: 1 });
     await client.change('POST', '/profiles/', { profile: { id: 1 } });
-    const latencies: number[] = [];
+    for (let n = 0; n < WARM_UP; n++) await nextPage(client, 1, n);
     let late = 0;
-    for (let n = 0; n < WARM_UP + CHANGES; n++) {
-      const startedMs = performance.now();
-      const { applied, total } = await nextPage(client, 1, n);
-      if (n < WARM_UP) continue;
-      if (applied !== resolvers || total !== resolvers) late++;
-      latencies.push(performance.now() - startedMs);
-    }
+    const latencies = await measureLatencies(
+      async (n) => {
+        const { applied, total } = await nextPage(client, 1, n + WARM_UP);
+        if (applied !== resolvers || total !== resolvers) late++;
+      },
+      (n) => n < CHANGES,
+    );
     return {
       p50: percentile(latencies, 0.5),
       p99: percentile(latencies, 0.99),

@@ -6,7 +6,7 @@
 import { DeploymentMessages } from '@weir/change-feed';
 import type { Head } from '@weir/config-model';
 import { randomUUID } from 'node:crypto';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 
 /** Its argument, as JSON. */
 export interface SimulatedResolvers {
@@ -37,23 +37,10 @@ function command(...parts: readonly string[]): string {
   return `*${parts.length}\r\n${bulk.join('')}`;
 }
 
-function openConnection(onText: (text: string) => void): Socket {
-  const socket = connect(Number(port), hostname).setNoDelay(true);
-  // Redis closes the connection of a subscriber that is too slow: this machine cannot simulate as many.
-  socket.on('error', (error) => {
-    process.stderr.write(`a simulated follower lost Redis: ${error.message}\n`);
-    process.exit(1);
-  });
-  // Version 3 of the protocol allows commands on a connection that is subscribed.
-  socket.write(command('HELLO', '3', 'AUTH', 'default', decodeURIComponent(password)));
-  socket.on('data', (chunk: Buffer) => onText(chunk.toString('latin1')));
-  return socket;
-}
-
 class SimulatedFollower {
   private readonly id = `simulated-${randomUUID()}`;
   private readonly messages = new DeploymentMessages(deployment, silent);
-  private readonly socket: Socket;
+  private readonly socket = connect(Number(port), hostname).setNoDelay(true);
   private carried = '';
   private intervalMs = 0;
   private lastMs = -Infinity;
@@ -62,7 +49,14 @@ class SimulatedFollower {
   private head = order.head;
 
   constructor() {
-    this.socket = openConnection((text) => this.receive(text));
+    // Redis closes the connection of a subscriber that is too slow: this machine cannot simulate as many.
+    this.socket.on('error', (error) => {
+      process.stderr.write(`a simulated follower lost Redis: ${error.message}\n`);
+      process.exit(1);
+    });
+    this.socket.on('data', (chunk: Buffer) => this.receive(chunk.toString('latin1')));
+    // Version 3 of the protocol allows commands on a connection that is subscribed.
+    this.socket.write(command('HELLO', '3', 'AUTH', 'default', decodeURIComponent(password)));
     this.socket.write(command('SUBSCRIBE', names.change, names.head));
     this.renew();
     setTimeout(() => setInterval(() => this.renew(), HEARTBEAT_MS), Math.random() * HEARTBEAT_MS);

@@ -20,7 +20,7 @@ export interface Job {
   readonly blockedDomains: () => Iterable<string>;
   /** Names that are asked once before the measurement, so that they are cached. */
   readonly warmUp: readonly string[];
-  /** Names of a part of the measurement, in order. */
+  /** Names of a part of the measurement, in order: the same at every run. */
   readonly names: (phase: PhaseName) => Iterable<string>;
 }
 
@@ -41,8 +41,11 @@ const CACHED_NAMES = Array.from({ length: NAMES }, (_, i) => `www.site-${i}.${OR
 
 /** Over UDP, with one blocked zone. */
 const PLAIN = { load: UDP, blockedDomains: () => [BLOCKED_ZONE], warmUp: [] };
-const ONE_ZONE = { ...PLAIN, names: () => blockedNames() };
-const OF_ONE_ZONE = '10,000 names of one blocked zone';
+const ONE_ZONE = { ...PLAIN, names: blockedNames };
+
+const overStreams = (name: string, title: string, load: Load): Job => {
+  return { ...ONE_ZONE, name, title: `${title}: 10,000 names of one blocked zone`, load };
+};
 
 export const JOBS: readonly Job[] = [
   { ...ONE_ZONE, name: 'zone', title: 'one blocked zone: 10,000 names below it' },
@@ -51,52 +54,41 @@ export const JOBS: readonly Job[] = [
     name: 'million',
     title: '1,000,000 blocked domains: 100,000 of them',
     blockedDomains: listedDomains,
-    names: () => names(100_000, (random) => listedDomain(random.integer(0, MILLION - 1))),
+    names: () => generate(100_000, (_, random) => listedDomain(random.integer(0, MILLION - 1))),
   },
   {
     ...PLAIN,
     name: 'cached',
     title: 'cached answers: 10,000 names',
     warmUp: CACHED_NAMES,
-    names: () => names(100_000, cachedName),
+    names: () => generate(100_000, (_, random) => cachedName(random)),
   },
   {
     ...PLAIN,
     name: 'mix',
     title: 'a mix: 60 % cached, 20 % blocked, 20 % forwarded',
     warmUp: CACHED_NAMES,
-    names: mixedNames,
+    // More than a server answers in one phase, as below.
+    names: (phase) => generate(3 * MILLION, (i, random) => mixedName(phase, i, random)),
   },
   {
     ...PLAIN,
     name: 'forwarded',
     title: 'forwarded questions, each for a new name',
-    names: forwardedNames,
+    names: (phase) => generate(MILLION, (i) => newName(phase, i)),
   },
-  {
-    ...ONE_ZONE,
-    name: 'tcp',
-    title: `TCP, 8 connections: ${OF_ONE_ZONE}`,
-    load: { transport: 'tcp', connections: 8 },
-  },
-  {
-    ...ONE_ZONE,
-    name: 'dot',
-    title: `TLS, 8 connections: ${OF_ONE_ZONE}`,
-    load: { transport: 'dot', connections: 8 },
-  },
-  {
-    ...ONE_ZONE,
-    name: 'doh',
-    title: `HTTPS, 8 connections of 20 streams: ${OF_ONE_ZONE}`,
-    load: { transport: 'doh', connections: 8, streams: 20 },
-  },
-  {
-    ...ONE_ZONE,
-    name: 'doh-64',
-    title: `HTTPS, 64 connections of 2 streams: ${OF_ONE_ZONE}`,
-    load: { transport: 'doh', connections: 64, streams: 2 },
-  },
+  overStreams('tcp', 'TCP, 8 connections', { transport: 'tcp', connections: 8 }),
+  overStreams('dot', 'TLS, 8 connections', { transport: 'dot', connections: 8 }),
+  overStreams('doh', 'HTTPS, 8 connections of 20 streams', {
+    transport: 'doh',
+    connections: 8,
+    streams: 20,
+  }),
+  overStreams('doh-64', 'HTTPS, 64 connections of 2 streams', {
+    transport: 'doh',
+    connections: 64,
+    streams: 2,
+  }),
 ];
 
 /** All of one length, so that right answers are, too. */
@@ -113,35 +105,18 @@ function listedDomain(i: number): string {
   return `${((i * 2_654_435_761) % 2 ** 32).toString(36)}-${i.toString(36)}.${ORIGIN}`;
 }
 
-/** More than a server answers in one phase. */
-const FORWARDED_NAMES = 1_000_000;
-
-function forwardedNames(phase: PhaseName): Iterable<string> {
-  return generate(FORWARDED_NAMES, (i) => newName(phase, i));
-}
-
 /** A forwarded name must not be asked twice, in no phase. */
 const newName = (phase: PhaseName, i: number): string => `${phase}-${i}.new.${ORIGIN}`;
 
-/** More than a server answers in one phase. */
-const MIXED_NAMES = 3_000_000;
-
-function mixedNames(phase: PhaseName): Iterable<string> {
-  const random = new Random(1);
-  return generate(MIXED_NAMES, (i) => {
-    const kind = i % 5;
-    if (kind === 1) return `host-${random.integer(0, NAMES - 1)}.${BLOCKED_ZONE}`;
-    return kind === 3 ? newName(phase, i) : cachedName(random);
-  });
+function mixedName(phase: PhaseName, i: number, random: Random): string {
+  const kind = i % 5;
+  if (kind === 1) return `host-${random.integer(0, NAMES - 1)}.${BLOCKED_ZONE}`;
+  return kind === 3 ? newName(phase, i) : cachedName(random);
 }
 
 const cachedName = (random: Random): string => random.pick(CACHED_NAMES);
 
-function names(times: number, make: (random: Random) => string): Iterable<string> {
+function generate(times: number, make: (i: number, random: Random) => string): Iterable<string> {
   const random = new Random(1);
-  return generate(times, () => make(random));
-}
-
-function generate(times: number, make: (i: number) => string): Iterable<string> {
-  return new Array(times).keys().map(make);
+  return new Array(times).keys().map((i) => make(i, random));
 }

@@ -25,7 +25,13 @@ import { makeCertificate } from '../../services/certificate.js';
 import { freePort } from '../../services/ports.js';
 import { describeLoad, describeMachine } from '../figures.js';
 import { JOBS, type Job, PHASES } from './jobs.js';
-import { type Measurement, measureServer, pathOf, queryOf } from './measure.js';
+import {
+  type Measurement,
+  type MeasureOptions,
+  measureServer,
+  pathOf,
+  queryOf,
+} from './measure.js';
 import { renderTable, type ServerRounds } from './report.js';
 import {
   dnsdist,
@@ -55,18 +61,28 @@ interface Contest {
 /** A server that could not be measured so often is not tried again. */
 const MAX_FAILURES = 2;
 
-/** Measures every server in every round, each round in another order. */
-function compareJob(job: Job, { ours, peers, ...contest }: Contest): Promise<ServerRounds[]> {
+function compareJob(job: Job, { ours, peers, clients, cores }: Contest): Promise<ServerRounds[]> {
   return inFolder('bench-dns', async (folder) => {
     const upstreamPort = await freePort();
     const upstream = startUpstream(folder, upstreamPort);
-    const run = (servers: readonly Server[]) =>
-      runRounds(job, servers, folder, upstreamPort, contest);
     try {
-      if (ours === null) return await run(peers);
+      const [warm, full, steady, warmUp] = [...PHASES, 'warm-up'].map((of) =>
+        join(folder, `queries-${of}`),
+      );
+      const queries = { warm, full, steady };
+      const lineOf = job.load.transport === 'doh' ? pathOf : queryOf;
+      for (const phase of PHASES)
+        await writeLines(queries[phase], Iterator.from(job.names(phase)).map(lineOf));
+      await writeLines(warmUp, job.warmUp.map(queryOf));
+      const setup = {
+        ...{ job, clients, folder, upstreamPort, queries, warmUp, seconds: options.seconds },
+        prefix: ['taskset', '-c', cores.server],
+        certificate: makeCertificate(folder),
+      };
+      if (ours === null) return await runRounds(peers, setup);
       progress(`${job.name}: starts the control plane of Weir`);
       return await withControlPlane(job.blockedDomains(), (deployment) =>
-        run([...ours(deployment), ...peers]),
+        runRounds([...ours(deployment), ...peers], setup),
       );
     } finally {
       await upstream.stop();
@@ -74,38 +90,22 @@ function compareJob(job: Job, { ours, peers, ...contest }: Contest): Promise<Ser
   });
 }
 
+/** Measures every server in every round, each round in another order. */
 async function runRounds(
-  job: Job,
   servers: readonly Server[],
-  folder: string,
-  upstreamPort: number,
-  { clients, cores }: Pick<Contest, 'clients' | 'cores'>,
+  setup: MeasureOptions,
 ): Promise<ServerRounds[]> {
-  const { rounds, seconds } = options;
-  const [warm, full, steady, warmUp] = [...PHASES, 'warm-up'].map((of) =>
-    join(folder, `queries-${of}`),
-  );
-  const queries = { warm, full, steady };
-  const lineOf = job.load.transport === 'doh' ? pathOf : queryOf;
-  for (const phase of PHASES)
-    await writeLines(queries[phase], Iterator.from(job.names(phase)).map(lineOf));
-  await writeLines(warmUp, job.warmUp.map(queryOf));
-  const setup = {
-    ...{ job, clients, seconds, folder, upstreamPort, queries, warmUp },
-    prefix: ['taskset', '-c', cores.server],
-    certificate: makeCertificate(folder),
-  };
   const contestants = servers.map((server) => {
     return { server, rounds: [] as Measurement[], failures: [] as string[] };
   });
   const order = [...contestants];
-  for (let round = 1; round <= rounds; round++) {
+  for (let round = 1; round <= options.rounds; round++) {
     order.push(...order.splice(0, 1));
-    for (const { server, rounds: measured, failures } of order) {
+    for (const { server, rounds, failures } of order) {
       if (failures.length >= MAX_FAILURES) continue;
-      progress(`${job.name}, round ${round} of ${rounds}: ${server.name}`);
+      progress(`${setup.job.name}, round ${round} of ${options.rounds}: ${server.name}`);
       try {
-        measured.push(await measureServer(server, setup));
+        rounds.push(await measureServer(server, setup));
       } catch (error) {
         failures.push(`round ${round}: ${(error as Error).message}`);
       }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { once } from 'node:events';
 import { connect, type IncomingHttpHeaders } from 'node:http2';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import type { Child } from '../../services/child.js';
 import { freePort } from '../../services/ports.js';
 import { until } from '../../services/until.js';
 import { cpuMs, residentMiB } from '../../services/usage.js';
-import { BLOCK_ADDRESS, type Job, type PhaseName } from './jobs.js';
+import { BLOCK_ADDRESS, type PhaseName } from './jobs.js';
 import { loadDns, loadHttps, type LoadResult } from '../../services/load-generators.js';
 import type { Server, ServerSetup } from './servers.js';
 
@@ -19,10 +19,8 @@ const STEADY_RATE = 20_000;
 export type Ask = (phase: PhaseName, seconds: number, rate: number | null) => Promise<LoadResult>;
 
 /** The load of a job on a server that answers. */
-async function asker(
-  { queries, clients, job }: MeasureOptions,
-  { port, tlsPort, folder }: ServerSetup,
-): Promise<Ask> {
+async function asker(setup: MeasureOptions & ServerSetup): Promise<Ask> {
+  const { queries, clients, job, port, tlsPort, folder } = setup;
   const { load } = job;
   if (load.transport === 'doh') {
     const [name] = job.names('warm');
@@ -80,11 +78,7 @@ export interface Phase extends Omit<LoadResult, 'sent' | 'answered'> {
   readonly lost: number;
 }
 
-interface MeasureOptions extends Pick<
-  ServerSetup,
-  'folder' | 'upstreamPort' | 'prefix' | 'certificate'
-> {
-  readonly job: Job;
+export interface MeasureOptions extends Omit<ServerSetup, 'port' | 'tlsPort'> {
   /** Sockets of the load generator, over UDP. */
   readonly clients: number;
   /** Files of dnsperf, or of h2load. */
@@ -110,23 +104,19 @@ const FEW = 0.01;
 
 /** Measures a fresh process of a server. @throws Error when it does not answer as the job says */
 export async function measureServer(server: Server, options: MeasureOptions): Promise<Measurement> {
-  const { job, upstreamPort, prefix, certificate } = options;
-  const setup: ServerSetup = {
-    folder: mkdtempSync(join(options.folder, 'process-')),
-    ...{ port: await freePort(), tlsPort: await freePort(), transport: job.load.transport },
-    ...{ certificate, upstreamPort, prefix, blockedDomains: job.blockedDomains },
-  };
+  const { job } = options;
+  await using own = await mkdtempDisposable(join(options.folder, 'process-'));
+  const setup = { ...options, folder: own.path, port: await freePort(), tlsPort: await freePort() };
   const child = await server.start(setup);
   try {
     // Some servers answer while they still load a list. Its last domain tells.
     await untilAnswers(child, setup.port, [...job.blockedDomains()].at(-1) ?? '', BLOCK_ADDRESS);
     await untilAnswers(child, setup.port, 'check.example', UPSTREAM_ADDRESS);
     if (job.warmUp.length > 0) await warmUp(setup.port, options.warmUp);
-    const ask = await asker(options, setup);
+    const ask = await asker(setup);
     return await measurePhases(child, ask, options.seconds, 'peak');
   } finally {
     await child.stop();
-    rmSync(setup.folder, { recursive: true });
   }
 }
 

@@ -8,19 +8,15 @@ import type { Certificate } from '../../services/certificate.js';
 import { type Child, startChild } from '../../services/child.js';
 import { type ServerOptions, startResolver, withDeployment } from '../deployment.js';
 import { inPieces, jsonItems } from '../init-body.js';
-import { BLOCK_ADDRESS, type Transport } from './jobs.js';
+import { BLOCK_ADDRESS, type Job, type Transport } from './jobs.js';
 
-interface Streams {
-  readonly transport: Transport;
+/** What a process of a server is started with. */
+export interface ServerSetup extends ServerOptions {
+  /** It blocks the domains of the job with `BLOCK_ADDRESS`, with all names below them. */
+  readonly job: Job;
   /** TCP port on 127.0.0.1 for the transports `dot` and `doh`. */
   readonly tlsPort: number;
   readonly certificate: Certificate;
-}
-
-/** What a process of a server is started with. */
-export interface ServerSetup extends ServerOptions, Streams {
-  /** Domains that it blocks with `BLOCK_ADDRESS`, with all names below them. */
-  readonly blockedDomains: () => Iterable<string>;
 }
 
 /** A DNS server of the comparison. */
@@ -65,83 +61,76 @@ export async function writeLines(path: string, lines: Iterable<string>): Promise
 export const dnsdist = peer(
   'dnsdist',
   ['-C', 'dnsdist.conf', '--supervised', '--disable-syslog'],
-  ({ port, upstreamPort, folder, blockedDomains, ...streams }) => ({
-    'blocked.txt': blockedDomains(),
-    'dnsdist.conf': [
-      `setLocal('127.0.0.1:${port}')`,
-      ...dnsdistStreams(streams),
-      "setACL({'127.0.0.0/8'})",
-      "setSecurityPollSuffix('')",
-      `newServer({address='127.0.0.1:${upstreamPort}', healthCheckMode='up'})`,
-      "pool = getPool('')",
-      'pool:setCache(newPacketCache(500000, {maxTTL=86400}))',
-      'blocked = newSuffixMatchNode()',
-      `for name in io.lines('${folder}/blocked.txt') do blocked:add(newDNSName(name)) end`,
-      `addAction(SuffixMatchNodeRule(blocked), SpoofAction('${BLOCK_ADDRESS}'))`,
-    ],
-  }),
+  ({ port, upstreamPort, folder, job, tlsPort, certificate }) => {
+    const tls = `'127.0.0.1:${tlsPort}', '${certificate.certFile}', '${certificate.keyFile}'`;
+    const listeners = { dot: `addTLSLocal(${tls})`, doh: `addDOHLocal(${tls}, '/dns-query')` };
+    const { transport } = job.load;
+    return {
+      'blocked.txt': job.blockedDomains(),
+      'dnsdist.conf': [
+        `setLocal('127.0.0.1:${port}')`,
+        // One thread for all connections, as for UDP.
+        'setMaxTCPClientThreads(1)',
+        ...(isTls(transport) ? [listeners[transport]] : []),
+        "setACL({'127.0.0.0/8'})",
+        "setSecurityPollSuffix('')",
+        `newServer({address='127.0.0.1:${upstreamPort}', healthCheckMode='up'})`,
+        "pool = getPool('')",
+        'pool:setCache(newPacketCache(500000, {maxTTL=86400}))',
+        'blocked = newSuffixMatchNode()',
+        `for name in io.lines('${folder}/blocked.txt') do blocked:add(newDNSName(name)) end`,
+        `addAction(SuffixMatchNodeRule(blocked), SpoofAction('${BLOCK_ADDRESS}'))`,
+      ],
+    };
+  },
 );
 
-/** One thread for all connections, as for UDP. */
-function dnsdistStreams({ transport, tlsPort, certificate }: Streams): readonly string[] {
-  const listener = `'127.0.0.1:${tlsPort}', '${certificate.certFile}', '${certificate.keyFile}'`;
-  const listeners = {
-    udp: [],
-    tcp: [],
-    dot: [`addTLSLocal(${listener})`],
-    doh: [`addDOHLocal(${listener}, '/dns-query')`],
-  };
-  return ['setMaxTCPClientThreads(1)', ...listeners[transport]];
-}
+const isTls = (transport: Transport): transport is 'dot' | 'doh' =>
+  transport === 'dot' || transport === 'doh';
 
 export const unbound = peer('unbound', ['-d', '-c', 'unbound.conf'], (setup) => ({
   'unbound.conf': settings(setup),
 }));
 
 function* settings(setup: ServerSetup): Generator<string> {
-  const { port, upstreamPort, folder, blockedDomains } = setup;
-  yield* [
-    'server:',
-    `interface: 127.0.0.1@${port}`,
-    'access-control: 127.0.0.0/8 allow',
-    'num-threads: 1',
-    'username: ""',
-    'chroot: ""',
-    `directory: "${folder}"`,
-    'pidfile: ""',
-    'use-syslog: no',
-    'verbosity: 0',
-    'do-not-query-localhost: no',
-    'do-ip6: no',
-    'module-config: "iterator"',
-    'so-rcvbuf: 4m',
-    'so-sndbuf: 4m',
-    'msg-cache-size: 64m',
-    'rrset-cache-size: 128m',
-    'outgoing-range: 8192',
-    'num-queries-per-thread: 4096',
-    ...unboundStreams(setup),
-  ];
-  for (const domain of blockedDomains()) {
+  const { port, upstreamPort, folder, job, tlsPort, certificate } = setup;
+  yield `server:
+interface: 127.0.0.1@${port}
+access-control: 127.0.0.0/8 allow
+num-threads: 1
+username: ""
+chroot: ""
+directory: "${folder}"
+pidfile: ""
+use-syslog: no
+verbosity: 0
+do-not-query-localhost: no
+do-ip6: no
+module-config: "iterator"
+so-rcvbuf: 4m
+so-sndbuf: 4m
+msg-cache-size: 64m
+rrset-cache-size: 128m
+outgoing-range: 8192
+num-queries-per-thread: 4096`;
+  const { transport } = job.load;
+  // More connections than its default of ten, which also closes idle ones early when half are in use.
+  if (transport !== 'udp') yield 'incoming-num-tcp: 128';
+  if (isTls(transport)) {
+    yield `interface: 127.0.0.1@${tlsPort}
+${transport === 'dot' ? 'tls-port' : 'https-port'}: ${tlsPort}
+tls-service-pem: "${certificate.certFile}"
+tls-service-key: "${certificate.keyFile}"`;
+  }
+  for (const domain of job.blockedDomains()) {
     yield `local-zone: "${domain}." redirect`;
     yield `local-data: "${domain}. 60 A ${BLOCK_ADDRESS}"`;
   }
-  yield* ['forward-zone:', 'name: "."', `forward-addr: 127.0.0.1@${upstreamPort}`];
-  yield* ['remote-control:', 'control-enable: no'];
-}
-
-/** More connections than its default of ten, which also closes idle ones early when half are in use. */
-function unboundStreams({ transport, tlsPort, certificate }: Streams): readonly string[] {
-  if (transport === 'udp') return [];
-  const connections = 'incoming-num-tcp: 128';
-  if (transport === 'tcp') return [connections];
-  return [
-    connections,
-    `interface: 127.0.0.1@${tlsPort}`,
-    `${transport === 'dot' ? 'tls-port' : 'https-port'}: ${tlsPort}`,
-    `tls-service-pem: "${certificate.certFile}"`,
-    `tls-service-key: "${certificate.keyFile}"`,
-  ];
+  yield `forward-zone:
+name: "."
+forward-addr: 127.0.0.1@${upstreamPort}
+remote-control:
+control-enable: no`;
 }
 
 /** Runs `work` with a control plane whose only profile, for 127.0.0.0/10, blocks the domains. */
@@ -191,8 +180,9 @@ export function weir(deployment: Deployment, name: string, lanes: number): Serve
   };
 }
 
-function tlsVariables({ transport, tlsPort, certificate }: Streams): Record<string, string> {
-  if (transport !== 'dot' && transport !== 'doh') return {};
+function tlsVariables({ job, tlsPort, certificate }: ServerSetup): Record<string, string> {
+  const { transport } = job.load;
+  if (!isTls(transport)) return {};
   return {
     [transport === 'dot' ? 'DNS_TLS_PORT' : 'DNS_HTTPS_PORT']: String(tlsPort),
     DNS_TLS_CERT: certificate.certFile,

@@ -28,40 +28,35 @@ export function missingPrograms(transports: readonly Transport[] = ['udp']): str
 
 /** Starts nsd, which gives `UPSTREAM_ADDRESS` to every name below `ORIGIN`. */
 export function startUpstream(folder: string, port: number): Child {
-  writeFileSync(
-    join(folder, 'zone'),
-    [
-      `$ORIGIN ${ORIGIN}.`,
-      '$TTL 3600',
-      '@ IN SOA ns host 1 3600 1200 604800 300',
-      '@ IN NS ns',
-      'ns IN A 127.0.0.1',
-      `* IN A ${UPSTREAM_ADDRESS}`,
-      '',
-    ].join('\n'),
-  );
-  const settings = [
-    'server:',
-    `ip-address: 127.0.0.1@${port}`,
-    'server-count: 1',
-    'username: ""',
-    'chroot: ""',
-    'database: ""',
-    'minimal-responses: yes',
-    // Its response rate limiting would leave a server, which is one client, without answers above 200 a second.
-    'rrl-ratelimit: 0',
-    'rrl-whitelist-ratelimit: 0',
-    'pidfile: ""',
-    `xfrdfile: "${folder}/xfrd.state"`,
-    `zonelistfile: "${folder}/zone.list"`,
-    `xfrdir: "${folder}"`,
-    'remote-control:',
-    'control-enable: no',
-    'zone:',
-    `name: ${ORIGIN}`,
-    `zonefile: "${folder}/zone"`,
-  ];
-  writeFileSync(join(folder, 'nsd.conf'), settings.join('\n'));
+  const zone = `$ORIGIN ${ORIGIN}.
+$TTL 3600
+@ IN SOA ns host 1 3600 1200 604800 300
+@ IN NS ns
+ns IN A 127.0.0.1
+* IN A ${UPSTREAM_ADDRESS}
+`;
+  // Its response rate limiting would leave a server, which is one client, without answers above 200 a second.
+  const settings = `server:
+ip-address: 127.0.0.1@${port}
+server-count: 1
+username: ""
+chroot: ""
+database: ""
+minimal-responses: yes
+rrl-ratelimit: 0
+rrl-whitelist-ratelimit: 0
+pidfile: ""
+xfrdfile: "${folder}/xfrd.state"
+zonelistfile: "${folder}/zone.list"
+xfrdir: "${folder}"
+remote-control:
+control-enable: no
+zone:
+name: ${ORIGIN}
+zonefile: "${folder}/zone"
+`;
+  writeFileSync(join(folder, 'zone'), zone);
+  writeFileSync(join(folder, 'nsd.conf'), settings);
   return startChild({
     command: NSD,
     args: ['-d', '-c', join(folder, 'nsd.conf')],

@@ -1,49 +1,18 @@
 import { type CompiledCatalogue, compileCatalogue, NameList } from '@weir/catalogue';
 import { ENTITY_KINDS, type EntityKind, type Row, RuleVerdict } from '@weir/config-model';
-import { parseHashKey, SuffixHashes } from '@weir/dns-name';
+import { hashDomain, parseHashKey } from '@weir/dns-name';
 import type { Random } from '../../deployment/random.js';
 
 /** `DOMAIN_HASH_KEY` of the resolvers. */
 export const HASH_KEY = '000102030405060708090a0b0c0d0e0f';
 export const KEY = parseHashKey(HASH_KEY);
 
-const DIGITS = 'abcdefghijklmnopqrstuvwxyz012345';
+/** What stands before a name, by its number of labels. */
+const PREFIXES = ['', '', '', 'www.', 'www4.www.', 'www5.www4.www.'];
 
-/**
- * Writes the wire name `<letter><n>.example`, with `depth` labels in all: those in front are `www`, `www2` … No string
- * is made, so that millions of names take only seconds.
- * @returns where the name ends.
- */
-export function writeName(
-  bytes: Uint8Array,
-  start: number,
-  letter: string,
-  n: number,
-  depth = 2,
-): number {
-  let at = start;
-  for (let label = depth; label > 2; label--) {
-    at = writeLabel(bytes, at, label === 3 ? 'www' : `www${label}`);
-  }
-  bytes[at++] = 8;
-  bytes[at++] = letter.charCodeAt(0);
-  for (let shift = 30; shift >= 0; shift -= 5) bytes[at++] = DIGITS.charCodeAt((n >>> shift) & 31);
-  at = writeLabel(bytes, at, 'example');
-  bytes[at] = 0;
-  return at + 1;
-}
-
-function writeLabel(bytes: Uint8Array, at: number, text: string): number {
-  bytes[at++] = text.length;
-  for (let i = 0; i < text.length; i++) bytes[at++] = text.charCodeAt(i);
-  return at;
-}
-
-/** The text of the same name of two labels. */
-function textOf(letter: string, n: number): string {
-  let label = letter;
-  for (let shift = 30; shift >= 0; shift -= 5) label += DIGITS[(n >>> shift) & 31];
-  return `${label}.example`;
+/** A name of the configuration, `<letter><n>.example`, with `depth` labels in all: those in front are `www`, `www4` … */
+export function nameOf(letter: string, n: number, depth = 2): string {
+  return `${PREFIXES[depth]}${letter}${n.toString(32).padStart(7, '0')}.example`;
 }
 
 export type Rows = Readonly<Partial<Record<EntityKind, () => Iterable<Row>>>>;
@@ -99,11 +68,6 @@ function ownerOf(i: number, profiles: number): number {
   return (Math.imul(i, 0x2545_f491) >>> 0) % profiles;
 }
 
-/** The hash of a name of two labels, as it is stored. */
-export function storedHash({ high, low }: SuffixHashes): number {
-  return (high[1] & 0x1f_ffff) * 2 ** 32 + low[1];
-}
-
 /** Rows by kind, in the order of a snapshot; domains are hashed now, so that this is not part of loading. */
 export function makeRows(size: Size): Rows {
   const owned = (count: number, row: (i: number, profileId: number) => Row) =>
@@ -149,14 +113,8 @@ function ruleOwner(n: number, size: Size): number {
 }
 
 function ruleRows(size: Size): () => Iterable<Row> {
-  const hashes = new SuffixHashes(KEY);
-  const bytes = new Uint8Array(64);
   const stored = new Float64Array(size.rules);
-  for (let n = 0; n < size.rules; n++) {
-    writeName(bytes, 0, 'r', n);
-    hashes.compute(bytes, 0);
-    stored[n] = storedHash(hashes);
-  }
+  for (let n = 0; n < size.rules; n++) stored[n] = hashDomain(nameOf('r', n), KEY);
   return function* () {
     for (let n = 0; n < size.rules; n++) {
       const verdict = n % 4 === 0 ? RuleVerdict.allow : RuleVerdict.deny;
@@ -172,19 +130,24 @@ const OF_APPLICATIONS = 100;
 export function compileDomains(domains: number): CompiledCatalogue {
   const applicationDomains = Math.floor(domains / OF_APPLICATIONS);
   const list = (letter: string, from: number, step: number, count: number) => {
-    const names = function* (): Generator<string> {
-      for (let n = from; n < count; n += step) yield textOf(letter, n);
-    };
-    return NameList.of(names(), KEY);
+    const numbers = new Array(Math.max(0, Math.ceil((count - from) / step))).keys();
+    return NameList.of(
+      numbers.map((i) => nameOf(letter, from + i * step)),
+      KEY,
+    );
   };
   const ids = Array.from({ length: domains === 0 ? 0 : LISTS }, (_, id) => id);
-  const categoryDomains = domains - applicationDomains;
-  const categories = ids.flatMap((id) => [
-    { id, name: `category ${id}`, lists: [list('c', id, LISTS, categoryDomains)] },
-    ...(id % 5 === 0
-      ? [{ id: LISTS + id, name: `more ${id}`, lists: [list('c', id, LISTS * 2, categoryDomains)] }]
-      : []),
-  ]);
+  const category = (id: number, from: number, step: number) => {
+    return {
+      id,
+      name: `category ${id}`,
+      lists: [list('c', from, step, domains - applicationDomains)],
+    };
+  };
+  const categories = [
+    ...ids.map((id) => category(id, id, LISTS)),
+    ...ids.filter((id) => id % 5 === 0).map((id) => category(LISTS + id, id, LISTS * 2)),
+  ];
   const applications = ids.map((id) => {
     return { id, name: `application ${id}`, lists: [list('a', id, LISTS, applicationDomains)] };
   });
@@ -196,7 +159,7 @@ export interface Question {
   /** The client: one word in the order of the network, or four for IPv6. */
   words: readonly number[];
   port: number;
-  /** See `writeName`. */
+  /** See `nameOf`. */
   letter: string;
   n: number;
   depth: number;
@@ -235,7 +198,7 @@ export function draw(size: Size, names: number, random: Random): Question {
   return { ...client, letter: 'c', n: rank % categoryDomains, depth: 3 };
 }
 
-/** Any name with this letter, see `writeName`. */
+/** Any name with this letter, see `nameOf`. */
 export function drawName(letter: string, { domains }: Size, random: Random): number {
   const applicationDomains = Math.floor(domains / OF_APPLICATIONS);
   if (letter === 'a') return random.integer(0, applicationDomains - 1);

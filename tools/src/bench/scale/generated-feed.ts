@@ -21,6 +21,7 @@ import {
   toRow,
 } from '@weir/config-model';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
@@ -47,42 +48,27 @@ export class GeneratedFeed implements FeedSource {
   private readonly server: Server;
   private readonly rows: Rows;
 
-  private constructor(
+  /** @param token of the feed API, and id of the deployment: it keeps feeds apart that share a Redis */
+  constructor(
     redisUrl: string,
-    /** Token of the feed API, and id of the deployment: it keeps feeds apart that share a Redis. */
-    readonly token: string,
+    token: string,
     rows: Rows,
     private readonly catalogue: CompiledCatalogue,
   ) {
     const { sha256, image } = catalogue;
     const catalogueRow = toRow('catalogue', { version: 1, sha256, sizeBytes: image.length });
     this.rows = { ...rows, catalogue: () => [catalogueRow] };
-    this.publisher = new ChangePublisher({
-      redisUrl,
-      deployment: { id: token, tokens: () => [token] },
-      readHead: () => Promise.resolve(this.head()),
-      log: LOG,
-    });
-    this.server = createFeedServer({
-      source: this,
-      tokens: () => [token],
-      log: LOG,
-      isOutage: () => false,
-    });
+    for (const { kind, rows: part } of partsOf(this.rows))
+      for (const row of part) this.digest.add(kind, row);
+    const [tokens, readHead] = [() => [token], () => Promise.resolve(this.head())];
+    const deployment = { id: token, tokens };
+    this.publisher = new ChangePublisher({ redisUrl, deployment, readHead, log: LOG });
+    this.server = createFeedServer({ source: this, tokens, log: LOG, isOutage: () => false });
   }
 
-  static async start(
-    redisUrl: string,
-    token: string,
-    rows: Rows,
-    catalogue: CompiledCatalogue,
-  ): Promise<GeneratedFeed> {
-    const feed = new GeneratedFeed(redisUrl, token, rows, catalogue);
-    for (const { kind, rows: part } of partsOf(feed.rows))
-      for (const row of part) feed.digest.add(kind, row);
-    await new Promise<void>((resolve) => feed.server.listen(0, '127.0.0.1', resolve));
-    await feed.publisher.start();
-    return feed;
+  async start(): Promise<void> {
+    await once(this.server.listen(0, '127.0.0.1'), 'listening');
+    await this.publisher.start();
   }
 
   get url(): string {
@@ -98,22 +84,22 @@ export class GeneratedFeed implements FeedSource {
   async changeRule(type: 'put' | 'delete', row: Row): Promise<Applied> {
     const kind = 'domainRule';
     const entity = fromRow(kind, row);
-    const operation: Operation =
-      type === 'put' ? { type, kind, entity } : { type, kind, key: entity };
     if (type === 'put') this.digest.add(kind, row);
     else this.digest.remove(kind, row);
-    const revision = FIRST_REVISION + this.changes.length + 1;
-    const change = { revision, digest: this.digest.toString(), operations: [operation] };
+    const { lineage, revision, digest } = this.head(1);
+    const operation: Operation =
+      type === 'put' ? { type, kind, entity } : { type, kind, key: entity };
+    const change = { revision, digest, operations: [operation] };
     this.changes.push(change);
-    const { lineage } = this;
     await this.publisher.publish([{ lineage, ...encodeChange(change) }]);
     return this.publisher.waitApplied({ lineage, revision }, APPLIED_DEADLINE_MS);
   }
 
   async stop(): Promise<void> {
     await this.publisher.stop();
+    const closed = once(this.server.close(), 'close');
     this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+    await closed;
   }
 
   changesAfter(revision: number, limit: number): Promise<LogPage> {
@@ -133,15 +119,14 @@ export class GeneratedFeed implements FeedSource {
   }
 
   catalogueImage(sha256: string): Promise<StoredBytes | null> {
-    const { image } = this.catalogue;
-    if (sha256 !== this.catalogue.sha256) return Promise.resolve(null);
-    const read = (start: number, end: number): Readable =>
-      Readable.from([image.subarray(start, end)]);
-    return Promise.resolve({ sizeBytes: image.length, read });
+    const { image, sha256: known } = this.catalogue;
+    const read = (start: number, end: number) => Readable.from([image.subarray(start, end)]);
+    return Promise.resolve(sha256 === known ? { sizeBytes: image.length, read } : null);
   }
 
-  private head(): Head {
-    const revision = FIRST_REVISION + this.changes.length;
+  /** @param ahead how many changes from now */
+  private head(ahead = 0): Head {
+    const revision = FIRST_REVISION + this.changes.length + ahead;
     return { lineage: this.lineage, revision, digest: this.digest.toString() };
   }
 }

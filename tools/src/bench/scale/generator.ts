@@ -26,7 +26,6 @@ const RECEIVE_BUFFER_BYTES = 4 * 2 ** 20;
 const IDS = 65_536;
 /** A query without an answer after this time counts as lost. */
 const LOST_AFTER_MS = 2_000;
-const GIVE_UP_EVERY_MS = 100;
 /** When nothing was received or sent. */
 const NAP_MS = 0.05;
 const DRAIN_MS = 1_000;
@@ -55,7 +54,8 @@ let [sent, answered, errors, blocked, outstanding] = [0, 0, 0, 0, 0];
 const latenciesMs: number[] = [];
 /** When the query with this id was sent; 0: none is without an answer. */
 const sentMs = new Float64Array(IDS);
-let gaveUpMs = 0;
+/** All queries before this one are answered or lost. */
+let oldest = 0;
 let batches = 0;
 
 /** Sends at most `limit` queries, all from one socket. */
@@ -67,6 +67,7 @@ function send(limit: number, nowMs: number): void {
     const start = at + RECORD_HEADER_BYTES;
     const length = records.readUInt16LE(at);
     records.writeUInt16BE(id, start + records.readUInt16LE(at + 2));
+    // The one before it with this id counts as lost.
     if (sentMs[id] === 0) outstanding++;
     sentMs[id] = nowMs;
     sender.queue(route, records.subarray(start, start + length), length);
@@ -104,13 +105,11 @@ function take(bytes: Uint8Array, length: number, nowMs: number): void {
 
 /** Forgets queries that have waited too long, so that others can be sent. */
 function giveUpOld(nowMs: number): void {
-  if (nowMs - gaveUpMs < GIVE_UP_EVERY_MS) return;
-  gaveUpMs = nowMs;
-  for (let id = 0; id < IDS; id++) {
-    const askedMs = sentMs[id];
-    if (askedMs === 0 || nowMs - askedMs < LOST_AFTER_MS) continue;
-    sentMs[id] = 0;
-    outstanding--;
+  for (; oldest < sent; oldest++) {
+    const askedMs = sentMs[oldest % IDS];
+    if (askedMs !== 0 && nowMs - askedMs < LOST_AFTER_MS) return;
+    if (askedMs !== 0) outstanding--;
+    sentMs[oldest % IDS] = 0;
   }
 }
 

@@ -1,7 +1,7 @@
-import { proxyHeader } from '../../deployment/dns-message.js';
+import { encodeQuery, proxyHeader } from '../../deployment/dns-message.js';
 import { Random } from '../../deployment/random.js';
 import type { LoadResult } from '../../services/load-generators.js';
-import { draw, NOBODY, type Question, type Size, writeName } from './configuration.js';
+import { draw, nameOf, NOBODY, type Question, type Size } from './configuration.js';
 
 /**
  * Datagrams for the load generator, one after the other: length and offset of the message id as 16 bits each,
@@ -31,21 +31,11 @@ export interface GeneratorResult extends LoadResult {
 /** The load balancer: the resolver accepts PROXY headers from this address only. */
 export const BALANCER = '127.0.0.2';
 
-/** One question, recursion desired. The id is 0: the sender writes it. */
-const QUERY_HEADER = Buffer.from('000001000001000000000000', 'hex');
-/** Type A, class IN. */
-const QUERY_END = Buffer.from('00010001', 'hex');
-const NAME_BYTES = 64;
-
 /**
  * The same queries at every run, for a configuration of this size. The warm-up has each name once, from a client
  * without a profile: after it all answers are cached.
  */
-export function makeLoad(
-  size: Size,
-  names: number,
-  count: number,
-): { readonly queries: Buffer; readonly warmUp: Buffer } {
+export function makeLoad(size: Size, names: number, count: number) {
   const random = new Random(4_711);
   const questions = Array.from({ length: count }, () => draw(size, names, random));
   const first = new Map(questions.map((one) => [`${one.letter}${one.n} ${one.depth}`, one]));
@@ -58,9 +48,7 @@ function recordOf({ words, port, letter, n, depth }: Question): Buffer {
   const address = Buffer.alloc(words.length * 4);
   for (const [i, word] of words.entries()) address.writeUInt32BE(word, i * 4);
   const header = proxyHeader(address, port);
-  const name = Buffer.alloc(NAME_BYTES);
-  const qname = name.subarray(0, writeName(name, 0, letter, n, depth));
-  const datagram = Buffer.concat([header, QUERY_HEADER, qname, QUERY_END]);
+  const datagram = Buffer.concat([header, encodeQuery(0, nameOf(letter, n, depth))]);
   const record = Buffer.alloc(RECORD_HEADER_BYTES);
   record.writeUInt16LE(datagram.length, 0);
   record.writeUInt16LE(header.length, 2);

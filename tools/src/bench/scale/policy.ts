@@ -4,7 +4,7 @@
  */
 import { CatalogueImage } from '@weir/catalogue';
 import { fromRow, type Operation } from '@weir/config-model';
-import { SuffixHashes } from '@weir/dns-name';
+import { hashDomain, SuffixHashes, toWireName } from '@weir/dns-name';
 import { ChunkMemory, type Client, Decision, Policy, Reason, sharedBytes } from '@weir/policy';
 import { useHugePages } from '@weir/udp-batch';
 import { Random } from '../../deployment/random.js';
@@ -15,12 +15,11 @@ import {
   drawName,
   KEY,
   makeRows,
+  nameOf,
   partsOf,
   type Question,
   type Size,
   sizeOf,
-  storedHash,
-  writeName,
 } from './configuration.js';
 
 /** What the process prints. */
@@ -62,20 +61,15 @@ type Outcome = (typeof OUTCOMES)[keyof typeof OUTCOMES];
 
 /** Queries: wire names in one buffer, addresses beside them, read in order as packets are. */
 class Queries {
-  readonly names: Uint8Array;
-  private readonly words: Uint32Array;
-  private readonly families: Uint8Array;
-  private readonly ports: Uint16Array;
+  readonly names = new Uint8Array(this.count * NAME_BYTES);
+  private readonly words = new Uint32Array(this.count * 4);
+  private readonly families = new Uint8Array(this.count);
+  private readonly ports = new Uint16Array(this.count);
 
-  constructor(readonly count: number) {
-    this.names = new Uint8Array(count * NAME_BYTES);
-    this.words = new Uint32Array(count * 4);
-    this.families = new Uint8Array(count);
-    this.ports = new Uint16Array(count);
-  }
+  constructor(readonly count: number) {}
 
   set(i: number, { words, port, letter, n }: Question): void {
-    writeName(this.names, i * NAME_BYTES, letter, n, LABELS);
+    this.names.set(toWireName(nameOf(letter, n, LABELS)), i * NAME_BYTES);
     this.families[i] = words.length === 1 ? 4 : 6;
     this.words.fill(0, i * 4, i * 4 + 4).set(words, i * 4);
     this.ports[i] = port;
@@ -101,11 +95,16 @@ const policy = new Policy({ timeZone: 'Europe/Berlin', memory });
 for (const { kind, rows } of partsOf(makeRows(size))) policy.load(kind, rows);
 policy.setRevision(1);
 const { image } = compileDomains(size.domains);
-policy.setCatalogue(CatalogueImage.open(shareImage(), KEY));
+// In memory as a resolver has it.
+const shared = sharedBytes(image.length);
+useHugePages(shared);
+shared.set(image);
+policy.setCatalogue(CatalogueImage.open(shared, KEY));
 const queries = Math.max(4_096, Math.round(131_072 * share));
 const decide = measureDecisions(queries);
 const changeUs = measureChanges(Math.max(200, Math.round(20_000 * share)));
-const orders = putOrders(Math.round(ORDERS * share));
+const orders = Math.round(ORDERS * share);
+putOrders(orders);
 const figures: PolicyFigures = {
   size,
   decide,
@@ -117,25 +116,13 @@ const figures: PolicyFigures = {
 };
 process.stdout.write(JSON.stringify(figures));
 
-/** The image in memory as a resolver has it. */
-function shareImage(): Uint8Array {
-  const bytes = sharedBytes(image.length);
-  useHugePages(bytes);
-  bytes.set(image);
-  return bytes;
-}
-
-/** Puts this many orders, for names that nobody asks for. @returns their number */
-function putOrders(count: number): number {
+/** Puts this many orders, for names that nobody asks for. */
+function putOrders(count: number): void {
   const texts = { authority: 'District Court', reference: '1 A 23/26' };
-  const bytes = new Uint8Array(NAME_BYTES);
   for (let id = 0; id < count; id++) {
-    writeName(bytes, 0, 'o', id);
-    hashes.compute(bytes, 0);
-    const entity = { id, domainHash: storedHash(hashes), until: null, ...texts };
+    const entity = { id, domainHash: hashDomain(nameOf('o', id), KEY), until: null, ...texts };
     policy.put({ type: 'put', kind: 'order', entity });
   }
-  return count;
 }
 
 function hashAll(queries: Queries): void {
