@@ -73,12 +73,10 @@ export function openDeployment(
   configuration: DeploymentConfiguration,
   log: WatchedFilesLog,
 ): OpenDeployment {
-  const { FEED_TOKENS: fixed = [], FEED_TOKENS_FILE: file } = configuration;
-  const id = deploymentId(configuration);
+  const { FEED_TOKENS: fixed = [], FEED_TOKENS_FILE: path } = configuration;
   const tokens = watchFile<readonly string[]>({
     variable: 'FEED_TOKENS_FILE',
-    path: file,
-    fixed,
+    ...{ path, fixed },
     maxBytes: MAX_FILE_BYTES,
     parse: parseTokens,
     content: 'the tokens of the feed API',
@@ -86,7 +84,7 @@ export function openDeployment(
     checkMs: CHECK_MS,
   });
   return {
-    id,
+    id: deploymentId(configuration),
     tokens: () => tokens.value,
     tokenFileFaults: () => tokens.faults,
     close: () => tokens.close(),
@@ -102,16 +100,14 @@ function deploymentId({ DEPLOYMENT_ID, DOMAIN_HASH_KEY }: DeploymentConfiguratio
 
 /** @throws Error that names the line, and does not show it. */
 function parseTokens(text: string): string[] {
-  const tokens: string[] = [];
-  for (const [index, line] of text.split('\n').entries()) {
-    const token = line.trim();
-    if (token === '' || token.startsWith('#')) continue;
-    if (!TOKEN.test(token)) {
-      const rule = `a token has ${SHORTEST_TOKEN} to 1000 characters without spaces`;
-      throw new Error(`line ${index + 1}: ${rule}`);
-    }
-    tokens.push(token);
+  const isToken = (line: string) => line !== '' && !line.startsWith('#');
+  const lines = text.split('\n').map((line) => line.trim());
+  const bad = lines.findIndex((line) => isToken(line) && !TOKEN.test(line));
+  if (bad >= 0) {
+    const rule = `a token has ${SHORTEST_TOKEN} to 1000 characters without spaces`;
+    throw new Error(`line ${bad + 1}: ${rule}`);
   }
+  const tokens = lines.filter(isToken);
   if (tokens.length === 0) throw new Error('it has no token');
   return tokens;
 }

@@ -66,18 +66,14 @@ export class LineOutput {
     this.retry = undefined;
     while (this.waitingBytes > 0) {
       const written = this.writeSome();
-      if (written === 0) return this.attemptLater();
+      if (written === 0) {
+        // What waits at the end is written by `finish`.
+        this.retry = setTimeout(() => this.attempt(), RETRY_MS).unref();
+        return;
+      }
       this.discard(written);
     }
     for (const then of this.whenEmpty.splice(0)) then();
-  }
-
-  private attemptLater(): void {
-    this.retry = setTimeout(() => {
-      this.attempt();
-    }, RETRY_MS);
-    // What waits at the end is written by `finish`.
-    this.retry.unref();
   }
 
   /** @returns the number of bytes that need not wait any more; 0: the pipe is full */
@@ -110,9 +106,7 @@ export function standardOutput(): LineOutput {
   if (shared === null) {
     // A pipe or socket does not block any more from the first use of `process.stdout`.
     const output = new LineOutput(process.stdout.fd);
-    process.on('exit', () => {
-      output.finish();
-    });
+    process.on('exit', () => output.finish());
     shared = output;
   }
   return shared;

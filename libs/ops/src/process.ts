@@ -16,18 +16,15 @@ export function explainListenError(
   error: unknown,
   what: { host: string; port: number; variable: string },
 ): unknown {
-  const code = (error as NodeJS.ErrnoException).code;
-  const reasons: Record<string, string> = {
+  const reasons: Partial<Record<string, string>> = {
     EADDRINUSE: 'is in use by another process',
     EACCES: 'may not be used by this user',
     EADDRNOTAVAIL: 'is not an address of this machine',
   };
-  const reason = code === undefined ? undefined : reasons[code];
+  const reason = reasons[(error as NodeJS.ErrnoException).code ?? ''];
   if (reason === undefined) return error;
-  const where = what.host.includes(':')
-    ? `[${what.host}]:${what.port}`
-    : `${what.host}:${what.port}`;
-  return new StartError(`${where} ${reason} (${what.variable})`, { cause: error });
+  const host = what.host.includes(':') ? `[${what.host}]` : what.host;
+  return new StartError(`${host}:${what.port} ${reason} (${what.variable})`, { cause: error });
 }
 
 export interface EntryPoint<S extends VariableSchema> {
@@ -75,12 +72,8 @@ export function runMain<S extends VariableSchema>(
   };
   run().catch((error: unknown) => {
     const isForOperator = error instanceof VariableError || error instanceof StartError;
-    const text = isForOperator
-      ? error.message
-      : error instanceof Error
-        ? error.stack
-        : String(error);
-    process.stderr.write(`${(text ?? '').replace(/^/gm, `${entry.name}: `)}\n`);
+    const text = isForOperator ? error.message : ((error as Error).stack ?? String(error));
+    process.stderr.write(`${text.replace(/^/gm, `${entry.name}: `)}\n`);
     process.exit(1);
   });
 }

@@ -50,12 +50,11 @@ export class ReadMetrics {
   }
 }
 
-/** Number of checks at which a file was not usable, by the variable that names it. */
-export type FeedFileFaults = Readonly<
-  Partial<Record<'FEED_TOKENS_FILE' | 'FEED_CA', () => number>>
->;
-
-export function registerFeedFileMetrics(registry: Registry, faults: FeedFileFaults): void {
+/** @param faults number of checks at which a file was not usable, by the variable that names it */
+export function registerFeedFileMetrics(
+  registry: Registry,
+  faults: Readonly<Record<string, () => number>>,
+): void {
   new ReadMetrics(registry, 'weir_').counters(
     'feed_file_faults_total',
     'Checks at which a file for the feed API was not usable; what it had before stays in force',
@@ -64,9 +63,7 @@ export function registerFeedFileMetrics(registry: Registry, faults: FeedFileFaul
   );
 }
 
-/**
- * @param identities by prefix of the variables that name their files, such as `MANAGEMENT_TLS`; null: without TLS
- */
+/** @param identities by prefix of the variables that name their files, such as `MANAGEMENT_TLS`; null: without TLS */
 export function registerTlsMetrics(
   registry: Registry,
   identities: Readonly<Record<string, TlsIdentity | null>>,

@@ -9,19 +9,12 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
  * @throws StartError that names the variable: there is none, or one cannot be read
  */
 export function parseAuthorities(text: string, variable: string): readonly X509Certificate[] {
-  const blocks = text.match(CERTIFICATE) ?? [];
-  try {
-    if (blocks.length > 0) return blocks.map((block) => new X509Certificate(block));
-  } catch (cause) {
-    throw notAuthorities(variable, cause);
-  }
-  throw notAuthorities(variable);
-}
-
-function notAuthorities(variable: string, cause?: unknown): StartError {
-  return new StartError(`${variable} must name a PEM file with certificates of authorities`, {
-    cause,
-  });
+  const readAll = () => {
+    const blocks = text.match(CERTIFICATE);
+    if (blocks === null) throw new Error('there is none');
+    return blocks.map((block) => new X509Certificate(block));
+  };
+  return parse(readAll, variable, 'certificates of authorities');
 }
 
 /**
@@ -62,8 +55,12 @@ export function verifyTlsFiles(
   clientCa: string | undefined,
 ): X509Certificate {
   const [certName, keyName, clientCaName] = variablesOf(prefix);
-  const certificate = parse(() => new X509Certificate(cert), certName, 'certificate');
-  const privateKey = parse(() => createPrivateKey(key), keyName, 'private key');
+  const certificate = parse(
+    () => new X509Certificate(cert),
+    certName,
+    'an unencrypted certificate',
+  );
+  const privateKey = parse(() => createPrivateKey(key), keyName, 'an unencrypted private key');
   if (!certificate.checkPrivateKey(privateKey)) {
     throw new StartError(`${keyName} is not the key of the certificate of ${certName}`);
   }
@@ -79,6 +76,6 @@ function parse<T>(make: () => T, variable: string, what: string): T {
   try {
     return make();
   } catch (cause) {
-    throw new StartError(`${variable} must name a PEM file with an unencrypted ${what}`, { cause });
+    throw new StartError(`${variable} must name a PEM file with ${what}`, { cause });
   }
 }

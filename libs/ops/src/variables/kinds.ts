@@ -8,33 +8,20 @@ import {
   type VariableOptions,
 } from './variable.js';
 
-export function integer(
-  lowest: number,
-  highest: number,
-  options: VariableOptions,
-): Variable<number> {
-  const allowed = `a whole number from ${lowest} to ${highest}`;
-  const schema = { type: 'integer', minimum: lowest, maximum: highest };
-  return defineVariable(options, allowed, schema, (text) => {
-    const parsed = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    if (!(parsed >= lowest && parsed <= highest)) throw new VariableFault();
-    return parsed;
-  });
-}
+const numberKind =
+  (type: 'integer' | 'number', what: string, form: RegExp) =>
+  (lowest: number, highest: number, options: VariableOptions): Variable<number> => {
+    const allowed = `${what} from ${lowest} to ${highest}`;
+    const schema = { type, minimum: lowest, maximum: highest };
+    return defineVariable(options, allowed, schema, (text) => {
+      const parsed = form.test(text) ? Number(text) : Number.NaN;
+      if (!(parsed >= lowest && parsed <= highest)) throw new VariableFault();
+      return parsed;
+    });
+  };
 
-export function decimal(
-  lowest: number,
-  highest: number,
-  options: VariableOptions,
-): Variable<number> {
-  const allowed = `a number from ${lowest} to ${highest}`;
-  const schema = { type: 'number', minimum: lowest, maximum: highest };
-  return defineVariable(options, allowed, schema, (text) => {
-    const parsed = /^\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : Number.NaN;
-    if (!(parsed >= lowest && parsed <= highest)) throw new VariableFault();
-    return parsed;
-  });
-}
+export const integer = numberKind('integer', 'a whole number', /^\d{1,15}$/);
+export const decimal = numberKind('number', 'a number', /^\d{1,15}(\.\d{1,15})?$/);
 
 /** A port to listen on. Unless `lowest` excludes it, 0 is allowed and means any free port. */
 export function port(

@@ -24,10 +24,7 @@ const PORT = ':[0-9]{1,5}';
 const PLACE = `(?:${ADDRESS}|\\[${IPV6}\\](?:${PORT})?|${IPV4}${PORT})`;
 const UPSTREAM_SCHEMA = matchingSchema(`(?:${PLACE}|tls://${PLACE}#${TLS_PEER_PATTERN})`);
 
-/**
- * The ports to which `fetch` makes no connection, because servers of other protocols listen there (Fetch Standard,
- * "port blocking").
- */
+/** The ports to which `fetch` makes no connection: those of other protocols (Fetch Standard, "port blocking"). */
 const BLOCKED_PORTS: ReadonlySet<number> = new Set([
   1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102,
   103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465,

@@ -72,17 +72,13 @@ function toSdkOptions({
   attributes = {},
   sharedWith,
 }: SpanOptions): SdkSpanOptions {
+  const shared = sharedWith && parseTraceParent(sharedWith.traceparent);
   return {
     kind: SpanKind[kind.toUpperCase() as Uppercase<typeof kind>],
     attributes,
     ...(startedMs !== undefined && { startTime: startedMs }),
-    ...(sharedWith && { links: linksTo(sharedWith) }),
+    ...(shared && { links: [{ context: shared }] }),
   };
-}
-
-function linksTo(span: Span): NonNullable<SdkSpanOptions['links']> {
-  const context = parseTraceParent(span.traceparent);
-  return context === null ? [] : [{ context }];
 }
 
 /** Null: it is absent or not valid. */
