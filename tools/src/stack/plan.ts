@@ -74,7 +74,7 @@ export function planProcesses(
       // Their ports may be the same.
       RESOLVER_NAME: `${hostname()}:${name}`,
       DNS_HOST: hosts.join(','),
-      ...Object.fromEntries(Object.entries(ports).map(([port, number]) => [port, String(number)])),
+      ...ports,
       ...same('RESOLVER_THREADS'),
       DNS_COOKIE_SECRETS: secrets.dnsCookieSecrets.join(','),
       OPS_TOKENS: secrets.opsTokens.join(','),
@@ -94,7 +94,7 @@ const DNS_PORTS = ['DNS_PORT', 'DNS_TLS_PORT', 'DNS_HTTPS_PORT'] as const;
 export interface ResolverListeners {
   readonly hosts: readonly string[];
   /** Variable → port, for those that are on. */
-  readonly ports: Readonly<Record<string, number>>;
+  readonly ports: Readonly<Record<string, string>>;
 }
 
 /**
@@ -112,7 +112,9 @@ export function resolverListeners(configuration: StackConfiguration): readonly R
   return Array.from({ length: count }, (_, index) => {
     const ports = DNS_PORTS.flatMap((variable) => {
       const first = configuration[variable];
-      return first === undefined ? [] : [[variable, isShared ? first + index : first] as const];
+      return first === undefined
+        ? []
+        : [[variable, String(isShared ? first + index : first)] as const];
     });
     return { hosts: groups[isShared ? 0 : index], ports: Object.fromEntries(ports) };
   });

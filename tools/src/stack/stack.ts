@@ -1,7 +1,8 @@
 import { createLogger, StartError } from '@weir/ops';
 import { OpsServer, ReadMetrics } from '@weir/ops/metrics';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -42,6 +43,8 @@ export interface StackOptions {
  */
 export class Stack {
   readonly dataDir: string;
+  /** It is there since everything was up for the first time. */
+  private readonly startedFile: string;
   private readonly stores: SupervisedProcess[] = [];
   private readonly processes: SupervisedProcess[] = [];
   /** Rejects with an explanation when one of them exits during the first start. */
@@ -59,6 +62,7 @@ export class Stack {
     if (OWNER_DATABASE_URL !== undefined && DATABASE_URL === undefined)
       throw new StartError('OWNER_DATABASE_URL needs DATABASE_URL');
     this.dataDir = resolve(options.root, options.configuration.DATA_DIR);
+    this.startedFile = join(this.dataDir, 'stack.started');
     // `start` reports the error.
     this.startFailed.promise.catch(() => undefined);
   }
@@ -78,12 +82,8 @@ export class Stack {
   /** Lets every process check its variables, and changes nothing. @throws StartError that names the wrong ones */
   async check(): Promise<void> {
     const secrets = readSecrets(this.options.configuration, this.dataDir, true);
-    const logs = mkdtempSync(join(tmpdir(), 'weir-check-'));
-    try {
-      await this.checkVariables(secrets, logs);
-    } finally {
-      rmSync(logs, { recursive: true });
-    }
+    await using logs = await mkdtempDisposable(join(tmpdir(), 'weir-check-'));
+    await this.checkVariables(secrets, logs.path);
   }
 
   /** What the control plane says to be degraded (`OpsParts`). */
@@ -178,37 +178,40 @@ export class Stack {
 
   private async startRedis(): Promise<string> {
     const { REDIS_URL } = this.options.configuration;
-    if (REDIS_URL === undefined) return this.startPrivateRedis();
-    if (!this.isResuming) await checkReachable(REDIS_URL, 'REDIS_URL');
-    return REDIS_URL;
-  }
-
-  private async startDatabase(): Promise<Omit<Stores, 'redisUrl'>> {
-    const { DATABASE_URL: databaseUrl, OWNER_DATABASE_URL } = this.options.configuration;
-    if (databaseUrl !== undefined) return { databaseUrl, ownerUrl: OWNER_DATABASE_URL };
-    const dataDir = join(this.dataDir, 'postgres');
-    const ownerUrl = await this.startStore('postgres', 'PostgreSQL', (port) =>
-      startPostgres({ dataDir, logFile: this.logFile('postgres'), port }),
-    );
-    return { databaseUrl: withRuntimeRole(ownerUrl), ownerUrl };
-  }
-
-  /** Without it nothing is started: the others are given its URL. */
-  private startPrivateRedis(): Promise<string> {
+    if (REDIS_URL !== undefined) {
+      if (!this.isResuming) await checkReachable(REDIS_URL, 'REDIS_URL');
+      return REDIS_URL;
+    }
     const options = {
       dataDir: join(this.dataDir, 'redis'),
       logFile: this.logFile('redis'),
       password: randomBytes(24).toString('hex'),
       onProgress: (text: string) => this.progress(text),
     };
-    return this.startStore('redis', 'Redis', (port) => startRedis({ ...options, port }));
+    const start = (port: number | undefined) => startRedis({ ...options, port });
+    // Without it nothing is started: the others are given its URL.
+    return this.startStore('redis', 'Redis', start, (one) => one.start());
   }
 
-  /** @param start with undefined as the port it takes a free one */
+  private async startDatabase(): Promise<Omit<Stores, 'redisUrl'>> {
+    const { DATABASE_URL: databaseUrl, OWNER_DATABASE_URL } = this.options.configuration;
+    if (databaseUrl !== undefined) return { databaseUrl, ownerUrl: OWNER_DATABASE_URL };
+    const dataDir = join(this.dataDir, 'postgres');
+    const start = (port: number | undefined) =>
+      startPostgres({ dataDir, logFile: this.logFile('postgres'), port });
+    const ownerUrl = await this.startStore('postgres', 'PostgreSQL', start, (one) => {
+      if (this.isResuming) one.enableRestarts();
+      return this.repeatIfResuming(() => one.start());
+    });
+    return { databaseUrl: withRuntimeRole(ownerUrl), ownerUrl };
+  }
+
+  /** @param start with undefined as the port it takes a free one. @param begin makes the first start. @returns its URL */
   private async startStore(
-    name: 'postgres' | 'redis',
+    name: string,
     title: string,
     start: (port: number | undefined) => Promise<{ readonly url: string; readonly child: Child }>,
+    begin: (supervised: SupervisedProcess) => Promise<void>,
   ): Promise<string> {
     this.progress(`Starting ${title}`);
     let url = '';
@@ -224,35 +227,23 @@ export class Stack {
       stop: (child) => child.stop('SIGINT', 30_000),
     });
     this.stores.push(supervised);
-    if (name === 'redis') await supervised.start();
-    else {
-      if (this.isResuming) supervised.enableRestarts();
-      await this.repeatIfResuming(() => supervised.start());
-    }
+    await begin(supervised);
     return url;
   }
 
   /** So a wrong variable is reported before anything runs. @param logs folder for what the processes print */
   private async checkVariables(secrets: StackSecrets, logs: string): Promise<void> {
-    const { configuration } = this.options;
+    const { root: cwd, environment, configuration } = this.options;
     const unset = { databaseUrl: UNKNOWN_DATABASE, redisUrl: 'redis://unset' };
     const unchecked = planProcesses(configuration, secrets, this.dataDir, unset);
-    await Promise.all(unchecked.map((planned) => this.checkProcess(planned, logs)));
-  }
-
-  private async checkProcess(planned: PlannedProcess, logs: string): Promise<void> {
-    const { root, environment } = this.options;
-    try {
-      await runChild({
-        command: process.execPath,
-        args: [planned.script, '--check'],
-        env: { ...environment, ...planned.environment },
-        cwd: root,
-        logFile: join(logs, `${planned.name}.log`),
-      });
-    } catch (error) {
-      throw new StartError((error as Error).message, { cause: error });
-    }
+    const checks = unchecked.map(({ name, script, environment: own }) => {
+      const program = { command: process.execPath, args: [script, '--check'], cwd };
+      const logFile = join(logs, `${name}.log`);
+      return runChild({ ...program, env: { ...environment, ...own }, logFile });
+    });
+    await Promise.all(checks).catch((error: Error) => {
+      throw new StartError(error.message, { cause: error });
+    });
   }
 
   private async startProcesses(planned: readonly PlannedProcess[]): Promise<void> {
@@ -301,11 +292,6 @@ export class Stack {
       ['backup', { DATABASE_URL: ownerUrl }],
     ]);
     writeFileAtomically(join(this.dataDir, 'stack.json'), JSON.stringify(environments, null, 2));
-  }
-
-  /** It is there since everything was up for the first time. */
-  private get startedFile(): string {
-    return join(this.dataDir, 'stack.started');
   }
 
   /** Reports the next step. @throws Error if the stack is being stopped. */

@@ -74,8 +74,7 @@ export class SupervisedProcess {
   private starting: Promise<unknown> = Promise.resolve();
   private startedMs = 0;
   private isRestartEnabled = false;
-  /** Restart of a process that exited before `enableRestarts` was called. */
-  private pendingRestart: (() => void) | undefined;
+  private readonly restartsEnabled = Promise.withResolvers<void>();
 
   constructor(private readonly options: SupervisedProcessOptions) {
     this.name = options.name;
@@ -107,7 +106,7 @@ export class SupervisedProcess {
   /** From now on the process is restarted when it exits, or at once if it has exited already. */
   enableRestarts(): void {
     this.isRestartEnabled = true;
-    this.pendingRestart?.();
+    this.restartsEnabled.resolve();
   }
 
   /** Stops the process, or the delay before its restart. */
@@ -132,19 +131,14 @@ export class SupervisedProcess {
       if (this.stopping.signal.aborted) return;
       const lines = [`Its last lines (${this.options.logFile}):`, ...child.lastLines()];
       const how = `ended by itself (${describeExit(ending)})`;
-      if (this.isRestartEnabled) void this.startAgain(how, lines);
-      else {
-        this.pendingRestart = () => void this.startAgain(how, lines);
+      if (!this.isRestartEnabled)
         this.options.onUnexpectedExit(`${this.name} ${how}. ${lines.join('\n  ')}`);
-      }
+      void this.restartsEnabled.promise.then(() => this.startAgain(how, lines));
     });
     if (this.restarts > 0) void this.reportReady(ended.signal);
   }
 
-  /**
-   * @param how how it exited. @param lines more explanation. After several failed attempts both are of the last
-   * one.
-   */
+  /** @param how it exited. @param lines more explanation. After several failed attempts both are of the last one. */
   private async startAgain(how: string, lines: readonly string[]): Promise<void> {
     const { signal } = this.stopping;
     for (let isRunning = false; !isRunning;) {
