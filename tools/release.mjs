@@ -1,7 +1,13 @@
 // `npm run release` makes a release of the checked-out commit. It publishes nothing. docs/operations/releases.md
 // explains it.
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempDisposableSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -34,6 +40,9 @@ const OPTIONS = {
 const root = fileURLToPath(new URL('..', import.meta.url));
 const changelogFile = join(root, 'CHANGELOG.md');
 
+const editChangelog = (edit) =>
+  writeFileSync(changelogFile, edit(readFileSync(changelogFile, 'utf8')));
+
 /** A reason for which there is no release, for the user. */
 class Refusal extends Error {}
 
@@ -52,13 +61,10 @@ function run(command, args) {
 }
 
 const git = (...args) => run('git', args);
+const commitAll = (message) => git('commit', '--quiet', '--all', '--message', message);
 const print = (line) => process.stdout.write(`${line}\n`);
 
-function isNewer(version, than) {
-  const [a, b] = [version, than].map((one) => one.split('.').map(Number));
-  const at = a.findIndex((part, i) => part !== b[i]);
-  return at >= 0 && a[at] > b[at];
-}
+const isNewer = (version, than) => version.localeCompare(than, 'en', { numeric: true }) > 0;
 
 /** @throws Refusal with every reason for which there cannot be a release */
 function check(version, withImages) {
@@ -85,17 +91,12 @@ function check(version, withImages) {
   if (reasons.length > 0) throw new Refusal(reasons.join('\n'));
 }
 
-function makeChart(output) {
-  print(run(helmProgram(4), ['package', 'k8s/weir', '--destination', output]));
-}
-
 function listContents(version, output) {
   for (const target of TARGETS) {
-    const folder = mkdtempSync(join(tmpdir(), 'weir-release-'));
-    run('node', ['compose/image-tree.mjs', target, folder]);
+    using folder = mkdtempDisposableSync(join(tmpdir(), 'weir-release-'));
+    run('node', ['compose/image-tree.mjs', target, folder.path]);
     const file = join(output, `weir-${target}-${version}.cdx.json`);
-    copyFileSync(join(folder, 'sbom.cdx.json'), file);
-    rmSync(folder, { recursive: true });
+    copyFileSync(join(folder.path, 'sbom.cdx.json'), file);
     print(`SBOM: ${file}`);
   }
 }
@@ -112,26 +113,16 @@ function release(version, { output, withImages }) {
   try {
     writeVersion(root, version);
     const date = new Date().toISOString().slice(0, 10);
-    writeFileSync(
-      changelogFile,
-      releaseChanges(readFileSync(changelogFile, 'utf8'), version, date),
-    );
-    git('commit', '--quiet', '--all', '--message', `Release ${version}`);
+    editChangelog((text) => releaseChanges(text, version, date));
+    commitAll(`Release ${version}`);
     const commit = git('rev-parse', 'HEAD');
     git('tag', '--annotate', tag, '--message', `Weir ${version}`);
     mkdirSync(output, { recursive: true });
-    makeChart(output);
+    print(run(helmProgram(4), ['package', 'k8s/weir', '--destination', output]));
     listContents(version, output);
     if (withImages) buildImages(version, commit);
-    const named = nameCommit(readFileSync(changelogFile, 'utf8'), { version, commit });
-    writeFileSync(changelogFile, named);
-    git(
-      'commit',
-      '--quiet',
-      '--all',
-      '--message',
-      `changelog: ${version} is commit ${commit.slice(0, 8)}`,
-    );
+    editChangelog((text) => nameCommit(text, { version, commit }));
+    commitAll(`changelog: ${version} is commit ${commit.slice(0, 8)}`);
     print(`\n${tag} is ${commit}. Nothing is published yet. To publish it:\n`);
     print(`  git push --atomic origin main ${tag}`);
   } catch (error) {
@@ -160,10 +151,11 @@ try {
     print(`${readVersion(root)} → ${version}, from ${git('rev-parse', 'HEAD')}`);
     if (!values['dry-run']) {
       release(version, { output: join(root, values.output), withImages });
-      if (!withImages)
+      if (!withImages) {
+        const prefix = `git checkout v${version} && IMAGE_PREFIX=registry.example.net/weir`;
         print('\nThe images are not built (--no-images). On a machine with an engine:\n');
-      const prefix = `git checkout v${version} && IMAGE_PREFIX=registry.example.net/weir`;
-      if (!withImages) print(`  ${prefix} compose/build-images.sh`);
+        print(`  ${prefix} compose/build-images.sh`);
+      }
     }
   }
 } catch (error) {

@@ -12,8 +12,6 @@ const VERSION_FILES = [
   'docs/operations/install-helm.md',
   'k8s/weir/Chart.yaml',
 ];
-const MANIFEST = 'package.json';
-const LOCK = 'package-lock.json';
 
 interface Manifest {
   version: string;
@@ -22,7 +20,7 @@ interface Manifest {
 
 /** The version of a repository. @param root its folder */
 export function readVersion(root: string): string {
-  return (JSON.parse(readFileSync(join(root, MANIFEST), 'utf8')) as Manifest).version;
+  return (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest).version;
 }
 
 /** Writes another version into package.json and into every file that repeats it. */
@@ -33,7 +31,7 @@ export function writeVersion(root: string, version: string): void {
     const file = join(root, path);
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll(whole, version));
   }
-  for (const name of [MANIFEST, LOCK]) {
+  for (const name of ['package.json', 'package-lock.json']) {
     const file = join(root, name);
     const manifest = JSON.parse(readFileSync(file, 'utf8')) as Manifest;
     manifest.version = version;
