@@ -3,24 +3,17 @@ import pg from 'pg';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-interface Purpose {
-  /** What PostgreSQL shows as `application_name`. */
-  readonly application: string;
-  /** What a user should look at when the database cannot be reached. */
-  readonly hint: string;
-}
-
-export const APPLICATION = 'weir-migrate';
-const MIGRATION: Purpose = { application: APPLICATION, hint: 'DATABASE_URL' };
-
 /**
  * Runs `use` with its own connection, and closes it afterwards.
+ * @param hint what a user should look at when the database cannot be reached
+ * @param application what PostgreSQL shows as `application_name`
  * @throws StartError with one line when the database cannot be reached.
  */
 export async function withConnection<T>(
   databaseUrl: string,
   use: (client: pg.Client) => Promise<T>,
-  { application, hint }: Purpose = MIGRATION,
+  hint = 'DATABASE_URL',
+  application = 'weir-migrate',
 ): Promise<T> {
   const client = new pg.Client({
     connectionString: databaseUrl,
@@ -31,11 +24,11 @@ export async function withConnection<T>(
   // When a connection breaks, the running query fails and reports it.
   client.on('error', () => undefined);
   try {
-    await client.connect();
-  } catch (cause) {
-    throw new StartError(`the database cannot be reached: ${reasonOf(cause)} (${hint})`, { cause });
-  }
-  try {
+    await client.connect().catch((cause: unknown) => {
+      throw new StartError(`the database cannot be reached: ${reasonOf(cause)} (${hint})`, {
+        cause,
+      });
+    });
     return await use(client);
   } finally {
     await client.end();

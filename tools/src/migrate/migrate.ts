@@ -1,7 +1,7 @@
 import { StartError } from '@weir/ops';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
-import { APPLICATION, withConnection, reasonOf } from './connection.js';
+import { reasonOf, withConnection } from './connection.js';
 import {
   compare,
   CREATE_LOG,
@@ -12,10 +12,9 @@ import {
   runsInTransaction,
   splitStatements,
 } from './migrations.js';
-import { RuntimeRole } from './runtime-role.js';
+import { prepareRuntimeRole } from './runtime-role.js';
 
-/** How long a migration waits for a lock, and how often it tries. */
-interface LockRetryOptions {
+interface LockOptions {
   /**
    * While a statement waits for a lock, other statements on that table queue behind it. So it gives up after this
    * time.
@@ -23,39 +22,55 @@ interface LockRetryOptions {
   readonly lockTimeoutMs: number;
   /** Number of attempts. The pause between two attempts is as long as an attempt, so that others can work. */
   readonly lockAttempts: number;
+  /** Maximum wait for the end of another run. */
+  readonly runWaitMs: number;
 }
+
+/**
+ * Waits up to four minutes for locks. No other statement is blocked by a waiting migration for longer than two
+ * seconds.
+ */
+export const DEFAULT_LOCK_OPTIONS: LockOptions = {
+  lockTimeoutMs: 2_000,
+  lockAttempts: 60,
+  runWaitMs: 600_000,
+};
 
 /** lock_not_available, deadlock_detected: another attempt may succeed. */
 const IN_THE_WAY = new Set(['55P03', '40P01']);
 
-/**
- * Applies one migration and records it: in one transaction, or statement by statement if the file says so.
- * @throws StartError with one line.
- */
-async function apply(
+/** Applies one migration and records it, in one transaction. @throws StartError with one line. */
+async function applyWhole(
   client: Client,
   migration: Migration,
-  lockOptions: LockRetryOptions,
+  { lockTimeoutMs, lockAttempts }: LockOptions,
   log: (line: string) => void,
 ): Promise<void> {
-  if (!runsInTransaction(migration.sql)) {
-    await applyOneByOne(client, migration, lockOptions);
-    return;
-  }
-  const { lockTimeoutMs, lockAttempts } = lockOptions;
+  const { name, sql } = migration;
   for (let attempt = 1; ; attempt++) {
+    const startedAt = new Date();
     try {
-      await applyWhole(client, migration, lockTimeoutMs);
+      await client.query('BEGIN');
+      await client.query(`SET LOCAL lock_timeout = ${lockTimeoutMs}`);
+      await client.query(sql);
+      await logMigration(client, migration, startedAt);
+      await client.query('COMMIT');
       return;
     } catch (cause) {
-      await undo(client, migration, cause);
-      const failed = `migration ${migration.name} failed and was undone`;
+      const reason = reasonOf(cause);
+      await client.query('ROLLBACK').catch(() => {
+        throw new StartError(
+          `the connection broke in migration ${name}; run this again, it goes on from where it stands: ${reason}`,
+          { cause },
+        );
+      });
+      const failed = `migration ${name} failed and was undone`;
       const isInTheWay = IN_THE_WAY.has((cause as { code?: string }).code ?? '');
-      if (!isInTheWay) throw new StartError(`${failed}: ${reasonOf(cause)}`, { cause });
+      if (!isInTheWay) throw new StartError(`${failed}: ${reason}`, { cause });
       const noLock = `a table that it changes was in use in each of ${lockAttempts} attempts`;
       if (attempt === lockAttempts) throw new StartError(`${failed}: ${noLock}`, { cause });
       log(
-        `attempt ${attempt} of ${lockAttempts}: a table is in use (${reasonOf(cause)}), ` +
+        `attempt ${attempt} of ${lockAttempts}: a table is in use (${reason}), ` +
           `next attempt in ${lockTimeoutMs} ms`,
       );
       await sleep(lockTimeoutMs);
@@ -63,36 +78,14 @@ async function apply(
   }
 }
 
-async function applyWhole(
-  client: Client,
-  migration: Migration,
-  lockTimeoutMs: number,
-): Promise<void> {
-  const startedAt = new Date();
-  await client.query('BEGIN');
-  await client.query(`SET LOCAL lock_timeout = ${lockTimeoutMs}`);
-  await client.query(migration.sql);
-  await logMigration(client, migration, startedAt);
-  await client.query('COMMIT');
-}
-
-/** @throws StartError when the connection broke, because the result of the migration is unknown then. */
-async function undo(client: Client, { name }: Migration, cause: unknown): Promise<void> {
-  try {
-    await client.query('ROLLBACK');
-  } catch {
-    throw new StartError(
-      `the connection broke in migration ${name}; run this again, it goes on from where it stands: ${reasonOf(cause)}`,
-      { cause },
-    );
-  }
-}
-
-/** No other statement queues behind these, so one long attempt replaces all attempts. */
+/**
+ * The same statement by statement, for a file that says so. No other statement queues behind these, so one long attempt
+ * replaces all attempts.
+ */
 async function applyOneByOne(
   client: Client,
   migration: Migration,
-  { lockTimeoutMs, lockAttempts }: LockRetryOptions,
+  { lockTimeoutMs, lockAttempts }: LockOptions,
 ): Promise<void> {
   const startedAt = new Date();
   try {
@@ -100,10 +93,8 @@ async function applyOneByOne(
     for (const statement of splitStatements(migration.sql)) await client.query(statement);
     await logMigration(client, migration, startedAt);
   } catch (cause) {
-    throw new StartError(
-      `migration ${migration.name} failed; the next run begins it anew: ${reasonOf(cause)}`,
-      { cause },
-    );
+    const failed = `migration ${migration.name} failed; the next run begins it anew`;
+    throw new StartError(`${failed}: ${reasonOf(cause)}`, { cause });
   }
 }
 
@@ -149,21 +140,6 @@ export interface MigrateOptions {
   readonly lockOptions?: Partial<LockOptions>;
 }
 
-interface LockOptions extends LockRetryOptions {
-  /** Maximum wait for the end of another run. */
-  readonly runWaitMs: number;
-}
-
-/**
- * Waits up to four minutes for locks. No other statement is blocked by a waiting migration for longer than two
- * seconds.
- */
-export const DEFAULT_LOCK_OPTIONS: LockOptions = {
-  lockTimeoutMs: 2_000,
-  lockAttempts: 60,
-  runWaitMs: 600_000,
-};
-
 /**
  * Applies all pending migrations, in order. Each file and its record are one transaction. Several runs may start at
  * the same time: one does the work, and the others then find nothing to do. A database of a newer release that this
@@ -180,28 +156,21 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   const hint = ownerUrl === undefined ? 'DATABASE_URL' : 'OWNER_DATABASE_URL';
   const work = async (client: Client) => {
     await takeRunLock(client, lockOptions.runWaitMs, log);
-    const runtimeRole = await RuntimeRole.prepare(client, databaseUrl);
+    const grantToRuntimeRole = await prepareRuntimeRole(client, databaseUrl);
     await client.query(CREATE_LOG);
     const { pending, newer } = compare(await readLog(client), migrations);
-    await applyAll(client, pending, lockOptions, log);
-    await runtimeRole?.grant();
+    for (const [index, migration] of pending.entries()) {
+      const { name, sql } = migration;
+      log(`applying ${name} (${index + 1} of ${pending.length})`);
+      const startedMs = performance.now();
+      if (runsInTransaction(sql)) await applyWhole(client, migration, lockOptions, log);
+      else await applyOneByOne(client, migration, lockOptions);
+      log(`applied ${name} in ${Math.round(performance.now() - startedMs)} ms`);
+    }
+    await grantToRuntimeRole?.();
     const newest = newer.at(-1) ?? migrations.at(-1)?.name;
     log(`the database is up to date: ${newest}${newer.length > 0 ? ', of a newer release' : ''}`);
     return pending.map(({ name }) => name);
   };
-  return withConnection(ownerUrl ?? databaseUrl, work, { application: APPLICATION, hint });
-}
-
-async function applyAll(
-  client: Client,
-  pending: readonly Migration[],
-  lockOptions: LockRetryOptions,
-  log: (line: string) => void,
-): Promise<void> {
-  for (const [index, migration] of pending.entries()) {
-    log(`applying ${migration.name} (${index + 1} of ${pending.length})`);
-    const startedMs = performance.now();
-    await apply(client, migration, lockOptions, log);
-    log(`applied ${migration.name} in ${Math.round(performance.now() - startedMs)} ms`);
-  }
+  return withConnection(ownerUrl ?? databaseUrl, work, hint);
 }

@@ -18,9 +18,7 @@ export interface Migration {
   readonly checksum: string;
 }
 
-/**
- * Marks a file whose statements cannot run in a transaction, such as `CREATE INDEX CONCURRENTLY`.
- */
+/** Marks a file whose statements cannot run in a transaction, such as `CREATE INDEX CONCURRENTLY`. */
 const NO_TRANSACTION = /^-- transaction: none$/m;
 
 /** Reads the migrations of a folder with Prisma's layout: `<name>/migration.sql`. */
@@ -54,17 +52,11 @@ async function readMigration(folder: string, name: string): Promise<Migration> {
   return { name, sql: bytes.toString('utf8'), checksum };
 }
 
-interface Status {
-  /** One line for each migration, sorted by name. */
-  readonly lines: readonly string[];
-  readonly isUpToDate: boolean;
-}
-
 /**
- * Lists applied and pending migrations. Changes nothing and takes no lock.
+ * Lists applied and pending migrations: one line for each, sorted by name. Changes nothing and takes no lock.
  * @throws StartError as `migrate` does.
  */
-export async function readStatus(databaseUrl: string, folder?: string): Promise<Status> {
+export async function readStatus(databaseUrl: string, folder?: string) {
   const migrations = await readMigrations(folder);
   return withConnection(databaseUrl, async (client) => {
     const log = await readLog(client);
@@ -107,20 +99,30 @@ interface MigrationLog {
   readonly minMigration: string | null;
 }
 
+const UNDEFINED_TABLE = '42P01';
+
 /** Reads the log. Changes nothing. */
 export async function readLog(client: Client): Promise<MigrationLog> {
   const logged = await readIfThere<LoggedMigration>(
     client,
-    '_prisma_migrations',
     `SELECT migration_name AS name, checksum, finished_at AS "finishedAt" FROM _prisma_migrations
      WHERE rolled_back_at IS NULL ORDER BY migration_name COLLATE "C"`,
   );
   const [compatibility] = await readIfThere<{ minMigration: string }>(
     client,
-    'schema_compatibility',
     'SELECT min_migration AS "minMigration" FROM schema_compatibility',
   );
   return { logged, minMigration: compatibility?.minMigration ?? null };
+}
+
+/** @returns no rows when there is no such table */
+async function readIfThere<R extends object>(client: Client, query: string): Promise<R[]> {
+  try {
+    return (await client.query<R>(query)).rows;
+  } catch (error) {
+    if ((error as { code?: string }).code === UNDEFINED_TABLE) return [];
+    throw error;
+  }
 }
 
 /** Records a migration as applied, in the transaction that applied it if there is one. */
@@ -136,24 +138,27 @@ export async function logMigration(
   );
 }
 
-/** Compares the migrations of this release with those of a database. */
-interface Comparison {
-  readonly pending: readonly Migration[];
-  /** Names of migrations of a newer release. */
-  readonly newer: readonly string[];
-}
-
 /**
+ * Compares the migrations of this release with those of a database.
+ * @returns the pending ones, and the names of those of a newer release
  * @throws StartError when the database and the files contradict each other, or only newer releases can use the
  * database.
  */
-export function compare(
-  { logged, minMigration }: MigrationLog,
-  migrations: readonly Migration[],
-): Comparison {
+export function compare({ logged, minMigration }: MigrationLog, migrations: readonly Migration[]) {
   const files = new Map(migrations.map((migration) => [migration.name, migration]));
   const newest = migrations.at(-1)?.name ?? '';
-  for (const one of logged) checkLogged(one, files.get(one.name), newest);
+  for (const { name, checksum, finishedAt } of logged) {
+    const file = files.get(name);
+    if (finishedAt === null)
+      throw new StartError(`migration ${name} failed earlier: resolve it with prisma migrate`);
+    if (file === undefined && name <= newest)
+      throw new StartError(`migration ${name} is in the database but not in this release`);
+    if (file !== undefined && file.checksum !== checksum) {
+      throw new StartError(
+        `migration ${name} was changed after it was applied: its file must stay as it was`,
+      );
+    }
+  }
   if (minMigration !== null && minMigration > newest) {
     throw new StartError(
       `the database is for releases that know migration ${minMigration}, ` +
@@ -170,29 +175,4 @@ export function compare(
     );
   }
   return { pending, newer: [...applied].filter((name) => name > newest) };
-}
-
-function checkLogged(logged: LoggedMigration, file: Migration | undefined, newest: string): void {
-  const { name, checksum, finishedAt } = logged;
-  if (finishedAt === null) {
-    throw new StartError(`migration ${name} failed earlier: resolve it with prisma migrate`);
-  }
-  if (file === undefined && name <= newest) {
-    throw new StartError(`migration ${name} is in the database but not in this release`);
-  }
-  if (file !== undefined && file.checksum !== checksum) {
-    throw new StartError(
-      `migration ${name} was changed after it was applied: its file must stay as it was`,
-    );
-  }
-}
-
-async function readIfThere<R extends object>(
-  client: Client,
-  table: string,
-  query: string,
-): Promise<R[]> {
-  const there = 'SELECT to_regclass($1) IS NOT NULL AS there';
-  const { rows } = await client.query<{ there: boolean }>(there, [table]);
-  return rows[0].there ? (await client.query<R>(query)).rows : [];
 }
