@@ -6,8 +6,6 @@ import { withConnection } from '../migrate/connection.js';
 import { createFolder, lockFolder, ownerOf } from '../services/files.js';
 import { startPostgres } from '../services/postgres.js';
 
-const PURPOSE = { application: 'weir-backup', hint: 'DATABASE_URL, or the local stack' };
-
 /** Overrides settings of the database: our statements may take long, and the text format must be fixed. */
 const SETTINGS = `
   SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 0;
@@ -37,20 +35,15 @@ export async function withDatabase(
   try {
     const dataDir = join(folder, 'postgres');
     const server = await startPostgres({ dataDir, logFile: join(folder, 'logs/postgres.log') });
-    try {
-      await use(server.url);
-    } finally {
-      await server.stop();
-    }
+    await use(server.url).finally(() => server.stop());
   } finally {
     lock.release();
   }
 }
 
 function stackDatabase(file: string): string {
-  const variables = existsSync(file)
-    ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, Record<string, string>>)
-    : {};
+  type Variables = Partial<Record<string, Record<string, string>>>;
+  const variables = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Variables) : {};
   const url = variables['backup']?.['DATABASE_URL'];
   if (url !== undefined) return url;
   throw new StartError(
@@ -58,23 +51,41 @@ function stackDatabase(file: string): string {
   );
 }
 
-/** Runs `use` with its own connection. @throws StartError with one line when the database cannot be reached. */
+/**
+ * Runs `use` with its own connection.
+ * @param failed what to say when it fails for a reason that an operator can mend
+ * @throws StartError with one line then, and the reason of `signal` when that is aborted
+ */
 export async function withClient<T>(
   databaseUrl: string,
+  signal: AbortSignal,
+  failed: () => string,
   use: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
-  const prepared = async (client: pg.Client) => {
-    await client.query(SETTINGS);
-    return use(client);
-  };
-  return withConnection(databaseUrl, prepared, PURPOSE);
+  const work = (client: pg.Client) => client.query(SETTINGS).then(() => use(client));
+  try {
+    return await withConnection(
+      databaseUrl,
+      work,
+      'DATABASE_URL, or the local stack',
+      'weir-backup',
+    );
+  } catch (error) {
+    signal.throwIfAborted();
+    const { code, message, detail } = error as pg.DatabaseError;
+    const isKnown = error instanceof StartError || code !== undefined;
+    if (!isKnown && !message.startsWith('Connection terminated')) throw error;
+    const more = detail === undefined ? '' : ` (${detail})`;
+    throw new StartError(`${failed()}: ${message}${more}`, { cause: error });
+  }
 }
 
-/** Makes one line of an error that an operator can mend. Any other error stays as it is. */
-export function toStartError(doing: string, error: unknown): unknown {
-  const { code, message, detail } = error as pg.DatabaseError;
-  const isKnown = error instanceof StartError || code !== undefined;
-  if (!isKnown && !message.startsWith('Connection terminated')) return error;
-  const more = detail === undefined ? '' : ` (${detail})`;
-  return new StartError(`${doing}: ${message}${more}`, { cause: error });
+/** Columns of a table that have values of their own. @param isWanted a condition on `attname` */
+export async function columnsOf(client: pg.Client, table: string, isWanted: string) {
+  const { rows } = await client.query<{ columns: string | null }>(
+    `SELECT string_agg(quote_ident(attname), ', ') AS columns FROM pg_attribute
+     WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped AND attgenerated = '' AND ${isWanted}`,
+    [table],
+  );
+  return rows[0].columns;
 }

@@ -6,7 +6,7 @@ import pg, { type Client } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { migrate } from '../migrate/migrate.js';
 import { readMigrations } from '../migrate/migrations.js';
-import { toStartError, withClient } from './database.js';
+import { columnsOf, withClient } from './database.js';
 import { BACKUP_TABLES, FORMAT, HEAD_TABLE, LIST_COLUMNS, LIST_TABLES } from './write-backup.js';
 
 interface RestoreOptions {
@@ -37,38 +37,34 @@ interface Header {
  * @returns the revision
  * @throws StartError with one line
  */
-export async function restoreBackup(options: RestoreOptions): Promise<number> {
+export function restoreBackup(options: RestoreOptions): Promise<number> {
   const { databaseUrl, file, replace, folder, log, signal } = options;
   let outcome = 'nothing was restored';
-  try {
-    return await withClient(databaseUrl, async (client) => {
-      const { madeAt, head, migrations } = await load(client, file, signal);
-      const known = new Map((await readMigrations(folder)).map((one) => [one.name, one.checksum]));
-      const other = Object.keys(migrations).find((name) => known.get(name) !== migrations[name]);
-      if (other !== undefined) {
-        throw new StartError(
-          `it is of a newer or another release: this one does not know its migration ${other}`,
-        );
-      }
-      log(`restoring revision ${head.revision}, backed up at ${madeAt}`);
-      await migrate({ databaseUrl, folder, log });
-      await client.query('BEGIN');
-      // Every change locks this row first.
-      await client.query(`SELECT FROM ${HEAD_TABLE} FOR UPDATE`);
-      const tables = BACKUP_TABLES.join(', ');
-      await client.query(`LOCK TABLE ${tables}, change IN SHARE ROW EXCLUSIVE MODE`);
-      await expectReplaceable(client, replace, head);
-      await exchange(client, head);
-      signal.throwIfAborted();
-      outcome = 'it is not known whether it was restored';
-      await client.query('COMMIT');
-      await client.query('ANALYZE');
-      return head.revision;
-    });
-  } catch (error) {
+  const failed = () => `${file}: ${outcome}`;
+  return withClient(databaseUrl, signal, failed, async (client) => {
+    const { madeAt, head, migrations } = await load(client, file, signal);
+    const known = new Map((await readMigrations(folder)).map((one) => [one.name, one.checksum]));
+    const other = Object.keys(migrations).find((name) => known.get(name) !== migrations[name]);
+    if (other !== undefined) {
+      throw new StartError(
+        `it is of a newer or another release: this one does not know its migration ${other}`,
+      );
+    }
+    log(`restoring revision ${head.revision}, backed up at ${madeAt}`);
+    await migrate({ databaseUrl, folder, log });
+    await client.query('BEGIN');
+    // Every change locks this row first.
+    await client.query(`SELECT FROM ${HEAD_TABLE} FOR UPDATE`);
+    const tables = BACKUP_TABLES.join(', ');
+    await client.query(`LOCK TABLE ${tables}, change IN SHARE ROW EXCLUSIVE MODE`);
+    await expectReplaceable(client, replace, head);
+    await exchange(client, head);
     signal.throwIfAborted();
-    throw toStartError(`${file}: ${outcome}`, error);
-  }
+    outcome = 'it is not known whether it was restored';
+    await client.query('COMMIT');
+    await client.query('ANALYZE');
+    return head.revision;
+  });
 }
 
 /** Loads the file into a temporary table. @throws StartError when it is damaged or no backup */
@@ -77,27 +73,19 @@ async function load(client: Client, file: string, signal: AbortSignal): Promise<
     'CREATE TEMPORARY TABLE restored (of_table text NOT NULL, fields jsonb NOT NULL)',
   );
   const copy = client.query(copyFrom('COPY restored FROM STDIN'));
-  try {
-    await pipeline(createReadStream(file), createGunzip(), copy, { signal });
-  } catch (error) {
-    const { code = '', message } = error as NodeJS.ErrnoException;
+  await pipeline(createReadStream(file), createGunzip(), copy, { signal }).catch((error: Error) => {
     // An error of zlib, or of the class "data exception" of PostgreSQL.
-    if (!/^Z_|^22/.test(code)) throw error;
-    throw new StartError(`it is damaged or no backup of Weir (${message})`, { cause: error });
-  }
-  const { rows } = await client.query<{ fields: Header }>(
-    'SELECT fields FROM restored WHERE of_table = $1',
-    [FORMAT],
-  );
+    const isOfFile = /^Z_|^22/.test((error as NodeJS.ErrnoException).code ?? '');
+    if (!isOfFile) throw error;
+    throw new StartError(`it is damaged or no backup of Weir (${error.message})`, { cause: error });
+  });
+  const header = 'SELECT fields FROM restored WHERE of_table = $1';
+  const { rows } = await client.query<{ fields: Header }>(header, [FORMAT]);
   if (rows.length !== 1) throw new StartError('it is no backup of Weir');
   return rows[0].fields;
 }
 
-async function expectReplaceable(
-  client: Client,
-  replace: boolean,
-  head: Header['head'],
-): Promise<void> {
+async function expectReplaceable(client: Client, replace: boolean, head: Header['head']) {
   const { rows } = await client.query<{ isEmpty: boolean; hasOtherKey: boolean | null }>(
     `SELECT NOT EXISTS (SELECT FROM profile) AND NOT EXISTS (SELECT FROM block_page) AS "isEmpty",
        domain_hash_check <> $1 AS "hasOtherKey" FROM ${HEAD_TABLE}`,
@@ -115,8 +103,9 @@ async function expectReplaceable(
 
 /** The pieces of a column put together, as a part of a FROM. */
 const wholeOf = (table: string, column: string): string => `
-  (SELECT fields ->> 'name' AS of, string_agg((fields ->> 'bytes')::bytea, '' ORDER BY (fields -> 'at')::bigint) AS bytes
-   FROM restored WHERE of_table = '${table}.${column}' GROUP BY 1) AS of_${column}`;
+  LEFT JOIN (SELECT fields ->> 'name' AS of,
+    string_agg((fields ->> 'bytes')::bytea, '' ORDER BY (fields -> 'at')::bigint) AS bytes
+    FROM restored WHERE of_table = '${table}.${column}' GROUP BY 1) AS of_${column} ON of_${column}.of = one.name`;
 
 async function exchange(client: Client, head: Header['head']): Promise<void> {
   await client.query(`UPDATE ${HEAD_TABLE} SET catalogue_version = NULL`);
@@ -125,21 +114,15 @@ async function exchange(client: Client, head: Header['head']): Promise<void> {
     await client.query(`DELETE FROM ${name}`);
   for (const name of BACKUP_TABLES) {
     // Columns that an older release did not have get their defaults, as when it runs on this schema.
-    const { rows } = await client.query<{ columns: string | null }>(
-      `SELECT string_agg(quote_ident(attname), ', ') AS columns FROM pg_attribute
-       WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
-       AND (SELECT fields FROM restored WHERE of_table = $1 LIMIT 1) ? attname::text`,
-      [name],
-    );
-    const [{ columns }] = rows;
+    const first = `SELECT fields FROM restored WHERE of_table = '${name}' LIMIT 1`;
+    const columns = await columnsOf(client, name, `(${first}) ? attname::text`);
     if (columns === null) continue;
     const lists = LIST_TABLES.includes(name) ? LIST_COLUMNS : [];
     await client.query(
       `INSERT INTO ${name} (${[columns, ...lists].join(', ')})
        SELECT ${[columns, ...lists.map((column) => `of_${column}.bytes`)].join(', ')}
        FROM restored CROSS JOIN jsonb_populate_record(NULL::${name}, fields) AS one
-       ${lists.map((column) => `LEFT JOIN ${wholeOf(name, column)} ON of_${column}.of = one.name`).join('\n')}
-       WHERE of_table = '${name}'`,
+       ${lists.map((column) => wholeOf(name, column)).join('\n')} WHERE of_table = '${name}'`,
     );
   }
   // A backup that knows no key leaves the key that the database knows.

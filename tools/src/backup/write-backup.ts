@@ -6,12 +6,12 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { to as copyTo } from 'pg-copy-streams';
 import type { Client } from 'pg';
-import { toStartError, withClient } from './database.js';
+import { columnsOf, withClient } from './database.js';
 
 /** Name of the first row of a backup, which tells what it is. */
 export const FORMAT = 'weir-backup-2';
 
-/** The table with the one row that every change locks. A backup has it in its first row. */
+/** The table with the one row that every change locks. */
 export const HEAD_TABLE = 'config_head';
 
 /** The tables of a backup. Each comes after the tables that it refers to. */
@@ -51,33 +51,26 @@ const PIECE_BYTES = 2 ** 20;
 
 const IMAGE_IN_FORCE = `WHERE version = (SELECT catalogue_version FROM ${HEAD_TABLE})`;
 
-/** The rows of a backup. @param others the other columns of each of `LIST_TABLES`, separated by commas */
-const rowsOf = (others: Readonly<Record<string, string>>): string => `
+/** Those rows of a backup that tell what it is, and the pieces of lists. */
+const OWN_ROWS = `
   SELECT '${FORMAT}', jsonb_build_object('madeAt', now(), 'head', to_jsonb(head) - '{id,lineage}'::text[],
     'migrations', (SELECT jsonb_object_agg(migration_name, checksum) FROM _prisma_migrations WHERE rolled_back_at IS NULL))
-  FROM ${HEAD_TABLE} AS head
-  ${BACKUP_TABLES.map((name) => {
-    // Of the catalogue's images only the one in force: nobody fetches another one.
-    const which = name.startsWith('catalogue_image') ? IMAGE_IN_FORCE : '';
-    const columns = others[name] ?? '*';
-    return `UNION ALL SELECT '${name}', to_jsonb(one) FROM (SELECT ${columns} FROM ${name} ${which}) AS one`;
-  }).join('\n')}
-  ${LIST_TABLES.flatMap((name) => LIST_COLUMNS.map((column) => piecesOf(name, column))).join('\n')}`;
+  FROM ${HEAD_TABLE} AS head`;
+
+/** The rows of a table, without the columns that are in pieces. */
+async function rowsOf(client: Client, table: string): Promise<string> {
+  const others = `attname <> ALL ('{${LIST_COLUMNS.join()}}')`;
+  const columns = LIST_TABLES.includes(table) ? await columnsOf(client, table, others) : '*';
+  // Of the catalogue's images only the one in force: nobody fetches another one.
+  const which = table.startsWith('catalogue_image') ? IMAGE_IN_FORCE : '';
+  return `SELECT '${table}', to_jsonb(one) FROM (SELECT ${columns} FROM ${table} ${which}) AS one`;
+}
 
 const piecesOf = (table: string, column: string): string => `
-  UNION ALL SELECT '${table}.${column}', jsonb_build_object('name', name, 'at', at,
+  SELECT '${table}.${column}', jsonb_build_object('name', name, 'at', at,
     'bytes', substring(${column} FROM at + 1 FOR ${PIECE_BYTES}))
   FROM ${table}, generate_series(0, greatest(octet_length(${column}) - 1, 0), ${PIECE_BYTES}) AS at
   WHERE ${column} IS NOT NULL`;
-
-async function otherColumns(client: Client): Promise<Readonly<Record<string, string>>> {
-  const { rows } = await client.query<{ table: string; columns: string }>(
-    `SELECT attrelid::regclass::text AS table, string_agg(quote_ident(attname), ', ') AS columns FROM pg_attribute
-     WHERE attrelid = ANY ($1::regclass[]) AND attnum > 0 AND NOT attisdropped AND attname <> ALL ($2) GROUP BY 1`,
-    [LIST_TABLES, LIST_COLUMNS],
-  );
-  return Object.fromEntries(rows.map(({ table, columns }) => [table, columns]));
-}
 
 /**
  * Writes the contents of the database at one moment into a file that only its owner may read. It blocks no changes.
@@ -86,31 +79,31 @@ async function otherColumns(client: Client): Promise<Readonly<Record<string, str
  * @returns the revision
  * @throws StartError with one line: the database or the file is not available or failed
  */
-export async function writeBackup(
-  databaseUrl: string,
-  file: string,
-  signal: AbortSignal,
-): Promise<string> {
-  let unfinished: string | undefined;
-  try {
-    const replaced = await replaceableFile(file);
-    const written = `${replaced}.new-${process.pid}`;
-    unfinished = written;
-    const revision = await withClient(databaseUrl, async (client) => {
-      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-      const head = await client.query<{ revision: string }>(`SELECT revision FROM ${HEAD_TABLE}`);
-      const out = await open(written, 'wx', 0o600);
-      const rows = client.query(copyTo(`COPY (${rowsOf(await otherColumns(client))}) TO STDOUT`));
-      await pipeline(rows, createGzip(), out.createWriteStream({ flush: true }), { signal });
-      return head.rows[0].revision;
-    });
-    await rename(written, replaced);
-    await using folder = await open(dirname(replaced));
-    await folder.sync();
-    return revision;
-  } catch (error) {
-    if (unfinished !== undefined) rmSync(unfinished, { force: true });
-    signal.throwIfAborted();
-    throw toStartError('the backup failed', error);
-  }
+export function writeBackup(databaseUrl: string, file: string, signal: AbortSignal) {
+  return withClient(
+    databaseUrl,
+    signal,
+    () => 'the backup failed',
+    async (client) => {
+      const replaced = await replaceableFile(file);
+      const unfinished = `${replaced}.new-${process.pid}`;
+      try {
+        await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+        const head = await client.query<{ revision: string }>(`SELECT revision FROM ${HEAD_TABLE}`);
+        const out = await open(unfinished, 'wx', 0o600);
+        const selects = [OWN_ROWS];
+        for (const table of BACKUP_TABLES) selects.push(await rowsOf(client, table));
+        for (const table of LIST_TABLES)
+          selects.push(...LIST_COLUMNS.map((column) => piecesOf(table, column)));
+        const rows = client.query(copyTo(`COPY (${selects.join(' UNION ALL ')}) TO STDOUT`));
+        await pipeline(rows, createGzip(), out.createWriteStream({ flush: true }), { signal });
+        await rename(unfinished, replaced);
+        await using folder = await open(dirname(replaced));
+        await folder.sync();
+        return head.rows[0].revision;
+      } finally {
+        rmSync(unfinished, { force: true });
+      }
+    },
+  );
 }
