@@ -206,7 +206,7 @@ export class Stack {
     return { databaseUrl: withRuntimeRole(ownerUrl), ownerUrl };
   }
 
-  /** @param start with undefined as the port it takes a free one. @param begin makes the first start. @returns its URL */
+  /** @param start takes a free port for undefined. @param begin makes the first start. @returns its URL */
   private async startStore(
     name: string,
     title: string,

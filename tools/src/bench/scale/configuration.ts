@@ -10,7 +10,7 @@ export const KEY = parseHashKey(HASH_KEY);
 /** What stands before a name, by its number of labels. */
 const PREFIXES = ['', '', '', 'www.', 'www4.www.', 'www5.www4.www.'];
 
-/** A name of the configuration, `<letter><n>.example`, with `depth` labels in all: those in front are `www`, `www4` … */
+/** A name of the configuration, `<letter><n>.example`, with `depth` labels in all: in front are `www`, `www4` … */
 export function nameOf(letter: string, n: number, depth = 2): string {
   return `${PREFIXES[depth]}${letter}${n.toString(32).padStart(7, '0')}.example`;
 }
