@@ -4,58 +4,21 @@ export interface AddressRange {
   readonly last: bigint;
 }
 
-/** Ranges of addresses of one family. */
-class AddressRanges {
-  private readonly count: number;
+/** Disjoint ranges of one family in ascending order. */
+interface AddressRanges {
+  readonly count: number;
+  /** 32-bit words of an address. */
+  readonly wordsEach: 1 | 4;
+  /** The first address of each range, in big-endian words; so are `lasts`. */
+  readonly firsts: Uint32Array;
+  readonly lasts: Uint32Array;
+}
 
-  /**
-   * @param wordsEach 32-bit words of an address.
-   * @param firsts bounds of disjoint ranges in ascending order, `wordsEach` big-endian words each; so are `lasts`.
-   */
-  private constructor(
-    private readonly wordsEach: 1 | 4,
-    private readonly firsts: Uint32Array,
-    private readonly lasts: Uint32Array,
-  ) {
-    this.count = firsts.length / wordsEach;
-  }
-
-  /** @param ranges in any order; they may overlap. */
-  static of(wordsEach: 1 | 4, ranges: readonly AddressRange[]): AddressRanges {
-    const merged = merge(ranges);
-    return new AddressRanges(
-      wordsEach,
-      new Uint32Array(merged.flatMap(({ first }) => toWords(first, wordsEach))),
-      new Uint32Array(merged.flatMap(({ last }) => toWords(last, wordsEach))),
-    );
-  }
-
-  /** The ranges that were sent from another thread, which has made an object without methods of them. */
-  static revive({ wordsEach, firsts, lasts }: AddressRanges): AddressRanges {
-    return new AddressRanges(wordsEach, firsts, lasts);
-  }
-
-  /** Whether the address is in one of the ranges. A binary search; allocates nothing. */
-  has(words: Uint32Array): boolean {
-    let low = 0;
-    let high = this.count;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.compare(this.firsts, middle, words) <= 0) low = middle + 1;
-      else high = middle;
-    }
-    return low > 0 && this.compare(this.lasts, low - 1, words) >= 0;
-  }
-
-  /** Below 0, 0 or above 0: the bound of that index is below the address, equal to it, or above it. */
-  private compare(bounds: Uint32Array, index: number, words: Uint32Array): number {
-    const start = index * this.wordsEach;
-    for (let i = 0; i < this.wordsEach; i++) {
-      const bound = bounds[start + i];
-      if (bound !== words[i]) return bound < words[i] ? -1 : 1;
-    }
-    return 0;
-  }
+function rangesOf(wordsEach: 1 | 4, ranges: readonly AddressRange[]): AddressRanges {
+  const merged = merge(ranges);
+  const wordsOf = (bound: 'first' | 'last') =>
+    new Uint32Array(merged.flatMap((range) => toWords(range[bound], wordsEach)));
+  return { count: merged.length, wordsEach, firsts: wordsOf('first'), lasts: wordsOf('last') };
 }
 
 /** The same addresses as disjoint ranges in ascending order. */
@@ -75,6 +38,28 @@ function toWords(address: bigint, count: number): number[] {
   );
 }
 
+/** Whether the address is in one of the ranges. A binary search; allocates nothing. */
+function isIn(ranges: AddressRanges, words: Uint32Array): boolean {
+  let low = 0;
+  let high = ranges.count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compare(ranges.firsts, middle, ranges.wordsEach, words) <= 0) low = middle + 1;
+    else high = middle;
+  }
+  return low > 0 && compare(ranges.lasts, low - 1, ranges.wordsEach, words) >= 0;
+}
+
+/** Below 0, 0 or above 0: the bound of that index is below the address, equal to it, or above it. */
+function compare(bounds: Uint32Array, index: number, wordsEach: number, words: Uint32Array) {
+  const start = index * wordsEach;
+  for (let i = 0; i < wordsEach; i++) {
+    const bound = bounds[start + i];
+    if (bound !== words[i]) return bound < words[i] ? -1 : 1;
+  }
+  return 0;
+}
+
 /** An address in big-endian 32-bit words: one for IPv4 (`words[0]`), four for IPv6. `ClientAddress` has this shape. */
 export interface AddressWords {
   /** An IPv4-mapped IPv6 address must be given as family 4 (decisions §8). */
@@ -82,9 +67,7 @@ export interface AddressWords {
   readonly words: Uint32Array;
 }
 
-/**
- * Networks of both families. `has` is a binary search, so thousands of networks cost little more than a few.
- */
+/** Networks of both families. `has` is a binary search, so thousands of networks cost little more than a few. */
 export class CidrSet {
   private constructor(
     private readonly ipv4: AddressRanges,
@@ -93,16 +76,16 @@ export class CidrSet {
 
   /** @param ipv4 ranges in any order; they may overlap. So are those of `ipv6`. */
   static of(ipv4: readonly AddressRange[], ipv6: readonly AddressRange[]): CidrSet {
-    return new CidrSet(AddressRanges.of(1, ipv4), AddressRanges.of(4, ipv6));
+    return new CidrSet(rangesOf(1, ipv4), rangesOf(4, ipv6));
   }
 
   /** The set that was sent from another thread, which has made an object without methods of it. */
   static revive({ ipv4, ipv6 }: CidrSet): CidrSet {
-    return new CidrSet(AddressRanges.revive(ipv4), AddressRanges.revive(ipv6));
+    return new CidrSet(ipv4, ipv6);
   }
 
   /** Whether the address is in one of the networks. Allocates nothing. */
   has({ family, words }: AddressWords): boolean {
-    return (family === 4 ? this.ipv4 : this.ipv6).has(words);
+    return isIn(family === 4 ? this.ipv4 : this.ipv6, words);
   }
 }
