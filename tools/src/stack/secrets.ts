@@ -5,17 +5,29 @@ import { join } from 'node:path';
 import { writeFileAtomically } from '../services/files.js';
 import type { StackConfiguration } from './configuration.js';
 
-export interface StackSecrets {
-  readonly managementTokens: readonly string[];
-  readonly feedTokens: readonly string[];
-  readonly opsTokens: readonly string[];
-  /** 32 hex digits each, the same for all resolvers. */
-  readonly dnsCookieSecrets: readonly string[];
-  /** 32 hex digits each, the same for control plane and block page. */
-  readonly incidentKeys: readonly string[];
+/** What a secret looks like, and how one is made. */
+const TOKEN = { form: /^\S{16,}$/, make: () => randomBytes(24).toString('hex') };
+const KEY = { form: /^[0-9a-f]{32}$/i, make: () => randomBytes(16).toString('hex') };
+
+/** Lists of secrets, each with the variable that takes its place. */
+const LISTS = {
+  managementTokens: { variable: 'MANAGEMENT_TOKENS', kind: TOKEN },
+  feedTokens: { variable: 'FEED_TOKENS', kind: TOKEN },
+  opsTokens: { variable: 'OPS_TOKENS', kind: TOKEN },
+  dnsCookieSecrets: { variable: 'DNS_COOKIE_SECRETS', kind: KEY },
+  incidentKeys: { variable: 'INCIDENT_KEYS', kind: KEY },
+} as const;
+const NAMES = Object.keys(LISTS) as readonly (keyof typeof LISTS)[];
+
+type Lists = Readonly<Record<keyof typeof LISTS, readonly string[]>>;
+
+export interface StackSecrets extends Lists {
   /** 32 hex digits. With another key the stored domain rules match nothing, so the key is kept with the data. */
   readonly domainHashKey: string;
 }
+
+const eachList = (listOf: (name: keyof typeof LISTS) => readonly string[]): Lists =>
+  Object.fromEntries(NAMES.map((name) => [name, listOf(name)])) as unknown as Lists;
 
 /**
  * The secrets from the environment. Missing ones come from `DATA_DIR`.
@@ -28,19 +40,15 @@ export function readSecrets(
 ): StackSecrets {
   const kept = readOrCreateSecrets(join(dataDir, 'secrets.json'), isCheck);
   return {
-    managementTokens: configuration.MANAGEMENT_TOKENS ?? kept.managementTokens,
-    feedTokens: configuration.FEED_TOKENS ?? kept.feedTokens,
-    opsTokens: configuration.OPS_TOKENS ?? kept.opsTokens,
-    dnsCookieSecrets: configuration.DNS_COOKIE_SECRETS ?? kept.dnsCookieSecrets,
-    incidentKeys: configuration.INCIDENT_KEYS ?? kept.incidentKeys,
+    ...eachList((name) => configuration[LISTS[name].variable] ?? kept[name]),
     domainHashKey: configuration.DOMAIN_HASH_KEY ?? kept.domainHashKey,
   };
 }
 
 function readOrCreateSecrets(file: string, isCheck: boolean): StackSecrets {
-  const kept = existsSync(file) ? parse(file) : makeSecrets();
+  const made = { ...eachList((name) => [LISTS[name].kind.make()]), domainHashKey: KEY.make() };
   // The key is not made again: it belongs to the data.
-  const secrets = { ...makeSecrets(), domainHashKey: null, ...kept };
+  const secrets = existsSync(file) ? { ...made, domainHashKey: null, ...parse(file) } : made;
   if (!isSecrets(secrets)) {
     throw new StartError(
       `${file} is not what the stack wrote there. Put back a copy; where there is none, remove the whole folder: without its domainHashKey the domain rules in the database match nothing`,
@@ -52,19 +60,6 @@ function readOrCreateSecrets(file: string, isCheck: boolean): StackSecrets {
   return secrets;
 }
 
-function makeSecrets(): StackSecrets {
-  const token = () => randomBytes(24).toString('hex');
-  const key = () => randomBytes(16).toString('hex');
-  return {
-    managementTokens: [token()],
-    feedTokens: [token()],
-    opsTokens: [token()],
-    dnsCookieSecrets: [key()],
-    incidentKeys: [key()],
-    domainHashKey: key(),
-  };
-}
-
 function parse(file: string): object | null {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as object | null;
@@ -74,18 +69,13 @@ function parse(file: string): object | null {
   }
 }
 
-const TOKEN = /^\S{16,}$/;
-const KEY = /^[0-9a-f]{32}$/i;
-const LISTS = {
-  ...{ managementTokens: TOKEN, feedTokens: TOKEN, opsTokens: TOKEN },
-  ...{ dnsCookieSecrets: KEY, incidentKeys: KEY },
-};
-
 function isSecrets(secrets: Record<keyof StackSecrets, unknown>): secrets is StackSecrets {
-  const isText = (item: unknown, form: RegExp) => typeof item === 'string' && form.test(item);
-  const areLists = Object.entries(LISTS).every(([name, form]) => {
-    const list = secrets[name as keyof typeof LISTS];
-    return Array.isArray(list) && list.length > 0 && list.every((item) => isText(item, form));
+  const isText = (item: unknown, { form }: typeof TOKEN) =>
+    typeof item === 'string' && form.test(item);
+  const areLists = NAMES.every((name) => {
+    const list = secrets[name];
+    const { kind } = LISTS[name];
+    return Array.isArray(list) && list.length > 0 && list.every((item) => isText(item, kind));
   });
   return areLists && isText(secrets.domainHashKey, KEY);
 }

@@ -13,21 +13,15 @@ export function isSystemdJournal(journalStream: string | undefined, fileDescript
   return journalStream === `${dev}:${ino}`;
 }
 
-export interface WelcomeOptions {
-  /** Whether the message goes to a log that others may read; then it does not contain the token. */
-  readonly isLogged?: boolean;
-  /** See `Stack.degraded`. */
-  readonly degraded?: readonly string[];
-}
-
 /**
- * The message when the stack is ready: addresses, token, and commands to try.
+ * The message when the stack is ready: addresses, token, and commands to try. `isLogged`: it goes to a log that others
+ * may read; then it does not contain the token. `degraded`: see `Stack.degraded`.
  */
 export function renderWelcome(
   configuration: StackConfiguration,
   secrets: StackSecrets,
   dataDir: string,
-  { isLogged = false, degraded = [] }: WelcomeOptions = {},
+  { isLogged = false, degraded = [] as readonly string[] } = {},
 ): string {
   const certificate = configuration.MANAGEMENT_TLS_CERT;
   const scheme = certificate === undefined ? 'http' : 'https';
