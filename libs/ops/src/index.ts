@@ -1,11 +1,6 @@
 export * from './bearer-tokens.js';
 export * from './cidr-set.js';
-export {
-  DEPLOYMENT_VARIABLES,
-  INCIDENT_VARIABLES,
-  openDeployment,
-  type OpenDeployment,
-} from './deployment.js';
+export * from './deployment.js';
 export { findFreePort } from './free-port.js';
 export * from './log.js';
 export * from './ops-variables.js';
@@ -15,7 +10,6 @@ export * from './process.js';
 export * from './replaceable-file.js';
 export * from './start-error.js';
 export * from './stopping.js';
-export * from './tls/tls-files.js';
 export { publicKeyPin } from './tls/public-key-pin.js';
 export { openTlsAgent } from './tls/tls-agent.js';
 export * from './tls/tls-identity.js';

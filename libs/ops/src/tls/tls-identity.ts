@@ -1,12 +1,23 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { createSecureContext, type SecureContext, type Server, TLSSocket } from 'node:tls';
 import { type NamedFile, WatchedFiles, type WatchedFilesLog } from '../watched-files.js';
-import { type TlsFileNames, tlsFilesOf, verifyTlsFiles } from './tls-files.js';
+import { StartError } from '../start-error.js';
+import { parseAuthorities, parsePem } from './tls-files.js';
 
 const MAX_FILE_BYTES = 2 ** 20;
 
 export interface TlsIdentityOptions {
-  readonly names: TlsFileNames;
+  /**
+   * Paths of the files. Their variables are named `<prefix>_CERT`, `<prefix>_KEY` and `<prefix>_CLIENT_CA`. Without the
+   * last one, the authorities of clients, these need no certificate.
+   */
+  readonly names: {
+    readonly prefix: string;
+    readonly cert: string | undefined;
+    readonly key: string | undefined;
+    readonly clientCa?: string | undefined;
+  };
   readonly log: WatchedFilesLog;
   readonly checkMs?: number;
 }
@@ -33,19 +44,42 @@ export class TlsIdentity {
 
   /** Null when no file is given. @throws StartError that names the variable of what is missing or not usable */
   static open(options: TlsIdentityOptions): TlsIdentity | null {
-    const files = tlsFilesOf(options.names);
-    return files === null ? null : new TlsIdentity(options, files);
+    const { prefix, cert, key, clientCa } = options.names;
+    if (cert === undefined && key === undefined && clientCa === undefined) return null;
+    const other = key === undefined ? 'CLIENT_CA' : 'KEY';
+    if (cert === undefined)
+      throw new StartError(`${prefix}_CERT must be given with ${prefix}_${other}`);
+    if (key === undefined) throw new StartError(`${prefix}_KEY must be given with ${prefix}_CERT`);
+    const files = [
+      { variable: `${prefix}_CERT`, path: cert },
+      { variable: `${prefix}_KEY`, path: key },
+    ];
+    if (clientCa !== undefined) files.push({ variable: `${prefix}_CLIENT_CA`, path: clientCa });
+    return new TlsIdentity(options, files);
   }
 
-  private constructor({ names, log, checkMs }: TlsIdentityOptions, files: readonly NamedFile[]) {
+  private constructor({ log, checkMs }: TlsIdentityOptions, files: readonly NamedFile[]) {
+    const [certName, keyName, clientCaName] = files.map(({ variable }) => variable);
     this.files = new WatchedFiles({
       files,
       maxBytes: MAX_FILE_BYTES,
       parse: (cert, key, clientCa?: string) => {
-        const { validToDate } = verifyTlsFiles(names.prefix, cert, key, clientCa);
+        const certificate = parsePem(
+          () => new X509Certificate(cert),
+          certName,
+          'an unencrypted certificate',
+        );
+        const privateKey = parsePem(
+          () => createPrivateKey(key),
+          keyName,
+          'an unencrypted private key',
+        );
+        if (!certificate.checkPrivateKey(privateKey))
+          throw new StartError(`${keyName} is not the key of the certificate of ${certName}`);
+        if (clientCa !== undefined) parseAuthorities(clientCa, clientCaName);
         const ca = clientCa === undefined ? {} : { ca: clientCa };
         const options = { cert, key, minVersion: 'TLSv1.2', ...ca } as const;
-        const expiresMs = validToDate.getTime();
+        const expiresMs = certificate.validToDate.getTime();
         return { options, context: createSecureContext(options), expiresMs };
       },
       content: 'the certificate and its key',
