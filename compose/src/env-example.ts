@@ -1,4 +1,4 @@
-import type { Variable, VariableSchema } from '@weir/ops';
+import { text, type Variable, type VariableSchema } from '@weir/ops';
 import {
   BUILD_ARGUMENTS,
   IMAGE_DEFAULTS,
@@ -36,17 +36,19 @@ export function renderEnvExample(version: string): string {
   const secrets = offered.filter(({ variable }) => isRequired(variable));
   const settings = offered.filter(({ variable }) => !isRequired(variable));
   const byUsers = Object.groupBy(settings, ({ users }) => users.join());
+  const description = 'Tag of Weir’s images.';
+  const WEIR_VERSION = text('a tag', { description, default: version });
   const sections = Object.entries(HEADINGS).map(([users, heading]) =>
     section(heading, byUsers[users] ?? []),
   );
   return [
     comment(INTRODUCTION),
     section('Secrets: letters and digits', [...secrets, ...entries(PASSWORDS)]),
-    section('Docker Compose', [...entries(COMPOSE_SETTINGS), versionEntry(version)]),
+    section('Docker Compose', entries({ ...COMPOSE_SETTINGS, WEIR_VERSION })),
     ...sections,
     section('Building the images', entries(BUILD_ARGUMENTS)),
   ]
-    .filter((text) => text !== '')
+    .filter((part) => part !== '')
     .join('\n');
 }
 
@@ -66,15 +68,6 @@ function offeredVariables(): readonly Entry[] {
       const variable = { ...described, default: IMAGE_DEFAULTS[name] ?? described.default };
       return { name, variable, users: having.map(([user]) => user) };
     });
-}
-
-function versionEntry(version: string): Entry {
-  const variable = {
-    description: 'Tag of Weir’s images.',
-    allowed: 'a tag',
-    default: version,
-  } as Variable<unknown>;
-  return { name: 'WEIR_VERSION', variable, users: [] };
 }
 
 function entries(schema: VariableSchema): Entry[] {
