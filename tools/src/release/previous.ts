@@ -6,13 +6,12 @@ import { cloneRelease } from '../services/clone.js';
 import { ROOT } from '../services/files.js';
 import { newestRelease, type Release } from './changelog.js';
 
-/** The release that an upgrade to the working tree begins with. */
+/** The release that an upgrade to the working tree begins with, or why there is none. */
 export type PreviousRelease =
   | (Release & {
       /** Whether migrations were added since. */
       readonly hasOlderSchema: boolean;
     })
-  /** Why there is no previous release. */
   | { readonly none: string };
 
 const MIGRATIONS = 'prisma/migrations';
