@@ -99,30 +99,27 @@ interface MigrationLog {
   readonly minMigration: string | null;
 }
 
-const UNDEFINED_TABLE = '42P01';
-
 /** Reads the log. Changes nothing. */
 export async function readLog(client: Client): Promise<MigrationLog> {
   const logged = await readIfThere<LoggedMigration>(
     client,
+    '_prisma_migrations',
     `SELECT migration_name AS name, checksum, finished_at AS "finishedAt" FROM _prisma_migrations
      WHERE rolled_back_at IS NULL ORDER BY migration_name COLLATE "C"`,
   );
   const [compatibility] = await readIfThere<{ minMigration: string }>(
     client,
+    'schema_compatibility',
     'SELECT min_migration AS "minMigration" FROM schema_compatibility',
   );
   return { logged, minMigration: compatibility?.minMigration ?? null };
 }
 
 /** @returns no rows when there is no such table */
-async function readIfThere<R extends object>(client: Client, query: string): Promise<R[]> {
-  try {
-    return (await client.query<R>(query)).rows;
-  } catch (error) {
-    if ((error as { code?: string }).code === UNDEFINED_TABLE) return [];
-    throw error;
-  }
+async function readIfThere<R extends object>(client: Client, table: string, query: string) {
+  const there = 'SELECT to_regclass($1) IS NOT NULL AS there';
+  const { rows } = await client.query<{ there: boolean }>(there, [table]);
+  return rows[0].there ? (await client.query<R>(query)).rows : [];
 }
 
 /** Records a migration as applied, in the transaction that applied it if there is one. */
