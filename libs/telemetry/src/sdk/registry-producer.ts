@@ -4,7 +4,9 @@ import { emptyResource } from '@opentelemetry/resources';
 import {
   AggregationTemporality,
   type CollectionResult,
+  type DataPoint,
   DataPointType,
+  type Histogram,
   type MetricData,
   type MetricProducer,
 } from '@opentelemetry/sdk-metrics';
@@ -30,8 +32,6 @@ interface Period {
   readonly endTime: HrTime;
 }
 
-type MetricBase = Pick<MetricData, 'descriptor' | 'aggregationTemporality'>;
-
 /** Gives the series of a Prometheus registry to OpenTelemetry, under the same names and labels. */
 export class RegistryProducer implements MetricProducer {
   /** Counters began with the process. */
@@ -50,18 +50,14 @@ export class RegistryProducer implements MetricProducer {
   }
 }
 
-function toMetricData(metric: RegistryMetric, period: Period): MetricData {
-  const { name, help, type, values } = metric;
-  const base: MetricBase = {
+function toMetricData({ name, help, type, values }: RegistryMetric, period: Period): MetricData {
+  const base = {
     descriptor: { name, description: help, unit: '', valueType: ValueType.DOUBLE },
     aggregationTemporality: AggregationTemporality.CUMULATIVE,
   };
   if (type === 'histogram') {
-    return {
-      ...base,
-      dataPointType: DataPointType.HISTOGRAM,
-      dataPoints: histograms(values, period),
-    };
+    const dataPoints = histograms(values, period);
+    return { ...base, dataPointType: DataPointType.HISTOGRAM, dataPoints };
   }
   const dataPoints = values.map(({ value, labels }) => {
     return { ...period, attributes: toAttributes(labels), value };
@@ -71,13 +67,8 @@ function toMetricData(metric: RegistryMetric, period: Period): MetricData {
     : { ...base, dataPointType: DataPointType.GAUGE, dataPoints };
 }
 
-type HistogramPoints = Extract<
-  MetricData,
-  { dataPointType: DataPointType.HISTOGRAM }
->['dataPoints'];
-
 /** One point for each combination of labels. */
-function histograms(values: readonly RegistryValue[], period: Period): HistogramPoints {
+function histograms(values: readonly RegistryValue[], period: Period): DataPoint<Histogram>[] {
   const series = Map.groupBy(values, ({ labels }) => JSON.stringify({ ...labels, le: undefined }));
   return [...series.values()].map((parts) => {
     const attributes = toAttributes({ ...parts[0]?.labels, le: undefined });
@@ -86,7 +77,7 @@ function histograms(values: readonly RegistryValue[], period: Period): Histogram
 }
 
 /** Prometheus counts all values up to each boundary, OpenTelemetry those between two boundaries. */
-function toHistogram(parts: readonly RegistryValue[]): HistogramPoints[number]['value'] {
+function toHistogram(parts: readonly RegistryValue[]): Histogram {
   const boundaries: number[] = [];
   const counts: number[] = [];
   let [sum, count, below] = [0, 0, 0];
