@@ -56,7 +56,10 @@ async function readMigration(folder: string, name: string): Promise<Migration> {
  * Lists applied and pending migrations: one line for each, sorted by name. Changes nothing and takes no lock.
  * @throws StartError as `migrate` does.
  */
-export async function readStatus(databaseUrl: string, folder?: string) {
+export async function readStatus(
+  databaseUrl: string,
+  folder?: string,
+): Promise<{ readonly lines: readonly string[]; readonly isUpToDate: boolean }> {
   const migrations = await readMigrations(folder);
   return withConnection(databaseUrl, async (client) => {
     const log = await readLog(client);
@@ -141,7 +144,10 @@ export async function logMigration(
  * @throws StartError when the database and the files contradict each other, or only newer releases can use the
  * database.
  */
-export function compare({ logged, minMigration }: MigrationLog, migrations: readonly Migration[]) {
+export function compare(
+  { logged, minMigration }: MigrationLog,
+  migrations: readonly Migration[],
+): { readonly pending: readonly Migration[]; readonly newer: readonly string[] } {
   const files = new Map(migrations.map((migration) => [migration.name, migration]));
   const newest = migrations.at(-1)?.name ?? '';
   for (const { name, checksum, finishedAt } of logged) {

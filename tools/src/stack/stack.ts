@@ -241,8 +241,8 @@ export class Stack {
       const logFile = join(logs, `${name}.log`);
       return runChild({ ...program, env: { ...environment, ...own }, logFile });
     });
-    await Promise.all(checks).catch((error: Error) => {
-      throw new StartError(error.message, { cause: error });
+    await Promise.all(checks).catch((error: unknown) => {
+      throw new StartError((error as Error).message, { cause: error });
     });
   }
 

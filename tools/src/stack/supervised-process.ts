@@ -74,7 +74,7 @@ export class SupervisedProcess {
   private starting: Promise<unknown> = Promise.resolve();
   private startedMs = 0;
   private isRestartEnabled = false;
-  private readonly restartsEnabled = Promise.withResolvers<void>();
+  private readonly restartsEnabled = Promise.withResolvers<null>();
 
   constructor(private readonly options: SupervisedProcessOptions) {
     this.name = options.name;
@@ -106,7 +106,7 @@ export class SupervisedProcess {
   /** From now on the process is restarted when it exits, or at once if it has exited already. */
   enableRestarts(): void {
     this.isRestartEnabled = true;
-    this.restartsEnabled.resolve();
+    this.restartsEnabled.resolve(null);
   }
 
   /** Stops the process, or the delay before its restart. */

@@ -35,7 +35,11 @@ export const BALANCER = '127.0.0.2';
  * The same queries at every run, for a configuration of this size. The warm-up has each name once, from a client
  * without a profile: after it all answers are cached.
  */
-export function makeLoad(size: Size, names: number, count: number) {
+export function makeLoad(
+  size: Size,
+  names: number,
+  count: number,
+): { readonly queries: Buffer; readonly warmUp: Buffer } {
   const random = new Random(4_711);
   const questions = Array.from({ length: count }, () => draw(size, names, random));
   const first = new Map(questions.map((one) => [`${one.letter}${one.n} ${one.depth}`, one]));
