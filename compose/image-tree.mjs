@@ -15,7 +15,7 @@ import { fileURLToPath } from 'node:url';
 
 const LOCK = 'package-lock.json';
 
-/** Of the tools, what a backup needs to start a PostgreSQL. */
+/** Of the tools, what a backup needs to start the PostgreSQL of a local stack. */
 const SERVICES = ['child', 'files', 'ports', 'postgres', 'until'];
 
 /**
@@ -27,7 +27,12 @@ const TARGETS = {
   'control-plane': {
     workspace: 'apps/cli',
     compiled: {
-      tools: ['backup', 'migrate', ...SERVICES.map((name) => `services/${name}.js`)],
+      tools: [
+        'backup',
+        'migrate',
+        'stack/database.js',
+        ...SERVICES.map((name) => `services/${name}.js`),
+      ],
     },
     data: ['apps/cli/weir', 'catalogue', 'prisma/migrations'],
   },

@@ -6,8 +6,15 @@ import pg, { type Client } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { migrate } from '../migrate/migrate.js';
 import { readMigrations } from '../migrate/migrations.js';
-import { columnsOf, withClient } from './database.js';
-import { BACKUP_TABLES, FORMAT, HEAD_TABLE, LIST_COLUMNS, LIST_TABLES } from './write-backup.js';
+import {
+  BACKUP_TABLES,
+  columnsOf,
+  FORMAT,
+  HEAD_TABLE,
+  LIST_COLUMNS,
+  LIST_TABLES,
+  withClient,
+} from './write-backup.js';
 
 interface RestoreOptions {
   readonly databaseUrl: string;
@@ -73,12 +80,14 @@ async function load(client: Client, file: string, signal: AbortSignal): Promise<
     'CREATE TEMPORARY TABLE restored (of_table text NOT NULL, fields jsonb NOT NULL)',
   );
   const copy = client.query(copyFrom('COPY restored FROM STDIN'));
-  await pipeline(createReadStream(file), createGunzip(), copy, { signal }).catch((error: Error) => {
-    // An error of zlib, or of the class "data exception" of PostgreSQL.
-    const isOfFile = /^Z_|^22/.test((error as NodeJS.ErrnoException).code ?? '');
-    if (!isOfFile) throw error;
-    throw new StartError(`it is damaged or no backup of Weir (${error.message})`, { cause: error });
-  });
+  await pipeline(createReadStream(file), createGunzip(), copy, { signal }).catch(
+    (error: unknown) => {
+      const { code = '', message } = error as NodeJS.ErrnoException;
+      // An error of zlib, or of the class "data exception" of PostgreSQL.
+      if (!/^Z_|^22/.test(code)) throw error;
+      throw new StartError(`it is damaged or no backup of Weir (${message})`, { cause: error });
+    },
+  );
   const header = 'SELECT fields FROM restored WHERE of_table = $1';
   const { rows } = await client.query<{ fields: Header }>(header, [FORMAT]);
   if (rows.length !== 1) throw new StartError('it is no backup of Weir');

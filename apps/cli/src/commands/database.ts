@@ -1,6 +1,6 @@
 import { repairDigest } from '@weir/control-plane/feed/digest-check';
 import { optional, parseVariables, StartError, url } from '@weir/ops';
-import { withDatabase as withServer } from '@weir/tools/backup/database';
+import { withDatabase as withServer } from '@weir/tools/stack/database';
 import { restoreBackup } from '@weir/tools/backup/restore-backup';
 import { writeBackup } from '@weir/tools/backup/write-backup';
 import { statSync } from 'node:fs';

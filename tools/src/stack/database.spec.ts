@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { withClient, withDatabase } from './database.js';
+import { withDatabase } from './database.js';
 
 describe('withDatabase', () => {
   let folder: string;
@@ -31,15 +31,4 @@ describe('withDatabase', () => {
   it('explains what to do if there is neither', async () => {
     await expect(find()).rejects.toThrow('set DATABASE_URL, or start the local stack (npm start)');
   });
-});
-
-it('withClient reports in one line that the database cannot be reached', async () => {
-  await expect(
-    withClient(
-      'postgresql://weir@127.0.0.1:1/weir',
-      new AbortController().signal,
-      () => 'failed',
-      () => Promise.resolve(),
-    ),
-  ).rejects.toThrow(/^failed: the database cannot be reached: .*ECONNREFUSED 127\.0\.0\.1:1 .*$/);
 });
