@@ -1,4 +1,5 @@
 import { readUint32 } from '@weir/dns-wire';
+import { isIPv4, isIPv6 } from 'node:net';
 
 /**
  * The client of a query: its source address and port. Mutable, so that one object serves all queries of a thread. The
@@ -7,32 +8,26 @@ import { readUint32 } from '@weir/dns-wire';
 export interface Client {
   /** An IPv4-mapped IPv6 address is family 4 (decisions §8); the caller maps it. */
   family: 4 | 6;
-  /**
-   * The address in big-endian 32-bit words, most significant first: one for IPv4 (`words[0]`), four for IPv6. Length
-   * 4.
-   */
+  /** Four big-endian 32-bit words of the address, most significant first. IPv4 uses the first one. */
   readonly words: Uint32Array;
   /** Source port, 0–65535. */
   port: number;
 }
 
-const DOT = 0x2e;
-const COLON = 0x3a;
 /** Third word of `::ffff:0:0/96`, the IPv4-mapped addresses (RFC 4291 §2.5.5.2). */
 const MAPPED = 0x0000_ffff;
 
 /** Port of a client of which only the address is known. It is outside of every port range. */
 export const UNKNOWN_PORT = -1;
 
-/** The address and port of a client, parsed from the text that a socket gives. Reused; allocates nothing. */
+/** The address and port of a client. Reused; only `set`, which reads a text, allocates. */
 export class ClientAddress implements Client {
   family: 4 | 6 = 4;
   readonly words = new Uint32Array(4);
   port = 0;
 
   /**
-   * Parses an address in the notations of `inet_ntop`. A zone (`%eth0`) is ignored. An IPv4-mapped address becomes IPv4
-   * (decisions §8).
+   * Reads the text that a socket gives, without its zone (`%eth0`). An IPv4-mapped address becomes IPv4 (decisions §8).
    * @returns false when the text is not an address; the object is then undefined
    */
   set(address: string, port: number): boolean {
@@ -81,101 +76,31 @@ export class ClientAddress implements Client {
   }
 }
 
-/**
- * Reads four decimal numbers without leading zeros. Allocates nothing.
- * @returns the address as an unsigned number, or −1.
- */
-export function readIpv4(text: string, from = 0, to = text.length): number {
-  let value = 0;
-  let part = -1;
-  let parts = 1;
-  for (let i = from; i < to; i++) {
-    const code = text.charCodeAt(i);
-    if (code === DOT) {
-      if (part < 0 || ++parts > 4) return -1;
-      value = value * 256 + part;
-      part = -1;
-    } else {
-      if (code < 0x30 || code > 0x39 || part === 0) return -1;
-      part = Math.max(part, 0) * 10 + code - 0x30;
-      if (part > 255) return -1;
-    }
-  }
-  return parts === 4 && part >= 0 ? value * 256 + part : -1;
+/** An address of four decimal numbers without leading zeros, as an unsigned number; −1: the text is none. */
+export function readIpv4(text: string): number {
+  return isIPv4(text) ? text.split('.').reduce((value, part) => value * 256 + Number(part), 0) : -1;
 }
 
 /**
- * Reads any form of RFC 4291 §2.2, up to its zone, into four zeroed words. Allocates nothing. Groups before `::` are
- * written from the left; groups after it are then shifted to the right end.
- * @returns false when the text is not an IPv6 address; the words are then undefined
+ * Reads any form of RFC 4291 §2.2, up to its zone, into four words.
+ * @returns false when the text is not an IPv6 address; the words are then as before
  */
 export function readIpv6(text: string, words: Uint32Array): boolean {
-  const zone = text.indexOf('%');
-  const end = zone < 0 ? text.length : zone;
-  let groups = 0;
-  let gapAt = -1;
-  let at = 0;
-  if (end >= 2 && text.charCodeAt(0) === COLON && text.charCodeAt(1) === COLON) {
-    gapAt = 0;
-    at = 2;
-  }
-  while (at < end) {
-    const stop = endOfGroup(text, at, end);
-    if (text.charCodeAt(stop) === DOT) {
-      const value = readIpv4(text, at, end);
-      if (value < 0 || groups > 6) return false;
-      putGroup(words, groups++, value >>> 16);
-      putGroup(words, groups++, value & 0xffff);
-      break;
-    }
-    const value = readGroup(text, at, stop);
-    if (value < 0 || groups > 7) return false;
-    putGroup(words, groups++, value);
-    at = stop + 1;
-    if (stop === end) break;
-    if (at === end) return false;
-    if (text.charCodeAt(at) === COLON) {
-      if (gapAt >= 0) return false;
-      gapAt = groups;
-      at++;
-    }
-  }
-  if (gapAt < 0) return groups === 8;
-  if (groups === 8) return false;
-  for (let moved = 1; moved <= groups - gapAt; moved++) moveGroup(words, groups - moved, 8 - moved);
+  const [address] = text.split('%', 1);
+  if (!isIPv6(address)) return false;
+  const [first, last = []] = address.split('::').map(groupsOf);
+  const gap = new Array<number>(8 - first.length - last.length).fill(0);
+  const groups = [...first, ...gap, ...last];
+  for (let i = 0; i < 4; i++) words[i] = groups[2 * i] * 0x1_0000 + groups[2 * i + 1];
   return true;
 }
 
-function endOfGroup(text: string, from: number, end: number): number {
-  let at = from;
-  while (at < end && text.charCodeAt(at) !== COLON && text.charCodeAt(at) !== DOT) at++;
-  return at;
-}
-
-function readGroup(text: string, from: number, to: number): number {
-  if (to === from || to - from > 4) return -1;
-  let value = 0;
-  for (let i = from; i < to; i++) {
-    const digit = hexDigit(text.charCodeAt(i));
-    if (digit < 0) return -1;
-    value = value * 16 + digit;
-  }
-  return value;
-}
-
-function hexDigit(code: number): number {
-  if (code >= 0x30 && code <= 0x39) return code - 0x30;
-  const letter = code | 0x20;
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x61 + 10 : -1;
-}
-
-function putGroup(words: Uint32Array, group: number, value: number): void {
-  words[group >> 1] |= value << ((group & 1) === 0 ? 16 : 0);
-}
-
-function moveGroup(words: Uint32Array, from: number, to: number): void {
-  const shift = (from & 1) === 0 ? 16 : 0;
-  const value = (words[from >> 1] >>> shift) & 0xffff;
-  words[from >> 1] &= ~(0xffff << shift);
-  putGroup(words, to, value);
+/** The 16-bit groups of a part of an IPv6 address. An IPv4 address at its end is two. */
+function groupsOf(part: string): number[] {
+  if (part === '') return [];
+  return part.split(':').flatMap((group) => {
+    if (!group.includes('.')) return Number.parseInt(group, 16);
+    const value = readIpv4(group);
+    return [value >>> 16, value & 0xffff];
+  });
 }
