@@ -35,23 +35,15 @@ function refuseForNow(response: ServerResponse, pool: DownloadPool, leastMs = 0)
   refuse(response, 503, 'Too many downloads at the moment, or it is being made');
 }
 
-/** A follower that disconnects is no error of the server. One that stays sees that the response is incomplete. */
-async function ignoreDisconnect(
-  log: FeedLogger,
-  what: string,
-  sending: Promise<void>,
-): Promise<void> {
-  try {
-    await sending;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
-    log.warn({}, `a follower disconnected while it read ${what}`);
-  }
-}
-
-/** Sends once the pool has given it a place. Without a free place it tells the follower to ask later. */
+/**
+ * Sends once the pool has given it a place. Without a free place it tells the follower to ask later. A follower that
+ * disconnects is no error of the server. One that stays sees that the response is incomplete.
+ * @param what for the log: what is sent
+ */
 async function sendWithPlace(
   pool: DownloadPool,
+  log: FeedLogger,
+  what: string,
   response: ServerResponse,
   send: () => Promise<void>,
 ): Promise<void> {
@@ -59,6 +51,10 @@ async function sendWithPlace(
   if (leave === null) return refuseForNow(response, pool);
   try {
     await send();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ERR_STREAM_PREMATURE_CLOSE' || !response.destroyed) throw error;
+    log.warn({}, `a follower disconnected while it read ${what}`);
   } finally {
     leave();
   }
@@ -84,36 +80,28 @@ export async function answerSnapshot(
   response: ServerResponse,
 ): Promise<void> {
   const { snapshots, downloads, log } = serving;
+  const what = 'a snapshot';
   if (atLeast === null || !/^\d{1,15}$/.test(atLeast)) {
     return refuse(response, 422, 'atLeast is a revision');
   }
-  await sendWithPlace(downloads.snapshots, response, async () => {
-    if (snapshots === undefined) return sendFromSource(serving, response);
+  const sendFromSource = (): Promise<void> => {
+    response.setHeader('Content-Type', ZSTD);
+    return pipeline(compressed(writeSnapshot(serving.source.snapshot())), response);
+  };
+  await sendWithPlace(downloads.snapshots, log, what, response, async () => {
+    if (snapshots === undefined) return sendFromSource();
     try {
       const snapshot = await inTime(snapshots.get(Number(atLeast)));
       if (snapshot === undefined) {
         return refuseForNow(response, downloads.snapshots, snapshots.remainingMs);
       }
       const sending = sendStored(snapshot, snapshot.etag, ZSTD, request, response);
-      await ignoreDisconnect(
-        log,
-        'a snapshot',
-        sending.finally(() => snapshot.release()),
-      );
+      await sending.finally(() => snapshot.release());
     } catch (error) {
       if (!(error instanceof KeptFileError) || response.headersSent) throw error;
-      await sendWithPlace(downloads.withoutDisk, response, () => sendFromSource(serving, response));
+      await sendWithPlace(downloads.withoutDisk, log, what, response, sendFromSource);
     }
   });
-}
-
-async function sendFromSource(
-  { source, log }: DownloadServing,
-  response: ServerResponse,
-): Promise<void> {
-  response.setHeader('Content-Type', ZSTD);
-  const sending = pipeline(compressed(writeSnapshot(source.snapshot())), response);
-  await ignoreDisconnect(log, 'a snapshot', sending);
 }
 
 /** The path of an image: its sha256, and that of the base of a delta. */
@@ -129,7 +117,8 @@ export async function answerImage(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  await sendWithPlace(serving.downloads.images, response, () =>
+  const what = base === undefined ? 'a catalogue image' : 'a delta';
+  await sendWithPlace(serving.downloads.images, serving.log, what, response, () =>
     base === undefined
       ? sendImage(serving, sha256, request, response)
       : sendDelta(serving, base, sha256, request, response),
@@ -137,7 +126,7 @@ export async function answerImage(
 }
 
 async function sendImage(
-  { source, downloads, log }: DownloadServing,
+  { source, downloads }: DownloadServing,
   sha256: string,
   request: IncomingMessage,
   response: ServerResponse,
@@ -145,12 +134,11 @@ async function sendImage(
   const image = await source.catalogueImage(sha256);
   if (image === null) return refuse(response, 404, 'No such catalogue image');
   const counted = downloads.sent.image.counted(image);
-  const sending = sendStored(counted, `"${sha256}"`, 'application/octet-stream', request, response);
-  await ignoreDisconnect(log, 'a catalogue image', sending);
+  await sendStored(counted, `"${sha256}"`, 'application/octet-stream', request, response);
 }
 
 async function sendDelta(
-  { deltas, downloads, log }: DownloadServing,
+  { deltas, downloads }: DownloadServing,
   base: string,
   sha256: string,
   request: IncomingMessage,
@@ -163,9 +151,5 @@ async function sendDelta(
   if (delta === null) return refuse(response, 404, 'No delta between these catalogue images');
   const counted = downloads.sent.delta.counted(delta);
   const sending = sendStored(counted, delta.etag, ZSTD, request, response);
-  await ignoreDisconnect(
-    log,
-    'a delta',
-    sending.finally(() => delta.release()),
-  );
+  await sending.finally(() => delta.release());
 }
