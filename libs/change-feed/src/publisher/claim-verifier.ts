@@ -1,15 +1,9 @@
-import type { Head } from '@weir/config-model';
+import type { Head, LogPoint } from '@weir/config-model';
 import type { FollowerState } from '../protocol/protocol.js';
 import { dropOldest, type FeedLogger } from '../runtime/runtime.js';
 
-/** A revision with the digest of the configuration that a follower has in force. */
-interface Claim {
-  readonly revision: number;
-  readonly digest: string;
-}
-
 /** The same configuration may come back at another revision, so a digest alone is no key. */
-function keyOf({ revision, digest }: Claim): string {
+function keyOf({ revision, digest }: LogPoint): string {
   return `${revision} ${digest}`;
 }
 
@@ -52,7 +46,7 @@ export class KnownPoints {
    */
   private readonly claims = new Map<
     string,
-    Claim & { readonly number: number; readonly isFirst: boolean }
+    LogPoint & { readonly number: number; readonly isFirst: boolean }
   >();
   private claimsMade = 0;
   /** Keys of revisions that the log has had and has lost. */
@@ -121,7 +115,7 @@ export class KnownPoints {
     return known === undefined || digest === known ? 'right' : 'wrong';
   }
 
-  private claim(key: string, claim: Claim, isFirst: boolean): void {
+  private claim(key: string, claim: LogPoint, isFirst: boolean): void {
     if (this.claims.has(key)) return;
     this.claims.set(key, { ...claim, number: ++this.claimsMade, isFirst });
   }
@@ -130,8 +124,8 @@ export class KnownPoints {
    * @param head revision of the log, by a read that began after the first `count` claims.
    * @returns those that the log has lost. They are no longer claims, nor are those that it has passed.
    */
-  private judgeClaims(head: number, count: number): Claim[] {
-    const lost: Claim[] = [];
+  private judgeClaims(head: number, count: number): LogPoint[] {
+    const lost: LogPoint[] = [];
     for (const [key, claim] of this.claims) {
       const isPassed = claim.revision <= head;
       if (!isPassed && claim.number <= count) lost.push(claim);
@@ -160,12 +154,12 @@ export class KnownPoints {
     this.strictUntilMs = nowMs + STRICT_MS;
   }
 
-  private lose(claim: Claim): void {
+  private lose(claim: LogPoint): void {
     this.lost.add(keyOf(claim));
     dropOldest(this.lost, REMEMBERED);
   }
 
-  private remember({ revision, digest }: Claim): void {
+  private remember({ revision, digest }: LogPoint): void {
     this.digests.set(revision, digest);
     dropOldest(this.digests, REMEMBERED);
     // A change that was lost may have been made again.
