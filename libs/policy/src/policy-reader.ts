@@ -7,7 +7,7 @@ import type { Space } from './memory/space.js';
 import type { PolicySpaces } from './policy-spaces.js';
 import type { OrderLookup } from './rules/orders.js';
 import { RuleEvaluator, type StepVerdict } from './rule-evaluator.js';
-import { LOOK_AHEAD_MS, ScheduleLookup } from './schedules/schedule-lookup.js';
+import { LOOK_AHEAD_MS, ScheduleLookup } from './schedules/schedules.js';
 import { ZoneClock } from './schedules/zone-clock.js';
 import { MatchedBy, SubscriberLookup, SubscriberMatch } from './subscribers/subscriber-lookup.js';
 

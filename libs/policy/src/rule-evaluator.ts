@@ -6,7 +6,7 @@ import type { PolicySpaces } from './policy-spaces.js';
 import { ProfileLookup } from './profiles/profiles.js';
 import { DomainRuleLookup } from './rules/domain-rules.js';
 import { OrderLookup } from './rules/orders.js';
-import { TimedRuleLookup } from './rules/timed-rule-lookup.js';
+import { TimedRuleLookup } from './rules/timed-rules.js';
 import type { ZoneClock } from './schedules/zone-clock.js';
 
 /** A step of the evaluation, named by the reason that it gives when it decides. */

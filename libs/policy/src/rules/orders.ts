@@ -3,8 +3,7 @@ import { chunkOf, Space, wordOf } from '../memory/space.js';
 import { Arena } from '../memory/arena.js';
 import { WordMap } from '../memory/word-map.js';
 import type { PolicySpaces } from '../policy-spaces.js';
-import { TEXTS, TimedRuleLookup } from './timed-rule-lookup.js';
-import { TimedRules } from './timed-rules.js';
+import { TEXTS, TimedRuleLookup, TimedRules } from './timed-rules.js';
 
 const LENGTH_BITS = 16;
 const LENGTH_MASK = (1 << LENGTH_BITS) - 1;

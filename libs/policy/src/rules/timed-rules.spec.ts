@@ -5,8 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { Space } from '../memory/space.js';
 import { ZoneClock } from '../schedules/zone-clock.js';
 import { KEY } from '../testing/fixtures.js';
-import { OWNER } from './timed-rule-lookup.js';
-import { type TimedRule, TimedRules } from './timed-rules.js';
+import { OWNER, type TimedRule, TimedRules } from './timed-rules.js';
 
 const { allow, deny } = RuleVerdict;
 const clock = new ZoneClock('UTC');

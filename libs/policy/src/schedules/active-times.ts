@@ -1,7 +1,6 @@
 import type { Schedule } from '@weir/config-model';
 import { Space } from '../memory/space.js';
-import { ScheduleLookup } from './schedule-lookup.js';
-import { Schedules } from './schedules.js';
+import { ScheduleLookup, Schedules } from './schedules.js';
 import { ZoneClock } from './zone-clock.js';
 
 /** A stretch of time [from, until), in milliseconds since 1970, and whether the target of a schedule decides in it. */

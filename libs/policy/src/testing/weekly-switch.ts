@@ -1,7 +1,6 @@
 import type { Period } from '@weir/config-model';
 import { Space } from '../memory/space.js';
-import { ScheduleLookup } from '../schedules/schedule-lookup.js';
-import { Schedules } from '../schedules/schedules.js';
+import { ScheduleLookup, Schedules } from '../schedules/schedules.js';
 import type { ZoneClock } from '../schedules/zone-clock.js';
 
 const SLOT = 7;
