@@ -130,11 +130,7 @@ const hashers = new WeakMap<HashKey, SuffixHashes>();
  * @param normalised as `normaliseDomain` gives it.
  */
 export function hashDomain(normalised: string, key: HashKey): number {
-  let hashes = hashers.get(key);
-  if (hashes === undefined) {
-    hashes = new SuffixHashes(key);
-    hashers.set(key, hashes);
-  }
+  const hashes = hashers.getOrInsertComputed(key, () => new SuffixHashes(key));
   const last = hashes.compute(toWireName(normalised), 0) - 1;
   return cutHash(hashes.low[last], hashes.high[last]);
 }

@@ -46,9 +46,7 @@ export class ChunkMemory {
     const { byteLength } = chunk;
     if (this.spareBytes + byteLength > this.mostBytes) return;
     this.spareBytes += byteLength;
-    const list = this.spares.get(byteLength);
-    if (list === undefined) this.spares.set(byteLength, [chunk]);
-    else list.push(chunk);
+    this.spares.getOrInsert(byteLength, []).push(chunk);
   }
 
   /** From now on no more spare memory than this is kept: enough for one more policy like the one in force. */
