@@ -1,6 +1,5 @@
 import type { SuffixHashes } from '@weir/dns-name';
 
-/** What a category is for. */
 export const PURPOSES = ['security', 'legal', 'parental', 'productivity', 'other'] as const;
 export type Purpose = (typeof PURPOSES)[number];
 
@@ -15,7 +14,6 @@ export interface CategoryInfo {
   readonly secret?: boolean | undefined;
 }
 
-/** Where a category sends a name. */
 export interface CategoryRewrite {
   readonly categoryId: number;
   /** A wire name. */
@@ -32,7 +30,6 @@ export interface CatalogueIndex {
    * number of applications a, then c category ids and a application ids, each ascending. Offset 0 is no set.
    */
   readonly memberships: Int32Array;
-  /** The ids of the categories that are denied to everybody. */
   readonly mandatoryIds: readonly number[];
   /** What the same index can be opened from in another thread, when it was sent there; undefined: nothing. */
   readonly shareable?: unknown;
@@ -47,10 +44,7 @@ export interface CatalogueIndex {
    * throws.
    */
   candidateMask(names: SuffixHashes): number;
-  /**
-   * Where categories send exactly this name, ascending by category; empty for nearly all names. Allocates nothing,
-   * never throws.
-   */
+  /** Where categories send exactly this name, ascending by category; mostly empty. Allocates nothing, never throws. */
   rewritesOf(names: SuffixHashes): readonly CategoryRewrite[];
   /** Undefined: the catalogue does not have it. */
   category(id: number): CategoryInfo | undefined;

@@ -81,10 +81,7 @@ export function readIpv4(text: string): number {
   return isIPv4(text) ? text.split('.').reduce((value, part) => value * 256 + Number(part), 0) : -1;
 }
 
-/**
- * Reads any form of RFC 4291 §2.2, up to its zone, into four words.
- * @returns false when the text is not an IPv6 address; the words are then as before
- */
+/** Reads any form of RFC 4291 §2.2, up to its zone, into four words. False: it is none, and nothing is written. */
 export function readIpv6(text: string, words: Uint32Array): boolean {
   const [address] = text.split('%', 1);
   if (!isIPv6(address)) return false;

@@ -1,6 +1,5 @@
 import type { CategoryRewrite } from './catalogue-index.js';
 
-/** What the policy says of a query. */
 export const Verdict = {
   /** The client has no profile. Whether it is served at all is for the caller to decide (decisions §7). */
   unfiltered: 0,

@@ -18,10 +18,7 @@ import { TimedRules } from './rules/timed-rules.js';
 import { Schedules, type SlotRow } from './schedules/schedules.js';
 import { Subscribers } from './subscribers/subscribers.js';
 
-/**
- * The entities of one kind. `put` and `delete` return the row that was there before, to be removed from the digest;
- * null: there was none.
- */
+/** The entities of one kind. Both return the row that was there before, for the digest; null: there was none. */
 export interface EntityStore<K extends EntityKind> {
   put(entity: Entities[K]): Row | null;
   delete(key: EntityKeys[K]): Row | null;
@@ -48,10 +45,7 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
   private pageCount: number;
   private activeCatalogue: ActiveCatalogue | null;
 
-  /**
-   * @param spaces nothing has been created in them yet.
-   * @param from the stores whose spaces were forked. `from` of each structure means the same.
-   */
+  /** @param spaces nothing is in them, unless they were forked. @param from the stores of their origin. */
   constructor(spaces: PolicySpaces, from?: EntityStores) {
     const { profiles, profileLists, domainRules } = spaces;
     this.profiles = new Profiles(profiles, profileLists, from?.profiles);
@@ -68,7 +62,6 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
     this.activeCatalogue = from?.activeCatalogue ?? null;
   }
 
-  /** How many entities of each kind there are. */
   sizes(): Record<EntityKind, number> {
     return {
       blockPage: this.pageCount,

@@ -41,7 +41,6 @@ interface SchedulePeriod {
 /** A decision, and what it was made of. No part of it names a domain, as the policy knows only hashes. */
 export interface Explanation {
   readonly decision: Decision;
-  /** The record that identifies the subscriber. */
   readonly subscriber: SubscriberMatch;
   /** Null: no period of a schedule holds now. */
   readonly period: SchedulePeriod | null;
@@ -69,10 +68,7 @@ export class PolicyReader {
   private readonly evaluator: RuleEvaluator;
   private readonly clock: ZoneClock;
 
-  /**
-   * @param spaces of which the structures are created before the first query.
-   * @throws PolicyError when there is no such time zone.
-   */
+  /** @throws PolicyError when there is no such time zone. */
   constructor(spaces: PolicySpaces, { timeZone }: PolicyOptions) {
     try {
       this.clock = new ZoneClock(timeZone);
@@ -120,10 +116,7 @@ export class PolicyReader {
     this.subscribers.match(client, out);
   }
 
-  /**
-   * Whether ports distinguish the subscribers of a client's address: it has NAPT ranges, and not just one of all ports.
-   * Allocates nothing, never throws.
-   */
+  /** Whether the address has NAPT ranges, and not just one of all ports. Allocates nothing, never throws. */
   needsPort(client: Client): boolean {
     return this.subscribers.needsPort(client);
   }
@@ -145,7 +138,6 @@ export class PolicyReader {
     return this.evaluator.hasOrders;
   }
 
-  /** The texts of orders, by `Decision.orderNumber`. */
   get orders(): OrderLookup {
     return this.evaluator.orders;
   }

@@ -37,20 +37,17 @@ export function forkSpaces(spaces: PolicySpaces, fork: Fork): PolicySpaces {
   return mapSpaces((name) => spaces[name].forkFor(fork));
 }
 
-/** See `Space.giveAwayFor`. */
 export function giveAwaySpaces(spaces: PolicySpaces, others: PolicySpaces): void {
   spaces.head.memory.limit(bytesOf(others));
   for (const name of NAMES) spaces[name].giveAwayFor(others[name]);
 }
 
-/** Bytes of all chunks. */
 export function bytesOf(spaces: PolicySpaces): number {
   let sum = 0;
   for (const name of NAMES) for (const { byteLength } of spaces[name].chunks) sum += byteLength;
   return sum;
 }
 
-/** The chunks of each structure at an earlier time. */
 export type KnownChunks = Readonly<Partial<Record<SpaceName, readonly Int32Array[]>>>;
 
 export function knownChunks(spaces: PolicySpaces): KnownChunks {

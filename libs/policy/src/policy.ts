@@ -27,10 +27,7 @@ export class Policy extends PolicyReader {
   private readonly stores: EntityStores;
   private readonly sum: Digest;
 
-  /**
-   * @param from the policy of which the new one is a fork, for `fork` only.
-   * @throws PolicyError when there is no such time zone.
-   */
+  /** @param from for `fork` only: its origin. @throws PolicyError when there is no such time zone. */
   constructor(options: PolicyOptions & SpaceOptions, from?: Policy) {
     const spaces = from === undefined ? createSpaces(options) : forkSpaces(from.spaces, new Fork());
     super(spaces, options);
@@ -131,10 +128,7 @@ export class Policy extends PolicyReader {
     this.setRevision(change.revision);
   }
 
-  /**
-   * For loading a snapshot: puts one entity and leaves the revision as it is.
-   * @throws PolicyError when it is malformed.
-   */
+  /** Puts one entity of a snapshot, and leaves the revision as it is. @throws PolicyError when it is malformed. */
   put(operation: PutOperation): void {
     checkOperation(operation);
     this.applyChecked(operation);

@@ -81,7 +81,6 @@ export class RuleEvaluator {
     this.mandatoryIds = index?.mandatoryIds ?? NO_IDS;
   }
 
-  /** Whether anything is denied to everybody. */
   get hasOrders(): boolean {
     return this.mandatoryIds.length > 0 || !this.orderRules.isEmpty;
   }
@@ -115,15 +114,11 @@ export class RuleEvaluator {
     return true;
   }
 
-  /** The steps of a profile in order of precedence. */
   private stepsOf(slot: number): readonly RuleStep[] {
     return this.profiles.isAppawarePriority(slot) ? APPLICATION_RULES_FIRST : DOMAIN_RULES_FIRST;
   }
 
-  /**
-   * Sets the fields of `out` that `Policy.judge` sets.
-   * @param slot of the profile that is active; −1: none, or its rules do not matter.
-   */
+  /** Sets what `PolicyReader.judge` sets. @param slot of the active profile; −1: none, or its rules do not matter. */
   judge(slot: number, names: SuffixHashes, out: Decision): void {
     if (slot >= 0 || this.hasOrders) this.judgeSteps(slot, names, out);
     else setUndecided(slot, out);
@@ -189,11 +184,7 @@ export class RuleEvaluator {
     if (this.catalogueCandidates !== 0) this.sink = this.profiles.prefetchLists(slot);
   }
 
-  /**
-   * Evaluates one step: allow, deny, or 0 for no match. Sets the suffix and the order, application or category that
-   * matched.
-   * @param slot as for `decides`.
-   */
+  /** Evaluates one step; 0: no match. Sets what matched. @param slot as for `decides`. */
   private evaluate(
     step: RuleStep,
     slot: number,
@@ -239,7 +230,6 @@ export class RuleEvaluator {
     return 0;
   }
 
-  /** The grant for the longest suffix. */
   private matchGrants(slot: number, names: SuffixHashes, out: Decision): RuleVerdict | 0 {
     const { grants } = this;
     for (let i = names.count - 1; i >= 0; i--) {
@@ -262,7 +252,6 @@ export class RuleEvaluator {
     return rules.verdict(rule);
   }
 
-  /** The rule for the longest suffix. */
   private matchDomainRules(slot: number, names: SuffixHashes, out: Decision): RuleVerdict | 0 {
     for (let i = names.count - 1; i >= 0; i--) {
       if (!isCandidate(this.ruleCandidates, i)) continue;
@@ -275,10 +264,7 @@ export class RuleEvaluator {
     return 0;
   }
 
-  /**
-   * Finds the longest suffix that an application with a rule lists. Of several at that suffix the first decides, but an
-   * allowed one wins.
-   */
+  /** The rule for the longest suffix that an application with one lists. Of several there an allowed one wins. */
   private matchApplications(slot: number, names: SuffixHashes, out: Decision): RuleVerdict | 0 {
     const { catalogue, profiles } = this;
     if (catalogue === null) return 0;

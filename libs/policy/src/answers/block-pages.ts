@@ -1,9 +1,6 @@
 import { ClientAddress } from '../client-address.js';
 
-/**
- * Addresses that a blocked name is answered with, as consecutive rdata: 4 bytes each and 16 bytes each. Either may be
- * empty.
- */
+/** Addresses that a blocked name is answered with, as consecutive rdata: 4 or 16 bytes each. Either may be empty. */
 interface PageAddresses {
   readonly ipv4: Uint8Array;
   readonly ipv6: Uint8Array;

@@ -7,7 +7,6 @@ export function phoneUri(phone: string): string {
   return `tel:${phone.replace(/[^+\d]/g, '')}`;
 }
 
-/** URIs by which subscribers reach the provider. */
 export function contactUris(support: string | undefined, phone: string | undefined): string[] {
   return [
     ...(support === undefined ? [] : [supportUri(support)]),

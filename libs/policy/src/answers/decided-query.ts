@@ -6,16 +6,12 @@ import type { LocalName, Rewrite } from './local-records.js';
 import type { ServerRecords } from './server-information.js';
 import { SpecialMatch } from './special-names.js';
 
-/** A query that is decided about. */
 export interface AskedQuery {
   /** The message that `query` was parsed from. */
   readonly bytes: Uint8Array;
   readonly query: Query;
   readonly client: Client;
-  /**
-   * Keyed hash of the qname as two signed 32-bit words. Set by `QueryDecider`. 0 for the root and for a class that is
-   * refused.
-   */
+  /** Keyed hash of the qname, two signed words, by `QueryDecider`. 0 for the root and for a class that is refused. */
   nameHashLow: number;
   nameHashHigh: number;
 }
@@ -23,7 +19,6 @@ export interface AskedQuery {
 /** What an answer is made from. */
 export type AskedMessage = Pick<AskedQuery, 'bytes' | 'query'>;
 
-/** What to do with a query. */
 export const Action = {
   /** REFUSED: the client is not served here, or the question is not one that is answered here. */
   refuse: 0,
@@ -33,7 +28,6 @@ export const Action = {
    */
   notReady: 1,
   block: 2,
-  /** The minimal answer to ANY. */
   answerAny: 3,
   /** A special name, which is answered here: `DecidedQuery.special`. */
   answerSpecial: 4,
@@ -50,13 +44,10 @@ export type Action = (typeof Action)[keyof typeof Action];
 
 /** What was decided about a query. Whoever decides has one and reuses it, so that a query allocates nothing. */
 export class DecidedQuery {
-  /** What the policy says. */
   readonly decision = new Decision();
   /** Of the suffixes of the qname; after `Action.rewrite`, of the target. */
   readonly hashes: SuffixHashes;
-  /** After `Action.answerSpecial`: the special name. */
   readonly special = new SpecialMatch();
-  /** After `Action.answerServer`: the records. Otherwise null. */
   serverRecords: ServerRecords | null = null;
   /** After `Action.answerLocal`: the name with its records, or with the CNAME record of a category. */
   localName: LocalName | null = null;

@@ -25,10 +25,7 @@ export class LocalAnswers {
     return this.builder.response;
   }
 
-  /**
-   * The records that lead to the target, and the response to the question for the target.
-   * @returns null when that response is malformed, or does not fit
-   */
+  /** The records that lead to the target, and the response for it. Null: that is malformed, or does not fit. */
   rewritten({ bytes, query }: AskedMessage, rewrite: Rewrite, response: Response): Response | null {
     this.builder.start(bytes, query);
     this.addLinks(rewrite);

@@ -14,19 +14,16 @@ export interface LocalRecord {
 /** A file with more records is refused. It is read in less than half a second; no query is forwarded meanwhile. */
 export const MAX_RECORDS = 1000;
 
-/** An error that names the line of the file. */
 export function faultAt(line: number, problem: string): Error {
   return new Error(`line ${line}: ${problem}`);
 }
 
-/** The records of one name and type. */
 interface RecordSet {
   readonly type: number;
   readonly ttlSeconds: number;
   readonly rdatas: readonly Uint8Array[];
 }
 
-/** A CNAME record. */
 export interface Link {
   /** A wire name; null: the queried name. */
   readonly owner: Uint8Array | null;
@@ -43,7 +40,6 @@ export interface Rewrite {
   readonly target: Uint8Array;
 }
 
-/** A name with records of its own. */
 export interface LocalName {
   readonly sets: readonly RecordSet[];
   /** TTL of the answer that there are no records of a type. */
@@ -110,7 +106,6 @@ function hexOf(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex');
 }
 
-/** Whether the first label is `*`. */
 function isWildcard(owner: Uint8Array): boolean {
   return owner[0] === 1 && owner[1] === 0x2a;
 }
@@ -122,10 +117,7 @@ interface Node {
   wildcard: LocalName | null;
 }
 
-/**
- * The records of the file, by name. It is no zone: names without records are resolved as if there were no file.
- * Immutable.
- */
+/** The records of the file. It is no zone: other names are resolved as if there were no file. Immutable. */
 export class LocalRecords {
   static readonly none = new LocalRecords([], 0);
 

@@ -30,26 +30,18 @@ export interface OwnAnswersOptions {
   readonly ordersPageId: number;
   readonly blockErrors: BlockErrors;
   readonly blockTtlSeconds: number;
-  /** Rdata of the SVCB records of the designated resolvers. */
   readonly designatedResolvers: readonly Uint8Array[];
 }
 
-/**
- * Writes the answers that a resolver makes itself because of a decision. Each writer returns the length of the answer
- * in bytes. Allocates nothing.
- */
+/** Writes the answers that a resolver makes itself. Each writer returns the length in bytes. Allocates nothing. */
 export class OwnAnswers {
   constructor(private readonly options: OwnAnswersOptions) {}
 
-  /** For a client that is not served. */
   writeRefusal(out: Uint8Array, { bytes, query }: AskedMessage): number {
     return writeEmptyAnswer(out, bytes, query, Rcode.refused, PROHIBITED);
   }
 
-  /**
-   * The block page of the active profile, or no records.
-   * @param limit size in bytes of the largest answer that the client accepts
-   */
+  /** The block page, or no records. @param limit bytes of the largest answer that the client accepts */
   writeBlock(
     out: Uint8Array,
     { bytes, query }: AskedMessage,
@@ -78,7 +70,6 @@ export class OwnAnswers {
     return writeAddressAnswer(out, bytes, query, none, none, ttl, PRIVATE_ADDRESS);
   }
 
-  /** The minimal answer to ANY. */
   writeAny(out: Uint8Array, { bytes, query }: AskedMessage, decision: Decision): number {
     return writeAnyAnswer(out, bytes, query, Math.min(ANY_TTL_SECONDS, decision.ttlCapSeconds));
   }

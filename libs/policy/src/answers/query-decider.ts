@@ -8,9 +8,7 @@ import type { ServerInformation } from './server-information.js';
 import { Special, type SpecialNameTable } from './special-names.js';
 import type { TargetInspector } from './target-inspector.js';
 
-/**
- * A name that has only a CNAME record, to where a blocked category sends it (decisions §7). Reused; allocates nothing.
- */
+/** A name that has only a CNAME record, to where a category sends it (decisions §7). Reused; allocates nothing. */
 class PolicyRewrite {
   private readonly rdatas: Uint8Array[] = [new Uint8Array(0)];
   private readonly link: { owner: null; ttlSeconds: number; target: Uint8Array };
@@ -44,7 +42,6 @@ export interface QueryDeciderOptions {
   readonly nowMs: () => number;
   /** Names by which clients look for another resolver. They are answered here whatever the policy says. */
   readonly discoveryNames: SpecialNameTable;
-  /** Names that are answered here when the policy permits them. */
   readonly localNames: SpecialNameTable;
   /** Records of the operator. They come before the policy, but it judges where they lead to. */
   readonly localRecords: { readonly value: LocalRecords };
@@ -104,10 +101,7 @@ export class QueryDecider {
     return query.qtype === Type.any ? Action.answerAny : Action.resolve;
   }
 
-  /**
-   * What the policy in force says about client and qname (decisions §7).
-   * @returns how a client is turned away, or null for one that is served
-   */
+  /** What the policy says about client and qname (decisions §7). @returns how it is refused; null: it is served */
   private lookUp(asked: AskedQuery, out: DecidedQuery): Action | null {
     const { bytes, query, client } = asked;
     const { decision, hashes } = out;

@@ -10,10 +10,7 @@ import {
   writeZoneAnswer,
 } from '@weir/dns-wire';
 
-/**
- * The kind of answer for a special name. It also holds for all names below it, unless a more specific special name
- * exists.
- */
+/** The answer for a special name and for all names below it, unless a more specific special name exists. */
 export const Special = {
   none: 0,
   /** The loopback addresses (RFC 6761 §6.3). */
@@ -22,7 +19,6 @@ export const Special = {
   nonexistent: 2,
   /** An empty zone (RFC 6303 §3): the name itself has SOA and NS records, and nothing exists below it. */
   emptyZone: 3,
-  /** The name exists and has no records. */
   empty: 4,
   /** The loopback addresses while this resolver is ready, SERVFAIL while it is not. */
   ready: 5,
@@ -47,9 +43,7 @@ const REVERSE_ZONES = [
   ...range(64, 127).map((n) => `${n}.100`),
 ].map((net) => `${net}.in-addr.arpa`);
 
-/**
- * The unspecified and loopback addresses; unique local, link-local and documentation prefixes (RFC 6303 §4.3 … §4.6).
- */
+/** Unspecified, loopback, unique local, link-local and documentation addresses (RFC 6303 §4.3 … §4.6). */
 const REVERSE_ZONES_IPV6 = [
   '0.'.repeat(32).slice(0, -1),
   `1.${'0.'.repeat(31).slice(0, -1)}`,
@@ -90,9 +84,7 @@ export const DISCOVERY_ZONES: readonly SpecialZone[] = [
 /** Instead of the last of `DISCOVERY_ZONES`, when there are designated resolvers. */
 export const DESIGNATION_ZONES: readonly SpecialZone[] = [[DESIGNATION_NAME, Special.designated]];
 
-/**
- * Added to the table value of a name that has a special name below it. Without more, the name itself is not special.
- */
+/** Added to the value of a name above a special name. Without more, the name itself is not special. */
 const ABOVE = 8;
 
 /**
@@ -119,7 +111,6 @@ export class SpecialNameTable {
     }
   }
 
-  /** @param names the suffix hashes of the name */
   find(names: SuffixHashes): Special {
     let special: Special = Special.none;
     this.isAbove = false;

@@ -16,12 +16,10 @@ export class TargetHashes {
   static readonly unknown = -1;
 
   readonly words = new Int32Array(MAX_WORDS);
-  /** Number of words in use. */
   size = 0;
   /** Number of targets, or `unknown`. */
   count: number = TargetHashes.unknown;
 
-  /** Forgets what it holds. */
   clear(count: number): void {
     this.size = 0;
     this.count = count;
@@ -56,7 +54,6 @@ export class TargetHasher {
   }
 }
 
-/** What the inspection of a response says. */
 export const TargetVerdict = { pass: 0, block: 1, malformed: 2, tooMany: 3 } as const;
 export type TargetVerdict = (typeof TargetVerdict)[keyof typeof TargetVerdict];
 
@@ -66,9 +63,7 @@ interface TargetInspectorOptions {
   readonly isEnabled: boolean;
 }
 
-/**
- * Applies the policy to the names that a response leads to (decisions §7, §14), see `AnswerChain`. Allocates nothing.
- */
+/** Applies the policy to the names that a response leads to (decisions §7, §14). Allocates nothing. */
 export class TargetInspector {
   private readonly chain = new AnswerChain();
   /** What holds for the queried name. */
@@ -94,10 +89,7 @@ export class TargetInspector {
     return verdict;
   }
 
-  /**
-   * Like `inspect`, for the target of a rewrite, whose hashes are those of the query from now on.
-   * @returns whether it is blocked
-   */
+  /** Whether the target of a rewrite is blocked, as by `inspect`. The hashes of the query become its hashes. */
   blocks(query: DecidedQuery, target: Uint8Array): boolean {
     query.hashes.compute(target, 0);
     const policy = this.inspectingPolicy(query.decision);
@@ -107,7 +99,6 @@ export class TargetInspector {
     return false;
   }
 
-  /** Whether the policy has a say about targets. */
   hasSay({ decision }: DecidedQuery): boolean {
     return this.inspectingPolicy(decision) !== null;
   }
@@ -119,7 +110,6 @@ export class TargetInspector {
     return policy !== null && (this.isByProfile() || policy.hasOrders) ? policy : null;
   }
 
-  /** Whether the profile has a say about targets, too. */
   private isByProfile(): boolean {
     return this.options.isEnabled && this.own.verdict === Verdict.permit && !this.own.explicitAllow;
   }

@@ -22,9 +22,7 @@ export class Arena {
   /** Words of all chunks but those of a single large block. */
   private sharedWords: number;
 
-  /**
-   * @param space in which only this arena adds chunks from now on.
-   */
+  /** @param space in which only this arena adds chunks from now on. */
   constructor(
     private readonly maxBlockWords: number,
     private readonly space = new Space(),
@@ -42,7 +40,6 @@ export class Arena {
     return this.used.reduce((sum, words) => sum + words * 4, this.freeBlocks.bytes);
   }
 
-  /** The chunk of an address, to be written. */
   own(address: number): Int32Array {
     return this.space.own(chunkOf(address));
   }
@@ -94,7 +91,6 @@ export class Arena {
     }
   }
 
-  /** Adds a chunk for blocks up to `maxBlockWords`. */
   private addSharedChunk(): void {
     const wanted = Math.min(Math.max(this.sharedWords, FIRST_WORDS), this.space.chunkWords);
     const words = Math.max(wanted, 2 * this.maxBlockWords);
@@ -106,7 +102,6 @@ export class Arena {
     this.freeBlocks.add(first, address + words - first);
   }
 
-  /** @returns the address of its first word. */
   private addChunk(words: number): number {
     const number = this.space.nextNumber;
     if (number === MAX_CHUNKS) throw new RangeError('the memory of a policy is full');

@@ -17,14 +17,12 @@ interface TakenChunk {
   readonly isNew: boolean;
 }
 
-/** Where the chunks of policies come from, and where they go back to. */
 export class ChunkMemory {
   /** By length. Other threads may still refer to the buffers, but do not read them. */
   private readonly spares = new Map<number, Int32Array[]>();
   /** Memory that waits to be used again. */
   spareBytes = 0;
   private mostBytes = LEAST_BYTES;
-  /** The rest of the last slab. */
   private rest: Int32Array = NOTHING;
 
   /** @param prepareSlab is given each new slab before it is written, for example to ask for huge pages. */

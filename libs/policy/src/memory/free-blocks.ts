@@ -1,7 +1,6 @@
 import { chunkOf, Space, wordOf } from './space.js';
 import { SlotRecords } from './slot-records.js';
 
-/** The words of a record. */
 const RECORD_WORDS = 4;
 /** The address of the first word of the free block; 0: the record is not in use. */
 const ADDRESS = 0;
@@ -31,9 +30,6 @@ export class FreeBlocks {
   /** A bit for each entry of `first` that is not 0. */
   private readonly present: Int32Array;
 
-  /**
-   * @param space of the arena.
-   */
   constructor(
     private readonly space: Space,
     maxBlockWords: number,
@@ -47,12 +43,10 @@ export class FreeBlocks {
     this.present = from?.present.slice() ?? new Int32Array((this.first.length + 31) >>> 5);
   }
 
-  /** Memory held for the records and lists, in bytes. */
   get bytes(): number {
     return this.records.bytes + this.first.byteLength + this.present.byteLength;
   }
 
-  /** Whether there is a free block that is larger than the largest block. */
   get hasLarger(): boolean {
     return this.first[this.first.length - 1] !== 0;
   }

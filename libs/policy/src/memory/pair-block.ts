@@ -15,7 +15,6 @@ import type { Arena } from './arena.js';
 export const COUNT_MASK = 0xffff;
 export const DEPTH_SHIFT = 16;
 
-/** Words of an entry. */
 export const ENTRY = 2;
 /** A free bucket has the highest a, which ends a search, and b = 0, which no entry has. */
 const FREE_A = 0x7fff_ffff;
@@ -74,10 +73,7 @@ export function locate(
   return -1;
 }
 
-/**
- * 0: the table has no entry with that a; 1: it may have one. It has no branch, so several calls wait for memory at the
- * same time.
- */
+/** 0: the table has no entry with that a; 1: it may have one. Without a branch, so that several calls overlap. */
 export function mayContain(words: Int32Array, start: number, capacity: number, a: number): 0 | 1 {
   const missing = filterBits(a) & ~words[filterWord(start, capacity, a)];
   return (((missing | -missing) >>> 31) ^ 1) as 0 | 1;
@@ -109,10 +105,7 @@ function refilter(words: Int32Array, start: number, capacity: number, a: number)
   }
 }
 
-/**
- * Inserts an entry at the bucket that `seek` found.
- * @returns false: the last bucket would not stay free; nothing is done.
- */
+/** Inserts an entry at the bucket that `seek` found. @returns false: there is no room; nothing is done. */
 export function insert(
   words: Int32Array,
   start: number,
@@ -158,7 +151,6 @@ export function allocateBlock(arena: Arena, capacity: number): number {
   return block;
 }
 
-/** Makes the block an empty table. */
 export function clear(words: Int32Array, start: number, capacity: number): void {
   words[start] = 0;
   words.fill(0, start + 1, firstOf(start, capacity));

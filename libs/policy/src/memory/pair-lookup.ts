@@ -20,7 +20,6 @@ export function capacityOf(shape: number): number {
 /** A mask of candidates has a bit for each of the first 31 words, and one for all others. */
 const LAST_BIT = 31;
 
-/** A mask of that many lowest bits. */
 export function lowest(bits: number): number {
   return (1 << bits) - 1;
 }
@@ -73,7 +72,6 @@ export class PairLookup {
     return shape > 0 ? address : this.wordsAt(address)[wordOf(address) + (a & lowest(~shape))];
   }
 
-  /** The chunk of an address. */
   wordsAt(address: number): Int32Array {
     return this.chunks[chunkOf(address)];
   }

@@ -25,7 +25,6 @@ const GROWTH = 1.5;
 const MERGED_LOAD = 0.3;
 /** A directory has at most 4 million leaves. */
 const MAX_BITS = 22;
-/** The capacities of a table in one block. */
 const CAPACITIES = capacities(2, LEAF);
 
 /**
@@ -37,15 +36,12 @@ const CAPACITIES = capacities(2, LEAF);
  * is never 0. a should be random, as all its bits are used.
  */
 export class PairTables {
-  /** Reads the tables. */
   readonly lookup: PairLookup;
   private readonly arena: Arena;
   /** Room for one block that is being rebuilt. */
   private readonly scratch = new Int32Array(blockWords(LEAF));
 
-  /**
-   * @param keyOfB mask of the bits of b that belong to the key.
-   */
+  /** @param keyOfB mask of the bits of b that belong to the key. */
   constructor(
     private readonly keyOfB: number,
     space = new Space(),
@@ -183,10 +179,7 @@ export class PairTables {
     this.point(references, at, (a & lowest(depth)) | (1 << depth), depth + 1, next);
   }
 
-  /**
-   * Merges the leaf for a with its other half, while both are nearly empty. The last leaf becomes a table in one
-   * block.
-   */
+  /** Merges the leaf for a with its other half while both are nearly empty. The last becomes a table in one block. */
   private merge(references: Int32Array, at: number, a: number): void {
     for (;;) {
       const leaf = this.lookup.blockOf(references, at, a);
@@ -219,10 +212,7 @@ export class PairTables {
     references[at + 1] = ~(bits + 1);
   }
 
-  /**
-   * Moves the entries of `other` to `leaf`.
-   * @returns false: there are too many, or the depths differ; nothing is done.
-   */
+  /** Moves the entries of `other` to `leaf`. @returns false: too many, or the depths differ; nothing is done. */
   private unite(leaf: number, other: number): boolean {
     const [head, otherHead] = [this.headOf(leaf), this.headOf(other)];
     if (head >>> DEPTH_SHIFT !== otherHead >>> DEPTH_SHIFT) return false;

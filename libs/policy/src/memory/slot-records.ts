@@ -39,7 +39,6 @@ export class SlotRecords {
     return this.chunks[slot >>> this.chunkBits];
   }
 
-  /** The same, to be written. */
   own(slot: number): Int32Array {
     return this.space.own(slot >>> this.chunkBits);
   }

@@ -21,7 +21,6 @@ export function wordOf(address: number): number {
   return address & CHUNK_MASK;
 }
 
-/** The address of the first word of a chunk. */
 export function startOf(chunk: number): number {
   return chunk << CHUNK_BITS;
 }
@@ -47,7 +46,6 @@ export type ChunkChange = readonly [number: number, chunk: Int32Array | null];
 export interface SpaceOptions {
   /** Most words of a chunk of blocks: a test with small chunks needs few entries. */
   readonly chunkWords?: number | undefined;
-  /** Where chunks come from. */
   readonly memory?: ChunkMemory | undefined;
 }
 
@@ -75,7 +73,6 @@ export class Space {
     this.memory = memory;
   }
 
-  /** The number of the next chunk. */
   get nextNumber(): number {
     return this.freeNumbers.at(-1) ?? this.chunks.length;
   }

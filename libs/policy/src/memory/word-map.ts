@@ -7,7 +7,6 @@ export class WordMapLookup {
   private readonly tables: PairLookup;
   private readonly chunks: readonly Int32Array[];
 
-  /** @param space of the map. */
   constructor(space: Space) {
     this.tables = new PairLookup(space, 0);
     this.chunks = space.chunks;

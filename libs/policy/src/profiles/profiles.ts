@@ -11,7 +11,6 @@ import { SlotRecords } from '../memory/slot-records.js';
 import { chunkOf, Space, wordOf } from '../memory/space.js';
 import { WordMap } from '../memory/word-map.js';
 
-/** The words of a slot. */
 const SLOT_WORDS = 8;
 const ID = 0;
 /** −1: the default page of the deployment. */
@@ -21,10 +20,7 @@ const FLAGS = 2;
 const LISTS = 3;
 const CATEGORY_COUNT = 4;
 const APPLICATION_COUNT = 5;
-/**
- * The reference of its domain rules, two words. `DomainRules` writes them; here they share a cache line with the
- * rest.
- */
+/** Two words: the reference of its domain rules, by `DomainRules`, so that it is in the same cache line. */
 export const RULES = 6;
 
 /** The low bits of `FLAGS` are those of the row of a profile, in constants because queries read them. */
@@ -73,20 +69,15 @@ export class ProfileLookup {
     return (this.records.read(slot, FLAGS) & APPAWARE_PRIORITY) !== 0;
   }
 
-  /** How many categories are blocked. */
   categoryCount(slot: number): number {
     return this.records.read(slot, CATEGORY_COUNT);
   }
 
-  /** How many application rules there are. */
   applicationCount(slot: number): number {
     return this.records.read(slot, APPLICATION_COUNT);
   }
 
-  /**
-   * Reads the first word of the lists.
-   * @returns that word, to be kept, so that the compiler does not remove the read.
-   */
+  /** Reads the first word of the lists, and returns it, so that the compiler does not remove the read. */
   prefetchLists(slot: number): number {
     const address = this.records.read(slot, LISTS);
     return this.lists[chunkOf(address)][wordOf(address)];
@@ -152,7 +143,6 @@ export class Profiles {
   /** Id → slot. */
   private readonly directory: WordMap;
   private readonly directorySpace: Space;
-  /** Reads the profiles. */
   readonly lookup: ProfileLookup;
   private readonly records: SlotRecords;
   private readonly lists: Arena;
@@ -189,7 +179,6 @@ export class Profiles {
     return slot;
   }
 
-  /** @returns the row of the profile that was replaced; null: it is new. */
   set(profile: Profile): Row | null {
     const slot = this.slotOf(profile.id);
     const previous = this.lookup.exists(slot) ? this.remove(slot) : null;
@@ -212,7 +201,6 @@ export class Profiles {
     return previous;
   }
 
-  /** @returns the row of the profile that was deleted; null: there was none. */
   delete(id: number): Row | null {
     const slot = this.findSlot(id);
     return slot < 0 || !this.lookup.exists(slot) ? null : this.remove(slot);

@@ -15,7 +15,6 @@ export const VERDICT_SHIFT = 21;
 export class DomainRuleLookup {
   private readonly tables: PairLookup;
 
-  /** @param records of profiles, which have the references of the tables. */
   constructor(
     rules: Space,
     private readonly records: SlotRecords,
@@ -58,9 +57,7 @@ export class DomainRules {
   private readonly tables: PairTables;
   size: number;
 
-  /**
-   * @param records of profiles, in which the references of the tables are kept.
-   */
+  /** @param records of profiles, in which the references of the tables are kept. */
   constructor(
     private readonly records: SlotRecords,
     space: Space,
@@ -93,7 +90,6 @@ export class DomainRules {
   }
 }
 
-/** The high 21 bits of a hash. */
 export function highHalf(domainHash: number): number {
   return Math.floor(domainHash / TWO_TO_32);
 }

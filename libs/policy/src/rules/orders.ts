@@ -8,7 +8,6 @@ import { TEXTS, TimedRuleLookup, TimedRules } from './timed-rules.js';
 const LENGTH_BITS = 16;
 const LENGTH_MASK = (1 << LENGTH_BITS) - 1;
 
-/** The texts of an order. */
 export interface OrderTexts {
   readonly authority: string;
   readonly reference: string;
@@ -24,7 +23,6 @@ export class OrderLookup {
     this.texts = orderTexts.chunks;
   }
 
-  /** Allocates. */
   textsOf(order: number): OrderTexts {
     const address = this.rules.records.read(order, TEXTS);
     const words = this.texts[chunkOf(address)];
@@ -93,7 +91,6 @@ export class Orders {
     return this.rules.recordBytes + this.texts.bytes + this.numbers.bytes;
   }
 
-  /** @returns the row of the order that was replaced; null: it is new. */
   set(order: Order): Row | null {
     const previous = this.delete(order.id);
     const { id: owner, domainHash, until } = order;
@@ -103,7 +100,6 @@ export class Orders {
     return previous;
   }
 
-  /** @returns the row of the order that was deleted; null: there was none. */
   delete(id: number): Row | null {
     const rule = this.numbers.find(id);
     if (rule < 0) return null;
@@ -117,7 +113,6 @@ export class Orders {
     return row;
   }
 
-  /** @returns the address of its texts. */
   private store({ authority, reference }: Order): number {
     const [first, second] = [encoder.encode(authority), encoder.encode(reference)];
     // The first word of the texts: where each ends, in bytes.

@@ -9,7 +9,6 @@ import { mix } from '../memory/word-map.js';
 import type { ZoneClock } from '../schedules/zone-clock.js';
 import { HIGH_BITS, highHalf, VERDICT_SHIFT, verdictOf } from './domain-rules.js';
 
-/** The words of a rule. */
 const RULE_WORDS = 8;
 /** The numbers of the rules below it in the tree, plus 1; 0: there is none. */
 const LEFT = 0;
@@ -21,7 +20,6 @@ export const OWNER = 3;
 const HASH_LOW = 4;
 /** The high 21 bits of the hash, the verdict above them, and above that the high part of the end. */
 const HASH_HIGH = 5;
-/** The end in Unix seconds. */
 const UNTIL_LOW = 6;
 /** Of an order: the address of its texts. */
 export const TEXTS = 7;
@@ -38,7 +36,6 @@ const HASH_BITS = 21;
 /** Owners are not negative. */
 const LAST_LEVEL = HASH_BITS + 30;
 
-/** The memory of `TimedRules`. */
 interface TimedRuleSpaces {
   readonly tables: Space;
   readonly records: Space;
@@ -57,7 +54,6 @@ export class TimedRuleLookup {
     this.records = new SlotRecords(RULE_WORDS, records);
   }
 
-  /** Whether there is no rule at all. */
   get isEmpty(): boolean {
     // The shape of the reference of the one table: 0 when there is none (pair-lookup.ts).
     return this.chunks[0][1] === 0;
@@ -161,7 +157,6 @@ export interface TimedRule {
  * last: a search leaves out what has ended.
  */
 export class TimedRules {
-  /** Reads the rules. */
   readonly lookup: TimedRuleLookup;
   private readonly records: SlotRecords;
   private readonly heads: PairTables;
@@ -186,12 +181,10 @@ export class TimedRules {
     return this.recordCount - this.freeNumbers.length;
   }
 
-  /** Memory held by the table, in bytes. */
   get tableBytes(): number {
     return this.heads.bytes;
   }
 
-  /** Memory held by the rules, in bytes. */
   get recordBytes(): number {
     return this.records.bytes;
   }
@@ -283,10 +276,7 @@ export class TimedRules {
     return (left === 0 ? this.records.read(rule, RIGHT) : left) - 1;
   }
 
-  /**
-   * Puts a rule, or with −1 none, in the place of a rule.
-   * @param path the rules above that place
-   */
+  /** Puts a rule, or with −1 none, in the place of a rule. @param path the rules above that place */
   private link(path: readonly number[], rule: number, next: number): void {
     const { records } = this;
     const { owner, domainHash } = this.read(rule);

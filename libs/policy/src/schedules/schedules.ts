@@ -13,10 +13,8 @@ const WEEK_MS = WEEK_POINTS * HALF_HOUR_MS;
 /** From Monday 00:00 to 1970-01-01, which was a Thursday. */
 const EPOCH_IN_WEEK_MS = 3 * 86_400_000;
 
-/** The memory of `Schedules`. */
 type ScheduleSpaces = Pick<PolicySpaces, 'scheduleSlots' | 'schedules'>;
 
-/** The words of a schedule. */
 const SCHEDULE_WORDS = 16;
 /** Another number after each change of the record; not 0. */
 const STAMP = 0;
@@ -50,7 +48,6 @@ class States {
  */
 export class ScheduleLookup {
   // Set by `find`.
-  /** Whether now is inside a period. */
   isInside = false;
   /** The next switch; Infinity: there will be none. */
   untilMs = Number.POSITIVE_INFINITY;
@@ -154,7 +151,6 @@ function isPointInside(words: Int32Array, at: number, point: number): boolean {
   return (words[at + (point >>> 5)] & (1 << (point & 31))) !== 0;
 }
 
-/** Of a period: start and end. */
 const PERIOD_WORDS = 2;
 /** A list of more than 512 periods has its own chunk. */
 const MAX_LIST_WORDS = 1024;
@@ -193,7 +189,6 @@ export class Schedules {
     return this.numbers.bytes + this.records.bytes + this.periods.bytes;
   }
 
-  /** @returns the schedule that was replaced; null: it is new. */
   set(slot: number, { periods }: Schedule, targetSlot: number): SlotRow | null {
     const known = this.numbers.find(slot);
     const previous = known < 0 ? null : this.take(slot, known);
@@ -210,7 +205,6 @@ export class Schedules {
     return previous;
   }
 
-  /** @returns the schedule that was deleted; null: there was none. */
   delete(slot: number): SlotRow | null {
     const number = this.numbers.find(slot);
     if (number < 0) return null;

@@ -23,10 +23,7 @@ export class ZoneClock {
     this.load(0);
   }
 
-  /**
-   * Finds the window that holds an instant and fills in `offsetMs` and `untilMs`. Allocates only when it is a new
-   * window.
-   */
+  /** Finds the window of an instant, and sets `offsetMs` and `untilMs`. Allocates only when it is a new window. */
   seek(atMs: number): void {
     let window = 0;
     while (window < WINDOWS && !(this.from[window] <= atMs && atMs < this.until[window])) window++;

@@ -34,12 +34,10 @@ export interface PolicyMessage {
 /** What a reader starts with, to be sent to its thread. */
 export interface Invitation {
   readonly lock: SharedArrayBuffer;
-  /** The number of the reader. */
   readonly reader: number;
   readonly control: SharedArrayBuffer;
   /** Messages that were sent to others before. */
   readonly sent: number;
-  /** The policies that there are. */
   readonly policies: readonly PolicyMessage[];
 }
 
@@ -111,7 +109,6 @@ export class PolicyShare {
   private announced: SharedMemory | null = null;
   private policyCount = 0;
 
-  /** @param readers most readers at the same time. */
   constructor(private readonly readers: number) {
     this.lock = createReaderLock(readers);
     this.writeSide = new WriteSide(this.lock);
@@ -121,11 +118,7 @@ export class PolicyShare {
     return this.inForce?.policy ?? null;
   }
 
-  /**
-   * Adds a reader.
-   * @param reader a number from 0 that no other reader has.
-   * @returns what `SharedPolicy` in the other thread is made from.
-   */
+  /** Adds a reader, whose number from 0 no other has. @returns what its thread makes a `SharedPolicy` of. */
   connect(reader: number, send: Send): Invitation {
     if (reader >= this.readers || this.sends.has(reader)) {
       throw new RangeError(`there is no free reader ${reader}`);

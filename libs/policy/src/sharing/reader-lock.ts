@@ -20,10 +20,7 @@ const AWAY = 0;
 const READING = 1;
 const WAITING = 2;
 
-/**
- * How often a thread looks at a word before it sleeps. This takes about a microsecond: longer than most lookups in the
- * cache, and than a write to it.
- */
+/** Looks at a word before a thread sleeps: about a microsecond, longer than most lookups in the cache. */
 const SPINS = 500;
 /** A thread sleeps so long at most, then looks again. */
 const NAP_MS = 1;
@@ -103,10 +100,7 @@ export class WriteSide {
     this.readers = this.words.length / LINE_WORDS - 1;
   }
 
-  /**
-   * Runs `write` while nobody reads.
-   * @returns as `tryEnter`
-   */
+  /** Runs `write` while nobody reads. @returns as `tryEnter` */
   tryWrite(write: () => void, naps: number): boolean {
     if (!this.tryEnter(naps)) return false;
     try {

@@ -15,9 +15,7 @@ import { ReadSide } from './reader-lock.js';
 interface SharedPolicyOptions {
   /** The next message to this reader; undefined: there is none. `receiveMessageOnPort` does this. */
   readonly receive: () => PolicyMessage | undefined;
-  /** Opens a catalogue from its `shareable`. */
   readonly openCatalogue: (shareable: unknown) => CatalogueIndex;
-  /** See `ReadSide`. */
   readonly onWriterStuck?: () => void;
 }
 
@@ -53,10 +51,7 @@ export class SharedPolicy {
     for (const message of policies) this.adopt(message);
   }
 
-  /**
-   * Begins a batch. Allocates nothing, unless there is new memory.
-   * @returns the policy in force, to be used until `leave`; null: there is none.
-   */
+  /** Begins a batch. Allocates only for new memory. @returns the policy in force, to be used until `leave`, or null. */
   enter(): PolicyReader | null {
     // Before, so that the writer does not wait for it.
     this.receiveAll();
@@ -69,7 +64,6 @@ export class SharedPolicy {
     return this.inForce;
   }
 
-  /** Ends a batch. */
   leave(): void {
     this.readSide.leave();
   }

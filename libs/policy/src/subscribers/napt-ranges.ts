@@ -2,9 +2,7 @@ import { chunkOf, type Space, wordOf } from '../memory/space.js';
 import { Arena } from '../memory/arena.js';
 import { WordMap, WordMapLookup } from '../memory/word-map.js';
 
-/**
- * The words of a range: bounds (lower port in the high half, upper port in the low half), value, index of its parent.
- */
+/** Words of a range: bounds (lower port in the high half, upper port in the low half), value, index of its parent. */
 const RANGE = 3;
 const BOUNDS = 0;
 const VALUE = 1;
@@ -39,9 +37,7 @@ export class NaptLookup {
     return chunk[ranges - 1] !== 1 || chunk[ranges + BOUNDS] !== ALL_PORTS;
   }
 
-  /**
-   * The value of the narrowest range that has the port; −1: none. Addresses may be signed or not. Allocates nothing.
-   */
+  /** The value of the narrowest range with the port; −1: none. Addresses may be signed or not. Allocates nothing. */
   find(address: number, port: number): number {
     const block = this.directory.find(address | 0);
     if (block === -1) return -1;

@@ -9,7 +9,6 @@ export function nodePosition(length: number): number {
   return length === 0 ? 0 : (length - 1) & ~3;
 }
 
-/** Heap index of a prefix in the node at `position`. */
 export function heapIndex(words: ArrayLike<number>, position: number, length: number): number {
   const bits = length - position;
   return (1 << bits) | (nibbleAt(words[position >>> 5], position) >>> (4 - bits));
@@ -48,7 +47,6 @@ export function commonBits(
   return limit;
 }
 
-/** Number of bits set. */
 export function popCount(bits: number): number {
   let n = bits - ((bits >>> 1) & 0x5555_5555);
   n = (n & 0x3333_3333) + ((n >>> 2) & 0x3333_3333);

@@ -14,7 +14,6 @@ const ON_THE_WAY = Int32Array.from(
 );
 /** The chunk with the address of the root by the first `rootBits` bits; 0: there is none. */
 export const ROOTS = 0;
-/** Words of a cache line. */
 const LINE = 16;
 
 /** Searches a `PrefixTree`, in any thread. */
@@ -23,7 +22,6 @@ export class PrefixLookup {
   matchedLength = 0;
   private readonly chunks: readonly Int32Array[];
   protected sink = 0;
-  /** The offset of the results in a node. */
   private readonly resultsAt: number;
   private readonly leafWords: number;
 
@@ -83,7 +81,6 @@ export class PrefixLookup {
   }
 }
 
-/** The index of the root of an address. */
 export function rootOf(words: Uint32Array, rootBits: number): number {
   return rootBits === 0 ? 0 : words[0] >>> (32 - rootBits);
 }

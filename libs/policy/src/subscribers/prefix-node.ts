@@ -29,7 +29,6 @@ const CHILDREN_MASK = 0xffff;
 const RESULT_COUNT_SHIFT = 8;
 const CHILD_COUNT_SHIFT = 16;
 
-/** Words of the largest node. */
 export function maxNodeWords(keyWords: number): number {
   return KEY + keyWords + 31 + 16 * (keyWords + 2);
 }
@@ -45,7 +44,6 @@ export class NodeEditor {
   /** By nibble: masked address, length, value. Length 0: there is none. */
   private readonly leaves: Int32Array;
   private readonly leafWords: number;
-  /** Bitmaps of the node, as they are stored. */
   private resultBits = 0;
   private linkBits = 0;
 
@@ -58,7 +56,6 @@ export class NodeEditor {
     this.leaves = new Int32Array(16 * this.leafWords);
   }
 
-  /** Results, children and leaves. */
   get entryCount(): number {
     return popCount(this.resultBits) + popCount(this.linkBits);
   }
@@ -97,14 +94,12 @@ export class NodeEditor {
     return previous;
   }
 
-  /** Also in place of a leaf. */
   setChild(nibble: number, address: number): void {
     this.removeLeaf(nibble);
     this.children[nibble] = address;
     this.linkBits |= 1 << nibble;
   }
 
-  /** Also in place of a child. */
   setLeaf(nibble: number, words: ArrayLike<number>, length: number, value: number): void {
     this.children[nibble] = 0;
     this.linkBits = (this.linkBits & ~(1 << nibble)) | (1 << (LEAF_SHIFT + nibble));

@@ -16,7 +16,6 @@ export class PrefixTree {
   private readonly other: NodeEditor;
   size: number;
   private parentLink = 0;
-  /** The offset of the results in a node. */
   private readonly resultsAt: number;
 
   /**
@@ -42,12 +41,7 @@ export class PrefixTree {
     return this.arena.bytes + this.space.chunks[ROOTS].byteLength;
   }
 
-  /**
-   * Inserts a prefix, or replaces its value.
-   * @param words masked to `length` bits.
-   * @param value from 0.
-   * @returns the value it had; −1: it was not stored.
-   */
+  /** Inserts a prefix, masked to `length` bits, or replaces its value. @returns the value it had; −1: it is new. */
   set(words: Uint32Array, length: number, value: number): number {
     const { editor } = this;
     const link = this.descend(words, nodePosition(length));
@@ -60,11 +54,7 @@ export class PrefixTree {
     return previous;
   }
 
-  /**
-   * Removes a prefix.
-   * @param words masked to `length` bits.
-   * @returns the value it had; −1: it was not stored.
-   */
+  /** Removes a prefix, masked to `length` bits. @returns the value it had; −1: it was not stored. */
   delete(words: Uint32Array, length: number): number {
     const { editor } = this;
     const target = nodePosition(length);
@@ -80,10 +70,7 @@ export class PrefixTree {
     return previous;
   }
 
-  /**
-   * The link to the node to which a prefix belongs: the lowest one on its way, down to position `target`. The link to
-   * the node above is in `parentLink`.
-   */
+  /** The link to the lowest node on the way of a prefix, down to position `target`. `parentLink`: to the one above. */
   private descend(words: Uint32Array, target: number): number {
     let link = ~rootOf(words, this.rootBits);
     for (let node = this.follow(link); node !== 0;) {
@@ -151,10 +138,7 @@ export class PrefixTree {
     this.point(this.parentLink, this.other.replace(parent));
   }
 
-  /**
-   * Saves the node of the editor in place of `node`, which it was loaded from; 0: it is new. Only a root may be
-   * empty.
-   */
+  /** Saves the node of the editor in place of `node`; 0: it is new. Only a root may be empty. */
   private replace(link: number, node: number): void {
     const { editor } = this;
     if (editor.entryCount > 0) {

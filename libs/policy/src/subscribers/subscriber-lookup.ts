@@ -4,17 +4,13 @@ import { NaptLookup } from './napt-ranges.js';
 import { PrefixLookup } from './prefix-lookup.js';
 import { SHORT_BITS, ShortPrefixLookup } from './short-prefixes.js';
 
-/**
- * The kind of record that a client was found by. `outsideRanges`: none, but its address has NAPT ranges, which do not
- * have its port.
- */
+/** What a client was found by. `outsideRanges`: nothing, but its address has NAPT ranges, without its port. */
 export const MatchedBy = { nothing: 0, naptRange: 1, network: 2, outsideRanges: 3 } as const;
 export type MatchedBy = (typeof MatchedBy)[keyof typeof MatchedBy];
 
 /** The record that identifies the subscriber of a client. Reused; fields that do not belong to `by` are undefined. */
 export class SubscriberMatch {
   by: MatchedBy = MatchedBy.nothing;
-  /** The bounds of the NAPT range, both inclusive. */
   lowerPort = 0;
   upperPort = 0;
   /** The prefix length of the network, which is of the family of the client. */
@@ -44,9 +40,7 @@ export class SubscriberLookup {
     this.ipv6Long = new PrefixLookup(spaces.ipv6Long, 4);
   }
 
-  /**
-   * The slot by the narrowest NAPT range, else by the longest network (decisions §7); −1: neither. Allocates nothing.
-   */
+  /** The slot by the narrowest NAPT range, else by the longest network (decisions §7); −1: none. Allocates nothing. */
   find({ family, words, port }: Client): number {
     if (family === 6) {
       const slot = this.findNetwork(this.ipv6Long, this.ipv6Short, words);
