@@ -21,7 +21,6 @@ const RETRY_MS = 10_000;
 const MOST_ATTEMPTS = 5;
 const NOT_FOUND = 404;
 
-/** An image whose bytes have been verified. */
 export interface LoadedImage {
   readonly sha256: string;
   readonly bytes: Uint8Array;
@@ -95,10 +94,7 @@ export class CatalogueImages {
     return image;
   }
 
-  /**
-   * This image from the disk, or else the newest one there that is not damaged, to go on with until this one can be
-   * downloaded. Null: the disk has none.
-   */
+  /** This image from the disk, or else the newest one there that is not damaged, to go on with. Null: there is none. */
   async restore(announced: ActiveCatalogue): Promise<LoadedImage | null> {
     const { kept } = this;
     if (kept === undefined) return null;
@@ -237,7 +233,6 @@ export class CatalogueImages {
   }
 }
 
-/** The bytes of the delta, up to a bound. */
 async function* limited(
   compressed: AsyncIterable<Uint8Array>,
   maxBytes: number,

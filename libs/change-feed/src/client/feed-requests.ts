@@ -9,15 +9,11 @@ const http = process.getBuiltinModule('node:http');
 
 /** Statuses for `try again later`, from the feed API or a proxy (RFC 9110 §15, RFC 6585 §4, RFC 8470 §5.2). */
 const TRANSIENT_STATUSES = new Set([408, 425, 429, 502, 503, 504]);
-/** Longest pause that an answer can ask for. */
 const MAX_RETRY_AFTER_S = 600;
 
 export class FeedError extends Error {
   override readonly name: string = 'FeedError';
-  /**
-   * Whether the same request will fail again. False: the API is unreachable, busy or slow now, and may answer
-   * later.
-   */
+  /** Whether the same request will fail again. False: the API is unreachable, busy or slow, and may answer later. */
   readonly isRefusal: boolean = false;
   /** The least pause before the same request, as the API asks for; 0: it says nothing. */
   readonly retryAfterMs: number = 0;
@@ -94,7 +90,6 @@ export class FeedRequests {
     this.closing.abort(new FeedError('the feed client was closed'));
   }
 
-  /** @throws FeedError */
   async open(request: FeedRequest): Promise<FeedResponse> {
     const { what, signal: callerSignal, offsetBytes = 0 } = request;
     const idleTimeout = new AbortController();
@@ -191,10 +186,7 @@ function problemOf(
   return new StatusError(status, what, headers['retry-after']);
 }
 
-/**
- * The bytes that were compressed with zstd.
- * @param damaged the error for bytes that were not. @throws it; FeedError when the chunks throw it.
- */
+/** Decompresses zstd. @throws what `damaged` returns; FeedError when the chunks throw it. */
 export async function* decompressed(
   chunks: AsyncIterable<Uint8Array>,
   damaged: (cause: unknown) => Error,

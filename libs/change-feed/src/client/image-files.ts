@@ -4,10 +4,7 @@ import { join } from 'node:path';
 import type { ListedFile } from '../files/file-calls.js';
 import type { FileThread } from '../files/file-thread.js';
 
-/**
- * What is written is flushed to the disk after this many bytes, so that no flush takes long: a slow disk can be told
- * from one that hangs.
- */
+/** Written bytes are flushed so often that no flush takes long: a slow disk can be told from one that hangs. */
 const FLUSH_BYTES = 8 * 1024 * 1024;
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -33,7 +30,6 @@ export async function* readChunks(thread: FileThread, path: string): AsyncGenera
   }
 }
 
-/** What an image is verified against. */
 export type ImageIdentity = Pick<ActiveCatalogue, 'sha256' | 'sizeBytes'>;
 
 export type Allocate = (bytes: number) => Uint8Array;
@@ -115,7 +111,6 @@ export function pathOf(folder: string, { sha256 }: ImageIdentity): string {
   return join(folder, `${FILE_PREFIX}${sha256}`);
 }
 
-/** The images in the folder, newest first. */
 export async function listImages({ folder, files }: ImageFolder): Promise<ImageIdentity[]> {
   const images = newestFirst(await files.call('list', folder));
   return images.map(({ name, sizeBytes }) => ({

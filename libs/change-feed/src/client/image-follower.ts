@@ -4,7 +4,6 @@ import { type FeedLogger, retryDelayMs } from '../runtime/runtime.js';
 import type { CatalogueImages, ImageCounters, LoadedImage } from './catalogue-images.js';
 import { FeedError } from './feed-requests.js';
 
-/** Longest pause before another attempt to fetch an image. */
 const LAST_PAUSE_MS = 60_000;
 
 export interface ImageFollowerOptions {
@@ -67,7 +66,6 @@ export class ImageFollower {
     if (this.missing !== null) await this.tried.promise;
   }
 
-  /** Gives up what is under way. */
   async stop(): Promise<void> {
     this.isStopped = true;
     this.attempt.abort(new Error('the process stops'));
@@ -107,7 +105,6 @@ export class ImageFollower {
     this.tried.resolve(undefined);
   }
 
-  /** Uses this image from the disk, or else an older one. */
   private async restore(image: ActiveCatalogue): Promise<void> {
     const { images, use, log } = this.options;
     try {

@@ -32,7 +32,6 @@ const MAX_WAITING_LENGTH = 8 * 1024 * 1024;
 export interface ConfigurationStoreOptions {
   readonly folder: string;
   readonly log: FeedLogger;
-  /** Reads and writes everything but the database. */
   readonly files?: FileThread;
   readonly database?: FileThread<DatabaseCalls>;
 }
@@ -250,7 +249,6 @@ export class ConfigurationStore {
     if (this.sinceRecording === changes) this.sinceRecording = null;
   }
 
-  /** Writes what waits, in one transaction after the other. */
   private async write(): Promise<void> {
     while (this.waiting.length > 0) {
       const changes = this.waiting.splice(0);

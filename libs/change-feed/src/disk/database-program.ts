@@ -18,7 +18,6 @@ import { crc32 } from 'node:zlib';
 // The program of the thread that has the database of a follower. It runs as it is, also from the sources, so it imports
 // nothing but Node, and has no TypeScript that needs code of its own.
 
-/** What a database looks like. */
 export interface DatabaseForm {
   /** A database of another version is not read. */
   readonly version: number;
@@ -36,7 +35,6 @@ export interface StoredRows {
 type Values = ArrayLike<number | null>;
 
 interface Table {
-  /** How many values at the beginning of a row are its key. */
   readonly keyLength: number;
   readonly put: StatementSync;
   readonly remove: StatementSync;
@@ -266,14 +264,12 @@ function damaged(message: string): Error {
 const resultCodeOf = (error: unknown): number =>
   ((error as { errcode?: number }).errcode ?? 0) & 0xff;
 
-/** A database, and the write-ahead log beside it. */
 const filesOf = (path: string): string[] => [path, `${path}-wal`];
 
 let current: Database | null = null;
 /** Another process has the database open, so this one writes nothing. */
 let isInUse = false;
 let reading: Generator<StoredRows, null> | null = null;
-/** A new one that is being written. */
 let unfinished: { readonly path: string; readonly database: Database } | null = null;
 
 function discardUnfinished(): void {
@@ -327,7 +323,6 @@ const databaseCalls = {
     }
   },
 
-  /** Begins a new database in this file. */
   create(path: string, form: DatabaseForm): void {
     if (isInUse) throw new Error('another process uses the folder');
     discardUnfinished();

@@ -20,7 +20,6 @@ const CLOSE_MS = 1_000;
 /** What calls change in the number of open files. */
 const OPENED: Readonly<Record<string, number>> = { open: 1, create: 1, close: -1 };
 
-/** How a program answers a call. */
 type Reply =
   | { readonly result: unknown }
   | { readonly error: Error; readonly code: string | undefined };

@@ -7,7 +7,6 @@ export interface FollowerSpan {
   end(): void;
 }
 
-/** Goes on with the traces of the control plane. */
 export interface FollowerTracer {
   /** @param traceparent as it was received. @returns null when it is not valid or not sampled. */
   resume(
@@ -23,20 +22,15 @@ export interface FollowerTracer {
 /** Changes of which the spans are open. A follower that falls further behind has no span for the oldest. */
 const MAX_SPANS = 1_000;
 
-/**
- * A span for each traced change that a follower receives: from its message until its acknowledgement, with a note when
- * it is in force.
- */
+/** A span for each traced change, from its message until its acknowledgement, with a note when it is in force. */
 export class ChangeSpans {
   /** By revision, in the order in which they were received. */
   private readonly open = new Map<number, FollowerSpan>();
   /** The last revision that was noted to be in force. */
   private noted = -1;
 
-  /** @param tracer undefined: nothing is traced. */
   constructor(private readonly tracer: FollowerTracer | undefined) {}
 
-  /** @param inForce the revision in force; null: none. */
   receive({ revision, traceparent }: Traced & LogPoint, inForce: number | null): void {
     if (this.tracer === undefined || traceparent === undefined) return;
     if (this.open.has(revision) || (inForce !== null && revision <= inForce)) return;
@@ -55,7 +49,6 @@ export class ChangeSpans {
     this.noted = revision;
   }
 
-  /** They are acknowledged. */
   end(revision: number): void {
     for (const [received, span] of this.open) {
       if (received > revision) continue;

@@ -29,10 +29,8 @@ export class AcknowledgementPace {
   private isDue = false;
   private timer: NodeJS.Timeout | undefined;
 
-  /** @param publish publishes what is in force when it is called. */
   constructor(private readonly publish: () => void) {}
 
-  /** Call it when something new is in force. */
   request(): void {
     if (this.isDue) return;
     this.isDue = true;
@@ -65,16 +63,11 @@ export interface FollowerLinkOptions {
   /** What the control plane is told each second besides, for people. */
   readonly status?: (() => ResolverStatus | undefined) | undefined;
   readonly log: FeedLogger;
-  /**
-   * Called for each message. `messagesMissed`: the connection was renewed, no message came for a while, or one had
-   * another feed version.
-   */
+  /** `messagesMissed`: the connection is new, no message came for a while, or one had another feed version. */
   readonly onEvent: (event: ReceivedEvent) => void;
 }
 
-/**
- * A follower's connections to Redis: receives changes and heads, publishes the revision in force, renews the lease.
- */
+/** Connections to Redis: receives changes and heads, publishes the revision in force, renews the lease. */
 export class FollowerLink {
   private readonly commands: Redis;
   private readonly subscriber: Redis;
@@ -116,7 +109,6 @@ export class FollowerLink {
     this.heartbeatTimer = setInterval(() => this.onHeartbeat(), HEARTBEAT_MS);
   }
 
-  /** Messages that were ignored, by reason. */
   get refusedMessages(): Readonly<Record<Refusal, number>> {
     return this.messages.refused;
   }
@@ -137,10 +129,7 @@ export class FollowerLink {
     this.subscriber.disconnect();
   }
 
-  /**
-   * Writes the lease: from now on writes wait for this follower. Says goodbye for the run before, which may have been
-   * killed. Resolves when Redis has it.
-   */
+  /** Writes the lease: from now on writes wait for this follower. Says goodbye for a run before that was killed. */
   async announce(inForce: Head): Promise<void> {
     // The other connection may have been quicker, and have led here.
     await this.connecting;

@@ -22,7 +22,6 @@ import {
   SnapshotLoader,
 } from './persisted-configuration.js';
 
-/** How often `isOvertaken` is asked. */
 const POLL_MS = 100;
 /** How long a follower waits for the message of a change before it asks the feed API. */
 const LEAST_AWAIT_MS = 50;
@@ -38,7 +37,6 @@ export interface FollowerOptions extends Omit<FollowerLinkOptions, 'onEvent'> {
   readonly target: FollowerTarget;
   /** Where the configuration is stored to start from; without it the follower starts from the feed API. */
   readonly disk?: ConfigurationStore;
-  /** Without it nothing is traced. */
   readonly tracer?: FollowerTracer | undefined;
   /** Called before it tells the control plane what is in force. */
   readonly onAcknowledge?: (() => void) | undefined;
@@ -126,7 +124,6 @@ export class Follower {
     return performance.now() - this.atHeadMs;
   }
 
-  /** Whether what is in force was the newest at least once. */
   get isCaughtUp(): boolean {
     return this.machine.isCaughtUp;
   }
@@ -146,7 +143,6 @@ export class Follower {
     return this.options.disk?.failures ?? 0;
   }
 
-  /** Messages on Redis that were ignored, by reason. */
   get refusedMessages(): Readonly<Record<Refusal, number>> {
     return this.link.refusedMessages;
   }
@@ -211,10 +207,6 @@ export class Follower {
     this.pausing = setTimeout(() => this.handle({ type: 'retried' }), pauseMs);
   }
 
-  /**
-   * The changes up to a newer head should come within milliseconds. If their message is lost, all followers miss them
-   * at once, so each waits for a random time.
-   */
   private awaitChanges(): void {
     clearTimeout(this.awaiting);
     const waitMs = LEAST_AWAIT_MS + Math.random() * AWAIT_JITTER_MS;
@@ -294,12 +286,7 @@ function failureKind(error: unknown): FailureKind {
   return error instanceof DigestError ? 'wrongDigest' : 'other';
 }
 
-/**
- * As `feed.changesAfter`, but gives up as soon as the next change has arrived from Redis: a change must not wait for a
- * slow feed API.
- * @param isOvertaken whether the next change has arrived meanwhile.
- * @returns `overtaken` if the request was given up.
- */
+/** As `feed.changesAfter`, but gives up when the next change has come from Redis, however slow the feed API is. */
 async function fetchChanges(
   feed: FeedClient,
   revision: number,

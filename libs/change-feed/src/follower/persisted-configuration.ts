@@ -22,10 +22,7 @@ export class DigestError extends RowError {}
 export interface FollowerTarget {
   /** Builds the configuration of a snapshot without putting it in force. Throws what `parts` throws. */
   build(parts: AsyncIterable<SnapshotPart>): Promise<BuiltConfiguration>;
-  /**
-   * Applies the change to the configuration in force, in one step, and waits for nothing but its readers.
-   * @returns the digest afterwards: 16 hex digits.
-   */
+  /** Applies a change in one step, and waits only for its readers. @returns the digest afterwards: 16 hex digits. */
   apply(change: Change): Promise<string> | string;
   /** Resolves when what the configuration names and the log does not carry is there, or could not be fetched. */
   complete?(): Promise<void>;
@@ -48,10 +45,7 @@ export class PersistedConfiguration {
     private readonly retryMs = RETRY_MS,
   ) {}
 
-  /**
-   * Puts in force what is on disk, in one step. A damaged file is renamed.
-   * @returns null when there is nothing to start from.
-   */
+  /** Puts in force what is on disk, in one step. Null: there is nothing. A damaged file is renamed. */
   async restore(): Promise<Head | null> {
     try {
       const parts = await this.disk?.read();
@@ -93,10 +87,7 @@ export class PersistedConfiguration {
     await this.disk?.stored();
   }
 
-  /**
-   * Begins to write a new snapshot to disk when the disk has lost changes and answers again. The configuration in force
-   * is not touched.
-   */
+  /** Begins to write a new snapshot to disk when the disk has lost changes and answers again. */
   recordIfDue(snapshot: () => AsyncIterable<SnapshotPart>): void {
     const { disk } = this;
     if (!disk?.isRecordingDue || this.recording !== null || performance.now() < this.notBeforeMs)

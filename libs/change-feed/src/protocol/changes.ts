@@ -66,13 +66,11 @@ export async function readChangesPage(json: Buffer): Promise<ChangesPage> {
 /** Largest message. A larger change is published as its head and fetched from the feed API. */
 export const MAX_PUBLISHED_BYTES = 256 * 1024;
 
-/** Changes in a row that were committed together. */
 interface ChangeGroup {
   readonly lineage: string;
   readonly changes: readonly (EncodedChange & Traced)[];
 }
 
-/** What a message on the channel of changes says. */
 export type ChangeMessage =
   | { readonly type: 'changes'; readonly changes: readonly (Change & Head & Traced)[] }
   /** There is a change that is too large for a message. */
@@ -126,17 +124,13 @@ const FOLLOWERS_PER_MS = 20;
 /** Longest time between two acknowledgements of a follower while changes come. */
 const MAX_ACKNOWLEDGEMENT_INTERVAL_MS = 100;
 
-/** What each replica publishes once a second. */
 interface HeadMessage {
   readonly head: Head;
   /** Least time between two acknowledgements of a follower. */
   readonly acknowledgementIntervalMs: number;
 }
 
-/**
- * Least milliseconds between two acknowledgements of each follower. A lone change is acknowledged at once.
- * @param followers how many there are
- */
+/** Least milliseconds between two acknowledgements of each of so many followers. A lone change is not held up. */
 export function acknowledgementIntervalMs(followers: number): number {
   return Math.min(MAX_ACKNOWLEDGEMENT_INTERVAL_MS, Math.floor(followers / FOLLOWERS_PER_MS));
 }

@@ -9,7 +9,6 @@ import {
 } from '@weir/config-model';
 import type { FeedLogger } from '../runtime/runtime.js';
 
-/** An upstream of a resolver, and whether it answers. */
 export interface UpstreamStatus {
   /** As UPSTREAMS names it. */
   readonly address: string;
@@ -95,10 +94,9 @@ export class FeedVersionError extends RowError {
   }
 }
 
-/** Logs a feed version that is not the one of this process. */
 export type ReportVersion = (feedVersion: number | string, fields?: object) => void;
 
-/** Returns a function that logs each other version once. */
+/** Logs each other version than that of this process once. */
 export function versionReporter(log: FeedLogger, message: string): ReportVersion {
   const logged = new Set<number | string>();
   return (feedVersion, fields) => {
@@ -158,10 +156,7 @@ export type FollowerKind = (typeof FOLLOWER_KINDS)[number];
 
 export type Position = Pick<Head, 'lineage' | 'revision'>;
 
-/**
- * The trace that a change belongs to, beside the change: the log, digests and disks do not have it, and a follower that
- * does not know the field ignores it.
- */
+/** The trace of a change, beside it: not in the log, digests or disks. Who does not know the field ignores it. */
 export interface Traced {
   /** W3C Trace Context of the call that has made it. Absent: that call is not traced. */
   readonly traceparent?: string;
@@ -182,7 +177,6 @@ export interface FollowerState {
   readonly status?: ResolverStatus | undefined;
 }
 
-/** Longest id and longest name of a follower. */
 const MAX_NAME_LENGTH = 200;
 
 /** A traceparent has 55 characters. Whoever uses it checks what it says. */
@@ -211,10 +205,7 @@ export interface SnapshotTrailer {
   readonly digest: string;
 }
 
-/**
- * Reads every version: these fields mean the same in all.
- * @throws RowError when the text is not a follower's state.
- */
+/** Reads every version: these fields mean the same in all. @throws RowError when it is no follower's state. */
 export function parseFollowerState(text: string): FollowerState {
   const value = parseJson(text);
   const said = (value ?? {}) as Partial<Record<keyof FollowerState, unknown>>;

@@ -29,7 +29,6 @@ function newSender(): string {
   return randomBytes(SENDER_BYTES).toString('base64url');
 }
 
-/** Why a message is ignored. */
 export type Refusal =
   /** Its signature is none of this deployment. */
   | 'forged'
@@ -47,7 +46,6 @@ const SIGNED = /^([\w-]{16})\.(\d{1,15})\./;
 /** Senders are forgotten once all that they have sent is stale. */
 const SWEEP_SENDERS = 4_096;
 
-/** A message of this deployment. */
 interface SignedMessage {
   readonly text: string;
   readonly sender: string;
@@ -110,7 +108,6 @@ const EXPLANATIONS: Readonly<Record<Refusal, string>> = {
  * repetition.
  */
 export class DeploymentMessages {
-  /** Messages that were ignored. */
   readonly refused: Record<Refusal, number> = { forged: 0, replayed: 0, stale: 0 };
   readonly names: RedisNames;
   private sender = newSender();
@@ -119,10 +116,8 @@ export class DeploymentMessages {
   private readonly lastMs = new Map<string, number>();
   private sweepAt = SWEEP_SENDERS;
   private readonly loggedMs = new Map<Refusal, number>();
-  /** By token. */
   private readonly keys = new Map<string, KeyObject>();
 
-  /** @param nowMs milliseconds since 1970 */
   constructor(
     private readonly deployment: Deployment,
     private readonly log: FeedLogger,

@@ -16,10 +16,7 @@ const MAX_LINE_BYTES = 64 * 1024 * 1024;
 const FULL_LINE_CHARACTERS = 1024 * 1024;
 const LINE_FEED = 0x0a;
 
-/**
- * The lines of a text, without their line feeds.
- * @throws RowError when a line is too long, or the last line has no line feed.
- */
+/** The lines, without line feeds. @throws RowError when a line is too long, or the last one has no line feed. */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   /** The beginning of a line that goes on in the next chunk. */
   let pieces: Uint8Array[] = [];

@@ -51,7 +51,6 @@ export class RecentTraces {
 export interface ChangePublisherOptions {
   readonly redisUrl: string;
   readonly deployment: Deployment;
-  /** Reads the head of the change log from the database. */
   readonly readHead: () => Promise<Head>;
   /** How long a resolver counts after its lease has ended without a goodbye (decisions §10); 0 unless given. */
   readonly missingResolverMs?: number;
@@ -59,10 +58,7 @@ export interface ChangePublisherOptions {
 }
 
 const PROBE_INTERVAL_MS = 250;
-/**
- * Longest delay of a probe. Together with a heartbeat it is shorter than a lease, so that a short delay ends no
- * lease.
- */
+/** Longest delay of a probe: with a heartbeat shorter than a lease, so that a short delay ends none. */
 const PROBE_LATE_MS = 1_500;
 /** Every live follower has published its state by then: it does so each heartbeat, and at once after it reconnects. */
 const ALL_FOLLOWERS_KNOWN_MS = 1.5 * HEARTBEAT_MS;
@@ -160,7 +156,6 @@ export class ChangePublisher {
     return this.registry.waitApplied(position, timeoutMs);
   }
 
-  /** The trace of a change that was published here lately. */
   traceOf(point: LogPoint): Traced {
     return this.traces.of(point);
   }
@@ -185,12 +180,10 @@ export class ChangePublisher {
     return this.registry.missingCount;
   }
 
-  /** Messages of followers that were ignored, by reason. */
   get refusedMessages(): Readonly<Record<Refusal, number>> {
     return this.messages.refused;
   }
 
-  /** Whether Redis is connected and has answered lately. */
   get connected(): boolean {
     if (this.commands.status !== 'ready' || this.subscriber.status !== 'ready') return false;
     return performance.now() - this.lastAnswerMs < ANSWER_OVERDUE_MS;

@@ -12,13 +12,9 @@ const REMEMBERED = 10_000;
 /** After the log was set back, followers may acknowledge lost revisions until they have loaded a snapshot. */
 const STRICT_MS = 60_000;
 
-/**
- * `right`: it may be true, as far as can be known. `wrong`: it is not of this log. `unknown`: the head of the log has
- * to be read first.
- */
+/** `right`: it may be true. `wrong`: it is not of this log. `unknown`: the head of the log has to be read first. */
 export type Judgement = 'right' | 'wrong' | 'unknown';
 
-/** What was known when a read of the head began. */
 export interface BegunRead {
   readonly newest: number;
   readonly doubts: number;
@@ -49,7 +45,6 @@ export class KnownPoints {
     LogPoint & { readonly number: number; readonly isFirst: boolean }
   >();
   private claimsMade = 0;
-  /** Keys of revisions that the log has had and has lost. */
   private readonly lost = new Set<string>();
   private strictUntilMs: number;
   /** Counts what must be answered by a read of the head that begins later. */
@@ -99,10 +94,7 @@ export class KnownPoints {
     return isSetBack;
   }
 
-  /**
-   * @param inForce what a follower says. @param isFirst it says something for the first time: it may come from a disk
-   * with commits that were lost long ago
-   */
+  /** @param isFirst the follower is new: it may come from a disk with commits that were lost long ago */
   judge({ lineage, revision, digest }: Head, nowMs: number, isFirst = false): Judgement {
     if (lineage !== this.lineage) return 'right';
     const isAhead = revision > this.newest;
@@ -171,7 +163,6 @@ export class KnownPoints {
 export interface ClaimVerifierOptions {
   /** Reads the head of the change log from the database. */
   readonly readHead: () => Promise<Head>;
-  /** What was judged before may be wrong. */
   readonly onJudgeAgain: () => void;
   readonly log: FeedLogger;
 }
@@ -196,7 +187,6 @@ export class ClaimVerifier {
     if (this.isInDoubt) void this.resolveDoubts();
   }
 
-  /** @param isFirst as of `KnownPoints.judge` */
   judge({ inForce }: FollowerState, isFirst = false): Judgement {
     return inForce === null ? 'right' : this.points.judge(inForce, performance.now(), isFirst);
   }

@@ -11,14 +11,12 @@ interface LiveFollower {
   /** What it has in force, as far as writes wait for it. Null: none does, because it is no resolver. */
   readonly resolver: Position | null;
   readonly expiresAtMs: number;
-  /** When it last said something. */
   readonly seenMs: number;
   /** A newer follower with its name, while this one has said nothing since: then it counts as dead. */
   readonly successor: FollowerState | null;
 }
 
 interface MissingResolver extends KnownResolver {
-  /** Until when it counts. */
   readonly untilMs: number;
 }
 
@@ -32,7 +30,6 @@ export interface KnownResolver {
   readonly seenMs: number;
 }
 
-/** Called when two live followers claim one name. */
 export type OnSharedName = (name: string, ids: readonly [string, string]) => void;
 
 /**
@@ -112,7 +109,6 @@ export class FollowerRegistry {
     this.waits.endFinished();
   }
 
-  /** Judges again what the followers have said. */
   judge(judge: (state: FollowerState) => Judgement): void {
     for (const [id, follower] of this.followers) {
       const { state, claimed } = follower;
@@ -173,7 +169,6 @@ export class FollowerRegistry {
     return { applied: isKnown ? applied : 0, total: total + this.missing.size };
   }
 
-  /** Resolvers whose lease has ended without a goodbye. */
   get missingCount(): number {
     return this.missing.size;
   }
@@ -190,12 +185,10 @@ export class FollowerRegistry {
     return this.applied(position);
   }
 
-  /** Whether this follower is alive. */
   has(id: string): boolean {
     return this.followers.has(id);
   }
 
-  /** The live followers. */
   states(): readonly FollowerState[] {
     return Array.from(this.followers.values(), ({ state }) => state);
   }

@@ -49,7 +49,6 @@ export function dropOldest<K>(kept: Map<K, unknown> | Set<K>, most: number): voi
   for (const oldest of kept.keys().take(1)) kept.delete(oldest);
 }
 
-/** How long work may block the event loop at a time. */
 const MAX_BLOCKING_MS = 2;
 
 /** For long work: lets other callbacks of the process run, such as queries, after every two milliseconds of work. */

@@ -22,9 +22,7 @@ class SentDownloads {
   }
 }
 
-/** Until a download has been measured. */
 const FIRST_DOWNLOAD_MS = 5_000;
-/** Share of the newest measurement in the mean. */
 const NEWEST_SHARE = 0.1;
 const LONGEST_WAIT_MS = 300_000;
 
@@ -56,10 +54,7 @@ export class DownloadPool {
     };
   }
 
-  /**
-   * The seconds after which a request should come again that finds no place now.
-   * @param leastMs it is of no use before.
-   */
+  /** The seconds after which one that finds no place should come again. @param leastMs it is of no use before. */
   retryAfterSeconds(leastMs = 0): number {
     this.refused++;
     const nowMs = this.nowMs();

@@ -60,7 +60,6 @@ async function sendWithPlace(
   }
 }
 
-/** What downloads are made of. */
 interface DownloadServing {
   readonly source: {
     snapshot(): AsyncIterable<SnapshotPart>;
@@ -107,10 +106,7 @@ export async function answerSnapshot(
 /** The path of an image: its sha256, and that of the base of a delta. */
 export const IMAGE_PATH = /^\/catalogue\/([0-9a-f]{64})(?:\/delta\/([0-9a-f]{64}))?$/;
 
-/**
- * Answers `GET /catalogue/<sha256>` with the bytes of the image, `GET /catalogue/<sha256>/delta/<base>` with what makes
- * the image of its base.
- */
+/** Answers `GET /catalogue/<sha256>` (an image) and `GET /catalogue/<sha256>/delta/<base>`. */
 export async function answerImage(
   serving: DownloadServing,
   [, sha256 = '', base]: RegExpExecArray,

@@ -33,10 +33,7 @@ export interface LogPage {
 
 /** Source of what the feed API serves; the control plane implements it on the database. */
 export interface FeedSource {
-  /**
-   * The head of the log, and the next changes after the revision in order, at most `limit`; read in one
-   * transaction.
-   */
+  /** The head of the log, and the next changes after the revision, at most `limit`; in one transaction. */
   changesAfter(revision: number, limit: number): Promise<LogPage>;
   /** The configuration at one revision: the head, then all rows, kinds in the order of `ENTITY_KINDS`. */
   snapshot(): AsyncIterable<SnapshotPart>;
@@ -44,7 +41,6 @@ export interface FeedSource {
   catalogueImage(sha256: string): Promise<StoredBytes | null>;
 }
 
-/** The certificate of a server; it attaches a renewed one. */
 export interface FeedServerTls {
   serverOptions(): ServerOptions;
   attach(server: HttpsServer): void;
@@ -63,9 +59,7 @@ export interface FeedServerOptions {
   readonly snapshots?: KeptSnapshots | undefined;
   /** Deltas between catalogue images. Without them, images are sent whole. */
   readonly deltas?: KeptDeltas | undefined;
-  /** How many downloads are sent at the same time. */
   readonly downloads?: FeedDownloads;
-  /** The trace of a change that this process has published lately. */
   readonly traceOf?: (point: LogPoint) => Traced;
   /** Longest time without progress on a connection while a request is answered. */
   readonly stallMs?: number;
@@ -210,10 +204,7 @@ interface Read<V> {
   next: Promise<V> | null;
 }
 
-/**
- * Many that ask for the same at once share a few reads. Each gets a read that began after it asked, so it never sees
- * less than it would see alone.
- */
+/** Many that ask for the same at once share a few reads. Each gets a read that began after it asked. */
 export class SharedReads<K, V> {
   private readonly current = new Map<K, Read<V>>();
 

@@ -2,7 +2,6 @@ import { mostDeltaBytes } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/runtime.js';
 import { compressed, type KeptFile, KeptFolder } from './kept-file.js';
 
-/** What makes one catalogue image of another, the base. */
 export interface ImageDelta {
   readonly baseBytes: number;
   readonly bytes: AsyncIterable<Uint8Array>;
@@ -18,7 +17,6 @@ export interface KeptDeltasOptions {
   readonly folder: string;
   readonly source: DeltaSource;
   readonly log: FeedLogger;
-  /** Whether an error of the source is an outage. */
   readonly isOutage: (error: unknown) => boolean;
   readonly nowMs?: () => number;
 }
@@ -59,10 +57,7 @@ export class KeptDeltas {
     return Math.max(1_000, this.lastMakingMs, ...soFarMs);
   }
 
-  /**
-   * The delta, if need be a new one. The caller releases it. Null: there is none, and the whole image is needed.
-   * @throws what the source throws in an outage.
-   */
+  /** The delta, if need be a new one; the caller releases it. Null: there is none. @throws the source, in an outage. */
   async get(baseSha256: string, sha256: string): Promise<KeptFile | null> {
     const key = `${baseSha256} ${sha256}`;
     for (;;) {

@@ -50,7 +50,6 @@ export async function sendStored(
 
 /** Bytes that are read, and verified, at a time. */
 const CHUNK_BYTES = 256 * 1024;
-/** Longest time that the disk may take for one call. */
 const PATIENCE_MS = 5_000;
 /** A thread that waits for the disk cannot be ended. This many may wait, and then the disk is left alone. */
 const MAX_HANGING = 3;
@@ -111,7 +110,6 @@ export class KeptFile implements StoredBytes {
     private readonly reading: number,
   ) {}
 
-  /** @param thread owned by the file. */
   static async create(thread: FileThread, folder: string): Promise<KeptFile> {
     await thread.call('makeFolder', folder);
     const path = join(folder, `weir-feed-${randomUUID()}`);
@@ -203,7 +201,6 @@ async function* inChunks(
   if (filled > 0) yield chunk.slice(0, filled);
 }
 
-/** The same, compressed with zstd. */
 export function compressed(source: AsyncIterable<string | Uint8Array>): AsyncIterable<Uint8Array> {
   const compress = createZstdCompress({ params: { [constants.ZSTD_c_checksumFlag]: 1 } });
   // An error of the source ends the reader of what is compressed.

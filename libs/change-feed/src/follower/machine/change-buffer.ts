@@ -82,7 +82,6 @@ export class ChangeBuffer {
   }
 }
 
-/** At least one. */
 function sizeOf({ operations }: Change): number {
   return operations.reduce((size, operation) => size + 1 + itemsOf(operation), 1);
 }

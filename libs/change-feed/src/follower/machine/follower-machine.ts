@@ -10,7 +10,6 @@ import {
   type LoadCause,
 } from './follower-state.js';
 
-/** Phases in which a step is under way. */
 const STEPS: readonly FollowerPhase[] = ['loading', 'applying', 'fetching', 'announcing'];
 
 /** The phases in which an event can come, if not in all. */
@@ -25,7 +24,6 @@ const EXPECTED: Partial<Record<FollowerEvent['type'], readonly FollowerPhase[]>>
   resumed: ['yielding', 'stopped'],
 };
 
-/** How many refusals of the feed API in a row lead to a snapshot. */
 const MAX_REFUSALS = 3;
 
 /**
@@ -53,17 +51,14 @@ export class FollowerMachine {
   private mustFetch = false;
   /** The changes up to the newer head have been awaited for long enough. */
   private hasAwaited = false;
-  /** How often in a row the feed API refused to give the changes. */
   private refusals = 0;
   /** The pause after a failed step is not over. Only changes that come from Redis are put in force meanwhile. */
   private isPausing = false;
-  /** Changes that were received and are not in force. */
   private readonly pending = new ChangeBuffer();
   /** The digest that the change under way must lead to. */
   private expectedDigest = '';
   /** The head that was known when the fetch under way began. */
   private headBefore: Head | null = null;
-  /** What the event under way leads to, in order. */
   private effects: FollowerEffect[] = [];
 
   /** Whether the change that follows the revision in force was received. */
@@ -154,7 +149,6 @@ export class FollowerMachine {
     return this.inForce?.lineage === lineage && revision <= this.inForce.revision;
   }
 
-  /** Begins a step if none is under way. */
   private wake(): void {
     const { phase } = this;
     const isAwaited = phase === 'awaiting' && (this.hasNextChange || this.mustFetch);

@@ -2,7 +2,6 @@ import type { Change, Head, LogPoint } from '@weir/config-model';
 import type { ChangesPage } from '../../protocol/changes.js';
 import type { Traced } from '../../protocol/protocol.js';
 
-/** Plain counters, read by the process's metrics. */
 export class FollowerCounters {
   changesApplied = 0;
   /** Changes received that were in force already. */
@@ -16,7 +15,6 @@ export class FollowerCounters {
   readonly loads = { disk: 0, start: 0, replaced: 0, pruned: 0, lineage: 0, digest: 0, failed: 0 };
 }
 
-/** Why a follower loads a whole snapshot. */
 export type LoadCause = keyof FollowerCounters['loads'];
 
 /** What a follower is doing now. One step is under way in `loading`, `applying`, `fetching` and `announcing`. */
@@ -24,9 +22,7 @@ export type FollowerPhase =
   /** Before the first message, or until Redis was tried once. What is in force was on disk. */
   | 'starting'
   | 'loading'
-  /** Applies the change that follows the revision in force. */
   | 'applying'
-  /** Fetches the changes after the revision in force. */
   | 'fetching'
   /** Writes its lease to Redis for the first time. */
   | 'announcing'
@@ -71,7 +67,6 @@ export type FollowerEvent =
   | { readonly type: 'overtaken' }
   | { readonly type: 'announced' }
   | { readonly type: 'failed'; readonly kind: FailureKind; readonly reason: string }
-  /** The pause of `yielding` is over. */
   | { readonly type: 'resumed' }
   /** The pause after a failed step is over. It may come in another phase: changes are applied meanwhile. */
   | { readonly type: 'retried' }
