@@ -24,10 +24,7 @@ const COUNTERS: Readonly<Record<string, { count: Count; help: string }>> = {
   },
 };
 
-/**
- * Registers the metrics of a follower, whose state is read at each scrape.
- * @param prefix of the metric names, such as `weir_resolver_`
- */
+/** Registers the metrics of a follower, read at each scrape. @param prefix such as `weir_resolver_` */
 export function registerFeedMetrics(
   registry: Registry,
   prefix: string,

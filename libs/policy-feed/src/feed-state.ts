@@ -18,10 +18,8 @@ const OF_FOLLOWER = [
 /** Where a follower is, in plain values that can be sent to another thread. */
 export type FeedState = Pick<Follower, (typeof OF_FOLLOWER)[number]> & {
   readonly missingImage: MissingImage | null;
-  /** Attempts to fetch an image that failed. */
   readonly imageFailures: number;
   readonly imageCounters: ImageCounters;
-  /** Whether a policy with a catalogue decides. */
   readonly hasCatalogue: boolean;
   /** Checks at which a file was not usable, by the variable that names it. */
   readonly fileFaults: { readonly FEED_TOKENS_FILE: number; readonly FEED_CA: number };

@@ -21,7 +21,6 @@ import type { FeedConfiguration } from './variables.js';
 import { PolicyTarget } from './policy-target.js';
 
 interface FollowPolicyOptions {
-  /** The kind of follower that this process is. */
   readonly kind: FollowerKind;
   /** As of `Follower`. */
   readonly name?: string | undefined;
@@ -31,7 +30,6 @@ interface FollowPolicyOptions {
   readonly readers?: number;
   /** Is given large memory before it is written: that of policies and of catalogue images. */
   readonly prepareMemory?: (bytes: Uint8Array) => void;
-  /** Without it nothing is traced. */
   readonly tracer?: FollowerTracer | undefined;
   /** Called before the control plane is told what is in force. */
   readonly onAcknowledge?: () => void;
@@ -45,7 +43,6 @@ export type OwnStatus = Omit<ResolverStatus, 'catalogue'>;
 /** The policy in force in this process, and the follower that keeps it up to date. */
 export interface FollowedPolicy {
   readonly target: PolicyTarget;
-  /** The caller starts and stops it. */
   readonly follower: Follower;
   /** Why the process cannot decide queries or requests yet; null when it can. */
   readonly notReady: () => string | null;

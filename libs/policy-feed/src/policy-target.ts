@@ -23,11 +23,9 @@ export type CatalogueSource = Pick<
 >;
 
 interface PolicyTargetOptions {
-  /** IANA time zone of the schedules. */
   readonly timeZone: string;
   /** Most threads that read the policy beside this one; 0 unless given. */
   readonly readers?: number;
-  /** Where the chunks of policies come from. */
   readonly memory?: ChunkMemory | undefined;
 }
 
@@ -54,10 +52,8 @@ export class PolicyTarget implements FollowerTarget {
   private index: CatalogueIndex | null = null;
   private lastStep: Promise<unknown> = Promise.resolve();
 
-  /** Other threads read the policy through it. */
   readonly share: PolicyShare;
 
-  /** @param catalogues where images come from. */
   constructor(
     private readonly options: PolicyTargetOptions,
     readonly catalogues: CatalogueSource,
@@ -95,10 +91,7 @@ export class PolicyTarget implements FollowerTarget {
     };
   }
 
-  /**
-   * Applies the change between two queries, for all threads at once: a small one in place, a large one to a fork of
-   * the policy that then takes its place.
-   */
+  /** Applies a change between two queries, for all threads at once: a small one in place, a large one to a fork. */
   async apply(change: Change): Promise<string> {
     const policy = this.followed;
     if (policy === null) throw new Error('a change before the first snapshot');
