@@ -19,7 +19,6 @@ interface ReloadOperation {
 
 export type Operation = PutOperation | DeleteOperation | ReloadOperation;
 
-/** A point in the change log. */
 export interface LogPoint {
   /** Number of the change in the one gapless sequence, from 1 (decisions §6); 0: before the first. */
   readonly revision: number;
@@ -41,16 +40,12 @@ export interface Head extends LogPoint {
 /** A UUID as PostgreSQL prints it. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/**
- * An operation as JSON: `["put", kind, row]`, `["delete", kind, key row]` or `["reload"]`. The change log, the feed
- * and the disk use this form.
- */
+/** An operation as JSON, in the change log, the feed and on disk. The row of `delete` is a key row. */
 export type EncodedOperation =
   | readonly ['put', EntityKind, Row]
   | readonly ['delete', EntityKind, Row]
   | readonly ['reload'];
 
-/** A change as JSON. */
 export interface EncodedChange extends LogPoint {
   readonly operations: readonly EncodedOperation[];
 }
@@ -110,7 +105,6 @@ function decodeLogPoint(value: unknown): LogPoint {
   return { revision: revision as number, digest };
 }
 
-/** Whether `value` names a kind of entity. */
 export function isEntityKind(value: unknown): value is EntityKind {
   return ENTITY_KINDS.includes(value as EntityKind);
 }

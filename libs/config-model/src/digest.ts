@@ -13,7 +13,6 @@ const KIND_NUMBERS = Object.fromEntries(ENTITY_KINDS.map((kind, i) => [kind, i])
 >;
 /** Result of `hashRow`: a hash for each lane. */
 const HASHES = new Int32Array(LANE_SEEDS.length);
-/** Room for the values of one row. */
 let BUFFER = new Float64Array(64);
 
 /**
@@ -41,7 +40,6 @@ export class Digest {
     this.lanes[1] += HASHES[1];
   }
 
-  /** Adds the entities of all these rows. */
   addAll(kind: EntityKind, { values, ends }: FlatRows): void {
     let start = 0;
     for (let i = 0; i < ends.length; i++) {
@@ -52,7 +50,6 @@ export class Digest {
     }
   }
 
-  /** Removes an entity that was added before. */
   remove(kind: EntityKind, row: Row): void {
     hashRow(kind, row);
     this.lanes[0] -= HASHES[0];
@@ -74,7 +71,6 @@ function hashRow(kind: EntityKind, row: Row): void {
   hashValues(kind, BUFFER, 0, row.length);
 }
 
-/** The same of one of the rows in `FlatRows`. */
 function hashValues(kind: EntityKind, values: Float64Array, start: number, end: number): void {
   const first = scramble(KIND_NUMBERS[kind]);
   let hash0 = mix(LANE_SEEDS[0], first);

@@ -122,7 +122,6 @@ export interface Grant {
   readonly until: number;
 }
 
-/** Every kind of entity with its form. */
 export interface Entities {
   blockPage: BlockPage;
   profile: Profile;

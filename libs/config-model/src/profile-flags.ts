@@ -7,7 +7,6 @@ export const ProfileFlag = {
 
 export type ProfileFlags = Readonly<Record<keyof typeof ProfileFlag, boolean>>;
 
-/** All flags set. */
 export const ALL_PROFILE_FLAGS = Object.values(ProfileFlag).reduce((all, bit) => all | bit, 0);
 
 const FLAGS = Object.entries(ProfileFlag) as [keyof ProfileFlags, number][];

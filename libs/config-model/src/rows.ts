@@ -151,15 +151,11 @@ export const KEY_LENGTHS = Object.fromEntries(
   ENTITY_KINDS.map((kind) => [kind, KEY_FIELDS[kind].length + (kind === 'ipv6Network' ? 3 : 0)]),
 ) as Readonly<Record<EntityKind, number>>;
 
-/** The row of an entity. */
 export function toRow<K extends EntityKind>(kind: K, entity: Entities[K]): Row {
   return CODECS[kind].toRow(entity);
 }
 
-/**
- * The entity of a row.
- * @throws RowError when the row is too short or too long for its kind, or a value has the wrong type or range.
- */
+/** @throws RowError when the row is too short or too long for its kind, or a value has the wrong type or range. */
 export function fromRow<K extends EntityKind>(kind: K, row: unknown): Entities[K] {
   const { readKey, readRest } = CODECS[kind];
   return RowReader.readAll(kind, row, (r) => ({ ...readKey(r), ...readRest(r) }) as Entities[K]);
@@ -203,7 +199,6 @@ function sha256Words(sha256: string): number[] {
   return Array.from({ length: 8 }, (_, i) => Number.parseInt(sha256.slice(i * 8, i * 8 + 8), 16));
 }
 
-/** A list of code points. */
 function textValues(text: string): number[] {
   const codePoints = Array.from(text, (character) => character.codePointAt(0) ?? 0);
   return [codePoints.length, ...codePoints];
