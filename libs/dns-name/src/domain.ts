@@ -17,10 +17,7 @@ const IPV4_LITERAL = /^\d+\.\d+\.\d+\.\d+$/;
 const A_LABEL = /(?:^|\.)xn--/;
 /** Hyphens where a U-label may not have them (RFC 5891 §4.2.3.1). */
 const MISPLACED_HYPHEN = /^-|-$|^..--/u;
-/**
- * Appended to what is converted: the converter, which reads host names of URLs, would take a name whose last label is a
- * number for an IPv4 address.
- */
+/** Appended, as the converter takes a name whose last label is a number for an IPv4 address in a URL. */
 const LAST_LABEL = '.x';
 
 /** A text that is not a domain name. The message never repeats the text: domains are not logged (decisions §4). */

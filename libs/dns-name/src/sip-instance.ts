@@ -1,16 +1,11 @@
 import { SIP_WASM } from './sip-wasm.js';
 
-/**
- * A 128-bit SipHash key: four 32-bit words, least significant first (the key's 16 bytes read as little-endian words).
- */
+/** A SipHash key of 128 bits: four 32-bit words, least significant first (its 16 bytes as little-endian words). */
 export interface HashKey {
   readonly words: Int32Array;
 }
 
-/**
- * The key of 32 hex digits, which are its 16 bytes in order.
- * @throws RangeError when `hex` is anything else; the message does not repeat it.
- */
+/** The key of 32 hex digits: its 16 bytes in order. @throws RangeError for other texts, without repeating them. */
 export function parseHashKey(hex: string): HashKey {
   if (!/^[0-9a-fA-F]{32}$/.test(hex)) throw new RangeError('a hash key is 32 hex digits');
   return { words: new Int32Array(Uint8Array.fromHex(hex).buffer) };
@@ -19,10 +14,7 @@ export function parseHashKey(hex: string): HashKey {
 /** Words of SipHash's state: v0 … v3, each 64 bits as two 32-bit words, low word first. */
 export const SIP_STATE_WORDS = 8;
 
-/**
- * The state at the start of a hash under `key`.
- * Source: Aumasson, Bernstein, "SipHash: a fast short-input PRF" (2012), §2.1.
- */
+/** The state at the start of a hash (Aumasson, Bernstein, "SipHash: a fast short-input PRF", 2012, §2.1). */
 export function startOfSip({ words: [k0Low, k0High, k1Low, k1High] }: HashKey): Int32Array {
   return Int32Array.of(
     k0Low ^ 0x70736575,

@@ -74,7 +74,6 @@ export class SuffixHashes {
     return count;
   }
 
-  /** Number of words that `save` writes. */
   get savedWords(): number {
     return 1 + 2 * this.labels;
   }
@@ -151,10 +150,7 @@ export class SipHash {
     this.start = startOfSip(key);
   }
 
-  /**
-   * Hashes the first `length` bytes, 1 to 255.
-   * @throws RangeError for any other length.
-   */
+  /** Hashes the first `length` bytes, 1 to 255. @throws RangeError for any other length. */
   hash(bytes: Uint8Array, length: number): void {
     if (!(length >= 1 && length <= MAX_MESSAGE_BYTES)) {
       throw new RangeError(`a message must have 1 to ${MAX_MESSAGE_BYTES} bytes`);

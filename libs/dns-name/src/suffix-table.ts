@@ -10,7 +10,6 @@ export class SuffixTable<T> {
   private readonly values: (T | undefined)[];
   private readonly mask: number;
 
-  /** @param capacity maximum number of names */
   constructor(capacity: number) {
     const slots = 2 ** Math.ceil(Math.log2(Math.max(capacity, 1) * SPARSITY));
     this.mask = slots - 1;
