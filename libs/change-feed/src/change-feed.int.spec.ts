@@ -127,7 +127,7 @@ describe('the change feed over a real Redis', () => {
   it('starts from the snapshot of what was committed before', async () => {
     for (let id = 0; id < 25; id++) log.commit(id, 1);
     const { follower, target } = await follow();
-    expect([follower.revision, target.verdicts()]).toEqual([25, log.verdicts()]);
+    expect([follower.report.revision, target.verdicts()]).toEqual([25, log.verdicts()]);
   });
 
   it('has a change in force on every resolver when the wait ends', async () => {
@@ -145,8 +145,11 @@ describe('the change feed over a real Redis', () => {
     for (const change of changes) await publisher.publish([change]);
     await write(log.commit(3, 1));
     expect(target.verdicts()).toEqual(log.verdicts());
-    expect(follower.counters).toMatchObject({ changesApplied: 4, loads: { start: 1, digest: 0 } });
-    expect(follower.counters.duplicates).toBeGreaterThanOrEqual(3);
+    expect(follower.report.counters).toMatchObject({
+      changesApplied: 4,
+      loads: { start: 1, digest: 0 },
+    });
+    expect(follower.report.counters.duplicates).toBeGreaterThanOrEqual(3);
   });
 
   it('fetches changes when another version is published, and logs it once', async () => {
@@ -172,7 +175,7 @@ describe('the change feed over a real Redis', () => {
     expect(logged).toEqual([
       'the control plane publishes another version of the feed; changes are fetched from the feed API instead',
     ]);
-    expect(follower.counters).toMatchObject({
+    expect(follower.report.counters).toMatchObject({
       digestMismatches: 0,
       loads: { start: 1, digest: 0 },
     });
@@ -192,7 +195,7 @@ describe('the change feed over a real Redis', () => {
     expect(target.verdicts()).toEqual({ 1: 1 });
     speaksOtherVersion = false;
     await caughtUp(target);
-    expect(follower.counters.loads).toMatchObject({ start: 1, failed: 0, digest: 0 });
+    expect(follower.report.counters.loads).toMatchObject({ start: 1, failed: 0, digest: 0 });
   });
 
   it('writes wait for a follower of another version, which is logged once', async () => {
@@ -228,7 +231,7 @@ describe('the change feed over a real Redis', () => {
     log.commit(2, 1);
     await write(log.commit(3, 1));
     expect(target.verdicts()).toEqual(log.verdicts());
-    expect(follower.counters.gaps).toBeGreaterThan(0);
+    expect(follower.report.counters.gaps).toBeGreaterThan(0);
   });
 
   it('applies changes that were committed together, each with its own revision', async () => {
@@ -242,7 +245,7 @@ describe('the change feed over a real Redis', () => {
     });
     for (const { follower, target } of [one, two]) {
       expect(target.verdicts()).toEqual(log.verdicts());
-      expect(follower.counters).toMatchObject({ changesApplied: 3, gaps: 0 });
+      expect(follower.report.counters).toMatchObject({ changesApplied: 3, gaps: 0 });
     }
   });
 
@@ -271,7 +274,11 @@ describe('the change feed over a real Redis', () => {
     }
     redis.disconnect();
     // Nothing else led it to the change.
-    expect(follower.counters).toMatchObject({ changesApplied: 10, gaps: 0, feedFailures: 0 });
+    expect(follower.report.counters).toMatchObject({
+      changesApplied: 10,
+      gaps: 0,
+      feedFailures: 0,
+    });
   });
 
   it('loads a snapshot when the log was pruned', async () => {
@@ -281,7 +288,7 @@ describe('the change feed over a real Redis', () => {
     log.prune();
     await write(log.commit(3, 2));
     expect(target.verdicts()).toEqual(log.verdicts());
-    expect(follower.counters.loads.pruned).toBe(1);
+    expect(follower.report.counters.loads.pruned).toBe(1);
   });
 
   it('loads a snapshot when the log lacks a revision, and continues', async () => {
@@ -291,7 +298,7 @@ describe('the change feed over a real Redis', () => {
     log.lose(1);
     await write(log.commit(3, 2));
     await caughtUp(target);
-    expect(follower.counters.loads.failed).toBe(1);
+    expect(follower.report.counters.loads.failed).toBe(1);
     await write(log.commit(4, 2));
     expect(target.verdicts()).toEqual(log.verdicts());
   });
@@ -303,7 +310,7 @@ describe('the change feed over a real Redis', () => {
     // It has revisions 3 to 5 of before, and counts only when it has the new one.
     expect(await write(log.commit(9, 2))).toEqual({ applied: 1, total: 1 });
     expect(target.verdicts()).toEqual(log.verdicts());
-    expect(follower.revision).toBe(3);
+    expect(follower.report.revision).toBe(3);
     await write(log.commit(10, 2));
     expect(target.verdicts()).toEqual(log.verdicts());
   });
@@ -331,7 +338,7 @@ describe('the change feed over a real Redis', () => {
     target.corruptNext = true;
     expect(await write(log.commit(1, 2))).toEqual({ applied: 1, total: 1 });
     expect(target.verdicts()).toEqual(log.verdicts());
-    expect(follower.counters).toMatchObject({ digestMismatches: 1, loads: { digest: 1 } });
+    expect(follower.report.counters).toMatchObject({ digestMismatches: 1, loads: { digest: 1 } });
   });
 
   it('counts a resolver that has vanished for a while, as one that does not have the change', async () => {
@@ -519,7 +526,7 @@ describe('the change feed over a real Redis', () => {
       expect(await begun).toEqual({ applied: 0, total: 1 });
       expect(await publisher.waitApplied(change, WAIT_MS)).toEqual({ applied: 1, total: 1 });
       expect(target.verdicts()).toEqual({ 1: 1, 2: 1, 9: 2 });
-      expect(follower.counters.digestMismatches).toBe(0);
+      expect(follower.report.counters.digestMismatches).toBe(0);
       await write(log.commit(10, 2));
       expect(target.verdicts()).toEqual(log.verdicts());
     },
@@ -530,8 +537,8 @@ describe('the change feed over a real Redis', () => {
     for (let id = 1; id <= 5; id++) await write(log.commit(id, 1));
     log.restore(2);
     await caughtUp(target);
-    expect(follower.revision).toBe(2);
-    expect(follower.counters.loads.lineage).toBe(1);
+    expect(follower.report.revision).toBe(2);
+    expect(follower.report.counters.loads.lineage).toBe(1);
   });
 
   it('loads nothing for a late message of another log', async () => {
@@ -545,7 +552,7 @@ describe('the change feed over a real Redis', () => {
     redis.disconnect();
     await write(log.commit(9, 2));
     expect(target.verdicts()).toEqual(log.verdicts());
-    expect(follower.counters.loads).toMatchObject({ lineage: 1, digest: 0, failed: 0 });
+    expect(follower.report.counters.loads).toMatchObject({ lineage: 1, digest: 0, failed: 0 });
   });
 
   it('that is stopped while it starts from its disk leaves nothing running', async () => {
@@ -555,7 +562,7 @@ describe('the change feed over a real Redis', () => {
     await follower.stop();
     const { follower: again } = await follow({ folder, waits: false });
     await again.stop();
-    expect(again.revision).toBe(1);
+    expect(again.report.revision).toBe(1);
     expect(again['link']['heartbeatTimer']).toBeUndefined();
     rmSync(folder, { recursive: true });
   });
@@ -569,11 +576,11 @@ describe('the change feed over a real Redis', () => {
     for (let id = 6; id <= 8; id++) log.commit(id, 2);
     const again = await follow({ folder });
     expect(again.target.verdicts()).toEqual(log.verdicts());
-    expect(again.follower.counters.loads).toMatchObject({ disk: 1, lineage: 1 });
+    expect(again.follower.report.counters.loads).toMatchObject({ disk: 1, lineage: 1 });
     await again.follower.stop();
     const third = await follow({ folder });
     expect(third.target.verdicts()).toEqual(log.verdicts());
-    expect(third.follower.counters.loads).toMatchObject({ disk: 1, lineage: 0, start: 0 });
+    expect(third.follower.report.counters.loads).toMatchObject({ disk: 1, lineage: 0, start: 0 });
     await third.follower.stop();
     rmSync(folder, { recursive: true });
   });
@@ -584,7 +591,7 @@ describe('the change feed over a real Redis', () => {
     log.commit(1, 1);
     log.commit(2, 1);
     await caughtUp(target);
-    expect(follower.counters.loads.failed).toBe(1);
+    expect(follower.report.counters.loads.failed).toBe(1);
   });
 
   it('never goes back to an older revision when the feed API refuses the changes and sends snapshots', async () => {
@@ -597,7 +604,7 @@ describe('the change feed over a real Redis', () => {
     log.refusesChanges = true;
     const redis = new Redis(inject('redisUrl'));
     await say(redis, 'head', headMessage(late));
-    const loads = () => follower.counters.loads.failed;
+    const loads = () => follower.report.counters.loads.failed;
     await expect.poll(loads, { timeout: WAIT_MS }).toBeGreaterThanOrEqual(2);
     redis.disconnect();
     const { digest } = log.currentHead();
@@ -613,12 +620,12 @@ describe('the change feed over a real Redis', () => {
     log.commit(2, 1);
     await vi.waitFor(() => {
       // More failures than the refusals that lead to a snapshot.
-      expect(follower.counters.feedFailures).toBeGreaterThan(3);
+      expect(follower.report.counters.feedFailures).toBeGreaterThan(3);
     }, WAIT_MS);
     log.isUnavailable = false;
     await caughtUp(target);
-    expect(follower.counters.loads).toMatchObject({ start: 1, failed: 0 });
-    await expect.poll(() => follower.counters.changesApplied).toBe(2);
+    expect(follower.report.counters.loads).toMatchObject({ start: 1, failed: 0 });
+    await expect.poll(() => follower.report.counters.changesApplied).toBe(2);
   });
 
   it('loads a snapshot when a change cannot be applied', async () => {
@@ -627,7 +634,7 @@ describe('the change feed over a real Redis', () => {
     expect(await write(log.commit(1, 2))).toEqual({ applied: 1, total: 1 });
     await write(log.commit(2, 1));
     expect(target.verdicts()).toEqual({ 1: 2, 2: 1 });
-    expect(follower.counters).toMatchObject({ feedFailures: 1, loads: { failed: 1 } });
+    expect(follower.report.counters).toMatchObject({ feedFailures: 1, loads: { failed: 1 } });
   });
 
   it('applies changes from Redis while the feed API does not answer', async () => {
@@ -639,13 +646,13 @@ describe('the change feed over a real Redis', () => {
     const change = log.commit(2, 1);
     await say(redis, 'head', headMessage());
     await vi.waitFor(() => {
-      expect(follower.counters.gaps).toBe(1);
+      expect(follower.report.counters.gaps).toBe(1);
     }, WAIT_MS);
     await publisher.publish([change]);
     expect(await publisher.waitApplied(change, WAIT_MS)).toEqual({ applied: 1, total: 1 });
     expect(target.verdicts()).toEqual(log.verdicts());
     // The request to the feed API has not even timed out.
-    expect(follower.counters.feedFailures).toBe(0);
+    expect(follower.report.counters.feedFailures).toBe(0);
     redis.disconnect();
   });
 
@@ -654,7 +661,7 @@ describe('the change feed over a real Redis', () => {
     const { follower, target } = await follow();
     const applied = await write(log.replace(new Map([[9, 2]])));
     expect([applied, target.verdicts()]).toEqual([{ applied: 1, total: 1 }, { 9: 2 }]);
-    expect(follower.counters.loads.replaced).toBe(1);
+    expect(follower.report.counters.loads.replaced).toBe(1);
   });
 
   it('notices within two seconds that its configuration differs, and loads a snapshot', async () => {
@@ -662,7 +669,7 @@ describe('the change feed over a real Redis', () => {
     target.corruptNext = true;
     await write(log.commit(1, 2));
     await caughtUp(target);
-    expect(follower.counters.loads.digest).toBe(1);
+    expect(follower.report.counters.loads.digest).toBe(1);
   });
 
   it('ignores another deployment on the same Redis', async () => {
@@ -681,7 +688,7 @@ describe('the change feed over a real Redis', () => {
     await other.stop();
     await write(log.commit(2, 1));
     expect(target.verdicts()).toEqual({ 2: 1 });
-    expect(follower.headRevision).toBe(1);
+    expect(follower.report.headRevision).toBe(1);
   });
 
   it('survives invalid messages', async () => {
@@ -712,8 +719,8 @@ describe('the change feed over a real Redis', () => {
     await vi.waitFor(() => {
       expect(target.verdicts()).toEqual({ 1: 2 });
     }, WAIT_MS);
-    expect(follower.isRedisConnected).toBe(false);
-    expect((await follow()).follower.isRedisConnected).toBe(true);
+    expect(follower.report.isRedisConnected).toBe(false);
+    expect((await follow()).follower.report.isRedisConnected).toBe(true);
   });
 
   it('reports how long ago it was at the head', async () => {
@@ -722,12 +729,12 @@ describe('the change feed over a real Redis', () => {
     // Heads alone confirm that the configuration is the newest.
     await sleep(1_500);
     await vi.waitFor(() => {
-      expect(follower.lagMs).toBeLessThan(500);
+      expect(follower.report.lagMs).toBeLessThan(500);
     }, WAIT_MS);
     log.refusesChanges = true;
     await publisher.stop();
     await vi.waitFor(() => {
-      expect(follower.lagMs).toBeGreaterThan(2_500);
+      expect(follower.report.lagMs).toBeGreaterThan(2_500);
     }, WAIT_MS);
     expect(target.verdicts()).toEqual({ 1: 1 });
   });
@@ -744,12 +751,12 @@ describe('the change feed over a real Redis', () => {
     await vi.waitFor(() => {
       expect(again.target.verdicts()).toEqual(acknowledged);
     }, WAIT_MS);
-    expect(again.follower.counters.loads).toMatchObject({ disk: 1, start: 0 });
+    expect(again.follower.report.counters.loads).toMatchObject({ disk: 1, start: 0 });
 
     log.commit(99, 1);
     isUnreachable = false;
     await caughtUp(again.target);
-    expect(again.follower.counters.loads.start).toBe(0);
+    expect(again.follower.report.counters.loads.start).toBe(0);
     rmSync(folder, { recursive: true });
   });
 
@@ -759,10 +766,10 @@ describe('the change feed over a real Redis', () => {
     log.commit(1, 1);
     const first = await follow({ folder });
     expect(existsSync(join(folder, 'configuration.damaged'))).toBe(true);
-    expect(first.follower.counters.loads).toMatchObject({ disk: 0, start: 1 });
+    expect(first.follower.report.counters.loads).toMatchObject({ disk: 0, start: 1 });
     await first.follower.stop();
     const second = await follow({ folder });
-    expect(second.follower.counters.loads).toMatchObject({ disk: 1, start: 0 });
+    expect(second.follower.report.counters.loads).toMatchObject({ disk: 1, start: 0 });
     expect(second.target.verdicts()).toEqual(log.verdicts());
     await second.follower.stop();
     rmSync(folder, { recursive: true });
@@ -850,7 +857,7 @@ describe('the change feed over a real Redis', () => {
     const { follower } = await follow({ redisUrl: redis.url });
     redis = await startPrivateRedis(redis.port);
     for (let written = await writeHere(); written.applied < 2; written = await writeHere()) {
-      const hasIt = (follower.revision ?? 0) >= written.revision;
+      const hasIt = (follower.report.revision ?? 0) >= written.revision;
       expect(written.applied < written.total || hasIt).toBe(true);
     }
   });

@@ -14,7 +14,7 @@ export { type ImageDelta, KeptDeltas } from './server/kept-deltas.js';
 export { KeptSnapshots, type SnapshotSource, STALE_WINDOWS } from './server/kept-snapshots.js';
 export type { StoredBytes } from './server/kept-file.js';
 export type { FollowerTracer } from './follower/change-spans.js';
-export { Follower } from './follower/follower.js';
+export { Follower, type FollowerReport } from './follower/follower.js';
 export type { BuiltConfiguration, FollowerTarget } from './follower/persisted-configuration.js';
 export { ConfigurationStore } from './disk/configuration-store.js';
 export type { Applied } from './publisher/acknowledgements.js';

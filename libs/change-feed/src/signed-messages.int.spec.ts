@@ -136,10 +136,13 @@ describe('messages on Redis', () => {
     for (let id = 0; id < 5; id++) forged.commit(id, 2);
     await client.publish(names.change, JSON.stringify(forged.commit(9, 2)));
     await client.publish(names.head, JSON.stringify(forged.currentHead()));
-    await expect.poll(() => follower.refusedMessages.forged).toBe(2);
+    await expect.poll(() => follower.report.refusedMessages.forged).toBe(2);
     expect(await write(publisher, 2)).toEqual(EVERYWHERE);
     expect(target.verdicts()).toEqual(log.verdicts());
-    expect(follower.counters).toMatchObject({ feedFailures: 0, loads: { start: 1, digest: 0 } });
+    expect(follower.report.counters).toMatchObject({
+      feedFailures: 0,
+      loads: { start: 1, digest: 0 },
+    });
   });
 
   it('that are repeated later make nothing false', async () => {
@@ -155,13 +158,13 @@ describe('messages on Redis', () => {
     log.setBack(0);
     expect(await write(publisher, 7)).toEqual(EVERYWHERE);
     const { refusedMessages } = publisher;
-    const before = one.follower.refusedMessages.replayed;
+    const before = one.follower.report.refusedMessages.replayed;
     const all = [...said];
     for (const { channel, message } of all) await client.publish(channel, message);
     const states = all.filter(({ channel }) => channel === names.follower).length;
     await expect.poll(() => refusedMessages.replayed).toBe(states);
     await expect
-      .poll(() => one.follower.refusedMessages.replayed - before)
+      .poll(() => one.follower.report.refusedMessages.replayed - before)
       .toBe(all.length - states);
     // The one that stopped is not back, and the change that was lost is not in force.
     expect(publisher.followers()).toHaveLength(1);

@@ -127,6 +127,6 @@ describe('the trace of a change', () => {
       await publisher.publish([{ ...change, traceparent: hostile as never }]);
       expect(await publisher.waitApplied(change, 60_000)).toEqual({ applied: 1, total: 1 });
     }
-    expect([said, follower.counters.digestMismatches]).toEqual([[], 0]);
+    expect([said, follower.report.counters.digestMismatches]).toEqual([[], 0]);
   });
 });

@@ -85,7 +85,10 @@ describe('the image of a catalogue that is activated', () => {
     await expect.poll(() => followed.target.catalogues.failures, WAIT).toBeGreaterThan(1);
     expect(isBlocked(followed, 'bet.example')).toBe(true);
     expect(followed.target.catalogues.missing).toMatchObject({ sha256: second.sha256 });
-    expect(followed.follower.counters).toMatchObject({ feedFailures: 0, loads: { failed: 0 } });
+    expect(followed.follower.report.counters).toMatchObject({
+      feedFailures: 0,
+      loads: { failed: 0 },
+    });
     expect(followed.notReady()).toBeNull();
 
     plane.images.set(second.sha256, second.image);
@@ -103,7 +106,11 @@ describe('the image of a catalogue that is activated', () => {
     await expect.poll(() => followed.target.catalogues.failures, WAIT).toBeGreaterThan(1);
     expect(isBlocked(followed, 'one.example')).toBe(true);
     expect(isBlocked(followed, 'bet.example')).toBe(true);
-    expect(followed.follower.counters.loads).toMatchObject({ start: 1, failed: 0, digest: 0 });
+    expect(followed.follower.report.counters.loads).toMatchObject({
+      start: 1,
+      failed: 0,
+      digest: 0,
+    });
     plane.images.set(second.sha256, second.image);
     await expect.poll(() => isBlocked(followed, 'poker.example'), WAIT).toBe(true);
   });

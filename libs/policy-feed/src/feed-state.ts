@@ -1,43 +1,13 @@
-import type { Follower, ImageCounters, MissingImage } from '@weir/change-feed';
-import type { CatalogueSource } from './policy-target.js';
+import type { FollowerReport, ImageCounters, MissingImage } from '@weir/change-feed';
 
-/** What a follower says of itself, in plain values. */
-const OF_FOLLOWER = [
-  'revision',
-  'headRevision',
-  'lagMs',
-  'isCaughtUp',
-  'inForceForMs',
-  'isRedisConnected',
-  'isDiskCurrent',
-  'diskFailures',
-  'refusedMessages',
-  'counters',
-] as const satisfies readonly (keyof Follower)[];
-
-/** Where a follower is, in plain values that can be sent to another thread. */
-export type FeedState = Pick<Follower, (typeof OF_FOLLOWER)[number]> & {
+/** A process that follows the configuration, in plain values that can be sent to another thread. */
+export interface FeedState extends FollowerReport {
   readonly missingImage: MissingImage | null;
   readonly imageFailures: number;
   readonly imageCounters: ImageCounters;
   readonly hasCatalogue: boolean;
   /** Checks at which a file was not usable, by the variable that names it. */
   readonly fileFaults: { readonly FEED_TOKENS_FILE: number; readonly FEED_CA: number };
-};
-
-export function feedState(
-  follower: Follower,
-  catalogues: CatalogueSource,
-  rest: Pick<FeedState, 'hasCatalogue' | 'fileFaults'>,
-): FeedState {
-  const own = Object.fromEntries(OF_FOLLOWER.map((name) => [name, follower[name]]));
-  return {
-    ...(own as Pick<Follower, (typeof OF_FOLLOWER)[number]>),
-    missingImage: catalogues.missing,
-    imageFailures: catalogues.failures,
-    imageCounters: catalogues.counters,
-    ...rest,
-  };
 }
 
 /** The state so much later, when nothing else has changed: durations are longer. */

@@ -130,7 +130,10 @@ it('applies a large change, and those that come meanwhile after it', async () =>
   isDone = true;
   await watching;
   expect(target.policy!.digest()).toBe((await plane.head()).digest);
-  expect(follower.counters).toMatchObject({ digestMismatches: 0, loads: { start: 1, failed: 0 } });
+  expect(follower.report.counters).toMatchObject({
+    digestMismatches: 0,
+    loads: { start: 1, failed: 0 },
+  });
   // In order, and the large ones were a step as well.
   expect(revisions).toEqual(revisions.toSorted((a, b) => a - b));
   await follower.stop();

@@ -16,7 +16,7 @@ import { openDeployment, openTlsAgent } from '@weir/ops';
 import { ChunkMemory, sharedBytes } from '@weir/policy';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { feedState, type FeedState, whatIsDegraded, whyNotReady } from './feed-state.js';
+import { type FeedState, whatIsDegraded, whyNotReady } from './feed-state.js';
 import type { FeedConfiguration } from './variables.js';
 import { PolicyTarget } from './policy-target.js';
 
@@ -110,15 +110,15 @@ export function followPolicy({
     },
     log,
   });
-  const state = (): FeedState =>
-    feedState(follower, catalogues, {
-      // A policy that names a catalogue decides nothing before there is an image.
-      hasCatalogue: (target.policy?.catalogue ?? null) !== null,
-      fileFaults: {
-        FEED_TOKENS_FILE: deployment.tokenFileFaults(),
-        FEED_CA: tls?.faults ?? 0,
-      },
-    });
+  const state = (): FeedState => ({
+    ...follower.report,
+    missingImage: catalogues.missing,
+    imageFailures: catalogues.failures,
+    imageCounters: catalogues.counters,
+    // A policy that names a catalogue decides nothing before there is an image.
+    hasCatalogue: (target.policy?.catalogue ?? null) !== null,
+    fileFaults: { FEED_TOKENS_FILE: deployment.tokenFileFaults(), FEED_CA: tls?.faults ?? 0 },
+  });
   return {
     target,
     follower,

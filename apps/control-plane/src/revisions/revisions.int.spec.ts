@@ -139,12 +139,12 @@ describe('revisions', () => {
     const night = { start: { day: 'sunday', time: '22:00' }, end: { day: 0, time: '06:00' } };
     await call('POST', '/profile/50/schedule', { target_profile_id: 1, periods: [night] });
     await call('PATCH', '/profile/50/schedule', { periods: [night, night] });
-    expect(follower.revision).toBe(await headRevision());
+    expect(follower.report.revision).toBe(await headRevision());
     const { replica: fresh } = await follow();
     expect(replica.contents()).toEqual(fresh.contents());
     const [[digest]] = await harness.sql('SELECT digest FROM config_head');
     expect([replica.digest(), fresh.digest()]).toEqual([digest, digest]);
-    expect(follower.counters.loads).toMatchObject({ start: 1, digest: 0, failed: 0 });
+    expect(follower.report.counters.loads).toMatchObject({ start: 1, digest: 0, failed: 0 });
   });
 
   it('are durable when a resolver is slow, which the response reports after the timeout', async () => {
@@ -173,7 +173,7 @@ describe('revisions', () => {
     expect(await metricsOf(harness.controlPlane)).toMatch(acknowledged);
     expect((await call('GET', '/profiles/1')).body.cat_ids).toEqual([8]);
     open();
-    await expect.poll(() => follower.revision).toBe(revisionOf(answer));
+    await expect.poll(() => follower.report.revision).toBe(revisionOf(answer));
     await other.stop();
   });
 

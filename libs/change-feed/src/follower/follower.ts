@@ -42,6 +42,28 @@ export interface FollowerOptions extends Omit<FollowerLinkOptions, 'onEvent'> {
   readonly onAcknowledge?: (() => void) | undefined;
 }
 
+/** Where a follower is, in plain values that can be sent to another thread. */
+export interface FollowerReport {
+  /** In force; null before the first snapshot. */
+  readonly revision: number | null;
+  /** The newest that was announced; null before any. */
+  readonly headRevision: number | null;
+  /** Since what is in force was last known to be the newest. It stays below two heartbeats while all is well. */
+  readonly lagMs: number;
+  /** Whether what is in force was the newest at least once. */
+  readonly isCaughtUp: boolean;
+  /** Since the first configuration was put in force, from disk or from the feed; 0 before. */
+  readonly inForceForMs: number;
+  /** Without Redis the follower asks the feed API only. */
+  readonly isRedisConnected: boolean;
+  /** Whether a start from disk would have all that is in force. Without a disk there is nothing to miss. */
+  readonly isDiskCurrent: boolean;
+  /** Errors of the disk, and how often it hung for too long. */
+  readonly diskFailures: number;
+  readonly refusedMessages: Readonly<Record<Refusal, number>>;
+  readonly counters: FollowerCounters;
+}
+
 /**
  * Keeps a target at the head of the change log. `FollowerMachine` decides; this class carries out the effects and
  * reports their outcomes as events. One step is under way at a time.
@@ -105,51 +127,26 @@ export class Follower {
     this.atHead.resolve(undefined);
   }
 
-  get counters(): FollowerCounters {
-    return this.machine.counters;
+  get report(): FollowerReport {
+    const { machine, link } = this;
+    const { disk } = this.options;
+    const nowMs = performance.now();
+    return {
+      revision: this.revision,
+      headRevision: machine.head?.revision ?? this.revision,
+      lagMs: nowMs - this.atHeadMs,
+      isCaughtUp: machine.isCaughtUp,
+      inForceForMs: Math.max(0, nowMs - this.inForceSinceMs),
+      isRedisConnected: link.isConnected,
+      isDiskCurrent: disk?.isCurrent ?? true,
+      diskFailures: disk?.failures ?? 0,
+      refusedMessages: link.refusedMessages,
+      counters: machine.counters,
+    };
   }
 
-  /** The revision in force; null before the first snapshot. */
-  get revision(): number | null {
+  private get revision(): number | null {
     return this.machine.inForce?.revision ?? null;
-  }
-
-  /** The newest revision that was announced; null before any. */
-  get headRevision(): number | null {
-    return this.machine.head?.revision ?? this.revision;
-  }
-
-  /** Time since what is in force was last known to be the newest. It stays below two heartbeats while all is well. */
-  get lagMs(): number {
-    return performance.now() - this.atHeadMs;
-  }
-
-  get isCaughtUp(): boolean {
-    return this.machine.isCaughtUp;
-  }
-
-  /** Time since the first configuration was put in force, from disk or from the feed; 0 before. */
-  get inForceForMs(): number {
-    return Math.max(0, performance.now() - this.inForceSinceMs);
-  }
-
-  /** Whether a start from disk would have all that is in force. Without a disk there is nothing to miss. */
-  get isDiskCurrent(): boolean {
-    return this.options.disk?.isCurrent ?? true;
-  }
-
-  /** Errors of the disk, and how often it hung for too long. */
-  get diskFailures(): number {
-    return this.options.disk?.failures ?? 0;
-  }
-
-  get refusedMessages(): Readonly<Record<Refusal, number>> {
-    return this.link.refusedMessages;
-  }
-
-  /** Whether messages come from Redis now. Without it the follower asks the feed API only. */
-  get isRedisConnected(): boolean {
-    return this.link.isConnected;
   }
 
   private handle(event: FollowerEvent): void {
