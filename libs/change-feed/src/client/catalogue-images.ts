@@ -86,7 +86,7 @@ export class CatalogueImages {
   ): Promise<Uint8Array> {
     const { kept } = this;
     if (kept === undefined) return this.fetch(announced, signal, base);
-    const onDisk = await this.read(kept, announced);
+    const onDisk = await this.orNull(this.read(kept, announced));
     const image = onDisk ?? (await this.fetch(announced, signal, base));
     clearTimeout(this.retry);
     kept.lacksImage = false;
@@ -98,22 +98,23 @@ export class CatalogueImages {
   async restore(announced: ActiveCatalogue): Promise<LoadedImage | null> {
     const { kept } = this;
     if (kept === undefined) return null;
-    const bytes = await this.read(kept, announced);
-    if (bytes !== null) return { sha256: announced.sha256, bytes };
-    for (const older of await this.keptImages(kept)) {
-      const read = await this.read(kept, older);
-      if (read !== null) return { sha256: older.sha256, bytes: read };
+    const listed = (await this.orNull(listImages(kept))) ?? [];
+    const others = listed.filter(({ sha256 }) => sha256 !== announced.sha256);
+    for (const image of [announced, ...others]) {
+      const bytes = await this.orNull(this.read(kept, image));
+      if (bytes !== null) return { sha256: image.sha256, bytes };
     }
     return null;
   }
 
-  /** Newest first. Empty when the disk fails. */
-  private async keptImages(kept: ImageFolder): Promise<readonly ImageIdentity[]> {
+  /** Null when there is no such file, or the disk fails or hangs. The image is downloaded then. */
+  private async orNull<T>(reading: Promise<T>): Promise<T | null> {
     try {
-      return await listImages(kept);
+      return await reading;
     } catch (error) {
-      if (!isMissing(error)) this.reportUnreadable(error);
-      return [];
+      const reason = String(error);
+      if (!isMissing(error)) this.log.warn({ reason }, 'a catalogue image on disk cannot be read');
+      return null;
     }
   }
 
@@ -187,28 +188,18 @@ export class CatalogueImages {
     return image;
   }
 
-  /** Null when the file is missing or damaged, or the disk hangs. The image is downloaded then. */
+  /** Null when the file is damaged. */
   private async read(
     { folder, files }: ImageFolder,
     announced: ImageIdentity,
   ): Promise<Uint8Array | null> {
-    try {
-      const chunks = readChunks(files, pathOf(folder, announced));
-      let partial: PartialImage | null = null;
-      for await (const chunk of chunks) {
-        // Not before there is a file: an image may be large.
-        partial ??= new PartialImage(announced, this.allocate);
-        if (!partial.add(chunk)) break;
-      }
-      return partial?.finish() ?? null;
-    } catch (error) {
-      if (!isMissing(error)) this.reportUnreadable(error);
-      return null;
+    let partial: PartialImage | null = null;
+    for await (const chunk of readChunks(files, pathOf(folder, announced))) {
+      // Not before there is a file: an image may be large.
+      partial ??= new PartialImage(announced, this.allocate);
+      if (!partial.add(chunk)) break;
     }
-  }
-
-  private reportUnreadable(error: unknown): void {
-    this.log.warn({ reason: String(error) }, 'a catalogue image on disk cannot be read');
+    return partial?.finish() ?? null;
   }
 
   /** Until that succeeds, or another image is loaded, it is tried again: the image is in memory anyway. */
