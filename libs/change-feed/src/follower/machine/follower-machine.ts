@@ -156,8 +156,6 @@ export class FollowerMachine {
     if (phase === 'starting' || phase === 'idle' || isAwaited || isPassable) this.begin();
   }
 
-  // The next step
-
   /** Begins the one step that leads on from the configuration in force. */
   private begin(): void {
     const { inForce, head } = this;
@@ -202,8 +200,6 @@ export class FollowerMachine {
     this.expectedDigest = change.digest;
     this.enter('applying', { type: 'apply', change });
   }
-
-  // Outcomes of steps
 
   private loaded(cause: LoadCause, inForce: Head): void {
     this.counters.loads[cause]++;
@@ -252,19 +248,12 @@ export class FollowerMachine {
   private failed(kind: FailureKind, reason: string): void {
     if (this.phase === 'stopping') return this.enter('stopped');
     if (kind === 'wrongDigest') this.counters.digestMismatches++;
-    switch (this.phase) {
-      case 'loading':
-        return this.fail(this.load, reason);
-      case 'applying':
-        return this.fail('failed', reason);
-      case 'fetching':
-        this.mustFetch = true;
-        if (kind === 'refused') this.refusals++;
-        return this.fail(null, reason);
-      default:
-        // While it announces itself.
-        return this.fail(null, reason);
+    if (this.phase === 'fetching') {
+      this.mustFetch = true;
+      if (kind === 'refused') this.refusals++;
     }
+    const load = this.phase === 'loading' ? this.load : null;
+    this.fail(this.phase === 'applying' ? 'failed' : load, reason);
   }
 
   /** What is in force, during a step that needs it. */
