@@ -129,17 +129,14 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
 
   readonly blockPage: EntityStore<'blockPage'> = {
     put: ({ id, type }) => {
-      const previous = this.findBlockPage(id);
-      this.pages.set(id, type);
-      if (previous === undefined) this.pageCount++;
-      return previous === undefined ? null : toRow('blockPage', previous);
+      const previous = this.pages.set(id, type);
+      if (previous < 0) this.pageCount++;
+      return previous < 0 ? null : [id, previous];
     },
     delete: ({ id }) => {
-      const previous = this.findBlockPage(id);
-      if (previous === undefined) return null;
-      this.pages.delete(id);
-      this.pageCount--;
-      return toRow('blockPage', previous);
+      const previous = this.pages.delete(id);
+      if (previous >= 0) this.pageCount--;
+      return previous < 0 ? null : [id, previous];
     },
   };
 

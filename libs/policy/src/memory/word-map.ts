@@ -42,11 +42,13 @@ export class WordMap extends WordMapLookup {
     return this.writer.bytes;
   }
 
-  set(key: number, value: number): void {
-    this.writer.set(this.space.own(0), 0, mix(key), value + 1);
+  /** @returns the value it had; −1: it is new. */
+  set(key: number, value: number): number {
+    return this.writer.set(this.space.own(0), 0, mix(key), value + 1) - 1;
   }
 
-  delete(key: number): void {
-    this.writer.delete(this.space.own(0), 0, mix(key), 0);
+  /** @returns the value it had; −1: there was none. */
+  delete(key: number): number {
+    return this.writer.delete(this.space.own(0), 0, mix(key), 0) - 1;
   }
 }
