@@ -1,10 +1,7 @@
 import { readUint32 } from '@weir/dns-wire';
 import { isIPv4, isIPv6 } from 'node:net';
 
-/**
- * The client of a query: its source address and port. Mutable, so that one object serves all queries of a thread. The
- * policy reads it during a call and keeps no reference.
- */
+/** The client of a query. One object serves all queries of a thread; the policy keeps no reference. */
 export interface Client {
   /** An IPv4-mapped IPv6 address is family 4 (decisions §8); the caller maps it. */
   family: 4 | 6;

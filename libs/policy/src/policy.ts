@@ -56,10 +56,7 @@ export class Policy extends PolicyReader {
     return !fork.isOver && fork === spaces.head.fork;
   }
 
-  /**
-   * This policy is no longer used, in any thread, as `successor` has taken its place: its memory may be used for other
-   * policies, except for what a successor that is a fork has in common with it.
-   */
+  /** No thread uses this policy any more: its memory is free, except for what a fork has in common with it. */
   release(successor: Policy): void {
     giveAwaySpaces(this.spaces, successor.spaces);
   }
@@ -134,10 +131,7 @@ export class Policy extends PolicyReader {
     this.applyChecked(operation);
   }
 
-  /**
-   * For loading a snapshot: puts rows of one kind, fastest in the order of a snapshot.
-   * @throws RowError when one is not a row of that kind. @throws PolicyError as `put`. Then the policy is of no use.
-   */
+  /** Puts rows of a snapshot. @throws RowError, PolicyError when one is not valid; then the policy is of no use. */
   load(kind: EntityKind, rows: FlatRows | readonly unknown[]): void {
     const flat = rows instanceof FlatRows ? rows : FlatRows.of(rows);
     loadRows(kind, flat, this.stores, this.sum);

@@ -288,10 +288,7 @@ export class RuleEvaluator {
     return 0;
   }
 
-  /**
-   * Of the blocked categories that list the name or a parent the one with the lowest id (decisions §12).
-   * @param slot of the profile that blocks them; −1: those that are mandatory.
-   */
+  /** The lowest blocked category for the name or a parent (decisions §12). @param slot −1: mandatory categories. */
   private matchCategories(slot: number, names: SuffixHashes, out: Decision): RuleVerdict | 0 {
     const { catalogue } = this;
     if (catalogue === null) return 0;

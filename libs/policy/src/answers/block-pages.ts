@@ -11,11 +11,7 @@ export class BlockPages {
   private readonly pages = new Map<number, PageAddresses>();
   private readonly defaultPage: PageAddresses;
 
-  /**
-   * @param defaultAddresses IPv4 and IPv6 addresses of the default page
-   * @param ownAddresses page id → addresses. A family without an address is empty; it does not fall back to the default
-   * page (decisions §8).
-   */
+  /** @param ownAddresses by page id. A family without an address is empty, not the default one (decisions §8). */
   constructor(
     defaultAddresses: readonly string[],
     ownAddresses: ReadonlyMap<number, readonly string[]>,

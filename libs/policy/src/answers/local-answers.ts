@@ -7,10 +7,7 @@ import { loopbackOf, Special, SPECIAL_TTL_SECONDS, type SpecialMatch } from './s
 export class LocalAnswers {
   private readonly builder = new ResponseBuilder();
 
-  /**
-   * All that is known here for the question. No upstream is asked for a target outside of the file.
-   * @param target the special name that the target is, if it is one
-   */
+  /** All that is known here for the question. @param target the special name that the target is, if it is one */
   answer({ bytes, query }: AskedMessage, name: LocalName, target: SpecialMatch): Response {
     this.builder.start(bytes, query);
     const { rewrite } = name;

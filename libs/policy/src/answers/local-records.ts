@@ -182,11 +182,7 @@ export class LocalRecords {
 /** More CNAME records one after another are rather a mistake, and a loop has no end. */
 const MAX_LINKS = 8;
 
-/**
- * Where the CNAME record of a name leads to; null: it has none.
- * @param find the name with these records, or null
- * @throws Error for a loop, or when there are too many
- */
+/** Where the CNAME record of a name leads to; null: it has none. @throws Error for a loop, or too many links */
 function follow(
   line: number,
   name: LocalName,

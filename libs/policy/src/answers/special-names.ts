@@ -133,10 +133,8 @@ export class SpecialMatch {
   zoneOffset = 0;
 
   /**
-   * Looks for the most specific of `names`. A name above another one exists (RFC 8020 §2).
-   * @param bytes have the name at `start`: a query, or the target of a CNAME record
-   * @param hashes of the suffixes of the name
-   * @returns whether there is one; `special` and `zoneOffset` describe it
+   * Looks for the most specific of `names`, and sets `special` and `zoneOffset`. A name above another one exists (RFC
+   * 8020 §2). @param start of the name in `bytes`: a query, or the target of a CNAME record
    */
   find(
     names: SpecialNameTable,
@@ -182,11 +180,7 @@ export function loopbackOf(type: number): Uint8Array | null {
   return type === Type.aaaa ? IPV6_LOOPBACK : null;
 }
 
-/**
- * Writes the answer for a special name.
- * @param zoneOffset offset of the special name in the query: the start of the qname, or of one of its labels
- * @returns the length of the answer in bytes
- */
+/** @param zoneOffset of the special name in the query. @returns the length of the answer in bytes */
 export function writeSpecialAnswer(
   out: Uint8Array,
   bytes: Uint8Array,

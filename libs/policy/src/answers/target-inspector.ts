@@ -7,10 +7,7 @@ import type { DecidedQuery } from './decided-query.js';
 /** 32 targets of seven labels. */
 const MAX_WORDS = 512;
 
-/**
- * The hashes of the targets of an answer, kept beside it, so that they are not computed for each client. `count` runs
- * of words, one for each target, see `SuffixHashes.save`.
- */
+/** The hashes of the targets of an answer, kept beside it: `count` runs of words, see `SuffixHashes.save`. */
 export class TargetHashes {
   /** The hashes are not known: the answer has too many, or a malformed target. */
   static readonly unknown = -1;

@@ -2,19 +2,11 @@ import { Space } from './space.js';
 
 const CHUNK_BITS = 12;
 
-/**
- * A record of a few words for each slot, all 0 at first. Slots count from 0. Grows by whole chunks and never copies.
- * Only the thread that writes may reserve and write.
- */
+/** A record of a few words for each slot from 0, all 0 at first. Grows by whole chunks. Only one thread writes. */
 export class SlotRecords {
   private readonly chunks: readonly Int32Array[];
 
-  /**
-   * @param words of a record; with a power of two most records are within one cache line (arrays are aligned to 16
-   *   bytes).
-   * @param space that holds nothing but these records.
-   * @param chunkBits a chunk has room for 2 ** chunkBits records.
-   */
+  /** @param words best a power of two, for cache lines. @param chunkBits log2 of the records of a chunk */
   constructor(
     private readonly words: number,
     private readonly space = new Space(),
