@@ -74,11 +74,7 @@ export class CatalogueImages {
     this.allocate = options.allocate ?? ((bytes) => new Uint8Array(bytes));
   }
 
-  /**
-   * The bytes of the image, verified against its sha256.
-   * @param signal gives the download up.
-   * @param base an image that it may be built of. @throws FeedError when it is not on disk and cannot be fetched.
-   */
+  /** The image, verified. @param base it may be built of this one. @throws FeedError when it cannot be fetched. */
   async load(
     announced: ActiveCatalogue,
     signal?: AbortSignal,

@@ -17,11 +17,7 @@ import {
 /** Attempts in a row that bring no byte, after which a download is given up. */
 const MAX_ATTEMPTS = 8;
 
-/**
- * The lines of a snapshot, as bytes. A download that breaks off is continued where it ended, as long as the feed API
- * has that snapshot.
- * @throws FeedError; RowError when the bytes are damaged.
- */
+/** The lines of a snapshot. @throws FeedError; RowError when the bytes are damaged. */
 async function* downloadSnapshot(requests: FeedRequests, path: string): AsyncGenerator<Uint8Array> {
   const request: FeedRequest = { path, what: 'snapshot' };
   const response = await requests.open(request);
@@ -98,10 +94,7 @@ export class FeedClient {
     this.requests = new FeedRequests(feedUrl, feedToken, idleTimeoutMs, agent);
   }
 
-  /**
-   * The next changes after the revision, and the head of the log. Null: the log was pruned behind that revision.
-   * @param signal aborts the request; its reason is thrown.
-   */
+  /** The next changes after the revision, and the head; null: the log was pruned. @throws the reason of `signal`. */
   async changesAfter(revision: number, signal?: AbortSignal): Promise<ChangesPage | null> {
     try {
       const path = `/changes?after=${revision}`;

@@ -28,10 +28,7 @@ import type { Applied } from './acknowledgements.js';
 /** About as many as a follower fetches at once. */
 const MAX_TRACES = 1_000;
 
-/**
- * The traces of the last changes that this process has published, in memory only. A follower that fetches a change, for
- * its message was lost or it was too large for one, goes on with the same trace.
- */
+/** The traces of the last changes that this process has published, for followers that fetch them. */
 export class RecentTraces {
   /** By revision and digest: a log that was set back has another change with the same revision. */
   private readonly traces = new Map<string, string>();

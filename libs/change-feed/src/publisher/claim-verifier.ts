@@ -112,10 +112,7 @@ export class KnownPoints {
     this.claims.set(key, { ...claim, number: ++this.claimsMade, isFirst });
   }
 
-  /**
-   * @param head revision of the log, by a read that began after the first `count` claims.
-   * @returns those that the log has lost. They are no longer claims, nor are those that it has passed.
-   */
+  /** The claims that a read after the first `count` has refuted. Forgets these, and those that the log has passed. */
   private judgeClaims(head: number, count: number): LogPoint[] {
     const lost: LogPoint[] = [];
     for (const [key, claim] of this.claims) {

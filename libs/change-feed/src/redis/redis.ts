@@ -78,10 +78,7 @@ function logOutages(redis: Redis, role: string, log: FeedLogger): void {
   });
 }
 
-/**
- * Starts connecting. Resolves when the first attempt has succeeded or failed, or after two seconds: a Redis that
- * accepts the connection and does not answer must not delay the start. Retries go on for ever.
- */
+/** Resolves when the first attempt has ended, or after two seconds without an answer. Retries go on for ever. */
 export async function startConnecting(
   redis: Redis,
   ...afterwards: Promise<unknown>[]

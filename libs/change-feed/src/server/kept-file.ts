@@ -19,10 +19,7 @@ export interface StoredBytes {
 /** The one form of a Range header that followers send (RFC 9110 §14.1.2). Any other is ignored. */
 const REST = /^bytes=(\d{1,15})-$/;
 
-/**
- * Answers GET of stored bytes (RFC 9110): all of them, or those from an offset on (§14, If-Range §13.1.5).
- * @param etag an entity tag that no other bytes have, in quotes.
- */
+/** Answers GET of stored bytes, all or from an offset on (RFC 9110 §14, §13.1.5). @param etag unique, in quotes */
 export async function sendStored(
   stored: StoredBytes,
   etag: string,
