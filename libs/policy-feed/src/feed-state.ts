@@ -27,11 +27,7 @@ const NO_NEWS_MS = 15_000;
 /** An image is missing at each activation, until it has arrived. */
 const IMAGE_LATE_MS = 5_000;
 
-/**
- * Why the process is not ready. A policy from disk may be old, so the process waits until it has caught up, at most
- * `graceMs` (decisions §10).
- * @returns null when it is ready
- */
+/** Null: it is ready. A policy from disk may be old, so it first catches up, at most `graceMs` (decisions §10). */
 export function whyNotReady(
   {
     revision,
