@@ -94,11 +94,7 @@ function badCharacter(): DomainError {
   );
 }
 
-/**
- * The wire name of a domain (RFC 1035 §3.1): each label with its length byte before it, then the root's 0.
- * `example.com` gives `07 example 03 com 00`.
- * @param normalised as `normaliseDomain` gives it: ASCII, valid labels, no trailing dot.
- */
+/** The wire name of a normal form (RFC 1035 §3.1): `example.com` gives `07 example 03 com 00`. */
 export function toWireName(normalised: string): Uint8Array {
   const wireName = new Uint8Array(normalised.length + 2);
   let lengthAt = 0;
