@@ -1,5 +1,4 @@
 import { readUint32 } from '@weir/dns-wire';
-import { isIPv4, isIPv6 } from 'node:net';
 
 /** The client of a query. One object serves all queries of a thread; the policy keeps no reference. */
 export interface Client {
@@ -73,28 +72,32 @@ export class ClientAddress implements Client {
   }
 }
 
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
+const IPV6_GROUP = /^[0-9a-f]{1,4}$/i;
+
 /** An address of four decimal numbers without leading zeros, as an unsigned number; −1: the text is none. */
 export function readIpv4(text: string): number {
-  return isIPv4(text) ? text.split('.').reduce((value, part) => value * 256 + Number(part), 0) : -1;
+  return IPV4.test(text) ? text.split('.').reduce((sum, part) => sum * 256 + Number(part), 0) : -1;
 }
 
 /** Reads any form of RFC 4291 §2.2, up to its zone, into four words. False: it is none, and nothing is written. */
 export function readIpv6(text: string, words: Uint32Array): boolean {
-  const [address] = text.split('%', 1);
-  if (!isIPv6(address)) return false;
-  const [first, last = []] = address.split('::').map(groupsOf);
-  const gap = new Array<number>(8 - first.length - last.length).fill(0);
-  const groups = [...first, ...gap, ...last];
+  const parts = text.split('%', 1)[0].split('::');
+  const [first, last = []] = parts.map((part, i) => groupsOf(part, i === parts.length - 1));
+  const missing = 8 - first.length - last.length;
+  if (parts.length === 1 ? missing !== 0 : parts.length > 2 || missing < 1) return false;
+  const groups = [...first, ...new Array<number>(missing).fill(0), ...last];
+  if (groups.includes(Number.NaN)) return false;
   for (let i = 0; i < 4; i++) words[i] = groups[2 * i] * 0x1_0000 + groups[2 * i + 1];
   return true;
 }
 
-/** The 16-bit groups of a part of an IPv6 address. An IPv4 address at its end is two. */
-function groupsOf(part: string): number[] {
+/** The 16-bit groups of a part of an IPv6 address; NaN: it is none. An IPv4 address at the end is two. */
+function groupsOf(part: string, isEnd: boolean): number[] {
   if (part === '') return [];
-  return part.split(':').flatMap((group) => {
-    if (!group.includes('.')) return Number.parseInt(group, 16);
-    const value = readIpv4(group);
-    return [value >>> 16, value & 0xffff];
+  return part.split(':').flatMap((group, i, { length }) => {
+    const ipv4 = isEnd && i === length - 1 ? readIpv4(group) : -1;
+    if (ipv4 >= 0) return [ipv4 >>> 16, ipv4 % 0x1_0000];
+    return IPV6_GROUP.test(group) ? Number.parseInt(group, 16) : Number.NaN;
   });
 }
