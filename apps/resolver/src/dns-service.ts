@@ -5,6 +5,7 @@ import {
   type Logger,
   parseCidrs,
   standardOutput,
+  stopAndThrow,
   stopInTurn,
   type UpstreamEndpoint,
 } from '@weir/ops';
@@ -94,9 +95,11 @@ export class DnsService {
   readonly counts: CountsOfAll;
   private readonly createLanes: () => Lanes;
   private runningLanes: Lanes | null = null;
+  private readonly log: DnsServiceOptions['log'];
 
   constructor(options: DnsServiceOptions) {
     const { configuration, source, log, times, isReady = () => true } = options;
+    this.log = log;
     const hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
     const clocks = new BatchClocks(withTimes({ wallMs: Date.now, monotonicMs: elapsedMs }, times));
     const { wallMs, monotonicMs: nowMs } = clocks;
@@ -236,10 +239,12 @@ export class DnsService {
       this.dnstapSender?.open();
       return addresses;
     } catch (error) {
-      await this.runningLanes?.stop();
-      this.listeners.stop();
-      this.forwarder.close();
-      throw error;
+      const parts = [
+        () => this.runningLanes?.stop(),
+        () => this.listeners.stop(),
+        () => this.forwarder.close(),
+      ];
+      return stopAndThrow(error, parts, this.log);
     }
   }
 

@@ -23,10 +23,12 @@ export function negotiateLanguage(
 export const LANGUAGES = ['en', 'de', 'fr', 'es', 'pt', 'it', 'pl', 'ru', 'tr', 'ar'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** What a page says first: a headline, and a text below it. */
+/**
+ * What a page says first: a headline, and a text below it. For `blockedByLaw` and `blockedForEverybody` the settings of
+ * the visitor make no difference.
+ */
 export type Message =
   | 'blocked'
-  // The settings of the visitor make no difference to these two.
   | 'blockedByLaw'
   | 'blockedForEverybody'
   | 'notBlocked'

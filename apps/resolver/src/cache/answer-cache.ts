@@ -85,6 +85,7 @@ export class AnswerCache extends CacheReader {
     return sizeBytes - this.store.freeWords * 4;
   }
 
+  /** Entries that were evicted while they were still useful. */
   get evictions(): number {
     return this.store.evictions;
   }

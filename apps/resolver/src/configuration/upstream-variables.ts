@@ -21,8 +21,9 @@ export const UPSTREAM_VARIABLES = {
   UPSTREAM_PORTS: integer(1, MAX_UPSTREAM_PORTS, {
     description:
       'Number of UDP ports from which each thread asks each upstream, chosen at random for each query. Each is ' +
-      'replaced by another after 20 to 40 seconds, or after 4096 queries. More ports make answers harder to forge. ' +
-      'All upstreams together use at most a quarter of the files that the process may open.',
+      'replaced by another after 20 to 40 seconds, after 4096 queries, or a second after the upstream could not be ' +
+      'reached from it. More ports make answers harder to forge. All upstreams together use at most a quarter of the ' +
+      'files that the process may open.',
     default: '64',
   }),
   UPSTREAM_TLS_CA: optional(

@@ -26,6 +26,11 @@ interface ControlFrame {
   readonly size: number;
 }
 
+/** The peer does not speak Frame Streams. */
+class FrameStreamError extends Error {
+  override readonly name = 'FrameStreamError';
+}
+
 export function writeControlFrame(type: Control, contentType?: string): Buffer {
   const value = Buffer.from(contentType ?? '', 'latin1');
   const field = contentType === undefined ? [] : [CONTENT_TYPE_FIELD, value.length];
@@ -40,22 +45,22 @@ export function writeControlFrame(type: Control, contentType?: string): Buffer {
 /**
  * Reads the control frame at the start of what was received.
  * @returns null while it is incomplete
- * @throws Error for anything else
+ * @throws FrameStreamError for anything else
  */
 export function readControlFrame(received: Buffer): ControlFrame | null {
   if (received.length >= 4 && received.readUInt32BE(0) !== 0) {
-    throw new Error('a control frame was expected');
+    throw new FrameStreamError('a control frame was expected');
   }
   if (received.length < 8) return null;
   const length = received.readUInt32BE(4);
-  if (length < 4 || length > MAX_CONTROL_BYTES) throw new Error('a bad control frame');
+  if (length < 4 || length > MAX_CONTROL_BYTES) throw new FrameStreamError('a bad control frame');
   const size = 8 + length;
   if (received.length < size) return null;
   const contentTypes: string[] = [];
   let at = 12;
   while (at + 8 <= size) {
     const end = at + 8 + received.readUInt32BE(at + 4);
-    if (end > size) throw new Error('a bad field in a control frame');
+    if (end > size) throw new FrameStreamError('a bad field in a control frame');
     if (received.readUInt32BE(at) === CONTENT_TYPE_FIELD) {
       contentTypes.push(received.toString('latin1', at + 8, end));
     }
@@ -182,8 +187,8 @@ export class FrameSender {
         this.onControl(socket, frame.type, frame.contentTypes);
       }
     } catch (error) {
-      // The peer does not speak Frame Streams.
-      socket.destroy(error as Error);
+      if (!(error instanceof FrameStreamError)) throw error;
+      socket.destroy(error);
     }
   }
 
@@ -193,10 +198,10 @@ export class FrameSender {
       return;
     }
     if (type !== Control.accept || this.isStarted || this.isClosed) {
-      throw new Error('an unexpected control frame');
+      throw new FrameStreamError('an unexpected control frame');
     }
     if (contentTypes.length > 0 && !contentTypes.includes(DNSTAP_CONTENT)) {
-      throw new Error(`it does not accept ${DNSTAP_CONTENT}`);
+      throw new FrameStreamError(`it does not accept ${DNSTAP_CONTENT}`);
     }
     socket.setTimeout(0);
     socket.write(writeControlFrame(Control.start, DNSTAP_CONTENT));

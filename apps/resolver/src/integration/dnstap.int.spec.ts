@@ -19,7 +19,7 @@ import {
   readControlFrame,
   writeControlFrame,
 } from '../dnstap/frame-sender.js';
-import { named } from '../metrics/forwarding-counts.js';
+import { named } from '../metrics/sums.js';
 import { LogCount, LogCounts } from '../metrics/log-counts.js';
 import { a } from '../query/testing/records.js';
 import { askOneTcp, askUdp } from '../testing/client.js';

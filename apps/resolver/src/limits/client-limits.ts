@@ -40,7 +40,7 @@ export const LimitCount = {
   /** How often `exceedsByteRate` returned true. */
   truncations: 1,
 } as const;
-export const LIMIT_COUNTS = 2;
+export const LIMIT_COUNTS = Object.keys(LimitCount).length;
 
 /** Rate limits for each subscriber. Allocates nothing. */
 export class ClientLimits {

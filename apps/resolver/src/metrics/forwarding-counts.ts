@@ -1,3 +1,5 @@
+import { named, sumOf } from './sums.js';
+
 /** Counts of a forwarder, by position. `inFlight` and `waiting` are as they are now. */
 export const ForwardingCount = {
   /** Queries that were rejected because too many of all subscribers were in flight, or waited. */
@@ -8,7 +10,9 @@ export const ForwardingCount = {
   deadZone: 2,
   /** Queries that joined a question already in flight. */
   coalesced: 3,
+  /** Questions that are in flight. */
   inFlight: 4,
+  /** Clients that wait for an answer. */
   waiting: 5,
 } as const;
 const OWN = 6;
@@ -101,20 +105,6 @@ export function upstreamTotals(threads: readonly Float64Array[]): UpstreamTotals
   const sum = sumOf(threads);
   const errorsByRcode = [...sum.subarray(ERRORS_BY_RCODE)];
   return { ...named(UpstreamCount, sum), latencyMs: meanLatencyMs(threads), errorsByRcode };
-}
-
-/** The sum over threads, position by position. */
-export function sumOf(threads: readonly Float64Array[]): Float64Array {
-  return threads[0].map((_, at) => threads.reduce((sum, counts) => sum + counts[at], 0));
-}
-
-/** Counts by the names of their positions. */
-export function named<Name extends string>(
-  positions: Readonly<Record<Name, number>>,
-  counts: Float64Array,
-): Record<Name, number> {
-  const entries = Object.entries<number>(positions).map(([name, at]) => [name, counts[at]]);
-  return Object.fromEntries(entries) as Record<Name, number>;
 }
 
 function meanLatencyMs(threads: readonly Float64Array[]): number {

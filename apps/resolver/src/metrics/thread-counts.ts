@@ -1,15 +1,10 @@
 import { LIMIT_COUNTS, LimitCount } from '../limits/client-limits.js';
-import {
-  ForwardingCounts,
-  forwardingTotals,
-  type ForwardingTotals,
-  named,
-  sumOf,
-} from './forwarding-counts.js';
+import { ForwardingCounts, forwardingTotals, type ForwardingTotals } from './forwarding-counts.js';
 import { LogCount, LogCounts } from './log-counts.js';
 import { LatencyHistogram } from './query-timer.js';
 import { ProfileCounters, type ProfileRows } from './profile-counters.js';
 import { QueryCounters } from './query-counters.js';
+import { named, sumOf } from './sums.js';
 
 /** What a thread that answers queries counts. The thread that reports metrics reads it. */
 export interface ThreadCounts {

@@ -12,6 +12,7 @@ import type { Exchange } from '../query/exchange.js';
 export interface RebindingProtectionOptions {
   /** False: every response passes. */
   readonly isEnabled: boolean;
+  /** Names in these zones may have private addresses. */
   readonly allowedZones: readonly string[];
   readonly hashKey: HashKey;
 }

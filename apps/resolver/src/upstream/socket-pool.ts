@@ -75,7 +75,7 @@ export class SocketPool implements QuerySockets {
     this.fill(place, nowMs);
   }
 
-  /** The socket is replaced a second later, or earlier when it is too old then. */
+  /** The socket is replaced a second later, unless it is worn before. */
   wear(socket: QuerySocket, nowMs: number): void {
     const place = this.places.find((one) => one.socket === socket);
     if (place !== undefined) place.wornAtMs = Math.min(place.wornAtMs, nowMs + REOPEN_MS);
