@@ -464,6 +464,15 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await expect.poll(() => page.getByLabel('Client address').inputValue()).toBe('192.0.2.0');
   });
 
+  it('shows what is wrong with a filter of changes, and does not seem to connect', async () => {
+    const page = await stack.openAs('read', 'changes');
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.getByLabel('Profile', { exact: true }).fill('none');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByText('Connecting …').count()).toBe(0);
+  });
+
   it('shows the changes that were made while the control plane was restarted', async () => {
     const page = await stack.openAs('read', 'changes');
     await page.getByText('Live', { exact: true }).waitFor();

@@ -31,11 +31,13 @@ export function Changes(): JSX.Element {
     <>
       <Filter key={key} params={params} />
       <Failure error={error} />
-      <p role="status">
-        <span class={`badge ${isLive ? 'good' : 'doubtful'}`}>
-          {t(isLive ? 'changes.live' : 'changes.connecting')}
-        </span>
-      </p>
+      {!isFault(error) && (
+        <p role="status">
+          <span class={`badge ${isLive ? 'good' : 'doubtful'}`}>
+            {t(isLive ? 'changes.live' : 'changes.connecting')}
+          </span>
+        </p>
+      )}
       <ChangesTable changes={changes} />
     </>
   );
@@ -93,7 +95,7 @@ function useChanges(profile: string, token: string): Stream {
         }
         if (abort.signal.aborted) return;
         setStream(({ changes }) => ({ changes, isLive: false, error }));
-        if (error instanceof CallError && isFault(error.status)) return;
+        if (isFault(error)) return;
         await new Promise((resolve) => window.setTimeout(resolve, PAUSE_MS));
       }
     };
@@ -104,8 +106,9 @@ function useChanges(profile: string, token: string): Stream {
 }
 
 /** Whether it is of no use to try again. */
-function isFault(status: number): boolean {
-  return status >= 400 && status < 500 && status !== 429;
+function isFault(error: unknown): boolean {
+  if (!(error instanceof CallError)) return false;
+  return error.status >= 400 && error.status < 500 && error.status !== 429;
 }
 
 /** Reads a stream of events until its connection ends. */
