@@ -11,6 +11,7 @@ const MAX_CHANGED = 1_000_000;
 
 /**
  * Reads changes of a zone (RFC 1995 §4), and applies them to its list.
+ * @param before the list of the version that they begin with.
  * @throws CatalogueError when they do not fit that list, and as `readNames`.
  */
 export async function readChanges(
@@ -55,7 +56,13 @@ class Changes {
     const known = this.changed.get(hash);
     if (known !== undefined) return { hash, place: known };
     const { at, isListed } = findName(this.before.names, low[count - 1], high[count - 1]);
-    return { hash, place: isListed ? this.before.places[at * 2] : 0 };
+    if (!isListed) return { hash, place: 0 };
+    const place = this.before.places[at * 2];
+    // As of a list that was stored by another format, or damaged: it may be listed by either record.
+    if ((place & RECORD_BITS) === 0) {
+      throw new CatalogueError('changes a name whose records are not known');
+    }
+    return { hash, place };
   }
 
   finish(): Pick<ReadList, 'names' | 'lines' | 'protectedNames'> {

@@ -181,20 +181,27 @@ describe(
         return outcome.transfer;
       };
       expect(await readWith({})).toEqual(CHANGED);
-      const places = new Uint32Array(before.list.places.slice().buffer);
       const other = domains([...NAMES.slice(1), 'other.example']);
       expect(await readWith({ names: other })).toEqual(whole('removes a record that is not there'));
       const more = domains([...NAMES.slice(0, -1), 'new.example']);
       expect(await readWith({ names: more })).toEqual(whole('adds a record that is there'));
-      // As a damaged list is stored.
-      const lines = new Uint8Array(places.map((word) => word & 0x1fff_ffff).buffer);
-      expect(await readWith({ places: lines })).toEqual(
-        whole('removes a record that is not there'),
-      );
+      // As lists are stored of other formats, or damaged.
+      const withoutRecords = (of: Uint8Array) => {
+        const words = new Uint32Array(of.slice().buffer).map((word) => word & 0x1fff_ffff);
+        return new Uint8Array(words.buffer);
+      };
+      const unknown = whole('changes a name whose records are not known');
+      expect(await readWith({ places: withoutRecords(before.list.places) })).toEqual(unknown);
       expect(await readWith({ names: other.slice(1) })).toEqual(whole(null));
       // Serials that the server never had, or that are newer than its own.
       expect(await readWith({ etag: 'serial 3' })).toEqual(whole('answered with the whole zone'));
       expect(await readWith({ etag: 'serial 900' })).toEqual(whole(null));
+      // Only an addition: the name may be listed by this record already.
+      update(UNFIT, add(UNFIT, '*.n5.example'));
+      const places = withoutRecords(all.list.places);
+      const added = await read(UNFIT, { ...all, list: { ...all.list, places } });
+      expect(added.transfer).toEqual(unknown);
+      expectSame(added, await read(UNFIT, null));
     });
 
     it('takes the whole zone when the server sends no changes, or wrong ones', async () => {
