@@ -1,7 +1,17 @@
-import { All, Controller, Get, Header, Req, Res, StreamableFile } from '@nestjs/common';
+import {
+  All,
+  Controller,
+  Get,
+  Header,
+  type OnApplicationBootstrap,
+  Req,
+  Res,
+  StreamableFile,
+} from '@nestjs/common';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { RequestError } from '../errors/errors.js';
 import { answerOtherMethod } from '../errors/unknown-path.controller.js';
 import { Endpoints, Pages } from '../routing/endpoint.js';
 import type { Request, Response } from '../routing/http.js';
@@ -55,20 +65,26 @@ const SECURITY =
 
 @Pages('docs')
 @Controller()
-export class DocsController {
+export class DocsController implements OnApplicationBootstrap {
   private readonly contents = new Map<string, Buffer>();
 
   constructor(private readonly endpoints: Endpoints) {}
+
+  /** When all endpoints are known. */
+  onApplicationBootstrap(): void {
+    for (const [path, { read }] of Object.entries(DOCS)) {
+      this.contents.set(path, Buffer.from(read(this.endpoints)));
+    }
+  }
 
   @Get(DOCS_PATHS)
   @Header('Content-Security-Policy', SECURITY)
   @Header('X-Content-Type-Options', 'nosniff')
   page(@Req() request: Request): StreamableFile {
     const path = request.route?.path ?? '';
-    const { type, read } = DOCS[path];
-    const content = this.contents.get(path) ?? Buffer.from(read(this.endpoints));
-    this.contents.set(path, content);
-    return new StreamableFile(content, { type, length: content.length });
+    const content = this.contents.get(path);
+    if (content === undefined) throw new RequestError('pathNotFound');
+    return new StreamableFile(content, { type: DOCS[path].type, length: content.length });
   }
 
   /** Like `page`, it needs no token when the pages are public. */
