@@ -52,6 +52,11 @@ it('a read that finds nothing has a revision, too', async () => {
   expect(found).toMatchObject({ result: [], revision: 1 });
 });
 
+it('rows have the columns of their query only', async () => {
+  const found = await reader.read(PAGES, (rows) => rows);
+  expect(found.result).toEqual([{ id: 1 }]);
+});
+
 it('a row may have null in each column', async () => {
   const found = await reader.read(
     Prisma.sql`SELECT NULL::integer AS id FROM block_page`,

@@ -12,8 +12,8 @@ const GRACE_IN_NEED_MS = 1_000;
 const CHECK_MS = 250;
 
 /**
- * The listings that are being sent. One whose client reads too slowly for its size is broken off, and earlier when
- * another one waits for its connection.
+ * The listings that are being sent. Each holds a connection of a small pool, and a snapshot of the database. One whose
+ * client reads too slowly for its size is broken off, and earlier when another one waits for its connection.
  */
 class OpenListings {
   private readonly listings = new Set<Listing<unknown>>();
@@ -58,6 +58,17 @@ interface HeadRow {
   readonly is_row: true | null;
 }
 
+/** The columns of the query, without those of the head: stores make entities of them as they are. */
+function foundOf({
+  head_lineage: _lineage,
+  head_revision: _revision,
+  head_catalogue_version: _version,
+  is_row: _isRow,
+  ...found
+}: HeadRow): never {
+  return found as never;
+}
+
 /** Reads the configuration together with the revision that was read. */
 export class ConfigurationReader {
   private readonly openListings: OpenListings;
@@ -83,7 +94,7 @@ export class ConfigurationReader {
       LEFT JOIN (SELECT true AS is_row, query.* FROM (${query}) AS query) AS found ON true`;
     const first = headOf(rows);
     const head = { lineage: first.head_lineage, catalogueVersion: first.head_catalogue_version };
-    const result = convert(first.is_row === null ? [] : (rows as never[]), head);
+    const result = convert(first.is_row === null ? [] : rows.map(foundOf), head);
     return new WithRevision(result, first.head_revision);
   }
 
