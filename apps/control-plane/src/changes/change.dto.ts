@@ -37,13 +37,8 @@ export class ChangesQuery {
   last?: number;
 }
 
-/** How each kind is called here, and how its key is written. */
-export const RESOURCES: {
-  readonly [K in EntityKind | 'catalogueSource']: readonly [
-    name: string,
-    key: (row: readonly number[]) => unknown,
-  ];
-} = {
+/** How each kind is called in GET /changes/, and how its key is written there and in the dry run of POST /init/. */
+export const RESOURCES = {
   blockPage: ['blockpage', ([id]) => id],
   profile: ['profile', ([id]) => id],
   domainRule: ['bw_list', ([profile, hash]) => ({ profile_id: profile, domain_hash: hash })],
@@ -59,7 +54,10 @@ export const RESOURCES: {
   grant: ['grants', ([profile, hash]) => ({ profile_id: profile, domain_hash: hash })],
   // A list that was held; its key is a text.
   catalogueSource: ['catalogue_source', ([name]) => name],
-};
+} satisfies Record<
+  EntityKind | 'catalogueSource',
+  readonly [name: string, key: (row: readonly number[]) => unknown]
+>;
 /** Everything, and what is beyond the keys of a record. */
 const OTHER_RESOURCES = ['configuration', 'more'] as const;
 

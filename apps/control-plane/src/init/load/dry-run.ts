@@ -109,7 +109,7 @@ async function compare<K extends DraftKind>(
 function sampleKeys(kind: Kind, records: readonly DraftRecord[]): SampleKey[] {
   const [, keyOf] = RESOURCES[kind];
   const rows = records.map((record) => toKeyRow(kind, record as never) as readonly number[]);
-  return rows.sort(compareRows).map((row) => keyOf(row) as SampleKey);
+  return rows.sort(compareRows).map((row) => keyOf(row));
 }
 
 function compareRows(a: readonly number[], b: readonly number[]): number {
