@@ -4,7 +4,8 @@ import type { Source } from '../sources/source.js';
 /** A list that a category or an application takes its domains from. */
 export interface SourceDefinition extends Source {
   /**
-   * The path as the definition gives it, or the URL without credentials: the same in every group that names the source.
+   * Names the source in state, reports, logs and metrics: the path as the definition gives it, or the URL without
+   * credentials. The same in every group that names the same source; never shared by two different ones.
    */
   readonly name: string;
   /** How often a URL is requested again; null: whenever the definition is read. */

@@ -19,7 +19,7 @@ import {
   type RewriteDefinition,
   type SourceDefinition,
 } from './definition.js';
-import { type Place, YamlReader } from './yaml-reader.js';
+import { MAX_WORD, type Place, YamlReader } from './yaml-reader.js';
 
 export const DEFINITION_FILE = 'catalogue.yaml';
 const MAX_NAME = 200;
@@ -29,7 +29,8 @@ const MAX_DOMAIN = 1024;
 type ReadText = (path: string) => Promise<string>;
 
 /**
- * Reads a definition: `catalogue.yaml`, then the files that it includes, which may add to the groups before them.
+ * Reads a definition: `catalogue.yaml`, then the files that it includes; sources are named, not opened. A file that is
+ * included may add domains, sources and rewrites to categories and applications of the files before it.
  * @param base the folder or URL that file names are relative to.
  * @param further files that are included whether `catalogue.yaml` says so or not.
  * @throws CatalogueError for a fault, as `catalogue.yaml:line: field: problem`; DefinitionFaults for several.
@@ -279,8 +280,16 @@ const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 export type Base = SourceLocation;
 
 const SOURCE_FIELDS = [
-  ...(['file', 'url', 'mirrors', 'format', 'list', 'refresh', 'sha256'] as const),
-  ...(['licence', 'commercial_use', 'size'] as const),
+  'file',
+  'url',
+  'mirrors',
+  'format',
+  'list',
+  'refresh',
+  'sha256',
+  'licence',
+  'commercial_use',
+  'size',
 ] as const;
 
 function readSource(yaml: YamlReader, place: Place, base: Base): SourceDefinition {
@@ -297,7 +306,7 @@ function readSource(yaml: YamlReader, place: Place, base: Base): SourceDefinitio
     format,
     list,
     declaredAt: yaml.where(place),
-    licence: optional(fields.licence, (field) => yaml.text(field, MAX_NAME)),
+    licence: optional(fields.licence, (field) => yaml.text(field, MAX_WORD)),
     commercialUse: optional(fields.commercial_use, (field) => yaml.choice(field, COMMERCIAL_USES)),
     size: optional(fields.size, (field) => readSize(yaml, field)),
   };

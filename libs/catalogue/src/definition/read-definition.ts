@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { isUtf8 } from 'node:buffer';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { CatalogueError } from '../catalogue-error.js';
@@ -102,12 +101,18 @@ export async function readText(location: SourceLocation, signal?: AbortSignal): 
     const limits = { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS };
     const opened = await openLocation(location, { ...limits, ...(signal && { signal }) });
     if (opened.status === 'unchanged') throw new CatalogueError('answered 304 unasked');
-    const bytes = Buffer.concat(await Array.fromAsync(opened.body));
-    if (!isUtf8(bytes)) throw new CatalogueError('is not UTF-8 text');
-    return new TextDecoder().decode(bytes);
+    return decode(Buffer.concat(await Array.fromAsync(opened.body)));
   } catch (cause) {
     if (!(cause instanceof CatalogueError)) throw cause;
     const name = 'url' in location ? publicName(new URL(location.url)) : location.path;
     throw new CatalogueError(`${name}: ${cause.message}`, { cause });
+  }
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new CatalogueError('is not UTF-8 text', { cause });
   }
 }

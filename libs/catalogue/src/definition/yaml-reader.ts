@@ -2,7 +2,8 @@ import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAM
 import { CatalogueError } from '../catalogue-error.js';
 import type { FilePlace } from './definition.js';
 
-const MAX_WORD = 200;
+/** Longest text in characters that is a word of the format, or a few. */
+export const MAX_WORD = 200;
 
 /** A node of the file with its path, such as `categories[3].domains[0]`. */
 export interface Place {
