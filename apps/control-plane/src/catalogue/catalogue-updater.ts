@@ -17,9 +17,9 @@ import { actAs } from '../revisions/change-record.js';
 import type { ConfigurationWriter } from '../revisions/configuration-writer.js';
 import { isDue, type SourceRefresh } from './sources/source-refresh.js';
 import {
-  activate,
   deleteOldImages,
   findRulesWithoutApplication,
+  putInForce,
   readInForce,
   storeImage,
 } from './store/catalogue-store.js';
@@ -66,7 +66,8 @@ export class CatalogueUpdater {
   constructor(private readonly options: CatalogueUpdaterOptions) {}
 
   /**
-   * Activates the definition, its files and the last accepted lists. It tries again later when there is no database.
+   * Activates what needs no request of a URL: the definition, its files, and the last accepted lists. When the database
+   * is unreachable, or does not fit this process, this returns and tries again in the background.
    */
   async start(): Promise<void> {
     const { log } = this.options;
@@ -86,7 +87,8 @@ export class CatalogueUpdater {
   }
 
   /**
-   * Two jobs, so that a slow URL does not delay the definition and its files. The next run is soon: none is retried.
+   * The jobs that keep the catalogue up to date: two, so that a slow URL does not delay changes of the definition and
+   * its files. A failed run is not retried: the next one follows soon, and each source has its own retry delay.
    */
   jobs(everyMs: number): Job[] {
     const schedule = { everyMs, attempts: 1, firstRetryDelayMs: everyMs, isQueued: true };
@@ -183,7 +185,7 @@ export class CatalogueUpdater {
     const { database, writer, log } = this.options;
     await storeImage(database.pool, compiled, inputsSha256);
     const active = await actAs({ origin: 'catalogue' }, () =>
-      writer.writeAlone((client) => activate(client, compiled.sha256)),
+      writer.writeAlone((client) => putInForce(client, compiled.sha256)),
     );
     if (active === null) return;
     // Outside of the change, because it deletes thousands of rows and no other change should wait for that.

@@ -32,7 +32,9 @@ export class FeedApi implements OnApplicationShutdown {
     const isOutage = isDatabaseUnreachable;
     this.deltas = new KeptDeltas({ folder, source, log, isOutage });
     this.snapshots = new KeptSnapshots({
-      ...{ folder, source, log },
+      folder,
+      source,
+      log,
       maxAgeMs: configuration.SNAPSHOT_MAX_AGE_S * 1000,
       maxRevisions: configuration.SNAPSHOT_MAX_REVISIONS,
     });

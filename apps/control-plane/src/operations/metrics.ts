@@ -45,11 +45,11 @@ export function registerMetrics(
 
 function registerDatabaseMetrics(metrics: ReadMetrics, database: Database): void {
   for (const [name, help, counter] of [
-    ['connections', 'Connections to PostgreSQL', 'totalCount'],
-    ['connections_idle', 'Idle connections to PostgreSQL', 'idleCount'],
-    ['waiting', 'Requests that wait for a connection to PostgreSQL', 'waitingCount'],
+    ['database_connections', 'Connections to PostgreSQL', 'totalCount'],
+    ['database_connections_idle', 'Idle connections to PostgreSQL', 'idleCount'],
+    ['database_waiting', 'Requests that wait for a connection to PostgreSQL', 'waitingCount'],
   ] as const) {
-    metrics.gauge(`database_${name}`, help, () => database.sum(counter));
+    metrics.gauge(name, help, () => database.connections(counter));
   }
   // With a timeout, because a scrape must not wait for a database that hangs.
   metrics.gauge('database_reachable', '1 when PostgreSQL answers within 1.5 seconds', () =>

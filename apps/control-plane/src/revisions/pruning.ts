@@ -42,14 +42,18 @@ export function pruningJobs(pool: Pool, days: number, log: Logger): readonly Job
   const retries = { attempts: 3, firstRetryDelayMs: 1_000 };
   return [
     {
-      ...{ name: 'prune-change-log', everyMs: 60_000, ...retries },
+      name: 'prune-change-log',
+      everyMs: 60_000,
+      ...retries,
       run: async (signal) => {
         const changes = await pruneChangeLog(pool, signal);
         if (changes > 0) log.info({ changes }, 'change log pruned');
       },
     },
     {
-      ...{ name: 'prune-change-records', everyMs: 60 * 60_000, ...retries },
+      name: 'prune-change-records',
+      everyMs: 60 * 60_000,
+      ...retries,
       run: async (signal) => {
         const records = await pruneChangeRecords(pool, days, signal);
         if (records > 0) log.info({ records }, 'records of changes pruned');

@@ -20,8 +20,8 @@ export const CATALOGUE: EntityTable<'catalogue'> = {
   toEntity: (row) => row,
 };
 
-/** Puts a stored image in force. @returns null: it is in force already. */
-export async function activate(
+/** Puts a stored image in force, in a transaction that has locked the head. @returns null: it is in force already. */
+export async function putInForce(
   client: ClientBase,
   sha256: string,
 ): Promise<WorkResult<ActiveCatalogue> | null> {

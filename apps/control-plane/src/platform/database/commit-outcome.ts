@@ -55,18 +55,20 @@ export async function confirmCommit<O>(
   run: (beforeCommit: (outcome: O, transaction: TransactionIdentity) => void) => Promise<O>,
   waitMs = DEADLINE_MS,
 ): Promise<O> {
-  const sent: [outcome: O, transaction: TransactionIdentity][] = [];
+  const sent: { outcome: O; transaction: TransactionIdentity }[] = [];
   try {
-    return await run((...values) => void sent.push(values));
+    return await run((outcome, transaction) => {
+      sent.push({ outcome, transaction });
+    });
   } catch (error) {
-    if (sent.length === 0) throw error;
-    const [[outcome, transaction]] = sent;
+    const [first] = sent;
+    if (first === undefined) throw error;
     const deadlineMs = Math.min(waitMs, DEADLINE_MS);
     // A database that hangs may not answer any of the questions in time.
-    const asked = ask(pool, transaction, deadlineMs);
+    const asked = ask(pool, first.transaction, deadlineMs);
     const isCommitted = await withTimeout(asked, null, deadlineMs);
     if (isCommitted === null) throw new CommitUnknownError();
-    if (isCommitted) return outcome;
+    if (isCommitted) return first.outcome;
     throw error;
   }
 }

@@ -104,8 +104,8 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     registers: [],
   });
   /**
-   * The connection on which this replica makes its changes. Statements that do not depend on each other's results are
-   * sent together (`pipeline`). As long as it is open, its statements stay prepared.
+   * A pool of one connection, on which this replica makes its changes. Statements that do not depend on each other's
+   * results are sent together (`pipeline`). As long as it is open, its statements stay prepared.
    */
   private readonly changes: pg.Pool;
   private readonly nameOfChange = namedStatements();
@@ -164,7 +164,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** The number of connections, of idle ones, or of requests that wait for one. */
-  sum(counter: 'totalCount' | 'idleCount' | 'waitingCount'): number {
+  connections(counter: 'totalCount' | 'idleCount' | 'waitingCount'): number {
     return this.pools.reduce((all, pool) => all + pool[counter], 0);
   }
 

@@ -1,6 +1,6 @@
 import type { Entities, EntityKind, Head } from '@weir/config-model';
 import type { ClientBase, Pool, PoolClient } from 'pg';
-import { rollBack } from './transaction.js';
+import { rollBackAndRelease } from './transaction.js';
 
 /** How the entities of a kind are stored. */
 export interface EntityTable<K extends EntityKind, Row = Entities[K]> {
@@ -53,7 +53,7 @@ export class Snapshot {
 
   /** Ends the transaction and releases the connection. A broken connection is discarded. */
   close(): Promise<void> {
-    return rollBack(this.client);
+    return rollBackAndRelease(this.client);
   }
 }
 

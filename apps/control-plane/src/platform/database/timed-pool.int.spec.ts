@@ -24,7 +24,7 @@ it('counts how long requests wait for a connection, by pool', async () => {
   const second = database.write(() => Promise.resolve(null));
   await expect.poll(async () => (await waitsOf('changes')).count).toBe(1);
   const before = await waitsOf('changes');
-  expect(database.sum('waitingCount')).toBe(1);
+  expect(database.connections('waitingCount')).toBe(1);
   await sleep(HELD_MS);
   held.resolve(null);
   await Promise.all([first, second]);

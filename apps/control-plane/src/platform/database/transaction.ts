@@ -44,13 +44,13 @@ export async function withConnection<T>(
     client.release();
     return result;
   } catch (error) {
-    await rollBack(client);
+    await rollBackAndRelease(client);
     throw error;
   }
 }
 
 /** Ends the transaction and releases the connection. The pool discards a broken one, and PostgreSQL rolls back. */
-export async function rollBack(client: PoolClient): Promise<void> {
+export async function rollBackAndRelease(client: PoolClient): Promise<void> {
   const broken = await client.query('ROLLBACK').then(
     () => undefined,
     (error: unknown) => (error instanceof Error ? error : true),
