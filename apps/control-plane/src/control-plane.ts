@@ -26,7 +26,8 @@ export interface ControlPlane extends Service {
 const TLS_CHECK_MS = 2_000;
 
 /**
- * Starts the control plane: health and metrics first. A start that fails closes what it has opened.
+ * Starts the control plane. Health and metrics come first and report that it is starting, and they are closed last.
+ * What files tell is read before Nest starts the rest, see `AppModule`. A start that fails closes what it has opened.
  * @throws StartError when a port is taken or the catalogue cannot be used.
  */
 export async function startControlPlane(

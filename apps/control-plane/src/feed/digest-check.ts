@@ -12,7 +12,11 @@ import { digestOfRows } from './entity-tables.js';
 const EVERY_MS = 24 * 60 * 60_000;
 const RETRY_MS = 60_000;
 
-/** Compares the digest of the head with that of all rows, and changes nothing: see `weir repair`. */
+/**
+ * The job that computes the digest of all rows anew and compares it with that of the head. They differ when somebody
+ * has changed the tables directly, or the disk of the database has. It changes nothing: see `weir repair`.
+ * @param snapshots connections for readers of the whole configuration.
+ */
 export function digestScrub(snapshots: Pool, registry: Registry, log: Logger): Job {
   const scrubs = new Counter({
     name: 'weir_digest_scrubs_total',

@@ -78,7 +78,8 @@ export class InitController implements OnApplicationShutdown {
   }
 
   /**
-   * What a replacement would change. One is made at a time. Its bytes count apart from those of replacements.
+   * What a replacement would change. One is made at a time; one whose body is on its way delays no other one. Its bytes
+   * count apart from those of replacements, which it does not delay either.
    * @param gone aborts when nobody waits for the result any more.
    * @throws RequestError 503 while another one is made.
    */

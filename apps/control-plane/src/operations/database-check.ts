@@ -64,7 +64,8 @@ export interface DatabaseCheckOptions {
 
 /**
  * Whether this process may work with the database: the schema must be known to this release, and DOMAIN_HASH_KEY the
- * same as ever. The first start stores the hash of a fixed name; domains are not stored.
+ * same as ever. The first start stores the hash of a fixed name, and every later start compares it. A wrong key would
+ * not be noticed otherwise, because domains are not stored.
  */
 export class DatabaseCheck implements OnModuleInit {
   private isCompatible = false;
@@ -78,6 +79,7 @@ export class DatabaseCheck implements OnModuleInit {
   /**
    * Waits for pending migrations: in a cluster they start together with this process.
    * @throws StartError when they are still pending after `waitMs`, the schema is too new, or the key is another one.
+   *   When the database is out of reach, `problem` checks again later.
    */
   async onModuleInit(): Promise<void> {
     await this.waitForMigrations();

@@ -17,7 +17,10 @@ export interface ReadinessOptions {
   readonly timeoutMs?: number;
 }
 
-/** It needs PostgreSQL, but not Redis (decisions §10). An error of PostgreSQL may name hosts, so it is only logged. */
+/**
+ * Whether this replica can serve. It needs PostgreSQL, but not Redis (decisions §10). An error of PostgreSQL may name
+ * hosts, users and statements, so it is only logged, and only when it changes.
+ */
 export class Readiness {
   private checking: Promise<string | null> | null = null;
   private logged: string | null = null;

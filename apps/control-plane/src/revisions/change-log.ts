@@ -87,8 +87,8 @@ export function toLogEntries(changes: readonly AuthoredChange[]): readonly unkno
 }
 
 /**
- * Logs changes with their records, and moves the head to the last of them. The statement is sent before this returns,
- * so a COMMIT may be sent right after it.
+ * Logs changes with their records, and moves the head to the last of them. Their revisions must follow the head's.
+ * @returns when PostgreSQL has done it. The statement is sent before this returns, so a COMMIT may be sent right after.
  * @throws synchronously when the statement cannot be sent, so that no COMMIT is sent.
  */
 export function logChanges(client: ClientBase, entries: readonly unknown[]): Promise<unknown> {

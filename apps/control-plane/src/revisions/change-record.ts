@@ -89,7 +89,10 @@ export function encodeEntityChanges(
   return { operations: deletions.concat(puts), digest: after.toString() };
 }
 
-/** The keys by which people know what was changed, if not those of the operations: networks keep their host bits. */
+/**
+ * The keys by which people know what was changed. Undefined: those of the operations. They differ for networks, whose
+ * record keeps its host bits (decisions §3).
+ */
 export function submittedKeys(changes: readonly EntityChange[]): ChangedKey[] | undefined {
   if (changes.every(({ keys }) => keys === undefined)) return undefined;
   return changes.flatMap(({ kind, keys = null }): ChangedKey[] => {

@@ -33,7 +33,7 @@ export interface UncommittedChange {
 /** Longest times to wait for a change: until the resolvers have applied it, and for those before it. */
 export interface ChangeTimeouts {
   readonly changeMs: number;
-  /** For a replacement of the whole configuration. */
+  /** For a replacement of the whole configuration: the resolvers load a snapshot. */
   readonly replacementMs: number;
   /** Longest time that a change waits for the changes before it in all, those of other replicas included. */
   readonly waitMs?: number;
@@ -45,7 +45,10 @@ export interface ChangeTimeouts {
  */
 @Injectable()
 export class ConfigurationWriter {
-  /** Orders the changes of this replica. The lock of the head orders the replicas. */
+  /**
+   * Orders the changes of this replica, so that waiting ones hold no connection. The lock of the head orders the
+   * replicas.
+   */
   private readonly queue = new WriteQueue();
   private readonly commits: GroupCommit;
   private readonly waitMs: number;

@@ -53,6 +53,7 @@ export class MeasuredPropagation
     const startedMs = performance.now();
     const applied = await this.publisher.waitApplied(last, timeoutMs);
     const seconds = (performance.now() - startedMs) / 1000;
+    // An alert compares the number of changes that were measured with those that were incomplete.
     if (timeoutMs > 0) {
       changes.forEach(() => this.durations.observe(seconds));
       if (applied.applied < applied.total) this.incomplete.inc(changes.length);

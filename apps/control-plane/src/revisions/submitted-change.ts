@@ -74,8 +74,9 @@ interface Made {
 
 /**
  * Makes changes in order inside a transaction: one statement reads all rows of a kind, and one or two write them. When
- * a statement fails, they are made one by one.
- * @throws Error when the transaction cannot continue, or a lock was waited for too long.
+ * a statement fails, they are made one by one, and those whose own statement fails have this as their reason.
+ * @throws Error when the transaction cannot continue, or a lock was waited for too long: each change by itself would
+ *   wait as long once more.
  */
 export async function makeTogether(
   client: ClientBase,

@@ -41,8 +41,8 @@ export class WriteQueue {
   /**
    * @param task a new function each time.
    * @param deadline until when it waits to be started.
-   * @throws WriteQueueTimeoutError when it is not started in time, DatabaseSilentError when a task before it found the
-   *   database silent.
+   * @throws WriteQueueTimeoutError when it is not started in time, DatabaseSilentError when a task before it found
+   *   that the database does not answer. It is never started then.
    */
   async run<T>(task: () => Promise<T>, deadline: Deadline): Promise<T> {
     if (this.isBusy) await this.wait(task, deadline);

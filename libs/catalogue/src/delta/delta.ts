@@ -39,7 +39,10 @@ function isDeltaHead(head: Uint8Array<ArrayBuffer>): boolean {
 
 const ROWS_AT_A_TIME = 4096;
 
-/** Builds an image of another one and the pieces of a delta, and writes to it only. The caller verifies its digest. */
+/**
+ * Builds an image of another one and the bytes of a delta, which come in pieces. It needs no memory but that of the
+ * image. Whatever the delta says, it writes to the image only; the caller verifies the image by its digest.
+ */
 export class DeltaReader {
   /** What reads the delta: it yields what is to be filled next, and is told how many bytes were. */
   private readonly steps: Generator<Uint8Array, void, number>;
@@ -147,7 +150,8 @@ function unusable(problem: string): CatalogueError {
 }
 
 /**
- * What makes `image` of `base`, as bytes. Both are read once, in order. No step takes many milliseconds.
+ * What makes `image` of `base`, as bytes. Both are read once, in order, and never held: memory is a few megabytes. No
+ * step takes longer than some milliseconds.
  * @throws CatalogueError when one of them is not an image; what reading throws.
  */
 export async function* writeDelta(

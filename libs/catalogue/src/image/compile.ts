@@ -39,7 +39,8 @@ export interface CompiledCatalogue {
 }
 
 /**
- * Compiles groups into an image under the key of their names. Equal groups give equal images, whatever their order.
+ * Compiles groups into an image; `key` is the one that their names are hashed under. Equal groups and keys give equal
+ * images, whatever the order of groups and lists. Needs memory for the image beyond that of the lists.
  * @throws CatalogueError when a name hashes to the mark of an empty slot (one in 2⁶⁴), or the image exceeds 4 GiB.
  */
 export function compileCatalogue(listed: ListedGroups, key: HashKey): CompiledCatalogue {

@@ -100,7 +100,10 @@ export interface Sections {
   readonly names: Uint8Array;
 }
 
-/** Reads the header of an image of this many bytes. @throws CatalogueError when it is another one. */
+/**
+ * Reads the header of an image of this many bytes.
+ * @throws CatalogueError when it is not the header of an image of this format and size.
+ */
 export function readHeader(bytes: Uint8Array, imageBytes: number): HeaderField {
   check(bytes.length >= HEADER_BYTES, 'it is shorter than its header');
   check(

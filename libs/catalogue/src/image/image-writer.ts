@@ -18,7 +18,10 @@ import {
 } from './image-format.js';
 import type { NameMerge } from './name-merge.js';
 
-/** Distinct combinations of categories and applications, numbered from 1. Groups go by index, categories first. */
+/**
+ * Distinct combinations of categories and applications, each stored once and numbered from 1 in order of appearance.
+ * Groups go by index: categories ascending by id, then applications ascending by id.
+ */
 export class MembershipSets {
   /** Position of each set in `words`, by number; number 0 is no set. */
   readonly positions: number[] = [0];

@@ -33,8 +33,8 @@ export class NameHasher {
   }
 
   /**
-   * The last of `hashes` is then that of the name in bytes `start` … `end` − 1. @returns what is wrong with it, or
-   * null.
+   * Hashes the name in bytes `start` … `end` − 1 into `hashes`, whose last is its own.
+   * @returns what is wrong; null: nothing.
    */
   hash(bytes: Uint8Array, start: number, end: number): string | null {
     if (this.writePlainName(bytes, start, end)) {

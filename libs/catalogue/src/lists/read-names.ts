@@ -57,7 +57,8 @@ export type VisitName = (
 
 /**
  * Reads a list as a stream, gzip or plain, and keeps its names as hashes. Invalid lines are counted, never fatal.
- * @throws CatalogueError in one line: too large, invalid gzip, not UTF-8, another digest; and what `stream` throws.
+ * @throws CatalogueError in one line, without the name of the list: too large, invalid gzip, not UTF-8, another digest;
+ *   and what `stream` throws.
  */
 export async function readNames(
   stream: ByteStream,

@@ -3,7 +3,11 @@ import { createGunzip } from 'node:zlib';
 import { CatalogueError } from '../catalogue-error.js';
 import { bounded, type ByteStream, type ListLimits } from './list.js';
 
-/** @returns `head`: `count` bytes, unless the stream is shorter. `whole`: all of it, to be read or to `close`. */
+/**
+ * Reads the first bytes of a stream without consuming them.
+ * @returns `head`: at least `count` bytes unless the stream is shorter. `whole`: the stream from its beginning; read
+ *   it or `close` it.
+ */
 export async function peek(
   stream: ByteStream,
   count: number,

@@ -3,7 +3,10 @@ import { crc32 } from 'node:zlib';
 import { CatalogueError } from '../catalogue-error.js';
 import { findName, linesOf } from './name-places.js';
 
-/** Identifies a hash key without revealing it. An image compiled under another key would block nothing. */
+/**
+ * Identifies a hash key without revealing it: 32 bits of the hash of a fixed name. An image compiled under another key
+ * would match nothing, so nothing would be blocked.
+ */
 export function keyCheck(key: HashKey): number {
   const hashes = new SuffixHashes(key);
   return hashes.high[hashes.compute(toWireName('key-check.invalid'), 0) - 1];
@@ -21,9 +24,15 @@ const CHECKED_FROM = 16;
 export const HASH_BYTES = 8;
 const FIRST_CAPACITY = 1024;
 
-/** Distinct names as their 64-bit keyed hashes, ascending: what a list holds, without a domain in plain. */
+/**
+ * Distinct names as their 64-bit keyed hashes, ascending: what a list holds, without a domain in plain. Immutable,
+ * unless the caller writes to `words`.
+ */
 export class NameList {
-  /** @param words two a name, its hash's low 32 bits and then the high 32 bits; ascending by hash, no hash twice. */
+  /**
+   * @param words two a name, its hash's low 32 bits and then the high 32 bits; ascending by hash, no hash twice. The
+   *   caller must not use them afterwards.
+   */
   constructor(readonly words: Uint32Array<ArrayBuffer>) {}
 
   get count(): number {

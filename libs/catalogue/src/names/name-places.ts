@@ -10,7 +10,10 @@ interface Names {
  */
 export type NamePlaces = Uint32Array<ArrayBuffer>;
 
-/** Bits beside the line of a name of a zone: which records list it. With them, changes can be applied (RFC 1995). */
+/**
+ * Bits beside the line of a name of a zone: which records list it. With them, changes of the zone can be applied
+ * (RFC 1995), since an owner has at most one CNAME record.
+ */
 export const ZoneBit = {
   /** That of the name itself. */
   name: 0x8000_0000,
@@ -41,8 +44,10 @@ export interface PlacedNames {
 }
 
 /**
+ * The places of the names of a list.
+ * @param lines one for each name.
  * @param before the list before: the times of the names that it has stay.
- * @returns also how many of the names it has.
+ * @returns also `commonCount`: how many of the names the list before has; 0 without one.
  */
 export function placeNames(
   { words }: Names,

@@ -4,7 +4,10 @@ import { isTransfer, openTransfer } from './open-transfer.js';
 import { openUrl } from './open-url.js';
 import type { OpenedSource, OpenOptions, Source, SourceLocation } from './source.js';
 
-/** Opens a source. @throws CatalogueError in one line that holds neither the source's name nor credentials. */
+/**
+ * Opens a source: a file, a folder of format ut1 or dlc, an http(s) URL, whose redirects are followed, or a zone.
+ * @throws CatalogueError in one line that holds neither the source's name nor credentials.
+ */
 export function openSource(source: Source, options: OpenOptions): Promise<OpenedSource> {
   const { location, format, sha256, list } = source;
   if ('path' in location) {
@@ -26,7 +29,8 @@ export function openLocation(
 const ANOTHER = '; a mirror ';
 
 /**
- * Does `attempt` with the location of a source, and with its mirrors as long as it fails. They get what was wrong.
+ * Does `attempt` with the location of a source, and with its mirrors one after the other as long as it fails. With a
+ * mirror it is told what was wrong before.
  * @throws CatalogueError with the problem of the first location, and those of the mirrors.
  */
 export async function tryMirrors<T>(

@@ -60,8 +60,9 @@ export function parseTransferUrl(url: URL): Zone {
 }
 
 /**
- * Asks for the serial of a zone; the body is its transfer (AXFR, RFC 5936) as a zone file, or with `takesChanges` that
- * of its changes (IXFR, RFC 1995), if the server has them. Any other serial than that of `etag` is a change.
+ * Asks for the serial of a zone; the body is its transfer (AXFR, RFC 5936) as a zone file, on a connection of its own,
+ * or with `takesChanges` that of its changes (IXFR, RFC 1995), if the server has them. Any other serial than that of
+ * `etag` is a change: so a zone whose primary counts from the beginning is followed.
  */
 export async function openTransfer(url: string, options: OpenOptions): Promise<OpenedSource> {
   const zone = parseTransferUrl(new URL(url));
@@ -164,14 +165,24 @@ function tsigOf({ key }: Zone, { tsigKeys = [] }: OpenOptions): Tsig | null {
   return key === null ? null : new Tsig(key, tsigKeys);
 }
 
-/** Sends a question over TCP (RFC 7766). @param since of IXFR: the serial since which changes are wanted. */
+/** A message, verified unless it is between two that are signed. */
+interface Received {
+  readonly message: Uint8Array;
+  readonly answer: Answer;
+}
+
+/**
+ * Sends a question over TCP (RFC 7766).
+ * @param since of IXFR: the serial since which changes are wanted; null: it is another question.
+ * @returns the messages that answer it.
+ */
 async function* exchange(
   { host, port, name }: Zone,
   type: number,
   tsig: Tsig | null,
   options: OpenOptions,
   since: number | null = null,
-): AsyncGenerator<{ readonly message: Uint8Array; readonly answer: Answer }> {
+): AsyncGenerator<Received> {
   const id = randomInt(0x10000);
   const head = Buffer.alloc(HEADER_BYTES + name.length + QUESTION_FIXED_BYTES);
   writeUint16(head, 0, id);

@@ -72,7 +72,8 @@ export class Tsig {
   }
 
   /**
-   * @param at where the TSIG record of the message begins; -1: it has none
+   * Verifies the next message.
+   * @param at where its TSIG record begins; -1: it has none
    * @throws CatalogueError when it is not from who knows the key, or not of now
    */
   verify(message: Uint8Array, at: number): void {
@@ -147,7 +148,12 @@ function uint16(value: number): Buffer {
   return bytes;
 }
 
-/** The TSIG record of a message (RFC 8945 §4.2). `timers`: TIME and FUDGE; `rest`: ERROR, OTHER LEN and OTHER DATA. */
+/**
+ * The TSIG record of a message (RFC 8945 §4.2).
+ * @param at of a record that ends within the message
+ * @returns key and algorithm as canonical wire names; as they are in the record `timers`, which is TIME and FUDGE, and
+ *   `rest`, which is ERROR, OTHER LEN and OTHER DATA
+ */
 function readTsig(message: Uint8Array, at: number) {
   const rdata = endOfName(message, at) + RECORD_FIXED_BYTES;
   const end = rdata + readUint16(message, rdata - 2);

@@ -31,11 +31,16 @@ export interface SourceRefreshOptions {
   readonly log: Logger;
 }
 
-/** Requests the lists of sources and stores those that can be accepted. */
+/**
+ * Requests the lists of sources and stores those that can be accepted. One source's failure does not affect another.
+ */
 export class SourceRefresh {
   constructor(private readonly options: SourceRefreshOptions) {}
 
-  /** Requests one source and records the outcome. @throws only when the database fails or `signal` is aborted. */
+  /**
+   * Requests one source of a definition and records the outcome.
+   * @throws only when the database fails or `signal` is aborted.
+   */
   async refresh(
     source: SourceDefinition,
     state: SourceState | undefined,
@@ -95,7 +100,10 @@ export class SourceRefresh {
     }
   }
 
-  /** @param last in the format that the source has now. @throws CatalogueError when the list cannot be accepted. */
+  /**
+   * @param last the last accepted list; undefined when there is none in the format that the source has now.
+   * @throws CatalogueError when the list cannot be accepted.
+   */
   private async accept(
     source: SourceDefinition,
     last: SourceState | undefined,

@@ -129,7 +129,10 @@ function listValues(name: string, list: StoredList, last: string | null): unknow
   return [name, ...Object.values(LIST_FIELDS).map((field) => list[field]), last];
 }
 
-/** Stores an accepted list in place of the last one and of one that is held. @param problem why it is of a mirror. */
+/**
+ * Stores an accepted list in place of the last one, and of one that is held.
+ * @param problem why it is of a mirror; null: it is not.
+ */
 export async function recordList(
   pool: Pool,
   name: string,
@@ -147,9 +150,9 @@ export async function recordList(
 }
 
 /**
- * Keeps a list until somebody accepts it.
+ * Keeps a list until somebody accepts it. The last accepted list stays in force.
  * @param comparedWith `namesSha256` of the accepted list that it was compared with.
- * @returns false: somebody has accepted another list since, with which the next attempt compares.
+ * @returns false: somebody has accepted a list since, so this one is not kept. The next attempt compares it with that.
  */
 export async function recordHeld(
   pool: Pool,
@@ -195,7 +198,10 @@ export async function acceptHeld(client: Pool | ClientBase, name: string): Promi
   return rows[0]?.domains ?? null;
 }
 
-/** Its list, or that of a mirror because of `problem`, is still that of `namesSha256`, unless another was accepted. */
+/**
+ * The source, or a mirror because of `problem`, could be read and its list is still that of `namesSha256`. Nothing is
+ * recorded when somebody has accepted another one meanwhile.
+ */
 export async function recordUnchanged(
   pool: Pool,
   source: Pick<SourceState, 'name' | 'etag' | 'lastModified' | 'namesSha256'>,

@@ -44,8 +44,9 @@ export class Column {
 const EMPTY = -1;
 
 /**
- * Finds rows by their keys, the values of some columns: a hash table of row numbers with open addressing. Each slot has
- * the row and the hash of its key, so that a key is compared only with those of the same hash.
+ * Finds rows by their keys, the values of some columns: a hash table of row numbers with open addressing. The keys
+ * themselves stay in the columns. Each slot has the row and the hash of its key, so that a key is compared only with
+ * those of the same hash.
  */
 export class KeyIndex {
   private slots = new Int32Array(2).fill(EMPTY);
@@ -53,7 +54,8 @@ export class KeyIndex {
   constructor(private readonly columns: readonly Column[]) {}
 
   /**
-   * Takes this many rows, in place of those before. @param onDuplicate gets each further row of a key, and the first.
+   * Takes this many rows, in place of those before. Each key leads to its first row.
+   * @param onDuplicate gets each further one, and the first.
    */
   fill(count: number, onDuplicate?: (row: number, first: number) => void): void {
     let size = 16;

@@ -17,7 +17,8 @@ export interface Replacement extends LoggedDifference {
  * Only differences are written. They are found here, not in PostgreSQL: the keys of the draft are in memory, so each
  * stored row is read once, and no row of the draft needs to be written to be compared.
  * @param draftDigest of the draft alone.
- * @returns the digest of the new configuration, and the operations that lead to it: the difference, or `reload`.
+ * @returns the digest of the new configuration, and the operations that lead to it: the difference, or `reload` when it
+ *   is large.
  */
 export async function replaceConfiguration(
   client: ClientBase,
@@ -84,7 +85,8 @@ async function addKept(client: ClientBase, digest: Digest): Promise<void> {
 
 /**
  * PostgreSQL checks the foreign keys of each row, which is the slowest part of a large load. With the privilege, these
- * checks are disabled for this transaction, and one query per foreign key does them at the end. @returns whether.
+ * checks are disabled for this transaction, and one query per foreign key does them at the end.
+ * @returns whether they are disabled.
  */
 async function disableReferenceChecks(client: ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ may: boolean }>(

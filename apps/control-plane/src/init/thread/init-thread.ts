@@ -20,8 +20,10 @@ export interface Steps {
   /** The body is whole. @throws InvalidRequestError */
   check(applications: ActiveApplications): void;
   /**
-   * Writes and logs it, in a transaction that has locked the head. @param waitMs longest wait for the head.
-   * @throws InvalidRequestError when it does not fit another catalogue that came in force; the error of PostgreSQL
+   * Writes and logs it, in a transaction that has locked the head.
+   * @param waitMs longest wait for the head.
+   * @throws InvalidRequestError when another catalogue came in force meanwhile, to which it does not fit; the error of
+   *   PostgreSQL
    */
   load(author: Author, waitMs: number): Promise<UncommittedChange>;
   commit(): Promise<void>;
@@ -86,7 +88,8 @@ export type RemoteSteps = {
 };
 
 /**
- * The thread in which the bodies of POST /init/ are read, checked and loaded, so that none of it delays other calls.
+ * The thread in which the bodies of POST /init/ are read, checked and loaded, so that none of it delays other calls. It
+ * starts with the first body.
  */
 export class InitThread {
   private thread: Thread | null = null;

@@ -26,7 +26,8 @@ export function connectionSettings(connectionString: string): pg.ClientConfig {
 const SESSION = "pid || ' ' || extract(epoch FROM backend_start)";
 /**
  * The first statement of every connection; it gives the session. PostgreSQL ends a session, and its transaction, when
- * the host of its client has acknowledged no packet for ten seconds. Times and numbers come in one form.
+ * the host of its client has acknowledged no packet for ten seconds. None of its other timeouts applies in the middle
+ * of a statement or of a COPY. Times and numbers come in one form, whatever the database or the role has set.
  */
 const BEGIN_SESSION = `
   SELECT ${SESSION} AS session, set_config('tcp_keepalives_idle', '5', false),
@@ -112,8 +113,10 @@ const END_PAUSE_MS = 1_000;
 
 /**
  * Destroys a connection whose query gets no answer: within seconds when PostgreSQL does not answer on a new connection
- * either (`DatabaseSilentError`), waits for us in this session, or does not have it any more (`ConnectionLostError`),
- * and in any case after the longest time. The session is ended when PostgreSQL answers, which frees its locks.
+ * either (`DatabaseSilentError`), when it waits for us in this session while we wait for it, or does not have the
+ * session any more (`ConnectionLostError`), and after the longest time of the connection in any case. So a long
+ * statement may take its time, but a PostgreSQL that hangs and a lost connection hold no request for long. The session
+ * is ended when PostgreSQL answers, which frees its locks.
  */
 export class SilenceWatch {
   private readonly server: ServerQuestions;

@@ -4,7 +4,8 @@ import { endsWithin } from '@weir/change-feed/runtime';
 export const PROBE_TIMEOUT_MS = 1_500;
 
 /**
- * What the work resolves to, or `fallback` when it takes longer, measured as `endsWithin` does. It is not cancelled.
+ * What the work resolves to, or `fallback` when it takes longer than `timeoutMs`, measured as `endsWithin` does.
+ * Rejects when the work does before that. The work is not cancelled; its result, or its error, is ignored afterwards.
  */
 export async function withTimeout<T>(
   work: Promise<T>,
