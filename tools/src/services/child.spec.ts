@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
@@ -43,8 +43,20 @@ describe('startChild', () => {
     // Its end and that of its pipes are different events.
     for (let turns = 0; turns < 1000; turns++) await new Promise(setImmediate);
     expect(hasExited).not.toHaveBeenCalled();
-    expect(await readFile(pipe, 'utf8')).toBe('the end\n');
+    // Also open for writing, so that the pipe does not end between two writes.
+    await using reader = await open(pipe, 'r+');
+    const { buffer, bytesRead } = await reader.read();
+    expect(buffer.toString('utf8', 0, bytesRead)).toBe('the end\n');
     expect(await child.exited).toEqual({ code: 0 });
+  });
+
+  it('makes the log file of a child that prints nothing, or tells why it cannot', async () => {
+    const silent = run('', join(folder, 'silent'));
+    await silent.exited;
+    expect([readFileSync(join(folder, 'silent'), 'utf8'), silent.lastLines()]).toEqual(['', []]);
+    const lost = run('', join(folder, 'no-folder', 'log'));
+    await lost.exited;
+    expect(lost.lastLines().join()).toContain('log cannot be written: ENOENT');
   });
 
   it('goes on with the log file when it can be written again', async () => {

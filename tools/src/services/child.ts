@@ -142,7 +142,8 @@ function canSetpriv(): boolean {
  */
 function keepOutput(child: ChildProcess, logFile: string) {
   const lines: string[] = [];
-  let [rest, isLost, written] = ['', false, Promise.resolve()];
+  let rest = '';
+  let isLost = false;
   const write = async (chunk: Buffer): Promise<void> => {
     try {
       await appendFile(logFile, chunk);
@@ -152,6 +153,8 @@ function keepOutput(child: ChildProcess, logFile: string) {
       isLost = true;
     }
   };
+  // The file is there from the start, and a path that cannot be opened is told.
+  let written = write(Buffer.alloc(0));
   const keep = (chunk: Buffer): void => {
     written = written.then(() => write(chunk));
     const parts = (rest + chunk.toString('utf8')).split('\n');

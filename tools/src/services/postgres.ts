@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { type Child, dieWithParent, runChild, startChild } from './child.js';
 import { createFolder, writeFileAtomically } from './files.js';
-import { freePort } from './ports.js';
+import { ExitedError, startOnPort } from './ports.js';
 import { until } from './until.js';
 
 export interface PostgresServer {
@@ -42,7 +42,9 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   await stopLeftover(options.dataDir);
   if (!existsSync(options.dataDir)) await initialise(binaries.initdb, options);
   else checkMajorVersion(options.dataDir, binaries.postgres);
-  return startServer(options, binaries.postgres, password);
+  return startOnPort(options.port, (port) =>
+    startServer(options, port, binaries.postgres, password),
+  );
 }
 
 /** The URL with the role of the control plane. Its password is new each time: `migrate` sets it. */
@@ -55,10 +57,10 @@ export function withRuntimeRole(ownerUrl: string): string {
 
 async function startServer(
   options: PostgresOptions,
+  port: number,
   command: string,
   password: string,
 ): Promise<PostgresServer> {
-  const { port = await freePort() } = options;
   const settings = [
     'listen_addresses=127.0.0.1',
     `port=${port}`,
@@ -188,7 +190,7 @@ function commandLine(pid: number): string {
   return Number.isInteger(pid) && existsSync(file) ? readFileSync(file, 'utf8') : '';
 }
 
-/** @throws StartError when the server has exited, or does not answer in time */
+/** @throws StartError when the server does not answer in time, an ExitedError when it has exited */
 async function createDatabase(child: Child, port: number, password: string): Promise<void> {
   let hasExited = false;
   void child.exited.then(() => (hasExited = true));
@@ -209,5 +211,6 @@ async function createDatabase(child: Child, port: number, password: string): Pro
     }
   };
   if ((await until(isCreated, READY_DEADLINE_MS)) && !hasExited) return;
-  throw new StartError(['PostgreSQL does not start:', ...child.lastLines()].join('\n  '));
+  const text = ['PostgreSQL does not start:', ...child.lastLines()].join('\n  ');
+  throw hasExited ? new ExitedError(text) : new StartError(text);
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Child, startChild } from './child.js';
 import { createFolder } from './files.js';
-import { freePort } from './ports.js';
+import { ExitedError, startOnPort } from './ports.js';
 
 export interface RedisServer {
   readonly url: string;
@@ -38,25 +38,29 @@ export async function startRedis(options: RedisOptions): Promise<RedisServer> {
   const { dataDir, logFile, replicaOf, password = randomBytes(24).toString('hex') } = options;
   const command = findServer() ?? install(options.onProgress);
   createFolder(dataDir);
-  const { port = await freePort() } = options;
-  const settings = [
-    ...['bind 127.0.0.1', `port ${port}`, `requirepass ${password}`, `dir "${dataDir}"`],
-    ...['save ""', 'appendonly no', 'maxmemory-policy noeviction', 'daemonize no'],
-  ];
-  if (replicaOf !== undefined)
-    settings.push(`replicaof 127.0.0.1 ${replicaOf}`, `masterauth ${password}`);
-  const file = join(dataDir, 'redis.conf');
-  writeFileSync(file, `${settings.join('\n')}\n`, { mode: 0o600 });
-  const child = startChild({ command, args: [file], env: process.env, logFile });
-  const url = `redis://:${password}@127.0.0.1:${port}`;
-  await waitUntilListening(child, url);
-  return { url, port, child, stop: async () => void (await child.stop()) };
+  return startOnPort(options.port, async (port) => {
+    const settings = [
+      ...['bind 127.0.0.1', `port ${port}`, `requirepass ${password}`, `dir "${dataDir}"`],
+      ...['save ""', 'appendonly no', 'maxmemory-policy noeviction', 'daemonize no'],
+    ];
+    if (replicaOf !== undefined)
+      settings.push(`replicaof 127.0.0.1 ${replicaOf}`, `masterauth ${password}`);
+    const file = join(dataDir, 'redis.conf');
+    writeFileSync(file, `${settings.join('\n')}\n`, { mode: 0o600 });
+    const child = startChild({ command, args: [file], env: process.env, logFile });
+    const url = `redis://:${password}@127.0.0.1:${port}`;
+    await waitUntilListening(child, url);
+    return { url, port, child, stop: async () => void (await child.stop()) };
+  });
 }
 
+/** `redis-server` of any folder, else `valkey-server`. */
 function findServer(): string | undefined {
   const env = { PATH: `${process.env['PATH'] ?? ''}:/usr/bin:/usr/local/bin` };
   const script = 'command -v redis-server || command -v valkey-server';
-  return spawnSync('/bin/sh', ['-c', script], { env, encoding: 'utf8' }).stdout.trim() || undefined;
+  return (
+    spawnSync('/bin/sh', ['-c', script], { env, encoding: 'utf8' }).stdout?.trim() || undefined
+  );
 }
 
 function install(onProgress?: (text: string) => void): string {
@@ -81,7 +85,7 @@ function install(onProgress?: (text: string) => void): string {
   return found;
 }
 
-/** @throws StartError when it has exited, or does not answer in time */
+/** @throws StartError when it does not answer in time, an ExitedError when it has exited */
 async function waitUntilListening(child: Child, url: string): Promise<void> {
   const client = new Redis(url, { retryStrategy: () => RETRY_MS, maxRetriesPerRequest: null });
   client.on('error', () => undefined);
@@ -90,7 +94,8 @@ async function waitUntilListening(child: Child, url: string): Promise<void> {
     // Another server on this port refuses the password; then this one exits.
     const first = await Promise.race([client.ping().catch(() => child.exited), child.exited, late]);
     if (first === 'PONG') return;
-    throw new StartError(['Redis does not start:', ...child.lastLines()].join('\n  '));
+    const text = ['Redis does not start:', ...child.lastLines()].join('\n  ');
+    throw first === 'late' ? new StartError(text) : new ExitedError(text);
   } finally {
     client.disconnect();
   }
