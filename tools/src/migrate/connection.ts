@@ -23,12 +23,11 @@ export async function withConnection<T>(
   });
   // When a connection breaks, the running query fails and reports it.
   client.on('error', () => undefined);
+  // Outside of the try block: the end of a client that is not connected may never come.
+  await client.connect().catch((cause: unknown) => {
+    throw new StartError(`the database cannot be reached: ${reasonOf(cause)} (${hint})`, { cause });
+  });
   try {
-    await client.connect().catch((cause: unknown) => {
-      throw new StartError(`the database cannot be reached: ${reasonOf(cause)} (${hint})`, {
-        cause,
-      });
-    });
     return await use(client);
   } finally {
     await client.end();
@@ -39,4 +38,26 @@ export async function withConnection<T>(
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ');
   return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * Runs `work`.
+ * @param failed what to say when it fails for a reason that an operator can mend
+ * @throws StartError with one line then, and the reason of `signal` when that is aborted
+ */
+export async function explained<T>(
+  signal: AbortSignal,
+  failed: () => string,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    signal.throwIfAborted();
+    const { code, message, detail } = error as pg.DatabaseError;
+    const isKnown = error instanceof StartError || code !== undefined;
+    if (!isKnown && !message.startsWith('Connection terminated')) throw error;
+    const more = detail === undefined ? '' : ` (${detail})`;
+    throw new StartError(`${failed()}: ${message}${more}`, { cause: error });
+  }
 }

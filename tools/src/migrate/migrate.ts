@@ -59,6 +59,7 @@ async function applyWhole(
     } catch (cause) {
       const reason = reasonOf(cause);
       await client.query('ROLLBACK').catch(() => {
+        // The result of the migration is unknown then.
         throw new StartError(
           `the connection broke in migration ${name}; run this again, it goes on from where it stands: ${reason}`,
           { cause },

@@ -37,14 +37,14 @@ export async function prepareRuntimeRole(
     await run([`${verb} ROLE ${role} LOGIN PASSWORD '${scramVerifier(user.password ?? '')}'`]);
   }
   // ANALYZE has a right of its own since PostgreSQL 17. Before, PostgreSQL skips it for all but the owner.
-  const {
-    rows: [{ schema, database, rights, mayGrantOn }],
-  } = await owner.query<Record<'schema' | 'database' | 'rights', string> & { mayGrantOn: boolean }>(
+  const maintain = `CASE WHEN current_setting('server_version_num')::int >= 170000 THEN ', MAINTAIN' ELSE '' END`;
+  type Found = Record<'schema' | 'database' | 'rights', string> & { readonly mayGrantOn: boolean };
+  const found = await owner.query<Found>(
     `SELECT quote_ident(current_schema()) AS schema, quote_ident(current_database()) AS database,
        has_parameter_privilege('${CHECKS}', 'SET WITH GRANT OPTION') AS "mayGrantOn",
-       'SELECT, INSERT, UPDATE, DELETE' || CASE
-         WHEN current_setting('server_version_num')::int >= 170000 THEN ', MAINTAIN' ELSE '' END AS rights`,
+       'SELECT, INSERT, UPDATE, DELETE' || ${maintain} AS rights`,
   );
+  const [{ schema, database, rights, mayGrantOn }] = found.rows;
   const defaults = `ALTER DEFAULT PRIVILEGES IN SCHEMA ${schema} GRANT`;
   await run([
     `GRANT USAGE ON SCHEMA ${schema} TO ${role}`,
