@@ -18,8 +18,9 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { migrate } from '../migrate/migrate.js';
+import { BACKUP_TABLES, HEAD_TABLE, OMITTED_TABLES } from './backup-tables.js';
 import { restoreBackup } from './restore-backup.js';
-import { BACKUP_TABLES, HEAD_TABLE, OMITTED_TABLES, writeBackup } from './write-backup.js';
+import { writeBackup } from './write-backup.js';
 
 const MIGRATIONS = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
 const NEW_MIGRATION = '29990101000000_new';

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import pg, { type Client } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import { explained } from '../migrate/connection.js';
 import { migrate } from '../migrate/migrate.js';
 import { readMigrations } from '../migrate/migrations.js';
 import {
@@ -14,7 +15,7 @@ import {
   LIST_COLUMNS,
   LIST_TABLES,
   withClient,
-} from './write-backup.js';
+} from './backup-tables.js';
 
 interface RestoreOptions {
   readonly databaseUrl: string;
@@ -48,7 +49,7 @@ export function restoreBackup(options: RestoreOptions): Promise<number> {
   const { databaseUrl, file, replace, folder, log, signal } = options;
   let outcome = 'nothing was restored';
   const failed = () => `${file}: ${outcome}`;
-  return withClient(databaseUrl, signal, failed, async (client) => {
+  const work = async (client: Client) => {
     const { madeAt, head, migrations } = await load(client, file, signal);
     const known = new Map((await readMigrations(folder)).map((one) => [one.name, one.checksum]));
     const other = Object.keys(migrations).find((name) => known.get(name) !== migrations[name]);
@@ -62,8 +63,7 @@ export function restoreBackup(options: RestoreOptions): Promise<number> {
     await client.query('BEGIN');
     // Every change locks this row first.
     await client.query(`SELECT FROM ${HEAD_TABLE} FOR UPDATE`);
-    const tables = BACKUP_TABLES.join(', ');
-    await client.query(`LOCK TABLE ${tables}, change IN SHARE ROW EXCLUSIVE MODE`);
+    await client.query(`LOCK TABLE ${BACKUP_TABLES.join()}, change IN SHARE ROW EXCLUSIVE MODE`);
     await expectReplaceable(client, replace, head);
     await exchange(client, head);
     signal.throwIfAborted();
@@ -71,7 +71,8 @@ export function restoreBackup(options: RestoreOptions): Promise<number> {
     await client.query('COMMIT');
     await client.query('ANALYZE');
     return head.revision;
-  });
+  };
+  return explained(signal, failed, () => withClient(databaseUrl, work));
 }
 
 /** Loads the file into a temporary table. @throws StartError when it is damaged or no backup */
@@ -110,7 +111,7 @@ async function expectReplaceable(client: Client, replace: boolean, head: Header[
   }
 }
 
-/** The pieces of a column put together, as a part of a FROM. */
+/** Joins the pieces of a column to the rows of the table: as `of_<column>.bytes`, NULL where the column is NULL. */
 const wholeOf = (table: string, column: string): string => `
   LEFT JOIN (SELECT fields ->> 'name' AS of,
     string_agg((fields ->> 'bytes')::bytea, '' ORDER BY (fields -> 'at')::bigint) AS bytes
