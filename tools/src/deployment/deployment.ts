@@ -204,6 +204,7 @@ export class Deployment {
   }
 
   private resolver(i: number, opsPort: number): WeirProcess {
+    // A resolver reaches Redis and the feed through proxies of its own.
     const { redis, feed } = this.resolverLinks[i];
     return this.process('resolver', i, opsPort, () => ({
       DNS_PORT: String(this.dnsPorts[i]),

@@ -11,8 +11,14 @@ const CLASS_IN = 1;
 const FLAG_RD = 0x0100;
 export const FLAGS_RESPONSE = 0x8180;
 const RCODE_MASK = 0x000f;
-/** The owner of a record: the queried name, by a compression pointer (RFC 1035 §4.1.4). */
-export const QNAME = Buffer.of(0xc0, HEADER_BYTES);
+/** A compression pointer to the name at an offset of the packet (RFC 1035 §4.1.4). */
+export function pointer(offset: number): Buffer {
+  const bytes = Buffer.alloc(2);
+  bytes.writeUInt16BE(0xc000 | offset);
+  return bytes;
+}
+/** The owner of a record: the queried name. */
+export const QNAME = pointer(HEADER_BYTES);
 const TTL_SECONDS = 60;
 const PROXY_SIGNATURE = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
 const PROXY = 0x21;
@@ -62,25 +68,18 @@ export function response(
   return Buffer.concat([head, ...answers, ...authorities]);
 }
 
-/** A record of a minute. @param owner a wire name */
+/** A record of a minute. @param owner a wire name, or a pointer to one */
 export function record(owner: Buffer, type: number, data: Buffer): Buffer {
-  const fixed = Buffer.of(
-    0,
-    type,
-    0,
-    CLASS_IN,
-    0,
-    0,
-    0,
-    TTL_SECONDS,
-    data.length >>> 8,
-    data.length & 0xff,
-  );
+  const fixed = Buffer.alloc(10);
+  fixed.writeUInt16BE(type, 0);
+  fixed.writeUInt16BE(CLASS_IN, 2);
+  fixed.writeUInt32BE(TTL_SECONDS, 4);
+  fixed.writeUInt16BE(data.length, 8);
   return Buffer.concat([owner, fixed, data]);
 }
 
 /** Where the only question of a packet ends. */
-function questionEnd(packet: Buffer): number {
+export function questionEnd(packet: Buffer): number {
   return skipName(packet, HEADER_BYTES) + 4;
 }
 

@@ -2,13 +2,18 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { messageFilter } from './proxies.js';
 
-const HEAD = '>3\r\n$7\r\nmessage\r\n';
-const MESSAGE = `${HEAD}$4\r\nweir\r\n$3\r\nabc\r\n`;
+const MESSAGE = '>3\r\n$7\r\nmessage\r\n$4\r\nweir\r\n$3\r\nabc\r\n';
 const OTHERS = [
   '+OK\r\n',
+  '-ERR no\r\n',
+  ':7\r\n',
+  '_\r\n',
   '$-1\r\n',
+  '$0\r\n\r\n',
+  '*-1\r\n',
   '$7\r\nmessage\r\n',
   '*2\r\n$1\r\na\r\n*1\r\n:1\r\n',
+  '%1\r\n$6\r\nserver\r\n$5\r\nredis\r\n',
   '>3\r\n$9\r\nsubscribe\r\n$4\r\nweir\r\n:1\r\n',
 ];
 
@@ -18,13 +23,10 @@ it('messageFilter replaces pub/sub messages of both protocol versions, and nothi
   fc.assert(
     fc.property(frames, cuts, (sent, sizes) => {
       const bytes = Buffer.from(sent.join(''));
-      // No chunk ends in the head of a message: this one would pass.
-      const heads = [...bytes.toString().matchAll(/[>*]3\r\n\$7\r\nm/g)].map(({ index }) => index);
       const filter = messageFilter((message) => message.repeat(2));
       let found = '';
       for (let at = 0, i = 0; at < bytes.length; i++) {
-        let end = at + sizes[i % sizes.length];
-        while (heads.some((head) => head < end && end < head + HEAD.length)) end++;
+        const end = at + sizes[i % sizes.length];
         found += filter(bytes.subarray(at, end)).toString();
         at = end;
       }

@@ -53,7 +53,10 @@ export class DeploymentPostgres {
     await this.stop('SIGQUIT');
   }
 
-  /** Runs statements over a connection of their own; several are one transaction. @returns the rows of a single one */
+  /**
+   * Runs statements over a connection of their own, because faults break connections. Several are one transaction.
+   * @returns the rows of a single one
+   */
   async query<T extends pg.QueryResultRow>(statements: string): Promise<readonly T[]> {
     return (await withConnection(this.url, (client) => client.query<T>(statements))).rows;
   }

@@ -31,6 +31,8 @@ describe('answerFor', () => {
   it('answers a chain with more targets than are judged', () => {
     const { packet } = ask(`a.${ZONES.chain}`);
     expect(packet.readUInt16BE(6)).toBe(41);
+    // c39 and a pointer to the queried name without its first label.
+    expect(packet.includes(Buffer.from('\x03c39\xc0\x0e', 'latin1'))).toBe(true);
     expect(packet.length).toBeLessThan(1_232);
   });
 });

@@ -2,7 +2,9 @@ import { toWireName } from '@weir/dns-name';
 import {
   answerQuery,
   FLAGS_RESPONSE,
+  pointer,
   QNAME,
+  questionEnd,
   record,
   response,
   UPSTREAM_ADDRESS,
@@ -23,11 +25,7 @@ const ADDRESS = Buffer.from(UPSTREAM_ADDRESS.split('.').map(Number));
 const HUGE_TEXT = Buffer.concat([Buffer.of(240), Buffer.alloc(240, 'x')]);
 const HUGE = Array.from({ length: 240 }, () => record(QNAME, TYPE_TXT, HUGE_TEXT));
 
-const TARGETS = Array.from({ length: 40 }, (_, i) => Buffer.from(toWireName(`c${i}.net`)));
-const CHAIN = [
-  ...TARGETS.map((target, i) => record(TARGETS[i - 1] ?? QNAME, TYPE_CNAME, target)),
-  record(TARGETS.at(-1) ?? QNAME, TYPE_A, ADDRESS),
-];
+const CHAIN_LENGTH = 40;
 
 /** The empty names of MNAME and RNAME, and five numbers: the last one is the TTL of the absence (RFC 2308 §4). */
 const SOA_DATA = Buffer.from([...Buffer.alloc(18), 0, 0, 0, 60]);
@@ -44,7 +42,7 @@ export function answerFor(query: Buffer, isTcp: boolean): Answer | null {
     case ZONES.absent:
       return now(response(query, FLAGS_NXDOMAIN, [], ABSENCE));
     case ZONES.chain:
-      return now(response(query, FLAGS_RESPONSE, CHAIN));
+      return now(response(query, FLAGS_RESPONSE, chain(query)));
     case ZONES.huge:
       return now(isTcp ? response(query, FLAGS_RESPONSE, HUGE) : response(query, FLAGS_TRUNCATED));
     default:
@@ -54,6 +52,23 @@ export function answerFor(query: Buffer, isTcp: boolean): Answer | null {
 
 const FIRST_LABEL = 12;
 const LEVELS = 3;
+
+/** Each target is a name beside the queried one, such as `c7.chain.example.net`, and owns the next record. */
+function chain(query: Buffer): Buffer[] {
+  const zone = pointer(FIRST_LABEL + 1 + query.readUInt8(FIRST_LABEL));
+  const answers: Buffer[] = [];
+  let owner = QNAME;
+  let end = questionEnd(query);
+  for (let i = 0; i < CHAIN_LENGTH; i++) {
+    const label = Buffer.from(`c${i}`);
+    const target = Buffer.concat([Buffer.of(label.length), label, zone]);
+    const answer = record(owner, TYPE_CNAME, target);
+    answers.push(answer);
+    end += answer.length;
+    owner = pointer(end - target.length);
+  }
+  return [...answers, record(owner, TYPE_A, ADDRESS)];
+}
 
 /** The last three labels of the name in lower case. */
 function zoneOf(query: Buffer): string {

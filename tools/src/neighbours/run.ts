@@ -170,7 +170,7 @@ class Run {
     for (const attack of attacks) {
       onAttack(attack);
       for (let i = 0; i <= REPEATS; i++) {
-        const result = await this.attackOnce(attack, this.quiet);
+        const result = await this.attackOnce(attack);
         onResult(result);
         if (i < REPEATS && result.verdict.result === 'disturbed') continue;
         results.push(result);
@@ -180,8 +180,8 @@ class Run {
     return results;
   }
 
-  private async attackOnce(attack: string, quiet: ObservedWindow): Promise<AttackResult> {
-    const { resolver, options, target } = this;
+  private async attackOnce(attack: string): Promise<AttackResult> {
+    const { resolver, options, target, quiet } = this;
     const countersBefore = await resolver.metrics();
     const unreadBefore = this.unreadAnswers;
     const order: AttackOrder = { name: attack, target };
@@ -193,7 +193,8 @@ class Run {
     await this.pause(SETTLE_MS);
     await attacker.stop();
     const counters = changes(countersBefore, await resolver.metrics());
-    const after = (this.quiet = await this.quietTime());
+    const after = await this.quietTime();
+    this.quiet = after;
     const judged = { fromMs: this.judgedUntilMs, toMs: after.toMs - GIVE_UP_MS - REPORT_DELAY_MS };
     this.judgedUntilMs = judged.toMs;
     const observation: Observation = {
