@@ -3,7 +3,7 @@ import { locks } from 'node:worker_threads';
 import type { Answer } from '../deployment/management-client.js';
 import type { Random } from '../deployment/random.js';
 import type { RunContext } from './context.js';
-import { type Call, FIXED_PART, INIT_LISTS, type Key, post } from './keys/key.js';
+import { type Call, FIXED_PART, INIT_LISTS, type Key, post, type Step } from './keys/key.js';
 
 /** With the number of the one that answered. */
 type ReplicaAnswer = Answer & { readonly replica: number };
@@ -69,7 +69,7 @@ export class Writer {
     const step = key.next(this.random);
     const version = key.history.request(step.answers, step.refusal);
     const sentMs = performance.now();
-    const answer = await this.perform(step, `${key.name}, version ${version}`, step.refusal);
+    const answer = await this.perform(step, `${key.name}, version ${version}`);
     if (step.refusal || answer === null) return;
     await this.settle([{ key, version, stored: step.stored }], answer, sentMs);
   }
@@ -126,9 +126,8 @@ export class Writer {
 
   /** Calls random replicas until the outcome is known. @returns null when the outcome is a violation. */
   private async perform(
-    call: Call,
+    call: Call & Partial<Pick<Step, 'refusal'>>,
     what: string,
-    isRefused = false,
   ): Promise<ReplicaAnswer | null> {
     const { deployment, stats } = this.context;
     const deadlineMs = performance.now() + DEFINITE_DEADLINE_MS;
@@ -137,7 +136,7 @@ export class Writer {
       const [replica, client] = this.random.pick([...deployment.clients.entries()]);
       const reply = await client.call(call.method, call.path, call.body);
       if (reply.status !== null && reply.status < 500)
-        return this.judge({ ...reply, replica }, what, call.alreadyDone, isRefused, before);
+        return this.judge(call, { ...reply, replica }, before, what);
       if (before.length === 0) stats.counts.unknown++;
       before.push(reply.status);
       if (performance.now() > deadlineMs) {
@@ -149,15 +148,14 @@ export class Writer {
   }
 
   private judge(
+    { alreadyDone, refusal = false }: Partial<Pick<Step, 'alreadyDone' | 'refusal'>>,
     answer: ReplicaAnswer,
-    what: string,
-    alreadyDone: number | undefined,
-    isRefused: boolean,
     before: readonly (number | null)[],
+    what: string,
   ): ReplicaAnswer | null {
     const { stats, acknowledged } = this.context;
     if (answer.status >= 200 && answer.status < 300) {
-      if (isRefused)
+      if (refusal)
         stats.violation(`the ${what} was accepted (${answer.status}), and must be refused`);
       if (acknowledged.has(answer.revision))
         stats.violation(`revision ${answer.revision} was given twice`);
@@ -165,7 +163,7 @@ export class Writer {
       stats.counts.acknowledged++;
       return answer;
     }
-    if (isRefused && (answer.status === 422 || answer.status === 409)) {
+    if (refusal && (answer.status === 422 || answer.status === 409)) {
       stats.counts.refused++;
       return answer;
     }

@@ -67,7 +67,10 @@ export interface Key {
   readonly sql: string;
   readonly logged: LoggedRecords;
   next(random: Random): Step;
-  /** The database was taken back: what it has now is `stored`. */
+  /**
+   * The database was taken back: what it has now is `stored`. Only where `POST /init/` leaves the record as it is;
+   * others ignore it.
+   */
   rewound(stored: string | null): void;
   /** Makes the next version as part of a whole configuration. It is sent until it is accepted. */
   replace(random: Random): Version & { readonly part: InitPart };

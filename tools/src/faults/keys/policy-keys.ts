@@ -53,7 +53,10 @@ function settingsKey(index: number): Key {
       return settings(page, random.chance(0.1), random.chance(0.5), random.chance(0.5));
     },
     put: (body) => ({ method: 'PATCH', path: `/profiles/${id}`, body }),
-    wrong: { profile: { page_id: MISSING_PAGE } },
+    wrong: ({ profile, ...rest }) => ({
+      ...rest,
+      profile: { ...(profile as object), page_id: MISSING_PAGE },
+    }),
     atInit: 'there',
     part: (body) => ({
       profiles: [{ ...body, profile: { id, ...(body?.['profile'] as object) } }],
@@ -94,7 +97,10 @@ function ruleKey(index: number): Key {
       before === null
         ? post(`/profile/${fixture.id}/bw_list`, { type, domain })
         : { method: 'PATCH', path, body: { type } },
-    wrong: { profile_id: MISSING_PROFILE, domains: undefined },
+    wrong: (body) =>
+      'domain' in body
+        ? { ...body, domain: 'no domain.example' }
+        : { ...body, profile_id: MISSING_PROFILE },
     path: () => path,
   });
 }
@@ -105,7 +111,7 @@ function batchKey(index: number): Key {
   const domains = ['a', 'b', 'c'].map((name) => `${name}-${index}.example`);
   return rulesKey('domain batch', fixture, domains, {
     put: (body) => post(`/profile/${fixture.id}/bw_list/batch`, body),
-    wrong: { domains: [...domains, 'no domain.example'] },
+    wrong: (body) => ({ ...body, domains: [...domains, 'no domain.example'] }),
   });
 }
 
@@ -175,7 +181,7 @@ function scheduleKey(index: number): Key {
       return { ...version(`${target_profile_id} ${periods.length}`), body };
     },
     put: (body, before) => createOrChange(path, path, body, before === null),
-    wrong: { target_profile_id: MISSING_PROFILE },
+    wrong: (body) => ({ ...body, target_profile_id: MISSING_PROFILE }),
     path: () => path,
     // Schedules are not part of the body. A schedule stays if its profiles stay.
     atInit: 'kept',
@@ -220,7 +226,7 @@ function orderKey(index: number): Key {
       return { ...version(stored), body: { id, domain, until, ...texts } };
     },
     put: (body, before) => createOrChange('/orders/', path, body, before === null),
-    wrong: { until: '2020-01-01T00:00:00Z' },
+    wrong: (body) => ({ ...body, until: '2020-01-01T00:00:00Z' }),
     path: () => path,
     // Orders are not part of the body, and stay.
     atInit: 'kept',
@@ -254,7 +260,7 @@ function grantKey(index: number, hashKey: string): Key {
     },
     put: (body) => post(path, body),
     // A grant ends.
-    wrong: { minutes: undefined },
+    wrong: (body) => ({ ...body, minutes: undefined }),
     path: () => `${path}/${hashDomain(domain, parseHashKey(hashKey))}`,
     atInit: 'gone',
     part: () => ({ ...part, bw_lists: [{ profile_id: id, type, domains: [domain] }] }),

@@ -17,8 +17,8 @@ interface RecordKind extends Pick<Key, 'name' | 'probes' | 'setUp' | 'sql' | 'lo
   draw(random: Random, before: Body | null): RecordVersion;
   /** Creates the record, or changes the one before. */
   put(body: Body, before: Body | null): Call;
-  /** Fields that make every body one that must be refused. */
-  readonly wrong: Body;
+  /** The body of a call of `put` with one field that makes it one that must be refused. */
+  wrong(body: Body): Body;
   /** Where a record is deleted. Default: it is not. */
   path?(body: Body): string;
   /** What becomes of it at `POST /init/`: another version, or none; another one; none; the same. */
@@ -35,8 +35,9 @@ export function recordKey(kind: RecordKind): Key {
   let current: Version = none;
   const become = (version: RecordVersion | null): Version => {
     body = version?.body ?? null;
-    current = version ?? none;
-    return { answers: current.answers, stored: current.stored };
+    const { answers, stored } = version ?? none;
+    current = { answers, stored };
+    return current;
   };
   return {
     ...kind,
@@ -49,7 +50,7 @@ export function recordKey(kind: RecordKind): Key {
       const version = kind.draw(random, body);
       const call = kind.put(version.body, body);
       if (random.chance(0.1)) {
-        const wrong = { ...version.body, ...kind.wrong };
+        const wrong = kind.wrong(call.body as Body);
         const refused = { answers: [], stored: null, refusal: true };
         return { ...call, ...refused, body: wrong, alreadyDone: undefined };
       }

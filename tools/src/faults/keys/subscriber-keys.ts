@@ -28,8 +28,10 @@ interface Kind {
 function ipv4NetworkKey(index: number): Key {
   const ip = `127.4.0.${index + 1}`;
   return subscriberKey(ip, {
-    ...{ collection: '/net/', list: 'nets' },
-    ...{ table: 'ipv4_network', columns: 'profile_id' },
+    collection: '/net/',
+    list: 'nets',
+    table: 'ipv4_network',
+    columns: 'profile_id',
     draw: () => ({}),
     path: () => `/net/${toInteger(ip)}`,
     logged: loggedRecord('ipv4Network', [toInteger(ip)], ({ profileId }) => String(profileId)),
@@ -40,8 +42,10 @@ function ipv4NetworkKey(index: number): Key {
 function ipv6NetworkKey(index: number): Key {
   const ip = `2001:db8:6:${(index + 1).toString(16)}::1`;
   return subscriberKey(ip, {
-    ...{ collection: '/net6/', list: 'nets6' },
-    ...{ table: 'ipv6_network', columns: 'prefix_length, profile_id' },
+    collection: '/net6/',
+    list: 'nets6',
+    table: 'ipv6_network',
+    columns: 'prefix_length, profile_id',
     draw: (random) => ({ prefix_len: random.integer(64, 128) }),
     path: () => `/net6/${ip}`,
     logged: loggedRecord('ipv6Network', [0x2001_0db8, 0x0006_0000 + index + 1], (network) => {
@@ -54,8 +58,10 @@ function ipv6NetworkKey(index: number): Key {
 function naptKey(index: number): Key {
   const ip = `127.5.0.${index + 1}`;
   return subscriberKey(ip, {
-    ...{ collection: '/napt/', list: 'napts' },
-    ...{ table: 'napt_assignment', columns: 'lower_port, upper_port, profile_id' },
+    collection: '/napt/',
+    list: 'napts',
+    table: 'napt_assignment',
+    columns: 'lower_port, upper_port, profile_id',
     draw: (random) => ({
       lower_port_bound: random.integer(0, 1_024),
       upper_port_bound: random.integer(65_000, 65_535),
@@ -89,7 +95,7 @@ function subscriberKey(ip: string, kind: Kind): Key {
         ? { ...post(collection, body), alreadyDone: 409 }
         : // A record whose key changed is not found at its old path.
           { method: 'PATCH', path: path(before), body, alreadyDone: 404 },
-    wrong: { profile_id: MISSING_PROFILE },
+    wrong: (body) => ({ ...body, profile_id: MISSING_PROFILE }),
     path,
     atInit: 'drawn',
     part: (body) => (body === null ? {} : { [list]: [body] }),
