@@ -76,7 +76,8 @@ export function openDeployment(
   const { FEED_TOKENS: fixed = [], FEED_TOKENS_FILE: path } = configuration;
   const tokens = watchFile<readonly string[]>({
     variable: 'FEED_TOKENS_FILE',
-    ...{ path, fixed },
+    path,
+    fixed,
     maxBytes: MAX_FILE_BYTES,
     parse: parseTokens,
     content: 'the tokens of the feed API',

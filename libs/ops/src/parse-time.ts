@@ -11,6 +11,7 @@ export function parseTime(text: string): number {
   const [, date, minute, second = '00', fraction = '', offset] = TIME.exec(text) ?? [];
   if (date === undefined) return Number.NaN;
   const isLeap = second === '60';
+  // Temporal takes second 60 for 59 without a word, so it is read as 59, and a second is added.
   const seconds = isLeap ? '59' : `${second}.${fraction.slice(0, 3).padEnd(3, '0')}`;
   const timeMs = instantMs(`${date}T${minute}:${seconds}${offset}`);
   if (!isLeap) return timeMs;

@@ -72,7 +72,9 @@ export function runMain<S extends VariableSchema>(
   };
   run().catch((error: unknown) => {
     const isForOperator = error instanceof VariableError || error instanceof StartError;
-    const text = isForOperator ? error.message : ((error as Error).stack ?? String(error));
+    const text = isForOperator
+      ? error.message
+      : ((error as Error | undefined)?.stack ?? String(error));
     process.stderr.write(`${text.replace(/^/gm, `${entry.name}: `)}\n`);
     process.exit(1);
   });

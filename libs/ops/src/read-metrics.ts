@@ -53,7 +53,7 @@ export class ReadMetrics {
 /** @param faults number of checks at which a file was not usable, by the variable that names it */
 export function registerFeedFileMetrics(
   registry: Registry,
-  faults: Readonly<Record<string, () => number>>,
+  faults: Readonly<Partial<Record<'FEED_TOKENS_FILE' | 'FEED_CA', () => number>>>,
 ): void {
   new ReadMetrics(registry, 'weir_').counters(
     'feed_file_faults_total',

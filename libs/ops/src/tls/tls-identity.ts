@@ -10,12 +10,14 @@ const MAX_FILE_BYTES = 2 ** 20;
 export interface TlsIdentityOptions {
   /**
    * Paths of the files. Their variables are named `<prefix>_CERT`, `<prefix>_KEY` and `<prefix>_CLIENT_CA`. Without the
-   * last one, the authorities of clients, these need no certificate.
+   * last one clients need no certificate.
    */
   readonly names: {
     readonly prefix: string;
+    /** The certificate chain of the server, in PEM as the others. */
     readonly cert: string | undefined;
     readonly key: string | undefined;
+    /** Certificates of the authorities that clients' certificates must come from. */
     readonly clientCa?: string | undefined;
   };
   readonly log: WatchedFilesLog;
@@ -58,8 +60,8 @@ export class TlsIdentity {
     return new TlsIdentity(options, files);
   }
 
-  private constructor({ log, checkMs }: TlsIdentityOptions, files: readonly NamedFile[]) {
-    const [certName, keyName, clientCaName] = files.map(({ variable }) => variable);
+  private constructor({ names, log, checkMs }: TlsIdentityOptions, files: readonly NamedFile[]) {
+    const [certName, keyName] = [`${names.prefix}_CERT`, `${names.prefix}_KEY`];
     this.files = new WatchedFiles({
       files,
       maxBytes: MAX_FILE_BYTES,
@@ -76,7 +78,7 @@ export class TlsIdentity {
         );
         if (!certificate.checkPrivateKey(privateKey))
           throw new StartError(`${keyName} is not the key of the certificate of ${certName}`);
-        if (clientCa !== undefined) parseAuthorities(clientCa, clientCaName);
+        if (clientCa !== undefined) parseAuthorities(clientCa, `${names.prefix}_CLIENT_CA`);
         const ca = clientCa === undefined ? {} : { ca: clientCa };
         const options = { cert, key, minVersion: 'TLSv1.2', ...ca } as const;
         const expiresMs = certificate.validToDate.getTime();
