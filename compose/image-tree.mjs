@@ -155,7 +155,9 @@ function writeBillOfMaterials() {
     for (const component of bill.components) component.version ??= own.version;
     const node = process.versions.node;
     bill.components.push({
-      ...{ type: 'platform', name: 'node', version: node },
+      type: 'platform',
+      name: 'node',
+      version: node,
       'bom-ref': `node@${node}`,
       licenses: [{ license: { id: 'MIT' } }],
       cpe: `cpe:2.3:a:nodejs:node.js:${node}:*:*:*:*:*:*:*`,

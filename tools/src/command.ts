@@ -74,8 +74,8 @@ export function value<T, O>(convert: (text: string) => T, otherwise: O): Option<
 export const integer =
   (lowest: number, highest: number) =>
   (text: string): number => {
-    if (/^\d+$/.test(text) && Number(text) >= lowest && Number(text) <= highest)
-      return Number(text);
+    const number = Number(text);
+    if (/^\d+$/.test(text) && number >= lowest && number <= highest) return number;
     throw new StartError(`"${text}" is not an integer from ${lowest} to ${highest}`);
   };
 

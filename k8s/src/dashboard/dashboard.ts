@@ -11,9 +11,15 @@ const GRAPH = { width: 8, height: 8 };
 const VARIABLES = [
   { name: 'datasource', label: 'Prometheus', type: 'datasource', query: 'prometheus' },
   {
-    ...{ name: 'instance', label: 'Resolver', type: 'query', datasource: DATASOURCE },
+    name: 'instance',
+    label: 'Resolver',
+    type: 'query',
+    datasource: DATASOURCE,
     query: { query: 'label_values(weir_resolver_revision, instance)', refId: 'instance' },
-    ...{ refresh: 2, includeAll: true, allValue: '.+', multi: true },
+    refresh: 2,
+    includeAll: true,
+    allValue: '.+',
+    multi: true,
     current: { text: ['All'], value: ['$__all'] },
   },
 ];

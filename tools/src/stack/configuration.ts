@@ -38,6 +38,7 @@ const keys = (description: string) => optional(hexKeyList(16, 2, generated(descr
 
 /** An address or a port of this machine. */
 const host = (description: string) => address({ description, default: '127.0.0.1' });
+/** 0 is refused. */
 const fixedPort = (description: string, value: string, highest = MAX_PORT) =>
   port({ description, default: value, lowest: 1, highest });
 

@@ -14,7 +14,9 @@ const LISTS = {
   managementTokens: { variable: 'MANAGEMENT_TOKENS', kind: TOKEN },
   feedTokens: { variable: 'FEED_TOKENS', kind: TOKEN },
   opsTokens: { variable: 'OPS_TOKENS', kind: TOKEN },
+  /** 32 hex digits each, the same for all resolvers. */
   dnsCookieSecrets: { variable: 'DNS_COOKIE_SECRETS', kind: KEY },
+  /** 32 hex digits each, the same for control plane and block page. */
   incidentKeys: { variable: 'INCIDENT_KEYS', kind: KEY },
 } as const;
 const NAMES = Object.keys(LISTS) as readonly (keyof typeof LISTS)[];

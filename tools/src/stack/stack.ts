@@ -254,7 +254,9 @@ export class Stack {
   private async startProcess({ name, script, ...planned }: PlannedProcess): Promise<void> {
     const { root: cwd, environment, configuration } = this.options;
     const child = {
-      ...{ command: process.execPath, args: ['--enable-source-maps', script], cwd },
+      command: process.execPath,
+      args: ['--enable-source-maps', script],
+      cwd,
       env: { ...environment, ...planned.environment },
       logFile: this.logFile(name),
     };

@@ -75,7 +75,13 @@ function compareJob(job: Job, { ours, peers, clients, cores }: Contest): Promise
         await writeLines(queries[phase], Iterator.from(job.names(phase)).map(lineOf));
       await writeLines(warmUp, job.warmUp.map(queryOf));
       const setup = {
-        ...{ job, clients, folder, upstreamPort, queries, warmUp, seconds: options.seconds },
+        job,
+        clients,
+        folder,
+        upstreamPort,
+        queries,
+        warmUp,
+        seconds: options.seconds,
         prefix: ['taskset', '-c', cores.server],
         certificate: makeCertificate(folder),
       };

@@ -35,7 +35,6 @@ $TTL 3600
 ns IN A 127.0.0.1
 * IN A ${UPSTREAM_ADDRESS}
 `;
-  // Its response rate limiting would leave a server, which is one client, without answers above 200 a second.
   const settings = `server:
 ip-address: 127.0.0.1@${port}
 server-count: 1
@@ -43,6 +42,7 @@ username: ""
 chroot: ""
 database: ""
 minimal-responses: yes
+# Response rate limiting would leave a server, which is one client, without answers above 200 a second.
 rrl-ratelimit: 0
 rrl-whitelist-ratelimit: 0
 pidfile: ""
