@@ -4,7 +4,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CatalogueImages } from './catalogue-images.js';
 import { FeedClient } from './feed-client.js';
 import type { ImageFolder } from './image-files.js';
@@ -145,6 +145,14 @@ describe('CatalogueImages', () => {
     utimesSync(join(folder, 'kept', `catalogue-${sha256}`), 9e9, 9e9);
     expect(await restored('missing')).toBe('two');
     expect(readdirSync(join(folder, 'kept'))).toEqual(before);
+  });
+
+  it('does not list the folder for an image that is on disk', async () => {
+    await load('one');
+    const calls = vi.spyOn(kept.files, 'call');
+    expect(await images.restore(announced('one'))).not.toBeNull();
+    const names = calls.mock.calls.map(([name]) => name);
+    expect([names.includes('open'), names.includes('list')]).toEqual([true, false]);
   });
 
   it('gives a download up when its caller does', async () => {

@@ -94,11 +94,12 @@ export class CatalogueImages {
   async restore(announced: ActiveCatalogue): Promise<LoadedImage | null> {
     const { kept } = this;
     if (kept === undefined) return null;
-    const listed = (await this.orNull(listImages(kept))) ?? [];
-    const others = listed.filter(({ sha256 }) => sha256 !== announced.sha256);
-    for (const image of [announced, ...others]) {
-      const bytes = await this.orNull(this.read(kept, image));
-      if (bytes !== null) return { sha256: image.sha256, bytes };
+    const bytes = await this.orNull(this.read(kept, announced));
+    if (bytes !== null) return { sha256: announced.sha256, bytes };
+    for (const older of (await this.orNull(listImages(kept))) ?? []) {
+      if (older.sha256 === announced.sha256) continue;
+      const read = await this.orNull(this.read(kept, older));
+      if (read !== null) return { sha256: older.sha256, bytes: read };
     }
     return null;
   }
