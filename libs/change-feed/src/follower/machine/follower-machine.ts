@@ -248,12 +248,13 @@ export class FollowerMachine {
   private failed(kind: FailureKind, reason: string): void {
     if (this.phase === 'stopping') return this.enter('stopped');
     if (kind === 'wrongDigest') this.counters.digestMismatches++;
+    if (this.phase === 'loading') return this.fail(this.load, reason);
+    if (this.phase === 'applying') return this.fail('failed', reason);
     if (this.phase === 'fetching') {
       this.mustFetch = true;
       if (kind === 'refused') this.refusals++;
     }
-    const load = this.phase === 'loading' ? this.load : null;
-    this.fail(this.phase === 'applying' ? 'failed' : load, reason);
+    this.fail(null, reason);
   }
 
   /** What is in force, during a step that needs it. */
