@@ -17,7 +17,11 @@ import {
 /** Attempts in a row that bring no byte, after which a download is given up. */
 const MAX_ATTEMPTS = 8;
 
-/** The lines of a snapshot. @throws FeedError; RowError when the bytes are damaged. */
+/**
+ * The lines of a snapshot, as bytes. A download that breaks off is continued where it ended, as long as the feed API
+ * has that snapshot.
+ * @throws FeedError; RowError when the bytes are damaged.
+ */
 async function* downloadSnapshot(requests: FeedRequests, path: string): AsyncGenerator<Uint8Array> {
   const request: FeedRequest = { path, what: 'snapshot' };
   const response = await requests.open(request);

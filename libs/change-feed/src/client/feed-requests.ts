@@ -90,6 +90,7 @@ export class FeedRequests {
     this.closing.abort(new FeedError('the feed client was closed'));
   }
 
+  /** @throws FeedError */
   async open(request: FeedRequest): Promise<FeedResponse> {
     const { what, signal: callerSignal, offsetBytes = 0 } = request;
     const idleTimeout = new AbortController();

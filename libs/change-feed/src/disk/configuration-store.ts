@@ -32,6 +32,7 @@ const MAX_WAITING_LENGTH = 8 * 1024 * 1024;
 export interface ConfigurationStoreOptions {
   readonly folder: string;
   readonly log: FeedLogger;
+  /** Reads and writes everything but the database. */
   readonly files?: FileThread;
   readonly database?: FileThread<DatabaseCalls>;
 }

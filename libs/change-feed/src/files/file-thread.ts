@@ -59,7 +59,10 @@ export class FileThread<C extends Calls<C> = FileCalls> {
 
   constructor(private readonly options: FileThreadOptions) {}
 
-  /** @param args bytes are transferred. @throws the error of `node:fs`; Error: the disk hangs, the thread has ended. */
+  /**
+   * @param args bytes among them are transferred: the caller cannot use them afterwards.
+   * @throws the error of `node:fs`, or Error when the disk does not answer or the thread has ended.
+   */
   async call<N extends keyof C & string>(
     name: N,
     ...args: Parameters<C[N]>

@@ -29,8 +29,10 @@ export class AcknowledgementPace {
   private isDue = false;
   private timer: NodeJS.Timeout | undefined;
 
+  /** @param publish publishes what is in force when it is called. */
   constructor(private readonly publish: () => void) {}
 
+  /** Call it when something new is in force. */
   request(): void {
     if (this.isDue) return;
     this.isDue = true;
@@ -129,7 +131,10 @@ export class FollowerLink {
     this.subscriber.disconnect();
   }
 
-  /** Writes the lease: from now on writes wait for this follower. Says goodbye for a run before that was killed. */
+  /**
+   * Writes the lease: from now on writes wait for this follower. Says goodbye for the run before, which may have been
+   * killed. Resolves when Redis has it.
+   */
   async announce(inForce: Head): Promise<void> {
     // The other connection may have been quicker, and have led here.
     await this.connecting;

@@ -42,7 +42,7 @@ export interface FollowerOptions extends Omit<FollowerLinkOptions, 'onEvent'> {
   readonly onAcknowledge?: (() => void) | undefined;
 }
 
-/** Where a follower is, in plain values that can be sent to another thread. */
+/** Where a follower is, as plain data. `refusedMessages` and `counters` are no copies: they go on counting. */
 export interface FollowerReport {
   /** In force; null before the first snapshot. */
   readonly revision: number | null;

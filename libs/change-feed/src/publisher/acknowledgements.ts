@@ -18,6 +18,7 @@ export class ResolverPositions {
     this.total++;
   }
 
+  /** @param resolver must have been added. */
   remove({ lineage, revision }: Position): void {
     const counts = this.logs.get(lineage);
     const left = (counts?.get(revision) ?? 0) - 1;
@@ -73,6 +74,7 @@ export class AcknowledgementWaits {
     });
   }
 
+  /** Call it whenever more may be finished, or less. */
   endFinished(): void {
     for (const [lineage, log] of this.logs) {
       const finished = this.finished(lineage);

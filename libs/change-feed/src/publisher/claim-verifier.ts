@@ -160,6 +160,7 @@ export class KnownPoints {
 export interface ClaimVerifierOptions {
   /** Reads the head of the change log from the database. */
   readonly readHead: () => Promise<Head>;
+  /** What was judged before may be wrong. */
   readonly onJudgeAgain: () => void;
   readonly log: FeedLogger;
 }

@@ -53,6 +53,7 @@ async function sendWithPlace(
     await send();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
+    // An error of the source may have this code too. Before anything is sent, it is one of the server.
     if (code !== 'ERR_STREAM_PREMATURE_CLOSE' || !response.destroyed) throw error;
     log.warn({}, `a follower disconnected while it read ${what}`);
   } finally {

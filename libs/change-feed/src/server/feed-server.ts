@@ -33,7 +33,7 @@ export interface LogPage {
 
 /** Source of what the feed API serves; the control plane implements it on the database. */
 export interface FeedSource {
-  /** The head of the log, and the next changes after the revision, at most `limit`; in one transaction. */
+  /** The head of the log, and the next changes after the revision in order, at most `limit`; in one transaction. */
   changesAfter(revision: number, limit: number): Promise<LogPage>;
   /** The configuration at one revision: the head, then all rows, kinds in the order of `ENTITY_KINDS`. */
   snapshot(): AsyncIterable<SnapshotPart>;

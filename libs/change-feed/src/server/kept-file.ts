@@ -107,6 +107,7 @@ export class KeptFile implements StoredBytes {
     private readonly reading: number,
   ) {}
 
+  /** @param thread owned by the file. */
   static async create(thread: FileThread, folder: string): Promise<KeptFile> {
     await thread.call('makeFolder', folder);
     const path = join(folder, `weir-feed-${randomUUID()}`);

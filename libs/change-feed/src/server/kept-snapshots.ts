@@ -45,6 +45,7 @@ const DISK_PAUSE_MS = 30_000;
  * the log from there. It is sent as long as the log has its revision, with its digest, and every change after it.
  */
 export class KeptSnapshots {
+  /** Snapshots that were made, and those that could not be made or kept. */
   made = 0;
   failed = 0;
   private current: KeptSnapshot | null = null;

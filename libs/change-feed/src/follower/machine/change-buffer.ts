@@ -82,6 +82,7 @@ export class ChangeBuffer {
   }
 }
 
+/** At least 1. */
 function sizeOf({ operations }: Change): number {
   return operations.reduce((size, operation) => size + 1 + itemsOf(operation), 1);
 }
