@@ -6,7 +6,10 @@ export const FLAT_NULL = -1;
 
 /** Rows of one kind, one behind the other in one array: a snapshot of millions needs no object for each of them. */
 export class FlatRows implements Iterable<Row> {
-  /** @param ends for each row: the index in `values` behind its last one. */
+  /**
+   * @param values integers from 0, or `FLAT_NULL`.
+   * @param ends for each row: the index in `values` behind its last one.
+   */
   constructor(
     readonly values: Float64Array,
     readonly ends: Uint32Array,

@@ -43,6 +43,7 @@ export type OwnStatus = Omit<ResolverStatus, 'catalogue'>;
 /** The policy in force in this process, and the follower that keeps it up to date. */
 export interface FollowedPolicy {
   readonly target: PolicyTarget;
+  /** The caller starts and stops it. */
   readonly follower: Follower;
   /** Why the process cannot decide queries or requests yet; null when it can. */
   readonly notReady: () => string | null;

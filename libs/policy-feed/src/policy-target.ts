@@ -23,6 +23,7 @@ export type CatalogueSource = Pick<
 >;
 
 interface PolicyTargetOptions {
+  /** IANA time zone of the schedules. */
   readonly timeZone: string;
   /** Most threads that read the policy beside this one; 0 unless given. */
   readonly readers?: number;

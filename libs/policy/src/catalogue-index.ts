@@ -30,6 +30,7 @@ export interface CatalogueIndex {
    * number of applications a, then c category ids and a application ids, each ascending. Offset 0 is no set.
    */
   readonly memberships: Int32Array;
+  /** The categories that are denied to everybody. */
   readonly mandatoryIds: readonly number[];
   /** What the same index can be opened from in another thread, when it was sent there; undefined: nothing. */
   readonly shareable?: unknown;

@@ -68,7 +68,10 @@ export class PolicyReader {
   private readonly evaluator: RuleEvaluator;
   private readonly clock: ZoneClock;
 
-  /** @throws PolicyError when there is no such time zone. */
+  /**
+   * @param spaces of which the structures are created before the first query.
+   * @throws PolicyError when there is no such time zone.
+   */
   constructor(spaces: PolicySpaces, { timeZone }: PolicyOptions) {
     try {
       this.clock = new ZoneClock(timeZone);

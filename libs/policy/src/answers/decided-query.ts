@@ -47,7 +47,9 @@ export class DecidedQuery {
   readonly decision = new Decision();
   /** Of the suffixes of the qname; after `Action.rewrite`, of the target. */
   readonly hashes: SuffixHashes;
+  /** After `Action.answerSpecial`: the special name. */
   readonly special = new SpecialMatch();
+  /** After `Action.answerServer`: the records. Otherwise null. */
   serverRecords: ServerRecords | null = null;
   /** After `Action.answerLocal`: the name with its records, or with the CNAME record of a category. */
   localName: LocalName | null = null;

@@ -30,6 +30,7 @@ export interface OwnAnswersOptions {
   readonly ordersPageId: number;
   readonly blockErrors: BlockErrors;
   readonly blockTtlSeconds: number;
+  /** Rdata of the SVCB records of the designated resolvers. */
   readonly designatedResolvers: readonly Uint8Array[];
 }
 

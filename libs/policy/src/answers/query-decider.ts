@@ -42,6 +42,7 @@ export interface QueryDeciderOptions {
   readonly nowMs: () => number;
   /** Names by which clients look for another resolver. They are answered here whatever the policy says. */
   readonly discoveryNames: SpecialNameTable;
+  /** Names that are answered here when the policy permits them. */
   readonly localNames: SpecialNameTable;
   /** Records of the operator. They come before the policy, but it judges where they lead to. */
   readonly localRecords: { readonly value: LocalRecords };

@@ -19,6 +19,7 @@ export const Special = {
   nonexistent: 2,
   /** An empty zone (RFC 6303 §3): the name itself has SOA and NS records, and nothing exists below it. */
   emptyZone: 3,
+  /** The name exists and has no records. */
   empty: 4,
   /** The loopback addresses while this resolver is ready, SERVFAIL while it is not. */
   ready: 5,
@@ -133,8 +134,9 @@ export class SpecialMatch {
   zoneOffset = 0;
 
   /**
-   * Looks for the most specific of `names`, and sets `special` and `zoneOffset`. A name above another one exists (RFC
-   * 8020 §2). @param start of the name in `bytes`: a query, or the target of a CNAME record
+   * Looks for the most specific of `names`, and sets `special` and `zoneOffset`. A name above another one exists
+   * (RFC 8020 §2).
+   * @param start of the name in `bytes`: a query, or the target of a CNAME record
    */
   find(
     names: SpecialNameTable,

@@ -105,7 +105,10 @@ function refilter(words: Int32Array, start: number, capacity: number, a: number)
   }
 }
 
-/** Inserts an entry at the bucket that `seek` found. @returns false: there is no room; nothing is done. */
+/**
+ * Inserts an entry at the bucket that `seek` found.
+ * @returns false: the last bucket would not stay free; nothing is done.
+ */
 export function insert(
   words: Int32Array,
   start: number,

@@ -2,11 +2,19 @@ import { Space } from './space.js';
 
 const CHUNK_BITS = 12;
 
-/** A record of a few words for each slot from 0, all 0 at first. Grows by whole chunks. Only one thread writes. */
+/**
+ * A record of a few words for each slot from 0, all 0 at first. Grows by whole chunks and never copies. Only the thread
+ * that writes may reserve and write.
+ */
 export class SlotRecords {
   private readonly chunks: readonly Int32Array[];
 
-  /** @param words best a power of two, for cache lines. @param chunkBits log2 of the records of a chunk */
+  /**
+   * @param words of a record; with a power of two most records are within one cache line (arrays are aligned to 16
+   *   bytes).
+   * @param space that holds nothing but these records.
+   * @param chunkBits a chunk has room for 2 ** chunkBits records.
+   */
   constructor(
     private readonly words: number,
     private readonly space = new Space(),
@@ -31,6 +39,7 @@ export class SlotRecords {
     return this.chunks[slot >>> this.chunkBits];
   }
 
+  /** The same, to be written. */
   own(slot: number): Int32Array {
     return this.space.own(slot >>> this.chunkBits);
   }

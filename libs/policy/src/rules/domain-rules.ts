@@ -90,6 +90,7 @@ export class DomainRules {
   }
 }
 
+/** The high 21 bits of a hash. */
 export function highHalf(domainHash: number): number {
   return Math.floor(domainHash / TWO_TO_32);
 }

@@ -23,6 +23,7 @@ export class OrderLookup {
     this.texts = orderTexts.chunks;
   }
 
+  /** Allocates. */
   textsOf(order: number): OrderTexts {
     const address = this.rules.records.read(order, TEXTS);
     const words = this.texts[chunkOf(address)];

@@ -20,6 +20,7 @@ export const OWNER = 3;
 const HASH_LOW = 4;
 /** The high 21 bits of the hash, the verdict above them, and above that the high part of the end. */
 const HASH_HIGH = 5;
+/** The low part of the end, in Unix seconds. */
 const UNTIL_LOW = 6;
 /** Of an order: the address of its texts. */
 export const TEXTS = 7;

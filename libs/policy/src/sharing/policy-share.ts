@@ -109,6 +109,7 @@ export class PolicyShare {
   private announced: SharedMemory | null = null;
   private policyCount = 0;
 
+  /** @param readers most readers at the same time. */
   constructor(private readonly readers: number) {
     this.lock = createReaderLock(readers);
     this.writeSide = new WriteSide(this.lock);

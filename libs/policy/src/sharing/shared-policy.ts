@@ -15,7 +15,9 @@ import { ReadSide } from './reader-lock.js';
 interface SharedPolicyOptions {
   /** The next message to this reader; undefined: there is none. `receiveMessageOnPort` does this. */
   readonly receive: () => PolicyMessage | undefined;
+  /** Opens a catalogue from its `shareable`. */
   readonly openCatalogue: (shareable: unknown) => CatalogueIndex;
+  /** See `ReadSide`. */
   readonly onWriterStuck?: () => void;
 }
 

@@ -41,7 +41,11 @@ export class PrefixTree {
     return this.arena.bytes + this.space.chunks[ROOTS].byteLength;
   }
 
-  /** Inserts a prefix, masked to `length` bits, or replaces its value. @returns the value it had; −1: it is new. */
+  /**
+   * Inserts a prefix, masked to `length` bits, or replaces its value.
+   * @param value from 0.
+   * @returns the value it had; −1: it was not stored.
+   */
   set(words: Uint32Array, length: number, value: number): number {
     const { editor } = this;
     const link = this.descend(words, nodePosition(length));

@@ -48,6 +48,7 @@ export class ShortPrefixes {
     return this.space.chunks[VALUES].byteLength + this.space.chunks[LONGEST].byteLength;
   }
 
+  /** As `PrefixTree.set`. */
   set(words: Uint32Array, length: number, value: number): number {
     const index = indexOf(words, length);
     const values = this.space.own(VALUES);
@@ -62,6 +63,7 @@ export class ShortPrefixes {
     return -1;
   }
 
+  /** As `PrefixTree.delete`. */
   delete(words: Uint32Array, length: number): number {
     const index = indexOf(words, length);
     const values = this.space.own(VALUES);

@@ -11,6 +11,7 @@ export type MatchedBy = (typeof MatchedBy)[keyof typeof MatchedBy];
 /** The record that identifies the subscriber of a client. Reused; fields that do not belong to `by` are undefined. */
 export class SubscriberMatch {
   by: MatchedBy = MatchedBy.nothing;
+  /** The bounds of the NAPT range, both inclusive. */
   lowerPort = 0;
   upperPort = 0;
   /** The prefix length of the network, which is of the family of the client. */

@@ -20,10 +20,12 @@ class Networks<S extends PrefixTree | ShortPrefixes> {
     return this.short.bytes + this.long.bytes;
   }
 
+  /** As `PrefixTree.set`. */
   set(words: Uint32Array, length: number, value: number): number {
     return (length <= this.shortBits ? this.short : this.long).set(words, length, value);
   }
 
+  /** As `PrefixTree.delete`. */
   delete(words: Uint32Array, length: number): number {
     return (length <= this.shortBits ? this.short : this.long).delete(words, length);
   }
