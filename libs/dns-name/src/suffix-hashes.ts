@@ -124,7 +124,10 @@ const TWO_TO_32 = 4_294_967_296;
 /** One hasher for each key: a batch hashes many domains under the same key. */
 const hashers = new WeakMap<HashKey, SuffixHashes>();
 
-/** The stored form of a normal form: the low 53 bits of its SipHash-2-4 (decisions §4, §8). */
+/**
+ * The stored form of a normal form: SipHash-2-4 of its labels from the root down, cut to the low 53 bits (decisions §4,
+ * §8).
+ */
 export function hashDomain(normalised: string, key: HashKey): number {
   // With `getOrInsertComputed` this lookup takes 17 ns in place of 9.
   let hashes = hashers.get(key);

@@ -204,6 +204,7 @@ export class Follower {
     this.pausing = setTimeout(() => this.handle({ type: 'retried' }), pauseMs);
   }
 
+  /** Changes that all followers have missed together are asked for at random times. */
   private awaitChanges(): void {
     clearTimeout(this.awaiting);
     const waitMs = LEAST_AWAIT_MS + Math.random() * AWAIT_JITTER_MS;

@@ -87,7 +87,7 @@ export class PersistedConfiguration {
     await this.disk?.stored();
   }
 
-  /** Begins to write a new snapshot to disk when the disk has lost changes and answers again. */
+  /** Begins to write a new snapshot when the disk has lost changes and answers again. It puts nothing in force. */
   recordIfDue(snapshot: () => AsyncIterable<SnapshotPart>): void {
     const { disk } = this;
     if (!disk?.isRecordingDue || this.recording !== null || performance.now() < this.notBeforeMs)

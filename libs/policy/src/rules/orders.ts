@@ -92,6 +92,7 @@ export class Orders {
     return this.rules.recordBytes + this.texts.bytes + this.numbers.bytes;
   }
 
+  /** @returns the row of the order that was replaced; null: it is new. */
   set(order: Order): Row | null {
     const previous = this.delete(order.id);
     const { id: owner, domainHash, until } = order;
@@ -101,6 +102,7 @@ export class Orders {
     return previous;
   }
 
+  /** @returns the row of the order that was deleted; null: there was none. */
   delete(id: number): Row | null {
     const rule = this.numbers.find(id);
     if (rule < 0) return null;
