@@ -27,7 +27,7 @@ const TLS_CHECK_MS = 2_000;
 
 /**
  * Starts the control plane. Health and metrics come first and report that it is starting, and they are closed last.
- * What files tell is read before Nest starts the rest, see `AppModule`. A start that fails closes what it has opened.
+ * What files tell is read before Nest starts the rest, see `Process`. A start that fails closes what it has opened.
  * @throws StartError when a port is taken or the catalogue cannot be used.
  */
 export async function startControlPlane(

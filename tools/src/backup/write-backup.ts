@@ -57,7 +57,7 @@ export function writeBackup(
     const replaced = await replaceableFile(file);
     const unfinished = `${replaced}.new-${process.pid}`;
     try {
-      const revision = await withClient(databaseUrl, async (client) => {
+      return await withClient(databaseUrl, async (client) => {
         await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
         const head = await client.query<{ revision: string }>(`SELECT revision FROM ${HEAD_TABLE}`);
         const out = await open(unfinished, 'wx', 0o600);
@@ -67,12 +67,12 @@ export function writeBackup(
           selects.push(...LIST_COLUMNS.map((column) => piecesOf(table, column)));
         const rows = client.query(copyTo(`COPY (${selects.join(' UNION ALL ')}) TO STDOUT`));
         await pipeline(rows, createGzip(), out.createWriteStream({ flush: true }), { signal });
+        // Before the connection ends, for which a host that is gone would let it wait.
+        await rename(unfinished, replaced);
+        await using folder = await open(dirname(replaced));
+        await folder.sync();
         return head.rows[0].revision;
       });
-      await rename(unfinished, replaced);
-      await using folder = await open(dirname(replaced));
-      await folder.sync();
-      return revision;
     } finally {
       rmSync(unfinished, { force: true });
     }

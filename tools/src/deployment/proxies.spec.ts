@@ -10,6 +10,7 @@ const OTHERS = [
   '_\r\n',
   '$-1\r\n',
   '$0\r\n\r\n',
+  '$3\r\na*3\r\n',
   '*-1\r\n',
   '$7\r\nmessage\r\n',
   '*2\r\n$1\r\na\r\n*1\r\n:1\r\n',

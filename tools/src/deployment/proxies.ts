@@ -146,17 +146,17 @@ export class RedisProxy extends TcpProxy {
 
 /** How a pub/sub message begins, after its type. */
 const HEAD = '3\r\n$7\r\nmessage\r\n';
-/** A pub/sub message: a RESP3 push or a RESP2 array. No channel and no text of Weir has a line break. */
-const MESSAGE = /[>*]3\r\n\$7\r\nmessage\r\n(?:[^\n]*\n){4}/g;
+/** A pub/sub message: a RESP3 push or a RESP2 array. No text of Weir has a line break, or is `*3` or `>3`. */
+const MESSAGE = /(?<![^\n])[>*]3\r\n\$7\r\nmessage\r\n(?:[^\n]*\n){4}/g;
 /** One that has its head, and whose end is in the next chunk. */
-const UNFINISHED = /[>*]3\r\n\$7\r\nmessage\r\n(?:[^\n]*\n){0,3}[^\n]*$/;
+const UNFINISHED = /(?<![^\n])[>*]3\r\n\$7\r\nmessage\r\n(?:[^\n]*\n){0,3}[^\n]*$/;
 
 /** Replaces the pub/sub messages of a connection. Chunks may end anywhere. */
 export function messageFilter(replace: (message: string) => string): Filter {
   let rest = '';
   return (chunk) => {
     const text = rest + chunk.toString('latin1');
-    const start = /[>*][^>*]{0,15}$/.exec(text)?.[0] ?? '';
+    const start = /(?<![^\n])[>*][^>*]{0,15}$/.exec(text)?.[0] ?? '';
     rest = UNFINISHED.exec(text)?.[0] ?? (HEAD.startsWith(start.slice(1)) ? start : '');
     const whole = text.slice(0, text.length - rest.length);
     return Buffer.from(whole.replace(MESSAGE, replace), 'latin1');

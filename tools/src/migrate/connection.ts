@@ -23,8 +23,9 @@ export async function withConnection<T>(
   });
   // When a connection breaks, the running query fails and reports it.
   client.on('error', () => undefined);
-  // Outside of the try block: the end of a client that is not connected may never come.
   await client.connect().catch((cause: unknown) => {
+    // Nobody waits for it: the end of a client that is not connected may never come.
+    client.end().catch(() => undefined);
     throw new StartError(`the database cannot be reached: ${reasonOf(cause)} (${hint})`, { cause });
   });
   try {
@@ -41,7 +42,7 @@ export function reasonOf(error: unknown): string {
 }
 
 /**
- * Runs `work`.
+ * The result of `work`, whose errors become one line where an operator can mend them.
  * @param failed what to say when it fails for a reason that an operator can mend
  * @throws StartError with one line then, and the reason of `signal` when that is aborted
  */

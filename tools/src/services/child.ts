@@ -83,7 +83,7 @@ export function startChild(options: ChildOptions): Child {
   const exited = new Promise<ExitStatus>((resolve) => {
     child.once('error', (error) => {
       lines.push(`cannot start ${command}: ${error.message}`);
-      resolve({ code: 127 });
+      void kept.then(() => resolve({ code: 127 }));
     });
     child.once('close', (code, signal) => {
       void kept.then(() => resolve(signal === null ? { code: code ?? 1 } : { signal }));

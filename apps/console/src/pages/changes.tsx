@@ -31,13 +31,13 @@ export function Changes(): JSX.Element {
     <>
       <Filter key={key} params={params} />
       <Failure error={error} />
-      {!isFault(error) && (
-        <p role="status">
+      <p role="status">
+        {!isFault(error) && (
           <span class={`badge ${isLive ? 'good' : 'doubtful'}`}>
             {t(isLive ? 'changes.live' : 'changes.connecting')}
           </span>
-        </p>
-      )}
+        )}
+      </p>
       <ChangesTable changes={changes} />
     </>
   );

@@ -176,8 +176,11 @@ describe('the thread of the database', () => {
     // `stored` does not wait for a thread that takes long to start.
     await expect.poll(() => disk.failures, WAIT).toBe(1);
     expect(disk.isCurrent).toBe(false);
-    configuration.recordIfDue(() => log.snapshot());
-    await expect.poll(() => disk.isCurrent, WAIT).toBe(true);
+    const isCurrent = () => {
+      configuration.recordIfDue(() => log.snapshot());
+      return disk.isCurrent;
+    };
+    await expect.poll(isCurrent, WAIT).toBe(true);
     await configuration.close();
     const again = new ConfigurationStore({ folder, log: silent });
     const restored = new PersistedConfiguration(new MemoryTarget(), again, silent);
