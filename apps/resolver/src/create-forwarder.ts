@@ -67,7 +67,19 @@ interface ForwarderParts extends Pick<
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
-/** @throws StartError when an upstream is trusted that is not asked */
+/**
+ * Before any thread forwards.
+ * @throws StartError when an upstream is trusted that is not asked, or a file is not usable
+ */
+export function checkUpstreams(
+  { UPSTREAM_TRUST_AD: trusted = [], UPSTREAM_TLS_CA: authorities }: SentConfiguration,
+  upstreams: readonly UpstreamEndpoint[],
+): void {
+  findAdTrusted(upstreams, trusted);
+  trustedAuthorities(authorities);
+}
+
+/** After `checkUpstreams`. */
 export function createForwarder(
   configuration: SentConfiguration,
   parts: ForwarderParts,

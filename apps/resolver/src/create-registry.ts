@@ -11,17 +11,15 @@ import type { DnsService } from './dns-service.js';
 import type { FeedThread } from './feed/feed-thread.js';
 import type { Lanes } from './lanes/lanes.js';
 import { registerLaneMetrics } from './lanes/lane-metrics.js';
-import type { Listeners } from './listeners/listeners.js';
+import type { ListeningSockets } from './listeners/listening-sockets.js';
 import { histogramMetric } from './metrics/histogram.js';
 import type { CountsOfAll } from './metrics/thread-counts.js';
 import { readThread } from './threads/thread-watch.js';
-import type { Forwarder } from './upstream/forwarder.js';
 import { registerUpstreamMetrics } from './upstream/upstream-metrics.js';
 
 function registerForwarderMetrics(
   metrics: ReadMetrics,
-  { upstreams }: Forwarder,
-  counts: CountsOfAll,
+  { upstreams, counts }: Pick<DnsService, 'upstreams' | 'counts'>,
 ): void {
   registerUpstreamMetrics(metrics, upstreams, () => counts.forwarding);
   metrics.counter(
@@ -123,18 +121,18 @@ const PREFIX = 'weir_resolver_';
 
 /** The metrics of a resolver. Nothing is counted here: plain counters are read when Prometheus scrapes. */
 export function createRegistry(service: DnsService, feed: FeedThread): Registry {
-  const { counts, cache, forwarder, lanes, listeners, queryLog, dnstapSender } = service;
+  const { configuration, counts, cache, lanes, sockets } = service;
   const registry = new Registry();
   const metrics = new ReadMetrics(registry, PREFIX);
   registerRuntimeMetrics(registry);
   registerQueryMetrics(metrics, counts);
   registerCacheMetrics(metrics, cache);
-  registerForwarderMetrics(metrics, forwarder, counts);
-  registerSocketMetrics(metrics, listeners);
+  registerForwarderMetrics(metrics, service);
+  registerSocketMetrics(metrics, counts, sockets);
   registerFileMetrics(metrics, service);
-  registerTlsMetrics(registry, { DNS_TLS: listeners.identity });
-  if (queryLog !== null) registerQueryLogMetrics(metrics, counts);
-  if (dnstapSender !== null) registerDnstapMetrics(metrics, counts, lanes);
+  registerTlsMetrics(registry, { DNS_TLS: service.identity });
+  if (configuration.QUERY_LOG_SAMPLING !== 0) registerQueryLogMetrics(metrics, counts);
+  if (configuration.DNSTAP_ENDPOINT !== undefined) registerDnstapMetrics(metrics, counts, lanes);
   registerLaneMetrics(metrics, lanes);
   registerFeedMetrics(registry, PREFIX, feed.state);
   metrics.gauge(
@@ -145,16 +143,20 @@ export function createRegistry(service: DnsService, feed: FeedThread): Registry 
   return registry;
 }
 
-function registerSocketMetrics(metrics: ReadMetrics, listeners: Listeners): void {
+function registerSocketMetrics(
+  metrics: ReadMetrics,
+  counts: CountsOfAll,
+  sockets: ListeningSockets,
+): void {
   metrics.gauge(
     'unread_bytes',
     'Bytes of answers that clients have not read, and of HTTPS requests that are not over',
-    () => listeners.unreadBytes,
+    () => counts.unreadBytes,
   );
   metrics.counter(
     'udp_kernel_drops_total',
     'UDP packets that the kernel dropped because the receive buffer was full (Linux)',
-    () => listeners.kernelDrops(),
+    () => sockets.kernelDrops(),
   );
 }
 
@@ -187,6 +189,6 @@ function registerDnstapMetrics(metrics: ReadMetrics, counts: CountsOfAll, lanes:
     return byResult({ sent, lost });
   });
   metrics.gauge('dnstap_connected', '1: the dnstap receiver is connected to all threads', () =>
-    counts.logs.connections > lanes.all.length ? 1 : 0,
+    counts.logs.connections === lanes.all.length ? 1 : 0,
   );
 }

@@ -1,12 +1,14 @@
+import { ConnectionCounts } from '@weir/clients';
 import { parseHashKey, type HashKey } from '@weir/dns-name';
 import {
-  type AddressWords,
   type LineOutput,
   type Logger,
   parseCidrs,
   standardOutput,
+  StartError,
   stopAndThrow,
   stopInTurn,
+  TlsIdentity,
   type UpstreamEndpoint,
 } from '@weir/ops';
 import { loadSystemCalls } from '@weir/udp-batch';
@@ -15,30 +17,18 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AnswerCache } from './cache/answer-cache.js';
 import { createCacheMemory } from './cache/cache-memory.js';
-import { BatchClocks, type BatchTurn, type SetTimes, withTimes } from './clocks.js';
+import type { SetTimes } from './clocks.js';
 import type { DnsConfiguration } from './configuration.js';
 import { MAX_THREADS } from './configuration/listener-variables.js';
-import { createForwarder, type ForwardingLimits } from './create-forwarder.js';
-import { Dnstap } from './dnstap/dnstap.js';
-import { createSender, type FrameSender } from './dnstap/frame-sender.js';
+import { checkUpstreams, type ForwardingLimits } from './create-forwarder.js';
 import { Lanes } from './lanes/lanes.js';
 import { OperatorFiles } from './operator-files.js';
-import { ClientLimits } from './limits/client-limits.js';
-import { ServerCookies } from './limits/server-cookies.js';
-import { type BoundAddresses, Listeners } from './listeners/listeners.js';
-import { TargetHasher } from '@weir/policy/answers';
+import { createLimitsMemory } from './limits/client-limits.js';
+import { type BoundAddresses, ListeningSockets } from './listeners/listening-sockets.js';
 import { LogCount, LogCounts } from './metrics/log-counts.js';
 import { ProfileRows } from './metrics/profile-counters.js';
 import { CountsOfAll, countersInto, createThreadCounts } from './metrics/thread-counts.js';
-import { openQueryLog, type QueryLog } from './query-log/query-log.js';
-import { createQueryPath } from './query-path/create-query-path.js';
-import {
-  type PolicyReaders,
-  type ReadPolicy,
-  SubscriberKeyInTurns,
-} from './shared-policy/read-policy.js';
-import { throttled } from './throttled.js';
-import type { Forwarder } from './upstream/forwarder.js';
+import type { PolicyReaders } from './shared-policy/read-policy.js';
 
 const MEBIBYTE = 2 ** 20;
 /** Maximum of the query log that waits to be written. It leaves the log of the process its part of standard output. */
@@ -50,16 +40,23 @@ function cookieSecrets(given: readonly string[] | undefined): HashKey[] {
   return secrets.map(parseHashKey);
 }
 
-/** How many lanes there are. By default one for each core but one, which is for the main thread. */
-export function laneCount({ RESOLVER_THREADS: wanted }: DnsConfiguration): number {
-  return wanted ?? Math.min(MAX_THREADS, Math.max(1, availableParallelism() - 1));
+/**
+ * How many lanes there are. By default one for each core but one, and as many for streams where they are encrypted: a
+ * handshake takes as long as a hundred answers. TCP alone needs one.
+ */
+export function countLanes(
+  configuration: DnsConfiguration,
+): Record<'udp' | 'streams' | 'all', number> {
+  const { RESOLVER_THREADS: wanted, DNS_TLS_PORT, DNS_HTTPS_PORT } = configuration;
+  const udp = wanted ?? Math.min(MAX_THREADS, Math.max(1, availableParallelism() - 1));
+  const streams = DNS_TLS_PORT === undefined && DNS_HTTPS_PORT === undefined ? 1 : udp;
+  return { udp, streams, all: udp + streams };
 }
 
 export interface DnsServiceOptions {
   readonly configuration: DnsConfiguration;
   readonly upstreams: readonly UpstreamEndpoint[];
-  readonly source: ReadPolicy;
-  /** Through which lanes read the same policy. */
+  /** Through which lanes read the policy. */
   readonly readers: PolicyReaders;
   /** The answer to health checks by DNS. Default: always ready. */
   readonly isReady?: () => boolean;
@@ -80,78 +77,54 @@ export interface DnsServiceOptions {
 /** Longer than the query timeout of the forwarder. */
 const DRAIN_MS = 4_000;
 const DRAIN_CHECK_MS = 10;
+/** As Node.js wants them. */
+const TICKET_KEY_BYTES = 48;
 
 const elapsedMs = (): number => performance.now();
 
-/** Wires everything that answers queries. */
+/** Everything that answers queries: lanes do, and this wires what they share. */
 export class DnsService {
+  readonly configuration: DnsConfiguration;
+  readonly upstreams: readonly UpstreamEndpoint[];
   readonly files: OperatorFiles;
   readonly cache: AnswerCache;
-  readonly queryLog: QueryLog | null;
-  readonly dnstapSender: FrameSender | null;
-  readonly forwarder: Forwarder;
-  readonly listeners: Listeners;
+  readonly sockets: ListeningSockets;
+  /** The certificate for DNS over TLS and HTTPS, as lanes use it; null: neither is offered. */
+  readonly identity: TlsIdentity | null;
   /** What all threads have counted until now. */
   readonly counts: CountsOfAll;
   private readonly createLanes: () => Lanes;
   private runningLanes: Lanes | null = null;
   private readonly log: DnsServiceOptions['log'];
 
+  /** @throws StartError when a file or an upstream is not usable */
   constructor(options: DnsServiceOptions) {
-    const { configuration, source, log, times, isReady = () => true } = options;
+    const { configuration, upstreams, log, times, isReady = () => true } = options;
+    this.configuration = configuration;
+    this.upstreams = upstreams;
     this.log = log;
+    checkUpstreams(configuration, upstreams);
+    this.identity = openIdentity(options);
     const hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
-    const clocks = new BatchClocks(withTimes({ wallMs: Date.now, monotonicMs: elapsedMs }, times));
-    const { wallMs, monotonicMs: nowMs } = clocks;
-    const turn: BatchTurn = {
-      enter: () => {
-        source.enter();
-        clocks.enter();
-      },
-      leave: () => {
-        clocks.leave();
-        source.leave();
-      },
-    };
-    const nowSeconds = (): number => Math.floor(nowMs() / 1000);
-    const onDefect = throttled((error: unknown) =>
-      log.error({ err: error }, 'a query could not be handled'),
-    );
-
-    // What lanes share with this thread.
-    const lanes = laneCount(configuration);
+    const lanes = countLanes(configuration);
     const calls = loadSystemCalls();
     const { METRICS_PROFILES: profiles } = configuration;
     const profileRows = profiles === 0 ? null : new ProfileRows(profiles);
-    const ownCounts = createThreadCounts(profiles, options.upstreams.length);
-    const counting = countersInto(ownCounts, profileRows);
-    const { counters } = counting;
+    // Of this thread.
+    const counts = createThreadCounts(profiles, upstreams.length);
     this.counts = new CountsOfAll(
-      () => [ownCounts, ...(this.runningLanes?.all ?? []).map((lane) => lane.counts)],
+      () => [...(this.runningLanes?.all ?? []).map((lane) => lane.counts), counts],
       profileRows,
     );
-    const secrets = cookieSecrets(configuration.DNS_COOKIE_SECRETS);
-    const subscriberSalt = randomInt(2 ** 32);
-    const subscriber = new SubscriberKeyInTurns(source, subscriberSalt);
-    const limits = new ClientLimits({
-      queriesPerSecond: configuration.CLIENT_QUERY_RATE,
-      errorsPerSecond: configuration.CLIENT_ERROR_RATE,
-      handshakesPerSecond: configuration.CLIENT_TLS_HANDSHAKE_RATE,
-      bytesPerSecond: configuration.CLIENT_UDP_BYTE_RATE,
-      subscriber,
-      nowSeconds,
-      counts: ownCounts.limits,
-    });
-    // This thread and the lanes.
-    const memory = createCacheMemory(configuration.CACHE_SIZE_MB * MEBIBYTE, 1 + lanes);
+    // This thread flushes it.
+    const memory = createCacheMemory(configuration.CACHE_SIZE_MB * MEBIBYTE, 1 + lanes.all);
     this.cache = new AnswerCache({
-      ...{ memory, thread: 0 },
+      ...{ memory, thread: 0, targetHasher: null },
       minTtlSeconds: configuration.CACHE_MIN_TTL,
       maxTtlSeconds: configuration.CACHE_MAX_TTL,
-      targetHasher: configuration.INSPECT_CNAME ? new TargetHasher(hashKey) : null,
       // This thread waits for it, so no event tells of that.
       onStuck: () => {
-        log.error({}, 'a thread for UDP is stuck in a write to the cache, and the resolver ends');
+        log.error({}, 'a lane is stuck in a write to the cache, and the resolver ends');
         process.exit(1);
       },
     });
@@ -160,65 +133,38 @@ export class DnsService {
       checkMs: options.fileCheckMs,
       onChange: (files) => this.runningLanes?.update(files),
     });
-    const allowedClients = {
-      has: (client: AddressWords) => this.files.allowedClients.value.has(client),
+    const logCounts = new LogCounts(counts.logs);
+    const { queryLogOutput = standardOutput() } = options;
+    const writeLines = (lines: string, count: number): void => {
+      const isWritten = queryLogOutput.write(lines, QUERY_LOG_BYTES);
+      logCounts.count(isWritten ? LogCount.writtenLines : LogCount.lostLines, count);
     };
-
-    // The path of the queries of this thread, and what it writes to.
-    const logCounts = new LogCounts(ownCounts.logs);
-    const write = (lines: string, count: number): boolean => {
-      const { queryLogOutput: output = standardOutput() } = options;
-      const isWritten = output.write(lines, QUERY_LOG_BYTES);
-      if (isWritten) logCounts.count(LogCount.writtenLines, count);
-      return isWritten;
+    this.sockets = new ListeningSockets({
+      ...{ configuration, calls, log },
+      counters: countersInto(counts, null).counters,
+      lanes: lanes.udp,
+      streamLanes: lanes.streams,
+    });
+    const ofStreams = {
+      lanes: lanes.streams,
+      connections: new ConnectionCounts().memory,
+      ticketKeys: randomBytes(TICKET_KEY_BYTES),
     };
-    this.queryLog = openQueryLog(configuration, write, logCounts);
-    this.dnstapSender = createSender(configuration, log, logCounts);
-    const handler = createQueryPath(configuration, {
-      ...{ source, hashKey, isReady, nowMs, nowSeconds, limits, onDefect },
-      ...counting,
-      wallClockMs: wallMs,
-      allowedClients,
-      localRecords: this.files.localRecords,
-      cache: this.cache,
-      upstream: () => this.forwarder,
-      cookies: new ServerCookies(secrets, subscriber, wallMs),
-      queryLog: this.queryLog,
-      dnstap: this.dnstapSender && new Dnstap(configuration, this.dnstapSender, nowMs),
-    });
-
-    // Behind the path: upstreams. In front of it: sockets, here and in lanes.
-    this.forwarder = createForwarder(configuration, {
-      ...{ calls, upstreams: options.upstreams, forwarding: options.forwarding },
-      ...{ subscriber, turn, nowMs, log },
-      threads: 1 + lanes,
-      events: handler,
-      counts: ownCounts.forwarding,
-      generation: () => this.cache.generation,
-      onRecovered: () => this.cache.retryFailures(nowSeconds()),
-    });
-    this.listeners = new Listeners({
-      ...{ configuration, calls, handler, counters, subscriber, limits, nowMs, log },
-      allowedClients,
-      laneCount: lanes,
-      onError: throttled((error: Error) =>
-        log.error({ reason: error.message }, 'a listening socket has failed; it goes on'),
-      ),
-    });
     this.createLanes = () =>
       new Lanes({
-        ...{ calls, readers: options.readers, isReady, onDefect, log },
-        onLines: (lines, count) => this.queryLog?.writeLines(lines, count),
-        sockets: this.listeners.laneSockets,
+        ...{ calls, readers: options.readers, isReady, log },
+        onLines: writeLines,
+        sockets: this.sockets.ofLanes,
+        streams: this.sockets.ofStreamLanes.map((sockets) => ({ ...ofStreams, sockets })),
         files: () => this.files.forLanes,
         checkMs: options.laneCheckMs,
         parks: options.parksLanes,
         task: {
-          ...{ configuration, hashKey, subscriberSalt, times },
-          ...{ upstreams: options.upstreams, forwarding: options.forwarding },
-          cookieSecrets: secrets,
+          ...{ configuration, hashKey, times, upstreams, forwarding: options.forwarding },
+          subscriberSalt: randomInt(2 ** 32),
+          cookieSecrets: cookieSecrets(configuration.DNS_COOKIE_SECRETS),
           cache: memory,
-          limits: limits.memory,
+          limits: createLimitsMemory(),
           profileRows: profileRows && {
             capacity: profileRows.capacity,
             memory: profileRows.memory,
@@ -229,21 +175,15 @@ export class DnsService {
       });
   }
 
-  /** Opens upstream sockets, then listens. @throws StartError when a port is taken */
+  /** Listens, then starts the lanes. @throws StartError when a port is taken */
   async start(): Promise<BoundAddresses> {
-    this.forwarder.open();
+    const addresses = this.sockets.open();
     try {
-      const addresses = await this.listeners.start();
       this.runningLanes = this.createLanes();
       await this.lanes.start();
-      this.dnstapSender?.open();
       return addresses;
     } catch (error) {
-      const parts = [
-        () => this.runningLanes?.stop(),
-        () => this.listeners.stop(),
-        () => this.forwarder.close(),
-      ];
+      const parts = [() => this.runningLanes?.stop(), () => this.sockets.close()];
       return stopAndThrow(error, parts, this.log);
     }
   }
@@ -257,15 +197,12 @@ export class DnsService {
   /** Accepts no more queries, answers those in flight, then closes. */
   async stop(): Promise<void> {
     await stopInTurn([
-      () => this.listeners.drain(),
       () => this.lanes.drain(),
       () => this.answerWaiting(),
-      () => this.forwarder.close(),
       () => this.lanes.stop(),
-      () => this.listeners.stop(),
+      () => this.sockets.close(),
       () => this.files.close(),
-      () => this.queryLog?.flush(),
-      () => this.dnstapSender?.close(),
+      () => this.identity?.close(),
     ]);
   }
 
@@ -274,4 +211,15 @@ export class DnsService {
     while (this.counts.forwarding.waiting > 0 && elapsedMs() < deadlineMs)
       await sleep(DRAIN_CHECK_MS);
   }
+}
+
+/** Null when neither TLS nor HTTPS is configured. */
+function openIdentity({ configuration, log }: DnsServiceOptions): TlsIdentity | null {
+  const { DNS_TLS_PORT: tlsPort, DNS_HTTPS_PORT: httpsPort } = configuration;
+  if (tlsPort === undefined && httpsPort === undefined) return null;
+  const wanted = tlsPort === undefined ? 'DNS_HTTPS_PORT' : 'DNS_TLS_PORT';
+  const { DNS_TLS_CERT: cert, DNS_TLS_KEY: key } = configuration;
+  const identity = TlsIdentity.open({ names: { prefix: 'DNS_TLS', cert, key }, log });
+  if (identity === null) throw new StartError(`DNS_TLS_CERT must be given with ${wanted}`);
+  return identity;
 }

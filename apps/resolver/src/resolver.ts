@@ -13,10 +13,10 @@ import { loadSystemCalls, returnFreedBlocks } from '@weir/udp-batch';
 import { hostname } from 'node:os';
 import type { ResolverConfiguration } from './configuration.js';
 import { createRegistry } from './create-registry.js';
-import { DnsService, laneCount } from './dns-service.js';
+import { countLanes, DnsService } from './dns-service.js';
 import { FeedThread } from './feed/feed-thread.js';
 import { flushCall } from './flush/cache-flush.js';
-import type { BoundAddresses } from './listeners/listeners.js';
+import type { BoundAddresses } from './listeners/listening-sockets.js';
 import { StatusReport } from './status-report.js';
 import { machineAddresses, findOwnAddress } from './upstream/own-address.js';
 
@@ -52,7 +52,7 @@ export async function startResolver(
   try {
     const telemetry = await openTelemetry({ process: 'resolver', configuration, log });
     const name = configuration.RESOLVER_NAME ?? `${hostname()}:${configuration.DNS_PORT}`;
-    const lanes = laneCount(configuration);
+    const { all: lanes } = countLanes(configuration);
     const feed = await FeedThread.open({ configuration, name, lanes, log });
     started.unshift(() => feed.stop());
     return await serve(configuration, upstreams, log, { ops, feed, telemetry });
@@ -78,7 +78,7 @@ async function serve(
   const isReady = (): boolean => !isDraining && notReady() === null;
   const service = new DnsService({
     ...{ configuration, upstreams, log, isReady },
-    ...{ source: feed.source, readers: feed.readers },
+    readers: feed.readers,
   });
   const dns = await Promise.race([service.start(), feed.lost]);
   const registry = createRegistry(service, feed);

@@ -2,7 +2,7 @@ import { readVersion, showUpstream } from '@weir/ops';
 import type { OwnStatus } from '@weir/policy-feed';
 import { networkInterfaces } from 'node:os';
 import type { DnsService } from './dns-service.js';
-import type { BoundAddresses } from './listeners/listeners.js';
+import type { BoundAddresses } from './listeners/listening-sockets.js';
 
 /** Times between which rates and ratios are measured: ten seconds, when one is told every two. */
 const MEASURED = 5;
@@ -23,12 +23,12 @@ export class StatusReport {
 
   constructor(
     private readonly dns: BoundAddresses,
-    private readonly service: Pick<DnsService, 'counts' | 'cache' | 'lanes' | 'forwarder'>,
+    private readonly service: Pick<DnsService, 'counts' | 'cache' | 'lanes' | 'upstreams'>,
   ) {}
 
   /** @param nowMs of a monotonic clock */
   read(nowMs: number): OwnStatus {
-    const { counts, cache, lanes, forwarder } = this.service;
+    const { counts, cache, lanes } = this.service;
     const { hit, miss } = cache.counters;
     const { upstreams } = counts.forwarding;
     const now: Counted = { atMs: nowMs, ...counts.queries.totals(), hit, miss };
@@ -38,12 +38,12 @@ export class StatusReport {
     return {
       address: showUpstream({ address: ownAddress(this.dns), port: this.dns.port }),
       version: this.version,
-      threads: lanes.all.filter(({ isRunning }) => isRunning).length,
+      threads: lanes.udp.filter(({ isRunning }) => isRunning).length,
       answersPerSecond: ratio(since('answered') * 1000, since('atMs')) ?? 0,
       cacheHitRatio: ratio(since('hit'), since('hit') + since('miss')),
       blockedRatio: ratio(since('blocked'), since('answered')),
-      upstreams: forwarder.upstreams.map(({ name, index }) => ({
-        address: name,
+      upstreams: this.service.upstreams.map((endpoint, index) => ({
+        address: showUpstream(endpoint),
         state: upstreams[index].down === 0 ? 'up' : 'down',
       })),
     };

@@ -1,4 +1,5 @@
 import { type ClientAddress, MatchedBy } from '@weir/policy';
+import { ConnectionCounts } from './connection-counts.js';
 import type { SubscriberKey } from './subscriber-key.js';
 
 /** One open connection, from the point of view of its listener. */
@@ -19,8 +20,11 @@ const STRANGER_BITS_IPV4 = 24;
 
 export interface ConnectionPoolOptions {
   readonly maxConnections: number;
+  /** Over all pools with the same `counts`. */
   readonly maxPerSubscriber: number;
   readonly subscriber: SubscriberKey;
+  /** Default: of this pool alone. */
+  readonly counts?: ConnectionCounts;
   /** Whether a client without a profile is served. */
   readonly isAllowed: (client: ClientAddress) => boolean;
   readonly onEvicted: () => void;
@@ -28,7 +32,8 @@ export interface ConnectionPoolOptions {
 
 /** An open connection, for `release`. */
 export interface PooledConnection {
-  readonly subscriber: string;
+  /** Of its subscriber; null: of a proxy, which has no limit. */
+  readonly key: Pick<SubscriberKey, 'first' | 'second'> | null;
   readonly group: string;
   readonly groups: Groups;
   readonly close: () => void;
@@ -43,11 +48,12 @@ export class ConnectionPool {
   private readonly served = new Groups();
   private readonly strangers = new Groups();
   /** Open connections of each subscriber or stranger. */
-  private readonly counts = new Map<string, number>();
+  private readonly counts: ConnectionCounts;
   private readonly maxStrangers: number;
   private unnamed = 0;
 
   constructor(private readonly options: ConnectionPoolOptions) {
+    this.counts = options.counts ?? new ConnectionCounts();
     this.maxStrangers = Math.max(1, Math.floor(options.maxConnections / STRANGER_FRACTION));
   }
 
@@ -68,28 +74,25 @@ export class ConnectionPool {
   acquire(client: ClientAddress, close: () => void): PooledConnection | null {
     const { subscriber: key, isAllowed, maxPerSubscriber } = this.options;
     key.identify(client);
-    const subscriber = `${key.first} ${key.second}`;
-    if ((this.counts.get(subscriber) ?? 0) >= maxPerSubscriber) return null;
+    if (this.counts.of(key) >= maxPerSubscriber) return null;
     const isServed =
       key.matchedBy === MatchedBy.nothing
         ? isAllowed(client)
         : key.matchedBy !== MatchedBy.outsideRanges;
     const groups = isServed ? this.served : this.strangers;
-    const group = isServed ? subscriber : networkOf(client);
-    return this.open({ subscriber, group, groups, close });
+    const { first, second } = key;
+    const group = isServed ? `${first} ${second}` : networkOf(client);
+    return this.open({ key: { first, second }, group, groups, close });
   }
 
   /** The same for a proxy that speaks for many clients: it has no limit of its own. */
   acquireProxy(close: () => void): PooledConnection | null {
-    return this.open({ subscriber: 'proxies', group: 'proxies', groups: this.served, close });
+    return this.open({ key: null, group: 'proxies', groups: this.served, close });
   }
 
   release(connection: PooledConnection): void {
-    const { subscriber, group, groups } = connection;
-    if (!groups.delete(group, connection)) return;
-    const left = (this.counts.get(subscriber) ?? 1) - 1;
-    if (left === 0) this.counts.delete(subscriber);
-    else this.counts.set(subscriber, left);
+    const { key, group, groups } = connection;
+    if (groups.delete(group, connection) && key !== null) this.counts.add(key, -1);
   }
 
   /**
@@ -107,10 +110,10 @@ export class ConnectionPool {
   }
 
   private open(connection: PooledConnection): PooledConnection | null {
-    const { subscriber, group, groups } = connection;
+    const { key, group, groups } = connection;
     if (!this.hasRoom(group, groups)) return null;
     groups.add(group, connection);
-    this.counts.set(subscriber, (this.counts.get(subscriber) ?? 0) + 1);
+    if (key !== null) this.counts.add(key, 1);
     return connection;
   }
 

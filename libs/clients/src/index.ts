@@ -1,4 +1,5 @@
 export { ClientAddress, readIpv4, readIpv6, UNKNOWN_PORT } from '@weir/policy';
+export * from './connection-counts.js';
 export * from './connections.js';
 export * from './incident.js';
 export {

@@ -1,5 +1,6 @@
 export { BatchReceiver, discard, MAX_DATAGRAM_BYTES } from './batch-receiver.js';
 export { BatchSender } from './batch-sender.js';
+export { type ListeningSocket, openListening } from './listening-socket.js';
 export { MSG_DONTWAIT } from './linux.js';
 export { returnFreedBlocks, useHugePages } from './memory.js';
 export { kernelDropsOf, BATCH, UdpSocket, type UdpSocketHandle } from './udp-socket.js';

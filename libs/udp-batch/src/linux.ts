@@ -2,6 +2,7 @@
 
 export const AF_INET = 2;
 export const AF_INET6 = 10;
+export const SOCK_STREAM = 1;
 export const SOCK_DGRAM = 2;
 export const SOCK_CLOEXEC = 0o2000000;
 

@@ -9,6 +9,7 @@ import { MessageSlots } from './message-slots.js';
 export interface SystemCalls {
   socket(domain: number, type: number, protocol: number): number;
   bind(fd: number, address: Uint8Array, length: number): number;
+  listen(fd: number, backlog: number): number;
   connect(fd: number, address: Uint8Array, length: number): number;
   getsockname(fd: number, address: Uint8Array, length: Int32Array): number;
   setsockopt(fd: number, level: number, name: number, value: Uint8Array, length: number): number;
@@ -78,6 +79,7 @@ function load(): SystemCalls {
   const calls: SystemCalls = {
     socket: libc.func('int socket(int, int, int)'),
     bind: libc.func('int bind(int, const void *, uint32_t)'),
+    listen: libc.func('int listen(int, int)'),
     connect: libc.func('int connect(int, const void *, uint32_t)'),
     getsockname: libc.func('int getsockname(int, _Inout_ void *, _Inout_ void *)'),
     setsockopt: libc.func('int setsockopt(int, int, int, const void *, uint32_t)'),

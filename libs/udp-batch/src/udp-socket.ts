@@ -1,19 +1,20 @@
-import { isIPv6 } from 'node:net';
+import {
+  type BoundSocketOptions,
+  check,
+  localNameOf,
+  type NewSocket,
+  openBound,
+  setBytes,
+  setOption,
+} from './bound-socket.js';
 import * as linux from './linux.js';
 import { addressOf, encodeSocketAddress, isUnspecified, portOf } from './socket-address.js';
-import { SystemError, type SystemCalls } from './system-calls.js';
+import type { SystemCalls } from './system-calls.js';
 
 /** Most datagrams of one system call. */
 export const BATCH = 64;
 
-export interface UdpSocketOptions {
-  /** Local address; a link-local one with its zone. It determines the address family. */
-  readonly host: string;
-  readonly port: number;
-  /** Whether `::` leaves IPv4 to another socket. Default: it takes both. */
-  readonly ipv6Only?: boolean;
-  /** Whether other sockets with this option may have the same port. The kernel then spreads clients over them. */
-  readonly reusePort?: boolean;
+export interface UdpSocketOptions extends BoundSocketOptions {
   /** Size of the receive buffer to ask for. The kernel may grant less. */
   readonly receiveBufferBytes?: number;
   /** Longest wait for room to send. Default: no limit. */
@@ -48,9 +49,7 @@ export class UdpSocket implements UdpSocketHandle {
     readonly family: 4 | 6,
     readonly isWildcard: boolean,
   ) {
-    const local = new Uint8Array(linux.NAME_BYTES);
-    const length = Int32Array.of(linux.NAME_BYTES);
-    check('getsockname', calls, calls.getsockname(fd, local, length));
+    const local = localNameOf(calls, fd);
     this.port = portOf(local);
     this.localAddress = addressOf(local, family).toHex();
   }
@@ -61,22 +60,19 @@ export class UdpSocket implements UdpSocketHandle {
    * @throws SystemError such as EADDRINUSE, EADDRNOTAVAIL, EACCES or ENETUNREACH
    */
   static open(calls: SystemCalls, options: UdpSocketOptions): UdpSocket {
-    const [host] = options.host.split('%', 1);
-    const family = isIPv6(host) ? 6 : 4;
-    const domain = family === 6 ? linux.AF_INET6 : linux.AF_INET;
-    const address = encodeSocketAddress(options.host, options.port);
-    const fd = calls.socket(domain, linux.SOCK_DGRAM | linux.SOCK_CLOEXEC, 0);
-    if (fd < 0) throw new SystemError('socket', calls.errno());
-    try {
-      const isWildcard = options.peer === undefined && isUnspecified(address, family);
-      configure(calls, fd, { family, isWildcard }, options);
-      check('bind', calls, calls.bind(fd, address, address.length));
-      if (options.peer !== undefined) connect(calls, fd, options.peer);
-      return new UdpSocket(calls, fd, family, isWildcard);
-    } catch (error) {
-      calls.close(fd);
-      throw error;
-    }
+    const isWildcardOf = ({ address, family }: NewSocket): boolean =>
+      options.peer === undefined && isUnspecified(address, family);
+    return openBound(
+      calls,
+      linux.SOCK_DGRAM,
+      options,
+      (socket) => configure(calls, socket, isWildcardOf(socket), options),
+      (socket) => {
+        const { fd, family } = socket;
+        if (options.peer !== undefined) connect(calls, fd, options.peer);
+        return new UdpSocket(calls, fd, family, isWildcardOf(socket));
+      },
+    );
   }
 
   /** Size of the receive buffer that the kernel granted. */
@@ -107,18 +103,15 @@ function connect(calls: SystemCalls, fd: number, peer: { address: string; port: 
 
 function configure(
   calls: SystemCalls,
-  fd: number,
-  { family, isWildcard }: Pick<UdpSocketHandle, 'family' | 'isWildcard'>,
-  options: UdpSocketOptions,
+  { fd, family }: NewSocket,
+  isWildcard: boolean,
+  { receiveBufferBytes, timeoutMs }: UdpSocketOptions,
 ): void {
-  const { ipv6Only = false, reusePort = false, receiveBufferBytes, timeoutMs } = options;
-  if (family === 6) setOption(calls, fd, linux.IPPROTO_IPV6, linux.IPV6_V6ONLY, ipv6Only ? 1 : 0);
   // Each datagram tells which address it was sent to.
   if (isWildcard) {
     if (family === 4) setOption(calls, fd, linux.IPPROTO_IP, linux.IP_PKTINFO, 1);
     else setOption(calls, fd, linux.IPPROTO_IPV6, linux.IPV6_RECVPKTINFO, 1);
   }
-  if (reusePort) setOption(calls, fd, linux.SOL_SOCKET, linux.SO_REUSEPORT, 1);
   if (receiveBufferBytes !== undefined) {
     setOption(calls, fd, linux.SOL_SOCKET, linux.SO_RCVBUF, receiveBufferBytes);
   }
@@ -131,30 +124,6 @@ function configure(
     const bytes = new Uint8Array(timeout.buffer);
     setBytes(calls, fd, linux.SOL_SOCKET, linux.SO_SNDTIMEO, bytes);
   }
-}
-
-function setOption(
-  calls: SystemCalls,
-  fd: number,
-  level: number,
-  name: number,
-  value: number,
-): void {
-  setBytes(calls, fd, level, name, new Uint8Array(Int32Array.of(value).buffer));
-}
-
-function setBytes(
-  calls: SystemCalls,
-  fd: number,
-  level: number,
-  name: number,
-  value: Uint8Array,
-): void {
-  check('setsockopt', calls, calls.setsockopt(fd, level, name, value, value.length));
-}
-
-function check(syscall: string, calls: SystemCalls, result: number): void {
-  if (result < 0) throw new SystemError(syscall, calls.errno());
 }
 
 /** Datagrams that the kernel has dropped because the receive buffer of the socket was full. 0 before Linux 4.12. */

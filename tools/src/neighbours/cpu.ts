@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
+/** Begin of the names of the lanes for TCP, TLS and HTTPS. */
+const STREAM_LANE = 'stream lane ';
+
 /** Processor time of a thread, in milliseconds. */
 interface CpuTime {
   readonly runningMs: number;
@@ -8,11 +11,16 @@ interface CpuTime {
   readonly waitingMs: number;
 }
 
-/** The threads of a resolver that answer queries: the main thread, and the lanes. */
-function answeringThreads(pid: number): number[] {
-  const names = readdirSync(`/proc/${pid}/task`);
+/** Threads of a resolver whose names begin like this. */
+function threadsOf(pid: number, name: string): number[] {
   const nameOf = (thread: string) => readFileSync(`/proc/${pid}/task/${thread}/comm`, 'utf8');
-  return [pid, ...names.filter((thread) => nameOf(thread).startsWith('lane ')).map(Number)];
+  const threads = readdirSync(`/proc/${pid}/task`);
+  return threads.filter((thread) => nameOf(thread).startsWith(name)).map(Number);
+}
+
+/** The threads of a resolver that answer queries. */
+function answeringThreads(pid: number): number[] {
+  return [...threadsOf(pid, 'lane '), ...threadsOf(pid, STREAM_LANE)];
 }
 
 /** Of the threads that answer queries. */
@@ -74,10 +82,12 @@ function pin(options: string, processors: readonly number[], pid: number): void 
 
 /**
  * Runs the process before all ordinary ones, and before real-time processes with a lower priority. Its helper threads
- * come before its main thread, which would wait for them in a loop. Processes that it starts are ordinary ones.
+ * come before its main thread and its lanes for streams, which would wait for them in a loop. Processes that it starts
+ * are ordinary ones.
  * Where only root may do this, nothing changes: the measured waiting time tells whether others were in the way.
  */
 export function prefer(pid: number, priority: number): void {
   spawnSync('chrt', ['-a', '-R', '-f', '-p', String(priority + 1), String(pid)]);
-  spawnSync('chrt', ['-R', '-f', '-p', String(priority), String(pid)]);
+  for (const thread of [pid, ...threadsOf(pid, STREAM_LANE)])
+    spawnSync('chrt', ['-R', '-f', '-p', String(priority), String(thread)]);
 }

@@ -1,4 +1,3 @@
-import { parseHashKey } from '@weir/dns-name';
 import { type Logger, StartError } from '@weir/ops';
 import type { OwnStatus } from '@weir/policy-feed';
 import { agedState, type FeedState } from '@weir/policy-feed/state';
@@ -9,7 +8,7 @@ import {
   receiveMessageOnPort,
   Worker,
 } from 'node:worker_threads';
-import { type PolicyReaders, ReadPolicy } from '../shared-policy/read-policy.js';
+import type { PolicyReaders } from '../shared-policy/read-policy.js';
 import { readThread, ThreadWatch } from '../threads/thread-watch.js';
 import {
   FEED_WORDS,
@@ -26,8 +25,8 @@ const PROGRAM = new URL(
   import.meta.url,
 );
 
-/** Time between turns of this thread that only take what has changed. */
-const TURN_MS = 250;
+/** Time between looks at the state. */
+const LOOK_MS = 250;
 const CHECK_MS = 1_000;
 /** Seconds without a turn after which it hangs. Its work has many steps, so it makes a turn long before. */
 const PATIENCE_S = 30;
@@ -38,7 +37,7 @@ export interface FeedThreadOptions {
   readonly configuration: FeedThreadConfiguration;
   /** Of the resolver. */
   readonly name: string;
-  /** Lanes that read the policy; this thread does, too. */
+  /** Lanes that read the policy. */
   readonly lanes: number;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
@@ -51,8 +50,6 @@ export class FeedThread {
   private readonly end = Promise.withResolvers<never>();
   /** Rejects when it has ended by itself. */
   readonly lost = this.end.promise;
-  /** The policy, as this thread reads it. */
-  source!: ReadPolicy;
   readonly readers: PolicyReaders = {
     connect: (reader, port) => this.order({ type: 'connect', reader, port }, port),
   };
@@ -73,7 +70,7 @@ export class FeedThread {
   static async open(options: FeedThreadOptions): Promise<FeedThread> {
     const feed = new FeedThread(options);
     await feed.opened.promise;
-    await Promise.race([feed.connect(), feed.lost]);
+    feed.timers.push(setInterval(feed.state, LOOK_MS), setInterval(feed.check, CHECK_MS));
     return feed;
   }
 
@@ -82,7 +79,7 @@ export class FeedThread {
     const task: FeedTask = {
       configuration: options.configuration,
       name: options.name,
-      readers: options.lanes + 1,
+      readers: options.lanes,
       states: this.states.port2,
       words: this.words,
     };
@@ -143,21 +140,6 @@ export class FeedThread {
     this.atHead.resolve(null);
   }
 
-  /** This thread becomes a reader. */
-  private async connect(): Promise<void> {
-    const { port1, port2 } = new MessageChannel();
-    const { configuration, lanes } = this.options;
-    this.readers.connect(lanes, port1);
-    const key = parseHashKey(configuration.DOMAIN_HASH_KEY);
-    this.source = await ReadPolicy.connect(port2, key, this.endStuck);
-    const takeChanges = (): void => {
-      this.source.enter();
-      this.source.leave();
-      this.state();
-    };
-    this.timers.push(setInterval(takeChanges, TURN_MS), setInterval(this.check, CHECK_MS));
-  }
-
   private order(order: FeedOrder, port?: MessagePort): void {
     this.thread.postMessage(order, port === undefined ? [] : [port]);
   }
@@ -183,12 +165,6 @@ export class FeedThread {
     // These are written again.
     this.options.log[level]({ ...fields, time: undefined, process: undefined }, msg);
   }
-
-  /** The feed died or loops in the middle of a change. This thread waits for it, so no event tells of that. */
-  private readonly endStuck = (): never => {
-    this.options.log.error({}, 'the thread of the feed is stuck in a change; the resolver ends');
-    process.exit(1);
-  };
 
   private readonly check = (): void => {
     const turns = Atomics.load(this.words, FeedWord.turns);

@@ -790,38 +790,6 @@ describe('the DNS service', () => {
       expect(rdata(await answer)).toEqual(['c0000201']);
     });
 
-    it('drops a query whose handling throws, and goes on', async () => {
-      const source = new SharedSource(blocking());
-      let broken = true;
-      // In the main thread.
-      let { policy } = source.main;
-      Object.defineProperty(source.main, 'policy', {
-        get: () => {
-          if (broken) throw new Error('defect');
-          return policy;
-        },
-        set: (next: typeof policy) => {
-          policy = next;
-        },
-      });
-      const { askTcp, server, service } = await serve(null, {}, {}, source);
-      const defects = (count: number) =>
-        expect
-          .poll(() => service.counts.queries.droppedCounts())
-          .toContainEqual([{ why: 'defect' }, count]);
-      expect(await askOneTcp(server, encodeQuery('blocked.example', 1))).toBeNull();
-      await defects(1);
-      upstream.answer = (query) => {
-        broken = true;
-        return respond(query);
-      };
-      broken = false;
-      expect(await askOneTcp(server, encodeQuery('www.example.com', 1))).toBeNull();
-      await defects(2);
-      broken = false;
-      expect(rdata(await askTcp('blocked.example'))).toEqual(['c0000250']);
-    });
-
     it('measures the latency of answers by their source', async () => {
       const { ask, service } = await serve(blocking());
       for (let i = 0; i < 3; i++) await ask(`n${i}.example.com`);

@@ -543,7 +543,7 @@ describe("the field's clients", () => {
       expect(output).toContain(
         '2000 total, 2000 started, 2000 done, 2000 succeeded, 0 failed, 0 errored, 0 timeout',
       );
-      await expect.poll(() => service.listeners.unreadBytes).toBe(0);
+      await expect.poll(() => service.counts.unreadBytes).toBe(0);
     },
   );
 
@@ -644,10 +644,10 @@ it.each([
     const { port, service } = await serve({ times: clock.times });
     const client = await openFrameClient(port);
     client.send(bytes);
-    await expect.poll(() => service.listeners.unreadBytes).toBeGreaterThan(POST_HEADERS.length - 1);
+    await expect.poll(() => service.counts.unreadBytes).toBeGreaterThan(POST_HEADERS.length - 1);
     clock.monotonicMs = 10_001;
     await client.closed;
-    await expect.poll(() => service.listeners.unreadBytes).toBe(0);
+    await expect.poll(() => service.counts.unreadBytes).toBe(0);
   },
 );
 

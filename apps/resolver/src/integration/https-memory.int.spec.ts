@@ -4,6 +4,7 @@ import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node
 import { request } from 'node:https';
 import { connect } from 'node:tls';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startHttps } from '../testing/listeners.js';
 import { openHttp2, postHttp2 } from '../testing/secure-clients.js';
 import { startService, useCertificate } from '../testing/service.js';
 
@@ -78,8 +79,8 @@ describe('memory of DNS over HTTPS', () => {
   });
 
   it('resets a request that is not over after ten seconds, whatever else its connection asks', async () => {
-    const { httpsPort = 0, service } = await serve();
-    const session = open(httpsPort);
+    const { port, unreadBytes } = await startHttps(certificate);
+    const session = open(port);
     expect(await statusOf(postHttp2(session, QUERY))).toBe(200);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => {
@@ -94,14 +95,14 @@ describe('memory of DNS over HTTPS', () => {
     vi.advanceTimersByTime(1);
     expect(await ending).toBe(`reset ${constants.NGHTTP2_CANCEL}`);
     expect(await statusOf(postHttp2(session, QUERY))).toBe(200);
-    expect(service.listeners.unreadBytes).toBeLessThan(10_000);
+    expect(unreadBytes()).toBeLessThan(10_000);
   });
 
   it('counts unfinished requests, and closes the connection with the most when they are too many', async () => {
     const { httpsPort = 0, service } = await serve({ DNS_TCP_UNREAD_MB: 1 });
     const neighbour = open(httpsPort);
     beginPost(neighbour);
-    await expect.poll(() => service.listeners.unreadBytes).toBeGreaterThan(1_500);
+    await expect.poll(() => service.counts.unreadBytes).toBeGreaterThan(1_500);
     const closed: number[] = [];
     const sessions = Array.from({ length: 4 }, (_, i) => {
       const session = open(httpsPort);
@@ -114,7 +115,7 @@ describe('memory of DNS over HTTPS', () => {
       }
     }
     await expect.poll(() => closed.length).toBeGreaterThan(0);
-    expect(service.listeners.unreadBytes).toBeLessThanOrEqual(2 ** 20);
+    expect(service.counts.unreadBytes).toBeLessThanOrEqual(2 ** 20);
     expect(await statusOf(postHttp2(neighbour, QUERY))).toBe(200);
   });
 
@@ -122,9 +123,9 @@ describe('memory of DNS over HTTPS', () => {
     const { httpsPort = 0, service } = await serve();
     const session = open(httpsPort);
     for (let n = 0; n < 20; n++) beginPost(session);
-    await expect.poll(() => service.listeners.unreadBytes).toBeGreaterThan(20 * 1_500);
+    await expect.poll(() => service.counts.unreadBytes).toBeGreaterThan(20 * 1_500);
     session.destroy();
-    await expect.poll(() => service.listeners.unreadBytes).toBe(0);
+    await expect.poll(() => service.counts.unreadBytes).toBe(0);
   });
 
   it('ends a request that it refuses, although its body does not end', async () => {
@@ -134,12 +135,12 @@ describe('memory of DNS over HTTPS', () => {
     expect(await statusOf(refused)).toBe(415);
     refused.resume();
     await expect.poll(() => refused.closed).toBe(true);
-    await expect.poll(() => service.listeners.unreadBytes).toBe(0);
+    await expect.poll(() => service.counts.unreadBytes).toBe(0);
     expect(session.closed).toBe(false);
   });
 
   it('closes a connection of HTTP/1.1 whose request is not over after ten seconds', async () => {
-    const { httpsPort: port = 0 } = await serve();
+    const { port } = await startHttps(certificate);
     const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false });
     onTestFinished(() => void socket.destroy());
     socket.on('error', () => undefined);

@@ -13,22 +13,18 @@ import {
   POST_HEADERS,
   resetRequests,
 } from '../testing/http2-frames.js';
+import { startHttps } from '../testing/listeners.js';
 import { startService, useCertificate } from '../testing/service.js';
 
 const { CONTINUATION, DATA, GOAWAY, HEADERS, PING, RST_STREAM } = FrameType;
 const certificate = useCertificate();
 const LOCAL_NAME = `/dns-query?dns=${Buffer.from(encodeQuery('localhost', 1)).toString('base64url')}`;
 
-async function serve() {
+async function connectClient() {
   const configuration = { DNS_HTTPS_PORT: 0, ...certificate };
   const policy = policyOf(profile(1), loopback(1));
   const { httpsPort: port = 0 } = await startService(configuration, { source: { policy } });
-  return (protocol: 'h2' | 'http/1.1' = 'h2') => openFrameClient(port, protocol);
-}
-
-async function connectClient() {
-  const openClient = await serve();
-  return openClient();
+  return openFrameClient(port, 'h2');
 }
 
 /** The server handles frames in order: the answer to a PING says that it has handled all before it. */
@@ -68,9 +64,10 @@ describe('of requests without use that come at once, few are handled:', () => {
     ['refused and reset', 'h2', reset(getHeaders('/none'))],
     ['refused', 'http/1.1', 'GET /none HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(REQUESTS)],
   ] as const)('%s', async (_what, protocol, bytes) => {
-    const openClient = await serve();
+    // In this thread, where a test sees its calls.
+    const { port } = await startHttps(certificate);
     const clients = [];
-    for (let n = 0; n < CONNECTIONS; n++) clients.push(await openClient(protocol));
+    for (let n = 0; n < CONNECTIONS; n++) clients.push(await openFrameClient(port, protocol));
     const onGlitch = vi.spyOn(HttpsConnection.prototype, 'onGlitch');
     for (const client of clients) client.send(bytes);
     await Promise.all(clients.map(({ closed }) => closed));

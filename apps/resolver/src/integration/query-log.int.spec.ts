@@ -30,7 +30,7 @@ function folder(): string {
   return path;
 }
 
-/** Sends a few queries to a service. @returns the lines of its query log: those of its lane, then those of TCP */
+/** Sends a few queries to a service. @returns the lines of its query log: those of UDP, then those of TCP */
 async function logOf(configuration: Partial<DnsConfiguration>) {
   const upstream = await UpstreamServer.start((query) =>
     respond(query, { answers: [a('192.0.2.1')] }),
@@ -50,16 +50,19 @@ async function logOf(configuration: Partial<DnsConfiguration>) {
   await askUdp(server, encodeQuery('www.example.com', 1, { flags: 0x2000 }));
   await service.stop();
   await upstream.stop();
-  if (service.queryLog === null) return null;
   const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
-  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  return lines
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .toSorted((a, b) =>
+      a['transport'] === b['transport'] ? 0 : a['transport'] === 'tcp' ? 1 : -1,
+    );
 }
 
 const hashOf = (name: string) => hashDomain(name, parseHashKey(HASH_KEY_HEX));
 
 describe('the query log', () => {
   it('is off by default', async () => {
-    expect(await logOf({})).toBeNull();
+    expect(await logOf({})).toEqual([]);
   });
 
   it('logs each answer with the name hash of the management API, and nothing about the client', async () => {
@@ -87,15 +90,15 @@ describe('the query log', () => {
       { ...base, type: 'none', verdict: 'none', rcode: 'NOTIMP' },
       { ...base, transport: 'tcp', type: 'TYPE64000', source: 'upstream' },
     ]);
-    expect(lines?.[0].ms).toBeTypeOf('number');
-    expect(lines?.[2]).not.toHaveProperty('nameHash');
-    expect(lines?.[3]).not.toHaveProperty('nameHash');
+    expect(lines[0].ms).toBeTypeOf('number');
+    expect(lines[2]).not.toHaveProperty('nameHash');
+    expect(lines[3]).not.toHaveProperty('nameHash');
     expect(JSON.stringify(lines)).not.toMatch(/example|127\.0\.0\.1/i);
   });
 
   it('contains names when QUERY_LOG_NAMES is on', async () => {
     const lines = await logOf({ QUERY_LOG_SAMPLING: 1, QUERY_LOG_NAMES: true });
-    expect(lines?.map(({ name }) => name)).toEqual([
+    expect(lines.map(({ name }) => name)).toEqual([
       'www.Example.com',
       'x.blocked.example',
       'version.bind',

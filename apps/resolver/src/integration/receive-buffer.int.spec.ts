@@ -40,7 +40,7 @@ describe('the receive buffer of UDP', () => {
 
   it('is full: the kernel drops are counted', async () => {
     const { service, source, port } = await serve();
-    expect(service.listeners.kernelDrops()).toBe(0);
+    expect(service.sockets.kernelDrops()).toBe(0);
     const socket = createSocket('udp4');
     cleanups.push(() => socket.close());
     await new Promise<void>((resolve) => {
@@ -48,6 +48,6 @@ describe('the receive buffer of UDP', () => {
     });
     cleanups.push(holdLanes(source));
     for (let i = 0; i < 20_000; i++) socket.send(Buffer.alloc(1200));
-    await expect.poll(() => service.listeners.kernelDrops()).toBeGreaterThan(0);
+    await expect.poll(() => service.sockets.kernelDrops()).toBeGreaterThan(0);
   });
 });

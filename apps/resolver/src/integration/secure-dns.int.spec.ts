@@ -456,9 +456,9 @@ describe('answers over HTTPS that a client does not read', () => {
       session.destroy();
     });
     const requests = [1, 2, 3].map(() => session.request({ ':path': target }));
-    await expect.poll(() => service.listeners.unreadBytes).toBeGreaterThan(3 * blocked().length);
+    await expect.poll(() => service.counts.unreadBytes).toBeGreaterThan(3 * blocked().length);
     for (const one of requests) one.close(constants.NGHTTP2_CANCEL);
-    await expect.poll(() => service.listeners.unreadBytes).toBe(0);
+    await expect.poll(() => service.counts.unreadBytes).toBe(0);
   });
 
   it.each(['h2', 'http/1.1'])('are none once they have been read (%s)', async (protocol) => {
@@ -468,7 +468,7 @@ describe('answers over HTTPS that a client does not read', () => {
         ? await readWithHttp2(`https://127.0.0.1:${httpsPort}`, target)
         : await readWithHttp1(`https://127.0.0.1:${httpsPort}${target}`);
     expect(read).toBeGreaterThan(blocked().length);
-    await expect.poll(() => service.listeners.unreadBytes).toBe(0);
+    await expect.poll(() => service.counts.unreadBytes).toBe(0);
   });
 
   function readWithHttp2(origin: string, path: string) {

@@ -1,19 +1,19 @@
 import type { LabelledValues, ReadMetrics } from '@weir/ops/metrics';
 import { histogramMetric, type HistogramValue } from '../metrics/histogram.js';
 import type { LaneCounts } from './lane-counts.js';
-import type { Lane } from './lane.js';
+import type { UdpLane } from './lane.js';
 import type { Lanes } from './lanes.js';
 import { readThread } from '../threads/thread-watch.js';
 
 /** Registers what is known about each lane. */
 export function registerLaneMetrics(metrics: ReadMetrics, lanes: Lanes): void {
-  const { all } = lanes;
-  const byLane = (count: (lane: Lane) => number): LabelledValues =>
-    all.map((one, lane) => [{ lane }, count(one)]);
+  const { udp, streams } = lanes;
+  const byLane = (count: (lane: UdpLane) => number): LabelledValues =>
+    udp.map((one, lane) => [{ lane }, count(one)]);
   metrics.gauge(
     'lanes',
     'Threads that answer UDP queries',
-    () => all.filter(({ isRunning }) => isRunning).length,
+    () => udp.filter(({ isRunning }) => isRunning).length,
   );
   metrics.gauge(
     'lanes_awake',
@@ -38,13 +38,19 @@ export function registerLaneMetrics(metrics: ReadMetrics, lanes: Lanes): void {
     ['lane'],
     () => byLane(({ threadId }) => readThread(threadId).cpuSeconds),
   );
+  metrics.gauges(
+    'stream_cpu_seconds',
+    'Processor time of a thread for TCP, TLS and HTTPS; its rate is the share of a core that it uses',
+    ['lane'],
+    () => streams.map(({ threadId }, lane) => [{ lane }, readThread(threadId).cpuSeconds]),
+  );
   const histogram = (
     name: string,
     help: string,
     linesOf: (counts: LaneCounts, name: string, lane: string) => HistogramValue[],
   ): void => {
     const lines = (metric: string): HistogramValue[] =>
-      all.flatMap(({ laneCounts }, lane) => linesOf(laneCounts, metric, String(lane)));
+      udp.flatMap(({ laneCounts }, lane) => linesOf(laneCounts, metric, String(lane)));
     metrics.registry.registerMetric(histogramMetric(`${metrics.prefix}${name}`, help, lines));
   };
   histogram(

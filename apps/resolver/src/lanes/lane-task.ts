@@ -7,6 +7,7 @@ import type { SetTimes } from '../clocks.js';
 import type { SentConfiguration } from '../configuration.js';
 import type { ForwardingLimits } from '../create-forwarder.js';
 import type { LimitsMemory } from '../limits/client-limits.js';
+import type { StreamSockets } from '../listeners/listening-sockets.js';
 import type { LocalRecord } from '@weir/policy/answers';
 import type { ThreadCounts } from '../metrics/thread-counts.js';
 
@@ -42,6 +43,8 @@ export type LaneOrder = (typeof LaneOrder)[keyof typeof LaneOrder];
 
 /** What all lanes have in common. */
 export interface SharedTask {
+  /** How many lanes there are, for UDP and for streams. */
+  readonly threads: number;
   readonly configuration: SentConfiguration;
   readonly upstreams: readonly UpstreamEndpoint[];
   readonly forwarding: ForwardingLimits | undefined;
@@ -58,10 +61,6 @@ export interface SharedTask {
   /** Times in place of the real ones. */
   readonly times: SetTimes | undefined;
   readonly loadBalancers: CidrSet;
-  /** One word: how many lanes get queries. */
-  readonly awake: Int32Array;
-  /** Whether lanes that the load does not need get no queries. */
-  readonly parks: boolean;
 }
 
 /** What the main thread may replace while the lane runs. */
@@ -72,19 +71,42 @@ export interface LaneFiles {
 
 /** What a lane starts with. All of it can be sent to its thread. */
 export interface LaneTask extends SharedTask, LaneFiles {
-  /** From 0. */
+  /** From 0; lanes for streams come after those for UDP. */
   readonly number: number;
-  /** How many lanes there are. */
-  readonly lanes: number;
-  readonly sockets: readonly UdpSocketHandle[];
+  /** Whether it reports what all threads see, such as an upstream that does not answer. */
+  readonly isReporter: boolean;
   readonly words: Int32Array;
   readonly counts: ThreadCounts;
-  /** See `LaneCounts`. */
-  readonly turns: Float64Array;
   /** For its `ReadPolicy`. */
   readonly policyPort: MessagePort;
   /** `LaneFiles`, as many as `LaneWord.sent` says. */
   readonly port: MessagePort;
+}
+
+/** What else a lane for UDP starts with. */
+export interface UdpTask {
+  /** One for each address. */
+  readonly sockets: readonly UdpSocketHandle[];
+  /** See `LaneCounts`. */
+  readonly turns: Float64Array;
+  /** Lanes for UDP. */
+  readonly lanes: number;
+  /** One word: how many of them get queries. */
+  readonly awake: Int32Array;
+  /** Whether those that the load does not need get no queries. */
+  readonly parks: boolean;
+}
+
+/** What else a lane for streams starts with. */
+export interface StreamTask {
+  /** For each address. */
+  readonly sockets: readonly StreamSockets[];
+  /** Lanes for streams. */
+  readonly lanes: number;
+  /** Of `ConnectionCounts`. */
+  readonly connections: SharedArrayBuffer;
+  /** By which a client resumes its session of TLS at any of these lanes. */
+  readonly ticketKeys: Uint8Array;
 }
 
 /** What a lane tells. */
@@ -92,6 +114,12 @@ export type LaneReport =
   | { readonly type: 'running' }
   /** That many lines of the query log. */
   | { readonly type: 'lines'; readonly lines: string; readonly count: number }
-  | { readonly type: 'defect'; readonly error: unknown }
-  /** The kernel does not change which lanes get queries. */
-  | { readonly type: 'refused'; readonly error: unknown };
+  /** For the log of the resolver. */
+  | LaneLog;
+
+export interface LaneLog {
+  readonly type: 'log';
+  readonly level: 'info' | 'warn' | 'error';
+  readonly details: object;
+  readonly text: string;
+}

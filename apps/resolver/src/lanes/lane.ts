@@ -1,4 +1,3 @@
-import type { UdpSocketHandle } from '@weir/udp-batch';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { createThreadCounts, sharedNumbers, type ThreadCounts } from '../metrics/thread-counts.js';
 import type { PolicyReaders } from '../shared-policy/read-policy.js';
@@ -7,19 +6,31 @@ import { LaneCounts } from './lane-counts.js';
 import {
   LANE_WORDS,
   type LaneFiles,
+  type LaneLog,
   LaneOrder,
   type LaneReport,
   type LaneTask,
   LaneWord,
   type SharedTask,
+  type StreamTask,
+  type UdpTask,
 } from './lane-task.js';
 import { linesTaken } from './posted-lines.js';
 
 // A thread does not read TypeScript as tests do, so they run the compiled program.
-const PROGRAM = new URL(
-  import.meta.url.endsWith('.ts') ? '../../dist/lanes/lane-thread.js' : './lane-thread.js',
+const PROGRAMS = new URL(
+  import.meta.url.endsWith('.ts') ? '../../dist/lanes/' : '.',
   import.meta.url,
 );
+const PROGRAM_OF = {
+  UDP: new URL('udp-thread.js', PROGRAMS),
+  streams: new URL('stream-thread.js', PROGRAMS),
+} as const;
+
+/** For which queries a lane is, and what else its thread starts with. */
+export type LaneKind =
+  | { readonly queries: 'UDP'; readonly own: UdpTask }
+  | { readonly queries: 'streams'; readonly own: StreamTask };
 
 /** Seconds without a turn after which it hangs. */
 const PATIENCE_S = 5;
@@ -27,10 +38,10 @@ const PATIENCE_S = 5;
 export interface LaneOptions {
   /** From 0. */
   readonly number: number;
-  /** How many there are. */
-  readonly lanes: number;
+  /** See `LaneTask`. */
+  readonly isReporter: boolean;
+  readonly kind: LaneKind;
   readonly readers: PolicyReaders;
-  readonly sockets: readonly UdpSocketHandle[];
   readonly task: SharedTask;
   /** What the files have now. */
   readonly files: () => LaneFiles;
@@ -38,9 +49,7 @@ export interface LaneOptions {
   /** Writes that many lines of the query log. */
   readonly onLines: (lines: string, count: number) => void;
   readonly onRunning: () => void;
-  readonly onDefect: (error: unknown) => void;
-  /** The kernel does not change which lanes get queries. */
-  readonly onRefused: (error: unknown) => void;
+  readonly onLog: (line: LaneLog) => void;
   /** The thread has ended. */
   readonly onEnd: (error: unknown) => void;
 }
@@ -48,19 +57,19 @@ export interface LaneOptions {
 /** One lane, as the main thread sees it. */
 export class Lane {
   readonly counts: ThreadCounts;
-  readonly laneCounts: LaneCounts;
-  private readonly turns = sharedNumbers(LaneCounts.size);
   private readonly words = new Int32Array(new SharedArrayBuffer(4 * LANE_WORDS));
   private thread: Worker | null = null;
   private files: MessagePort | null = null;
   /** Whether its thread takes queries. */
   isRunning = false;
   private readonly watch = new ThreadWatch(PATIENCE_S);
+  /** For which queries it is. */
+  readonly queries: LaneKind['queries'];
 
   constructor(private readonly options: LaneOptions) {
     const { task } = options;
+    this.queries = options.kind.queries;
     this.counts = createThreadCounts(task.profileRows?.capacity ?? 0, task.upstreams.length);
-    this.laneCounts = new LaneCounts(this.turns);
   }
 
   /** The thread begins. */
@@ -69,21 +78,21 @@ export class Lane {
     const policy = new MessageChannel();
     const files = new MessageChannel();
     this.updateReady();
-    const task: LaneTask = {
+    const { queries, own } = options.kind;
+    const task: LaneTask & (UdpTask | StreamTask) = {
       ...options.task,
       ...options.files(),
+      ...own,
       number: options.number,
-      lanes: options.lanes,
-      sockets: options.sockets.map(({ fd, family, isWildcard }) => ({ fd, family, isWildcard })),
+      isReporter: options.isReporter,
       words,
       counts: this.counts,
-      turns: this.turns,
       policyPort: policy.port2,
       port: files.port2,
     };
     this.files = files.port1;
     options.readers.connect(options.number, policy.port1);
-    const thread = new Worker(PROGRAM, {
+    const thread = new Worker(PROGRAM_OF[queries], {
       workerData: task,
       transferList: [policy.port2, files.port2],
       // No arguments of this process: in tests they contain a condition that resolves packages to their sources.
@@ -91,7 +100,7 @@ export class Lane {
       // An answer from memory allocates nothing. A forwarded one does: with 3 MB it costs 7 % more, and more than 12 MB
       // bring nothing.
       resourceLimits: { maxYoungGenerationSizeMb: 12 },
-      name: `lane ${options.number}`,
+      name: `${queries === 'UDP' ? 'lane' : 'stream lane'} ${options.number}`,
     });
     this.thread = thread;
     let cause: unknown = null;
@@ -104,8 +113,7 @@ export class Lane {
         linesTaken(words, report.lines);
         options.onLines(report.lines, report.count);
       }
-      if (report.type === 'defect') options.onDefect(report.error);
-      if (report.type === 'refused') options.onRefused(report.error);
+      if (report.type === 'log') options.onLog(report);
     });
     thread.on('error', (error) => {
       cause = error;
@@ -158,5 +166,16 @@ export class Lane {
 
   async terminate(): Promise<void> {
     await this.thread?.terminate();
+  }
+}
+
+/** A lane for UDP. */
+export class UdpLane extends Lane {
+  readonly laneCounts: LaneCounts;
+
+  constructor(options: Omit<LaneOptions, 'kind'>, task: Omit<UdpTask, 'turns'>) {
+    const turns = sharedNumbers(LaneCounts.size);
+    super({ ...options, kind: { queries: 'UDP', own: { ...task, turns } } });
+    this.laneCounts = new LaneCounts(turns);
   }
 }

@@ -1,8 +1,8 @@
-import { StartError } from '@weir/ops';
-import { PortSpread, type SystemCalls, SystemError } from '@weir/udp-batch';
+import { type Logger, StartError } from '@weir/ops';
+import { PortSpread, type SystemCalls, SystemError, type UdpSocketHandle } from '@weir/udp-batch';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type LaneFiles, LaneOrder, type SharedTask } from './lane-task.js';
-import { Lane, type LaneOptions } from './lane.js';
+import { type LaneFiles, LaneOrder, type SharedTask, type StreamTask } from './lane-task.js';
+import { Lane, type LaneOptions, UdpLane } from './lane.js';
 
 const CHECK_MS = 1_000;
 const READY_MS = 250;
@@ -12,28 +12,34 @@ const MAX_FAULTS = 5;
 const ORDER_MS = 2_000;
 const LOOK_MS = 5;
 
-export interface LanesOptions extends Omit<
+export interface LanesOptions extends Pick<
   LaneOptions,
-  'number' | 'lanes' | 'sockets' | 'task' | 'onRunning' | 'onRefused' | 'onEnd'
+  'readers' | 'files' | 'isReady' | 'onLines'
 > {
   readonly calls: SystemCalls;
-  readonly task: Omit<SharedTask, 'awake' | 'parks'>;
-  /** The sockets of each lane. */
-  readonly sockets: readonly LaneOptions['sockets'][];
+  readonly task: Omit<SharedTask, 'threads'>;
+  /** Of each lane for UDP, one for each address. */
+  readonly sockets: readonly (readonly UdpSocketHandle[])[];
+  /** Of each lane for streams. */
+  readonly streams: readonly StreamTask[];
   /** Interval between checks whether lanes hang. */
   readonly checkMs?: number | undefined;
   /** Whether lanes that the load does not need get no queries. Default: yes. */
   readonly parks?: boolean | undefined;
-  readonly log: Record<'warn' | 'error', (details: object, text: string) => void>;
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
 /** The lanes of a resolver. */
 export class Lanes {
+  /** Those for UDP. */
+  readonly udp: readonly UdpLane[];
+  /** Those for TCP, TLS and HTTPS. */
+  readonly streams: readonly Lane[];
   readonly all: readonly Lane[];
   /** Rejects when a lane has ended, hangs, or cannot receive any more: the process starts again in seconds. */
   readonly lost: Promise<never>;
   private readonly end = Promise.withResolvers<never>();
-  private readonly starts: PromiseWithResolvers<null>[];
+  private readonly starts: PromiseWithResolvers<null>[] = [];
   /** One word: how many get queries. */
   private readonly awake = new Int32Array(new SharedArrayBuffer(4));
   /** Checks in a row at which a lane could not receive, by lane. */
@@ -42,15 +48,20 @@ export class Lanes {
   private isStopping = false;
 
   constructor(private readonly options: LanesOptions) {
-    const { sockets } = options;
+    const { sockets, streams } = options;
     this.lost = this.end.promise;
     this.lost.catch(() => undefined);
-    this.faults = sockets.map(() => 0);
     this.awake[0] = sockets.length;
     const parks = this.spread() && options.parks !== false;
-    const task = { ...options.task, awake: this.awake, parks };
-    this.starts = sockets.map(() => Promise.withResolvers<null>());
-    this.all = sockets.map((ofLane, number) => this.create(ofLane, number, task));
+    const shared = { lanes: sockets.length, awake: this.awake, parks };
+    this.udp = sockets.map(
+      (ofLane) => new UdpLane(this.optionsOf('UDP'), { ...shared, sockets: ofLane }),
+    );
+    this.streams = streams.map(
+      (own) => new Lane({ ...this.optionsOf('streams'), kind: { queries: 'streams', own } }),
+    );
+    this.all = [...this.udp, ...this.streams];
+    this.faults = this.all.map(() => 0);
   }
 
   /** Resolves when all lanes run. @throws StartError when one cannot */
@@ -99,29 +110,29 @@ export class Lanes {
     await Promise.all(this.all.map((lane) => lane.terminate()));
   }
 
-  private create(sockets: LaneOptions['sockets'], number: number, task: SharedTask): Lane {
-    return new Lane({
-      ...this.options,
-      task,
-      sockets,
+  /** Of the next lane. */
+  private optionsOf(queries: Lane['queries']): Omit<LaneOptions, 'kind'> {
+    const { sockets, streams, log, ...options } = this.options;
+    const start = Promise.withResolvers<null>();
+    const number = this.starts.push(start) - 1;
+    return {
+      ...options,
       number,
-      lanes: this.options.sockets.length,
-      onRunning: () => {
-        this.starts[number].resolve(null);
-      },
-      onRefused: (error) =>
-        this.options.log.warn({ err: error }, 'the kernel does not spread the queries anew'),
+      isReporter: number === 0,
+      task: { ...options.task, threads: sockets.length + streams.length },
+      onRunning: () => start.resolve(null),
+      onLog: ({ level, details, text }) => log[level](details, text),
       onEnd: (error) => {
-        const reason = `a thread for UDP ended: ${String(error)}`;
-        this.starts[number].reject(new StartError(reason));
+        const reason = `a thread for ${queries} ended: ${String(error)}`;
+        start.reject(new StartError(reason));
         if (this.isStopping) return;
-        this.options.log.error(
+        log.error(
           { lane: number, err: error },
-          'a thread for UDP ended, and the resolver with it',
+          `a thread for ${queries} ended, and the resolver with it`,
         );
         this.end.reject(new Error(reason, { cause: error }));
       },
-    });
+    };
   }
 
   private async send(order: LaneOrder): Promise<void> {
@@ -136,8 +147,9 @@ export class Lanes {
     for (const [number, lane] of this.all.entries()) {
       this.checkSockets(lane, number);
       if (!lane.hangs()) continue;
-      this.options.log.error({ lane: number }, 'a thread for UDP hangs, and the resolver ends');
-      this.end.reject(new Error('a thread for UDP hangs'));
+      const reason = `a thread for ${lane.queries} hangs`;
+      this.options.log.error({ lane: number }, `${reason}, and the resolver ends`);
+      this.end.reject(new Error(reason));
     }
   };
 

@@ -22,7 +22,7 @@ export interface ClientLimitsOptions {
   readonly subscriber: SubscriberKey;
   /** Monotonic clock in whole seconds. */
   readonly nowSeconds: () => number;
-  /** Of the limits of another thread, which then hold for both together. */
+  /** Of the limits of other threads, which then hold for all together. */
   readonly memory?: LimitsMemory;
   /** Where it counts, see `LimitCount`. */
   readonly counts?: Float64Array;
@@ -32,6 +32,11 @@ export interface ClientLimitsOptions {
 export type LimitsMemory = Readonly<
   Record<'queries' | 'errors' | 'handshakes' | 'bytes', SharedArrayBuffer>
 >;
+
+export function createLimitsMemory(): LimitsMemory {
+  const memory = (): SharedArrayBuffer => new RateTable(SLOTS).memory;
+  return { queries: memory(), errors: memory(), handshakes: memory(), bytes: memory() };
+}
 
 /** What the limits of one thread, or of several, have done. */
 export const LimitCount = {
@@ -44,7 +49,6 @@ export const LIMIT_COUNTS = Object.keys(LimitCount).length;
 
 /** Rate limits for each subscriber. Allocates nothing. */
 export class ClientLimits {
-  readonly memory: LimitsMemory;
   private readonly queries: RateTable;
   private readonly errors: RateTable;
   private readonly handshakes: RateTable;
@@ -54,16 +58,11 @@ export class ClientLimits {
 
   constructor(private readonly options: ClientLimitsOptions) {
     this.counts = options.counts ?? new Float64Array(LIMIT_COUNTS);
-    this.queries = new RateTable(SLOTS, options.memory?.queries);
-    this.errors = new RateTable(SLOTS, options.memory?.errors);
-    this.handshakes = new RateTable(SLOTS, options.memory?.handshakes);
-    this.bytes = new RateTable(SLOTS, options.memory?.bytes);
-    this.memory = {
-      queries: this.queries.memory,
-      errors: this.errors.memory,
-      handshakes: this.handshakes.memory,
-      bytes: this.bytes.memory,
-    };
+    const { queries, errors, handshakes, bytes } = options.memory ?? createLimitsMemory();
+    this.queries = new RateTable(SLOTS, queries);
+    this.errors = new RateTable(SLOTS, errors);
+    this.handshakes = new RateTable(SLOTS, handshakes);
+    this.bytes = new RateTable(SLOTS, bytes);
   }
 
   /** Counts a query. @returns whether it is over the limit */

@@ -6,7 +6,7 @@ import {
 } from '@weir/clients';
 import type { CidrSet } from '@weir/ops';
 import { TCPServer } from 'dns2';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import { DropReason } from '../query/exchange.js';
 
@@ -19,9 +19,6 @@ const DEFAULT_IDLE_MS = 10_000;
 export type Connect = (socket: Socket, client: ClientAddress, idleMs: () => number) => Connection;
 
 export interface StreamListenerOptions {
-  readonly host: string;
-  /** Whether `::` leaves IPv4 to another listener. Default: it takes both. */
-  readonly ipv6Only?: boolean;
   readonly connect: Connect;
   readonly counters: QueryCounters;
   readonly nowMs: () => number;
@@ -57,13 +54,15 @@ export class StreamListener extends TCPServer {
     this.idleMs = options.idleMs ?? DEFAULT_IDLE_MS;
   }
 
-  /** @throws the listen error (`EADDRINUSE` …). */
-  start(port: number): Promise<AddressInfo> {
+  /**
+   * @param where an address, or the descriptor of a socket that listens
+   * @throws the listen error (`EADDRINUSE` …)
+   */
+  start(where: ListenOptions | { readonly fd: number }): Promise<AddressInfo> {
     this.timer ??= setInterval(() => this.closeIdle(), this.idleMs / 4);
-    const { host, ipv6Only = false } = this.options;
     return new Promise((resolve, reject) => {
       this.once('error', reject);
-      this.listen({ port, host, ipv6Only }, () => {
+      this.listen(where, () => {
         this.off('error', reject).on('error', this.options.onError);
         resolve(this.address() as AddressInfo);
       });

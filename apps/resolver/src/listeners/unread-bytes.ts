@@ -14,14 +14,19 @@ interface Closable {
  * first.
  */
 export class UnreadBytes {
-  /** Of all connections. */
-  total = 0;
   private readonly held = new Map<Closable, number>();
 
+  /** @param sum where the number of all connections is kept, so that other threads can read it */
   constructor(
     private readonly maxBytes: number,
     private readonly counters: QueryCounters,
+    private readonly sum: Float64Array = new Float64Array(1),
   ) {}
+
+  /** Of all connections. */
+  get total(): number {
+    return this.sum[0];
+  }
 
   open(connection: Closable): void {
     this.held.set(connection, 0);
@@ -35,14 +40,14 @@ export class UnreadBytes {
     const before = this.held.get(connection);
     if (before === undefined) return;
     this.held.set(connection, bytes);
-    this.total += bytes - before;
+    this.sum[0] += bytes - before;
     if (bytes > MAX_CONNECTION_BYTES) return this.cut(connection, DropReason.unread);
     while (this.total > this.maxBytes) this.cut(this.largest(), DropReason.memory);
   }
 
   /** The connection is closed. */
   close(connection: Closable): void {
-    this.total -= this.held.get(connection) ?? 0;
+    this.sum[0] -= this.held.get(connection) ?? 0;
     this.held.delete(connection);
   }
 

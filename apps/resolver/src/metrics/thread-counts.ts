@@ -16,6 +16,8 @@ export interface ThreadCounts {
   /** Of `ForwardingCounts`. */
   readonly forwarding: Float64Array;
   readonly logs: Float64Array;
+  /** One number, see `UnreadBytes`. */
+  readonly unreadBytes: Float64Array;
 }
 
 /** @param profiles number of profiles with counts of their own */
@@ -27,6 +29,7 @@ export function createThreadCounts(profiles: number, upstreams: number): ThreadC
     profiles: sharedNumbers(profiles === 0 ? 0 : ProfileCounters.sizeFor(profiles)),
     forwarding: sharedNumbers(ForwardingCounts.sizeFor(upstreams)),
     logs: sharedNumbers(LogCounts.size),
+    unreadBytes: sharedNumbers(1),
   };
 }
 
@@ -76,6 +79,11 @@ export class CountsOfAll {
 
   get logs(): Record<keyof typeof LogCount, number> {
     return named(LogCount, this.sum('logs'));
+  }
+
+  /** Bytes of answers that clients have not read, and of HTTP requests that are not over, over all connections. */
+  get unreadBytes(): number {
+    return this.sum('unreadBytes')[0];
   }
 
   private sum(kind: keyof ThreadCounts): Float64Array {

@@ -10,7 +10,7 @@ import { createCacheMemory } from '../cache/cache-memory.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
 import { createThreadCounts, countersInto } from '../metrics/thread-counts.js';
-import { Exchange, ForwardResult } from '../query/exchange.js';
+import { DropReason, Exchange, ForwardResult } from '../query/exchange.js';
 import { responseTo } from '../query/testing/questions.js';
 import { a } from '../query/testing/records.js';
 import { CONFIGURATION } from '../testing/configuration.js';
@@ -22,7 +22,11 @@ const NOW = { wallMs: Date.UTC(2026, 2, 2, 10), seconds: 7 };
 /** The path of a lane, and a function that says whether another answer can be written now. */
 function createPath() {
   const policy = policyOf(profile(1), loopback(1));
-  const source = { policy, enter: () => undefined, leave: () => undefined };
+  const source = {
+    policy: policy as typeof policy | null,
+    enter: () => undefined,
+    leave: () => undefined,
+  };
   const memory = createCacheMemory(1 << 20, 2);
   const writer = new WriteSide(memory.lock);
   const canWrite = (): boolean => {
@@ -41,7 +45,8 @@ function createPath() {
     Object.assign(lane, { [method]: watched });
   }
   const duringRefreshes: boolean[] = [];
-  const upstream = { isStaleDue: false, isFull: false };
+  const upstream = { isStaleDue: false, isFull: false, onForward: (): void => undefined };
+  const defects: string[] = [];
   const subscriber = new SubscriberKey(source, 5);
   const counts = createThreadCounts(0, 0);
   const [nowSeconds, wallClockMs] = [() => NOW.seconds, () => NOW.wallMs];
@@ -66,33 +71,74 @@ function createPath() {
       },
       forward: (exchange, question) => {
         if (upstream.isFull) return ForwardResult.refused;
+        upstream.onForward();
         const response = responseTo(question, { answers: [a('192.0.2.1')] });
         path.onCompleted(question, response, 0);
         path.onResponse(exchange, response);
         return ForwardResult.taken;
       },
     }),
-    onDefect: (error) => {
-      throw error;
-    },
+    onDefect: (error) => defects.push(String(error)),
   });
-  return { path, upstream, canWrite, duringLookups, duringRefreshes };
+  return { path, source, upstream, canWrite, defects, duringLookups, duringRefreshes };
 }
 
-it('keeps the cache from being written during a lookup only, not while it refreshes or until the batch ends', () => {
-  const { path, upstream, canWrite, duringLookups, duringRefreshes } = createPath();
-  const duringAnswers: boolean[] = [];
+/** A query, whose replies and drops go to these. */
+function exchangeOf(name: string, reply: () => void, drop: (why: DropReason) => void): Exchange {
   const exchange = new Exchange();
   exchange.client.set('127.0.0.1', 4242);
-  exchange.bytes = encodeQuery('www.example.com', 1);
+  exchange.bytes = encodeQuery(name, 1);
   exchange.length = exchange.bytes.length;
   exchange.replyPath = {
     transport: 0,
     maxAnswerBytes: (query) => query.udpBytes,
     keepaliveUnits: () => -1,
-    reply: () => duringAnswers.push(canWrite()),
-    drop: () => undefined,
+    reply,
+    drop,
   };
+  return exchange;
+}
+
+it('drops a query whose handling throws, at first or when its answer has come, and goes on', () => {
+  const { path, source, upstream, defects } = createPath();
+  const { policy } = source;
+  const ends: (string | DropReason)[] = [];
+  const exchange = exchangeOf(
+    'www.example.com',
+    () => ends.push('answered'),
+    (why) => ends.push(why),
+  );
+  const breakPolicy = (): void => {
+    Object.defineProperty(source, 'policy', {
+      configurable: true,
+      get: () => {
+        throw new Error('defect');
+      },
+    });
+  };
+  const mendPolicy = (): void => {
+    Object.defineProperty(source, 'policy', { configurable: true, value: policy });
+  };
+  breakPolicy();
+  path.handle(exchange);
+  mendPolicy();
+  upstream.onForward = breakPolicy;
+  path.handle(exchange);
+  upstream.onForward = () => undefined;
+  mendPolicy();
+  path.handle(exchange);
+  expect(ends).toEqual([DropReason.defect, DropReason.defect, 'answered']);
+  expect(defects).toEqual(['Error: defect', 'Error: defect']);
+});
+
+it('keeps the cache from being written during a lookup only, not while it refreshes or until the batch ends', () => {
+  const { path, upstream, canWrite, defects, duringLookups, duringRefreshes } = createPath();
+  const duringAnswers: boolean[] = [];
+  const exchange = exchangeOf(
+    'www.example.com',
+    () => duringAnswers.push(canWrite()),
+    () => undefined,
+  );
   const seen = () =>
     duringLookups.splice(0).map(([method, isWritable]) => `${method} ${isWritable}`);
   // From upstream, then from the cache.
@@ -114,4 +160,5 @@ it('keeps the cache from being written during a lookup only, not while it refres
   expect(seen()).toEqual(['find false', 'beginRefresh false', 'readStale false']);
   expect(duringAnswers).toEqual([true, true, true, true, true, true]);
   expect(duringRefreshes).toEqual([true, true]);
+  expect(defects).toEqual([]);
 });

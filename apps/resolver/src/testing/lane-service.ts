@@ -47,7 +47,7 @@ export async function serveByLanes(
       if (answer !== null) return hexOf(answer.subarray(-4));
     }
   };
-  return { service, source, server, upstream, ask, logged, lanes: service.lanes.all };
+  return { service, source, server, upstream, ask, logged, lanes: service.lanes.udp };
 }
 
 /** Sockets, so that the kernel gives some to each lane. */

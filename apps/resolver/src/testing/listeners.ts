@@ -1,12 +1,17 @@
-import { ConnectionPool, SubscriberKey } from '@weir/clients';
-import { parseCidrs } from '@weir/ops';
+import { ConnectionCounts, ConnectionPool, SubscriberKey } from '@weir/clients';
+import { parseCidrs, TlsIdentity } from '@weir/ops';
+import { loadSystemCalls, openListening } from '@weir/udp-batch';
+import { onTestFinished } from 'vitest';
+import { ClientLimits } from '../limits/client-limits.js';
 import { InputTurns } from '../listeners/input-turns.js';
 import { StreamListener, type StreamListenerOptions } from '../listeners/stream-listener.js';
+import { StreamListeners } from '../listeners/stream-listeners.js';
 import { TcpConnection } from '../listeners/tcp-connection.js';
 import { UnreadBytes } from '../listeners/unread-bytes.js';
 import { QueryCounters } from '../metrics/query-counters.js';
 import { DropReason, Exchange, Transport } from '../query/exchange.js';
 import type { Server } from './client.js';
+import { CONFIGURATION } from './configuration.js';
 import { EchoHandler } from './echo-handler.js';
 
 const onError = (error: Error) => {
@@ -32,7 +37,6 @@ export async function startTcp(
   const turns = new InputTurns(subscriber, elapsedMs);
   const shared = { transport, handler, counters, exchange, unread, turns, nowMs };
   const listener = new StreamListener({
-    host: '127.0.0.1',
     connect: (socket, client, idleMs) => new TcpConnection({ ...shared, socket, client, idleMs }),
     counters,
     nowMs,
@@ -49,8 +53,53 @@ export async function startTcp(
     onError,
     ...options,
   });
-  const server: Server = await listener.start(0);
+  const server: Server = await listener.start({ host: '127.0.0.1', port: 0 });
   return { listener, handler, counters, server, unread, turns };
+}
+
+/** HTTPS in front of an `EchoHandler`, in this thread, until the end of the test. */
+export async function startHttps(certificate: {
+  readonly DNS_TLS_CERT: string;
+  readonly DNS_TLS_KEY: string;
+}) {
+  const { DNS_TLS_CERT: cert, DNS_TLS_KEY: key } = certificate;
+  const identity = TlsIdentity.open({
+    names: { prefix: 'DNS_TLS', cert, key },
+    log: { info: () => undefined, warn: () => undefined },
+  });
+  const subscriber = new SubscriberKey({ policy: null }, 1);
+  const nowSeconds = () => 1;
+  const rates = {
+    queriesPerSecond: 0,
+    errorsPerSecond: 0,
+    handshakesPerSecond: 0,
+    bytesPerSecond: 0,
+  };
+  const open = () => openListening(loadSystemCalls(), { host: '127.0.0.1', port: 0 });
+  const [tcp, https] = [open(), open()];
+  const unreadBytes = new Float64Array(1);
+  const listeners = new StreamListeners({
+    configuration: CONFIGURATION,
+    sockets: [{ tcp: tcp.fd, tls: null, https: https.fd }],
+    threads: 1,
+    connectionCounts: new ConnectionCounts(),
+    unreadBytes,
+    identity,
+    handler: new EchoHandler(),
+    counters: new QueryCounters(),
+    subscriber,
+    limits: new ClientLimits({ ...rates, subscriber, nowSeconds }),
+    allowedClients: { has: () => true },
+    loadBalancers: parseCidrs([]),
+    nowMs: elapsedMs,
+    onError,
+  });
+  await listeners.start();
+  onTestFinished(() => {
+    listeners.stop();
+    identity?.close();
+  });
+  return { port: https.port, unreadBytes: (): number => unreadBytes[0] };
 }
 
 export function droppedFor(counters: QueryCounters, why: keyof typeof DropReason) {

@@ -26,7 +26,7 @@ export function useCertificate(): { DNS_TLS_CERT: string; DNS_TLS_KEY: string } 
 }
 
 export interface TestServiceOptions extends Partial<
-  Omit<DnsServiceOptions, 'configuration' | 'source' | 'readers'>
+  Omit<DnsServiceOptions, 'configuration' | 'readers'>
 > {
   /** A `SharedSource` when the test changes it. */
   readonly source: SharedSource | { readonly policy: Policy | null };
@@ -48,7 +48,6 @@ export function createService(
     log: createLogger({ name: 'resolver', level: 'silent' }),
     ...options,
     ...(limits && { forwarding: limits }),
-    source: shared.main,
     readers: shared.readers,
     configuration: { ...CONFIGURATION, ...configuration },
   });

@@ -1,15 +1,10 @@
-import { parseHashKey } from '@weir/dns-name';
-import { type Invitation, type Policy, PolicyShare } from '@weir/policy';
-import { HASH_KEY_HEX } from '@weir/policy-feed/testing';
-import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
-import { ReadPolicy, shareReaders } from '../shared-policy/read-policy.js';
+import { type Policy, PolicyShare } from '@weir/policy';
+import { shareReaders } from '../shared-policy/read-policy.js';
 
 /** Readers that a share of a test is made for. */
-const READERS = 4;
-/** The number of the main thread among them. */
-const MAIN_READER = 2;
+const READERS = 5;
 /** One that reads nothing. */
-const SPARE_READER = 3;
+const SPARE_READER = READERS - 1;
 /** Milliseconds for which a step waits for each lane. */
 const PATIENCE_NAPS = 60_000;
 
@@ -18,16 +13,10 @@ export class SharedSource {
   readonly share = new PolicyShare(READERS);
   /** For lanes. */
   readonly readers = shareReaders(this.share);
-  /** For the main thread. */
-  readonly main: ReadPolicy;
   /** The word by which a change keeps readers out. */
   readonly lock = new Int32Array(this.share.connect(SPARE_READER, () => undefined).lock);
 
   constructor(policy: Policy | null = null) {
-    const { port1, port2 } = new MessageChannel();
-    this.readers.connect(MAIN_READER, port1);
-    const { message } = receiveMessageOnPort(port2) as { message: Invitation };
-    this.main = new ReadPolicy(message, port2, parseHashKey(HASH_KEY_HEX));
     this.policy = policy;
   }
 

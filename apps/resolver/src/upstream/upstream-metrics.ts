@@ -1,3 +1,4 @@
+import { showUpstream, type UpstreamEndpoint } from '@weir/ops/endpoint';
 import type { LabelledValues, ReadMetrics } from '@weir/ops/metrics';
 import type {
   ForwardingTotals,
@@ -5,7 +6,6 @@ import type {
   UpstreamTotals,
 } from '../metrics/forwarding-counts.js';
 import { rcodeLabel } from '../metrics/query-counters.js';
-import type { Upstream } from './upstream.js';
 
 type Count = keyof typeof UpstreamCount;
 
@@ -52,9 +52,13 @@ const COUNTERS: readonly (readonly [name: string, help: string, key: Count])[] =
 /** Registers what all threads know about each upstream. @param read what they have counted until now */
 export function registerUpstreamMetrics(
   metrics: ReadMetrics,
-  upstreams: readonly Upstream[],
+  endpoints: readonly UpstreamEndpoint[],
   read: () => ForwardingTotals,
 ): void {
+  const upstreams = endpoints.map((endpoint) => ({
+    name: showUpstream(endpoint),
+    isOverTls: endpoint.tls !== undefined,
+  }));
   const eachOf = (value: (totals: UpstreamTotals) => number): LabelledValues => {
     const totals = read().upstreams;
     return upstreams.map(({ name }, i) => [{ upstream: name }, value(totals[i])]);
@@ -125,7 +129,7 @@ export function registerUpstreamMetrics(
 
 /** Those that are not zero. */
 function* errorsByRcode(
-  upstreams: readonly Upstream[],
+  upstreams: readonly { readonly name: string }[],
   totals: ForwardingTotals,
 ): Generator<readonly [Record<string, string>, number]> {
   for (const [i, { name }] of upstreams.entries()) {

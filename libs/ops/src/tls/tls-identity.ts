@@ -20,6 +20,11 @@ export interface TlsIdentityOptions {
     /** Certificates of the authorities that clients' certificates must come from. */
     readonly clientCa?: string | undefined;
   };
+  /**
+   * 48 random bytes. Servers that share them resume each other's sessions (RFC 5077, RFC 8446 §2.2). Default: its own,
+   * for each certificate.
+   */
+  readonly ticketKeys?: Uint8Array;
   readonly log: WatchedFilesLog;
   readonly checkMs?: number;
 }
@@ -31,6 +36,7 @@ interface Identity {
     readonly key: string;
     readonly minVersion: 'TLSv1.2';
     readonly ca?: string;
+    readonly ticketKeys?: Buffer;
   };
   readonly context: SecureContext;
   readonly expiresMs: number;
@@ -60,7 +66,10 @@ export class TlsIdentity {
     return new TlsIdentity(options, files);
   }
 
-  private constructor({ names, log, checkMs }: TlsIdentityOptions, files: readonly NamedFile[]) {
+  private constructor(
+    { names, ticketKeys, log, checkMs }: TlsIdentityOptions,
+    files: readonly NamedFile[],
+  ) {
     const [certName, keyName] = [`${names.prefix}_CERT`, `${names.prefix}_KEY`];
     this.files = new WatchedFiles({
       files,
@@ -79,8 +88,11 @@ export class TlsIdentity {
         if (!certificate.checkPrivateKey(privateKey))
           throw new StartError(`${keyName} is not the key of the certificate of ${certName}`);
         if (clientCa !== undefined) parseAuthorities(clientCa, `${names.prefix}_CLIENT_CA`);
-        const ca = clientCa === undefined ? {} : { ca: clientCa };
-        const options = { cert, key, minVersion: 'TLSv1.2', ...ca } as const;
+        const options: Identity['options'] = {
+          ...{ cert, key, minVersion: 'TLSv1.2' },
+          ...(clientCa !== undefined && { ca: clientCa }),
+          ...(ticketKeys && { ticketKeys: Buffer.from(ticketKeys) }),
+        };
         const expiresMs = certificate.validToDate.getTime();
         return { options, context: createSecureContext(options), expiresMs };
       },

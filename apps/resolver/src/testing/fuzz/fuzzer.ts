@@ -5,7 +5,7 @@ import type { ClientHttp2Session } from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DnsService } from '../../dns-service.js';
-import type { BoundAddresses } from '../../listeners/listeners.js';
+import type { BoundAddresses } from '../../listeners/listening-sockets.js';
 import { makeCertificate } from '@weir/ops/testing';
 import { askTcp, type TcpOptions } from '../client.js';
 import { openHttp2, openTls, postHttp2, type SecurePorts } from '../secure-clients.js';

@@ -1,0 +1,110 @@
+import { encodeQuery, hexOf } from '@weir/dns-wire/testing';
+import { connect } from 'node:net';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { askOneTcp } from '../testing/client.js';
+import { BLOCKED, PERMITTED, serveByLanes } from '../testing/lane-service.js';
+import { droppedFor } from '../testing/listeners.js';
+import { SECURE_QUERIES } from '../testing/secure-clients.js';
+import { useCertificate } from '../testing/service.js';
+import { frame } from '../testing/upstream-server.js';
+
+const LANES = 2;
+/** With so many connections each lane has some: all on one of two has a probability of 2⁻³¹. */
+const CONNECTIONS = 32;
+
+const certificate = useCertificate();
+const query = (name: string): Uint8Array => encodeQuery(name, 1);
+
+async function serve(variables: Parameters<typeof serveByLanes>[0] = {}) {
+  const { service, server, ...others } = await serveByLanes({
+    ...{ RESOLVER_THREADS: LANES, DNS_TLS_PORT: 0, DNS_HTTPS_PORT: 0, ...certificate },
+    ...variables,
+  });
+  const { tlsPort = 0, httpsPort = 0 } = server;
+  return { service, server, ports: { tlsPort, httpsPort }, ...others };
+}
+
+describe('lanes for streams', () => {
+  it('share the connections of all transports, and answer alike', async () => {
+    const { service, server, ports } = await serve();
+    const { streams } = service.lanes;
+    expect(streams).toHaveLength(LANES);
+    for (let i = 0; i < CONNECTIONS; i++) {
+      const ask = SECURE_QUERIES[i % SECURE_QUERIES.length];
+      expect(hexOf((await ask(ports, query('www.blocked.example'))).subarray(-4))).toBe(BLOCKED);
+      const answer = await askOneTcp(server, query(`n${i}.example.com`));
+      expect(hexOf(answer!.subarray(-4))).toBe(PERMITTED);
+    }
+    const answered = streams.map(({ counts }) => counts.queries.reduce((sum, n) => sum + n, 0));
+    expect(Math.min(...answered)).toBeGreaterThan(0);
+    expect(answered[0] + answered[1]).toBe(2 * CONNECTIONS);
+  });
+
+  it('are one without TLS and HTTPS', async () => {
+    const { service } = await serveByLanes({ RESOLVER_THREADS: LANES });
+    expect(service.lanes.streams).toHaveLength(1);
+  });
+
+  it('count the connections of a subscriber together', async () => {
+    const most = 8;
+    const { service, server } = await serve({ CLIENT_TCP_CONNECTIONS: most });
+    const sockets = Array.from({ length: CONNECTIONS }, () => {
+      const socket = connect(server.port, server.address);
+      onTestFinished(() => void socket.destroy());
+      socket.on('error', () => undefined);
+      socket.write(frame(query('www.blocked.example')));
+      return socket;
+    });
+    let answered = 0;
+    for (const socket of sockets) socket.on('data', () => answered++);
+    const refused = (): number => droppedFor(service.counts.queries, 'crowded') ?? 0;
+    await expect.poll(() => answered + refused()).toBe(CONNECTIONS);
+    // Each lane may take one at the instant at which another one takes the last.
+    expect(answered).toBeGreaterThanOrEqual(most);
+    expect(answered).toBeLessThan(most + LANES);
+    // When they are closed, others have room.
+    for (const socket of sockets) socket.destroy();
+    await expect
+      .poll(() => askOneTcp(server, query('www.blocked.example')).catch(() => null))
+      .not.toBeNull();
+  });
+
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)(
+    'resume the sessions of each other (%s)',
+    async (version) => {
+      const { ports } = await serve();
+      const open = async (session?: Buffer): Promise<TLSSocket> => {
+        const socket = connectTls({
+          ...{ host: '127.0.0.1', port: ports.tlsPort, rejectUnauthorized: false },
+          ...{ minVersion: version, maxVersion: version },
+          ...(session && { session }),
+        });
+        onTestFinished(() => void socket.destroy());
+        await new Promise((resolve, reject) => {
+          socket.once('secureConnect', resolve);
+          socket.once('error', reject);
+        });
+        return socket;
+      };
+      const first = await open();
+      const session = await new Promise<Buffer>((resolve) => {
+        // TLS 1.3 sends its tickets after the handshake.
+        first.once('session', resolve);
+        const known = first.getSession();
+        if (version === 'TLSv1.2' && known !== undefined) resolve(known);
+      });
+      expect(first.isSessionReused()).toBe(false);
+      const resumed: boolean[] = [];
+      for (let i = 0; i < CONNECTIONS; i++) resumed.push((await open(session)).isSessionReused());
+      expect(resumed).toEqual(resumed.map(() => true));
+    },
+  );
+
+  it('end the resolver when one of them ends', async () => {
+    const { service, logged } = await serve();
+    await service.lanes.streams[1].terminate();
+    await expect(service.lanes.lost).rejects.toThrow('a thread for streams ended');
+    expect(logged).toEqual(['a thread for streams ended, and the resolver with it']);
+  });
+});
