@@ -28,7 +28,7 @@ import { type BoundAddresses, ListeningSockets } from './listeners/listening-soc
 import { LogCount, LogCounts } from './metrics/log-counts.js';
 import { ProfileRows } from './metrics/profile-counters.js';
 import { CountsOfAll, countersInto, createThreadCounts } from './metrics/thread-counts.js';
-import type { PolicyReaders } from './shared-policy/read-policy.js';
+import type { PolicyReaders } from './shared-policy/policy-readers.js';
 
 const MEBIBYTE = 2 ** 20;
 /** Maximum of the query log that waits to be written. It leaves the log of the process its part of standard output. */

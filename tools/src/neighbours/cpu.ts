@@ -1,9 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Begin of the names of the lanes for TCP, TLS and HTTPS. */
-const STREAM_LANE = 'stream lane ';
-
 /** Processor time of a thread, in milliseconds. */
 interface CpuTime {
   readonly runningMs: number;
@@ -18,9 +15,14 @@ function threadsOf(pid: number, name: string): number[] {
   return threads.filter((thread) => nameOf(thread).startsWith(name)).map(Number);
 }
 
+/** Of TCP, TLS and HTTPS. The first is the main thread. */
+function streamLanes(pid: number): number[] {
+  return [pid, ...threadsOf(pid, 'stream lane ')];
+}
+
 /** The threads of a resolver that answer queries. */
 function answeringThreads(pid: number): number[] {
-  return [...threadsOf(pid, 'lane '), ...threadsOf(pid, STREAM_LANE)];
+  return [...streamLanes(pid), ...threadsOf(pid, 'lane ')];
 }
 
 /** Of the threads that answer queries. */
@@ -88,6 +90,6 @@ function pin(options: string, processors: readonly number[], pid: number): void 
  */
 export function prefer(pid: number, priority: number): void {
   spawnSync('chrt', ['-a', '-R', '-f', '-p', String(priority + 1), String(pid)]);
-  for (const thread of [pid, ...threadsOf(pid, STREAM_LANE)])
+  for (const thread of streamLanes(pid))
     spawnSync('chrt', ['-R', '-f', '-p', String(priority), String(thread)]);
 }

@@ -46,8 +46,8 @@ export const LIMIT_VARIABLES = {
     description:
       'Maximum number of TCP connections of all subscribers together, including TLS and HTTPS, on all ' +
       'addresses. When half of them are in use, idle ones are closed earlier. When all are, the subscriber with ' +
-      'the most loses one. Clients that are not served have an eighth of them together. The process needs a limit ' +
-      'of open files above it.',
+      'the most loses one. Clients that are not served have an eighth of them together. Where several threads serve ' +
+      'connections (RESOLVER_THREADS), each has an equal part. The process needs a limit of open files above it.',
     default: '4096',
   }),
   DNS_TCP_UNREAD_MB: integer(1, MAX_UNREAD_MB, {

@@ -17,9 +17,10 @@ export const LISTENER_VARIABLES = {
   RESOLVER_THREADS: optional(
     integer(1, MAX_THREADS, {
       description:
-        'Threads that answer UDP queries, from memory or from upstreams, besides one for all other queries and one ' +
-        'for changes. Each uses up to one core; those that the load does not need are parked. Unset: one for each ' +
-        'core but one, and at least one.',
+        'Threads that answer UDP queries, from memory or from upstreams. Each uses up to one core; those that the ' +
+        'load does not need are parked. Queries over TCP, TLS and HTTPS have one more thread, or as many more where ' +
+        'DNS_TLS_PORT or DNS_HTTPS_PORT is set; changes have another one. Unset: one for each core but one, and at ' +
+        'least one.',
     }),
   ),
   UDP_NAP_US: integer(0, 2_000, {

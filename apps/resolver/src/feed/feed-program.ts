@@ -7,7 +7,7 @@ import { type FollowedPolicy, followPolicy, type OwnStatus } from '@weir/policy-
 import { openTelemetry, type Telemetry } from '@weir/telemetry';
 import { loadSystemCalls, useHugePages } from '@weir/udp-batch';
 import { parentPort, workerData } from 'node:worker_threads';
-import { shareReaders } from '../shared-policy/read-policy.js';
+import { shareReaders } from '../shared-policy/policy-readers.js';
 import { type FeedOrder, type FeedReport, type FeedTask, FeedWord } from './feed-task.js';
 
 /** Time between states. There is one before each acknowledgement, too. */

@@ -8,7 +8,7 @@ import {
   receiveMessageOnPort,
   Worker,
 } from 'node:worker_threads';
-import type { PolicyReaders } from '../shared-policy/read-policy.js';
+import type { PolicyReaders } from '../shared-policy/policy-readers.js';
 import { readThread, ThreadWatch } from '../threads/thread-watch.js';
 import {
   FEED_WORDS,

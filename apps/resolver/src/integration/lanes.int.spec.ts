@@ -164,7 +164,7 @@ describe('a lane', () => {
     expect(await ask('www.blocked.example')).toBe(BLOCKED);
     await lanes[0].terminate();
     await expect(service.lanes.lost).rejects.toThrow('a thread for UDP ended');
-    expect(logged).toEqual(['a thread for UDP ended, and the resolver with it']);
+    expect(logged).toEqual(['a thread that answers ended, and the resolver with it']);
   });
 
   it('ends the resolver when it fails on a policy', async () => {
@@ -181,7 +181,7 @@ describe('a lane', () => {
     const release = holdLanes(source);
     await expect(service.lanes.lost).rejects.toThrow('a thread for UDP hangs');
     release();
-    expect(logged[0]).toBe('a thread for UDP hangs, and the resolver ends');
+    expect(logged[0]).toBe('a thread that answers hangs, and the resolver ends');
   });
 
   it('gets changed files from the main thread', async () => {

@@ -105,6 +105,6 @@ describe('lanes for streams', () => {
     const { service, logged } = await serve();
     await service.lanes.streams[1].terminate();
     await expect(service.lanes.lost).rejects.toThrow('a thread for streams ended');
-    expect(logged).toEqual(['a thread for streams ended, and the resolver with it']);
+    expect(logged).toEqual(['a thread that answers ended, and the resolver with it']);
   });
 });

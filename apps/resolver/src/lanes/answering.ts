@@ -1,5 +1,6 @@
 import type { HashKey } from '@weir/dns-name';
-import { CidrSet, type Logger } from '@weir/ops';
+import type { Logger } from '@weir/ops';
+import { CidrSet } from '@weir/ops/cidr-set';
 import { LocalRecords, TargetHasher } from '@weir/policy/answers';
 import type { SocketPoller, SystemCalls } from '@weir/udp-batch';
 import { parentPort, receiveMessageOnPort } from 'node:worker_threads';
@@ -20,7 +21,13 @@ import type { QueryPath } from '../query-path/query-path.js';
 import { ReadPolicy, SubscriberKeyInTurns } from '../shared-policy/read-policy.js';
 import { throttled } from '../throttled.js';
 import type { Forwarder } from '../upstream/forwarder.js';
-import { type LaneFiles as Files, type LaneReport, type LaneTask, LaneWord } from './lane-task.js';
+import {
+  type LaneFiles as Files,
+  type LaneLog,
+  type LaneReport,
+  type LaneTask,
+  LaneWord,
+} from './lane-task.js';
 import { postLines } from './posted-lines.js';
 
 /** What an operator may replace by changing a file: the main thread reads it, and the lanes get it. */
@@ -56,35 +63,31 @@ class LaneFiles {
   }
 }
 
-export function report(message: LaneReport): void {
-  parentPort?.postMessage(message);
-}
+/** Tells the part of the main thread that watches the lane. */
+export type Report = (message: LaneReport) => void;
+
+/** Of a lane that is a thread. */
+export const postReport: Report = (message) => parentPort?.postMessage(message);
 
 type LaneLogger = Pick<Logger, 'info' | 'warn' | 'error'>;
 
-/** Writes to the log of the main thread. */
-const toMain = Object.fromEntries(
-  (['info', 'warn', 'error'] as const).map((level) => [
-    level,
-    (details: object | string, text?: string) => {
+/** The log of the resolver. */
+function logOf(report: Report): LaneLogger {
+  const levels = ['info', 'warn', 'error'] as const;
+  const write =
+    (level: LaneLog['level']) =>
+    (details: object | string, text = ''): void => {
       if (typeof details === 'string') report({ type: 'log', level, details: {}, text: details });
-      else report({ type: 'log', level, details, text: text ?? '' });
-    },
-  ]),
-) as unknown as LaneLogger;
+      else report({ type: 'log', level, details, text });
+    };
+  return Object.fromEntries(levels.map((level) => [level, write(level)])) as LaneLogger;
+}
 
 const silent: LaneLogger = {
   info: () => undefined,
   warn: () => undefined,
   error: () => undefined,
 };
-
-/** The feed died or loops in the middle of a change. This thread waits for it, so no event tells of that. */
-function endStuck(): never {
-  toMain.error({}, 'the thread of the feed is stuck in a change; the resolver ends');
-  // In a worker it ends the thread.
-  process.exit(1);
-}
 
 /** Everything in a lane that answers queries, behind its sockets. */
 export interface Answering {
@@ -96,14 +99,13 @@ export interface Answering {
   readonly loadBalancers: CidrSet;
   readonly counters: QueryCounters;
   readonly turn: BatchTurn;
+  /** To be called now and then outside of turns. It never waits for a change. */
+  readonly takeChanges: () => void;
   /** The clock of the main thread, in milliseconds. */
   readonly nowMs: () => number;
   /** The same; it stands still during a turn. */
   readonly turnMs: () => number;
-  /** The log of the resolver, at most one line in ten seconds of each kind of problem. */
   readonly log: LaneLogger;
-  /** For what all threads see: one of them reports it. */
-  readonly commonLog: LaneLogger;
   /** After the last query. */
   readonly close: () => Promise<void>;
 }
@@ -126,10 +128,17 @@ async function openLog(
 export async function openAnswering(
   task: LaneTask,
   calls: SystemCalls,
+  report: Report,
   poller?: SocketPoller,
 ): Promise<Answering> {
   const { configuration, hashKey, words, counts, profileRows } = task;
-  const policy = await ReadPolicy.connect(task.policyPort, hashKey, endStuck);
+  const log = logOf(report);
+  // The feed died or loops in the middle of a change. This thread waits for it, so no event tells of that.
+  const policy = await ReadPolicy.connect(task.policyPort, hashKey, () => {
+    log.error({}, 'the thread of the feed is stuck in a change; the resolver ends');
+    // A thread ends with it, and the resolver with the thread.
+    process.exit(1);
+  });
   const offsetMs =
     task.clock.monotonicMs +
     Number(process.hrtime.bigint() - task.clock.hrtimeNs) / 1e6 -
@@ -161,7 +170,7 @@ export async function openAnswering(
       policy.leave();
     },
   };
-  const commonLog = task.isReporter ? toMain : silent;
+  const commonLog = task.isReporter ? log : silent;
   const logCounts = new LogCounts(counts.logs);
   const write = postLines(words, (lines, count) => {
     report({ type: 'lines', lines, count });
@@ -195,7 +204,7 @@ export async function openAnswering(
     nowMs,
     nowSeconds,
     onDefect: throttled((error: unknown) => {
-      toMain.error({ err: error }, 'a query could not be handled');
+      log.error({ err: error }, 'a query could not be handled');
     }, nowMs),
   });
   const forwarder = createForwarder(configuration, {
@@ -212,12 +221,15 @@ export async function openAnswering(
   forwarder.open();
   dnstapSender?.open();
   return {
-    ...{ path, forwarder, limits, subscriber, turn, nowMs, commonLog },
+    ...{ path, forwarder, limits, subscriber, turn, nowMs, log },
+    takeChanges: () => {
+      files.update();
+      policy.takeChanges();
+    },
     allowedClients: files.allowedClients,
     loadBalancers: CidrSet.revive(task.loadBalancers),
     counters: counting.counters,
     turnMs: clocks.monotonicMs,
-    log: toMain,
     close: async () => {
       forwarder.close();
       queryLog?.flush();
@@ -226,13 +238,13 @@ export async function openAnswering(
   };
 }
 
-/** The thread runs; a lane that ends calls `endLane`. */
-export function startLane({ words }: LaneTask, calls: SystemCalls): void {
+/** It runs; when it ends it calls `endLane`. */
+export function startLane({ words }: LaneTask, calls: SystemCalls, report: Report): void {
   Atomics.store(words, LaneWord.threadId, calls.gettid());
   report({ type: 'running' });
 }
 
-/** Nothing keeps the thread running any more. */
+/** Nothing of it keeps the thread running any more. */
 export function endLane({ port, policyPort }: LaneTask): void {
   port.close();
   policyPort.close();

@@ -33,7 +33,7 @@ export interface LanesOptions extends Pick<
 export class Lanes {
   /** Those for UDP. */
   readonly udp: readonly UdpLane[];
-  /** Those for TCP, TLS and HTTPS. */
+  /** Those for TCP, TLS and HTTPS. The first is in this thread. */
   readonly streams: readonly Lane[];
   readonly all: readonly Lane[];
   /** Rejects when a lane has ended, hangs, or cannot receive any more: the process starts again in seconds. */
@@ -57,9 +57,10 @@ export class Lanes {
     this.udp = sockets.map(
       (ofLane) => new UdpLane(this.optionsOf('UDP'), { ...shared, sockets: ofLane }),
     );
-    this.streams = streams.map(
-      (own) => new Lane({ ...this.optionsOf('streams'), kind: { queries: 'streams', own } }),
-    );
+    this.streams = streams.map((own, i) => {
+      const kind = { queries: 'streams', own, isMain: i === 0 } as const;
+      return new Lane({ ...this.optionsOf('streams'), kind });
+    });
     this.all = [...this.udp, ...this.streams];
     this.faults = this.all.map(() => 0);
   }
@@ -126,10 +127,8 @@ export class Lanes {
         const reason = `a thread for ${queries} ended: ${String(error)}`;
         start.reject(new StartError(reason));
         if (this.isStopping) return;
-        log.error(
-          { lane: number, err: error },
-          `a thread for ${queries} ended, and the resolver with it`,
-        );
+        const details = { lane: number, queries, err: error };
+        log.error(details, 'a thread that answers ended, and the resolver with it');
         this.end.reject(new Error(reason, { cause: error }));
       },
     };
@@ -148,7 +147,8 @@ export class Lanes {
       this.checkSockets(lane, number);
       if (!lane.hangs()) continue;
       const reason = `a thread for ${lane.queries} hangs`;
-      this.options.log.error({ lane: number }, `${reason}, and the resolver ends`);
+      const details = { lane: number, queries: lane.queries };
+      this.options.log.error(details, 'a thread that answers hangs, and the resolver ends');
       this.end.reject(new Error(reason));
     }
   };

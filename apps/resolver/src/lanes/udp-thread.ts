@@ -5,7 +5,7 @@
 import { loadSystemCalls, PortSpread, SocketPoller } from '@weir/udp-batch';
 import { workerData } from 'node:worker_threads';
 import { throttled } from '../throttled.js';
-import { endLane, openAnswering, startLane } from './answering.js';
+import { endLane, openAnswering, postReport, startLane } from './answering.js';
 import { AwakeLanes } from './awake-lanes.js';
 import { LaneCounts } from './lane-counts.js';
 import { LaneLoop } from './lane-loop.js';
@@ -15,7 +15,7 @@ import type { LaneTask, UdpTask } from './lane-task.js';
 const task = workerData as LaneTask & UdpTask;
 const calls = loadSystemCalls();
 const poller = new SocketPoller(calls);
-const answering = await openAnswering(task, calls, poller);
+const answering = await openAnswering(task, calls, postReport, poller);
 const { path, forwarder, turn, nowMs, log, counters, loadBalancers } = answering;
 const counts = new LaneCounts(task.turns);
 const fds = task.sockets.map(({ fd }) => fd);
@@ -50,7 +50,7 @@ const loop = new LaneLoop({
   leave: turn.leave.bind(turn),
   onTurn: task.parks && task.number === 0 ? parking() : () => undefined,
 });
-startLane(task, calls);
+startLane(task, calls, postReport);
 await loop.run();
 await answering.close();
 poller.close();

@@ -4,7 +4,7 @@ import {
   ConnectionPool,
   type SubscriberKey,
 } from '@weir/clients';
-import { type CidrSet, type TlsIdentity } from '@weir/ops';
+import type { CidrSet, TlsIdentity } from '@weir/ops';
 import type { Socket } from 'node:net';
 import type { SentConfiguration } from '../configuration.js';
 import type { ClientLimits } from '../limits/client-limits.js';

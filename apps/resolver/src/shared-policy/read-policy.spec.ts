@@ -4,7 +4,8 @@ import { type Policy, PolicyShare } from '@weir/policy';
 import { HASH_KEY_HEX, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { MessageChannel } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import { ReadPolicy, shareReaders, SubscriberKeyInTurns } from './read-policy.js';
+import { shareReaders } from './policy-readers.js';
+import { ReadPolicy, SubscriberKeyInTurns } from './read-policy.js';
 
 const NO_NAPS = 0;
 

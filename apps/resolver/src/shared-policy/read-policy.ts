@@ -8,7 +8,6 @@ import {
   type PolicyReader,
   type PolicySource,
   SharedPolicy,
-  type PolicyShare,
 } from '@weir/policy';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
@@ -57,6 +56,11 @@ export class ReadPolicy implements PolicySource {
     this.depth++;
   }
 
+  /** Outside of a turn. As of `SharedPolicy`. */
+  takeChanges(): void {
+    this.shared.takeChanges();
+  }
+
   leave(): void {
     this.depth--;
     if (this.depth > 0) return;
@@ -83,18 +87,4 @@ export class SubscriberKeyInTurns extends SubscriberKey {
       policy.leave();
     }
   }
-}
-
-/** Lets other threads read the policy in force. Each has a number of its own, from 0. */
-export interface PolicyReaders {
-  /** The reader makes a `ReadPolicy` from the other end of the port. */
-  connect(reader: number, port: MessagePort): void;
-}
-
-/** In the thread that changes the policy. */
-export function shareReaders(share: PolicyShare): PolicyReaders {
-  return {
-    connect: (reader, port) =>
-      port.postMessage(share.connect(reader, (message) => port.postMessage(message))),
-  };
 }

@@ -1,5 +1,5 @@
 import { type Policy, PolicyShare } from '@weir/policy';
-import { shareReaders } from '../shared-policy/read-policy.js';
+import { shareReaders } from '../shared-policy/policy-readers.js';
 
 /** Readers that a share of a test is made for. */
 const READERS = 5;

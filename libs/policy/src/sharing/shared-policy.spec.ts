@@ -16,7 +16,8 @@ import {
   RULES_EACH,
 } from '../testing/changing-world.js';
 import { KEY, profile } from '../testing/fixtures.js';
-import { PolicyShare } from './policy-share.js';
+import { type PolicyMessage, PolicyShare } from './policy-share.js';
+import { SharedPolicy } from './shared-policy.js';
 import type { ReaderReport, ReaderTask } from '../testing/reader-worker.js';
 
 const KEY_TEXT = '000102030405060708090a0b0c0d0e0f';
@@ -165,5 +166,31 @@ describe('SharedPolicy', () => {
     expect(share.tryChange(step, 2)).toBe(false);
     expect(policy.revision).toBe(1);
     await hanging.end();
+  });
+
+  it('takes changes without a batch, also while the writer is in the middle of one', () => {
+    const share = new PolicyShare(1);
+    const messages: PolicyMessage[] = [];
+    const invitation = share.connect(0, (one) => messages.push(structuredClone(one)));
+    const shared = new SharedPolicy(structuredClone(invitation), {
+      receive: () => messages.shift(),
+      openCatalogue: () => {
+        throw new Error('there is no catalogue');
+      },
+    });
+    expect(share.trySwap(build(1), PATIENCE_NAPS)).toBe(true);
+    const second = build(2);
+    expect(share.trySwap(second, PATIENCE_NAPS)).toBe(true);
+    let left = -1;
+    const step = (): void => {
+      shared.takeChanges();
+      left = messages.length;
+      advance(second, 3);
+    };
+    expect(share.tryChange(step, PATIENCE_NAPS)).toBe(true);
+    expect(left).toBe(0);
+    shared.takeChanges();
+    expect(shared.enter()?.revision).toBe(3);
+    shared.leave();
   });
 });

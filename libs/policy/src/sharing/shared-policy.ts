@@ -30,7 +30,7 @@ interface Mirror {
 /**
  * The policy that another thread shares, in the thread of one reader: `enter`, the queries of a batch, `leave`
  * (README.md). Between the two nothing changes, and the writer waits: no system call belongs there. A reader that has
- * no queries must still enter now and then, so that it drops the memory of policies that are no longer in force.
+ * no queries must enter now and then or call `takeChanges`, to drop the memory of policies that are no longer in force.
  */
 export class SharedPolicy {
   private readonly readSide: ReadSide;
@@ -68,6 +68,15 @@ export class SharedPolicy {
 
   leave(): void {
     this.readSide.leave();
+  }
+
+  /** Takes what has changed without a batch. It never waits for the writer. */
+  takeChanges(): void {
+    // What belongs to this policy was sent before it came into force.
+    const number = Atomics.load(this.control, IN_FORCE);
+    this.receiveAll();
+    if (this.garbageBytes > 0) this.dropGarbage();
+    if (number !== this.number) this.select(number);
   }
 
   private receiveInside(): void {

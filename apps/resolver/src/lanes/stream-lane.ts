@@ -1,0 +1,66 @@
+import { ConnectionCounts } from '@weir/clients';
+import { TlsIdentity } from '@weir/ops/tls-identity';
+import { loadSystemCalls } from '@weir/udp-batch';
+import { StreamListeners } from '../listeners/stream-listeners.js';
+import { throttled } from '../throttled.js';
+import { endLane, openAnswering, type Report, startLane } from './answering.js';
+import { LaneOrder, type LaneTask, LaneWord, type StreamTask } from './lane-task.js';
+
+/** Time between turns that only take what has changed. */
+const TURN_MS = 250;
+
+/**
+ * A lane for streams: it answers queries over TCP, TLS and HTTPS in the event loop of this thread. The kernel spreads
+ * the connections over these lanes, each of which has listening sockets of its own. Resolves when it has ended by
+ * order.
+ */
+export async function runStreamLane(task: LaneTask & StreamTask, report: Report): Promise<void> {
+  const { configuration, words, counts } = task;
+  const calls = loadSystemCalls();
+  const answering = await openAnswering(task, calls, report);
+  const { path, takeChanges, turnMs, log, ...parts } = answering;
+  const identity = openIdentity(task);
+  const listeners = new StreamListeners({
+    ...{ ...parts, configuration, sockets: task.sockets, threads: task.lanes, identity },
+    connectionCounts: new ConnectionCounts(task.connections),
+    unreadBytes: counts.unreadBytes,
+    handler: path,
+    nowMs: turnMs,
+    onError: throttled((error: Error) =>
+      log.error({ reason: error.message }, 'a listening socket has failed; it goes on'),
+    ),
+  });
+  await listeners.start();
+  const timer = setInterval(() => {
+    takeChanges();
+    Atomics.add(words, LaneWord.turns, 1);
+  }, TURN_MS);
+  startLane(task, calls, report);
+  let done: LaneOrder = LaneOrder.run;
+  while (done !== LaneOrder.stop) {
+    await Atomics.waitAsync(words, LaneWord.order, done).value;
+    done = Atomics.load(words, LaneWord.order) as LaneOrder;
+    if (done === LaneOrder.drain) listeners.drain();
+    Atomics.store(words, LaneWord.done, done);
+  }
+  clearInterval(timer);
+  listeners.stop();
+  identity?.close();
+  await answering.close();
+  endLane(task);
+}
+
+/** `DnsService` has it too, and reports what is wrong with it. */
+function openIdentity({
+  configuration,
+  sockets,
+  ticketKeys,
+}: LaneTask & StreamTask): TlsIdentity | null {
+  if (sockets.every(({ tls, https }) => tls === null && https === null)) return null;
+  const { DNS_TLS_CERT: cert, DNS_TLS_KEY: key } = configuration;
+  return TlsIdentity.open({
+    names: { prefix: 'DNS_TLS', cert, key },
+    ticketKeys,
+    log: { info: () => undefined, warn: () => undefined },
+  });
+}

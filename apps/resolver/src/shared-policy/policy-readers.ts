@@ -1,0 +1,16 @@
+import type { PolicyShare } from '@weir/policy';
+import type { MessagePort } from 'node:worker_threads';
+
+/** Lets other threads read the policy in force. Each has a number of its own, from 0. */
+export interface PolicyReaders {
+  /** The reader makes a `ReadPolicy` from the other end of the port. */
+  connect(reader: number, port: MessagePort): void;
+}
+
+/** In the thread that changes the policy. */
+export function shareReaders(share: PolicyShare): PolicyReaders {
+  return {
+    connect: (reader, port) =>
+      port.postMessage(share.connect(reader, (message) => port.postMessage(message))),
+  };
+}
