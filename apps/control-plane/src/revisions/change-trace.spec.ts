@@ -1,7 +1,8 @@
 import type { PublishedChange } from '@weir/change-feed';
 import { describe, expect, it } from 'vitest';
 import { RecordedSpan } from '../testing/recorded-spans.js';
-import { ChangeTrace, propagateTraced } from './change-trace.js';
+import { ChangeTrace } from './change-trace.js';
+import { propagate } from './propagate.js';
 
 const change = (revision: number): PublishedChange => {
   return { lineage: 'log', revision, digest: '0123456789abcdef', operations: [] };
@@ -34,7 +35,7 @@ describe('ChangeTrace', () => {
   });
 });
 
-describe('propagateTraced', () => {
+describe('propagate', () => {
   it('publishes a traced change with its trace, and any other as it is', async () => {
     const said: string[] = [];
     const trace = ChangeTrace.begin(new RecordedSpan('call', said));
@@ -48,7 +49,7 @@ describe('propagateTraced', () => {
         Promise.resolve(void published.push(...changes)),
       waitApplied: () => Promise.resolve({ applied: 1, total: 2 }),
     };
-    const applied = await propagateTraced(committed, propagation, 1_000);
+    const applied = await propagate(committed, propagation, 1_000);
     expect(applied).toEqual({ applied: 1, total: 2 });
     expect(published).toEqual([
       { ...change(1), traceparent: 'traceparent of call change.publish' },

@@ -5,8 +5,9 @@ import { confirmCommit, type TransactionIdentity } from '../platform/database/co
 import type { Database } from '../platform/database/database.js';
 import { lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
 import { type Author, currentAuthor, currentSpan, EVERY_PROFILE } from './change-record.js';
-import { ChangeTrace, propagateTraced, type Propagation } from './change-trace.js';
+import { ChangeTrace } from './change-trace.js';
 import { type CommittedChange, GroupCommit, LIMITS } from './group-commit.js';
+import { propagate, type Propagation } from './propagate.js';
 import {
   changed,
   type ChangeOrigin,
@@ -64,7 +65,7 @@ export class ConfigurationWriter {
     this.commits = new GroupCommit(
       database,
       this.queue,
-      (committed) => propagateTraced(committed, propagation, timeouts.changeMs),
+      (committed) => propagate(committed, propagation, timeouts.changeMs),
       { ...LIMITS, waitMs: this.waitMs },
     );
   }
@@ -144,7 +145,7 @@ export class ConfigurationWriter {
         trace?.beginTransaction(null);
         const made = await make(origin, deadline);
         trace?.endTransaction(made === null ? 0 : 1);
-        return made && { ...made, applied: propagateTraced([made], this.propagation, appliedMs) };
+        return made && { ...made, applied: propagate([made], this.propagation, appliedMs) };
       }, deadline);
       return committed && (await resultOf(committed));
     } catch (error) {

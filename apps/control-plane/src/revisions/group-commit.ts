@@ -125,6 +125,7 @@ export class GroupCommit {
       } else {
         const entries = toLogEntries(changes);
         beforeCommit(outcomes, locked.transaction);
+        // PostgreSQL makes a COMMIT after a statement that failed a ROLLBACK.
         await Promise.all([logChanges(client, entries), client.query('COMMIT')]);
       }
       return outcomes;

@@ -1,7 +1,7 @@
 import type { OnApplicationShutdown, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import type { Applied, ChangePublisher, Position, PublishedChange } from '@weir/change-feed';
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { Propagation } from './change-trace.js';
+import type { Propagation } from './propagate.js';
 
 /** At a stop, changes wait no longer than this for the resolvers. */
 const STOP_DEADLINE_MS = 5_000;

@@ -33,10 +33,11 @@ export interface KnownResolver {
 export type OnSharedName = (name: string, ids: readonly [string, string]) => void;
 
 /**
- * The followers that are alive, as one control-plane replica knows them, and the writes that wait for them. Times are
- * parameters: milliseconds of one monotonic clock. The work of an acknowledgement grows with the number of different
- * revisions in force, not with that of followers. The waits are looked through when the lowest of these revisions
- * rises.
+ * The followers that are alive, as one control-plane replica knows them, and the writes that wait for them. A wait ends
+ * when the proven state of every live resolver has its revision. Until all that live are known (`markComplete`), and
+ * while it is held (`hold`), nothing counts as applied, and a wait ends at its timeout. Times are parameters:
+ * milliseconds of one monotonic clock. The work of an acknowledgement grows with the number of different revisions in
+ * force, not with that of followers. The waits are looked through when the lowest of these revisions rises.
  */
 export class FollowerRegistry {
   private readonly followers = new Map<string, LiveFollower>();
