@@ -64,6 +64,8 @@ interface ForwarderParts extends Pick<
   readonly onRecovered: () => void;
   /** How many threads have a forwarder. */
   readonly threads: number;
+  /** How many equal parts there are of what may be in flight, see `capacityOf`. */
+  readonly capacityParts: number;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
@@ -84,12 +86,12 @@ export function createForwarder(
   configuration: SentConfiguration,
   parts: ForwarderParts,
 ): Forwarder {
-  const { forwarding, subscriber, onRecovered, threads, log, ...others } = parts;
+  const { forwarding, subscriber, onRecovered, threads, capacityParts, log, ...others } = parts;
   const { upstreams } = others;
   return new Forwarder({
     ...others,
-    capacity: capacityOf(DEFAULT_CAPACITY, threads),
-    waitingCapacity: capacityOf(DEFAULT_WAITING_CAPACITY, threads),
+    capacity: capacityOf(DEFAULT_CAPACITY, capacityParts),
+    waitingCapacity: capacityOf(DEFAULT_WAITING_CAPACITY, capacityParts),
     ...forwarding,
     hasCookies: configuration.UPSTREAM_COOKIES,
     adTrusted: findAdTrusted(upstreams, configuration.UPSTREAM_TRUST_AD ?? []),

@@ -21,6 +21,7 @@ import type { SetTimes } from './clocks.js';
 import type { DnsConfiguration } from './configuration.js';
 import { MAX_THREADS } from './configuration/listener-variables.js';
 import { checkUpstreams, type ForwardingLimits } from './create-forwarder.js';
+import type { LaneFiles } from './lanes/lane-task.js';
 import { Lanes } from './lanes/lanes.js';
 import { OperatorFiles } from './operator-files.js';
 import { createLimitsMemory } from './limits/client-limits.js';
@@ -42,7 +43,7 @@ function cookieSecrets(given: readonly string[] | undefined): HashKey[] {
 
 /**
  * How many lanes there are. By default one for each core but one, and as many for streams where they are encrypted: a
- * handshake takes as long as a hundred answers. TCP alone needs one.
+ * handshake takes as long as 60 answers. TCP alone needs one.
  */
 export function countLanes(
   configuration: DnsConfiguration,
@@ -61,7 +62,7 @@ export interface DnsServiceOptions {
   /** The answer to health checks by DNS. Default: always ready. */
   readonly isReady?: () => boolean;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
-  /** Interval between checks of the file of local records, in milliseconds. */
+  /** Interval between checks of files that an operator may change, in milliseconds. */
   readonly fileCheckMs?: number;
   /** Destination of the query log. Default: standard output. */
   readonly queryLogOutput?: LineOutput;
@@ -77,8 +78,7 @@ export interface DnsServiceOptions {
 /** Longer than the query timeout of the forwarder. */
 const DRAIN_MS = 4_000;
 const DRAIN_CHECK_MS = 10;
-/** As Node.js wants them. */
-const TICKET_KEY_BYTES = 48;
+const TICKET_SECRET_BYTES = 32;
 
 const elapsedMs = (): number => performance.now();
 
@@ -105,6 +105,7 @@ export class DnsService {
     this.log = log;
     checkUpstreams(configuration, upstreams);
     this.identity = openIdentity(options);
+    this.identity?.attach({ setSecureContext: () => this.runningLanes?.update(this.tls) });
     const hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
     const lanes = countLanes(configuration);
     const calls = loadSystemCalls();
@@ -119,14 +120,7 @@ export class DnsService {
     // This thread flushes it.
     const memory = createCacheMemory(configuration.CACHE_SIZE_MB * MEBIBYTE, 1 + lanes.all);
     this.cache = new AnswerCache({
-      ...{ memory, thread: 0, targetHasher: null },
-      minTtlSeconds: configuration.CACHE_MIN_TTL,
-      maxTtlSeconds: configuration.CACHE_MAX_TTL,
-      // This thread waits for it, so no event tells of that.
-      onStuck: () => {
-        log.error({}, 'a lane is stuck in a write to the cache, and the resolver ends');
-        process.exit(1);
-      },
+      ...{ memory, thread: 0 },
     });
     this.files = new OperatorFiles({
       ...{ configuration, hashKey, log },
@@ -148,7 +142,7 @@ export class DnsService {
     const ofStreams = {
       lanes: lanes.streams,
       connections: new ConnectionCounts().memory,
-      ticketKeys: randomBytes(TICKET_KEY_BYTES),
+      ticketSecret: randomBytes(TICKET_SECRET_BYTES),
     };
     this.createLanes = () =>
       new Lanes({
@@ -156,7 +150,7 @@ export class DnsService {
         onLines: writeLines,
         sockets: this.sockets.ofLanes,
         streams: this.sockets.ofStreamLanes.map((sockets) => ({ ...ofStreams, sockets })),
-        files: () => this.files.forLanes,
+        files: () => ({ ...this.files.forLanes, ...this.tls }),
         checkMs: options.laneCheckMs,
         parks: options.parksLanes,
         task: {
@@ -194,6 +188,12 @@ export class DnsService {
     return this.runningLanes;
   }
 
+  private get tls(): Pick<LaneFiles, 'tls'> {
+    if (this.identity === null) return {};
+    const { cert, key } = this.identity.serverOptions();
+    return { tls: { cert, key } };
+  }
+
   /** Accepts no more queries, answers those in flight, then closes. */
   async stop(): Promise<void> {
     await stopInTurn([
@@ -214,12 +214,17 @@ export class DnsService {
 }
 
 /** Null when neither TLS nor HTTPS is configured. */
-function openIdentity({ configuration, log }: DnsServiceOptions): TlsIdentity | null {
+function openIdentity({
+  configuration,
+  fileCheckMs: checkMs,
+  log,
+}: DnsServiceOptions): TlsIdentity | null {
   const { DNS_TLS_PORT: tlsPort, DNS_HTTPS_PORT: httpsPort } = configuration;
   if (tlsPort === undefined && httpsPort === undefined) return null;
   const wanted = tlsPort === undefined ? 'DNS_HTTPS_PORT' : 'DNS_TLS_PORT';
   const { DNS_TLS_CERT: cert, DNS_TLS_KEY: key } = configuration;
-  const identity = TlsIdentity.open({ names: { prefix: 'DNS_TLS', cert, key }, log });
+  const names = { prefix: 'DNS_TLS', cert, key };
+  const identity = TlsIdentity.open({ names, log, ...(checkMs !== undefined && { checkMs }) });
   if (identity === null) throw new StartError(`DNS_TLS_CERT must be given with ${wanted}`);
   return identity;
 }

@@ -58,7 +58,8 @@ export const ROWS: readonly Row[] = [
         ratio('lane_batch_queries_sum', 'lane_batch_queries_count', 'instance'),
       ]),
       graph('Processor time of lanes', 'percentunit', [
-        rates(ofResolvers('lane_cpu_seconds'), 'instance'),
+        rates(ofResolvers('lane_cpu_seconds'), 'instance', ' UDP'),
+        rates(ofResolvers('stream_cpu_seconds'), 'instance', ' TCP, TLS, HTTPS'),
       ]),
       graph('Turns of lanes, p99', 's', [
         quantile(0.99, 'weir_resolver_lane_turn_seconds', 'instance', '{{instance}} turn'),

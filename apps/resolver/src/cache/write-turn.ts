@@ -13,7 +13,7 @@ const MAX_WAIT_MS = 3;
 
 /**
  * A mutex of the threads that write the cache. Nothing repairs it: a lane that dies ends the process, and one that dies
- * or loops inside is found by the main thread (`AnswerCacheOptions.onStuck`).
+ * or loops inside is found by a thread that looks something up (`AnswerCacheOptions.onStuck`).
  */
 export class WriteMutex {
   private readonly words: Int32Array;

@@ -54,7 +54,8 @@ export const LIMIT_VARIABLES = {
     description:
       'Memory for answers that clients do not read from their TCP, TLS and HTTPS connections, and for HTTPS requests ' +
       'that are not over, all together, in MiB. Beyond it the connections with the most of it are closed. One ' +
-      'connection has at most half a MiB.',
+      'connection has at most half a MiB. Where several threads serve connections (RESOLVER_THREADS), each has an ' +
+      'equal part, at least half a MiB.',
     default: '64',
   }),
   CLIENT_UPSTREAM_QUERIES: integer(1, MAX_UPSTREAM_QUERIES, {

@@ -1,7 +1,13 @@
 import { encodeQuery, hexOf } from '@weir/dns-wire/testing';
+import { makeCertificate } from '@weir/ops/testing';
+import { WriteSide } from '@weir/policy';
+import { QueryDecider } from '@weir/policy/answers';
+import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
-import { connect as connectTls, type TLSSocket } from 'node:tls';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { askOneTcp } from '../testing/client.js';
 import { BLOCKED, PERMITTED, serveByLanes } from '../testing/lane-service.js';
 import { droppedFor } from '../testing/listeners.js';
@@ -16,13 +22,38 @@ const CONNECTIONS = 32;
 const certificate = useCertificate();
 const query = (name: string): Uint8Array => encodeQuery(name, 1);
 
-async function serve(variables: Parameters<typeof serveByLanes>[0] = {}) {
-  const { service, server, ...others } = await serveByLanes({
-    ...{ RESOLVER_THREADS: LANES, DNS_TLS_PORT: 0, DNS_HTTPS_PORT: 0, ...certificate },
-    ...variables,
-  });
+async function serve(...[variables, options]: Parameters<typeof serveByLanes>) {
+  const { service, server, ...others } = await serveByLanes(
+    {
+      ...{ RESOLVER_THREADS: LANES, DNS_TLS_PORT: 0, DNS_HTTPS_PORT: 0, ...certificate },
+      ...variables,
+    },
+    options,
+  );
   const { tlsPort = 0, httpsPort = 0 } = server;
   return { service, server, ports: { tlsPort, httpsPort }, ...others };
+}
+
+async function open(port: number, options: ConnectionOptions = {}): Promise<TLSSocket> {
+  const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false, ...options });
+  onTestFinished(() => void socket.destroy());
+  await new Promise((resolve, reject) => {
+    socket.once('secureConnect', resolve);
+    socket.once('error', reject);
+  });
+  return socket;
+}
+
+/** Files that a test may change. */
+function copyOf({ DNS_TLS_CERT: cert, DNS_TLS_KEY: key }: typeof certificate) {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-stream-lanes-'));
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const [DNS_TLS_CERT, DNS_TLS_KEY] = [join(folder, 'dns.crt'), join(folder, 'dns.key')];
+  copyFileSync(cert, DNS_TLS_CERT);
+  copyFileSync(key, DNS_TLS_KEY);
+  return { folder, DNS_TLS_CERT, DNS_TLS_KEY };
 }
 
 describe('lanes for streams', () => {
@@ -74,20 +105,8 @@ describe('lanes for streams', () => {
     'resume the sessions of each other (%s)',
     async (version) => {
       const { ports } = await serve();
-      const open = async (session?: Buffer): Promise<TLSSocket> => {
-        const socket = connectTls({
-          ...{ host: '127.0.0.1', port: ports.tlsPort, rejectUnauthorized: false },
-          ...{ minVersion: version, maxVersion: version },
-          ...(session && { session }),
-        });
-        onTestFinished(() => void socket.destroy());
-        await new Promise((resolve, reject) => {
-          socket.once('secureConnect', resolve);
-          socket.once('error', reject);
-        });
-        return socket;
-      };
-      const first = await open();
+      const versions = { minVersion: version, maxVersion: version };
+      const first = await open(ports.tlsPort, versions);
       const session = await new Promise<Buffer>((resolve) => {
         // TLS 1.3 sends its tickets after the handshake.
         first.once('session', resolve);
@@ -96,10 +115,60 @@ describe('lanes for streams', () => {
       });
       expect(first.isSessionReused()).toBe(false);
       const resumed: boolean[] = [];
-      for (let i = 0; i < CONNECTIONS; i++) resumed.push((await open(session)).isSessionReused());
+      for (let i = 0; i < CONNECTIONS; i++)
+        resumed.push((await open(ports.tlsPort, { ...versions, session })).isSessionReused());
       expect(resumed).toEqual(resumed.map(() => true));
     },
   );
+
+  it('use a changed certificate, for which no old session is resumed', async () => {
+    const { folder, DNS_TLS_CERT, DNS_TLS_KEY } = copyOf(certificate);
+    const { ports } = await serve({ DNS_TLS_CERT, DNS_TLS_KEY }, { fileCheckMs: 20 });
+    const first = await open(ports.tlsPort);
+    const session = await new Promise<Buffer>((resolve) => first.once('session', resolve));
+    const fingerprint = first.getPeerCertificate().fingerprint256;
+    const [cert, key] = [join(folder, 'new.crt'), join(folder, 'new.key')];
+    makeCertificate(cert, key);
+    renameSync(key, DNS_TLS_KEY);
+    renameSync(cert, DNS_TLS_CERT);
+    const isNew = async (): Promise<boolean> => {
+      const sockets = await Promise.all(Array.from({ length: 8 }, () => open(ports.tlsPort)));
+      return sockets.every((socket) => socket.getPeerCertificate().fingerprint256 !== fingerprint);
+    };
+    await expect.poll(isNew).toBe(true);
+    for (let i = 0; i < 8; i++)
+      expect((await open(ports.tlsPort, { session })).isSessionReused()).toBe(false);
+  });
+
+  it('log a defect, drop its query, and go on', async () => {
+    const { server, service, logged } = await serve();
+    const decide = vi.spyOn(QueryDecider.prototype, 'decide').mockImplementation(() => {
+      throw new Error('defect');
+    });
+    onTestFinished(() => void decide.mockRestore());
+    // Only the main thread has the spy.
+    const ask = (): Promise<Uint8Array | null> => askOneTcp(server, query('www.blocked.example'));
+    await expect.poll(ask).toBeNull();
+    expect(droppedFor(service.counts.queries, 'defect')).toBe(1);
+    expect(logged).toEqual(['a query could not be handled']);
+    decide.mockRestore();
+    expect(hexOf((await ask())!.subarray(-4))).toBe(BLOCKED);
+  });
+
+  it('end the resolver when a lane is stuck in a write to the cache', async () => {
+    const { server, service, logged } = await serveByLanes();
+    const { lock } = service.cache['memory'];
+    const writer = new WriteSide(lock);
+    expect(writer.tryEnter(0)).toBe(true);
+    const exit = vi.spyOn(process, 'exit').mockImplementation(() => {
+      writer.leave();
+      return undefined as never;
+    });
+    onTestFinished(() => void exit.mockRestore());
+    await askOneTcp(server, query('www.example.com'));
+    expect(exit).toHaveBeenCalledWith(1);
+    expect(logged).toEqual(['a lane is stuck in a write to the cache; the resolver ends']);
+  });
 
   it('end the resolver when one of them ends', async () => {
     const { service, logged } = await serve();

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { TlsAcceptor } from '../listeners/tls-acceptor.js';
 import { TcpConnection } from '../listeners/tcp-connection.js';
 import { Exchange, Transport } from '../query/exchange.js';
 import { EchoHandler } from '../testing/echo-handler.js';
@@ -55,13 +56,19 @@ async function start() {
   const events: unknown[] = [];
   const log = logTo(events);
   const identity = TlsIdentity.open({ names: { prefix: 'DNS_TLS', cert, key }, log, checkMs: 20 })!;
+  const acceptor = new TlsAcceptor(new Uint8Array(32));
+  const useFiles = () => {
+    acceptor.use(identity.serverOptions());
+  };
+  useFiles();
+  identity.attach({ setSecureContext: useFiles });
   const handler = new EchoHandler();
   const exchange = new Exchange();
   const { server, listener, counters, unread, turns } = await startTcp({
     idleMs: 60_000,
     connect: (socket, client, idleMs) =>
       new TcpConnection({
-        socket: identity.accept(socket, ['dot']),
+        socket: acceptor.accept(socket, ['dot']),
         client,
         idleMs,
         transport: Transport.tls,
@@ -100,7 +107,7 @@ const answers = (socket: TLSSocket) =>
 
 const IN_FORCE = 'a new version of the certificate and its key is in force';
 
-describe('TlsIdentity', () => {
+describe('TlsIdentity and TlsAcceptor', () => {
   it('uses a renewed certificate for the next client, and keeps open connections', async () => {
     const { open, events } = await start();
     const first = await open('one.crt');

@@ -3,6 +3,7 @@ import type { Logger } from '@weir/ops';
 import { CidrSet } from '@weir/ops/cidr-set';
 import { LocalRecords, TargetHasher } from '@weir/policy/answers';
 import type { SocketPoller, SystemCalls } from '@weir/udp-batch';
+import { inspect } from 'node:util';
 import { parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import { AnswerCache } from '../cache/answer-cache.js';
 import { BatchClocks, type BatchTurn, withTimes } from '../clocks.js';
@@ -11,6 +12,7 @@ import { Dnstap } from '../dnstap/dnstap.js';
 import { createSender } from '../dnstap/frame-sender.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
+import type { TlsPair } from '../listeners/tls-acceptor.js';
 import { LogCounts } from '../metrics/log-counts.js';
 import { ProfileRows } from '../metrics/profile-counters.js';
 import type { QueryCounters } from '../metrics/query-counters.js';
@@ -40,6 +42,7 @@ class LaneFiles {
   constructor(
     private readonly task: LaneTask,
     private readonly hashKey: HashKey,
+    private readonly onTls: (pair: TlsPair) => void,
   ) {
     this.allowedClients = { has: (client) => this.allowed.has(client) };
     this.take(task);
@@ -55,7 +58,8 @@ class LaneFiles {
     }
   }
 
-  private take({ allowedClients, localRecords }: Files): void {
+  private take({ allowedClients, localRecords, tls }: Files): void {
+    if (tls !== undefined) this.onTls(tls);
     if (allowedClients !== undefined) this.allowed = CidrSet.revive(allowedClients);
     if (localRecords !== undefined) {
       this.localRecords.value = LocalRecords.of(localRecords, this.hashKey);
@@ -67,7 +71,15 @@ class LaneFiles {
 export type Report = (message: LaneReport) => void;
 
 /** Of a lane that is a thread. */
-export const postReport: Report = (message) => parentPort?.postMessage(message);
+export const postReport: Report = (message) => {
+  try {
+    parentPort?.postMessage(message);
+  } catch {
+    // Something in the details of a line cannot be cloned.
+    if (message.type !== 'log') return;
+    parentPort?.postMessage({ ...message, details: { reason: inspect(message.details) } });
+  }
+};
 
 type LaneLogger = Pick<Logger, 'info' | 'warn' | 'error'>;
 
@@ -121,24 +133,31 @@ async function openLog(
   return openQueryLog(configuration, write, counts);
 }
 
-/**
- * Waits for the policy, and opens the sockets to upstreams.
- * @param poller as of `ForwarderOptions`
- */
+interface AnsweringParts {
+  readonly calls: SystemCalls;
+  readonly report: Report;
+  /** As of `ForwarderOptions`. */
+  readonly poller?: SocketPoller;
+  /** There is a certificate, or a new one. Default: it is not needed. */
+  readonly onTls?: (pair: TlsPair) => void;
+}
+
+/** Waits for the policy, and opens the sockets to upstreams. */
 export async function openAnswering(
   task: LaneTask,
-  calls: SystemCalls,
-  report: Report,
-  poller?: SocketPoller,
+  { calls, report, poller, onTls = () => undefined }: AnsweringParts,
 ): Promise<Answering> {
   const { configuration, hashKey, words, counts, profileRows } = task;
   const log = logOf(report);
-  // The feed died or loops in the middle of a change. This thread waits for it, so no event tells of that.
-  const policy = await ReadPolicy.connect(task.policyPort, hashKey, () => {
-    log.error({}, 'the thread of the feed is stuck in a change; the resolver ends');
-    // A thread ends with it, and the resolver with the thread.
+  // Another thread has died, or loops, in the middle of a write. This one waits for it, so no event tells of that. A
+  // thread ends with the call, and the resolver with the thread.
+  const endStuck = (what: string): never => {
+    log.error({}, what);
     process.exit(1);
-  });
+  };
+  const policy = await ReadPolicy.connect(task.policyPort, hashKey, () =>
+    endStuck('the thread of the feed is stuck in a change; the resolver ends'),
+  );
   const offsetMs =
     task.clock.monotonicMs +
     Number(process.hrtime.bigint() - task.clock.hrtimeNs) / 1e6 -
@@ -154,8 +173,9 @@ export async function openAnswering(
     minTtlSeconds: configuration.CACHE_MIN_TTL,
     maxTtlSeconds: configuration.CACHE_MAX_TTL,
     targetHasher: configuration.INSPECT_CNAME ? new TargetHasher(hashKey) : null,
+    onStuck: () => endStuck('a lane is stuck in a write to the cache; the resolver ends'),
   });
-  const files = new LaneFiles(task, hashKey);
+  const files = new LaneFiles(task, hashKey, onTls);
   const rows = profileRows && new ProfileRows(profileRows.capacity, profileRows.memory);
   const counting = countersInto(counts, rows);
   const subscriber = new SubscriberKeyInTurns(policy, task.subscriberSalt);
@@ -210,6 +230,7 @@ export async function openAnswering(
   const forwarder = createForwarder(configuration, {
     ...{ calls, upstreams: task.upstreams, forwarding: task.forwarding, subscriber, turn },
     threads: task.threads,
+    capacityParts: task.capacityParts,
     counts: counts.forwarding,
     generation: () => cache.generation,
     events: path,

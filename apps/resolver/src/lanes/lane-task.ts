@@ -8,6 +8,7 @@ import type { SentConfiguration } from '../configuration.js';
 import type { ForwardingLimits } from '../create-forwarder.js';
 import type { LimitsMemory } from '../limits/client-limits.js';
 import type { StreamSockets } from '../listeners/listening-sockets.js';
+import type { TlsPair } from '../listeners/tls-acceptor.js';
 import type { LocalRecord } from '@weir/policy/answers';
 import type { ThreadCounts } from '../metrics/thread-counts.js';
 
@@ -43,8 +44,6 @@ export type LaneOrder = (typeof LaneOrder)[keyof typeof LaneOrder];
 
 /** What all lanes have in common. */
 export interface SharedTask {
-  /** How many lanes there are, for UDP and for streams. */
-  readonly threads: number;
   readonly configuration: SentConfiguration;
   readonly upstreams: readonly UpstreamEndpoint[];
   readonly forwarding: ForwardingLimits | undefined;
@@ -65,6 +64,8 @@ export interface SharedTask {
 
 /** What the main thread may replace while the lane runs. */
 export interface LaneFiles {
+  /** For lanes for streams only. */
+  readonly tls?: TlsPair;
   readonly allowedClients?: CidrSet;
   readonly localRecords?: readonly LocalRecord[];
 }
@@ -73,6 +74,10 @@ export interface LaneFiles {
 export interface LaneTask extends SharedTask, LaneFiles {
   /** From 0; lanes for streams come after those for UDP. */
   readonly number: number;
+  /** Of `ForwarderParts`. */
+  readonly threads: number;
+  /** Of `ForwarderParts`. */
+  readonly capacityParts: number;
   /** Whether it reports what all threads see, such as an upstream that does not answer. */
   readonly isReporter: boolean;
   readonly words: Int32Array;
@@ -105,8 +110,8 @@ export interface StreamTask {
   readonly lanes: number;
   /** Of `ConnectionCounts`. */
   readonly connections: SharedArrayBuffer;
-  /** By which a client resumes its session of TLS at any of these lanes. */
-  readonly ticketKeys: Uint8Array;
+  /** Of `TlsAcceptor`. */
+  readonly ticketSecret: Uint8Array;
 }
 
 /** What a lane tells. */

@@ -37,8 +37,12 @@ export type LaneKind =
 const PATIENCE_S = 5;
 
 export interface LaneOptions {
-  /** From 0. */
+  /** From 0, over all lanes. */
   readonly number: number;
+  /** From 0, over those of its kind. */
+  readonly index: number;
+  readonly threads: number;
+  readonly capacityParts: number;
   /** See `LaneTask`. */
   readonly isReporter: boolean;
   readonly kind: LaneKind;
@@ -83,8 +87,10 @@ export class Lane {
     const { kind } = options;
     const common: LaneTask = {
       ...options.task,
-      ...options.files(),
+      ...this.forKind(options.files()),
       number: options.number,
+      threads: options.threads,
+      capacityParts: options.capacityParts,
       isReporter: options.isReporter,
       words,
       counts: this.counts,
@@ -112,7 +118,7 @@ export class Lane {
       // An answer from memory allocates nothing. A forwarded one does: with 3 MB it costs 7 % more, and more than 12 MB
       // bring nothing.
       resourceLimits: { maxYoungGenerationSizeMb: 12 },
-      name: `${kind.queries === 'UDP' ? 'lane' : 'stream lane'} ${options.number}`,
+      name: `${kind.queries === 'UDP' ? 'lane' : 'stream lane'} ${options.index}`,
     });
     let cause: unknown = null;
     this.thread.on('message', this.onReport);
@@ -124,7 +130,7 @@ export class Lane {
 
   /** Tells the lane that files have changed. */
   update(files: LaneFiles): void {
-    this.files?.postMessage(files);
+    this.files?.postMessage(this.forKind(files));
     Atomics.add(this.words, LaneWord.sent, 1);
   }
 
@@ -141,6 +147,10 @@ export class Lane {
   hasDone(order: LaneOrder): boolean {
     if (!this.isAlive) return true;
     return order !== LaneOrder.stop && Atomics.load(this.words, LaneWord.done) === order;
+  }
+
+  get index(): number {
+    return this.options.index;
   }
 
   /** Its number among the threads of the system; 0 before it has one. */
@@ -162,6 +172,11 @@ export class Lane {
 
   async terminate(): Promise<void> {
     await this.thread?.terminate();
+  }
+
+  /** A lane for UDP does not need the private key. */
+  private forKind({ tls, ...files }: LaneFiles): LaneFiles {
+    return tls === undefined || this.queries === 'UDP' ? files : { ...files, tls };
   }
 
   private readonly onReport = (report: LaneReport): void => {

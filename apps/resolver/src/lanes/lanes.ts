@@ -17,7 +17,7 @@ export interface LanesOptions extends Pick<
   'readers' | 'files' | 'isReady' | 'onLines'
 > {
   readonly calls: SystemCalls;
-  readonly task: Omit<SharedTask, 'threads'>;
+  readonly task: SharedTask;
   /** Of each lane for UDP, one for each address. */
   readonly sockets: readonly (readonly UdpSocketHandle[])[];
   /** Of each lane for streams. */
@@ -55,11 +55,11 @@ export class Lanes {
     const parks = this.spread() && options.parks !== false;
     const shared = { lanes: sockets.length, awake: this.awake, parks };
     this.udp = sockets.map(
-      (ofLane) => new UdpLane(this.optionsOf('UDP'), { ...shared, sockets: ofLane }),
+      (ofLane, i) => new UdpLane(this.optionsOf('UDP', i), { ...shared, sockets: ofLane }),
     );
     this.streams = streams.map((own, i) => {
       const kind = { queries: 'streams', own, isMain: i === 0 } as const;
-      return new Lane({ ...this.optionsOf('streams'), kind });
+      return new Lane({ ...this.optionsOf('streams', i), kind });
     });
     this.all = [...this.udp, ...this.streams];
     this.faults = this.all.map(() => 0);
@@ -112,22 +112,26 @@ export class Lanes {
   }
 
   /** Of the next lane. */
-  private optionsOf(queries: Lane['queries']): Omit<LaneOptions, 'kind'> {
+  private optionsOf(queries: Lane['queries'], index: number): Omit<LaneOptions, 'kind'> {
     const { sockets, streams, log, ...options } = this.options;
     const start = Promise.withResolvers<null>();
     const number = this.starts.push(start) - 1;
+    // What the lanes for streams may have in flight together does not grow with their number.
+    const parts = 1 + sockets.length;
     return {
       ...options,
-      number,
-      isReporter: number === 0,
-      task: { ...options.task, threads: sockets.length + streams.length },
+      ...{ number, index, isReporter: number === 0 },
+      threads: sockets.length + streams.length,
+      capacityParts: queries === 'UDP' ? parts : parts * streams.length,
       onRunning: () => start.resolve(null),
       onLog: ({ level, details, text }) => log[level](details, text),
       onEnd: (error) => {
         const reason = `a thread for ${queries} ended: ${String(error)}`;
         start.reject(new StartError(reason));
         if (this.isStopping) return;
-        const details = { lane: number, queries, err: error };
+        // The others may follow.
+        this.isStopping = true;
+        const details = { lane: index, queries, err: error };
         log.error(details, 'a thread that answers ended, and the resolver with it');
         this.end.reject(new Error(reason, { cause: error }));
       },
@@ -147,7 +151,7 @@ export class Lanes {
       this.checkSockets(lane, number);
       if (!lane.hangs()) continue;
       const reason = `a thread for ${lane.queries} hangs`;
-      const details = { lane: number, queries: lane.queries };
+      const details = { lane: lane.index, queries: lane.queries };
       this.options.log.error(details, 'a thread that answers hangs, and the resolver ends');
       this.end.reject(new Error(reason));
     }

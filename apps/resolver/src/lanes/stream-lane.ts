@@ -1,7 +1,7 @@
 import { ConnectionCounts } from '@weir/clients';
-import { TlsIdentity } from '@weir/ops/tls-identity';
 import { loadSystemCalls } from '@weir/udp-batch';
 import { StreamListeners } from '../listeners/stream-listeners.js';
+import { TlsAcceptor } from '../listeners/tls-acceptor.js';
 import { throttled } from '../throttled.js';
 import { endLane, openAnswering, type Report, startLane } from './answering.js';
 import { LaneOrder, type LaneTask, LaneWord, type StreamTask } from './lane-task.js';
@@ -17,11 +17,12 @@ const TURN_MS = 250;
 export async function runStreamLane(task: LaneTask & StreamTask, report: Report): Promise<void> {
   const { configuration, words, counts } = task;
   const calls = loadSystemCalls();
-  const answering = await openAnswering(task, calls, report);
+  const acceptor = new TlsAcceptor(task.ticketSecret);
+  const onTls = acceptor.use.bind(acceptor);
+  const answering = await openAnswering(task, { calls, report, onTls });
   const { path, takeChanges, turnMs, log, ...parts } = answering;
-  const identity = openIdentity(task);
   const listeners = new StreamListeners({
-    ...{ ...parts, configuration, sockets: task.sockets, threads: task.lanes, identity },
+    ...{ ...parts, configuration, sockets: task.sockets, threads: task.lanes, acceptor },
     connectionCounts: new ConnectionCounts(task.connections),
     unreadBytes: counts.unreadBytes,
     handler: path,
@@ -45,22 +46,6 @@ export async function runStreamLane(task: LaneTask & StreamTask, report: Report)
   }
   clearInterval(timer);
   listeners.stop();
-  identity?.close();
   await answering.close();
   endLane(task);
-}
-
-/** `DnsService` has it too, and reports what is wrong with it. */
-function openIdentity({
-  configuration,
-  sockets,
-  ticketKeys,
-}: LaneTask & StreamTask): TlsIdentity | null {
-  if (sockets.every(({ tls, https }) => tls === null && https === null)) return null;
-  const { DNS_TLS_CERT: cert, DNS_TLS_KEY: key } = configuration;
-  return TlsIdentity.open({
-    names: { prefix: 'DNS_TLS', cert, key },
-    ticketKeys,
-    log: { info: () => undefined, warn: () => undefined },
-  });
 }

@@ -15,7 +15,7 @@ import type { LaneTask, UdpTask } from './lane-task.js';
 const task = workerData as LaneTask & UdpTask;
 const calls = loadSystemCalls();
 const poller = new SocketPoller(calls);
-const answering = await openAnswering(task, calls, postReport, poller);
+const answering = await openAnswering(task, { calls, report: postReport, poller });
 const { path, forwarder, turn, nowMs, log, counters, loadBalancers } = answering;
 const counts = new LaneCounts(task.turns);
 const fds = task.sockets.map(({ fd }) => fd);

@@ -123,8 +123,8 @@ class HostSockets {
   /** Port 0: TCP takes a free port, and UDP the same one. @throws StartError when a port is taken */
   open({ port, tlsPort, httpsPort }: Ports): BoundAddress {
     const { tcp, bound } = this.openPlain(port);
-    const tls = tlsPort === undefined ? null : this.listen('DNS_TLS_PORT', tlsPort);
-    const https = httpsPort === undefined ? null : this.listen('DNS_HTTPS_PORT', httpsPort);
+    const tls = this.listenSecure('DNS_TLS_PORT', tlsPort);
+    const https = this.listenSecure('DNS_HTTPS_PORT', httpsPort);
     this.streams = tcp.fds.map((fd, lane) => ({
       tcp: fd,
       tls: tls && tls.fds[lane],
@@ -141,36 +141,45 @@ class HostSockets {
 
   private openPlain(port: number): { tcp: Listening; bound: AddressInfo } {
     for (;;) {
-      const tcp = this.listen('DNS_PORT', port);
       try {
+        const tcp = this.listen(port);
         return { tcp, bound: this.udp.start(tcp.port) };
       } catch (error) {
         // The port that TCP was given may be taken for UDP. Then try another one.
         if (port !== 0 || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE')
-          throw explainListenError(error, { host: this.options.host, port, variable: 'DNS_PORT' });
-        this.closeListening();
+          throw this.explained(error, 'DNS_PORT', port);
+        this.closeAll();
       }
     }
   }
 
-  /** A socket for each stream lane, on the same port. */
-  private listen(variable: string, wanted: number): Listening {
+  private listenSecure(variable: string, port: number | undefined): Listening | null {
+    if (port === undefined) return null;
+    try {
+      return this.listen(port);
+    } catch (error) {
+      throw this.explained(error, variable, port);
+    }
+  }
+
+  /** A socket for each stream lane, on the same port. @throws the error of a system call */
+  private listen(wanted: number): Listening {
     const { host, ipv6Only, calls, streamLanes } = this.options;
     const open = (port: number, reusePort: boolean) => {
       const socket = openListening(calls, { host, port, ipv6Only, reusePort });
       this.listening.push(socket.fd);
       return socket;
     };
-    try {
-      // As for UDP.
-      const { fd, port } = open(wanted, false);
-      if (streamLanes === 1) return { fds: [fd], port };
-      this.listening.pop();
-      calls.close(fd);
-      return { fds: Array.from({ length: streamLanes }, () => open(port, true).fd), port };
-    } catch (error) {
-      throw explainListenError(error, { host, port: wanted, variable });
-    }
+    // As for UDP.
+    const { fd, port } = open(wanted, false);
+    if (streamLanes === 1) return { fds: [fd], port };
+    this.listening.pop();
+    calls.close(fd);
+    return { fds: Array.from({ length: streamLanes }, () => open(port, true).fd), port };
+  }
+
+  private explained(error: unknown, variable: string, port: number): unknown {
+    return explainListenError(error, { host: this.options.host, port, variable });
   }
 
   private closeListening(): void {

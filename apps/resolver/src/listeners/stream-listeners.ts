@@ -4,7 +4,7 @@ import {
   ConnectionPool,
   type SubscriberKey,
 } from '@weir/clients';
-import type { CidrSet, TlsIdentity } from '@weir/ops';
+import type { CidrSet } from '@weir/ops';
 import type { Socket } from 'node:net';
 import type { SentConfiguration } from '../configuration.js';
 import type { ClientLimits } from '../limits/client-limits.js';
@@ -16,7 +16,8 @@ import { InputTurns } from './input-turns.js';
 import type { StreamSockets } from './listening-sockets.js';
 import { type Connect, StreamListener } from './stream-listener.js';
 import { TcpConnection } from './tcp-connection.js';
-import { UnreadBytes } from './unread-bytes.js';
+import type { TlsAcceptor } from './tls-acceptor.js';
+import { MAX_CONNECTION_BYTES, UnreadBytes } from './unread-bytes.js';
 
 const MEBIBYTE = 2 ** 20;
 
@@ -30,8 +31,8 @@ export interface StreamListenersOptions {
   readonly connectionCounts: ConnectionCounts;
   /** See `UnreadBytes`. */
   readonly unreadBytes: Float64Array;
-  /** The certificate for DNS over TLS and HTTPS; null: neither is offered. */
-  readonly identity: TlsIdentity | null;
+  /** For DNS over TLS and HTTPS. */
+  readonly acceptor: TlsAcceptor;
   readonly handler: QueryHandler;
   readonly counters: QueryCounters;
   readonly subscriber: SubscriberKey;
@@ -94,9 +95,10 @@ export class StreamListeners {
   }
 
   private connectors(): Record<'tcp' | 'tls' | 'https', Connect> {
-    const { configuration, handler, counters, nowMs, subscriber, threads, unreadBytes } =
+    const { configuration, handler, counters, nowMs, subscriber, threads, unreadBytes, acceptor } =
       this.options;
-    const maxUnread = (configuration.DNS_TCP_UNREAD_MB * MEBIBYTE) / threads;
+    const part = (configuration.DNS_TCP_UNREAD_MB * MEBIBYTE) / threads;
+    const maxUnread = Math.max(part, MAX_CONNECTION_BYTES);
     const shared = {
       ...{ handler, counters, nowMs },
       exchange: new Exchange(),
@@ -111,18 +113,11 @@ export class StreamListeners {
     return {
       tcp: messages(Transport.tcp),
       // RFC 7858 §3.1. `dot` is the registered ALPN name.
-      tls: messages(Transport.tls, (socket) => this.identity.accept(socket, ['dot'])),
+      tls: messages(Transport.tls, (socket) => acceptor.accept(socket, ['dot'])),
       https: (accepted, client) => {
-        const socket = this.identity.accept(accepted, ['h2', 'http/1.1']);
+        const socket = acceptor.accept(accepted, ['h2', 'http/1.1']);
         return new HttpsConnection({ ...shared, http1, socket, client });
       },
     };
-  }
-
-  /** With a port for TLS or HTTPS there is a certificate. */
-  private get identity(): TlsIdentity {
-    const { identity } = this.options;
-    if (identity === null) throw new Error('there is no certificate');
-    return identity;
   }
 }

@@ -2,7 +2,7 @@ import type { QueryCounters } from '../metrics/query-counters.js';
 import { DropReason } from '../query/exchange.js';
 
 /** A connection that holds more than this is closed. */
-const MAX_CONNECTION_BYTES = 512 * 1024;
+export const MAX_CONNECTION_BYTES = 512 * 1024;
 
 interface Closable {
   destroy(): void;

@@ -1,11 +1,13 @@
 import { ConnectionCounts, ConnectionPool, SubscriberKey } from '@weir/clients';
-import { parseCidrs, TlsIdentity } from '@weir/ops';
+import { parseCidrs } from '@weir/ops';
 import { loadSystemCalls, openListening } from '@weir/udp-batch';
+import { readFileSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
 import { ClientLimits } from '../limits/client-limits.js';
 import { InputTurns } from '../listeners/input-turns.js';
 import { StreamListener, type StreamListenerOptions } from '../listeners/stream-listener.js';
 import { StreamListeners } from '../listeners/stream-listeners.js';
+import { TlsAcceptor } from '../listeners/tls-acceptor.js';
 import { TcpConnection } from '../listeners/tcp-connection.js';
 import { UnreadBytes } from '../listeners/unread-bytes.js';
 import { QueryCounters } from '../metrics/query-counters.js';
@@ -62,11 +64,11 @@ export async function startHttps(certificate: {
   readonly DNS_TLS_CERT: string;
   readonly DNS_TLS_KEY: string;
 }) {
-  const { DNS_TLS_CERT: cert, DNS_TLS_KEY: key } = certificate;
-  const identity = TlsIdentity.open({
-    names: { prefix: 'DNS_TLS', cert, key },
-    log: { info: () => undefined, warn: () => undefined },
-  });
+  const acceptor = new TlsAcceptor(new Uint8Array(32));
+  const [cert, key] = [certificate.DNS_TLS_CERT, certificate.DNS_TLS_KEY].map((file) =>
+    readFileSync(file, 'utf8'),
+  );
+  acceptor.use({ cert, key });
   const subscriber = new SubscriberKey({ policy: null }, 1);
   const nowSeconds = () => 1;
   const rates = {
@@ -84,7 +86,7 @@ export async function startHttps(certificate: {
     threads: 1,
     connectionCounts: new ConnectionCounts(),
     unreadBytes,
-    identity,
+    acceptor,
     handler: new EchoHandler(),
     counters: new QueryCounters(),
     subscriber,
@@ -97,7 +99,6 @@ export async function startHttps(certificate: {
   await listeners.start();
   onTestFinished(() => {
     listeners.stop();
-    identity?.close();
   });
   return { port: https.port, unreadBytes: (): number => unreadBytes[0] };
 }

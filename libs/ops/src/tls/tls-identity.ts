@@ -1,6 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import type { Socket } from 'node:net';
-import { createSecureContext, type SecureContext, type Server, TLSSocket } from 'node:tls';
+import { createSecureContext, type Server } from 'node:tls';
 import { type NamedFile, WatchedFiles, type WatchedFilesLog } from '../watched-files.js';
 import { StartError } from '../start-error.js';
 import { parseAuthorities, parsePem } from './tls-files.js';
@@ -20,11 +19,6 @@ export interface TlsIdentityOptions {
     /** Certificates of the authorities that clients' certificates must come from. */
     readonly clientCa?: string | undefined;
   };
-  /**
-   * 48 random bytes. Servers that share them resume each other's sessions (RFC 5077, RFC 8446 §2.2). Default: its own,
-   * for each certificate.
-   */
-  readonly ticketKeys?: Uint8Array;
   readonly log: WatchedFilesLog;
   readonly checkMs?: number;
 }
@@ -36,9 +30,7 @@ interface Identity {
     readonly key: string;
     readonly minVersion: 'TLSv1.2';
     readonly ca?: string;
-    readonly ticketKeys?: Buffer;
   };
-  readonly context: SecureContext;
   readonly expiresMs: number;
 }
 
@@ -66,10 +58,7 @@ export class TlsIdentity {
     return new TlsIdentity(options, files);
   }
 
-  private constructor(
-    { names, ticketKeys, log, checkMs }: TlsIdentityOptions,
-    files: readonly NamedFile[],
-  ) {
+  private constructor({ names, log, checkMs }: TlsIdentityOptions, files: readonly NamedFile[]) {
     const [certName, keyName] = [`${names.prefix}_CERT`, `${names.prefix}_KEY`];
     this.files = new WatchedFiles({
       files,
@@ -91,10 +80,10 @@ export class TlsIdentity {
         const options: Identity['options'] = {
           ...{ cert, key, minVersion: 'TLSv1.2' },
           ...(clientCa !== undefined && { ca: clientCa }),
-          ...(ticketKeys && { ticketKeys: Buffer.from(ticketKeys) }),
         };
-        const expiresMs = certificate.validToDate.getTime();
-        return { options, context: createSecureContext(options), expiresMs };
+        // Throws when OpenSSL cannot use them.
+        createSecureContext(options);
+        return { options, expiresMs: certificate.validToDate.getTime() };
       },
       content: 'the certificate and its key',
       log,
@@ -110,14 +99,6 @@ export class TlsIdentity {
   /** When the certificate in use expires (Unix time). */
   get expiresMs(): number {
     return this.files.value.expiresMs;
-  }
-
-  /** Starts TLS on a connection, as the server. @param protocols for ALPN, best first */
-  accept(socket: Socket, protocols: string[]): TLSSocket {
-    // The TLS socket ends with this one; 'close' of both follows.
-    socket.on('error', () => socket.destroy());
-    const { context: secureContext } = this.files.value;
-    return new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: protocols });
   }
 
   /** The options that an HTTPS server starts with. It needs `attach` to use later files. */
