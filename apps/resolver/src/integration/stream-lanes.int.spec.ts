@@ -145,7 +145,9 @@ describe('lanes for streams', () => {
     const decide = vi.spyOn(QueryDecider.prototype, 'decide').mockImplementation(() => {
       throw new Error('defect');
     });
-    onTestFinished(() => void decide.mockRestore());
+    onTestFinished(() => {
+      decide.mockRestore();
+    });
     // Only the main thread has the spy.
     const ask = (): Promise<Uint8Array | null> => askOneTcp(server, query('www.blocked.example'));
     await expect.poll(ask).toBeNull();
@@ -164,7 +166,9 @@ describe('lanes for streams', () => {
       writer.leave();
       return undefined as never;
     });
-    onTestFinished(() => void exit.mockRestore());
+    onTestFinished(() => {
+      exit.mockRestore();
+    });
     await askOneTcp(server, query('www.example.com'));
     expect(exit).toHaveBeenCalledWith(1);
     expect(logged).toEqual(['a lane is stuck in a write to the cache; the resolver ends']);
