@@ -119,9 +119,7 @@ export class DnsService {
     );
     // This thread flushes it.
     const memory = createCacheMemory(configuration.CACHE_SIZE_MB * MEBIBYTE, 1 + lanes.all);
-    this.cache = new AnswerCache({
-      ...{ memory, thread: 0 },
-    });
+    this.cache = new AnswerCache({ memory, thread: 0 });
     this.files = new OperatorFiles({
       ...{ configuration, hashKey, log },
       checkMs: options.fileCheckMs,

@@ -147,18 +147,21 @@ export class RedisProxy extends TcpProxy {
 /** How a pub/sub message begins, after its type. */
 const HEAD = '3\r\n$7\r\nmessage\r\n';
 /** A pub/sub message: a RESP3 push or a RESP2 array. No text of Weir has a line break, or is `*3` or `>3`. */
-const MESSAGE = /(?<![^\n])[>*]3\r\n\$7\r\nmessage\r\n(?:[^\n]*\n){4}/g;
+const MESSAGE = /(?<=\n)[>*]3\r\n\$7\r\nmessage\r\n(?:[^\n]*\n){4}/g;
 /** One that has its head, and whose end is in the next chunk. */
-const UNFINISHED = /(?<![^\n])[>*]3\r\n\$7\r\nmessage\r\n(?:[^\n]*\n){0,3}[^\n]*$/;
+const UNFINISHED = /(?<=\n)[>*]3\r\n\$7\r\nmessage\r\n(?:[^\n]*\n){0,3}[^\n]*$/;
 
 /** Replaces the pub/sub messages of a connection. Chunks may end anywhere. */
 export function messageFilter(replace: (message: string) => string): Filter {
+  // The last byte that went on: whether a line begins after it.
+  let last = '\n';
   let rest = '';
   return (chunk) => {
-    const text = rest + chunk.toString('latin1');
-    const start = /(?<![^\n])[>*][^>*]{0,15}$/.exec(text)?.[0] ?? '';
+    const text = last + rest + chunk.toString('latin1');
+    const start = /(?<=\n)[>*][^>*]{0,15}$/.exec(text)?.[0] ?? '';
     rest = UNFINISHED.exec(text)?.[0] ?? (HEAD.startsWith(start.slice(1)) ? start : '');
     const whole = text.slice(0, text.length - rest.length);
-    return Buffer.from(whole.replace(MESSAGE, replace), 'latin1');
+    last = whole.slice(-1);
+    return Buffer.from(whole.replace(MESSAGE, replace).slice(1), 'latin1');
   };
 }

@@ -172,7 +172,9 @@ describe('a lane', () => {
     const broken = policyOf(profile(1), loopback(1));
     broken.setCatalogue({ shareable: 'no image' } as never);
     source.policy = broken;
-    await expect(service.lanes.lost).rejects.toThrow('a thread for UDP ended');
+    await expect(service.lanes.lost).rejects.toThrow(
+      /^a thread for (UDP|streams) ended: Catalogue/,
+    );
   });
 
   it('ends the resolver when it hangs', async () => {

@@ -31,21 +31,30 @@ export async function runStreamLane(task: LaneTask & StreamTask, report: Report)
       log.error({ reason: error.message }, 'a listening socket has failed; it goes on'),
     ),
   });
-  await listeners.start();
-  const timer = setInterval(() => {
-    takeChanges();
-    Atomics.add(words, LaneWord.turns, 1);
-  }, TURN_MS);
-  startLane(task, calls, report);
-  let done: LaneOrder = LaneOrder.run;
-  while (done !== LaneOrder.stop) {
-    await Atomics.waitAsync(words, LaneWord.order, done).value;
-    done = Atomics.load(words, LaneWord.order) as LaneOrder;
-    if (done === LaneOrder.drain) listeners.drain();
-    Atomics.store(words, LaneWord.done, done);
+  const failed = Promise.withResolvers<never>();
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    await listeners.start();
+    timer = setInterval(() => {
+      try {
+        takeChanges();
+        Atomics.add(words, LaneWord.turns, 1);
+      } catch (error) {
+        failed.reject(error);
+      }
+    }, TURN_MS);
+    startLane(task, calls, report);
+    let done: LaneOrder = LaneOrder.run;
+    while (done !== LaneOrder.stop) {
+      await Promise.race([Atomics.waitAsync(words, LaneWord.order, done).value, failed.promise]);
+      done = Atomics.load(words, LaneWord.order) as LaneOrder;
+      if (done === LaneOrder.drain) listeners.drain();
+      Atomics.store(words, LaneWord.done, done);
+    }
+  } finally {
+    clearInterval(timer);
+    listeners.stop();
+    await answering.close();
+    endLane(task);
   }
-  clearInterval(timer);
-  listeners.stop();
-  await answering.close();
-  endLane(task);
 }

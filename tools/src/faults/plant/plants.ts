@@ -91,7 +91,7 @@ export const DEFECTS = {
 const AIDS = {
   /** A replica can be killed between a commit and its publication. */
   'pause after a commit': {
-    file: 'apps/control-plane/dist/revisions/change-trace.js',
+    file: 'apps/control-plane/dist/revisions/propagate.js',
     find: 'void propagation.publish(changes)',
     replace:
       'await new Promise((resolve) => setTimeout(resolve, 400)); void propagation.publish(changes)',
