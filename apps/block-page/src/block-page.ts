@@ -3,7 +3,7 @@ import {
   type Logger,
   type Service,
   stopAndThrow,
-  stopInTurn,
+  stopInOrder,
   stopTogether,
 } from '@weir/ops';
 import { OpsServer } from '@weir/ops/metrics';
@@ -90,7 +90,7 @@ async function startParts(options: BlockPageOptions, ops: OpsServer): Promise<Bl
       ready: follower.start(),
       drain: () => ops.drain(),
       stop: () =>
-        stopInTurn([
+        stopInOrder([
           () => ops.drain(),
           () => stopTogether(listening),
           () => follower.stop(),

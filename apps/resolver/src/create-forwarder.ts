@@ -41,11 +41,12 @@ export function portsFor(wanted: number, upstreams: number, openFiles: number): 
 }
 
 /**
- * What each of several threads may have in flight, or waiting. Names that nobody answers fill it, and it takes up to
+ * How many questions one thread may have in flight, or waiting. Names that nobody answers fill it, and it takes up to
  * 58 MB then. So all threads together have twice the capacity of one, but each has a quarter of it at least.
+ * @param divisor the number of threads, where all have the same
  */
-export function capacityOf(whole: number, threads: number): number {
-  return Math.max(whole / 4, Math.min(whole, Math.floor((2 * whole) / threads)));
+export function capacityOf(whole: number, divisor: number): number {
+  return Math.max(whole / 4, Math.min(whole, Math.floor((2 * whole) / divisor)));
 }
 
 /** Times and capacities in place of the defaults. */
@@ -64,8 +65,8 @@ interface ForwarderParts extends Pick<
   readonly onRecovered: () => void;
   /** How many threads have a forwarder. */
   readonly threads: number;
-  /** How many equal parts there are of what may be in flight, see `capacityOf`. */
-  readonly capacityParts: number;
+  /** See `capacityOf`. With two UDP lanes and two stream lanes, 3 for the former and 6 for the latter. */
+  readonly capacityDivisor: number;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
@@ -86,12 +87,12 @@ export function createForwarder(
   configuration: SentConfiguration,
   parts: ForwarderParts,
 ): Forwarder {
-  const { forwarding, subscriber, onRecovered, threads, capacityParts, log, ...others } = parts;
+  const { forwarding, subscriber, onRecovered, threads, capacityDivisor, log, ...others } = parts;
   const { upstreams } = others;
   return new Forwarder({
     ...others,
-    capacity: capacityOf(DEFAULT_CAPACITY, capacityParts),
-    waitingCapacity: capacityOf(DEFAULT_WAITING_CAPACITY, capacityParts),
+    capacity: capacityOf(DEFAULT_CAPACITY, capacityDivisor),
+    waitingCapacity: capacityOf(DEFAULT_WAITING_CAPACITY, capacityDivisor),
     ...forwarding,
     hasCookies: configuration.UPSTREAM_COOKIES,
     adTrusted: findAdTrusted(upstreams, configuration.UPSTREAM_TRUST_AD ?? []),

@@ -7,7 +7,7 @@ import {
   standardOutput,
   StartError,
   stopAndThrow,
-  stopInTurn,
+  stopInOrder,
   TlsIdentity,
   type UpstreamEndpoint,
 } from '@weir/ops';
@@ -194,7 +194,7 @@ export class DnsService {
 
   /** Accepts no more queries, answers those in flight, then closes. */
   async stop(): Promise<void> {
-    await stopInTurn([
+    await stopInOrder([
       () => this.lanes.drain(),
       () => this.answerWaiting(),
       () => this.lanes.stop(),

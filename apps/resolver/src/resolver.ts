@@ -3,7 +3,7 @@ import {
   type Service,
   StartError,
   stopAndThrow,
-  stopInTurn,
+  stopInOrder,
   type UpstreamEndpoint,
 } from '@weir/ops';
 import { OpsCalls, OpsServer } from '@weir/ops/metrics';
@@ -113,7 +113,7 @@ async function serve(
       clearInterval(statusTimer);
       // Follow the feed until the last answer is out: every acknowledged change must apply to it. Until then
       // writes wait for this resolver.
-      await stopInTurn([
+      await stopInOrder([
         () => service.stop(),
         () => feed.stop(),
         () => telemetry?.stop(),

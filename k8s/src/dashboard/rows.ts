@@ -59,7 +59,7 @@ export const ROWS: readonly Row[] = [
       ]),
       graph('Processor time of lanes', 'percentunit', [
         rates(ofResolvers('lane_cpu_seconds'), 'instance', ' UDP'),
-        rates(ofResolvers('stream_cpu_seconds'), 'instance', ' TCP, TLS, HTTPS'),
+        rates(ofResolvers('stream_lane_cpu_seconds'), 'instance', ' TCP, TLS, HTTPS'),
       ]),
       graph('Turns of lanes, p99', 's', [
         quantile(0.99, 'weir_resolver_lane_turn_seconds', 'instance', '{{instance}} turn'),

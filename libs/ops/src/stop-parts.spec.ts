@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
-import { stopAndThrow, stopInTurn, stopTogether } from './stopping.js';
+import { stopAndThrow, stopInOrder, stopTogether } from './stopping.js';
 
 describe.each([
-  ['stopInTurn', stopInTurn],
+  ['stopInOrder', stopInOrder],
   ['stopTogether', stopTogether],
 ])('%s', (_, stop) => {
   it('stops the parts behind one that throws, and throws the first error', async () => {

@@ -70,7 +70,7 @@ export type StopPart = () => unknown;
  * Stops parts one after the other, also those behind one that throws.
  * @throws the first error, when all are stopped
  */
-export async function stopInTurn(parts: readonly StopPart[]): Promise<void> {
+export async function stopInOrder(parts: readonly StopPart[]): Promise<void> {
   const errors: unknown[] = [];
   for (const stop of parts) {
     try {
@@ -85,7 +85,7 @@ export async function stopInTurn(parts: readonly StopPart[]): Promise<void> {
 /** The same, all at once. */
 export async function stopTogether(parts: readonly StopPart[]): Promise<void> {
   const stopping = parts.map((stop) => Promise.try(stop));
-  await stopInTurn(stopping.map((stopped) => () => stopped));
+  await stopInOrder(stopping.map((stopped) => () => stopped));
 }
 
 /** Stops parts in turn because of an error, which it throws. What their stops throw is logged. */
@@ -94,7 +94,7 @@ export async function stopAndThrow(
   parts: readonly StopPart[],
   log: Pick<Logger, 'error'>,
 ): Promise<never> {
-  await stopInTurn(parts).catch((failure: unknown) => {
+  await stopInOrder(parts).catch((failure: unknown) => {
     log.error({ err: failure }, 'stopping failed');
   });
   throw error;

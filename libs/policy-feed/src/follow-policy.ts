@@ -22,18 +22,18 @@ import { PolicyTarget } from './policy-target.js';
 
 interface FollowPolicyOptions {
   readonly kind: FollowerKind;
-  /** As of `Follower`. */
+  /** Under which the control plane knows the process. Default: the name of the host and a random part. */
   readonly name?: string | undefined;
   readonly configuration: FeedConfiguration;
   readonly log: FeedLogger;
   /** Most threads that read the policy through `target.share`; 0 unless given. */
   readonly readers?: number;
-  /** Is given large memory before it is written: that of policies and of catalogue images. */
-  readonly prepareMemory?: (bytes: Uint8Array) => void;
+  /** Asks the system for huge pages: for memory of policies and of catalogue images, before it is written. */
+  readonly adviseHugePages?: (bytes: Uint8Array) => void;
   readonly tracer?: FollowerTracer | undefined;
   /** Called before the control plane is told what is in force. */
   readonly onAcknowledge?: () => void;
-  /** As of `Follower`. */
+  /** What else the process tells with its lease. */
   readonly status?: () => OwnStatus | undefined;
 }
 
@@ -59,7 +59,7 @@ export function followPolicy({
   configuration,
   log,
   readers = 0,
-  prepareMemory,
+  adviseHugePages,
   tracer,
   onAcknowledge,
   status,
@@ -79,7 +79,7 @@ export function followPolicy({
   const images = new CatalogueImages(feed, disk, log, {
     allocate: (length) => {
       const bytes = sharedBytes(length);
-      prepareMemory?.(bytes);
+      adviseHugePages?.(bytes);
       return bytes;
     },
     buildImage,
@@ -92,7 +92,7 @@ export function followPolicy({
     log,
   });
   const timeZone = configuration.SCHEDULE_TIMEZONE;
-  const memory = new ChunkMemory(prepareMemory);
+  const memory = new ChunkMemory(adviseHugePages);
   const target: PolicyTarget = new PolicyTarget({ timeZone, readers, memory }, catalogues);
   const follower = new Follower({
     id: `${hostname()}-${process.pid}-${randomUUID()}`,

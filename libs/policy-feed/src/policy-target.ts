@@ -86,7 +86,7 @@ export class PolicyTarget implements FollowerTarget {
       revision,
       digest: policy.digest(),
       swapIn: async () => {
-        await this.inTurn(() => this.follow(policy));
+        await this.afterLastStep(() => this.follow(policy));
         this.catalogues.want(catalogue);
       },
     };
@@ -97,7 +97,7 @@ export class PolicyTarget implements FollowerTarget {
     const policy = this.followed;
     if (policy === null) throw new Error('a change before the first snapshot');
     const isLarge = change.operations.length > MAX_IN_PLACE;
-    const digest = await this.inTurn(() =>
+    const digest = await this.afterLastStep(() =>
       isLarge ? this.applyAside(policy, change) : this.applyInPlace(policy, change),
     );
     const catalogue = catalogueAfter(change);
@@ -107,7 +107,7 @@ export class PolicyTarget implements FollowerTarget {
 
   /** Puts an image in use, in one step between two queries. Null: none. */
   async useCatalogue(index: CatalogueIndex | null): Promise<void> {
-    await this.inTurn(async () => {
+    await this.afterLastStep(async () => {
       this.index = index;
       const policy = this.followed;
       if (policy === null) return;
@@ -125,7 +125,7 @@ export class PolicyTarget implements FollowerTarget {
   }
 
   /** One after the other: a policy that is about to be put in force must not change. */
-  private inTurn<T>(step: () => Promise<T>): Promise<T> {
+  private afterLastStep<T>(step: () => Promise<T>): Promise<T> {
     const done = this.lastStep.then(step);
     this.lastStep = done.catch(() => undefined);
     return done;

@@ -24,7 +24,7 @@ export function openListening(calls: SystemCalls, options: BoundSocketOptions): 
     calls,
     SOCK_STREAM,
     options,
-    // Connections of before, which still wait for late packets, do not keep the port.
+    // Earlier connections, which still wait for late packets, do not keep the port.
     ({ fd }) => setOption(calls, fd, SOL_SOCKET, SO_REUSEADDR, 1),
     ({ fd }) => {
       check('listen', calls, calls.listen(fd, BACKLOG));

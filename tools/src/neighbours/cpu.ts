@@ -84,7 +84,7 @@ function pin(options: string, processors: readonly number[], pid: number): void 
 
 /**
  * Runs the process before all ordinary ones, and before real-time processes with a lower priority. Its helper threads
- * come before its main thread and its lanes for streams, which would wait for them in a loop. Processes that it starts
+ * come before its main thread and its stream lanes, which would wait for them in a loop. Processes that it starts
  * are ordinary ones.
  * Where only root may do this, nothing changes: the measured waiting time tells whether others were in the way.
  */

@@ -163,7 +163,7 @@ export class ModelResolver {
     const asked = { bytes, query, client, nameHashLow: 0, nameHashHigh: 0 };
     const decided = new DecidedQuery(this.hashKey);
     const action = this.decider.decide(asked, decided);
-    if (target !== null && (action === Action.resolve || action === Action.rewrite)) {
+    if (target !== null && (action === Action.resolve || action === Action.resolveTarget)) {
       if (this.targetInspector.blocks(decided, target)) {
         return { ...this.outcomeOf(Action.block, asked, decided, name), judged: target };
       }
@@ -193,7 +193,7 @@ export class ModelResolver {
       const verdict = isDiscovery ? 'deny' : 'allow';
       return { ...plain, verdict, special: formatName(asked.bytes, zoneOffset) };
     }
-    const rewrite = decided.localName?.rewrite?.target ?? null;
+    const rewrite = decided.localName?.chain?.target ?? null;
     if (action === Action.block) {
       return { ...plain, verdict: 'deny', rewrite, judged: rewrite ?? name };
     }

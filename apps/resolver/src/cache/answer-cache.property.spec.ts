@@ -156,17 +156,17 @@ function check(
   const isStale = found === CacheResult.stale || found === CacheResult.failing;
   // A bounded cache may have evicted entries; it must not have others.
   if (isBounded && found === CacheResult.miss) return false;
-  if (isBounded && isFresh && cache.read(question.query).rcode === Rcode.servFail) {
+  if (isBounded && isFresh && cache.read(question.query).response.rcode === Rcode.servFail) {
     expect(oracle.mayHaveFailed(question, now)).toBe(true);
     return false;
   }
-  const peeked = isFresh || isStale ? cache.read(question.query).rcode : Rcode.noError;
+  const peeked = isFresh || isStale ? cache.read(question.query).response.rcode : Rcode.noError;
   const entry = peeked === Rcode.nxDomain ? 'name' : 'question';
   const { state, known } = oracle.find(question, now, isBounded ? entry : undefined);
   expect(isFresh ? 'fresh' : isStale ? 'stale' : 'nothing').toBe(state);
   if (known === undefined || state === 'nothing') return false;
   const { bytes, query } = question;
-  const response = isFresh ? cache.read(query) : cache.readStale(query);
+  const response = isFresh ? cache.read(query).response : cache.readStale(query).response;
   const length = writeForwardedAnswer(out, response, bytes, query, 65_535, 0x7fff_ffff);
   const answer = decodeMessage(out.slice(0, length));
   expect(answer).toMatchObject({ rcode: known.rcode, trailing: 0 });

@@ -9,7 +9,7 @@ import { AnswerCache } from './answer-cache.js';
 import { createCacheMemory } from './cache-memory.js';
 import { CacheResult } from './cache-reader.js';
 import { newCache } from './testing/new-cache.js';
-import { WriteMutex } from './write-turn.js';
+import { WriteMutex } from './write-lock.js';
 
 const DAY = 86_400;
 const NO_CAP = 0x7fff_ffff;
@@ -46,7 +46,7 @@ describe('a cached answer', () => {
     const cache = cacheWith(www, message, 1000);
     const asked = questionOf('WWW.eXample.com', 1, { udpBytes: 1232, flags: 0x0120 });
     expect(cache.find(asked, 1040)).toBe(CacheResult.fresh);
-    const answer = toClient(asked, cache.read(asked.query));
+    const answer = toClient(asked, cache.read(asked.query).response);
     expect(answer).toMatchObject({
       flags: 0x81a0,
       questions: [{ qname: 'WWW.eXample.com' }],
@@ -60,7 +60,7 @@ describe('a cached answer', () => {
     });
     expect(answer.additionals[0]).toMatchObject({ type: 1, ttl: 160 });
     expect(cache.find(asked, 1099)).toBe(CacheResult.fresh);
-    expect(toClient(asked, cache.read(asked.query)).answers[1].ttl).toBe(1);
+    expect(toClient(asked, cache.read(asked.query).response).answers[1].ttl).toBe(1);
     expect(cache.find(asked, 1100)).toBe(CacheResult.stale);
     expect(cache.counters).toMatchObject({ hit: 2, miss: 1 });
   });
@@ -73,7 +73,7 @@ describe('a cached answer', () => {
     });
     const answerAt = (at: number) => {
       expect(cache.find(www, at)).toBe(CacheResult.fresh);
-      return toClient(www, cache.read(www.query));
+      return toClient(www, cache.read(www.query).response);
     };
     expect(answerAt(39).additionals.map(({ ttl }) => ttl)).toEqual([161, 1, 0]);
     for (const at of [40, 41, 89]) {
@@ -86,7 +86,9 @@ describe('a cached answer', () => {
       expect(answer.additionals).toMatchObject([{ type: 41 }]);
     }
     expect(cache.find(www, 100)).toBe(CacheResult.stale);
-    expect(toClient(www, cache.readStale(www.query)).additionals).toMatchObject([{ type: 41 }]);
+    expect(toClient(www, cache.readStale(www.query).response).additionals).toMatchObject([
+      { type: 41 },
+    ]);
   });
 
   it('is used only for the same type, DO and CD', () => {
@@ -115,7 +117,9 @@ describe('a cached answer', () => {
       [forged, 2],
     ] as const) {
       expect(cache.find(question, 2)).toBe(CacheResult.fresh);
-      expect(toClient(question, cache.read(question.query)).answers[0].rdata[3]).toBe(last);
+      expect(toClient(question, cache.read(question.query).response).answers[0].rdata[3]).toBe(
+        last,
+      );
     }
   });
 
@@ -129,7 +133,7 @@ describe('a cached answer', () => {
     ] as const) {
       cache.put(www, responseTo(www, { answers }), at, cache.generation);
       expect(cache.find(www, at)).toBe(CacheResult.fresh);
-      expect(toClient(www, cache.read(www.query)).answers).toHaveLength(answers.length);
+      expect(toClient(www, cache.read(www.query).response).answers).toHaveLength(answers.length);
       expect(cache.entries).toBe(1);
     }
   });
@@ -151,7 +155,7 @@ describe('a cached answer', () => {
       expect(response.recordsEnd).toBeGreaterThan(64_000);
       cache.put(question, response, 0, cache.generation);
       expect(cache.find(question, 1)).toBe(CacheResult.fresh);
-      const { answers } = toClient(question, cache.read(question.query));
+      const { answers } = toClient(question, cache.read(question.query).response);
       expect(answers.map(({ ttl }) => ttl)).toEqual(texts(700).map(() => 59));
       expect(answers.map(({ rdata }) => rdata[80])).toEqual(texts(700).map(() => 0x78));
     });
@@ -176,7 +180,7 @@ describe('a negative answer', () => {
     (flags) => {
       const cache = cacheWith(www, { flags, authorities: [soa(600, 60)] });
       expect(cache.find(www, 59)).toBe(CacheResult.fresh);
-      expect(toClient(www, cache.read(www.query))).toMatchObject({
+      expect(toClient(www, cache.read(www.query).response)).toMatchObject({
         rcode: flags & 15,
         authorities: [{ ttl: 1 }],
       });
@@ -199,7 +203,7 @@ describe('NXDOMAIN', () => {
     for (const qtype of [1, 28, 65, 5]) {
       const asked = ofType(qtype);
       expect(cache.find(asked, 20)).toBe(CacheResult.fresh);
-      expect(toClient(asked, cache.read(asked.query))).toMatchObject({
+      expect(toClient(asked, cache.read(asked.query).response)).toMatchObject({
         rcode: 3,
         questions: [{ qname: 'www.example.com', qtype }],
         authorities: [{ type: 6, ttl: 40 }],
@@ -250,9 +254,9 @@ describe('NXDOMAIN', () => {
     );
     cache.put(www, responseTo(www, nxdomain), 1, cache.generation);
     expect(cache.find(www, 1)).toBe(CacheResult.fresh);
-    expect(cache.read(www.query).rcode).toBe(3);
+    expect(cache.read(www.query).response.rcode).toBe(3);
     expect(cache.find(ofType(16), 1)).toBe(CacheResult.fresh);
-    expect(cache.read(ofType(16).query).answerCount).toBe(1);
+    expect(cache.read(ofType(16).query).response.answerCount).toBe(1);
     // When that has expired, the name still does not exist.
     cache.put(
       www,
@@ -261,14 +265,14 @@ describe('NXDOMAIN', () => {
       cache.generation,
     );
     expect(cache.find(ofType(16), 300)).toBe(CacheResult.fresh);
-    expect(cache.read(ofType(16).query).rcode).toBe(3);
+    expect(cache.read(ofType(16).query).response.rcode).toBe(3);
   });
 
   it('answers a type whose last attempt failed', () => {
     const cache = cacheWith(ofType(28), { flags: 0x8182 });
     cache.put(www, responseTo(www, nxdomain), 1, cache.generation);
     expect(cache.find(ofType(28), 2)).toBe(CacheResult.fresh);
-    expect(cache.read(ofType(28).query).rcode).toBe(3);
+    expect(cache.read(ofType(28).query).response.rcode).toBe(3);
   });
 
   it('is kept when an upstream fails for another type, and is served stale', () => {
@@ -276,7 +280,10 @@ describe('NXDOMAIN', () => {
     cache.putFailure(ofType(28), Rcode.servFail, Ede.none, 70, cache.generation);
     expect(cache.find(ofType(28), 71)).toBe(CacheResult.failing);
     expect(cache.findStale(ofType(28), 76)).toBe(true);
-    expect(toClient(www, cache.readStale(www.query))).toMatchObject({ rcode: 3, ede: [19] });
+    expect(toClient(www, cache.readStale(www.query).response)).toMatchObject({
+      rcode: 3,
+      ede: [19],
+    });
   });
 });
 
@@ -338,7 +345,7 @@ describe('a failure', () => {
   it('of an upstream is cached for five seconds, with EDE 13 unless it has its own', () => {
     const cache = cacheWith(www, { flags: 0x8182 });
     expect(cache.find(www, 4)).toBe(CacheResult.fresh);
-    expect(toClient(www, cache.read(www.query))).toMatchObject({
+    expect(toClient(www, cache.read(www.query).response)).toMatchObject({
       rcode: 2,
       ede: [13],
       answers: [],
@@ -347,14 +354,17 @@ describe('a failure', () => {
     expect(cache.findStale(www, 5)).toBe(false);
     const own = cacheWith(www, { flags: 0x8185, additionals: [opt(1232, 0, option(15, [0, 6]))] });
     own.find(www, 0);
-    expect(toClient(www, own.read(www.query))).toMatchObject({ rcode: 5, ede: [6] });
+    expect(toClient(www, own.read(www.query).response)).toMatchObject({ rcode: 5, ede: [6] });
   });
 
   it('never replaces a fresh or stale answer', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1', 10)] });
     cache.put(www, responseTo(www, { flags: 0x8182 }), 5, cache.generation);
     expect(cache.find(www, 5)).toBe(CacheResult.fresh);
-    expect(toClient(www, cache.read(www.query))).toMatchObject({ rcode: 0, answers: [{ ttl: 5 }] });
+    expect(toClient(www, cache.read(www.query).response)).toMatchObject({
+      rcode: 0,
+      answers: [{ ttl: 5 }],
+    });
     cache.putFailure(www, Rcode.servFail, Ede.none, 20, cache.generation);
     // RFC 8767 §5.
     expect(cache.find(www, 49)).toBe(CacheResult.failing);
@@ -366,10 +376,10 @@ describe('a failure', () => {
     const cache = cacheWith(www, { flags: 0x8182 });
     cache.put(www, responseTo(www, { answers: [a('192.0.2.1', 10)] }), 1, cache.generation);
     expect(cache.find(www, 1)).toBe(CacheResult.fresh);
-    expect(toClient(www, cache.read(www.query))).toMatchObject({ rcode: 0, ede: [] });
+    expect(toClient(www, cache.read(www.query).response)).toMatchObject({ rcode: 0, ede: [] });
     cache.putFailure(www, Rcode.servFail, 22, 11 + DAY, cache.generation);
     expect(cache.find(www, 11 + DAY)).toBe(CacheResult.fresh);
-    expect(toClient(www, cache.read(www.query))).toMatchObject({ rcode: 2, ede: [22] });
+    expect(toClient(www, cache.read(www.query).response)).toMatchObject({ rcode: 2, ede: [22] });
   });
 });
 
@@ -380,7 +390,7 @@ describe('an expired answer', () => {
   ])('%s is served stale for a day with TTL 30 and an EDE (RFC 8767)', (_, message, ede) => {
     const cache = cacheWith(www, message);
     expect(cache.findStale(www, 10 + DAY - 1)).toBe(true);
-    const answer = toClient(www, cache.readStale(www.query));
+    const answer = toClient(www, cache.readStale(www.query).response);
     expect(answer.ede).toEqual([ede]);
     expect([...answer.answers, ...answer.authorities].map(({ ttl }) => ttl)).toEqual([30]);
     expect(cache.counters.stale).toBe(1);
@@ -429,7 +439,7 @@ describe('an answer that expires soon', () => {
     const [cache, reader] = createTwo();
     cache.put(www, responseTo(www, { answers: [a('192.0.2.1', 60)] }), 1001, cache.generation);
     expect(reader.find(www, 1000)).toBe(CacheResult.fresh);
-    expect(toClient(www, reader.read(www.query)).answers[0].ttl).toBe(60);
+    expect(toClient(www, reader.read(www.query).response).answers[0].ttl).toBe(60);
   });
 
   it('is refreshed at a hit ten seconds later when nothing came of a refresh', () => {
@@ -508,7 +518,7 @@ describe('a thread that holds the mutex', () => {
     cache.put(www, responseTo(www, { answers: [a('192.0.2.2')] }), 0, 0);
     expect([cache.skippedWrites, cache.generation]).toEqual([1, 0]);
     expect(cache.find(www, 0)).toBe(CacheResult.fresh);
-    expect(cache.read(www.query).bytes.at(www.query.questionEnd + 15)).toBe(1);
+    expect(cache.read(www.query).response.bytes.at(www.query.questionEnd + 15)).toBe(1);
     mutex.release();
     expect([...flush].at(-1)).toBe(1);
     expect([cache.entries, cache.generation]).toEqual([0, 1]);

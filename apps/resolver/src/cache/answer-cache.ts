@@ -16,7 +16,7 @@ import { CacheReader, RETRY_SECONDS } from './cache-reader.js';
 import { CacheSweep } from './cache-sweep.js';
 import { EntryWriter } from './entry-codec.js';
 import { entryWords, Head } from './entry-table.js';
-import { WriteMutex, WriteTurn } from './write-turn.js';
+import { WriteMutex, CacheWriteLock } from './write-lock.js';
 
 /**
  * For how long an upstream failure is cached, at first and at most; each one that follows within `MAX_FAILURE_SECONDS`,
@@ -52,7 +52,7 @@ export class AnswerCache extends CacheReader {
   private readonly store: AnswerStore;
   private readonly entryWriter: EntryWriter;
   private readonly sweep: CacheSweep;
-  private readonly turn: WriteTurn;
+  private readonly writeLock: CacheWriteLock;
   private readonly targetHasher: TargetHasher | null;
   private readonly minTtlSeconds: number;
   private readonly maxTtlSeconds: number;
@@ -67,7 +67,7 @@ export class AnswerCache extends CacheReader {
     this.store = new AnswerStore(memory, this.table, (at) => this.isDisposable(at));
     this.entryWriter = new EntryWriter(this.table);
     const mutex = new WriteMutex(memory);
-    this.turn = new WriteTurn(memory, mutex);
+    this.writeLock = new CacheWriteLock(memory, mutex);
     this.sweep = new CacheSweep(memory, this.store, mutex);
     this.targetHasher = options.targetHasher ?? null;
     this.maxTtlSeconds = Math.min(options.maxTtlSeconds ?? MAX_LIFE_SECONDS, MAX_LIFE_SECONDS);
@@ -125,7 +125,7 @@ export class AnswerCache extends CacheReader {
       try {
         isDone = this.replace(question, response);
       } finally {
-        this.turn.end();
+        this.writeLock.leave();
       }
     }
   }
@@ -149,7 +149,7 @@ export class AnswerCache extends CacheReader {
       try {
         isDone = this.replaceByFailure(question, rcode, ede);
       } finally {
-        this.turn.end();
+        this.writeLock.leave();
       }
     }
   }
@@ -179,7 +179,7 @@ export class AnswerCache extends CacheReader {
     return this.sweep.clear();
   }
 
-  /** @returns false when many entries had to be evicted: call it again, after the readers had their turn */
+  /** @returns false when many entries had to be evicted: call it again, after the readers could read */
   private replace(question: Question, response: Response): boolean {
     const { cacheTtl, store, newTargets, minTtlSeconds, maxTtlSeconds } = this;
     const { query } = question;
@@ -261,17 +261,17 @@ export class AnswerCache extends CacheReader {
     return Math.min(2 * (expiresAt - words[old + Head.storedAt]), MAX_FAILURE_SECONDS);
   }
 
-  /** Begins to write, until `turn.end`. @returns false: an answer of that generation is not kept */
+  /** Begins to write, until `writeLock.leave`. @returns false: an answer of that generation is not kept */
   private tryBegin(generation: number): boolean {
-    const { state, turn, counts } = this;
-    if (!turn.tryBegin()) {
+    const { state, writeLock, counts } = this;
+    if (!writeLock.tryEnter()) {
       counts[SKIPPED_WRITES]++;
       return false;
     }
     const isOutdated = state[State.generation] !== generation;
     const isClearing = state[State.clearing] !== 0;
     if (!isOutdated && !isClearing) return true;
-    turn.end();
+    writeLock.leave();
     counts[SKIPPED_WRITES]++;
     return false;
   }

@@ -1,17 +1,9 @@
 import type { SuffixHashes } from '@weir/dns-name';
-import {
-  Ede,
-  HEADER_BYTES,
-  type Query,
-  QUESTION_FIXED_BYTES,
-  Rcode,
-  type Response,
-} from '@weir/dns-wire';
+import { Ede, HEADER_BYTES, type Query, QUESTION_FIXED_BYTES, Rcode } from '@weir/dns-wire';
 import { ReadSide } from '@weir/policy';
 import { nameKey, type Question, questionKey } from '../query/question.js';
-import type { TargetHashes } from '@weir/policy/answers';
 import { type CacheMemory, countersOf, Lookup, State } from './cache-memory.js';
-import { EntryReader } from './entry-codec.js';
+import { type CachedAnswer, EntryReader } from './entry-codec.js';
 import { EntryTable, Head } from './entry-table.js';
 
 export const CacheResult = {
@@ -39,7 +31,8 @@ const MIN_PREFETCH_HITS = 2;
 /**
  * Looks answers up in memory that several threads read and write: between `enter` and `leave`, where a method does not
  * say that it enters by itself. A hit becomes a `Response` like that of an upstream, with its TTLs counted down, and
- * passes the same policy checks. Nothing in here depends on the client. A lookup allocates nothing.
+ * passes the same policy checks. Nothing in here depends on the client. A lookup allocates nothing: all answers are the
+ * same object, valid until the next call of any method of the cache.
  *
  * Seconds are those of a monotonic clock, the same in all threads, passed in by the caller.
  */
@@ -101,10 +94,10 @@ export class CacheReader {
 
   /**
    * After a miss: a fresh NXDOMAIN of a name above that of the question, as its answer, since nothing exists below such
-   * a name (RFC 8020). Counts as a hit. Valid until the next call of any method of the cache.
+   * a name (RFC 8020). Counts as a hit.
    * @param hashes of the suffixes of the qname
    */
-  readAbove(question: Question, hashes: SuffixHashes, nowSeconds: number): Response | null {
+  readAbove(question: Question, hashes: SuffixHashes, nowSeconds: number): CachedAnswer | null {
     const { bytes, query } = question;
     const key = nameKey(query);
     let nameAt = HEADER_BYTES;
@@ -116,42 +109,30 @@ export class CacheReader {
       const at = this.table.find(low, high, key, bytes, nameBytes, nameAt);
       if (at < 0 || nowSeconds >= this.table.words[at + Head.expiresAt]) continue;
       const entryQuestionEnd = HEADER_BYTES + nameBytes + QUESTION_FIXED_BYTES;
-      const response = this.entryReader.readBelow(at, entryQuestionEnd, question, nowSeconds);
-      if (response === null) continue;
+      const answer = this.entryReader.readBelow(at, entryQuestionEnd, question, nowSeconds);
+      if (answer === null) continue;
       this.table.countHit(at);
       this.counts[Lookup.miss]--;
       this.counts[Lookup.hit]++;
-      return response;
+      return answer;
     }
     return null;
   }
 
-  /** The fresh entry of the last lookup. Valid until the next call of any method of the cache. */
-  read(query: Query): Response {
+  /** The fresh entry of the last lookup. */
+  read(query: Query): CachedAnswer {
     return this.entryReader.read(this.entry, query, this.nowSeconds);
   }
 
-  /**
-   * The expired entry of the last lookup, with EDE 3 or 19 (RFC 8914 §4.4, §4.20). Valid until the next call of any
-   * method of the cache.
-   */
-  readStale(query: Query): Response {
+  /** The expired entry of the last lookup, with EDE 3 or 19 (RFC 8914 §4.4, §4.20). */
+  readStale(query: Query): CachedAnswer {
     this.counts[Lookup.stale]++;
     this.table.countHit(this.entry);
-    const response = this.entryReader.readWithTtl(this.entry, query, STALE_TTL_SECONDS);
+    const answer = this.entryReader.readWithTtl(this.entry, query, STALE_TTL_SECONDS);
+    const { response } = answer;
     const isNegative = response.rcode === Rcode.nxDomain;
     response.ede = isNegative ? Ede.staleNxDomainAnswer : Ede.staleAnswer;
-    return response;
-  }
-
-  /** The hashes of the targets of the answer that was read last. Valid as long as that. */
-  get targets(): TargetHashes {
-    return this.entryReader.targets;
-  }
-
-  /** Whether that answer has private addresses. */
-  get hasPrivateAddresses(): boolean {
-    return this.entryReader.hasPrivateAddresses;
+    return answer;
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { AnswerStore } from './answer-store.js';
 import { type CacheMemory, State } from './cache-memory.js';
-import type { WriteMutex } from './write-turn.js';
+import type { WriteMutex } from './write-lock.js';
 
 /** Slots of the index that one piece visits or empties: less than a millisecond. */
 const SLOTS_PER_PIECE = 4096;

@@ -104,27 +104,38 @@ export class EntryWriter {
 
 const HEADER_WORDS = HEADER_BYTES / 4;
 
-/** Copies the responses of entries out of the table. Seconds are those of the clock of the cache. */
+/** A response out of the cache, with what was computed when it was stored. */
+export interface CachedAnswer {
+  readonly response: Response;
+  /** The hashes of its targets. */
+  readonly targets: TargetHashes;
+  readonly hasPrivateAddresses: boolean;
+}
+
+/**
+ * Copies the responses of entries out of the table. Seconds are those of the clock of the cache. All methods return the
+ * same object, which is valid until the next call.
+ */
 export class EntryReader {
   private readonly message = new Int32Array((MAX_MESSAGE_BYTES + 1) / 4);
   private readonly messageBytes = new Uint8Array(this.message.buffer);
-  private readonly response = new Response();
+  private readonly stored = new Response();
   private readonly builder = new ResponseBuilder();
-  /** Those of the answer that was read last. */
-  readonly targets = new TargetHashes();
-  /** Whether that answer has private addresses. */
-  hasPrivateAddresses = false;
+  private readonly answer = {
+    response: this.stored,
+    targets: new TargetHashes(),
+    hasPrivateAddresses: false,
+  };
 
   constructor(private readonly table: EntryTable) {
-    this.response.bytes = this.messageBytes;
+    this.stored.bytes = this.messageBytes;
   }
 
   /**
-   * The response, its TTLs reduced by its age. Without its additional records when one of them has expired. Valid until
-   * the next read.
+   * The response, its TTLs reduced by its age. Without its additional records when one of them has expired.
    */
-  read(at: number, query: Query, nowSeconds: number): Response {
-    const { response, messageBytes } = this;
+  read(at: number, query: Query, nowSeconds: number): CachedAnswer {
+    const { stored: response, messageBytes } = this;
     this.load(at, query);
     // The time of a lane is that of its batch: the answer may have been stored since.
     const ageSeconds = Math.max(0, nowSeconds - this.table.words[at + Head.storedAt]);
@@ -133,11 +144,11 @@ export class EntryReader {
       const ttlAt = response.ttlOffsets[i];
       writeUint32(messageBytes, ttlAt, readUint32(messageBytes, ttlAt) - ageSeconds);
     }
-    return response;
+    return this.answer;
   }
 
   /**
-   * The response to another question, for a name below that of the entry (RFC 8020). Valid until the next read.
+   * The response to another question, for a name below that of the entry (RFC 8020).
    * @param entryQuestionEnd end of the question of the entry
    * @returns null when the records are malformed, or do not fit behind the longer name
    */
@@ -146,27 +157,30 @@ export class EntryReader {
     entryQuestionEnd: number,
     { bytes, query }: Question,
     nowSeconds: number,
-  ): Response | null {
-    const response = this.read(at, query, nowSeconds);
+  ): CachedAnswer | null {
+    this.read(at, query, nowSeconds);
+    const { answer, stored: response, builder } = this;
     response.questionEnd = entryQuestionEnd;
     removeAdditional(response);
-    this.builder.start(bytes, query);
-    return this.builder.append(response) ? this.builder.response : null;
+    builder.start(bytes, query);
+    if (!builder.append(response)) return null;
+    answer.response = builder.response;
+    return answer;
   }
 
-  /** The response without additional records, with one TTL for all others. Valid until the next read. */
-  readWithTtl(at: number, query: Query, ttlSeconds: number): Response {
-    const { response, messageBytes } = this;
+  /** The response without additional records, with one TTL for all others. */
+  readWithTtl(at: number, query: Query, ttlSeconds: number): CachedAnswer {
+    const { stored: response, messageBytes } = this;
     this.load(at, query);
     removeAdditional(response);
     for (let i = 0; i < response.ttlCount; i++) {
       writeUint32(messageBytes, response.ttlOffsets[i], ttlSeconds);
     }
-    return response;
+    return this.answer;
   }
 
   private hasExpiredAdditional(ageSeconds: number): boolean {
-    const { response, messageBytes } = this;
+    const { stored: response, messageBytes } = this;
     for (let i = response.answerCount + response.authorityCount; i < response.ttlCount; i++) {
       if (readUint32(messageBytes, response.ttlOffsets[i]) <= ageSeconds) return true;
     }
@@ -175,8 +189,9 @@ export class EntryReader {
 
   /** Fills the response from the entry, with the TTLs as they were stored. */
   private load(at: number, query: Query): void {
-    const { response, message } = this;
+    const { answer, stored: response, message } = this;
     const { words, bytes } = this.table;
+    answer.response = response;
     const sizes = words[at + Head.sizes];
     const flags = words[at + Head.flags];
     response.flags = flags & 0xffff;
@@ -187,7 +202,7 @@ export class EntryReader {
     response.additionalCount = flags >>> 16;
     response.recordsEnd = sizes >>> 16;
     response.ede = words[at + Head.ede];
-    this.hasPrivateAddresses = bytes[useAt(at) + Use.privateAddresses] === 1;
+    answer.hasPrivateAddresses = bytes[useAt(at) + Use.privateAddresses] === 1;
     response.ttlCount = sizes & 0xffff;
     const offsetsAt = (at + Head.words) * 4;
     for (let i = 0; i < response.ttlCount; i++) {
@@ -201,7 +216,7 @@ export class EntryReader {
   }
 
   private loadTargets(at: number): void {
-    const { targets } = this;
+    const { targets } = this.answer;
     const { words } = this.table;
     const sizeAndCount = words[at + Head.targets];
     targets.size = sizeAndCount >>> 16;

@@ -28,8 +28,7 @@ function readHashes(): number[] {
 function keptFor(cache: AnswerCache, name: string): number[][] | null {
   const question = questionOf(name, 1, { udpBytes: 1232 });
   if (cache.find(question, 1) !== CacheResult.fresh) return null;
-  cache.read(question.query);
-  const { words, count } = cache.targets;
+  const { words, count } = cache.read(question.query).targets;
   let at = 0;
   return Array.from({ length: count }, () => {
     at = hashes.load(words, at);
@@ -90,8 +89,10 @@ describe('the hashes of the targets of a cached answer', () => {
       cache.generation,
     );
     expect(cache.find(question, 1)).toBe(CacheResult.fresh);
-    cache.read(question.query);
-    expect(cache.targets).toMatchObject({ count: TargetHashes.unknown, size: 0 });
+    expect(cache.read(question.query).targets).toMatchObject({
+      count: TargetHashes.unknown,
+      size: 0,
+    });
   });
 
   it('are none for a cached failure', () => {
@@ -99,7 +100,6 @@ describe('the hashes of the targets of a cached answer', () => {
     const question = questionOf('www.example.com', 1, { udpBytes: 1232 });
     cache.putFailure(question, 2, 0, 0, cache.generation);
     cache.find(question, 1);
-    cache.read(question.query);
-    expect(cache.targets.count).toBe(0);
+    expect(cache.read(question.query).targets.count).toBe(0);
   });
 });

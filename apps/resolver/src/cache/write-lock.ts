@@ -54,14 +54,15 @@ export class WriteMutex {
 
 /** Milliseconds for which a writer waits for each reader. */
 const MAX_NAPS = 3;
-/** After tries in vain, at most this many writes are given up without a try. */
+/** After failures, at most this many writes are given up without a try. */
 const MAX_GIVEN_UP = 64;
 
-/** The turns of one thread to write, while no other thread writes or reads. */
-export class WriteTurn {
+/** Lets one thread write the cache while no other thread writes or reads it. */
+export class CacheWriteLock {
   private readonly readers: WriteSide;
-  /** Writes to give up without a try after the next one in vain, and now. So a thread that hangs costs little time. */
+  /** How many writes to give up without a try after the next failure. So a thread that hangs costs little time. */
   private toGiveUp = 0;
+  /** How many of them are still to be given up now. */
   private leftToGiveUp = 0;
 
   constructor(
@@ -72,21 +73,21 @@ export class WriteTurn {
   }
 
   /**
-   * Begins a turn, until `end`. This thread must not be inside a lookup.
+   * Takes the lock, until `leave`. This thread must not be inside a lookup.
    * @returns false: another thread did not end or leave in time, and nothing may be written
    */
-  tryBegin(): boolean {
+  tryEnter(): boolean {
     if (this.leftToGiveUp > 0) {
       this.leftToGiveUp--;
       return false;
     }
-    const hasBegun = this.tryExcludeOthers();
-    this.leftToGiveUp = hasBegun ? 0 : this.toGiveUp;
-    this.toGiveUp = hasBegun ? 0 : Math.min(2 * this.toGiveUp + 1, MAX_GIVEN_UP);
-    return hasBegun;
+    const hasEntered = this.tryExcludeOthers();
+    this.leftToGiveUp = hasEntered ? 0 : this.toGiveUp;
+    this.toGiveUp = hasEntered ? 0 : Math.min(2 * this.toGiveUp + 1, MAX_GIVEN_UP);
+    return hasEntered;
   }
 
-  end(): void {
+  leave(): void {
     this.readers.leave();
     this.mutex.release();
   }

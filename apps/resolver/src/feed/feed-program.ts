@@ -21,7 +21,7 @@ let followed: FollowedPolicy | null = null;
 let status: OwnStatus | undefined;
 
 function tellState(): void {
-  Atomics.add(words, FeedWord.turns, 1);
+  Atomics.add(words, FeedWord.heartbeats, 1);
   states.postMessage(followed?.state());
 }
 
@@ -61,7 +61,7 @@ try {
     log,
     tracer: telemetry?.tracer,
     readers: mostReaders,
-    prepareMemory: useHugePages,
+    adviseHugePages: useHugePages,
     onAcknowledge: tellState,
     status: () => status,
   });

@@ -24,7 +24,7 @@ export const FeedWord = {
   /** Its number among the threads of the system. */
   threadId: 0,
   /** Counts its looks at the time: when it hangs there are none. */
-  turns: 1,
+  heartbeats: 1,
 } as const;
 export const FEED_WORDS = 2;
 

@@ -28,7 +28,7 @@ const PROGRAM = new URL(
 /** Time between looks at the state. */
 const LOOK_MS = 250;
 const CHECK_MS = 1_000;
-/** Seconds without a turn after which it hangs. Its work has many steps, so it makes a turn long before. */
+/** Seconds without a heartbeat after which it hangs. Its work has many steps, so it gives one long before. */
 const PATIENCE_S = 30;
 /** Longest wait for its stop. Less than a process has for its own. */
 const STOP_MS = 5_000;
@@ -167,8 +167,8 @@ export class FeedThread {
   }
 
   private readonly check = (): void => {
-    const turns = Atomics.load(this.words, FeedWord.turns);
-    if (!this.watch.hangs(turns, readThread(this.threadId))) return;
+    const heartbeats = Atomics.load(this.words, FeedWord.heartbeats);
+    if (!this.watch.hangs(heartbeats, readThread(this.threadId))) return;
     this.options.log.error({}, 'the thread of the feed hangs and is ended');
     void this.thread.terminate();
   };

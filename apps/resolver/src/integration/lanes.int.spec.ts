@@ -108,7 +108,7 @@ describe('a lane', () => {
     expect(lanes.every(({ laneCounts }) => laneCounts.answers > 0)).toBe(true);
   });
 
-  it('gives cookies that the lane for streams accepts', async () => {
+  it('gives cookies that the stream lane accepts', async () => {
     const { server } = await serveByLanes({ DNS_COOKIE_SECRETS: undefined });
     const cookieOf = (answer: Uint8Array | null) => /000a0018(.{48})/.exec(hexOf(answer!))?.[1];
     const queryWith = (name: string, cookie: string) =>

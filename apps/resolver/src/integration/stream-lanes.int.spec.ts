@@ -56,7 +56,7 @@ function copyOf({ DNS_TLS_CERT: cert, DNS_TLS_KEY: key }: typeof certificate) {
   return { folder, DNS_TLS_CERT, DNS_TLS_KEY };
 }
 
-describe('lanes for streams', () => {
+describe('stream lanes', () => {
   it('share the connections of all transports, and answer alike', async () => {
     const { service, server, ports } = await serve();
     const { streams } = service.lanes;

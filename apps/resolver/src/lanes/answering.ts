@@ -136,7 +136,7 @@ async function openLog(
 interface AnsweringParts {
   readonly calls: SystemCalls;
   readonly report: Report;
-  /** As of `ForwarderOptions`. */
+  /** Watches the sockets of upstreams. Default: the event loop does. */
   readonly poller?: SocketPoller;
   /** There is a certificate, or a new one. Default: it is not needed. */
   readonly onTls?: (pair: TlsPair) => void;
@@ -230,7 +230,7 @@ export async function openAnswering(
   const forwarder = createForwarder(configuration, {
     ...{ calls, upstreams: task.upstreams, forwarding: task.forwarding, subscriber, turn },
     threads: task.threads,
-    capacityParts: task.capacityParts,
+    capacityDivisor: task.capacityDivisor,
     counts: counts.forwarding,
     generation: () => cache.generation,
     events: path,

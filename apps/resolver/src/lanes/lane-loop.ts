@@ -36,7 +36,7 @@ export interface LaneUpstreams {
 export interface LaneLoopOptions {
   readonly sockets: readonly LaneSocket[];
   readonly upstreams: LaneUpstreams;
-  /** Of `sockets`, in this order. */
+  /** Their descriptors, in the same order. */
   readonly fds: readonly number[];
   /** It has the sockets of upstreams, as long as they are open. */
   readonly poller: SocketPoller;
@@ -104,7 +104,7 @@ export class LaneLoop {
       this.turnsOfOrder++;
       if (this.isEmptied || this.turnsOfOrder === MOST_TURNS_TO_EMPTY) this.carryOut();
     }
-    Atomics.add(words, LaneWord.turns, 1);
+    Atomics.add(words, LaneWord.heartbeats, 1);
     if (mayWait && received === 0 && this.errno !== 0) this.pause(this.longestWaitMs());
     if (waitMs > 0 && this.isEmptied && this.isNapDue(received, isForwarding)) this.nap();
     this.options.onTurn(this.options.nowMs(), this.isEmptied);

@@ -39,7 +39,7 @@ export function registerLaneMetrics(metrics: ReadMetrics, lanes: Lanes): void {
     () => byLane(({ threadId }) => readThread(threadId).cpuSeconds),
   );
   metrics.gauges(
-    'stream_cpu_seconds',
+    'stream_lane_cpu_seconds',
     'Processor time of a thread for TCP, TLS and HTTPS; its rate is the share of a core that it uses',
     ['lane'],
     () => streams.map(({ threadId }, lane) => [{ lane }, readThread(threadId).cpuSeconds]),
@@ -60,7 +60,7 @@ export function registerLaneMetrics(metrics: ReadMetrics, lanes: Lanes): void {
   );
   histogram(
     'lane_turn_seconds',
-    'Time of a turn with queries or answers of upstreams, until what follows is sent: as long, the next ones wait',
+    'Time of a turn with queries or answers of upstreams, until what follows is sent; the next ones wait meanwhile',
     ({ turns }, name, lane) => turns.lines(name, { lane }),
   );
 }

@@ -18,8 +18,8 @@ export const LaneWord = {
   order: 0,
   /** The order that it has carried out. */
   done: 1,
-  /** Counts its turns: a lane that hangs makes none. */
-  turns: 2,
+  /** Counts its heartbeats: a lane that hangs gives none. */
+  heartbeats: 2,
   /** Counts the messages that were sent to it. */
   sent: 3,
   /** 1 while the resolver is ready. */
@@ -49,7 +49,7 @@ export interface SharedTask {
   readonly forwarding: ForwardingLimits | undefined;
   readonly hashKey: HashKey;
   readonly cookieSecrets: readonly HashKey[];
-  /** Of `SubscriberKey`. */
+  /** With which `SubscriberKey` hashes clients: the same in all lanes, and unknown to clients. */
   readonly subscriberSalt: number;
   readonly limits: LimitsMemory;
   /** The main thread has number 0 in it, and each lane the one after its own. */
@@ -64,7 +64,7 @@ export interface SharedTask {
 
 /** What the main thread may replace while the lane runs. */
 export interface LaneFiles {
-  /** For lanes for streams only. */
+  /** For stream lanes only. */
   readonly tls?: TlsPair;
   readonly allowedClients?: CidrSet;
   readonly localRecords?: readonly LocalRecord[];
@@ -72,12 +72,12 @@ export interface LaneFiles {
 
 /** What a lane starts with. All of it can be sent to its thread. */
 export interface LaneTask extends SharedTask, LaneFiles {
-  /** From 0; lanes for streams come after those for UDP. */
+  /** From 0; stream lanes come after those for UDP. */
   readonly number: number;
-  /** Of `ForwarderParts`. */
+  /** How many threads have a forwarder. */
   readonly threads: number;
-  /** Of `ForwarderParts`. */
-  readonly capacityParts: number;
+  /** See `capacityOf`. */
+  readonly capacityDivisor: number;
   /** Whether it reports what all threads see, such as an upstream that does not answer. */
   readonly isReporter: boolean;
   readonly words: Int32Array;
@@ -88,13 +88,13 @@ export interface LaneTask extends SharedTask, LaneFiles {
   readonly port: MessagePort;
 }
 
-/** What else a lane for UDP starts with. */
+/** What else a UDP lane starts with. */
 export interface UdpTask {
   /** One for each address. */
   readonly sockets: readonly UdpSocketHandle[];
   /** See `LaneCounts`. */
-  readonly turns: Float64Array;
-  /** Lanes for UDP. */
+  readonly laneCounts: Float64Array;
+  /** UDP lanes. */
   readonly lanes: number;
   /** One word: how many of them get queries. */
   readonly awake: Int32Array;
@@ -102,15 +102,15 @@ export interface UdpTask {
   readonly parks: boolean;
 }
 
-/** What else a lane for streams starts with. */
+/** What else a stream lane starts with. */
 export interface StreamTask {
   /** For each address. */
   readonly sockets: readonly StreamSockets[];
-  /** Lanes for streams. */
+  /** Stream lanes. */
   readonly lanes: number;
-  /** Of `ConnectionCounts`. */
+  /** Open connections of each subscriber, for `ConnectionCounts`. */
   readonly connections: SharedArrayBuffer;
-  /** Of `TlsAcceptor`. */
+  /** From which all stream lanes derive the keys of session tickets. */
   readonly ticketSecret: Uint8Array;
 }
 

@@ -33,7 +33,7 @@ export type LaneKind =
   | { readonly queries: 'UDP'; readonly own: UdpTask }
   | { readonly queries: 'streams'; readonly own: StreamTask; readonly isMain: boolean };
 
-/** Seconds without a turn after which it hangs. */
+/** Seconds without a heartbeat after which it hangs. */
 const PATIENCE_S = 5;
 
 export interface LaneOptions {
@@ -42,7 +42,7 @@ export interface LaneOptions {
   /** From 0, over those of its kind. */
   readonly index: number;
   readonly threads: number;
-  readonly capacityParts: number;
+  readonly capacityDivisor: number;
   /** See `LaneTask`. */
   readonly isReporter: boolean;
   readonly kind: LaneKind;
@@ -90,7 +90,7 @@ export class Lane {
       ...this.forKind(options.files()),
       number: options.number,
       threads: options.threads,
-      capacityParts: options.capacityParts,
+      capacityDivisor: options.capacityDivisor,
       isReporter: options.isReporter,
       words,
       counts: this.counts,
@@ -166,15 +166,15 @@ export class Lane {
   /** To be called each second. @returns whether it hangs */
   hangs(): boolean {
     if (!this.isRunning) return false;
-    const turns = Atomics.load(this.words, LaneWord.turns);
-    return this.watch.hangs(turns, readThread(this.threadId));
+    const heartbeats = Atomics.load(this.words, LaneWord.heartbeats);
+    return this.watch.hangs(heartbeats, readThread(this.threadId));
   }
 
   async terminate(): Promise<void> {
     await this.thread?.terminate();
   }
 
-  /** A lane for UDP does not need the private key. */
+  /** A UDP lane does not need the private key. */
   private forKind({ tls, ...files }: LaneFiles): LaneFiles {
     return tls === undefined || this.queries === 'UDP' ? files : { ...files, tls };
   }
@@ -194,13 +194,13 @@ export class Lane {
   };
 }
 
-/** A lane for UDP. */
+/** A UDP lane. */
 export class UdpLane extends Lane {
   readonly laneCounts: LaneCounts;
 
-  constructor(options: Omit<LaneOptions, 'kind'>, task: Omit<UdpTask, 'turns'>) {
-    const turns = sharedNumbers(LaneCounts.size);
-    super({ ...options, kind: { queries: 'UDP', own: { ...task, turns } } });
-    this.laneCounts = new LaneCounts(turns);
+  constructor(options: Omit<LaneOptions, 'kind'>, task: Omit<UdpTask, 'laneCounts'>) {
+    const laneCounts = sharedNumbers(LaneCounts.size);
+    super({ ...options, kind: { queries: 'UDP', own: { ...task, laneCounts } } });
+    this.laneCounts = new LaneCounts(laneCounts);
   }
 }

@@ -18,9 +18,9 @@ export interface LanesOptions extends Pick<
 > {
   readonly calls: SystemCalls;
   readonly task: SharedTask;
-  /** Of each lane for UDP, one for each address. */
+  /** Of each UDP lane, one for each address. */
   readonly sockets: readonly (readonly UdpSocketHandle[])[];
-  /** Of each lane for streams. */
+  /** Of each stream lane. */
   readonly streams: readonly StreamTask[];
   /** Interval between checks whether lanes hang. */
   readonly checkMs?: number | undefined;
@@ -116,13 +116,13 @@ export class Lanes {
     const { sockets, streams, log, ...options } = this.options;
     const start = Promise.withResolvers<null>();
     const number = this.starts.push(start) - 1;
-    // What the lanes for streams may have in flight together does not grow with their number.
-    const parts = 1 + sockets.length;
+    // All stream lanes together may have as many questions in flight as one UDP lane.
+    const groups = sockets.length + 1;
     return {
       ...options,
       ...{ number, index, isReporter: number === 0 },
       threads: sockets.length + streams.length,
-      capacityParts: queries === 'UDP' ? parts : parts * streams.length,
+      capacityDivisor: queries === 'UDP' ? groups : groups * streams.length,
       onRunning: () => start.resolve(null),
       onLog: ({ level, details, text }) => log[level](details, text),
       onEnd: (error) => {

@@ -10,7 +10,7 @@ import { LaneOrder, type LaneTask, LaneWord, type StreamTask } from './lane-task
 const TURN_MS = 250;
 
 /**
- * A lane for streams: it answers queries over TCP, TLS and HTTPS in the event loop of this thread. The kernel spreads
+ * A stream lane: it answers queries over TCP, TLS and HTTPS in the event loop of this thread. The kernel spreads
  * the connections over these lanes, each of which has listening sockets of its own. Resolves when it has ended by
  * order.
  */
@@ -38,7 +38,7 @@ export async function runStreamLane(task: LaneTask & StreamTask, report: Report)
     timer = setInterval(() => {
       try {
         takeChanges();
-        Atomics.add(words, LaneWord.turns, 1);
+        Atomics.add(words, LaneWord.heartbeats, 1);
       } catch (error) {
         failed.reject(error);
       }

@@ -1,5 +1,5 @@
 /*
- * A lane for streams that is a thread. The first one is the main thread.
+ * A stream lane that is a thread. The first one is the main thread.
  */
 import { workerData } from 'node:worker_threads';
 import { postReport } from './answering.js';

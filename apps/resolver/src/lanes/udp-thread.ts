@@ -17,7 +17,7 @@ const calls = loadSystemCalls();
 const poller = new SocketPoller(calls);
 const answering = await openAnswering(task, { calls, report: postReport, poller });
 const { path, forwarder, turn, nowMs, log, counters, loadBalancers } = answering;
-const counts = new LaneCounts(task.turns);
+const counts = new LaneCounts(task.laneCounts);
 const fds = task.sockets.map(({ fd }) => fd);
 
 function threadCpuMs(): number {

@@ -17,8 +17,8 @@ export class InputTurns {
   /** The waiting connections of each subscriber. The first subscriber is the next one. */
   private readonly waiting = new Map<string, Input[]>();
   private readonly budget: TurnBudget;
-  /** The next turn. Undefined: no message has been handled in this one. */
-  private turn: NodeJS.Immediate | undefined;
+  /** For the next turn. Undefined: no message has been handled in this one. */
+  private immediate: NodeJS.Immediate | undefined;
 
   /**
    * @param subscriber identifies the subscriber of a client
@@ -36,7 +36,7 @@ export class InputTurns {
    * @returns false when it must wait; then `handleNext` is called in later turns until it returns false
    */
   take(input: Input): boolean {
-    if (this.turn === undefined) this.startTurn();
+    if (this.immediate === undefined) this.startTurn();
     if (this.waiting.size === 0 && this.budget.take()) return true;
     const key = this.keyOf(input);
     const inputs = this.waiting.get(key);
@@ -46,7 +46,7 @@ export class InputTurns {
   }
 
   private readonly onTurn = (): void => {
-    this.turn = undefined;
+    this.immediate = undefined;
     if (this.waiting.size === 0) return;
     this.startTurn();
     for (const [key, inputs] of this.waiting) {
@@ -61,7 +61,7 @@ export class InputTurns {
 
   private startTurn(): void {
     this.budget.start();
-    this.turn = setImmediate(this.onTurn);
+    this.immediate = setImmediate(this.onTurn);
   }
 
   private keyOf({ client }: Input): string {

@@ -20,7 +20,7 @@ const WAIT_MS = 50;
 interface HostOptions {
   readonly host: string;
   readonly ipv6Only: boolean;
-  /** Lanes for UDP. */
+  /** UDP lanes. */
   readonly lanes: number;
   readonly streamLanes: number;
   readonly calls: SystemCalls;

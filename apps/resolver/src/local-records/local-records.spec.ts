@@ -86,7 +86,7 @@ describe('LocalRecords', () => {
       '*.wild.example 30 TXT end',
       'out.example CNAME www.other.',
     );
-    const { links, target, end } = find('a.example')!.rewrite!;
+    const { links, target, end } = find('a.example')!.chain!;
     expect(
       links.map(({ owner, ttlSeconds }) => [owner && formatName(owner, 0), ttlSeconds]),
     ).toEqual([
@@ -95,11 +95,11 @@ describe('LocalRecords', () => {
     ]);
     expect(formatName(target, 0)).toBe('x.wild.example');
     expect(end).toBe(find('x.wild.example'));
-    expect(find('out.example')!.rewrite).toMatchObject({
+    expect(find('out.example')!.chain).toMatchObject({
       target: wireName('www.other'),
       end: null,
     });
-    expect(end?.rewrite).toBeNull();
+    expect(end?.chain).toBeNull();
   });
 
   it('holds the lowest TTL for all records of a type, and for what the name has not', () => {

@@ -13,7 +13,7 @@ export interface ThreadCounts {
   readonly limits: Float64Array;
   /** Empty: queries are not counted by profile. */
   readonly profiles: Float64Array;
-  /** Of `ForwardingCounts`. */
+  /** By `ForwardingCount`. */
   readonly forwarding: Float64Array;
   readonly logs: Float64Array;
   /** One number, see `UnreadBytes`. */

@@ -22,6 +22,7 @@ import {
 } from '@weir/policy/answers';
 import type { AnswerCache } from '../cache/answer-cache.js';
 import { CacheResult } from '../cache/cache-reader.js';
+import type { CachedAnswer } from '../cache/entry-codec.js';
 import type { ServerCookies } from '../limits/server-cookies.js';
 import { AnswerSource, type LatencyHistogram, QueryTimer } from '../metrics/query-timer.js';
 import {
@@ -185,12 +186,12 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     this.act(exchange, action, this.questionOf(exchange, action));
   }
 
-  /** The question to resolve for that query: its own, or that for the target of a rewrite. Null: there is none. */
+  /** The question to resolve for that query: its own, or that for the target of a chain. Null: there is none. */
   private questionOf(exchange: Exchange, action: Action): Question | null {
-    const { rewrite, hashes } = this.decided;
+    const { chain, hashes } = this.decided;
     if (action === Action.resolve) return exchange;
-    if (action !== Action.rewrite || rewrite === null) return null;
-    this.targetQuestion.setName(exchange, rewrite.target, hashes);
+    if (action !== Action.resolveTarget || chain === null) return null;
+    this.targetQuestion.setName(exchange, chain.target, hashes);
     return this.targetQuestion;
   }
 
@@ -206,7 +207,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     const { replies, decided } = this;
     switch (action) {
       case Action.resolve:
-      case Action.rewrite:
+      case Action.resolveTarget:
         return this.resolve(exchange, question ?? exchange);
       case Action.refuse:
         return this.refuse(exchange);
@@ -248,19 +249,19 @@ export class QueryPath implements QueryHandler, ForwardEvents {
       return this.sendError(exchange, Rcode.refused, ExtendedErrors.notRecursive);
     }
     this.timer.source = AnswerSource.cached;
-    const response = this.readCache(exchange, question);
-    if (response !== null) return this.replyFromCache(exchange, response);
+    const cached = this.readCache(exchange, question);
+    if (cached !== null) return this.replyWithResponse(exchange, cached.response, cached);
     const result = this.forward(exchange, question);
     if (result !== ForwardResult.taken) this.replyUnforwarded(exchange, question, result);
   }
 
   /** The cached answer; may also begin its refresh. Null: the upstreams have to be asked. */
-  private readCache(exchange: Exchange, question: Question): Response | null {
+  private readCache(exchange: Exchange, question: Question): CachedAnswer | null {
     const { cache, hasNxDomainCut } = this.options;
     const { query } = question;
     const nowSeconds = this.nowSeconds();
     let isClaimed: boolean;
-    let response: Response;
+    let cached: CachedAnswer;
     cache.enter();
     try {
       switch (cache.find(question, nowSeconds)) {
@@ -268,14 +269,14 @@ export class QueryPath implements QueryHandler, ForwardEvents {
           return cache.read(query);
         case CacheResult.expiring:
           isClaimed = cache.beginRefresh();
-          response = cache.read(query);
+          cached = cache.read(query);
           break;
         case CacheResult.failing:
           return cache.readStale(query);
         case CacheResult.stale:
           if (!this.upstream.isStaleDue(question)) return null;
           isClaimed = cache.beginRefresh();
-          response = cache.readStale(query);
+          cached = cache.readStale(query);
           break;
         case CacheResult.miss:
           return hasNxDomainCut ? cache.readAbove(question, this.decided.hashes, nowSeconds) : null;
@@ -287,7 +288,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     if (isClaimed && !this.upstream.refresh(exchange, question)) {
       cache.cancelRefreshOf(question, nowSeconds);
     }
-    return response;
+    return cached;
   }
 
   private forward(exchange: Exchange, question: Question): ForwardResult {
@@ -311,38 +312,33 @@ export class QueryPath implements QueryHandler, ForwardEvents {
   /** Answers with an expired answer (RFC 8767). @returns false when there is none */
   private replyStale(exchange: Exchange, question: Question): boolean {
     const { cache } = this.options;
-    let response: Response;
+    let cached: CachedAnswer;
     cache.enter();
     try {
       if (!cache.findStale(question, this.nowSeconds())) return false;
-      response = cache.readStale(question.query);
+      cached = cache.readStale(question.query);
     } finally {
       cache.leave();
     }
-    this.replyFromCache(exchange, response);
+    this.replyWithResponse(exchange, cached.response, cached);
     return true;
-  }
-
-  /** @param response what the cache has just returned */
-  private replyFromCache(exchange: Exchange, response: Response): void {
-    this.replyWithResponse(exchange, response, this.options.cache);
   }
 
   /**
    * Every response goes to the client through here, from the cache or from upstream: its targets are inspected for this
    * client, by the policy in force now.
-   * @param kept the cache, if it comes from there
+   * @param cached the response with what the cache knows of it, if it comes from there
    */
   private replyWithResponse(
     exchange: Exchange,
     response: Response,
-    kept: AnswerCache | null,
+    cached: CachedAnswer | null,
   ): void {
     const { decided } = this;
-    const targets = kept === null ? null : kept.targets;
+    const targets = cached === null ? null : cached.targets;
     switch (this.options.targetInspector.inspect(decided, response, targets)) {
       case TargetVerdict.pass:
-        return this.sendResponse(exchange, response, kept);
+        return this.sendResponse(exchange, response, cached);
       case TargetVerdict.block:
         return this.replies.sendBlock(exchange, decided.decision);
       case TargetVerdict.malformed:
@@ -353,21 +349,21 @@ export class QueryPath implements QueryHandler, ForwardEvents {
   }
 
   /**
-   * A response to the question for the target of a rewrite becomes one to the question of the client. Where the
+   * A response to the question for the target of a chain becomes one to the question of the client. Where the
    * operator has written this target, its addresses are his.
    */
-  private sendResponse(exchange: Exchange, response: Response, kept: AnswerCache | null): void {
+  private sendResponse(exchange: Exchange, response: Response, cached: CachedAnswer | null): void {
     const { rebindingProtection, counters } = this.options;
-    const { rewrite, decision } = this.decided;
-    if (rewrite === null) {
-      const rest = rebindingProtection.filter(exchange, decision, response, kept);
+    const { chain, decision } = this.decided;
+    if (chain === null) {
+      const rest = rebindingProtection.filter(exchange, decision, response, cached);
       if (rest !== response) counters.removedAddresses();
       if (rest !== null) this.replies.sendResponse(exchange, decision, rest);
       else this.replies.sendNoAddress(exchange, decision);
       return;
     }
-    const rewritten = this.localAnswers.rewritten(exchange, rewrite, response);
-    if (rewritten !== null) return this.replies.sendResponse(exchange, decision, rewritten);
+    const answer = this.localAnswers.answerByTarget(exchange, chain, response);
+    if (answer !== null) return this.replies.sendResponse(exchange, decision, answer);
     this.sendError(exchange, Rcode.servFail, ExtendedErrors.none);
   }
 

@@ -6,7 +6,7 @@ import {
   type Response,
 } from '@weir/dns-wire';
 import { type Decision, Verdict } from '@weir/policy';
-import type { AnswerCache } from '../cache/answer-cache.js';
+import type { CachedAnswer } from '../cache/entry-codec.js';
 import type { Exchange } from '../query/exchange.js';
 
 export interface RebindingProtectionOptions {
@@ -39,7 +39,7 @@ export class RebindingProtection {
 
   /**
    * @param decision about the query
-   * @param kept the cache, if the response comes from there
+   * @param cached the response with what the cache knows of it, if it comes from there
    * @returns what the client gets of it: all, or a copy without private addresses, valid until the next call; null:
    *   NODATA
    */
@@ -47,10 +47,10 @@ export class RebindingProtection {
     exchange: Exchange,
     decision: Decision,
     response: Response,
-    kept: AnswerCache | null,
+    cached: CachedAnswer | null,
   ): Response | null {
     if (!this.options.isEnabled || decision.verdict === Verdict.unfiltered) return response;
-    const isPrivate = kept === null ? hasPrivateAddresses(response) : kept.hasPrivateAddresses;
+    const isPrivate = cached === null ? hasPrivateAddresses(response) : cached.hasPrivateAddresses;
     if (!isPrivate || this.isAllowed(exchange)) return response;
     return this.removal.remove(response, exchange.query.qtype);
   }

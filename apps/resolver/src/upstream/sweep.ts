@@ -14,7 +14,7 @@ export class Sweep {
   /** Position of the entry to check next; −1 when no sweep is going on. */
   private position = -1;
   private readonly budget: TurnBudget;
-  private turn: NodeJS.Immediate | undefined;
+  private immediate: NodeJS.Immediate | undefined;
 
   /** @param nowMs monotonic clock */
   constructor(
@@ -38,7 +38,7 @@ export class Sweep {
   }
 
   stop(): void {
-    clearImmediate(this.turn);
+    clearImmediate(this.immediate);
     this.position = -1;
   }
 
@@ -56,7 +56,7 @@ export class Sweep {
       if (!isLate && !isOver) continue;
       if (!this.budget.take()) {
         this.position = at;
-        this.turn = setImmediate(this.onTurn);
+        this.immediate = setImmediate(this.onTurn);
         return;
       }
       if (isLate) this.events.onLate(entry);
@@ -83,8 +83,8 @@ export class SweepTimer {
 
   /** @param sweep says whether something is outstanding */
   constructor(private readonly sweep: () => boolean) {
-    this.idle = setInterval(this.turn, IDLE_MS);
-    this.busy = setTimeout(this.turn, BUSY_MS);
+    this.idle = setInterval(this.onTime, IDLE_MS);
+    this.busy = setTimeout(this.onTime, BUSY_MS);
   }
 
   /** Something is outstanding. */
@@ -100,7 +100,7 @@ export class SweepTimer {
     clearImmediate(this.next);
   }
 
-  private readonly turn = (): void => {
+  private readonly onTime = (): void => {
     this.next ??= setImmediate(this.afterReplies);
   };
 

@@ -50,8 +50,8 @@ export class WaitingClients {
   private readonly batches: Batch[] = [];
   /** Clients of this turn, besides the first client of each question. */
   private readonly budget: TurnBudget;
-  /** The next turn. Undefined: no client has been answered in this one. */
-  private turn: NodeJS.Immediate | undefined;
+  /** For the next turn. Undefined: no client has been answered in this one. */
+  private immediate: NodeJS.Immediate | undefined;
   private readonly response = new Response();
 
   /**
@@ -100,7 +100,7 @@ export class WaitingClients {
     const { firstWaiting } = entry;
     if (firstWaiting === null) return;
     entry.firstWaiting = null;
-    if (this.turn === undefined) this.startTurn();
+    if (this.immediate === undefined) this.startTurn();
     const first = this.answerSome(firstWaiting, response);
     if (first !== null) this.batches.push({ first, kept: new KeptResponse(response) });
   }
@@ -112,13 +112,13 @@ export class WaitingClients {
 
   /** Clients that wait get no answer any more. */
   close(): void {
-    clearImmediate(this.turn);
+    clearImmediate(this.immediate);
     this.batches.length = 0;
   }
 
   /** The next turn of the event loop. Sends of the turns before have ended. */
   private readonly onTurn = (): void => {
-    this.turn = undefined;
+    this.immediate = undefined;
     if (this.batches.length === 0) return;
     this.startTurn();
     do {
@@ -132,7 +132,7 @@ export class WaitingClients {
 
   private startTurn(): void {
     this.budget.start();
-    this.turn = setImmediate(this.onTurn);
+    this.immediate = setImmediate(this.onTurn);
   }
 
   /** Answers as many as this turn has time for. @returns the first that is left, or null */

@@ -2,7 +2,7 @@ import { type HashKey, SuffixHashes } from '@weir/dns-name';
 import type { Query } from '@weir/dns-wire';
 import type { Client } from '../client-address.js';
 import { Decision, Reason, Verdict } from '../decision.js';
-import type { LocalName, Rewrite } from './local-records.js';
+import type { LocalName, CnameChain } from './local-records.js';
 import type { ServerRecords } from './server-information.js';
 import { SpecialMatch } from './special-names.js';
 
@@ -37,15 +37,15 @@ export const Action = {
   answerServer: 6,
   /** A name with local records, which are the whole answer: `DecidedQuery.localName`. */
   answerLocal: 7,
-  /** The name leads to another one, which is permitted: resolve that (`DecidedQuery.rewrite`). */
-  rewrite: 8,
+  /** The name leads to another one, which is permitted: resolve that (`DecidedQuery.chain`). */
+  resolveTarget: 8,
 } as const;
 export type Action = (typeof Action)[keyof typeof Action];
 
 /** What was decided about a query. Whoever decides has one and reuses it, so that a query allocates nothing. */
 export class DecidedQuery {
   readonly decision = new Decision();
-  /** Of the suffixes of the qname; after `Action.rewrite`, of the target. */
+  /** Of the suffixes of the qname; after `Action.resolveTarget`, of the target. */
   readonly hashes: SuffixHashes;
   /** After `Action.answerSpecial`: the special name. */
   readonly special = new SpecialMatch();
@@ -53,8 +53,8 @@ export class DecidedQuery {
   serverRecords: ServerRecords | null = null;
   /** After `Action.answerLocal`: the name with its records, or with the CNAME record of a category. */
   localName: LocalName | null = null;
-  /** After `Action.rewrite`: where the name leads to. Otherwise null. */
-  rewrite: Rewrite | null = null;
+  /** After `Action.resolveTarget`: where the name leads to. Otherwise null. */
+  chain: CnameChain | null = null;
 
   constructor(hashKey: HashKey) {
     this.hashes = new SuffixHashes(hashKey);

@@ -1,6 +1,6 @@
 import { type Response, ResponseBuilder, Type } from '@weir/dns-wire';
 import type { AskedMessage } from './decided-query.js';
-import { findSet, type LocalName, type Rewrite } from './local-records.js';
+import { findSet, type LocalName, type CnameChain } from './local-records.js';
 import { loopbackOf, Special, SPECIAL_TTL_SECONDS, type SpecialMatch } from './special-names.js';
 
 /** Makes responses from local records. Each is valid until the next one. Allocates nothing. */
@@ -10,26 +10,29 @@ export class LocalAnswers {
   /** All that is known here for the question. @param target the special name that the target is, if it is one */
   answer({ bytes, query }: AskedMessage, name: LocalName, target: SpecialMatch): Response {
     this.builder.start(bytes, query);
-    const { rewrite } = name;
-    if (rewrite === null || query.qtype === Type.cname) {
+    const { chain } = name;
+    if (chain === null || query.qtype === Type.cname) {
       this.addSet(null, name, query.qtype);
     } else {
-      this.addLinks(rewrite);
-      if (rewrite.end !== null) this.addSet(rewrite.target, rewrite.end, query.qtype);
-      else if (target.special !== Special.none)
-        this.addSpecial(rewrite.target, target, query.qtype);
+      this.addLinks(chain);
+      if (chain.end !== null) this.addSet(chain.target, chain.end, query.qtype);
+      else if (target.special !== Special.none) this.addSpecial(chain.target, target, query.qtype);
     }
     return this.builder.response;
   }
 
   /** The records that lead to the target, and the response for it. Null: that is malformed, or does not fit. */
-  rewritten({ bytes, query }: AskedMessage, rewrite: Rewrite, response: Response): Response | null {
+  answerByTarget(
+    { bytes, query }: AskedMessage,
+    chain: CnameChain,
+    response: Response,
+  ): Response | null {
     this.builder.start(bytes, query);
-    this.addLinks(rewrite);
+    this.addLinks(chain);
     return this.builder.append(response) ? this.builder.response : null;
   }
 
-  private addLinks({ links }: Rewrite): void {
+  private addLinks({ links }: CnameChain): void {
     for (let i = 0; i < links.length; i++) {
       const { owner, ttlSeconds, target } = links[i];
       this.builder.addAnswer(owner, Type.cname, ttlSeconds, target);

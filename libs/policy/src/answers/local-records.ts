@@ -33,7 +33,7 @@ export interface Link {
 }
 
 /** The CNAME records that lead from the queried name to another one. */
-export interface Rewrite {
+export interface CnameChain {
   /** Each leads to the next one. */
   readonly links: readonly Link[];
   /** The wire name that the last of them leads to. */
@@ -45,10 +45,10 @@ export interface LocalName {
   /** TTL of the answer that there are no records of a type. */
   readonly negativeTtlSeconds: number;
   /** Where its CNAME record leads to. Null: it has none. Set once all names are known. */
-  rewrite: LocalRewrite | null;
+  chain: LocalCnameChain | null;
 }
 
-interface LocalRewrite extends Rewrite {
+interface LocalCnameChain extends CnameChain {
   /** The target, when it has records of its own. Null: it is resolved like a query for it. */
   readonly end: LocalName | null;
 }
@@ -86,7 +86,7 @@ function readName(records: readonly LocalRecord[]): NameOfFile {
   }
   const ttls = sets.map(({ ttlSeconds }) => ttlSeconds);
   const negativeTtlSeconds = Math.min(MAX_NEGATIVE_TTL_SECONDS, ...ttls);
-  return { line, owner, name: { sets, negativeTtlSeconds, rewrite: null } };
+  return { line, owner, name: { sets, negativeTtlSeconds, chain: null } };
 }
 
 /** A record that is there twice counts once, and the lowest TTL holds for all (RFC 2181 §5). */
@@ -142,7 +142,7 @@ export class LocalRecords {
       hashes.compute(target, 0);
       return records.find(hashes);
     };
-    for (const { line, name } of names) name.rewrite = follow(line, name, find);
+    for (const { line, name } of names) name.chain = follow(line, name, find);
     return records;
   }
 
@@ -187,9 +187,9 @@ function follow(
   line: number,
   name: LocalName,
   find: (name: Uint8Array) => LocalName | null,
-): LocalRewrite | null {
+): LocalCnameChain | null {
   const links: Link[] = [];
-  let rewrite: LocalRewrite | null = null;
+  let chain: LocalCnameChain | null = null;
   let owner: Uint8Array | null = null;
   let end: LocalName | null = name;
   while (end !== null) {
@@ -202,7 +202,7 @@ function follow(
     }
     end = find(target);
     owner = target;
-    rewrite = { links, target, end };
+    chain = { links, target, end };
   }
-  return rewrite;
+  return chain;
 }

@@ -3,36 +3,36 @@ import type { Client } from '../client-address.js';
 import { type Decision, isOfOrders, Reason, Verdict } from '../decision.js';
 import type { PolicySource } from '../policy-reader.js';
 import { Action, type AskedQuery, type DecidedQuery } from './decided-query.js';
-import type { LocalName, LocalRecords, Rewrite } from './local-records.js';
+import type { LocalName, LocalRecords, CnameChain } from './local-records.js';
 import type { ServerInformation } from './server-information.js';
 import { Special, type SpecialNameTable } from './special-names.js';
 import type { TargetInspector } from './target-inspector.js';
 
 /** A name that has only a CNAME record, to where a category sends it (decisions §7). Reused; allocates nothing. */
-class PolicyRewrite {
+class SafeSearchName {
   private readonly rdatas: Uint8Array[] = [new Uint8Array(0)];
   private readonly link: { owner: null; ttlSeconds: number; target: Uint8Array };
-  private readonly rewrite: { links: LinkList; target: Uint8Array; end: null };
+  private readonly chain: { links: LinkList; target: Uint8Array; end: null };
   private readonly name: LocalName;
 
   constructor(ttlSeconds: number) {
     const [target] = this.rdatas;
     this.link = { owner: null, ttlSeconds, target };
-    this.rewrite = { links: [this.link], target, end: null };
+    this.chain = { links: [this.link], target, end: null };
     const sets = [{ type: Type.cname, ttlSeconds, rdatas: this.rdatas }];
-    this.name = { sets, negativeTtlSeconds: ttlSeconds, rewrite: this.rewrite };
+    this.name = { sets, negativeTtlSeconds: ttlSeconds, chain: this.chain };
   }
 
   /** The name with that target; valid until the next call. */
   to(target: Uint8Array): LocalName {
     this.rdatas[0] = target;
     this.link.target = target;
-    this.rewrite.target = target;
+    this.chain.target = target;
     return this.name;
   }
 }
 
-type LinkList = NonNullable<LocalName['rewrite']>['links'];
+type LinkList = NonNullable<LocalName['chain']>['links'];
 
 export interface QueryDeciderOptions {
   readonly source: PolicySource;
@@ -56,10 +56,10 @@ export interface QueryDeciderOptions {
 
 /** Decides what to do with a query. Allocates nothing. */
 export class QueryDecider {
-  private readonly policyRewrite: PolicyRewrite;
+  private readonly safeSearchName: SafeSearchName;
 
   constructor(private readonly options: QueryDeciderOptions) {
-    this.policyRewrite = new PolicyRewrite(options.rewriteTtlSeconds);
+    this.safeSearchName = new SafeSearchName(options.rewriteTtlSeconds);
   }
 
   /**
@@ -71,7 +71,7 @@ export class QueryDecider {
     const { options } = this;
     const { bytes, query } = asked;
     const { decision, special, hashes } = out;
-    out.rewrite = null;
+    out.chain = null;
     out.serverRecords = options.serverInformation.find(bytes, query);
     const refusal = this.lookUp(asked, out);
     if (refusal !== null) return refusal;
@@ -91,7 +91,7 @@ export class QueryDecider {
     const isBlocked = decision.verdict === Verdict.block;
     if (isBlocked && !isOfOrders(decision.reason)) return Action.block;
     if (decision.rewrite !== null) {
-      out.localName = this.policyRewrite.to(decision.rewrite.target);
+      out.localName = this.safeSearchName.to(decision.rewrite.target);
       return this.decideRecords(out.localName, query, out);
     }
     const isLocal = special.find(options.localNames, bytes, hashes);
@@ -135,27 +135,27 @@ export class QueryDecider {
   }
 
   private decideRecords(
-    { rewrite }: LocalName,
+    { chain }: LocalName,
     { qtype, recursionDesired }: Query,
     out: DecidedQuery,
   ): Action {
     if (qtype === Type.any) return Action.answerAny;
-    const leadsOut = rewrite !== null && rewrite.end === null && qtype !== Type.cname;
+    const leadsOut = chain !== null && chain.end === null && qtype !== Type.cname;
     // Without RD, the client gets what is known here (decisions §9).
-    return leadsOut && recursionDesired ? this.decideRewrite(rewrite, out) : Action.answerLocal;
+    return leadsOut && recursionDesired ? this.decideTarget(chain, out) : Action.answerLocal;
   }
 
   /** The target is judged as it would be in the answer of an upstream. A special name is answered here. */
-  private decideRewrite(rewrite: Rewrite, out: DecidedQuery): Action {
+  private decideTarget(chain: CnameChain, out: DecidedQuery): Action {
     const { targetInspector, localNames, discoveryNames } = this.options;
-    if (targetInspector.blocks(out, rewrite.target)) return Action.block;
+    if (targetInspector.blocks(out, chain.target)) return Action.block;
     const { special, hashes } = out;
     const isSpecial =
-      special.find(discoveryNames, rewrite.target, hashes, 0) ||
-      special.find(localNames, rewrite.target, hashes, 0);
+      special.find(discoveryNames, chain.target, hashes, 0) ||
+      special.find(localNames, chain.target, hashes, 0);
     if (isSpecial) return Action.answerLocal;
-    out.rewrite = rewrite;
-    return Action.rewrite;
+    out.chain = chain;
+    return Action.resolveTarget;
   }
 
   private decideLocal(qtype: number, out: DecidedQuery): Action {

@@ -7,7 +7,10 @@ import type { DecidedQuery } from './decided-query.js';
 /** 32 targets of seven labels. */
 const MAX_WORDS = 512;
 
-/** The hashes of the targets of an answer, kept beside it: `count` runs of words, see `SuffixHashes.save`. */
+/**
+ * The hashes of the targets of an answer, which the cache has beside it: `count` runs of words, see
+ * `SuffixHashes.save`.
+ */
 export class TargetHashes {
   /** The hashes are not known: the answer has too many, or a malformed target. */
   static readonly unknown = -1;
@@ -23,7 +26,7 @@ export class TargetHashes {
   }
 }
 
-/** Computes the hashes of the targets of an answer, to be kept with it. Allocates nothing. */
+/** Computes the hashes of the targets of an answer, for the cache. Allocates nothing. */
 export class TargetHasher {
   private readonly chain = new AnswerChain();
   private readonly hashes: SuffixHashes;
@@ -32,13 +35,14 @@ export class TargetHasher {
     this.hashes = new SuffixHashes(key);
   }
 
-  /** @param out becomes `unknown` when not all targets can be kept */
+  /** @param out becomes `unknown` when there are too many, or one is malformed */
   compute(response: Response, out: TargetHashes): void {
     const { chain } = this;
     out.clear(0);
-    let isKept = chain.walk(response) === ChainStatus.whole;
-    for (let i = 0; isKept && i < chain.targetCount; i++) isKept = this.add(chain.targetAt(i), out);
-    if (!isKept) out.clear(TargetHashes.unknown);
+    let isWhole = chain.walk(response) === ChainStatus.whole;
+    for (let i = 0; isWhole && i < chain.targetCount; i++)
+      isWhole = this.add(chain.targetAt(i), out);
+    if (!isWhole) out.clear(TargetHashes.unknown);
   }
 
   private add(nameAt: number, out: TargetHashes): boolean {
@@ -72,21 +76,21 @@ export class TargetInspector {
    * Applies the profile of the subscriber. One blocked target blocks the response, and becomes what was decided. An
    * explicit allow of the queried name permits all targets, except for orders; an explicit allow of a target permits
    * nothing else.
-   * @param kept the hashes of its targets, if it comes from the cache
+   * @param cached the hashes of its targets, if it comes from the cache
    */
-  inspect(query: DecidedQuery, response: Response, kept: TargetHashes | null): TargetVerdict {
+  inspect(query: DecidedQuery, response: Response, cached: TargetHashes | null): TargetVerdict {
     const policy = this.inspectingPolicy(query.decision);
     if (policy === null) return TargetVerdict.pass;
-    const isKept = kept !== null && kept.count !== TargetHashes.unknown;
-    const verdict = isKept
-      ? this.judgeKept(policy, query, kept)
+    const isKnown = cached !== null && cached.count !== TargetHashes.unknown;
+    const verdict = isKnown
+      ? this.judgeHashes(policy, query, cached)
       : this.judgeNames(policy, query, response);
     // It passes for the reason that holds for the queried name.
     if (verdict !== TargetVerdict.block) copyVerdict(this.own, query.decision);
     return verdict;
   }
 
-  /** Whether the target of a rewrite is blocked, as by `inspect`. The hashes of the query become its hashes. */
+  /** Whether the target of a CNAME record is blocked, as by `inspect`. The hashes of the query become its hashes. */
   blocks(query: DecidedQuery, target: Uint8Array): boolean {
     query.hashes.compute(target, 0);
     const policy = this.inspectingPolicy(query.decision);
@@ -128,10 +132,14 @@ export class TargetInspector {
     return status === ChainStatus.malformed ? TargetVerdict.malformed : TargetVerdict.tooMany;
   }
 
-  private judgeKept(policy: PolicyReader, query: DecidedQuery, kept: TargetHashes): TargetVerdict {
+  private judgeHashes(
+    policy: PolicyReader,
+    query: DecidedQuery,
+    targets: TargetHashes,
+  ): TargetVerdict {
     let at = 0;
-    for (let i = 0; i < kept.count; i++) {
-      at = query.hashes.load(kept.words, at);
+    for (let i = 0; i < targets.count; i++) {
+      at = query.hashes.load(targets.words, at);
       if (this.isBlocked(policy, query)) return TargetVerdict.block;
     }
     return TargetVerdict.pass;

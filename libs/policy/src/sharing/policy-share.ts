@@ -27,7 +27,7 @@ export interface PolicyMessage {
   readonly origin?: number;
   readonly timeZone: string;
   readonly changes: SpaceChanges;
-  /** What the catalogue is opened from; null: there is no catalogue; undefined: it is the one of before. */
+  /** What the catalogue is opened from; null: there is no catalogue; undefined: it stays as it was. */
   readonly catalogue?: unknown;
 }
 

@@ -114,7 +114,9 @@ function check(name: number): void {
   const oldest = Atomics.load(words, keptAt(name));
   const question = questions[name];
   const response = lookUp(() =>
-    cache.find(question, nowSeconds) === CacheResult.fresh ? cache.read(question.query) : null,
+    cache.find(question, nowSeconds) === CacheResult.fresh
+      ? cache.read(question.query).response
+      : null,
   );
   if (response === null) return;
   hits++;
