@@ -39,7 +39,7 @@ export class FollowerMachine {
   inForce: Head | null = null;
   /** The newest head of the log in force. Null: none was received yet. */
   head: Head | null = null;
-  /** The load that is under way, or that the next step must be. */
+  /** The load that must be the next step, until it succeeds. Null: none, or one that may be left out for a change. */
   load: LoadCause | null = null;
   /** How many steps have failed since the feed API last helped, or since nothing was left to do. */
   failures = 0;
@@ -185,7 +185,6 @@ export class FollowerMachine {
     if (this.isPausing) return this.enter('retrying');
     // Changes that were received before the difference was noticed may belong to another log.
     if (cause === 'digest') this.pending.clear();
-    this.load = cause;
     this.refusals = 0;
     const atLeast = leastRevision(cause, this.inForce, this.head);
     this.enter('loading', { type: 'load', cause, atLeast });
