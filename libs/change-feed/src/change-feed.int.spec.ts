@@ -862,6 +862,38 @@ describe('the change feed over a real Redis', () => {
     }
   });
 
+  it('does not know who is alive from leases that it had begun to read before its subscription ended', async () => {
+    await follow();
+    const replica = new ChangePublisher({
+      redisUrl: inject('redisUrl'),
+      deployment: DEPLOYMENT,
+      readHead: () => log.head(),
+      log: silent,
+    });
+    onTestFinished(() => replica.stop());
+    const { commands, subscriber } = replica as unknown as Record<string, Redis>;
+    const read = commands.smembers.bind(commands);
+    const reads: PromiseWithResolvers<null>[] = [];
+    commands.smembers = async (key: unknown) => {
+      const ids = await read(key as string);
+      const held = Promise.withResolvers<null>();
+      reads.push(held);
+      await held.promise;
+      return ids;
+    };
+    await replica.start();
+    await expect.poll(() => reads.length).toBeGreaterThan(0);
+    const before = reads.splice(0);
+    subscriber.disconnect(true);
+    await expect.poll(() => reads.length).toBeGreaterThan(0);
+    await expect.poll(() => replica.followers().length).toBe(1);
+    const head = log.currentHead();
+    for (const { resolve } of before) resolve(null);
+    expect(await replica.waitApplied(head, 2_000)).toEqual({ applied: 0, total: 1 });
+    for (const { resolve } of reads) resolve(null);
+    expect(await replica.waitApplied(head, WAIT_MS)).toEqual({ applied: 1, total: 1 });
+  });
+
   it('waits until the timeout when Redis is out of reach from the start', async () => {
     const publisherWithoutRedis = new ChangePublisher({
       redisUrl: 'redis://127.0.0.1:1',

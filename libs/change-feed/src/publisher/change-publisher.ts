@@ -204,25 +204,27 @@ export class ChangePublisher {
 
   /** Call it when a connection is ready: the leases can be read once both are. */
   private async learnLeases(): Promise<void> {
-    if (!this.isSubscribed || this.commands.status !== 'ready') return;
+    const { allKnownMs } = this;
+    if (allKnownMs === Infinity || this.commands.status !== 'ready') return;
+    let areComplete = false;
     try {
       await this.clock.asked;
-      await this.readLeases();
+      areComplete = await this.readLeases();
     } catch (error) {
       this.options.log.warn({ reason: String(error) }, 'cannot read the leases of the followers');
     }
-    this.hasReadLeases = this.isSubscribed;
-  }
-
-  private get isSubscribed(): boolean {
-    return this.allKnownMs < Infinity;
+    // The subscription has ended meanwhile, and may have begun anew: followers may have come between.
+    if (this.allKnownMs !== allKnownMs) return;
+    this.hasReadLeases = true;
+    if (areComplete) this.registry.markComplete();
   }
 
   /**
    * Learns from the leases, which Redis keeps for a day, which followers are alive or missing: at the start and after
-   * each reconnection. A Redis that has just started may have lost leases, so it is not enough then.
+   * each reconnection.
+   * @returns whether they are all: a Redis that has just started may have lost some
    */
-  private async readLeases(): Promise<void> {
+  private async readLeases(): Promise<boolean> {
     const { commands: redis, messages } = this;
     const { names } = messages;
     const ids = await redis.smembers(names.leases);
@@ -231,8 +233,7 @@ export class ChangePublisher {
     const gone = ids.filter((_id, i) => leases[i] === null);
     if (gone.length > 0) await redis.srem(names.leases, ...gone);
     const [, uptimeS] = /^uptime_in_seconds:(\d+)/m.exec(await redis.info('server')) ?? [];
-    const isRunning = Number(uptimeS ?? 0) * 1_000 > LEASE_MS;
-    if (this.isSubscribed && isRunning) this.registry.markComplete();
+    return Number(uptimeS ?? 0) * 1_000 > LEASE_MS;
   }
 
   private receiveLease(lease: string): void {
