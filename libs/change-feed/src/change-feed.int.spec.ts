@@ -1,3 +1,4 @@
+import type { Head } from '@weir/config-model';
 import { Redis } from 'ioredis';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { RequestListener, Server } from 'node:http';
@@ -331,6 +332,39 @@ describe('the change feed over a real Redis', () => {
     expect(await replica.waitApplied(change, WAIT_MS)).toEqual({ applied: 1, total: 1 });
     expect(target.verdicts()).toEqual(log.verdicts());
     await replica.stop();
+  });
+
+  it('counts a new follower that is ahead only once the head was read, and a known one at once', async () => {
+    const unread = Promise.withResolvers<Head>();
+    let isHeld = false;
+    const replica = new ChangePublisher({
+      redisUrl: inject('redisUrl'),
+      deployment: DEPLOYMENT,
+      readHead: () => (isHeld ? unread.promise : log.head()),
+      log: silent,
+    });
+    const redis = new Redis(inject('redisUrl'));
+    onTestFinished(async () => {
+      await replica.stop();
+      redis.disconnect();
+    });
+    await replica.start();
+    const announce = (id: string, ahead: number) => {
+      const inForce = { ...log.currentHead(), revision: log.revision + ahead };
+      const state = { id, kind: 'resolver', name: null, inForce, feedVersion: FEED_VERSION };
+      return say(redis, 'follower', JSON.stringify(state));
+    };
+    const counted = (ahead: number) =>
+      replica.waitApplied({ ...log.currentHead(), revision: log.revision + ahead }, 0);
+    await announce('known', 0);
+    await expect.poll(() => counted(0)).toEqual({ applied: 1, total: 1 });
+    replica['claims']['points']['strictUntilMs'] = 0; // a minute after the start
+    isHeld = true;
+    await announce('known', 1);
+    await announce('new', 2);
+    await expect.poll(() => counted(1)).toEqual({ applied: 1, total: 2 });
+    unread.resolve({ ...log.currentHead(), revision: 2 });
+    await expect.poll(() => counted(1)).toEqual({ applied: 2, total: 2 });
   });
 
   it('acknowledges no change that was applied wrongly, and has it right when it does', async () => {
