@@ -47,6 +47,17 @@ it('deletes the records that are older than so many days, and no others', async 
   expect(await pruneChangeRecords(pool, DAYS + 1, NEVER)).toBe(0);
 });
 
+it('is not stopped by records that a wrong clock has dated, and deletes them with the next that is old', async () => {
+  await pool.query(`
+    UPDATE change_record SET created_at = now() + interval '10 years'
+    WHERE revision <= 1_200 OR revision IN (2_000, 2_501)`);
+  expect(await pruneChangeRecords(pool, DAYS, NEVER)).toBe(2_500);
+  expect(await left()).toEqual([
+    { min: 2_501, count: 2_500 },
+    { min: 2_501, count: 7_500 },
+  ]);
+});
+
 it('ends between two batches when its signal is aborted', async () => {
   const stop = new AbortController();
   pool.once('acquire', () => {

@@ -25,12 +25,18 @@ const DELETE_CHANGES = `
        WHERE created_at BETWEEN now() - interval '${HOURS_KEPT} hours' AND now() + interval '${HOURS_KEPT} hours'),
       (SELECT max(revision) + 1 FROM oldest)))`;
 
-/** The oldest records are those of the lowest revisions, so no index on the time is needed. */
+/**
+ * The oldest records are those of the lowest revisions, so no index on the time is needed. A time that is ahead is that
+ * of a wrong clock: its record is deleted with the next later one that is too old.
+ */
 const DELETE_RECORDS = `
   WITH oldest AS (
-    SELECT revision, created_at, profile_ids FROM change_record ORDER BY revision LIMIT ${BATCH}
+    SELECT revision, created_at FROM change_record WHERE created_at <= now() ORDER BY revision LIMIT ${BATCH}
   ), expired AS (
-    SELECT * FROM oldest WHERE created_at < now() - make_interval(days => $1)
+    SELECT revision, profile_ids FROM change_record
+    WHERE revision <= (SELECT max(revision) FROM oldest WHERE created_at < now() - make_interval(days => $1))
+      AND created_at NOT BETWEEN now() - make_interval(days => $1) AND now()
+    ORDER BY revision LIMIT ${BATCH}
   ), profiles AS (
     DELETE FROM change_record_profile
     WHERE (profile_id, revision) IN (SELECT unnest(profile_ids), revision FROM expired)
