@@ -99,14 +99,13 @@ class FieldReader {
     if (faults.length >= MAX_FAULTS) return;
     const { name, field, item } = this;
     const value = convert(field, source);
-    if (value === undefined) {
+    if (value !== undefined) dto[name] = value;
+    if (this.isAbsent(value)) {
       const { required, requiredWithout: other } = field;
-      const isMissing = required || (other !== undefined && source[other] === undefined);
+      const isMissing = required || (other !== undefined && this.isAbsent(source[other]));
       if (isMissing) faults.push({ loc: this.loc, msg: 'Field is required', type: 'missing' });
       return;
     }
-    dto[name] = value;
-    if (value === null && field.nullable) return;
     const fault = firstFault(field.rules, value, source);
     if (fault !== null) {
       faults.push({ ...fault, loc: this.loc });
@@ -120,6 +119,10 @@ class FieldReader {
       dto[name] = item.read(value, faults);
       prefix(faults, known, this.loc);
     }
+  }
+
+  private isAbsent(value: unknown): boolean {
+    return value === undefined || (value === null && this.field.nullable);
   }
 
   private readItems(items: readonly unknown[], dto: Fields, faults: Fault[]): void {

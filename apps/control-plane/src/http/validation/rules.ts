@@ -227,7 +227,7 @@ export function Optional(): PropertyDecorator {
 
 const REPLACEMENT = 'weir:replacement';
 
-/** The field must be there, unless the other one is. */
+/** The field must be there, unless the other one is. A null that is allowed counts as absent. */
 export function RequiredWithout(other: string): PropertyDecorator {
   return applyDecorators(Optional(), Reflect.metadata(REPLACEMENT, other));
 }
@@ -239,7 +239,9 @@ export function replacementOf(owner: DtoClass, field: string): string | undefine
 /** The field stands in place of others, which must not be there. */
 export function InPlaceOf(...others: readonly string[]): PropertyDecorator {
   return Rule((_value, owner) => {
-    const other = others.find((name) => name in owner);
+    const other = others.find(
+      (name) => ((owner as Record<string, unknown>)[name] ?? null) !== null,
+    );
     const msg = `Must not be given together with ${other}`;
     return other === undefined ? null : { type: 'value_error', msg };
   });

@@ -4,6 +4,7 @@ import { IsOptional } from 'class-validator';
 import { Example, exampleOf } from '../../http/validation/dto.js';
 import {
   AbsentWhere,
+  InPlaceOf,
   IsFlag,
   IsId,
   IsInteger,
@@ -12,6 +13,7 @@ import {
   IsOneOf,
   IsText,
   IsTime,
+  RequiredWithout,
   Rule,
 } from '../../http/validation/rules.js';
 import { IsDomain, IsNormalisedDomain } from '../domain-lists/domain-check.js';
@@ -122,8 +124,8 @@ export class ListedNameDto {
 /** Either `cat_id` or `app_id`. */
 @Example<AcceptDto>({ cat_id: 2, source: 'https://lists.example/gambling.txt' })
 export class AcceptDto {
-  @IsOptional() @IsId() cat_id?: number | null;
-  @IsOptional() @IsId() app_id?: number | null;
+  @RequiredWithout('app_id') @IsOptional() @IsId() cat_id?: number | null;
+  @IsOptional() @InPlaceOf('cat_id') @IsId() app_id?: number | null;
 
   @IsText('the source of a held list', (text) => text !== '' && text.length <= MAX_SOURCE)
   source!: string;

@@ -192,16 +192,19 @@ it('a name stays since when it was first listed, wherever its line moves', async
 });
 
 it.each([
-  [{ source: 'bets.txt' }, 'body.cat_id: missing'],
-  [{ cat_id: 12, app_id: 3, source: 'bets.txt' }, 'body.app_id: value_error'],
-  [{ cat_id: 3, source: 'bets.txt' }, 'body.source: reference'],
-  [{ app_id: 3, source: 'later.txt' }, 'body.source: reference'],
-  [{ cat_id: 12, source: '' }, 'body.source: value_error'],
-  [{ cat_id: '12', source: 'bets.txt' }, 'body.cat_id: int_type'],
-])('%j is 422 with %s, and no change', async (body, fault) => {
+  [{ source: 'bets.txt' }, ['body.cat_id: missing']],
+  [{ cat_id: null, app_id: null, source: 'bets.txt' }, ['body.cat_id: missing']],
+  [{ source: '' }, ['body.cat_id: missing', 'body.source: value_error']],
+  [{ cat_id: 12, app_id: 3, source: 'bets.txt' }, ['body.app_id: value_error']],
+  [{ cat_id: 12, app_id: 3 }, ['body.app_id: value_error', 'body.source: missing']],
+  [{ cat_id: 3, source: 'bets.txt' }, ['body.source: reference']],
+  [{ cat_id: null, app_id: 3, source: 'later.txt' }, ['body.source: reference']],
+  [{ cat_id: 12, source: '' }, ['body.source: value_error']],
+  [{ cat_id: '12', source: 'bets.txt' }, ['body.cat_id: int_type']],
+])('%j is 422 with %j, and no change', async (body, faults) => {
   const [[before]] = await harness.sql('SELECT revision FROM config_head');
   const answer = await accept(body);
-  expect([answer.status, faultsOf(answer)]).toEqual([422, [fault]]);
+  expect([answer.status, faultsOf(answer)]).toEqual([422, faults]);
   expect(await harness.sql('SELECT revision FROM config_head')).toEqual([[before]]);
 });
 

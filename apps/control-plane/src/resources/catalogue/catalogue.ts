@@ -15,7 +15,7 @@ import {
 import { conflict } from '../../http/errors/errors.js';
 import { type Answer, ReadingEndpoint } from '../../http/routing/endpoint.js';
 import type { Json } from '../../http/validation/dto.js';
-import { type Fault, throwIfFaults } from '../../http/validation/fault.js';
+import { throwIfFaults } from '../../http/validation/fault.js';
 import { Database } from '../../platform/database/database.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import { DomainHasher } from '../domain-lists/domain-check.js';
@@ -107,7 +107,6 @@ export class CatalogueController {
   })
   async accept(@Body() { cat_id, app_id, source }: AcceptDto): Answer<CatalogueSourceDto> {
     const group = { cat_id: cat_id ?? null, app_id: app_id ?? null };
-    throwIfFaults(groupFaults(group));
     const isOfGroup = (one: OfGroup): boolean =>
       one.cat_id === group.cat_id && one.app_id === group.app_id;
     const known = (await this.sources()).filter(isOfGroup);
@@ -141,14 +140,6 @@ export class CatalogueController {
       ...listed(applications, (id) => ({ cat_id: null, app_id: id })),
     ];
   }
-}
-
-function groupFaults({ cat_id, app_id }: OfGroup): Fault[] {
-  if (cat_id === null && app_id === null) {
-    return [{ loc: ['body', 'cat_id'], msg: 'cat_id or app_id is required', type: 'missing' }];
-  }
-  if (cat_id === null || app_id === null) return [];
-  return [{ loc: ['body', 'app_id'], msg: 'Must not be given with cat_id', type: 'value_error' }];
 }
 
 function toDto(
