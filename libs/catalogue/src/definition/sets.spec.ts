@@ -101,7 +101,11 @@ describe('enableSet', () => {
     ],
     [
       `${CATEGORY}include:\n  - own.yaml # ours\n`,
-      `${CATEGORY}include:\n  - own.yaml\n  - sets/bad.yaml # ours\n`,
+      `${CATEGORY}include:\n  - own.yaml # ours\n  - sets/bad.yaml\n`,
+    ],
+    [
+      `${CATEGORY}include:\n  - own.yaml # ours`,
+      `${CATEGORY}include:\n  - own.yaml # ours\n  - sets/bad.yaml`,
     ],
   ])('adds one line to %j', async (before, after) => {
     await write({ 'catalogue.yaml': before, 'own.yaml': 'categories: []\n', 'sets/bad.yaml': SET });
@@ -189,12 +193,15 @@ describe('disableSet', () => {
     expect(await disableSet(folder, 'bad')).toBe(false);
   });
 
-  it('undoes what enableSet did', async () => {
-    await write({ 'catalogue.yaml': `include: []\n${CATEGORY}`, 'sets/bad.yaml': SET });
+  it.each([
+    `include: []\n${CATEGORY}`,
+    `include:\n  - own.yaml # ours\n${CATEGORY}`,
+    `include: [\n  own.yaml, # ours\n]\n${CATEGORY}`,
+  ])('undoes what enableSet did in %j', async (before) => {
+    await write({ 'catalogue.yaml': before, 'own.yaml': 'categories: []\n', 'sets/bad.yaml': SET });
     await enableSet(folder, 'bad');
     await disableSet(folder, 'bad');
-    const text = await readFile(join(folder, 'catalogue.yaml'), 'utf8');
-    expect(text).toBe(`include: []\n${CATEGORY}`);
+    expect(await readFile(join(folder, 'catalogue.yaml'), 'utf8')).toBe(before);
   });
 
   it('leaves a layout as it is that its edit would break', async () => {

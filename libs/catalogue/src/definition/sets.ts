@@ -116,7 +116,9 @@ function including(text: string, path: string): string {
   const isFlow = list.flow === true;
   const indent = /[^\n]*$/.exec(text.slice(0, list.range[0]))?.[0] ?? '';
   const added = isFlow ? `${list.items.length > 0 ? ', ' : ''}${path}` : `\n${indent}- ${path}`;
-  return text.slice(0, last) + added + text.slice(last);
+  // The last item of a block may have a comment behind it.
+  const at = isFlow ? last : last + text.slice(last).search(/$/m);
+  return text.slice(0, at) + added + text.slice(at);
 }
 
 /** The text of a definition with one file less in its `include`. */
