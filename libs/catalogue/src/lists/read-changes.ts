@@ -26,7 +26,7 @@ export async function readChanges(
     if (isRemoval) changes.remove(hashes, record);
     else changes.add(hashes, record, placeOf(line, record, never.protects(hashes, line)));
   };
-  const report = await visitNames(stream, 'rpz', key, visit, options);
+  const report = await visitNames(stream, 'ixfr', key, visit, options);
   return { ...changes.finish(), report, protectedLines: never.lines };
 }
 

@@ -85,10 +85,13 @@ export async function readNames(
   };
 }
 
-/** Like `readNames`, but keeps no names. It throws for another digest only after the last name. */
+/**
+ * Like `readNames`, but keeps no names. It throws for another digest only after the last name.
+ * @param format `ixfr`: changes of a zone, as `ZoneText` writes them.
+ */
 export async function visitNames(
   stream: ByteStream,
-  format: ListFormat,
+  format: ListFormat | 'ixfr',
   key: HashKey,
   visit: VisitName,
   { limits = DEFAULT_LIMITS, sha256 = null, list = null }: ReadOptions = {},
@@ -116,7 +119,7 @@ function checkDigest(sha256: string, pinned: string): void {
   throw new CatalogueError(`has the sha256 ${sha256}, not the ${pinned} of its definition`);
 }
 
-function lineFormat(format: ListFormat): LineFormat {
+function lineFormat(format: ListFormat | 'ixfr'): LineFormat {
   switch (format) {
     case 'domains':
     case 'ut1':
@@ -127,6 +130,8 @@ function lineFormat(format: ListFormat): LineFormat {
       return ADBLOCK;
     case 'rpz':
       return new RpzFormat();
+    case 'ixfr':
+      return new RpzFormat(true);
     case 'dlc':
       return DLC;
   }
@@ -134,7 +139,7 @@ function lineFormat(format: ListFormat): LineFormat {
 
 /** What the format reads line by line: of an archive its files, or else all bytes. */
 async function* linesOf(
-  format: ListFormat,
+  format: ListFormat | 'ixfr',
   stream: ByteStream,
   list: string | null,
 ): AsyncGenerator<Uint8Array> {

@@ -168,6 +168,13 @@ deep                 CNAME .
     await expectNames(list, 'rpz', ['a.example']);
   });
 
+  it('reads zones one after the other, and counts the faults of each', async () => {
+    const list = `${ZONE}a.example CNAME .\n${ZONE}b.example CNAME .\nwrong\n$INCLUDE more.zone\n`;
+    const report = await expectNames(list, 'rpz', ['a.example', 'b.example']);
+    expect(report).toMatchObject({ domains: 2, invalidLines: 2 });
+    expect(report.examples.map(({ line }) => line)).toEqual([17, 18]);
+  });
+
   it('lists names that are to get no answer', async () => {
     await expectNames(`${ZONE}a.example CNAME rpz-drop.`, 'rpz', ['a.example']);
   });

@@ -17,8 +17,7 @@ const BLOCKING = new Set(['.', '*.', 'rpz-drop.']);
 
 /**
  * A response policy zone as a zone file. The owners of `CNAME .`, `CNAME *.` and `CNAME rpz-drop.` are listed,
- * relative to the zone; `*.name` lists name. Other policies and triggers are skipped. With more than one SOA record, it
- * is changes of a zone (RFC 1995 §4): records behind the second are removed, behind the third added, and so on.
+ * relative to the zone; `*.name` lists name. Other policies and triggers are skipped.
  * Source: Vixie, Schryver, "DNS Response Policy Zones" (draft-vixie-dnsop-dns-rpz-00), §3, §4.
  */
 export class RpzFormat implements LineFormat {
@@ -34,8 +33,14 @@ export class RpzFormat implements LineFormat {
   private recordLines = 0;
   private soaRecords = 0;
 
+  /**
+   * @param isOfChanges it is changes of a zone (RFC 1995 §4): records behind the second SOA record are removed, behind
+   *   the third added, and so on. Else each SOA record begins a zone.
+   */
+  constructor(private readonly isOfChanges = false) {}
+
   get isRemoval(): boolean {
-    return this.soaRecords > 0 && this.soaRecords % 2 === 0;
+    return this.isOfChanges && this.soaRecords > 0 && this.soaRecords % 2 === 0;
   }
 
   line(bytes: Uint8Array, start: number, end: number, entries: EntrySink): void {
