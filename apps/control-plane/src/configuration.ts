@@ -12,6 +12,7 @@ import {
   LOG_LEVELS,
   matchingSecretList,
   nameList,
+  needs,
   OPS_VARIABLES,
   optional,
   port,
@@ -35,8 +36,8 @@ function likeResolvers<S extends VariableSchema>(schema: S): S {
   return Object.fromEntries(described) as S;
 }
 
-function pemFile(description: string): Variable<string | undefined> {
-  return optional(text('a PEM file', { description }));
+function pemFile(description: string, other: string): Variable<string | undefined> {
+  return optional(needs(other, text('a PEM file', { description })));
 }
 
 /** All variables of the control plane. */
@@ -106,11 +107,16 @@ export const SCHEMA = {
   MANAGEMENT_TLS_CERT: pemFile(
     'Certificate chain for HTTPS on the management API. Unset: HTTP. Changed files are used within two seconds, ' +
       'without a restart. Bad ones are logged and change nothing; at the start they end the process.',
+    'MANAGEMENT_TLS_KEY',
   ),
-  MANAGEMENT_TLS_KEY: pemFile('Private key of the certificate of the management API.'),
+  MANAGEMENT_TLS_KEY: pemFile(
+    'Private key of the certificate of the management API.',
+    'MANAGEMENT_TLS_CERT',
+  ),
   MANAGEMENT_TLS_CLIENT_CA: pemFile(
     'Certificates of authorities. With it, clients of the management API need a certificate that one of them has ' +
       'signed, and the token as well. It is read again like the certificate. Unset: clients need no certificate.',
+    'MANAGEMENT_TLS_CERT',
   ),
   MANAGEMENT_BODY_LIMIT: byteSize({
     description:
@@ -181,8 +187,9 @@ export const SCHEMA = {
   ...INCIDENT_VARIABLES,
   FEED_TLS_CERT: pemFile(
     'Certificate chain for HTTPS on the feed API. Unset: HTTP. It is read again like that of the management API.',
+    'FEED_TLS_KEY',
   ),
-  FEED_TLS_KEY: pemFile('Private key of the certificate of the feed API.'),
+  FEED_TLS_KEY: pemFile('Private key of the certificate of the feed API.', 'FEED_TLS_CERT'),
   FEED_DIR: optional(
     text('a folder', {
       description:

@@ -166,4 +166,11 @@ describe('SCHEMA', () => {
     expect(message).toMatch(new RegExp(`^${name} must be `));
     expect(message).not.toContain('\n');
   });
+
+  it.each(['DNS_TLS_PORT', 'DNS_HTTPS_PORT', 'DNS_TLS_KEY'])(
+    'names the certificate that %s needs',
+    (name) => {
+      expect(faultOf({ [name]: '853' })).toBe(`DNS_TLS_CERT must be given with ${name}`);
+    },
+  );
 });

@@ -5,7 +5,6 @@ import {
   type Logger,
   parseCidrs,
   standardOutput,
-  StartError,
   stopAndThrow,
   stopInOrder,
   TlsIdentity,
@@ -219,10 +218,7 @@ function openIdentity({
 }: DnsServiceOptions): TlsIdentity | null {
   const { DNS_TLS_PORT: tlsPort, DNS_HTTPS_PORT: httpsPort } = configuration;
   if (tlsPort === undefined && httpsPort === undefined) return null;
-  const wanted = tlsPort === undefined ? 'DNS_HTTPS_PORT' : 'DNS_TLS_PORT';
   const { DNS_TLS_CERT: cert, DNS_TLS_KEY: key } = configuration;
   const names = { prefix: 'DNS_TLS', cert, key };
-  const identity = TlsIdentity.open({ names, log, ...(checkMs !== undefined && { checkMs }) });
-  if (identity === null) throw new StartError(`DNS_TLS_CERT must be given with ${wanted}`);
-  return identity;
+  return TlsIdentity.open({ names, log, ...(checkMs !== undefined && { checkMs }) });
 }

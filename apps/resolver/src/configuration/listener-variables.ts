@@ -1,4 +1,4 @@
-import { integer, listenAddressList, optional, port, text } from '@weir/ops';
+import { integer, listenAddressList, needs, optional, port, text } from '@weir/ops';
 import { domain, printable, serverId } from './value-kinds.js';
 
 const MAX_HOSTS = 16;
@@ -32,24 +32,35 @@ export const LISTENER_VARIABLES = {
     default: '200',
   }),
   DNS_TLS_PORT: optional(
-    port({
-      description: 'Port for DNS over TLS (RFC 7858), usually 853. Unset: DNS over TLS is off.',
-    }),
+    needs(
+      'DNS_TLS_CERT',
+      port({
+        description: 'Port for DNS over TLS (RFC 7858), usually 853. Unset: DNS over TLS is off.',
+      }),
+    ),
   ),
   DNS_HTTPS_PORT: optional(
-    port({
-      description:
-        'Port for DNS over HTTPS (RFC 8484), usually 443. The path is /dns-query. Unset: DNS over ' +
-        'HTTPS is off.',
-    }),
+    needs(
+      'DNS_TLS_CERT',
+      port({
+        description:
+          'Port for DNS over HTTPS (RFC 8484), usually 443. The path is /dns-query. Unset: DNS over ' +
+          'HTTPS is off.',
+      }),
+    ),
   ),
   DNS_TLS_CERT: optional(
-    text('a PEM file', {
-      description:
-        'Certificate chain for DNS over TLS and HTTPS. A changed file is loaded without a restart.',
-    }),
+    needs(
+      'DNS_TLS_KEY',
+      text('a PEM file', {
+        description:
+          'Certificate chain for DNS over TLS and HTTPS. A changed file is loaded without a restart.',
+      }),
+    ),
   ),
-  DNS_TLS_KEY: optional(text('a PEM file', { description: 'Private key of DNS_TLS_CERT.' })),
+  DNS_TLS_KEY: optional(
+    needs('DNS_TLS_CERT', text('a PEM file', { description: 'Private key of DNS_TLS_CERT.' })),
+  ),
   DNS_DESIGNATED_NAME: optional(
     domain({
       description:

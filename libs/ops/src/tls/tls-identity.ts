@@ -42,14 +42,10 @@ export class TlsIdentity {
   private server: Pick<Server, 'setSecureContext'> | null = null;
   private readonly files: WatchedFiles<Identity>;
 
-  /** Null when no file is given. @throws StartError that names the variable of what is missing or not usable */
+  /** Null without a certificate and its key. @throws StartError that names the variable of what is not usable */
   static open(options: TlsIdentityOptions): TlsIdentity | null {
     const { prefix, cert, key, clientCa } = options.names;
-    if (cert === undefined && key === undefined && clientCa === undefined) return null;
-    const other = key === undefined ? 'CLIENT_CA' : 'KEY';
-    if (cert === undefined)
-      throw new StartError(`${prefix}_CERT must be given with ${prefix}_${other}`);
-    if (key === undefined) throw new StartError(`${prefix}_KEY must be given with ${prefix}_CERT`);
+    if (cert === undefined || key === undefined) return null;
     const files = [
       { variable: `${prefix}_CERT`, path: cert },
       { variable: `${prefix}_KEY`, path: key },

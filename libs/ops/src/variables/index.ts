@@ -4,6 +4,7 @@ export * from './network-kinds.js';
 export {
   type Configuration,
   defineVariable,
+  needs,
   optional,
   parseVariables,
   renderHelp,

@@ -12,10 +12,12 @@ import {
   decimal,
   integer,
   json,
+  needs,
   optional,
   parseVariables,
   port,
   secretList,
+  text,
   timeZone,
   url,
   VariableError,
@@ -57,6 +59,19 @@ describe('parseVariables', () => {
     const schema = { FEED_URL: url(['http', 'https'], described) };
     expect(() => parseVariables(schema, { FEED_URL: 'http://10.0.0.1:6000' })).toThrow(
       'FEED_URL must be a URL that begins with http:// or https:// (fetch makes no connection to port 6000)',
+    );
+  });
+
+  it('names a variable that is missing beside one that needs it', () => {
+    const schema = {
+      TLS_CERT: optional(needs('TLS_KEY', text('a PEM file', described))),
+      TLS_KEY: optional(needs('TLS_CERT', text('a PEM file', described))),
+    };
+    const both = { TLS_CERT: 'a.crt', TLS_KEY: 'a.key' };
+    expect(parseVariables(schema, {})).toEqual({ TLS_CERT: undefined, TLS_KEY: undefined });
+    expect(parseVariables(schema, both)).toEqual(both);
+    expect(() => parseVariables(schema, { TLS_CERT: 'a.crt', TLS_KEY: ' ' })).toThrow(
+      new VariableError('TLS_KEY must be given with TLS_CERT'),
     );
   });
 

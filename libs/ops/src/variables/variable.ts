@@ -21,6 +21,8 @@ export interface Variable<T> {
   readonly absent?: { readonly value: T };
   /** The variable that takes the place of this one. It is undefined where that is set, and required elsewhere. */
   readonly replacedBy?: string;
+  /** The variable that must be set where this one is. */
+  readonly needs?: string;
 }
 
 /** All variables of one process, by name. */
@@ -63,6 +65,9 @@ export function parseVariables<S extends VariableSchema>(
       else faults.push(`${name} is required: it must be ${variable.allowed}`);
       continue;
     }
+    const { needs: other } = variable;
+    if (other !== undefined && !environment[other]?.trim())
+      faults.push(`${other} must be given with ${name}`);
     try {
       values[name] = variable.parse(text);
     } catch (error) {
@@ -78,6 +83,11 @@ export function parseVariables<S extends VariableSchema>(
 /** The same variable, undefined when unset. */
 export function optional<T>(variable: Variable<T>): Variable<T | undefined> {
   return { ...variable, absent: { value: undefined } };
+}
+
+/** The same variable. Where it is set, the other one must be set too. */
+export function needs<T>(other: string, variable: Variable<T>): Variable<T> {
+  return { ...variable, needs: other };
 }
 
 /** The same variable, not needed where the other one is set. */
