@@ -7,7 +7,7 @@ import { Server as HttpsServer } from 'node:https';
 import { Registry } from 'prom-client';
 import { AppModule } from './app.module.js';
 import { beginRequest, RequestMetrics } from './http/pipeline/begin-request.js';
-import { limitConnections, limitTimes, TIME_LIMITS } from './http/pipeline/client-limits.js';
+import { limitConnections, limitTimes, TIME_LIMITS } from './http/pipeline/connection-limits.js';
 import { Endpoints } from './http/routing/endpoint.js';
 import { closeServer } from './platform/server-lifecycle.js';
 import type { Process } from './process.js';

@@ -23,7 +23,7 @@ import { checkUpstreams, type ForwardingLimits } from './create-forwarder.js';
 import type { LaneFiles } from './lanes/lane-task.js';
 import { Lanes } from './lanes/lanes.js';
 import { OperatorFiles } from './operator-files.js';
-import { createLimitsMemory } from './limits/client-limits.js';
+import { createLimitsMemory } from './limits/rate-limits.js';
 import { type BoundAddresses, ListeningSockets } from './listeners/listening-sockets.js';
 import { LogCount, LogCounts } from './metrics/log-counts.js';
 import { ProfileRows } from './metrics/profile-counters.js';

@@ -11,7 +11,7 @@ export { ChunkMemory } from './memory/chunk-memory.js';
 export { countAsHeap, sharedBytes } from './memory/heap-weight.js';
 export { Policy } from './policy.js';
 export { type Explanation, PolicyReader, type PolicySource } from './policy-reader.js';
-export { activeTimes } from './schedules/active-times.js';
+export { timelineOf } from './schedules/timeline.js';
 export type { StepVerdict } from './rule-evaluator.js';
 export { MatchedBy, SubscriberMatch } from './subscribers/subscriber-lookup.js';
 export { type Invitation, type PolicyMessage, PolicyShare } from './sharing/policy-share.js';

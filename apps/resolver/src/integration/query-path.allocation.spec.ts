@@ -27,7 +27,7 @@ import { getHeapStatistics } from 'node:v8';
 import { describe, expect, it } from 'vitest';
 import { newCache } from '../cache/testing/new-cache.js';
 import { readRecords } from '../local-records/read-records.js';
-import { ClientLimits } from '../limits/client-limits.js';
+import { RateLimits } from '../limits/rate-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
 import { LatencyHistogram } from '../metrics/query-timer.js';
 import { ProfileCounters, ProfileRows } from '../metrics/profile-counters.js';
@@ -125,7 +125,7 @@ function createPath() {
       },
     }),
     nowSeconds: () => 7,
-    limits: new ClientLimits({
+    limits: new RateLimits({
       queriesPerSecond: 1_000_000_000,
       errorsPerSecond: 0,
       handshakesPerSecond: 0,

@@ -10,7 +10,7 @@ import { BatchClocks, type BatchTurn, withTimes } from '../clocks.js';
 import { createForwarder } from '../create-forwarder.js';
 import { Dnstap } from '../dnstap/dnstap.js';
 import { createSender } from '../dnstap/frame-sender.js';
-import { ClientLimits } from '../limits/client-limits.js';
+import { RateLimits } from '../limits/rate-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
 import type { TlsPair } from '../listeners/tls-acceptor.js';
 import { LogCounts } from '../metrics/log-counts.js';
@@ -105,7 +105,7 @@ const silent: LaneLogger = {
 export interface Answering {
   readonly path: QueryPath;
   readonly forwarder: Forwarder;
-  readonly limits: ClientLimits;
+  readonly limits: RateLimits;
   readonly subscriber: SubscriberKeyInTurns;
   readonly allowedClients: Pick<CidrSet, 'has'>;
   readonly loadBalancers: CidrSet;
@@ -197,7 +197,7 @@ export async function openAnswering(
   });
   const queryLog = await openLog(task, write, logCounts);
   const dnstapSender = createSender(configuration, commonLog, logCounts);
-  const limits = new ClientLimits({
+  const limits = new RateLimits({
     queriesPerSecond: configuration.CLIENT_QUERY_RATE,
     errorsPerSecond: configuration.CLIENT_ERROR_RATE,
     handshakesPerSecond: configuration.CLIENT_TLS_HANDSHAKE_RATE,

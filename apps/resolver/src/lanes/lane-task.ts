@@ -6,7 +6,7 @@ import type { CacheMemory } from '../cache/cache-memory.js';
 import type { SetTimes } from '../clocks.js';
 import type { SentConfiguration } from '../configuration.js';
 import type { ForwardingLimits } from '../create-forwarder.js';
-import type { LimitsMemory } from '../limits/client-limits.js';
+import type { LimitsMemory } from '../limits/rate-limits.js';
 import type { StreamSockets } from '../listeners/listening-sockets.js';
 import type { TlsPair } from '../listeners/tls-acceptor.js';
 import type { LocalRecord } from '@weir/policy/answers';

@@ -7,7 +7,7 @@ import {
 import type { CidrSet } from '@weir/ops';
 import type { Socket } from 'node:net';
 import type { SentConfiguration } from '../configuration.js';
-import type { ClientLimits } from '../limits/client-limits.js';
+import type { RateLimits } from '../limits/rate-limits.js';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import { DropReason, Exchange, type QueryHandler, Transport } from '../query/exchange.js';
 import { Http1Server } from './https/http1-connection.js';
@@ -36,7 +36,7 @@ export interface StreamListenersOptions {
   readonly handler: QueryHandler;
   readonly counters: QueryCounters;
   readonly subscriber: SubscriberKey;
-  readonly limits: ClientLimits;
+  readonly limits: RateLimits;
   readonly allowedClients: Pick<CidrSet, 'has'>;
   readonly loadBalancers: CidrSet;
   /** Monotonic clock for idle connections, in milliseconds. */

@@ -1,4 +1,4 @@
-import { LIMIT_COUNTS, LimitCount } from '../limits/client-limits.js';
+import { LIMIT_COUNTS, LimitCount } from '../limits/rate-limits.js';
 import { ForwardingCounts, forwardingTotals, type ForwardingTotals } from './forwarding-counts.js';
 import { LogCount, LogCounts } from './log-counts.js';
 import { LatencyHistogram } from './query-timer.js';

@@ -7,7 +7,7 @@ import { LocalRecords } from '@weir/policy/answers';
 import { expect, it } from 'vitest';
 import { AnswerCache } from '../cache/answer-cache.js';
 import { createCacheMemory } from '../cache/cache-memory.js';
-import { ClientLimits } from '../limits/client-limits.js';
+import { RateLimits } from '../limits/rate-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
 import { createThreadCounts, countersInto } from '../metrics/thread-counts.js';
 import { DropReason, Exchange, ForwardResult } from '../query/exchange.js';
@@ -59,7 +59,7 @@ function createPath() {
     localRecords: { value: LocalRecords.none },
     isReady: () => true,
     cache: lane,
-    limits: new ClientLimits({ ...rates, subscriber, nowSeconds, counts: counts.limits }),
+    limits: new RateLimits({ ...rates, subscriber, nowSeconds, counts: counts.limits }),
     cookies: new ServerCookies([hashKey], subscriber, wallClockMs),
     queryLog: null,
     dnstap: null,

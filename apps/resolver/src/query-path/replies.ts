@@ -22,7 +22,7 @@ import {
   type SpecialMatch,
 } from '@weir/policy/answers';
 import type { Dnstap } from '../dnstap/dnstap.js';
-import type { ClientLimits } from '../limits/client-limits.js';
+import type { RateLimits } from '../limits/rate-limits.js';
 import type { ProfileCounters } from '../metrics/profile-counters.js';
 import { NO_VERDICT, type QueryCounters } from '../metrics/query-counters.js';
 import { AnswerSource, type QueryTimer } from '../metrics/query-timer.js';
@@ -47,7 +47,7 @@ export interface RepliesOptions extends OwnAnswersOptions {
   readonly source: PolicySource;
   /** Highest TTL of records from upstream. */
   readonly maxTtlSeconds: number;
-  readonly limits: ClientLimits;
+  readonly limits: RateLimits;
   readonly counters: QueryCounters;
   /** Null: queries are not counted by profile. */
   readonly profileCounters: ProfileCounters | null;

@@ -3,7 +3,7 @@ import { parseCidrs } from '@weir/ops';
 import { loadSystemCalls, openListening } from '@weir/udp-batch';
 import { readFileSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
-import { ClientLimits } from '../limits/client-limits.js';
+import { RateLimits } from '../limits/rate-limits.js';
 import { InputTurns } from '../listeners/input-turns.js';
 import { StreamListener, type StreamListenerOptions } from '../listeners/stream-listener.js';
 import { StreamListeners } from '../listeners/stream-listeners.js';
@@ -90,7 +90,7 @@ export async function startHttps(certificate: {
     handler: new EchoHandler(),
     counters: new QueryCounters(),
     subscriber,
-    limits: new ClientLimits({ ...rates, subscriber, nowSeconds }),
+    limits: new RateLimits({ ...rates, subscriber, nowSeconds }),
     allowedClients: { has: () => true },
     loadBalancers: parseCidrs([]),
     nowMs: elapsedMs,

@@ -1,6 +1,6 @@
 import { Body, Controller, Inject, Param, Query } from '@nestjs/common';
 import { parseTime } from '@weir/ops';
-import { activeTimes } from '@weir/policy';
+import { timelineOf } from '@weir/policy';
 import { conflict, orNotFound } from '../../http/errors/errors.js';
 import { type Answer, ApiEndpoint, ReadingEndpoint } from '../../http/routing/endpoint.js';
 import { Example, type Json } from '../../http/validation/dto.js';
@@ -194,7 +194,7 @@ export class SwitchesController {
     const local = Temporal.Instant.fromEpochMilliseconds(fromMs).toZonedDateTimeISO(this.timeZone);
     const untilMs = local.add({ days }).epochMilliseconds;
     const schedule = found.result ?? { profileId, targetProfileId: profileId, periods: [] };
-    return activeTimes(schedule, this.timeZone, { fromMs, untilMs }).map((time) => ({
+    return timelineOf(schedule, this.timeZone, { fromMs, untilMs }).map((time) => ({
       from: this.toText(time.fromMs),
       until: this.toText(time.untilMs),
       active_id: time.isInside ? schedule.targetProfileId : profileId,

@@ -10,7 +10,7 @@ const SLIP = 2;
 /** A UDP answer is counted when it is more than this many times as large as its query. */
 const MAX_AMPLIFICATION = 2;
 
-export interface ClientLimitsOptions {
+export interface RateLimitsOptions {
   /** Queries per second that one subscriber gets answers to. 0: no limit. */
   readonly queriesPerSecond: number;
   /** Errors (FORMERR, NOTIMP, BADVERS, REFUSED) per second that one subscriber gets over UDP. 0: no limit. */
@@ -48,7 +48,7 @@ export const LimitCount = {
 export const LIMIT_COUNTS = Object.keys(LimitCount).length;
 
 /** Rate limits for each subscriber. Allocates nothing. */
-export class ClientLimits {
+export class RateLimits {
   private readonly queries: RateTable;
   private readonly errors: RateTable;
   private readonly handshakes: RateTable;
@@ -56,7 +56,7 @@ export class ClientLimits {
   private readonly counts: Float64Array;
   private untilSlip = SLIP;
 
-  constructor(private readonly options: ClientLimitsOptions) {
+  constructor(private readonly options: RateLimitsOptions) {
     this.counts = options.counts ?? new Float64Array(LIMIT_COUNTS);
     const { queries, errors, handshakes, bytes } = options.memory ?? createLimitsMemory();
     this.queries = new RateTable(SLOTS, queries);

@@ -4,7 +4,7 @@ import { ScheduleLookup, Schedules } from './schedules.js';
 import { ZoneClock } from './zone-clock.js';
 
 /** A stretch of time [from, until), in milliseconds since 1970, and whether the target of a schedule decides in it. */
-interface ActiveTime {
+interface Stretch {
   readonly fromMs: number;
   readonly untilMs: number;
   readonly isInside: boolean;
@@ -13,16 +13,16 @@ interface ActiveTime {
 const SLOT = 0;
 
 /** When a schedule is inside its periods and when outside (decisions §5), without gaps, from one switch to the next. */
-export function activeTimes(
+export function timelineOf(
   schedule: Schedule,
   timeZone: string,
-  { fromMs, untilMs }: Pick<ActiveTime, 'fromMs' | 'untilMs'>,
-): ActiveTime[] {
+  { fromMs, untilMs }: Pick<Stretch, 'fromMs' | 'untilMs'>,
+): Stretch[] {
   const spaces = { scheduleSlots: new Space(), schedules: new Space() };
   new Schedules(spaces).set(SLOT, schedule, SLOT);
   const clock = new ZoneClock(timeZone);
   const lookup = new ScheduleLookup(spaces, clock);
-  const times: ActiveTime[] = [];
+  const times: Stretch[] = [];
   for (let at = fromMs; at < untilMs; at = lookup.untilMs) {
     clock.nowMs = at;
     lookup.find(SLOT);

@@ -2,16 +2,16 @@ import type { Period } from '@weir/config-model';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isCovered, weekPointAt } from '../testing/wall-clock.js';
-import { activeTimes } from './active-times.js';
+import { timelineOf } from './timeline.js';
 
 const MINUTE = 60_000;
 const DAY = 1_440 * MINUTE;
 const DAYS = 16;
 
 const timesOf = (periods: readonly Period[], zone: string, fromMs: number, untilMs: number) =>
-  activeTimes({ profileId: 1, targetProfileId: 2, periods }, zone, { fromMs, untilMs });
+  timelineOf({ profileId: 1, targetProfileId: 2, periods }, zone, { fromMs, untilMs });
 
-describe('activeTimes', () => {
+describe('timelineOf', () => {
   it('agrees with the wall clock, asked every minute, over changes of the offset', () => {
     const stretches = [
       ['UTC', '2026-01-01T00:00:00Z'],
