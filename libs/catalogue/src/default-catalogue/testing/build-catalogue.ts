@@ -1,6 +1,6 @@
 import { normaliseDomain } from '@weir/dns-name';
 import { stringify } from 'yaml';
-import { type DlcLists, resolveDlc } from '../../lists/formats/dlc.js';
+import { type DlcLists, PATTERNS, resolveDlc } from '../../lists/formats/dlc.js';
 import { isPublicSuffix } from '../../lists/never-block.js';
 
 /** `catalogue/upstream/groups.yaml`. */
@@ -80,7 +80,7 @@ export function dlcNames(lists: DlcLists, selector: string): string[] {
   const rules = resolveDlc(lists, selector).split('\n');
   return rules.flatMap((rule) => {
     const [, kind = '', name = ''] = /^(?:(\w+):)?(\S*)/.exec(rule) ?? [];
-    return /^(?:keyword|regexp)$/i.test(kind) || name === '' ? [] : [name];
+    return PATTERNS.has(kind.toLowerCase()) || name === '' ? [] : [name];
   });
 }
 

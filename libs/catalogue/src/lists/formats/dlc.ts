@@ -17,7 +17,7 @@ export type DlcLists = ReadonlyMap<string, string>;
 
 const COLON = 0x3a;
 /** Kinds of rules that no name stands for. */
-const PATTERNS = new Set(['keyword', 'regexp']);
+export const PATTERNS: ReadonlySet<string> = new Set(['keyword', 'regexp']);
 
 /**
  * A rule of domain-list-community: `name`, `domain:name` or `full:name`, with attributes behind it; `#` begins a
