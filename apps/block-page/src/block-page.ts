@@ -1,11 +1,4 @@
-import {
-  explainListenError,
-  type Logger,
-  type Service,
-  stopAndThrow,
-  stopInOrder,
-  stopTogether,
-} from '@weir/ops';
+import { type Logger, type Service, stopAndThrow, stopInOrder, stopTogether } from '@weir/ops';
 import { OpsServer } from '@weir/ops/metrics';
 import { followPolicy } from '@weir/policy-feed';
 import { openTelemetry } from '@weir/telemetry';
@@ -58,7 +51,7 @@ async function startParts(options: BlockPageOptions, ops: OpsServer): Promise<Bl
   const listening: (() => Promise<void>)[] = [];
   try {
     const { BLOCK_PAGE_HOST: host, BLOCK_PAGE_HTTPS_PORT: refusedPort } = configuration;
-    const port = await listen(server, {
+    const port = await server.start({
       host,
       port: configuration.BLOCK_PAGE_PORT,
       variable: 'BLOCK_PAGE_PORT',
@@ -67,7 +60,7 @@ async function startParts(options: BlockPageOptions, ops: OpsServer): Promise<Bl
     let httpsPort: number | undefined;
     if (refusedPort !== undefined) {
       const refusal = new HttpsRefusal();
-      httpsPort = await listen(refusal, {
+      httpsPort = await refusal.start({
         host,
         port: refusedPort,
         variable: 'BLOCK_PAGE_HTTPS_PORT',
@@ -101,17 +94,5 @@ async function startParts(options: BlockPageOptions, ops: OpsServer): Promise<Bl
     };
   } catch (error) {
     return stopAndThrow(error, listening, log);
-  }
-}
-
-/** @returns the port listened on */
-async function listen(
-  server: Pick<HttpsRefusal, 'start'>,
-  place: { readonly host: string; readonly port: number; readonly variable: string },
-): Promise<number> {
-  try {
-    return await server.start(place.host, place.port);
-  } catch (error) {
-    throw explainListenError(error, place);
   }
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { Logger } from './log.js';
 import type { OpsCalls } from './ops-calls.js';
-import { explainListenError } from './process.js';
+import { listen } from './process.js';
 import { ReadMetrics } from './read-metrics.js';
 
 // An import of node:http loads what belongs to `fetch` too: 7 MB of memory in each thread (Node 26).
@@ -69,12 +69,8 @@ export class OpsServer {
   /** @throws StartError that names `OPS_PORT` when it cannot listen on that port. */
   static async start({ host, port, log }: OpsServerOptions): Promise<OpsServer> {
     const ops = new OpsServer(log);
-    try {
-      await once(ops.server.listen(port, host), 'listening');
-      return ops;
-    } catch (error) {
-      throw explainListenError(error, { host, port, variable: 'OPS_PORT' });
-    }
+    await listen(ops.server, { host, port, variable: 'OPS_PORT' });
+    return ops;
   }
 
   get port(): number {

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { AddressInfo, Server } from 'node:net';
 import {
   type Configuration,
   parseVariables,
@@ -8,14 +10,29 @@ import {
 import { StartError } from './start-error.js';
 import { readVersion } from './version.js';
 
+/** Where a server listens. */
+export interface Place {
+  readonly host: string;
+  readonly port: number;
+  /** It has the port. */
+  readonly variable: string;
+}
+
+/** @returns the port. @throws StartError that names the port and its variable when the port cannot be used. */
+export async function listen(server: Server, place: Place): Promise<number> {
+  try {
+    await once(server.listen(place.port, place.host), 'listening');
+    return (server.address() as AddressInfo).port;
+  } catch (error) {
+    throw explainListenError(error, place);
+  }
+}
+
 /**
  * Turns the error of a failed listen into a StartError that names the port and its variable.
  * @returns the error itself when it does not concern the address or the port.
  */
-export function explainListenError(
-  error: unknown,
-  what: { host: string; port: number; variable: string },
-): unknown {
+export function explainListenError(error: unknown, what: Place): unknown {
   const reasons: Partial<Record<string, string>> = {
     EADDRINUSE: 'is in use by another process',
     EACCES: 'may not be used by this user',

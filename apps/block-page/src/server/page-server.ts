@@ -1,8 +1,8 @@
 import { ClientAddress, type ConnectionPool, ProxyHeaderReader } from '@weir/clients';
-import type { CidrSet, Logger } from '@weir/ops';
+import { type CidrSet, listen, type Logger, type Place } from '@weir/ops';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { createServer as createTcpServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { COMMON_HEADERS } from '../html/security-headers.js';
 import type { PageCounters, Refusal } from '../metrics/page-counters.js';
@@ -14,10 +14,9 @@ export class HttpsRefusal {
     socket.on('error', () => undefined).resetAndDestroy();
   });
 
-  /** @returns the port listened on. @throws the listen error (`EADDRINUSE` …). */
-  async start(host: string, port: number): Promise<number> {
-    await once(this.server.listen(port, host), 'listening');
-    return (this.server.address() as AddressInfo).port;
+  /** As `listen`. */
+  start(place: Place): Promise<number> {
+    return listen(this.server, place);
   }
 
   async stop(): Promise<void> {
@@ -86,11 +85,11 @@ export class PageServer {
     return this.open.size;
   }
 
-  /** @returns the port listened on. @throws the listen error (`EADDRINUSE` …). */
-  async start(host: string, port: number): Promise<number> {
-    await once(this.server.listen(port, host), 'listening');
+  /** As `listen`. */
+  async start(place: Place): Promise<number> {
+    const port = await listen(this.server, place);
     this.server.on('error', (error) => this.logFault(error));
-    return (this.server.address() as AddressInfo).port;
+    return port;
   }
 
   /** Accepts no more connections, answers running requests, then closes. */

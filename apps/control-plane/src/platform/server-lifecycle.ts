@@ -1,7 +1,7 @@
-import { explainListenError } from '@weir/ops';
+import { listen as listenAt, type Place } from '@weir/ops';
 import { once } from 'node:events';
 import type { Server, ServerResponse } from 'node:http';
-import { type AddressInfo, createServer, type Server as TcpServer, type Socket } from 'node:net';
+import { createServer, type Server as TcpServer, type Socket } from 'node:net';
 
 /** At a stop, requests that take longer are aborted. A stop may take ten seconds in all. */
 const REQUEST_DEADLINE_MS = 7_000;
@@ -21,11 +21,8 @@ interface ListeningServer {
 
 const listening = new WeakMap<Server, ListeningServer>();
 
-/** @returns the port. @throws StartError that names the port and its variable when the port cannot be used. */
-export async function listen(
-  server: Server,
-  place: Parameters<typeof explainListenError>[1],
-): Promise<number> {
+/** As `listen` of `@weir/ops`. */
+export async function listen(server: Server, place: Place): Promise<number> {
   const state: ListeningServer = {
     listener: createServer(),
     responses: new Set(),
@@ -41,14 +38,10 @@ export async function listen(
     state.responses.add(response);
     response.once('close', () => state.responses.delete(response));
   });
-  try {
-    await once(state.listener.listen(place.port, place.host), 'listening');
-  } catch (error) {
-    throw explainListenError(error, place);
-  }
+  const port = await listenAt(state.listener, place);
   listening.set(server, state);
   await once(server.listen(state.listener), 'listening');
-  return (server.address() as AddressInfo).port;
+  return port;
 }
 
 /** Tells the client to send no more requests on the connection, which will be closed (RFC 9112 §9.6). */
