@@ -27,3 +27,14 @@ it('gives the day on which clocks change its usual length', () => {
   ]);
   expect(segments).toEqual([{ activeId: 1, from: 0, until: 0.5 }]);
 });
+
+it('gives a period that ends by the clock before it begins, as summer time ends, no negative length', () => {
+  const [[, segments]] = daysOf([
+    { from: '2026-10-25T02:45:00+02:00', until: '2026-10-25T02:15:00+01:00', active_id: 2 },
+    { from: '2026-10-25T02:15:00+01:00', until: '2026-10-25T12:00:00+01:00', active_id: 1 },
+  ]);
+  expect(segments).toEqual([
+    { activeId: 2, from: 2.75 / 24, until: 2.75 / 24 },
+    { activeId: 1, from: 2.25 / 24, until: 0.5 },
+  ]);
+});
