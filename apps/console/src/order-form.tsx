@@ -1,6 +1,15 @@
+import { effect } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
-import { useState } from 'preact/hooks';
-import { api, type Applied, changeBy, dataOf, ownTimeZone, type Schemas } from './api.js';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import {
+  api,
+  type Applied,
+  changeBy,
+  dataOf,
+  endedSession,
+  ownTimeZone,
+  type Schemas,
+} from './api.js';
 import { shownAt, timeOf } from './clock.js';
 import { Failure, Field, Time, useRun } from './components.js';
 import { forgetDraft, useDraft } from './router.js';
@@ -56,16 +65,35 @@ interface FormProperties extends FieldsProperties {
   readonly children?: ComponentChildren;
 }
 
+const LOST_END = 'order.lostEnd';
+
 /** A form, so that the browser refuses an end that is filled in partly: to a script such a field looks empty. */
 function Form({ run, label, disabled, children, ...fields }: FormProperties): JSX.Element {
   const { isRunning, error, start } = useRun(run);
+  const form = useRef<HTMLFormElement>(null);
+  const [isEndLost, setEndLost] = useDraft(LOST_END, false);
+  // Nor can such an end be kept when the token ends. The form that is there after the next sign-in says so.
+  useEffect(
+    () =>
+      effect(() => {
+        if (endedSession.value === null) forgetDraft(LOST_END);
+        else if (form.current?.checkValidity() === false) setEndLost(true);
+      }),
+    [],
+  );
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
+    setEndLost(false);
     start();
   };
   return (
-    <form class="card row" onSubmit={submit}>
+    <form ref={form} class="card row" onSubmit={submit}>
       <Fields {...fields} />
+      {isEndLost && fields.entered.until === '' && (
+        <p class="notice doubtful" role="alert">
+          {t('orders.lostEnd')}
+        </p>
+      )}
       <button type="submit" disabled={disabled || isRunning}>
         {label}
       </button>

@@ -91,6 +91,14 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await page.getByRole('button', { name: 'Find' }).click();
   }
 
+  /** The token ends, and the person signs in once more. */
+  async function signInAgain(page: Page): Promise<void> {
+    await page.route(/\/orders\/\?/, (route) => route.fulfill({ status: 401 }), { times: 1 });
+    await page.getByRole('button', { name: 'Find' }).click();
+    await page.getByText('The token write-desk is no longer accepted').waitFor();
+    await stack.signIn(page, 'write');
+  }
+
   async function explain(page: Page, domain: string): Promise<void> {
     await page.getByLabel('Client address').fill('192.0.2.1');
     await page.getByLabel('Domain').fill(domain);
@@ -325,6 +333,21 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await stack.signIn(page, 'write');
     await page.getByRole('table', { name: 'Orders' }).waitFor();
     expect(await page.getByLabel('Domain', { exact: true }).inputValue()).toBe('');
+  });
+
+  it('says after another sign-in that an end which was filled in partly is lost', async () => {
+    const page = await stack.openAs('write', 'orders');
+    const lost = page.getByText('Enter it again, or leave it empty for no end.');
+    await page.getByRole('button', { name: 'Edit' }).first().click();
+    await page.getByLabel('Until').focus();
+    await page.keyboard.type('31122099');
+    await signInAgain(page);
+    await lost.waitFor();
+    await page.getByLabel('Until').fill('2099-12-31T23:59');
+    expect(await lost.count()).toBe(0);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('heading', { name: 'New order' }).waitFor();
+    expect(await lost.count()).toBe(0);
   });
 
   it('says why a call is refused whose scope the token has lost meanwhile', async () => {

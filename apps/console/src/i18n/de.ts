@@ -206,6 +206,9 @@ export const de: Texts = {
   'orders.domain': 'Domain',
   'orders.until': 'Bis',
   'orders.untilHint': 'In der Zeitzone {zone}. Leer: unbefristet.',
+  'orders.lostEnd':
+    'Das Ende war erst teilweise ausgefüllt, als das Token endete, und ist verloren. ' +
+    'Bitte neu eingeben. Leer: unbefristet.',
   'orders.noEnd': 'Unbefristet',
   'orders.inForce': 'In Kraft ({zone})',
   'orders.proof': 'Auf {k} von {m} Resolvern, als Revision {revision}',

@@ -199,6 +199,9 @@ export const en = {
   'orders.domain': 'Domain',
   'orders.until': 'Until',
   'orders.untilHint': 'In the time zone {zone}. Leave it empty for no end.',
+  'orders.lostEnd':
+    'The end was filled in only partly when the token ended, and is lost. ' +
+    'Enter it again, or leave it empty for no end.',
   'orders.noEnd': 'No end',
   'orders.inForce': 'In force ({zone})',
   'orders.proof': 'On {k} of {m} resolvers, as revision {revision}',
