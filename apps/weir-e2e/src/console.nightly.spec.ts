@@ -350,6 +350,16 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     expect(await lost.count()).toBe(0);
   });
 
+  it('shows after another sign-in the orders that its search form asks for', async () => {
+    const page = await stack.openAs('write', 'orders');
+    await page.getByLabel('State').selectOption('Ended');
+    await page.getByRole('button', { name: 'Find' }).click();
+    await page.getByText('No order is found.').waitFor();
+    await signInAgain(page);
+    await page.getByText('No order is found.').waitFor();
+    expect(await page.getByLabel('State').inputValue()).toBe('ended');
+  });
+
   it('says why a call is refused whose scope the token has lost meanwhile', async () => {
     const page = await stack.openAs('write', 'profiles/7');
     await stack.accept(SCOPES, { scope: 'read' });

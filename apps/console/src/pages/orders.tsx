@@ -32,7 +32,7 @@ interface Wanted {
 export function Orders(): JSX.Element {
   const [change, setChange] = useState<Applied | null>(null);
   const [edited, setEdited] = useDraft<Order | null>('order', null);
-  const [wanted, setWanted] = useState<Wanted>({});
+  const [wanted, setWanted] = useDraft<Wanted>('wanted', {});
   const paging = usePaging<number>();
   const { after, index } = paging;
   const { value, error, reload } = useLoad(
