@@ -202,6 +202,15 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await page.getByText(`${domains[1]} is allowed.`).waitFor();
   });
 
+  it.each([
+    ['203.0.113.9', 'blocked.example'],
+    ['192.0.2.1', 'localhost'],
+  ])('offers no change where none is possible: %s, %s', async (client, domain) => {
+    const page = await stack.openAs('write', `explain#client=${client}&domain=${domain}`);
+    await page.getByRole('heading', { name: 'Answer' }).waitFor();
+    expect(await page.getByRole('heading', { name: 'Change this' }).count()).toBe(0);
+  });
+
   it('lets a name through for 30 minutes', async () => {
     const page = await stack.openAs('write', 'explain#client=192.0.2.1&domain=blocked.example');
     await page.getByRole('button', { name: 'Allow for 30 minutes' }).click();

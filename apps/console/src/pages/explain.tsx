@@ -298,10 +298,11 @@ function Answer({ explanation: { answer, verdict } }: { explanation: Explanation
 }
 
 /** The call that turns the verdict over for good, or ends the grant that decided, and a grant for a while. */
-function Actions({ explanation, done }: Omit<ResultProperties, 'reload'>): JSX.Element {
+function Actions({ explanation, done }: Omit<ResultProperties, 'reload'>): JSX.Element | null {
   const { flip, verdict, profile, domain, steps } = explanation;
   const decided = steps.find((step) => step.decided)?.step;
   if (decided === 'order') return <p class="notice doubtful">{t('explain.noFlip')}</p>;
+  if (profile === null || decided === 'special') return null;
   const turned = verdict === 'deny' ? 'allow' : 'deny';
   const grant = async (id: number): Promise<void> => {
     const body = { domain, verdict: turned, minutes: GRANT_MINUTES } as const;
@@ -314,7 +315,7 @@ function Actions({ explanation, done }: Omit<ResultProperties, 'reload'>): JSX.E
   return (
     <section>
       <h2>{t('explain.remedies')}</h2>
-      {flip !== null && profile !== null && (
+      {flip !== null && (
         <div class="card">
           <p>
             {t(decided === 'grant' ? 'explain.flipGrant' : 'explain.flipAbout', {
@@ -331,14 +332,12 @@ function Actions({ explanation, done }: Omit<ResultProperties, 'reload'>): JSX.E
           </Action>
         </div>
       )}
-      {profile !== null && decided !== 'special' && (
-        <div class="card">
-          <p>{t('explain.grantAbout', { id: profile.id })}</p>
-          <Action run={() => grant(profile.id)}>
-            {t(`explain.grant.${turned}`, { minutes: GRANT_MINUTES })}
-          </Action>
-        </div>
-      )}
+      <div class="card">
+        <p>{t('explain.grantAbout', { id: profile.id })}</p>
+        <Action run={() => grant(profile.id)}>
+          {t(`explain.grant.${turned}`, { minutes: GRANT_MINUTES })}
+        </Action>
+      </div>
     </section>
   );
 }
