@@ -492,6 +492,13 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await page.getByText('DELETE /profile/:profile_id/grants/:id').waitFor();
   });
 
+  it('says that what was entered is no number of a profile', async () => {
+    const page = await stack.openAs('read', 'profiles');
+    await page.getByLabel('Profile ID').fill('192.0.2.1');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByRole('alert').getByText('Something in this form is not right.').waitFor();
+  });
+
   it('shows changes as they come, those of one profile, and where they lead to', async () => {
     const page = await stack.openAs('read', 'changes');
     await page.getByText('Live', { exact: true }).waitFor();

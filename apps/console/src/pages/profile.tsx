@@ -39,7 +39,15 @@ export function Profile({ rest }: PageProperties): JSX.Element {
         />
         <button type="submit">{t('profile.show')}</button>
       </form>
-      {/^\d+$/.test(rest) && <Sections key={place.value} id={Number(rest)} />}
+      {/^\d+$/.test(rest) ? (
+        <Sections key={place.value} id={Number(rest)} />
+      ) : (
+        rest !== '' && (
+          <p class="notice bad" role="alert">
+            {t('error.invalid')}
+          </p>
+        )
+      )}
     </>
   );
 }
