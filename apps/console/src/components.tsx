@@ -193,20 +193,14 @@ interface ActionProperties {
   readonly run: () => Promise<void>;
   readonly children: ComponentChildren;
   readonly class?: string;
-  readonly disabled?: boolean;
 }
 
 /** A button that does something once at a time, and says below why it has failed. */
-export function Action({
-  run,
-  children,
-  disabled = false,
-  ...rest
-}: ActionProperties): JSX.Element {
+export function Action({ run, children, ...rest }: ActionProperties): JSX.Element {
   const { isRunning, error, start } = useRun(run);
   return (
     <>
-      <button type="button" {...rest} disabled={disabled || isRunning} onClick={start}>
+      <button type="button" {...rest} disabled={isRunning} onClick={start}>
         {children}
       </button>
       <Failure error={error} />

@@ -499,6 +499,15 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await page.getByRole('alert').getByText('Something in this form is not right.').waitFor();
   });
 
+  it('adds a grant with the Enter key', async () => {
+    const page = await stack.openAs('write', 'profiles/7');
+    await fill(page, { 'Domain of a new grant': 'granted.example' });
+    await page.keyboard.press('Enter');
+    await page.getByText(IN_FORCE).waitFor();
+    await page.getByRole('button', { name: 'End' }).click();
+    await expect.poll(() => page.getByRole('table', { name: 'Grants' }).count()).toBe(0);
+  });
+
   it('shows changes as they come, those of one profile, and where they lead to', async () => {
     const page = await stack.openAs('read', 'changes');
     await page.getByText('Live', { exact: true }).waitFor();

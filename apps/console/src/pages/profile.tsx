@@ -12,6 +12,7 @@ import {
   Remaining,
   Table,
   Time,
+  useRun,
 } from '../components.js';
 import { hrefOf, navigate, type PageProperties, place, useDraft } from '../router.js';
 import { t } from '../i18n/index.js';
@@ -181,8 +182,13 @@ function NewGrant({ id, done }: { id: number; done: (change: Applied) => void })
     done(await changeBy(api.POST('/profile/{profile_id}/grants', { params, body })));
     setDomain('');
   };
+  const { isRunning, error, start } = useRun(add);
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    start();
+  };
   return (
-    <div class="card row">
+    <form class="card row" onSubmit={submit}>
       <Field label={t('grants.newDomain')} value={domain} onValue={setDomain} />
       <Choice
         label={t('grants.verdict')}
@@ -191,10 +197,11 @@ function NewGrant({ id, done }: { id: number; done: (change: Applied) => void })
         onValue={setVerdict}
       />
       <Field label={t('grants.minutes')} inputMode="numeric" value={minutes} onValue={setMinutes} />
-      <Action class="main" disabled={domain.trim() === ''} run={add}>
+      <button type="submit" disabled={domain.trim() === '' || isRunning}>
         {t('grants.add')}
-      </Action>
-    </div>
+      </button>
+      <Failure error={error} />
+    </form>
   );
 }
 
