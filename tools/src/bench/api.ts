@@ -1,7 +1,7 @@
 import type { Deployment } from '../deployment/deployment.js';
 import type { ManagementClient } from '../deployment/management-client.js';
 import { list, name, optionsOrExit, print, value } from '../command.js';
-import { cpuMs, familyCpuMs, residentMiB } from '../services/usage.js';
+import { residentMiB } from '../services/usage.js';
 import { withDeployment } from './deployment.js';
 import { measureLatencies, shareOf, summarise } from './figures.js';
 import { FULL_SIZE, initBody, ipv4 } from './init-body.js';
@@ -34,7 +34,7 @@ await withDeployment({}, async (deployment, client) => {
     await init('of the same', 0, true);
     await init(OTHERS, 1, true);
   }
-  if (parts.includes('explain')) await benchExplain(deployment, client);
+  if (parts.includes('explain')) await benchExplain(client);
   if (parts.includes('replace')) {
     await init('again, the same');
     await init(OTHERS, 1);
@@ -42,7 +42,7 @@ await withDeployment({}, async (deployment, client) => {
 });
 
 async function benchInit(
-  { replicas, postgres }: Deployment,
+  { replicas }: Deployment,
   client: ManagementClient,
   title: string,
   variant: number,
@@ -64,24 +64,19 @@ async function benchInit(
     bytes += piece.length;
     return piece;
   });
-  const { pid } = replicas[0];
-  const cpu = () => [cpuMs(pid), familyCpuMs(postgres.pid)];
-  const [before, startedMs] = [cpu(), performance.now()];
+  const startedMs = performance.now();
   const { status } = await client.upload('POST', path, counted);
   const tookMs = performance.now() - startedMs;
   done = true;
-  const [controlPlane, database] = cpu().map((ms, i) => seconds(ms - before[i]));
   print(
     `POST ${path} ${title}: ${status} in ${seconds(tookMs)}, body ${(bytes / 1e6).toFixed(0)} MB, ` +
-      `control plane at most ${residentMiB(pid, 'peak')} MiB; processor time: control plane ${controlPlane}, ` +
-      `PostgreSQL ${database}; ${isDryRun ? 'changes' : 'reads'} meanwhile: ${summarise(await others)}`,
+      `control plane at most ${residentMiB(replicas[0].pid, 'peak')} MiB; ` +
+      `${isDryRun ? 'changes' : 'reads'} meanwhile: ${summarise(await others)}`,
   );
 }
 
 /** A client of each kind of subscriber, and a name in a list of its profile and one in none. */
-async function benchExplain({ replicas }: Deployment, client: ManagementClient): Promise<void> {
-  const { pid } = replicas[0];
-  const [beforeMiB, beforeMs] = [residentMiB(pid, 'now'), cpuMs(pid)];
+async function benchExplain(client: ManagementClient): Promise<void> {
   const latencies = await measureLatencies(
     async (n) => {
       const i = (n * 7919) % FULL_SIZE.networks;
@@ -93,9 +88,5 @@ async function benchExplain({ replicas }: Deployment, client: ManagementClient):
     },
     (n) => n < EXPLANATIONS,
   );
-  const cpu = ((cpuMs(pid) - beforeMs) / EXPLANATIONS).toFixed(1);
-  print(
-    `GET /explain/: ${summarise(latencies)}; processor time of the control plane ${cpu} ms each, ` +
-      `${residentMiB(pid, 'now')} MiB after ${beforeMiB} MiB`,
-  );
+  print(`GET /explain/: ${summarise(latencies)}`);
 }

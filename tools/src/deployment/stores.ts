@@ -27,11 +27,6 @@ export class DeploymentPostgres {
     this.copyDir = `${this.dataDir}-copy`;
   }
 
-  /** The postmaster, whose children serve the connections. 0 while it is stopped. */
-  get pid(): number {
-    return this.server?.child.pid ?? 0;
-  }
-
   async start(): Promise<void> {
     const { dataDir, port } = this;
     const logFile = join(this.folder, 'postgres.log');
