@@ -1,5 +1,4 @@
 import {
-  type Applied,
   ChangePublisher,
   createFeedServer,
   type FeedLogger,
@@ -7,30 +6,18 @@ import {
   type LogPage,
   type SnapshotPart,
   type StoredBytes,
-  toLoggedChange,
 } from '@weir/change-feed';
 import type { CompiledCatalogue } from '@weir/catalogue';
-import {
-  type Change,
-  Digest,
-  encodeChange,
-  fromRow,
-  type Head,
-  type Operation,
-  type Row,
-  toRow,
-} from '@weir/config-model';
+import { Digest, type Head, toRow } from '@weir/config-model';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { partsOf, type Rows } from './configuration.js';
 
-const FIRST_REVISION = 1;
-const POLL_MS = 50;
-const APPLIED_DEADLINE_MS = 30_000;
+const REVISION = 1;
 const loud = (fields: object, text: string): void => {
   process.stderr.write(`feed: ${text} ${JSON.stringify(fields)}\n`);
 };
@@ -43,7 +30,6 @@ const LOG: FeedLogger = { info: () => undefined, warn: loud, error: loud };
 export class GeneratedFeed implements FeedSource {
   private readonly lineage = randomUUID();
   private readonly digest = new Digest();
-  private readonly changes: Change[] = [];
   private readonly publisher: ChangePublisher;
   private readonly server: Server;
   private readonly rows: Rows;
@@ -75,26 +61,6 @@ export class GeneratedFeed implements FeedSource {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Waits until a resolver has said that it follows. */
-  async followed(): Promise<void> {
-    while (this.publisher.followers().length === 0) await sleep(POLL_MS);
-  }
-
-  /** Commits a change to one domain rule, and waits until the resolvers have it in force. */
-  async changeRule(type: 'put' | 'delete', row: Row): Promise<Applied> {
-    const kind = 'domainRule';
-    const entity = fromRow(kind, row);
-    if (type === 'put') this.digest.add(kind, row);
-    else this.digest.remove(kind, row);
-    const { lineage, revision, digest } = this.head(1);
-    const operation: Operation =
-      type === 'put' ? { type, kind, entity } : { type, kind, key: entity };
-    const change = { revision, digest, operations: [operation] };
-    this.changes.push(change);
-    await this.publisher.publish([{ lineage, ...encodeChange(change) }]);
-    return this.publisher.waitApplied({ lineage, revision }, APPLIED_DEADLINE_MS);
-  }
-
   async stop(): Promise<void> {
     await this.publisher.stop();
     const closed = once(this.server.close(), 'close');
@@ -102,13 +68,12 @@ export class GeneratedFeed implements FeedSource {
     await closed;
   }
 
-  changesAfter(revision: number, limit: number): Promise<LogPage> {
-    const from = revision - FIRST_REVISION;
-    const page = from < 0 ? null : this.changes.slice(from, from + limit).map(toLoggedChange);
-    return Promise.resolve({ head: this.head(), changes: page });
+  /** There are no changes. Null: whoever is behind needs the snapshot. */
+  changesAfter(revision: number): Promise<LogPage> {
+    const changes = revision < REVISION ? null : [];
+    return Promise.resolve({ head: this.head(), changes });
   }
 
-  /** Without changes: each is undone before the next snapshot. */
   async *snapshot(): AsyncGenerator<SnapshotPart> {
     yield { type: 'head', ...this.head() };
     for (const part of partsOf(this.rows)) {
@@ -124,9 +89,7 @@ export class GeneratedFeed implements FeedSource {
     return Promise.resolve(sha256 === known ? { sizeBytes: image.length, read } : null);
   }
 
-  /** @param ahead how many changes from now */
-  private head(ahead = 0): Head {
-    const revision = FIRST_REVISION + this.changes.length + ahead;
-    return { lineage: this.lineage, revision, digest: this.digest.toString() };
+  private head(): Head {
+    return { lineage: this.lineage, revision: REVISION, digest: this.digest.toString() };
   }
 }
