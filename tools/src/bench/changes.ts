@@ -17,26 +17,24 @@ const WARM_UP_MS = 3_000;
 /** Until every simulated resolver has published its state. */
 const SETTLE_MS = 2_500;
 
-const HELP = `npm run bench:changes -- [--clients 1,64] [--rate N] [--seconds 10] [--replicas 1] [--resolvers 3]
+const HELP = `npm run bench:changes -- [--clients 1,64] [--rate N] [--seconds 10] [--resolvers 3]
 
-Measures single changes of networks. It starts PostgreSQL, Redis, the control planes and simulated resolvers.
+Measures single changes of networks. It starts PostgreSQL, Redis, a control plane and simulated resolvers.
 clients: numbers of clients, separated by commas; one after the other. Each client waits for its answer before its next
-  change; the clients are spread over the control planes
+  change
 rate: instead of as many changes as the clients can make, so many a second of all clients together
 seconds: for each number of clients
-replicas: control planes
 resolvers: 1000 with --clients 64 --rate 100 shows what a large fleet costs`;
 
-const { clients, rate, seconds, replicas, resolvers } = optionsOrExit(HELP, {
+const { clients, rate, seconds, resolvers } = optionsOrExit(HELP, {
   clients: value(list(integer(1, 10_000)), [1, 64]),
   rate: value(integer(1, 100_000), Infinity),
   seconds: value(integer(1, 3_600), 10),
-  replicas: value(integer(1, 20), 1),
   resolvers: value(integer(1, 100_000), 3),
 });
 const PROGRAM = fileURLToPath(new URL('simulated-resolvers.js', import.meta.url));
 
-await withDeployment({ replicas }, async (deployment, client) => {
+await withDeployment({}, async (deployment, client) => {
   await client.upload('POST', '/init/', initBody(SIZE, 0));
   const { redisUrl, secrets, deploymentId, feedUrl } = deployment;
   const headers = { Authorization: `Bearer ${secrets.feedToken}` };
@@ -57,21 +55,19 @@ await withDeployment({ replicas }, async (deployment, client) => {
   }
 });
 
-async function measure(
-  { clients, replicas: planes, redis }: Deployment,
-  count: number,
-): Promise<void> {
+async function measure({ clients, replicas, redis }: Deployment, count: number): Promise<void> {
+  const [[client], [controlPlane]] = [clients, replicas];
   let [n, incomplete] = [0, 0];
   const runFor = async (ms: number): Promise<number[]> => {
     const startedMs = performance.now();
     let begun = 0;
-    const each = Array.from({ length: count }, (_, i) =>
+    const each = Array.from({ length: count }, () =>
       measureLatencies(
         async () => {
           const at = n++;
           const path = `/net/${0x0a00_0000 + (at % NETWORKS) * 4}`;
           const body = { profile_id: (at * 7) % SIZE.profiles };
-          const { applied, total } = await clients[i % replicas].change('PATCH', path, body);
+          const { applied, total } = await client.change('PATCH', path, body);
           if (applied !== resolvers || total !== resolvers) incomplete++;
         },
         async () => {
@@ -85,17 +81,16 @@ async function measure(
   };
   await runFor(WARM_UP_MS);
   incomplete = 0;
-  const cpu = () => [planes.reduce((sum, { pid }) => sum + cpuMs(pid), 0), cpuMs(redis.pid)];
+  const cpu = () => [cpuMs(controlPlane.pid), cpuMs(redis.pid)];
   const [before, startedMs] = [cpu(), performance.now()];
   const latencies = await runFor(seconds * 1_000);
   const tookMs = performance.now() - startedMs;
-  const [planesMs, redisMs] = cpu().map((ms, i) => ms - before[i]);
+  const [controlPlaneMs, redisMs] = cpu().map((ms, i) => ms - before[i]);
   const share = (ms: number): string => `${((100 * ms) / tookMs).toFixed(0)} %`;
   print(
-    `PATCH /net/{int_ip}, ${count} clients, ${replicas} control planes, ` +
-      `${resolvers} resolvers: ${((latencies.length * 1_000) / tookMs).toFixed(0)}/s, ` +
-      `${summarise(latencies)}, not in force everywhere ${incomplete}; CPU of the control planes ` +
-      `${(planesMs / latencies.length).toFixed(2)} ms a change, ${share(planesMs)} of a core, ` +
+    `PATCH /net/{int_ip}, ${count} clients, ${resolvers} resolvers: ${((latencies.length * 1_000) / tookMs).toFixed(0)}/s, ` +
+      `${summarise(latencies)}, not in force everywhere ${incomplete}; CPU of the control plane ` +
+      `${(controlPlaneMs / latencies.length).toFixed(2)} ms a change, ${share(controlPlaneMs)} of a core, ` +
       `Redis ${share(redisMs)} (${describeLoad()})`,
   );
 }
