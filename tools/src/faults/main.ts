@@ -3,7 +3,8 @@ import { flag, integer, name, optionsOrExit, print, runSuite, value } from '../c
 import { percentile } from '../figures.js';
 import { clonePreviousRelease } from '../release/previous.js';
 import { type DefectName, DEFECTS } from './plant/plants.js';
-import { type FaultOptions, runFaults, type RunResult } from './run.js';
+import { type FaultOptions, runFaults } from './run.js';
+import type { RunStats } from './run-stats.js';
 
 const HELP = `Starts two control planes, three resolvers, PostgreSQL and Redis. Changes the configuration through the API while it
 injects faults. Checks that every acknowledged change is in force everywhere and that none is lost
@@ -20,9 +21,9 @@ injects faults. Checks that every acknowledged change is in force everywhere and
 `;
 
 /** The result of a run as text. */
-function renderReport({ stats, log, loads }: RunResult): string {
-  const { counts } = stats;
-  const ms = (share: number): string => percentile(stats.latenciesMs, share).toFixed(1);
+function renderReport({ counts, faults, latenciesMs }: RunStats): string {
+  const ms = (share: number): string => percentile(latenciesMs, share).toFixed(1);
+  const names = [...faults].map(([name, count]) => `${name} ${count}`);
   return [
     `changes    ${counts.acknowledged} acknowledged, ${counts.replacements} of them POST /init/ (${counts.inForceEverywhere} in force on all live resolvers, ` +
       `${counts.lateResolvers} with a late or missing one (${counts.lateWhileUndisturbed} late while undisturbed), ` +
@@ -32,16 +33,8 @@ function renderReport({ stats, log, loads }: RunResult): string {
     `queries    ${counts.queries} answered, of them ${counts.queriesAfterAcknowledgement} right after an acknowledgement; ` +
       `${counts.queriesWhileStarting} more during a start from disk; ` +
       `${counts.queryRetries} retries, ${counts.queriesInconclusive} without a result because their resolver was killed or stopped`,
-    `faults     ${list(Object.fromEntries(stats.faults))}`,
-    `revisions  ${log.head}, gaps ${log.gaps}`,
-    `snapshots  ${list(loads)}`,
+    `faults     ${names.join(', ')}`,
   ].join('\n');
-}
-
-function list(counts: Readonly<Record<string, number>>): string {
-  return Object.entries(counts)
-    .map(([name, count]) => `${name} ${count}`)
-    .join(', ');
 }
 
 /** The suite has found the planted defect. */
@@ -62,22 +55,22 @@ await runSuite('faults', async (folder, ended) => {
     if (plant !== null) ended.abort(new DefectFound());
   };
   const { signal } = ended;
-  let result: RunResult;
+  let stats: RunStats;
   try {
     const isWithout = short || plant !== null || seed % 2 === 0;
     const previous = isWithout ? null : await clonePreviousRelease();
-    result = await runFaults({ ...options, previous, folder, onViolation, signal });
+    stats = await runFaults({ ...options, previous, folder, onViolation, signal });
   } catch (error) {
     if (!(error instanceof DefectFound)) throw error;
     print(`FOUND: ${plant}`);
     return true;
   }
-  print(renderReport(result));
+  print(renderReport(stats));
   if (plant !== null) {
     print(`NOT FOUND: ${plant}, seed ${seed}`);
     return false;
   }
-  const { violations } = result.stats;
+  const { violations } = stats;
   if (violations.length === 0) {
     print(`OK, seed ${seed}`);
     return true;

@@ -70,12 +70,6 @@ export interface SettledKey {
 
 type AcknowledgedChanges = ReadonlyMap<number, readonly SettledKey[]>;
 
-/** The change log at the end of a run. */
-export interface LogState {
-  readonly head: number;
-  readonly gaps: number;
-}
-
 interface LogRow {
   readonly revision: number;
   readonly operations: readonly EncodedOperation[];
@@ -86,8 +80,8 @@ export async function verifyLog(
   postgres: DeploymentPostgres,
   acknowledged: AcknowledgedChanges,
   stats: RunStats,
-): Promise<LogState> {
-  const state = await verifyRevisions(postgres, acknowledged, stats);
+): Promise<void> {
+  await verifyRevisions(postgres, acknowledged, stats);
   const rows = await postgres.query<LogRow>(
     'SELECT revision::float8 AS revision, operations FROM change ORDER BY revision',
   );
@@ -112,14 +106,13 @@ export async function verifyLog(
       `revision ${revision} changes ${JSON.stringify(other)}, and was a change of the ${only?.key.name}`,
     );
   }
-  return state;
 }
 
 async function verifyRevisions(
   postgres: DeploymentPostgres,
   acknowledged: AcknowledgedChanges,
   stats: RunStats,
-): Promise<LogState> {
+): Promise<void> {
   const [log] = await postgres.query<Record<'head' | 'first' | 'last' | 'count', number>>(
     `SELECT (SELECT revision FROM config_head)::float8 AS head, min(revision)::float8 AS first,
             max(revision)::float8 AS last, count(*)::float8 AS count FROM change`,
@@ -132,5 +125,4 @@ async function verifyRevisions(
   const newest = acknowledged.keys().reduce((a, b) => Math.max(a, b), 0);
   if (newest > log.head)
     stats.violation(`revision ${newest} was acknowledged, the log ends at ${log.head}`);
-  return { head: log.head, gaps };
 }
