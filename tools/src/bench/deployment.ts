@@ -16,18 +16,14 @@ export function withDeployment<T>(
   work: (deployment: Deployment, client: ManagementClient) => Promise<T>,
 ): Promise<T> {
   return inFolder('bench', async (folder) => {
-    const deployment = await Deployment.create({
+    await using deployment = await Deployment.create({
       ...{ folder, replicas: 1, resolvers: 0, withoutProxies: true },
       variables: { LOG_LEVEL: 'warn' },
       replicaVariables: () => ({ CATALOGUE: join(ROOT, 'catalogue') }),
       ...options,
     });
-    try {
-      await deployment.start();
-      return await work(deployment, deployment.clients[0]);
-    } finally {
-      await deployment.stop();
-    }
+    await deployment.start();
+    return await work(deployment, deployment.clients[0]);
   });
 }
 

@@ -16,7 +16,7 @@ const QUERY_PAUSE_MS = 1;
 async function watch(port: number): Promise<void> {
   let [ends, longestMs] = [false, 0];
   parentPort?.once('message', () => (ends = true));
-  const client = new DnsClient();
+  await using client = new DnsClient();
   while (!ends) {
     const [startedMs, waitedMs] = [performance.now(), coreWaitMs()];
     await client.ask('127.0.0.1', port, BLOCKED);
@@ -24,7 +24,6 @@ async function watch(port: number): Promise<void> {
     longestMs = Math.max(longestMs, ms);
     await sleep(QUERY_PAUSE_MS);
   }
-  await client.close();
   parentPort?.postMessage(longestMs);
 }
 

@@ -52,8 +52,11 @@ export interface DeploymentOptions {
 /** So long a resolver that was lost without a goodbye counts in "m" of `X-Config-Applied` (decisions §10). */
 export const MISSING_RESOLVER_MS = 20_000;
 
-/** A deployment of real processes on loopback, with proxies between them that can inject faults. */
-export class Deployment {
+/**
+ * A deployment of real processes on loopback, with proxies between them that can inject faults. Disposing of it stops
+ * it.
+ */
+export class Deployment implements AsyncDisposable {
   readonly replicas: readonly WeirProcess[];
   readonly resolvers: readonly WeirProcess[];
   readonly blockPages: readonly WeirProcess[];
@@ -136,11 +139,15 @@ export class Deployment {
   }
 
   async stop(): Promise<void> {
-    for (const client of this.clients) client.close();
+    for (const client of this.clients) client[Symbol.dispose]();
     await Promise.all(this.processes.map((one) => one.kill()));
     await Promise.all(this.proxies.map((proxy) => proxy.close()));
     await Promise.all([this.postgres.stop('SIGINT'), this.redis.kill()]);
     this.upstream?.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
   }
 
   /** Redis fails over to a replica, and all connections to it break off. */

@@ -18,7 +18,7 @@ const WAIT_MS = 1_000;
 export const BALANCER_ADDRESS = '127.7.0.1';
 
 /** Sends queries over UDP from any loopback address, so that one process stands for many subscribers. */
-export class DnsClient {
+export class DnsClient implements AsyncDisposable {
   private readonly sockets = new Map<string, Promise<Socket>>();
   /** What takes the answer of each query under way, by id. */
   private readonly open = new Map<number, (seen: string | null) => void>();
@@ -43,6 +43,10 @@ export class DnsClient {
   async close(): Promise<void> {
     this.isClosed = true;
     for (const socket of this.sockets.values()) (await socket).close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   private sendOnce(

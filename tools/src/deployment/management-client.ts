@@ -17,7 +17,7 @@ export interface Answer {
 const TIMEOUTS = { headersTimeout: 120_000, bodyTimeout: 120_000 };
 
 /** Calls one replica of the management API, as a back office does. */
-export class ManagementClient {
+export class ManagementClient implements Disposable {
   private readonly pool: Pool;
 
   constructor(
@@ -64,7 +64,7 @@ export class ManagementClient {
     }
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     void this.pool.destroy();
   }
 

@@ -59,7 +59,9 @@ export async function runFaults(options: RunOptions): Promise<RunStats> {
   const stats = new RunStats(onViolation);
   const ended = Promise.withResolvers<never>();
   signal.addEventListener('abort', () => ended.reject(signal.reason as Error));
-  const deployment = await Deployment.create({
+  // It is closed after the processes: a query of one that is killed needs no answer.
+  await using dns = new DnsClient();
+  await using deployment = await Deployment.create({
     ...{ folder, replicas: REPLICAS, resolvers: threads.length },
     random: random.fork('messages'),
     fsync: seed % 4 === 0,
@@ -80,13 +82,7 @@ export async function runFaults(options: RunOptions): Promise<RunStats> {
       else stats.violation(explanation);
     },
   });
-  const dns = new DnsClient();
-  try {
-    return await Promise.race([ended.promise, runOn(deployment, dns, stats, random, options)]);
-  } finally {
-    await deployment.stop();
-    await dns.close();
-  }
+  return await Promise.race([ended.promise, runOn(deployment, dns, stats, random, options)]);
 }
 
 async function runOn(

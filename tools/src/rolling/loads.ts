@@ -49,7 +49,7 @@ const AFTERMATH_MS = 15_000;
 const LOOK_MS = 100;
 
 /** Notices when the machine has stood still: what fails then fails by the timeouts of each process. */
-export class StallWatch {
+export class StallWatch implements Disposable {
   private lookedMs = performance.now();
   private stalledMs = -Infinity;
   private readonly timer = setInterval(() => this.look(), LOOK_MS);
@@ -60,7 +60,7 @@ export class StallWatch {
     return startedMs < this.stalledMs + AFTERMATH_MS;
   }
 
-  stop(): void {
+  [Symbol.dispose](): void {
     clearInterval(this.timer);
   }
 

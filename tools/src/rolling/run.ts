@@ -31,7 +31,7 @@ interface Target {
 const PROBE_MS = 500;
 
 /** Like a Kubernetes Service: a new connection goes to the next ready target, an open connection stays where it is. */
-class Balancer {
+class Balancer implements AsyncDisposable {
   private readonly ready = new Set<Target>();
   private readonly proxy: TcpProxy;
   private readonly stopping = new AbortController();
@@ -50,7 +50,7 @@ class Balancer {
     this.probing = Promise.all(this.targets.map((target) => this.probe(target)));
   }
 
-  async stop(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.stopping.abort();
     await this.probing;
     await this.proxy.close();
@@ -105,7 +105,7 @@ const MIN_NEW_QUERIES = 30;
 export async function runRolling(options: RollingOptions): Promise<RollingResult> {
   const { folder, drainSeconds } = options;
   const violations: string[] = [];
-  const deployment = await Deployment.create({
+  await using deployment = await Deployment.create({
     ...{ folder, replicas: 2, resolvers: 2, blockPages: 2, withoutProxies: true, fsync: false },
     // A busy machine must not look like a late change.
     variables: { DRAIN_S: String(drainSeconds), PROPAGATION_TIMEOUT_MS: '30000' },
@@ -115,12 +115,8 @@ export async function runRolling(options: RollingOptions): Promise<RollingResult
   for (const process of [...replicas, ...resolvers, ...blockPages]) {
     process.releaseRoot = options.previous ?? ROOT;
   }
-  try {
-    await deployment.start();
-    return await runOn(deployment, options, violations);
-  } finally {
-    await deployment.stop();
-  }
+  await deployment.start();
+  return await runOn(deployment, options, violations);
 }
 
 async function runOn(
@@ -133,12 +129,12 @@ async function runOn(
   const missing = missingProgram();
   if (missing !== null) print(`SKIPPED: load over DNS, because ${missing} is not installed`);
   const [apiPort, pagePort, dnsPort] = await findFreePorts(3);
-  const api = new Balancer(targets(replicas, managementPorts));
-  const pages = new Balancer(targets(blockPages, pagePorts));
-  const client = new ManagementClient(apiPort, deployment.secrets.token);
-  const dns = new DnsClient(TIMEOUT_SECONDS * 1_000);
-  const stalls = new StallWatch();
-  const dnsdist = missing === null ? startDnsdist(folder, dnsPort, dnsPorts) : null;
+  await using api = new Balancer(targets(replicas, managementPorts));
+  await using pages = new Balancer(targets(blockPages, pagePorts));
+  using client = new ManagementClient(apiPort, deployment.secrets.token);
+  await using dns = new DnsClient(TIMEOUT_SECONDS * 1_000);
+  using stalls = new StallWatch();
+  await using dnsdist = missing === null ? startDnsdist(folder, dnsPort, dnsPorts) : null;
   /** Waits until every load balancer uses all of its targets again. */
   const settle = async (): Promise<void> => {
     await waitFor(
@@ -147,34 +143,27 @@ async function runOn(
     );
     if (dnsdist !== null) for (const resolver of resolvers) await waitForQueries(resolver);
   };
-  try {
-    await api.start(apiPort);
-    await pages.start(pagePort);
-    await waitFor('the control planes are ready', () => api.areAllReady);
-    await setUp(client);
-    const stopDnsLoad = dnsdist === null ? null : startDnsLoad(folder, dnsPort, stalls);
+  await api.start(apiPort);
+  await pages.start(pagePort);
+  await waitFor('the control planes are ready', () => api.areAllReady);
+  await setUp(client);
+  const stopDnsLoad = dnsdist === null ? null : startDnsLoad(folder, dnsPort, stalls);
+  await settle();
+  const writers = startWriters(WRITERS, stalls, client, dns, dnsdist && dnsPort);
+  const readers = startVisitors(READERS, stalls, pagePort);
+  let restarts = 0;
+  // The nth process of every kind together.
+  for (let i = 0; i < 2 * rounds; i++) {
+    const group = [replicas, resolvers, blockPages].map((kind) => kind[i % 2]);
+    for (const process of group) process.releaseRoot = ROOT;
+    await Promise.all(group.map((one) => one.restart((text) => violations.push(text))));
+    restarts += group.length;
     await settle();
-    const writers = startWriters(WRITERS, stalls, client, dns, dnsdist && dnsPort);
-    const readers = startVisitors(READERS, stalls, pagePort);
-    let restarts = 0;
-    // The nth process of every kind together.
-    for (let i = 0; i < 2 * rounds; i++) {
-      const group = [replicas, resolvers, blockPages].map((kind) => kind[i % 2]);
-      for (const process of group) process.releaseRoot = ROOT;
-      await Promise.all(group.map((one) => one.restart((text) => violations.push(text))));
-      restarts += group.length;
-      await settle();
-    }
-    await Promise.all([writers.stop(), readers.stop()]);
-    const queries = (await stopDnsLoad?.()) ?? null;
-    violations.push(...writers.violations, ...readers.violations, ...faultsOf(queries));
-    return { restarts, changes: writers.made, pages: readers.made, queries, violations };
-  } finally {
-    stalls.stop();
-    client.close();
-    await dns.close();
-    await Promise.all([api.stop(), pages.stop(), dnsdist?.stop('SIGKILL')]);
   }
+  await Promise.all([writers.stop(), readers.stop()]);
+  const queries = (await stopDnsLoad?.()) ?? null;
+  violations.push(...writers.violations, ...readers.violations, ...faultsOf(queries));
+  return { restarts, changes: writers.made, pages: readers.made, queries, violations };
 }
 
 function targets(processes: readonly WeirProcess[], ports: readonly number[]) {

@@ -43,7 +43,8 @@ export async function waitUntilReady(
 /** How a child exited: an exit code, or the signal that killed it. */
 export type ExitStatus = { readonly code: number } | { readonly signal: NodeJS.Signals };
 
-export interface Child {
+/** Disposing of it stops it. */
+export interface Child extends AsyncDisposable {
   readonly pid: number;
   /** Resolves when the child has exited, for whatever reason, and its whole output is in the log file. */
   readonly exited: Promise<ExitStatus>;
@@ -89,15 +90,15 @@ export function startChild(options: ChildOptions): Child {
       void kept.then(() => resolve(signal === null ? { code: code ?? 1 } : { signal }));
     });
   });
+  const stop: Child['stop'] = (signal = 'SIGTERM', graceMs = 10_000) => {
+    child.kill(signal);
+    const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
+    return exited.finally(() => clearTimeout(timer));
+  };
   return {
-    pid: child.pid ?? -1,
-    exited,
+    ...{ pid: child.pid ?? -1, exited, stop },
     lastLines: () => lines.slice(-KEPT_LINES),
-    stop: (signal = 'SIGTERM', graceMs = 10_000) => {
-      child.kill(signal);
-      const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
-      return exited.finally(() => clearTimeout(timer));
-    },
+    [Symbol.asyncDispose]: async () => void (await stop()),
   };
 }
 

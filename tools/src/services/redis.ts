@@ -9,11 +9,11 @@ import { type Child, startChild } from './child.js';
 import { createFolder } from './files.js';
 import { ExitedError, startOnPort } from './ports.js';
 
-export interface RedisServer {
+/** Disposing of it stops it. */
+export interface RedisServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly child: Child;
-  stop(): Promise<void>;
 }
 
 interface RedisOptions {
@@ -50,7 +50,7 @@ export async function startRedis(options: RedisOptions): Promise<RedisServer> {
     const child = startChild({ command, args: [file], env: process.env, logFile });
     const url = `redis://:${password}@127.0.0.1:${port}`;
     await waitUntilListening(child, url);
-    return { url, port, child, stop: async () => void (await child.stop()) };
+    return { url, port, child, [Symbol.asyncDispose]: () => child[Symbol.asyncDispose]() };
   });
 }
 

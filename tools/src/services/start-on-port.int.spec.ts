@@ -27,6 +27,6 @@ it.each([
   });
   expect(ports).toHaveLength(2);
   expect(new URL(server.url).port).toBe(String(ports[1]));
-  await server.stop();
+  await server.child.stop('SIGINT');
   somebody.close();
 });

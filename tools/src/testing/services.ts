@@ -43,7 +43,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('migratedTemplate', TEMPLATE);
   project.provide('redisUrl', redis.url);
   return async () => {
-    await Promise.all([postgres.stop(), redis.stop()]);
+    await Promise.all([postgres.stop(), redis.child.stop()]);
     rmSync(folder, { recursive: true, force: true });
   };
 }

@@ -64,35 +64,31 @@ const MAX_FAILURES = 2;
 function compareJob(job: Job, { ours, peers, clients, cores }: Contest): Promise<ServerRounds[]> {
   return inFolder('bench-dns', async (folder) => {
     const upstreamPort = await freePort();
-    const upstream = startUpstream(folder, upstreamPort);
-    try {
-      const [warm, full, steady, warmUp] = [...PHASES, 'warm-up'].map((of) =>
-        join(folder, `queries-${of}`),
-      );
-      const queries = { warm, full, steady };
-      const lineOf = job.load.transport === 'doh' ? pathOf : queryOf;
-      for (const phase of PHASES)
-        await writeLines(queries[phase], Iterator.from(job.names(phase)).map(lineOf));
-      await writeLines(warmUp, job.warmUp.map(queryOf));
-      const setup = {
-        job,
-        clients,
-        folder,
-        upstreamPort,
-        queries,
-        warmUp,
-        seconds: options.seconds,
-        prefix: ['taskset', '-c', cores.server],
-        certificate: makeCertificate(folder),
-      };
-      if (ours === null) return await runRounds(peers, setup);
-      progress(`${job.name}: starts the control plane of Weir`);
-      return await withControlPlane(job.blockedDomains(), (deployment) =>
-        runRounds([...ours(deployment), ...peers], setup),
-      );
-    } finally {
-      await upstream.stop();
-    }
+    await using _upstream = startUpstream(folder, upstreamPort);
+    const [warm, full, steady, warmUp] = [...PHASES, 'warm-up'].map((of) =>
+      join(folder, `queries-${of}`),
+    );
+    const queries = { warm, full, steady };
+    const lineOf = job.load.transport === 'doh' ? pathOf : queryOf;
+    for (const phase of PHASES)
+      await writeLines(queries[phase], Iterator.from(job.names(phase)).map(lineOf));
+    await writeLines(warmUp, job.warmUp.map(queryOf));
+    const setup = {
+      job,
+      clients,
+      folder,
+      upstreamPort,
+      queries,
+      warmUp,
+      seconds: options.seconds,
+      prefix: ['taskset', '-c', cores.server],
+      certificate: makeCertificate(folder),
+    };
+    if (ours === null) return await runRounds(peers, setup);
+    progress(`${job.name}: starts the control plane of Weir`);
+    return await withControlPlane(job.blockedDomains(), (deployment) =>
+      runRounds([...ours(deployment), ...peers], setup),
+    );
   });
 }
 

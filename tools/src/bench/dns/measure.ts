@@ -107,17 +107,13 @@ export async function measureServer(server: Server, options: MeasureOptions): Pr
   const { job } = options;
   await using own = await mkdtempDisposable(join(options.folder, 'process-'));
   const setup = { ...options, folder: own.path, port: await freePort(), tlsPort: await freePort() };
-  const child = await server.start(setup);
-  try {
-    // Some servers answer while they still load a list. Its last domain tells.
-    await untilAnswers(child, setup.port, [...job.blockedDomains()].at(-1) ?? '', BLOCK_ADDRESS);
-    await untilAnswers(child, setup.port, 'check.example', UPSTREAM_ADDRESS);
-    if (job.warmUp.length > 0) await warmUp(setup.port, options.warmUp);
-    const ask = await asker(setup);
-    return await measurePhases(child, ask, options.seconds, 'peak');
-  } finally {
-    await child.stop();
-  }
+  await using child = await server.start(setup);
+  // Some servers answer while they still load a list. Its last domain tells.
+  await untilAnswers(child, setup.port, [...job.blockedDomains()].at(-1) ?? '', BLOCK_ADDRESS);
+  await untilAnswers(child, setup.port, 'check.example', UPSTREAM_ADDRESS);
+  if (job.warmUp.length > 0) await warmUp(setup.port, options.warmUp);
+  const ask = await asker(setup);
+  return await measurePhases(child, ask, options.seconds, 'peak');
 }
 
 /** @param memory which the figure of the memory is */
@@ -166,18 +162,14 @@ async function untilAnswers(
 ): Promise<void> {
   let hasEnded = false;
   void child.exited.then(() => (hasEnded = true));
-  const client = new DnsClient();
+  await using client = new DnsClient();
   let seen = null as string | null;
   const isOver = async (): Promise<boolean> => {
     ({ seen } = await client.ask('127.0.0.1', port, name));
     return hasEnded || seen === expected;
   };
-  try {
-    await until(isOver, START_DEADLINE_MS, 100);
-    if (seen === expected) return;
-    const said = child.lastLines().join('\n');
-    throw new Error(`it answers ${name} with ${String(seen)}, not ${expected}\n${said}`);
-  } finally {
-    await client.close();
-  }
+  await until(isOver, START_DEADLINE_MS, 100);
+  if (seen === expected) return;
+  const said = child.lastLines().join('\n');
+  throw new Error(`it answers ${name} with ${String(seen)}, not ${expected}\n${said}`);
 }

@@ -27,7 +27,7 @@ const LOG: FeedLogger = { info: () => undefined, warn: loud, error: loud };
  * The control plane's end of the change feed, with a configuration that is generated while it is sent: real feed API,
  * real Redis, no database.
  */
-export class GeneratedFeed implements FeedSource {
+export class GeneratedFeed implements FeedSource, AsyncDisposable {
   private readonly lineage = randomUUID();
   private readonly digest = new Digest();
   private readonly publisher: ChangePublisher;
@@ -61,7 +61,7 @@ export class GeneratedFeed implements FeedSource {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  async stop(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     await this.publisher.stop();
     const closed = once(this.server.close(), 'close');
     this.server.closeAllConnections();

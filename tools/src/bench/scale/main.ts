@@ -67,24 +67,19 @@ interface Place {
 
 async function runIn(folder: string): Promise<void> {
   const upstreamPort = await freePort();
-  const upstream = startUpstream(folder, upstreamPort);
+  await using _upstream = startUpstream(folder, upstreamPort);
   const [dataDir, logFile] = [join(folder, 'redis'), join(folder, 'redis.log')];
-  const redis = await startRedis({ dataDir, logFile });
+  await using redis = await startRedis({ dataDir, logFile });
   const place = { folder, redisUrl: redis.url, upstreamPort };
-  try {
-    const underLoad = await compareUnderLoad(place);
-    const smallDiskMs = await startSmall(place);
-    progress('measures the policy by itself');
-    // In a process of its own.
-    const program = new URL('policy.js', import.meta.url);
-    const options = ['--max-old-space-size=8000', program, String(scale)];
-    const policy = await runForJson<PolicyFigures>(...options);
-    print(`\nscale ${scale}, ${rounds} rounds of ${seconds} s; ${describeLoad()}\n`);
-    print(renderScale({ ...underLoad, smallDiskMs, policy }));
-  } finally {
-    await redis.stop();
-    await upstream.stop();
-  }
+  const underLoad = await compareUnderLoad(place);
+  const smallDiskMs = await startSmall(place);
+  progress('measures the policy by itself');
+  // In a process of its own.
+  const program = new URL('policy.js', import.meta.url);
+  const options = ['--max-old-space-size=8000', program, String(scale)];
+  const policy = await runForJson<PolicyFigures>(...options);
+  print(`\nscale ${scale}, ${rounds} rounds of ${seconds} s; ${describeLoad()}\n`);
+  print(renderScale({ ...underLoad, smallDiskMs, policy }));
 }
 
 async function compareUnderLoad(place: Place) {
@@ -153,7 +148,7 @@ async function withFeed<T>(
   progress(`makes a configuration: ${name}`);
   const rows = size === null ? {} : makeRows(size);
   const token = `token-of-the-feed-${name.replaceAll(' ', '-')}`;
-  const feed = new GeneratedFeed(redisUrl, token, rows, compileDomains(size?.domains ?? 0));
+  await using feed = new GeneratedFeed(redisUrl, token, rows, compileDomains(size?.domains ?? 0));
   await feed.start();
   const folder = join(parent, token);
   mkdirSync(folder);
@@ -175,18 +170,10 @@ async function withFeed<T>(
   const start: Start = async (use) => {
     const startedMs = performance.now();
     const port = await freePort();
-    const child = await startResolver({ folder, upstreamPort, prefix, port }, variables);
-    try {
-      return await use({ child, port, readyMs: performance.now() - startedMs });
-    } finally {
-      await child.stop();
-    }
+    await using child = await startResolver({ folder, upstreamPort, prefix, port }, variables);
+    return await use({ child, port, readyMs: performance.now() - startedMs });
   };
-  try {
-    return await work(start);
-  } finally {
-    await feed.stop();
-  }
+  return await work(start);
 }
 
 /**
