@@ -1,6 +1,5 @@
 import { runMain } from '@weir/ops';
 import { print } from '../command.js';
-import { ROOT as root } from '../services/files.js';
 import { STACK_SCHEMA } from './configuration.js';
 import { Stack } from './stack.js';
 import { isSystemdJournal, renderWelcome } from './welcome.js';
@@ -15,7 +14,7 @@ runMain(
     environment: process.env,
   },
   async (configuration) => {
-    const stack = new Stack({ configuration, environment: process.env, root, onProgress: print });
+    const stack = new Stack(configuration);
     const interrupted = new Promise<void>((resolve) => {
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => resolve());
     });
@@ -33,6 +32,5 @@ runMain(
     }
     process.exit(0);
   },
-  (configuration) =>
-    new Stack({ configuration, environment: process.env, root, onProgress: print }).check(),
+  (configuration) => new Stack(configuration).check(),
 );

@@ -7,9 +7,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
+import { print } from '../command.js';
 import { migrate } from '../migrate/migrate.js';
 import { type Child, runChild, startChild, waitUntilReady } from '../services/child.js';
-import { lockFolder, createFolder, writeFileAtomically } from '../services/files.js';
+import { createFolder, lockFolder, ROOT, writeFileAtomically } from '../services/files.js';
 import { checkReachable } from '../services/ports.js';
 import { startPostgres, withRuntimeRole } from '../services/postgres.js';
 import { startRedis } from '../services/redis.js';
@@ -27,19 +28,11 @@ const UNKNOWN_DATABASE = 'postgresql://unset';
 /** Time for a process to exit after it has drained. */
 const STOP_DEADLINE_MS = 10_000;
 
-export interface StackOptions {
-  readonly configuration: StackConfiguration;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The repository's root. */
-  readonly root: string;
-  /** Called with each step of the start, and later with exits and restarts of processes. */
-  readonly onProgress: (text: string) => void;
-}
-
 /**
  * Weir on one machine: every process, and PostgreSQL and Redis if no URL is given. After the start it restarts
- * every process that exits. A start fails when a process does. But once everything was up, a start waits for the
- * database, and meanwhile the resolvers answer with what they have on their disks.
+ * every process that exits. It prints each step of the start, and later exits and restarts of processes. A start
+ * fails when a process does. But once everything was up, a start waits for the database, and meanwhile the resolvers
+ * answer with what they have on their disks.
  */
 export class Stack {
   readonly dataDir: string;
@@ -57,11 +50,11 @@ export class Stack {
   private ops: OpsServer | undefined;
 
   /** @throws StartError when variables contradict each other */
-  constructor(private readonly options: StackOptions) {
-    const { DATABASE_URL, OWNER_DATABASE_URL } = options.configuration;
+  constructor(private readonly configuration: StackConfiguration) {
+    const { DATABASE_URL, OWNER_DATABASE_URL, DATA_DIR } = configuration;
     if (OWNER_DATABASE_URL !== undefined && DATABASE_URL === undefined)
       throw new StartError('OWNER_DATABASE_URL needs DATABASE_URL');
-    this.dataDir = resolve(options.root, options.configuration.DATA_DIR);
+    this.dataDir = resolve(ROOT, DATA_DIR);
     this.startedFile = join(this.dataDir, 'stack.started');
     // `start` reports the error.
     this.startFailed.promise.catch(() => undefined);
@@ -81,14 +74,14 @@ export class Stack {
 
   /** Lets every process check its variables, and changes nothing. @throws StartError that names the wrong ones */
   async check(): Promise<void> {
-    const secrets = readSecrets(this.options.configuration, this.dataDir, true);
+    const secrets = readSecrets(this.configuration, this.dataDir, true);
     await using logs = await mkdtempDisposable(join(tmpdir(), 'weir-check-'));
     await this.checkVariables(secrets, logs.path);
   }
 
   /** What the control plane says to be degraded (`OpsParts`). */
   async degraded(): Promise<readonly string[]> {
-    const { OPS_HOST, OPS_PORT } = this.options.configuration;
+    const { OPS_HOST, OPS_PORT } = this.configuration;
     const url = `http://${reachableHost(OPS_HOST)}:${OPS_PORT}/readyz`;
     const response = await fetch(url).catch(() => null);
     if (response === null) return ['the control plane does not answer'];
@@ -105,7 +98,7 @@ export class Stack {
   }
 
   private async startAll(): Promise<StackSecrets> {
-    const { configuration } = this.options;
+    const { configuration } = this;
     createFolder(this.dataDir);
     this.lock = lockFolder(this.dataDir);
     createFolder(join(this.dataDir, 'logs'));
@@ -145,7 +138,7 @@ export class Stack {
         if (!this.isResuming || this.stopping) throw error;
         const { pauseMs } = policy.ended(startedMs, performance.now());
         const { message } = error as Error;
-        this.options.onProgress(`${message}; it is tried again in ${pauseMs / 1000} s`);
+        print(`${message}; it is tried again in ${pauseMs / 1000} s`);
         await sleep(pauseMs);
         if (this.stopping) throw error;
       }
@@ -154,7 +147,7 @@ export class Stack {
 
   /** Health and metrics of the stack itself: which of its processes run. @throws StartError if the port is taken. */
   private async startOps(): Promise<void> {
-    const { OPS_HOST: host, OPS_PORT } = this.options.configuration;
+    const { OPS_HOST: host, OPS_PORT } = this.configuration;
     const log = createLogger({ name: 'weir', level: 'error' });
     this.ops = await OpsServer.start({ host, port: OPS_PORT + STACK_OPS_OFFSET, log });
     const metrics = new ReadMetrics(new Registry(), 'weir_stack_');
@@ -177,7 +170,7 @@ export class Stack {
   }
 
   private async startRedis(): Promise<string> {
-    const { REDIS_URL } = this.options.configuration;
+    const { REDIS_URL } = this.configuration;
     if (REDIS_URL !== undefined) {
       if (!this.isResuming) await checkReachable(REDIS_URL, 'REDIS_URL');
       return REDIS_URL;
@@ -194,7 +187,7 @@ export class Stack {
   }
 
   private async startDatabase(): Promise<Omit<Stores, 'redisUrl'>> {
-    const { DATABASE_URL: databaseUrl, OWNER_DATABASE_URL } = this.options.configuration;
+    const { DATABASE_URL: databaseUrl, OWNER_DATABASE_URL } = this.configuration;
     if (databaseUrl !== undefined) return { databaseUrl, ownerUrl: OWNER_DATABASE_URL };
     const dataDir = join(this.dataDir, 'postgres');
     const start = (port: number | undefined) =>
@@ -233,13 +226,12 @@ export class Stack {
 
   /** So a wrong variable is reported before anything runs. @param logs folder for what the processes print */
   private async checkVariables(secrets: StackSecrets, logs: string): Promise<void> {
-    const { root: cwd, environment, configuration } = this.options;
     const unset = { databaseUrl: UNKNOWN_DATABASE, redisUrl: 'redis://unset' };
-    const unchecked = planProcesses(configuration, secrets, this.dataDir, unset);
+    const unchecked = planProcesses(this.configuration, secrets, this.dataDir, unset);
     const checks = unchecked.map(({ name, script, environment: own }) => {
-      const program = { command: process.execPath, args: [script, '--check'], cwd };
+      const program = { command: process.execPath, args: [script, '--check'], cwd: ROOT };
       const logFile = join(logs, `${name}.log`);
-      return runChild({ ...program, env: { ...environment, ...own }, logFile });
+      return runChild({ ...program, env: { ...process.env, ...own }, logFile });
     });
     await Promise.all(checks).catch((error: unknown) => {
       throw new StartError((error as Error).message, { cause: error });
@@ -252,15 +244,14 @@ export class Stack {
   }
 
   private async startProcess({ name, script, ...planned }: PlannedProcess): Promise<void> {
-    const { root: cwd, environment, configuration } = this.options;
     const child = {
       command: process.execPath,
       args: ['--enable-source-maps', script],
-      cwd,
-      env: { ...environment, ...planned.environment },
+      cwd: ROOT,
+      env: { ...process.env, ...planned.environment },
       logFile: this.logFile(name),
     };
-    const graceMs = STOP_DEADLINE_MS + configuration.DRAIN_S * 1_000;
+    const graceMs = STOP_DEADLINE_MS + this.configuration.DRAIN_S * 1_000;
     const supervised = this.supervise(name, {
       start: () => Promise.resolve(startChild(child)),
       waitUntilReady: (signal, deadlineMs) => waitUntilReady(planned.readyUrl, signal, deadlineMs),
@@ -278,7 +269,7 @@ export class Stack {
       ...options,
       name,
       logFile: this.logFile(name),
-      report: this.options.onProgress,
+      report: print,
       policy: new RestartPolicy(),
       onUnexpectedExit: (explanation) => this.startFailed.reject(new StartError(explanation)),
     });
@@ -299,7 +290,7 @@ export class Stack {
   /** Reports the next step. @throws Error if the stack is being stopped. */
   private progress(text: string): void {
     if (this.stopping) throw new Error('the start was interrupted');
-    this.options.onProgress(text);
+    print(text);
   }
 
   /** All processes in the order of their start. */
