@@ -33,7 +33,7 @@ describe('lockFolder', () => {
     expect(() => lockFolder(folder)).toThrow(
       `${folder} is in use by another stack, pid ${process.pid} (DATA_DIR)`,
     );
-    lock.release();
+    lock[Symbol.dispose]();
     lockFolder(folder);
   });
 
@@ -41,7 +41,7 @@ describe('lockFolder', () => {
     const child = spawn('true');
     await new Promise((resolve) => child.once('exit', resolve));
     writeFileSync(join(folder, 'stack.lock'), `${child.pid ?? 0} 12345`);
-    lockFolder(folder).release();
+    lockFolder(folder)[Symbol.dispose]();
     writeFileSync(join(folder, 'stack.lock'), `${process.pid} 1`);
     lockFolder(folder);
   });

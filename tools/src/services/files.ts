@@ -37,10 +37,10 @@ export function writeFileAtomically(path: string, text: string): void {
 }
 
 /**
- * Locks a folder for this process until `release` or until the process exits. @throws StartError when another
- * process holds the lock.
+ * Locks a folder for this process until the lock is disposed of, or until the process exits. @throws StartError when
+ * another process holds the lock.
  */
-export function lockFolder(folder: string): { release(): void } {
+export function lockFolder(folder: string): Disposable {
   const file = lockFile(folder);
   const pid = ownerOf(folder);
   if (pid !== null) {
@@ -53,7 +53,7 @@ export function lockFolder(folder: string): { release(): void } {
       cause: error,
     });
   }
-  return { release: () => rmSync(file, { force: true }) };
+  return { [Symbol.dispose]: () => rmSync(file, { force: true }) };
 }
 
 /** The process that holds the lock of a folder; null: nobody does. */

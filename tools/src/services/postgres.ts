@@ -9,7 +9,8 @@ import { createFolder, writeFileAtomically } from './files.js';
 import { ExitedError, startOnPort } from './ports.js';
 import { until } from './until.js';
 
-export interface PostgresServer {
+/** Disposing of it stops it. */
+export interface PostgresServer extends AsyncDisposable {
   /** URL of the database `weir`, which exists and may be empty. */
   readonly url: string;
   readonly child: Child;
@@ -78,14 +79,10 @@ async function startServer(
     prefix: [...dropRoot(options.dataDir), ...dieWithParent('INT')],
   });
   await createDatabase(child, port, password);
-  return {
-    url: `postgresql://${SUPERUSER}:${password}@127.0.0.1:${port}/weir`,
-    child,
-    // SIGINT is PostgreSQL's fast shutdown: it ends sessions and writes a checkpoint.
-    stop: async () => {
-      await child.stop('SIGINT', 30_000);
-    },
-  };
+  const url = `postgresql://${SUPERUSER}:${password}@127.0.0.1:${port}/weir`;
+  // SIGINT is PostgreSQL's fast shutdown: it ends sessions and writes a checkpoint.
+  const stop = async () => void (await child.stop('SIGINT', 30_000));
+  return { url, child, stop, [Symbol.asyncDispose]: stop };
 }
 
 /** @throws StartError when the data are those of another major version, which this one cannot read. */

@@ -24,18 +24,11 @@ export async function withDatabase(
     return;
   }
   createFolder(join(folder, 'logs'));
-  const lock = lockFolder(folder);
-  try {
-    const dataDir = join(folder, 'postgres');
-    const server = await startPostgres({ dataDir, logFile: join(folder, 'logs/postgres.log') });
-    try {
-      await use(server.url);
-    } finally {
-      await server.stop();
-    }
-  } finally {
-    lock.release();
-  }
+  using _lock = lockFolder(folder);
+  const dataDir = join(folder, 'postgres');
+  const logFile = join(folder, 'logs/postgres.log');
+  await using server = await startPostgres({ dataDir, logFile });
+  await use(server.url);
 }
 
 function stackDatabase(file: string): string {

@@ -46,7 +46,7 @@ export class Stack {
   /** Everything was up before, so the followers have a configuration on their disks. */
   private isResuming = false;
   private stopping = false;
-  private lock: ReturnType<typeof lockFolder> | undefined;
+  private lock: Disposable | undefined;
   private ops: OpsServer | undefined;
 
   /** @throws StartError when variables contradict each other */
@@ -94,7 +94,7 @@ export class Stack {
     await Promise.all(this.processes.map((one) => one.stop()));
     await Promise.all(this.stores.map((one) => one.stop()));
     await this.ops?.close();
-    this.lock?.release();
+    this.lock?.[Symbol.dispose]();
   }
 
   private async startAll(): Promise<StackSecrets> {
