@@ -1,4 +1,7 @@
-/* A catalogue from its lists to an image: `npm run bench:catalogue -- --help`. Each round has a fresh process. */
+/*
+ * A catalogue from its lists to an image in a follower: `npm run bench:catalogue -- --help`. Each list is read,
+ * compiled and loaded in fresh processes.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inFolder, integer, optionsOrExit, print, value } from '../command.js';
@@ -46,12 +49,12 @@ function nameOf(n: number): string {
   return `${label}${letters(1 + (random() % 8))}${number}.${ENDS[random() % ENDS.length]}`;
 }
 
-const COMPILE = new URL('catalogue-compile.js', import.meta.url);
+const STEPS = new URL('catalogue-steps.js', import.meta.url);
 
 const HELP = `npm run bench:catalogue -- [--domains 5000000] [--rounds 3]
 
-Measures a catalogue of ${CATEGORIES} categories from its lists to an image: names of 2 or 3 labels, 17 bytes on average, every
-tenth in two categories. It prints medians.
+Measures a catalogue of ${CATEGORIES} categories from its lists to an image in a follower: names of 2 or 3 labels, 17 bytes on
+average, every tenth in two categories. It prints medians.
 domains: 50000000 take 1 GB in the folder for temporary files and a few minutes`;
 
 const { domains, rounds } = optionsOrExit(HELP, {
@@ -62,7 +65,12 @@ const { domains, rounds } = optionsOrExit(HELP, {
 const results: Readonly<Record<string, number>>[] = [];
 await inFolder('bench-catalogue', async (folder) => {
   await writeLists(folder, domains);
-  for (let round = 0; round < rounds; round++) results.push(await runForJson(COMPILE, folder));
+  const image = join(folder, 'image');
+  for (let round = 0; round < rounds; round++) {
+    const compiled = await runForJson<{ names: number }>(STEPS, 'compile', folder, image);
+    const loaded = await runForJson<object>(STEPS, 'load', image, String(compiled.names));
+    results.push({ ...compiled, ...loaded });
+  }
 });
 const [{ names, ...figures }] = results;
 const rows = Object.keys(figures).map((title) => {
