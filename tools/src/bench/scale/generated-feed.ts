@@ -1,4 +1,5 @@
 import {
+  type Applied,
   ChangePublisher,
   createFeedServer,
   type FeedLogger,
@@ -6,18 +7,30 @@ import {
   type LogPage,
   type SnapshotPart,
   type StoredBytes,
+  toLoggedChange,
 } from '@weir/change-feed';
 import type { CompiledCatalogue } from '@weir/catalogue';
-import { Digest, type Head, toRow } from '@weir/config-model';
+import {
+  type Change,
+  Digest,
+  encodeChange,
+  fromRow,
+  type Head,
+  type Operation,
+  type Row,
+  toRow,
+} from '@weir/config-model';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { partsOf, type Rows } from './configuration.js';
 
-const REVISION = 1;
+const FIRST_REVISION = 1;
+const POLL_MS = 50;
+const APPLIED_DEADLINE_MS = 30_000;
 const loud = (fields: object, text: string): void => {
   process.stderr.write(`feed: ${text} ${JSON.stringify(fields)}\n`);
 };
@@ -30,6 +43,7 @@ const LOG: FeedLogger = { info: () => undefined, warn: loud, error: loud };
 export class GeneratedFeed implements FeedSource, AsyncDisposable {
   private readonly lineage = randomUUID();
   private readonly digest = new Digest();
+  private readonly changes: Change[] = [];
   private readonly publisher: ChangePublisher;
   private readonly server: Server;
   private readonly rows: Rows;
@@ -61,6 +75,26 @@ export class GeneratedFeed implements FeedSource, AsyncDisposable {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
+  /** Waits until a resolver has said that it follows. */
+  async followed(): Promise<void> {
+    while (this.publisher.followers().length === 0) await sleep(POLL_MS);
+  }
+
+  /** Commits a change to one domain rule, and waits until the resolvers have it in force. */
+  async changeRule(type: 'put' | 'delete', row: Row): Promise<Applied> {
+    const kind = 'domainRule';
+    const entity = fromRow(kind, row);
+    if (type === 'put') this.digest.add(kind, row);
+    else this.digest.remove(kind, row);
+    const { lineage, revision, digest } = this.head(1);
+    const operation: Operation =
+      type === 'put' ? { type, kind, entity } : { type, kind, key: entity };
+    const change = { revision, digest, operations: [operation] };
+    this.changes.push(change);
+    await this.publisher.publish([{ lineage, ...encodeChange(change) }]);
+    return this.publisher.waitApplied({ lineage, revision }, APPLIED_DEADLINE_MS);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.publisher.stop();
     const closed = once(this.server.close(), 'close');
@@ -68,12 +102,13 @@ export class GeneratedFeed implements FeedSource, AsyncDisposable {
     await closed;
   }
 
-  /** There are no changes. Null: whoever is behind needs the snapshot. */
-  changesAfter(revision: number): Promise<LogPage> {
-    const changes = revision < REVISION ? null : [];
-    return Promise.resolve({ head: this.head(), changes });
+  changesAfter(revision: number, limit: number): Promise<LogPage> {
+    const from = revision - FIRST_REVISION;
+    const page = from < 0 ? null : this.changes.slice(from, from + limit).map(toLoggedChange);
+    return Promise.resolve({ head: this.head(), changes: page });
   }
 
+  /** Without changes: each is undone before the next snapshot. */
   async *snapshot(): AsyncGenerator<SnapshotPart> {
     yield { type: 'head', ...this.head() };
     for (const part of partsOf(this.rows)) {
@@ -89,7 +124,9 @@ export class GeneratedFeed implements FeedSource, AsyncDisposable {
     return Promise.resolve(sha256 === known ? { sizeBytes: image.length, read } : null);
   }
 
-  private head(): Head {
-    return { lineage: this.lineage, revision: REVISION, digest: this.digest.toString() };
+  /** @param ahead how many changes from now */
+  private head(ahead = 0): Head {
+    const revision = FIRST_REVISION + this.changes.length + ahead;
+    return { lineage: this.lineage, revision, digest: this.digest.toString() };
   }
 }

@@ -24,7 +24,7 @@ import { startResolver } from '../deployment.js';
 import { BLOCK_ADDRESS } from '../dns/jobs.js';
 import { missingPrograms, startUpstream } from '../dns/upstream.js';
 import { type Measurement, measurePhases } from '../dns/measure.js';
-import { describeLoad, describeMachine } from '../figures.js';
+import { describeLoad, describeMachine, measureLatencies } from '../figures.js';
 import { compileDomains, HASH_KEY, makeRows, type Size, sizeOf } from './configuration.js';
 import { GeneratedFeed } from './generated-feed.js';
 import { BALANCER, type GeneratorOptions, type GeneratorResult, makeLoad } from './load.js';
@@ -35,6 +35,9 @@ const NAMES = 100_000;
 const QUERIES = 500_000;
 const LEAST_NAMES = 1_000;
 const LEAST_QUERIES = 20_000;
+const CHANGES = 200;
+/** A rule that no configuration has. */
+const CHANGED_RULE = [1, 4_711, 2];
 const SMALL_PROFILES = 1_000;
 const [SERVER_CORE, LOAD_CORE] = ['0', '1'];
 const WINDOW = 200;
@@ -47,7 +50,7 @@ const HELP = `npm run bench:scale -- [--scale 1] [--rounds 3] [--seconds 5]
 
 Compares a resolver without a configuration with one at full size: 1 M IPv4 and 200 k IPv6 networks, 200 k NAPT ranges,
 100 k profiles, 10 M domain rules, 5 M category domains, schedules. Names follow Zipf's law; a third of the clients are
-behind NAPT ranges. Then a decision by itself, memory by kind of entry, start from disk, and a change.
+behind NAPT ranges. Then a decision by itself, memory by kind of entry, start from disk, and one change.
 scale: share of the size, such as 0.01
 seconds: of each of the two phases, full load and 20,000 queries a second
 At full size it takes about ten minutes, 4 GiB of memory and 2 GiB in the folder for temporary files.`;
@@ -91,7 +94,7 @@ async function compareUnderLoad(place: Place) {
   writeFileSync(files.queries, load.queries);
   writeFileSync(files.warmUp, load.warmUp);
   // In this order: generating the full size takes longer than Redis waits.
-  return withFeed(place, 'full size', size, (startFull) =>
+  return withFeed(place, 'full size', size, (startFull, feed) =>
     withFeed(place, 'empty', null, async (startEmpty) => {
       progress('starts a resolver that loads the full size over the feed');
       const feedMs = await startFull(({ readyMs }) => readyMs);
@@ -106,7 +109,8 @@ async function compareUnderLoad(place: Place) {
           full.push(await measureLoad(one, files, true));
         });
       }
-      return { empty, full, feedMs, diskMs };
+      progress(`makes ${CHANGES} changes`);
+      return { empty, full, feedMs, diskMs, changeMs: await startFull(() => makeChanges(feed)) };
     }),
   );
 }
@@ -135,15 +139,15 @@ interface StartedResolver {
 type Start = <T>(work: (resolver: StartedResolver) => T | Promise<T>) => Promise<T>;
 
 /**
- * `work` gets a function that starts a resolver with a configuration. The resolver has one lane and otherwise the
- * default settings.
+ * `work` gets the feed of a configuration, and a function that starts a resolver with it. The resolver has one lane and
+ * otherwise the default settings.
  * @param size null: empty
  */
 async function withFeed<T>(
   { folder: parent, redisUrl, upstreamPort }: Place,
   name: string,
   size: Size | null,
-  work: (start: Start) => Promise<T>,
+  work: (start: Start, feed: GeneratedFeed) => Promise<T>,
 ): Promise<T> {
   progress(`makes a configuration: ${name}`);
   const rows = size === null ? {} : makeRows(size);
@@ -173,7 +177,7 @@ async function withFeed<T>(
     await using child = await startResolver({ folder, upstreamPort, prefix, port }, variables);
     return await use({ child, port, readyMs: performance.now() - startedMs });
   };
-  return await work(start);
+  return await work(start, feed);
 }
 
 /**
@@ -200,6 +204,22 @@ async function measureLoad(
     throw new Error(`of ${result.answered} answers, ${result.blocked} are the block page`);
   };
   return measurePhases(child, ask, seconds, 'now');
+}
+
+/** Puts and deletes a rule in turns. @returns the time of each change until it was in force, in ms */
+async function makeChanges(feed: GeneratedFeed): Promise<number[]> {
+  await feed.followed();
+  return measureLatencies(
+    async (i) => {
+      const { applied, total } = await feed.changeRule(
+        i % 2 === 0 ? 'put' : 'delete',
+        CHANGED_RULE,
+      );
+      if (applied !== 1 || total !== 1)
+        throw new Error(`a change is in force on ${applied}/${total}`);
+    },
+    (i) => i < CHANGES,
+  );
 }
 
 const missing = missingPrograms();

@@ -13,6 +13,8 @@ export interface ScaleFigures {
   readonly diskMs: readonly number[];
   /** With the networks of full size and as many rules, from disk. */
   readonly smallDiskMs: readonly number[];
+  /** From the commit of a change until its acknowledgement. */
+  readonly changeMs: readonly number[];
 }
 
 const median = (values: readonly number[]): number => percentile(values, 0.5);
@@ -57,7 +59,7 @@ function memoryRows({ size, memory, orders, catalogueBytes }: PolicyFigures): st
   ];
 }
 
-function otherRows({ feedMs, diskMs, smallDiskMs, policy }: ScaleFigures): string[][] {
+function otherRows({ feedMs, diskMs, smallDiskMs, changeMs, policy }: ScaleFigures): string[][] {
   const seconds = (values: readonly number[]): string => `${(median(values) / 1_000).toFixed(1)} s`;
   return [
     ['process ready, full size, over the feed', seconds([feedMs]), ''],
@@ -65,5 +67,7 @@ function otherRows({ feedMs, diskMs, smallDiskMs, policy }: ScaleFigures): strin
     ['process ready, as many rules as IPv4 networks, from disk', seconds(smallDiskMs), '2 s'],
     ['one domain rule, applied, p50', `${policy.changeUs.p50.toFixed(1)} µs`, '50 µs'],
     ['… p99', `${policy.changeUs.p99.toFixed(1)} µs`, ''],
+    ['… committed until acknowledged, p50', `${median(changeMs).toFixed(2)} ms`, ''],
+    ['… p99', `${percentile(changeMs, 0.99).toFixed(2)} ms`, ''],
   ];
 }
