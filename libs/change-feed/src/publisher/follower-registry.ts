@@ -1,15 +1,27 @@
 import { type FollowerState, LEASE_MS, type Position } from '../protocol/protocol.js';
 import { AcknowledgementWaits, type Applied, ResolverPositions } from './acknowledgements.js';
-import type { Judgement } from './claim-verifier.js';
+import type { Judgement } from './known-points.js';
 
+/**
+ * A follower that has said 4, which is right, and then 5:
+ *
+ * | 5 is    | proven | claimed | it counts as |
+ * | ------- | ------ | ------- | ------------ |
+ * | right   | 5      | null    | at 5         |
+ * | unknown | 4      | 5       | at 4         |
+ * | wrong   | null   | null    | at −1        |
+ *
+ * If it says 6 while 5 is unknown, 5 stays claimed: a read of the head that has begun may prove it.
+ */
 interface LiveFollower {
+  /** What it said last. */
   readonly state: FollowerState;
   /** The newest of its states that is known to be right. */
   readonly proven: FollowerState | null;
-  /** The oldest state that the head of the log has to prove, while others follow. */
+  /** The oldest of its states that only the head of the log can prove. */
   readonly claimed: FollowerState | null;
-  /** What it has in force, as far as writes wait for it. Null: none does, because it is no resolver. */
-  readonly resolver: Position | null;
+  /** At which position it counts, for the writes that wait for resolvers. Null: it is no resolver. */
+  readonly countedAt: Position | null;
   readonly expiresAtMs: number;
   readonly seenMs: number;
   /** A newer follower with its name, while this one has said nothing since: then it counts as dead. */
@@ -93,18 +105,18 @@ export class FollowerRegistry {
       before === undefined ? this.takePlace(state, seenMs) : this.successorOf(before, seenMs);
     if (before?.successor && successor === null) this.reportSharedName(state, before.successor);
     if (state.inForce === null) {
-      this.move(before?.resolver ?? null, null);
+      this.move(before?.countedAt ?? null, null);
       this.followers.delete(state.id);
     } else {
       const isUnknown = judgement === 'unknown';
       const earlier = isUnknown && isLater(state, before?.state) ? before : undefined;
       const proven = judgement === 'right' ? state : (earlier?.proven ?? null);
       const claimed = isUnknown ? (earlier?.claimed ?? state) : null;
-      const resolver = positionOf(state, proven);
-      this.move(before?.resolver ?? null, resolver);
+      const countedAt = positionOf(state, proven);
+      this.move(before?.countedAt ?? null, countedAt);
       this.followers.set(state.id, {
         state: { ...state, status: state.status ?? before?.state.status },
-        ...{ proven, claimed, resolver, seenMs, expiresAtMs: nowMs + LEASE_MS, successor },
+        ...{ proven, claimed, countedAt, seenMs, expiresAtMs: nowMs + LEASE_MS, successor },
       });
     }
     this.waits.endFinished();
@@ -121,9 +133,9 @@ export class FollowerRegistry {
       const isProven = claimed === null || claimed === proven;
       const stillClaimed = judgement === 'unknown' ? (isProven ? state : claimed) : null;
       if (proven === follower.proven && stillClaimed === claimed) continue;
-      const resolver = positionOf(state, proven);
-      this.move(follower.resolver, resolver);
-      this.followers.set(id, { ...follower, proven, claimed: stillClaimed, resolver });
+      const countedAt = positionOf(state, proven);
+      this.move(follower.countedAt, countedAt);
+      this.followers.set(id, { ...follower, proven, claimed: stillClaimed, countedAt });
     }
     this.waits.endFinished();
   }
@@ -131,11 +143,11 @@ export class FollowerRegistry {
   /** Removes the followers whose lease has expired. No wait lasts for them, but resolvers count for a while. */
   removeExpired(nowMs: number): void {
     for (const [id, follower] of this.followers) {
-      const { resolver, expiresAtMs, successor } = follower;
+      const { countedAt, expiresAtMs, successor } = follower;
       if (expiresAtMs > nowMs) continue;
-      this.move(resolver, null);
+      this.move(countedAt, null);
       this.followers.delete(id);
-      if (resolver === null || successor !== null) continue;
+      if (countedAt === null || successor !== null) continue;
       const untilMs = expiresAtMs + this.missingMs;
       this.missing.set(id, { ...known(follower), isMissing: true, untilMs });
     }
@@ -196,7 +208,7 @@ export class FollowerRegistry {
 
   /** All that count: as many as `applied` has in total. */
   resolvers(): readonly KnownResolver[] {
-    const live = [...this.followers.values()].filter(({ resolver }) => resolver !== null);
+    const live = [...this.followers.values()].filter(({ countedAt }) => countedAt !== null);
     return [...live.map(known), ...this.missing.values()];
   }
 
