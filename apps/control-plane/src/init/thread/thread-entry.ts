@@ -6,7 +6,7 @@ import {
   type CatalogueMetadata,
 } from '../../catalogue/store/catalogue-store.js';
 import { FaultList } from '../../http/validation/fault.js';
-import { connectionSettings, SilenceWatch } from '../../platform/database/connections.js';
+import { beginSession, connectionSettings } from '../../platform/database/connections.js';
 import { headOf } from '../../platform/database/snapshot.js';
 import {
   type ActiveApplications,
@@ -39,7 +39,6 @@ const IDLE_IN_TRANSACTION_MS = 60_000;
 const { databaseUrl, hashKey } = workerData as ThreadSettings;
 const settings = connectionSettings(databaseUrl);
 const hasher = new DomainHasher(hashKey);
-const silence = new SilenceWatch(settings);
 const submissions = new Map<number, Submission>();
 
 /** A submitted configuration that was read and checked. */
@@ -55,7 +54,7 @@ async function connect(): Promise<pg.Client> {
   // The next query reports it.
   client.on('error', () => undefined);
   await client.connect();
-  await silence.begin(client, LONGEST_SILENCE_MS);
+  await beginSession(client, settings, LONGEST_SILENCE_MS);
   return client;
 }
 

@@ -5,7 +5,7 @@ import pg from 'pg';
 import type { Client, Pool, PoolClient } from 'pg';
 import { Histogram } from 'prom-client';
 import { PrismaClient } from '../../generated/prisma/client.js';
-import { connectionSettings, SilenceWatch } from './connections.js';
+import { beginSession, connectionSettings } from './connections.js';
 import { Transaction, withConnection } from './transaction.js';
 import { withTimeout } from './with-timeout.js';
 
@@ -112,14 +112,13 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   readonly prisma: PrismaClient;
   private readonly pools: pg.Pool[] = [];
 
-  /** @param silenceTimeoutMs see `SilenceWatch.begin`. */
+  /** @param silenceTimeoutMs see `beginSession`. */
   constructor(url: string, log: Logger, silenceTimeoutMs = SILENCE_TIMEOUT_MS) {
     const connection = connectionSettings(url);
-    const silence = new SilenceWatch(connection);
     const settings: pg.PoolConfig = {
       ...connection,
       // The pool waits for it, although its type does not say so.
-      onConnect: (client): unknown => silence.begin(client as Client, silenceTimeoutMs),
+      onConnect: (client): unknown => beginSession(client as Client, connection, silenceTimeoutMs),
     };
     const add = (name: string, config: pg.PoolConfig): pg.Pool => {
       const pool = new TimedPool(name, { ...settings, ...config }, this.waits);

@@ -1,3 +1,5 @@
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
@@ -8,7 +10,7 @@ import { type Harness, startHarness, TOKEN } from '../../testing/harness.js';
 import { openPool } from '../../testing/open-pool.js';
 import { startTcpProxy, type TcpProxy } from '../../testing/tcp-proxy.js';
 import { confirmCommit } from './commit-outcome.js';
-import { connectionSettings, ServerQuestions } from './connections.js';
+import { beginSession, connectionSettings, endIfWaiting } from './connections.js';
 import { isDatabaseUnreachable } from './database-errors.js';
 import { Database } from './database.js';
 
@@ -72,9 +74,31 @@ describe('a statement that takes long', () => {
   });
 });
 
+it('a session whose answer came while its question was on the way is not ended', async () => {
+  const url = new URL(inject('databaseUrl'));
+  const [host, port] = [url.hostname, Number(url.port)];
+  const slow = createServer((near) => {
+    near.on('error', () => undefined);
+    setTimeout(
+      () => near.pipe(connect(port, host).on('error', () => near.destroy())).pipe(near),
+      1_500,
+    );
+  });
+  await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+  const client = new pg.Client(url.href);
+  await client.connect();
+  url.port = String((slow.address() as AddressInfo).port);
+  await beginSession(client, connectionSettings(url.href), 3_600_000);
+  // The question is asked after 2 s and arrives after 3.5 s. PostgreSQL waits for this client then.
+  await client.query('BEGIN; SELECT FROM pg_sleep(2.3)');
+  await sleep(2_500);
+  await client.query('COMMIT');
+  await client.end();
+  slow.close();
+});
+
 it('a process that was itself held up does not take PostgreSQL for silent', async () => {
-  const questions = new ServerQuestions(connectionSettings(inject('databaseUrl')));
-  const asked = questions.state();
+  const asked = endIfWaiting(connectionSettings(inject('databaseUrl')), '');
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_000);
   expect(await asked).not.toBeNull();
 });

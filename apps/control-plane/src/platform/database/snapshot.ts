@@ -60,7 +60,7 @@ export class Snapshot {
 /**
  * Reads the rows of a query in an open transaction, at most `PAGE_ROWS` at a time. One query may run at a time.
  *
- * With pg-cursor, the query would be in progress between pages too, so `SilenceWatch` would take a slow reader for a
+ * With pg-cursor, the query would be in progress between pages too, so `beginSession` would take a slow reader for a
  * silent PostgreSQL. It would save an eighth of the processor time: 0.8 instead of 0.9 s for a million rows.
  */
 export async function* readPages(
