@@ -77,8 +77,14 @@ export async function repairDigest(pool: Pool, isDryRun: boolean): Promise<Diges
     const revision = head.revision + 1;
     const change = encodeChange({ revision, digest: ofRows, operations: [{ type: 'reload' }] });
     const author = { origin: 'repair' } as const;
-    const logged = { change: { lineage, ...change }, author, profiles: [EVERY_PROFILE] };
-    await logChanges(client, toLogEntries([logged]));
+    const made = {
+      result: undefined,
+      change: { lineage, ...change },
+      author,
+      trace: null,
+      profiles: [EVERY_PROFILE],
+    };
+    await logChanges(client, toLogEntries([made]));
     await client.query('COMMIT');
     return { revision, before, ofRows };
   });

@@ -79,7 +79,8 @@ describe('pruneChangeLog', () => {
       const change = { ...head, revision: head.revision + 1, operations: [] };
       const author = { origin: 'repair' } as const;
       const profiles: number[] = [];
-      await logChanges(changing, toLogEntries([{ change, author, profiles }]));
+      const made = { result: null, change, author, trace: null, profiles };
+      await logChanges(changing, toLogEntries([made]));
       await changing.query('COMMIT');
     } finally {
       await client.query('ROLLBACK');

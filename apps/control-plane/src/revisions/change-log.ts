@@ -2,7 +2,7 @@ import type { Head } from '@weir/config-model';
 import type { ClientBase, QueryConfig } from 'pg';
 import type { TransactionIdentity } from '../platform/database/commit-outcome.js';
 import { headOf } from '../platform/database/snapshot.js';
-import { type AuthoredChange, toRecord } from './change-record.js';
+import { type MadeChange, toRecord } from './change-record.js';
 import { Deadline } from './write-queue.js';
 
 /** The head that a change starts from, locked until its transaction ends. */
@@ -80,7 +80,7 @@ const LOG_CHANGES = `
   UPDATE config_head SET revision = $2::bigint, digest = $3`;
 
 /** The parameters of the statement that logs changes. @param changes at least one. */
-export function toLogEntries(changes: readonly AuthoredChange[]): readonly unknown[] {
+export function toLogEntries(changes: readonly MadeChange[]): readonly unknown[] {
   const last = changes.at(-1)?.change;
   const entries = JSON.stringify(changes.map(({ change }) => change));
   return [entries, last?.revision, last?.digest, JSON.stringify(changes.map(toRecord))];

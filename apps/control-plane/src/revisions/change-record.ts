@@ -11,6 +11,7 @@ import {
 } from '@weir/config-model';
 import type { Span } from '@weir/telemetry';
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { ChangeTrace } from './change-trace.js';
 
 /** A call of the management API. */
 export interface Call {
@@ -118,10 +119,16 @@ export const MAX_RECORDED = 100;
 /** Stands for every profile among the ids of those that a change concerns. */
 export const EVERY_PROFILE = -1;
 
-/** A change, and what its record needs besides. */
-export interface AuthoredChange {
-  readonly change: PublishedChange;
+/** Who makes a change, and its trace. */
+export interface ChangeOrigin {
   readonly author: Author;
+  readonly trace: ChangeTrace | null;
+}
+
+/** A change that has been made: what is logged and recorded. It is final only when its transaction is committed. */
+export interface MadeChange<T = unknown> extends ChangeOrigin {
+  readonly result: T;
+  readonly change: PublishedChange;
   /** The ids of those that it concerns. */
   readonly profiles: readonly number[];
   /** In place of the keys of the operations. */
@@ -137,7 +144,7 @@ export function toRecord({
   profiles,
   keys = operations,
   besides = [],
-}: AuthoredChange): Readonly<Record<string, unknown>> {
+}: MadeChange): Readonly<Record<string, unknown>> {
   const call = author.origin === 'api' ? author : null;
   return {
     revision,

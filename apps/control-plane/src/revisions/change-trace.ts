@@ -1,4 +1,3 @@
-import type { PublishedChange } from '@weir/change-feed';
 import type { Span } from '@weir/telemetry';
 
 /** The spans of a change in that of its call: its wait in the queue, transaction, publishing, acknowledgements. */
@@ -42,9 +41,4 @@ export class ChangeTrace {
   beginAcknowledgements(): Span {
     return this.call.begin('change.acknowledgements');
   }
-}
-
-export interface TracedChange {
-  readonly change: PublishedChange;
-  readonly trace: ChangeTrace | null;
 }

@@ -4,17 +4,18 @@ import type { PoolClient } from 'pg';
 import { confirmCommit, type TransactionIdentity } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
 import { lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
-import { type Author, currentAuthor, currentSpan, EVERY_PROFILE } from './change-record.js';
+import {
+  type Author,
+  type ChangeOrigin,
+  currentAuthor,
+  currentSpan,
+  EVERY_PROFILE,
+  type MadeChange,
+} from './change-record.js';
 import { ChangeTrace } from './change-trace.js';
 import { type CommittedChange, GroupCommit, LIMITS } from './group-commit.js';
 import { propagate, type Propagation } from './propagate.js';
-import {
-  changed,
-  type ChangeOrigin,
-  type MadeChange,
-  type SubmittedChange,
-  type WorkResult,
-} from './submitted-change.js';
+import { changed, type SubmittedChange, type WorkResult } from './submitted-change.js';
 import { WithRevision } from './with-revision.js';
 import { Deadline, WriteQueue } from './write-queue.js';
 

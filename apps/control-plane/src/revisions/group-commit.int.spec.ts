@@ -7,7 +7,7 @@ import { Database } from '../platform/database/database.js';
 import type { Transaction } from '../platform/database/transaction.js';
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
 import { startTcpProxy, type TcpProxy } from '../testing/tcp-proxy.js';
-import type { TracedChange } from './change-trace.js';
+import type { MadeChange } from './change-record.js';
 import { GroupCommit, type GroupLimits, LIMITS } from './group-commit.js';
 import type { SubmittedChange } from './submitted-change.js';
 import type { WorkingTable } from './working-tables.js';
@@ -42,7 +42,7 @@ describe('GroupCommit', () => {
   let published: EncodedChange[][];
 
   const start = (limits: Partial<GroupLimits>, queue = new WriteQueue()) => {
-    const onCommitted = (committed: readonly TracedChange[]) => {
+    const onCommitted = (committed: readonly MadeChange[]) => {
       published.push(committed.map(({ change }) => change));
       return Promise.resolve(NOTHING_APPLIED);
     };

@@ -3,10 +3,9 @@ import type { Span } from '@weir/telemetry';
 import { confirmCommit, type TransactionIdentity } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
 import { lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
-import type { Author } from './change-record.js';
+import type { Author, MadeChange } from './change-record.js';
 import { ChangeTrace } from './change-trace.js';
 import {
-  type MadeChange,
   makeTogether,
   type Outcomes,
   type Submission,
@@ -51,7 +50,7 @@ export class GroupCommit {
   constructor(
     private readonly database: Database,
     private readonly queue: WriteQueue,
-    private readonly onCommitted: (changes: readonly MadeChange<unknown>[]) => Promise<Applied>,
+    private readonly onCommitted: (changes: readonly MadeChange[]) => Promise<Applied>,
     private readonly limits = LIMITS,
   ) {}
 
@@ -154,6 +153,6 @@ function fail({ reject, trace }: PendingChange, reason: unknown): void {
   reject(reason);
 }
 
-function madeOf(outcomes: Outcomes): MadeChange<unknown>[] {
+function madeOf(outcomes: Outcomes): MadeChange[] {
   return outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
 }

@@ -1,6 +1,6 @@
 import type { Applied, Position, PublishedChange } from '@weir/change-feed';
 import type { Span } from '@weir/telemetry';
-import type { TracedChange } from './change-trace.js';
+import type { MadeChange } from './change-record.js';
 
 /** What the writer needs of the publisher of the change feed. */
 export interface Propagation {
@@ -12,7 +12,7 @@ export interface Propagation {
 
 /** Starts to publish changes, in order and before the next commit, and waits for the resolvers at the same time. */
 export async function propagate(
-  committed: readonly TracedChange[],
+  committed: readonly Pick<MadeChange, 'change' | 'trace'>[],
   propagation: Propagation,
   timeoutMs: number,
 ): Promise<Applied> {

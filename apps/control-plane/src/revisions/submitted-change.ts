@@ -3,14 +3,13 @@ import { isLockTimeout } from '../platform/database/database-errors.js';
 import type { Transaction } from '../platform/database/transaction.js';
 import type { LockedHead } from './change-log.js';
 import {
-  type Author,
-  type AuthoredChange,
+  type ChangeOrigin,
   concernedProfiles,
   encodeEntityChanges,
   type EntityChange,
+  type MadeChange,
   submittedKeys,
 } from './change-record.js';
-import type { ChangeTrace, TracedChange } from './change-trace.js';
 import { WorkingTables } from './working-tables.js';
 
 /** What a change did inside its transaction. */
@@ -21,19 +20,8 @@ export interface WorkResult<T> {
   readonly besides?: readonly (readonly ['put', 'catalogueSource', readonly [string]])[];
 }
 
-/** A change that has been made. It is final only when its transaction is committed. */
-export interface MadeChange<T> extends AuthoredChange, TracedChange {
-  readonly result: T;
-}
-
-/** Who makes a change, and its trace. */
-export interface ChangeOrigin {
-  readonly author: Author;
-  readonly trace: ChangeTrace | null;
-}
-
 /** The outcomes of several changes, in their order. They are final only when the transaction is committed. */
-export type Outcomes = readonly PromiseSettledResult<MadeChange<unknown>>[];
+export type Outcomes = readonly PromiseSettledResult<MadeChange>[];
 
 /** A change that has done its work on top of `head`. */
 export function changed<T>(
@@ -93,7 +81,7 @@ export async function makeTogether(
   if (isLockTimeout(made.reason)) throw made.reason;
   await client.query('ROLLBACK TO SAVEPOINT change');
   if (changes.length === 1) return { outcomes: [made], head };
-  const outcomes: PromiseSettledResult<MadeChange<unknown>>[] = [];
+  const outcomes: PromiseSettledResult<MadeChange>[] = [];
   let last = head;
   for (const change of changes) {
     const one = await makeTogether(client, tx, last, [change]);
@@ -111,7 +99,7 @@ async function make(
   const tables = new WorkingTables();
   for (const { change } of changes) change.need(tables);
   await tables.read(tx);
-  const outcomes: PromiseSettledResult<MadeChange<unknown>>[] = [];
+  const outcomes: PromiseSettledResult<MadeChange>[] = [];
   let last = head;
   for (const one of changes) {
     let done: WorkResult<unknown>;

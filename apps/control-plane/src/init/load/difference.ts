@@ -20,7 +20,7 @@ interface Changed {
 
 export interface LoggedDifference {
   readonly operations: readonly Operation[];
-  /** As of `AuthoredChange`. */
+  /** As of `MadeChange`. */
   readonly keys: readonly ChangedKey[] | undefined;
 }
 

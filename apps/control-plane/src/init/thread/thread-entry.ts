@@ -125,7 +125,8 @@ async function write(
   const { keys, ...replaced } = await replaceConfiguration(client, checked.draft, checked.digest);
   const encoded = encodeChange({ revision: head.revision + 1, ...replaced });
   const change = { lineage: head.lineage, ...encoded };
-  await logChanges(client, toLogEntries([{ change, author, profiles: [EVERY_PROFILE], keys }]));
+  const made = { result: undefined, change, author, trace: null, profiles: [EVERY_PROFILE], keys };
+  await logChanges(client, toLogEntries([made]));
   return { change, transaction };
 }
 
