@@ -1,9 +1,10 @@
-import type { PublishedChange } from '@weir/change-feed';
 import {
   Digest,
+  type EncodedChange,
   type EncodedOperation,
   type Entities,
   type EntityKind,
+  type Head,
   KEY_LENGTHS,
   type Profile,
   type Row,
@@ -128,7 +129,7 @@ export interface ChangeOrigin {
 /** A change that has been made: what is logged and recorded. It is final only when its transaction is committed. */
 export interface MadeChange<T = unknown> extends ChangeOrigin {
   readonly result: T;
-  readonly change: PublishedChange;
+  readonly change: EncodedChange & Head;
   /** The ids of those that it concerns. */
   readonly profiles: readonly number[];
   /** In place of the keys of the operations. */

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { PublishedChange } from '@weir/change-feed';
 import type { PoolClient } from 'pg';
 import { confirmCommit, type TransactionIdentity } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
@@ -22,13 +21,13 @@ import { Deadline, WriteQueue } from './write-queue.js';
 /** A transaction that replaces the whole configuration. */
 export interface Replacement {
   /** Locks the head, writes, and logs the change with its author. @param waitMs longest wait for the head. */
-  load(author: Author, waitMs: number): Promise<UncommittedChange>;
+  load(author: Author, waitMs: number): Promise<LoadedReplacement>;
   commit(): Promise<void>;
 }
 
-/** A change that is written and logged, and not yet committed. */
-export interface UncommittedChange {
-  readonly change: PublishedChange;
+/** A replacement that is written and logged, and not yet committed. */
+export interface LoadedReplacement {
+  readonly change: MadeChange['change'];
   readonly transaction: TransactionIdentity;
 }
 

@@ -4,7 +4,7 @@ import { type Fault, InvalidRequestError } from '../../http/validation/fault.js'
 import { startThread } from '../../platform/start-thread.js';
 import type { ActiveApplications } from '../../resources/applications/active-applications.js';
 import type { Author } from '../../revisions/change-record.js';
-import type { UncommittedChange } from '../../revisions/configuration-writer.js';
+import type { LoadedReplacement } from '../../revisions/configuration-writer.js';
 import type { DryRunDto } from '../read/init.dto.js';
 
 /** What the thread is started with. */
@@ -25,7 +25,7 @@ export interface Steps {
    * @throws InvalidRequestError when another catalogue came in force meanwhile, to which it does not fit; the error of
    *   PostgreSQL
    */
-  load(author: Author, waitMs: number): Promise<UncommittedChange>;
+  load(author: Author, waitMs: number): Promise<LoadedReplacement>;
   commit(): Promise<void>;
   /** Compares it with what is stored, in place of `load` and `commit`. @throws as `load` */
   compare(): Promise<DryRunDto>;

@@ -15,7 +15,7 @@ import {
 import { DomainHasher } from '../../resources/domain-lists/domain-check.js';
 import { lockHead, logChanges, toLogEntries } from '../../revisions/change-log.js';
 import { type Author, EVERY_PROFILE } from '../../revisions/change-record.js';
-import type { UncommittedChange } from '../../revisions/configuration-writer.js';
+import type { LoadedReplacement } from '../../revisions/configuration-writer.js';
 import { Deadline } from '../../revisions/write-queue.js';
 import { findDraftFaults } from '../check/draft-faults.js';
 import { digestOfDraft, type Draft } from '../draft/draft.js';
@@ -75,7 +75,7 @@ class Submission implements Steps {
     this.checked = { draft, digest: digestOfDraft(draft), checkedWith: head };
   }
 
-  load(author: Author, waitMs: number): Promise<UncommittedChange> {
+  load(author: Author, waitMs: number): Promise<LoadedReplacement> {
     const deadline = new Deadline(waitMs);
     return this.begin((client, checked) => write(client, checked, author, deadline));
   }
@@ -117,7 +117,7 @@ async function write(
   checked: CheckedDraft,
   author: Author,
   deadline: Deadline,
-): Promise<UncommittedChange> {
+): Promise<LoadedReplacement> {
   await client.query('BEGIN');
   const idleInTransactionMs = IDLE_IN_TRANSACTION_MS;
   const { head, transaction } = await lockHead(client, { deadline, idleInTransactionMs });
