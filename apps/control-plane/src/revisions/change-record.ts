@@ -60,9 +60,6 @@ export type EntityChange = {
   };
 }[EntityKind];
 
-/** That an entity was set or deleted, by its key. */
-export type ChangedKey = readonly ['put' | 'delete', EntityKind, Row];
-
 /**
  * What the log stores of changes of entities: what followers apply, and the digest of the whole configuration
  * afterwards. All deletions come first, so that entities may exchange their keys.
@@ -95,9 +92,9 @@ export function encodeEntityChanges(
  * The keys by which people know what was changed. Undefined: those of the operations. They differ for networks, whose
  * record keeps its host bits (decisions §3).
  */
-export function submittedKeys(changes: readonly EntityChange[]): ChangedKey[] | undefined {
+export function submittedKeys(changes: readonly EntityChange[]): EncodedOperation[] | undefined {
   if (changes.every(({ keys }) => keys === undefined)) return undefined;
-  return changes.flatMap(({ kind, keys = null }): ChangedKey[] => {
+  return changes.flatMap(({ kind, keys = null }): EncodedOperation[] => {
     if (keys === null) throw new Error(`a ${kind} is changed together with networks`);
     const { before, after } = keys;
     const isMoved = before !== null && (after === null || !sameKey(kind, before, after));
@@ -132,8 +129,8 @@ export interface MadeChange<T = unknown> extends ChangeOrigin {
   readonly change: EncodedChange & Head;
   /** The ids of those that it concerns. */
   readonly profiles: readonly number[];
-  /** In place of the keys of the operations. */
-  readonly keys?: readonly (EncodedOperation | ChangedKey)[] | undefined;
+  /** The operations whose keys are recorded, if others. Their rows need no more than a key. */
+  readonly keys?: readonly EncodedOperation[] | undefined;
   /** As of `WorkResult`. */
   readonly besides?: readonly (readonly unknown[])[];
 }
@@ -164,7 +161,7 @@ export function toRecord({
 }
 
 /** A row begins with its key. */
-function withoutValues(operation: EncodedOperation | ChangedKey): unknown {
+function withoutValues(operation: EncodedOperation): unknown {
   const [type, kind, row] = operation;
   return type === 'reload' ? operation : [type, kind, row.slice(0, KEY_LENGTHS[kind])];
 }

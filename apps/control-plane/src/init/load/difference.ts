@@ -1,11 +1,11 @@
 import {
+  type EncodedOperation,
   ENTITY_KINDS,
   type EntityKind,
   type Operation,
   type Row,
   toKeyRow,
 } from '@weir/config-model';
-import type { ChangedKey } from '../../revisions/change-record.js';
 import { type Draft, toEntity } from '../draft/draft.js';
 import type { DraftKind } from '../draft/draft-table.js';
 
@@ -21,7 +21,7 @@ interface Changed {
 export interface LoggedDifference {
   readonly operations: readonly Operation[];
   /** As of `MadeChange`. */
-  readonly keys: readonly ChangedKey[] | undefined;
+  readonly keys: readonly EncodedOperation[] | undefined;
 }
 
 /** What a replacement of the configuration changes, as long as it is little enough to be logged. */
@@ -75,8 +75,8 @@ export class Difference {
         ...puts.map((one) => ({ type: 'put', kind: one.kind, entity: entityOf(one) })),
       ] as Operation[],
       keys: [
-        ...gone.map(({ kind, record }): ChangedKey => ['delete', kind, keyOf(kind, record)]),
-        ...puts.map(({ kind, record }): ChangedKey => ['put', kind, keyOf(kind, record)]),
+        ...gone.map(({ kind, record }): EncodedOperation => ['delete', kind, keyOf(kind, record)]),
+        ...puts.map(({ kind, record }): EncodedOperation => ['put', kind, keyOf(kind, record)]),
       ],
     };
   }
