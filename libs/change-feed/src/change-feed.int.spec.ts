@@ -19,6 +19,7 @@ import { createFeedServer } from './server/feed-server.js';
 import { KeptSnapshots } from './server/kept-snapshots.js';
 import { deploymentOf, speakerOf, startPrivateRedis } from './testing/index.js';
 import { MemoryLog, MemoryTarget, Outage } from './testing/memory-log.js';
+import { accepts } from './testing/deployment.js';
 
 const silent: FeedLogger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 // All specs share one Redis, as deployments may.
@@ -91,7 +92,7 @@ describe('the change feed over a real Redis', () => {
     snapshots = new KeptSnapshots({ ...kept, maxAgeMs: 600_000, maxRevisions: 10_000 });
     server = createFeedServer({
       source: log,
-      tokens: () => [TOKEN],
+      isAuthorised: accepts(TOKEN),
       log: silent,
       isOutage: (error) => error instanceof Outage,
       snapshots,

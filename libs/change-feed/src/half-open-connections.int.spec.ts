@@ -8,7 +8,7 @@ import { Follower } from './follower/follower.js';
 import { ChangePublisher } from './publisher/change-publisher.js';
 import type { FeedLogger } from './runtime/runtime.js';
 import { MemoryLog, MemoryTarget } from './testing/memory-log.js';
-import { deploymentOf } from './testing/deployment.js';
+import { accepts, deploymentOf } from './testing/deployment.js';
 import { startPrivateRedis } from './testing/private-redis.js';
 import { startRedisProxy } from './testing/redis-proxy.js';
 
@@ -28,7 +28,7 @@ async function deploy({ onTestFinished }: TestContext) {
   const log = new MemoryLog();
   const server = createFeedServer({
     source: log,
-    tokens: () => [TOKEN],
+    isAuthorised: accepts(TOKEN),
     log: quiet,
     isOutage: () => false,
   });

@@ -9,6 +9,7 @@ import { ChangePublisher } from './publisher/change-publisher.js';
 import { createFeedServer } from './server/feed-server.js';
 import { MemoryLog, MemoryTarget } from './testing/memory-log.js';
 import { type PrivateRedis, startPrivateRedis } from './testing/private-redis.js';
+import { accepts } from './testing/deployment.js';
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const [OLD, NEW] = ['the-old-token-of-the-feed', 'the-new-token-of-the-feed'];
@@ -75,8 +76,8 @@ describe('messages on Redis', () => {
     redis = await startPrivateRedis();
     client = new Redis(redis.url);
     log = new MemoryLog();
-    const tokens = () => [OLD, NEW];
-    server = createFeedServer({ source: log, tokens, log: quiet, isOutage: () => false });
+    const isAuthorised = accepts(OLD, NEW);
+    server = createFeedServer({ source: log, isAuthorised, log: quiet, isOutage: () => false });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   });
   afterEach(async () => {

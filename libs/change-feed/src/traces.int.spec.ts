@@ -6,7 +6,7 @@ import type { FollowerTracer } from './follower/change-spans.js';
 import { Follower } from './follower/follower.js';
 import { ChangePublisher } from './publisher/change-publisher.js';
 import { createFeedServer } from './server/feed-server.js';
-import { deploymentOf } from './testing/deployment.js';
+import { accepts, deploymentOf } from './testing/deployment.js';
 import { MemoryLog, MemoryTarget } from './testing/memory-log.js';
 import { type PrivateRedis, startPrivateRedis } from './testing/private-redis.js';
 
@@ -75,7 +75,7 @@ describe('the trace of a change', () => {
     unheard = await publisherAt(NO_REDIS);
     server = createFeedServer({
       source: log,
-      tokens: () => [TOKEN],
+      isAuthorised: accepts(TOKEN),
       log: quiet,
       isOutage: () => false,
       traceOf: (point) => unheard.traceOf(point),

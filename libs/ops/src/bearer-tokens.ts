@@ -14,6 +14,12 @@ export function bearerToken(authorization: string | undefined): string | null {
   return /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? null;
 }
 
+/** Whether an `Authorization` header has one of these bearer tokens. */
+export function hasToken(authorization: string | undefined, tokens: readonly string[]): boolean {
+  const hashed = tokens.map((token) => ({ digest: sha256(token) }));
+  return findToken(hashed, bearerToken(authorization) ?? '') !== null;
+}
+
 /** The token that was presented, if it is one of these. All are compared, in constant time. */
 export function findToken<T extends HashedToken>(
   tokens: readonly T[],

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { bearerToken, findToken, type HashedToken, sha256 } from './bearer-tokens.js';
+import { hasToken } from './bearer-tokens.js';
 
 const MAX_BODY_BYTES = 4096;
 
@@ -34,15 +34,11 @@ export interface OpsCall {
  * without that variable they are off. JSON in, JSON out. An error is `{"detail":"…"}`.
  */
 export class OpsCalls {
-  private readonly tokens: readonly HashedToken[] | null;
-
   /** @param calls by path */
   constructor(
-    tokens: readonly string[] | undefined,
+    private readonly tokens: readonly string[] | undefined,
     private readonly calls: Readonly<Record<string, OpsCall>>,
-  ) {
-    this.tokens = tokens?.map((token) => ({ digest: sha256(token) })) ?? null;
-  }
+  ) {}
 
   /** @returns false: the path is not that of a call */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
@@ -59,9 +55,9 @@ export class OpsCalls {
   }
 
   private async run({ method, run }: OpsCall, request: IncomingMessage): Promise<unknown> {
-    if (this.tokens === null)
+    if (this.tokens === undefined)
       throw new OpsCallError('this call is off; OPS_TOKENS turns it on', 403);
-    if (!findToken(this.tokens, bearerToken(request.headers.authorization) ?? '')) {
+    if (!hasToken(request.headers.authorization, this.tokens)) {
       const message = 'the header Authorization needs Bearer and a token of OPS_TOKENS';
       throw new OpsCallError(message, 401, { 'WWW-Authenticate': 'Bearer' });
     }

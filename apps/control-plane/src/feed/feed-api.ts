@@ -6,6 +6,7 @@ import {
   KeptDeltas,
   KeptSnapshots,
 } from '@weir/change-feed';
+import { hasToken } from '@weir/ops';
 import { type LabelledValues, ReadMetrics } from '@weir/ops/metrics';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -42,7 +43,8 @@ export class FeedApi implements OnApplicationShutdown {
     const downloads = feedDownloads(configuration.FEED_DOWNLOADS);
     registerFeedMetrics(registry, snapshots, deltas, downloads);
     this.server = createFeedServer({
-      ...{ source, tokens: deployment.tokens, tls, log, isOutage },
+      ...{ source, tls, log, isOutage },
+      isAuthorised: (authorization) => hasToken(authorization, deployment.tokens()),
       ...{ snapshots, deltas, downloads, traceOf: (point) => publisher.traceOf(point) },
     });
   }

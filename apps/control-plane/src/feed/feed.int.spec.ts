@@ -43,6 +43,10 @@ describe('the feed', () => {
     expect((await get('/snapshot', 'token-of-somebody-else')).status).toBe(401);
   });
 
+  it('takes an Authorization header as the management API does: any number of spaces', async () => {
+    expect((await get('/changes?after=0', `  ${FEED_TOKEN}`)).status).toBe(200);
+  });
+
   it('serves a snapshot of every kind, referenced kinds first', async () => {
     const lines = await snapshotLines(harness);
     const [version, sizeBytes] = (

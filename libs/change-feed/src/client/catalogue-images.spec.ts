@@ -12,6 +12,7 @@ import { FileThread } from '../files/file-thread.js';
 import { createFeedServer, type FeedSource } from '../server/feed-server.js';
 import type { FeedLogger } from '../runtime/runtime.js';
 import { MemoryLog } from '../testing/memory-log.js';
+import { accepts } from '../testing/deployment.js';
 
 const silent: FeedLogger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const announced = (text: string) => ({
@@ -39,7 +40,12 @@ describe('CatalogueImages', () => {
     breaksAfter = Infinity;
     beforeBytes = undefined;
     served.clear();
-    server = createFeedServer({ source, tokens: () => ['t'], log: silent, isOutage: () => false });
+    server = createFeedServer({
+      source,
+      isAuthorised: accepts('t'),
+      log: silent,
+      isOutage: () => false,
+    });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     folder = mkdtempSync(join(tmpdir(), 'weir-images-'));
     const files = new FileThread({ patienceMs: 5_000 });

@@ -14,6 +14,7 @@ import { MemoryLog } from '../testing/memory-log.js';
 import { CatalogueImages } from './catalogue-images.js';
 import { FeedClient } from './feed-client.js';
 import { FeedError } from './feed-requests.js';
+import { accepts } from '../testing/deployment.js';
 
 const silent: FeedLogger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -64,7 +65,7 @@ describe('CatalogueImages with deltas', () => {
   const downloads = feedDownloads(2);
 
   const start = async () => {
-    const options = { source, tokens: () => ['t'], log: silent, isOutage: () => true };
+    const options = { source, isAuthorised: accepts('t'), log: silent, isOutage: () => true };
     server = createFeedServer({ ...options, deltas, downloads });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -12,6 +12,7 @@ import {
   renderHeadMessage,
 } from './changes.js';
 import { FEED_VERSION, feedVersionOf, FeedVersionError, parseFollowerState } from './protocol.js';
+import { accepts } from '../testing/deployment.js';
 
 const TOKEN = 'token-of-the-version-spec';
 const NEWER = FEED_VERSION + 1;
@@ -62,7 +63,7 @@ describe('the version of the feed API', () => {
     const log = { info: () => undefined, warn, error: () => undefined };
     return createFeedServer({
       source: new MemoryLog(),
-      tokens: () => [TOKEN],
+      isAuthorised: accepts(TOKEN),
       log,
       isOutage: () => false,
     });

@@ -7,6 +7,7 @@ import { FeedClient } from '../client/feed-client.js';
 import { createFeedServer, type FeedSource } from './feed-server.js';
 import type { SnapshotPart } from '../protocol/protocol.js';
 import { MemoryLog, Outage } from '../testing/memory-log.js';
+import { accepts } from '../testing/deployment.js';
 
 const TOKEN = 'token-of-the-feed-server-spec';
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -18,7 +19,7 @@ describe('GET /changes', () => {
   const clientOf = async (source: FeedSource): Promise<FeedClient> => {
     const server = createFeedServer({
       source,
-      tokens: () => [TOKEN],
+      isAuthorised: accepts(TOKEN),
       log: silent,
       isOutage: (error) => error instanceof Outage,
     });
@@ -58,7 +59,7 @@ describe('a request whose target is no URL', () => {
     const errors: unknown[] = [];
     const server = createFeedServer({
       source: new MemoryLog(),
-      tokens: () => [TOKEN],
+      isAuthorised: accepts(TOKEN),
       log: { ...silent, error: (fields) => void errors.push(fields) },
       isOutage: () => false,
     });
@@ -105,7 +106,7 @@ describe('GET /snapshot', () => {
     const isOutage = () => false;
     const server = createFeedServer({
       source,
-      tokens: () => [TOKEN],
+      isAuthorised: accepts(TOKEN),
       log: silent,
       isOutage,
       stallMs: 300,
@@ -137,7 +138,7 @@ describe('GET /catalogue/<sha256>', () => {
     });
     server = createFeedServer({
       source,
-      tokens: () => [TOKEN],
+      isAuthorised: accepts(TOKEN),
       log: silent,
       isOutage: (error) => error instanceof Outage,
     });

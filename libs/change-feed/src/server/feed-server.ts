@@ -1,5 +1,4 @@
 import type { Head, LogPoint } from '@weir/config-model';
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import {
   createServer as createHttpsServer,
@@ -48,8 +47,8 @@ export interface FeedServerTls {
 
 export interface FeedServerOptions {
   readonly source: FeedSource;
-  /** Bearer tokens of followers that are accepted at the moment. */
-  readonly tokens: () => readonly string[];
+  /** Whether this `Authorization` header has a bearer token that is accepted at the moment. */
+  readonly isAuthorised: (authorization: string | undefined) => boolean;
   /** Certificate and key. Null or unset: HTTP. */
   readonly tls?: FeedServerTls | null;
   readonly log: FeedLogger;
@@ -132,8 +131,8 @@ async function handle(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { tokens, pages } = options;
-  if (!isAuthorised(request, tokens())) {
+  const { pages } = options;
+  if (!options.isAuthorised(request.headers.authorization)) {
     response.setHeader('WWW-Authenticate', 'Bearer');
     return refuse(response, 401, 'Not authenticated');
   }
@@ -183,19 +182,6 @@ async function readPage(
 ): Promise<string | null> {
   const { head, changes } = await source.changesAfter(revision, CHANGES_PAGE);
   return changes && renderChangesPage(head, changes, traceOf);
-}
-
-/** Compares every token in constant time. */
-function isAuthorised(request: IncomingMessage, tokens: readonly string[]): boolean {
-  const match = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '');
-  const presented = sha256(match?.[1] ?? '');
-  let isKnown = false;
-  for (const token of tokens) isKnown = timingSafeEqual(presented, sha256(token)) || isKnown;
-  return isKnown;
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }
 
 interface Read<V> {

@@ -12,6 +12,7 @@ import { MemoryLog, Outage } from '../testing/memory-log.js';
 import { type FeedDownloads, feedDownloads } from './download-pool.js';
 import { createFeedServer } from './feed-server.js';
 import { KeptSnapshots } from './kept-snapshots.js';
+import { accepts } from '../testing/deployment.js';
 
 const TOKEN = 'token-of-the-snapshot-spec';
 const WAIT = { timeout: 60_000 };
@@ -42,7 +43,7 @@ describe('GET /snapshot', () => {
     const isOutage = (error: unknown) => error instanceof Outage;
     server = createFeedServer({
       source,
-      tokens: () => [TOKEN],
+      isAuthorised: accepts(TOKEN),
       log,
       isOutage,
       snapshots,

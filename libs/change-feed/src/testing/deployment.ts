@@ -8,6 +8,11 @@ export function deploymentOf(feedToken: string): Deployment {
   return { id: feedToken, tokens: () => tokens };
 }
 
+/** The `isAuthorised` of a feed server that accepts these tokens. */
+export function accepts(...tokens: readonly string[]): (authorization?: string) => boolean {
+  return (authorization) => tokens.some((token) => authorization === `Bearer ${token}`);
+}
+
 /** Publishes texts as a process of the deployment does. */
 export function speakerOf(deployment: Deployment) {
   const messages = new DeploymentMessages(deployment, SILENT);

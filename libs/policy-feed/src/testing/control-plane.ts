@@ -25,7 +25,7 @@ import {
   toKeyRow,
   toRow,
 } from '@weir/config-model';
-import { DEPLOYMENT_VARIABLES, openDeployment, parseVariables } from '@weir/ops';
+import { DEPLOYMENT_VARIABLES, hasToken, openDeployment, parseVariables } from '@weir/ops';
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -79,7 +79,7 @@ export class ControlPlane implements FeedSource {
     const plane = new ControlPlane(redisUrl);
     plane.server = createFeedServer({
       source: plane,
-      tokens: () => [FEED_TOKEN],
+      isAuthorised: (authorization) => hasToken(authorization, [FEED_TOKEN]),
       log: silent,
       isOutage: () => false,
       deltas: plane.deltas,

@@ -20,6 +20,7 @@ import {
   type Row,
   toRow,
 } from '@weir/config-model';
+import { hasToken } from '@weir/ops';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
@@ -63,7 +64,12 @@ export class GeneratedFeed implements FeedSource, AsyncDisposable {
     const [tokens, readHead] = [() => [token], () => Promise.resolve(this.head())];
     const deployment = { id: token, tokens };
     this.publisher = new ChangePublisher({ redisUrl, deployment, readHead, log: LOG });
-    this.server = createFeedServer({ source: this, tokens, log: LOG, isOutage: () => false });
+    this.server = createFeedServer({
+      source: this,
+      isAuthorised: (authorization) => hasToken(authorization, tokens()),
+      log: LOG,
+      isOutage: () => false,
+    });
   }
 
   async start(): Promise<void> {
