@@ -39,7 +39,7 @@ const IDLE_IN_TRANSACTION_MS = 60_000;
 const { databaseUrl, hashKey } = workerData as ThreadSettings;
 const settings = connectionSettings(databaseUrl);
 const hasher = new DomainHasher(hashKey);
-const submissions = new Map<number, Submission>();
+const bodies = new Map<number, InitBody>();
 
 /** A submitted configuration that was read and checked. */
 interface CheckedDraft {
@@ -59,7 +59,7 @@ async function connect(): Promise<pg.Client> {
 }
 
 /** One body of POST /init/, from its first byte to the COMMIT, or to the result of a dry run. */
-class Submission implements Steps {
+class InitBody implements Steps {
   private readonly reader = new InitReader(hasher);
   private checked: CheckedDraft | null = null;
   private client: pg.Client | null = null;
@@ -162,11 +162,11 @@ function findFaults(draft: Draft, names: ActiveApplications['names']): void {
 }
 
 async function handle({ body, step, values }: Request): Promise<unknown> {
-  const submission = submissions.get(body) ?? new Submission();
-  if (step === 'close') submissions.delete(body);
-  else submissions.set(body, submission);
-  const method = submission[step] as (...values: readonly unknown[]) => unknown;
-  return await method.apply(submission, [...values]);
+  const initBody = bodies.get(body) ?? new InitBody();
+  if (step === 'close') bodies.delete(body);
+  else bodies.set(body, initBody);
+  const method = initBody[step] as (...values: readonly unknown[]) => unknown;
+  return await method.apply(initBody, [...values]);
 }
 
 parentPort?.on('message', (request: Request) => {
