@@ -26,7 +26,7 @@ const OF_A_PROCESS = [
   '**/*.allocation.spec.ts',
   'apps/control-plane/src/http/pipeline/body-memory.spec.ts',
   'apps/control-plane/src/revisions/write-queue.spec.ts',
-  'apps/resolver/src/listeners/https/read-body.spec.ts',
+  'apps/resolver/src/listeners/https/http1-connection.spec.ts',
   'apps/resolver/src/testing/soak/memory.spec.ts',
   'apps/resolver/src/upstream/open-files.spec.ts',
   'libs/catalogue/src/lists/read-names.spec.ts',

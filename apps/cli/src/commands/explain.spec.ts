@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseClient } from './commands/explain.js';
+import { parseClient } from './explain.js';
 
 it.each([
   ['192.0.2.1', { client: '192.0.2.1' }],
@@ -13,6 +13,6 @@ it.each([
   ['2001:db8::1]:53', null],
   ['192.0.2', null],
   ['client.example', null],
-])('reads %s', (text, client) => {
+])('reads the client %s', (text, client) => {
   expect(parseClient(text)).toEqual(client);
 });

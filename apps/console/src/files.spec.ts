@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { csvOf } from './files.js';
 
-it('quotes every cell, and leaves those of null empty', () => {
+it('CSV has every cell in quotes, and those of null empty', () => {
   expect(
     csvOf([
       ['id', 'text'],
