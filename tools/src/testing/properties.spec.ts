@@ -21,6 +21,20 @@ describe('a property that fails', () => {
     expect(/^tried (\d+)$/m.exec(again.output)?.[1]).toBe('1000');
     expect(again.output).toContain('Property failed after 1 tests');
     expect(again.output).toContain('Caused by: AssertionError: expected 1000 to be less than 1000');
-    expect(again.output).toMatch(/Tests {2}1 failed \| 1 skipped/);
+    expect(again.output).toMatch(/Tests {2}1 failed \| 2 skipped/);
   });
 });
+
+it('a property has the same values in each second run, and others in between', () => {
+  const [first, second] = [valuesOf(), valuesOf()];
+  expect(new Set(first).size).toBeGreaterThan(90);
+  const isSame = first.map((value, run) => value === second[run]);
+  expect(isSame.filter((_, run) => run % 2 === 0)).not.toContain(false);
+  expect(isSame.filter((same, run) => same && run % 2 === 1).length).toBeLessThan(10);
+});
+
+/** What a run of the property tries. */
+function valuesOf(): string[] {
+  const { output } = runExample('property', {}, '-t', 'is a number');
+  return /^tried (.*)$/m.exec(output)![1].split(',');
+}

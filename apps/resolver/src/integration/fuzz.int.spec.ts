@@ -6,8 +6,9 @@ import { fuzzStreams } from '../testing/fuzz/stream-fuzzer.js';
 
 /*
  * `FUZZ_COUNT=n FUZZ_STREAMS=n FUZZ_SEED=n npm run test:fuzz` sends more than here. The seed is printed. The same
- * seed gives the same packets and streams, but not the same order of events.
+ * seed gives the same packets and streams, but not the same order of events. The first ones are those of a fixed seed.
  */
+const FIXED_SEED = 1;
 const STREAMS = Number(process.env['FUZZ_STREAMS'] ?? 300);
 const STREAMS_PER_PART = 100;
 const STREAMS_PER_SECOND = 2;
@@ -38,7 +39,7 @@ it(
     process.stdout.write(`fuzz: ${COUNT} packets; ${AGAIN}\n`);
     const fuzzer = await Fuzzer.start();
     try {
-      await fuzzer.run(SEED, WARM_UP, () => undefined);
+      await fuzzer.run(FIXED_SEED, WARM_UP, () => undefined);
       const before = usedBytes();
       const report = await fuzzer.run(SEED + WARM_UP, COUNT - WARM_UP, (sent) => {
         if (sent % PROGRESS < 64) process.stdout.write(`fuzz: ${sent + WARM_UP} sent\n`);
@@ -73,7 +74,7 @@ it(
       for (let sent = 0; sent < STREAMS; sent += STREAMS_PER_PART) {
         await fuzzStreams(
           fuzzer.securePorts,
-          SEED + sent,
+          sent === 0 ? FIXED_SEED : SEED + sent,
           Math.min(STREAMS_PER_PART, STREAMS - sent),
         );
         if (sent === 0) before = usedBytes();

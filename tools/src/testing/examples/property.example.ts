@@ -19,4 +19,10 @@ describe('(every) number', () => {
       }),
     );
   });
+
+  it('is a number', () => {
+    const tried: number[] = [];
+    fc.assert(fc.property(fc.integer(), (n) => void tried.push(n)));
+    process.stdout.write(`tried ${tried.join()}\n`);
+  });
 });
