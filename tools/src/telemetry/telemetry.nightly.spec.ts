@@ -116,15 +116,6 @@ describe('a deployment that is traced', () => {
     expect(inTrace(trace).filter(({ name }) => name === 'change.transaction').length).toBe(1);
   });
 
-  it('begins a trace of its own for a context that is not valid', async () => {
-    const hostile = `00-${'0'.repeat(32)}-${'f'.repeat(5_000)}-01`;
-    await weir.call('POST', '/blockpage/', { id: 3, type: 0 });
-    await weir.call('PATCH', '/blockpage/3', { type: 1 }, hostile);
-    const name = 'PATCH /blockpage/:page_id';
-    const call = () => receiver.spans.find((span) => span.name === name);
-    await expect.poll(call).toMatchObject({ kind: 2, parentSpanId: '' });
-  });
-
   it('sends the metrics of all processes under the names that /metrics has', async () => {
     const names = (service: string) => () =>
       receiver.metrics.filter((metric) => metric.service === service).map(({ name }) => name);
