@@ -2,10 +2,10 @@ import { encodeQuery } from '@weir/dns-wire/testing';
 import { parseCidrs } from '@weir/ops';
 import { needs } from '@weir/ops/testing';
 import { loopback, policyOf, profile } from '@weir/policy-feed/testing';
-import { createSocket } from 'node:dgram';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
 import { a, cname } from '../query/testing/records.js';
+import { udpClient } from '../testing/client.js';
 import { silentUpstream, upstream } from '../testing/forwarding.js';
 import { run } from '../testing/programs.js';
 import { respond } from '../testing/respond.js';
@@ -45,10 +45,7 @@ describe('the reason that dig prints', needs('dig'), () => {
       { DNS_ALLOWED_CLIENTS: LOOPBACK, CLIENT_UPSTREAM_QUERIES: 1 },
       { upstreams: [silent.endpoint] },
     );
-    const socket = createSocket('udp4');
-    onTestFinished(() => {
-      socket.close();
-    });
+    const socket = await udpClient();
     socket.send(encodeQuery('first.example', 1), server.port, server.address);
     await expect.poll(() => service.counts.forwarding.inFlight).toBe(1);
     expect(await dig('second.example')).toContain(

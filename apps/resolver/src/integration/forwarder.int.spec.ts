@@ -1,9 +1,9 @@
 import { concat, type DecodedMessage, pointerTo, wireName } from '@weir/dns-wire/testing';
-import { createSocket } from 'node:dgram';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadSystemCalls, SocketPoller } from '@weir/udp-batch';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { a, txt } from '../query/testing/records.js';
+import { udpClient } from '../testing/client.js';
 import {
   countsOf,
   deadEndpoint,
@@ -244,11 +244,7 @@ describe('Forwarder', () => {
   });
 
   it('accepts packets only from the upstream that it asked', async () => {
-    const attacker = createSocket('udp4');
-    await new Promise<void>((resolve) => {
-      attacker.bind(0, '127.0.0.1', resolve);
-    });
-    onTestFinished(() => void attacker.close());
+    const attacker = await udpClient();
     const server = await upstream((query) => {
       attacker.send(
         respond(query, { answers: [a('192.0.2.66')] }),

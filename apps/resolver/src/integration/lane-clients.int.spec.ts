@@ -2,9 +2,8 @@ import { proxyHeader, type TestProxyHeader } from '@weir/clients/testing';
 import { concat, decodeMessage, encodeQuery, hexOf } from '@weir/dns-wire/testing';
 import { parseCidrs } from '@weir/ops';
 import { domainRule, loopback, policyOf, profile, put } from '@weir/policy-feed/testing';
-import { createSocket } from 'node:dgram';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { askUdp } from '../testing/client.js';
+import { describe, expect, it } from 'vitest';
+import { askUdp, udpClient } from '../testing/client.js';
 import { BLOCKED, PERMITTED, serveByLanes } from '../testing/lane-service.js';
 import { droppedFor } from '../testing/listeners.js';
 
@@ -14,9 +13,8 @@ const SHARED = 0xc633_6401;
 const SHARED_HEX = 'c6336401';
 
 /** Asks an address of this machine. @returns the end of the answer, and the address that it came from */
-function askFrom(address: string, port: number, name: string) {
-  const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
-  onTestFinished(() => void socket.close());
+async function askFrom(address: string, port: number, name: string) {
+  const socket = await udpClient(address.includes(':') ? '::1' : '127.0.0.1');
   return new Promise<{ end: string; from: string }>((resolve) => {
     socket.on('message', (answer, { address: from }) => {
       resolve({ end: hexOf(answer.subarray(-4)), from });
@@ -56,13 +54,15 @@ describe('a lane', () => {
       // From an upstream, and back to the load balancer.
       expect(await ask(name, { source: SHARED_HEX, port: 2048 })).toBe(PERMITTED);
       if (host === '127.0.0.1') expect(await ask(name, { command: 0x20 })).toBe(BLOCKED);
-      const { socket, send } = await openClient(server);
+      const socket = await udpClient(host);
+      const send = (packet: Uint8Array) => {
+        socket.send(packet, server.port, server.address);
+      };
       send(encodeQuery(name, 1));
       send(proxyHeader({ source: SHARED_HEX, port: 1024 }).subarray(0, 20));
       await expect.poll(() => droppedFor(service.counts.queries, 'unproxied')).toBe(2);
       send(proxyHeader({ source: SHARED_HEX, port: 1024 }));
       await expect.poll(() => droppedFor(service.counts.queries, 'malformed')).toBe(1);
-      socket.close();
     },
   );
 
@@ -103,16 +103,3 @@ describe('a lane', () => {
     }
   });
 });
-
-async function openClient({ address, port }: { address: string; port: number }) {
-  const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
-  await new Promise<void>((resolve) => {
-    socket.bind(0, address, resolve);
-  });
-  return {
-    socket,
-    send: (packet: Uint8Array) => {
-      socket.send(packet, port, address);
-    },
-  };
-}

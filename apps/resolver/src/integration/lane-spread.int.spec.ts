@@ -1,8 +1,8 @@
 import { proxyHeader } from '@weir/clients/testing';
 import { concat, encodeQuery } from '@weir/dns-wire/testing';
 import { parseCidrs } from '@weir/ops';
-import { createSocket, type Socket } from 'node:dgram';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { udpClient } from '../testing/client.js';
 import { holdLanes, serveByLanes } from '../testing/lane-service.js';
 
 const QUERIES = 200;
@@ -15,11 +15,7 @@ const BALANCED = concat(proxyHeader({ source: '7f000001', port: 1024 }), QUERY);
 
 /** One socket, as a balancer has for all its clients. @returns sends that packet so often */
 async function openBalancer(address: string, port: number) {
-  const socket: Socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
-  onTestFinished(() => void socket.close());
-  await new Promise<void>((resolve) => {
-    socket.bind(0, address, resolve);
-  });
+  const socket = await udpClient(address);
   const sendOne = (packet: Uint8Array): Promise<unknown> =>
     new Promise((resolve) => {
       socket.send(packet, port, address, resolve);

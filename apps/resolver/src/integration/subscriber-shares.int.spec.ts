@@ -1,10 +1,11 @@
 import type { PutOperation } from '@weir/config-model';
 import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
 import { parseCidrs } from '@weir/ops';
-import { createSocket, type Socket } from 'node:dgram';
+import type { Socket } from 'node:dgram';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { a } from '../query/testing/records.js';
 import { policyOf, profile, put } from '@weir/policy-feed/testing';
+import { udpClient } from '../testing/client.js';
 import { clockedService } from '../testing/clocked-service.js';
 import { CONFIGURATION } from '../testing/configuration.js';
 import { upstream } from '../testing/forwarding.js';
@@ -46,22 +47,10 @@ const sender = (address: string, port: number) => (socket: Socket, packet: Uint8
   socket.send(packet, port, address);
 };
 
-/** A socket of the subscriber with that address. */
-async function client(address: string): Promise<Socket> {
-  const socket = createSocket('udp4');
-  await new Promise<void>((resolve) => {
-    socket.bind(0, address, resolve);
-  });
-  onTestFinished(() => {
-    socket.close();
-  });
-  return socket;
-}
-
 describe('a subscriber that asks a dead zone thousands of times a second', () => {
   it('gets SERVFAIL with EDE beyond its share, and the misses of others are answered', async () => {
     const { service, send } = await serve();
-    const [attacker, neighbour] = [await client(ATTACKER), await client(NEIGHBOUR)];
+    const [attacker, neighbour] = [await udpClient(ATTACKER), await udpClient(NEIGHBOUR)];
     let refused = 0;
     attacker.on('message', (packet) => {
       const { rcode, ede } = decodeMessage(packet);
@@ -96,9 +85,9 @@ describe('a subscriber that asks a dead zone thousands of times a second', () =>
   ])('from 64 addresses %s leaves room for others', async (_, operations, addressOf) => {
     const { service, send } = await serve({ ZONE_UPSTREAM_QUERIES: 0 }, profile(1), ...operations);
     const attackers = await Promise.all(
-      Array.from({ length: 64 }, (_unused, n) => client(addressOf(n))),
+      Array.from({ length: 64 }, (_unused, n) => udpClient(addressOf(n))),
     );
-    const neighbour = await client(NEIGHBOUR);
+    const neighbour = await udpClient(NEIGHBOUR);
     const rcodes: number[] = [];
     neighbour.on('message', (packet) => {
       rcodes.push(decodeMessage(packet).rcode);

@@ -1,10 +1,9 @@
 import { encodeMessage, hexOf } from '@weir/dns-wire/testing';
 import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
-import { createSocket } from 'node:dgram';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import type { DnsService } from '../dns-service.js';
 import { a } from '../query/testing/records.js';
-import { askTcp, type Server } from '../testing/client.js';
+import { askTcp, type Server, udpClient } from '../testing/client.js';
 import { upstream } from '../testing/forwarding.js';
 import { queryPackets } from '../testing/fuzz/packets.js';
 import { startService } from '../testing/service.js';
@@ -32,8 +31,7 @@ async function askOverUdp(
   { address, port }: Server,
   packets: readonly Uint8Array[],
 ): Promise<Answers> {
-  const client = createSocket('udp4');
-  onTestFinished(() => void client.close());
+  const client = await udpClient();
   const answers: Answers = new Map();
   client.on('message', (answer) => answers.set(idOf(answer), withoutTime(answer)));
   const dropped = (): number =>

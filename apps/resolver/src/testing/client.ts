@@ -1,5 +1,6 @@
-import { createSocket } from 'node:dgram';
+import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { connect, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
 import { frame } from './upstream-server.js';
 
 export interface Server {
@@ -38,6 +39,16 @@ export async function askUdp(
   } finally {
     socket.close();
   }
+}
+
+/** A UDP socket of a client with that address, which may send and receive many packets, until the test ends. */
+export async function udpClient(address = '127.0.0.1'): Promise<UdpSocket> {
+  const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
+  onTestFinished(() => void socket.close());
+  await new Promise<void>((resolve) => {
+    socket.bind(0, address, resolve);
+  });
+  return socket;
 }
 
 /** How `askTcp` asks. */

@@ -1,9 +1,10 @@
 import { decodeMessage, type DecodedMessage, encodeQuery } from '@weir/dns-wire/testing';
 import { parseCidrs } from '@weir/ops';
 import { policyOf } from '@weir/policy-feed/testing';
-import { createSocket, type Socket } from 'node:dgram';
+import type { Socket } from 'node:dgram';
 import { expect, onTestFinished } from 'vitest';
 import type { DnsServiceOptions } from '../dns-service.js';
+import { udpClient } from './client.js';
 import type { CONFIGURATION } from './configuration.js';
 import { upstream } from './forwarding.js';
 import { createService } from './service.js';
@@ -45,11 +46,7 @@ export async function clockedService(options: ClockedOptions) {
   const socketOf = async (client: string): Promise<Socket> => {
     const known = sockets.get(client);
     if (known !== undefined) return known;
-    const socket = createSocket('udp4');
-    await new Promise<void>((resolve) => {
-      socket.bind(0, client, resolve);
-    });
-    onTestFinished(() => void socket.close());
+    const socket = await udpClient(client);
     socket.on('message', (packet) => got.push(decodeMessage(packet)));
     sockets.set(client, socket);
     return socket;

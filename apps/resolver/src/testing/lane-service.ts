@@ -1,10 +1,10 @@
 import { encodeQuery, hexOf } from '@weir/dns-wire/testing';
 import { createLogger } from '@weir/ops';
 import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
-import { createSocket, type Socket } from 'node:dgram';
+import type { Socket } from 'node:dgram';
 import { onTestFinished } from 'vitest';
 import { a } from '../query/testing/records.js';
-import { askUdp } from './client.js';
+import { askUdp, udpClient } from './client.js';
 import type { CONFIGURATION } from './configuration.js';
 import { respond } from './respond.js';
 import { createService, type TestServiceOptions } from './service.js';
@@ -52,16 +52,7 @@ export async function serveByLanes(
 
 /** Sockets, so that the kernel gives some to each lane. */
 export async function udpClients(count: number): Promise<Socket[]> {
-  return Promise.all(
-    Array.from({ length: count }, async () => {
-      const socket = createSocket('udp4');
-      onTestFinished(() => void socket.close());
-      await new Promise<void>((resolve) => {
-        socket.bind(0, '127.0.0.1', resolve);
-      });
-      return socket;
-    }),
-  );
+  return Promise.all(Array.from({ length: count }, () => udpClient()));
 }
 
 /** Keeps lanes from handling a batch, as a change does while it is made. @returns ends that */
