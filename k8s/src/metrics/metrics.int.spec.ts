@@ -1,6 +1,6 @@
 import { encodeQuery } from '@weir/dns-wire/testing';
-import { createSocket } from 'node:dgram';
 import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
+import { askUdp } from '../../../apps/resolver/src/testing/client.js';
 import { readRules } from '../alerts/testing/rules.js';
 import { ROWS } from '../dashboard/rows.js';
 import { createDatabase } from '../testing/database.js';
@@ -30,7 +30,8 @@ beforeAll(async () => {
   weir = await startWeir(database.url, inject('redisUrl'), NO_UPSTREAM);
   await blockWithoutContent();
   await visitBlockPage();
-  await ask('blocked.example');
+  const resolver = { address: '127.0.0.1', port: weir.dnsPort };
+  expect(await askUdp(resolver, encodeQuery('blocked.example', 1))).not.toBeNull();
   const jobs = ['weir-control-plane', 'weir-resolver', 'weir-block-page'] as const;
   const texts = await Promise.all(jobs.map((job) => weir.metrics(job)));
   exposed = parseExposition(texts.join(''));
@@ -63,14 +64,6 @@ async function visitBlockPage(): Promise<void> {
     expect(text).toMatch(/^weir_block_page_content_missing{page_id="7"} [1-9]/m);
   };
   await vi.waitFor(missing, { timeout: 60_000, interval: 100 });
-}
-
-function ask(name: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const socket = createSocket('udp4').once('error', reject);
-    socket.once('message', () => socket.close(() => resolve()));
-    socket.send(encodeQuery(name, 1), weir.dnsPort, '127.0.0.1');
-  });
 }
 
 function unknownMetrics(expressions: readonly string[]): string[] {

@@ -1,9 +1,11 @@
 import { freePort } from '@weir/ops/testing';
-import { execFile, spawn } from 'node:child_process';
+import { WeirProcess } from '@weir/tools/services/weir-process';
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, vi } from 'vitest';
 import { REPOSITORY_FOLDER } from '../paths.js';
 
 export const TOKEN = 'token-of-the-metrics-test';
@@ -42,31 +44,40 @@ export async function startWeir(
   };
   const ports = (values: Record<string, number>): Record<string, string> =>
     Object.fromEntries(Object.entries(values).map(([name, port]) => [name, String(port)]));
-  const stops = [
-    start('apps/control-plane/dist/main.js', {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-processes-'));
+  const processOf = (
+    app: 'control-plane' | 'resolver' | 'block-page',
+    opsPort: number,
+    variables: Readonly<Record<string, string>>,
+  ) =>
+    new WeirProcess({
+      ...{ name: app, app, root: REPOSITORY_FOLDER, opsPort },
+      logFile: join(folder, `${app}.log`),
+      environment: () => variables,
+    });
+  const processes = [
+    processOf('control-plane', ops[0], {
       ...SECRETS,
       DATABASE_URL: databaseUrl,
       REDIS_URL: redisUrl,
       MANAGEMENT_TOKENS: TOKEN,
-      ...ports({ MANAGEMENT_PORT: management, FEED_PORT: feed, OPS_PORT: ops[0] }),
+      ...ports({ MANAGEMENT_PORT: management, FEED_PORT: feed }),
     }),
-    start('apps/resolver/dist/main.js', {
+    processOf('resolver', ops[1], {
       ...follower,
       BLOCK_PAGE_IPV4: '192.0.2.80',
       // So that it has the metrics of dnstap. Nothing listens there.
       DNSTAP_ENDPOINT: `tcp://${upstream}`,
-      ...ports({ DNS_PORT: dns, OPS_PORT: ops[1] }),
+      ...ports({ DNS_PORT: dns }),
     }),
-    start('apps/block-page/dist/main.js', {
-      ...follower,
-      ...ports({ BLOCK_PAGE_PORT: page, OPS_PORT: ops[2] }),
-    }),
+    processOf('block-page', ops[2], { ...follower, ...ports({ BLOCK_PAGE_PORT: page }) }),
   ];
   const stop = async (): Promise<void> => {
-    await Promise.all(stops.map((end) => end()));
+    await Promise.all(processes.map((one) => one.terminate()));
+    rmSync(folder, { recursive: true });
   };
   try {
-    for (const port of ops) await waitUntilReady(port);
+    await Promise.all(processes.map((one) => one.start()));
   } catch (error) {
     await stop();
     throw error;
@@ -88,22 +99,4 @@ export async function startWeir(
 
 async function runNode(script: string, env: Record<string, string>): Promise<void> {
   await promisify(execFile)(process.execPath, [join(REPOSITORY_FOLDER, script)], { env });
-}
-
-/** @returns a function that stops the process and waits until it ends. */
-function start(script: string, env: Record<string, string>): () => Promise<void> {
-  const child = spawn(process.execPath, [script], { cwd: REPOSITORY_FOLDER, env, stdio: 'ignore' });
-  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  return () => {
-    child.kill('SIGTERM');
-    return ended;
-  };
-}
-
-async function waitUntilReady(opsPort: number): Promise<void> {
-  const check = async (): Promise<void> => {
-    const { status } = await fetch(`http://127.0.0.1:${opsPort}/readyz`);
-    expect(status).toBe(200);
-  };
-  await vi.waitFor(check, { timeout: 120_000, interval: 200 });
 }
