@@ -1,4 +1,4 @@
-import { needsThat } from '@weir/ops/testing';
+import { freePort, needsThat } from '@weir/ops/testing';
 import { spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -15,7 +15,6 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { migrate } from '../migrate/migrate.js';
-import { freePort } from '../services/ports.js';
 import { type PostgresServer, startPostgres } from '../services/postgres.js';
 import { restoreBackup } from './restore-backup.js';
 import { writeBackup } from './write-backup.js';

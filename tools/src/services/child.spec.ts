@@ -1,3 +1,4 @@
+import { freePort } from '@weir/ops/testing';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -5,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { describeExit, startChild } from './child.js';
-import { checkReachable, freePort } from './ports.js';
+import { checkReachable } from './ports.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-child-'));
 afterAll(() => {

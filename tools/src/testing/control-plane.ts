@@ -1,6 +1,6 @@
+import { freePort } from '@weir/ops/testing';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { freePort } from '../services/ports.js';
 import { WeirProcess } from '../services/weir-process.js';
 
 export interface ControlPlane {

@@ -1,5 +1,5 @@
+import { freePort } from '@weir/ops/testing';
 import { spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,32 +10,15 @@ export interface PrivateRedis {
   stop(): Promise<void>;
 }
 
-/**
- * Below the kernel's range for outgoing connections, which would take the port of a Redis that comes back; above the
- * ports of stacks and clients of other tests, and below those that tests look for.
- */
-const [MIN_PORT, MAX_PORT] = [17_500, 19_999];
-/** Another Redis may have the port. */
-const ATTEMPTS = 20;
 const READY = 'Ready to accept connections';
 
 /**
  * Starts an empty Redis for one spec. Pub/sub channels do not depend on the database number, so specs that share a
  * Redis would receive each other's messages.
- * @param port that of a Redis that was stopped and comes back; otherwise a free one.
+ * @param wanted port of a Redis that was stopped and comes back; otherwise a free one.
  */
-export async function startPrivateRedis(port?: number): Promise<PrivateRedis> {
-  if (port !== undefined) return startOn(port);
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await startOn(randomInt(MIN_PORT, MAX_PORT + 1));
-    } catch (error) {
-      if (attempt === ATTEMPTS) throw error;
-    }
-  }
-}
-
-async function startOn(port: number): Promise<PrivateRedis> {
+export async function startPrivateRedis(wanted?: number): Promise<PrivateRedis> {
+  const port = wanted ?? (await freePort());
   const folder = mkdtempSync(join(tmpdir(), 'weir-redis-'));
   const settings = ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder, '--save', ''];
   const child = spawn('redis-server', settings, { stdio: ['ignore', 'pipe', 'ignore'] });

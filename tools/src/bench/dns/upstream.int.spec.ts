@@ -1,9 +1,8 @@
-import { needs } from '@weir/ops/testing';
+import { freePort, needs } from '@weir/ops/testing';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { freePort } from '../../services/ports.js';
 import { ORIGIN } from './jobs.js';
 import { loadDns } from '../../services/load-generators.js';
 import { startUpstream } from './upstream.js';
