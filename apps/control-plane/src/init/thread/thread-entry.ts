@@ -6,7 +6,11 @@ import {
   type CatalogueMetadata,
 } from '../../catalogue/store/catalogue-store.js';
 import { FaultList } from '../../http/validation/fault.js';
-import { beginSession, connectionSettings } from '../../platform/database/connections.js';
+import {
+  beginSession,
+  connectionSettings,
+  sessionQuestions,
+} from '../../platform/database/connections.js';
 import { headOf } from '../../platform/database/snapshot.js';
 import {
   type ActiveApplications,
@@ -38,6 +42,7 @@ const IDLE_IN_TRANSACTION_MS = 60_000;
 
 const { databaseUrl, hashKey } = workerData as ThreadSettings;
 const settings = connectionSettings(databaseUrl);
+const ask = sessionQuestions(settings);
 const hasher = new DomainHasher(hashKey);
 const bodies = new Map<number, InitBody>();
 
@@ -54,7 +59,7 @@ async function connect(): Promise<pg.Client> {
   // The next query reports it.
   client.on('error', () => undefined);
   await client.connect();
-  await beginSession(client, settings, LONGEST_SILENCE_MS);
+  await beginSession(client, ask, LONGEST_SILENCE_MS);
   return client;
 }
 

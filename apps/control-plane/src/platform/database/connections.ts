@@ -80,13 +80,31 @@ export async function endIfWaiting(
   return answer;
 }
 
-/** So often a session is asked about while PostgreSQL does not answer. That is one minute or more. */
+type Ask = (session: string, waits: () => boolean) => Promise<boolean | null>;
+
+/**
+ * Asks as `endIfWaiting`, about one session at a time: a PostgreSQL that is slow gets no flood of connections. If it
+ * does not answer, all sessions that wait to be asked about have that answer.
+ */
+export function sessionQuestions(settings: pg.ClientConfig): Ask {
+  let asking: Promise<boolean | null> | null = null;
+  return async (session, waits) => {
+    while (asking !== null) if ((await asking) === null) return null;
+    asking = endIfWaiting(settings, session, waits).finally(() => {
+      asking = null;
+    });
+    return asking;
+  };
+}
+
+/** So often a session is asked about until it has ended. That takes one minute or more. */
 const END_TRIES = 60;
 const END_PAUSE_MS = 1_000;
 
 /** PostgreSQL may not learn that the connection is closed, and wait for the rest of a statement. */
-async function endLater(settings: pg.ClientConfig, session: string): Promise<void> {
-  for (let n = 0; n < END_TRIES && (await endIfWaiting(settings, session)) === null; n++) {
+async function endLater(ask: Ask, session: string): Promise<void> {
+  if (session === '') return;
+  for (let n = 0; n < END_TRIES && (await ask(session, () => true)) !== true; n++) {
     await sleep(END_PAUSE_MS, undefined, { ref: false });
   }
 }
@@ -99,13 +117,10 @@ const SILENT_MS = 2_000;
  * seconds when PostgreSQL does not answer on a new connection either (`DatabaseSilentError`), waits for us in this
  * session while we wait for it, or does not have the session any more (`ConnectionLostError`). So a long statement
  * may take its time, but a PostgreSQL that hangs and a lost connection hold no request for long.
+ * @param ask the `sessionQuestions` of the database
  * @param longestMs longest time that a query may wait without a byte in either direction, whatever PostgreSQL answers.
  */
-export async function beginSession(
-  client: Client,
-  settings: pg.ClientConfig,
-  longestMs: number,
-): Promise<void> {
+export async function beginSession(client: Client, ask: Ask, longestMs: number): Promise<void> {
   const stream = streamOf(client);
   const intervalMs = Math.min(SILENT_MS, longestMs);
   let session = '';
@@ -116,17 +131,18 @@ export async function beginSession(
 
   /** Why the connection is of no use; null: it is in order. */
   const failure = async (): Promise<Error | null> => {
-    const { bytesRead } = stream;
-    const waits = (): boolean =>
-      stream.bytesWritten !== idleBytes && stream.bytesRead === bytesRead && !awaitsRows(client);
+    const { bytesRead, bytesWritten } = stream;
+    const isQuiet = (): boolean =>
+      stream.bytesRead === bytesRead && stream.bytesWritten === bytesWritten;
+    const waits = (): boolean => bytesWritten !== idleBytes && isQuiet() && !awaitsRows(client);
     if (!waits()) return null;
     const isTooLong = performance.now() - quiet.sinceMs >= longestMs;
-    const hasEnded = isTooLong ? null : await endIfWaiting(settings, session, waits);
+    const hasEnded = isTooLong ? null : await ask(session, waits);
     // The answer may be there, and not read yet.
     await nextTurn();
     if (!waits()) return null;
     if (hasEnded === null) {
-      void endLater(settings, session);
+      void endLater(ask, session);
       return new DatabaseSilentError();
     }
     return hasEnded && session !== '' ? new ConnectionLostError() : null;

@@ -5,7 +5,7 @@ import pg from 'pg';
 import type { Client, Pool, PoolClient } from 'pg';
 import { Histogram } from 'prom-client';
 import { PrismaClient } from '../../generated/prisma/client.js';
-import { beginSession, connectionSettings } from './connections.js';
+import { beginSession, connectionSettings, sessionQuestions } from './connections.js';
 import { Transaction, withConnection } from './transaction.js';
 import { withTimeout } from './with-timeout.js';
 
@@ -115,10 +115,11 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   /** @param silenceTimeoutMs see `beginSession`. */
   constructor(url: string, log: Logger, silenceTimeoutMs = SILENCE_TIMEOUT_MS) {
     const connection = connectionSettings(url);
+    const ask = sessionQuestions(connection);
     const settings: pg.PoolConfig = {
       ...connection,
       // The pool waits for it, although its type does not say so.
-      onConnect: (client): unknown => beginSession(client as Client, connection, silenceTimeoutMs),
+      onConnect: (client): unknown => beginSession(client as Client, ask, silenceTimeoutMs),
     };
     const add = (name: string, config: pg.PoolConfig): pg.Pool => {
       const pool = new TimedPool(name, { ...settings, ...config }, this.waits);

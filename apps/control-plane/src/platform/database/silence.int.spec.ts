@@ -10,7 +10,7 @@ import { type Harness, startHarness, TOKEN } from '../../testing/harness.js';
 import { openPool } from '../../testing/open-pool.js';
 import { startTcpProxy, type TcpProxy } from '../../testing/tcp-proxy.js';
 import { confirmCommit } from './commit-outcome.js';
-import { beginSession, connectionSettings, endIfWaiting } from './connections.js';
+import { beginSession, connectionSettings, endIfWaiting, sessionQuestions } from './connections.js';
 import { isDatabaseUnreachable } from './database-errors.js';
 import { Database } from './database.js';
 
@@ -88,13 +88,25 @@ it('a session whose answer came while its question was on the way is not ended',
   const client = new pg.Client(url.href);
   await client.connect();
   url.port = String((slow.address() as AddressInfo).port);
-  await beginSession(client, connectionSettings(url.href), 3_600_000);
+  await beginSession(client, sessionQuestions(connectionSettings(url.href)), 3_600_000);
   // The question is asked after 2 s and arrives after 3.5 s. PostgreSQL waits for this client then.
   await client.query('BEGIN; SELECT FROM pg_sleep(2.3)');
   await sleep(2_500);
   await client.query('COMMIT');
   await client.end();
   slow.close();
+});
+
+it('a PostgreSQL that does not answer is asked once for all sessions that wait', async () => {
+  let connections = 0;
+  const silent = createServer(() => connections++);
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const { port } = silent.address() as AddressInfo;
+  const ask = sessionQuestions(connectionSettings(`postgresql://weir@127.0.0.1:${port}/weir`));
+  const answers = await Promise.all(['1 1', '2 1', '3 1'].map((one) => ask(one, () => true)));
+  expect(answers).toEqual([null, null, null]);
+  expect(connections).toBe(1);
+  silent.close();
 });
 
 it('a process that was itself held up does not take PostgreSQL for silent', async () => {
