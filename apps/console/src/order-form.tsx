@@ -73,14 +73,15 @@ function Form({ run, label, disabled, children, ...fields }: FormProperties): JS
   const form = useRef<HTMLFormElement>(null);
   const [isEndLost, setEndLost] = useDraft(LOST_END, false);
   // Nor can such an end be kept when the token ends. The form that is there after the next sign-in says so.
-  useEffect(
-    () =>
-      effect(() => {
-        if (endedSession.value === null) forgetDraft(LOST_END);
-        else if (form.current?.checkValidity() === false) setEndLost(true);
-      }),
-    [],
-  );
+  useEffect(() => {
+    const stop = effect(() => {
+      if (endedSession.value !== null && form.current?.checkValidity() === false) setEndLost(true);
+    });
+    return () => {
+      stop();
+      if (endedSession.peek() === null) forgetDraft(LOST_END);
+    };
+  }, []);
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     setEndLost(false);
