@@ -43,11 +43,19 @@ export async function runSuite(
       process.exitCode = 1;
     }
   } catch (error) {
-    const isExpected = error instanceof StartError || error instanceof VariableError;
-    fail(isExpected ? error.message : ((error as Error).stack ?? String(error)));
+    fail(textOf(error));
   }
   // Calls under way of a run that ended early would keep the process alive for a minute.
   process.exit();
+}
+
+/** What people need to see of an error: of one that was followed by another at the stop of what it used, both. */
+function textOf(error: unknown): string {
+  if (error instanceof SuppressedError) {
+    return `${textOf(error.suppressed)}\n${textOf(error.error)}`;
+  }
+  const isExpected = error instanceof StartError || error instanceof VariableError;
+  return isExpected ? error.message : ((error as Error).stack ?? String(error));
 }
 
 /** Runs `work` with a temporary folder of its own. */
