@@ -65,13 +65,12 @@ interface FormProperties extends FieldsProperties {
   readonly children?: ComponentChildren;
 }
 
-const LOST_END = 'order.lostEnd';
-
 /** A form, so that the browser refuses an end that is filled in partly: to a script such a field looks empty. */
 function Form({ run, label, disabled, children, ...fields }: FormProperties): JSX.Element {
   const { isRunning, error, start } = useRun(run);
   const form = useRef<HTMLFormElement>(null);
-  const [isEndLost, setEndLost] = useDraft(LOST_END, false);
+  const lostEnd = `order.lostEnd.${label}`;
+  const [isEndLost, setEndLost] = useDraft(lostEnd, false);
   // Nor can such an end be kept when the token ends. The form that is there after the next sign-in says so.
   useEffect(() => {
     const stop = effect(() => {
@@ -79,7 +78,7 @@ function Form({ run, label, disabled, children, ...fields }: FormProperties): JS
     });
     return () => {
       stop();
-      if (endedSession.peek() === null) forgetDraft(LOST_END);
+      if (endedSession.peek() === null) forgetDraft(lostEnd);
     };
   }, []);
   const submit = (event: SubmitEvent): void => {
