@@ -49,7 +49,7 @@ export function daysOf(switches: readonly Schemas['Switch'][]): Map<number, Segm
     const [fromMs, untilMs] = [localMs(from), localMs(until)];
     for (let day = Math.floor(fromMs / DAY_MS) * DAY_MS; day < untilMs; day += DAY_MS) {
       const share = (ms: number): number => Math.min(Math.max((ms - day) / DAY_MS, 0), 1);
-      // Where an hour comes twice, what begins in the first one may end by the clock before it begins.
+      // When clocks go back, a period may end at an earlier clock time than it begins.
       const until = share(Math.max(fromMs, untilMs));
       const segment = { activeId, from: share(fromMs), until };
       days.set(day, [...(days.get(day) ?? []), segment]);

@@ -71,7 +71,7 @@ function Form({ run, label, disabled, children, ...fields }: FormProperties): JS
   const form = useRef<HTMLFormElement>(null);
   const lostEnd = `order.lostEnd.${label}`;
   const [isEndLost, setEndLost] = useDraft(lostEnd, false);
-  // Nor can such an end be kept when the token ends. The form that is there after the next sign-in says so.
+  // So such an end is lost when the token ends. The form that is there after the next sign-in says so.
   useEffect(() => {
     const stop = effect(() => {
       if (endedSession.value !== null && form.current?.checkValidity() === false) setEndLost(true);

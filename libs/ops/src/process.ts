@@ -14,7 +14,7 @@ import { readVersion } from './version.js';
 export interface Place {
   readonly host: string;
   readonly port: number;
-  /** It has the port. */
+  /** The variable that sets the port. */
   readonly variable: string;
 }
 

@@ -14,7 +14,7 @@ export class HttpsRefusal {
     socket.on('error', () => undefined).resetAndDestroy();
   });
 
-  /** As `listen`. */
+  /** Listens there, see `listen`. */
   start(place: Place): Promise<number> {
     return listen(this.server, place);
   }
@@ -85,7 +85,7 @@ export class PageServer {
     return this.open.size;
   }
 
-  /** As `listen`. */
+  /** Listens there, see `listen`. */
   async start(place: Place): Promise<number> {
     const port = await listen(this.server, place);
     this.server.on('error', (error) => this.logFault(error));

@@ -20,6 +20,9 @@ import { NameHasher } from './name-hasher.js';
 import { NeverBlock, isPublicSuffix } from './never-block.js';
 import { readTarHeader, TAR_BLOCK, tarFiles } from './tar-files.js';
 
+/** The formats of lists, and changes of a zone as `ZoneText` writes them. */
+type ReadFormat = ListFormat | 'ixfr';
+
 /** The names of a list. */
 export interface ReadList {
   readonly names: NameList;
@@ -85,13 +88,10 @@ export async function readNames(
   };
 }
 
-/**
- * Like `readNames`, but keeps no names. It throws for another digest only after the last name.
- * @param format `ixfr`: changes of a zone, as `ZoneText` writes them.
- */
+/** Like `readNames`, but keeps no names. It throws for another digest only after the last name. */
 export async function visitNames(
   stream: ByteStream,
-  format: ListFormat | 'ixfr',
+  format: ReadFormat,
   key: HashKey,
   visit: VisitName,
   { limits = DEFAULT_LIMITS, sha256 = null, list = null }: ReadOptions = {},
@@ -119,7 +119,7 @@ function checkDigest(sha256: string, pinned: string): void {
   throw new CatalogueError(`has the sha256 ${sha256}, not the ${pinned} of its definition`);
 }
 
-function lineFormat(format: ListFormat | 'ixfr'): LineFormat {
+function lineFormat(format: ReadFormat): LineFormat {
   switch (format) {
     case 'domains':
     case 'ut1':
@@ -139,7 +139,7 @@ function lineFormat(format: ListFormat | 'ixfr'): LineFormat {
 
 /** What the format reads line by line: of an archive its files, or else all bytes. */
 async function* linesOf(
-  format: ListFormat | 'ixfr',
+  format: ReadFormat,
   stream: ByteStream,
   list: string | null,
 ): AsyncGenerator<Uint8Array> {

@@ -27,10 +27,11 @@ export interface BegunRead {
  * An example: the log was at 5, and a failover has set it back to 3. A follower says 5. That is a claim, because this
  * replica knows no 5. A read of the head that begins now finds 3. So 5 is lost, and the follower does not count.
  *
- * Two cases are not found until the follower hears of the next head, which is within a second. After a failover, this
- * replica commits first, and only then a follower names for the first time a lost revision that is newer. Or other
- * replicas have committed so much since that the lost revision of a new follower is not ahead any more, and this
- * replica has not seen what is there now.
+ * Two cases are found only when the follower hears of the next head, within a second:
+ *
+ * - After a failover, this replica commits first. Only then a follower names a newer, lost revision for the first time.
+ * - Other replicas have committed since, so the lost revision of a new follower is not ahead any more. This replica has
+ *   not seen the change that has this revision now.
  */
 export class KnownPoints {
   private lineage: string | null = null;

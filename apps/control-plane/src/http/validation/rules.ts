@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-// The thread of POST /init/ loads this file, and with all of @nestjs/common twice as many modules.
+// The thread of POST /init/ loads this file too. From '@nestjs/common' it would load twice as many modules.
 import { applyDecorators } from '@nestjs/common/decorators/core/apply-decorators.js';
 import { MAX_ID } from '@weir/config-model';
 import { parseTime } from '@weir/ops/parse-time';

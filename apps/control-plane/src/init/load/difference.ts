@@ -20,7 +20,7 @@ interface Changed {
 
 export interface LoggedDifference {
   readonly operations: readonly Operation[];
-  /** As of `MadeChange`. */
+  /** What the record names in place of the operations; undefined: nothing else. */
   readonly keys: readonly EncodedOperation[] | undefined;
 }
 
