@@ -12,10 +12,10 @@ import {
   type MadeChange,
 } from './change-record.js';
 import { ChangeTrace } from './change-trace.js';
-import { type CommittedChange, GroupCommit, LIMITS } from './group-commit.js';
+import { GroupCommit, LIMITS, resultOf } from './group-commit.js';
 import { propagate, type Propagation } from './propagate.js';
 import { changed, type SubmittedChange, type WorkResult } from './submitted-change.js';
-import { WithRevision } from './with-revision.js';
+import type { WithRevision } from './with-revision.js';
 import { Deadline, WriteQueue } from './write-queue.js';
 
 /** A transaction that replaces the whole configuration. */
@@ -76,7 +76,7 @@ export class ConfigurationWriter {
    */
   async write<T>(change: SubmittedChange<T>): Promise<WithRevision<T>> {
     await this.admit();
-    return resultOf(await this.commits.submit(change, currentAuthor(), currentSpan()));
+    return this.commits.submit(change, currentAuthor(), currentSpan());
   }
 
   /**
@@ -141,24 +141,16 @@ export class ConfigurationWriter {
     const origin = { author: currentAuthor(), trace };
     const deadline = new Deadline(this.waitMs);
     try {
-      const committed = await this.queue.run(async () => {
+      const done = await this.queue.run(async () => {
         trace?.beginTransaction(null);
         const made = await make(origin, deadline);
         trace?.endTransaction(made === null ? 0 : 1);
-        return made && { ...made, applied: propagate([made], this.propagation, appliedMs) };
+        return made && { made, applied: propagate([made], this.propagation, appliedMs) };
       }, deadline);
-      return committed && (await resultOf(committed));
+      return done && (await resultOf(done.made, done.applied));
     } catch (error) {
       trace?.fail();
       throw error;
     }
   }
-}
-
-async function resultOf<T>({
-  result,
-  change,
-  applied,
-}: CommittedChange<T>): Promise<WithRevision<T>> {
-  return new WithRevision(result, change.revision, await applied);
 }

@@ -122,7 +122,7 @@ describe('GroupCommit', () => {
   it('makes waiting changes in one transaction, each with its own revision and on top of those before it', async () => {
     const made = await whileLocked(() => [1, 2, 3].map((id) => commits.submit(page(id))));
     expect(made).toMatchObject(
-      [1, 2, 3].map((revision, i) => ({ type: 'changed', result: i, change: { revision } })),
+      [1, 2, 3].map((revision, i) => ({ type: 'changed', result: i, revision })),
     );
     expect(await groups()).toEqual([[1, 2, 3]]);
     expect(published.map((changes) => changes.map(({ revision }) => revision))).toEqual([
@@ -152,10 +152,10 @@ describe('GroupCommit', () => {
       commits.submit(page(1)),
       commits.submit(page(4)),
     ]);
-    expect(first).toMatchObject({ type: 'changed', change: { revision: 1 } });
+    expect(first).toMatchObject({ type: 'changed', revision: 1 });
     expect(second).toEqual({ type: 'failed', reason: refusal });
     expect(third).toMatchObject({ type: 'failed', reason: { code: '23505' } });
-    expect(fourth).toMatchObject({ type: 'changed', result: 1, change: { revision: 2 } });
+    expect(fourth).toMatchObject({ type: 'changed', result: 1, revision: 2 });
     expect([await pages(), await groups()]).toEqual([[1, 4], [[1, 2]]]);
   });
 
@@ -173,7 +173,7 @@ describe('GroupCommit', () => {
   it('commits at most `maxChanges` together, in the order in which they were submitted', async () => {
     const ids = Array.from({ length: 40 }, (_, i) => i);
     const made = await whileLocked(() => ids.map((id) => commits.submit(page(id))));
-    expect(made).toMatchObject(ids.map((id) => ({ result: id, change: { revision: id + 1 } })));
+    expect(made).toMatchObject(ids.map((id) => ({ result: id, revision: id + 1 })));
     expect((await groups()).map(({ length }) => length)).toEqual([32, 8]);
   });
 
@@ -184,9 +184,7 @@ describe('GroupCommit', () => {
       items === undefined ? page(id) : { ...page(id), items },
     );
     const made = await whileLocked(() => large.map((change) => limited.submit(change)));
-    expect(made).toMatchObject(
-      sizes.map((_, id) => ({ result: id, change: { revision: id + 1 } })),
-    );
+    expect(made).toMatchObject(sizes.map((_, id) => ({ result: id, revision: id + 1 })));
     expect(await groups()).toEqual([[1, 2, 3], [4], [5], [6], [7, 8], [9]]);
   });
 
@@ -236,7 +234,7 @@ describe('GroupCommit', () => {
     const unloggable = page(1, type);
     expect(await commits.submit(unloggable)).toMatchObject({ type: 'failed' });
     expect([await pages(), published]).toEqual([[], []]);
-    expect(await commits.submit(page(2))).toMatchObject({ change: { revision: 1 } });
+    expect(await commits.submit(page(2))).toMatchObject({ revision: 1 });
   });
 
   it('fails all changes with the same reason when the COMMIT does not reach PostgreSQL', async () => {
@@ -250,7 +248,7 @@ describe('GroupCommit', () => {
     expect(reasons.size).toBe(1);
     expect(String([...reasons][0])).toMatch(/Connection terminated|ECONNRESET/);
     expect([await pages(), published]).toEqual([[], []]);
-    expect(await commits.submit(page(1))).toMatchObject({ change: { revision: 1 } });
+    expect(await commits.submit(page(1))).toMatchObject({ revision: 1 });
   });
 
   it('returns the committed outcomes when the answer to the COMMIT is lost', async () => {

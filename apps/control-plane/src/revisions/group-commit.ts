@@ -11,19 +11,15 @@ import {
   type Submission,
   type SubmittedChange,
 } from './submitted-change.js';
+import { WithRevision } from './with-revision.js';
 import { Deadline, type WriteQueue } from './write-queue.js';
 
 interface PendingChange extends Submission {
   readonly deadline: Deadline;
-  readonly resolve: (committed: CommittedChange<unknown>) => void;
+  readonly resolve: (done: Promise<WithRevision<unknown>>) => void;
   readonly reject: (reason: unknown) => void;
   /** Its task in the queue, which makes it the first change of a group. */
   readonly task: () => Promise<void>;
-}
-
-export interface CommittedChange<T> extends MadeChange<T> {
-  /** Resolves when the changes of the transaction are in force, or were awaited for long enough. */
-  readonly applied: Promise<Applied>;
 }
 
 /** Bounds of a group: its first change waits until its last one is made. */
@@ -56,15 +52,15 @@ export class GroupCommit {
 
   /**
    * @param span of the call that makes the change, if it is traced.
-   * @returns the change when its transaction is committed.
+   * @returns its result and revision, when the transaction is committed and `onCommitted` has resolved.
    * @throws the error of the change itself, or of its transaction
    */
   submit<T>(
     change: SubmittedChange<T>,
     author: Author,
     span: Span | null = null,
-  ): Promise<CommittedChange<T>> {
-    const { promise, resolve, reject } = Promise.withResolvers<CommittedChange<T>>();
+  ): Promise<WithRevision<T>> {
+    const { promise, resolve, reject } = Promise.withResolvers<WithRevision<T>>();
     const task = (): Promise<void> => this.commitGroup(pending);
     const pending: PendingChange = {
       change,
@@ -98,7 +94,7 @@ export class GroupCommit {
       for (const [i, { resolve, reject }] of group.entries()) {
         const outcome = outcomes[i];
         if (outcome.status === 'rejected') reject(outcome.reason);
-        else if (applied !== null) resolve({ ...outcome.value, applied });
+        else if (applied !== null) resolve(resultOf(outcome.value, applied));
       }
     } catch (reason) {
       // Nothing was committed. A change may have failed because of another one that is now undone.
@@ -146,6 +142,14 @@ export class GroupCommit {
       group.push(next);
     }
   }
+}
+
+/** @returns when the change is in force, or was awaited for long enough. */
+export async function resultOf<T>(
+  { result, change }: MadeChange<T>,
+  applied: Promise<Applied>,
+): Promise<WithRevision<T>> {
+  return new WithRevision(result, change.revision, await applied);
 }
 
 function fail({ reject, trace }: PendingChange, reason: unknown): void {
