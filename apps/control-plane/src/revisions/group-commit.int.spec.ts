@@ -54,7 +54,7 @@ describe('GroupCommit', () => {
     return {
       submit: <T>(change: SubmittedChange<T>) =>
         commit.submit(change, AUTHOR).then(
-          (committed) => ({ type: 'changed', ...committed }) as const,
+          ({ result, revision }) => ({ type: 'changed', result, revision }) as const,
           (reason: unknown) => ({ type: 'failed', reason }) as const,
         ),
     };
