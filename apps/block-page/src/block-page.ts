@@ -33,21 +33,21 @@ export async function startBlockPage(options: BlockPageOptions): Promise<BlockPa
   const { OPS_HOST: host, OPS_PORT: port } = options.configuration;
   const ops = await OpsServer.start({ host, port, log: options.log });
   try {
-    return await startParts(options, ops);
+    return await startWithOps(options, ops);
   } catch (error) {
     return stopAndThrow(error, [() => ops.close()], options.log);
   }
 }
 
-async function startParts(options: BlockPageOptions, ops: OpsServer): Promise<BlockPage> {
+async function startWithOps(options: BlockPageOptions, ops: OpsServer): Promise<BlockPage> {
   const { configuration, log, nowMs = Date.now } = options;
   const telemetry = await openTelemetry({ process: 'block-page', configuration, log });
   const tracer = telemetry?.tracer;
   const policy = followPolicy({ kind: 'block-page', configuration, log, tracer });
   const { target: source, follower, notReady, degraded, state: feed } = policy;
   const counters = new PageCounters();
-  const parts = createPageServer(configuration, { source, counters, nowMs, log });
-  const { server, targets, pages, custom } = parts;
+  const created = createPageServer(configuration, { source, counters, nowMs, log });
+  const { server, targets, pages, custom } = created;
   const listening: (() => Promise<void>)[] = [];
   try {
     const { BLOCK_PAGE_HOST: host, BLOCK_PAGE_HTTPS_PORT: refusedPort } = configuration;

@@ -24,7 +24,7 @@ interface Surroundings {
 }
 
 /** What answers visitors. The caller closes `targets` after the server. */
-interface PageServerParts {
+interface CreatedPageServer {
   readonly server: PageServer;
   readonly pages: Pages;
   readonly custom: CustomPages;
@@ -36,7 +36,7 @@ interface PageServerParts {
 export function createPageServer(
   configuration: BlockPageConfiguration,
   { source, counters, nowMs, log }: Surroundings,
-): PageServerParts {
+): CreatedPageServer {
   const pages = new Pages(readBrand(configuration), configuration.SCHEDULE_TIMEZONE);
   const custom = new CustomPages({ folder: configuration.BLOCK_PAGE_CONTENT, log, source });
   const trustedProxies = configuration.BLOCK_PAGE_TRUSTED_PROXIES ?? parseCidrs([]);

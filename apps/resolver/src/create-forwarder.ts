@@ -55,7 +55,7 @@ export type ForwardingLimits = Pick<
   'attemptTimeoutMs' | 'queryTimeoutMs' | 'capacity' | 'waitingCapacity'
 >;
 
-interface ForwarderParts extends Pick<
+interface ForwarderDependencies extends Pick<
   ForwarderOptions,
   'calls' | 'upstreams' | 'events' | 'counts' | 'generation' | 'turn' | 'nowMs' | 'poller'
 > {
@@ -85,9 +85,10 @@ export function checkUpstreams(
 /** After `checkUpstreams`. */
 export function createForwarder(
   configuration: SentConfiguration,
-  parts: ForwarderParts,
+  dependencies: ForwarderDependencies,
 ): Forwarder {
-  const { forwarding, subscriber, onRecovered, threads, capacityDivisor, log, ...others } = parts;
+  const { forwarding, subscriber, onRecovered, threads, capacityDivisor, log, ...others } =
+    dependencies;
   const { upstreams } = others;
   return new Forwarder({
     ...others,

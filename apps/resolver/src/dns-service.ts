@@ -174,8 +174,8 @@ export class DnsService {
       await this.lanes.start();
       return addresses;
     } catch (error) {
-      const parts = [() => this.runningLanes?.stop(), () => this.sockets.close()];
-      return stopAndThrow(error, parts, this.log);
+      const stops = [() => this.runningLanes?.stop(), () => this.sockets.close()];
+      return stopAndThrow(error, stops, this.log);
     }
   }
 

@@ -61,7 +61,7 @@ export async function startResolver(
   }
 }
 
-interface Parts {
+interface Started {
   readonly ops: OpsServer;
   readonly feed: FeedThread;
   readonly telemetry: Telemetry | null;
@@ -71,7 +71,7 @@ async function serve(
   configuration: ResolverConfiguration,
   upstreams: readonly UpstreamEndpoint[],
   log: Logger,
-  { ops, feed, telemetry }: Parts,
+  { ops, feed, telemetry }: Started,
 ): Promise<Resolver> {
   let isDraining = false;
   const notReady = (): string | null => whyNotReady(feed.state(), configuration.CATCH_UP_GRACE_MS);

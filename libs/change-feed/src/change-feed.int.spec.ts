@@ -16,7 +16,7 @@ import { FEED_VERSION, type PublishedChange } from './protocol/protocol.js';
 import { ChangePublisher } from './publisher/change-publisher.js';
 import type { FeedLogger } from './runtime/runtime.js';
 import { createFeedServer } from './server/feed-server.js';
-import { KeptSnapshots } from './server/kept-snapshots.js';
+import { SnapshotCache } from './server/snapshot-cache.js';
 import { deploymentOf, speakerOf, startPrivateRedis } from './testing/index.js';
 import { MemoryLog, MemoryTarget, Outage } from './testing/memory-log.js';
 import { accepts } from './testing/deployment.js';
@@ -33,7 +33,7 @@ const NEWER = FEED_VERSION + 1;
 describe('the change feed over a real Redis', () => {
   let log: MemoryLog;
   let server: Server;
-  let snapshots: KeptSnapshots;
+  let snapshots: SnapshotCache;
   let feedUrl: string;
   let publisher: ChangePublisher;
   const followers: Follower[] = [];
@@ -89,7 +89,7 @@ describe('the change feed over a real Redis', () => {
     redis.disconnect();
     log = new MemoryLog();
     const kept = { folder: tmpdir(), source: log, log: silent };
-    snapshots = new KeptSnapshots({ ...kept, maxAgeMs: 600_000, maxRevisions: 10_000 });
+    snapshots = new SnapshotCache({ ...kept, maxAgeMs: 600_000, maxRevisions: 10_000 });
     server = createFeedServer({
       source: log,
       isAuthorised: accepts(TOKEN),

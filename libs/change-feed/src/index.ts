@@ -10,9 +10,9 @@ export {
   redisNames,
   type Refusal,
 } from './protocol/signed-messages.js';
-export { type ImageDelta, KeptDeltas } from './server/kept-deltas.js';
-export { KeptSnapshots, type SnapshotSource, STALE_WINDOWS } from './server/kept-snapshots.js';
-export type { StoredBytes } from './server/kept-file.js';
+export { type ImageDelta, DeltaCache } from './server/delta-cache.js';
+export { SnapshotCache, type SnapshotSource, STALE_WINDOWS } from './server/snapshot-cache.js';
+export type { StoredBytes } from './server/cached-file.js';
 export type { FollowerTracer } from './follower/change-spans.js';
 export { Follower, type FollowerReport } from './follower/follower.js';
 export type { BuiltConfiguration, FollowerTarget } from './follower/persisted-configuration.js';

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { Counter, Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type OpsParts, OpsServer } from './ops-server.js';
+import { type OpsHandlers, OpsServer } from './ops-server.js';
 
 describe('OpsServer', () => {
   let registry: Registry;
@@ -12,8 +12,8 @@ describe('OpsServer', () => {
     const response = await fetch(`http://127.0.0.1:${ops.port}${path}`, { method });
     return [response.status, await response.text()];
   };
-  const serve = (parts: Partial<OpsParts>) =>
-    ops.serve({ notReady: () => null, registry, ...parts });
+  const serve = (handlers: Partial<OpsHandlers>) =>
+    ops.serve({ notReady: () => null, registry, ...handlers });
 
   beforeEach(async () => {
     logged.length = 0;
@@ -23,7 +23,7 @@ describe('OpsServer', () => {
   });
   afterEach(() => ops.close());
 
-  it('is live and not ready before the parts of the process are known', async () => {
+  it('is live and not ready before the handlers of the process are known', async () => {
     expect(await get('/livez')).toEqual([200, 'ok\n']);
     expect(await get('/readyz')).toEqual([503, 'starting\n']);
     expect(await get('/metrics')).toEqual([200, '# TYPE weir_ready gauge\nweir_ready 0\n']);

@@ -20,7 +20,7 @@ export interface OpsServerOptions {
  * What a process reports about itself once it has started. The functions are called at each `GET /readyz`. Their texts
  * are short, plain lines without secrets.
  */
-export interface OpsParts {
+export interface OpsHandlers {
   /** Why the process cannot serve, or null when it can. */
   readonly notReady: () => string | null | Promise<string | null>;
   /** What does not work as it should although the process can serve. */
@@ -50,7 +50,7 @@ const MAX_CONNECTIONS = 1_024;
  * is not ready, has no metric but `weir_ready`, and no calls.
  */
 export class OpsServer {
-  private parts: OpsParts | null = null;
+  private handlers: OpsHandlers | null = null;
   private isDraining = false;
   private starting = 'starting';
   private readonly server: Server;
@@ -82,10 +82,10 @@ export class OpsServer {
     this.starting = `starting: ${what}`;
   }
 
-  /** From now on the parts of the process decide whether it is ready. */
-  serve(parts: OpsParts): void {
-    this.parts = parts;
-    const metrics = new ReadMetrics(parts.registry, 'weir_');
+  /** From now on the handlers decide whether it is ready. */
+  serve(handlers: OpsHandlers): void {
+    this.handlers = handlers;
+    const metrics = new ReadMetrics(handlers.registry, 'weir_');
     metrics.gauge('ready', '1: the process is ready, as /readyz says', async () =>
       (await this.whyNotReady()) === null ? 1 : 0,
     );
@@ -103,7 +103,7 @@ export class OpsServer {
   }
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if ((await this.parts?.calls?.handle(request, response)) === true) return;
+    if ((await this.handlers?.calls?.handle(request, response)) === true) return;
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       return send(response.setHeader('Allow', 'GET, HEAD'), 405, 'method not allowed\n');
     }
@@ -113,11 +113,11 @@ export class OpsServer {
       case '/readyz':
         return this.answerReadiness(response);
       case '/metrics': {
-        const registry = this.parts?.registry;
+        const registry = this.handlers?.registry;
         return send(response, 200, (await registry?.metrics()) ?? STARTING, registry?.contentType);
       }
       default:
-        if ((await this.parts?.handleOther?.(request, response)) === true) return;
+        if ((await this.handlers?.handleOther?.(request, response)) === true) return;
         return send(response, 404, 'not found\n');
     }
   }
@@ -125,7 +125,7 @@ export class OpsServer {
   private async answerReadiness(response: ServerResponse): Promise<void> {
     const [reason, degraded = []] = await Promise.all([
       this.whyNotReady(),
-      this.parts?.degraded?.(),
+      this.handlers?.degraded?.(),
     ]);
     const lines = [reason ?? 'ok', ...degraded.map((what) => `degraded: ${what}`)];
     send(response, reason === null ? 200 : 503, `${lines.join('\n')}\n`);
@@ -133,9 +133,9 @@ export class OpsServer {
 
   private async whyNotReady(): Promise<string | null> {
     if (this.isDraining) return 'stopping';
-    if (this.parts === null) return this.starting;
+    if (this.handlers === null) return this.starting;
     try {
-      return await this.parts.notReady();
+      return await this.handlers.notReady();
     } catch (error) {
       // The text of an error may hold secrets. It belongs in the log only.
       this.log.error({ err: error }, 'the readiness check failed');

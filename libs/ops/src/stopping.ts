@@ -64,15 +64,15 @@ export function stopOnSignal(starting: Promise<Service>, options: StopOptions): 
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
 }
 
-export type StopPart = () => unknown;
+export type Stop = () => unknown;
 
 /**
- * Stops parts one after the other, also those behind one that throws.
- * @throws the first error, when all are stopped
+ * Calls one after the other, also those behind one that throws.
+ * @throws the first error, when all have been called
  */
-export async function stopInOrder(parts: readonly StopPart[]): Promise<void> {
+export async function stopInOrder(stops: readonly Stop[]): Promise<void> {
   const errors: unknown[] = [];
-  for (const stop of parts) {
+  for (const stop of stops) {
     try {
       await stop();
     } catch (error) {
@@ -83,18 +83,18 @@ export async function stopInOrder(parts: readonly StopPart[]): Promise<void> {
 }
 
 /** The same, all at once. */
-export async function stopTogether(parts: readonly StopPart[]): Promise<void> {
-  const stopping = parts.map((stop) => Promise.try(stop));
+export async function stopTogether(stops: readonly Stop[]): Promise<void> {
+  const stopping = stops.map((stop) => Promise.try(stop));
   await stopInOrder(stopping.map((stopped) => () => stopped));
 }
 
-/** Stops parts in turn because of an error, which it throws. What their stops throw is logged. */
+/** Calls them one after the other because of an error, which it throws. What they throw is logged. */
 export async function stopAndThrow(
   error: unknown,
-  parts: readonly StopPart[],
+  stops: readonly Stop[],
   log: Pick<Logger, 'error'>,
 ): Promise<never> {
-  await stopInOrder(parts).catch((failure: unknown) => {
+  await stopInOrder(stops).catch((failure: unknown) => {
     log.error({ err: failure }, 'stopping failed');
   });
   throw error;

@@ -79,7 +79,7 @@ export class Stack {
     await this.checkVariables(secrets, logs.path);
   }
 
-  /** What the control plane says to be degraded (`OpsParts`). */
+  /** What the control plane says to be degraded (`OpsHandlers`). */
   async degraded(): Promise<readonly string[]> {
     const { OPS_HOST, OPS_PORT } = this.configuration;
     const url = `http://${reachableHost(OPS_HOST)}:${OPS_PORT}/readyz`;

@@ -13,7 +13,7 @@ const CHECK_INTERVAL_MS = 1000;
 const CUSTOM_PAGE = 1;
 const MAX_PAGE_BYTES = 1024 * 1024;
 
-interface Kept {
+interface CachedPage {
   readonly checkedMs: number;
   /** Identity of the file that was read (time, size and inode), or the reason why there is none. */
   readonly version: string;
@@ -30,7 +30,7 @@ export interface CustomPagesOptions {
 
 /** The custom pages: `<page id>/index.html` in a folder, read again when they change. */
 export class CustomPages {
-  private readonly kept = new Map<number, Kept>();
+  private readonly pages = new Map<number, CachedPage>();
   /** Pages whose files are being checked, each once. */
   private readonly looks = new Map<number, Promise<Template | null>>();
 
@@ -38,8 +38,8 @@ export class CustomPages {
 
   /** Ids of configured pages that were requested and have no content now. */
   get missing(): readonly number[] {
-    for (const id of this.kept.keys()) if (!this.isConfigured(id)) this.kept.delete(id);
-    return [...this.kept].filter(([, { template }]) => template === null).map(([id]) => id);
+    for (const id of this.pages.keys()) if (!this.isConfigured(id)) this.pages.delete(id);
+    return [...this.pages].filter(([, { template }]) => template === null).map(([id]) => id);
   }
 
   /** Whether the block page with this id is a custom one. */
@@ -55,12 +55,12 @@ export class CustomPages {
 
   /** The page; null: its content cannot be read. The log says why, once. */
   async find(pageId: number): Promise<Template | null> {
-    const kept = this.kept.get(pageId);
+    const page = this.pages.get(pageId);
     const nowMs = performance.now();
-    if (kept !== undefined && nowMs < kept.checkedMs + CHECK_INTERVAL_MS) return kept.template;
+    if (page !== undefined && nowMs < page.checkedMs + CHECK_INTERVAL_MS) return page.template;
     let look = this.looks.get(pageId);
     if (look === undefined) {
-      look = this.look(pageId, kept, nowMs).finally(() => this.looks.delete(pageId));
+      look = this.look(pageId, page, nowMs).finally(() => this.looks.delete(pageId));
       this.looks.set(pageId, look);
     }
     return look;
@@ -73,11 +73,11 @@ export class CustomPages {
 
   private async look(
     pageId: number,
-    before: Kept | undefined,
+    before: CachedPage | undefined,
     checkedMs: number,
   ): Promise<Template | null> {
     const { version, template } = await this.read(pageId, before);
-    this.kept.set(pageId, { checkedMs, version, template });
+    this.pages.set(pageId, { checkedMs, version, template });
     if (version === before?.version) return template;
     const { log } = this.options;
     if (template === null) {
@@ -95,7 +95,10 @@ export class CustomPages {
     return template;
   }
 
-  private async read(pageId: number, before: Kept | undefined): Promise<Omit<Kept, 'checkedMs'>> {
+  private async read(
+    pageId: number,
+    before: CachedPage | undefined,
+  ): Promise<Omit<CachedPage, 'checkedMs'>> {
     const folder = this.folderOf(pageId);
     if (folder === undefined) return { version: 'BLOCK_PAGE_CONTENT is unset', template: null };
     const file = join(folder, 'index.html');

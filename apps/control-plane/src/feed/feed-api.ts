@@ -3,8 +3,8 @@ import {
   createFeedServer,
   type FeedDownloads,
   feedDownloads,
-  KeptDeltas,
-  KeptSnapshots,
+  DeltaCache,
+  SnapshotCache,
 } from '@weir/change-feed';
 import { hasToken } from '@weir/ops';
 import { type LabelledValues, ReadMetrics } from '@weir/ops/metrics';
@@ -20,8 +20,8 @@ import { DatabaseFeedSource } from './database-feed-source.js';
 @Injectable()
 export class FeedApi implements OnApplicationShutdown {
   readonly server: Server;
-  private readonly snapshots: KeptSnapshots;
-  private readonly deltas: KeptDeltas;
+  private readonly snapshots: SnapshotCache;
+  private readonly deltas: DeltaCache;
 
   constructor(
     @Inject(PROCESS) { configuration, deployment, feedTls: tls, log }: Process,
@@ -31,8 +31,8 @@ export class FeedApi implements OnApplicationShutdown {
   ) {
     const folder = configuration.FEED_DIR ?? tmpdir();
     const isOutage = isDatabaseUnreachable;
-    this.deltas = new KeptDeltas({ folder, source, log, isOutage });
-    this.snapshots = new KeptSnapshots({
+    this.deltas = new DeltaCache({ folder, source, log, isOutage });
+    this.snapshots = new SnapshotCache({
       folder,
       source,
       log,
@@ -58,8 +58,8 @@ export class FeedApi implements OnApplicationShutdown {
 /** Metrics of what this replica keeps for followers, and of their downloads. */
 function registerFeedMetrics(
   registry: Registry,
-  snapshots: KeptSnapshots,
-  deltas: KeptDeltas,
+  snapshots: SnapshotCache,
+  deltas: DeltaCache,
   downloads: FeedDownloads,
 ): void {
   const metrics = new ReadMetrics(registry, 'weir_');
@@ -75,7 +75,7 @@ function registerFeedMetrics(
   metrics.gauge(
     'snapshot_bytes',
     'Size of the snapshot that this replica keeps for followers, compressed; 0: none',
-    () => snapshots.kept?.sizeBytes ?? 0,
+    () => snapshots.cached?.sizeBytes ?? 0,
   );
   const byKind = (value: 'active' | 'refused') => (): LabelledValues => [
     [{ kind: 'snapshot' }, downloads.snapshots[value]],

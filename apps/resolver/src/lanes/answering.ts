@@ -133,7 +133,7 @@ async function openLog(
   return openQueryLog(configuration, write, counts);
 }
 
-interface AnsweringParts {
+interface AnsweringDependencies {
   readonly calls: SystemCalls;
   readonly report: Report;
   /** Watches the sockets of upstreams. Default: the event loop does. */
@@ -145,7 +145,7 @@ interface AnsweringParts {
 /** Waits for the policy, and opens the sockets to upstreams. */
 export async function openAnswering(
   task: LaneTask,
-  { calls, report, poller, onTls = () => undefined }: AnsweringParts,
+  { calls, report, poller, onTls = () => undefined }: AnsweringDependencies,
 ): Promise<Answering> {
   const { configuration, hashKey, words, counts, profileRows } = task;
   const log = logOf(report);

@@ -19,7 +19,7 @@ import { QueryPath, type QueryPathOptions } from './query-path.js';
 import { RebindingProtection } from './rebinding-protection.js';
 
 /** What else the path of a thread is made from. */
-export type QueryPathParts = Pick<
+export type QueryPathDependencies = Pick<
   QueryPathOptions,
   | 'cache'
   | 'cookies'
@@ -43,9 +43,9 @@ export type QueryPathParts = Pick<
 
 export function createQueryPath(
   configuration: SentConfiguration,
-  parts: QueryPathParts,
+  dependencies: QueryPathDependencies,
 ): QueryPath {
-  const { source, hashKey, wallClockMs, ...others } = parts;
+  const { source, hashKey, wallClockMs, ...others } = dependencies;
   const targetInspector = new TargetInspector({ source, isEnabled: configuration.INSPECT_CNAME });
   const serverInformation = new ServerInformation({
     identity: configuration.DNS_SERVER_ID,
@@ -57,7 +57,7 @@ export function createQueryPath(
     // First what the policy says about the client and the name …
     decider: new QueryDecider({
       source,
-      allowedClients: parts.allowedClients,
+      allowedClients: dependencies.allowedClients,
       nowMs: wallClockMs,
       discoveryNames: new SpecialNameTable(hashKey, [
         ...(configuration.BLOCK_RESOLVER_DISCOVERY ? DISCOVERY_ZONES : []),
@@ -67,11 +67,11 @@ export function createQueryPath(
         ...READINESS_ZONES,
         ...(configuration.LOCAL_ZONES ? LOCAL_ZONES : []),
       ]),
-      localRecords: parts.localRecords,
+      localRecords: dependencies.localRecords,
       targetInspector,
       rewriteTtlSeconds: configuration.BLOCK_TTL,
       serverInformation,
-      isReady: parts.isReady,
+      isReady: dependencies.isReady,
     }),
     // … then, for a blocked name, the block page and the reason …
     pages: new BlockPages(

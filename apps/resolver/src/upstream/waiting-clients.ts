@@ -6,7 +6,7 @@ import type { InFlight } from './in-flight.js';
 import { OVER_SHARE, Share, type SubscriberShares } from './subscriber-shares.js';
 
 /** A copy of a response, for clients that get it after its packet is gone. Takes only the memory that it needs. */
-class KeptResponse {
+class ResponseCopy {
   private readonly fields: Omit<Response, 'isTruncated' | 'ttlOffsets'>;
   private readonly ttlOffsets: Uint16Array;
 
@@ -15,7 +15,7 @@ class KeptResponse {
     this.ttlOffsets = ttlOffsets.slice(0, fields.ttlCount);
   }
 
-  /** Makes `out` the response that was kept; it refers to the bytes of the copy. */
+  /** Makes `out` the response that was copied; it refers to the bytes of the copy. */
   restore(out: Response): void {
     Object.assign(out, this.fields);
     out.ttlOffsets.set(this.ttlOffsets);
@@ -34,9 +34,9 @@ export interface ClientEvents {
 }
 
 /** The clients of one question that are still to be answered. */
-interface Batch {
+interface Unanswered {
   first: Exchange | null;
-  readonly kept: KeptResponse;
+  readonly copy: ResponseCopy;
 }
 
 /**
@@ -47,7 +47,7 @@ export class WaitingClients {
   private joined = 0;
   private readonly free: Exchange[] = [];
   /** First come, first served. */
-  private readonly batches: Batch[] = [];
+  private readonly unanswered: Unanswered[] = [];
   /** Clients of this turn, besides the first client of each question. */
   private readonly budget: TurnBudget;
   /** For the next turn. Undefined: no client has been answered in this one. */
@@ -102,32 +102,32 @@ export class WaitingClients {
     entry.firstWaiting = null;
     if (this.immediate === undefined) this.startTurn();
     const first = this.answerSome(firstWaiting, response);
-    if (first !== null) this.batches.push({ first, kept: new KeptResponse(response) });
+    if (first !== null) this.unanswered.push({ first, copy: new ResponseCopy(response) });
   }
 
   /** Whether some are to be answered in later turns. */
   get hasPieces(): boolean {
-    return this.batches.length > 0;
+    return this.unanswered.length > 0;
   }
 
   /** Clients that wait get no answer any more. */
   close(): void {
     clearImmediate(this.immediate);
-    this.batches.length = 0;
+    this.unanswered.length = 0;
   }
 
   /** The next turn of the event loop. Sends of the turns before have ended. */
   private readonly onTurn = (): void => {
     this.immediate = undefined;
-    if (this.batches.length === 0) return;
+    if (this.unanswered.length === 0) return;
     this.startTurn();
     do {
-      const [batch] = this.batches;
-      batch.kept.restore(this.response);
-      batch.first = this.answerSome(batch.first, this.response);
-      if (batch.first !== null) return;
-      this.batches.shift();
-    } while (this.batches.length > 0);
+      const [oldest] = this.unanswered;
+      oldest.copy.restore(this.response);
+      oldest.first = this.answerSome(oldest.first, this.response);
+      if (oldest.first !== null) return;
+      this.unanswered.shift();
+    } while (this.unanswered.length > 0);
   };
 
   private startTurn(): void {

@@ -9,7 +9,7 @@ import { FileThread } from '../files/file-thread.js';
 import type { FeedLogger } from '../runtime/runtime.js';
 import { DownloadPool, feedDownloads } from '../server/download-pool.js';
 import { createFeedServer, type FeedSource } from '../server/feed-server.js';
-import { KeptDeltas } from '../server/kept-deltas.js';
+import { DeltaCache } from '../server/delta-cache.js';
 import { MemoryLog } from '../testing/memory-log.js';
 import { CatalogueImages } from './catalogue-images.js';
 import { FeedClient } from './feed-client.js';
@@ -60,7 +60,7 @@ describe('CatalogueImages with deltas', () => {
   let folder: string;
   let files: FileThread;
   let server: Server;
-  let deltas: KeptDeltas | undefined;
+  let deltas: DeltaCache | undefined;
   let images: CatalogueImages;
   const downloads = feedDownloads(2);
 
@@ -79,7 +79,7 @@ describe('CatalogueImages with deltas', () => {
     deltaError = null;
     folder = mkdtempSync(join(tmpdir(), 'weir-deltas-'));
     files = new FileThread({ patienceMs: 5_000 });
-    deltas = new KeptDeltas({ folder, source: deltaSource, log: silent, isOutage: () => true });
+    deltas = new DeltaCache({ folder, source: deltaSource, log: silent, isOutage: () => true });
   });
   afterEach(async () => {
     await files.close();
@@ -134,7 +134,7 @@ describe('CatalogueImages with deltas', () => {
 
   it('are given up when their compressed bytes are damaged', async () => {
     const sendPlain = Object.assign(
-      new KeptDeltas({ folder, source: deltaSource, log: silent, isOutage: () => true }),
+      new DeltaCache({ folder, source: deltaSource, log: silent, isOutage: () => true }),
       {
         get: () =>
           Promise.resolve({

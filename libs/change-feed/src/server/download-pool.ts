@@ -1,4 +1,4 @@
-import type { StoredBytes } from './kept-file.js';
+import type { StoredBytes } from './cached-file.js';
 
 class SentDownloads {
   /** Downloads that were begun. A download that is continued counts again. */

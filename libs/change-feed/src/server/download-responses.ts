@@ -4,9 +4,9 @@ import type { DownloadPool, FeedDownloads } from './download-pool.js';
 import { pipeline } from 'node:stream/promises';
 import { type SnapshotPart, ZSTD } from '../protocol/protocol.js';
 import { writeSnapshot } from '../protocol/snapshot-stream.js';
-import { compressed, KeptFileError, sendStored, type StoredBytes } from './kept-file.js';
-import type { KeptSnapshots } from './kept-snapshots.js';
-import type { KeptDeltas } from './kept-deltas.js';
+import { compressed, CacheFolderError, sendStored, type StoredBytes } from './cached-file.js';
+import type { SnapshotCache } from './snapshot-cache.js';
+import type { DeltaCache } from './delta-cache.js';
 
 /** How long a request waits for what is being made. Shorter than the timeout of followers. */
 const HOLD_MS = 5_000;
@@ -66,8 +66,8 @@ interface DownloadServing {
     snapshot(): AsyncIterable<SnapshotPart>;
     catalogueImage(sha256: string): Promise<StoredBytes | null>;
   };
-  readonly snapshots?: KeptSnapshots | undefined;
-  readonly deltas?: KeptDeltas | undefined;
+  readonly snapshots?: SnapshotCache | undefined;
+  readonly deltas?: DeltaCache | undefined;
   readonly downloads: FeedDownloads;
   readonly log: FeedLogger;
 }
@@ -98,7 +98,7 @@ export async function answerSnapshot(
       const sending = sendStored(snapshot, snapshot.etag, ZSTD, request, response);
       await sending.finally(() => snapshot.release());
     } catch (error) {
-      if (!(error instanceof KeptFileError) || response.headersSent) throw error;
+      if (!(error instanceof CacheFolderError) || response.headersSent) throw error;
       await sendWithPlace(downloads.withoutDisk, log, what, response, sendFromSource);
     }
   });

@@ -17,9 +17,9 @@ import {
 import type { FeedLogger } from '../runtime/runtime.js';
 import { type FeedDownloads, feedDownloads } from './download-pool.js';
 import { answerImage, answerSnapshot, IMAGE_PATH, refuse } from './download-responses.js';
-import type { KeptDeltas } from './kept-deltas.js';
-import type { KeptSnapshots } from './kept-snapshots.js';
-import type { StoredBytes } from './kept-file.js';
+import type { DeltaCache } from './delta-cache.js';
+import type { SnapshotCache } from './snapshot-cache.js';
+import type { StoredBytes } from './cached-file.js';
 
 // Followers load this file too, and an import of node:http loads what belongs to `fetch`: 7 MB of memory (Node 26).
 const { createServer } = process.getBuiltinModule('node:http');
@@ -55,9 +55,9 @@ export interface FeedServerOptions {
   /** Whether an error of the source is an outage, answered with 503. Any other is answered with 500. */
   readonly isOutage: (error: unknown) => boolean;
   /** Snapshots that are sent to many. Without them each request reads the source. */
-  readonly snapshots?: KeptSnapshots | undefined;
+  readonly snapshots?: SnapshotCache | undefined;
   /** Deltas between catalogue images. Without them, images are sent whole. */
-  readonly deltas?: KeptDeltas | undefined;
+  readonly deltas?: DeltaCache | undefined;
   readonly downloads?: FeedDownloads;
   readonly traceOf?: (point: LogPoint) => Traced;
   /** Longest time without progress on a connection while a request is answered. */

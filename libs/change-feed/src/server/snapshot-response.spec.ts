@@ -11,7 +11,7 @@ import type { FeedError } from '../client/feed-requests.js';
 import { MemoryLog, Outage } from '../testing/memory-log.js';
 import { type FeedDownloads, feedDownloads } from './download-pool.js';
 import { createFeedServer } from './feed-server.js';
-import { KeptSnapshots } from './kept-snapshots.js';
+import { SnapshotCache } from './snapshot-cache.js';
 import { accepts } from '../testing/deployment.js';
 
 const TOKEN = 'token-of-the-snapshot-spec';
@@ -29,7 +29,7 @@ describe('GET /snapshot', () => {
   let source: MemoryLog;
   let downloads: FeedDownloads;
   let server: Server;
-  let snapshots: KeptSnapshots;
+  let snapshots: SnapshotCache;
   /** After how many bytes of its body the next answers break off. */
   let breaksAfter: number[];
   let asked: (string | undefined)[];
@@ -39,7 +39,7 @@ describe('GET /snapshot', () => {
   const start = async (places = 64, inFolder = folder) => {
     downloads = feedDownloads(places);
     const options = { folder: inFolder, source, log };
-    snapshots = new KeptSnapshots({ ...options, maxAgeMs: 60_000, maxRevisions: 1_000 });
+    snapshots = new SnapshotCache({ ...options, maxAgeMs: 60_000, maxRevisions: 1_000 });
     const isOutage = (error: unknown) => error instanceof Outage;
     server = createFeedServer({
       source,
@@ -233,9 +233,9 @@ describe('GET /snapshot', () => {
 
   it('breaks off when the disk gives something else back, and is made anew', async () => {
     await start();
-    const kept = await snapshots.get(0);
-    kept['checksums'][0]++;
-    kept.release();
+    const snapshot = await snapshots.get(0);
+    snapshot['checksums'][0]++;
+    snapshot.release();
     expect(await downloaded().catch(() => downloaded())).toEqual({ rows: 5_000, revision: 5_000 });
     expect(source.snapshotsRead).toBe(2);
   });

@@ -12,7 +12,7 @@ import { randomUUID } from 'node:crypto';
 import type { BuiltConfiguration, FollowerTarget } from '../follower/persisted-configuration.js';
 import { toLoggedChange } from '../protocol/changes.js';
 import type { FeedSource, LogPage } from '../server/feed-server.js';
-import type { SnapshotSource } from '../server/kept-snapshots.js';
+import type { SnapshotSource } from '../server/snapshot-cache.js';
 import type { PublishedChange, SnapshotPart } from '../protocol/protocol.js';
 
 const rule = (profileId: number, verdict: 1 | 2): DomainRule => ({

@@ -5,7 +5,7 @@ import {
   feedDownloads,
   type FeedSource,
   type ImageDelta,
-  KeptDeltas,
+  DeltaCache,
   type LogPage,
   toLoggedChange,
   type SnapshotPart,
@@ -53,7 +53,7 @@ export class ControlPlane implements FeedSource {
   readonly downloads = feedDownloads(64);
   /** What is sent in the place of the next deltas; undefined: the right ones. */
   wrongDelta: Uint8Array | undefined;
-  readonly deltas = new KeptDeltas({
+  readonly deltas = new DeltaCache({
     folder: tmpdir(),
     source: this,
     log: silent,

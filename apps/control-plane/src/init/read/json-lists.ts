@@ -40,8 +40,8 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** A part of the body that is parsed separately: the text outside of the lists, a list, or a nested list. */
-class Part {
+/** A section of the body, which is parsed separately: the text outside of the lists, a list, or a nested list. */
+class Section {
   readonly text = new CollectedBytes();
   /** Offset of its last string in the text; -1: `lastKey` has read it. */
   lastString = -1;
@@ -67,10 +67,10 @@ class Part {
  * are valid and each list has one value more than commas.
  */
 export class JsonLists {
-  private readonly outside = new Part(1);
-  private readonly list = new Part(2);
-  private readonly nested = new Part(4);
-  private part = this.outside;
+  private readonly outside = new Section(1);
+  private readonly list = new Section(2);
+  private readonly nested = new Section(4);
+  private section = this.outside;
   private depth = 0;
   private inString = false;
   private escaped = false;
@@ -99,7 +99,7 @@ export class JsonLists {
       switch (byte) {
         case QUOTE:
           this.inString = true;
-          this.part.lastString = this.part.text.length + i - from;
+          this.section.lastString = this.section.text.length + i - from;
           break;
         case OPEN_BRACE:
         case OPEN_BRACKET:
@@ -119,7 +119,7 @@ export class JsonLists {
 
   /** @returns the body with empty lists. @throws JsonSyntaxError when it is incomplete. */
   end(): unknown {
-    if (this.part !== this.outside) throw new JsonSyntaxError();
+    if (this.section !== this.outside) throw new JsonSyntaxError();
     return parse(() => textOf(this.outside.text).replace(BYTE_ORDER_MARK, ''));
   }
 
@@ -128,12 +128,12 @@ export class JsonLists {
     if (this.depth === 1) this.isObject = byte === OPEN_BRACE;
     if (this.depth === 3) this.isValueObject = byte === OPEN_BRACE;
     if (byte !== OPEN_BRACKET) return from;
-    if (this.part === this.outside && this.depth === 2 && this.isObject) {
+    if (this.section === this.outside && this.depth === 2 && this.isObject) {
       this.append(bytes, from, at + 1);
       this.key = lastKey(this.outside);
       return this.begin(this.list, at);
     }
-    if (this.part === this.list && this.depth === 4 && this.isValueObject) {
+    if (this.section === this.list && this.depth === 4 && this.isValueObject) {
       const nestedField = this.nestedLists[this.key];
       if (nestedField === undefined) return from;
       this.append(bytes, from, at);
@@ -144,29 +144,29 @@ export class JsonLists {
     return from;
   }
 
-  private begin(part: Part, at: number): number {
-    this.part = part;
-    part.first = 0;
+  private begin(section: Section, at: number): number {
+    this.section = section;
+    section.first = 0;
     return at + 1;
   }
 
   private close(bytes: Uint8Array, from: number, at: number, byte: number): number {
-    const ends = this.depth === this.part.depth && this.part !== this.outside;
+    const ends = this.depth === this.section.depth && this.section !== this.outside;
     this.depth--;
     if (!ends) return from;
     // The parser checks all brackets inside of a piece.
     if (byte !== CLOSE_BRACKET) throw new JsonSyntaxError();
     this.append(bytes, from, at);
     this.emit(true);
-    this.part = this.part === this.nested ? this.list : this.outside;
+    this.section = this.section === this.nested ? this.list : this.outside;
     return at;
   }
 
   private comma(bytes: Uint8Array, from: number, at: number): number {
-    const { part } = this;
-    if (this.depth !== part.depth || part === this.outside) return from;
-    if (part.text.length + at - from < PIECE_BYTES) {
-      part.commas++;
+    const { section } = this;
+    if (this.depth !== section.depth || section === this.outside) return from;
+    if (section.text.length + at - from < PIECE_BYTES) {
+      section.commas++;
       return from;
     }
     this.append(bytes, from, at);
@@ -175,32 +175,32 @@ export class JsonLists {
   }
 
   private append(bytes: Uint8Array, from: number, to: number): void {
-    this.part.text.append(bytes, from, to);
-    if (this.part.text.length > MAX_VALUE_BYTES) throw new JsonSizeError(this.path());
+    this.section.text.append(bytes, from, to);
+    if (this.section.text.length > MAX_VALUE_BYTES) throw new JsonSizeError(this.path());
   }
 
   /** Parses the text of the current list and passes its values on. */
   private emit(last: boolean): void {
-    const { part } = this;
-    const { text, first, commas } = part;
+    const { section } = this;
+    const { text, first, commas } = section;
     const values = parse(() => `[${textOf(text)}]`) as unknown[];
     // Only an empty list may have no value after the last comma.
     const empty = last && first === 0 && commas === 0 && values.length === 0;
     if (!empty && values.length !== commas + 1) throw new JsonSyntaxError();
-    if (part === this.nested) {
+    if (section === this.nested) {
       this.sink.nestedValues(this.key, this.list.position, first, values);
     } else {
       this.sink.values(this.key, first, values);
     }
-    part.first += values.length;
-    part.commas = 0;
+    section.first += values.length;
+    section.commas = 0;
     text.clear();
   }
 
   private path(): string[] {
-    if (this.part === this.outside) return [];
+    if (this.section === this.outside) return [];
     const path = [this.key, String(this.list.position)];
-    if (this.part === this.nested) {
+    if (this.section === this.nested) {
       path.push(this.nestedLists[this.key] ?? '', String(this.nested.position));
     }
     return path;
@@ -211,10 +211,10 @@ export class JsonLists {
  * The name of the field whose value begins now: the last string. It is read once, so that no text is decoded again.
  * @throws JsonSyntaxError when a list begins without a name of its own.
  */
-function lastKey(part: Part): string {
-  const { text, lastString } = part;
+function lastKey(section: Section): string {
+  const { text, lastString } = section;
   if (lastString === -1) throw new JsonSyntaxError();
-  part.lastString = -1;
+  section.lastString = -1;
   const key = parse(() => {
     const rest = textOf(text, lastString);
     return rest.slice(0, rest.lastIndexOf('"') + 1);

@@ -2,10 +2,10 @@ import type { Head } from '@weir/config-model';
 import { NEW_SNAPSHOT, type SnapshotPart } from '../protocol/protocol.js';
 import { PartsWithHead, writeSnapshot } from '../protocol/snapshot-stream.js';
 import type { FeedLogger } from '../runtime/runtime.js';
-import { compressed, type KeptFile, KeptFileError, KeptFolder } from './kept-file.js';
+import { compressed, type CachedFile, CacheFolderError, CacheFolder } from './cached-file.js';
 
 /** A snapshot on the disk, compressed; and when it began to be made. */
-export type KeptSnapshot = KeptFile & {
+export type CachedSnapshot = CachedFile & {
   readonly head: Head;
   readonly madeMs: number;
   /** Until then it is sent however old it is. */
@@ -19,7 +19,7 @@ export interface SnapshotSource {
   continuation(point: Head): Promise<{ readonly head: Head; readonly isContinued: boolean }>;
 }
 
-export interface KeptSnapshotsOptions {
+export interface SnapshotCacheOptions {
   /** Folder for files without names. Several processes may use it. */
   readonly folder: string;
   readonly source: SnapshotSource;
@@ -44,26 +44,26 @@ const DISK_PAUSE_MS = 30_000;
  * The snapshot that the feed API sends: made once, compressed, and sent to any number of followers, which go on with
  * the log from there. It is sent as long as the log has its revision, with its digest, and every change after it.
  */
-export class KeptSnapshots {
+export class SnapshotCache {
   /** Snapshots that were made, and those that could not be made or kept. */
   made = 0;
   failed = 0;
-  private current: KeptSnapshot | null = null;
+  private current: CachedSnapshot | null = null;
   private isClosed = false;
-  private making: Promise<KeptSnapshot> | null = null;
+  private making: Promise<CachedSnapshot> | null = null;
   private begun = 0;
   private makingSinceMs = 0;
   private lastMakingMs = 1_000;
   private diskFailedMs = -Infinity;
-  private readonly folder: KeptFolder;
+  private readonly folder: CacheFolder;
   private readonly nowMs: () => number;
 
-  constructor(private readonly options: KeptSnapshotsOptions) {
-    this.folder = new KeptFolder(options.folder);
+  constructor(private readonly options: SnapshotCacheOptions) {
+    this.folder = new CacheFolder(options.folder);
     this.nowMs = options.nowMs ?? (() => performance.now());
   }
 
-  get kept(): Pick<KeptSnapshot, 'head' | 'sizeBytes'> | null {
+  get cached(): Pick<CachedSnapshot, 'head' | 'sizeBytes'> | null {
     return this.current;
   }
 
@@ -76,9 +76,9 @@ export class KeptSnapshots {
   /**
    * A snapshot that does, if need be a new one. The caller releases it.
    * @param atLeast the least revision that does. `NEW_SNAPSHOT`: the last one did not do.
-   * @throws KeptFileError when it cannot be kept on the disk; what the source throws.
+   * @throws CacheFolderError when it cannot be kept on the disk; what the source throws.
    */
-  async get(atLeast: number): Promise<KeptSnapshot> {
+  async get(atLeast: number): Promise<CachedSnapshot> {
     const { begun } = this;
     for (;;) {
       const usable = await this.usable(atLeast);
@@ -97,7 +97,7 @@ export class KeptSnapshots {
   }
 
   /** The current snapshot, held; null: it does not do. */
-  private async usable(atLeast: number): Promise<KeptSnapshot | null> {
+  private async usable(atLeast: number): Promise<CachedSnapshot | null> {
     const snapshot = this.current;
     if (snapshot === null) return null;
     const { head, isContinued } = await this.options.source.continuation(snapshot.head);
@@ -113,7 +113,7 @@ export class KeptSnapshots {
     return snapshot.hold() ? snapshot : null;
   }
 
-  private reaches(snapshot: KeptSnapshot, atLeast: number, head: Head): boolean {
+  private reaches(snapshot: CachedSnapshot, atLeast: number, head: Head): boolean {
     // A follower at the head asks for the next revision. If one asks for more, the log was set back behind it, or the
     // last snapshot did not do.
     if (atLeast > head.revision + 1) {
@@ -124,14 +124,14 @@ export class KeptSnapshots {
   }
 
   /** How often the window has passed since it was made. What is at the head is never too old. */
-  private windowsOf(snapshot: KeptSnapshot, head: Head): number {
+  private windowsOf(snapshot: CachedSnapshot, head: Head): number {
     const { maxAgeMs, maxRevisions } = this.options;
     const behind = head.revision - snapshot.head.revision;
     if (behind === 0) return 0;
     return Math.max((this.nowMs() - snapshot.madeMs) / maxAgeMs, behind / maxRevisions);
   }
 
-  private make(): Promise<KeptSnapshot> {
+  private make(): Promise<CachedSnapshot> {
     this.begun++;
     this.makingSinceMs = this.nowMs();
     this.making = this.makeNow().finally(() => {
@@ -140,10 +140,11 @@ export class KeptSnapshots {
     return this.making;
   }
 
-  private async makeNow(): Promise<KeptSnapshot> {
+  private async makeNow(): Promise<CachedSnapshot> {
     const { folder, source, log } = this.options;
     const startedMs = this.makingSinceMs;
-    if (startedMs < this.diskFailedMs + DISK_PAUSE_MS) throw new KeptFileError('the disk failed');
+    if (startedMs < this.diskFailedMs + DISK_PAUSE_MS)
+      throw new CacheFolderError('the disk failed');
     try {
       const parts = new PartsWithHead(source.snapshot());
       const file = await this.folder.write(compressed(writeSnapshot(parts)));
@@ -168,7 +169,7 @@ export class KeptSnapshots {
       return snapshot;
     } catch (error) {
       this.failed++;
-      if (error instanceof KeptFileError) {
+      if (error instanceof CacheFolderError) {
         this.diskFailedMs = this.nowMs();
         log.error({ reason: error.message, folder }, 'a snapshot cannot be kept on disk');
       } else log.warn({ reason: String(error) }, 'a snapshot cannot be made');
@@ -176,7 +177,7 @@ export class KeptSnapshots {
     }
   }
 
-  private replace(snapshot: KeptSnapshot | null): void {
+  private replace(snapshot: CachedSnapshot | null): void {
     this.current?.retire();
     this.current = snapshot;
   }

@@ -52,11 +52,11 @@ const PATIENCE_MS = 5_000;
 const MAX_HANGING = 3;
 
 /** The disk is full, fails or does not answer. */
-export class KeptFileError extends Error {
-  override readonly name = 'KeptFileError';
+export class CacheFolderError extends Error {
+  override readonly name = 'CacheFolderError';
 }
 
-export class KeptFolder {
+export class CacheFolder {
   /** Those whose disk may not have answered yet. */
   private threads: FileThread[] = [];
 
@@ -67,18 +67,18 @@ export class KeptFolder {
     private readonly patienceMs = PATIENCE_MS,
   ) {}
 
-  /** Writes the bytes to a new file. @throws KeptFileError; what `bytes` throws. */
-  async write(bytes: AsyncIterable<Uint8Array>): Promise<KeptFile> {
+  /** Writes the bytes to a new file. @throws CacheFolderError; what `bytes` throws. */
+  async write(bytes: AsyncIterable<Uint8Array>): Promise<CachedFile> {
     this.threads = this.threads.filter(({ isHanging, isClosed }) => isHanging || !isClosed);
     if (this.threads.filter(({ isHanging }) => isHanging).length >= MAX_HANGING) {
-      throw new KeptFileError('the disk does not answer');
+      throw new CacheFolderError('the disk does not answer');
     }
     const { patienceMs, program } = this;
     const thread = new FileThread({ patienceMs, restarts: false, ...(program && { program }) });
     this.threads.push(thread);
     try {
-      const file = await orKeptFileError(KeptFile.create(thread, this.path));
-      for await (const chunk of inChunks(bytes)) await orKeptFileError(file.append(chunk));
+      const file = await orCacheFolderError(CachedFile.create(thread, this.path));
+      for await (const chunk of inChunks(bytes)) await orCacheFolderError(file.append(chunk));
       return file;
     } catch (error) {
       await thread.close();
@@ -93,7 +93,7 @@ export class KeptFolder {
  * not answer holds nobody else up. A chunk that has changed on the disk is never given out. It is closed when it is
  * retired and nobody holds it any more.
  */
-export class KeptFile implements StoredBytes {
+export class CachedFile implements StoredBytes {
   readonly etag = `"${randomUUID()}"`;
   sizeBytes = 0;
   isLost = false;
@@ -108,22 +108,22 @@ export class KeptFile implements StoredBytes {
   ) {}
 
   /** @param thread owned by the file. */
-  static async create(thread: FileThread, folder: string): Promise<KeptFile> {
+  static async create(thread: FileThread, folder: string): Promise<CachedFile> {
     await thread.call('makeFolder', folder);
     const path = join(folder, `weir-feed-${randomUUID()}`);
     const writing = await thread.call('create', path);
     const reading = await thread.call('open', path);
     await thread.call('remove', path);
-    return new KeptFile(thread, writing, reading);
+    return new CachedFile(thread, writing, reading);
   }
 
-  /** @throws KeptFileError when the disk does not give back what was written. */
+  /** @throws CacheFolderError when the disk does not give back what was written. */
   async *read(start: number, end: number): AsyncGenerator<Uint8Array> {
     for (let at = start; at < end;) {
       const index = Math.floor(at / CHUNK_BYTES);
       const begin = index * CHUNK_BYTES;
       const part = (await this.readChunk(index)).subarray(at - begin, end - begin);
-      if (part.length === 0) throw new KeptFileError(`a file of ${this.sizeBytes} bytes ends`);
+      if (part.length === 0) throw new CacheFolderError(`a file of ${this.sizeBytes} bytes ends`);
       yield part;
       at += part.length;
     }
@@ -160,8 +160,8 @@ export class KeptFile implements StoredBytes {
   private async readChunk(index: number): Promise<Uint8Array> {
     const reading = this.thread.call('readAt', this.reading, index * CHUNK_BYTES, CHUNK_BYTES);
     try {
-      const chunk = await orKeptFileError(reading);
-      if (crc32(chunk) !== this.checksums[index]) throw new KeptFileError('the file is damaged');
+      const chunk = await orCacheFolderError(reading);
+      if (crc32(chunk) !== this.checksums[index]) throw new CacheFolderError('the file is damaged');
       return chunk;
     } catch (error) {
       this.isLost = true;
@@ -170,11 +170,11 @@ export class KeptFile implements StoredBytes {
   }
 }
 
-async function orKeptFileError<T>(work: Promise<T>): Promise<T> {
+async function orCacheFolderError<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw new KeptFileError(String(error), { cause: error });
+    throw new CacheFolderError(String(error), { cause: error });
   }
 }
 

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { KeptFile } from './kept-file.js';
-import { KeptDeltas } from './kept-deltas.js';
+import type { CachedFile } from './cached-file.js';
+import { DeltaCache } from './delta-cache.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 class Outage extends Error {}
 
-describe('KeptDeltas', () => {
+describe('DeltaCache', () => {
   let folder: string;
   let nowMs = 0;
   let baseBytes: number;
@@ -19,10 +19,10 @@ describe('KeptDeltas', () => {
   let gate: Promise<unknown> | undefined;
   /** The deltas whose bytes were read. */
   let read: string[];
-  let deltas: KeptDeltas;
+  let deltas: DeltaCache;
 
   beforeEach(() => {
-    folder = join(mkdtempSync(join(tmpdir(), 'weir-kept-deltas-')), 'feed');
+    folder = join(mkdtempSync(join(tmpdir(), 'weir-delta-cache-')), 'feed');
     [baseBytes, stored, failure, gate, read] = [3_000, new Set('abcdef'), null, undefined, []];
     const source = {
       imageDelta: (base: string, image: string) => {
@@ -36,7 +36,7 @@ describe('KeptDeltas', () => {
         return Promise.resolve(isStored ? { baseBytes, bytes: bytes() } : null);
       },
     };
-    deltas = new KeptDeltas({
+    deltas = new DeltaCache({
       folder,
       source,
       log: silent,
@@ -49,7 +49,7 @@ describe('KeptDeltas', () => {
     rmSync(join(folder, '..'), { recursive: true });
   });
 
-  const bytesOf = async (delta: KeptFile | null) => {
+  const bytesOf = async (delta: CachedFile | null) => {
     const compressed = await Array.fromAsync(delta!.read(0, delta!.sizeBytes));
     return zstdDecompressSync(Buffer.concat(compressed)).toString('utf8', 0, 4);
   };

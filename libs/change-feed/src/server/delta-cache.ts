@@ -1,6 +1,6 @@
 import { mostDeltaBytes } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/runtime.js';
-import { compressed, type KeptFile, KeptFolder } from './kept-file.js';
+import { compressed, type CachedFile, CacheFolder } from './cached-file.js';
 
 export interface ImageDelta {
   readonly baseBytes: number;
@@ -12,7 +12,7 @@ export interface DeltaSource {
   imageDelta(baseSha256: string, sha256: string): Promise<ImageDelta | null>;
 }
 
-export interface KeptDeltasOptions {
+export interface DeltaCacheOptions {
   /** Folder for files without names. Several processes may use it. */
   readonly folder: string;
   readonly source: DeltaSource;
@@ -22,32 +22,32 @@ export interface KeptDeltasOptions {
 }
 
 /** A delta that is there or being made; null: there is none to be had. */
-interface Kept {
-  readonly file: Promise<KeptFile | null>;
+interface CachedDelta {
+  readonly file: Promise<CachedFile | null>;
   /** When it is made again, because it failed. */
   untilMs: number;
 }
 
 /** Images that can be had are few: the active one and two before it. */
-const MOST_KEPT = 4;
+const MOST_DELTAS = 4;
 /** A delta that could not be made or kept is not tried again for this time. */
 const FAILED_MS = 30_000;
 
 /** The deltas between catalogue images that the feed API sends: each made once, compressed, and sent to any number. */
-export class KeptDeltas {
+export class DeltaCache {
   /** Deltas that were made, that would have been too large, and that could not be made or kept. */
   readonly counts = { made: 0, too_large: 0, failed: 0 };
   /** By base and image; the one that was asked for last is the last one. */
-  private readonly kept = new Map<string, Kept>();
+  private readonly deltas = new Map<string, CachedDelta>();
   /** Those that are being made. Each reads the database, and one that is slow holds up no other. */
   private readonly making = new Set<{ readonly sinceMs: number }>();
   private lastMakingMs = 1_000;
   private isClosed = false;
-  private readonly folder: KeptFolder;
+  private readonly folder: CacheFolder;
   private readonly nowMs: () => number;
 
-  constructor(private readonly options: KeptDeltasOptions) {
-    this.folder = new KeptFolder(options.folder);
+  constructor(private readonly options: DeltaCacheOptions) {
+    this.folder = new CacheFolder(options.folder);
     this.nowMs = options.nowMs ?? (() => performance.now());
   }
 
@@ -58,60 +58,64 @@ export class KeptDeltas {
   }
 
   /** The delta, if need be a new one; the caller releases it. Null: there is none. @throws the source, in an outage. */
-  async get(baseSha256: string, sha256: string): Promise<KeptFile | null> {
+  async get(baseSha256: string, sha256: string): Promise<CachedFile | null> {
     const key = `${baseSha256} ${sha256}`;
     for (;;) {
-      const kept = this.find(key) ?? (await this.begin(key, baseSha256, sha256));
-      const delta = kept && (await kept.file);
+      const cached = this.find(key) ?? (await this.begin(key, baseSha256, sha256));
+      const delta = cached && (await cached.file);
       if (delta === null || delta.hold()) return delta;
       // The disk does not give it back.
-      this.forget(key, kept);
+      this.forget(key, cached);
     }
   }
 
   close(): void {
     this.isClosed = true;
-    for (const [key, kept] of this.kept) this.forget(key, kept);
+    for (const [key, cached] of this.deltas) this.forget(key, cached);
   }
 
-  private find(key: string): Kept | null {
-    const kept = this.kept.get(key);
-    if (kept === undefined) return null;
-    this.kept.delete(key);
-    if (kept.untilMs < this.nowMs()) return null;
-    this.kept.set(key, kept);
-    return kept;
+  private find(key: string): CachedDelta | null {
+    const cached = this.deltas.get(key);
+    if (cached === undefined) return null;
+    this.deltas.delete(key);
+    if (cached.untilMs < this.nowMs()) return null;
+    this.deltas.set(key, cached);
+    return cached;
   }
 
-  private async begin(key: string, baseSha256: string, sha256: string): Promise<Kept | null> {
+  private async begin(
+    key: string,
+    baseSha256: string,
+    sha256: string,
+  ): Promise<CachedDelta | null> {
     const delta = await this.options.source.imageDelta(baseSha256, sha256);
     if (delta === null) return null;
     // Somebody else may have begun meanwhile.
     const other = this.find(key);
-    if (other !== null || this.isClosed || this.making.size >= MOST_KEPT) return other;
+    if (other !== null || this.isClosed || this.making.size >= MOST_DELTAS) return other;
     const making = { sinceMs: this.nowMs() };
     this.making.add(making);
     const file = Promise.resolve()
-      .then(() => this.make(delta, kept))
+      .then(() => this.make(delta, cached))
       .finally(() => this.making.delete(making));
-    const kept: Kept = { file, untilMs: Infinity };
-    file.catch(() => this.forget(key, kept));
-    this.kept.set(key, kept);
-    for (const [old, least] of this.kept) {
-      if (this.kept.size > MOST_KEPT) this.forget(old, least);
+    const cached: CachedDelta = { file, untilMs: Infinity };
+    file.catch(() => this.forget(key, cached));
+    this.deltas.set(key, cached);
+    for (const [old, least] of this.deltas) {
+      if (this.deltas.size > MOST_DELTAS) this.forget(old, least);
     }
-    return kept;
+    return cached;
   }
 
-  private forget(key: string, kept: Kept | null): void {
-    if (this.kept.get(key) === kept) this.kept.delete(key);
-    kept?.file.then(
+  private forget(key: string, cached: CachedDelta | null): void {
+    if (this.deltas.get(key) === cached) this.deltas.delete(key);
+    cached?.file.then(
       (delta) => delta?.retire(),
       () => undefined,
     );
   }
 
-  private async make(delta: ImageDelta, kept: Kept): Promise<KeptFile | null> {
+  private async make(delta: ImageDelta, cached: CachedDelta): Promise<CachedFile | null> {
     const { log, isOutage, folder } = this.options;
     const startedMs = this.nowMs();
     try {
@@ -133,7 +137,7 @@ export class KeptDeltas {
         'a delta between catalogue images cannot be made',
       );
       if (isOutage(error)) throw error;
-      kept.untilMs = this.nowMs() + FAILED_MS;
+      cached.untilMs = this.nowMs() + FAILED_MS;
       return null;
     }
   }

@@ -8,21 +8,21 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NEW_SNAPSHOT } from '../protocol/protocol.js';
 import { HeldDisk } from '../testing/held-disk.js';
 import { MemoryLog } from '../testing/memory-log.js';
-import { KeptFileError, KeptFolder } from './kept-file.js';
-import { type KeptSnapshot, KeptSnapshots } from './kept-snapshots.js';
+import { CacheFolderError, CacheFolder } from './cached-file.js';
+import { type CachedSnapshot, SnapshotCache } from './snapshot-cache.js';
 
 const WAIT = { timeout: 60_000 };
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const MAX_AGE_MS = 60_000;
 const MAX_REVISIONS = 100;
 
-describe('KeptSnapshots', () => {
+describe('SnapshotCache', () => {
   let folder: string;
   let source: MemoryLog;
   let nowMs: number;
-  let snapshots: KeptSnapshots;
+  let snapshots: SnapshotCache;
   const of = (inFolder: string) =>
-    new KeptSnapshots({
+    new SnapshotCache({
       folder: inFolder,
       source,
       log,
@@ -32,7 +32,7 @@ describe('KeptSnapshots', () => {
     });
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'weir-kept-'));
+    folder = mkdtempSync(join(tmpdir(), 'weir-snapshots-'));
     source = new MemoryLog();
     for (let profile = 1; profile <= 5; profile++) source.commit(profile, 1);
     nowMs = 0;
@@ -43,7 +43,7 @@ describe('KeptSnapshots', () => {
     rmSync(folder, { recursive: true });
   });
 
-  const textOf = async (snapshot: KeptSnapshot) => {
+  const textOf = async (snapshot: CachedSnapshot) => {
     const bytes = Buffer.concat(await Array.fromAsync(snapshot.read(0, snapshot.sizeBytes)));
     return zstdDecompressSync(bytes).toString();
   };
@@ -89,7 +89,7 @@ describe('KeptSnapshots', () => {
     source.commit(6, 1);
     pass();
     expect(await revisionFor(0)).toBe(5);
-    await expect.poll(() => snapshots.kept?.head.revision, WAIT).toBe(source.revision);
+    await expect.poll(() => snapshots.cached?.head.revision, WAIT).toBe(source.revision);
     expect([await revisionFor(0), source.snapshotsRead]).toEqual([source.revision, 2]);
   });
 
@@ -112,7 +112,7 @@ describe('KeptSnapshots', () => {
     await first;
     nowMs += longMs;
     expect([await revisionFor(NEW_SNAPSHOT), await revisionFor(0)]).toEqual([5, 5]);
-    await expect.poll(() => snapshots.kept?.head.revision, WAIT).toBe(source.revision);
+    await expect.poll(() => snapshots.cached?.head.revision, WAIT).toBe(source.revision);
   });
 
   it.each([
@@ -177,11 +177,11 @@ describe('KeptSnapshots', () => {
 
   it('leaves nothing behind when its process is killed while it writes', async () => {
     const program = `
-      import { KeptFolder } from ${JSON.stringify(new URL('../../dist/server/kept-file.js', import.meta.url).href)};
+      import { CacheFolder } from ${JSON.stringify(new URL('../../dist/server/cached-file.js', import.meta.url).href)};
       async function* bytes() {
         for (;;) { yield new Uint8Array(1_000_000); process.stdout.write('.'); await new Promise(setImmediate); }
       }
-      await new KeptFolder(${JSON.stringify(folder)}).write(bytes());`;
+      await new CacheFolder(${JSON.stringify(folder)}).write(bytes());`;
     const child: ChildProcess = spawn(process.execPath, ['--input-type=module', '-e', program], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -196,9 +196,9 @@ describe('KeptSnapshots', () => {
     const nowhere = join(folder, 'file');
     writeFileSync(nowhere, '');
     snapshots = of(nowhere);
-    await expect(snapshots.get(0)).rejects.toThrow(KeptFileError);
+    await expect(snapshots.get(0)).rejects.toThrow(CacheFolderError);
     rmSync(nowhere);
-    await expect(snapshots.get(0)).rejects.toThrow(KeptFileError);
+    await expect(snapshots.get(0)).rejects.toThrow(CacheFolderError);
     nowMs += 31_000;
     expect(await revisionFor(0)).toBe(5);
   });
@@ -216,18 +216,18 @@ describe('KeptSnapshots', () => {
   it('is made again, and not sent, when its bytes have changed on the disk', async () => {
     const damaged = await snapshots.get(0);
     damaged['checksums'][0]++;
-    await expect(textOf(damaged)).rejects.toThrow(KeptFileError);
+    await expect(textOf(damaged)).rejects.toThrow(CacheFolderError);
     damaged.release();
     expect([await revisionFor(0), source.snapshotsRead]).toEqual([5, 2]);
   });
 });
 
-describe('KeptFolder', () => {
+describe('CacheFolder', () => {
   it('gives back any part of what was written', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'weir-kept-file-'));
+    const folder = mkdtempSync(join(tmpdir(), 'weir-cached-file-'));
     const pieces = [1, 300_000, 7, 262_144, 500_000].map((n, i) => new Uint8Array(n).fill(i + 1));
     const whole = Buffer.concat(pieces);
-    const file = await new KeptFolder(folder).write(Readable.from(pieces));
+    const file = await new CacheFolder(folder).write(Readable.from(pieces));
     expect(file.sizeBytes).toBe(whole.length);
     const part = async (start: number, end: number) =>
       Buffer.concat(await Array.fromAsync(file.read(start, end)));
@@ -241,21 +241,21 @@ describe('KeptFolder', () => {
       expect((await part(start, end)).equals(whole.subarray(start, end))).toBe(true);
     }
     await file.close();
-    await expect(part(0, 1)).rejects.toThrow(KeptFileError);
+    await expect(part(0, 1)).rejects.toThrow(CacheFolderError);
     rmSync(folder, { recursive: true });
   });
 
   it('leaves a disk alone that does not answer, and uses it again when it does', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'weir-kept-held-'));
+    const folder = mkdtempSync(join(tmpdir(), 'weir-cached-held-'));
     const disk = new HeldDisk(join(folder, 'held'));
-    const kept = new KeptFolder(join(folder, 'data'), disk.program, 3_000);
-    const write = () => kept.write(Readable.from([new Uint8Array(10)]));
+    const cacheFolder = new CacheFolder(join(folder, 'data'), disk.program, 3_000);
+    const write = () => cacheFolder.write(Readable.from([new Uint8Array(10)]));
     const failThree = () =>
-      Promise.all([1, 2, 3].map(() => expect(write()).rejects.toThrow(KeptFileError)));
+      Promise.all([1, 2, 3].map(() => expect(write()).rejects.toThrow(CacheFolderError)));
     disk.hold();
     await failThree(); // after three seconds, all at the same time
     await failThree();
-    expect(kept['threads'].length).toBeLessThanOrEqual(3);
+    expect(cacheFolder['threads'].length).toBeLessThanOrEqual(3);
     disk.release();
     await expect.poll(() => write().then((file) => file.sizeBytes, String), WAIT).toBe(10);
     rmSync(folder, { recursive: true });
