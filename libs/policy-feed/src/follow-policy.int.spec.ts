@@ -55,7 +55,7 @@ it('has each change in force for readers in other threads when its commit return
   const key = parseHashKey(HASH_KEY_HEX);
   // In this thread, but all that it gets is cloned.
   const messages: PolicyMessage[] = [];
-  const invitation = target.share.connect(0, (one) => messages.push(structuredClone(one)));
+  const invitation = target.writer.connect(0, (one) => messages.push(structuredClone(one)));
   const reader = new SharedPolicy(structuredClone(invitation), {
     receive: () => messages.shift(),
     openCatalogue: (image) => CatalogueImage.open(image as Uint8Array, key),

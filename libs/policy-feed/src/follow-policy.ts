@@ -26,7 +26,7 @@ interface FollowPolicyOptions {
   readonly name?: string | undefined;
   readonly configuration: FeedConfiguration;
   readonly log: FeedLogger;
-  /** Most threads that read the policy through `target.share`; 0 unless given. */
+  /** Most threads that read the policy through `target.writer`; 0 unless given. */
   readonly readers?: number;
   /** Asks the system for huge pages: for memory of policies and of catalogue images, before it is written. */
   readonly adviseHugePages?: (bytes: Uint8Array) => void;

@@ -34,11 +34,11 @@ const NO_CATALOGUES: CatalogueSource = {
   stop: () => Promise.resolve(),
 };
 
-/** A target with a policy of revision 1, and a reader of its share, as if it were in another thread. */
+/** A target with a policy of revision 1, and a reader of it, as if it were in another thread. */
 async function start(): Promise<{ target: PolicyTarget; shared: SharedPolicy }> {
   const target = new PolicyTarget({ timeZone: 'UTC', readers: 1 }, NO_CATALOGUES);
   const messages: PolicyMessage[] = [];
-  const invitation = target.share.connect(0, (one) => messages.push(structuredClone(one)));
+  const invitation = target.writer.connect(0, (one) => messages.push(structuredClone(one)));
   const shared = new SharedPolicy(structuredClone(invitation), {
     receive: () => messages.shift(),
     openCatalogue: () => {

@@ -13,7 +13,7 @@ import {
   type Row,
   RowError,
 } from '@weir/config-model';
-import { type CatalogueIndex, type ChunkMemory, Policy, PolicyShare } from '@weir/policy';
+import { type CatalogueIndex, type ChunkMemory, Policy, SharedPolicyWriter } from '@weir/policy';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
 /** Fetches the image of the active catalogue, and then calls `useCatalogue`. */
@@ -53,13 +53,13 @@ export class PolicyTarget implements FollowerTarget {
   private index: CatalogueIndex | null = null;
   private lastStep: Promise<unknown> = Promise.resolve();
 
-  readonly share: PolicyShare;
+  readonly writer: SharedPolicyWriter;
 
   constructor(
     private readonly options: PolicyTargetOptions,
     readonly catalogues: CatalogueSource,
   ) {
-    this.share = new PolicyShare(options.readers ?? 0);
+    this.writer = new SharedPolicyWriter(options.readers ?? 0);
   }
 
   /** Builds a new policy. The old one decides queries meanwhile; the build yields to them after two milliseconds. */
@@ -160,14 +160,14 @@ export class PolicyTarget implements FollowerTarget {
   private async putInForce(policy: Policy): Promise<void> {
     const mayDecide = this.policy !== null || this.index !== null || !namesCatalogue(policy);
     if (!mayDecide) return;
-    await untilTrue(() => this.share.trySwap(policy, MAX_NAPS));
+    await untilTrue(() => this.writer.trySwap(policy, MAX_NAPS));
     const before = this.policy;
     this.policy = policy;
     before?.release(policy);
   }
 
   private async step(policy: Policy, step: () => void): Promise<void> {
-    if (policy === this.policy) await untilTrue(() => this.share.tryChange(step, MAX_NAPS));
+    if (policy === this.policy) await untilTrue(() => this.writer.tryChange(step, MAX_NAPS));
     else step();
   }
 }

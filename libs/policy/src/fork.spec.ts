@@ -7,7 +7,7 @@ import type { Client } from './client-address.js';
 import { Decision } from './decision.js';
 import { ChunkMemory } from './memory/chunk-memory.js';
 import { Policy } from './policy.js';
-import { type PolicyMessage, PolicyShare } from './sharing/policy-share.js';
+import { type PolicyMessage, SharedPolicyWriter } from './sharing/shared-policy-writer.js';
 import { SharedPolicy } from './sharing/shared-policy.js';
 import { asker, name, operation } from './testing/arbitraries.js';
 import { client, KEY, profile } from './testing/fixtures.js';
@@ -143,10 +143,10 @@ describe('a fork of a policy', () => {
     fc.assert(
       fc.property(world, ({ before: few, ofFork, ofOrigin, after, questions: asked }) => {
         const before = [...few, ...bulk('put', 0, 1)];
-        const share = new PolicyShare(1);
+        const writer = new SharedPolicyWriter(1);
         const messages: PolicyMessage[] = [];
         const shared = new SharedPolicy(
-          share.connect(0, (message) => messages.push(message)),
+          writer.connect(0, (message) => messages.push(message)),
           { receive: () => messages.shift(), openCatalogue: () => expect.fail('no catalogue') },
         );
         const expectSame = (one: Policy, other: Policy): void => {
@@ -167,20 +167,20 @@ describe('a fork of a policy', () => {
         apply(origin, before);
         expect(origin.spaces.domainRules.chunks.length).toBeGreaterThan(2);
         expect(origin.spaces.ipv4Long.chunks.length).toBeGreaterThan(3);
-        expect(share.trySwap(origin, 1)).toBe(true);
+        expect(writer.trySwap(origin, 1)).toBe(true);
         expectRead(alone(before));
 
         const fork = origin.fork();
         const half = ofFork.length >>> 1;
         apply(fork, ofFork.slice(0, half));
-        expect(share.tryChange(() => apply(origin, ofOrigin), 1)).toBe(true);
+        expect(writer.tryChange(() => apply(origin, ofOrigin), 1)).toBe(true);
         apply(fork, ofFork.slice(half));
         useSpareMemory(memory);
         expectSame(fork, alone(before, ofFork.slice(0, half), ofFork.slice(half)));
         expectSame(origin, alone(before, ofOrigin));
         expectRead(alone(before, ofOrigin));
 
-        expect(share.trySwap(fork, 1)).toBe(true);
+        expect(writer.trySwap(fork, 1)).toBe(true);
         origin.release(fork);
         fork.endFork();
         useSpareMemory(memory);
@@ -189,14 +189,14 @@ describe('a fork of a policy', () => {
         expectRead(expected);
 
         apply(expected, after);
-        expect(share.tryChange(() => apply(fork, after), 1)).toBe(true);
+        expect(writer.tryChange(() => apply(fork, after), 1)).toBe(true);
         expectSame(fork, expected);
         expectRead(expected);
         const second = fork.fork();
         apply(second, before);
         apply(expected, before);
         expectSame(second, expected);
-        expect(share.trySwap(second, 1)).toBe(true);
+        expect(writer.trySwap(second, 1)).toBe(true);
         expectRead(expected);
       }),
       { numRuns: 12 },

@@ -14,6 +14,10 @@ export { type Explanation, PolicyReader, type PolicySource } from './policy-read
 export { timelineOf } from './schedules/timeline.js';
 export type { StepVerdict } from './rule-evaluator.js';
 export { MatchedBy, SubscriberMatch } from './subscribers/subscriber-lookup.js';
-export { type Invitation, type PolicyMessage, PolicyShare } from './sharing/policy-share.js';
+export {
+  type Invitation,
+  type PolicyMessage,
+  SharedPolicyWriter,
+} from './sharing/shared-policy-writer.js';
 export { createReaderLock, ReadSide, WriteSide } from './sharing/reader-lock.js';
 export { SharedPolicy } from './sharing/shared-policy.js';

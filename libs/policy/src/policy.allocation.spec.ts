@@ -4,7 +4,7 @@ import { getHeapStatistics } from 'node:v8';
 import { describe, expect, it } from 'vitest';
 import { Decision, Verdict } from './decision.js';
 import { Policy } from './policy.js';
-import { PolicyShare } from './sharing/policy-share.js';
+import { SharedPolicyWriter } from './sharing/shared-policy-writer.js';
 import { SharedPolicy } from './sharing/shared-policy.js';
 import { applicationRule, ipv4Client, KEY, profile, wordsOf } from './testing/fixtures.js';
 
@@ -80,11 +80,11 @@ function fullPolicy(): Policy {
 
 /** What answers a query as a thread with a shared policy does. */
 function sharedDecider(): Decider {
-  const share = new PolicyShare(1);
+  const writer = new SharedPolicyWriter(1);
   const policy = fullPolicy();
-  share.trySwap(policy, 0);
+  writer.trySwap(policy, 0);
   const shared = new SharedPolicy(
-    share.connect(0, () => undefined),
+    writer.connect(0, () => undefined),
     {
       receive: () => undefined,
       openCatalogue: () => policy.catalogue!,

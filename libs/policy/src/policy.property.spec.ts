@@ -6,7 +6,7 @@ import type { Client } from './client-address.js';
 import { Decision, isOfOrders, NO_TTL_CAP, Reason, Verdict } from './decision.js';
 import { Policy } from './policy.js';
 import type { Explanation, PolicyReader } from './policy-reader.js';
-import { type PolicyMessage, PolicyShare } from './sharing/policy-share.js';
+import { type PolicyMessage, SharedPolicyWriter } from './sharing/shared-policy-writer.js';
 import { SharedPolicy } from './sharing/shared-policy.js';
 import { asker, listings, name, operation, WEEKS } from './testing/arbitraries.js';
 import { client, KEY } from './testing/fixtures.js';
@@ -190,15 +190,15 @@ function noteOverruled([first, ...rest]: readonly Judgement[]): void {
 }
 
 /** Shares policies with a reader, as if it were in another thread: all that it gets is cloned. */
-function shareWithReader(): { share: PolicyShare; shared: SharedPolicy } {
-  const share = new PolicyShare(1);
+function connectReader(): { writer: SharedPolicyWriter; shared: SharedPolicy } {
+  const writer = new SharedPolicyWriter(1);
   const messages: PolicyMessage[] = [];
-  const invitation = share.connect(0, (message) => messages.push(structuredClone(message)));
+  const invitation = writer.connect(0, (message) => messages.push(structuredClone(message)));
   const shared = new SharedPolicy(structuredClone(invitation), {
     receive: () => messages.shift(),
     openCatalogue: (listed) => new MapCatalogue(KEY, listed as ReadonlyMap<string, Listing>),
   });
-  return { share, shared };
+  return { writer, shared };
 }
 
 /**
@@ -271,8 +271,8 @@ describe('Policy', () => {
       fc.property(world, ({ clock, first, listed, steps, askers, names, times }) => {
         let policy = new Policy({ timeZone: clock.timeZone });
         const oracle = new PolicyOracle(KEY, clock);
-        const { share, shared } = shareWithReader();
-        share.trySwap(policy, 0);
+        const { writer, shared } = connectReader();
+        writer.trySwap(policy, 0);
         const compareBoth = (own: Policy, asked: Questions): number => {
           const reader = shared.enter()!;
           expect(reader.revision).toBe(own.revision);
@@ -288,7 +288,7 @@ describe('Policy', () => {
             if (next !== null) policy.setCatalogue(new MapCatalogue(KEY, next));
             policy.apply({ revision: policy.revision + 1, digest: '', operations });
           };
-          expect(share.tryChange(step, 0)).toBe(true);
+          expect(writer.tryChange(step, 0)).toBe(true);
         };
         /** In steps, in the middle of which the policy in force is asked. */
         const changeAside = (
@@ -306,7 +306,7 @@ describe('Policy', () => {
           }
           expect(policy.digest()).toBe(oracle.digest());
           expect(policy.counts()).toEqual(oracle.counts());
-          expect(share.trySwap(fork, 0)).toBe(true);
+          expect(writer.trySwap(fork, 0)).toBe(true);
           fork.endFork();
           policy = fork;
         };
@@ -345,7 +345,7 @@ describe('Policy', () => {
         }
         loaded.setCatalogue(new MapCatalogue(KEY, oracle.listings));
         expect(loaded.digest()).toBe(policy.digest());
-        expect(share.trySwap(loaded, 0)).toBe(true);
+        expect(writer.trySwap(loaded, 0)).toBe(true);
         compareBoth(loaded, few);
       }),
       { numRuns: RUNS },

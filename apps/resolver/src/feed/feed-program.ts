@@ -7,7 +7,7 @@ import { type FollowedPolicy, followPolicy, type OwnStatus } from '@weir/policy-
 import { openTelemetry, type Telemetry } from '@weir/telemetry';
 import { loadSystemCalls, useHugePages } from '@weir/udp-batch';
 import { parentPort, workerData } from 'node:worker_threads';
-import { shareReaders } from '../shared-policy/policy-readers.js';
+import { readersOf } from '../shared-policy/policy-readers.js';
 import { type FeedOrder, type FeedReport, type FeedTask, FeedWord } from './feed-task.js';
 
 /** Time between states. There is one before each acknowledgement, too. */
@@ -26,7 +26,7 @@ function tellState(): void {
 }
 
 function takeOrders(telemetry: Telemetry | null, { target, follower }: FollowedPolicy): void {
-  const readers = shareReaders(target.share);
+  const readers = readersOf(target.writer);
   const timer = setInterval(tellState, STATE_MS);
   const start = async (): Promise<void> => {
     await follower.start();

@@ -1,4 +1,4 @@
-import type { PolicyShare } from '@weir/policy';
+import type { SharedPolicyWriter } from '@weir/policy';
 import type { MessagePort } from 'node:worker_threads';
 
 /** Lets other threads read the policy in force. Each has a number of its own, from 0. */
@@ -8,9 +8,9 @@ export interface PolicyReaders {
 }
 
 /** In the thread that changes the policy. */
-export function shareReaders(share: PolicyShare): PolicyReaders {
+export function readersOf(writer: SharedPolicyWriter): PolicyReaders {
   return {
     connect: (reader, port) =>
-      port.postMessage(share.connect(reader, (message) => port.postMessage(message))),
+      port.postMessage(writer.connect(reader, (message) => port.postMessage(message))),
   };
 }

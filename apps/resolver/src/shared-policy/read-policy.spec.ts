@@ -1,28 +1,28 @@
 import { ClientAddress, SubscriberKey } from '@weir/clients';
 import { parseHashKey } from '@weir/dns-name';
-import { type Policy, PolicyShare } from '@weir/policy';
+import { type Policy, SharedPolicyWriter } from '@weir/policy';
 import { HASH_KEY_HEX, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { MessageChannel } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import { shareReaders } from './policy-readers.js';
+import { readersOf } from './policy-readers.js';
 import { ReadPolicy, SubscriberKeyInTurns } from './read-policy.js';
 
 const NO_NAPS = 0;
 
 /** A policy in force, and its one reader. */
 async function connect() {
-  const share = new PolicyShare(1);
-  share.trySwap(policyOf(profile(1), loopback(1)), NO_NAPS);
-  const readers = shareReaders(share);
+  const writer = new SharedPolicyWriter(1);
+  writer.trySwap(policyOf(profile(1), loopback(1)), NO_NAPS);
+  const readers = readersOf(writer);
   const { port1, port2 } = new MessageChannel();
   readers.connect(0, port1);
   const read = await ReadPolicy.connect(port2, parseHashKey(HASH_KEY_HEX));
   const tryChange = (): boolean =>
-    share.tryChange(() => {
-      const { revision } = share.policy!;
-      share.policy!.apply({ revision: revision + 1, digest: '', operations: [profile(2)] });
+    writer.tryChange(() => {
+      const { revision } = writer.policy!;
+      writer.policy!.apply({ revision: revision + 1, digest: '', operations: [profile(2)] });
     }, NO_NAPS);
-  return { share, readers, read, tryChange };
+  return { writer, readers, read, tryChange };
 }
 
 describe('ReadPolicy', () => {
@@ -46,12 +46,12 @@ describe('ReadPolicy', () => {
   });
 
   it('sees the policy that is in force', async () => {
-    const { share, read } = await connect();
-    share.trySwap(policyOf(profile(1)), NO_NAPS);
+    const { writer, read } = await connect();
+    writer.trySwap(policyOf(profile(1)), NO_NAPS);
     read.enter();
     expect(read.policy).not.toBeNull();
     read.leave();
-    share.trySwap(null, NO_NAPS);
+    writer.trySwap(null, NO_NAPS);
     read.enter();
     expect(read.policy).toBeNull();
     read.leave();
@@ -59,8 +59,8 @@ describe('ReadPolicy', () => {
 });
 
 it('SubscriberKeyInTurns identifies subscribers as the thread that changes the policy does', async () => {
-  const { share, read, tryChange } = await connect();
-  const source = { policy: share.policy as Policy };
+  const { writer, read, tryChange } = await connect();
+  const source = { policy: writer.policy as Policy };
   const client = new ClientAddress();
   client.set('127.0.0.1', 53);
   const [own, inTurns] = [new SubscriberKey(source, 7), new SubscriberKeyInTurns(read, 7)];

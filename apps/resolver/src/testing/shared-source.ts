@@ -1,7 +1,7 @@
-import { type Policy, PolicyShare } from '@weir/policy';
-import { shareReaders } from '../shared-policy/policy-readers.js';
+import { type Policy, SharedPolicyWriter } from '@weir/policy';
+import { readersOf } from '../shared-policy/policy-readers.js';
 
-/** Readers that a share of a test is made for. */
+/** Readers that the writer of a test is made for. */
 const READERS = 5;
 /** One that reads nothing. */
 const SPARE_READER = READERS - 1;
@@ -10,28 +10,28 @@ const PATIENCE_NAPS = 60_000;
 
 /** A policy that the threads of a service read, as that of the feed. */
 export class SharedSource {
-  readonly share = new PolicyShare(READERS);
+  readonly writer = new SharedPolicyWriter(READERS);
   /** For lanes. */
-  readonly readers = shareReaders(this.share);
+  readonly readers = readersOf(this.writer);
   /** The word by which a change keeps readers out. */
-  readonly lock = new Int32Array(this.share.connect(SPARE_READER, () => undefined).lock);
+  readonly lock = new Int32Array(this.writer.connect(SPARE_READER, () => undefined).lock);
 
   constructor(policy: Policy | null = null) {
     this.policy = policy;
   }
 
   get policy(): Policy | null {
-    return this.share.policy;
+    return this.writer.policy;
   }
 
   set policy(policy: Policy | null) {
-    if (policy === this.share.policy) return;
-    if (!this.share.trySwap(policy, PATIENCE_NAPS)) throw new Error('a lane did not leave');
+    if (policy === this.writer.policy) return;
+    if (!this.writer.trySwap(policy, PATIENCE_NAPS)) throw new Error('a lane did not leave');
   }
 
   /** Changes the policy in force, for all threads at once. */
   change(step: () => void): void {
-    if (!this.share.tryChange(step, PATIENCE_NAPS)) throw new Error('a lane did not leave');
+    if (!this.writer.tryChange(step, PATIENCE_NAPS)) throw new Error('a lane did not leave');
   }
 }
 

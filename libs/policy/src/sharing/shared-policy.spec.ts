@@ -16,7 +16,7 @@ import {
   RULES_EACH,
 } from '../testing/changing-world.js';
 import { KEY, profile } from '../testing/fixtures.js';
-import { type PolicyMessage, PolicyShare } from './policy-share.js';
+import { type PolicyMessage, SharedPolicyWriter } from './shared-policy-writer.js';
 import { SharedPolicy } from './shared-policy.js';
 import type { ReaderReport, ReaderTask } from '../testing/reader-worker.js';
 
@@ -86,9 +86,9 @@ class ReaderThread {
   readonly worker: Worker;
   private readonly channel = new MessageChannel();
 
-  constructor(share: PolicyShare, reader: number, words: Int32Array, hangs = false) {
+  constructor(writer: SharedPolicyWriter, reader: number, words: Int32Array, hangs = false) {
     const { port1, port2 } = this.channel;
-    const invitation = share.connect(reader, (message) => port1.postMessage(message));
+    const invitation = writer.connect(reader, (message) => port1.postMessage(message));
     const workerData: ReaderTask = { invitation, port: port2, words, key: KEY_TEXT, hangs };
     // Without the arguments of this process, which resolve packages to their sources.
     this.worker = new Worker(new URL('../testing/reader-worker.ts', import.meta.url), {
@@ -120,27 +120,27 @@ describe('SharedPolicy', () => {
     'shows %i reading threads each revision whole, none that is older, and the acknowledged one at once',
     async (readers) => {
       const memory = new ChunkMemory();
-      const share = new PolicyShare(readers);
+      const writer = new SharedPolicyWriter(readers);
       const words = new Int32Array(new SharedArrayBuffer(8));
-      const reading = Array.from({ length: readers }, (_, i) => new ReaderThread(share, i, words));
+      const reading = Array.from({ length: readers }, (_, i) => new ReaderThread(writer, i, words));
       await Promise.all(reading.map((one) => one.message()));
       let policy = build(1, memory);
-      expect(share.trySwap(policy, PATIENCE_NAPS)).toBe(true);
+      expect(writer.trySwap(policy, PATIENCE_NAPS)).toBe(true);
       for (let revision = 2; revision <= REVISIONS; revision++) {
         const before = policy;
         if (revision % SWAP_EVERY === 0) {
           policy = build(revision, memory);
-          expect(share.trySwap(policy, PATIENCE_NAPS)).toBe(true);
+          expect(writer.trySwap(policy, PATIENCE_NAPS)).toBe(true);
           before.release(policy);
         } else if (revision % FORK_EVERY === 0) {
           policy = before.fork();
           advance(policy, revision);
-          expect(share.trySwap(policy, PATIENCE_NAPS)).toBe(true);
+          expect(writer.trySwap(policy, PATIENCE_NAPS)).toBe(true);
           before.release(policy);
           policy.endFork();
         } else {
           const step = (): void => advance(policy, revision);
-          expect(share.tryChange(step, PATIENCE_NAPS)).toBe(true);
+          expect(writer.tryChange(step, PATIENCE_NAPS)).toBe(true);
         }
         Atomics.store(words, ACKNOWLEDGED, revision);
       }
@@ -155,39 +155,39 @@ describe('SharedPolicy', () => {
   );
 
   it('makes no change while a thread is in the middle of a batch', async () => {
-    const share = new PolicyShare(2);
+    const writer = new SharedPolicyWriter(2);
     const words = new Int32Array(new SharedArrayBuffer(8));
     const policy = build(1);
-    expect(share.trySwap(policy, PATIENCE_NAPS)).toBe(true);
-    const hanging = new ReaderThread(share, 1, words, true);
+    expect(writer.trySwap(policy, PATIENCE_NAPS)).toBe(true);
+    const hanging = new ReaderThread(writer, 1, words, true);
     expect(await hanging.message()).toBe('ready');
     expect(await hanging.message()).toBe('inside');
     const step = (): void => advance(policy, 2);
-    expect(share.tryChange(step, 2)).toBe(false);
+    expect(writer.tryChange(step, 2)).toBe(false);
     expect(policy.revision).toBe(1);
     await hanging.end();
   });
 
   it('takes changes without a batch, also while the writer is in the middle of one', () => {
-    const share = new PolicyShare(1);
+    const writer = new SharedPolicyWriter(1);
     const messages: PolicyMessage[] = [];
-    const invitation = share.connect(0, (one) => messages.push(structuredClone(one)));
+    const invitation = writer.connect(0, (one) => messages.push(structuredClone(one)));
     const shared = new SharedPolicy(structuredClone(invitation), {
       receive: () => messages.shift(),
       openCatalogue: () => {
         throw new Error('there is no catalogue');
       },
     });
-    expect(share.trySwap(build(1), PATIENCE_NAPS)).toBe(true);
+    expect(writer.trySwap(build(1), PATIENCE_NAPS)).toBe(true);
     const second = build(2);
-    expect(share.trySwap(second, PATIENCE_NAPS)).toBe(true);
+    expect(writer.trySwap(second, PATIENCE_NAPS)).toBe(true);
     let left = -1;
     const step = (): void => {
       shared.takeChanges();
       left = messages.length;
       advance(second, 3);
     };
-    expect(share.tryChange(step, PATIENCE_NAPS)).toBe(true);
+    expect(writer.tryChange(step, PATIENCE_NAPS)).toBe(true);
     expect(left).toBe(0);
     shared.takeChanges();
     expect(shared.enter()?.revision).toBe(3);

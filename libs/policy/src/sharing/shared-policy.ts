@@ -9,7 +9,7 @@ import {
   forkSpaces,
   type PolicySpaces,
 } from '../policy-spaces.js';
-import { IN_FORCE, type Invitation, type PolicyMessage, SENT } from './policy-share.js';
+import { IN_FORCE, type Invitation, type PolicyMessage, SENT } from './shared-policy-writer.js';
 import { ReadSide } from './reader-lock.js';
 
 interface SharedPolicyOptions {
