@@ -100,8 +100,7 @@ export function App(): JSX.Element {
   const { path } = place.value;
   const [name, rest = ''] = path.split(/\/(.*)/);
   const page = PAGES.find((one) => one.path === (name || PAGES[0].path));
-  const title =
-    session.value === null ? t('signIn.title') : page ? t(page.title) : t('error.notFound');
+  const title = t(session.value === null ? 'signIn.title' : (page?.title ?? 'frame.notFound'));
   const heading = useRef<HTMLHeadingElement>(null);
   const shown = useRef(path);
   useEffect(() => {
@@ -133,10 +132,8 @@ export function App(): JSX.Element {
         </h1>
         {session.value === null ? (
           <StartSession onSignedIn={() => heading.current?.focus()} />
-        ) : page === undefined ? (
-          <p>{t('frame.notFound')}</p>
         ) : (
-          <page.component rest={decodeURIComponent(rest)} />
+          page && <page.component rest={rest} />
         )}
       </main>
       {session.value !== null && (

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 const BASE = '/console/';
 
 interface Place {
-  /** Below `/console/`: `profiles/7`. */
+  /** Below `/console/`: `profiles/7`. One that cannot be decoded is `?`, which no page has. */
   readonly path: string;
   /** What the page shows. It is behind the `#`, which a browser sends to no server: it may be a domain. */
   readonly params: URLSearchParams;
@@ -17,7 +17,15 @@ export interface PageProperties {
 
 function current(): Place {
   const { pathname, hash } = globalThis.location;
-  return { path: pathname.slice(BASE.length), params: new URLSearchParams(hash.slice(1)) };
+  return { path: decoded(pathname.slice(BASE.length)), params: new URLSearchParams(hash.slice(1)) };
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return '?';
+  }
 }
 
 /** Another object at each navigation, also to the same address. */

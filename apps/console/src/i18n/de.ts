@@ -12,7 +12,7 @@ export const de: Texts = {
   'frame.signedInAs': '{name} ({scope})',
   'frame.signOut': 'Abmelden',
   'frame.zone': 'Alle Zeiten in der Zeitzone {zone}.',
-  'frame.notFound': 'Diese Seite gibt es nicht.',
+  'frame.notFound': 'Diese Seite gibt es nicht',
   'page.explain': 'Warum?',
   'page.resolvers': 'Resolver',
   'page.profiles': 'Profil',

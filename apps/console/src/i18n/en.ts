@@ -11,7 +11,7 @@ export const en = {
   'frame.signedInAs': '{name} ({scope})',
   'frame.signOut': 'Sign out',
   'frame.zone': 'All times are in the time zone {zone}.',
-  'frame.notFound': 'There is no such page.',
+  'frame.notFound': 'There is no such page',
   'page.explain': 'Why?',
   'page.resolvers': 'Resolvers',
   'page.profiles': 'Profile',
