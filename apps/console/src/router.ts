@@ -1,5 +1,4 @@
-import { effect, signal } from '@preact/signals';
-import { useState } from 'preact/hooks';
+import { type Signal, signal } from '@preact/signals';
 
 const BASE = '/console/';
 
@@ -43,12 +42,15 @@ export function hrefOf(
 
 /** Goes to an address of `hrefOf`. At that address already, the page shows anew what is there. */
 export function navigate(href: string): void {
-  if (new URL(href, location.href).href === location.href) history.replaceState(null, '', href);
-  else history.pushState(null, '', href);
+  if (new URL(href, location.href).href !== location.href) {
+    history.pushState(null, '', href);
+    forgetDrafts();
+  }
   place.value = current();
 }
 
 globalThis.addEventListener('popstate', () => {
+  forgetDrafts();
   place.value = current();
 });
 
@@ -65,35 +67,31 @@ document.addEventListener('click', (event) => {
   navigate(link.getAttribute('href') ?? BASE);
 });
 
-/** What was entered on the page and not sent, by the name of the field. */
-const drafts = new Map<string, unknown>();
+/** What was entered on the page and not sent, by the name of the field. Undefined: nothing was. */
+const drafts = new Map<string, Signal<unknown>>();
+
+function draftOf(name: string): Signal<unknown> {
+  const draft = drafts.get(name) ?? signal<unknown>(undefined);
+  drafts.set(name, draft);
+  return draft;
+}
 
 export function forgetDrafts(): void {
-  drafts.clear();
+  for (const draft of drafts.values()) draft.value = undefined;
 }
 
 export function forgetDraft(name: string): void {
-  drafts.delete(name);
+  draftOf(name).value = undefined;
 }
-
-// They belong to the address at which they were entered.
-effect(() => {
-  void place.value;
-  forgetDrafts();
-});
 
 /**
  * `useState` for what somebody enters. It outlives the page while the token has ended and another one is asked for, and
  * is forgotten when the person goes to another address or signs out.
  * @param name distinct on the page
+ * @param initial until something is entered
  */
 export function useDraft<T>(name: string, initial: T): [T, (value: T) => void] {
-  const [value, setValue] = useState<T>(drafts.has(name) ? (drafts.get(name) as T) : initial);
-  return [
-    value,
-    (next) => {
-      drafts.set(name, next);
-      setValue(() => next);
-    },
-  ];
+  const draft = draftOf(name);
+  const value = draft.value === undefined ? initial : (draft.value as T);
+  return [value, (next) => (draft.value = next)];
 }

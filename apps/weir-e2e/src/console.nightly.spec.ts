@@ -834,6 +834,23 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     );
   });
 
+  it('fills a form in with what its address says, also when a link leads to another one', async () => {
+    for (const id of [28, 29]) await api.change('POST', '/profiles/', { profile: { id } });
+    await api.change('POST', '/profile/28/schedule', {
+      target_profile_id: 29,
+      periods: [
+        { start: { day: 'monday', time: '20:00' }, end: { day: 'tuesday', time: '06:00' } },
+      ],
+    });
+    const page = await stack.openAs('read', 'profiles/28');
+    const id = page.getByLabel('Profile ID');
+    await page.getByRole('link', { name: 'Profile 29' }).first().click();
+    await expect.poll(() => id.inputValue()).toBe('29');
+    await id.fill('30');
+    await page.goBack();
+    await expect.poll(() => id.inputValue()).toBe('28');
+  });
+
   it('is usable with the keyboard alone', async () => {
     const page = await stack.openAs('write', 'resolvers');
     await page.reload();

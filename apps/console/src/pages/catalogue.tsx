@@ -18,7 +18,7 @@ export function Catalogue(): JSX.Element {
   const domain = place.value.params.get('domain') ?? '';
   return (
     <>
-      <Search key={domain} domain={domain} />
+      <Search domain={domain} />
       <Sources />
     </>
   );

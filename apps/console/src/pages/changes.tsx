@@ -22,14 +22,13 @@ interface Stream {
 
 export function Changes(): JSX.Element {
   const { params } = place.value;
-  const key = params.toString();
   const { changes, isLive, error } = useChanges(
     params.get('profile_id') ?? '',
     params.get('token') ?? '',
   );
   return (
     <>
-      <Filter key={key} params={params} />
+      <Filter params={params} />
       <Failure error={error} />
       <p role="status">
         {!isFault(error) && (

@@ -29,7 +29,7 @@ export function Explain(): JSX.Element {
   const query = queryOf(params);
   return (
     <>
-      <Question key={params.toString()} params={params} />
+      <Question params={params} />
       {query && <Asked key={place.value} query={query} />}
     </>
   );

@@ -29,10 +29,12 @@ interface Wanted {
   readonly state?: State;
 }
 
+const ALL: Wanted = {};
+
 export function Orders(): JSX.Element {
   const [change, setChange] = useState<Applied | null>(null);
   const [edited, setEdited] = useDraft<Order | null>('order', null);
-  const [wanted, setWanted] = useDraft<Wanted>('wanted', {});
+  const [wanted, setWanted] = useDraft('wanted', ALL);
   const paging = usePaging<number>();
   const { after, index } = paging;
   const { value, error, reload } = useLoad(
