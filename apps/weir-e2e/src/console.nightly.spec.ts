@@ -258,6 +258,31 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     },
   );
 
+  it('breaks what is long, and nothing lies over anything else', async () => {
+    const long = `${['a', 'b', 'c'].map((one) => one.repeat(60)).join('.')}.example`;
+    const ip = '2001:db8:aaaa:bbbb:cccc:dddd:eeee:0';
+    await api.change('POST', '/net6/', { ip, prefix_len: 112, profile_id: 7 });
+    const tooWide = `[...document.querySelectorAll('html, main *:not(.scroll *)')]
+      .filter((one) => one.scrollWidth > one.clientWidth && one.clientWidth > 0)
+      .filter((one) => !one.matches('.scroll, input, progress')).map((one) => one.outerHTML)`;
+    const paths = ['profiles/7', `catalogue#domain=${long}`, `explain#client=${ip}&domain=${long}`];
+    for (const options of [DESKTOP, PHONE])
+      for (const path of paths) {
+        const page = await stack.openAs('read', path, options);
+        await page.locator('main section').first().waitFor();
+        await expect.poll(() => page.getByText('Loading …').count()).toBe(0);
+        expect([path, await inPage(page, tooWide)]).toEqual([path, []]);
+      }
+    await api.change('DELETE', `/net6/${ip}`, undefined);
+  });
+
+  it('shows on a phone a change in a few lines', async () => {
+    const page = await stack.openAs('read', 'changes', PHONE);
+    await page.locator('tbody tr').first().waitFor();
+    const heights = `[...document.querySelectorAll('tbody tr')].map((one) => one.offsetHeight)`;
+    expect(Math.max(...(await inPage<number[]>(page, heights)))).toBeLessThan(150);
+  });
+
   it('counts a grant down, and shows at its end that it is gone, without a reload', async () => {
     const why = await stack.openAs('read', 'explain#client=192.0.2.1&domain=blocked.example');
     await why.getByText('blocked.example is blocked.').waitFor();
