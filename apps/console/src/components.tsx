@@ -57,6 +57,19 @@ export function Failure({ error, retry, messages }: FailureProperties): JSX.Elem
   );
 }
 
+export type Follow = (change: Promise<Applied>) => Promise<void>;
+
+/** The last change of a page, for `InForce`. Null while one is made that `follow` was called with, and when it fails. */
+export function useChange(onChange: () => void): readonly [Applied | null, Follow] {
+  const [change, setChange] = useState<Applied | null>(null);
+  const follow = async (next: Promise<Applied>): Promise<void> => {
+    setChange(null);
+    setChange(await next);
+    onChange();
+  };
+  return [change, follow];
+}
+
 export function InForce({ change }: { change: Applied | null }): JSX.Element {
   if (change === null) return <div role="status" />;
   const [reached, all] = change.applied.split('/');
@@ -142,6 +155,11 @@ export function Field({
       />
     </div>
   );
+}
+
+/** NaN for what is no whole number. The control plane refuses it, and says what it wants. */
+export function wholeNumber(text: string): number {
+  return /^\d+$/.test(text.trim()) ? Number(text) : NaN;
 }
 
 interface ChoiceProperties<T extends string> {

@@ -1,17 +1,9 @@
 import { effect } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import {
-  api,
-  type Applied,
-  changeBy,
-  dataOf,
-  endedSession,
-  ownTimeZone,
-  type Schemas,
-} from './api.js';
+import { api, changeBy, dataOf, endedSession, ownTimeZone, type Schemas } from './api.js';
 import { shownAt, timeOf } from './clock.js';
-import { Failure, Field, Time, useRun } from './components.js';
+import { Failure, Field, type Follow, Time, useRun, wholeNumber } from './components.js';
 import { forgetDraft, useDraft } from './router.js';
 import { t } from './i18n/index.js';
 
@@ -103,26 +95,25 @@ function Form({ run, label, disabled, children, ...fields }: FormProperties): JS
   );
 }
 
-export function NewOrder({
-  done,
-  reload,
-}: {
-  done: (change: Applied) => void;
-  reload: () => void;
-}): JSX.Element {
+interface NewOrderProperties {
+  readonly follow: Follow;
+  readonly reload: () => void;
+}
+
+export function NewOrder({ follow, reload }: NewOrderProperties): JSX.Element {
   const [entered, setEntered] = useDraft<Entered>('order.new', NOTHING);
   const { id, domain, authority, reference, until } = entered;
   const required = [id, domain, authority, reference].map((text) => text.trim());
   const add = async (): Promise<void> => {
     const body = {
-      id: Number(id),
+      id: wholeNumber(id),
       domain: domain.trim(),
       authority: authority.trim(),
       reference: reference.trim(),
       until: endOf(until),
     };
     // When somebody else was faster, the list shows what is there.
-    done(await changeBy(api.POST('/orders/', { body }).finally(reload)));
+    await follow(changeBy(api.POST('/orders/', { body }).finally(reload)));
     setEntered({ ...NOTHING, authority });
   };
   return (
@@ -142,12 +133,12 @@ const contentOf = ({ domain_hash, authority, reference, until }: Order): string 
 interface EditProperties {
   /** As it was when it was opened. */
   readonly order: Order;
-  readonly done: (change: Applied) => void;
+  readonly follow: Follow;
   readonly close: () => void;
 }
 
 /** Changes what was entered anew, and nothing else of the order. */
-export function EditOrder({ order, done, close }: EditProperties): JSX.Element {
+export function EditOrder({ order, follow, close }: EditProperties): JSX.Element {
   const { id } = order;
   const untilShown = order.until === null ? '' : shownAt(order.until, ownTimeZone());
   const [entered, setEntered] = useDraft<Entered>(`order.${id}`, {
@@ -174,7 +165,7 @@ export function EditOrder({ order, done, close }: EditProperties): JSX.Element {
     const isKnown = contentOf(stored) === contentOf(known);
     setKnown(stored);
     if (!isKnown) return;
-    done(await changeBy(api.PATCH('/orders/{id}', { params, body })));
+    await follow(changeBy(api.PATCH('/orders/{id}', { params, body })));
     leave();
   };
   return (

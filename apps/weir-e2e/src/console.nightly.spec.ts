@@ -655,6 +655,27 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await page.getByText('This does not exist. Perhaps somebody has deleted it.').waitFor();
   });
 
+  it.each(['1e3', '0x10'])('takes no ID of an order that is not in digits: "%s"', async (id) => {
+    const page = await stack.openAs('write', 'orders');
+    const texts = { Authority: 'Court of Example', Reference: '10 O 1/26' };
+    await fill(page, { ID: id, Domain: 'numbered.example', ...texts });
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByText('body.id: Must be an integer').waitFor();
+  });
+
+  it('no longer says where a change is in force when the one after it has failed', async () => {
+    const page = await stack.openAs('write', 'orders');
+    const texts = { Authority: 'Court of Example', Reference: '11 O 1/26' };
+    await fill(page, { ID: '111', Domain: 'stored.example', ...texts });
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByText(IN_FORCE).waitFor();
+    await fill(page, { ID: '112', Domain: 'not a name', ...texts });
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByText(/body\.domain: /).waitFor();
+    expect(await page.getByText(IN_FORCE).count()).toBe(0);
+    await api.change('DELETE', '/orders/111', undefined);
+  });
+
   it('stores no order whose end is filled in partly, nor takes an end away for this', async () => {
     const page = await stack.openAs('write', 'orders');
     const until = page.getByLabel('Until');

@@ -1,17 +1,18 @@
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import {
-  allows,
-  api,
-  type Applied,
-  CallError,
-  changeBy,
-  dataOf,
-  type Schemas,
-  send,
-} from '../api.js';
+import { useEffect } from 'preact/hooks';
+import { allows, api, CallError, changeBy, dataOf, type Schemas, send } from '../api.js';
 import { ProfileLink, subscriberText } from '../changes-table.js';
-import { Action, Failure, Field, InForce, Loading, Remaining, Time } from '../components.js';
+import {
+  Action,
+  Failure,
+  Field,
+  type Follow,
+  InForce,
+  Loading,
+  Remaining,
+  Time,
+  useChange,
+} from '../components.js';
 import { hrefOf, navigate, place, useDraft } from '../router.js';
 import { number, t } from '../i18n/index.js';
 import { useGrant, useLoad } from '../loading.js';
@@ -37,21 +38,17 @@ export function Explain(): JSX.Element {
 
 /** What a question leads to. When the question is asked again, all of this starts anew. */
 function Asked({ query }: { query: Record<string, string> }): JSX.Element {
-  const [change, setChange] = useState<Applied | null>(null);
   const { value, error, reload } = useLoad(
     (signal) => dataOf(api.GET('/explain/', { params: { query }, signal })),
     [],
   );
-  const done = (applied: Applied): void => {
-    setChange(applied);
-    reload();
-  };
+  const [change, follow] = useChange(reload);
   return (
     <>
       <Failure error={error} />
       <InForce change={change} />
       {value === undefined && error === null && <Loading />}
-      {error === null && value && <Result explanation={value} done={done} reload={reload} />}
+      {error === null && value && <Result explanation={value} follow={follow} reload={reload} />}
     </>
   );
 }
@@ -95,11 +92,11 @@ function Question({ params }: { params: URLSearchParams }): JSX.Element {
 
 interface ResultProperties {
   readonly explanation: Explanation;
-  readonly done: (change: Applied) => void;
+  readonly follow: Follow;
   readonly reload: () => void;
 }
 
-function Result({ explanation, done, reload }: ResultProperties): JSX.Element {
+function Result({ explanation, follow, reload }: ResultProperties): JSX.Element {
   const { domain, client, type, at, verdict, steps, rewrite } = explanation;
   const asker =
     client.port === null
@@ -134,7 +131,7 @@ function Result({ explanation, done, reload }: ResultProperties): JSX.Element {
           <Answer explanation={explanation} />
         </section>
       </div>
-      {allows('write') && <Actions explanation={explanation} done={done} />}
+      {allows('write') && <Actions explanation={explanation} follow={follow} />}
     </>
   );
 }
@@ -143,7 +140,7 @@ function Result({ explanation, done, reload }: ResultProperties): JSX.Element {
 function GrantEnd({
   explanation: { steps, profile },
   reload,
-}: Omit<ResultProperties, 'done'>): JSX.Element | null {
+}: Omit<ResultProperties, 'follow'>): JSX.Element | null {
   const id = steps.find(({ decided }) => decided)?.grant_id;
   const { value: grant, error } = useGrant(profile?.id, id);
   const hasEnded = error instanceof CallError && error.status === NOT_FOUND;
@@ -298,19 +295,16 @@ function Answer({ explanation: { answer, verdict } }: { explanation: Explanation
 }
 
 /** The call that turns the verdict over for good, or ends the grant that decided, and a grant for a while. */
-function Actions({ explanation, done }: Omit<ResultProperties, 'reload'>): JSX.Element | null {
+function Actions({ explanation, follow }: Omit<ResultProperties, 'reload'>): JSX.Element | null {
   const { flip, verdict, profile, domain, steps } = explanation;
   const decided = steps.find((step) => step.decided)?.step;
   if (decided === 'order') return <p class="notice doubtful">{t('explain.noFlip')}</p>;
   if (profile === null || decided === 'special') return null;
   const turned = verdict === 'deny' ? 'allow' : 'deny';
-  const grant = async (id: number): Promise<void> => {
+  const grant = (id: number): Promise<void> => {
     const body = { domain, verdict: turned, minutes: GRANT_MINUTES } as const;
-    done(
-      await changeBy(
-        api.POST('/profile/{profile_id}/grants', { params: { path: { profile_id: id } }, body }),
-      ),
-    );
+    const params = { path: { profile_id: id } };
+    return follow(changeBy(api.POST('/profile/{profile_id}/grants', { params, body })));
   };
   return (
     <section>
@@ -327,7 +321,7 @@ function Actions({ explanation, done }: Omit<ResultProperties, 'reload'>): JSX.E
               {flip.method} {flip.path} {flip.body && JSON.stringify(flip.body)}
             </code>
           </p>
-          <Action class="main" run={async () => done(await changeBy(makeFlip(flip)))}>
+          <Action class="main" run={() => follow(changeBy(makeFlip(flip)))}>
             {t(`explain.flip.${turned}`)}
           </Action>
         </div>

@@ -1,7 +1,18 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { allows, api, type Applied, changeBy, dataOf, ownTimeZone, type Schemas } from '../api.js';
-import { Action, Choice, Failure, Field, InForce, Loading, Table, Time } from '../components.js';
+import { allows, api, changeBy, dataOf, ownTimeZone, type Schemas } from '../api.js';
+import {
+  Action,
+  Choice,
+  Failure,
+  Field,
+  type Follow,
+  InForce,
+  Loading,
+  Table,
+  Time,
+  useChange,
+} from '../components.js';
 import { csvOf, download } from '../files.js';
 import { forgetDraft, useDraft } from '../router.js';
 import { number, t } from '../i18n/index.js';
@@ -32,7 +43,6 @@ interface Wanted {
 const ALL: Wanted = {};
 
 export function Orders(): JSX.Element {
-  const [change, setChange] = useState<Applied | null>(null);
   const [edited, setEdited] = useDraft<Order | null>('order', null);
   const [wanted, setWanted] = useDraft('wanted', ALL);
   const paging = usePaging<number>();
@@ -45,10 +55,7 @@ export function Orders(): JSX.Element {
     [wanted, after],
     (page) => (page?.orders.some((order) => stateOf(order) === 'pending') ? EVERY_MS : undefined),
   );
-  const done = (applied: Applied): void => {
-    setChange(applied);
-    reload();
-  };
+  const [change, follow] = useChange(reload);
   const edit = (order: Order): void => {
     // It is open already: what was entered stays, and so does the order to which it is compared.
     if (order.id === edited?.id) return;
@@ -64,9 +71,9 @@ export function Orders(): JSX.Element {
       <p>{t('orders.about')}</p>
       {allows('write') &&
         (edited === null ? (
-          <NewOrder done={done} reload={reload} />
+          <NewOrder follow={follow} reload={reload} />
         ) : (
-          <EditOrder key={edited.id} order={edited} done={done} close={() => setEdited(null)} />
+          <EditOrder key={edited.id} order={edited} follow={follow} close={() => setEdited(null)} />
         ))}
       <InForce change={change} />
       <section>
@@ -75,7 +82,7 @@ export function Orders(): JSX.Element {
         {value === undefined ? (
           error === null && <Loading />
         ) : (
-          <List {...value} paging={paging} done={done} edit={edit} />
+          <List {...value} paging={paging} follow={follow} edit={edit} />
         )}
       </section>
     </>
@@ -116,11 +123,11 @@ interface ListProperties {
   /** Those of the page, and the first one of the next page. */
   readonly orders: readonly Order[];
   readonly paging: Paging<number>;
-  readonly done: (change: Applied) => void;
+  readonly follow: Follow;
   readonly edit: (order: Order) => void;
 }
 
-function List({ index, orders, paging, done, edit }: ListProperties): JSX.Element {
+function List({ index, orders, paging, follow, edit }: ListProperties): JSX.Element {
   const shown = orders.slice(0, ROWS);
   const first = index * ROWS;
   const head = COLUMNS.map((one) => t(`orders.${one}`, { zone: ownTimeZone() }));
@@ -133,7 +140,7 @@ function List({ index, orders, paging, done, edit }: ListProperties): JSX.Elemen
       </p>
       <Table caption={t('page.orders')} head={allows('write') ? [...head, t('orders.act')] : head}>
         {shown.map((order) => (
-          <Row key={order.id} order={order} done={done} edit={edit} />
+          <Row key={order.id} order={order} follow={follow} edit={edit} />
         ))}
       </Table>
       <PageButtons
@@ -145,11 +152,11 @@ function List({ index, orders, paging, done, edit }: ListProperties): JSX.Elemen
   );
 }
 
-interface RowProperties extends Pick<ListProperties, 'done' | 'edit'> {
+interface RowProperties extends Pick<ListProperties, 'follow' | 'edit'> {
   readonly order: Order;
 }
 
-function Row({ order, done, edit }: RowProperties): JSX.Element {
+function Row({ order, follow, edit }: RowProperties): JSX.Element {
   const { id, domain_hash: hash, authority, reference, until, in_force: inForce } = order;
   const state = stateOf(order);
   return (
@@ -177,23 +184,22 @@ function Row({ order, done, edit }: RowProperties): JSX.Element {
       </td>
       {allows('write') && (
         <td>
-          <RowActions order={order} done={done} edit={edit} />
+          <RowActions order={order} follow={follow} edit={edit} />
         </td>
       )}
     </tr>
   );
 }
 
-function RowActions({ order, done, edit }: RowProperties): JSX.Element {
+function RowActions({ order, follow, edit }: RowProperties): JSX.Element {
   const [isSure, setSure] = useState(false);
   const params = { path: { id: order.id } };
   const end = async (): Promise<void> => {
     if (!isSure) return setSure(true);
-    done(await changeBy(api.DELETE('/orders/{id}', { params })));
+    await follow(changeBy(api.DELETE('/orders/{id}', { params })));
   };
-  const prove = async (): Promise<void> => {
-    done(await changeBy(api.PATCH('/orders/{id}', { params, body: {} })));
-  };
+  const prove = (): Promise<void> =>
+    follow(changeBy(api.PATCH('/orders/{id}', { params, body: {} })));
   const open = (): void => {
     edit(order);
     document.querySelector('h1')?.focus();

@@ -1,18 +1,21 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { allows, api, type Applied, changeBy, dataOf, type Schemas } from '../api.js';
+import { allows, api, changeBy, dataOf, type Schemas } from '../api.js';
 import { ChangesTable, subscriberText } from '../changes-table.js';
 import {
   Action,
   Choice,
   Failure,
   Field,
+  type Follow,
   InForce,
   Loading,
   Remaining,
   Table,
   Time,
+  useChange,
   useRun,
+  wholeNumber,
 } from '../components.js';
 import { hrefOf, navigate, type PageProperties, place, useDraft } from '../router.js';
 import { t } from '../i18n/index.js';
@@ -117,18 +120,16 @@ function Blocks({
 }
 
 function Grants({ id, onChange }: { id: number; onChange: () => void }): JSX.Element {
-  const [change, setChange] = useState<Applied | null>(null);
   const paging = usePaging<Schemas['StoredGrant']>();
   const { value, error, reload } = useGrants(id, paging.after);
   const shown = value?.slice(0, ROWS) ?? [];
-  const done = (applied: Applied): void => {
-    setChange(applied);
+  const [change, follow] = useChange(() => {
     reload();
     onChange();
-  };
-  const end = async (grant: number): Promise<void> => {
-    const path = { profile_id: id, id: grant };
-    done(await changeBy(api.DELETE('/profile/{profile_id}/grants/{id}', { params: { path } })));
+  });
+  const end = (grant: number): Promise<void> => {
+    const params = { path: { profile_id: id, id: grant } };
+    return follow(changeBy(api.DELETE('/profile/{profile_id}/grants/{id}', { params })));
   };
   const head = [
     t('grants.verdict'),
@@ -167,19 +168,19 @@ function Grants({ id, onChange }: { id: number; onChange: () => void }): JSX.Ele
         </Table>
       )}
       <PageButtons paging={paging} next={(value?.length ?? 0) > ROWS ? shown[ROWS - 1] : null} />
-      {allows('write') && <NewGrant id={id} done={done} />}
+      {allows('write') && <NewGrant id={id} follow={follow} />}
     </section>
   );
 }
 
-function NewGrant({ id, done }: { id: number; done: (change: Applied) => void }): JSX.Element {
+function NewGrant({ id, follow }: { id: number; follow: Follow }): JSX.Element {
   const [domain, setDomain] = useDraft('grant.domain', '');
   const [minutes, setMinutes] = useDraft('grant.minutes', '30');
   const [verdict, setVerdict] = useDraft<(typeof VERDICTS)[number]>('grant.verdict', 'allow');
   const add = async (): Promise<void> => {
-    const body = { domain: domain.trim(), verdict, minutes: Number(minutes) };
+    const body = { domain: domain.trim(), verdict, minutes: wholeNumber(minutes) };
     const params = { path: { profile_id: id } };
-    done(await changeBy(api.POST('/profile/{profile_id}/grants', { params, body })));
+    await follow(changeBy(api.POST('/profile/{profile_id}/grants', { params, body })));
     setDomain('');
   };
   const { isRunning, error, start } = useRun(add);
