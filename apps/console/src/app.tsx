@@ -11,7 +11,7 @@ import {
   storedToken,
   UNAUTHORIZED,
 } from './api.js';
-import { Choice, Failure, Field, Loading, Time } from './components.js';
+import { Button, Choice, Failure, Field, Loading, Time, useRun } from './components.js';
 import { type Key, type Language, language, LANGUAGES, t } from './i18n/index.js';
 import { Catalogue } from './pages/catalogue.js';
 import { Changes } from './pages/changes.js';
@@ -23,19 +23,9 @@ import { Resolvers } from './pages/resolvers.js';
 import { hrefOf, type PageProperties, place } from './router.js';
 import { theme, THEMES } from './setting.js';
 
-function SignIn({ onSignedIn }: { onSignedIn: () => void }): JSX.Element {
+function SignIn(): JSX.Element {
   const [token, setToken] = useState('');
-  const [error, setError] = useState<unknown>(null);
-  const [isRunning, setRunning] = useState(false);
-  const submit = (event: SubmitEvent): void => {
-    event.preventDefault();
-    setError(null);
-    setRunning(true);
-    signIn(token.trim())
-      .then(onSignedIn)
-      .catch(setError)
-      .finally(() => setRunning(false));
-  };
+  const { isRunning, error, submit } = useRun(() => signIn(token.trim()));
   const ended = endedSession.value;
   const isRefused = error instanceof CallError && error.status === UNAUTHORIZED;
   return (
@@ -53,9 +43,9 @@ function SignIn({ onSignedIn }: { onSignedIn: () => void }): JSX.Element {
         value={token}
         onValue={setToken}
       />
-      <button type="submit" disabled={isRunning}>
+      <Button type="submit" isOff={isRunning}>
         {t('signIn.submit')}
-      </button>
+      </Button>
       {isRefused ? (
         <p class="notice bad" role="alert">
           {t('signIn.refused')}
@@ -130,11 +120,7 @@ export function App(): JSX.Element {
         <h1 ref={heading} tabIndex={-1}>
           {title}
         </h1>
-        {session.value === null ? (
-          <StartSession onSignedIn={() => heading.current?.focus()} />
-        ) : (
-          page && <page.component rest={rest} />
-        )}
+        {session.value === null ? <StartSession /> : page && <page.component rest={rest} />}
       </main>
       {session.value !== null && (
         <footer class="quiet">{t('frame.zone', { zone: session.value.timeZone })}</footer>
@@ -144,20 +130,14 @@ export function App(): JSX.Element {
 }
 
 /** Signs in with the token of a former load of this tab, or asks for one. */
-function StartSession({ onSignedIn }: { onSignedIn: () => void }): JSX.Element {
-  const [token] = useState(storedToken);
-  const [error, setError] = useState<unknown>(null);
-  const [isTrying, setTrying] = useState(token !== null);
-  const enter = (): void => {
-    setError(null);
-    if (token !== null)
-      void signIn(token)
-        .catch(setError)
-        .then(() => setTrying(storedToken() !== null));
-  };
-  useEffect(enter, []);
-  if (!isTrying) return <SignIn onSignedIn={onSignedIn} />;
-  return error === null ? <Loading /> : <Failure error={error} retry={enter} />;
+function StartSession(): JSX.Element {
+  const token = storedToken();
+  const { error, start } = useRun(() => signIn(token ?? ''));
+  useEffect(() => {
+    if (token !== null) start();
+  }, []);
+  if (token === null) return <SignIn />;
+  return error === null ? <Loading /> : <Failure error={error} retry={start} />;
 }
 
 function Navigation({ current }: { current: string | undefined }): JSX.Element {

@@ -59,7 +59,7 @@ export function Failure({ error, retry, messages }: FailureProperties): JSX.Elem
 
 export type Follow = (change: Promise<Applied>) => Promise<void>;
 
-/** The last change of a page, for `InForce`. Null while one is made that `follow` was called with, and when it fails. */
+/** The last change of a page, for `InForce`. It is null while `follow` waits for the next one, and when that fails. */
 export function useChange(onChange: () => void): readonly [Applied | null, Follow] {
   const [change, setChange] = useState<Applied | null>(null);
   const follow = async (next: Promise<Applied>): Promise<void> => {
@@ -190,11 +190,35 @@ export function Choice<T extends string>({
   );
 }
 
+interface ButtonProperties {
+  readonly type?: 'button' | 'submit';
+  readonly class?: string;
+  readonly isOff: boolean;
+  readonly onClick?: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A button that can be off. Unlike one that is `disabled`, it keeps the focus then. */
+export function Button({
+  type = 'button',
+  isOff,
+  onClick,
+  ...rest
+}: ButtonProperties): JSX.Element {
+  const click = (event: MouseEvent): void => {
+    if (isOff) event.preventDefault();
+    else onClick?.();
+  };
+  return <button {...rest} type={type} aria-disabled={isOff} onClick={click} />;
+}
+
 /** Does something once at a time. */
 export function useRun(run: () => Promise<void>): {
   readonly isRunning: boolean;
   readonly error: unknown;
   readonly start: () => void;
+  /** `start` when a form is sent. */
+  readonly submit: (event: SubmitEvent) => void;
 } {
   const [isRunning, setRunning] = useState(false);
   const [error, setError] = useState<unknown>(null);
@@ -204,7 +228,11 @@ export function useRun(run: () => Promise<void>): {
     await run().catch(setError);
     setRunning(false);
   };
-  return { isRunning, error, start: () => void start() };
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    void start();
+  };
+  return { isRunning, error, start: () => void start(), submit };
 }
 
 interface ActionProperties {
@@ -218,9 +246,9 @@ export function Action({ run, children, ...rest }: ActionProperties): JSX.Elemen
   const { isRunning, error, start } = useRun(run);
   return (
     <>
-      <button type="button" {...rest} disabled={isRunning} onClick={start}>
+      <Button {...rest} isOff={isRunning} onClick={start}>
         {children}
-      </button>
+      </Button>
       <Failure error={error} />
     </>
   );

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { api, dataOf, type Schemas } from './api.js';
+import { Button } from './components.js';
 import { t } from './i18n/index.js';
 
 export interface Loaded<T> {
@@ -98,16 +99,12 @@ export function PageButtons<T>({ paging, next }: PageButtonsProperties<T>): JSX.
   if (paging.index === 0 && next === null) return null;
   return (
     <p class="row">
-      <button type="button" disabled={paging.index === 0} onClick={paging.previous}>
+      <Button isOff={paging.index === 0} onClick={paging.previous}>
         {t('common.previous')}
-      </button>
-      <button
-        type="button"
-        disabled={next === null}
-        onClick={() => next !== null && paging.next(next)}
-      >
+      </Button>
+      <Button isOff={next === null} onClick={() => next !== null && paging.next(next)}>
         {t('common.next')}
-      </button>
+      </Button>
     </p>
   );
 }

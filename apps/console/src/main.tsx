@@ -1,5 +1,6 @@
 import { render } from 'preact';
 import { App } from './app.js';
+import './focus.js';
 import './style.css';
 
 const root = document.getElementById('app');

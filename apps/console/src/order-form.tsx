@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, changeBy, dataOf, endedSession, ownTimeZone, type Schemas } from './api.js';
 import { shownAt, timeOf } from './clock.js';
-import { Failure, Field, type Follow, Time, useRun, wholeNumber } from './components.js';
+import { Button, Failure, Field, type Follow, Time, useRun, wholeNumber } from './components.js';
 import { forgetDraft, useDraft } from './router.js';
 import { t } from './i18n/index.js';
 
@@ -30,14 +30,14 @@ function Fields({ entered, onEntered, isStored = false }: FieldsProperties): JSX
   });
   return (
     <>
-      {!isStored && <Field label={t('orders.id')} inputMode="numeric" {...field('id')} />}
+      {!isStored && <Field label={t('orders.id')} inputMode="numeric" required {...field('id')} />}
       <Field
         label={t(isStored ? 'orders.otherDomain' : 'orders.domain')}
-        {...(isStored && { hint: t('orders.otherDomainHint') })}
+        {...(isStored ? { hint: t('orders.otherDomainHint') } : { required: true })}
         {...field('domain')}
       />
-      <Field label={t('orders.authority')} {...field('authority')} />
-      <Field label={t('orders.reference')} {...field('reference')} />
+      <Field label={t('orders.authority')} required {...field('authority')} />
+      <Field label={t('orders.reference')} required {...field('reference')} />
       <Field
         label={t('orders.until')}
         hint={t('orders.untilHint', { zone: ownTimeZone() })}
@@ -52,13 +52,13 @@ interface FormProperties extends FieldsProperties {
   readonly run: () => Promise<void>;
   /** What its button says. */
   readonly label: string;
-  readonly disabled: boolean;
+  readonly isOff?: boolean;
   /** What else stands in it. */
   readonly children?: ComponentChildren;
 }
 
 /** A form, so that the browser refuses an end that is filled in partly: to a script such a field looks empty. */
-function Form({ run, label, disabled, children, ...fields }: FormProperties): JSX.Element {
+function Form({ run, label, isOff = false, children, ...fields }: FormProperties): JSX.Element {
   const { isRunning, error, start } = useRun(run);
   const form = useRef<HTMLFormElement>(null);
   const lostEnd = `order.lostEnd.${label}`;
@@ -66,7 +66,8 @@ function Form({ run, label, disabled, children, ...fields }: FormProperties): JS
   // So such an end is lost when the token ends. The form that is there after the next sign-in says so.
   useEffect(() => {
     const stop = effect(() => {
-      if (endedSession.value !== null && form.current?.checkValidity() === false) setEndLost(true);
+      const isPartly = form.current?.querySelector('[type=datetime-local]:invalid');
+      if (endedSession.value !== null && isPartly) setEndLost(true);
     });
     return () => {
       stop();
@@ -86,9 +87,9 @@ function Form({ run, label, disabled, children, ...fields }: FormProperties): JS
           {t('orders.lostEnd')}
         </p>
       )}
-      <button type="submit" disabled={disabled || isRunning}>
+      <Button type="submit" isOff={isOff || isRunning}>
         {label}
-      </button>
+      </Button>
       <Failure error={error} />
       {children}
     </form>
@@ -103,7 +104,6 @@ interface NewOrderProperties {
 export function NewOrder({ follow, reload }: NewOrderProperties): JSX.Element {
   const [entered, setEntered] = useDraft<Entered>('order.new', NOTHING);
   const { id, domain, authority, reference, until } = entered;
-  const required = [id, domain, authority, reference].map((text) => text.trim());
   const add = async (): Promise<void> => {
     const body = {
       id: wholeNumber(id),
@@ -119,10 +119,7 @@ export function NewOrder({ follow, reload }: NewOrderProperties): JSX.Element {
   return (
     <section>
       <h2>{t('orders.new')}</h2>
-      <Form
-        {...{ entered, onEntered: setEntered, run: add, label: t('orders.add') }}
-        disabled={required.includes('')}
-      />
+      <Form {...{ entered, onEntered: setEntered, run: add, label: t('orders.add') }} />
     </section>
   );
 }
@@ -150,6 +147,7 @@ export function EditOrder({ order, follow, close }: EditProperties): JSX.Element
   const leave = (): void => {
     forgetDraft(`order.${id}`);
     close();
+    document.getElementById(`edit-${id}`)?.focus();
   };
   const params = { path: { id } };
   const { domain, until } = entered;
@@ -173,7 +171,7 @@ export function EditOrder({ order, follow, close }: EditProperties): JSX.Element
       <h2>{t('orders.editing', { id })}</h2>
       <Form
         {...{ entered, onEntered: setEntered, run: save, label: t('orders.save') }}
-        disabled={Object.keys(body).length === 0}
+        isOff={Object.keys(body).length === 0}
         isStored
       >
         <button type="button" onClick={leave}>

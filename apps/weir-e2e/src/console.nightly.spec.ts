@@ -392,6 +392,8 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await signInAgain(page);
     await page.getByText('No order is found.').waitFor();
     expect(await page.getByLabel('State').inputValue()).toBe('ended');
+    // The form of a new order is empty, not filled in partly.
+    expect(await page.getByRole('alert').count()).toBe(0);
   });
 
   it('says why a call is refused whose scope the token has lost meanwhile', async () => {
@@ -655,13 +657,16 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await page.getByText('This does not exist. Perhaps somebody has deleted it.').waitFor();
   });
 
-  it.each(['1e3', '0x10'])('takes no ID of an order that is not in digits: "%s"', async (id) => {
-    const page = await stack.openAs('write', 'orders');
-    const texts = { Authority: 'Court of Example', Reference: '10 O 1/26' };
-    await fill(page, { ID: id, Domain: 'numbered.example', ...texts });
-    await page.getByRole('button', { name: 'Add' }).click();
-    await page.getByText('body.id: Must be an integer').waitFor();
-  });
+  it.each(['1e3', '0x10', ' '])(
+    'takes no ID of an order that is not in digits: "%s"',
+    async (id) => {
+      const page = await stack.openAs('write', 'orders');
+      const texts = { Authority: 'Court of Example', Reference: '10 O 1/26' };
+      await fill(page, { ID: id, Domain: 'numbered.example', ...texts });
+      await page.getByRole('button', { name: 'Add' }).click();
+      await page.getByText('body.id: Must be an integer').waitFor();
+    },
+  );
 
   it('no longer says where a change is in force when the one after it has failed', async () => {
     const page = await stack.openAs('write', 'orders');
@@ -860,6 +865,9 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await expect.poll(() => second.textContent()).not.toBe(id);
     await previous.click();
     await expect.poll(() => second.textContent()).toBe(id);
+    await previous.click();
+    await page.getByText('Orders 1 to 100', { exact: true }).waitFor();
+    expect(await inPage(page, 'document.activeElement.innerText')).toBe('Previous page');
     await find(page, '10309 o');
     await page.getByText('Orders 1 to 1', { exact: true }).waitFor();
     expect(await next.count()).toBe(0);
@@ -895,6 +903,76 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await id.fill('30');
     await page.goBack();
     await expect.poll(() => id.inputValue()).toBe('28');
+  });
+
+  describe('keeps the focus where somebody works', () => {
+    const textOfFocused = (page: Page) => inPage(page, 'document.activeElement.innerText');
+    const nameOfFocused = (page: Page) => inPage(page, 'document.activeElement.tagName');
+    /** Presses a button with the keyboard. */
+    async function press(page: Page, name: string, nth = 0): Promise<void> {
+      await page.getByRole('button', { name, exact: true }).nth(nth).focus();
+      await page.keyboard.press('Enter');
+    }
+
+    it('at the button that was pressed, while its action runs, after it, and where it can go no further', async () => {
+      const page = await stack.openAs('write', 'explain');
+      expect(await nameOfFocused(page)).toBe('H1');
+      for (const domain of ['blocked.example', 'other.example']) {
+        await fill(page, { 'Client address': '192.0.2.1', Domain: domain });
+        await press(page, 'Explain');
+        await page.getByText(`${domain} is`).waitFor();
+        expect(await textOfFocused(page)).toBe('Explain');
+      }
+      await press(page, 'Block for 30 minutes');
+      await page.getByText('other.example is blocked.').waitFor();
+      expect(await textOfFocused(page)).toBe('Allow for 30 minutes');
+      await press(page, 'Allow');
+      await page.getByText('other.example is allowed.').waitFor();
+      await page.getByRole('link', { name: 'Orders' }).click();
+      const entries = { Domain: 'focused.example', Authority: 'Court of Example', Reference: '1' };
+      await fill(page, { ID: '101', ...entries });
+      await press(page, 'Add');
+      await page.getByText(IN_FORCE).waitFor();
+      expect(await textOfFocused(page)).toBe('Add');
+      await api.change('DELETE', '/orders/101', undefined);
+    });
+
+    it('at the row that follows the one whose action took it away, and then at what follows the table', async () => {
+      for (let i = 0; i < 3; i++)
+        await api.change('POST', '/profile/7/grants', {
+          ...{ domain: `g${i}.focused.example`, verdict: 'allow', minutes: 30 + i },
+        });
+      const page = await stack.openAs('write', 'profiles/7');
+      const rows = page.getByRole('table', { name: 'Grants' }).locator('tbody tr');
+      const third = await rows.nth(2).locator('td').nth(1).textContent();
+      await press(page, 'End', 1);
+      await expect.poll(() => rows.count()).toBe(2);
+      await expect.poll(() => textOfFocused(page)).toContain(third);
+      // One key too many ends nothing more.
+      await page.keyboard.press('Enter');
+      await page.keyboard.press('Tab');
+      expect(await textOfFocused(page)).toBe('End');
+      await page.keyboard.press('Enter');
+      await expect.poll(() => rows.count()).toBe(1);
+      await expect.poll(() => inPage(page, 'document.activeElement.type')).toBe('text');
+      await press(page, 'End');
+      await expect.poll(() => rows.count()).toBe(0);
+      await expect.poll(() => nameOfFocused(page)).toBe('INPUT');
+    });
+
+    it('at the button Edit when the order is saved, and at the heading when the token ends', async () => {
+      const page = await stack.openAs('write', 'orders');
+      await press(page, 'Edit');
+      await fill(page, { Reference: '1 O 3/26' });
+      await press(page, 'Save');
+      await page.getByRole('heading', { name: 'New order' }).waitFor();
+      expect(await textOfFocused(page)).toBe('Edit');
+      await page.route(/\/orders\/\?/, (route) => route.fulfill({ status: 401 }), { times: 1 });
+      await press(page, 'Find');
+      await page.getByText('The token write-desk is no longer accepted').waitFor();
+      expect(await textOfFocused(page)).toBe('Sign in');
+      expect(await nameOfFocused(page)).toBe('H1');
+    });
   });
 
   it('is usable with the keyboard alone', async () => {

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { allows, type Applied, CallError, changeBy, type Schemas, send, session } from '../api.js';
 import { ResourceKey } from '../changes-table.js';
-import { Failure, InForce, Table } from '../components.js';
+import { Button, Failure, InForce, Table } from '../components.js';
 import { type Key, number, percent, t } from '../i18n/index.js';
 import { hrefOf } from '../router.js';
 import { uploadOf } from '../files.js';
@@ -167,9 +167,9 @@ function Chooser({ isBusy, onFile }: ChooserProperties): JSX.Element {
   return (
     <section class={`card drop ${isOver ? 'over' : ''}`}>
       <p>{t('init.drop')}</p>
-      <button type="button" class="main" disabled={isBusy} onClick={() => input.current?.click()}>
+      <Button class="main" isOff={isBusy} onClick={() => input.current?.click()}>
         {t('init.choose')}
-      </button>
+      </Button>
       <input
         ref={input}
         type="file"
@@ -289,14 +289,9 @@ function Comparison({ dryRun, file, isBusy, apply }: ComparisonProperties): JSX.
       {!isSame && !allows('replace') && <p>{t('init.needsReplace')}</p>}
       {!isSame && allows('replace') && (
         <>
-          <button
-            type="button"
-            class="main"
-            disabled={isBusy}
-            onClick={() => dialog.current?.showModal()}
-          >
+          <Button class="main" isOff={isBusy} onClick={() => dialog.current?.showModal()}>
             {t('init.apply')}
-          </button>
+          </Button>
           <dialog ref={dialog} aria-labelledby="init-confirm">
             <Confirmation
               dryRun={dryRun}

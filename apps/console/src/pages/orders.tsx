@@ -206,7 +206,7 @@ function RowActions({ order, follow, edit }: RowProperties): JSX.Element {
   };
   return (
     <div class="row tight">
-      <button type="button" onClick={open}>
+      <button id={`edit-${order.id}`} type="button" onClick={open}>
         {t('orders.edit')}
       </button>
       {stateOf(order) === 'pending' && <Action run={prove}>{t('orders.prove')}</Action>}

@@ -4,6 +4,7 @@ import { allows, api, changeBy, dataOf, type Schemas } from '../api.js';
 import { ChangesTable, subscriberText } from '../changes-table.js';
 import {
   Action,
+  Button,
   Choice,
   Failure,
   Field,
@@ -183,14 +184,10 @@ function NewGrant({ id, follow }: { id: number; follow: Follow }): JSX.Element {
     await follow(changeBy(api.POST('/profile/{profile_id}/grants', { params, body })));
     setDomain('');
   };
-  const { isRunning, error, start } = useRun(add);
-  const submit = (event: SubmitEvent): void => {
-    event.preventDefault();
-    start();
-  };
+  const { isRunning, error, submit } = useRun(add);
   return (
     <form class="card row" onSubmit={submit}>
-      <Field label={t('grants.newDomain')} value={domain} onValue={setDomain} />
+      <Field label={t('grants.newDomain')} required value={domain} onValue={setDomain} />
       <Choice
         label={t('grants.verdict')}
         value={verdict}
@@ -198,9 +195,9 @@ function NewGrant({ id, follow }: { id: number; follow: Follow }): JSX.Element {
         onValue={setVerdict}
       />
       <Field label={t('grants.minutes')} inputMode="numeric" value={minutes} onValue={setMinutes} />
-      <button type="submit" disabled={domain.trim() === '' || isRunning}>
+      <Button type="submit" isOff={isRunning}>
         {t('grants.add')}
-      </button>
+      </Button>
       <Failure error={error} />
     </form>
   );
