@@ -36,7 +36,7 @@ function SignIn(): JSX.Element {
         </p>
       )}
       <Field
-        label={t('signIn.token')}
+        label={t('common.token')}
         hint={t('signIn.hint')}
         type="password"
         required
@@ -44,7 +44,7 @@ function SignIn(): JSX.Element {
         onValue={setToken}
       />
       <Button type="submit" isOff={isRunning}>
-        {t('signIn.submit')}
+        {t('signIn.title')}
       </Button>
       {isRefused ? (
         <p class="notice bad" role="alert">

@@ -17,7 +17,7 @@ export function ChangesTable({
         caption={t('changes.title')}
         head={[
           t('changes.time'),
-          [t('changes.revision')],
+          [t('common.revision')],
           t('changes.who'),
           t('changes.call'),
           t('changes.what'),

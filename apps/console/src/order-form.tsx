@@ -32,14 +32,14 @@ function Fields({ entered, onEntered, isStored = false }: FieldsProperties): JSX
     <>
       {!isStored && <Field label={t('orders.id')} inputMode="numeric" required {...field('id')} />}
       <Field
-        label={t(isStored ? 'orders.otherDomain' : 'orders.domain')}
+        label={t(isStored ? 'orders.otherDomain' : 'common.domain')}
         {...(isStored ? { hint: t('orders.otherDomainHint') } : { required: true })}
         {...field('domain')}
       />
       <Field label={t('orders.authority')} required {...field('authority')} />
       <Field label={t('orders.reference')} required {...field('reference')} />
       <Field
-        label={t('orders.until')}
+        label={t('common.until')}
         hint={t('orders.untilHint', { zone: ownTimeZone() })}
         type="datetime-local"
         {...field('until')}
@@ -59,7 +59,10 @@ interface FormProperties extends FieldsProperties {
 
 /** A form, so that the browser refuses an end that is filled in partly: to a script such a field looks empty. */
 function Form({ run, label, isOff = false, children, ...fields }: FormProperties): JSX.Element {
-  const { isRunning, error, start } = useRun(run);
+  const { isRunning, error, submit } = useRun(() => {
+    setEndLost(false);
+    return run();
+  });
   const form = useRef<HTMLFormElement>(null);
   const lostEnd = `order.lostEnd.${label}`;
   const [isEndLost, setEndLost] = useDraft(lostEnd, false);
@@ -74,11 +77,6 @@ function Form({ run, label, isOff = false, children, ...fields }: FormProperties
       if (endedSession.peek() === null) forgetDraft(lostEnd);
     };
   }, []);
-  const submit = (event: SubmitEvent): void => {
-    event.preventDefault();
-    setEndLost(false);
-    start();
-  };
   return (
     <form ref={form} class="card row" onSubmit={submit}>
       <Fields {...fields} />
@@ -119,7 +117,7 @@ export function NewOrder({ follow, reload }: NewOrderProperties): JSX.Element {
   return (
     <section>
       <h2>{t('orders.new')}</h2>
-      <Form {...{ entered, onEntered: setEntered, run: add, label: t('orders.add') }} />
+      <Form {...{ entered, onEntered: setEntered, run: add, label: t('common.add') }} />
     </section>
   );
 }
@@ -175,7 +173,7 @@ export function EditOrder({ order, follow, close }: EditProperties): JSX.Element
         isStored
       >
         <button type="button" onClick={leave}>
-          {t('orders.cancel')}
+          {t('common.cancel')}
         </button>
       </Form>
       {contentOf(known) !== contentOf(order) && (

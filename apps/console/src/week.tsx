@@ -44,7 +44,7 @@ export function Week({ id, switches }: WeekProperties): JSX.Element {
       </div>
       <Table
         caption={t('week.switches')}
-        head={[t('week.from'), t('week.until'), t('week.active')]}
+        head={[t('week.from'), t('common.until'), t('week.active')]}
       >
         {switches.map(({ from, until, active_id }) => (
           <tr key={from}>

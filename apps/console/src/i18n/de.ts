@@ -23,10 +23,8 @@ export const de: Texts = {
 
   // Sign-in
   'signIn.title': 'Anmelden',
-  'signIn.token': 'Token',
   'signIn.hint':
     'Ein Token der Management-API. Es bleibt in diesem Tab, bis der Tab geschlossen wird.',
-  'signIn.submit': 'Anmelden',
   'signIn.ended': 'Das Token {name} wird nicht mehr akzeptiert:',
   'signIn.expired': 'Es ist abgelaufen am',
   'signIn.withdrawn': 'Es wurde zurückgezogen oder gilt nicht für diese Adresse.',
@@ -53,6 +51,15 @@ export const de: Texts = {
 
   // In several places
   'common.profile': 'Profil {id}',
+  'common.token': 'Token',
+  'common.domain': 'Domain',
+  'common.verdict': 'Urteil',
+  'common.state': 'Zustand',
+  'common.revision': 'Revision',
+  'common.until': 'Bis',
+  'common.end': 'Beenden',
+  'common.add': 'Hinzufügen',
+  'common.cancel': 'Abbrechen',
   'common.hash': 'Domains von Regeln sind nur als Hash gespeichert. Ein Hash ist nicht der Name.',
   'common.hashOf': 'Hash {hash}',
   'common.days': '{days} d',
@@ -67,12 +74,10 @@ export const de: Texts = {
   // Why?
   'explain.client': 'Adresse des Clients',
   'explain.port': 'Port',
-  'explain.domain': 'Domain',
   'explain.submit': 'Erklären',
   'explain.incident': 'Vorgangsnummer',
   'explain.incidentHint': 'Die Sperrseite zeigt sie. Sie gilt einen Tag lang.',
   'explain.lookUp': 'Nachschlagen',
-  'explain.verdict': 'Urteil',
   'explain.verdict.allow': '{domain} ist erlaubt.',
   'explain.verdict.deny': '{domain} ist gesperrt.',
   'explain.verdict.unfiltered': '{domain} wird nicht gefiltert: Die Adresse hat kein Profil.',
@@ -132,11 +137,9 @@ export const de: Texts = {
   'resolvers.allLive': '{live} von {all} Resolvern sind auf dem aktuellen Stand.',
   'resolvers.someLive': 'Nur {live} von {all} Resolvern sind auf dem aktuellen Stand.',
   'resolvers.name': 'Resolver',
-  'resolvers.state': 'Zustand',
   'resolvers.state.live': 'Aktuell',
   'resolvers.state.catching_up': 'Holt auf',
   'resolvers.state.missing': 'Fehlt',
-  'resolvers.revision': 'Revision',
   'resolvers.lag': 'Rückstand',
   'resolvers.behind': '{seconds} s, {revisions} Änderungen',
   'resolvers.answers': 'Antworten pro Sekunde',
@@ -146,18 +149,14 @@ export const de: Texts = {
   'resolvers.upstreams': 'Upstreams',
   'resolvers.up': '{count} erreichbar',
   'resolvers.down': 'Ausgefallen: {addresses}',
-  'resolvers.catalogue': 'Katalog',
   'resolvers.seen': 'Zuletzt gesehen',
 
   // Changes
   'changes.title': 'Änderungen, die neuesten zuerst',
-  'changes.profile': 'Profil',
-  'changes.token': 'Token',
   'changes.filter': 'Filtern',
   'changes.live': 'Live',
   'changes.connecting': 'Verbindung wird hergestellt …',
   'changes.time': 'Zeit',
-  'changes.revision': 'Revision',
   'changes.who': 'Token und Adresse',
   'changes.call': 'Aufruf',
   'changes.what': 'Was',
@@ -179,32 +178,23 @@ export const de: Texts = {
   'week.title': 'Die nächsten sieben Tage',
   'week.switches': 'Welches Profil wann aktiv ist',
   'week.from': 'Von',
-  'week.until': 'Bis',
   'week.active': 'Aktiv',
   'grants.title': 'Befristete Ausnahmen',
-  'grants.verdict': 'Urteil',
-  'grants.domain': 'Domain',
-  'grants.until': 'Bis',
   'grants.remaining': 'Noch',
-  'grants.end': 'Beenden',
   'grants.newDomain': 'Domain einer neuen Ausnahme',
   'grants.minutes': 'Minuten',
-  'grants.add': 'Hinzufügen',
 
   // Orders
   'orders.about':
     'Eine Anordnung sperrt eine Domain und alle Namen darunter für alle. Beenden löscht sie.',
   'orders.new': 'Neue Anordnung',
   'orders.id': 'ID',
-  'orders.state': 'Zustand',
   'orders.state.any': 'Alle',
   'orders.state.in_force': 'Überall',
   'orders.state.pending': 'Nicht überall',
   'orders.state.ended': 'Beendet',
   'orders.authority': 'Anordnende Stelle',
   'orders.reference': 'Aktenzeichen',
-  'orders.domain': 'Domain',
-  'orders.until': 'Bis',
   'orders.untilHint': 'In der Zeitzone {zone}. Leer: unbefristet.',
   'orders.lostEnd':
     'Das Ende war erst teilweise ausgefüllt, als das Token endete, und ist verloren. ' +
@@ -214,18 +204,15 @@ export const de: Texts = {
   'orders.proof': 'Auf {k} von {m} Resolvern, als Revision {revision}',
   'orders.at': 'Stand',
   'orders.unknown': 'Nicht bekannt',
-  'orders.add': 'Hinzufügen',
   'orders.act': 'Aktionen',
   'orders.edit': 'Ändern',
   'orders.editing': 'Anordnung {id} ändern',
   'orders.otherDomain': 'Neue Domain',
   'orders.otherDomainHint': 'Leer: Die Domain bleibt. Sie ist nur als Hash gespeichert.',
   'orders.save': 'Speichern',
-  'orders.cancel': 'Abbrechen',
   'orders.changedMeanwhile':
     'Jemand hat diese Anordnung inzwischen geändert, siehe unten. Erneutes Speichern ersetzt das durch die Eingaben.',
   'orders.prove': 'Erneut nachweisen',
-  'orders.end': 'Beenden',
   'orders.confirmEnd': 'Anordnung {id} jetzt beenden',
   'orders.search': 'ID, Stelle oder Aktenzeichen',
   'orders.find': 'Suchen',
@@ -234,7 +221,6 @@ export const de: Texts = {
   'orders.none': 'Es wurde keine Anordnung gefunden.',
 
   // Catalogue
-  'catalogue.domain': 'Domain',
   'catalogue.search': 'Suchen',
   'catalogue.unlisted': 'Keine Liste enthält {domain} oder einen Namen darüber.',
   'catalogue.listed': 'Listen, die {domain} oder einen Namen darüber enthalten',
@@ -248,7 +234,6 @@ export const de: Texts = {
   'catalogue.noSources': 'Die Definition nennt keine Liste.',
   'catalogue.none': 'Kein Katalog ist in Kraft.',
   'catalogue.version': 'Version {version}, in Kraft seit',
-  'catalogue.state': 'Zustand',
   'catalogue.names': 'Namen',
   'catalogue.licence': 'Lizenz',
   'catalogue.commercial': 'Gewerbliche Nutzung',
@@ -313,7 +298,6 @@ export const de: Texts = {
     'Alle befristeten Ausnahmen enden. Ein Zeitplan wird mit seinem Profil oder Zielprofil ' +
     'gelöscht. Änderungen nach Revision {revision} werden rückgängig gemacht, sofern die ' +
     'Datei sie nicht auch enthält. Anordnungen und der Katalog bleiben.',
-  'init.cancel': 'Abbrechen',
   'init.now': 'Jetzt ersetzen',
   'init.done': 'Die Konfiguration ist jetzt die von {file}',
   'init.others':

@@ -41,7 +41,7 @@ function Search({ domain }: { domain: string }): JSX.Element {
   return (
     <>
       <form class="card" onSubmit={submit}>
-        <Field label={t('catalogue.domain')} required value={text} onValue={setText} />
+        <Field label={t('common.domain')} required value={text} onValue={setText} />
         <button type="submit">{t('catalogue.search')}</button>
       </form>
       <Failure error={error} retry={reload} />
@@ -132,7 +132,7 @@ function Sources(): JSX.Element {
           head={[
             t('catalogue.source'),
             t('catalogue.group'),
-            t('catalogue.state'),
+            t('common.state'),
             [t('catalogue.names')],
             t('catalogue.licence'),
             t('catalogue.commercial'),

@@ -51,13 +51,8 @@ function Filter({ params }: { params: URLSearchParams }): JSX.Element {
   };
   return (
     <form class="card" onSubmit={submit}>
-      <Field
-        label={t('changes.profile')}
-        inputMode="numeric"
-        value={profile}
-        onValue={setProfile}
-      />
-      <Field label={t('changes.token')} value={token} onValue={setToken} />
+      <Field label={t('page.profiles')} inputMode="numeric" value={profile} onValue={setProfile} />
+      <Field label={t('common.token')} value={token} onValue={setToken} />
       <button type="submit">{t('changes.filter')}</button>
     </form>
   );

@@ -73,7 +73,7 @@ function Question({ params }: { params: URLSearchParams }): JSX.Element {
       <form class="card" onSubmit={(event) => ask(event, trimmed)}>
         <Field label={t('explain.client')} required value={client} onValue={setClient} />
         <Field label={t('explain.port')} inputMode="numeric" value={port} onValue={setPort} />
-        <Field label={t('explain.domain')} required value={domain} onValue={setDomain} />
+        <Field label={t('common.domain')} required value={domain} onValue={setDomain} />
         <button type="submit">{t('explain.submit')}</button>
       </form>
       <form class="card" onSubmit={(event) => ask(event, { incident: incident.trim() })}>
@@ -104,7 +104,7 @@ function Result({ explanation, follow, reload }: ResultProperties): JSX.Element 
       : `${client.address}, ${t('explain.port')} ${client.port}`;
   return (
     <>
-      <section aria-label={t('explain.verdict')} class={`notice headline ${COLOURS[verdict]}`}>
+      <section aria-label={t('common.verdict')} class={`notice headline ${COLOURS[verdict]}`}>
         <p>{t(`explain.verdict.${verdict}`, { domain })}</p>
         <small>
           {asker} · {type} · <Time at={at} />

@@ -205,11 +205,7 @@ function Progress({ work, file, stop }: ProgressProperties): JSX.Element {
       </p>
       {work !== null && (
         <p class="row progress">
-          {isSending ? (
-            <progress key="sending" aria-labelledby={id} value={work.sent} />
-          ) : (
-            <progress key="waiting" aria-labelledby={id} />
-          )}
+          <progress key={isSending} aria-labelledby={id} {...(isSending && { value: work.sent })} />
           {isSending && <span>{percent(work.sent)}</span>}
           {work.kind === 'checking' && (
             <button type="button" onClick={stop}>
@@ -381,7 +377,7 @@ function Confirmation({ dryRun, close, apply }: ConfirmationProperties): JSX.Ele
       <p>{t('init.also', { revision: number(dryRun.revision) })}</p>
       <p class="row">
         <button type="button" onClick={close}>
-          {t('init.cancel')}
+          {t('common.cancel')}
         </button>
         <button type="button" class="main" onClick={apply}>
           {t('init.now')}

@@ -23,7 +23,15 @@ type Order = Schemas['OrderStateAnswer'];
 
 /** While an order on the page is not known to be in force everywhere. */
 const EVERY_MS = 5_000;
-const COLUMNS = ['id', 'state', 'authority', 'reference', 'domain', 'until', 'inForce'] as const;
+const COLUMNS = [
+  'orders.id',
+  'common.state',
+  'orders.authority',
+  'orders.reference',
+  'common.domain',
+  'common.until',
+  'orders.inForce',
+] as const;
 const STATES = ['in_force', 'pending', 'ended'] as const;
 const COLOURS = { in_force: 'good', pending: 'doubtful', ended: 'quiet' };
 
@@ -106,7 +114,7 @@ function Search({ wanted, find }: { wanted: Wanted; find: (wanted: Wanted) => vo
     <form class="card" onSubmit={submit}>
       <Field label={t('orders.search')} value={text} onValue={setText} />
       <Choice
-        label={t('orders.state')}
+        label={t('common.state')}
         value={state}
         choices={[['', t('orders.state.any')], ...choices]}
         onValue={setState}
@@ -130,7 +138,7 @@ interface ListProperties {
 function List({ index, orders, paging, follow, edit }: ListProperties): JSX.Element {
   const shown = orders.slice(0, ROWS);
   const first = index * ROWS;
-  const head = COLUMNS.map((one) => t(`orders.${one}`, { zone: ownTimeZone() }));
+  const head = COLUMNS.map((one) => t(one, { zone: ownTimeZone() }));
   return (
     <>
       <p role="status">
@@ -211,7 +219,7 @@ function RowActions({ order, follow, edit }: RowProperties): JSX.Element {
       </button>
       {stateOf(order) === 'pending' && <Action run={prove}>{t('orders.prove')}</Action>}
       <Action class={isSure ? 'main' : ''} run={end}>
-        {isSure ? t('orders.confirmEnd', { id: order.id }) : t('orders.end')}
+        {isSure ? t('orders.confirmEnd', { id: order.id }) : t('common.end')}
       </Action>
     </div>
   );

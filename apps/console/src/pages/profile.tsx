@@ -133,9 +133,9 @@ function Grants({ id, onChange }: { id: number; onChange: () => void }): JSX.Ele
     return follow(changeBy(api.DELETE('/profile/{profile_id}/grants/{id}', { params })));
   };
   const head = [
-    t('grants.verdict'),
-    t('grants.domain'),
-    t('grants.until'),
+    t('common.verdict'),
+    t('common.domain'),
+    t('common.until'),
     [t('grants.remaining')] as const,
   ];
   return (
@@ -147,7 +147,7 @@ function Grants({ id, onChange }: { id: number; onChange: () => void }): JSX.Ele
       {shown.length > 0 && (
         <Table
           caption={t('grants.title')}
-          head={allows('write') ? [...head, t('grants.end')] : head}
+          head={allows('write') ? [...head, t('common.end')] : head}
         >
           {shown.map((grant) => (
             <tr key={grant.id}>
@@ -161,7 +161,7 @@ function Grants({ id, onChange }: { id: number; onChange: () => void }): JSX.Ele
               </td>
               {allows('write') && (
                 <td>
-                  <Action run={() => end(grant.id)}>{t('grants.end')}</Action>
+                  <Action run={() => end(grant.id)}>{t('common.end')}</Action>
                 </td>
               )}
             </tr>
@@ -189,14 +189,14 @@ function NewGrant({ id, follow }: { id: number; follow: Follow }): JSX.Element {
     <form class="card row" onSubmit={submit}>
       <Field label={t('grants.newDomain')} required value={domain} onValue={setDomain} />
       <Choice
-        label={t('grants.verdict')}
+        label={t('common.verdict')}
         value={verdict}
         choices={VERDICTS.map((one) => [one, t(`explain.flip.${one}`)] as const)}
         onValue={setVerdict}
       />
       <Field label={t('grants.minutes')} inputMode="numeric" value={minutes} onValue={setMinutes} />
       <Button type="submit" isOff={isRunning}>
-        {t('grants.add')}
+        {t('common.add')}
       </Button>
       <Failure error={error} />
     </form>

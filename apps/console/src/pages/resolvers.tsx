@@ -74,14 +74,14 @@ function List({ resolvers }: { resolvers: readonly Resolver[] }): JSX.Element {
         caption={t('page.resolvers')}
         head={[
           t('resolvers.name'),
-          t('resolvers.state'),
-          [t('resolvers.revision')],
+          t('common.state'),
+          [t('common.revision')],
           [t('resolvers.lag')],
           [t('resolvers.answers')],
           [t('resolvers.hits')],
           [t('resolvers.blocked')],
           t('resolvers.upstreams'),
-          [t('resolvers.catalogue')],
+          [t('page.catalogue')],
           t('resolvers.seen'),
         ]}
       >
