@@ -756,6 +756,17 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await api.change('DELETE', '/orders/61', undefined);
   });
 
+  it('says in words that can be read why an action in a row has failed', async () => {
+    const texts = { authority: 'Court of Example', reference: '12 O 1/26' };
+    await api.change('POST', '/orders/', { id: 121, domain: 'gone.example', ...texts });
+    const page = await stack.openAs('write', 'orders');
+    const row = page.getByRole('row', { name: /^121/ });
+    await row.getByRole('button', { name: 'End' }).click();
+    await api.change('DELETE', '/orders/121', undefined);
+    await row.getByRole('button', { name: 'End order 121 now' }).click();
+    expect((await row.getByRole('alert').boundingBox())?.width).toBeGreaterThan(200);
+  });
+
   it('watches an order that is not in force everywhere until it is, and proves it again', async () => {
     const page = await stack.openAs('write', 'orders');
     deployment.resolvers[1].pause();
