@@ -27,7 +27,8 @@ function SignIn(): JSX.Element {
   const [token, setToken] = useState('');
   const { isRunning, error, submit } = useRun(() => signIn(token.trim()));
   const ended = endedSession.value;
-  const isRefused = error instanceof CallError && error.status === UNAUTHORIZED;
+  // No header takes some of the characters that may be pasted.
+  const isRefused = error instanceof CallError ? error.status === UNAUTHORIZED : error !== null;
   return (
     <form class="card" onSubmit={submit}>
       {ended !== null && error === null && (

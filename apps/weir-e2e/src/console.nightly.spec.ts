@@ -112,10 +112,12 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
       expect(await page.getByRole('navigation').count()).toBe(0);
       expect(await page.locator('main').textContent()).not.toContain('blocked');
     }
-    const page = await stack.open('');
-    await stack.signIn(page, 'nobody');
-    await page.getByText('The token is not accepted.').waitFor();
-    expect(await inPage(page, 'sessionStorage.length')).toBe(0);
+    for (const scope of ['nobody', 'no…']) {
+      const page = await stack.open('');
+      await stack.signIn(page, scope);
+      await page.getByText('The token is not accepted.').waitFor();
+      expect(await inPage(page, 'sessionStorage.length')).toBe(0);
+    }
   });
 
   it('keeps the token for its tab: through a reload, and not in another tab', async () => {
