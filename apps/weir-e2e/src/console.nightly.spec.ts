@@ -13,7 +13,6 @@ import {
   fill,
   IN_FORCE,
   PHONE,
-  SCOPES,
   SCREENSHOTS,
   tokenOf,
 } from './testing/console-stack.js';
@@ -338,29 +337,38 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     expect(await inPage(page, DARK_PIXELS)).toBe(0);
   });
 
+  it('says why a call is refused whose scope the token has lost meanwhile', async () => {
+    await stack.setGuest({ scope: 'write' });
+    const page = await stack.openAs('guest', 'profiles/7');
+    await stack.setGuest({ scope: 'read' });
+    await fill(page, { 'Domain of a new grant': 'granted.example' });
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByText('This was refused. Nothing was changed.').waitFor();
+    await page.getByText('This call needs a token with scope write').waitFor();
+  });
+
   it('asks for a token again when that of the tab was withdrawn meanwhile, and goes on where it was', async () => {
-    const page = await stack.openAs('read', 'resolvers');
+    await stack.setGuest({ scope: 'read' });
+    const page = await stack.openAs('guest', 'resolvers');
     await page.getByRole('table', { name: 'Resolvers' }).waitFor();
-    await stack.accept(['write', 'replace']);
-    await page.getByText('The token read-desk is no longer accepted: it was withdrawn').waitFor();
+    await stack.setGuest(null);
+    await page.getByText('The token guest-desk is no longer accepted: it was withdrawn').waitFor();
     expect(await page.getByRole('table', { name: 'Resolvers' }).count()).toBe(0);
-    await stack.accept(SCOPES);
     await stack.signIn(page, 'read');
     await page.getByRole('table', { name: 'Resolvers' }).waitFor();
   });
 
   it('says when its token has expired, and has what was not sent yet after another sign-in', async () => {
     const expires = new Date(Date.now() + 45_000).toISOString();
-    await stack.accept(SCOPES, { expires });
-    const page = await stack.openAs('write', 'orders');
+    await stack.setGuest({ scope: 'write', expires });
+    const page = await stack.openAs('guest', 'orders');
     const entries = { ID: '31', Domain: 'unsent.example', Reference: 'not sent' };
     await fill(page, entries);
     // This page calls nothing meanwhile.
-    await page.getByText('The token write-desk is no longer accepted: it expired on').waitFor();
+    await page.getByText('The token guest-desk is no longer accepted: it expired on').waitFor();
     expect(await page.locator('main').textContent()).toContain('(Europe/Berlin)');
     expect(await page.getByRole('navigation').count()).toBe(0);
     expect(await inPage(page, 'sessionStorage.length')).toBe(0);
-    await stack.accept(SCOPES);
     await stack.signIn(page, 'write');
     await page.getByRole('table', { name: 'Orders' }).waitFor();
     for (const [label, text] of Object.entries(entries))
@@ -396,20 +404,6 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     expect(await page.getByLabel('State').inputValue()).toBe('ended');
     // The form of a new order is empty, not filled in partly.
     expect(await page.getByRole('alert').count()).toBe(0);
-  });
-
-  it('says why a call is refused whose scope the token has lost meanwhile', async () => {
-    const page = await stack.openAs('write', 'profiles/7');
-    await stack.accept(SCOPES, { scope: 'read' });
-    await fill(page, { 'Domain of a new grant': 'granted.example' });
-    await page.getByRole('button', { name: 'Add' }).click();
-    await page.getByText('This was refused. Nothing was changed.').waitFor();
-    await page.getByText('This call needs a token with scope write').waitFor();
-    await stack.accept(SCOPES);
-    await page.getByRole('button', { name: 'Add' }).click();
-    await page.getByText(IN_FORCE).waitFor();
-    await page.getByRole('button', { name: 'End' }).click();
-    await expect.poll(() => page.getByRole('table', { name: 'Grants' }).count()).toBe(0);
   });
 
   it('says that there are too many calls, and makes the call when there are fewer', async () => {

@@ -12,9 +12,10 @@ import { inPage, openBrowser, type Visit, visit } from '../../../block-page/src/
 /** To be looked at; docs/console has those of a release. */
 export const SCREENSHOTS = join(tmpdir(), 'weir-console-screenshots');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-export const SCOPES = ['read', 'write', 'replace'] as const;
-type Scope = (typeof SCOPES)[number];
-export const tokenOf = (scope: string): string => `token-of-scope-${scope}`;
+const SCOPES = ['read', 'write', 'replace'] as const;
+/** Who has a token: one for each scope, and a guest whose token tests change. */
+type Desk = (typeof SCOPES)[number] | 'guest';
+export const tokenOf = (desk: string): string => `token-of-${desk}`;
 export const DESKTOP = { viewport: { width: 1280, height: 900 } };
 export const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true };
 
@@ -37,7 +38,7 @@ export class ConsoleStack {
   ): Promise<ConsoleStack> {
     mkdirSync(SCREENSHOTS, { recursive: true });
     const folder = mkdtempSync(join(tmpdir(), 'weir-console-'));
-    writeTokens(folder, SCOPES);
+    writeTokens(folder, { scope: 'write' });
     const variables = {
       MANAGEMENT_TOKENS_FILE: join(folder, 'tokens.yaml'),
       MISSING_RESOLVER_S: '86400',
@@ -67,22 +68,20 @@ export class ConsoleStack {
   }
 
   /**
-   * The control plane accepts the tokens of these scopes from now on.
-   * @param ofWrite what the entry of the token of scope `write` has in addition, or in place of its scope.
+   * What the token of the guest is from now on. The control plane looks at its file every ten seconds, so the test that
+   * comes next does not wait until it is again what it was.
+   * @param entry null: it is withdrawn
    */
-  async accept(scopes: readonly Scope[], ofWrite: TokenEntry = {}): Promise<void> {
-    writeTokens(this.folder, scopes, ofWrite);
-    for (const scope of SCOPES) {
-      const accepted = { scope, expires: null, ...(scope === 'write' && ofWrite) };
-      await expect
-        .poll(() => this.tokenNow(scope))
-        .toMatchObject(scopes.includes(scope) ? { status: 200, ...accepted } : { status: 401 });
-    }
+  async setGuest(entry: GuestEntry | null): Promise<void> {
+    writeTokens(this.folder, entry);
+    await expect
+      .poll(() => this.tokenNow('guest'))
+      .toMatchObject(entry === null ? { status: 401 } : { status: 200, expires: null, ...entry });
   }
 
-  /** What the control plane says of the token of a scope now. */
-  async tokenNow(scope: Scope): Promise<{ status: number }> {
-    const headers = { Authorization: `Bearer ${tokenOf(scope)}` };
+  /** What the control plane says of a token now. */
+  async tokenNow(desk: Desk): Promise<{ status: number }> {
+    const headers = { Authorization: `Bearer ${tokenOf(desk)}` };
     const response = await fetch(`${this.origin}/token/`, { headers });
     return { ...((await response.json()) as object), status: response.status };
   }
@@ -95,14 +94,14 @@ export class ConsoleStack {
     return one.page;
   }
 
-  async signIn(page: Page, scope: string): Promise<void> {
-    await page.getByLabel(/^Token/).fill(tokenOf(scope));
+  async signIn(page: Page, desk: string): Promise<void> {
+    await page.getByLabel(/^Token/).fill(tokenOf(desk));
     await page.getByRole('button', { name: /^(Sign in|Anmelden)$/ }).click();
   }
 
-  async openAs(scope: Scope, path: string, options?: BrowserContextOptions): Promise<Page> {
+  async openAs(desk: Desk, path: string, options?: BrowserContextOptions): Promise<Page> {
     const page = await this.open(path, options);
-    await this.signIn(page, scope);
+    await this.signIn(page, desk);
     await page.getByRole('navigation').waitFor();
     return page;
   }
@@ -121,15 +120,19 @@ export class ConsoleStack {
 /** What the browser notes of a call that was refused, or did not reach the control plane. */
 const isExpected = (text: string): boolean => /Failed to load resource: /.test(text);
 
-type TokenEntry = Readonly<Record<string, string>>;
+interface GuestEntry {
+  readonly scope: (typeof SCOPES)[number];
+  readonly expires?: string;
+}
 
-function writeTokens(folder: string, scopes: readonly Scope[], ofWrite: TokenEntry = {}): void {
-  const entries = scopes.map((scope) => ({
-    name: `${scope}-desk`,
-    sha256: createHash('sha256').update(tokenOf(scope)).digest('hex'),
-    scope,
-    ...(scope === 'write' && ofWrite),
-  }));
+function writeTokens(folder: string, guest: GuestEntry | null): void {
+  const entryOf = (desk: Desk, entry: GuestEntry): object => ({
+    name: `${desk}-desk`,
+    sha256: createHash('sha256').update(tokenOf(desk)).digest('hex'),
+    ...entry,
+  });
+  const entries = SCOPES.map((scope) => entryOf(scope, { scope }));
+  if (guest !== null) entries.push(entryOf('guest', guest));
   writeFileSync(join(folder, 'tokens.yaml'), JSON.stringify(entries));
 }
 
