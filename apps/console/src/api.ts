@@ -20,6 +20,8 @@ export interface Session {
 const SCOPES = ['read', 'write', 'replace'];
 const STORED_TOKEN = 'weir.token';
 export const UNAUTHORIZED = 401;
+/** In place of a status: a change has no answer, so nobody knows whether it was made. */
+export const UNANSWERED = -1;
 
 /** Null: nobody is signed in. */
 export const session = signal<Session | null>(null);
@@ -37,7 +39,7 @@ export function allows(scope: Session['scope']): boolean {
   return SCOPES.indexOf(session.value?.scope ?? '') >= SCOPES.indexOf(scope);
 }
 
-/** A call that was refused, or (status 0) that did not reach the control plane. */
+/** A call that was refused, or (status 0, or `UNANSWERED`) that did not reach the control plane. */
 export class CallError extends Error {
   constructor(
     readonly status: number,
@@ -65,7 +67,8 @@ export async function send(
   if (by !== null) request.headers.set('Authorization', `Bearer ${by.token}`);
   const response = await transfer(request).catch((error: unknown) => {
     if (request.signal.aborted) throw error;
-    throw new CallError(0, [], null);
+    const isChange = request.method !== 'GET' && !request.url.endsWith('?dry_run=true');
+    throw new CallError(isChange ? UNANSWERED : 0, [], null);
   });
   if (response.ok) return response;
   // A late refusal does not end the session after it.

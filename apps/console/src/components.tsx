@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
-import { type Applied, CallError, ownTimeZone } from './api.js';
+import { type Applied, CallError, ownTimeZone, UNANSWERED } from './api.js';
 import { type Key, locale, number, t } from './i18n/index.js';
 
 const SECOND_MS = 1_000;
@@ -16,6 +16,7 @@ function duration(seconds: number): string {
 }
 
 const MESSAGES: Readonly<Record<number, Key>> = {
+  [UNANSWERED]: 'error.unreachable',
   0: 'error.unreachable',
   403: 'error.forbidden',
   404: 'error.notFound',
@@ -40,10 +41,11 @@ export function Failure({ error, retry, messages }: FailureProperties): JSX.Elem
   if (error === null || error === undefined) return null;
   const text = error instanceof Error ? error.message : '';
   const { status, details, requestId } =
-    error instanceof CallError ? error : { status: -1, details: [text], requestId: null };
+    error instanceof CallError ? error : { status: NaN, details: [text], requestId: null };
   return (
     <div class="notice bad" role="alert">
       <p>{t(messages?.[status] ?? MESSAGES[status] ?? 'error.unexpected')}</p>
+      {status === UNANSWERED && <p>{t('error.unknownOutcome')}</p>}
       {details.map((detail) => (
         <p lang="en">{detail}</p>
       ))}

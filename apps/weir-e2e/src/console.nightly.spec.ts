@@ -185,6 +185,7 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await page.route(calls, (route) => route.abort());
     await allow.click();
     await page.getByText('The control plane cannot be reached.').waitFor();
+    await page.getByText('It is not known whether this was done.').waitFor();
     await ask(domains[1]);
     expect(await page.getByRole('alert').count()).toBe(0);
     let goOn!: () => void;
