@@ -44,9 +44,7 @@ function SignIn(): JSX.Element {
         value={token}
         onValue={setToken}
       />
-      <Button type="submit" isOff={isRunning}>
-        {t('signIn.title')}
-      </Button>
+      <Button isOff={isRunning}>{t('signIn.title')}</Button>
       {isRefused ? (
         <p class="notice bad" role="alert">
           {t('signIn.refused')}

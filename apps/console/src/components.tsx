@@ -193,24 +193,17 @@ export function Choice<T extends string>({
 }
 
 interface ButtonProperties {
-  readonly type?: 'button' | 'submit';
   readonly class?: string;
   readonly isOff: boolean;
+  /** Default: the button sends its form. */
   readonly onClick?: () => void;
   readonly children: ComponentChildren;
 }
 
 /** A button that can be off. Unlike one that is `disabled`, it keeps the focus then. */
-export function Button({
-  type = 'button',
-  isOff,
-  onClick,
-  ...rest
-}: ButtonProperties): JSX.Element {
-  const click = (event: MouseEvent): void => {
-    if (isOff) event.preventDefault();
-    else onClick?.();
-  };
+export function Button({ isOff, onClick, ...rest }: ButtonProperties): JSX.Element {
+  const type = onClick === undefined ? 'submit' : 'button';
+  const click = isOff ? (event: MouseEvent) => event.preventDefault() : onClick;
   return <button {...rest} type={type} aria-disabled={isOff} onClick={click} />;
 }
 

@@ -85,21 +85,14 @@ function Form({ run, label, isOff = false, children, ...fields }: FormProperties
           {t('orders.lostEnd')}
         </p>
       )}
-      <Button type="submit" isOff={isOff || isRunning}>
-        {label}
-      </Button>
+      <Button isOff={isOff || isRunning}>{label}</Button>
       <Failure error={error} />
       {children}
     </form>
   );
 }
 
-interface NewOrderProperties {
-  readonly follow: Follow;
-  readonly reload: () => void;
-}
-
-export function NewOrder({ follow, reload }: NewOrderProperties): JSX.Element {
+export function NewOrder({ follow, reload }: { follow: Follow; reload: () => void }): JSX.Element {
   const [entered, setEntered] = useDraft<Entered>('order.new', NOTHING);
   const { id, domain, authority, reference, until } = entered;
   const add = async (): Promise<void> => {

@@ -195,9 +195,7 @@ function NewGrant({ id, follow }: { id: number; follow: Follow }): JSX.Element {
         onValue={setVerdict}
       />
       <Field label={t('grants.minutes')} inputMode="numeric" value={minutes} onValue={setMinutes} />
-      <Button type="submit" isOff={isRunning}>
-        {t('common.add')}
-      </Button>
+      <Button isOff={isRunning}>{t('common.add')}</Button>
       <Failure error={error} />
     </form>
   );
