@@ -86,20 +86,20 @@ export const PAGES: readonly Page[] = [
 ];
 
 export function App(): JSX.Element {
-  const { path } = place.value;
-  const [name, rest = ''] = path.split(/\/(.*)/);
+  const [name, rest = ''] = place.value.path.split(/\/(.*)/);
   const page = PAGES.find((one) => one.path === (name || PAGES[0].path));
   const title = t(session.value === null ? 'signIn.title' : (page?.title ?? 'frame.notFound'));
   const heading = useRef<HTMLHeadingElement>(null);
-  const shown = useRef(path);
+  const address = `${page?.path}/${rest}`;
+  const shown = useRef(address);
   useEffect(() => {
     document.title = `${title} – Weir`;
   }, [title]);
   // A screen reader says where a link has led to, and the keyboard goes on from there.
   useEffect(() => {
-    if (shown.current !== path) heading.current?.focus();
-    shown.current = path;
-  }, [path]);
+    if (shown.current !== address) heading.current?.focus();
+    shown.current = address;
+  }, [address]);
   // The browser would put `#main` in place of what the page shows.
   const skip = (event: MouseEvent): void => {
     event.preventDefault();

@@ -923,7 +923,7 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     }
 
     it('at the button that was pressed, while its action runs, after it, and where it can go no further', async () => {
-      const page = await stack.openAs('write', 'explain');
+      const page = await stack.openAs('write', '');
       expect(await nameOfFocused(page)).toBe('H1');
       for (const domain of ['blocked.example', 'other.example']) {
         await fill(page, { 'Client address': '192.0.2.1', Domain: domain });
