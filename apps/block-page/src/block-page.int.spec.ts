@@ -10,6 +10,7 @@ import { activateCatalogue, ask, useSurroundings } from './testing/running-page.
 
 const around = useSurroundings();
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const MAIN = join(ROOT, 'apps/block-page/dist/main.js');
 const get = async (port: number, path: string) => {
   const response = await fetch(`http://127.0.0.1:${port}${path}`);
   return [response.status, await response.text()];
@@ -89,12 +90,30 @@ describe('a block page', () => {
     );
   });
 
+  it.each(['BLOCK_PAGE_BRAND_LOGO', 'FEED_TOKENS_FILE', 'FEED_CA'])(
+    'refuses a %s that cannot be read with --check as well',
+    async (variable) => {
+      const env = {
+        REDIS_URL: 'redis://127.0.0.1:1',
+        FEED_URL: 'https://127.0.0.1:2',
+        FEED_TOKENS: 'token-of-the-feed-1',
+        DOMAIN_HASH_KEY: '00112233445566778899aabbccddeeff',
+      };
+      const check = (more: object) =>
+        promisify(execFile)(process.execPath, [MAIN, '--check'], { env: { ...env, ...more } });
+      expect(await check({})).toEqual({ stdout: '', stderr: '' });
+      await expect(check({ [variable]: '/nowhere/logo.png' })).rejects.toMatchObject({
+        code: 1,
+        stderr: `block-page: ${variable} names a file that cannot be read: /nowhere/logo.png (ENOENT)\n`,
+      });
+    },
+  );
+
   it('explains its variables with --help', async () => {
     const run = promisify(execFile);
-    const main = join(ROOT, 'apps/block-page/dist/main.js');
-    const { stdout } = await run(process.execPath, [main, '--help']);
+    const { stdout } = await run(process.execPath, [MAIN, '--help']);
     expect(stdout).toContain('BLOCK_PAGE_BRAND_COLOR');
-    const refused = run(process.execPath, [main, '--check'], { env: { BLOCK_PAGE_PORT: 'x' } });
+    const refused = run(process.execPath, [MAIN, '--check'], { env: { BLOCK_PAGE_PORT: 'x' } });
     await expect(refused).rejects.toMatchObject({
       code: 1,
       stderr: expect.stringContaining('block-page: BLOCK_PAGE_PORT must be a port number'),

@@ -1,7 +1,8 @@
 import { type Logger, type Service, stopAndThrow, stopInOrder, stopTogether } from '@weir/ops';
 import { OpsServer } from '@weir/ops/metrics';
-import { followPolicy } from '@weir/policy-feed';
+import { followPolicy, openFeedAccess } from '@weir/policy-feed';
 import { openTelemetry } from '@weir/telemetry';
+import { readBrand } from './brand/brand.js';
 import type { BlockPageConfiguration } from './configuration.js';
 import { createPageServer } from './create-page-server.js';
 import { PageCounters, createRegistry } from './metrics/page-counters.js';
@@ -24,10 +25,16 @@ export interface BlockPageOptions {
   readonly nowMs?: () => number;
 }
 
+/** @throws StartError, as `startBlockPage`, when a file that the configuration names cannot be used. */
+export function checkFiles(configuration: BlockPageConfiguration, log: Logger): void {
+  openFeedAccess(configuration, log);
+  readBrand(configuration);
+}
+
 /**
  * Starts a block page: first health and metrics, then all other listeners, so that a port in use is reported at
  * once, then the feed.
- * @throws StartError when a port is in use or the logo cannot be read.
+ * @throws StartError when a port is in use, or a file such as the logo cannot be used.
  */
 export async function startBlockPage(options: BlockPageOptions): Promise<BlockPage> {
   const { OPS_HOST: host, OPS_PORT: port } = options.configuration;

@@ -1,6 +1,9 @@
 import { createLogger, runMain, stopOnSignal } from '@weir/ops';
-import { startBlockPage } from './block-page.js';
-import { SCHEMA } from './configuration.js';
+import { checkFiles, startBlockPage } from './block-page.js';
+import { type BlockPageConfiguration, SCHEMA } from './configuration.js';
+
+const openLog = ({ LOG_LEVEL: level }: BlockPageConfiguration) =>
+  createLogger({ name: 'block-page', level });
 
 runMain(
   {
@@ -12,7 +15,7 @@ runMain(
     environment: process.env,
   },
   async (configuration) => {
-    const log = createLogger({ name: 'block-page', level: configuration.LOG_LEVEL });
+    const log = openLog(configuration);
     const starting = startBlockPage({ configuration, log });
     stopOnSignal(starting, { drainSeconds: configuration.DRAIN_S, log });
     const blockPage = await starting;
@@ -21,4 +24,5 @@ runMain(
     await blockPage.ready;
     log.info({ port, httpsPort, opsPort }, 'ready');
   },
+  (configuration) => checkFiles(configuration, openLog(configuration)),
 );

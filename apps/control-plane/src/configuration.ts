@@ -16,6 +16,7 @@ import {
   OPS_VARIABLES,
   optional,
   port,
+  replacedBy,
   secretList,
   text,
   url,
@@ -60,11 +61,11 @@ export const SCHEMA = {
     default: '127.0.0.1',
   }),
   MANAGEMENT_PORT: port({ description: 'Port of the management API.', default: '8080' }),
-  MANAGEMENT_TOKENS: optional(
+  MANAGEMENT_TOKENS: replacedBy(
+    'MANAGEMENT_TOKENS_FILE',
     secretList(16, {
       description:
-        'Bearer tokens of the management API. Use several to replace one without an outage. They may do everything. ' +
-        'Required without MANAGEMENT_TOKENS_FILE.',
+        'Bearer tokens of the management API. Use several to replace one without an outage. They may do everything.',
     }),
   ),
   MANAGEMENT_TOKENS_FILE: optional(

@@ -25,18 +25,19 @@ export interface ControlPlane extends Service {
 /** How soon a changed certificate is used. */
 const TLS_CHECK_MS = 2_000;
 
-/**
- * Starts the control plane. Health and metrics come first and report that it is starting, and they are closed last.
- * What files tell is read before Nest starts the rest, see `Process`. A start that fails closes what it has opened.
- * @throws StartError when a port is taken or the catalogue cannot be used.
- */
-export async function startControlPlane(
+type Open = <T>(resource: T, close: (resource: T) => unknown) => T;
+
+function opener(opened: AsyncDisposableStack): Open {
+  return (resource, close) => opened.adopt(resource, async (one) => void (await close(one)));
+}
+
+type Files = Pick<Process, 'tls' | 'feedTls' | 'tokens' | 'deployment' | 'definition'>;
+
+async function openFiles(
   configuration: ControlPlaneConfiguration,
   log: Logger,
-): Promise<ControlPlane> {
-  const opened = new AsyncDisposableStack();
-  const open = <T>(resource: T, close: (resource: T) => unknown): T =>
-    opened.adopt(resource, async (one) => void (await close(one)));
+  open: Open,
+): Promise<Files> {
   const openTls = (
     prefix: 'MANAGEMENT_TLS' | 'FEED_TLS',
     clientCa?: string,
@@ -45,18 +46,41 @@ export async function startControlPlane(
     const names = { prefix, cert, key, ...(clientCa !== undefined && { clientCa }) };
     return open(TlsIdentity.open({ names, checkMs: TLS_CHECK_MS, log }), (tls) => tls?.close());
   };
+  return {
+    tls: openTls('MANAGEMENT_TLS', configuration.MANAGEMENT_TLS_CLIENT_CA),
+    feedTls: openTls('FEED_TLS'),
+    tokens: open(openTokens(configuration, log), (it) => it.close()),
+    deployment: open(openDeployment(configuration, log), (it) => it.close()),
+    definition: await openDefinition(configuration),
+  };
+}
+
+/** @throws StartError, as `startControlPlane`, when a file that the configuration names cannot be used. */
+export async function checkFiles(
+  configuration: ControlPlaneConfiguration,
+  log: Logger,
+): Promise<void> {
+  await using opened = new AsyncDisposableStack();
+  await openFiles(configuration, log, opener(opened));
+}
+
+/**
+ * Starts the control plane. Health and metrics come first and report that it is starting, and they are closed last.
+ * What files tell is read before Nest starts the rest, see `Process`. A start that fails closes what it has opened.
+ * @throws StartError when a port is taken or a file, such as the catalogue, cannot be used.
+ */
+export async function startControlPlane(
+  configuration: ControlPlaneConfiguration,
+  log: Logger,
+): Promise<ControlPlane> {
+  const opened = new AsyncDisposableStack();
+  const open = opener(opened);
   try {
     const { OPS_HOST: host, OPS_PORT: port } = configuration;
     const ops = open(await OpsServer.start({ host, port, log }), (server) => server.close());
-    const tls = openTls('MANAGEMENT_TLS', configuration.MANAGEMENT_TLS_CLIENT_CA);
-    const feedTls = openTls('FEED_TLS');
-    const tokens = open(openTokens(configuration, log), (it) => it.close());
-    const deployment = open(openDeployment(configuration, log), (it) => it.close());
-    const definition = await openDefinition(configuration);
+    const files = await openFiles(configuration, log, open);
     const telemetry = await openTelemetry({ process: 'control-plane', configuration, log });
-    const process: Process = {
-      ...{ configuration, log, ops, tls, feedTls, tokens, deployment, definition, telemetry },
-    };
+    const process: Process = { configuration, log, ops, ...files, telemetry };
     const app = open(await createManagementApi(process), (it) => it.close());
     await app.init();
     const servers: readonly Server[] = [app.getHttpServer(), app.get(FeedApi).server];

@@ -1,7 +1,10 @@
 import 'reflect-metadata';
 import { createLogger, runMain, stopOnSignal } from '@weir/ops';
-import { SCHEMA } from './configuration.js';
-import { startControlPlane } from './control-plane.js';
+import { type ControlPlaneConfiguration, SCHEMA } from './configuration.js';
+import { checkFiles, startControlPlane } from './control-plane.js';
+
+const openLog = ({ LOG_LEVEL: level }: ControlPlaneConfiguration) =>
+  createLogger({ name: 'control-plane', level });
 
 runMain(
   {
@@ -13,10 +16,11 @@ runMain(
     environment: process.env,
   },
   async (configuration) => {
-    const log = createLogger({ name: 'control-plane', level: configuration.LOG_LEVEL });
+    const log = openLog(configuration);
     const starting = startControlPlane(configuration, log);
     stopOnSignal(starting, { drainSeconds: configuration.DRAIN_S, log });
     const { managementPort: port, ready } = await starting;
     if (await ready) log.info({ port }, 'control plane is up');
   },
+  (configuration) => checkFiles(configuration, openLog(configuration)),
 );

@@ -81,6 +81,17 @@ const TICKET_SECRET_BYTES = 32;
 
 const elapsedMs = (): number => performance.now();
 
+/** @throws StartError, as a `DnsService`, when a file or an upstream is not usable */
+export function checkDnsFiles(
+  options: Pick<DnsServiceOptions, 'configuration' | 'upstreams' | 'log'>,
+): void {
+  const { configuration, upstreams, log } = options;
+  checkUpstreams(configuration, upstreams);
+  openIdentity(options);
+  const hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
+  new OperatorFiles({ configuration, hashKey, log, checkMs: undefined, onChange: () => undefined });
+}
+
 /** Everything that answers queries: lanes do, and this wires what they share. */
 export class DnsService {
   readonly configuration: DnsConfiguration;
@@ -215,7 +226,7 @@ function openIdentity({
   configuration,
   fileCheckMs: checkMs,
   log,
-}: DnsServiceOptions): TlsIdentity | null {
+}: Pick<DnsServiceOptions, 'configuration' | 'fileCheckMs' | 'log'>): TlsIdentity | null {
   const { DNS_TLS_PORT: tlsPort, DNS_HTTPS_PORT: httpsPort } = configuration;
   if (tlsPort === undefined && httpsPort === undefined) return null;
   const { DNS_TLS_CERT: cert, DNS_TLS_KEY: key } = configuration;

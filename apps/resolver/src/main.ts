@@ -7,11 +7,14 @@ import {
   stopOnSignal,
 } from '@weir/ops';
 import { readFile } from 'node:fs/promises';
-import { SCHEMA } from './configuration.js';
-import { startResolver } from './resolver.js';
+import { type ResolverConfiguration, SCHEMA } from './configuration.js';
+import { checkStart, startResolver } from './resolver.js';
 import { readNameservers } from './upstream/resolv-conf.js';
 
 const RESOLV_CONF = '/etc/resolv.conf';
+
+const openLog = ({ LOG_LEVEL: level }: ResolverConfiguration) =>
+  createLogger({ name: 'resolver', level });
 
 runMain(
   {
@@ -24,7 +27,7 @@ runMain(
     environment: process.env,
   },
   async (configuration) => {
-    const log = createLogger({ name: 'resolver', level: configuration.LOG_LEVEL });
+    const log = openLog(configuration);
     const upstreams = configuration.UPSTREAMS ?? (await systemNameservers());
     const starting = startResolver(configuration, upstreams, log);
     stopOnSignal(starting, { drainSeconds: configuration.DRAIN_S, log, waitsForStart: true });
@@ -34,6 +37,10 @@ runMain(
     await Promise.race([resolver.ready, resolver.lost]);
     log.info({ dns, opsPort, upstreams: upstreams.map(showUpstream) }, 'ready');
     await resolver.lost;
+  },
+  async (configuration) => {
+    const upstreams = configuration.UPSTREAMS ?? (await systemNameservers());
+    checkStart(configuration, upstreams, openLog(configuration));
   },
 );
 

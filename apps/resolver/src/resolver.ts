@@ -7,13 +7,13 @@ import {
   type UpstreamEndpoint,
 } from '@weir/ops';
 import { OpsCalls, OpsServer } from '@weir/ops/metrics';
-import { whatIsDegraded, whyNotReady } from '@weir/policy-feed/state';
+import { openFeedAccess, whatIsDegraded, whyNotReady } from '@weir/policy-feed/state';
 import { openTelemetry, type Telemetry } from '@weir/telemetry';
 import { loadSystemCalls, returnFreedBlocks } from '@weir/udp-batch';
 import { hostname } from 'node:os';
 import type { ResolverConfiguration } from './configuration.js';
 import { createRegistry } from './create-registry.js';
-import { countLanes, DnsService } from './dns-service.js';
+import { checkDnsFiles, countLanes, DnsService } from './dns-service.js';
 import { FeedThread } from './feed/feed-thread.js';
 import { flushCall } from './flush/cache-flush.js';
 import type { BoundAddresses } from './listeners/listening-sockets.js';
@@ -31,6 +31,17 @@ export interface Resolver extends Service {
   readonly ready: Promise<void>;
   /** Rejects when the resolver cannot go on. */
   readonly lost: Promise<never>;
+}
+
+/** @throws StartError, as `startResolver`, when an upstream or a file that the configuration names is not usable */
+export function checkStart(
+  configuration: ResolverConfiguration,
+  upstreams: readonly UpstreamEndpoint[],
+  log: Logger,
+): void {
+  refuseOwnAddress(configuration, upstreams);
+  openFeedAccess(configuration, log);
+  checkDnsFiles({ configuration, upstreams, log });
 }
 
 /**

@@ -24,7 +24,13 @@ const HARDENED = ['--read-only', '--cap-drop=ALL', '--security-opt=no-new-privil
 const environment = Object.entries(SETTINGS).map(([name, value]) => `--env=${name}=${value}`);
 const required: Readonly<Record<string, readonly string[]>> = {
   migrate: ['DATABASE_URL'],
-  'control-plane': ['DATABASE_URL', 'REDIS_URL', 'DOMAIN_HASH_KEY', 'FEED_TOKENS'],
+  'control-plane': [
+    'DATABASE_URL',
+    'REDIS_URL',
+    'MANAGEMENT_TOKENS',
+    'DOMAIN_HASH_KEY',
+    'FEED_TOKENS',
+  ],
   resolver: ['REDIS_URL', 'FEED_URL', 'DOMAIN_HASH_KEY', 'FEED_TOKENS'],
   'block-page': ['REDIS_URL', 'FEED_URL', 'DOMAIN_HASH_KEY', 'FEED_TOKENS'],
 };

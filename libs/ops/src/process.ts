@@ -61,13 +61,14 @@ export interface EntryPoint<S extends VariableSchema> {
 
 /**
  * Runs an entry point with its configuration and the flag that it was given. `--help` prints the variables,
- * `--version` the version, `--check` only reads the variables, and calls `check`. Any error ends the process with
+ * `--version` the version, `--check` only reads the variables, and calls `check`, which reads the files that they
+ * name. Any error ends the process with
  * exit code 1: a VariableError or StartError with its message on standard error, any other error with its stack.
  */
 export function runMain<S extends VariableSchema>(
   entry: EntryPoint<S>,
   main: (configuration: Configuration<S>, flag: string | undefined) => Promise<void>,
-  check: (configuration: Configuration<S>) => Promise<void> = () => Promise.resolve(),
+  check: (configuration: Configuration<S>) => Promise<void> | void = () => undefined,
 ): void {
   const run = async (): Promise<void> => {
     const [argument] = entry.argv;

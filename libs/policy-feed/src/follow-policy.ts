@@ -12,10 +12,10 @@ import {
   type ResolverStatus,
 } from '@weir/change-feed';
 import { parseHashKey } from '@weir/dns-name';
-import { openDeployment, openTlsAgent } from '@weir/ops';
 import { ChunkMemory, sharedBytes } from '@weir/policy';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { openFeedAccess } from './feed-access.js';
 import { type FeedState, whatIsDegraded, whyNotReady } from './feed-state.js';
 import type { FeedConfiguration } from './variables.js';
 import { PolicyTarget } from './policy-target.js';
@@ -65,11 +65,9 @@ export function followPolicy({
   status,
 }: FollowPolicyOptions): FollowedPolicy {
   const key = parseHashKey(configuration.DOMAIN_HASH_KEY);
-  const deployment = openDeployment(configuration, log);
-  const { FEED_URL: url, FEED_CA: ca, FEED_PINS: pins } = configuration;
-  const tls = openTlsAgent({ prefix: 'FEED', url, ca, pins, log });
+  const { deployment, tls } = openFeedAccess(configuration, log);
   const feed = new FeedClient(
-    url,
+    configuration.FEED_URL,
     () => deployment.tokens()[0],
     undefined,
     tls === null ? undefined : () => tls.value,

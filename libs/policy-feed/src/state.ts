@@ -5,4 +5,5 @@ export {
   FEED_VARIABLES,
   type FeedConfiguration,
 } from './variables.js';
+export { openFeedAccess } from './feed-access.js';
 export { agedState, type FeedState, whatIsDegraded, whyNotReady } from './feed-state.js';

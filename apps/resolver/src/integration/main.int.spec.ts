@@ -169,6 +169,33 @@ describe('the resolver process', () => {
     );
   });
 
+  it.each([
+    [{ DNS_ALLOWED_CLIENTS_FILE: '/nowhere' }, 'DNS_ALLOWED_CLIENTS_FILE names a file that cannot'],
+    [{ LOCAL_RECORDS: '/nowhere' }, 'LOCAL_RECORDS names a file that cannot be read'],
+    [{ FEED_TOKENS_FILE: '/nowhere' }, 'FEED_TOKENS_FILE names a file that cannot be read'],
+    [{ FEED_CA: '/nowhere', FEED_URL: 'https://127.0.0.1:2' }, 'FEED_CA names a file that cannot'],
+    [{ UPSTREAM_TLS_CA: '/nowhere' }, 'UPSTREAM_TLS_CA is not usable'],
+    [
+      { UPSTREAM_TRUST_AD: '192.0.2.9' },
+      'UPSTREAM_TRUST_AD: 192.0.2.9:53 is not among the upstreams',
+    ],
+    [{ DNS_PORT: '5399', UPSTREAMS: '127.0.0.1:5399' }, 'UPSTREAMS: 127.0.0.1 port 5399 is the'],
+    [
+      { DNS_TLS_PORT: '8853', DNS_TLS_CERT: '/nowhere', DNS_TLS_KEY: '/nowhere' },
+      'DNS_TLS_CERT names a file that cannot be read',
+    ],
+  ])('refuses %j with --check as well', async (environment, problem) => {
+    const { output, exited } = run(environment, '--check');
+    expect([await exited, output.text]).toEqual([1, '']);
+    expect(output.errors).toMatch(/^resolver: [^\n]+\n$/);
+    expect(output.errors).toContain(`resolver: ${problem}`);
+  });
+
+  it('says nothing with --check when it could start', async () => {
+    const { output, exited } = run({}, '--check');
+    expect([await exited, output.text, output.errors]).toEqual([0, '', '']);
+  });
+
   it('prints its version', async () => {
     const { output, exited } = run({ WEIR_COMMIT: '89a4cd8' }, '--version');
     expect(await exited).toBe(0);

@@ -8,7 +8,6 @@ import {
   parseDate,
   parseTime,
   sha256,
-  StartError,
   type Watched,
   watchFile,
   type WatchedFilesLog,
@@ -178,7 +177,7 @@ const CHECK_MS = 2_000;
 
 /**
  * The tokens of the environment and of the file.
- * @throws StartError when there are neither tokens nor a file, or the file is not usable.
+ * @throws StartError when the file is not usable.
  */
 export function openTokens(
   variables: {
@@ -187,11 +186,8 @@ export function openTokens(
   },
   log: WatchedFilesLog,
 ): Watched<readonly Token[]> {
-  const { MANAGEMENT_TOKENS: texts, MANAGEMENT_TOKENS_FILE: name } = variables;
-  if (texts === undefined && name === undefined) {
-    throw new StartError('MANAGEMENT_TOKENS or MANAGEMENT_TOKENS_FILE must be set');
-  }
-  const fixed = environmentTokens(texts ?? []);
+  const { MANAGEMENT_TOKENS: texts = [], MANAGEMENT_TOKENS_FILE: name } = variables;
+  const fixed = environmentTokens(texts);
   return watchFile<readonly Token[]>({
     variable: 'MANAGEMENT_TOKENS_FILE',
     path: name,
