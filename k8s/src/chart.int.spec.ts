@@ -316,6 +316,20 @@ describe('the chart', () => {
     [{ resolver: { autoscaling: { enabled: true, minReplicas: 13 } } }, 'minReplicas'],
     [{ blockPage: { env: { BLOCK_PAGE_HTTPS_PORT: 8081 } } }, 'must differ'],
     [{ controlPlane: { clientCaSecret: 'clients' } }, 'controlPlane.tlsSecret'],
+    [{ controlPlane: { env: { MANAGEMENT_TLS_CLIENT_CA: '/a' } } }, 'controlPlane.tlsSecret'],
+    [{ resolver: { env: { DNS_TLS_CERT: '/a' } } }, 'DNS_TLS_CERT and DNS_TLS_KEY belong together'],
+    [{ resolver: { env: { DNS_TLS_KEY: '/a' } } }, 'DNS_TLS_CERT and DNS_TLS_KEY belong together'],
+    [{ controlPlane: { env: { MANAGEMENT_TLS_KEY: '/a' } } }, 'belong together'],
+    [{ controlPlane: { env: { FEED_TLS_CERT: '/a' } } }, 'belong together'],
+    [{ resolver: { env: { FEED_CA: '/a' } } }, 'resolver.env.FEED_URL must begin with https://'],
+    [{ blockPage: { env: { FEED_PINS: 'sha256/a' } } }, 'must begin with https://'],
+    [
+      {
+        controlPlane: { feedTlsSecret: 'feed' },
+        resolver: { env: { FEED_URL: 'http://feed.example' } },
+      },
+      'resolver.env.FEED_URL must begin with https://',
+    ],
     [{ resolver: { env: { OPS_PORT: 5300 } } }, 'must differ'],
     [{ controlPlane: { env: { FEED_PORT: 8080 } } }, 'must differ'],
     [
