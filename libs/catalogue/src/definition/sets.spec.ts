@@ -183,6 +183,19 @@ describe('disableSet', () => {
       `include:\n  - own.yaml # ours\n${CATEGORY}`,
     ],
     [`include:\n  - sets/bad.yaml # on\n${CATEGORY}`, `include:\n    []\n${CATEGORY}`],
+    ['include: [\n  a.yaml, # a\n  sets/bad.yaml, # on\n]\n', 'include: [\n  a.yaml, # a\n]\n'],
+    ['include: [\n  a.yaml, # a\n  sets/bad.yaml\n]\n', 'include: [\n  a.yaml, # a\n]\n'],
+    ['include: [a.yaml, # a\n  sets/bad.yaml]\n', 'include: [a.yaml, # a\n  ]\n'],
+    ['include: [a.yaml, # a\n  sets/bad.yaml, b.yaml]\n', 'include: [a.yaml, # a\n  b.yaml]\n'],
+    [
+      'include: [\n  sets/bad.yaml, # on\n  # for us\n  b.yaml,\n]\n',
+      'include: [\n  # for us\n  b.yaml,\n]\n',
+    ],
+    [
+      'include: [sets/bad.yaml, # on\n  # for us\n  b.yaml]\n',
+      'include: [ # on\n  # for us\n  b.yaml]\n',
+    ],
+    ['include: [\n  sets/bad.yaml, # on\n]\n', 'include: [\n]\n'],
   ])('removes one entry from %j', async (before, after) => {
     // What else is included needs not be there, nor the set.
     await write({ 'catalogue.yaml': before });

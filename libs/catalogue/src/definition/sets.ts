@@ -128,15 +128,23 @@ function excluding(text: string, path: string): string {
   const index = list.items.findIndex((item) => isScalar(item) && item.value === path);
   const [start, end] = list.items[index]?.range ?? [0, 0];
   if (end === 0) return text;
-  if (list.flow === true) {
-    const from = list.items[index - 1]?.range?.[1] ?? start;
-    const to = index > 0 ? end : (list.items[1]?.range?.[0] ?? end);
-    return text.slice(0, from) + text.slice(to);
-  }
   const lineStart = text.lastIndexOf('\n', start) + 1;
   const lineEnd = text.indexOf('\n', end) + 1 || text.length;
+  const isFlow = list.flow === true;
+  const isAlone =
+    text.slice(lineStart, start).trim() === '' &&
+    /^,?\s*(?:#.*)?$/.test(text.slice(end, lineEnd).trim());
+  if (isFlow && !isAlone) {
+    const before = list.items[index - 1]?.range?.[1] ?? start;
+    const hasComma = before < start && /^\s*,\s*$/.test(text.slice(before, start));
+    // Comments stay, so a comma may stay behind the item before.
+    const comma = /^,(?:[ \t]+(?=[^\s#]))?/.exec(text.slice(end))?.[0].length ?? 0;
+    return hasComma
+      ? text.slice(0, before) + text.slice(end)
+      : text.slice(0, start) + text.slice(end + comma);
+  }
   // A block without items would be null.
-  const rest = list.items.length > 1 ? '' : `${' '.repeat(start - lineStart)}[]\n`;
+  const rest = isFlow || list.items.length > 1 ? '' : `${' '.repeat(start - lineStart)}[]\n`;
   return text.slice(0, lineStart) + rest + text.slice(lineEnd);
 }
 
