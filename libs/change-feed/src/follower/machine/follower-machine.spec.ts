@@ -221,6 +221,26 @@ describe('FollowerMachine', () => {
     expect(after(RETRIED)).toEqual(['loading', 'load']);
   });
 
+  it('loads a snapshot after twice as many refusals each time, up to a limit, until changes come', () => {
+    atRest();
+    after({ type: 'messagesMissed' });
+    const refusalsBeforeLoad = () => {
+      for (let refusals = 0; ; refusals++) {
+        if (machine.phase === 'loading') return refusals;
+        after(failed('refused'), RETRIED);
+      }
+    };
+    const inForce: FollowerEvent[] = [{ type: 'loaded', cause: 'failed', head: head(5) }, RESUMED];
+    const counts = Array.from({ length: 9 }, () => {
+      const count = refusalsBeforeLoad();
+      after(...inForce);
+      return count;
+    });
+    expect(counts).toEqual([3, 6, 12, 24, 48, 96, 192, 192, 192]);
+    after(fetched(5), RESUMED, { type: 'messagesMissed' });
+    expect(refusalsBeforeLoad()).toBe(3);
+  });
+
   it('pauses for longer and longer while the changes are refused, although snapshots can be loaded', () => {
     refuseThrice();
     after(RETRIED, { ...loaded(5), cause: 'failed' } as FollowerEvent, RESUMED);

@@ -24,7 +24,9 @@ const EXPECTED: Partial<Record<FollowerEvent['type'], readonly FollowerPhase[]>>
   resumed: ['yielding', 'stopped'],
 };
 
-const MAX_REFUSALS = 3;
+/** The changes were refused so often, in a row, that a snapshot is loaded; twice as often after each, up to a limit. */
+const FIRST_REFUSALS = 3;
+const LAST_REFUSALS = 192;
 
 /**
  * The decisions of a follower, without I/O, clock or randomness: an event leads to a new phase and to effects.
@@ -52,6 +54,7 @@ export class FollowerMachine {
   /** The changes up to the newer head have been awaited for long enough. */
   private hasAwaited = false;
   private refusals = 0;
+  private refusalsBeforeLoad = FIRST_REFUSALS;
   /** The pause after a failed step is not over. Only changes that come from Redis are put in force meanwhile. */
   private isPausing = false;
   private readonly pending = new ChangeBuffer();
@@ -97,8 +100,7 @@ export class FollowerMachine {
         return this.fetched(event.page);
       case 'logPruned':
       case 'overtaken':
-        this.refusals = 0;
-        this.failures = 0;
+        this.feedHelped();
         // After `overtaken`, the next step applies the change that was received meanwhile.
         return this.succeed(event.type === 'logPruned' ? 'pruned' : null);
       case 'announced':
@@ -167,7 +169,10 @@ export class FollowerMachine {
     if (this.isPausing) return this.enter('retrying');
     const isBehind = head !== null && head.revision > inForce.revision;
     if (this.mustFetch || (isBehind && this.hasAwaited)) {
-      if (this.refusals >= MAX_REFUSALS) return this.beginLoad('failed');
+      if (this.refusals >= this.refusalsBeforeLoad) {
+        this.refusalsBeforeLoad = Math.min(2 * this.refusalsBeforeLoad, LAST_REFUSALS);
+        return this.beginLoad('failed');
+      }
       if (isBehind) this.counters.gaps++;
       this.mustFetch = false;
       this.hasAwaited = false;
@@ -221,8 +226,7 @@ export class FollowerMachine {
 
   private fetched({ head, changes }: ChangesPage): void {
     if (this.phase === 'stopping') return this.enter('stopped');
-    this.refusals = 0;
-    this.failures = 0;
+    this.feedHelped();
     const { lineage, revision } = this.base;
     if (head.lineage !== lineage) {
       this.log(
@@ -242,6 +246,12 @@ export class FollowerMachine {
     if (head.revision > revision && !this.hasNextChange)
       return this.fail('failed', `the change log has no revision ${revision + 1}`);
     this.succeed();
+  }
+
+  private feedHelped(): void {
+    this.refusals = 0;
+    this.refusalsBeforeLoad = FIRST_REFUSALS;
+    this.failures = 0;
   }
 
   private failed(kind: FailureKind, reason: string): void {
