@@ -323,6 +323,15 @@ describe('GET /explain/', () => {
     expect((await explain('192.0.2.1', 'www.ordered.example')).verdict).toBe('allow');
   });
 
+  it('names no order for a client that is refused whatever it asks for', async () => {
+    const order = { id: 7, domain: 'ordered.example', authority: 'A', reference: 'R 1' };
+    await change('POST', '/orders/', order);
+    const refused = await explain('198.51.100.200', 'www.ordered.example');
+    expect(ladder(refused)).toBe('order deny, default deny*');
+    expect(refused).toMatchObject({ verdict: 'refused', since: null });
+    await change('DELETE', '/orders/7');
+  });
+
   it('follows the schedule at the time asked for', async () => {
     await change('POST', '/profiles/', { profile: { id: 10 } });
     await change('POST', '/net/', { ip: '203.0.113.200', prefix_len: 32, profile_id: 10 });

@@ -5,7 +5,7 @@ import type { Json } from '../http/validation/dto.js';
 import { MAX_RECORDED } from '../revisions/change-record.js';
 import type { OriginDto } from './explain.dto.js';
 import type { QueryOutcome } from './model-resolver.js';
-import { hashOf } from './steps.js';
+import { decidingStep, hashOf } from './steps.js';
 
 /** In place of a profile: an order is of none, and POST /init/ leaves it as it is. */
 const EVERYBODY = -1;
@@ -18,14 +18,11 @@ interface Deciding {
 }
 
 /** The entity that decided; null: none did. */
-function decidingOf({
-  special,
-  hashes,
-  explanation: { decision, steps },
-}: QueryOutcome): Deciding | null {
-  const step = steps.find(({ verdict }) => verdict !== 0);
-  if (step === undefined || special !== null) return null;
-  const { activeProfileId: active, profileId: own } = decision;
+function decidingOf(outcome: QueryOutcome): Deciding | null {
+  const step = decidingStep(outcome);
+  if (step === undefined) return null;
+  const { hashes, explanation } = outcome;
+  const { activeProfileId: active, profileId: own } = explanation.decision;
   if (step.step === Reason.order) {
     return { profileId: EVERYBODY, kind: 'order', key: [step.matchedId] };
   }

@@ -16,14 +16,25 @@ const STEP_NAMES: Readonly<Record<StepVerdict['step'], StepName>> = {
   [Reason.category]: 'category',
 };
 
+/** Undefined: no step of the policy did, but the name itself, or that the client is refused or let through. */
+export function decidingStep({
+  special,
+  verdict,
+  explanation: { steps },
+}: QueryOutcome): StepVerdict | undefined {
+  if (special !== null || verdict === 'refused') return undefined;
+  return steps.find((one) => one.verdict !== 0);
+}
+
 /** The ladder of decisions §12. */
 export function stepsOf(
-  { special, verdict, hashes, explanation: { steps } }: QueryOutcome,
+  outcome: QueryOutcome,
   name: string,
   catalogue: CatalogueIndex | null,
   listing: ListedName | undefined,
 ): Json<StepDto>[] {
-  const decided = steps.find((one) => one.verdict !== 0);
+  const { special, verdict, hashes, explanation } = outcome;
+  const decided = decidingStep(outcome);
   const ofSpecial: Json<StepDto> = {
     step: 'special',
     verdict: verdict === 'deny' ? 'deny' : 'allow',
@@ -32,11 +43,11 @@ export function stepsOf(
   };
   return [
     ...(special === null ? [] : [ofSpecial]),
-    ...steps.map((one) => ({
+    ...explanation.steps.map((one) => ({
       step: STEP_NAMES[one.step],
       verdict: verdictOf(one),
       matched: suffixOf(name, one.matchedLabels),
-      decided: one === decided && special === null,
+      decided: one === decided,
       ...idsOf(one, hashes, catalogue, listing),
     })),
     {
