@@ -534,6 +534,7 @@ describe('weir', () => {
   it('watches on after an answer that broke off', async () => {
     let answers = 0;
     const server = createServer((_request, response) => {
+      response.setHeader('Content-Type', 'application/json');
       if (++answers !== 2) response.end('[]');
       else response.write('[', () => response.destroy());
     });
@@ -551,6 +552,7 @@ describe('weir', () => {
 
   it('waits for an answer no longer than its deadline', async () => {
     const server = createServer((request, response) => {
+      response.setHeader('Content-Type', 'application/json');
       if (request.url === '/half') response.write('[');
     });
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -559,6 +561,36 @@ describe('weir', () => {
     await expect(api.get('/none')).rejects.toThrow(Unreachable);
     await expect(api.get('/half')).rejects.toThrow(Unreachable);
     server.closeAllConnections();
+    server.close();
+  });
+
+  it('takes no answer for one of a control plane that another server gives', async () => {
+    const server = createServer((_request, response) => response.end('<p>Welcome'));
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const WEIR_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    for (const argv of [
+      'token',
+      'resolvers --json',
+      'changes --follow',
+      'orders end 7',
+      'init -',
+    ]) {
+      const ended = await runWeir(argv.split(' '), { WEIR_URL, WEIR_TOKEN: TOKEN }, ['{}']);
+      const errors = [`weir: ${WEIR_URL} does not answer as a control plane: see WEIR_URL`];
+      expect(ended, argv).toEqual({ code: 1, out: [], errors });
+    }
+    server.close();
+  });
+
+  it('says that the answer to a change broke off', async () => {
+    const server = createServer((_request, response) => {
+      response.setHeader('X-Config-Revision', '7');
+      response.write('{', () => response.destroy());
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const WEIR_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { code, errors } = await runWeir(['orders', 'end', '7'], { WEIR_URL, WEIR_TOKEN: TOKEN });
+    expect([code, errors]).toEqual([1, [`weir: the answer of ${WEIR_URL} broke off: aborted`]]);
     server.close();
   });
 

@@ -18,7 +18,8 @@ const DEADLINE_MS = 30_000;
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
 interface Call {
-  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Undefined: GET. */
+  readonly method?: 'POST' | 'PATCH' | 'DELETE';
   readonly query?: Query;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: AsyncIterable<Uint8Array> | string;
@@ -72,25 +73,38 @@ export class Api {
   async get<T>(path: string, query: Query = {}, interrupted?: AbortSignal): Promise<T> {
     const deadline = AbortSignal.timeout(this.deadlineMs);
     const signal = interrupted === undefined ? deadline : AbortSignal.any([interrupted, deadline]);
-    const answer = await this.call(path, { query, signal });
-    const body = await text(answer).catch((error: unknown) => {
+    return JSON.parse((await this.ask(path, { query, signal })).said) as T;
+  }
+
+  /** @returns the whole answer to a call that succeeded. @throws Failure with its `detail`. */
+  async ask(
+    path: string,
+    call: Call,
+  ): Promise<Pick<IncomingMessage, 'headers'> & { readonly said: string }> {
+    const answer = await this.call(path, call);
+    const said = await text(answer).catch((error: unknown) => {
       throw new Unreachable(`the answer of ${this.url} broke off: ${(error as Error).message}`);
     });
-    return JSON.parse(body) as T;
+    return { said, headers: answer.headers };
   }
 
   /** @returns the answer to a call that succeeded. @throws Failure with its `detail`. */
   async call(path: string, call: Call): Promise<IncomingMessage> {
     const answer = await this.send(path, call);
     const { statusCode = 0, statusMessage = '' } = answer;
-    if (statusCode >= 200 && statusCode < 300) return answer;
+    if (statusCode >= 200 && statusCode < 300) {
+      const { 'content-type': type = '', 'x-config-revision': revision } = answer.headers;
+      if (call.method === undefined ? /json|event-stream/.test(type) : revision !== undefined)
+        return answer;
+      throw new Failure(`${this.url} does not answer as a control plane: see WEIR_URL`);
+    }
     const reasons = reasonsOf(await text(answer), `${statusCode} ${statusMessage}`);
     throw statusCode >= 502 ? new Unreachable(reasons) : new Failure(reasons);
   }
 
   private send(
     path: string,
-    { method = 'GET', query = {}, headers, body, signal }: Call,
+    { method, query = {}, headers, body, signal }: Call,
   ): Promise<IncomingMessage> {
     const url = new URL(`${this.url}${path}`);
     for (const [name, value] of Object.entries(query)) {

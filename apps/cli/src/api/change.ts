@@ -1,4 +1,3 @@
-import { text } from 'node:stream/consumers';
 import type { Context, JsonOption } from '../context.js';
 import { textOf } from '../terminal.js';
 import { Api } from './api.js';
@@ -20,9 +19,8 @@ export async function change(
   { body, json, what }: Change,
 ): Promise<void> {
   const call = { method, ...(body !== undefined && { body: JSON.stringify(body) }) };
-  const answer = await new Api(environment).call(path, call);
-  const said = await text(answer);
-  const { 'x-config-revision': revision, 'x-config-applied': applied, date } = answer.headers;
+  const { said, headers } = await new Api(environment).ask(path, call);
+  const { 'x-config-revision': revision, 'x-config-applied': applied, date } = headers;
   if (json) terminal.print(said || JSON.stringify({ revision: Number(revision), applied }));
   else {
     const proof = `${textOf(applied)} resolvers, revision ${textOf(revision)}, ${textOf(date)}`;

@@ -1,7 +1,6 @@
 import type { DifferenceDto, DryRunDto } from '@weir/control-plane/init/read/init.dto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
 import { Api } from '../api/api.js';
 import { type Context, Failure, type JsonOption } from '../context.js';
 import { grouped, type Terminal, textOf } from '../terminal.js';
@@ -20,18 +19,17 @@ export async function init(
   if (found?.isDirectory() === true) throw new Failure(`${file} is a folder`);
   // That of a pipe is 0, whatever comes through it.
   const size = found?.isFile() === true ? found.size : undefined;
-  const answer = await new Api(environment).call('/init/', {
+  const { said, headers } = await new Api(environment).ask('/init/', {
     method: 'POST',
     query: { dry_run: dryRun ? 'true' : undefined },
     headers: size === undefined ? {} : { 'Content-Length': String(size) },
     body: sent(isInput ? input : createReadStream(file), size, terminal),
   });
   if (dryRun) {
-    const said = await text(answer);
     if (json) terminal.print(said);
     else printDryRun(JSON.parse(said) as DryRunDto, terminal);
   } else {
-    const { 'x-config-revision': revision, 'x-config-applied': applied } = answer.headers;
+    const { 'x-config-revision': revision, 'x-config-applied': applied } = headers;
     terminal.print(
       json
         ? JSON.stringify({ revision: Number(revision), applied })

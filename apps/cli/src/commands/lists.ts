@@ -4,7 +4,6 @@ import type {
   CategoryDto,
   ListedNameDto,
 } from '@weir/control-plane/resources/catalogue/catalogue.dto';
-import { text } from 'node:stream/consumers';
 import { Api } from '../api/api.js';
 import { type Context, Failure, type JsonOption } from '../context.js';
 import { grouped, textOf } from '../terminal.js';
@@ -83,9 +82,9 @@ export async function acceptList(
   if (held === undefined) throw new Failure(`no list of ${textOf(source)} is held`);
   const { cat_id, app_id } = held;
   const body = JSON.stringify(cat_id === null ? { app_id, source } : { cat_id, source });
-  const answer = await text(await api.call('/catalogue/accept', { method: 'POST', body }));
-  const { names } = JSON.parse(answer) as CatalogueSourceDto;
-  terminal.print(json ? answer : `${textOf(source)}: a list of ${grouped(names)} names is taken`);
+  const { said } = await api.ask('/catalogue/accept', { method: 'POST', body });
+  const { names } = JSON.parse(said) as CatalogueSourceDto;
+  terminal.print(json ? said : `${textOf(source)}: a list of ${grouped(names)} names is taken`);
 }
 
 function groupOf({ cat_id, app_id }: Pick<CatalogueSourceDto, 'cat_id' | 'app_id'>): string {
