@@ -27,7 +27,7 @@ export async function restore(
   file: string,
   { replace = false }: { readonly replace?: boolean },
 ): Promise<void> {
-  const log = (line: string): void => context.terminal.print(line);
+  const log = (line: string): void => context.terminal.printError(line);
   await onDatabase(context, true, async (databaseUrl, signal) => {
     const revision = await restoreBackup({ databaseUrl, file, replace, log, signal });
     return `the database is at revision ${revision} again`;
