@@ -61,9 +61,9 @@ export interface EntryPoint<S extends VariableSchema> {
 
 /**
  * Runs an entry point with its configuration and the flag that it was given. `--help` prints the variables,
- * `--version` the version, `--check` only reads the variables, and calls `check`, which reads the files that they
- * name. Any error ends the process with
- * exit code 1: a VariableError or StartError with its message on standard error, any other error with its stack.
+ * `--version` the version, `--check` only reads the variables, and calls `check`, which reads the files that they name.
+ * Any error ends the process with exit code 1: a VariableError or StartError with its message on standard error, any
+ * other error with its stack.
  */
 export function runMain<S extends VariableSchema>(
   entry: EntryPoint<S>,
