@@ -90,6 +90,26 @@ describe('CacheTtl', () => {
   });
 });
 
+describe('freshnessSeconds', () => {
+  it('is the lowest TTL of the answer section', () => {
+    expect(freshnessSeconds(parse({ answers: [cname(300), a(200)] }))).toBe(200);
+    expect(freshnessSeconds(parse({ answers: [a(200)], authorities: [ns] }))).toBe(200);
+  });
+
+  it('is that of a negative answer at the end of a chain', () => {
+    const answers = [cname(300)];
+    for (const flags of [0x8180, 0x8183]) {
+      expect(freshnessSeconds(parse({ flags, answers, authorities: [soa(600, 40)] }))).toBe(40);
+      expect(freshnessSeconds(parse({ flags, answers, authorities: [soa(30, 600)] }))).toBe(30);
+      expect(freshnessSeconds(parse({ flags, answers, authorities: [soa(600, 0)] }))).toBe(0);
+    }
+  });
+
+  it('is 0 for an error', () => {
+    expect(freshnessSeconds(parse({ flags: 0x8182, answers: [a(300)] }))).toBe(0);
+  });
+});
+
 describe('hasUsableRcode', () => {
   it.each([
     [0, true],

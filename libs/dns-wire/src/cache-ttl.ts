@@ -45,14 +45,16 @@ export class CacheTtl {
 }
 
 /**
- * Freshness lifetime of an answer for HTTP caches (RFC 8484 §5.1): the lowest TTL of the answer section; without one,
- * that of the negative answer; 0 for an error.
+ * Freshness lifetime of an answer for HTTP caches (RFC 8484 §5.1): the lowest TTL of the answer section; for a negative
+ * answer, also one at the end of a chain, that of the negative answer; 0 for an error.
  */
 export function freshnessSeconds(response: Response): number {
   if (!isUsable(response)) return 0;
-  const isPositive = response.rcode === Rcode.noError && response.answerCount > 0;
-  if (isPositive) return minTtl(response, response.answerCount);
-  return Math.min(negativeBound(response), minTtl(response, leadingCount(response)));
+  const { rcode, answerCount } = response;
+  const hasRecords = rcode === Rcode.noError && answerCount > 0;
+  const bound = negativeBound(response, hasRecords ? TTL_HIGH_BIT : 0);
+  const count = bound === TTL_HIGH_BIT ? answerCount : leadingCount(response);
+  return Math.min(bound, minTtl(response, count));
 }
 
 /** The TTL at `offset`. A negative TTL counts as 0 (RFC 2181 §8). */
@@ -90,10 +92,10 @@ function minTtl({ bytes, ttlOffsets }: Response, count: number): number {
 }
 
 /**
- * MINIMUM of the SOA record in the authority section, capped; 0 without one. `minTtl` covers the TTL of the record
- * itself.
+ * MINIMUM of the SOA record in the authority section, capped. `minTtl` covers the TTL of the record itself.
+ * @param withoutSoa what it is without such a record
  */
-function negativeBound(response: Response): number {
+function negativeBound(response: Response, withoutSoa = 0): number {
   const { bytes, answerCount, authorityCount } = response;
   for (let i = answerCount; i < answerCount + authorityCount; i++) {
     const fixed = fixedPartOf(response, i);
@@ -102,5 +104,5 @@ function negativeBound(response: Response): number {
     if (typeOfRecord(response, i) !== Type.soa || !isWholeSoa) continue;
     return Math.min(readTtl(bytes, end - SOA_MINIMUM_BYTES), MAX_NEGATIVE_TTL_SECONDS);
   }
-  return 0;
+  return withoutSoa;
 }
