@@ -229,6 +229,19 @@ describe('parseQuery', () => {
     expect(parse(encodeMessage(message))).toBe(QueryStatus.notImp);
   });
 
+  it('reads OPT behind records of other sections, for the answer (RFC 6891 §6.1.1)', () => {
+    const soa = { owner: wireName('example.com'), type: 6, rdata: new Uint8Array(22) };
+    const ixfr = { questions: [{ ...question, qtype: 251 }], authorities: [soa] };
+    expect(parse(encodeMessage({ ...ixfr, additionals: [opt(1232)] }))).toBe(QueryStatus.notImp);
+    expect(query.hasEdns).toBe(true);
+    const answered = { questions: [question], answers: [soa], additionals: [opt(1232)] };
+    expect(parse(encodeMessage(answered))).toBe(QueryStatus.formErr);
+    expect(query.hasEdns).toBe(true);
+    const misplaced = { questions: [{ ...question, qtype: 251 }], authorities: [opt(1232)] };
+    expect(parse(encodeMessage(misplaced))).toBe(QueryStatus.formErr);
+    expect(query.hasEdns).toBe(false);
+  });
+
   it('agrees with a simple parser on 20,000 damaged queries, and never reads past their end', () => {
     const behind = new Uint8Array(2048);
     const second = new Query();
@@ -295,10 +308,8 @@ function slowStatus(bytes: Uint8Array): QueryStatus {
     return QueryStatus.formErr; // the oracle reports a fault by throwing
   }
   if (hasPointer(bytes)) return QueryStatus.formErr;
-  if (isOnlyAdditional) {
-    const status = slowAdditional(bytes);
-    if (status !== QueryStatus.ok) return status;
-  }
+  const status = slowAdditional(bytes);
+  if (status !== QueryStatus.ok) return status;
   if ([0, 41, 128].includes(qtype)) return QueryStatus.formErr;
   if (qtype > 128 && qtype < 255) return QueryStatus.notImp;
   return isOnlyAdditional ? QueryStatus.ok : QueryStatus.formErr;
@@ -308,6 +319,8 @@ function slowAdditional(bytes: Uint8Array): QueryStatus {
   try {
     const message = decodeLoosely(bytes);
     if (message.trailing > 0) return QueryStatus.formErr;
+    const others = [...message.answers, ...message.authorities];
+    if (others.some(({ type }) => type === 41)) return QueryStatus.formErr;
     if (message.opt === undefined) return QueryStatus.ok;
     if (bytes[message.opt.at] !== 0) return QueryStatus.formErr;
     decodeOptions(message.opt.rdata);

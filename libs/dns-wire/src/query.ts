@@ -158,7 +158,7 @@ export function parseQuery(bytes: Uint8Array, length: number, out: Query): Query
   // The opcode QUERY is 0.
   if ((flags & Flag.opcode) !== 0) return QueryStatus.notImp;
   if (!parseQuestion(bytes, length, out)) return withoutQuestion(bytes, length, out);
-  const status = parseAdditional(bytes, length, out);
+  const status = parseRecords(bytes, length, out);
   return status === QueryStatus.ok ? checkType(bytes, out.qtype) : status;
 }
 
@@ -178,26 +178,25 @@ function withoutQuestion(bytes: Uint8Array, length: number, out: Query): QuerySt
   if (readUint16(bytes, QDCOUNT_OFFSET) !== 0 || !hasOnlyAdditional(bytes)) {
     return QueryStatus.formErr;
   }
-  const status = parseAdditional(bytes, length, out);
+  const status = parseRecords(bytes, length, out);
   if (status !== QueryStatus.ok) return status;
   return out.cookieBytes > 0 ? QueryStatus.cookieOnly : QueryStatus.formErr;
 }
 
-/**
- * Parses the additional records of a query without answer and authority records. `checkType` handles other queries.
- */
-function parseAdditional(bytes: Uint8Array, length: number, out: Query): QueryStatus {
-  if (!hasOnlyAdditional(bytes)) return QueryStatus.ok;
+/** Parses all records. `checkType` rejects those of the answer and authority sections. */
+function parseRecords(bytes: Uint8Array, length: number, out: Query): QueryStatus {
+  const additional = readUint16(bytes, ARCOUNT_OFFSET);
+  const others = readUint16(bytes, ANCOUNT_OFFSET) + readUint16(bytes, NSCOUNT_OFFSET);
   let at = out.questionEnd;
   let version = EDNS_VERSION;
-  for (let left = readUint16(bytes, ARCOUNT_OFFSET); left > 0; left--) {
+  for (let left = others + additional; left > 0; left--) {
     const nameEnd = skipName(bytes, length, at);
     if (nameEnd === BAD_NAME || nameEnd + RECORD_FIXED_BYTES > length) return QueryStatus.formErr;
     const rdata = nameEnd + RECORD_FIXED_BYTES;
     const end = rdata + readUint16(bytes, nameEnd + 8);
     if (end > length) return QueryStatus.formErr;
     if (readUint16(bytes, nameEnd) === Type.opt) {
-      if (out.hasEdns || nameEnd !== at + 1) return QueryStatus.formErr;
+      if (left > additional || out.hasEdns || nameEnd !== at + 1) return QueryStatus.formErr;
       if (!areOptionsValid(bytes, rdata, end)) return QueryStatus.formErr;
       version = readOpt(bytes, nameEnd, out);
       out.optionsStart = rdata;
