@@ -86,6 +86,13 @@ describe('parseQuery', () => {
     const bytes = encodeQuery('example.com', 1, { flags: opcode << 11 });
     expect(parse(bytes)).toBe(QueryStatus.notImp);
     expect(query.questionEnd).toBe(12);
+    const flags = opcode << 11;
+    const soa = { owner: wireName('example.com'), type: 6, rdata: new Uint8Array(22) };
+    const withOpt = { flags, questions: [question], answers: [soa], additionals: [opt(1232)] };
+    expect(parse(encodeMessage(withOpt))).toBe(QueryStatus.notImp);
+    expect(query).toMatchObject({ questionEnd: 12, qtype: 0, qclass: 0, hasEdns: true });
+    expect(parse(bytes.subarray(0, 20))).toBe(QueryStatus.notImp);
+    expect(query).toMatchObject({ questionEnd: 12, hasEdns: false });
   });
 
   it.each([0, 2])('rejects %i questions (RFC 9619)', (count) => {

@@ -156,10 +156,19 @@ export function parseQuery(bytes: Uint8Array, length: number, out: Query): Query
   out.optionsEnd = 0;
   out.wantsStructuredErrors = false;
   // The opcode QUERY is 0.
-  if ((flags & Flag.opcode) !== 0) return QueryStatus.notImp;
+  if ((flags & Flag.opcode) !== 0) return otherOpcode(bytes, length, out);
   if (!parseQuestion(bytes, length, out)) return withoutQuestion(bytes, length, out);
   const status = parseRecords(bytes, length, out);
   return status === QueryStatus.ok ? checkType(bytes, out.qtype) : status;
+}
+
+/** Only its OPT record matters, if it looks like a query: the answer has one too (RFC 6891 §6.1.1). */
+function otherOpcode(bytes: Uint8Array, length: number, out: Query): QueryStatus {
+  if (parseQuestion(bytes, length, out)) parseRecords(bytes, length, out);
+  out.questionEnd = HEADER_BYTES;
+  out.qtype = 0;
+  out.qclass = 0;
+  return QueryStatus.notImp;
 }
 
 /** One question (RFC 9619), its name without pointers. Sets nothing unless it is valid. */
