@@ -450,6 +450,17 @@ describe('a request is answered', () => {
     expect(client.frames(RST_STREAM)).toEqual([]);
   });
 
+  it('with an error when its body comes, so that no reset is needed, which curl takes for a failure', async () => {
+    const client = await connectClient();
+    client.send(http2Frame(HEADERS, END_HEADERS, 1, getHeaders('/none')));
+    await settled(client);
+    expect(client.frames(HEADERS)).toEqual([]);
+    client.send(http2Frame(DATA, END_STREAM, 1, QUERY));
+    const isWhole = { stream: 1, flags: END_HEADERS | END_STREAM };
+    await expect.poll(() => client.frames(HEADERS)).toMatchObject([isWhole]);
+    expect(client.frames(RST_STREAM)).toEqual([]);
+  });
+
   it('when the client has no room for a table of fields (RFC 9113 §4.3.1)', async () => {
     const { port } = await serve();
     const session = openHttp2(port);

@@ -254,7 +254,8 @@ export class Http2Connection implements Input {
     const request = readRequest(fields);
     if ('status' in request) {
       stream.isComplete = isEnd;
-      stream.fail(request.status);
+      if (isEnd) stream.fail(request.status);
+      else stream.refusal = request.status;
     } else if ('query' in request) {
       stream.isComplete = isEnd;
       stream.isAsked = true;
@@ -292,6 +293,7 @@ export class Http2Connection implements Input {
 
   private takeBody(stream: Http2Stream, bytes: Buffer, isEnd: boolean): void {
     stream.isComplete = isEnd;
+    if (stream.refusal > 0) return stream.fail(stream.refusal);
     if (stream.isAsked) return;
     const { body, contentLength } = stream;
     const length = body.length + bytes.length;

@@ -16,6 +16,8 @@ export class Http2Stream extends DohReply {
   /** The query was in the URI. A body means nothing. */
   isAsked = false;
   isClosed = false;
+  /** HTTP status of a request that is refused when its body comes. 0: it is not refused. */
+  refusal = 0;
   /** Of the body, as the client has announced it. −1: it has not. */
   contentLength = -1;
   readonly body = new RequestBody();
