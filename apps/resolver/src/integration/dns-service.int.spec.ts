@@ -262,6 +262,8 @@ describe('the DNS service', () => {
       ['10.in-addr.arpa', 12, { rcode: 0, answers: [], authorities: [localSoa] }],
       ['use-application-dns.net', 1, { rcode: 3, authorities: [localSoa] }],
       ['_dns.resolver.arpa', 64, { rcode: 0, answers: [], authorities: [localSoa] }],
+      ['resolver.arpa', 6, { rcode: 0, answers: [localSoa], authorities: [] }],
+      ['x.resolver.arpa', 1, { rcode: 0, answers: [], authorities: [localSoa] }],
     ])('%s, type %i, is answered here', async (name, qtype, expected) => {
       const { ask } = await serve(blocking());
       const answer = await ask(name, qtype);
@@ -329,7 +331,7 @@ describe('the DNS service', () => {
       expect(upstream.asked).toHaveLength(1);
       const open = await serve(blocking(), { BLOCK_RESOLVER_DISCOVERY: false });
       expect(rdata(await open.ask('use-application-dns.net'))).toEqual(['c0000201']);
-      expect(await open.ask('_dns.resolver.arpa', 64)).toMatchObject({ rcode: 3 });
+      expect(await open.ask('_dns.resolver.arpa', 64)).toMatchObject({ rcode: 0, answers: [] });
       expect(upstream.asked).toHaveLength(2);
     });
 

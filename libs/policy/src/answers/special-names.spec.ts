@@ -41,7 +41,8 @@ describe('SpecialNameTable', () => {
     ['1.2.d.f.ip6.arpa', Special.emptyZone, 4],
     ['b.e.f.ip6.arpa', Special.emptyZone, 5],
     ['lamp.home.arpa', Special.emptyZone, 2],
-    ['resolver.arpa', Special.emptyZone, 2],
+    ['resolver.arpa', Special.emptyNames, 2],
+    ['x.resolver.arpa', Special.emptyNames, 2],
     ['_dns.resolver.arpa', Special.empty, 3],
     ['x._dns.resolver.arpa', Special.empty, 3],
     ['use-application-dns.net', Special.nonexistent, 2],
@@ -95,7 +96,7 @@ describe('SpecialNameTable', () => {
 
   it('finds only the names of its own list', () => {
     expect(find('localhost', DISCOVERY_ZONES)).toBeNull();
-    expect(find('_dns.resolver.arpa', LOCAL_ZONES)).toEqual([Special.emptyZone, 2]);
+    expect(find('_dns.resolver.arpa', LOCAL_ZONES)).toEqual([Special.emptyNames, 2]);
     expect(find('_dns.resolver.arpa', DISCOVERY_ZONES)).toEqual([Special.empty, 3]);
     expect(find('localhost', [])).toBeNull();
   });

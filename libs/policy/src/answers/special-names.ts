@@ -25,6 +25,8 @@ export const Special = {
   ready: 5,
   /** The name itself has the SVCB records of the designated resolvers. Otherwise like `empty`. */
   designated: 6,
+  /** Like `emptyZone`, but all names below it exist, without records. */
+  emptyNames: 7,
 } as const;
 export type Special = (typeof Special)[keyof typeof Special];
 
@@ -63,7 +65,7 @@ export const LOCAL_ZONES: readonly SpecialZone[] = [
   ['alt', Special.nonexistent], // RFC 9476 §2
   ['local', Special.nonexistent], // RFC 6762 §22.1
   ['home.arpa', Special.emptyZone], // RFC 8375 §4
-  ['resolver.arpa', Special.emptyZone], // RFC 9462 §6.4
+  ['resolver.arpa', Special.emptyNames], // RFC 9462 §6.4
   ...REVERSE_ZONES.map((name): SpecialZone => [name, Special.emptyZone]),
   ...REVERSE_ZONES_IPV6.map((name): SpecialZone => [name, Special.emptyZone]),
 ];
@@ -153,7 +155,7 @@ export class SpecialMatch {
 
   /** Whether the qname is the apex of an empty zone. Its DS record belongs to the parent zone (RFC 4035 §3.1.4.1). */
   get isZoneApex(): boolean {
-    return this.special === Special.emptyZone && this.zoneOffset === HEADER_BYTES;
+    return isZone(this.special) && this.zoneOffset === HEADER_BYTES;
   }
 
   /** Whether the qname exists by itself, so that it may have records. */
@@ -162,6 +164,10 @@ export class SpecialMatch {
       ? this.isZoneApex
       : this.special !== Special.nonexistent;
   }
+}
+
+function isZone(special: Special): boolean {
+  return special === Special.emptyZone || special === Special.emptyNames;
 }
 
 /** Offset of the part of the name at `start` that is left after `skippedLabels` labels. */
@@ -197,8 +203,8 @@ export function writeSpecialAnswer(
     const none = NO_EXTENDED_ERROR;
     return writeAddressAnswer(out, bytes, query, IPV4_LOOPBACK, IPV6_LOOPBACK, ttl, none);
   }
-  const isApex = special === Special.emptyZone && zoneOffset === HEADER_BYTES;
-  if (isApex) return writeZoneAnswer(out, bytes, query, ttl);
+  if (isZone(special) && zoneOffset === HEADER_BYTES)
+    return writeZoneAnswer(out, bytes, query, ttl);
   const exists = special !== Special.nonexistent && special !== Special.emptyZone;
   const rcode = exists ? Rcode.noError : Rcode.nxDomain;
   return writeNegativeAnswer(out, bytes, query, rcode, zoneOffset, ttl);
