@@ -1,7 +1,4 @@
-/*
- * One step of a catalogue, in a process that bench:catalogue starts: `compile FOLDER IMAGE`, as the control plane does,
- * or `load IMAGE NAMES`, as a follower does. It prints its figures by their titles, as JSON.
- */
+/** One step of a catalogue, in a process that bench:catalogue starts. It tells its figures by their titles. */
 import {
   CatalogueImage,
   compileCatalogue,
@@ -13,11 +10,16 @@ import {
 import { parseHashKey } from '@weir/dns-name';
 import { createHash } from 'node:crypto';
 import { createReadStream, statSync, writeFileSync } from 'node:fs';
+import { helperArgument, tellMain } from '../services/helper.js';
+
+/** What the control plane does, or what a follower does. */
+export type Step =
+  | readonly ['compile', folder: string, imageFile: string]
+  | readonly ['load', imageFile: string, names: number];
 
 const KEY = parseHashKey('000102030405060708090a0b0c0d0e0f');
 const CHUNK_BYTES = 1 << 22;
 const LIMITS = { maxBytes: DEFAULT_LIMITS.maxBytes, timeoutMs: 3_600_000 };
-const [step, from, to] = process.argv.slice(2);
 
 async function compile(folder: string, imageFile: string) {
   const startMs = performance.now();
@@ -67,5 +69,5 @@ async function load(file: string, names: number) {
   };
 }
 
-const figures = await (step === 'compile' ? compile(from, to) : load(from, Number(to)));
-process.stdout.write(JSON.stringify(figures));
+const [step, from, to] = helperArgument() as Step;
+tellMain(await (step === 'compile' ? compile(from, to) : load(from, to)));

@@ -6,7 +6,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inFolder, integer, optionsOrExit, print, value } from '../command.js';
 import { markdownTable, percentile } from '../figures.js';
-import { runForJson } from '../services/child.js';
+import { askHelper } from '../services/helper.js';
+import type { Step } from './catalogue-steps.js';
 import { writeLines } from './dns/servers.js';
 import { describeMachine } from './figures.js';
 import { Random } from '../deployment/random.js';
@@ -49,7 +50,8 @@ function nameOf(n: number): string {
   return `${label}${letters(1 + (random() % 8))}${number}.${ENDS[random() % ENDS.length]}`;
 }
 
-const STEPS = new URL('catalogue-steps.js', import.meta.url);
+const measure = <T>(...step: Step): Promise<T> =>
+  askHelper(new URL('catalogue-steps.js', import.meta.url), step);
 
 const HELP = `npm run bench:catalogue -- [--domains 5000000] [--rounds 3]
 
@@ -67,8 +69,8 @@ await inFolder('bench-catalogue', async (folder) => {
   await writeLists(folder, domains);
   const image = join(folder, 'image');
   for (let round = 0; round < rounds; round++) {
-    const compiled = await runForJson<{ names: number }>(STEPS, 'compile', folder, image);
-    const loaded = await runForJson<object>(STEPS, 'load', image, String(compiled.names));
+    const compiled = await measure<{ names: number }>('compile', folder, image);
+    const loaded = await measure<object>('load', image, compiled.names);
     results.push({ ...compiled, ...loaded });
   }
 });

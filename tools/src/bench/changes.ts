@@ -1,10 +1,8 @@
 import type { Head } from '@weir/config-model';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { integer, list, optionsOrExit, print, value } from '../command.js';
 import type { Deployment } from '../deployment/deployment.js';
+import { Helper } from '../services/helper.js';
 import { cpuMs } from '../services/usage.js';
 import { withDeployment } from './deployment.js';
 import { describeLoad, describeMachine, measureLatencies, summarise } from './figures.js';
@@ -32,27 +30,21 @@ const { clients, rate, seconds, resolvers } = optionsOrExit(HELP, {
   seconds: value(integer(1, 3_600), 10),
   resolvers: value(integer(1, 100_000), 3),
 });
-const PROGRAM = fileURLToPath(new URL('simulated-resolvers.js', import.meta.url));
+const PROGRAM = new URL('simulated-resolvers.js', import.meta.url);
 
 await withDeployment({}, async (deployment, client) => {
   await client.upload('POST', '/init/', initBody(SIZE, 0));
-  const { redisUrl, secrets, deploymentId, feedUrl } = deployment;
-  const headers = { Authorization: `Bearer ${secrets.feedToken}` };
+  const { redisUrl, deploymentId, feedUrl } = deployment;
+  const { feedToken } = deployment.secrets;
+  const headers = { Authorization: `Bearer ${feedToken}` };
   const page = await fetch(new URL('/changes?after=0', feedUrl), { headers });
   const { head } = (await page.json()) as { readonly head: Head };
-  const order = { redisUrl, deploymentId, head, count: resolvers } satisfies SimulatedResolvers;
-  const simulated = spawn(process.execPath, [PROGRAM, JSON.stringify(order)], {
-    env: { ...process.env, FEED_TOKENS: secrets.feedToken },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  try {
-    await once(simulated.stdout, 'data');
-    await sleep(SETTLE_MS);
-    print(describeMachine());
-    for (const count of clients) await measure(deployment, count);
-  } finally {
-    simulated.kill('SIGKILL');
-  }
+  const order: SimulatedResolvers = { redisUrl, deploymentId, feedToken, head, count: resolvers };
+  await using simulated = new Helper(PROGRAM, order);
+  await simulated.next();
+  await sleep(SETTLE_MS);
+  print(describeMachine());
+  for (const count of clients) await measure(deployment, count);
 });
 
 async function measure({ clients, replicas, redis }: Deployment, count: number): Promise<void> {

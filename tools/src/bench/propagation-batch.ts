@@ -1,39 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { DnsClient } from '../deployment/dns-client.js';
+import { Helper } from '../services/helper.js';
 import { measureLatencies } from './figures.js';
 import { nextPage, withDeployment } from './deployment.js';
+import type { Asked } from './longest-answer.js';
 
 const BLOCKED = 'blocked.example';
-const QUERY_PAUSE_MS = 1;
-
-/**
- * The work of a thread of its own, until it gets a message: queries a resolver for a name that it answers from memory,
- * one query after the other. It sends the longest time in ms, without that for which it was ready and had no core.
- */
-async function watch(port: number): Promise<void> {
-  let [ends, longestMs] = [false, 0];
-  parentPort?.once('message', () => (ends = true));
-  await using client = new DnsClient();
-  while (!ends) {
-    const [startedMs, waitedMs] = [performance.now(), coreWaitMs()];
-    await client.ask('127.0.0.1', port, BLOCKED);
-    const ms = performance.now() - startedMs - (coreWaitMs() - waitedMs);
-    longestMs = Math.max(longestMs, ms);
-    await sleep(QUERY_PAUSE_MS);
-  }
-  parentPort?.postMessage(longestMs);
-}
-
-/** For how long this thread was ready to run and had no core, by the kernel's account. */
-function coreWaitMs(): number {
-  const [, waitedNs] = readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ');
-  return Number(waitedNs) / 1e6;
-}
-
-if (!isMainThread) await watch(workerData as number);
+const WATCHER = new URL('longest-answer.js', import.meta.url);
 
 /** Calls of each kind before anything is measured. */
 const WARM_UP = 300;
@@ -59,7 +31,8 @@ export function measureBatch(domains: number): Promise<Record<string, number>> {
     });
     await client.change('POST', '/profile/2/bw_list/batch', batch(0));
     const body = batch(1);
-    const watcher = new Worker(new URL(import.meta.url), { workerData: deployment.dnsPorts[0] });
+    const asked: Asked = { port: deployment.dnsPorts[0], qname: BLOCKED };
+    await using watcher = new Helper(WATCHER, asked);
     await sleep(500);
     let goesOn = true;
     const changes = measureLatencies(
@@ -73,8 +46,8 @@ export function measureBatch(domains: number): Promise<Record<string, number>> {
     const tookMs = performance.now() - startedMs;
     await sleep(500);
     goesOn = false;
-    watcher.postMessage('end');
-    const [longestMs] = (await once(watcher, 'message')) as [number];
+    watcher.process.send('end');
+    const longestMs = await watcher.next<number>();
     return {
       'request to 2xx': tookMs,
       'in force at the 2xx': applied ?? 0,

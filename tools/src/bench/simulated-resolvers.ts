@@ -1,17 +1,18 @@
 /*
  * Simulates resolvers for `npm run bench:changes`: each has its own connection to Redis, receives every change,
- * acknowledges as a real one does and renews its lease. It applies nothing. FEED_TOKENS signs their messages. It prints
- * a line when all of them follow.
+ * acknowledges as a real one does and renews its lease. It applies nothing. It tells when all of them follow.
  */
 import { DeploymentMessages } from '@weir/change-feed';
 import type { Head } from '@weir/config-model';
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
+import { helperArgument, tellMain } from '../services/helper.js';
 
-/** Its argument, as JSON. */
 export interface SimulatedResolvers {
   readonly redisUrl: string;
   readonly deploymentId: string;
+  /** Signs their messages. */
+  readonly feedToken: string;
   /** What they have in force at first. */
   readonly head: Head;
   readonly count: number;
@@ -25,9 +26,9 @@ const CARRIED_CHARACTERS = 400;
 const POINT = /"revision":(\d+),"digest":"([0-9a-f]{16})"/;
 const POINT_CHARACTERS = 60;
 
-const order = JSON.parse(process.argv[2] ?? '') as SimulatedResolvers;
+const order = helperArgument() as SimulatedResolvers;
 const { hostname, port, password } = new URL(order.redisUrl);
-const deployment = { id: order.deploymentId, tokens: () => [process.env['FEED_TOKENS'] ?? ''] };
+const deployment = { id: order.deploymentId, tokens: () => [order.feedToken] };
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const { names } = new DeploymentMessages(deployment, silent);
 
@@ -104,4 +105,4 @@ class SimulatedFollower {
 }
 
 for (let i = 0; i < order.count; i++) new SimulatedFollower();
-process.stdout.write('following\n');
+tellMain('following');

@@ -1,7 +1,8 @@
 /** The attacker: makes one attack until it is told to stop, then tells what it got. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ATTACKS } from './attacks.js';
-import { helperArgument, type Target, tellMain } from './target.js';
+import { helperArgument, tellMain } from '../services/helper.js';
+import type { Target } from './target.js';
 
 /** Which attack, on what. */
 export interface AttackOrder {

@@ -6,13 +6,13 @@ import { connect as openHttp2, type ClientHttp2Session } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { encodeQuery, readAnswer, UPSTREAM_ADDRESS } from '../deployment/dns-message.js';
+import { helperArgument, tellMain } from '../services/helper.js';
 import { type Gap, GIVE_UP_MS, type Kind, type Report, type Sample } from './verdict.js';
 import {
   BLOCK_PAGE,
   BLOCKED_ZONE,
   frame,
   HEALTHY_ZONE,
-  helperArgument,
   NEIGHBOUR,
   NEIGHBOUR_PORTS,
   nowMs,
@@ -20,7 +20,6 @@ import {
   readFrames,
   SERVER,
   type Target,
-  tellMain,
 } from './target.js';
 
 const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;

@@ -1,12 +1,14 @@
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Deployment } from '../deployment/deployment.js';
 import { makeCertificate } from '../services/certificate.js';
+import { Helper } from '../services/helper.js';
 import { findFreePorts } from '../services/ports.js';
 import { residentMiB } from '../services/usage.js';
 import type { WeirProcess } from '../services/weir-process.js';
 import type { AttackOrder } from './attacker.js';
 import { cpuBetween, keepLoadAway, pinResolver, prefer, readCpuTimes } from './cpu.js';
-import { Helper, type HelperContext } from './helper.js';
 import {
   ATTACKER,
   BLOCK_PAGE,
@@ -33,8 +35,11 @@ import {
   type Verdict,
 } from './verdict.js';
 
-/** Its `failed` is also aborted when the run is to end before its time. */
-export interface RunOptions extends HelperContext {
+export interface RunOptions {
+  /** Of data and logs. */
+  readonly folder: string;
+  /** Aborted when a process ends that nobody stopped, with an Error, and when the run is to end before its time. */
+  readonly failed: AbortController;
   /** By name, one after the other. */
   readonly attacks: readonly string[];
   readonly onAttack: (name: string) => void;
@@ -112,14 +117,10 @@ export async function runNeighbours(options: RunOptions): Promise<readonly Attac
     }),
     onUnexpectedExit: (explanation) => failed.abort(new Error(explanation)),
   });
-  const helpers: Helper[] = [];
-  const start = async (script: 'upstream' | 'neighbour', argument: unknown): Promise<Helper> => {
-    const helper = await Helper.start(script, argument, PRIORITIES[script], options);
-    helpers.push(helper);
-    return helper;
-  };
+  await using helpers = new AsyncDisposableStack();
+  helpers.defer(() => deployment.stop());
   try {
-    await start('upstream', upstreamPorts);
+    helpers.use(await startHelper('upstream', upstreamPorts, options));
     await deployment.start();
     await configure(deployment);
     const [resolver] = deployment.resolvers;
@@ -129,16 +130,32 @@ export async function runNeighbours(options: RunOptions): Promise<readonly Attac
     const seed = Math.floor(Math.random() * 2 ** 32);
     const target = { dnsPort: deployment.dnsPorts[0], tlsPort, httpsPort, seed };
     const run = new Run(options, resolver, target);
-    const neighbour = await start('neighbour', target);
+    const neighbour = helpers.use(await startHelper('neighbour', target, options));
     neighbour.process.on('message', (message) => run.take(message as Report));
     return await run.attackAll();
   } catch (error) {
     failed.signal.throwIfAborted();
     throw error;
-  } finally {
-    await Promise.all(helpers.map((helper) => helper.stop()));
-    await deployment.stop();
   }
+}
+
+/** Starts a process of the suite, and waits until it is ready. */
+async function startHelper(
+  script: 'upstream' | 'neighbour' | 'attacker',
+  argument: unknown,
+  { folder, failed }: RunOptions,
+): Promise<Helper> {
+  const logFile = join(folder, `${script}.log`);
+  const log = openSync(logFile, 'a');
+  const program = new URL(`./${script}.js`, import.meta.url);
+  const helper = new Helper(program, argument, { stdio: ['ignore', log, log, 'ipc'] });
+  closeSync(log);
+  void helper.ended.then(({ message }) => {
+    if (!helper.process.killed) failed.abort(new Error(`${message}, see ${logFile}`));
+  });
+  await helper.next();
+  prefer(helper.process.pid ?? 0, PRIORITIES[script]);
+  return helper;
 }
 
 class Run {
@@ -185,13 +202,13 @@ class Run {
     const countersBefore = await resolver.metrics();
     const unreadBefore = this.unreadAnswers;
     const order: AttackOrder = { name: attack, target };
-    const attacker = await Helper.start('attacker', order, PRIORITIES.attacker, options);
+    const attacker = await startHelper('attacker', order, options);
     const during = await this.observe(ATTACK_MS);
-    const done = attacker.next();
+    const done = attacker.next<Record<string, number>>();
     attacker.process.send('stop');
-    const counts = (await done) as Record<string, number>;
+    const counts = await done;
     await this.pause(SETTLE_MS);
-    await attacker.stop();
+    await attacker[Symbol.asyncDispose]();
     const counters = changes(countersBefore, await resolver.metrics());
     const after = await this.quietTime();
     this.quiet = after;

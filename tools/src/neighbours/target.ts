@@ -51,16 +51,6 @@ export const BLOCK_PAGE = '192.0.2.80';
 /** Milliseconds of a clock that all processes of this machine share. */
 export const nowMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
-/** In a helper process: the argument from the main process, which this process must not outlive. */
-export function helperArgument(): unknown {
-  process.once('disconnect', () => process.exit());
-  return JSON.parse(process.argv[2] ?? 'null');
-}
-
-export function tellMain(message: unknown): void {
-  process.send?.(message);
-}
-
 /** A message over TCP: it comes after its length in two bytes (RFC 1035 §4.2.2). */
 export function frame(message: Buffer): Buffer {
   return Buffer.concat([Buffer.of(message.length >>> 8, message.length & 0xff), message]);

@@ -2,8 +2,9 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { helperArgument, tellMain } from '../services/helper.js';
 import { answerFor } from './answers.js';
-import { frame, helperArgument, readFrames, SERVER, tellMain } from './target.js';
+import { frame, readFrames, SERVER } from './target.js';
 
 const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
 

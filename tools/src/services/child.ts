@@ -1,8 +1,6 @@
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { appendFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 
 const FAST_POLL_MS = 20;
 /** A process that is not ready after this time waits for another server and may take hours: poll more slowly. */
@@ -110,12 +108,6 @@ export async function runChild(options: ChildOptions): Promise<void> {
   const status = await child.exited;
   if (!('code' in status) || status.code !== 0)
     throw new Error(child.lastLines().join('\n') || describeExit(status));
-}
-
-/** Runs a program with this Node. @param args its URL, behind options of Node @returns the JSON that it prints */
-export async function runForJson<T>(...args: readonly (string | URL)[]): Promise<T> {
-  const texts = args.map((one) => (one instanceof URL ? fileURLToPath(one) : one));
-  return JSON.parse((await promisify(execFile)(process.execPath, texts)).stdout) as T;
 }
 
 /** `exit code 1` or `killed by SIGKILL`. */

@@ -1,6 +1,6 @@
 /*
- * Sends the queries of a file to a UDP port of 127.0.0.1 and counts the answers. The options come as JSON; it prints
- * one JSON object. It sends and receives in batches, so that it is not slower than the server.
+ * Sends the queries of a file to a UDP port of 127.0.0.1 and counts the answers. It tells its result.
+ * It sends and receives in batches, so that it is not slower than the server.
  */
 import {
   BATCH,
@@ -13,6 +13,7 @@ import {
 } from '@weir/udp-batch';
 import { readFileSync } from 'node:fs';
 import { percentile } from '../../figures.js';
+import { helperArgument, tellMain } from '../../services/helper.js';
 import { BLOCK_ADDRESS } from '../dns/jobs.js';
 import {
   BALANCER,
@@ -32,7 +33,7 @@ const DRAIN_MS = 1_000;
 const NAPS = new Int32Array(new SharedArrayBuffer(4));
 const BLOCK_BYTES = BLOCK_ADDRESS.split('.').map(Number);
 
-const { file, port, seconds, rate, window } = JSON.parse(process.argv[2] ?? '') as GeneratorOptions;
+const { file, port, seconds, rate, window } = helperArgument() as GeneratorOptions;
 const records = readFileSync(file);
 /** Where each record begins. */
 const starts: number[] = [];
@@ -133,11 +134,9 @@ while (outstanding > 0 && nowMs < drainedMs) {
   if (receive(nowMs) === 0) nap();
   nowMs = performance.now();
 }
-const result: GeneratorResult = {
+tellMain({
   ...{ sent, answered, errors, blocked },
   perSecond: (answered * 1_000) / tookMs,
   p50Ms: percentile(latenciesMs, 0.5),
   p99Ms: percentile(latenciesMs, 0.99),
-};
-process.stdout.write(JSON.stringify(result));
-process.exit();
+} satisfies GeneratorResult);

@@ -9,7 +9,7 @@ import { draw, nameOf, NOBODY, type Question, type Size } from './configuration.
  */
 export const RECORD_HEADER_BYTES = 4;
 
-/** What the load generator reads from its command line. */
+/** What the load generator is told. */
 export interface GeneratorOptions {
   /** Datagrams in the format above. */
   readonly file: string;
@@ -22,7 +22,7 @@ export interface GeneratorOptions {
   readonly window: number;
 }
 
-/** What it prints. */
+/** What it tells. */
 export interface GeneratorResult extends LoadResult {
   /** Answers with the block page. */
   readonly blocked: number;

@@ -17,7 +17,8 @@ import {
   share,
   value,
 } from '../../command.js';
-import { type Child, runForJson } from '../../services/child.js';
+import type { Child } from '../../services/child.js';
+import { askHelper } from '../../services/helper.js';
 import { freePort } from '../../services/ports.js';
 import { startRedis } from '../../services/redis.js';
 import { startResolver } from '../deployment.js';
@@ -77,10 +78,8 @@ async function runIn(folder: string): Promise<void> {
   const underLoad = await compareUnderLoad(place);
   const smallDiskMs = await startSmall(place);
   progress('measures the policy by itself');
-  // In a process of its own.
   const program = new URL('policy.js', import.meta.url);
-  const options = ['--max-old-space-size=8000', program, String(scale)];
-  const policy = await runForJson<PolicyFigures>(...options);
+  const policy = await askHelper<PolicyFigures>(program, scale, ['--max-old-space-size=8000']);
   print(`\nscale ${scale}, ${rounds} rounds of ${seconds} s; ${describeLoad()}\n`);
   print(renderScale({ ...underLoad, smallDiskMs, policy }));
 }
@@ -191,8 +190,8 @@ async function measureLoad(
 ): Promise<Measurement> {
   const generator = new URL('generator.js', import.meta.url);
   const run = async (options: Omit<GeneratorOptions, 'port'>): Promise<GeneratorResult> => {
-    const order = JSON.stringify({ ...options, port } satisfies GeneratorOptions);
-    const result = await runForJson<GeneratorResult>(generator, order);
+    const order: GeneratorOptions = { ...options, port };
+    const result = await askHelper<GeneratorResult>(generator, order);
     const { sent, answered, errors } = result;
     if (answered - errors >= sent * (1 - FEW)) return result;
     throw new Error(`of ${sent} queries, ${answered} were answered, ${errors} with an error`);

@@ -1,6 +1,6 @@
 /*
  * The policy by itself, with the share of the full size that is the argument: memory, decisions and changes. A process
- * of its own, which bench:scale starts; it prints one JSON object.
+ * of its own, which bench:scale starts; it tells its figures.
  */
 import { CatalogueImage } from '@weir/catalogue';
 import { fromRow, type Operation } from '@weir/config-model';
@@ -9,6 +9,7 @@ import { ChunkMemory, type Client, Decision, Policy, Reason, sharedBytes } from 
 import { useHugePages } from '@weir/udp-batch';
 import { Random } from '../../deployment/random.js';
 import { percentile } from '../../figures.js';
+import { helperArgument, tellMain } from '../../services/helper.js';
 import {
   compileDomains,
   draw,
@@ -22,7 +23,7 @@ import {
   sizeOf,
 } from './configuration.js';
 
-/** What the process prints. */
+/** What the process tells. */
 export interface PolicyFigures {
   readonly size: Size;
   /** Processor time by outcome, in ns. Hashing the name comes on top of a decision. */
@@ -84,7 +85,7 @@ class Queries {
   }
 }
 
-const share = Number(process.argv[2]);
+const share = helperArgument() as number;
 const size = sizeOf(share);
 const random = new Random(4_711);
 const client: Client = { family: 4, words: new Uint32Array(4), port: 0 };
@@ -105,7 +106,7 @@ const decide = measureDecisions(queries);
 const changeUs = measureChanges(Math.max(200, Math.round(20_000 * share)));
 const orders = Math.round(ORDERS * share);
 putOrders(orders);
-const figures: PolicyFigures = {
+tellMain({
   size,
   decide,
   decideOrdered: measureDecisions(queries),
@@ -113,8 +114,7 @@ const figures: PolicyFigures = {
   orders,
   catalogueBytes: image.length,
   changeUs,
-};
-process.stdout.write(JSON.stringify(figures));
+} satisfies PolicyFigures);
 
 /** Puts this many orders, for names that nobody asks for. */
 function putOrders(count: number): void {
