@@ -1,6 +1,6 @@
 import type { Deployment } from '../deployment/deployment.js';
 import type { ManagementClient } from '../deployment/management-client.js';
-import { list, name, optionsOrExit, print, value } from '../command.js';
+import { integer, list, name, optionsOrExit, print, value } from '../command.js';
 import { residentMiB } from '../services/usage.js';
 import { withDeployment } from './deployment.js';
 import { measureLatencies, shareOf, summarise } from './figures.js';
@@ -9,35 +9,50 @@ import { FULL_SIZE, initBody, ipv4 } from './init-body.js';
 /** The pause between two other calls beside a large body. */
 const PAUSE_MS = 5;
 const EXPLANATIONS = shareOf(2000);
+/** One of this many networks gets another profile. */
+const CHANGED_EACH = 1_000;
+/** A call waits so long for resolvers, which load a snapshot. */
+const VARIABLES = { LOG_LEVEL: 'warn', INIT_PROPAGATION_TIMEOUT_MS: '60000' };
 const PARTS = ['empty', 'dry-run', 'replace', 'explain'] as const;
 
-const HELP = `npm run bench:api -- [--parts NAMES]
+const HELP = `npm run bench:api -- [--parts NAMES] [--resolvers 0]
 
 Measures the management API with the configuration of a large provider: 1 M networks, 10 k profiles of 20 categories and
 5 applications, 1 M domains, 100 k port ranges. It starts PostgreSQL, Redis and a control plane, as the local stack does.
+resolvers: with some, the time of a POST /init/ is that until the configuration is in force on all of them
 parts: ${PARTS.join(', ')}; all of them if not given. Names are separated by commas
   empty: POST /init/ into an empty database, which each of the others needs and begins with
   dry-run: POST /init/?dry_run=true of the same, and of other networks and domains
-  replace: POST /init/ of the same again, and of another one
+  replace: POST /init/ of the same again, with 0.1 % of its networks changed, and of another one
   explain: GET /explain/ of one client after the other`;
 
-const { parts } = optionsOrExit(HELP, { parts: value(list(name(PARTS)), PARTS) });
+const { parts, resolvers } = optionsOrExit(HELP, {
+  parts: value(list(name(PARTS)), PARTS),
+  resolvers: value(integer(0, 10), 0),
+});
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 const OTHERS = 'with other networks and domains';
 
-await withDeployment({}, async (deployment, client) => {
-  const init = (title: string, variant = 0, isDryRun = false) =>
-    benchInit(deployment, client, title, variant, isDryRun);
+/** What is sent, see `initBody`, and whether it is only tried. */
+interface Init {
+  readonly variant?: number;
+  readonly changedEach?: number;
+  readonly isDryRun?: boolean;
+}
+
+await withDeployment({ resolvers, variables: VARIABLES }, async (deployment, client) => {
+  const init = (title: string, what: Init = {}) => benchInit(deployment, client, title, what);
   await init('on an empty database');
   if (parts.includes('dry-run')) {
-    await init('of the same', 0, true);
-    await init(OTHERS, 1, true);
+    await init('of the same', { isDryRun: true });
+    await init(OTHERS, { variant: 1, isDryRun: true });
   }
   if (parts.includes('explain')) await benchExplain(client);
   if (parts.includes('replace')) {
     await init('again, the same');
-    await init(OTHERS, 1);
+    await init('with 0.1 % of the networks changed', { changedEach: CHANGED_EACH });
+    await init(OTHERS, { variant: 1 });
   }
 });
 
@@ -45,8 +60,7 @@ async function benchInit(
   { replicas }: Deployment,
   client: ManagementClient,
   title: string,
-  variant: number,
-  isDryRun: boolean,
+  { variant = 0, changedEach, isDryRun = false }: Init,
 ): Promise<void> {
   let done = false;
   const path = isDryRun ? '/init/?dry_run=true' : '/init/';
@@ -60,16 +74,17 @@ async function benchInit(
     PAUSE_MS,
   );
   let bytes = 0;
-  const counted = Iterator.from(initBody(FULL_SIZE, variant)).map((piece) => {
+  const counted = Iterator.from(initBody(FULL_SIZE, variant, changedEach)).map((piece) => {
     bytes += piece.length;
     return piece;
   });
   const startedMs = performance.now();
-  const { status } = await client.upload('POST', path, counted);
+  const { status, applied, total } = await client.upload('POST', path, counted);
   const tookMs = performance.now() - startedMs;
   done = true;
+  const place = isDryRun ? '' : `, in force on ${applied}/${total} resolvers`;
   print(
-    `POST ${path} ${title}: ${status} in ${seconds(tookMs)}, body ${(bytes / 1e6).toFixed(0)} MB, ` +
+    `POST ${path} ${title}: ${status} in ${seconds(tookMs)}${place}, body ${(bytes / 1e6).toFixed(0)} MB, ` +
       `control plane at most ${residentMiB(replicas[0].pid, 'peak')} MiB; ` +
       `${isDryRun ? 'changes' : 'reads'} meanwhile: ${summarise(await others)}`,
   );

@@ -5,7 +5,6 @@
 import { list, name, optionsOrExit, print, value } from '../command.js';
 import { percentile } from '../figures.js';
 import { describeLoad, describeMachine, measureLatencies, shareOf } from './figures.js';
-import { FULL_SIZE, initBody } from './init-body.js';
 import { measureBatch } from './propagation-batch.js';
 import { nextPage, withDeployment } from './deployment.js';
 
@@ -14,9 +13,6 @@ type Figures = Readonly<Record<string, number>>;
 const ROUNDS = shareOf(3);
 const WARM_UP = shareOf(300);
 const CHANGES = shareOf(1_000);
-/** `/init/`: one of this many networks gets another profile. */
-const CHANGED_EACH = 1_000;
-const INIT_DEADLINE_MS = 180_000;
 
 const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   latency: async () => {
@@ -29,7 +25,6 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
       await repeat(`batch of ${domains} domains (ms)`, () => measureBatch(domains));
     }
   },
-  init: () => repeat('POST /init/ of 1 M networks and 1 M domains, 3 resolvers', measureInit),
 };
 const NAMES = Object.keys(PARTS);
 
@@ -38,8 +33,7 @@ const HELP = `npm run bench:propagation -- [--parts NAMES]
 Measures how fast changes come into force.
 parts: ${NAMES.join(', ')}; all of them if not given. Names are separated by commas
   latency: single changes of one client
-  batch: one batch of domain rules, and what others notice of it
-  init: POST /init/ of a configuration, of the same again, and with 0.1 % of its networks changed`;
+  batch: one batch of domain rules, and what others notice of it`;
 
 const { parts } = optionsOrExit(HELP, { parts: value(list(name(NAMES)), NAMES) });
 print(describeMachine());
@@ -74,27 +68,6 @@ function measureLatency(resolvers: number): Promise<Figures> {
       p50: percentile(latencies, 0.5),
       p99: percentile(latencies, 0.99),
       'not in force everywhere within a second': late,
-    };
-  });
-}
-
-function measureInit(): Promise<Figures> {
-  return withDeployment({ resolvers: 3 }, async (_deployment, client) => {
-    /** Until it is in force: a resolver that loads a snapshot may take longer than a call waits for it. */
-    const post = async (changedEach?: number): Promise<number> => {
-      const startedMs = performance.now();
-      let answer = await client.upload('POST', '/init/', initBody(FULL_SIZE, 0, changedEach));
-      while (answer.applied !== 3 || answer.total !== 3) {
-        if (performance.now() - startedMs > INIT_DEADLINE_MS)
-          throw new Error(`in force on ${answer.applied}/${answer.total}`);
-        answer = await client.change('PATCH', '/blockpage/1', { type: 0 });
-      }
-      return performance.now() - startedMs;
-    };
-    return {
-      'in force everywhere (ms)': await post(),
-      'the same again (ms)': await post(),
-      'with 0.1 % of the networks changed (ms)': await post(CHANGED_EACH),
     };
   });
 }
