@@ -20,16 +20,13 @@ export interface LoadResult {
   readonly p99Ms: number;
 }
 
-/** For some seconds, at a rate or as fast as answers come (null); or once through the file, at a rate. */
-type Pace =
-  | { readonly kind: 'timed'; readonly seconds: number; readonly rate: number | null }
-  | { readonly kind: 'once'; readonly rate: number };
-
 interface DnsLoadOptions {
   readonly port: number;
   /** A file with one query per line: name and type. */
   readonly queries: string;
-  readonly pace: Pace;
+  readonly seconds: number;
+  /** Queries per second; null: as fast as answers come. */
+  readonly rate: number | null;
   /** Default: UDP. Certificates are not verified. */
   readonly transport?: 'udp' | 'tcp' | 'dot';
   /** Sockets of dnsperf. Default: 8. */
@@ -43,13 +40,12 @@ const OUTSTANDING = 200;
 
 /** Asks the server of 127.0.0.1 with dnsperf. */
 export async function loadDns(options: DnsLoadOptions): Promise<LoadResult> {
-  const { port, queries, pace, timeoutSeconds = 2, clients = CLIENTS } = options;
-  const args = ['-s', '127.0.0.1', '-p', String(port), '-d', queries];
+  const { port, queries, seconds, rate, timeoutSeconds = 2, clients = CLIENTS } = options;
+  const args = ['-s', '127.0.0.1', '-p', String(port), '-d', queries, '-l', String(seconds)];
   args.push('-m', options.transport ?? 'udp', '-t', String(timeoutSeconds));
   args.push('-c', String(clients), '-q', String(OUTSTANDING));
-  args.push(...(pace.kind === 'once' ? ['-n', '1'] : ['-l', String(pace.seconds)]));
   // With -v it prints a line per answer, which costs it too much at full load.
-  if (pace.rate !== null) args.push('-Q', String(pace.rate), '-v');
+  if (rate !== null) args.push('-Q', String(rate), '-v');
   // It may exit with 1 when queries were lost; the output has the number.
   const { stdout } = await run('dnsperf', args, { maxBuffer: MAX_OUTPUT_BYTES }).catch(
     (error: unknown) => error as { readonly stdout: string },

@@ -65,21 +65,17 @@ function compareJob(job: Job, { ours, peers, clients, cores }: Contest): Promise
   return inFolder('bench-dns', async (folder) => {
     const upstreamPort = await freePort();
     await using _upstream = startUpstream(folder, upstreamPort);
-    const [warm, full, steady, warmUp] = [...PHASES, 'warm-up'].map((of) =>
-      join(folder, `queries-${of}`),
-    );
+    const [warm, full, steady] = PHASES.map((phase) => join(folder, `queries-${phase}`));
     const queries = { warm, full, steady };
     const lineOf = job.load.transport === 'doh' ? pathOf : queryOf;
     for (const phase of PHASES)
       await writeLines(queries[phase], Iterator.from(job.names(phase)).map(lineOf));
-    await writeLines(warmUp, job.warmUp.map(queryOf));
     const setup = {
       job,
       clients,
       folder,
       upstreamPort,
       queries,
-      warmUp,
       seconds: options.seconds,
       prefix: ['taskset', '-c', cores.server],
       certificate: makeCertificate(folder),

@@ -34,8 +34,7 @@ async function asker(setup: MeasureOptions & ServerSetup): Promise<Ask> {
     transport,
     clients: transport === 'udp' ? clients : load.connections,
   };
-  return (phase, seconds, rate) =>
-    loadDns({ ...target, queries: queries[phase], pace: { kind: 'timed', seconds, rate } });
+  return (phase, seconds, rate) => loadDns({ ...target, queries: queries[phase], seconds, rate });
 }
 
 /** Asks for a blocked name over HTTPS. @returns the size of the answer @throws Error when it is wrong */
@@ -83,8 +82,6 @@ export interface MeasureOptions extends Omit<ServerSetup, 'port' | 'tlsPort'> {
   readonly clients: number;
   /** Files of dnsperf, or of h2load. */
   readonly queries: Readonly<Record<PhaseName, string>>;
-  /** A file of dnsperf. */
-  readonly warmUp: string;
   readonly seconds: number;
 }
 
@@ -96,11 +93,10 @@ const START_DEADLINE_MS = 180_000;
 const WARM_ANSWERS = 100_000;
 const WARM_SECONDS = 2;
 const MAX_WARM_TURNS = 10;
-const MAX_WARM_UPS = 5;
-/** Low enough that the upstream and the server lose next to nothing. */
-const WARM_UP_RATE = 3_000;
-/** Two warm-ups that each lose less than this share leave less than its square without an answer. */
-const FEW = 0.01;
+/** So few names at a time fill a cache that the upstream and the server lose next to nothing. */
+const FILLERS = 20;
+/** A busy machine may answer late. */
+const FILL_WAIT_MS = 5_000;
 
 /** Measures a fresh process of a server. @throws Error when it does not answer as the job says */
 export async function measureServer(server: Server, options: MeasureOptions): Promise<Measurement> {
@@ -111,7 +107,7 @@ export async function measureServer(server: Server, options: MeasureOptions): Pr
   // Some servers answer while they still load a list. Its last domain tells.
   await untilAnswers(child, setup.port, [...job.blockedDomains()].at(-1) ?? '', BLOCK_ADDRESS);
   await untilAnswers(child, setup.port, 'check.example', UPSTREAM_ADDRESS);
-  if (job.warmUp.length > 0) await warmUp(setup.port, options.warmUp);
+  await fillCache(setup.port, job.warmUp);
   const ask = await asker(setup);
   return await measurePhases(child, ask, options.seconds, 'peak');
 }
@@ -130,20 +126,17 @@ export async function measurePhases(
   return { full, steady, memoryMiB: residentMiB(child.pid, memory) };
 }
 
-/** Asks until every name, or nearly every name, was answered: then they are cached. */
-async function warmUp(port: number, queries: string): Promise<void> {
-  let good = 0;
-  let answered = '';
-  for (let i = 0; i < MAX_WARM_UPS; i++) {
-    const result = await loadDns({ port, queries, pace: { kind: 'once', rate: WARM_UP_RATE } });
-    const missing = result.sent - result.answered + result.errors;
-    if (missing < result.sent * FEW) good++;
-    if (missing === 0 || good === 2) return;
-    answered = `${result.answered} of ${result.sent}, ${result.errors} with an error`;
-  }
-  throw new Error(
-    `its cache could not be filled: of ${MAX_WARM_UPS} times, it last answered ${answered}`,
-  );
+/** Asks every name once. */
+async function fillCache(port: number, names: readonly string[]): Promise<void> {
+  await using client = new DnsClient(FILL_WAIT_MS);
+  const waiting = names.values();
+  const fill = async (): Promise<void> => {
+    for (const name of waiting) {
+      const { seen } = await client.ask('127.0.0.1', port, name);
+      if (seen !== UPSTREAM_ADDRESS) throw new Error(`it answers ${name} with ${String(seen)}`);
+    }
+  };
+  await Promise.all(Array.from({ length: FILLERS }, fill));
 }
 
 async function measurePhase(child: Child, ask: () => Promise<LoadResult>): Promise<Phase> {

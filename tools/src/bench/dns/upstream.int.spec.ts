@@ -21,10 +21,10 @@ it(
     const names = Array.from({ length: 5_000 }, (_, i) => `www.site-${i}.${ORIGIN} A\n`);
     const queries = join(folder, 'queries');
     writeFileSync(queries, names.join(''));
-    const pace = { kind: 'once', rate: 3_000 } as const;
-    const result = await loadDns({ port, queries, pace, timeoutSeconds: 20 });
-    expect(result).toMatchObject({ sent: 5_000, errors: 0 });
-    // A busy machine may lose a few. The limit of nsd would be 200 a second.
-    expect(result.answered).toBeGreaterThan(4_000);
+    const load = { seconds: 2, rate: 2_500, timeoutSeconds: 20 };
+    const { answered, errors } = await loadDns({ port, queries, ...load });
+    expect(errors).toBe(0);
+    // A busy machine may lose a few, or send less. The limit of nsd would be 200 a second.
+    expect(answered).toBeGreaterThan(2_000);
   },
 );
