@@ -10,11 +10,9 @@ import { askHelper } from '../services/helper.js';
 import type { Step } from './catalogue-steps.js';
 import { writeLines } from './dns/servers.js';
 import { describeMachine } from './figures.js';
-import { Random } from '../deployment/random.js';
 
 const CATEGORIES = 60;
 const SHARED = 10;
-const ALPHABET = 'abcdefghijklmnopqrstuvwxyz';
 const ENDS = ['com', 'net', 'org', 'de', 'info', 'ru', 'top', 'xyz', 'co.uk', 'com.br'];
 
 /** Writes a catalogue folder of this many names, the same at every run. */
@@ -36,18 +34,11 @@ function* namesOf(category: number, domains: number): Generator<string> {
   for (let n = neighbour; n < domains; n += CATEGORIES * SHARED) yield nameOf(n);
 }
 
-/** A name: 6 to 13 characters before the end, of which the last five count `n`; every fifth has a label more. */
+/** A name of its own, as long as those of real lists; every fifth has a label more. */
 function nameOf(n: number): string {
-  const generator = new Random(n * 2_654_435_761);
-  const random = (): number => generator.integer(0, 0xffff_ffff);
-  const letters = (length: number): string => {
-    let text = '';
-    for (let i = 0; i < length; i++) text += ALPHABET.charAt(random() % 26);
-    return text;
-  };
-  const label = n % 5 === 0 ? `${letters(2 + (random() % 3))}.` : '';
-  const number = n.toString(36).padStart(5, '0').slice(-5);
-  return `${label}${letters(1 + (random() % 8))}${number}.${ENDS[random() % ENDS.length]}`;
+  const spread = Math.imul(n, 0x9e37_79b1) >>> 0;
+  const label = spread % 5 === 0 ? 'www.' : '';
+  return `${label}site-${spread.toString(36)}.${ENDS[spread % ENDS.length]}`;
 }
 
 const measure = <T>(...step: Step): Promise<T> =>
