@@ -1,7 +1,6 @@
 import { mkdtempDisposable } from 'node:fs/promises';
-import { once } from 'node:events';
-import { connect, type IncomingHttpHeaders } from 'node:http2';
 import { join } from 'node:path';
+import { Agent, request } from 'undici';
 import { DnsClient } from '../../deployment/dns-client.js';
 import { encodeQuery, readAnswer, UPSTREAM_ADDRESS } from '../../deployment/dns-message.js';
 import type { Child } from '../../services/child.js';
@@ -39,20 +38,14 @@ async function asker(setup: MeasureOptions & ServerSetup): Promise<Ask> {
 
 /** Asks for a blocked name over HTTPS. @returns the size of the answer @throws Error when it is wrong */
 async function checkHttps(port: number, name: string): Promise<number> {
-  const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
-  // The request has the same error.
-  session.on('error', () => undefined);
-  try {
-    const request = session.request({ ':path': pathOf(name) });
-    const [headers] = (await once(request, 'response')) as [IncomingHttpHeaders];
-    const answer = Buffer.concat((await request.toArray()) as Buffer[]);
-    const status = Number(headers[':status']);
-    const seen = status === 200 ? readAnswer(answer) : `status ${status}`;
-    if (seen === BLOCK_ADDRESS) return answer.length;
-    throw new Error(`it answers ${name} over HTTPS with ${seen}, not ${BLOCK_ADDRESS}`);
-  } finally {
-    session.destroy();
-  }
+  const dispatcher = new Agent({ allowH2: true, connect: { rejectUnauthorized: false } });
+  const url = `https://127.0.0.1:${port}${pathOf(name)}`;
+  const { statusCode, body } = await request(url, { dispatcher });
+  const answer = Buffer.from(await body.arrayBuffer());
+  await dispatcher.destroy();
+  const seen = statusCode === 200 ? readAnswer(answer) : `status ${statusCode}`;
+  if (seen === BLOCK_ADDRESS) return answer.length;
+  throw new Error(`it answers ${name} over HTTPS with ${seen}, not ${BLOCK_ADDRESS}`);
 }
 
 /** A line of dnsperf. */
