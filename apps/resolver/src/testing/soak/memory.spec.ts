@@ -19,6 +19,11 @@ describe('growthOf', () => {
     expect(growthOf(samples((i) => 30 + (i % 10) * 4))).toBeNull();
   });
 
+  it('reports nothing for garbage that lies for a while', () => {
+    const rssOf = (i: number): number => (i % 20 < 10 ? 200 : 200 + i);
+    expect(growthOf(samples(() => 30, rssOf))).toBeNull();
+  });
+
   it('ignores growth at the start', () => {
     expect(
       growthOf(

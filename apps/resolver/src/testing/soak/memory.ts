@@ -43,22 +43,19 @@ const MAX_RSS_GROWTH = 24;
 const MAX_MORE_RESOURCES = 20;
 
 /**
- * Whether memory is stable: the lowest heap usage (what garbage collection leaves) and the largest resident size in the
- * last third of the samples are about the same as in the second. So is the lowest number of sockets and timers.
+ * Whether memory is stable: the least heap, resident memory, and sockets and timers in the last third of the samples
+ * are about those in the second. The least is what garbage collection leaves: V8 lets garbage of tens of MiB lie.
  * @returns what grows, or null
  */
 export function growthOf(samples: readonly MemorySample[]): string | null {
   const third = Math.floor(samples.length / 3);
   const [middle, last] = [samples.slice(third, 2 * third), samples.slice(-third)];
-  const lowest = (part: readonly MemorySample[]) =>
-    Math.min(...part.map(({ heap, external }) => heap + external));
-  const largest = (part: readonly MemorySample[]) => Math.max(...part.map(({ rss }) => rss));
-  const fewest = (part: readonly MemorySample[]) =>
-    Math.min(...part.map(({ resources }) => resources));
-  const more = fewest(last) - fewest(middle);
+  const growthOfLeast = (of: (sample: MemorySample) => number): number =>
+    Math.min(...last.map(of)) - Math.min(...middle.map(of));
+  const more = growthOfLeast(({ resources }) => resources);
   if (more > MAX_MORE_RESOURCES) return `sockets and timers by ${more}`;
-  const heapGrowth = lowest(last) - lowest(middle);
-  const rssGrowth = largest(last) - largest(middle);
+  const heapGrowth = growthOfLeast(({ heap, external }) => heap + external);
   if (heapGrowth > MAX_HEAP_GROWTH) return `heap by ${heapGrowth.toFixed(1)} MiB`;
+  const rssGrowth = growthOfLeast(({ rss }) => rss);
   return rssGrowth > MAX_RSS_GROWTH ? `resident memory by ${rssGrowth.toFixed(1)} MiB` : null;
 }
