@@ -8,12 +8,19 @@ import type { DnsClient } from '../deployment/dns-client.js';
 import { UPSTREAM_ADDRESS } from '../deployment/dns-message.js';
 import type { ManagementClient } from '../deployment/management-client.js';
 import { type Child, startChild } from '../services/child.js';
+import { loadDns } from '../services/load-generators.js';
 
 const NAMES = 50;
+const RUN_SECONDS = 2;
+/** Queries a second of each worker. */
+const WORKER_RATE = 150;
 /** Long, because a slow answer of a busy machine is not a lost one. */
 export const TIMEOUT_SECONDS = 15;
 
-export const hasDnsdist = (): boolean => spawnSync('dnsdist', ['-h']).error === undefined;
+/** The first program that the DNS load needs and that is not installed; null if all are installed. */
+export function missingProgram(): string | null {
+  return ['dnsdist', 'dnsperf'].find((name) => spawnSync(name, ['-h']).error) ?? null;
+}
 
 /** Starts dnsdist in front of the resolvers. Once a second it queries the readiness name of each resolver. */
 export function startDnsdist(folder: string, port: number, resolvers: readonly number[]): Child {
@@ -64,15 +71,59 @@ export class StallWatch implements Disposable {
   }
 }
 
-/** What a load has done so far. */
-export interface LoadCount {
-  /** Queries, calls or requests. */
-  readonly made: number;
-  /** What was wrong with those that failed. */
-  readonly violations: readonly string[];
+/** Counters of the queries. */
+export interface DnsCount {
+  sent: number;
+  lost: number;
+  /** Answers with an RCODE other than NOERROR. */
+  errors: number;
 }
 
-interface Load extends LoadCount {
+/**
+ * Starts DNS load by dnsperf, with names that are forwarded and names that are blocked. dnsperf waits for missing
+ * answers only at the end of a run, not when it is stopped. So two workers run it for a few seconds at a time, and one
+ * of them is always in the middle of a run.
+ * @returns sends no more, waits for the answers, and counts; it throws Error when the output of dnsperf has no counters
+ */
+export function startDnsLoad(
+  folder: string,
+  port: number,
+  stalls: StallWatch,
+): () => Promise<DnsCount> {
+  const queries = join(folder, 'queries');
+  const names = Array.from({ length: NAMES }, (_, i) => {
+    return `host${i}.example.net A\nhost${i}.blocked.example.com A\n`;
+  });
+  writeFileSync(queries, names.join(''));
+  const count: DnsCount = { sent: 0, lost: 0, errors: 0 };
+  let isStopping = false;
+  const work = async (delaySeconds: number): Promise<void> => {
+    await sleep(delaySeconds * 1_000);
+    while (!isStopping) {
+      const startedMs = performance.now();
+      const { sent, answered, errors } = await loadDns({
+        ...{ port, queries, timeoutSeconds: TIMEOUT_SECONDS },
+        ...{ seconds: RUN_SECONDS, rate: WORKER_RATE },
+      });
+      count.sent += sent;
+      if (stalls.hasDisturbed(startedMs)) continue;
+      count.lost += sent - answered;
+      count.errors += errors;
+    }
+  };
+  const workers = Promise.all([work(0), work(RUN_SECONDS / 2)]);
+  return async () => {
+    isStopping = true;
+    await workers;
+    return count;
+  };
+}
+
+/** A load with its counters. */
+interface Load {
+  /** Calls or requests so far. */
+  made: number;
+  readonly violations: string[];
   /** Sends no more, and waits for the answers. */
   stop(): Promise<unknown>;
 }
@@ -81,72 +132,30 @@ const PAUSE_MS = 20;
 /** The subscriber of all loads: the load balancer, because it does not speak the PROXY protocol. */
 export const SUBSCRIBER = '127.0.0.1';
 
-/**
- * @param step one call, the nth of its worker. It returns what was wrong; null: nothing
- * @param waits whether a worker makes its next call after the answer, or whether there is one or not
- */
+/** @param step one call, the nth of its worker. It returns what was wrong; null: nothing */
 function startLoad(
   workers: number,
   stalls: StallWatch,
   step: (worker: number, n: number) => Promise<string | null>,
-  waits = true,
 ): Load {
-  const violations: string[] = [];
-  let [made, isStopping] = [0, false];
-  const make = async (worker: number, n: number): Promise<void> => {
-    const startedMs = performance.now();
-    const wrong = await step(worker, n);
-    if (wrong !== null && !stalls.hasDisturbed(startedMs)) violations.push(wrong);
-    made++;
-  };
+  let isStopping = false;
   const running = Array.from({ length: workers }, async (_, worker) => {
-    let answered = Promise.resolve();
     for (let n = 0; !isStopping; n++) {
-      const call = make(worker, n);
-      answered = answered.then(() => call);
-      if (waits) await answered;
+      const startedMs = performance.now();
+      const wrong = await step(worker, n);
+      if (wrong !== null && !stalls.hasDisturbed(startedMs)) started.violations.push(wrong);
+      started.made++;
       await sleep(PAUSE_MS);
     }
-    await answered;
   });
-  return {
-    get made() {
-      return made;
-    },
-    violations,
+  const started: Load = {
+    ...{ made: 0, violations: [] },
     stop: () => {
       isStopping = true;
       return Promise.all(running);
     },
   };
-}
-
-/** Clients of the load balancer in front of the resolvers ask for names that are forwarded, and for blocked ones. */
-export function startClients(
-  workers: number,
-  stalls: StallWatch,
-  dns: DnsClient,
-  dnsPort: number,
-): Load {
-  const step = (worker: number, n: number): Promise<string | null> => {
-    const host = `host${(n * workers + worker) % NAMES}`;
-    return n % 2 === 0
-      ? ask(dns, dnsPort, `${host}.example.net`, UPSTREAM_ADDRESS)
-      : ask(dns, dnsPort, `${host}.blocked.example.com`, DEFAULT_PAGE_ADDRESS);
-  };
-  return startLoad(workers, stalls, step, false);
-}
-
-/** One query. @returns what was wrong; null: nothing */
-async function ask(
-  dns: DnsClient,
-  port: number,
-  qname: string,
-  expected: string,
-): Promise<string | null> {
-  const { seen, retries } = await dns.ask(SUBSCRIBER, port, qname);
-  if (retries > 0) return `${qname} was answered only after a retry, or never`;
-  return seen === expected ? null : `${qname} is ${String(seen)} and not ${expected}`;
+  return started;
 }
 
 /**
@@ -170,8 +179,10 @@ export function startWriters(
       return `change in force on ${reply.applied} of ${reply.total} resolvers`;
     }
     if (dnsPort === null) return null;
+    const { seen, retries } = await dns.ask(SUBSCRIBER, dnsPort, domain);
+    if (retries > 0) return `${domain} was answered only after a retry`;
     const expected = type === 'deny' ? DEFAULT_PAGE_ADDRESS : UPSTREAM_ADDRESS;
-    return await ask(dns, dnsPort, domain, expected);
+    return seen === expected ? null : `${domain} is ${String(seen)} and not ${expected}`;
   });
 }
 

@@ -9,11 +9,11 @@ import { findFreePorts } from '../services/ports.js';
 import { until } from '../services/until.js';
 import type { WeirProcess } from '../services/weir-process.js';
 import {
-  hasDnsdist,
-  type LoadCount,
+  type DnsCount,
+  missingProgram,
   StallWatch,
-  startClients,
   startDnsdist,
+  startDnsLoad,
   startVisitors,
   startWriters,
   SUBSCRIBER,
@@ -88,16 +88,13 @@ interface RollingOptions {
 
 interface RollingResult {
   readonly restarts: number;
-  readonly changes: LoadCount;
-  readonly pages: LoadCount;
-  /** Null: no load over DNS, because dnsdist is not installed. */
-  readonly queries: LoadCount | null;
-  /** Those of the loads among them. */
+  readonly changes: number;
+  readonly pages: number;
+  /** Null: no DNS load, because a program is not installed. */
+  readonly queries: DnsCount | null;
   readonly violations: readonly string[];
 }
 
-/** They ask 300 queries a second. */
-const CLIENTS = 7;
 const WRITERS = 3;
 const READERS = 2;
 const BALANCED_DEADLINE_MS = 120_000;
@@ -129,15 +126,15 @@ async function runOn(
 ): Promise<RollingResult> {
   const { folder, rounds } = options;
   const { replicas, resolvers, blockPages, managementPorts, pagePorts, dnsPorts } = deployment;
-  const isBalanced = hasDnsdist();
-  if (!isBalanced) print('SKIPPED: load over DNS, because dnsdist is not installed');
+  const missing = missingProgram();
+  if (missing !== null) print(`SKIPPED: load over DNS, because ${missing} is not installed`);
   const [apiPort, pagePort, dnsPort] = await findFreePorts(3);
   await using api = new Balancer(targets(replicas, managementPorts));
   await using pages = new Balancer(targets(blockPages, pagePorts));
   using client = new ManagementClient(apiPort, deployment.secrets.token);
   await using dns = new DnsClient(TIMEOUT_SECONDS * 1_000);
   using stalls = new StallWatch();
-  await using dnsdist = isBalanced ? startDnsdist(folder, dnsPort, dnsPorts) : null;
+  await using dnsdist = missing === null ? startDnsdist(folder, dnsPort, dnsPorts) : null;
   /** Waits until every load balancer uses all of its targets again. */
   const settle = async (): Promise<void> => {
     await waitFor(
@@ -150,7 +147,7 @@ async function runOn(
   await pages.start(pagePort);
   await waitFor('the control planes are ready', () => api.areAllReady);
   await setUp(client);
-  const clients = dnsdist && startClients(CLIENTS, stalls, dns, dnsPort);
+  const stopDnsLoad = dnsdist === null ? null : startDnsLoad(folder, dnsPort, stalls);
   await settle();
   const writers = startWriters(WRITERS, stalls, client, dns, dnsdist && dnsPort);
   const readers = startVisitors(READERS, stalls, pagePort);
@@ -163,10 +160,10 @@ async function runOn(
     restarts += group.length;
     await settle();
   }
-  const loads = [writers, readers, ...(clients === null ? [] : [clients])];
-  await Promise.all(loads.map((load) => load.stop()));
-  violations.push(...loads.flatMap((load) => load.violations));
-  return { restarts, changes: writers, pages: readers, queries: clients, violations };
+  await Promise.all([writers.stop(), readers.stop()]);
+  const queries = (await stopDnsLoad?.()) ?? null;
+  violations.push(...writers.violations, ...readers.violations, ...faultsOf(queries));
+  return { restarts, changes: writers.made, pages: readers.made, queries, violations };
 }
 
 function targets(processes: readonly WeirProcess[], ports: readonly number[]) {
@@ -196,19 +193,26 @@ async function waitFor(what: string, condition: () => boolean | Promise<boolean>
     throw new Error(`timed out waiting until ${what}`);
 }
 
+function faultsOf(queries: DnsCount | null): readonly string[] {
+  if (queries === null) return [];
+  const faults = queries.lost > 0 ? [`${queries.lost} of ${queries.sent} queries were lost`] : [];
+  if (queries.errors > 0) faults.push(`${queries.errors} queries were answered with an error`);
+  return faults;
+}
+
 /** Of the violations. */
 const MAX_LINES = 20;
 
 /** The result of a run as text. */
 export function renderRolling(result: RollingResult): string {
   const { restarts, changes, pages, queries, violations } = result;
-  const countOf = (load: LoadCount | null): string =>
-    load === null ? 'none' : `${load.made}, of which ${load.violations.length} failed`;
+  const dns =
+    queries === null ? 'none' : `${queries.sent}, of which ${queries.lost} were not answered`;
   return [
     `Restarts         ${restarts}`,
-    `DNS queries      ${countOf(queries)}`,
-    `Changes          ${countOf(changes)}`,
-    `Block pages      ${countOf(pages)}`,
+    `DNS queries      ${dns}`,
+    `Changes          ${changes}`,
+    `Block pages      ${pages}`,
     `Violations       ${violations.length}`,
     ...violations.slice(0, MAX_LINES).map((violation) => `  ${violation}`),
   ].join('\n');
