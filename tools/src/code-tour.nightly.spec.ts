@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { Deployment } from './deployment/deployment.js';
 import { DnsClient } from './deployment/dns-client.js';
 
@@ -77,8 +77,11 @@ async function callsOf(act: Act): Promise<Calls> {
   }
 }
 
-// What only starts and ends has no part in it.
-const nothing = callsOf(() => Promise.resolve());
+/** What only starts and ends has no part in it. */
+let without: Calls;
+beforeAll(async () => {
+  without = await callsOf(() => Promise.resolve());
+});
 
 it.each<[string, Act]>([
   [
@@ -97,7 +100,6 @@ it.each<[string, Act]>([
     ({ dnsPorts }, dns, i) => dns.ask('127.0.0.1', dnsPorts[0], `d${i}.example`),
   ],
 ])('%s: every file of the code tour has a part in it', async (title, act) => {
-  const without = await nothing;
   const calls = [...(await callsOf(act))].filter(([key, { count }]) => {
     const more = count - (without.get(key)?.count ?? 0);
     // An upstream that is asked needs fewer health checks.

@@ -571,34 +571,43 @@ describe('weir', () => {
   });
 
   it('takes no answer for one of a control plane that another server gives', async () => {
-    const server = createServer((_request, response) => response.end('<p>Welcome'));
+    // Its answer does not end.
+    const server = createServer((_request, response) => response.write('<p>Welcome'));
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     const WEIR_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    for (const argv of [
-      'token',
-      'resolvers --json',
-      'changes --follow',
-      'orders end 7',
-      'init -',
+    const unknown = ', so it is not known what it has done';
+    for (const [argv, doubt] of [
+      ['token', ''],
+      ['resolvers --json', ''],
+      ['changes --follow', ''],
+      ['orders end 7', unknown],
+      ['init -', unknown],
     ]) {
       const ended = await runWeir(argv.split(' '), { WEIR_URL, WEIR_TOKEN: TOKEN }, ['{}']);
-      const errors = [`weir: ${WEIR_URL} does not answer as a control plane: see WEIR_URL`];
+      const errors = [`weir: ${WEIR_URL} does not answer as a control plane${doubt}: see WEIR_URL`];
       expect(ended, argv).toEqual({ code: 1, out: [], errors });
     }
     server.close();
   });
 
-  it('says that the answer to a change broke off', async () => {
-    const server = createServer((_request, response) => {
-      response.setHeader('X-Config-Revision', '7');
-      response.write('{', () => response.destroy());
-    });
-    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-    const WEIR_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const { code, errors } = await runWeir(['orders', 'end', '7'], { WEIR_URL, WEIR_TOKEN: TOKEN });
-    expect([code, errors]).toEqual([1, [`weir: the answer of ${WEIR_URL} broke off: aborted`]]);
-    server.close();
-  });
+  it.each([200, 422])(
+    'says that an answer to a change broke off, with status %i',
+    async (status) => {
+      const server = createServer((_request, response) => {
+        response.statusCode = status;
+        response.setHeader('X-Config-Revision', '7');
+        response.write('{', () => response.destroy());
+      });
+      await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+      const WEIR_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const { code, errors } = await runWeir(['orders', 'end', '7'], {
+        WEIR_URL,
+        WEIR_TOKEN: TOKEN,
+      });
+      expect([code, errors]).toEqual([1, [`weir: the answer of ${WEIR_URL} broke off: aborted`]]);
+      server.close();
+    },
+  );
 
   it('finds the stack of its folder, and trusts the certificate of its control plane', async () => {
     const DATA_DIR = mkdtempSync(join(tmpdir(), 'weir-cli-stack-'));

@@ -45,8 +45,8 @@ export class CacheTtl {
 }
 
 /**
- * Freshness lifetime of an answer for HTTP caches (RFC 8484 §5.1): the lowest TTL of the answer section; for a negative
- * answer, also one at the end of a chain, that of the negative answer; 0 for an error.
+ * Freshness lifetime of an answer for HTTP caches (RFC 8484 §5.1): the lowest TTL of the answer section; where the
+ * authority section has an SOA record, at most that of a negative answer; 0 for an error.
  */
 export function freshnessSeconds(response: Response): number {
   if (!isUsable(response)) return 0;

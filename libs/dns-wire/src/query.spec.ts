@@ -93,6 +93,9 @@ describe('parseQuery', () => {
     expect(query).toMatchObject({ questionEnd: 12, qtype: 0, qclass: 0, hasEdns: true });
     expect(parse(bytes.subarray(0, 20))).toBe(QueryStatus.notImp);
     expect(query).toMatchObject({ questionEnd: 12, hasEdns: false });
+    const withoutQuestion = { flags, questions: [], additionals: [opt(1232)] };
+    expect(parse(encodeMessage(withoutQuestion))).toBe(QueryStatus.notImp);
+    expect(query).toMatchObject({ questionEnd: 12, hasEdns: true });
   });
 
   it.each([0, 2])('rejects %i questions (RFC 9619)', (count) => {

@@ -164,7 +164,8 @@ export function parseQuery(bytes: Uint8Array, length: number, out: Query): Query
 
 /** Only its OPT record matters, if it looks like a query: the answer has one too (RFC 6891 §6.1.1). */
 function otherOpcode(bytes: Uint8Array, length: number, out: Query): QueryStatus {
-  if (parseQuestion(bytes, length, out)) parseRecords(bytes, length, out);
+  const isReadable = readUint16(bytes, QDCOUNT_OFFSET) === 0 || parseQuestion(bytes, length, out);
+  if (isReadable) parseRecords(bytes, length, out);
   out.questionEnd = HEADER_BYTES;
   out.qtype = 0;
   out.qclass = 0;

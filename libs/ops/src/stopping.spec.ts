@@ -5,7 +5,7 @@ describe.each([
   ['stopInOrder', stopInOrder],
   ['stopTogether', stopTogether],
 ])('%s', (_, stop) => {
-  it('stops the parts behind one that throws, and throws the first error', async () => {
+  it('calls those behind one that throws, and throws the first error', async () => {
     const stopped: string[] = [];
     const fail = (name: string) => (): never => {
       stopped.push(name);
@@ -34,16 +34,16 @@ describe.each([
   });
 });
 
-it('stopAndThrow stops all parts, throws the error that led to the stop, and logs that of a part', async () => {
+it('stopAndThrow calls all, throws the error that led to the stop, and logs that of a stop', async () => {
   const log = { error: vi.fn() };
   const last = vi.fn();
-  const part = new Error('of a part');
+  const failure = new Error('of a stop');
   const fail = (): never => {
-    throw part;
+    throw failure;
   };
   await expect(stopAndThrow(new Error('the cause'), [fail, last], log)).rejects.toThrow(
     'the cause',
   );
   expect(last).toHaveBeenCalledOnce();
-  expect(log.error).toHaveBeenCalledExactlyOnceWith({ err: part }, 'stopping failed');
+  expect(log.error).toHaveBeenCalledExactlyOnceWith({ err: failure }, 'stopping failed');
 });

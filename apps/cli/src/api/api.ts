@@ -82,10 +82,13 @@ export class Api {
     call: Call,
   ): Promise<Pick<IncomingMessage, 'headers'> & { readonly said: string }> {
     const answer = await this.call(path, call);
-    const said = await text(answer).catch((error: unknown) => {
+    return { said: await this.textOf(answer), headers: answer.headers };
+  }
+
+  private textOf(answer: IncomingMessage): Promise<string> {
+    return text(answer).catch((error: unknown) => {
       throw new Unreachable(`the answer of ${this.url} broke off: ${(error as Error).message}`);
     });
-    return { said, headers: answer.headers };
   }
 
   /** @returns the answer to a call that succeeded. @throws Failure with its `detail`. */
@@ -96,9 +99,11 @@ export class Api {
       const { 'content-type': type = '', 'x-config-revision': revision } = answer.headers;
       if (call.method === undefined ? /json|event-stream/.test(type) : revision !== undefined)
         return answer;
-      throw new Failure(`${this.url} does not answer as a control plane: see WEIR_URL`);
+      answer.destroy();
+      const doubt = call.method === undefined ? '' : ', so it is not known what it has done';
+      throw new Failure(`${this.url} does not answer as a control plane${doubt}: see WEIR_URL`);
     }
-    const reasons = reasonsOf(await text(answer), `${statusCode} ${statusMessage}`);
+    const reasons = reasonsOf(await this.textOf(answer), `${statusCode} ${statusMessage}`);
     throw statusCode >= 502 ? new Unreachable(reasons) : new Failure(reasons);
   }
 

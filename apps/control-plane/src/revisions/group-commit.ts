@@ -144,7 +144,7 @@ export class GroupCommit {
   }
 }
 
-/** @returns when the change is in force, or was awaited for long enough. */
+/** Resolves when the change is in force, or was awaited for long enough. */
 export async function resultOf<T>(
   { result, change }: MadeChange<T>,
   applied: Promise<Applied>,

@@ -461,6 +461,16 @@ describe('a request is answered', () => {
     expect(client.frames(RST_STREAM)).toEqual([]);
   });
 
+  it('with an error within a second or so, when its body does not come', async () => {
+    const client = await connectClient();
+    client.send(http2Frame(HEADERS, END_HEADERS, 1, getHeaders('/none')));
+    await expect
+      .poll(() => client.frames(HEADERS), { timeout: 5_000 })
+      .toMatchObject([{ stream: 1 }]);
+    client.send(get(3));
+    await expect.poll(() => client.frames(DATA).map(({ stream }) => stream)).toContain(3);
+  });
+
   it('when the client has no room for a table of fields (RFC 9113 §4.3.1)', async () => {
     const { port } = await serve();
     const session = openHttp2(port);

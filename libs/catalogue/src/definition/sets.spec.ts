@@ -177,6 +177,10 @@ describe('disableSet', () => {
     [`# Ours\n\ninclude: [sets/bad.yaml]\n\n${CATEGORY}`, `# Ours\n\ninclude: []\n\n${CATEGORY}`],
     [`include: [own.yaml, sets/bad.yaml] # ours\n`, 'include: [own.yaml] # ours\n'],
     [`include: [sets/bad.yaml, own.yaml]\n`, 'include: [own.yaml]\n'],
+    ['include: [sets/bad.yaml , a.yaml]\n', 'include: [a.yaml]\n'],
+    ['include: [ sets/bad.yaml ,a.yaml ]\n', 'include: [ a.yaml ]\n'],
+    ['include: [\n  sets/bad.yaml , a.yaml,\n]\n', 'include: [\n  a.yaml,\n]\n'],
+    ['include: [\n  sets/bad.yaml\n  , a.yaml\n]\n', 'include: [\n  a.yaml\n]\n'],
     [`include: [a.yaml, 'sets/bad.yaml', own.yaml]\n`, 'include: [a.yaml, own.yaml]\n'],
     [
       `include:\n  - own.yaml # ours\n  - sets/bad.yaml\n${CATEGORY}`,

@@ -133,12 +133,13 @@ function excluding(text: string, path: string): string {
   const isFlow = list.flow === true;
   const isAlone =
     text.slice(lineStart, start).trim() === '' &&
-    /^,?\s*(?:#.*)?$/.test(text.slice(end, lineEnd).trim());
+    /^,?\s*(?:#.*)?$/.test(text.slice(end, lineEnd).trim()) &&
+    !/^\s*,/.test(text.slice(lineEnd));
   if (isFlow && !isAlone) {
     const before = list.items[index - 1]?.range?.[1] ?? start;
     const hasComma = before < start && /^\s*,\s*$/.test(text.slice(before, start));
     // Comments stay, so a comma may stay behind the item before.
-    const comma = /^,(?:[ \t]+(?=[^\s#]))?/.exec(text.slice(end))?.[0].length ?? 0;
+    const comma = /^\s*,(?:[ \t]+(?=[^\s#]))?/.exec(text.slice(end))?.[0].length ?? 0;
     return hasComma
       ? text.slice(0, before) + text.slice(end)
       : text.slice(0, start) + text.slice(end + comma);

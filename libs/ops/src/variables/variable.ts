@@ -161,7 +161,7 @@ export function renderHelp(options: {
   );
   const notes = options.notes === undefined ? '' : `\n${options.notes}\n`;
   const head = `${options.name}: ${options.description}\n\n`;
-  const args = `Arguments: none to run, ${flags.join('')}--check to check the variables and their files only, --version, --help.\n`;
+  const args = `Arguments: none to run, ${flags.join('')}--check only to check the variables and the files that they name, --version, --help.\n`;
   return `${head}${args}The environment configures it:\n\n${entries.join('')}${notes}`;
 }
 

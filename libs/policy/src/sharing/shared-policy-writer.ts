@@ -96,7 +96,7 @@ type Send = (message: PolicyMessage) => void;
  * Shares the policy in force with readers in other threads: every reader sees a revision whole or not at all, and all
  * see the next one from the same instant on. When a method has returned true, no reader sees what was before.
  *
- * There is one in a process, in the thread that applies changes.
+ * There is one writer in a process, in the thread that applies changes.
  */
 export class SharedPolicyWriter {
   private readonly lock: SharedArrayBuffer;

@@ -239,6 +239,8 @@ describe('FollowerMachine', () => {
     expect(counts).toEqual([3, 6, 12, 24, 48, 96, 192, 192, 192]);
     after(fetched(5), RESUMED, { type: 'messagesMissed' });
     expect(refusalsBeforeLoad()).toBe(3);
+    after(failed('unavailable'), RETRIED);
+    expect(refusalsBeforeLoad()).toBe(3);
   });
 
   it('pauses for longer and longer while the changes are refused, although snapshots can be loaded', () => {

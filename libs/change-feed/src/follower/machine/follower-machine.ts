@@ -24,7 +24,7 @@ const EXPECTED: Partial<Record<FollowerEvent['type'], readonly FollowerPhase[]>>
   resumed: ['yielding', 'stopped'],
 };
 
-/** The changes were refused so often, in a row, that a snapshot is loaded; twice as often after each, up to a limit. */
+/** Refusals of the changes in a row before a snapshot is loaded. The number doubles with each load, up to the last. */
 const FIRST_REFUSALS = 3;
 const LAST_REFUSALS = 192;
 
@@ -169,10 +169,7 @@ export class FollowerMachine {
     if (this.isPausing) return this.enter('retrying');
     const isBehind = head !== null && head.revision > inForce.revision;
     if (this.mustFetch || (isBehind && this.hasAwaited)) {
-      if (this.refusals >= this.refusalsBeforeLoad) {
-        this.refusalsBeforeLoad = Math.min(2 * this.refusalsBeforeLoad, LAST_REFUSALS);
-        return this.beginLoad('failed');
-      }
+      if (this.refusals >= this.refusalsBeforeLoad) return this.beginLoad('failed');
       if (isBehind) this.counters.gaps++;
       this.mustFetch = false;
       this.hasAwaited = false;
@@ -209,6 +206,7 @@ export class FollowerMachine {
     this.counters.loads[cause]++;
     // The cause `failed` may last, and lead to the next load.
     if (cause !== 'failed') this.failures = 0;
+    else this.refusalsBeforeLoad = Math.min(2 * this.refusalsBeforeLoad, LAST_REFUSALS);
     // The head of another log says nothing about this one.
     if (this.head?.lineage !== inForce.lineage) this.head = null;
     this.moveTo(inForce);

@@ -26,6 +26,8 @@ const MAX_EARLY_REQUESTS = 1_000;
 /** Memory of an open request beside its headers, its body and its answer, about. */
 const STREAM_BYTES = 1_024;
 const MAX_BLOCK_FRAMES = 8;
+/** A refusal waits so long for the body: some clients send it only when they are asked for it (RFC 9110 §10.1.1). */
+const REFUSAL_MS = 1_000;
 /** Bytes of bodies that are read before the client is told that it may send this many more. */
 const WINDOW_STEP = INITIAL_WINDOW >> 1;
 /** Settings of one frame. There are not many more in the registry. */
@@ -262,7 +264,10 @@ export class Http2Connection implements Input {
       https.handle(request.query, stream);
     } else if (isEnd) this.takeBody(stream, EMPTY, true);
     if (stream.isClosed) return true;
-    stream.deadline = setTimeout(() => this.reset(stream, ErrorCode.cancel), REQUEST_MS);
+    stream.deadline =
+      stream.refusal > 0
+        ? setTimeout(() => stream.fail(stream.refusal), REFUSAL_MS)
+        : setTimeout(() => this.reset(stream, ErrorCode.cancel), REQUEST_MS);
     return isEnd || stream.isAsked;
   }
 
