@@ -51,6 +51,13 @@ export class CallError extends Error {
   }
 }
 
+/** Whether it is of no use to try again. */
+export const isFault = (error: unknown): boolean =>
+  error instanceof CallError && error.status >= 400 && error.status < 500 && error.status !== 429;
+
+export const isGone = (error: unknown): error is CallError =>
+  error instanceof CallError && error.status === 404;
+
 /** The methods of the management API by path, with the token of the session. Calls that fail throw `CallError`. */
 export const api = createClient<paths>({ baseUrl: globalThis.location.origin, fetch: send });
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
-import { type Applied, CallError, ownTimeZone, UNANSWERED } from './api.js';
+import { type Applied, CallError, isFault, isGone, ownTimeZone, UNANSWERED } from './api.js';
 import { type Key, locale, number, t } from './i18n/index.js';
 
 const SECOND_MS = 1_000;
@@ -61,19 +61,25 @@ export function Failure({ error, retry, messages }: FailureProperties): JSX.Elem
 
 export type Follow = (change: Promise<Applied>) => Promise<void>;
 
-/** The last change of a page, for `InForce`. It is null while `follow` waits for the next one, and when that fails. */
-export function useChange(onChange: () => void): readonly [Applied | null, Follow] {
-  const [change, setChange] = useState<Applied | null>(null);
+/** The last change of a page, or that there is nothing left to change: the row that could say so goes, too. */
+type Change = Applied | CallError | null;
+
+/** For `InForce`. It is null while `follow` waits for the next change, and when that fails. */
+export function useChange(onAnswer: () => void): readonly [Change, Follow] {
+  const [change, setChange] = useState<Change>(null);
   const follow = async (next: Promise<Applied>): Promise<void> => {
     setChange(null);
-    setChange(await next);
-    onChange();
+    const failure = await next.then(setChange).catch((error: unknown) => error);
+    if (failure === undefined || isFault(failure)) onAnswer();
+    if (isGone(failure)) setChange(failure);
+    else if (failure !== undefined) throw failure as Error;
   };
   return [change, follow];
 }
 
-export function InForce({ change }: { change: Applied | null }): JSX.Element {
+export function InForce({ change }: { change: Change }): JSX.Element {
   if (change === null) return <div role="status" />;
+  if (change instanceof CallError) return <Failure error={change} />;
   const [reached, all] = change.applied.split('/');
   const key = reached === all ? 'common.applied' : 'common.appliedPartly';
   return (

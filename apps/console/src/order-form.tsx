@@ -92,7 +92,7 @@ function Form({ run, label, isOff = false, children, ...fields }: FormProperties
   );
 }
 
-export function NewOrder({ follow, reload }: { follow: Follow; reload: () => void }): JSX.Element {
+export function NewOrder({ follow }: { follow: Follow }): JSX.Element {
   const [entered, setEntered] = useDraft<Entered>('order.new', NOTHING);
   const { id, domain, authority, reference, until } = entered;
   const add = async (): Promise<void> => {
@@ -103,8 +103,7 @@ export function NewOrder({ follow, reload }: { follow: Follow; reload: () => voi
       reference: reference.trim(),
       until: endOf(until),
     };
-    // When somebody else was faster, the list shows what is there.
-    await follow(changeBy(api.POST('/orders/', { body }).finally(reload)));
+    await follow(changeBy(api.POST('/orders/', { body })));
     setEntered({ ...NOTHING, authority });
   };
   return (

@@ -182,10 +182,12 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
       await page.getByText(`${domain} is blocked.`).waitFor();
     };
     await ask(domains[0]);
-    await page.route(calls, (route) => route.abort());
+    await page.context().setOffline(true);
     await allow.click();
     await page.getByText('The control plane cannot be reached.').waitFor();
-    await page.getByText('It is not known whether this was done.').waitFor();
+    await inPage(page, 'new Promise((resolve) => setTimeout(resolve, 100))');
+    expect(await page.getByText('It is not known whether this was done.').count()).toBe(1);
+    await page.context().setOffline(false);
     await ask(domains[1]);
     expect(await page.getByRole('alert').count()).toBe(0);
     let goOn!: () => void;
@@ -759,9 +761,33 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     const page = await stack.openAs('write', 'orders');
     const row = page.getByRole('row', { name: /^121/ });
     await row.getByRole('button', { name: 'End' }).click();
-    await api.change('DELETE', '/orders/121', undefined);
     await row.getByRole('button', { name: 'End order 121 now' }).click();
     expect((await row.getByRole('alert').boundingBox())?.width).toBeGreaterThan(200);
+    await api.change('DELETE', '/orders/121', undefined);
+  });
+
+  it('says that an order or a grant has been ended meanwhile, and no longer shows it', async () => {
+    const gone = 'This does not exist. Perhaps somebody has deleted it.';
+    const texts = { authority: 'Court of Example', reference: '16 O 1/26' };
+    await api.change('POST', '/orders/', { id: 161, domain: 'gone.example', ...texts });
+    const page = await stack.openAs('write', 'orders');
+    const row = page.getByRole('row', { name: /^161/ });
+    await row.getByRole('button', { name: 'End' }).click();
+    await api.change('DELETE', '/orders/161', undefined);
+    await row.getByRole('button', { name: 'End order 161 now' }).click();
+    await expect.poll(() => row.count()).toBe(0);
+    await page.getByRole('alert').getByText(gone).waitFor();
+    const grant = { domain: 'gone.example', verdict: 'allow', minutes: 30 };
+    await api.change('POST', '/profile/7/grants', grant);
+    await page.goto(`${stack.origin}/console/profiles/7`);
+    const grants = page.getByRole('table', { name: 'Grants' });
+    await grants.waitFor();
+    const { text } = await api.change('GET', '/profile/7/grants', undefined);
+    const [{ id }] = JSON.parse(text) as { id: number }[];
+    await api.change('DELETE', `/profile/7/grants/${id}`, undefined);
+    await grants.getByRole('button', { name: 'End' }).click();
+    await expect.poll(() => grants.count()).toBe(0);
+    await page.getByRole('alert').getByText(gone).waitFor();
   });
 
   it('watches an order that is not in force everywhere until it is, and proves it again', async () => {

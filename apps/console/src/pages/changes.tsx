@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { CallError, type Schemas, send } from '../api.js';
+import { isFault, type Schemas, send } from '../api.js';
 import { ChangesTable } from '../changes-table.js';
 import { Failure, Field } from '../components.js';
 import { hrefOf, navigate, place, useDraft } from '../router.js';
@@ -97,12 +97,6 @@ function useChanges(profile: string, token: string): Stream {
     return () => abort.abort();
   }, [profile, token]);
   return stream;
-}
-
-/** Whether it is of no use to try again. */
-function isFault(error: unknown): boolean {
-  if (!(error instanceof CallError)) return false;
-  return error.status >= 400 && error.status < 500 && error.status !== 429;
 }
 
 /** Reads a stream of events until its connection ends. */

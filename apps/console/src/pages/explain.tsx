@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { allows, api, CallError, changeBy, dataOf, type Schemas, send } from '../api.js';
+import { allows, api, changeBy, dataOf, isGone, type Schemas, send } from '../api.js';
 import { ProfileLink, subscriberText } from '../changes-table.js';
 import {
   Action,
@@ -23,7 +23,6 @@ type Step = Schemas['StepAnswer'];
 const COLOURS = { allow: 'good', deny: 'bad', unfiltered: 'doubtful', refused: 'bad' };
 const MARKS = { allow: '✓', deny: '✕', none: '·' };
 const GRANT_MINUTES = 30;
-const NOT_FOUND = 404;
 
 export function Explain(): JSX.Element {
   const { params } = place.value;
@@ -143,7 +142,7 @@ function GrantEnd({
 }: Omit<ResultProperties, 'follow'>): JSX.Element | null {
   const id = steps.find(({ decided }) => decided)?.grant_id;
   const { value: grant, error } = useGrant(profile?.id, id);
-  const hasEnded = error instanceof CallError && error.status === NOT_FOUND;
+  const hasEnded = isGone(error);
   useEffect(() => {
     if (hasEnded) reload();
   }, [error]);

@@ -79,7 +79,7 @@ export function Orders(): JSX.Element {
       <p>{t('orders.about')}</p>
       {allows('write') &&
         (edited === null ? (
-          <NewOrder follow={follow} reload={reload} />
+          <NewOrder follow={follow} />
         ) : (
           <EditOrder key={edited.id} order={edited} follow={follow} close={() => setEdited(null)} />
         ))}
