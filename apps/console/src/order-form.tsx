@@ -104,7 +104,7 @@ export function NewOrder({ follow }: { follow: Follow }): JSX.Element {
       until: endOf(until),
     };
     await follow(changeBy(api.POST('/orders/', { body })));
-    setEntered({ ...NOTHING, authority });
+    setEntered({ ...NOTHING, authority }, entered);
   };
   return (
     <section>
@@ -134,10 +134,14 @@ export function EditOrder({ order, follow, close }: EditProperties): JSX.Element
   });
   /** What the person knows of the order. */
   const [known, setKnown] = useState(order);
+  const section = useRef<HTMLElement>(null);
   const leave = (): void => {
+    const isFocused = section.current?.contains(document.activeElement);
+    // It is closed already.
+    if (isFocused === undefined) return;
     forgetDraft(`order.${id}`);
     close();
-    document.getElementById(`edit-${id}`)?.focus();
+    if (isFocused) document.getElementById(`edit-${id}`)?.focus();
   };
   const params = { path: { id } };
   const { domain, until } = entered;
@@ -157,7 +161,7 @@ export function EditOrder({ order, follow, close }: EditProperties): JSX.Element
     leave();
   };
   return (
-    <section>
+    <section ref={section}>
       <h2>{t('orders.editing', { id })}</h2>
       <Form
         {...{ entered, onEntered: setEntered, run: save, label: t('orders.save') }}

@@ -68,16 +68,17 @@ document.addEventListener('click', (event) => {
 });
 
 /** What was entered on the page and not sent, by the name of the field. Undefined: nothing was. */
-const drafts = new Map<string, Signal<unknown>>();
+const drafts = signal(new Map<string, Signal<unknown>>());
 
 function draftOf(name: string): Signal<unknown> {
-  const draft = drafts.get(name) ?? signal<unknown>(undefined);
-  drafts.set(name, draft);
+  const draft = drafts.value.get(name) ?? signal<unknown>(undefined);
+  drafts.value.set(name, draft);
   return draft;
 }
 
+/** What sets one of them later, after an answer has come, sets none of those that are entered from now on. */
 export function forgetDrafts(): void {
-  for (const draft of drafts.values()) draft.value = undefined;
+  drafts.value = new Map();
 }
 
 export function forgetDraft(name: string): void {
@@ -89,9 +90,13 @@ export function forgetDraft(name: string): void {
  * is forgotten when the person goes to another address or signs out.
  * @param name distinct on the page
  * @param initial until something is entered
+ * @returns the value, and what sets it: when `before` is given, only if the value is still that
  */
-export function useDraft<T>(name: string, initial: T): [T, (value: T) => void] {
+export function useDraft<T>(name: string, initial: T): [T, (value: T, before?: T) => void] {
   const draft = draftOf(name);
-  const value = draft.value === undefined ? initial : (draft.value as T);
-  return [value, (next) => (draft.value = next)];
+  const now = (): T => (draft.value === undefined ? initial : (draft.value as T));
+  const set = (value: T, before?: T): void => {
+    if (before === undefined || before === now()) draft.value = value;
+  };
+  return [now(), set];
 }

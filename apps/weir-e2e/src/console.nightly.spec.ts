@@ -98,6 +98,17 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await stack.signIn(page, 'write');
   }
 
+  /** Holds changes back until the function that it returns is called. */
+  async function hold(page: Page, calls: RegExp): Promise<() => void> {
+    let goOn!: () => void;
+    const held = new Promise<void>((resolve) => (goOn = resolve));
+    await page.route(calls, async (route) => {
+      if (route.request().method() !== 'GET') await held;
+      await route.continue();
+    });
+    return goOn;
+  }
+
   async function explain(page: Page, domain: string): Promise<void> {
     await page.getByLabel('Client address').fill('192.0.2.1');
     await page.getByLabel('Domain').fill(domain);
@@ -190,10 +201,7 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await page.context().setOffline(false);
     await ask(domains[1]);
     expect(await page.getByRole('alert').count()).toBe(0);
-    let goOn!: () => void;
-    const held = new Promise<void>((resolve) => (goOn = resolve));
-    await page.unroute(calls);
-    await page.route(calls, (route) => held.then(() => route.continue()));
+    const goOn = await hold(page, calls);
     await allow.click();
     await ask(domains[2]);
     expect(await allow.isEnabled()).toBe(true);
@@ -739,6 +747,83 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await row(91).getByText('9 O 3/26').waitFor();
     expect(await stored()).toMatchObject({ authority: 'Third Court', reference: '9 O 3/26' });
     for (const id of [91, 92]) await api.change('DELETE', `/orders/${id}`, undefined);
+  });
+
+  it('leaves alone what is entered, and the focus, when an order is saved that was sent before', async () => {
+    const texts = { authority: 'Court of Example', reference: '13 O 1/26' };
+    for (const id of [131, 132])
+      await api.change('POST', '/orders/', { id, domain: `o${id}.example`, ...texts });
+    const page = await stack.openAs('write', 'orders');
+    const row = (id: number) => page.getByRole('row', { name: new RegExp(`^${id}`) });
+    const reference = page.getByLabel('Reference', { exact: true });
+    const focused = () => inPage(page, 'document.activeElement.value');
+    let goOn = await hold(page, /\/orders\/13/);
+    await row(131).getByRole('button', { name: 'Edit' }).click();
+    await reference.fill('13 O 2/26');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await row(132).getByRole('button', { name: 'Edit' }).click();
+    await reference.fill('13 O 3/26');
+    goOn();
+    await row(131).getByText('13 O 2/26').waitFor();
+    expect(await page.getByRole('heading', { name: 'Edit order 132' }).count()).toBe(1);
+    expect(await focused()).toBe('13 O 3/26');
+    await page.unroute(/\/orders\/13/);
+    goOn = await hold(page, /\/orders\/13/);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByLabel('ID, authority or reference').fill('searched');
+    goOn();
+    await page.getByRole('heading', { name: 'New order' }).waitFor();
+    expect(await focused()).toBe('searched');
+    for (const id of [131, 132]) await api.change('DELETE', `/orders/${id}`, undefined);
+  });
+
+  it('leaves alone what is entered while an order is added, also by somebody else who has signed in', async () => {
+    const page = await stack.openAs('write', 'orders');
+    const id = page.getByLabel('ID', { exact: true });
+    const texts = { Domain: 'slow.example', Authority: 'Court of Example', Reference: '14 O 1/26' };
+    const goOn = await hold(page, /\/orders\/$/);
+    await fill(page, { ID: '141', ...texts });
+    await page.getByRole('button', { name: 'Add' }).click();
+    await id.fill('142');
+    goOn();
+    await page.getByText(IN_FORCE).waitFor();
+    expect(await id.inputValue()).toBe('142');
+    await page.unroute(/\/orders\/$/);
+    const goOnAgain = await hold(page, /\/orders\/$/);
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await stack.signIn(page, 'replace');
+    await page.getByRole('table', { name: 'Orders' }).waitFor();
+    const added = page.waitForResponse(/\/orders\/$/);
+    goOnAgain();
+    await added;
+    await inPage(page, 'new Promise((resolve) => setTimeout(resolve, 100))');
+    expect(await page.getByLabel('Authority', { exact: true }).inputValue()).toBe('');
+    for (const one of [141, 142]) await api.change('DELETE', `/orders/${one}`, undefined);
+  });
+
+  it('does nothing by a button that is off', async () => {
+    const page = await stack.openAs('write', 'orders');
+    const sent: string[] = [];
+    page.on('request', (request) => sent.push(`${request.method()} ${request.url()}`));
+    const calls = (end: RegExp) => sent.filter((one) => end.test(one)).length;
+    await page.getByRole('button', { name: 'Edit' }).first().click();
+    const save = page.getByRole('button', { name: 'Save' });
+    await save.click({ force: true });
+    for (const one of [save, page.getByLabel('Authority', { exact: true })]) {
+      await one.focus();
+      await page.keyboard.press('Enter');
+    }
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    const texts = { Domain: 'once.example', Authority: 'Court of Example', Reference: '15 O 1/26' };
+    const goOn = await hold(page, /\/orders\/$/);
+    await fill(page, { ID: '151', ...texts });
+    for (let i = 0; i < 3; i++) await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Add' }).click({ force: true });
+    goOn();
+    await page.getByText(IN_FORCE).waitFor();
+    expect([calls(/\/orders\/1$/), calls(/^POST .*\/orders\/$/)]).toEqual([0, 1]);
+    await api.change('DELETE', '/orders/151', undefined);
   });
 
   it('says what is there when somebody else has added the same order before', async () => {

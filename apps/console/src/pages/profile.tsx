@@ -182,7 +182,7 @@ function NewGrant({ id, follow }: { id: number; follow: Follow }): JSX.Element {
     const body = { domain: domain.trim(), verdict, minutes: wholeNumber(minutes) };
     const params = { path: { profile_id: id } };
     await follow(changeBy(api.POST('/profile/{profile_id}/grants', { params, body })));
-    setDomain('');
+    setDomain('', domain);
   };
   const { isRunning, error, submit } = useRun(add);
   return (
