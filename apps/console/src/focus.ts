@@ -11,6 +11,12 @@ document.addEventListener('focusin', ({ target }) => {
   places = [focused, ...[...document.querySelectorAll<HTMLElement>(PLACES)].filter(isAfter)];
 });
 
+/** When somebody has left it for what takes no focus, it is there still, later. */
+const forgetLeft = (): void => {
+  if (document.activeElement === document.body && places[0]?.isConnected) places = [];
+};
+document.addEventListener('focusout', () => window.setTimeout(forgetLeft));
+
 /** When what has the focus is taken away, the next place gets it; when it is only moved, it keeps it. */
 new MutationObserver((records) => {
   const hasFocused = (one: Node): boolean => one.contains(places[0]);

@@ -1079,6 +1079,18 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
       await expect.poll(() => nameOfFocused(page)).toBe('INPUT');
     });
 
+    it('nowhere when somebody has left what is taken away', async () => {
+      const grant = { domain: 'left.example', verdict: 'allow', minutes: 30 };
+      await api.change('POST', '/profile/7/grants', grant);
+      const page = await stack.openAs('write', 'profiles/7');
+      const goOn = await hold(page, /\/grants\//);
+      await page.getByRole('button', { name: 'End' }).click();
+      await page.getByRole('heading', { name: 'What it blocks' }).click();
+      goOn();
+      await expect.poll(() => page.getByRole('table', { name: 'Grants' }).count()).toBe(0);
+      expect(await nameOfFocused(page)).toBe('BODY');
+    });
+
     it('at the button Edit when the order is saved, and at the heading when the token ends', async () => {
       const page = await stack.openAs('write', 'orders');
       await press(page, 'Edit');
