@@ -11,6 +11,7 @@ export function ChangesTable({
 }: {
   changes: readonly Schemas['ChangeAnswer'][];
 }): JSX.Element {
+  if (changes.length === 0) return <p>{t('changes.none')}</p>;
   return (
     <>
       <Table

@@ -30,7 +30,7 @@ const MESSAGES: Readonly<Record<number, Key>> = {
 
 interface FailureProperties {
   readonly error: unknown;
-  /** Default: nothing is offered. */
+  /** Offered where it may help. Default: nothing is. */
   readonly retry?: (() => void) | undefined;
   /** By status, instead of the usual ones. */
   readonly messages?: Readonly<Record<number, Key>>;
@@ -50,7 +50,7 @@ export function Failure({ error, retry, messages }: FailureProperties): JSX.Elem
         <p lang="en">{detail}</p>
       ))}
       {status >= 500 && requestId !== null && <p>{t('error.request', { id: requestId })}</p>}
-      {retry && (
+      {retry && !isFault(error) && (
         <button type="button" onClick={retry}>
           {t('error.retry')}
         </button>

@@ -573,6 +573,36 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     expect(await page.getByText('Connecting …').count()).toBe(0);
   });
 
+  it('says that there is no change, in place of the head of a table', async () => {
+    const page = await stack.openAs('read', 'changes#token=nobody');
+    await page.getByText('No change is found.').waitFor();
+    expect(await page.getByRole('table').count()).toBe(0);
+  });
+
+  it.each([
+    ['profiles/99', 404, 0],
+    ['catalogue#domain=not%20a%20name', 422, 0],
+    ['catalogue#domain=n1.example.net', 503, 1],
+  ])('offers to try again only where that may help: %s, %s', async (path, status, offered) => {
+    const page = await stack.open(path);
+    if (status === 503)
+      await page.route(/\/catalogue\/search\//, (route) => route.fulfill({ status }));
+    await stack.signIn(page, 'read');
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(offered);
+  });
+
+  it('shows no lists of the name before when those of another one cannot be read', async () => {
+    const page = await stack.openAs('read', 'catalogue#domain=n1.example.net');
+    const found = page.getByRole('table', { name: /^Lists that have/ });
+    await found.waitFor();
+    await page.route(/\/catalogue\/search\//, (route) => route.abort());
+    await page.getByLabel('Domain', { exact: true }).fill('other.example');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByText('The control plane cannot be reached.').waitFor();
+    expect(await found.count()).toBe(0);
+  });
+
   it('shows the changes that were made while the control plane was restarted', async () => {
     const page = await stack.openAs('read', 'changes');
     await page.getByText('Live', { exact: true }).waitFor();

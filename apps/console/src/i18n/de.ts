@@ -156,6 +156,7 @@ export const de: Texts = {
   'changes.filter': 'Filtern',
   'changes.live': 'Live',
   'changes.connecting': 'Verbindung wird hergestellt …',
+  'changes.none': 'Es wurde keine Änderung gefunden.',
   'changes.time': 'Zeit',
   'changes.who': 'Token und Adresse',
   'changes.call': 'Aufruf',

@@ -149,6 +149,7 @@ export const en = {
   'changes.filter': 'Filter',
   'changes.live': 'Live',
   'changes.connecting': 'Connecting …',
+  'changes.none': 'No change is found.',
   'changes.time': 'Time',
   'changes.who': 'Token and address',
   'changes.call': 'Call',

@@ -19,31 +19,34 @@ export function Catalogue(): JSX.Element {
   return (
     <>
       <Search domain={domain} />
+      {domain !== '' && <Found key={place.value} domain={domain} />}
       <Sources />
     </>
   );
 }
 
-/** The lists that have a name, or one above it. */
 function Search({ domain }: { domain: string }): JSX.Element {
   const [text, setText] = useDraft('domain', domain);
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     navigate(hrefOf('catalogue', { domain: text.trim() }));
   };
+  return (
+    <form class="card" onSubmit={submit}>
+      <Field label={t('common.domain')} required value={text} onValue={setText} />
+      <button type="submit">{t('catalogue.search')}</button>
+    </form>
+  );
+}
+
+/** The lists that have a name, or one above it. When another one is asked for, all of this starts anew. */
+function Found({ domain }: { domain: string }): JSX.Element {
   const { value, error, reload } = useLoad(
-    domain === ''
-      ? undefined
-      : (signal) =>
-          dataOf(api.GET('/catalogue/search/', { params: { query: { domain } }, signal })),
-    [place.value],
+    (signal) => dataOf(api.GET('/catalogue/search/', { params: { query: { domain } }, signal })),
+    [],
   );
   return (
     <>
-      <form class="card" onSubmit={submit}>
-        <Field label={t('common.domain')} required value={text} onValue={setText} />
-        <button type="submit">{t('catalogue.search')}</button>
-      </form>
       <Failure error={error} retry={reload} />
       <div role="status">{value?.length === 0 && t('catalogue.unlisted', { domain })}</div>
       {value !== undefined && value.length > 0 && (
@@ -101,10 +104,7 @@ function Sources(): JSX.Element {
   );
   const accept = async ({ cat_id, app_id, source }: Source): Promise<void> => {
     const call = api.POST('/catalogue/accept', { body: { cat_id, app_id, source } });
-    const failure = await call.then(
-      () => null,
-      (caught: unknown) => caught,
-    );
+    const failure = await call.then(() => null).catch((caught: unknown) => caught);
     setAccepted({ source, failure });
     reload();
   };

@@ -37,7 +37,7 @@ export function Changes(): JSX.Element {
           </span>
         )}
       </p>
-      <ChangesTable changes={changes} />
+      {(isLive || changes.length > 0) && <ChangesTable changes={changes} />}
     </>
   );
 }

@@ -206,14 +206,9 @@ function Subscribers({ id }: { id: number }): JSX.Element {
   const paging = usePaging<string>();
   const { after } = paging;
   const query = { ...(after !== null && { after }), limit: ROWS };
+  const params = { path: { profile_id: id }, query };
   const { value, error, reload } = useLoad(
-    (signal) =>
-      dataOf(
-        api.GET('/profile/{profile_id}/subscribers', {
-          params: { path: { profile_id: id }, query },
-          signal,
-        }),
-      ),
+    (signal) => dataOf(api.GET('/profile/{profile_id}/subscribers', { params, signal })),
     [id, after],
   );
   return (
