@@ -87,7 +87,9 @@ export const PAGES: readonly Page[] = [
 
 export function App(): JSX.Element {
   const [name, rest = ''] = place.value.path.split(/\/(.*)/);
-  const page = PAGES.find((one) => one.path === (name || PAGES[0].path));
+  const page = PAGES.find(
+    (one) => one.path === (name || PAGES[0].path) && (rest === '' || one.component === Profile),
+  );
   const title = t(session.value === null ? 'signIn.title' : (page?.title ?? 'frame.notFound'));
   const heading = useRef<HTMLHeadingElement>(null);
   const address = `${page?.path}/${rest}`;

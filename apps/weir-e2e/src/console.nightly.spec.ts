@@ -526,13 +526,16 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await page.getByText('DELETE /profile/:profile_id/grants/:id').waitFor();
   });
 
-  it.each(['nowhere', 'profiles/%E0%A4%A'])('says that %s is no page', async (path) => {
-    const page = await stack.openAs('read', path);
-    await page.getByRole('heading', { name: 'There is no such page', level: 1 }).waitFor();
-    expect(await page.title()).toBe('There is no such page – Weir');
-    await page.getByRole('link', { name: 'Why?' }).click();
-    await page.getByLabel('Client address').waitFor();
-  });
+  it.each(['nowhere', 'profiles/%E0%A4%A', 'init/foo', 'orders/7'])(
+    'says that %s is no page',
+    async (path) => {
+      const page = await stack.openAs('read', path);
+      await page.getByRole('heading', { name: 'There is no such page', level: 1 }).waitFor();
+      await expect.poll(() => page.title()).toBe('There is no such page – Weir');
+      await page.getByRole('link', { name: 'Why?' }).click();
+      await page.getByLabel('Client address').waitFor();
+    },
+  );
 
   it('says that what was entered is no number of a profile', async () => {
     const page = await stack.openAs('read', 'profiles');
