@@ -327,7 +327,7 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
 
   it('shows resolvers as they change, and goes on after the control plane was restarted', async () => {
     const page = await stack.openAs('read', 'resolvers');
-    await page.getByText('2 of 2 resolvers are up to date.').waitFor();
+    await page.getByText('Resolvers up to date: 2 of 2.').waitFor();
     const revision = page.locator('tbody tr td').nth(1);
     const before = await revision.textContent();
     await api.change('POST', '/profile/7/bw_list', { type: 'deny', domain: 'more.example' });
@@ -335,8 +335,24 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await deployment.replicas[0].terminate();
     await page.getByText('The control plane cannot be reached.').waitFor();
     await deployment.replicas[0].start();
-    await page.getByText('2 of 2 resolvers are up to date.').waitFor();
+    await page.getByText('Resolvers up to date: 2 of 2.').waitFor();
     await expect.poll(() => page.getByRole('alert').count()).toBe(0);
+  });
+
+  it.each([
+    ['en', 'Resolvers up to date: only 1 of 2.', '5 s, changes: 1'],
+    ['de', 'Resolver auf dem aktuellen Stand: nur 1 von 2.', '5 s, Änderungen: 1'],
+  ])('%s counts one as it counts more', async (locale, said, behind) => {
+    const page = await stack.open('resolvers', { ...DESKTOP, locale });
+    await page.route(/\/resolvers\/$/, async (route) => {
+      const response = await route.fetch();
+      const [first, ...others] = (await response.json()) as object[];
+      const late = { ...first, state: 'catching_up', behind_seconds: 5, behind_revisions: 1 };
+      await route.fulfill({ response, json: [late, ...others] });
+    });
+    await stack.signIn(page, 'read');
+    await page.getByText(said, { exact: true }).waitFor();
+    await page.getByText(behind, { exact: true }).waitFor();
   });
 
   it('labels its chart in the colour of the text, also when the appearance changes', async () => {
@@ -491,11 +507,11 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
 
   it('speaks English and German, and remembers the choice', async () => {
     const german = await stack.openAs('read', 'resolvers', { ...DESKTOP, locale: 'de-AT' });
-    await german.getByText('2 von 2 Resolvern sind auf dem aktuellen Stand.').waitFor();
+    await german.getByText('Resolver auf dem aktuellen Stand: 2 von 2.').waitFor();
     expect(await german.getAttribute('html', 'lang')).toBe('de');
     await german.getByLabel('Sprache').selectOption('en');
     await german.reload();
-    await german.getByText('2 of 2 resolvers are up to date.').waitFor();
+    await german.getByText('Resolvers up to date: 2 of 2.').waitFor();
   });
 
   it('shows a profile: its week, what it blocks, who has it, its grants and changes', async () => {
@@ -878,6 +894,7 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await api.change('POST', '/orders/', { id: 121, domain: 'gone.example', ...texts });
     const page = await stack.openAs('write', 'orders');
     const row = page.getByRole('row', { name: /^121/ });
+    await page.route(/\/orders\/121/, (route) => route.fulfill({ status: 503 }));
     await row.getByRole('button', { name: 'End' }).click();
     await row.getByRole('button', { name: 'End order 121 now' }).click();
     expect((await row.getByRole('alert').boundingBox())?.width).toBeGreaterThan(200);

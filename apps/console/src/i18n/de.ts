@@ -134,14 +134,14 @@ export const de: Texts = {
 
   // Resolvers
   'resolvers.none': 'Es läuft kein Resolver.',
-  'resolvers.allLive': '{live} von {all} Resolvern sind auf dem aktuellen Stand.',
-  'resolvers.someLive': 'Nur {live} von {all} Resolvern sind auf dem aktuellen Stand.',
+  'resolvers.allLive': 'Resolver auf dem aktuellen Stand: {live} von {all}.',
+  'resolvers.someLive': 'Resolver auf dem aktuellen Stand: nur {live} von {all}.',
   'resolvers.name': 'Resolver',
   'resolvers.state.live': 'Aktuell',
   'resolvers.state.catching_up': 'Holt auf',
   'resolvers.state.missing': 'Fehlt',
   'resolvers.lag': 'Rückstand',
-  'resolvers.behind': '{seconds} s, {revisions} Änderungen',
+  'resolvers.behind': '{seconds} s, Änderungen: {revisions}',
   'resolvers.answers': 'Antworten pro Sekunde',
   'resolvers.chart': 'Antworten pro Sekunde je Resolver im Verlauf',
   'resolvers.hits': 'Cache-Treffer',
@@ -272,8 +272,8 @@ export const de: Texts = {
   'init.comparison': 'Was {file} ändern würde',
   'init.same': 'Nichts: Sie entspricht der Konfiguration von Revision {revision}.',
   'init.affected':
-    '{count} Netze und Portbereiche sind betroffen: Sie selbst unterscheiden sich oder ihr ' +
-    'Profil. Verglichen mit Revision {revision}.',
+    'Netze und Portbereiche, die sich unterscheiden oder deren Profil sich unterscheidet: {count}. ' +
+    'Verglichen mit Revision {revision}.',
   'init.byResource': 'Unterschiede nach Ressource',
   'init.resource': 'Ressource',
   'init.added': 'Neu',

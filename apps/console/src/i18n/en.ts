@@ -127,14 +127,14 @@ export const en = {
 
   // Resolvers
   'resolvers.none': 'No resolver is running.',
-  'resolvers.allLive': '{live} of {all} resolvers are up to date.',
-  'resolvers.someLive': 'Only {live} of {all} resolvers are up to date.',
+  'resolvers.allLive': 'Resolvers up to date: {live} of {all}.',
+  'resolvers.someLive': 'Resolvers up to date: only {live} of {all}.',
   'resolvers.name': 'Resolver',
   'resolvers.state.live': 'Live',
   'resolvers.state.catching_up': 'Catching up',
   'resolvers.state.missing': 'Missing',
   'resolvers.lag': 'Behind',
-  'resolvers.behind': '{seconds} s, {revisions} changes',
+  'resolvers.behind': '{seconds} s, changes: {revisions}',
   'resolvers.answers': 'Answers per second',
   'resolvers.chart': 'Answers per second of each resolver, over time',
   'resolvers.hits': 'Cache hits',
@@ -265,8 +265,8 @@ export const en = {
   'init.comparison': 'What {file} would change',
   'init.same': 'Nothing: it equals the configuration of revision {revision}.',
   'init.affected':
-    '{count} networks and port ranges are affected: they themselves differ, or their profile ' +
-    'does. Compared with revision {revision}.',
+    'Networks and port ranges that differ, or whose profile does: {count}. Compared with ' +
+    'revision {revision}.',
   'init.byResource': 'Differences by resource',
   'init.resource': 'Resource',
   'init.added': 'Added',
