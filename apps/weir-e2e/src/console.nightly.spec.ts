@@ -257,6 +257,8 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
         const page = await stack.openAs('replace', path, options);
         await page.locator('main section, main table').first().waitFor();
         await expect.poll(() => page.getByText('Loading …').count()).toBe(0);
+        // Nothing stands for its grants until they are there.
+        if (name === 'profile') await page.getByText('None.', { exact: true }).waitFor();
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme });
           const shown = `${name}-${screen}-${colorScheme}`;
