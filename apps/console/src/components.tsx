@@ -202,7 +202,8 @@ interface ButtonProperties {
   readonly class?: string;
   readonly isOff: boolean;
   /** Default: the button sends its form. */
-  readonly onClick?: () => void;
+  readonly onClick?: (event: MouseEvent) => void;
+  readonly onKeyDown?: (event: KeyboardEvent) => void;
   readonly children: ComponentChildren;
 }
 
@@ -242,12 +243,21 @@ interface ActionProperties {
   readonly class?: string;
 }
 
-/** A button that does something once at a time, and says below why it has failed. */
+/**
+ * A button that does something once at a time, and says below why it has failed. A double click and a key that is held
+ * count once: the button may ask whether that is meant.
+ */
 export function Action({ run, children, ...rest }: ActionProperties): JSX.Element {
   const { isRunning, error, start } = useRun(run);
+  const click = ({ detail }: MouseEvent): void => {
+    if (detail <= 1) start();
+  };
+  const keyDown = (event: KeyboardEvent): void => {
+    if (event.repeat) event.preventDefault();
+  };
   return (
     <>
-      <Button {...rest} isOff={isRunning} onClick={start}>
+      <Button {...rest} isOff={isRunning} onClick={click} onKeyDown={keyDown}>
         {children}
       </Button>
       <Failure error={error} />

@@ -666,7 +666,7 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     expect(file.split('\r\n')[1]).toMatch(
       /^"12","\d+","Example ""Agency""","12 O 345\/26","2099-12-31T22:59:00Z","20[^"]+Z","2","2","\d+"$/,
     );
-    await rows.getByRole('button', { name: 'End' }).click();
+    await rows.getByRole('button', { name: 'End' }).dblclick();
     await rows.getByRole('button', { name: 'End order 12 now' }).click();
     await page.getByText('No order is found.').waitFor();
     await find(page, '');
@@ -875,6 +875,25 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await page.getByText(IN_FORCE).waitFor();
     expect([calls(/\/orders\/1$/), calls(/^POST .*\/orders\/$/)]).toEqual([0, 1]);
     await api.change('DELETE', '/orders/151', undefined);
+  });
+
+  it('asks whether an order is to end, and takes no double click or held key for the answer', async () => {
+    const page = await stack.openAs('write', 'orders');
+    const sent: string[] = [];
+    page.on('request', (request) => sent.push(request.method()));
+    const row = page.getByRole('row', { name: /^1 / });
+    const [end, sure] = ['End', 'End order 1 now'].map((name) =>
+      row.getByRole('button', { name, exact: true }),
+    );
+    await end.dblclick();
+    await sure.waitFor();
+    await page.reload();
+    await end.focus();
+    // All but the first are repeated by the keyboard.
+    for (let i = 0; i < 3; i++) await page.keyboard.down('Enter');
+    await page.keyboard.up('Enter');
+    await sure.waitFor();
+    expect(sent).not.toContain('DELETE');
   });
 
   it('says what is there when somebody else has added the same order before', async () => {
