@@ -61,10 +61,13 @@ export function Failure({ error, retry, messages }: FailureProperties): JSX.Elem
 
 export type Follow = (change: Promise<Applied>) => Promise<void>;
 
-/** The last change of a page, or that there is nothing left to change: the row that could say so goes, too. */
+/** The last change of a page; or the 404 of what was gone already, which no row can show any more. */
 type Change = Applied | CallError | null;
 
-/** For `InForce`. It is null while `follow` waits for the next change, and when that fails. */
+/**
+ * @param onAnswer called when a change was made or refused: what the page shows may be old
+ * @returns the last change, for `InForce`, null while the next one is made or has failed; and what waits for a change
+ */
 export function useChange(onAnswer: () => void): readonly [Change, Follow] {
   const [change, setChange] = useState<Change>(null);
   const follow = async (next: Promise<Applied>): Promise<void> => {
@@ -245,7 +248,7 @@ interface ActionProperties {
 
 /**
  * A button that does something once at a time, and says below why it has failed. A double click and a key that is held
- * count once: the button may ask whether that is meant.
+ * count once: the button may ask for confirmation, which a second click must not give.
  */
 export function Action({ run, children, ...rest }: ActionProperties): JSX.Element {
   const { isRunning, error, start } = useRun(run);

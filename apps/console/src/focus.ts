@@ -1,4 +1,4 @@
-/** What takes the focus over. A row does nothing when somebody presses a key once more. */
+/** What may take the focus over. A row is among them: it does nothing when a key is pressed once more. */
 const PLACES = 'main :is(tr, a[href], button, input, select, summary, [tabindex="0"])';
 
 /** What has the focus, and the places after it on the page. */
@@ -11,7 +11,7 @@ document.addEventListener('focusin', ({ target }) => {
   places = [focused, ...[...document.querySelectorAll<HTMLElement>(PLACES)].filter(isAfter)];
 });
 
-/** When somebody has left it for what takes no focus, it is there still, later. */
+/** Somebody who clicks where nothing takes the focus has left the page: then nothing takes it over. */
 const forgetLeft = (): void => {
   if (document.activeElement === document.body && places[0]?.isConnected) places = [];
 };

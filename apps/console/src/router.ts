@@ -76,7 +76,7 @@ function draftOf(name: string): Signal<unknown> {
   return draft;
 }
 
-/** What sets one of them later, after an answer has come, sets none of those that are entered from now on. */
+/** From now on all drafts are new. An answer that comes later changes only an old one, which no page shows. */
 export function forgetDrafts(): void {
   drafts.value = new Map();
 }

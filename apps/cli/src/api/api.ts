@@ -97,10 +97,11 @@ export class Api {
     const { statusCode = 0, statusMessage = '' } = answer;
     if (statusCode >= 200 && statusCode < 300) {
       const { 'content-type': type = '', 'x-config-revision': revision } = answer.headers;
-      if (call.method === undefined ? /json|event-stream/.test(type) : revision !== undefined)
-        return answer;
+      const isRead = call.method === undefined;
+      if (isRead ? /json|event-stream/.test(type) : revision !== undefined) return answer;
+      // The answer may have no end.
       answer.destroy();
-      const doubt = call.method === undefined ? '' : ', so it is not known what it has done';
+      const doubt = isRead ? '' : ', so it is not known what it has done';
       throw new Failure(`${this.url} does not answer as a control plane${doubt}: see WEIR_URL`);
     }
     const reasons = reasonsOf(await this.textOf(answer), `${statusCode} ${statusMessage}`);

@@ -161,7 +161,8 @@ export function renderHelp(options: {
   );
   const notes = options.notes === undefined ? '' : `\n${options.notes}\n`;
   const head = `${options.name}: ${options.description}\n\n`;
-  const args = `Arguments: none to run, ${flags.join('')}--check only to check the variables and the files that they name, --version, --help.\n`;
+  const check = '--check only to check the variables and the files that they name';
+  const args = `Arguments: none to run, ${flags.join('')}${check}, --version, --help.\n`;
   return `${head}${args}The environment configures it:\n\n${entries.join('')}${notes}`;
 }
 
