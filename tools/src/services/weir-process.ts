@@ -94,6 +94,8 @@ export class WeirProcess {
         PATH: process.env['PATH'],
         // Saves a fifth of the processor time of a start.
         NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+        // As in the images.
+        MALLOC_ARENA_MAX: '1',
         OPS_PORT: String(opsPort),
         ...environment(),
         ...variables,
