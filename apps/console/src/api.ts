@@ -20,6 +20,8 @@ export interface Session {
 const SCOPES = ['read', 'write', 'replace'];
 const STORED_TOKEN = 'weir.token';
 export const UNAUTHORIZED = 401;
+/** Where they have no body of the control plane, a proxy has no answer of it. */
+const GATEWAY_ERRORS = [502, 504];
 /** In place of a status: a change has no answer, so nobody knows whether it was made. */
 export const UNANSWERED = -1;
 
@@ -72,10 +74,10 @@ export async function send(
 ): Promise<Response> {
   const by = session.value;
   if (by !== null) request.headers.set('Authorization', `Bearer ${by.token}`);
+  const isChange = request.method !== 'GET' && !request.url.endsWith('?dry_run=true');
+  const unanswered = new CallError(isChange ? UNANSWERED : 0, [], null);
   const response = await transfer(request).catch((error: unknown) => {
-    if (request.signal.aborted) throw error;
-    const isChange = request.method !== 'GET' && !request.url.endsWith('?dry_run=true');
-    throw new CallError(isChange ? UNANSWERED : 0, [], null);
+    throw request.signal.aborted ? error : unanswered;
   });
   if (response.ok) return response;
   // A late refusal does not end the session after it.
@@ -83,7 +85,9 @@ export async function send(
     leave();
     endedSession.value = by;
   }
-  throw await refusal(response);
+  const refused = await refusal(response);
+  const isOfProxy = GATEWAY_ERRORS.includes(refused.status) && refused.details.length === 0;
+  throw isOfProxy ? unanswered : refused;
 }
 
 async function refusal(response: Response): Promise<CallError> {
