@@ -153,7 +153,11 @@ export function EditOrder({ order, follow, close }: EditProperties): JSX.Element
     ...(until !== untilShown && { until: endOf(until) }),
   };
   const save = async (): Promise<void> => {
-    const stored = await dataOf(api.GET('/orders/{id}', { params }));
+    const stored = await dataOf(api.GET('/orders/{id}', { params })).catch((error: unknown) =>
+      follow(Promise.reject(error as Error)),
+    );
+    // It is gone. What was entered stays, to be copied.
+    if (stored === undefined) return;
     const isKnown = contentOf(stored) === contentOf(known);
     setKnown(stored);
     if (!isKnown) return;

@@ -726,6 +726,8 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await api.change('DELETE', '/orders/51', undefined);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('This does not exist. Perhaps somebody has deleted it.').waitFor();
+    await expect.poll(() => row.count()).toBe(0);
+    expect(await page.getByLabel('Reference', { exact: true }).inputValue()).toBe('too late');
   });
 
   it.each(['1e3', '0x10', ' '])(
