@@ -24,7 +24,7 @@ import { JobScheduler } from './platform/jobs/job-scheduler.js';
 import { closeServer, listen } from './platform/server-lifecycle.js';
 import { PROCESS, type Process } from './process.js';
 import { ResourcesModule } from './resources/resources.module.js';
-import { MeasuredPropagation } from './revisions/propagation-metrics.js';
+import { Propagation } from './revisions/propagation.js';
 
 /** Opens the ports when everything else is there, and then begins the work in the background. */
 @Module({})
@@ -55,7 +55,7 @@ export class AppModule implements OnApplicationBootstrap, BeforeApplicationShutd
     private readonly database: Database,
     private readonly readiness: Readiness,
     private readonly source: DatabaseFeedSource,
-    private readonly propagation: MeasuredPropagation,
+    private readonly propagation: Propagation,
     private readonly feed: FeedApi,
     private readonly updater: CatalogueUpdater,
     private readonly scheduler: JobScheduler,

@@ -18,7 +18,7 @@ import { DomainHasher } from './resources/domain-lists/domain-check.js';
 import { grantExpiry } from './resources/grants/grants.js';
 import { ConfigurationReader } from './revisions/configuration-reader.js';
 import { ConfigurationWriter } from './revisions/configuration-writer.js';
-import { MeasuredPropagation } from './revisions/propagation-metrics.js';
+import { Propagation } from './revisions/propagation.js';
 import { pruningJobs } from './revisions/pruning.js';
 
 /**
@@ -88,7 +88,7 @@ function changeProviders(process: Process, registry: Registry): FactoryProvider[
   };
   return [
     // The publisher reads the head, so it starts after the check.
-    made(MeasuredPropagation, [DatabaseFeedSource, DatabaseCheck], (source) => {
+    made(Propagation, [DatabaseFeedSource, DatabaseCheck], (source) => {
       const publisher = new ChangePublisher({
         redisUrl: configuration.REDIS_URL,
         deployment,
@@ -96,11 +96,11 @@ function changeProviders(process: Process, registry: Registry): FactoryProvider[
         missingResolverMs: configuration.MISSING_RESOLVER_S * 1000,
         log,
       });
-      return new MeasuredPropagation(registry, publisher);
+      return new Propagation(registry, publisher);
     }),
     made(
       Readiness,
-      [Database, DatabaseCheck, MeasuredPropagation],
+      [Database, DatabaseCheck, Propagation],
       (database, check, { publisher }) =>
         new Readiness({
           ...{ database, publisher, log },
@@ -111,7 +111,7 @@ function changeProviders(process: Process, registry: Registry): FactoryProvider[
     made(ConfigurationReader, [Database], (database) => new ConfigurationReader(database)),
     made(
       ConfigurationWriter,
-      [Database, MeasuredPropagation, DatabaseCheck],
+      [Database, Propagation, DatabaseCheck],
       (database, propagation, check) =>
         new ConfigurationWriter(database, propagation, timeouts, () => check.admit()),
     ),

@@ -47,8 +47,7 @@ describe('CatalogueUpdater', () => {
     const { pool } = database;
     const applied = { resolvers: 0, applied: 0 } as never;
     const propagation = {
-      publish: () => Promise.resolve(),
-      waitApplied: () => Promise.resolve(applied),
+      propagate: () => Promise.resolve(applied),
     };
     const writer = new ConfigurationWriter(database, propagation, {
       changeMs: 0,

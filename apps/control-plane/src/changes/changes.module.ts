@@ -17,7 +17,7 @@ import type { Request, Response } from '../http/routing/http.js';
 import type { Json } from '../http/validation/dto.js';
 import { throwIfFaults } from '../http/validation/fault.js';
 import { PROCESS, type Process } from '../process.js';
-import { MeasuredPropagation } from '../revisions/propagation-metrics.js';
+import { Propagation } from '../revisions/propagation.js';
 import { ChangesDto, ChangesQuery, toDto } from './change.dto.js';
 import { ChangeRecords, type RecordFilter, type RecordPlace } from './change-records.js';
 import { ChangeStream } from './change-stream.js';
@@ -41,7 +41,7 @@ export class ChangesController implements OnModuleDestroy {
   constructor(
     private readonly records: ChangeRecords,
     @Inject(PROCESS) private readonly process: Process,
-    { publisher }: MeasuredPropagation,
+    { publisher }: Propagation,
   ) {
     publisher.onRevision = (revision) => {
       for (const stream of this.streams.keys()) stream.onRevision(revision);

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { Registry } from 'prom-client';
 import { isDatabaseUnreachable } from '../platform/database/database-errors.js';
 import { PROCESS, type Process } from '../process.js';
-import { MeasuredPropagation } from '../revisions/propagation-metrics.js';
+import { Propagation } from '../revisions/propagation.js';
 import { DatabaseFeedSource } from './database-feed-source.js';
 
 /** The feed API with its metrics. Its server does not listen yet. */
@@ -26,7 +26,7 @@ export class FeedApi implements OnApplicationShutdown {
   constructor(
     @Inject(PROCESS) { configuration, deployment, feedTls: tls, log }: Process,
     source: DatabaseFeedSource,
-    { publisher }: MeasuredPropagation,
+    { publisher }: Propagation,
     registry: Registry,
   ) {
     const folder = configuration.FEED_DIR ?? tmpdir();

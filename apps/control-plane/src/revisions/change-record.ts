@@ -12,7 +12,7 @@ import {
 } from '@weir/config-model';
 import type { Span } from '@weir/telemetry';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { ChangeTrace } from './change-trace.js';
+import type { ChangeTrace } from './propagation.js';
 
 /** A call of the management API. */
 export interface Call {

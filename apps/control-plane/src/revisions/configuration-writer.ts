@@ -11,9 +11,8 @@ import {
   EVERY_PROFILE,
   type MadeChange,
 } from './change-record.js';
-import { ChangeTrace } from './change-trace.js';
 import { GroupCommit, LIMITS, resultOf } from './group-commit.js';
-import { propagate, type Propagation } from './propagate.js';
+import { ChangeTrace, type Propagation } from './propagation.js';
 import { changed, type SubmittedChange, type WorkResult } from './submitted-change.js';
 import type { WithRevision } from './with-revision.js';
 import { Deadline, WriteQueue } from './write-queue.js';
@@ -56,7 +55,7 @@ export class ConfigurationWriter {
 
   constructor(
     private readonly database: Database,
-    private readonly propagation: Propagation,
+    private readonly propagation: Pick<Propagation, 'propagate'>,
     private readonly timeouts: ChangeTimeouts,
     /** Throws when this process must not change the database. It is called before each change. */
     private readonly admit: () => Promise<void> = () => Promise.resolve(),
@@ -65,7 +64,7 @@ export class ConfigurationWriter {
     this.commits = new GroupCommit(
       database,
       this.queue,
-      (committed) => propagate(committed, propagation, timeouts.changeMs),
+      (committed) => propagation.propagate(committed, timeouts.changeMs),
       { ...LIMITS, waitMs: this.waitMs },
     );
   }
@@ -145,7 +144,7 @@ export class ConfigurationWriter {
         trace?.beginTransaction(null);
         const made = await make(origin, deadline);
         trace?.endTransaction(made === null ? 0 : 1);
-        return made && { made, applied: propagate([made], this.propagation, appliedMs) };
+        return made && { made, applied: this.propagation.propagate([made], appliedMs) };
       }, deadline);
       return done && (await resultOf(done.made, done.applied));
     } catch (error) {

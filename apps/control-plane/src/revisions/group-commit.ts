@@ -4,7 +4,7 @@ import { confirmCommit, type TransactionIdentity } from '../platform/database/co
 import type { Database } from '../platform/database/database.js';
 import { lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
 import type { Author, MadeChange } from './change-record.js';
-import { ChangeTrace } from './change-trace.js';
+import { ChangeTrace } from './propagation.js';
 import {
   makeTogether,
   type Outcomes,

@@ -67,8 +67,7 @@ export class ChangeControllers {
   ) {
     const reader = new ConfigurationReader(database);
     const propagation = {
-      publish: () => Promise.resolve(),
-      waitApplied: () => Promise.resolve({ applied: 0, total: 0 }),
+      propagate: () => Promise.resolve({ applied: 0, total: 0 }),
     };
     const timeouts = { changeMs: 0, replacementMs: 0 };
     this.writer = new ConfigurationWriter(database, propagation, timeouts);

@@ -91,10 +91,10 @@ export const DEFECTS = {
 const AIDS = {
   /** A replica can be killed between a commit and its publication. */
   'pause after a commit': {
-    file: 'apps/control-plane/dist/revisions/propagate.js',
-    find: 'void propagation.publish(changes)',
+    file: 'apps/control-plane/dist/revisions/propagation.js',
+    find: 'void this.publisher.publish(changes)',
     replace:
-      'await new Promise((resolve) => setTimeout(resolve, 400)); void propagation.publish(changes)',
+      'await new Promise((resolve) => setTimeout(resolve, 400)); void this.publisher.publish(changes)',
   },
   /** `POST /init/` always leads to a snapshot; small differences are logged as operations otherwise. */
   'every replacement is a reload': {

@@ -90,8 +90,7 @@ describe('a PostgreSQL that accepts packets but never answers', () => {
     const writer = new ConfigurationWriter(
       database,
       {
-        publish: () => Promise.resolve(),
-        waitApplied: () => Promise.resolve({ applied: 0, total: 0 }),
+        propagate: () => Promise.resolve({ applied: 0, total: 0 }),
       },
       { changeMs: 0, replacementMs: 0 },
     );

@@ -12,8 +12,7 @@ import { Database } from './database.js';
 import { inTransaction } from './transaction.js';
 
 const NOBODY = {
-  publish: () => Promise.resolve(),
-  waitApplied: () => Promise.resolve({ applied: 0, total: 0 }),
+  propagate: () => Promise.resolve({ applied: 0, total: 0 }),
 };
 /** Longer than a test may take. */
 const LONGEST_MS = 3_600_000;

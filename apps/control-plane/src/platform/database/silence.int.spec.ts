@@ -15,8 +15,7 @@ import { isDatabaseUnreachable } from './database-errors.js';
 import { Database } from './database.js';
 
 const NOBODY = {
-  publish: () => Promise.resolve(),
-  waitApplied: () => Promise.resolve({ applied: 0, total: 0 }),
+  propagate: () => Promise.resolve({ applied: 0, total: 0 }),
 };
 
 describe('a replica that loses PostgreSQL without a closed connection', () => {

@@ -14,7 +14,7 @@ import {
 } from '../../http/validation/rules.js';
 import { Database } from '../../platform/database/database.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
-import { MeasuredPropagation } from '../../revisions/propagation-metrics.js';
+import { Propagation } from '../../revisions/propagation.js';
 
 @Example<UpstreamDto>({ address: '192.0.2.53:53', state: 'up' })
 export class UpstreamDto {
@@ -71,7 +71,7 @@ export class ResolversController {
   constructor(
     private readonly database: Database,
     private readonly reader: ConfigurationReader,
-    private readonly propagation: MeasuredPropagation,
+    private readonly propagation: Propagation,
   ) {}
 
   /** What is acknowledged while the head is read counts, so a resolver is not shown behind without need. */

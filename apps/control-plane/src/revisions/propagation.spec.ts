@@ -1,8 +1,8 @@
-import type { PublishedChange } from '@weir/change-feed';
+import type { ChangePublisher, PublishedChange } from '@weir/change-feed';
+import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { RecordedSpan } from '../testing/recorded-spans.js';
-import { ChangeTrace } from './change-trace.js';
-import { propagate } from './propagate.js';
+import { ChangeTrace, Propagation } from './propagation.js';
 
 const change = (revision: number): PublishedChange => {
   return { lineage: 'log', revision, digest: '0123456789abcdef', operations: [] };
@@ -35,7 +35,7 @@ describe('ChangeTrace', () => {
   });
 });
 
-describe('propagate', () => {
+describe('Propagation', () => {
   it('publishes a traced change with its trace, and any other as it is', async () => {
     const said: string[] = [];
     const trace = ChangeTrace.begin(new RecordedSpan('call', said));
@@ -44,12 +44,12 @@ describe('propagate', () => {
       { change: change(1), trace },
       { change: change(2), trace: null },
     ];
-    const propagation = {
+    const publisher = {
       publish: (changes: readonly PublishedChange[]) =>
         Promise.resolve(void published.push(...changes)),
       waitApplied: () => Promise.resolve({ applied: 1, total: 2 }),
-    };
-    const applied = await propagate(committed, propagation, 1_000);
+    } as unknown as ChangePublisher;
+    const applied = await new Propagation(new Registry(), publisher).propagate(committed, 1_000);
     expect(applied).toEqual({ applied: 1, total: 2 });
     expect(published).toEqual([
       { ...change(1), traceparent: 'traceparent of call change.publish' },
