@@ -7,8 +7,7 @@ import {
   encodeChange,
   encodeOperation,
 } from './codec.js';
-import { RowError } from './row-reader.js';
-import { fromKeyRow, fromRow, KEY_LENGTHS, toKeyRow, toRow } from './rows.js';
+import { fromKeyRow, fromRow, KEY_LENGTHS, RowError, toKeyRow, toRow } from './rows.js';
 import { change, kindAndEntity } from './testing/arbitraries.js';
 
 const throughJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

@@ -1,6 +1,5 @@
 import { ENTITY_KINDS, type Entities, type EntityKeys, type EntityKind } from './entities.js';
-import { RowError } from './row-reader.js';
-import { fromKeyRow, fromRow, toKeyRow, toRow, type Row } from './rows.js';
+import { fromKeyRow, fromRow, type Row, RowError, toKeyRow, toRow } from './rows.js';
 
 /** Creates the entity, or replaces the one with the same key. */
 export type PutOperation = {

@@ -1,5 +1,4 @@
-import { RowError } from './row-reader.js';
-import type { Row } from './rows.js';
+import { type Row, RowError } from './rows.js';
 
 /** Stands for null. No row has a negative value. */
 export const FLAT_NULL = -1;

@@ -2,7 +2,5 @@ export * from './codec.js';
 export * from './digest.js';
 export * from './entities.js';
 export { FlatRows } from './flat-rows.js';
-export * from './profile-flags.js';
-export { RowError } from './row-reader.js';
 export * from './rows.js';
 export { RowsParser } from './rows-parser.js';

@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  ALL_PROFILE_FLAGS,
-  decodeProfileFlags,
-  encodeProfileFlags,
-  ProfileFlag,
-} from './profile-flags.js';
+import { ALL_PROFILE_FLAGS, decodeProfileFlags, encodeProfileFlags, ProfileFlag } from './rows.js';
 
 describe('the flags of a profile', () => {
   it('have one bit each', () => {

@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Digest } from './digest.js';
 import { FlatRows } from './flat-rows.js';
-import { RowError } from './row-reader.js';
 import { RowsParser } from './rows-parser.js';
-import { toRow } from './rows.js';
+import { RowError, toRow } from './rows.js';
 import { kindAndEntity } from './testing/arbitraries.js';
 
 const parser = new RowsParser();

@@ -12,8 +12,6 @@ import {
   RuleVerdict,
   WEEK_POINTS,
 } from './entities.js';
-import { ALL_PROFILE_FLAGS, decodeProfileFlags, encodeProfileFlags } from './profile-flags.js';
-import { RowError, RowReader } from './row-reader.js';
 
 /**
  * An entity on the wire, on disk and in the digest: a flat list of integers. A list is its length and then its items;
@@ -35,6 +33,83 @@ import { RowError, RowReader } from './row-reader.js';
  * The flags of a profile are the bits of `ProfileFlag`.
  */
 export type Row = readonly (number | null)[];
+
+/** The bit of each flag of a profile: in its row, and wherever the flags are kept as a number. */
+export const ProfileFlag = {
+  whiteListOnly: 1,
+  emptyDnsAnswer: 2,
+  appawarePriorityOverBwlists: 4,
+} as const;
+
+export type ProfileFlags = Readonly<Record<keyof typeof ProfileFlag, boolean>>;
+
+export const ALL_PROFILE_FLAGS = Object.values(ProfileFlag).reduce((all, bit) => all | bit, 0);
+
+const FLAGS = Object.entries(ProfileFlag) as [keyof ProfileFlags, number][];
+
+export function encodeProfileFlags(profile: ProfileFlags): number {
+  return FLAGS.reduce((flags, [name, bit]) => (profile[name] ? flags | bit : flags), 0);
+}
+
+export function decodeProfileFlags(flags: number): ProfileFlags {
+  const entries = FLAGS.map(([name, bit]) => [name, (flags & bit) !== 0]);
+  return Object.fromEntries(entries) as ProfileFlags;
+}
+
+/** A row, message or operation is not valid. The error message says where; it never contains texts of the input. */
+export class RowError extends Error {
+  override readonly name = 'RowError';
+}
+
+/** Reads the values of one row in order, each checked against its range. */
+class RowReader {
+  private position = 0;
+
+  private constructor(
+    private readonly kind: string,
+    private readonly row: readonly unknown[],
+  ) {}
+
+  /** Reads a whole row. @throws RowError when the row is not an array, `read` fails, or values are left over. */
+  static readAll<T>(kind: string, row: unknown, read: (reader: RowReader) => T): T {
+    if (!Array.isArray(row)) throw new RowError(`${kind}: a row is an array`);
+    const reader = new RowReader(kind, row as unknown[]);
+    const result = read(reader);
+    if (reader.position !== row.length) {
+      throw new RowError(`${kind}: ${row.length} values instead of ${reader.position}`);
+    }
+    return result;
+  }
+
+  /** The next value, an integer from `lowest` to `highest`. */
+  integer(name: string, lowest: number, highest: number): number {
+    const value = this.row[this.position++];
+    if (
+      typeof value !== 'number' ||
+      !Number.isInteger(value) ||
+      value < lowest ||
+      value > highest
+    ) {
+      throw new RowError(`${this.kind}: ${name} is an integer from ${lowest} to ${highest}`);
+    }
+    return value;
+  }
+
+  /** The next value, as `integer`, or null. */
+  integerOrNull(name: string, lowest: number, highest: number): number | null {
+    if (this.row[this.position] === null) {
+      this.position++;
+      return null;
+    }
+    return this.integer(name, lowest, highest);
+  }
+
+  /** The next values: how many items, then each as `item` reads it. */
+  list<T>(name: string, item: () => T): T[] {
+    const length = this.integer(`length of ${name}`, 0, this.row.length);
+    return Array.from({ length }, item);
+  }
+}
 
 interface RowCodec<K extends EntityKind> {
   readonly toRow: (entity: Entities[K]) => Row;
