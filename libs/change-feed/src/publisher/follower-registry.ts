@@ -1,6 +1,6 @@
 import { type FollowerState, LEASE_MS, type Position } from '../protocol/protocol.js';
 import { AcknowledgementWaits, type Applied, ResolverPositions } from './acknowledgements.js';
-import type { Judgement } from './known-points.js';
+import type { Judgement } from './claim-verifier.js';
 
 /**
  * A follower that has said 4, which is right, and then 5:

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { KnownPoints } from './known-points.js';
+import { KnownPoints } from './claim-verifier.js';
 
 const LINEAGE = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01';
 const OTHER = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a02';
