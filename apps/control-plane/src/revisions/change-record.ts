@@ -49,6 +49,14 @@ export function currentSpan(): Span | null {
   return storage.getStore()?.span ?? null;
 }
 
+/** What a change did inside its transaction. */
+export interface WorkResult<T> {
+  readonly result: T;
+  readonly changes: readonly EntityChange[];
+  /** What it changed beside the configuration, in the form of its record. */
+  readonly besides?: readonly (readonly ['put', 'catalogueSource', readonly [string]])[];
+}
+
 /** One entity before and after a change; null: there is none. A changed key deletes one entity and adds another. */
 export type EntityChange = {
   [K in EntityKind]: {
@@ -133,6 +141,19 @@ export interface MadeChange<T = unknown> extends ChangeOrigin {
   readonly keys?: readonly EncodedOperation[] | undefined;
   /** As of `WorkResult`. */
   readonly besides?: readonly (readonly unknown[])[];
+}
+
+/** The change that has done this work on top of the head. */
+export function changed<T>(
+  { lineage, revision: before, digest: digestBefore }: Head,
+  { result, changes, besides = [] }: WorkResult<T>,
+  { author, trace }: ChangeOrigin,
+): MadeChange<T> {
+  const { operations, digest } = encodeEntityChanges(digestBefore, changes);
+  const change = { lineage, revision: before + 1, digest, operations };
+  const profiles = concernedProfiles(changes);
+  const keys = submittedKeys(changes);
+  return { result, change, profiles, keys, besides, author, trace };
 }
 
 /** A row of `change_record`, without its time. Columns that are missing are null. */

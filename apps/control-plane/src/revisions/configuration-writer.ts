@@ -5,16 +5,18 @@ import type { Database } from '../platform/database/database.js';
 import { lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
 import {
   type Author,
+  changed,
   type ChangeOrigin,
   currentAuthor,
   currentSpan,
   EVERY_PROFILE,
   type MadeChange,
+  type WorkResult,
 } from './change-record.js';
 import { GroupCommit, LIMITS, resultOf } from './group-commit.js';
 import { ChangeTrace, type Propagation } from './propagation.js';
-import { changed, type SubmittedChange, type WorkResult } from './submitted-change.js';
 import type { WithRevision } from './with-revision.js';
+import type { SubmittedChange } from './working-tables.js';
 import { Deadline, WriteQueue } from './write-queue.js';
 
 /** A transaction that replaces the whole configuration. */

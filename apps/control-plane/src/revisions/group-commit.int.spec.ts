@@ -9,8 +9,7 @@ import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js'
 import { startTcpProxy, type TcpProxy } from '../testing/tcp-proxy.js';
 import type { MadeChange } from './change-record.js';
 import { GroupCommit, type GroupLimits, LIMITS } from './group-commit.js';
-import type { SubmittedChange } from './submitted-change.js';
-import type { WorkingTable } from './working-tables.js';
+import type { SubmittedChange, WorkingTable } from './working-tables.js';
 import { Deadline, WriteQueue } from './write-queue.js';
 
 const adminUrl = inject('databaseUrl');

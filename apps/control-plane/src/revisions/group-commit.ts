@@ -1,26 +1,35 @@
 import type { Applied } from '@weir/change-feed';
 import type { Span } from '@weir/telemetry';
+import type { ClientBase } from 'pg';
 import { confirmCommit, type TransactionIdentity } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
-import { lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
-import type { Author, MadeChange } from './change-record.js';
-import { ChangeTrace } from './propagation.js';
+import { isLockTimeout } from '../platform/database/database-errors.js';
+import type { Transaction } from '../platform/database/transaction.js';
+import { type LockedHead, lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
 import {
-  makeTogether,
-  type Outcomes,
-  type Submission,
-  type SubmittedChange,
-} from './submitted-change.js';
+  type Author,
+  changed,
+  type ChangeOrigin,
+  type MadeChange,
+  type WorkResult,
+} from './change-record.js';
+import { ChangeTrace } from './propagation.js';
 import { WithRevision } from './with-revision.js';
+import { type SubmittedChange, WorkingTables } from './working-tables.js';
 import { Deadline, type WriteQueue } from './write-queue.js';
 
-interface PendingChange extends Submission {
+/** A submitted change that waits in the queue, and whom to tell. */
+interface PendingChange extends ChangeOrigin {
+  readonly change: SubmittedChange<unknown>;
   readonly deadline: Deadline;
   readonly resolve: (done: Promise<WithRevision<unknown>>) => void;
   readonly reject: (reason: unknown) => void;
   /** Its task in the queue, which makes it the first change of a group. */
   readonly task: () => Promise<void>;
 }
+
+/** The outcomes of several changes, in their order. They are final only when the transaction is committed. */
+type Outcomes = readonly PromiseSettledResult<MadeChange>[];
 
 /** Bounds of a group: its first change waits until its last one is made. */
 export interface GroupLimits {
@@ -159,4 +168,68 @@ function fail({ reject, trace }: PendingChange, reason: unknown): void {
 
 function madeOf(outcomes: Outcomes): MadeChange[] {
   return outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+}
+
+interface Made {
+  /** In the order of the changes. */
+  readonly outcomes: Outcomes;
+  /** The head after them. */
+  readonly head: LockedHead;
+}
+
+/**
+ * Makes changes in order inside a transaction: one statement reads all rows of a kind, and one or two write them. When
+ * a statement fails, they are made one by one, and those whose own statement fails have this as their reason.
+ * @throws Error when the transaction cannot continue, or a lock was waited for too long: each change by itself would
+ *   wait as long once more.
+ */
+async function makeTogether(
+  client: ClientBase,
+  tx: Transaction,
+  head: LockedHead,
+  changes: readonly PendingChange[],
+): Promise<Made> {
+  const [savepoint, made] = await Promise.allSettled([
+    client.query('SAVEPOINT change'),
+    make(tx, head, changes),
+  ]);
+  if (savepoint.status === 'rejected') throw savepoint.reason;
+  if (made.status === 'fulfilled') return made.value;
+  if (isLockTimeout(made.reason)) throw made.reason;
+  await client.query('ROLLBACK TO SAVEPOINT change');
+  if (changes.length === 1) return { outcomes: [made], head };
+  const outcomes: PromiseSettledResult<MadeChange>[] = [];
+  let last = head;
+  for (const change of changes) {
+    const one = await makeTogether(client, tx, last, [change]);
+    outcomes.push(...one.outcomes);
+    last = one.head;
+  }
+  return { outcomes, head: last };
+}
+
+async function make(
+  tx: Transaction,
+  head: LockedHead,
+  changes: readonly PendingChange[],
+): Promise<Made> {
+  const tables = new WorkingTables();
+  for (const { change } of changes) change.need(tables);
+  await tables.read(tx);
+  const outcomes: PromiseSettledResult<MadeChange>[] = [];
+  let last = head;
+  for (const one of changes) {
+    let done: WorkResult<unknown>;
+    try {
+      done = one.change.make(tables, last.revision + 1);
+    } catch (reason) {
+      outcomes.push({ status: 'rejected', reason });
+      continue;
+    }
+    const value = changed(last, done, one);
+    outcomes.push({ status: 'fulfilled', value });
+    last = { ...last, revision: value.change.revision, digest: value.change.digest };
+  }
+  await tables.write(tx);
+  return { outcomes, head: last };
 }

@@ -6,7 +6,7 @@ import { WorkingBlockPages } from '../resources/block-pages/block-page-store.js'
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
 import { RecordedSpan } from '../testing/recorded-spans.js';
 import { GroupCommit } from './group-commit.js';
-import type { SubmittedChange } from './submitted-change.js';
+import type { SubmittedChange } from './working-tables.js';
 import { WriteQueue } from './write-queue.js';
 
 const page = (id: number): SubmittedChange<void> => ({

@@ -1,5 +1,6 @@
 import { Prisma } from '../generated/prisma/client.js';
 import type { Transaction } from '../platform/database/transaction.js';
+import type { WorkResult } from './change-record.js';
 
 /**
  * The rows of one kind that a group of changes needs: as they are stored, and as the changes before left them. A change
@@ -42,6 +43,19 @@ export class WorkingTables {
     for (const table of tables) await table.write?.(tx);
     for (const table of tables.reverse()) await table.deleteReferenced?.(tx);
   }
+}
+
+/** A change as it is submitted. It shares its statements with the other changes of its group. */
+export interface SubmittedChange<T> {
+  /** How many items its request lists; 1 unless given. Changes with many share a transaction with few others. */
+  readonly items?: number;
+  /** Names what its checks need. */
+  need(tables: WorkingTables): void;
+  /**
+   * Checks, and changes the tables. It sees what the changes before it did. When it throws, it has changed nothing.
+   * @param revision that it gets.
+   */
+  make(tables: WorkingTables, revision: number): WorkResult<T>;
 }
 
 /** What the changes of a group did to one row. Null: there is no such row. */

@@ -5,7 +5,7 @@ import type { ClientBase, Pool } from 'pg';
 import { Prisma } from '../../generated/prisma/client.js';
 import type { EntityTable } from '../../platform/database/snapshot.js';
 import { inTransaction } from '../../platform/database/transaction.js';
-import type { WorkResult } from '../../revisions/submitted-change.js';
+import type { WorkResult } from '../../revisions/change-record.js';
 
 /** Ids, names and sizes of the groups in an image, and which categories block well-known domains. */
 export type CatalogueMetadata = Pick<CompiledCatalogue, 'categories' | 'applications' | 'popular'>;

@@ -5,7 +5,7 @@ import { type Answer, ApiEndpoint, type Listed } from '../../http/routing/endpoi
 import { Database } from '../../platform/database/database.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
-import type { SubmittedChange } from '../../revisions/submitted-change.js';
+import type { SubmittedChange } from '../../revisions/working-tables.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
 import { DomainHasher } from '../domain-lists/domain-check.js';
 import {
