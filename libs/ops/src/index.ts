@@ -12,7 +12,7 @@ export * from './start-error.js';
 export * from './stopping.js';
 export { publicKeyPin } from './tls/public-key-pin.js';
 export { openTlsAgent } from './tls/tls-agent.js';
-export * from './tls/tls-identity.js';
+export { TlsIdentity } from './tls/tls-identity.js';
 export * from './variables/index.js';
 export * from './version.js';
 export * from './watched-files.js';

@@ -5,7 +5,7 @@ import { StartError } from '../start-error.js';
 import { PIN_KIND, PIN_PATTERN } from '../variables/endpoint.js';
 import { type Watched, watchFile, type WatchedFilesLog } from '../watched-files.js';
 import { publicKeyPin } from './public-key-pin.js';
-import { parseAuthorities } from './tls-files.js';
+import { parseAuthorities } from './tls-identity.js';
 
 const MAX_FILE_BYTES = 2 ** 20;
 const CHECK_MS = 2_000;
