@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Harness, startHarness } from '../../testing/harness.js';
+import { type Harness, startHarness } from './testing/harness.js';
 
 const STRANGER = '127.0.0.9';
 

@@ -1,16 +1,33 @@
 import type { LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
+import { ClientAddress } from '@weir/clients';
 import { type Logger, StartError } from '@weir/ops';
 import express from 'express';
+import type { Server } from 'node:http';
 import { Server as HttpsServer } from 'node:https';
+import type { Socket } from 'node:net';
 import { Registry } from 'prom-client';
 import { AppModule } from './app.module.js';
+import type { ControlPlaneConfiguration } from './configuration.js';
 import { beginRequest, RequestMetrics } from './http/pipeline/begin-request.js';
-import { limitConnections, limitTimes, TIME_LIMITS } from './http/pipeline/connection-limits.js';
 import { Endpoints } from './http/routing/endpoint.js';
 import { closeServer } from './platform/server-lifecycle.js';
 import type { Process } from './process.js';
+
+interface TimeLimits {
+  /** To send the headers of a request. */
+  readonly headersMs: number;
+  /** To send the whole request. */
+  readonly requestMs: number;
+  /** Until the next request on a kept-alive connection. */
+  readonly idleMs: number;
+  /** To read the next bytes of a response. A slow response may hold a connection to PostgreSQL. */
+  readonly stallMs: number;
+}
+
+/** At 7 Mbit/s, the largest accepted body takes `requestMs`. */
+const TIME_LIMITS = { headersMs: 20_000, requestMs: 300_000, idleMs: 15_000 };
 
 /** Express as the management API needs it. */
 class ManagementAdapter extends ExpressAdapter {
@@ -67,4 +84,54 @@ function nestLog(log: Logger): LoggerService {
     },
     fatal: (message) => log.fatal({ source: 'nest' }, text(message)),
   };
+}
+
+/** Open connections of all sources that are not approved. They get nothing but 403. */
+const UNAPPROVED_CONNECTIONS = 64;
+
+/**
+ * Closes connections beyond the limits at once. Each uses a file descriptor, which the process also needs for
+ * PostgreSQL, Redis, its files and its other ports. Sources that are not approved leave nearly all to the others.
+ */
+function limitConnections(
+  server: Server,
+  configuration: ControlPlaneConfiguration,
+  onRefused: () => void,
+): void {
+  server.maxConnections = configuration.MANAGEMENT_CONNECTIONS;
+  server.on('drop', onRefused);
+  let unapproved = 0;
+  server.on('connection', (socket: Socket) => {
+    if (isApproved(socket, configuration)) return;
+    if (unapproved >= UNAPPROVED_CONNECTIONS) {
+      onRefused();
+      socket.destroy();
+      return;
+    }
+    unapproved++;
+    socket.once('close', () => unapproved--);
+  });
+}
+
+/** Whether the connection comes from an approved source, or from a proxy that may have one behind it. */
+function isApproved(socket: Socket, configuration: ControlPlaneConfiguration): boolean {
+  const { MANAGEMENT_ALLOWED_SOURCES: sources, MANAGEMENT_TRUSTED_PROXIES: proxies } =
+    configuration;
+  if (sources === undefined) return true;
+  const peer = new ClientAddress();
+  if (!peer.set(socket.remoteAddress ?? '', 0)) return false;
+  return sources.has(peer) || proxies?.has(peer) === true;
+}
+
+/** A client that is too slow gets 408. When no request or already a response has begun, its connection is closed. */
+export function limitTimes(server: Server, limits: TimeLimits): void {
+  server.headersTimeout = limits.headersMs;
+  server.requestTimeout = limits.requestMs;
+  server.keepAliveTimeout = limits.idleMs;
+  server.on('request', (_request, response) => {
+    // Until the response begins, the connection is idle while the request is processed.
+    response.setTimeout(limits.stallMs, () => {
+      if (response.headersSent) response.destroy();
+    });
+  });
 }

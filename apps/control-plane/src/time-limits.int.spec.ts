@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, it } from 'vitest';
-import { limitTimes } from './connection-limits.js';
+import { limitTimes } from './management-api.js';
 
 /** @param isPaused the client does not read before the connection is closed. @returns what it receives. */
 async function readLate(listener: RequestListener, isPaused: boolean): Promise<number> {
