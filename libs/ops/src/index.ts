@@ -9,6 +9,7 @@ export { parseDate, parseTime } from './parse-time.js';
 export * from './process.js';
 export * from './replaceable-file.js';
 export * from './start-error.js';
+export { startThread } from './start-thread.js';
 export * from './stopping.js';
 export { publicKeyPin } from './tls/public-key-pin.js';
 export { openTlsAgent } from './tls/tls-agent.js';

@@ -1,4 +1,4 @@
-import { type Logger, StartError } from '@weir/ops';
+import { type Logger, StartError, startThread } from '@weir/ops';
 import type { OwnStatus } from '@weir/policy-feed';
 import { agedState, type FeedState } from '@weir/policy-feed/state';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import {
   MessageChannel,
   type MessagePort,
   receiveMessageOnPort,
-  Worker,
+  type Worker,
 } from 'node:worker_threads';
 import type { PolicyReaders } from '../shared-policy/policy-readers.js';
 import { readThread, ThreadWatch } from '../threads/thread-watch.js';
@@ -18,12 +18,6 @@ import {
   type FeedThreadConfiguration,
   FeedWord,
 } from './feed-task.js';
-
-// A thread does not read TypeScript as tests do, so they run the compiled program.
-const PROGRAM = new URL(
-  import.meta.url.endsWith('.ts') ? '../../dist/feed/feed-program.js' : './feed-program.js',
-  import.meta.url,
-);
 
 /** Time between looks at the state. */
 const LOOK_MS = 250;
@@ -83,11 +77,9 @@ export class FeedThread {
       states: this.states.port2,
       words: this.words,
     };
-    this.thread = new Worker(PROGRAM, {
+    this.thread = startThread(import.meta.url, './feed-program.js', {
       workerData: task,
       transferList: [task.states],
-      // No arguments of this process: in tests they contain a condition that resolves packages to their sources.
-      execArgv: [],
       // Node's default takes 12 MB more, which only a snapshot uses.
       resourceLimits: { maxYoungGenerationSizeMb: 12 },
       name: 'feed',

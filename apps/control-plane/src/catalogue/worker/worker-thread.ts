@@ -1,5 +1,5 @@
 import { CatalogueError, type CompiledCatalogue, type DigestedDefinition } from '@weir/catalogue';
-import { startThread } from '../../platform/start-thread.js';
+import { startThread } from '@weir/ops';
 import type { CompileTask } from './compile-groups.js';
 import type { ReadOutcome, ReadTask } from './read-source.js';
 

@@ -1,7 +1,7 @@
 import type { HashKey } from '@weir/dns-name';
+import { startThread } from '@weir/ops';
 import type { Worker } from 'node:worker_threads';
 import { type Fault, InvalidRequestError } from '../../http/validation/fault.js';
-import { startThread } from '../../platform/start-thread.js';
 import type { ActiveApplications } from '../../resources/applications/active-applications.js';
 import type { Author } from '../../revisions/change-record.js';
 import type { LoadedReplacement } from '../../revisions/configuration-writer.js';
