@@ -6,10 +6,6 @@ import type { Draft } from '../draft/draft.js';
 import { Comparison } from './comparison.js';
 import { Difference, type LoggedDifference, MAX_LOGGED_ROWS } from './difference.js';
 
-export interface Replacement extends LoggedDifference {
-  readonly digest: string;
-}
-
 /**
  * Replaces the whole configuration with a draft that has been checked, in a transaction that holds the lock of the
  * head. Schedules stay if both of their profiles are in the draft (decisions §2), orders stay, grants go (decisions
@@ -24,7 +20,7 @@ export async function replaceConfiguration(
   client: ClientBase,
   draft: Draft,
   draftDigest: string,
-): Promise<Replacement> {
+): Promise<LoggedDifference & { readonly digest: string }> {
   const difference = new Difference(draft.profiles);
   await client.query(PLAN_JOINS);
   const comparisons = draft.tables.map((table) => new Comparison(client, table, difference));

@@ -7,7 +7,7 @@ import { findDraftFaults } from '../../check/draft-faults.js';
 import { digestOfDraft, type Draft } from '../../draft/draft.js';
 import { InitReader } from '../../read/init-reader.js';
 import { compareConfiguration } from '../dry-run.js';
-import { replaceConfiguration, type Replacement } from '../replace-configuration.js';
+import { replaceConfiguration } from '../replace-configuration.js';
 
 const APPLICATIONS = new Map([0, 1, 2].map((id) => [id, `application ${id}`]));
 
@@ -22,7 +22,10 @@ function toDraft(body: object): Draft {
 }
 
 /** Replaces the configuration with a body as POST /init/ does, in a transaction of its own. */
-export async function replaceWith(client: pg.Client, body: object): Promise<Replacement> {
+export async function replaceWith(
+  client: pg.Client,
+  body: object,
+): ReturnType<typeof replaceConfiguration> {
   const draft = toDraft(body);
   const digest = digestOfDraft(draft);
   await client.query('BEGIN');
