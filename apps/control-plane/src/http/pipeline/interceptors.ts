@@ -15,7 +15,7 @@ import { RequestError } from '../errors/errors.js';
 import { type Endpoint, endpointOf, Endpoints } from '../routing/endpoint.js';
 import type { Request, Response } from '../routing/http.js';
 import { type BodyLimits, hasBody, HeldBodies, streamBody } from './body-stream.js';
-import { parseBody, type SentBody } from './parse-body.js';
+import { NO_BODY, parseBody, type SentBody } from './parse-body.js';
 import { readRequest, searchOf } from './read-request.js';
 
 const SERVER_ERROR = 500;
@@ -119,7 +119,7 @@ export class RequestInterceptor implements NestInterceptor {
     const request = http.getRequest<Request>();
     const isRead = endpoint.body !== undefined || endpoint.streamed !== undefined;
     if (!isRead || !hasBody(request)) {
-      check(request, endpoint, NO_BODY);
+      check(request, endpoint, { fault: NO_BODY });
       return next.handle();
     }
     requireJson(request);
@@ -135,8 +135,6 @@ export class RequestInterceptor implements NestInterceptor {
     });
   }
 }
-
-const NO_BODY: SentBody = { fault: { loc: [], msg: 'A body is required', type: 'missing' } };
 
 /** @throws InvalidRequestError with the faults of path, query and body. */
 function check(request: Request, endpoint: Endpoint, sent: SentBody): void {

@@ -15,9 +15,13 @@ it('reads JSON in UTF-8, with a byte order mark or without', async () => {
   for (const text of ['["ä"]', '\ufeff["ä"]']) {
     expect(await parse(text)).toEqual({ value: ['ä'] });
   }
-  for (const bytes of ['', '\ufeff', '\ufeff\ufeff[]', '[', Buffer.from('["ä"]', 'latin1')]) {
+  for (const bytes of ['\ufeff', '\ufeff\ufeff[]', '[', Buffer.from('["ä"]', 'latin1')]) {
     expect(await parse(bytes)).toMatchObject({ fault: { type: 'json_invalid' } });
   }
+});
+
+it('takes no bytes for no body', async () => {
+  expect(await parseBody(Readable.from([]))).toMatchObject({ fault: { type: 'missing' } });
 });
 
 it('reads no more of a body that is refused', async () => {

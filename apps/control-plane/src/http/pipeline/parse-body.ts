@@ -121,9 +121,11 @@ export class CollectedBytes {
 /** A body: its value (its bytes as a stream, where the controller reads them), or why there is no value. */
 export type SentBody = { readonly value: unknown } | { readonly fault: Fault };
 
+export const NO_BODY: Fault = { loc: [], msg: 'A body is required', type: 'missing' };
+
 const TOO_LARGE: Fault = {
   loc: [],
-  msg: 'Too many values, or too many fields in one object, or nested too deeply',
+  msg: 'Too many values, or fields in one object, or nested too deeply, or over 1 MB outside of lists',
   type: 'too_long',
 };
 
@@ -140,6 +142,7 @@ export async function parseBody(body: AsyncIterable<Uint8Array>): Promise<SentBo
     if (size.isTooLarge) return { fault: TOO_LARGE };
     bytes.append(chunk);
   }
+  if (bytes.length === 0) return { fault: NO_BODY };
   try {
     return { value: JSON.parse(UTF8.decode(bytes.view())) };
   } catch {

@@ -86,6 +86,11 @@ describe('every request', () => {
       ['DELETE', '/blockpage', 'GET, POST, HEAD, OPTIONS'],
       ['POST', '/blockpage/1', 'GET, PATCH, DELETE, HEAD, OPTIONS'],
       ['GET', '/profile/1/bw_list', 'POST, OPTIONS'],
+      // `batch` may be a domain, and is no number.
+      ['GET', '/profile/1/bw_list/batch', 'POST, PATCH, DELETE, OPTIONS'],
+      ['GET', '/profile/1/app_aware/batch', 'POST, OPTIONS'],
+      ['PUT', '/napt/batch', 'POST, DELETE, OPTIONS'],
+      ['PUT', '/napt/x', 'GET, HEAD, OPTIONS'],
     ])('and is answered 405 with Allow for %s %s', async (method, path, allow) => {
       const answer = await raw(method, path, { ...JSON_TYPE, 'Content-Length': '1' }, '{');
       expect([answer.status, answer.body, answer.headers.get('allow')]).toEqual([
@@ -227,6 +232,19 @@ describe('every request', () => {
       for (const headers of [JSON_TYPE, { 'Content-Length': '0' }] as Record<string, string>[]) {
         const answer = await raw('POST', '/blockpage/', headers);
         expect([answer.status, faultsOf(answer)]).toEqual([422, ['body: missing']]);
+      }
+    });
+
+    it('is missing when it has no bytes, chunked or compressed', async () => {
+      const chunked = { ...JSON_TYPE, 'Transfer-Encoding': 'chunked' };
+      for (const path of ['/blockpage/', '/init/']) {
+        for (const [headers, body] of [
+          [chunked, undefined],
+          [{ ...chunked, 'Content-Encoding': 'gzip' }, gzipSync('')],
+        ] as const) {
+          const answer = await raw('POST', path, headers, body);
+          expect([path, answer.status, faultsOf(answer)]).toEqual([path, 422, ['body: missing']]);
+        }
       }
     });
 

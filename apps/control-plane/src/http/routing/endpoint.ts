@@ -14,6 +14,7 @@ import { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
 import type { Listing, WithRevision } from '../../revisions/with-revision.js';
 import type { Scope } from '../callers/scope.js';
 import { type DtoClass, Example, type Json } from '../validation/dto.js';
+import { read } from '../validation/reader.js';
 import type { Request } from './http.js';
 
 /** What a handler returns: a DTO or an array of DTOs, and the revision of the configuration. */
@@ -139,14 +140,24 @@ export class Endpoints implements OnModuleInit {
     return this.byPattern.get(withoutSlash(route.path))?.[0]?.pattern ?? null;
   }
 
-  /** The methods of the endpoints that a path matches. */
+  /** The methods of the endpoints that a path matches: of those that take its parameters, if there are any. */
   methodsOf(path: string): string[] {
     const segments = withoutSlash(path).split('/');
-    const methods = [...this.byPattern].flatMap(([pattern, endpoints]) =>
-      matches(pattern.split('/'), segments) ? endpoints.map(({ method }) => method) : [],
+    const matching = [...this.byPattern].flatMap(([pattern, endpoints]) =>
+      matches(pattern.split('/'), segments) ? endpoints : [],
     );
+    const valid = matching.filter((endpoint) => hasValidPath(endpoint, segments));
+    const methods = (valid.length > 0 ? valid : matching).map(({ method }) => method);
     return [...new Set(methods)];
   }
+}
+
+function hasValidPath({ pattern, path }: Endpoint, segments: readonly string[]): boolean {
+  if (path === undefined) return true;
+  const parameters = withoutSlash(pattern)
+    .split('/')
+    .flatMap((part, i) => (part.startsWith(':') ? [[part.slice(1), segments[i]]] : []));
+  return read(path, Object.fromEntries(parameters)).faults.length === 0;
 }
 
 function withoutSlash(path: string): string {

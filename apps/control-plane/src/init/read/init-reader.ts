@@ -1,5 +1,6 @@
 import { RuleVerdict } from '@weir/config-model';
 import { DomainError } from '@weir/dns-name';
+import { NO_BODY } from '../../http/pipeline/parse-body.js';
 import type { DtoClass } from '../../http/validation/dto.js';
 import { type Fault, FaultList, prefixFaults, throwIfFaults } from '../../http/validation/fault.js';
 import { read, readerOf } from '../../http/validation/reader.js';
@@ -29,6 +30,7 @@ export class InitReader implements ListSink {
   private lastNested = -1;
   private readonly readers: { readonly [K in InitList]: RowReader };
   private isMalformed = false;
+  private isEmpty = true;
   /** Whether the rest of the body needs to be read. */
   goesOn = true;
 
@@ -52,12 +54,14 @@ export class InitReader implements ListSink {
 
   push(bytes: Uint8Array): void {
     if (!this.goesOn) return;
+    this.isEmpty &&= bytes.length === 0;
     this.attempt(() => this.lists.push(bytes));
     if (this.faults.isFull) this.goesOn = false;
   }
 
   /** @throws InvalidRequestError with the faults. */
   end(): Draft {
+    if (this.isEmpty) throwIfFaults(prefixFaults(['body'], [NO_BODY]));
     if (this.goesOn) {
       this.attempt(() => {
         const outside = read(InitDto, this.lists.end());
