@@ -11,7 +11,9 @@ function interrupted(): AbortSignal {
 
 // `weir changes | head` ends when head does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === 'EPIPE' ? 0 : 1);
+  if (error.code === 'EPIPE') process.exit(0);
+  process.stderr.write(`weir: ${error.message}\n`);
+  process.exit(1);
 });
 process.exitCode = await run(process.argv.slice(2), {
   environment: process.env,

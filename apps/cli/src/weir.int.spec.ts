@@ -2,7 +2,7 @@ import { ClientAddress, IncidentSeal } from '@weir/clients';
 import type { Json } from '@weir/control-plane/http/validation/dto';
 import type { OrderStateDto } from '@weir/control-plane/resources/orders/order.dto';
 import { freePort, makeCertificate } from '@weir/ops/testing';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -540,7 +540,7 @@ describe('weir', () => {
   it('watches on after an answer that broke off', async () => {
     let answers = 0;
     const server = createServer((_request, response) => {
-      response.setHeader('Content-Type', 'application/json');
+      response.setHeader('Content-Type', 'application/json').setHeader('X-Request-Id', '1');
       if (++answers !== 2) response.end('[]');
       else response.write('[', () => response.destroy());
     });
@@ -558,7 +558,7 @@ describe('weir', () => {
 
   it('waits for an answer no longer than its deadline', async () => {
     const server = createServer((request, response) => {
-      response.setHeader('Content-Type', 'application/json');
+      response.setHeader('Content-Type', 'application/json').setHeader('X-Request-Id', '1');
       if (request.url === '/half') response.write('[');
     });
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -587,6 +587,43 @@ describe('weir', () => {
       const errors = [`weir: ${WEIR_URL} does not answer as a control plane${doubt}: see WEIR_URL`];
       expect(ended, argv).toEqual({ code: 1, out: [], errors });
     }
+    server.close();
+  });
+
+  it.each([
+    ['{}', {}],
+    ['[{"a":1}]', {}],
+    ['null', {}],
+    ['{', { 'X-Request-Id': '1' }],
+  ])('takes no other JSON for what it has asked for: %s', async (body, headers) => {
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json', ...headers }).end(body);
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const WEIR_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const errors = [`weir: ${WEIR_URL} does not answer as a control plane: see WEIR_URL`];
+    for (const command of ['token', 'resolvers', 'categories', 'changes', 'explain 192.0.2.1 a']) {
+      const ended = await runWeir(command.split(' '), { WEIR_URL, WEIR_TOKEN: TOKEN });
+      expect(ended, command).toEqual({ code: 1, out: [], errors });
+    }
+    server.close();
+  });
+
+  it('says why its output cannot be written', () => {
+    const { status, stderr } = spawnSync('apps/cli/weir --help >/dev/full', {
+      ...{ cwd: ROOT, shell: true, encoding: 'utf8' },
+    });
+    expect([status, stderr]).toEqual([1, 'weir: ENOSPC: no space left on device, write\n']);
+  });
+
+  it('says in one line that a server refuses in words of its own', async () => {
+    const server = createServer((_request, response) => {
+      response.writeHead(403, 'Forbidden').end('{"detail":{"reason":"no"}}');
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const WEIR_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const ended = await runWeir(['token'], { WEIR_URL, WEIR_TOKEN: TOKEN });
+    expect(ended).toEqual({ code: 1, out: [], errors: ['weir: 403 Forbidden'] });
     server.close();
   });
 
@@ -656,6 +693,11 @@ describe('weir', () => {
     expect(await runWeir(['resolvers'], { WEIR_URL, WEIR_TOKEN: 'one\ntwo' })).toMatchObject({
       code: 1,
       errors: ['weir: WEIR_TOKEN has a character that no token has'],
+    });
+    const faulty = { WEIR_URL: 'http://127.0.0.1:99999', WEIR_TOKEN: 'x' };
+    expect(await runWeir(['resolvers'], faulty)).toMatchObject({
+      code: 1,
+      errors: ['weir: WEIR_URL is not a valid URL'],
     });
     expect(await runWeir(['resolvers'], { DATA_DIR: '/nowhere' })).toMatchObject({
       code: 1,

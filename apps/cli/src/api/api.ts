@@ -58,6 +58,7 @@ export class Api {
     this.url = (WEIR_URL ?? ownUrl(own)).replace(/\/+$/, '');
     if (!/^https?:\/\//.test(this.url))
       throw new Failure('WEIR_URL must begin with https:// or http://');
+    if (!URL.canParse(this.url)) throw new Failure('WEIR_URL is not a valid URL');
     // It may be for a name that this machine is reached by from elsewhere: it is the certificate itself that counts.
     this.options =
       certificate === undefined
@@ -73,7 +74,12 @@ export class Api {
   async get<T>(path: string, query: Query = {}, interrupted?: AbortSignal): Promise<T> {
     const deadline = AbortSignal.timeout(this.deadlineMs);
     const signal = interrupted === undefined ? deadline : AbortSignal.any([interrupted, deadline]);
-    return JSON.parse((await this.ask(path, { query, signal })).said) as T;
+    const { said } = await this.ask(path, { query, signal });
+    try {
+      return JSON.parse(said) as T;
+    } catch {
+      throw this.notControlPlane();
+    }
   }
 
   /** @returns the whole answer to a call that succeeded. @throws Failure with its `detail`. */
@@ -96,16 +102,22 @@ export class Api {
     const answer = await this.send(path, call);
     const { statusCode = 0, statusMessage = '' } = answer;
     if (statusCode >= 200 && statusCode < 300) {
-      const { 'content-type': type = '', 'x-config-revision': revision } = answer.headers;
+      const { headers } = answer;
       const isRead = call.method === undefined;
-      if (isRead ? /json|event-stream/.test(type) : revision !== undefined) return answer;
+      const isOfControlPlane = isRead
+        ? /json|event-stream/.test(headers['content-type'] ?? '') && 'x-request-id' in headers
+        : 'x-config-revision' in headers;
+      if (isOfControlPlane) return answer;
       // The answer may have no end.
       answer.destroy();
-      const doubt = isRead ? '' : ', so it is not known what it has done';
-      throw new Failure(`${this.url} does not answer as a control plane${doubt}: see WEIR_URL`);
+      throw this.notControlPlane(isRead ? '' : ', so it is not known what it has done');
     }
     const reasons = reasonsOf(await this.textOf(answer), `${statusCode} ${statusMessage}`);
     throw statusCode >= 502 ? new Unreachable(reasons) : new Failure(reasons);
+  }
+
+  private notControlPlane(doubt = ''): Failure {
+    return new Failure(`${this.url} does not answer as a control plane${doubt}: see WEIR_URL`);
   }
 
   private send(
@@ -172,7 +184,7 @@ export function reasonsOf(body: string, otherwise: string): string {
       );
       return lines.join('\n');
     }
-    if (detail === undefined) return otherwise;
+    if (typeof detail !== 'string') return otherwise;
     return id === undefined ? detail : `${detail} (request ${id})`;
   } catch {
     return otherwise; // A proxy says it in HTML.
