@@ -40,6 +40,12 @@ describe('parseTokens', () => {
     expect(inBlock.expiresMs).toBe(token.expiresMs);
   });
 
+  it('skips the byte order mark that editors of Windows write, and takes their line ends', () => {
+    const block = `- name: billing\n  sha256: '${HASH}'\n  scope: write\n`;
+    const tokens = parseTokens(`\ufeff${block}`.replaceAll('\n', '\r\n'));
+    expect(tokens).toEqual(parseTokens(block));
+  });
+
   it('takes an empty list', () => {
     expect(parseTokens('[]')).toEqual([]);
   });
