@@ -28,9 +28,13 @@ const environmentOf = ({ spec }: TestPod): Record<string, string | undefined> =>
   Object.fromEntries((spec.containers[0].env ?? []).map(({ name, value }) => [name, value]));
 
 describe('the pod of helm test', () => {
-  it('is a hook, with the fewest privileges', () => {
+  it('is a hook whose log stays, with the fewest privileges', () => {
     const { metadata, spec } = testPod('trial');
-    expect(metadata.annotations).toMatchObject({ 'helm.sh/hook': 'test' });
+    expect(metadata.annotations).toEqual({
+      'helm.sh/hook': 'test',
+      // Helm 3 reads the log for --logs after it has deleted what succeeded.
+      'helm.sh/hook-delete-policy': 'before-hook-creation',
+    });
     expect(spec).toMatchObject({
       automountServiceAccountToken: false,
       restartPolicy: 'Never',
