@@ -135,8 +135,8 @@ export function createRegistry(service: DnsService, feed: FeedThread): Registry 
   if (configuration.DNSTAP_ENDPOINT !== undefined) registerDnstapMetrics(metrics, counts, lanes);
   registerLaneMetrics(metrics, lanes);
   registerFeedMetrics(registry, PREFIX, feed.state);
-  metrics.gauge(
-    'feed_cpu_seconds',
+  metrics.counter(
+    'feed_cpu_seconds_total',
     'Processor time of the thread that follows the configuration',
     () => readThread(feed.threadId).cpuSeconds,
   );

@@ -58,8 +58,8 @@ export const ROWS: readonly Row[] = [
         ratio('lane_batch_queries_sum', 'lane_batch_queries_count', 'instance'),
       ]),
       graph('Processor time of lanes', 'percentunit', [
-        rates(ofResolvers('lane_cpu_seconds'), 'instance', ' UDP'),
-        rates(ofResolvers('stream_lane_cpu_seconds'), 'instance', ' TCP, TLS, HTTPS'),
+        rates(ofResolvers('lane_cpu_seconds_total'), 'instance', ' UDP'),
+        rates(ofResolvers('stream_lane_cpu_seconds_total'), 'instance', ' TCP, TLS, HTTPS'),
       ]),
       graph('Turns of lanes, p99', 's', [
         quantile(0.99, 'weir_resolver_lane_turn_seconds', 'instance', '{{instance}} turn'),

@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import { readRules } from '../alerts/testing/rules.js';
+import { ROWS } from '../dashboard/rows.js';
 import { usedMetrics } from './testing/expression.js';
 import { parseExposition } from './testing/exposition.js';
 
@@ -27,4 +29,17 @@ weir_z_seconds_count{a="1"} 4
     ['weir_z_seconds_count', ['a']],
     ['weir_z_seconds_sum', []],
   ]);
+});
+
+it('the alerts and the dashboard take rates of counters only', () => {
+  const panels = ROWS.flatMap((row) => row.panels);
+  const expressions = [
+    ...readRules().map(({ expr }) => expr),
+    ...panels.flatMap(({ queries }) => queries.map(([expr]) => expr)),
+  ];
+  const grown = expressions.flatMap((expr) =>
+    [...expr.matchAll(/\b(?:rate|increase)\((\w+)/g)].map(([, name]) => name),
+  );
+  expect(grown).toContain('weir_resolver_queries_total');
+  expect(grown.filter((name) => !/_(?:total|count|sum|bucket)$/.test(name))).toEqual([]);
 });

@@ -109,5 +109,10 @@ function registerFeedMetrics(
     ['as'],
     sent('downloads'),
   );
-  metrics.counters('feed_catalogue_bytes_total', 'Bytes of them', ['as'], sent('bytes'));
+  metrics.counters(
+    'feed_catalogue_bytes_total',
+    'Bytes of catalogue images that this replica has sent, whole or as a delta',
+    ['as'],
+    sent('bytes'),
+  );
 }

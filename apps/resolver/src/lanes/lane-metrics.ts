@@ -32,14 +32,14 @@ export function registerLaneMetrics(metrics: ReadMetrics, lanes: Lanes): void {
   metrics.counters('lane_naps_total', 'Naps of UDP_NAP_US after a batch', ['lane'], () =>
     byLane(({ laneCounts }) => laneCounts.naps),
   );
-  metrics.gauges(
-    'lane_cpu_seconds',
+  metrics.counters(
+    'lane_cpu_seconds_total',
     'Processor time of the thread of a lane; its rate is the share of a core that it uses',
     ['lane'],
     () => byLane(({ threadId }) => readThread(threadId).cpuSeconds),
   );
-  metrics.gauges(
-    'stream_lane_cpu_seconds',
+  metrics.counters(
+    'stream_lane_cpu_seconds_total',
     'Processor time of a thread for TCP, TLS and HTTPS; its rate is the share of a core that it uses',
     ['lane'],
     () => streams.map(({ threadId }, lane) => [{ lane }, readThread(threadId).cpuSeconds]),
