@@ -162,6 +162,17 @@ const ABSOLUTE_PATH: ValueSchema = { type: 'string', pattern: '^(?:/.*)?$' };
 /** Empty, or a host name, which may begin with `*.`. */
 const HOST_NAME: ValueSchema = { type: 'string', pattern: '^(?:\\*\\.)?[a-z0-9.-]*$' };
 
+/** Empty, or a host, which may have a port and a path. */
+const REGISTRY: ValueSchema = {
+  type: 'string',
+  pattern: '^(?:[A-Za-z0-9.-]+(?::[0-9]+)?(?:/[a-z0-9._-]+)*)?$',
+};
+const REPOSITORY: ValueSchema = {
+  type: 'string',
+  pattern: '^(?:[a-z0-9._-]+(?:/[a-z0-9._-]+)*)?$',
+};
+const TAG: ValueSchema = { type: 'string', pattern: '^(?:[A-Za-z0-9_][A-Za-z0-9_.-]*)?$' };
+
 /** Images of the chart. */
 const IMAGES = ['control-plane', 'resolver', 'block-page', 'migrate'];
 const DIGEST: ValueSchema = { type: 'string', pattern: '^sha256:[0-9a-f]{64}$' };
@@ -272,9 +283,9 @@ export function valuesSchema(defaults: Values): ValueSchema {
         commonLabels: STRING_MAP,
         listen: enumOf('0.0.0.0', '::'),
         image: object({
-          registry: STRING,
-          repository: STRING,
-          tag: STRING,
+          registry: REGISTRY,
+          repository: REPOSITORY,
+          tag: TAG,
           pullPolicy: enumOf('Always', 'IfNotPresent', 'Never'),
           pullSecrets: OBJECTS,
           digest: object(Object.fromEntries(IMAGES.map((name) => [name, DIGEST]))),
