@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { type AlertRule, readRules } from './alerts/testing/rules.js';
 import { validationErrors } from './objects/testing/validate.js';
 import { type KubernetesObject, titleOf } from './objects/testing/kubernetes-object.js';
 import { REPOSITORY_FOLDER } from './paths.js';
@@ -105,6 +106,23 @@ describe('the chart', () => {
       'limited egress without PostgreSQL and Redis',
       overlay(MINIMAL, { networkPolicy: { egress: { enabled: true } } }),
       'networkPolicy.egress.controlPlane is required',
+    ],
+    [
+      'limited egress of resolvers without Redis',
+      overlay(MINIMAL, { networkPolicy: { egress: { enabled: true, controlPlane: [{}] } } }),
+      'networkPolicy.egress.resolver is required',
+    ],
+    [
+      'limited egress of block pages without Redis',
+      overlay(MINIMAL, {
+        networkPolicy: { egress: { enabled: true, controlPlane: [{}], resolver: [{}] } },
+      }),
+      'networkPolicy.egress.blockPage is required',
+    ],
+    [
+      'secrets from two places',
+      overlay(MINIMAL, { secrets: { values: SECRETS } }),
+      'set either secrets.existing or secrets.values',
     ],
     [
       'a resolver without upstreams',
@@ -333,11 +351,61 @@ describe('the chart', () => {
     [{ resolver: { env: { OPS_PORT: 5300 } } }, 'must differ'],
     [{ controlPlane: { env: { FEED_PORT: 8080 } } }, 'must differ'],
     [
+      {
+        resolver: {
+          tlsSecret: 'dns',
+          env: { DNS_TLS_PORT: 5853 },
+          service: { ports: { tls: 53 } },
+        },
+      },
+      'resolver.service.ports',
+    ],
+    [
+      {
+        resolver: { tlsSecret: 'dns', env: encrypted, service: { ports: { tls: 443 } } },
+      },
+      'resolver.service.ports',
+    ],
+    [
+      {
+        blockPage: {
+          env: { BLOCK_PAGE_HTTPS_PORT: 8443 },
+          service: { ports: { http: 443 } },
+        },
+      },
+      'blockPage.service.ports',
+    ],
+    [
+      { controlPlane: { extraEnv: [{ name: 'DRAIN_S', value: '30' }] } },
+      'controlPlane.extraEnv: the container has DRAIN_S already',
+    ],
+    [
+      { resolver: { extraEnv: [{ name: 'REDIS_URL', value: 'redis://redis.example' }] } },
+      'resolver.extraEnv: the container has REDIS_URL already',
+    ],
+    [
       { catalogue: { sets: ['a'] }, controlPlane: { env: { CATALOGUE_SETS: ['b'] } } },
       'CATALOGUE_SETS',
     ],
   ])('refuses values that contradict each other: %o', (wrong, what) => {
     expect(() => render({ values: overlay(ciValues('trial'), wrong) })).toThrow(what);
+  });
+
+  it('has every alert, but none about the absence of resolvers where it has none', () => {
+    const alerts = (enabled: boolean) => {
+      const values = { resolver: { enabled }, monitoring: { prometheusRule: { enabled: true } } };
+      const rule = findObject(
+        render({ values: overlay(MINIMAL, values) }),
+        'PrometheusRule',
+        'weir-alerts',
+      );
+      const { groups } = rule['spec'] as { groups: { rules: AlertRule[] }[] };
+      return groups.flatMap(({ rules }) => rules);
+    };
+    expect(alerts(true)).toEqual(readRules());
+    expect(alerts(false)).toEqual(
+      readRules().filter(({ alert }) => alert !== 'WeirResolversAbsent'),
+    );
   });
 
   it('gives UDP and TCP one Service, or one each with separateUdp', () => {

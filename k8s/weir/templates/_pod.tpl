@@ -108,6 +108,14 @@ On the host network it also takes hostNetwork, podSecurity and containerSecurity
 {{- $_ := set $.settings "FEED_TOKENS_FILE" "/etc/weir/feed-tokens/tokens" -}}
 {{- $volumes = append $volumes (dict "name" "feed-tokens" "secret" (dict "secretName" .)) -}}
 {{- $mounts = append $mounts (dict "name" "feed-tokens" "mountPath" "/etc/weir/feed-tokens" "readOnly" true) -}}
+{{- end -}}
+{{- $env := include "weir.environment" . -}}
+{{- range $given := $env | fromYamlArray -}}
+{{- range $values.extraEnv -}}
+{{- if eq .name $given.name -}}
+{{- fail (printf "%s.extraEnv: the container has %s already; set it in %s.env or the Secret" $.component .name $.component) -}}
+{{- end -}}
+{{- end -}}
 {{- end }}
 metadata:
   labels:
@@ -138,7 +146,7 @@ spec:
       securityContext:
         {{- .containerSecurity | default (include "weir.containerSecurity" .) | nindent 8 }}
       env:
-        {{- include "weir.environment" . | nindent 8 }}
+        {{- $env | nindent 8 }}
         {{- with $values.extraEnv }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
