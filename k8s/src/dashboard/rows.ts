@@ -146,7 +146,7 @@ export const ROWS: readonly Row[] = [
       graph('Wait for a connection to PostgreSQL, p99', 's', [
         quantile(0.99, 'weir_database_wait_seconds', 'pool'),
       ]),
-      graph('Background jobs', 'ops', [rates('weir_job_runs_total', 'exported_job, result')]),
+      graph('Background jobs', 'ops', [rates('weir_job_runs_total', 'name, result')]),
       graph('Domains by category', 'short', [
         together('max', 'weir_catalogue_category_domains', 'category'),
       ]),

@@ -18,8 +18,8 @@ declare module 'vitest' {
 
 /** Address and port on which nothing listens. */
 const NO_UPSTREAM = '127.0.0.1:9';
-/** Labels that Prometheus and Kubernetes add to each series. */
-const TARGET_LABELS = ['job', 'instance', 'namespace'];
+/** Labels that Prometheus and its operator add to each series. */
+const TARGET_LABELS = ['job', 'instance', 'namespace', 'pod', 'container', 'service', 'endpoint'];
 
 let database: Awaited<ReturnType<typeof createDatabase>>;
 let weir: WeirProcesses;
@@ -70,8 +70,7 @@ function unknownMetrics(expressions: readonly string[]): string[] {
   return expressions.flatMap(usedMetrics).flatMap(({ name, labels }) => {
     const own = exposed.get(name);
     if (own === undefined) return [`no process exposes ${name}`];
-    // Prometheus renames a label `job` of the metric, because it adds one of its own.
-    const known = [...own, ...(own.has('job') ? ['exported_job'] : []), ...TARGET_LABELS];
+    const known = [...own, ...TARGET_LABELS];
     return labels
       .filter((label) => !known.includes(label))
       .map((label) => `${name} has no label ${label}`);
@@ -86,6 +85,13 @@ it('the dashboard uses only metrics and labels that the processes expose', () =>
   const panels = ROWS.flatMap((row) => row.panels);
   const expressions = panels.flatMap(({ queries }) => queries.map(([expr]) => expr));
   expect(unknownMetrics(expressions)).toEqual([]);
+});
+
+it('no metric has a label that Prometheus would have to rename', () => {
+  const taken = [...exposed].flatMap(([name, labels]) =>
+    TARGET_LABELS.filter((label) => labels.has(label)).map((label) => `${name}{${label}}`),
+  );
+  expect(taken).toEqual([]);
 });
 
 it('the check finds a metric and a label that do not exist', () => {

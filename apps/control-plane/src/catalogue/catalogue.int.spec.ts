@@ -25,7 +25,7 @@ describe('the catalogue of the deployment', () => {
     harness = await startHarness();
     // The first update is over and the next one is far away, so this replica does not update after another one starts.
     await vi.waitFor(async () => {
-      const look = 'weir_job_runs_total{job="catalogue-look",result="completed"} 1';
+      const look = 'weir_job_runs_total{name="catalogue-look",result="completed"} 1';
       expect(await metricsOf(harness.controlPlane)).toContain(look);
     }, WAIT);
   });

@@ -49,7 +49,7 @@ describe('the scrub of the digest', () => {
         const { opsPort } = harness.controlPlane;
         const metrics = await (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text();
         expect(metrics).toMatch(
-          /weir_job_runs_total\{job="scrub-digest",result="completed"\} [1-9]/,
+          /weir_job_runs_total\{name="scrub-digest",result="completed"\} [1-9]/,
         );
       },
       { timeout: 60_000, interval: 50 },

@@ -107,7 +107,7 @@ it('runs as a background job of the control plane', async () => {
     async () => {
       const metrics = await fetch(`http://127.0.0.1:${harness.controlPlane.opsPort}/metrics`);
       expect(await metrics.text()).toMatch(
-        /weir_job_runs_total\{job="prune-change-log",result="completed"\} [1-9]/,
+        /weir_job_runs_total\{name="prune-change-log",result="completed"\} [1-9]/,
       );
     },
     { timeout: 60_000, interval: 50 },

@@ -144,7 +144,7 @@ describe('JobScheduler', () => {
     });
     const { registry } = start([failing.job]);
     await vi.waitFor(async () => {
-      expect(await registry.metrics()).toContain('{job="failing",result="failed"} 3');
+      expect(await registry.metrics()).toContain('{name="failing",result="failed"} 3');
     }, WAIT);
     await sleep(1_000);
     expect(failing.runs).toHaveLength(3);

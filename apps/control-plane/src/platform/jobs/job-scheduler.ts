@@ -78,18 +78,18 @@ export class JobScheduler {
   private loggedProblem = '';
 
   /** Runs on this replica by their result. */
-  private readonly runs: Counter<'job' | 'result'>;
+  private readonly runs: Counter<'name' | 'result'>;
 
   constructor(private readonly options: JobSchedulerOptions) {
     this.runs = new Counter({
       name: 'weir_job_runs_total',
       help: 'Runs of background jobs on this replica; each attempt counts',
-      labelNames: ['job', 'result'],
+      labelNames: ['name', 'result'],
       registers: [options.registry],
     });
     // Initialised to 0, so that an alert can distinguish a job that never ran from an unknown job.
-    for (const { name: job } of options.jobs) {
-      for (const result of ['completed', 'failed']) this.runs.inc({ job, result }, 0);
+    for (const { name } of options.jobs) {
+      for (const result of ['completed', 'failed']) this.runs.inc({ name, result }, 0);
     }
   }
 
@@ -179,11 +179,11 @@ export class JobScheduler {
     client.once('end', lose);
     try {
       await job.run(AbortSignal.any([this.stopping.signal, lost.signal]));
-      this.runs.inc({ job: job.name, result: 'completed' });
+      this.runs.inc({ name: job.name, result: 'completed' });
       return true;
     } catch (error) {
       if (this.stopping.signal.aborted) return false;
-      this.runs.inc({ job: job.name, result: 'failed' });
+      this.runs.inc({ name: job.name, result: 'failed' });
       const attempt = (state?.failures ?? 0) + 1;
       const fields = { job: job.name, attempt, reason: String(error) };
       this.options.log.warn(fields, 'a background job failed');
