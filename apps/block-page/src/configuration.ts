@@ -74,7 +74,8 @@ export const SCHEMA = {
     default: '100',
   }),
   BLOCK_PAGE_LANGUAGE: choice(LANGUAGES, {
-    description: 'Language of the page for visitors whose browser accepts none of these.',
+    description:
+      'Language of the page for visitors whose browser accepts no language that the page has.',
     default: 'en',
   }),
   BLOCK_PAGE_BRAND_LOGO: optional(

@@ -159,7 +159,8 @@ export const SCHEMA = {
   }),
   INIT_PROPAGATION_TIMEOUT_MS: integer(0, 600_000, {
     description:
-      'The same for POST /init/, after which each resolver loads the whole configuration.',
+      'Longest time that the response to POST /init/ waits until all resolvers have loaded the new configuration. ' +
+      '0: no wait.',
     default: '30000',
   }),
   AUDIT_DAYS: integer(1, 36_500, {
@@ -211,7 +212,9 @@ export const SCHEMA = {
     default: '600',
   }),
   SNAPSHOT_MAX_REVISIONS: integer(100, 20_000, {
-    description: 'The same for the number of changes since the snapshot was made.',
+    description:
+      'Number of changes since a snapshot was made from which on the next request makes a new one, as with ' +
+      'SNAPSHOT_MAX_AGE_S.',
     default: '10000',
   }),
   CATALOGUE: text('a folder or an http(s) URL', {

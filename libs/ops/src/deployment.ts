@@ -35,8 +35,8 @@ export const DEPLOYMENT_VARIABLES = {
   FEED_TOKENS_FILE: optional(
     text('a file', {
       description:
-        'File with such tokens, one in each line, in place of FEED_TOKENS. A changed file is used within two ' +
-        'seconds, without a restart. A bad one is logged and changes nothing.',
+        'File with bearer tokens of the feed API, one in each line, in place of FEED_TOKENS. A changed file is used ' +
+        'within two seconds, without a restart. A bad one is logged and changes nothing.',
     }),
   ),
 } as const;

@@ -34,7 +34,10 @@ export const TELEMETRY_VARIABLES = {
     }),
   ),
   OTEL_EXPORTER_OTLP_HEADERS: optional(
-    secret(3, { description: 'Headers of what is sent there, such as api-key=…,x-tenant=…' }),
+    secret(3, {
+      description:
+        'Headers of what is sent to OTEL_EXPORTER_OTLP_ENDPOINT, such as api-key=…,x-tenant=…',
+    }),
   ),
   OTEL_SERVICE_NAME: optional(
     text('a name', {

@@ -78,7 +78,11 @@ export const LISTENER_VARIABLES = {
     }),
   ),
   DNS_DESIGNATED_HTTPS_PORT: optional(
-    port({ description: 'The same for DNS over HTTPS, where that is not DNS_HTTPS_PORT.' }),
+    port({
+      description:
+        'Port at which clients reach DNS over HTTPS, where that is not DNS_HTTPS_PORT. It is named in the SVCB ' +
+        'records.',
+    }),
   ),
   RESOLVER_NAME: optional(
     printable(100, {
