@@ -17,7 +17,8 @@ const PROCESS = '{{job}} {{instance}}';
 
 const shareOfQueries = (which: string): string => {
   const all = `sum(rate(weir_resolver_queries_total${RATE}))`;
-  return `sum(rate(weir_resolver_queries_total{${which}}${RATE})) / ${all}`;
+  // No series is there before the first such query.
+  return `(sum(rate(weir_resolver_queries_total{${which}}${RATE})) or vector(0)) / ${all}`;
 };
 
 /** A mean: growth of one counter of resolvers for each growth of another. */
@@ -25,6 +26,15 @@ const ratio = (counter: string, each: string, by: string): Query => {
   const [[all, legend], [count]] = [counter, each].map((one) => rates(ofResolvers(one), by));
   return [`${all} / ${count}`, legend];
 };
+
+const rateByUpstream = (counter: string, labels = ''): string => {
+  const series = `weir_resolver_${counter}{instance=~"$instance"${labels}}`;
+  return `sum by (upstream) (rate(${series}${RATE}))`;
+};
+/** Probes are sent in batches, too. */
+const SENT_TO_UPSTREAMS =
+  rateByUpstream('upstream_queries_total') +
+  ` + ${rateByUpstream('upstream_probes_total', ',result="sent"')}`;
 
 /** Rows and panels in the order in which an operator looks at a deployment. */
 export const ROWS: readonly Row[] = [
@@ -94,7 +104,7 @@ export const ROWS: readonly Row[] = [
         rates(ofResolvers('upstream_suspects_total'), 'upstream', ' asked again over TCP'),
       ]),
       graph('Queries to an upstream in one batch', 'short', [
-        ratio('upstream_queries_total', 'upstream_batches_total', 'upstream'),
+        [`(${SENT_TO_UPSTREAMS}) / ${rateByUpstream('upstream_batches_total')}`, '{{upstream}}'],
       ]),
       graph('Cache lookups', 'ops', [rates(ofResolvers('cache_lookups_total'), 'result')]),
       graph('Cache memory', 'bytes', [together('sum', ofResolvers('cache_bytes'), 'instance')]),

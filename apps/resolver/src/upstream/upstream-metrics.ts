@@ -114,7 +114,7 @@ export function registerUpstreamMetrics(
   for (const one of COUNTERS) counters(...one);
   metrics.counters(
     'upstream_batches_total',
-    'System calls that sent queries to an upstream; absent where it is asked over TLS',
+    'System calls that sent queries or probes to an upstream; absent where it is asked over TLS',
     ['upstream'],
     () => byBatches('batches'),
   );

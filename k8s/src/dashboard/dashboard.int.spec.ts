@@ -1,0 +1,55 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { needs } from '@weir/ops/testing';
+import { describe, expect, it } from 'vitest';
+import { ROWS } from './rows.js';
+
+/** Expression of the first query of a panel, as Grafana sends it for all resolvers. */
+function expressionOf(title: string): string {
+  const panel = ROWS.flatMap(({ panels }) => panels).find((one) => one.title === title)!;
+  return panel.queries[0][0].replaceAll('$instance', '.+').replaceAll('$__rate_interval', '5m');
+}
+
+/** What promtool finds wrong when a panel should show one number. @param series values of each minute */
+function faultsOf(title: string, series: Readonly<Record<string, string>>, value: number): string {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-dashboard-'));
+  try {
+    const file = join(folder, 'test.json');
+    const labels = title.includes('upstream') ? '{upstream="192.0.2.53:53"}' : '{}';
+    const test = {
+      interval: '1m',
+      input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+      promql_expr_test: [
+        { expr: expressionOf(title), eval_time: '10m', exp_samples: [{ labels, value }] },
+      ],
+    };
+    writeFileSync(file, JSON.stringify({ rule_files: [], tests: [test] }));
+    const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], {
+      encoding: 'utf8',
+    });
+    return status === 0 ? '' : stdout + stderr;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe('the dashboard', needs('promtool'), () => {
+  const QUERIES = 'weir_resolver_queries_total{verdict="permit",rcode="NOERROR"}';
+
+  it.each(['Blocked queries', 'SERVFAIL answers'])('shows 0 for %s before the first', (title) => {
+    expect(faultsOf(title, { [QUERIES]: '0+60x20' }, 0)).toBe('');
+  });
+
+  it('counts probes among what is sent to an upstream in one batch', () => {
+    const upstream = 'instance="a",upstream="192.0.2.53:53"';
+    const series = {
+      [`weir_resolver_upstream_queries_total{${upstream}}`]: '0+60x20',
+      [`weir_resolver_upstream_probes_total{${upstream},result="sent"}`]: '0+60x20',
+      [`weir_resolver_upstream_probes_total{${upstream},result="answered"}`]: '0+60x20',
+      [`weir_resolver_upstream_batches_total{${upstream}}`]: '0+120x20',
+    };
+    expect(faultsOf('Queries to an upstream in one batch', series, 1)).toBe('');
+  });
+});
