@@ -121,10 +121,9 @@ describe('the network policies with limited egress', () => {
     );
   };
   const NAMES = { names: ['53 UDP', '53 TCP'] };
-  const UPSTREAMS = {
-    '192.0.2.53/32': ['853 TCP'],
-    '2001:db8::53/128': ['5353 TCP', '5353 UDP'],
-  };
+  const UPSTREAMS = { '2001:db8::53/128': ['5353 TCP', '5353 UDP'] };
+  /** Block pages do not ask it. */
+  const OVER_TLS = { '192.0.2.53/32': ['853 TCP'] };
 
   it('let each process reach what it needs, and nothing else', () => {
     expect(egressOf('weir-control-plane')).toEqual({
@@ -133,7 +132,8 @@ describe('the network policies with limited egress', () => {
       redis: ['redis TCP'],
     });
     const followed = { 'control-plane': ['feed TCP'], redis: ['redis TCP'] };
-    expect(egressOf('weir-resolver')).toEqual({ ...NAMES, ...followed, ...UPSTREAMS });
+    const upstreams = { ...UPSTREAMS, ...OVER_TLS };
+    expect(egressOf('weir-resolver')).toEqual({ ...NAMES, ...followed, ...upstreams });
     expect(egressOf('weir-block-page')).toEqual({ ...NAMES, ...followed, ...UPSTREAMS });
     expect(egressOf('weir-postgresql')).toEqual({});
     expect(egressOf('weir-redis')).toEqual({});
