@@ -79,6 +79,17 @@ describe('_dns.resolver.arpa (RFC 9462)', () => {
     expect(answer).toMatchObject({ rcode: 0, answers: [], authorities: [{ type: 6 }] });
   });
 
+  it('gets the minimal answer for ANY where it has records (RFC 8482)', async () => {
+    const { ask } = await serve({});
+    const any = 255;
+    const hinfo = 13;
+    expect(await ask(DISCOVERY, any)).toMatchObject({
+      answers: [{ type: hinfo }],
+      authorities: [],
+    });
+    expect(await ask(`x.${DISCOVERY}`, any)).toMatchObject({ answers: [], authorities: [{}] });
+  });
+
   it('is answered when resolver discovery is not blocked', async () => {
     const { ask } = await serve({ BLOCK_RESOLVER_DISCOVERY: false });
     expect((await ask(DISCOVERY.toUpperCase(), SVCB)).answers).toHaveLength(2);

@@ -81,7 +81,9 @@ export class QueryDecider {
     }
     if (special.find(options.discoveryNames, bytes, hashes)) {
       out.overrule();
-      return Action.answerSpecial;
+      const hasRecords =
+        special.special === Special.designated && special.zoneOffset === HEADER_BYTES;
+      return hasRecords && query.qtype === Type.any ? Action.answerAny : Action.answerSpecial;
     }
     out.localName = options.localRecords.value.find(hashes);
     if (out.localName !== null) {
