@@ -672,6 +672,19 @@ it.each([
   },
 );
 
+it('tells the client of an idle connection which requests were read, and closes it', async () => {
+  const clock = new TestClock({ monotonicMs: 0 });
+  const { port } = await serve({ times: clock.times });
+  const client = await openFrameClient(port);
+  client.send(concat(get(1), get(3)));
+  await expect.poll(() => client.frames(DATA)).toHaveLength(2);
+  clock.monotonicMs = 10_001;
+  await client.closed;
+  expect(client.frames(GOAWAY).map(({ payload }) => [...payload])).toEqual([
+    [...uint32(3), ...uint32(0)],
+  ]);
+});
+
 it('drains: open requests are answered, then the connection ends', async () => {
   const { gate, client, service } = await askGated(END_HEADERS | END_STREAM);
   const stopped = service.stop();

@@ -46,6 +46,8 @@ export interface StreamListenerOptions {
  */
 export class StreamListener extends TCPServer {
   private readonly open = new Map<Socket, Connection>();
+  /** They were idle, and wait for their clients to close them too. */
+  private readonly ended = new WeakSet<Connection>();
   private readonly idleMs: number;
   private timer: NodeJS.Timeout | undefined;
 
@@ -134,13 +136,17 @@ export class StreamListener extends TCPServer {
   private readonly currentIdleMs = (): number =>
     this.options.connections.isHalfFull ? this.idleMs / 4 : this.idleMs;
 
+  /** Clients are told (RFC 8446 §6.1, RFC 9113 §9.1). One that leaves its side open loses it at the next check. */
   private closeIdle(): void {
     const nowMs = this.options.nowMs();
     const currentIdleMs = this.currentIdleMs();
     for (const connection of this.open.values()) {
       // An answer may take longer than the shorter time.
       const idleMs = connection.isWaiting ? this.idleMs : currentIdleMs;
-      if (connection.lastActiveMs <= nowMs - idleMs) connection.destroy();
+      if (connection.lastActiveMs > nowMs - idleMs) continue;
+      if (this.ended.has(connection)) connection.destroy();
+      else connection.drain();
+      this.ended.add(connection);
     }
   }
 }
