@@ -43,7 +43,7 @@ COPY --from=build /src/node_modules/node-linux-*/LICENSE /usr/local/share/doc/no
 WORKDIR /app
 USER 65532:65532
 # DRAIN_S: seconds for which a process still answers after SIGTERM. Stopping takes at most ten seconds more.
-# MALLOC_ARENA_MAX: glibc's malloc has one heap for all threads, not one for each, which takes 5 MB less.
+# MALLOC_ARENA_MAX: glibc's malloc has one heap for all threads, which takes 5 MB less.
 ENV NODE_ENV=production OPS_HOST=:: OPS_PORT=9090 DRAIN_S=5 MALLOC_ARENA_MAX=1
 EXPOSE 9090/tcp
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \

@@ -384,6 +384,10 @@ describe('the chart', () => {
       'resolver.extraEnv: the container has REDIS_URL already',
     ],
     [
+      { migration: { extraEnv: [{ name: 'DATABASE_URL', value: 'postgres://db.example/weir' }] } },
+      'migration.extraEnv: the container has DATABASE_URL already',
+    ],
+    [
       { catalogue: { sets: ['a'] }, controlPlane: { env: { CATALOGUE_SETS: ['b'] } } },
       'CATALOGUE_SETS',
     ],

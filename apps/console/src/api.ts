@@ -20,8 +20,8 @@ export interface Session {
 const SCOPES = ['read', 'write', 'replace'];
 const STORED_TOKEN = 'weir.token';
 export const UNAUTHORIZED = 401;
-/** Where they have no body of the control plane, a proxy has no answer of it. */
-const GATEWAY_ERRORS = [502, 504];
+/** Without a body of the control plane, a proxy sends them in its place. */
+const GATEWAY_ERRORS = [502, 503, 504];
 /** In place of a status: a change has no answer, so nobody knows whether it was made. */
 export const UNANSWERED = -1;
 
@@ -91,14 +91,13 @@ export async function send(
 }
 
 async function refusal(response: Response): Promise<CallError> {
-  const body = (await response.json().catch(() => null)) as Partial<
-    Schemas['Faults'] | Schemas['Refusal']
-  > | null;
-  const detail = body?.detail ?? [];
-  const details =
-    typeof detail === 'string'
-      ? [detail]
-      : detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`);
+  const read = async (): Promise<string[]> => {
+    const { detail } = (await response.json()) as Schemas['Faults'] | Schemas['Refusal'];
+    if (typeof detail === 'string') return [detail];
+    return detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`);
+  };
+  // The body may be that of a proxy.
+  const details = await read().catch(() => []);
   return new CallError(response.status, details, response.headers.get('x-request-id'));
 }
 

@@ -214,18 +214,22 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await page.getByText(`${domains[1]} is allowed.`).waitFor();
   });
 
-  it('says that the outcome is not known when a proxy has no answer of the control plane', async () => {
-    const page = await stack.openAs('write', 'explain#client=192.0.2.1&domain=blocked.example');
-    await page.route(/\/profile\/7\/bw_list/, (route) =>
-      route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>502 Bad Gateway</h1>' }),
-    );
-    await page.getByRole('button', { name: 'Allow', exact: true }).click();
-    await page.getByText('It is not known whether this was done.').waitFor();
-    await page.route(/\/explain\//, (route) => route.fulfill({ status: 504, body: '' }));
-    await page.getByRole('button', { name: 'Explain' }).click();
-    await page.getByText('It is not known whether this was done.').waitFor({ state: 'detached' });
-    await page.getByText('The control plane cannot be reached.').waitFor();
-  });
+  it.each([
+    [502, '<h1>502 Bad Gateway</h1>'],
+    [503, '{"detail":{"reason":"reset"}}'],
+  ])(
+    'says that the outcome is not known when a proxy answers a change: %s',
+    async (status, body) => {
+      const page = await stack.openAs('write', 'explain#client=192.0.2.1&domain=blocked.example');
+      await page.route(/\/profile\/7\/bw_list/, (route) => route.fulfill({ status, body }));
+      await page.getByRole('button', { name: 'Allow', exact: true }).click();
+      await page.getByText('It is not known whether this was done.').waitFor();
+      await page.route(/\/explain\//, (route) => route.fulfill({ status: 504, body: '' }));
+      await page.getByRole('button', { name: 'Explain' }).click();
+      await page.getByText('It is not known whether this was done.').waitFor({ state: 'detached' });
+      await page.getByText('The control plane cannot be reached.').waitFor();
+    },
+  );
 
   it.each([
     ['203.0.113.9', 'blocked.example'],

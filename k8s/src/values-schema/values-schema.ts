@@ -165,7 +165,7 @@ const HOST_NAME: ValueSchema = { type: 'string', pattern: '^(?:\\*\\.)?[a-z0-9.-
 /** Empty, or a host, which may have a port and a path. */
 const REGISTRY: ValueSchema = {
   type: 'string',
-  pattern: '^(?:[A-Za-z0-9.-]+(?::[0-9]+)?(?:/[a-z0-9._-]+)*)?$',
+  pattern: '^(?:(?:[A-Za-z0-9.-]+|\\[[0-9A-Fa-f:]+\\])(?::[0-9]+)?(?:/[a-z0-9._-]+)*)?$',
 };
 const REPOSITORY: ValueSchema = {
   type: 'string',

@@ -87,7 +87,7 @@ export class Propagation implements OnModuleInit, OnModuleDestroy, OnApplication
   /**
    * Starts to publish changes before the next commit, and waits at the same time until the last of them is in force on
    * every live resolver, at most `timeoutMs`.
-   * @param committed together, in order; at least one
+   * @param committed changes of one transaction, in order; at least one
    */
   async propagate(
     committed: readonly { readonly change: PublishedChange; readonly trace: ChangeTrace | null }[],
@@ -101,6 +101,7 @@ export class Propagation implements OnModuleInit, OnModuleDestroy, OnApplication
       return { ...change, traceparent: span.traceparent };
     });
     const waiting = committed.flatMap(({ trace }) => trace?.beginAcknowledgements() ?? []);
+    // It never rejects.
     void this.publisher.publish(changes).then(() => publishing.forEach((span) => span.end()));
     const applied = await this.waitApplied(changes, timeoutMs);
     const attributes = {

@@ -147,6 +147,24 @@ describe('TcpListener', () => {
     expect(second.readyState).toBe('open');
   });
 
+  it('gives up an idle connection at the next look when its client leaves its side open', async () => {
+    let nowMs = 0;
+    const { listener, server } = await tcp({
+      ...{ maxConnections: 2, idleMs: 400 },
+      nowMs: () => nowMs,
+    });
+    const to = { host: server.address, port: server.port };
+    const [idle, other] = [connect({ ...to, allowHalfOpen: true }), connect(to)];
+    cleanups.push(() => idle.destroy());
+    const ended = new Promise((resolve) => idle.resume().once('end', resolve));
+    await expect.poll(() => promisify(listener.getConnections.bind(listener))()).toBe(2);
+    nowMs = 150;
+    await ended;
+    // So half of all are no longer in use.
+    other.destroy();
+    await expect.poll(() => promisify(listener.getConnections.bind(listener))()).toBe(0);
+  });
+
   it('keeps a connection that waits for an answer when half of all are in use, but not for ever', async () => {
     let nowMs = 0;
     const { listener, server, handler } = await tcp({

@@ -141,11 +141,14 @@ export class StreamListener extends TCPServer {
     const nowMs = this.options.nowMs();
     const currentIdleMs = this.currentIdleMs();
     for (const connection of this.open.values()) {
+      if (this.ended.has(connection)) {
+        connection.destroy();
+        continue;
+      }
       // An answer may take longer than the shorter time.
       const idleMs = connection.isWaiting ? this.idleMs : currentIdleMs;
       if (connection.lastActiveMs > nowMs - idleMs) continue;
-      if (this.ended.has(connection)) connection.destroy();
-      else connection.drain();
+      connection.drain();
       this.ended.add(connection);
     }
   }

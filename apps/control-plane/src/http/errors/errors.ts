@@ -11,7 +11,8 @@ export const ERRORS = {
   methodNotAllowed: { status: 405, detail: 'Method not allowed' },
   notJson: {
     status: 415,
-    detail: 'The body must be application/json, in no Content-Encoding but gzip, deflate or br',
+    detail:
+      'The body must be application/json, and match its Content-Encoding: gzip, deflate, br or none',
   },
   bodyTooLarge: { status: 413, detail: 'The body is larger than this deployment accepts' },
   bodyStalled: { status: 408, detail: 'The rest of the body did not come in time' },

@@ -125,7 +125,7 @@ export const NO_BODY: Fault = { loc: [], msg: 'A body is required', type: 'missi
 
 const TOO_LARGE: Fault = {
   loc: [],
-  msg: 'Too many values, or fields in one object, or nested too deeply, or over 1 MB outside of lists',
+  msg: 'The body has too many values, too many fields in an object, too deep nesting, or over 1 MB outside its lists',
   type: 'too_long',
 };
 
