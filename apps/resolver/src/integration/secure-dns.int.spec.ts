@@ -196,6 +196,7 @@ describe('DNS over HTTPS (RFC 8484)', () => {
     expect(status).toBe(200);
     expect(headers).toMatchObject({ ...type, 'cache-control': 'private, max-age=10' });
     expect(headers['content-length']).toBe(String(body.length));
+    expect(Math.abs(Date.parse(String(headers['date'])) - Date.now())).toBeLessThan(60_000);
     expect(decodeMessage(body)).toMatchObject({ id: 7, rcode: 0, ede: [17], trailing: 0 });
     expect(decodeMessage(body).answers).toHaveLength(1);
   }

@@ -92,14 +92,26 @@ function decode(base64url: string): DohRequest {
   return query.length > MAX_QUERY_BYTES ? { status: 413 } : { query };
 }
 
+let dateSeconds = 0;
+let date = '';
+
+/** The field Date (RFC 9110 §6.6.1): the time in whole seconds. */
+function httpDate(): string {
+  const seconds = Math.floor(Date.now() / 1_000);
+  if (seconds !== dateSeconds) date = new Date(seconds * 1_000).toUTCString();
+  dateSeconds = seconds;
+  return date;
+}
+
 export function errorHeaders(status: number): Record<string, string> {
-  const headers = { 'content-length': '0', 'cache-control': 'no-store' };
+  const headers = { date: httpDate(), 'content-length': '0', 'cache-control': 'no-store' };
   return status === 405 ? { ...headers, allow: 'GET, POST' } : headers;
 }
 
 /** Not for shared caches: the next subscriber may have another profile. */
 export function answerHeaders(bytes: number, maxAgeSeconds: number): Record<string, string> {
   return {
+    date: httpDate(),
     'content-type': MEDIA_TYPE,
     'content-length': String(bytes),
     'cache-control': `private, max-age=${maxAgeSeconds}`,
