@@ -21,6 +21,7 @@ export { ResponseBuilder } from './response-builder.js';
 export {
   answersQuestion,
   headerErrorOf,
+  isNotUnderstood,
   NO_HEADER_ERROR,
   parseResponse,
   removeAdditional,

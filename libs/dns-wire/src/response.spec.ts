@@ -194,13 +194,13 @@ function slowResponse(bytes: Uint8Array): ReturnType<typeof fieldsOf> | null {
 const errorOf = (packet: Uint8Array): number => headerErrorOf(packet, packet.length);
 
 describe('headerErrorOf', () => {
-  it.each([1, 4])('finds RCODE %i in a reply that is only a header', (rcode) => {
+  it.each([1, 2, 4, 5])('finds RCODE %i in a reply that is only a header', (rcode) => {
     expect(errorOf(encodeMessage({ id: 7, flags: 0x8180 | rcode }))).toBe(rcode);
   });
 
   it('finds none in a query, in another error, in another opcode, or in a reply with a question', () => {
     expect(errorOf(encodeMessage({ flags: 0x0101 }))).toBe(NO_HEADER_ERROR);
-    expect(errorOf(encodeMessage({ flags: 0x8182 }))).toBe(NO_HEADER_ERROR);
+    expect(errorOf(encodeMessage({ flags: 0x8183 }))).toBe(NO_HEADER_ERROR);
     expect(errorOf(encodeMessage({ flags: 0x8180 }))).toBe(NO_HEADER_ERROR);
     expect(errorOf(encodeMessage({ flags: 0xa981 }))).toBe(NO_HEADER_ERROR);
     expect(errorOf(encodeQuery('example.com', 1, { flags: 0x8181 }))).toBe(NO_HEADER_ERROR);

@@ -205,12 +205,17 @@ function isReply(flags: number): boolean {
   return (flags & (Flag.qr | Flag.opcode)) === Flag.qr;
 }
 
+/** Whether the server may have failed at EDNS (RFC 6891 §7). */
+export function isNotUnderstood(rcode: number): boolean {
+  return rcode === Rcode.formErr || rcode === Rcode.notImp;
+}
+
 /** What `headerErrorOf` returns when the packet is something else. */
 export const NO_HEADER_ERROR = -1;
 
 /**
- * The RCODE of a reply that is only a header with FORMERR or NOTIMP. A server that does not know EDNS may answer so: it
- * has not understood the query, so it does not repeat the question (RFC 6891 §7).
+ * The RCODE of a reply that is only a header with FORMERR, SERVFAIL, NOTIMP or REFUSED. A server that has not
+ * understood the query, such as one that does not know EDNS, does not repeat the question (RFC 6891 §7).
  */
 export function headerErrorOf(bytes: Uint8Array, length: number): number {
   if (length !== HEADER_BYTES) return NO_HEADER_ERROR;
@@ -221,6 +226,6 @@ export function headerErrorOf(bytes: Uint8Array, length: number): number {
     readUint16(bytes, NSCOUNT_OFFSET) |
     readUint16(bytes, ARCOUNT_OFFSET);
   const rcode = flags & Flag.rcode;
-  const isError = rcode === Rcode.formErr || rcode === Rcode.notImp;
+  const isError = isNotUnderstood(rcode) || rcode === Rcode.servFail || rcode === Rcode.refused;
   return isReply(flags) && records === 0 && isError ? rcode : NO_HEADER_ERROR;
 }

@@ -66,6 +66,20 @@ describe('an upstream that answers EDNS queries with a header only', () => {
   });
 });
 
+it.each([2, 5])(
+  'an upstream that answers with a header only (RCODE %i) has answered',
+  async (rcode) => {
+    const server = await upstream((query) => header(query, rcode));
+    const { ask, subject } = forwarder([server.endpoint], NEVER);
+    expect(await ask()).toMatchObject({ rcode });
+    expect(await ask('other.example.com')).toMatchObject({ rcode });
+    // Anybody could send that over UDP. EDNS stays.
+    const each = ['udp+edns', 'tcp+edns'];
+    expect(server.asked.map(asked)).toEqual([...each, ...each]);
+    expect(countsOf(subject.upstreams[0])).toMatchObject({ errors: 2, strays: 0, failures: 0 });
+  },
+);
+
 it.each([1, 4])(
   'an upstream that answers EDNS queries with RCODE %i, the question and no OPT is asked again without EDNS',
   async (rcode) => {

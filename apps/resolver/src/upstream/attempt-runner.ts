@@ -4,10 +4,10 @@ import {
   hasUsableRcode,
   hasValidNames,
   headerErrorOf,
+  isNotUnderstood,
   MAX_UPSTREAM_QUERY_BYTES,
   NO_HEADER_ERROR,
   parseResponse,
-  Rcode,
   removeEdns,
   Response,
   Scrubber,
@@ -283,8 +283,7 @@ export class AttemptRunner implements ReplySteps {
    */
   private rejectsEdns(entry: InFlight, attempt: number): boolean {
     const { rcode, hasEdns } = this.response;
-    const isError = rcode === Rcode.formErr || rcode === Rcode.notImp;
-    return isError && !hasEdns && entry.withEdns[attempt] === 1;
+    return isNotUnderstood(rcode) && !hasEdns && entry.withEdns[attempt] === 1;
   }
 
   /**
@@ -342,9 +341,9 @@ export class AttemptRunner implements ReplySteps {
     else this.acceptHeaderError(entry, attempt, rcode);
   }
 
-  /** The upstream itself has answered by a header only. With EDNS, it is asked again without. */
+  /** The upstream itself has answered by a header only. If it has not understood EDNS, it is asked again without. */
   acceptHeaderError(entry: InFlight, attempt: number, rcode: number): void {
-    if (entry.withEdns[attempt] === 0) {
+    if (entry.withEdns[attempt] === 0 || !isNotUnderstood(rcode)) {
       const { bytes, query } = entry.question;
       setEmptyResponse(this.response, bytes, query, rcode, Ede.none);
       this.accept(entry, attempt);
