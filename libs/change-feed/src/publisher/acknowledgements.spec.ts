@@ -40,7 +40,10 @@ it('knows what all resolvers have in force, and how many have each revision, who
 
 it('ends each wait when its revision is finished, also when less is finished meanwhile', async () => {
   let finished = 3;
-  const waits = new AcknowledgementWaits(() => finished);
+  const waits = new AcknowledgementWaits(
+    () => finished,
+    () => ({ applied: 0, total: 0 }),
+  );
   const ended: number[] = [];
   const waiting = [6, 4, 5, 4].map((revision) =>
     waits.wait({ lineage: 'log', revision }, 600_000).then(() => ended.push(revision)),

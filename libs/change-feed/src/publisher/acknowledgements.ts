@@ -53,20 +53,30 @@ export class AcknowledgementWaits {
   /** By log: its waits, and the value of `finished` when they were last looked through. */
   private readonly logs = new Map<string, { readonly waiters: Set<Waiter>; finished: number }>();
 
-  /** @param finished the newest revision of a log that no change has to wait for (any longer). */
-  constructor(private readonly finished: (lineage: string) => number) {}
+  /**
+   * @param finished the newest revision of a log that no change has to wait for (any longer).
+   * @param count the resolvers that have a position in force now.
+   */
+  constructor(
+    private readonly finished: (lineage: string) => number,
+    private readonly count: (position: Position) => Applied,
+  ) {}
 
-  /** Resolves as soon as the position is finished, or after `timeoutMs`. */
-  async wait({ lineage, revision }: Position, timeoutMs: number): Promise<void> {
+  /**
+   * Waits until the position is finished, at most `timeoutMs`.
+   * @returns the count of the moment at which the wait ended: a resolver may come in the same turn of the event loop
+   */
+  wait(position: Position, timeoutMs: number): Promise<Applied> {
+    const { lineage, revision } = position;
     const finished = this.finished(lineage);
-    if (timeoutMs <= 0 || revision <= finished) return;
+    if (timeoutMs <= 0 || revision <= finished) return Promise.resolve(this.count(position));
     const log = this.logs.getOrInsert(lineage, { waiters: new Set(), finished });
-    await new Promise<void>((resolve) => {
+    return new Promise((resolve) => {
       const end = (): void => {
         clearTimeout(timer);
         log.waiters.delete(waiter);
         if (log.waiters.size === 0) this.logs.delete(lineage);
-        resolve();
+        resolve(this.count(position));
       };
       const waiter: Waiter = { revision, end };
       const timer = setTimeout(end, timeoutMs);

@@ -48,6 +48,15 @@ describe('FollowerRegistry', () => {
     expect(await waiting).toEqual({ applied: 2, total: 2 });
   });
 
+  it('counts those that were there when the last one acknowledged, not one that comes a moment later', async () => {
+    const registry = known();
+    registry.update(resolver('a', 4), 0);
+    const waiting = registry.waitApplied(at(5), 60_000);
+    registry.update(resolver('a', 5), 1);
+    registry.update(resolver('b', 4), 1);
+    expect(await waiting).toEqual({ applied: 1, total: 1 });
+  });
+
   it('stops waiting for a resolver whose lease expires', async () => {
     const registry = known();
     registry.update(resolver('a', 5), 1_000);

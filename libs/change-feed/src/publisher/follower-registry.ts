@@ -56,7 +56,10 @@ export class FollowerRegistry {
   /** Resolvers whose lease ended without a goodbye, by id (decisions §10). */
   private readonly missing = new Map<string, MissingResolver>();
   private readonly positions = new ResolverPositions();
-  private readonly waits = new AcknowledgementWaits((lineage) => this.finished(lineage));
+  private readonly waits = new AcknowledgementWaits(
+    (lineage) => this.finished(lineage),
+    (position) => this.applied(position),
+  );
   private isComplete = false;
   private hasEndedWaits = false;
   private isHeld = false;
@@ -192,10 +195,9 @@ export class FollowerRegistry {
     this.waits.endFinished();
   }
 
-  /** Resolves as soon as every live resolver has the revision in force, or after `timeoutMs`. */
-  async waitApplied(position: Position, timeoutMs: number): Promise<Applied> {
-    await this.waits.wait(position, timeoutMs);
-    return this.applied(position);
+  /** Waits until every live resolver has the revision in force, at most `timeoutMs`. */
+  waitApplied(position: Position, timeoutMs: number): Promise<Applied> {
+    return this.waits.wait(position, timeoutMs);
   }
 
   has(id: string): boolean {
