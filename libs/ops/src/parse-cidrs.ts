@@ -1,10 +1,15 @@
 import IPCIDR from 'ip-cidr';
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIP } from 'node:net';
 import { type AddressRange, CidrSet } from './cidr-set.js';
 
 /** The first and the last of the IPv4-mapped addresses, `::ffff:0:0/96` (RFC 4291 §2.5.5.2). */
 const FIRST_MAPPED = 0xffff_0000_0000n;
 const LAST_MAPPED = 0xffff_ffff_ffffn;
+
+/** 4 or 6: the text is an address of that family, without a zone (`%eth0`). 0: it is not. */
+export function addressFamily(text: string): 0 | 4 | 6 {
+  return text.includes('%') ? 0 : (isIP(text) as 0 | 4 | 6);
+}
 
 export class InvalidCidrError extends Error {
   override readonly name = 'InvalidCidrError';
@@ -29,7 +34,7 @@ export function parseCidrs(cidrs: readonly string[]): CidrSet {
 function parseCidr(cidr: string): { family: 4 | 6; range: AddressRange } {
   // ip-cidr accepts `/08`, zones and surrounding text, so the form is checked first.
   const [address = '', length] = cidr.split('/', 2);
-  const family = isIPv4(address) ? 4 : isIPv6(address) && !address.includes('%') ? 6 : 0;
+  const family = addressFamily(address);
   const longest = family === 4 ? 32 : 128;
   const isLengthValid =
     length === undefined || (/^(0|[1-9]\d{0,2})$/.test(length) && Number(length) <= longest);

@@ -1,6 +1,7 @@
 import { MAX_ID } from '@weir/config-model';
 import { MAX_ADDRESSES } from '@weir/dns-wire';
 import {
+  addressFamily,
   addressList,
   atMost,
   boolean,
@@ -18,7 +19,6 @@ import {
   type ValueSchema,
   VariableFault,
 } from '@weir/ops';
-import { isIP, isIPv4 } from 'node:net';
 
 /** The variables of a process that follows the configuration: a part of its schema. */
 export const FEED_VARIABLES = {
@@ -107,11 +107,11 @@ function readPageId(text: string): number {
 
 function readAddresses(id: string, value: unknown): readonly string[] {
   const isAddress = (one: unknown): one is string =>
-    typeof one === 'string' && isIP(one) !== 0 && !one.includes('%');
+    typeof one === 'string' && addressFamily(one) !== 0;
   if (!Array.isArray(value) || value.length === 0 || !value.every(isAddress)) {
     throw new VariableFault(`page ${id} needs a list of addresses`);
   }
-  const ipv4Count = value.filter((one) => isIPv4(one)).length;
+  const ipv4Count = value.filter((one) => addressFamily(one) === 4).length;
   if (Math.max(ipv4Count, value.length - ipv4Count) > MAX_ADDRESSES) {
     throw new VariableFault(`page ${id} has more than ${MAX_ADDRESSES} addresses of one family`);
   }

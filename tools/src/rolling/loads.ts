@@ -172,11 +172,13 @@ export function startWriters(
   return startLoad(workers, stalls, async (worker, n) => {
     const type = n % 2 === 0 ? 'deny' : 'allow';
     const domain = `worker${worker}.example.org`;
+    const startedMs = performance.now();
     const reply = await client.call('POST', '/profile/1/bw_list', { type, domain });
     if (reply.status === null) return `change without an answer: ${reply.reason}`;
     if (reply.status !== 201) return `change: ${reply.status} ${reply.text}`;
     if (reply.applied !== reply.total || reply.total === 0) {
-      return `change in force on ${reply.applied} of ${reply.total} resolvers`;
+      const tookMs = Math.round(performance.now() - startedMs);
+      return `change in force on ${reply.applied} of ${reply.total} resolvers after ${tookMs} ms`;
     }
     if (dnsPort === null) return null;
     const { seen, retries } = await dns.ask(SUBSCRIBER, dnsPort, domain);

@@ -1,5 +1,4 @@
-import type { Endpoint } from '@weir/ops';
-import { isIP } from 'node:net';
+import { addressFamily, type Endpoint } from '@weir/ops';
 
 const DNS_PORT = 53;
 /** The C library reads no more than this (resolv.conf(5)). */
@@ -10,7 +9,7 @@ export function readNameservers(text: string): Endpoint[] {
   return text
     .split('\n')
     .map((line) => /^\s*nameserver\s+(\S+)/.exec(line)?.[1] ?? '')
-    .filter((address) => isIP(address) !== 0 && !address.includes('%'))
+    .filter((address) => addressFamily(address) !== 0)
     .slice(0, MAX_NAMESERVERS)
     .map((address) => ({ address, port: DNS_PORT }));
 }

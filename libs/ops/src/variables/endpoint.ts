@@ -1,4 +1,5 @@
-import { isIP, isIPv6 } from 'node:net';
+import { isIPv6 } from 'node:net';
+import { addressFamily } from '../parse-cidrs.js';
 import { bounded, VariableFault } from './variable.js';
 
 export interface Endpoint {
@@ -48,7 +49,7 @@ function parseEndpoint(item: string, defaultPort: number): Endpoint {
   const match = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(item);
   const host = isIPv6(item) ? item : (match?.[1] ?? match?.[2] ?? '');
   const bracketed = match?.[1] !== undefined;
-  if (host.includes('%') || (bracketed ? !isIPv6(host) : isIP(host) === 0)) {
+  if (addressFamily(host) === 0 || (bracketed && !isIPv6(host))) {
     throw new VariableFault(`"${bounded(item)}" is not one`);
   }
   const portText = isIPv6(item) ? undefined : match?.[3];

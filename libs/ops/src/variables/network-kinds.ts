@@ -1,6 +1,5 @@
-import { isIP } from 'node:net';
 import type { CidrSet } from '../cidr-set.js';
-import { InvalidCidrError, parseCidrs } from '../parse-cidrs.js';
+import { addressFamily, InvalidCidrError, parseCidrs } from '../parse-cidrs.js';
 import { parseUpstream, TLS_PEER_PATTERN, type UpstreamEndpoint } from './endpoint.js';
 import {
   bounded,
@@ -69,7 +68,7 @@ export function cidrList(options: VariableOptions): Variable<CidrSet> {
 
 export function address(options: VariableOptions): Variable<string> {
   return defineVariable(options, 'an IPv4 or IPv6 address', ADDRESS_SCHEMA, (value) => {
-    if (isIP(value) === 0 || value.includes('%')) throw new VariableFault();
+    if (addressFamily(value) === 0) throw new VariableFault();
     return value;
   });
 }
@@ -100,7 +99,7 @@ export function listenAddressGroups(
 
 /** @returns the addresses, each of which is there once */
 function checkListenAddresses(items: readonly string[]): readonly string[] {
-  const bad = items.find((item) => isIP(item) === 0 || item.includes('%'));
+  const bad = items.find((item) => addressFamily(item) === 0);
   if (bad !== undefined) throw new VariableFault(`"${bounded(bad)}" is not one`);
   const twice = items.find((item, i) => items.indexOf(item) !== i);
   if (twice !== undefined) throw new VariableFault(`${twice} is there twice`);
@@ -111,8 +110,7 @@ export function addressList(family: 4 | 6, options: VariableOptions): Variable<r
   const allowed = `comma-separated IPv${family} addresses`;
   const schema = matchingSchema(family === 4 ? IPV4 : IPV6);
   return defineList(options, allowed, schema, (item) => {
-    if (isIP(item) !== family || item.includes('%'))
-      throw new VariableFault(`"${bounded(item)}" is not one`);
+    if (addressFamily(item) !== family) throw new VariableFault(`"${bounded(item)}" is not one`);
     return item;
   });
 }
