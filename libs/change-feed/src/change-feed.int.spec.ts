@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { FeedClient } from './client/feed-client.js';
 import { ConfigurationStore } from './disk/configuration-store.js';
+import { FollowerLink } from './follower/follower-link.js';
 import { Follower } from './follower/follower.js';
 import { renderChangeMessages, renderHeadMessage } from './protocol/changes.js';
 import { DeploymentMessages, redisNames } from './protocol/signed-messages.js';
@@ -600,6 +601,21 @@ describe('the change feed over a real Redis', () => {
     expect(again.report.revision).toBe(1);
     expect(again['link']['heartbeatTimer']).toBeUndefined();
     rmSync(folder, { recursive: true });
+  });
+
+  it('leaves no lease when it is stopped at the moment at which it would write it', async () => {
+    const link = new FollowerLink({
+      ...{ id: 'stopped', kind: 'resolver', name: 'dns-1:53', redisUrl: inject('redisUrl') },
+      ...{ deployment: DEPLOYMENT, log: silent, onEvent: () => undefined },
+    });
+    await link.start();
+    const announced = link.announce(log.currentHead());
+    await link.stop();
+    await announced;
+    const redis = new Redis(inject('redisUrl'));
+    onTestFinished(() => redis.disconnect());
+    expect(await redis.smembers(redisNames(DEPLOYMENT.id).leases)).toEqual([]);
+    expect(publisher.followers()).toEqual([]);
   });
 
   it('loads a restored database although its disk has the one before', async () => {

@@ -77,6 +77,7 @@ export class FollowerLink {
   private readonly messages: DeploymentMessages;
   /** What the lease says. Null: there is no lease, before `announce` and after `stop`. */
   private inForce: Head | null = null;
+  private isStopped = false;
   /** Id of the run of this follower before, which has ended; null: it is not known. */
   predecessor: string | null = null;
   private readonly pace = new AcknowledgementPace(() => void this.send('publish'));
@@ -121,6 +122,7 @@ export class FollowerLink {
   }
 
   async stop(): Promise<void> {
+    this.isStopped = true;
     clearInterval(this.heartbeatTimer);
     this.pace.stop();
     if (this.commands.status === 'ready') {
@@ -138,6 +140,8 @@ export class FollowerLink {
   async announce(inForce: Head): Promise<void> {
     // The other connection may have been quicker, and have led here.
     await this.connecting;
+    // A lease behind the goodbye would be that of a missing resolver.
+    if (this.isStopped) return;
     this.inForce = inForce;
     await this.send('set');
     if (this.predecessor !== null) await this.send('del', this.predecessor);
