@@ -297,6 +297,16 @@ describe('FollowerRegistry', () => {
       expect(registry.applied(at(6))).toEqual({ applied: 1, total: 2 });
     });
 
+    it.each([
+      ['the later one first', ['later', 'earlier']],
+      ['the earlier one first', ['earlier', 'later']],
+    ])('counts one place once whose runs have both ended before the start: %s', (_, ids) => {
+      const registry = withNames();
+      const endedMs: Record<string, number> = { earlier: 0, later: 10 };
+      for (const id of ids) registry.addMissing(named(id, 5), endedMs[id], 11);
+      expect(registry.resolvers().map(({ state }) => state.id)).toEqual(['later']);
+    });
+
     it('does not count one whose lease had ended before the start and that is back under its name', () => {
       const registry = withNames();
       registry.update(named('back', 5), 0);

@@ -165,6 +165,11 @@ export class FollowerRegistry {
     if (untilMs <= nowMs || this.followers.has(id) || this.missing.has(id)) return;
     if (name !== null && this.states().some((one) => one.name === name)) return;
     const seenMs = endedMs - LEASE_MS;
+    for (const [other, one] of this.missing) {
+      if (name === null || one.state.name !== name) continue;
+      if (one.seenMs > seenMs) return;
+      this.missing.delete(other);
+    }
     this.missing.set(id, { state, isWrong: false, isMissing: true, seenMs, untilMs });
   }
 
