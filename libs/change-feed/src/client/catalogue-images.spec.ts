@@ -182,6 +182,20 @@ describe('CatalogueImages', () => {
     expect(readdirSync(kept.folder)).toEqual([`catalogue-${announced('one').sha256}`]);
   });
 
+  it('keeps an image although another attempt to keep the one before is under way, and fails', async () => {
+    writeFileSync(kept.folder, 'a file in the place of the folder');
+    await load('one');
+    const gate = Promise.withResolvers<never>();
+    const call = vi.spyOn(kept.files, 'call').mockReturnValueOnce(gate.promise);
+    await expect.poll(() => call.mock.calls.length).toBe(1);
+    rmSync(kept.folder);
+    setTimeout(() => gate.reject(new Error('the disk fails')), 5 * RETRY_MS);
+    await load('two');
+    await new Promise((resolve) => setTimeout(resolve, 10 * RETRY_MS));
+    expect(kept.lacksImage).toBe(false);
+    expect(readdirSync(kept.folder)).toEqual([`catalogue-${announced('two').sha256}`]);
+  });
+
   it('removes the file that a process left behind when it was killed while writing an image', async () => {
     await load('one');
     writeFileSync(join(folder, 'kept', `catalogue-${'a'.repeat(64)}.new`), 'unfinished');

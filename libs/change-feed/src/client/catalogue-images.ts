@@ -62,6 +62,8 @@ export class CatalogueImages {
   private building = '';
   private attempts = 0;
   private retry: NodeJS.Timeout | undefined;
+  /** Another attempt to keep an image. */
+  private retrying: Promise<void> = Promise.resolve();
   private readonly allocate: Allocate;
 
   /** @param kept undefined: images are not kept. */
@@ -84,6 +86,8 @@ export class CatalogueImages {
     if (kept === undefined) return this.fetch(announced, signal, base);
     const onDisk = await this.orNull(this.read(kept, announced));
     const image = onDisk ?? (await this.fetch(announced, signal, base));
+    // It removes files that are being written, and would go on with the image before.
+    await this.retrying;
     clearTimeout(this.retry);
     kept.lacksImage = false;
     if (onDisk === null) await this.keep(kept, announced, image);
@@ -216,7 +220,9 @@ export class CatalogueImages {
         this.log.error({ reason }, 'the catalogue image cannot be kept on disk');
       kept.lacksImage = true;
       const { retryMs = RETRY_MS } = this.options;
-      this.retry = setTimeout(() => void this.keep(kept, announced, image), retryMs).unref();
+      this.retry = setTimeout(() => {
+        this.retrying = this.keep(kept, announced, image);
+      }, retryMs).unref();
     }
   }
 }
