@@ -144,6 +144,28 @@ describe('a wrong frame ends the connection with', () => {
       PROTOCOL,
       http2Frame(RST_STREAM, 0, 1, uint32(8)),
     ],
+    [
+      'PROTOCOL_ERROR: a request on a stream lower than one that was opened',
+      PROTOCOL,
+      concat(get(5), get(3)),
+    ],
+    ['PROTOCOL_ERROR: a second request on a stream', PROTOCOL, concat(get(5), get(5))],
+    [
+      'PROTOCOL_ERROR: DATA of an even stream',
+      PROTOCOL,
+      concat(get(5), http2Frame(DATA, 0, 2, QUERY)),
+    ],
+    [
+      'PROTOCOL_ERROR: RST_STREAM of an even stream',
+      PROTOCOL,
+      concat(get(5), http2Frame(RST_STREAM, 0, 2, uint32(8))),
+    ],
+    [
+      'PROTOCOL_ERROR: WINDOW_UPDATE of an even stream',
+      PROTOCOL,
+      concat(get(5), http2Frame(WINDOW_UPDATE, 0, 2, uint32(1))),
+    ],
+    ['PROTOCOL_ERROR: GOAWAY of a stream', PROTOCOL, http2Frame(GOAWAY, 0, 1, new Uint8Array(8))],
     ['PROTOCOL_ERROR: SETTINGS of a stream', PROTOCOL, http2Frame(SETTINGS, 0, 1, NONE)],
     ['PROTOCOL_ERROR: ENABLE_PUSH of 2', PROTOCOL, settings(setting(2, 2))],
     ['PROTOCOL_ERROR: frames of less than 16 kB', PROTOCOL, settings(setting(5, 16_383))],
@@ -269,6 +291,25 @@ describe('a wrong request is reset, and others of its connection go on:', () => 
       request(method, scheme, path, literal('connection', 'close')),
     ],
     [
+      'with two authorities',
+      PROTOCOL,
+      request(method, scheme, path, literal(':authority', 'a'), literal(':authority', 'a')),
+    ],
+    [
+      'with a TE other than trailers',
+      PROTOCOL,
+      request(method, scheme, path, literal('te', 'gzip')),
+    ],
+    ['with a NUL in a value', PROTOCOL, request(method, scheme, path, literal('x', 'a\0b'))],
+    ['with a new line in a value', PROTOCOL, request(method, scheme, path, literal('x', 'a\r\nb'))],
+    ['with a space before a value', PROTOCOL, request(method, scheme, path, literal('x', ' a'))],
+    ['with a tab behind a value', PROTOCOL, request(method, scheme, path, literal('x', 'a\t'))],
+    [
+      'that ends with its headers, which say the length of a body',
+      PROTOCOL,
+      request(method, scheme, path, literal('content-length', '5')),
+    ],
+    [
       'with two lengths',
       PROTOCOL,
       request(method, scheme, path, literal('content-length', '0'), literal('content-length', '1')),
@@ -307,6 +348,18 @@ describe('a wrong request is reset, and others of its connection go on:', () => 
         http2Frame(HEADERS, END_HEADERS, 1, NONE),
       ),
     ],
+    ...[literal(':method', 'POST'), literal('X-A', 'b')].map(
+      (trailer, n) =>
+        [
+          `with ${['a pseudo-field', 'capital letters'][n]} in its trailers`,
+          PROTOCOL,
+          concat(
+            http2Frame(HEADERS, END_HEADERS, 1, POST_HEADERS),
+            http2Frame(DATA, 0, 1, QUERY),
+            http2Frame(HEADERS, END_HEADERS | END_STREAM, 1, trailer),
+          ),
+        ] as const,
+    ),
     [
       'whose window gets 0 bytes',
       PROTOCOL,
@@ -432,6 +485,18 @@ describe('a request is answered', () => {
     const [{ payload }] = client.frames(DATA);
     expect(decodeMessage(payload).answers).toHaveLength(1);
     expect(client.frames(RST_STREAM)).toEqual([]);
+  });
+
+  it('whose client waits to be asked for the body (RFC 9110 §10.1.1)', async () => {
+    const client = await connectClient();
+    const headers = concat(POST_HEADERS, literal('expect', '100-continue'));
+    client.send(http2Frame(HEADERS, END_HEADERS, 1, headers));
+    await settled(client);
+    const asked = Buffer.concat([Buffer.of(0x08, 3), Buffer.from('100')]);
+    const frames = client.frames(HEADERS);
+    expect(frames).toMatchObject([{ stream: 1, flags: END_HEADERS, payload: asked }]);
+    client.send(http2Frame(DATA, END_STREAM, 1, QUERY));
+    await expect.poll(() => client.frames(DATA)).toMatchObject([{ stream: 1, flags: END_STREAM }]);
   });
 
   it('when its bytes come one at a time', async () => {

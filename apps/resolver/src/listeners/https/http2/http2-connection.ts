@@ -179,6 +179,7 @@ export class Http2Connection implements Input {
       case FrameType.ping:
         return this.readPing();
       case FrameType.goaway:
+        if (this.reader.stream !== 0) return this.fail(ErrorCode.protocol);
         // The client asks nothing more of this connection.
         this.isEnding = true;
         return true;
@@ -231,19 +232,21 @@ export class Http2Connection implements Input {
     const isEnd = this.reader.has(Flag.endStream);
     const known = this.streams.get(id);
     if (known !== undefined) return this.readTrailers(known, isEnd);
-    // It was reset or answered while these trailers were on their way, or it comes after the end.
-    if (id <= this.lastStream || this.isEnding) return true;
+    // It was reset or answered while these trailers were on their way.
+    if (id <= this.lastStream) return !fields.isRequest || this.fail(ErrorCode.protocol);
+    if (this.isEnding) return true;
     this.lastStream = id;
     if (this.streams.size >= MAX_STREAMS) return this.refuseExcess(id);
     if (fields.isTooLarge) return this.refuse(id, ErrorCode.enhanceYourCalm);
-    if (!fields.isRequest) return this.refuse(id, ErrorCode.protocol);
+    const isWhole = !isEnd || fields.contentLength <= 0;
+    if (!fields.isRequest || !isWhole) return this.refuse(id, ErrorCode.protocol);
     return this.open(id, isEnd);
   }
 
   private readTrailers(stream: Http2Stream, isEnd: boolean): boolean {
     if (stream.isComplete) return this.fail(ErrorCode.streamClosed);
-    if (!isEnd) this.reset(stream, ErrorCode.protocol);
-    else this.takeBody(stream, EMPTY, true);
+    if (isEnd && fields.areTrailers) this.takeBody(stream, EMPTY, true);
+    else this.reset(stream, ErrorCode.protocol);
     return true;
   }
 
@@ -263,6 +266,7 @@ export class Http2Connection implements Input {
       stream.isAsked = true;
       https.handle(request.query, stream);
     } else if (isEnd) this.takeBody(stream, EMPTY, true);
+    else if (fields.expectsContinue) this.frames.headers(id, 100, {}, false);
     if (stream.isClosed) return true;
     stream.deadline =
       stream.refusal > 0
@@ -271,9 +275,13 @@ export class Http2Connection implements Input {
     return isEnd || stream.isAsked;
   }
 
-  /** Whether a frame belongs to a request that has not begun. Those that come after GOAWAY are not remembered. */
+  /**
+   * Whether a frame belongs to a stream that was not opened: a later request, or one of ours. Requests that come after
+   * GOAWAY are not remembered.
+   */
   private get isEarly(): boolean {
-    return this.reader.stream > this.lastStream && !this.isEnding;
+    const { stream } = this.reader;
+    return (stream > this.lastStream && !this.isEnding) || (stream > 0 && stream % 2 === 0);
   }
 
   private readBody(): boolean {
