@@ -2,6 +2,7 @@ import { proxyHeader } from '@weir/clients/testing';
 import { concat, decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
 import { parseCidrs } from '@weir/ops';
 import { domainRule, loopback, policyOf, profile, put } from '@weir/policy-feed/testing';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect as connectHttp2, constants, type ClientHttp2Session } from 'node:http2';
 import { request } from 'node:https';
@@ -405,6 +406,24 @@ describe('DNS over TLS and HTTPS', () => {
         resolve(false);
       });
     });
+
+  it('refuse a second handshake of TLS 1.2, which no limit counts (RFC 9113 §9.2.1)', async () => {
+    const { tlsPort, httpsPort } = await serve();
+    for (const port of [tlsPort, httpsPort]) {
+      const socket = connectTls({ host: '127.0.0.1', port, ca, maxVersion: 'TLSv1.2' });
+      cleanups.push(() => socket.destroy());
+      await once(socket, 'secureConnect');
+      const result = new Promise<string>((resolve) => {
+        socket.once('error', ({ code = '' }: NodeJS.ErrnoException) => {
+          resolve(code);
+        });
+        socket.renegotiate({}, () => {
+          resolve('renegotiated');
+        });
+      });
+      expect(await result).toBe('ERR_SSL_NO_RENEGOTIATION');
+    }
+  });
 
   it('share the limit of handshakes per second, which begins again in the next second', async () => {
     const clock = new TestClock({ monotonicMs: 5000 });

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { constants, createHmac } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 
@@ -22,7 +22,10 @@ export class TlsAcceptor {
   use({ cert, key }: TlsPair): void {
     // 48 bytes, as Node.js wants them.
     const ticketKeys = createHmac('sha384', this.secret).update(cert).digest();
-    this.secureContext = createSecureContext({ cert, key, minVersion: 'TLSv1.2', ticketKeys });
+    // No client of TLS 1.2 gets a second handshake (RFC 9113 §9.2.1), which no limit would count.
+    const secureOptions = constants.SSL_OP_NO_RENEGOTIATION;
+    const options = { cert, key, minVersion: 'TLSv1.2', ticketKeys, secureOptions } as const;
+    this.secureContext = createSecureContext(options);
   }
 
   /** After `use`. @param protocols for ALPN, best first */
