@@ -63,6 +63,11 @@ describe('of requests without use that come at once, few are handled:', () => {
     ['reset when they were answered', 'h2', reset(getHeaders(LOCAL_NAME))],
     ['refused and reset', 'h2', reset(getHeaders('/none'))],
     ['refused', 'http/1.1', 'GET /none HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(REQUESTS)],
+    [
+      'refused, with an expectation',
+      'http/1.1',
+      'GET /none HTTP/1.1\r\nHost: a\r\nExpect: b\r\n\r\n'.repeat(REQUESTS),
+    ],
   ] as const)('%s', async (_what, protocol, bytes) => {
     // In this thread, where a test sees its calls.
     const { port } = await startHttps(certificate);

@@ -343,6 +343,21 @@ describe('DNS over HTTPS (RFC 8484)', () => {
     expectBlocked(await askHttp2(session, { ':path': getPath(blocked()) }));
   });
 
+  it.each([
+    ['two Host fields', 'Host: dns.example.com\r\nHost: dns.example.com\r\n', 400],
+    ['a Host field that is no host', 'Host: dns example/com\r\n', 400],
+    ['no Host field', '', 400],
+    ['a port in its Host field', 'Host: [::1]:443\r\n', 200],
+  ])('answers an HTTP/1.1 request with %s (RFC 9112 §3.2)', async (_what, lines, status) => {
+    const { httpsPort: port } = await serve();
+    const options = { host: '127.0.0.1', port, ca, ALPNProtocols: ['http/1.1'] };
+    const socket = connectTls(options);
+    cleanups.push(() => socket.destroy());
+    socket.write(`GET ${getPath(blocked())} HTTP/1.1\r\n${lines}\r\n`);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString('latin1')).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  });
+
   it('answers 429 over the query limit', async () => {
     const options = new TestClock({ monotonicMs: 5000 });
     const { httpsPort } = await serve({ CLIENT_QUERY_RATE: 1 }, options);

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { DropReason } from '../../query/exchange.js';
@@ -49,6 +49,8 @@ const REQUEST_BYTES = 4_096;
 /** Memory of the headers of an answer, about. */
 const HEADERS_BYTES = 256;
 const NO_BODY = Buffer.alloc(0);
+/** What a Host field may have in it, roughly (RFC 9112 §3.2). */
+const HOST = /^[^\s/?#@]*$/;
 
 /** Speaks HTTP/1.1 on connections that are passed to it. It does not listen itself. */
 export class Http1Server {
@@ -56,11 +58,16 @@ export class Http1Server {
   private readonly server: Server;
 
   constructor() {
-    this.server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
+    const take: RequestListener = (request, response) => {
       const { socket } = request;
       // Node goes on with what it has read when the connection is closed.
       if (!socket.destroyed) this.connections.get(socket)?.take(request, response);
-    });
+    };
+    // Joined, two Host fields are none.
+    const options = { maxHeaderSize: MAX_HEADER_BYTES, joinDuplicateHeaders: true };
+    this.server = createServer(options, take);
+    // Node would answer an unknown expectation by itself, and nothing would count that.
+    this.server.on('checkExpectation', take);
     // The connection has its own idle limit.
     this.server.keepAliveTimeout = 0;
     // A client that sends no more still reads. Node has no type for this.
@@ -114,7 +121,9 @@ export class Http1Connection {
     // The absolute form (RFC 9112 §3.2.2). Any host is meant, as in the origin form.
     const target = url.replace(/^https?:\/\/[^/?]+/i, '');
     const contentType = headers['content-type'] ?? '';
-    const wanted = readRequest({ method, target, contentType });
+    const wanted = HOST.test(headers.host ?? '')
+      ? readRequest({ method, target, contentType })
+      : { status: 400 };
     if (this.pending > MAX_PENDING) reply.drop(DropReason.limited);
     else if ('status' in wanted) reply.fail(wanted.status);
     else if ('query' in wanted) this.https.handle(wanted.query, reply);
