@@ -87,7 +87,9 @@ export class PageHandler {
   ): Promise<void> {
     const { trustedProxies, custom, counters } = this.options;
     const { headers, method, url = '/' } = request;
-    const forwardedFor = request.headersDistinct['x-forwarded-for']?.join(',');
+    const { host = [], 'x-forwarded-for': forwarded } = request.headersDistinct;
+    if (host.length > 1) return this.refuse(response, 'malformed');
+    const forwardedFor = forwarded?.join(',');
     if (!followForwardedFor(client, forwardedFor, trustedProxies)) {
       return this.refuse(response, 'unknown_visitor');
     }
@@ -139,7 +141,7 @@ export class PageHandler {
   private refuse(response: ServerResponse, refusal: Refusal): void {
     this.options.counters.refuse(refusal);
     const isOverRate = refusal === 'rate';
-    const status = isOverRate ? 429 : refusal === 'unknown_visitor' ? 400 : 403;
+    const status = isOverRate ? 429 : refusal === 'no_page' ? 403 : 400;
     response.writeHead(status, {
       ...COMMON_HEADERS,
       'Content-Length': 0,

@@ -219,9 +219,18 @@ describe('an unusual request', () => {
     expect(answers.match(/^HTTP\/1\.1/gm)).toHaveLength(1);
   });
 
-  it('gets an answer that forbids caching if it is not HTTP', async () => {
+  it('gets an answer that forbids caching, with its date, if it is not HTTP', async () => {
     const page = await around.start();
-    expect(await send(page, '\x16\x03\x01\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 [^]*no-store/);
+    const answer = await send(page, '\x16\x03\x01\r\n\r\n');
+    expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*no-store/);
+    expect(answer).toMatch(/^Date: .* GMT\r$/m);
+  });
+
+  it('gets 400 if it has two Host fields (RFC 9112 §3.2)', async () => {
+    const page = await around.start();
+    const twice = REQUEST.replace('\r\nHost', '\r\nHost: other.example\r\nHost');
+    expect(await send(page, twice)).toMatch(/^HTTP\/1\.1 400 [^]*no-store/);
+    expect(await metric(page, /refusals_total\{why="malformed"\} (\d+)/)).toBe(1);
   });
 });
 

@@ -167,8 +167,11 @@ export class PageServer {
       return;
     }
     this.options.counters.refuse('malformed');
-    const headers = Object.entries({ ...COMMON_HEADERS, 'Content-Length': '0' });
-    const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+    const date = new Date().toUTCString();
+    const headers = { ...COMMON_HEADERS, Date: date, 'Content-Length': '0' };
+    const lines = Object.entries(headers)
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join('');
     socket.end(`HTTP/1.1 ${malformedStatus(code)}\r\n${lines}\r\n`);
   }
 
