@@ -487,16 +487,20 @@ describe('a request is answered', () => {
     expect(client.frames(RST_STREAM)).toEqual([]);
   });
 
-  it('whose client waits to be asked for the body (RFC 9110 §10.1.1)', async () => {
+  it.each([
+    ['a query', POST_HEADERS, END_HEADERS],
+    ['refused', getHeaders('/none'), END_HEADERS | END_STREAM],
+  ])('whose client waits to be asked for the body (RFC 9110 §10.1.1): %s', async (...asked) => {
+    const [, headers, flags] = asked;
     const client = await connectClient();
-    const headers = concat(POST_HEADERS, literal('expect', '100-continue'));
-    client.send(http2Frame(HEADERS, END_HEADERS, 1, headers));
+    const expecting = concat(headers, literal('expect', '100-continue'));
+    client.send(http2Frame(HEADERS, END_HEADERS, 1, expecting));
     await settled(client);
-    const asked = Buffer.concat([Buffer.of(0x08, 3), Buffer.from('100')]);
-    const frames = client.frames(HEADERS);
-    expect(frames).toMatchObject([{ stream: 1, flags: END_HEADERS, payload: asked }]);
+    const status = Buffer.concat([Buffer.of(0x08, 3), Buffer.from('100')]);
+    const interim = { stream: 1, flags: END_HEADERS, payload: status };
+    expect(client.frames(HEADERS)).toMatchObject([interim]);
     client.send(http2Frame(DATA, END_STREAM, 1, QUERY));
-    await expect.poll(() => client.frames(DATA)).toMatchObject([{ stream: 1, flags: END_STREAM }]);
+    await expect.poll(() => client.frames(HEADERS)).toMatchObject([interim, { stream: 1, flags }]);
   });
 
   it('when its bytes come one at a time', async () => {

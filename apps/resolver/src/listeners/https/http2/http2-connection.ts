@@ -266,8 +266,9 @@ export class Http2Connection implements Input {
       stream.isAsked = true;
       https.handle(request.query, stream);
     } else if (isEnd) this.takeBody(stream, EMPTY, true);
-    else if (fields.expectsContinue) this.frames.headers(id, 100, {}, false);
     if (stream.isClosed) return true;
+    const isWaiting = fields.expectsContinue && !isEnd && !stream.isAsked;
+    if (isWaiting) this.frames.headers(id, 100, {}, false);
     stream.deadline =
       stream.refusal > 0
         ? setTimeout(() => stream.fail(stream.refusal), REFUSAL_MS)
