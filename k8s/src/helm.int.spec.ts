@@ -1,4 +1,7 @@
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stringify } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import { CHART_FOLDER } from './paths.js';
 import { HELM_VERSIONS } from '@weir/tools/release/helm-program';
@@ -49,5 +52,24 @@ describe.each(HELM_VERSIONS)('Helm %i', (version) => {
     expect(() => render({ values }, version)).toThrow(
       new RegExp(`^Error: execution error .*: ${name} is (?:required|not set).*$`, 'm'),
     );
+  });
+
+  it('renders the chart in another one that turns it on or off', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-parent-'));
+    try {
+      const dependencies = [{ name: 'weir', version: '0.1.0', condition: 'weir.enabled' }];
+      const parent = { apiVersion: 'v2', name: 'parent', version: '1.0.0', dependencies };
+      writeFileSync(join(folder, 'Chart.yaml'), stringify(parent));
+      cpSync(CHART_FOLDER, join(folder, 'charts', 'weir'), { recursive: true });
+      const text = (enabled: boolean): string =>
+        runHelm(version, ['template', 'isp', folder, '--values=-'], {
+          global: { company: 'example' },
+          weir: { ...MINIMAL, enabled },
+        });
+      expect(text(true)).toContain('name: isp-weir-resolver');
+      expect(text(false)).not.toContain('kind:');
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });

@@ -278,6 +278,8 @@ export function valuesSchema(defaults: Values): ValueSchema {
       object({
         // Helm adds `global` to the values of every chart.
         global: OBJECT,
+        // The condition of a chart that has this one: Helm leaves it out where it is false.
+        enabled: { const: true },
         fullnameOverride: NAME,
         serviceAccountName: NAME,
         commonLabels: STRING_MAP,

@@ -3,6 +3,7 @@ type Values = Readonly<Record<string, unknown>>;
 /** Mistakes of an operator: path in the values, and value. */
 export const WRONG_VALUES: readonly [what: string, path: string, value: unknown][] = [
   ['an unknown key', 'replicas', 2],
+  ['a chart that is turned off but installed', 'enabled', false],
   ['a misspelt key', 'resolver.replica', 2],
   ['a misspelt variable', 'resolver.env.UPSTREAM', ['192.0.2.1']],
   ['a variable of another process', 'blockPage.env.DNS_PORT', 5300],
