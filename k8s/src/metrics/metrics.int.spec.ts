@@ -18,8 +18,10 @@ declare module 'vitest' {
 
 /** Address and port on which nothing listens. */
 const NO_UPSTREAM = '127.0.0.1:9';
+/** Labels that alerts and dashboard may use: without the operator too, or for several deployments. */
+const COMMON_LABELS = ['job', 'instance', 'namespace'];
 /** Labels that Prometheus and its operator add to each series. */
-const TARGET_LABELS = ['job', 'instance', 'namespace', 'pod', 'container', 'service', 'endpoint'];
+const TARGET_LABELS = [...COMMON_LABELS, 'pod', 'container', 'service', 'endpoint'];
 
 let database: Awaited<ReturnType<typeof createDatabase>>;
 let weir: WeirProcesses;
@@ -70,7 +72,7 @@ function unknownMetrics(expressions: readonly string[]): string[] {
   return expressions.flatMap(usedMetrics).flatMap(({ name, labels }) => {
     const own = exposed.get(name);
     if (own === undefined) return [`no process exposes ${name}`];
-    const known = [...own, ...TARGET_LABELS];
+    const known = [...own, ...COMMON_LABELS];
     return labels
       .filter((label) => !known.includes(label))
       .map((label) => `${name} has no label ${label}`);
