@@ -57,7 +57,7 @@ describe.each(HELM_VERSIONS)('Helm %i', (version) => {
   it('renders the chart in another one that turns it on or off', () => {
     const folder = mkdtempSync(join(tmpdir(), 'weir-parent-'));
     try {
-      const dependencies = [{ name: 'weir', version: '0.1.0', condition: 'weir.enabled' }];
+      const dependencies = [{ name: 'weir', version: '*', condition: 'weir.enabled' }];
       const parent = { apiVersion: 'v2', name: 'parent', version: '1.0.0', dependencies };
       writeFileSync(join(folder, 'Chart.yaml'), stringify(parent));
       cpSync(CHART_FOLDER, join(folder, 'charts', 'weir'), { recursive: true });
