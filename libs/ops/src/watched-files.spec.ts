@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { WatchedFiles } from './watched-files.js';
+import { WatchedFiles, type WatchedFilesOptions } from './watched-files.js';
 
 const CHECK_MS = 20;
 
 describe('WatchedFiles', () => {
   let folder = '';
+  let options: WatchedFilesOptions<string>;
   let watched: WatchedFiles<string>;
   let file = '';
   let logged: string[] = [];
@@ -26,8 +27,8 @@ describe('WatchedFiles', () => {
     };
     const parse = (text: string) => text;
     const files = [{ variable: 'NAMES', path: file }];
-    const options = { files, content: 'the names', maxBytes: 100, parse, log };
-    watched = new WatchedFiles({ ...options, checkMs: CHECK_MS });
+    options = { files, content: 'the names', maxBytes: 100, parse, log, checkMs: CHECK_MS };
+    watched = new WatchedFiles(options);
   });
   afterEach(() => {
     watched.close();
@@ -45,6 +46,15 @@ describe('WatchedFiles', () => {
     writeFileSync(file, 'second');
     await expect.poll(() => watched.value).toBe('second');
     expect(logged).toEqual(['a new version of the names is in force']);
+  });
+
+  it('skips the byte order mark that editors of Windows write', async () => {
+    writeFileSync(file, '\ufefffirst');
+    const marked = new WatchedFiles(options);
+    expect(marked.value).toBe('first');
+    marked.close();
+    writeFileSync(file, '\ufeffsecond');
+    await expect.poll(() => watched.value).toBe('second');
   });
 
   it('keeps the value while the file cannot be used, and logs that once', async () => {

@@ -7,6 +7,8 @@ import { StartError } from './start-error.js';
 const CHECK_MS = 10_000;
 /** Files that differ after this time are still being written, and are left for a while. */
 const SETTLE_MS = 1000;
+/** It skips the byte order mark that editors of Windows write. */
+const UTF8 = new TextDecoder();
 
 export interface WatchedFilesLog {
   info(details: object, text: string): void;
@@ -76,7 +78,7 @@ export class WatchedFiles<T> implements Watched<T> {
     this.texts = files.map((file) => {
       try {
         this.checkSize(statSync(file.path).size);
-        return readFileSync(file.path, 'utf8');
+        return UTF8.decode(readFileSync(file.path));
       } catch (error) {
         throw unusable(file, error);
       }
@@ -129,7 +131,7 @@ export class WatchedFiles<T> implements Watched<T> {
       try {
         const { size, mtimeMs } = await stat(file.path);
         this.checkSize(size);
-        texts.push(await readFile(file.path, 'utf8'));
+        texts.push(UTF8.decode(await readFile(file.path)));
         changedMs.push(mtimeMs);
       } catch (error) {
         throw unusable(file, error);

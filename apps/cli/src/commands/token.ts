@@ -35,7 +35,7 @@ export async function showToken(
 
 /** Checks a file of tokens. */
 export function checkTokens({ terminal }: Context, file: string): void {
-  const tokens = parse(readFileSync(file, 'utf8'));
+  const tokens = parse(new TextDecoder().decode(readFileSync(file)));
   const listed = tokens.map(({ name, scope }) => `${name} (${scope})`).join(', ');
   terminal.print(`${file} is good: ${listed === '' ? 'no tokens' : listed}`);
 }

@@ -39,11 +39,6 @@ describe('readRecords', () => {
     ]);
   });
 
-  it('skips a byte order mark', () => {
-    const file = '- name: a.example\n  type: A\n  data: 192.0.2.1\n';
-    expect(readRecords(`\ufeff${file}`)).toEqual(readRecords(file));
-  });
-
   it('reads the example of the documents', () => {
     const page = readFileSync(`${import.meta.dirname}/../../../../docs/local-records.md`, 'utf8');
     const records = readRecords(/```yaml\n([^]*?)```/.exec(page)![1]);

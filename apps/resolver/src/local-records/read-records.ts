@@ -25,9 +25,7 @@ const WILDCARD = '*.';
 /** Reads the file of `LOCAL_RECORDS`: a YAML list of records. @throws Error that names the line and the field */
 export function readRecords(text: string): LocalRecord[] {
   const lines = new LineCounter();
-  // The parser takes a byte order mark for a part of the first record.
-  const list = text.replace(/^\ufeff/, '');
-  const { contents, errors } = parseDocument(list, { lineCounter: lines, prettyErrors: false });
+  const { contents, errors } = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const lineAt = (offset: number): number => lines.linePos(offset).line;
   if (errors.length > 0) throw faultAt(lineAt(errors[0].pos[0]), errors[0].message);
   if (contents === null) return [];

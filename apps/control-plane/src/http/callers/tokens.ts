@@ -61,8 +61,7 @@ export function parseTokens(text: string): Token[] {
 }
 
 function parseYaml(text: string): unknown {
-  // The parser takes a byte order mark for a part of the first entry.
-  const document = parseDocument(text.replace(/^\ufeff/, ''));
+  const document = parseDocument(text);
   const [error] = document.errors;
   // The message of the error would repeat a part of the file.
   if (error !== undefined) throw new Error(`line ${error.linePos?.[0].line ?? 1} is not YAML`);
