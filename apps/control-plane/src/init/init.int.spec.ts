@@ -425,8 +425,14 @@ describe('POST /init/', () => {
       const answer = await post(twice);
       expect([answer.status, faultsOf(answer)]).toEqual([
         422,
-        ['body.bw_lists.0.domains: duplicate', 'body.nets: duplicate'],
+        ['body.bw_lists.0: duplicate', 'body.nets: duplicate'],
       ]);
+    });
+
+    it('a field that an object has twice', async () => {
+      const flag = '"white_list_only":';
+      const answer = await post(JSON.stringify(FULL).replace(flag, `${flag}false,${flag}`));
+      expect([answer.status, faultsOf(answer)]).toEqual([422, ['body.profiles.1: duplicate']]);
     });
 
     it('a missing body', async () => {

@@ -20,6 +20,20 @@ it('reads JSON in UTF-8, with a byte order mark or without', async () => {
   }
 });
 
+it.each([
+  '{"white_list_only":true,"white_list_only":false}',
+  '[{"a":1},{"b":{"a":1,"\\u0061":1}}]',
+  '{"__proto__":{},"__proto__":1}',
+])('refuses an object that has a field twice: %s', async (text) => {
+  const body = await parseBody(Readable.from([Buffer.from(text)]));
+  expect(body).toMatchObject({ fault: { type: 'duplicate' } });
+});
+
+it('takes the same field in several objects, and colons in texts', async () => {
+  const text = '[{"a":{"a":"b:c","::":[{"a":1},{"__proto__":null}]}},":"]';
+  expect(await parseBody(Readable.from([Buffer.from(text)]))).toEqual({ value: JSON.parse(text) });
+});
+
 it('takes no bytes for no body', async () => {
   expect(await parseBody(Readable.from([]))).toMatchObject({ fault: { type: 'missing' } });
 });

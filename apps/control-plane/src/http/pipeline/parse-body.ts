@@ -13,6 +13,7 @@ const MAX_BYTES_OUTSIDE = 1_048_576;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
+const COLON = 0x3a;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
@@ -25,6 +26,8 @@ const CLOSE_BRACKET = 0x5d;
  */
 export class JsonSize {
   isTooLarge = false;
+  /** Colons outside of strings: one for each field of the text. */
+  colons = 0;
   private depth = 0;
   private containers = 0;
   private commas = 0;
@@ -64,6 +67,9 @@ export class JsonSize {
         break;
       case COMMA:
         this.comma();
+        break;
+      case COLON:
+        this.colons++;
         break;
     }
   }
@@ -129,6 +135,21 @@ const TOO_LARGE: Fault = {
   type: 'too_long',
 };
 
+/** JSON does not define what a repeated name means (RFC 8259 §4), and the parser takes the last. */
+export const REPEATED_FIELD: Fault = {
+  loc: [],
+  msg: 'An object has a field more than once',
+  type: 'duplicate',
+};
+
+/** Fields of all objects in a parsed value. The text has more when an object has a field more than once. */
+export function countFields(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let count = Array.isArray(value) ? 0 : Object.keys(value).length;
+  for (const inner of Object.values(value)) count += countFields(inner);
+  return count;
+}
+
 /**
  * Reads and parses a body as a whole. Invalid JSON is reported later, together with all other faults. JSON that would
  * take long to parse is not parsed.
@@ -144,7 +165,8 @@ export async function parseBody(body: AsyncIterable<Uint8Array>): Promise<SentBo
   }
   if (bytes.length === 0) return { fault: NO_BODY };
   try {
-    return { value: JSON.parse(UTF8.decode(bytes.view())) };
+    const value: unknown = JSON.parse(UTF8.decode(bytes.view()));
+    return countFields(value) === size.colons ? { value } : { fault: REPEATED_FIELD };
   } catch {
     return { fault: { loc: [], msg: 'Not JSON', type: 'json_invalid' } };
   }

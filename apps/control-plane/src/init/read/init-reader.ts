@@ -1,6 +1,6 @@
 import { RuleVerdict } from '@weir/config-model';
 import { DomainError } from '@weir/dns-name';
-import { NO_BODY } from '../../http/pipeline/parse-body.js';
+import { NO_BODY, REPEATED_FIELD } from '../../http/pipeline/parse-body.js';
 import type { DtoClass } from '../../http/validation/dto.js';
 import { type Fault, FaultList, prefixFaults, throwIfFaults } from '../../http/validation/fault.js';
 import { read, readerOf } from '../../http/validation/reader.js';
@@ -27,7 +27,6 @@ export class InitReader implements ListSink {
   private readonly faults = new FaultList();
   private readonly lists = new JsonLists({ bw_lists: 'domains' }, this);
   private readonly seen = new Set<string>();
-  private lastNested = -1;
   private readonly readers: { readonly [K in InitList]: RowReader };
   private isMalformed = false;
   private isEmpty = true;
@@ -89,7 +88,7 @@ export class InitReader implements ListSink {
   }
 
   values(key: string, first: number, values: readonly unknown[]): void {
-    if (first === 0 && this.seen.has(key)) this.addDuplicateFault(['body', key]);
+    if (first === 0 && this.seen.has(key)) this.repeatedField([key]);
     this.seen.add(key);
     // An unknown list is reported by `end`.
     const read = Object.hasOwn(this.readers, key) ? this.readers[key as InitList] : null;
@@ -97,10 +96,11 @@ export class InitReader implements ListSink {
   }
 
   nestedValues(_key: string, at: number, first: number, values: readonly unknown[]): void {
-    if (first === 0 && at === this.lastNested)
-      this.addDuplicateFault(locationOf('bw_lists', at, 'domains'));
-    this.lastNested = at;
     for (const [i, value] of values.entries()) this.readDomain(value, at, first + i);
+  }
+
+  repeatedField(path: readonly string[]): void {
+    this.faults.add(...prefixFaults(['body', ...path], [REPEATED_FIELD]));
   }
 
   private reader<T extends object>(
@@ -139,10 +139,5 @@ export class InitReader implements ListSink {
       if (error instanceof DomainError) return null;
       throw error;
     }
-  }
-
-  /** JSON does not define the meaning of a duplicate name (RFC 8259 §4). */
-  private addDuplicateFault(place: string[]): void {
-    this.faults.add({ loc: place, msg: 'Duplicate field', type: 'duplicate' });
   }
 }

@@ -20,6 +20,7 @@ function read(text: string | Uint8Array, pieceBytes = 7): unknown {
         expect(first).toBe(list.length);
         nested.set(`${key} ${at}`, [...list, ...values]);
       },
+      repeatedField: (path) => expect.unreachable(`${path.join('.')} has none`),
     },
   );
   for (let i = 0; i < bytes.length; i += pieceBytes) reader.push(bytes.subarray(i, i + pieceBytes));

@@ -1,4 +1,4 @@
-import { CollectedBytes } from '../../http/pipeline/parse-body.js';
+import { CollectedBytes, countFields } from '../../http/pipeline/parse-body.js';
 
 /** JSON is UTF-8 (RFC 8259 §8.1). A byte order mark is not skipped. */
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -9,6 +9,8 @@ export interface ListSink {
   values(key: string, first: number, values: readonly unknown[]): void;
   /** Values of the nested list of the item at position `at` of list `key`. The item itself follows later. */
   nestedValues(key: string, at: number, first: number, values: readonly unknown[]): void;
+  /** A value that has an object with a field more than once. @param path of the value */
+  repeatedField(path: readonly string[]): void;
 }
 
 /** The body is not JSON. */
@@ -35,6 +37,7 @@ const BYTE_ORDER_MARK = /^\ufeff/;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
+const COLON = 0x3a;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
@@ -47,8 +50,8 @@ class Section {
   lastString = -1;
   /** Position of the first value of the text. */
   first = 0;
-  /** Commas between values in the text. */
-  commas = 0;
+  /** For each value of the text: its colons outside of strings, one for each field. */
+  colons = [0];
 
   constructor(
     /** Nesting depth of its values. */
@@ -57,7 +60,7 @@ class Section {
 
   /** Position of the value that is being read. */
   get position(): number {
-    return this.first + this.commas;
+    return this.first + this.colons.length - 1;
   }
 }
 
@@ -111,6 +114,9 @@ export class JsonLists {
           break;
         case COMMA:
           from = this.comma(bytes, from, i);
+          break;
+        case COLON:
+          this.section.colons[this.section.colons.length - 1]++;
           break;
       }
     }
@@ -166,7 +172,7 @@ export class JsonLists {
     const { section } = this;
     if (this.depth !== section.depth || section === this.outside) return from;
     if (section.text.length + at - from < PIECE_BYTES) {
-      section.commas++;
+      section.colons.push(0);
       return from;
     }
     this.append(bytes, from, at);
@@ -176,34 +182,37 @@ export class JsonLists {
 
   private append(bytes: Uint8Array, from: number, to: number): void {
     this.section.text.append(bytes, from, to);
-    if (this.section.text.length > MAX_VALUE_BYTES) throw new JsonSizeError(this.path());
+    if (this.section.text.length > MAX_VALUE_BYTES)
+      throw new JsonSizeError(this.path(this.section.colons.length - 1));
   }
 
   /** Parses the text of the current list and passes its values on. */
   private emit(last: boolean): void {
     const { section } = this;
-    const { text, first, commas } = section;
+    const { text, first, colons } = section;
     const values = parse(() => `[${textOf(text)}]`) as unknown[];
     // Only an empty list may have no value after the last comma.
-    const empty = last && first === 0 && commas === 0 && values.length === 0;
-    if (!empty && values.length !== commas + 1) throw new JsonSyntaxError();
+    const empty = last && first === 0 && colons.length === 1 && values.length === 0;
+    if (!empty && values.length !== colons.length) throw new JsonSyntaxError();
+    const repeated = values.findIndex((value, i) => countFields(value) !== colons[i]);
+    if (repeated >= 0) this.sink.repeatedField(this.path(repeated));
     if (section === this.nested) {
       this.sink.nestedValues(this.key, this.list.position, first, values);
     } else {
       this.sink.values(this.key, first, values);
     }
     section.first += values.length;
-    section.commas = 0;
+    section.colons = [0];
     text.clear();
   }
 
-  private path(): string[] {
-    if (this.section === this.outside) return [];
-    const path = [this.key, String(this.list.position)];
-    if (this.section === this.nested) {
-      path.push(this.nestedLists[this.key] ?? '', String(this.nested.position));
-    }
-    return path;
+  /** @param at position of a value in the text of the section */
+  private path(at: number): string[] {
+    const { section, list, key } = this;
+    if (section === this.outside) return [];
+    const position = String(section.first + at);
+    if (section === list) return [key, position];
+    return [key, String(list.position), this.nestedLists[key] ?? '', position];
   }
 }
 
