@@ -42,7 +42,10 @@ export function beginRequest(
       metrics.observe(method, route ?? 'none', response.statusCode, isStream ? null : startedMs);
     });
     repairUrl(request);
-    next();
+    const coding = request.headers['transfer-encoding'] ?? 'chunked';
+    if (coding.toLowerCase() === 'chunked') return next();
+    // Node itself refuses, in the same way, what does not end with chunked (RFC 9112 §6.1).
+    response.writeHead(400, { Connection: 'close' }).end();
   };
 }
 

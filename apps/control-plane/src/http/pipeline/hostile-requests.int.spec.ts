@@ -172,6 +172,7 @@ describe('a hostile request', () => {
     ['a length with a sign', ['Content-Length: +2']],
     ['a space before the colon', ['Content-Length : 2']],
     ['an unknown transfer encoding', ['Transfer-Encoding: xchunked']],
+    ['a transfer encoding before chunked', ['Transfer-Encoding: gzip, chunked']],
     ['two transfer encodings', ['Transfer-Encoding: chunked', 'Transfer-Encoding: identity']],
     ['a header on two lines', ['X-Folded: one', ' two']],
   ])('that a proxy may read in another way is refused: %s', async (_what, lines) => {
@@ -183,7 +184,8 @@ describe('a hostile request', () => {
       const socket = connect(Number(port), hostname).setEncoding('utf8');
       socket.on('data', (chunk: string) => (text += chunk)).on('error', () => undefined);
       socket.once('close', () => resolve(text));
-      socket.write(`${[...head, ...rest].join('\r\n')}\r\n\r\n{}GET / HTTP/1.1\r\n\r\n`);
+      const body = '2\r\n{}\r\n0\r\n\r\n';
+      socket.write(`${[...head, ...rest].join('\r\n')}\r\n\r\n${body}GET / HTTP/1.1\r\n\r\n`);
     });
     expect(received).toMatch(/^HTTP\/1\.1 400 /);
     expect(received.match(/HTTP\/1\.1/g)).toHaveLength(1);
