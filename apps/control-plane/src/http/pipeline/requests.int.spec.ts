@@ -89,6 +89,7 @@ describe('every request', () => {
       // `batch` may be a domain, and is no number.
       ['GET', '/profile/1/bw_list/batch', 'POST, PATCH, DELETE, OPTIONS'],
       ['GET', '/profile/1/app_aware/batch', 'POST, OPTIONS'],
+      ['GET', '/profile/%31/app_aware/batch', 'POST, OPTIONS'],
       ['PUT', '/napt/batch', 'POST, DELETE, OPTIONS'],
       ['PUT', '/napt/x', 'GET, HEAD, OPTIONS'],
     ])('and is answered 405 with Allow for %s %s', async (method, path, allow) => {

@@ -140,7 +140,10 @@ export class Endpoints implements OnModuleInit {
     return this.byPattern.get(withoutSlash(route.path))?.[0]?.pattern ?? null;
   }
 
-  /** The methods of the endpoints that a path matches: of those that take its parameters, if there are any. */
+  /**
+   * The methods of the endpoints that a path matches: of those that take its parameters, if there are any.
+   * @param path whose segments can be decoded
+   */
   methodsOf(path: string): string[] {
     const segments = withoutSlash(path).split('/');
     const matching = [...this.byPattern].flatMap(([pattern, endpoints]) =>
@@ -156,7 +159,9 @@ function hasValidPath({ pattern, path }: Endpoint, segments: readonly string[]):
   if (path === undefined) return true;
   const parameters = withoutSlash(pattern)
     .split('/')
-    .flatMap((part, i) => (part.startsWith(':') ? [[part.slice(1), segments[i]]] : []));
+    .flatMap((part, i) =>
+      part.startsWith(':') ? [[part.slice(1), decodeURIComponent(segments[i])]] : [],
+    );
   return read(path, Object.fromEntries(parameters)).faults.length === 0;
 }
 
