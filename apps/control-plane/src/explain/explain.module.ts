@@ -4,7 +4,7 @@ import { Prisma } from '../generated/prisma/client.js';
 import { ReadingEndpoint } from '../http/routing/endpoint.js';
 import { Example, exampleOf, type Json } from '../http/validation/dto.js';
 import { IntegerParameter, IsNestedList, IsText, Optional } from '../http/validation/rules.js';
-import { parseIpv4, parseIpv6 } from '../resources/networks/addresses/addresses.js';
+import { formatIpv6, parseIpv4, parseIpv6 } from '../resources/networks/addresses/addresses.js';
 import { profileNotFound } from '../resources/profiles/profile-store.js';
 import { ProfilePath } from '../resources/profiles/profile.dto.js';
 import { ConfigurationReader } from '../revisions/configuration-reader.js';
@@ -83,11 +83,17 @@ export class SubscribersController {
     if (rows.length === 0) throw profileNotFound(profileId);
     const all = rows
       .sort((a, b) => a.position - b.position)
-      .flatMap(({ subscriber }) => subscriber ?? []);
+      .flatMap(({ subscriber }) => (subscriber === null ? [] : withUsualIp(subscriber)));
     const subscribers = all.slice(0, limit);
     const last = all.length > limit ? subscribers.at(-1) : undefined;
     return { subscribers, next: last === undefined ? null : placeOf(last) };
   }
+}
+
+/** PostgreSQL ends some IPv6 addresses in an IPv4 address. */
+function withUsualIp(subscriber: Json<SubscriberDto>): Json<SubscriberDto> {
+  const words = parseIpv6(subscriber.ip);
+  return words === null ? subscriber : { ...subscriber, ip: formatIpv6(words) };
 }
 
 function placeOf({ kind, ip, lower_port_bound, upper_port_bound }: Json<SubscriberDto>): string {

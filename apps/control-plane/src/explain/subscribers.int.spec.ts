@@ -4,7 +4,7 @@ import { faultsOf, type Harness, startHarness } from '../testing/harness.js';
 describe('GET /profile/{profile_id}/subscribers', () => {
   let harness: Harness;
   const nets = [0, 2, 9, 100].map((i) => ({ ip: `192.0.2.${i}`, prefix_len: 32, profile_id: 1 }));
-  const nets6 = ['2001:db8::1', '2001:db8::a', '2001:db8:1::'].map((ip) => ({
+  const nets6 = ['::102:304', '2001:db8::1', '2001:db8::a', '2001:db8:1::'].map((ip) => ({
     ip,
     prefix_len: 128,
     profile_id: 1,
