@@ -24,6 +24,7 @@ export {
   isNotUnderstood,
   NO_HEADER_ERROR,
   parseResponse,
+  parseTruncated,
   removeAdditional,
   Response,
   setEmptyResponse,

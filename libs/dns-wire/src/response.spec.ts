@@ -7,6 +7,7 @@ import {
   headerErrorOf,
   NO_HEADER_ERROR,
   parseResponse,
+  parseTruncated,
   Response,
   setEmptyResponse,
 } from './response.js';
@@ -100,6 +101,31 @@ describe('parseResponse', () => {
       { numRuns: 20_000 },
     );
     expect(valid).toBeGreaterThan(2000);
+  });
+});
+
+describe('parseTruncated', () => {
+  const message = {
+    flags: 0x8380,
+    questions: [question],
+    answers: [address],
+    additionals: [opt(1232, 0x0100_0000, option(10, Array(16).fill(0)))],
+  };
+
+  it('reads a truncated response without its records, wherever it ends', () => {
+    const bytes = encodeMessage(message);
+    for (let length = 0; length <= bytes.length; length++) {
+      parse(bytes);
+      expect(parseTruncated(bytes, length, response)).toBe(length >= 29);
+    }
+    expect(response).toMatchObject({ isTruncated: true, rcode: 0, questionEnd: 29 });
+    expect(response).toMatchObject({ answerCount: 0, additionalCount: 0, ttlCount: 0 });
+    expect(response).toMatchObject({ recordsEnd: 29, hasEdns: false, cookieAt: 0 });
+  });
+
+  it('rejects any other response', () => {
+    const bytes = encodeMessage({ ...message, flags: 0x8180 });
+    expect(parseTruncated(bytes, bytes.length, response)).toBe(false);
   });
 });
 

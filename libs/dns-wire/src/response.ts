@@ -62,6 +62,23 @@ export class Response {
  * @returns false when the response is malformed; `out` is then undefined
  */
 export function parseResponse(bytes: Uint8Array, length: number, out: Response): boolean {
+  if (!parseQuestion(bytes, length, out)) return false;
+  out.answerCount = readUint16(bytes, ANCOUNT_OFFSET);
+  out.authorityCount = readUint16(bytes, NSCOUNT_OFFSET);
+  const additional = readLeading(bytes, length, out);
+  return additional !== BAD_RECORD && readAdditional(bytes, length, additional, out);
+}
+
+/**
+ * Parses a truncated response without its records: it may end within one (RFC 2181 §9).
+ * @returns false when it is malformed, or not truncated; `out` is then undefined
+ */
+export function parseTruncated(bytes: Uint8Array, length: number, out: Response): boolean {
+  return parseQuestion(bytes, length, out) && out.isTruncated;
+}
+
+/** Parses header and question. Afterwards `out` has no records. */
+function parseQuestion(bytes: Uint8Array, length: number, out: Response): boolean {
   if (length < HEADER_BYTES || readUint16(bytes, QDCOUNT_OFFSET) !== 1) return false;
   const flags = readUint16(bytes, FLAGS_OFFSET);
   if (!isReply(flags)) return false;
@@ -72,13 +89,19 @@ export function parseResponse(bytes: Uint8Array, length: number, out: Response):
   out.flags = flags;
   out.rcode = flags & Flag.rcode;
   out.questionEnd = nameEnd + QUESTION_FIXED_BYTES;
-  out.answerCount = readUint16(bytes, ANCOUNT_OFFSET);
-  out.authorityCount = readUint16(bytes, NSCOUNT_OFFSET);
-  out.ede = Ede.none;
-  out.cookieAt = 0;
+  clearRecords(out);
+  return true;
+}
+
+function clearRecords(out: Response): void {
+  out.answerCount = 0;
+  out.authorityCount = 0;
+  out.additionalCount = 0;
+  out.recordsEnd = out.questionEnd;
   out.ttlCount = 0;
-  const additional = readLeading(bytes, length, out);
-  return additional !== BAD_RECORD && readAdditional(bytes, length, additional, out);
+  out.ede = Ede.none;
+  out.hasEdns = false;
+  out.cookieAt = 0;
 }
 
 /**
@@ -99,14 +122,8 @@ export function setEmptyResponse(
   out.flags = Flag.qr | Flag.rd | Flag.ra | rcode;
   out.rcode = rcode;
   out.questionEnd = query.questionEnd;
-  out.answerCount = 0;
-  out.authorityCount = 0;
-  out.additionalCount = 0;
-  out.recordsEnd = query.questionEnd;
-  out.ttlCount = 0;
+  clearRecords(out);
   out.ede = ede;
-  out.hasEdns = false;
-  out.cookieAt = 0;
 }
 
 /** Whether the response is to that question: same name (ignoring case, RFC 4343), type and class. */

@@ -277,6 +277,19 @@ describe('Forwarder', () => {
     expect(server.connectionCount).toBe(1);
   });
 
+  it('asks again over TCP when the truncated answer ends within a record', async () => {
+    const answers = [a('192.0.2.1'), a('192.0.2.2')];
+    const server = await upstream((query) =>
+      query.transport === 'udp'
+        ? respond(query, { flags: 0x8380, answers }).subarray(0, 60)
+        : respond(query, { answers }),
+    );
+    const { subject, ask } = forwarder([server.endpoint], NEVER);
+    expect(await ask()).toMatchObject({ answers: [{ type: 1 }, { type: 1 }] });
+    expect(server.asked.map(({ transport }) => transport)).toEqual(['udp', 'tcp']);
+    expect(countsOf(subject.upstreams[0])).toMatchObject({ overTcp: 1, strays: 0 });
+  });
+
   it('asks the next upstream when TCP fails', async () => {
     const server = await upstream((query) =>
       query.transport === 'udp' ? respond(query, { flags: 0x8380 }) : Uint8Array.of(0),

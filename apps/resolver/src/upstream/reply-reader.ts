@@ -3,6 +3,7 @@ import {
   headerErrorOf,
   NO_HEADER_ERROR,
   parseResponse,
+  parseTruncated,
   Rcode,
   readUint16,
   type Response,
@@ -54,7 +55,8 @@ export class ReplyReader {
       return;
     }
     const entry = socket.find(id);
-    const isValid = parseResponse(packet, length, response);
+    const isValid =
+      parseResponse(packet, length, response) || parseTruncated(packet, length, response);
     if (entry === undefined || !isValid || !isAnswerTo(response, entry)) {
       this.onStray(socket, id);
       return;
