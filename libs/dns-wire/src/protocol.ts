@@ -144,4 +144,5 @@ export const Ede = {
   notAuthoritative: 20,
   noReachableAuthority: 22,
   networkError: 23,
+  invalidQueryType: 30,
 } as const;

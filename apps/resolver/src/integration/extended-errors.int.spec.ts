@@ -20,7 +20,8 @@ async function serve(
   const service = createService(configuration, { source: { policy: policyOf() }, ...options });
   const server = await service.start();
   onTestFinished(() => service.stop());
-  const dig = (name: string) => run('dig', [`@${server.address}`, '-p', String(server.port), name]);
+  const dig = (...question: string[]) =>
+    run('dig', [`@${server.address}`, '-p', String(server.port), ...question]);
   return { server, service, dig };
 }
 
@@ -37,6 +38,11 @@ describe('the reason that dig prints', needs('dig'), () => {
     expect(await dig('www.example.com')).toContain(
       'EDE: 14 (Not Ready): (this resolver is not ready)',
     );
+  });
+
+  it('for a type that cannot be queried (RFC 9824 §3.5)', async () => {
+    const { dig } = await serve({});
+    expect(await dig('www.example.com', 'TYPE128')).toContain('EDE: 30');
   });
 
   it('for a subscriber beyond his share of upstream queries', async () => {

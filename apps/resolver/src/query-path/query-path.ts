@@ -9,6 +9,7 @@ import {
   QueryStatus,
   Rcode,
   type Response,
+  Type,
 } from '@weir/dns-wire';
 import type { PolicySource } from '@weir/policy';
 import {
@@ -157,7 +158,11 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     if (query.cookieBytes > 0) this.options.cookies.process(query, exchange.client);
     if (status === QueryStatus.ok) this.answer(exchange);
     else if (status === QueryStatus.cookieOnly) replies.sendCookie(exchange);
-    else replies.sendError(exchange, null, status, ExtendedErrors.none);
+    else {
+      const isNxName = query.qtype === Type.nxname;
+      const error = isNxName ? ExtendedErrors.invalidQueryType : ExtendedErrors.none;
+      replies.sendError(exchange, null, status, error);
+    }
   }
 
   private asksForStructuredErrors({ bytes, query }: Exchange): boolean {

@@ -37,6 +37,7 @@ export const ExtendedErrors = {
   none: NO_EXTENDED_ERROR,
   notReady: extendedError(Ede.notReady, 'this resolver is not ready'),
   prohibited: PROHIBITED,
+  invalidQueryType: extendedError(Ede.invalidQueryType),
   notRecursive: extendedError(Ede.notAuthoritative),
   deadZone: extendedError(Ede.noReachableAuthority, 'too many queries for this zone wait'),
   overloaded: extendedError(Ede.other, 'too many queries wait for upstream resolvers'),
