@@ -86,11 +86,14 @@ function startOfNames(bytes: Uint8Array, type: number, fixed: number, end: numbe
   return at;
 }
 
+const IPV4_BYTES = 4;
+const IPV6_BYTES = 16;
+
 /**
- * Whether the owner of each record is a valid name, and each name in its rdata that may be compressed. Clients cannot
- * read a response with another one. Allocates nothing.
+ * Whether the owner of each record is a valid name, and each name in its rdata that may be compressed, and whether each
+ * address has its size. Clients cannot read another response. Allocates nothing.
  */
-export function hasValidNames(response: Response): boolean {
+export function isReadable(response: Response): boolean {
   const { bytes, ttlCount } = response;
   let ownerAt = response.questionEnd;
   for (let i = 0; i < ttlCount; i++) {
@@ -98,6 +101,9 @@ export function hasValidNames(response: Response): boolean {
     const end = endOfRecord(bytes, fixed);
     if (expandName(bytes, fixed, ownerAt, name) === BAD_NAME) return false;
     const type = readUint16(bytes, fixed);
+    const rdataBytes = end - fixed - RECORD_FIXED_BYTES;
+    if (type === Type.a && rdataBytes !== IPV4_BYTES) return false;
+    if (type === Type.aaaa && rdataBytes !== IPV6_BYTES) return false;
     const names = type < TYPES ? NAMES[type] : 0;
     let at = names === 0 ? end : startOfNames(bytes, type, fixed, end);
     for (let left = names; left > 0; left--) {

@@ -29,6 +29,6 @@ export {
   Response,
   setEmptyResponse,
 } from './response.js';
-export { hasValidNames } from './copied-records.js';
+export { isReadable } from './copied-records.js';
 export { Scrubber } from './scrubber.js';
 export * from './upstream-query.js';

@@ -57,6 +57,19 @@ describe('Forwarder', () => {
     expect(countsOf(subject.upstreams[0])).toMatchObject({ failures: 1 });
   });
 
+  it.each([
+    ['A', 1, 3],
+    ['A', 1, 5],
+    ['AAAA', 28, 4],
+  ])('does not pass on an %s record whose address is not one', async (_name, type, size) => {
+    const answers = [{ owner: pointerTo(12), type, ttl: 60, rdata: new Uint8Array(size) }];
+    const bad = await upstream((query) => respond(query, { answers }));
+    const good = await upstream((query) => respond(query));
+    const { ask, subject } = forwarder([bad.endpoint, good.endpoint], NEVER);
+    expect(await ask('www.example.com', type)).toMatchObject({ answers: [] });
+    expect(countsOf(subject.upstreams[0])).toMatchObject({ failures: 1 });
+  });
+
   it('uses random ids and ports', async () => {
     const server = await upstream((query) => respond(query));
     const { ask } = forwarder([server.endpoint]);

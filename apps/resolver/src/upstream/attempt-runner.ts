@@ -2,9 +2,9 @@ import {
   Ede,
   Flag,
   hasUsableRcode,
-  hasValidNames,
   headerErrorOf,
   isNotUnderstood,
+  isReadable,
   MAX_UPSTREAM_QUERY_BYTES,
   NO_HEADER_ERROR,
   parseResponse,
@@ -272,7 +272,7 @@ export class AttemptRunner implements ReplySteps {
     const tookMs = this.nowMs() - entry.startedMs[attempt];
     upstream.recordLatency(Math.min(tookMs, this.attemptTimeoutMs));
     if (!hasUsableRcode(response)) return this.takeError(entry, attempt);
-    const scrubbed = hasValidNames(response) ? this.scrubber.scrub(response) : null;
+    const scrubbed = isReadable(response) ? this.scrubber.scrub(response) : null;
     if (scrubbed === null) this.failAttempt(entry, attempt);
     else this.complete(entry, scrubbed);
   }
