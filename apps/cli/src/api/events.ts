@@ -37,12 +37,18 @@ export async function readEvents(
   const headers = { Accept: 'text/event-stream' };
   const answer = await api.call(path, { query, headers, signal });
   answer.setEncoding('utf8');
+  for await (const line of linesOf(answer)) {
+    if (line.startsWith('data:')) onEvent(line.slice(5).trimStart());
+  }
+}
+
+async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = '';
   try {
-    for await (const chunk of answer as AsyncIterable<string>) {
+    for await (const chunk of text) {
       const lines = (rest + chunk).split(/\r?\n/);
       rest = lines.pop() ?? '';
-      for (const line of lines) if (line.startsWith('data:')) onEvent(line.slice(5).trimStart());
+      yield* lines;
     }
   } catch {
     // The connection broke.
