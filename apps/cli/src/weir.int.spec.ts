@@ -564,8 +564,8 @@ describe('weir', () => {
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     const { port } = server.address() as AddressInfo;
     const api = new Api({ WEIR_URL: `http://127.0.0.1:${port}`, WEIR_TOKEN: TOKEN }, 100);
-    await expect(api.get('/none')).rejects.toThrow(Unreachable);
-    await expect(api.get('/half')).rejects.toThrow(Unreachable);
+    await expect(api.get<{ name: string }[]>('/none', ['name'])).rejects.toThrow(Unreachable);
+    await expect(api.get<{ name: string }[]>('/half', ['name'])).rejects.toThrow(Unreachable);
     server.closeAllConnections();
     server.close();
   });
@@ -590,24 +590,28 @@ describe('weir', () => {
     server.close();
   });
 
-  it.each([
-    ['{}', {}],
-    ['[{"a":1}]', {}],
-    ['null', {}],
-    ['{', { 'X-Request-Id': '1' }],
-  ])('takes no other JSON for what it has asked for: %s', async (body, headers) => {
-    const server = createServer((_request, response) => {
-      response.writeHead(200, { 'Content-Type': 'application/json', ...headers }).end(body);
-    });
-    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-    const WEIR_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const errors = [`weir: ${WEIR_URL} does not answer as a control plane: see WEIR_URL`];
-    for (const command of ['token', 'resolvers', 'categories', 'changes', 'explain 192.0.2.1 a']) {
-      const ended = await runWeir(command.split(' '), { WEIR_URL, WEIR_TOKEN: TOKEN });
-      expect(ended, command).toEqual({ code: 1, out: [], errors });
-    }
-    server.close();
-  });
+  it.each(['{}', '[{"a":1}]', '["a"]', 'null', '5', '{'])(
+    'takes no other JSON for what it has asked for: %s',
+    async (body) => {
+      const server = createServer((_request, response) => {
+        // Other servers have that header too.
+        response.writeHead(200, { 'Content-Type': 'application/json', 'X-Request-Id': '1' });
+        response.end(body);
+      });
+      await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+      const WEIR_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const errors = [`weir: ${WEIR_URL} does not answer as a control plane: see WEIR_URL`];
+      for (const command of [
+        ...['token', 'resolvers', 'categories', 'changes', 'orders list', 'grants list 1'],
+        ...['profile 1 week', 'explain 192.0.2.1 a', 'explain 192.0.2.1 a --json'],
+        ...['catalogue sources', 'catalogue search a', 'catalogue accept a'],
+      ]) {
+        const ended = await runWeir(command.split(' '), { WEIR_URL, WEIR_TOKEN: TOKEN });
+        expect(ended, command).toEqual({ code: 1, out: [], errors });
+      }
+      server.close();
+    },
+  );
 
   it('says why its output cannot be written', () => {
     const { status, stderr } = spawnSync('apps/cli/weir --help >/dev/full', {

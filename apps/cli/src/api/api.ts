@@ -17,6 +17,9 @@ const DEADLINE_MS = 30_000;
 /** Parameters of a query; those that are undefined are left out. */
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
+/** A field that an answer has, or each item of a list. Other servers send other JSON. */
+type Field<T> = T extends readonly (infer One)[] ? readonly [keyof One] : keyof T;
+
 interface Call {
   /** Undefined: GET. */
   readonly method?: 'POST' | 'PATCH' | 'DELETE';
@@ -70,16 +73,22 @@ export class Api {
           };
   }
 
-  /** @returns what the API said. @throws Failure with its `detail`. */
-  async get<T>(path: string, query: Query = {}, interrupted?: AbortSignal): Promise<T> {
+  /** @returns what the API said. @throws Failure with its `detail`, or when the answer does not have the field. */
+  async get<T>(
+    path: string,
+    field: Field<T>,
+    query: Query = {},
+    interrupted?: AbortSignal,
+  ): Promise<T> {
     const deadline = AbortSignal.timeout(this.deadlineMs);
     const signal = interrupted === undefined ? deadline : AbortSignal.any([interrupted, deadline]);
     const { said } = await this.ask(path, { query, signal });
-    try {
-      return JSON.parse(said) as T;
-    } catch {
-      throw this.notControlPlane();
-    }
+    const answer = parsed(said);
+    const isExpected = Array.isArray(field)
+      ? Array.isArray(answer) && answer.every((one) => hasField(one, field[0] as PropertyKey))
+      : hasField(answer, field as PropertyKey);
+    if (!isExpected) throw this.notControlPlane();
+    return answer as T;
   }
 
   /** @returns the whole answer to a call that succeeded. @throws Failure with its `detail`. */
@@ -156,6 +165,19 @@ export class Api {
       pipeline(Readable.from(body ?? []), sent).catch(fail);
     });
   }
+}
+
+/** Undefined: it is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function hasField(value: unknown, field: PropertyKey): boolean {
+  return typeof value === 'object' && value !== null && field in value;
 }
 
 function ownUrl(own: Environment): string {

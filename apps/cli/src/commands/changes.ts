@@ -24,7 +24,7 @@ export async function changes(context: Context, options: Options): Promise<void>
   const which = { profile_id, token };
   const first = after === undefined ? { last: limit ?? NEWEST } : { after, limit };
   if (!follow) {
-    const answer = await api.get<ChangesDto>('/changes/', { ...first, ...which });
+    const answer = await api.get<ChangesDto>('/changes/', 'changes', { ...first, ...which });
     return terminal.print(...(json ? [JSON.stringify(answer)] : answer.changes.map(render)));
   }
   let seen: number | undefined;

@@ -41,7 +41,7 @@ export async function explain(
     throw new UsageError(`${textOf(address)} is no address: 192.0.2.1:4000 or [2001:db8::1]:4000`);
   }
   const query = { ...client, domain, type, at, incident };
-  const answer = await new Api(environment).get<ExplanationDto>('/explain/', query);
+  const answer = await new Api(environment).get<ExplanationDto>('/explain/', 'steps', query);
   terminal.print(...(json ? [JSON.stringify(answer)] : render(answer, terminal)));
 }
 

@@ -17,7 +17,7 @@ export async function categories(
   { environment, terminal }: Context,
   { json }: JsonOption,
 ): Promise<void> {
-  const all = await new Api(environment).get<readonly CategoryDto[]>('/categories/');
+  const all = await new Api(environment).get<readonly CategoryDto[]>('/categories/', ['purpose']);
   if (json) return terminal.print(JSON.stringify(all));
   const rows = all.map(({ id, name, group, purpose, mandatory, domains }) => [
     ...[id, name, group, purpose].map(textOf),
@@ -32,7 +32,7 @@ export async function sources(
   { environment, terminal }: Context,
   { json }: JsonOption,
 ): Promise<void> {
-  const catalogue = await new Api(environment).get<CatalogueDto>('/catalogue/');
+  const catalogue = await new Api(environment).get<CatalogueDto>('/catalogue/', 'sources');
   if (json) return terminal.print(JSON.stringify(catalogue));
   const { version, active_since, popular, sources: all } = catalogue;
   terminal.print(`version ${textOf(version)}, in force since ${textOf(active_since)}`);
@@ -59,9 +59,11 @@ export async function search(
   domain: string,
   { json }: JsonOption,
 ): Promise<void> {
-  const all = await new Api(environment).get<readonly ListedNameDto[]>('/catalogue/search/', {
-    domain,
-  });
+  const all = await new Api(environment).get<readonly ListedNameDto[]>(
+    '/catalogue/search/',
+    ['matched'],
+    { domain },
+  );
   if (json) return terminal.print(JSON.stringify(all));
   const rows = all.map((one) => [
     groupOf(one),
@@ -77,7 +79,7 @@ export async function acceptList(
   { json }: JsonOption,
 ): Promise<void> {
   const api = new Api(environment);
-  const { sources: all } = await api.get<CatalogueDto>('/catalogue/');
+  const { sources: all } = await api.get<CatalogueDto>('/catalogue/', 'sources');
   const held = all.find((one) => one.source === source && one.state === 'held');
   if (held === undefined) throw new Failure(`no list of ${textOf(source)} is held`);
   const { cat_id, app_id } = held;

@@ -21,7 +21,9 @@ export async function listOrders(
   { environment, terminal }: Context,
   { json, ...filter }: JsonOption & { readonly search?: string; readonly state?: string },
 ): Promise<void> {
-  const all = await new Api(environment).get<readonly OrderStateDto[]>('/orders/', { ...filter });
+  const all = await new Api(environment).get<readonly OrderStateDto[]>('/orders/', ['in_force'], {
+    ...filter,
+  });
   if (json) return terminal.print(JSON.stringify(all));
   const states = all.map(stateOf);
   const rows = all.map((order, i) => [

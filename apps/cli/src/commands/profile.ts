@@ -14,7 +14,7 @@ export async function week(
   const path = `/profile/${id}/switches`;
   const switches = await new Api(environment).get<
     readonly { readonly from: string; readonly until: string; readonly active_id: number }[]
-  >(path, query);
+  >(path, ['active_id'], query);
   if (json) return terminal.print(JSON.stringify(switches));
   const rows = switches.map((one) => [dayOf(one.from), dayOf(one.until), String(one.active_id)]);
   terminal.printTable(['from', 'until', 'active profile'], rows, 2);
@@ -33,7 +33,7 @@ export async function listGrants(
   profile: number,
   { json }: JsonOption,
 ): Promise<void> {
-  const all = await new Api(environment).get<readonly StoredGrantDto[]>(pathOf(profile));
+  const all = await new Api(environment).get<readonly StoredGrantDto[]>(pathOf(profile), ['until']);
   if (json) return terminal.print(JSON.stringify(all));
   const rows = all.map(({ id, verdict, until }) => [id, verdict, until].map(textOf));
   terminal.printTable(['id', 'verdict', 'until'], rows, 3);

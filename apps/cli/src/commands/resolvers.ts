@@ -21,7 +21,7 @@ export async function resolvers(
   const { environment, terminal } = context;
   const api = new Api(environment);
   const show = async (signal?: AbortSignal): Promise<void> => {
-    const all = await api.get<readonly ResolverDto[]>('/resolvers/', {}, signal);
+    const all = await api.get<readonly ResolverDto[]>('/resolvers/', ['upstreams'], {}, signal);
     if (json) return terminal.print(JSON.stringify(all));
     if (watch) terminal.clearScreen();
     terminal.printTable(HEADINGS, all.map(rowOf), LEFT_COLUMNS, (i) => COLOURS[all[i].state]);

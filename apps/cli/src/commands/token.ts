@@ -28,7 +28,7 @@ export async function showToken(
   { environment, terminal }: Context,
   { json }: JsonOption,
 ): Promise<void> {
-  const own = await new Api(environment).get<Readonly<Record<string, unknown>>>('/token/');
+  const own = await new Api(environment).get<Readonly<Record<string, unknown>>>('/token/', 'scope');
   const facts = Object.entries(own).map(([name, value]) => [name, textOf(value)]);
   terminal.print(...(json ? [JSON.stringify(own)] : table(facts, 2)));
 }
