@@ -29,6 +29,10 @@ const BODY = {
   nets6: [],
 };
 
+/** Where the last column of a line of `weir changes` begins. */
+const columnOfWhat = (line: string) =>
+  /^ *\d+ {2}\S+ {2}\S+ +(?:-|[A-Z]+ \S+) +/.exec(line)?.[0].length;
+
 describe('weir beside a control plane', () => {
   let harness: Harness;
   let folder: string;
@@ -301,8 +305,9 @@ describe('weir beside a control plane', () => {
     expect(code).toBe(0);
     expect(out.at(-1)).toContain(' deleted bw_list profile_id 1 domain_hash ');
     expect(out.at(-2)).toMatch(
-      /^ +\d+ {2}2\S+Z {2}env-1 +POST \/profile\/\S+ bw_list profile_id 1 domain_hash \d+/,
+      /^ +\d+ {2}2\S+Z {2}env-1 +POST \/profile\/\S+ +bw_list profile_id 1 domain_hash \d+/,
     );
+    expect(new Set(out.map(columnOfWhat)).size).toBe(1);
     interface Page {
       readonly changes: { revision: number }[];
       readonly next: number;
@@ -612,6 +617,31 @@ describe('weir', () => {
       server.close();
     },
   );
+
+  it('keeps the columns of changes, also of those that it follows', async () => {
+    const change = {
+      revision: 7,
+      time: '2026-11-24T12:00:00.000Z',
+      token: 'env-1',
+      request_id: null,
+    };
+    const changed = [{ resource: 'napt', key: 'a', action: 'deleted', count: 1 }];
+    const routes = ['/net/', '/napt/:int_ip/:lower_port_bound/:upper_port_bound'];
+    const changes = routes.map((route) => ({ ...change, method: 'DELETE', route, changed }));
+    let isFollowing = false;
+    const server = createServer((_request, response) => {
+      if (isFollowing) return void response.writeHead(401).end('{}');
+      isFollowing = true;
+      response.writeHead(200, { 'Content-Type': 'text/event-stream', 'X-Request-Id': '1' });
+      response.end(changes.map((one) => `data: ${JSON.stringify(one)}\n\n`).join(''));
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const WEIR_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { out } = await runWeir(['changes', '--follow'], { WEIR_URL, WEIR_TOKEN: TOKEN });
+    const [first, second] = out.map(columnOfWhat);
+    expect([out.length, first]).toEqual([2, second]);
+    server.close();
+  });
 
   it('says why its output cannot be written', () => {
     const { status, stderr } = spawnSync('apps/cli/weir --help >/dev/full', {

@@ -2,7 +2,7 @@ import type { ChangeDto, ChangesDto } from '@weir/control-plane/changes/change.d
 import { Api } from '../api/api.js';
 import { readEvents, untilInterrupted } from '../api/events.js';
 import type { Context, JsonOption } from '../context.js';
-import { textOf } from '../terminal.js';
+import { table, textOf } from '../terminal.js';
 
 interface Options extends JsonOption {
   readonly follow?: true;
@@ -15,6 +15,8 @@ interface Options extends JsonOption {
 const NEWEST = 100;
 /** Of one change; a batch has up to ten thousand. */
 const KEYS_SHOWN = 5;
+/** Of the columns before the last one, of changes that are followed: no call has a longer route. */
+const WIDTHS = [8, 24, 12, 56];
 
 /** Prints who changed what, with --follow as it comes. */
 export async function changes(context: Context, options: Options): Promise<void> {
@@ -25,7 +27,10 @@ export async function changes(context: Context, options: Options): Promise<void>
   const first = after === undefined ? { last: limit ?? NEWEST } : { after, limit };
   if (!follow) {
     const answer = await api.get<ChangesDto>('/changes/', 'changes', { ...first, ...which });
-    return terminal.print(...(json ? [JSON.stringify(answer)] : answer.changes.map(render)));
+    const lines = json
+      ? [JSON.stringify(answer)]
+      : table(answer.changes.map(cellsOf), WIDTHS.length + 1);
+    return terminal.print(...lines);
   }
   let seen: number | undefined;
   await untilInterrupted(context, (signal) => {
@@ -33,21 +38,22 @@ export async function changes(context: Context, options: Options): Promise<void>
     return readEvents(api, '/changes/', { query: { ...from, ...which }, signal }, (data) => {
       const change = JSON.parse(data) as ChangeDto;
       seen = change.revision;
-      terminal.print(json ? data : render(change));
+      const padded = cellsOf(change).map((cell, i) => cell.padEnd(WIDTHS[i] ?? 0));
+      terminal.print(json ? data : padded.join('  '));
     });
   });
 }
 
-function render({ revision, time, token, method, route, changed, request_id }: ChangeDto): string {
+function cellsOf(change: ChangeDto): string[] {
+  const { revision, time, token, method, route, changed, request_id } = change;
   const keys = changed.slice(0, KEYS_SHOWN).map(({ resource, key, action, count }) => {
     if (resource === 'more') return `${count} more`;
     return `${action === 'deleted' ? 'deleted ' : ''}${resource} ${keyOf(key)}`;
   });
   const more = changed.length > KEYS_SHOWN ? `, ${changed.length - KEYS_SHOWN} more` : '';
   const call = method === null ? '-' : `${method} ${route}`;
-  const what = textOf(`${keys.join(', ')}${more}`);
-  const who = `${textOf(token).padEnd(12)} ${textOf(call).padEnd(28)}`;
-  return `${String(revision).padStart(8)}  ${textOf(time)}  ${who} ${what} (${textOf(request_id)})`;
+  const what = `${textOf(`${keys.join(', ')}${more}`)} (${textOf(request_id)})`;
+  return [String(revision).padStart(8), ...[time, token, call].map(textOf), what];
 }
 
 function keyOf(key: unknown): string {
