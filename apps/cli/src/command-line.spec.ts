@@ -35,6 +35,15 @@ it.each([
   expect(help).toEqual(await said(...names, '--help'));
 });
 
+it.each(['orders', 'token'])(
+  'weir %s --help says of all its commands what they do',
+  async (name) => {
+    const [help] = await said(name, '--help');
+    expect(help).not.toContain('display help');
+    expect(help).toMatch(/ {2}help \[command\] +print this text, or that of a command\n/);
+  },
+);
+
 it('weir help of a command that is not there is a wrong command line', async () => {
   expect((await said('help', 'orders', 'nope'))[1]).toBe(2);
 });

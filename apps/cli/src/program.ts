@@ -13,6 +13,8 @@ export function createProgram(context: Context): Command {
   const { terminal } = context;
   const program = new Command('weir')
     .description('The command line of Weir, the DNS filter.')
+    // Of commands that have others below them; that of the program, which has several levels, is below.
+    .helpCommand('help [command]', HELP_DESCRIPTION)
     .helpCommand(false)
     .exitOverride()
     .configureOutput({
@@ -39,7 +41,7 @@ export function createProgram(context: Context): Command {
   addDatabase(program, context);
   program
     .command('help [command...]')
-    .description('print this text, or that of a command')
+    .description(HELP_DESCRIPTION)
     .action((names: string[]) => {
       const found = names.reduce<Command | undefined>(
         (command, name) => command?.commands.find((one) => one.name() === name),
@@ -67,6 +69,7 @@ function lazily<M>(context: Context, load: () => Promise<M>) {
 }
 
 const HELP_COLUMNS = 120;
+const HELP_DESCRIPTION = 'print this text, or that of a command';
 const NOTES = `
 Commands that ask a control plane take its URL and a token from WEIR_URL and WEIR_TOKEN. In the container of a control
 plane, and where a local stack runs from this folder (npm start; DATA_DIR [.weir]), they know both. With NO_COLOR they
@@ -132,10 +135,12 @@ function addQuestions(program: Command, context: Context): void {
 
 function addOrders(program: Command, context: Context): void {
   const run = lazily(context, () => import('./commands/orders.js'));
-  const orders = program.command('orders').description('what everybody is denied by law');
+  const orders = program
+    .command('orders')
+    .description('domains that are denied to everybody by law');
   orders
     .command('list')
-    .description('the orders, and when each was in force on how many resolvers')
+    .description('list the orders, and when each was in force on how many resolvers')
     .option('--search <text>', 'those that have it in their id, authority or reference')
     .addOption(
       new Option('--state <state>', 'those in force on all resolvers, ended, or neither').choices([
@@ -159,7 +164,9 @@ function addOrders(program: Command, context: Context): void {
     .action(run((module) => module.addOrder));
   orders
     .command('change')
-    .description('change the given fields; without options, only prove again that it is in force')
+    .description(
+      'change the given fields of an order; without options, only prove again that it is in force',
+    )
     .argument('<id>', '', ID)
     .option('--domain <domain>', 'deny this one in place of the former')
     .option('--authority <text>', 'who has ordered it, as the block page shows it')
@@ -171,7 +178,9 @@ function addOrders(program: Command, context: Context): void {
     .action(run((module) => module.changeOrder));
   orders
     .command('end')
-    .description('end an order at once and delete it; with `change --until` it stays listed')
+    .description(
+      'end an order at once and delete it; one that `change --until` has ended stays in the list',
+    )
     .argument('<id>', '', ID)
     .option(...JSON_OPTION)
     .action(run((module) => module.endOrder));

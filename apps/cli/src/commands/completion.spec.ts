@@ -62,6 +62,11 @@ describe('weir completion', () => {
     ['weir token create billing wr', ['write']],
     ['weir completion ', ['bash', 'zsh', '--help']],
     ['weir init --dry', ['--dry-run']],
+    ['weir help re', ['resolvers', 'restore', 'repair']],
+    ['weir help grants ', ['list', 'add', 'delete']],
+    ['weir grants help de', ['delete']],
+    ['weir orders list --state ', ['in_force', 'pending', 'ended']],
+    ['weir orders list --state ended --s', ['--search', '--state']],
   ])('offers in bash what may follow %j', async (line, words) => {
     expect(await offeredByBash(line)).toEqual(words);
   });
@@ -73,6 +78,7 @@ describe('weir completion', () => {
       'restore: replace the contents of the database by a backup',
     ]);
     expect(await offeredByZsh('weir restore file --')).toContain('--help: print this text');
+    expect(await offeredByZsh('weir help to')).toEqual(['token: tokens of the management API']);
   });
 
   it('refuses other shells', async () => {
