@@ -13,7 +13,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 
 // The program of a FileThread. It runs as it is, also from the sources, so it imports nothing but Node.
@@ -24,9 +24,19 @@ export interface ListedFile {
   readonly writtenMs: number;
 }
 
+/** Makes a folder and missing parents, without `recursive: true`, which never ends below /proc. */
+function makeFolder(path: string): void {
+  if (!existsSync(dirname(path))) makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
 /** What a FileThread does for its owner. Each call takes as long as the disk does. */
 const fileCalls = {
-  makeFolder: (path: string): void => void mkdirSync(path, { recursive: true, mode: 0o700 }),
+  makeFolder,
   list: (folder: string): ListedFile[] =>
     readdirSync(folder).map((name) => {
       const { size: sizeBytes, mtimeMs: writtenMs } = statSync(join(folder, name));

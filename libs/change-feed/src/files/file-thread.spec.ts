@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -47,6 +47,15 @@ describe('FileThread', () => {
 
   it('passes on the code of an error', async () => {
     await expect(thread.call('open', join(folder, 'none'))).rejects.toMatchObject({
+      code: 'ENOENT',
+    });
+  });
+
+  it('makes a folder with its parents, and says where none can be', async () => {
+    await thread.call('makeFolder', join(folder, 'a/b'));
+    await thread.call('makeFolder', join(folder, 'a/b'));
+    expect(statSync(join(folder, 'a/b')).mode & 0o777).toBe(0o700);
+    await expect(thread.call('makeFolder', '/proc/none/a')).rejects.toMatchObject({
       code: 'ENOENT',
     });
   });
