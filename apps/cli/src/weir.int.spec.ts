@@ -478,6 +478,15 @@ describe('weir beside a control plane', () => {
     });
     expect(await ofTwo()).toEqual(before);
   });
+
+  it('counts all that a change has changed, also beyond the keys of its record', async () => {
+    const nets = Array.from({ length: 300 }, (_, i) => ({
+      ...{ ip: `198.51.${100 + (i >> 8)}.${i & 255}`, prefix_len: 32, profile_id: 1 },
+    }));
+    const body = JSON.stringify({ ...BODY, nets: [...BODY.nets, ...nets] });
+    await runWeir(['init', '-'], environment, [body]);
+    expect((await run('changes', '--limit', '1')).out[0]).toContain(', 295 more (');
+  });
 });
 
 describe('weir --follow and --watch', () => {

@@ -46,11 +46,14 @@ export async function changes(context: Context, options: Options): Promise<void>
 
 function cellsOf(change: ChangeDto): string[] {
   const { revision, time, token, method, route, changed, request_id } = change;
-  const keys = changed.slice(0, KEYS_SHOWN).map(({ resource, key, action, count }) => {
-    if (resource === 'more') return `${count} more`;
-    return `${action === 'deleted' ? 'deleted ' : ''}${resource} ${keyOf(key)}`;
-  });
-  const more = changed.length > KEYS_SHOWN ? `, ${changed.length - KEYS_SHOWN} more` : '';
+  // An entry `more`, which comes last, has the count of those whose keys are not recorded.
+  const keys = changed
+    .filter(({ resource }, i) => i < KEYS_SHOWN && resource !== 'more')
+    .map(({ resource, key, action }) => {
+      return `${action === 'deleted' ? 'deleted ' : ''}${resource} ${keyOf(key)}`;
+    });
+  const others = changed.slice(keys.length).reduce((sum, { count }) => sum + count, 0);
+  const more = others > 0 ? `, ${others} more` : '';
   const call = method === null ? '-' : `${method} ${route}`;
   const what = `${textOf(`${keys.join(', ')}${more}`)} (${textOf(request_id)})`;
   return [String(revision).padStart(8), ...[time, token, call].map(textOf), what];
