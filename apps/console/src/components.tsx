@@ -127,6 +127,9 @@ export function Remaining({ until }: { until: string }): JSX.Element {
   return <span class="remaining">{duration(seconds)}</span>;
 }
 
+/** Of a year with four digits, after which the keyboard goes on to the hour. */
+const LAST_TIME = '9999-12-31T23:59';
+
 interface FieldProperties {
   readonly label: string;
   readonly hint?: string;
@@ -157,6 +160,7 @@ export function Field({
         {...kind}
         inputMode={inputMode ?? 'text'}
         required={required}
+        max={type === 'datetime-local' ? LAST_TIME : undefined}
         value={value}
         autoComplete="off"
         autoCapitalize="none"

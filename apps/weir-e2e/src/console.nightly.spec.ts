@@ -783,6 +783,14 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await api.change('DELETE', '/orders/81', undefined);
   });
 
+  it('takes an end that is typed in one go: its year has four digits', async () => {
+    const page = await stack.openAs('write', 'orders');
+    const until = page.getByLabel('Until');
+    await until.focus();
+    await page.keyboard.type('123120991159PM');
+    expect(await until.inputValue()).toBe('2099-12-31T23:59');
+  });
+
   it('puts nothing back that somebody else has changed while another order was edited, or the same one', async () => {
     const texts = { authority: 'Court of Example', reference: '9 O 1/26' };
     for (const id of [91, 92])
