@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { lockFolder, createFolder, writeFileAtomically } from './files.js';
 
 let folder: string;
@@ -44,6 +45,17 @@ describe('lockFolder', () => {
     lockFolder(folder)[Symbol.dispose]();
     writeFileSync(join(folder, 'stack.lock'), `${process.pid} 1`);
     lockFolder(folder);
+  });
+
+  it('takes over the lock of a process that has ended and is still listed, as its parent has not asked', async () => {
+    // The shell is replaced by a program that never asks for the end of its child.
+    const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60']);
+    onTestFinished(() => void parent.kill());
+    const pid = Number(await text(parent.stdout.take(1)));
+    const stat = () => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+    await expect.poll(() => stat()[0]).toBe('Z');
+    writeFileSync(join(folder, 'stack.lock'), `${pid} ${stat()[19]}`);
+    lockFolder(folder)[Symbol.dispose]();
   });
 });
 

@@ -68,11 +68,14 @@ function lockFile(folder: string): string {
   return `${folder}/stack.lock`;
 }
 
-/** Identifies a process by id and start time, because ids are reused. Only the id if there is no such process. */
+/**
+ * Identifies a process by id and start time, because ids are reused. Only the id if there is no such process, or if it
+ * has ended and is listed until its parent asks for that (state Z).
+ */
 function identityOf(pid: number): string {
   const file = `/proc/${pid}/stat`;
   if (!existsSync(file)) return `${pid} -`;
   // The fields after the command, which may contain blanks. The 20th is the start time in ticks since boot.
   const fields = readFileSync(file, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-  return `${pid} ${fields[19] ?? '-'}`;
+  return `${pid} ${fields[0] === 'Z' ? '-' : (fields[19] ?? '-')}`;
 }
