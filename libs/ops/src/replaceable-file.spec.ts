@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { replaceableFile } from './replaceable-file.js';
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'weir-replaceable-')));
@@ -29,6 +29,13 @@ describe('replaceableFile', () => {
     symlinkSync('mounted/inner', at('backups'));
     symlinkSync('../latest.backup', at('mounted/inner/latest'));
     expect(await replaceableFile(join(at('backups'), 'latest'))).toBe(at('mounted/latest.backup'));
+  });
+
+  it('refuses standard output that leads to another process', async () => {
+    const child = spawn('cat');
+    onTestFinished(() => void child.kill());
+    const path = `/proc/${child.pid}/fd/1`;
+    await expect(replaceableFile(path)).rejects.toThrow(`${path} is not a regular file`);
   });
 
   it('refuses what is no file: a pipe, a folder, a device, a link to one', async () => {

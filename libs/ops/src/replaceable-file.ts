@@ -29,7 +29,7 @@ export async function replaceableFile(path: string): Promise<string> {
     if (to === null) break;
     file = resolve(await realpath(dirname(file)), to);
   }
-  const found = await orNull(stat(file));
+  const found = await orNull(stat(path));
   if (found !== null && !found.isFile()) throw new StartError(`${path} is not a regular file`);
   return file;
 }
