@@ -144,9 +144,16 @@ export const REPEATED_FIELD: Fault = {
 
 /** Fields of all objects in a parsed value. The text has more when an object has a field more than once. */
 export function countFields(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  let count = Array.isArray(value) ? 0 : Object.keys(value).length;
-  for (const inner of Object.values(value)) count += countFields(inner);
+  let count = 0;
+  // Not recursive: a value may have any depth.
+  const left = [value];
+  while (left.length > 0) {
+    const one = left.pop();
+    if (typeof one !== 'object' || one === null) continue;
+    const inner = Object.values(one) as unknown[];
+    if (!Array.isArray(one)) count += inner.length;
+    for (const each of inner) if (typeof each === 'object') left.push(each);
+  }
   return count;
 }
 

@@ -55,6 +55,15 @@ describe('JsonLists', () => {
     );
   });
 
+  it.each(['[', '{"a":'])('reads values of any depth: %s', (opening) => {
+    const depth = 100_000;
+    const closing = opening === '[' ? ']' : '}';
+    const text = `{"list": [${opening.repeat(depth)}1${closing.repeat(depth)}]}`;
+    let [value] = (read(text, 4_096) as { list: unknown[] }).list;
+    for (let i = 0; i < depth; i++) [value] = Object.values(value as object) as unknown[];
+    expect(value).toBe(1);
+  });
+
   it('rejects exactly what JSON.parse rejects', () => {
     const broken = fc
       .tuple(body, fc.nat(), fc.constantFrom('', ',', '[', ']', '{', '}', '"', ':', '1', ' ', '\\'))
