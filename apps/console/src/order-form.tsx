@@ -57,11 +57,23 @@ interface FormProperties extends FieldsProperties {
   readonly children?: ComponentChildren;
 }
 
+/** Whether others register domains below it: `com`, `co.uk`. What is no domain, the API refuses. */
+async function isPublicSuffix(domain: string): Promise<boolean> {
+  const url = URL.parse(`http://${domain.trim().replace(/\.$/, '')}`);
+  if (url === null) return false;
+  const { getPublicSuffix } = await import('tldts-icann');
+  return getPublicSuffix(url.hostname) === url.hostname;
+}
+
 /** A form, so that the browser refuses an end that is filled in partly: to a script such a field looks empty. */
 function Form({ run, label, isOff = false, children, ...fields }: FormProperties): JSX.Element {
-  const { isRunning, error, submit } = useRun(() => {
+  const { domain } = fields.entered;
+  /** The domain that was found to be a public suffix. */
+  const [suffix, setSuffix] = useState<string | null>(null);
+  const { isRunning, error, submit } = useRun(async () => {
     setEndLost(false);
-    return run();
+    if (domain !== suffix && (await isPublicSuffix(domain))) return setSuffix(domain);
+    await run();
   });
   const form = useRef<HTMLFormElement>(null);
   const lostEnd = `order.lostEnd.${label}`;
@@ -80,6 +92,13 @@ function Form({ run, label, isOff = false, children, ...fields }: FormProperties
   return (
     <form ref={form} class="card row" onSubmit={submit}>
       <Fields {...fields} />
+      {domain === suffix && (
+        <div key={suffix} class="notice doubtful" role="alert">
+          <label>
+            <input type="checkbox" required /> {t('orders.publicSuffix', { domain })}
+          </label>
+        </div>
+      )}
       {isEndLost && fields.entered.until === '' && (
         <p class="notice doubtful" role="alert">
           {t('orders.lostEnd')}

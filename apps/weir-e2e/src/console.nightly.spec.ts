@@ -690,6 +690,27 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await page.getByText('Orders 1 to 1').waitFor();
   });
 
+  it('asks before an order denies a public suffix, which is all that is registered below it', async () => {
+    const page = await stack.openAs('write', 'orders');
+    const texts = { ID: '61', Authority: 'Court of Example', Reference: '6 O 1/26' };
+    await fill(page, { ...texts, Domain: 'Co.UK.' });
+    const add = page.getByRole('button', { name: 'Add' });
+    await add.dblclick();
+    const sure = page.getByRole('checkbox', { name: /^Deny Co\.UK\. and every domain below it/ });
+    await sure.waitFor();
+    await add.click();
+    expect(await api.call('GET', '/orders/61')).toMatchObject({ status: 404 });
+    await sure.check();
+    await fill(page, { Domain: 'ordered.co.uk' });
+    expect(await sure.count()).toBe(0);
+    await fill(page, { Domain: 'uk' });
+    await add.click();
+    await page.getByRole('checkbox', { name: /^Deny uk and every domain below it/ }).check();
+    await add.click();
+    await page.getByText(IN_FORCE).waitFor();
+    await api.change('DELETE', '/orders/61', undefined);
+  });
+
   it('changes of an order what was entered anew, and says when somebody else has changed it meanwhile', async () => {
     const texts = { authority: 'Court of Example', reference: '5 O 1/26' };
     const until = '2099-06-30T21:59:30Z';

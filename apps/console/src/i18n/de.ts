@@ -194,6 +194,8 @@ export const de: Texts = {
   'orders.state.in_force': 'Überall',
   'orders.state.pending': 'Nicht überall',
   'orders.state.ended': 'Beendet',
+  'orders.publicSuffix':
+    '{domain} und jede Domain darunter für alle sperren. Das ist eine öffentliche Endung.',
   'orders.authority': 'Anordnende Stelle',
   'orders.reference': 'Aktenzeichen',
   'orders.untilHint': 'In der Zeitzone {zone}. Leer: unbefristet.',

@@ -187,6 +187,8 @@ export const en = {
   'orders.state.in_force': 'Everywhere',
   'orders.state.pending': 'Not everywhere',
   'orders.state.ended': 'Ended',
+  'orders.publicSuffix':
+    'Deny {domain} and every domain below it to everybody. It is a public suffix.',
   'orders.authority': 'Authority',
   'orders.reference': 'Reference',
   'orders.untilHint': 'In the time zone {zone}. Leave it empty for no end.',
