@@ -1,6 +1,7 @@
 import { effect, signal } from '@preact/signals';
 import createClient from 'openapi-fetch';
 import { forgetDrafts } from './router.js';
+import { inStorage } from './storage.js';
 import type { components, paths } from './generated/api.js';
 
 /** The schemas of the contract by name: `Schemas['ExplanationAnswer']`. */
@@ -34,7 +35,8 @@ export const endedSession = signal<Session | null>(null);
 export const ownTimeZone = (): string => session.value?.timeZone ?? 'UTC';
 
 /** The token of a former load of this tab. */
-export const storedToken = (): string | null => sessionStorage.getItem(STORED_TOKEN);
+export const storedToken = (): string | null =>
+  inStorage('sessionStorage', (storage) => storage.getItem(STORED_TOKEN));
 
 /** Whether the token includes a scope. What it does not include is not offered. */
 export function allows(scope: Session['scope']): boolean {
@@ -155,7 +157,7 @@ export async function signIn(token: string): Promise<void> {
     const { data, response } = await api.GET('/token/', { headers });
     const { name, scope, expires } = data as Schemas['OwnTokenAnswer'];
     const timeZone = response.headers.get('x-schedule-timezone') ?? 'UTC';
-    sessionStorage.setItem(STORED_TOKEN, token);
+    inStorage('sessionStorage', (storage) => storage.setItem(STORED_TOKEN, token));
     endedSession.value = null;
     session.value = { token, name, scope, expires, timeZone };
   } catch (error) {
@@ -170,6 +172,6 @@ export function signOut(): void {
 }
 
 function leave(): void {
-  sessionStorage.removeItem(STORED_TOKEN);
+  inStorage('sessionStorage', (storage) => storage.removeItem(STORED_TOKEN));
   session.value = null;
 }

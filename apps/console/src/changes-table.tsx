@@ -56,6 +56,8 @@ function ChangedResource({
 }: {
   changed: Changed;
 }): JSX.Element {
+  // The keys of the others are not recorded.
+  if (resource === 'more') return <>{t('changes.more', { count: number(count) })}</>;
   return (
     <>
       {t(`changes.action.${action}`)}: <code>{resource}</code>{' '}

@@ -1,4 +1,5 @@
 import { effect, type Signal, signal } from '@preact/signals';
+import { inStorage } from './storage.js';
 
 /** A choice of the person at this browser, which outlives the tab. */
 export function setting<T extends string>(
@@ -6,11 +7,15 @@ export function setting<T extends string>(
   choices: readonly T[],
   initial: T,
 ): Signal<T> {
-  const stored = localStorage.getItem(`weir.${name}`);
+  const stored = inStorage('localStorage', (storage) => storage.getItem(`weir.${name}`));
   const value = signal(choices.find((one) => one === stored) ?? initial);
   effect(() => {
-    if (value.value === initial) localStorage.removeItem(`weir.${name}`);
-    else localStorage.setItem(`weir.${name}`, value.value);
+    const chosen = value.value;
+    inStorage('localStorage', (storage) =>
+      chosen === initial
+        ? storage.removeItem(`weir.${name}`)
+        : storage.setItem(`weir.${name}`, chosen),
+    );
   });
   return value;
 }

@@ -404,6 +404,20 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await page.getByRole('table', { name: 'Resolvers' }).waitFor();
   });
 
+  it('works in a browser that keeps nothing for it', async () => {
+    const page = await stack.open('orders');
+    const content = `for (const kind of ['localStorage', 'sessionStorage'])
+      Object.defineProperty(window, kind, { get() { throw new DOMException('denied', 'SecurityError') } });`;
+    await page.addInitScript({ content });
+    await page.reload();
+    await stack.signIn(page, 'read');
+    await page.getByRole('table', { name: 'Orders' }).waitFor();
+    await page.getByRole('combobox', { name: 'Language' }).selectOption('Deutsch');
+    await page.getByRole('heading', { name: 'Anordnungen' }).waitFor();
+    await page.getByRole('button', { name: 'Abmelden' }).click();
+    await page.getByRole('navigation').waitFor({ state: 'detached' });
+  });
+
   it('says when its token has expired, and has what was not sent yet after another sign-in', async () => {
     const expires = new Date(Date.now() + 45_000).toISOString();
     await stack.setGuest({ scope: 'write', expires });
@@ -595,6 +609,9 @@ describe('the console in a browser', needs('chromium-headless-shell'), () => {
     await expect.poll(() => rows.count()).toBeGreaterThan(0);
     await api.change('POST', '/profiles/', { profile: { id: 9 } });
     await rows.getByRole('link', { name: 'Profile 9' }).first().waitFor();
+    const domains = Array.from({ length: 103 }, (_, i) => `b${i}.example`);
+    await api.change('POST', '/profile/9/bw_list/batch', { type: 'deny', domains });
+    await rows.getByText('and 3 more', { exact: true }).waitFor();
     await page.getByLabel('Profile', { exact: true }).fill('7');
     await page.getByRole('button', { name: 'Filter' }).click();
     await expect.poll(() => page.getByRole('link', { name: 'Profile 9' }).count()).toBe(0);

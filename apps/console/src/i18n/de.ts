@@ -163,6 +163,7 @@ export const de: Texts = {
   'changes.what': 'Was',
   'changes.action.set': 'gesetzt',
   'changes.action.deleted': 'gelöscht',
+  'changes.more': 'und {count} weitere',
 
   // Profile
   'profile.id': 'Profil-ID',

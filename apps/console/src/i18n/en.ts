@@ -156,6 +156,7 @@ export const en = {
   'changes.what': 'What',
   'changes.action.set': 'set',
   'changes.action.deleted': 'deleted',
+  'changes.more': 'and {count} more',
 
   // Profile
   'profile.id': 'Profile ID',
