@@ -86,4 +86,11 @@ describe('the arguments of a process', () => {
       stderr: 'example: unknown argument --other; see --help\n',
     });
   });
+
+  it('are one at most', async () => {
+    await expect(run(process.execPath, [EXAMPLE, '--check', 'all'])).rejects.toMatchObject({
+      code: 1,
+      stderr: 'example: unknown argument all; see --help\n',
+    });
+  });
 });

@@ -71,7 +71,7 @@ export function runMain<S extends VariableSchema>(
   check: (configuration: Configuration<S>) => Promise<void> | void = () => undefined,
 ): void {
   const run = async (): Promise<void> => {
-    const [argument] = entry.argv;
+    const [argument, second] = entry.argv;
     if (argument === '--help' || argument === '-h') {
       process.stdout.write(renderHelp(entry));
       return;
@@ -81,8 +81,9 @@ export function runMain<S extends VariableSchema>(
       return;
     }
     const known = ['--check', ...Object.keys(entry.flags ?? {})];
-    if (argument !== undefined && !known.includes(argument)) {
-      throw new StartError(`unknown argument ${argument.slice(0, 60)}; see --help`);
+    const unknown = argument === undefined || known.includes(argument) ? second : argument;
+    if (unknown !== undefined) {
+      throw new StartError(`unknown argument ${unknown.slice(0, 60)}; see --help`);
     }
     const configuration = parseVariables(entry.schema, entry.environment);
     if (argument === '--check') await check(configuration);
