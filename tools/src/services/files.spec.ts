@@ -48,12 +48,12 @@ describe('lockFolder', () => {
   });
 
   it('takes over the lock of a process that has ended and is still listed, as its parent has not asked', async () => {
-    // The shell is replaced by a program that never asks for the end of its child.
-    const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60']);
+    // The shell is replaced by a program that never asks for the end of its child, which comes later.
+    const parent = spawn('sh', ['-c', 'sleep 1 & echo $!; exec sleep 60']);
     onTestFinished(() => void parent.kill());
     const pid = Number(await text(parent.stdout.take(1)));
     const stat = () => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
-    await expect.poll(() => stat()[0]).toBe('Z');
+    await expect.poll(() => stat()[0], { timeout: 10_000 }).toBe('Z');
     writeFileSync(join(folder, 'stack.lock'), `${pid} ${stat()[19]}`);
     lockFolder(folder)[Symbol.dispose]();
   });

@@ -3,7 +3,7 @@ import { createLogger, parseVariables } from '@weir/ops';
 import { describe, expect, it } from 'vitest';
 import { SCHEMA } from '../configuration.js';
 import { soa } from '../query/testing/questions.js';
-import { a } from '../query/testing/records.js';
+import { a, aaaa } from '../query/testing/records.js';
 import { type Resolver, startResolver } from '../resolver.js';
 import { askUdp } from '../testing/client.js';
 import { activateCatalogue, useResolverEnvironment } from '../testing/resolver-environment.js';
@@ -18,10 +18,12 @@ const environment = useResolverEnvironment();
 async function start(variables: Record<string, string> = {}) {
   await environment.plane.commit(activateCatalogue(environment.plane));
   const { upstream } = environment;
-  const numbered = (query: AskedQuery) =>
-    respond(query, {
-      answers: [{ ...a(`192.0.2.${upstream.asked.length}`), type: typeOf(query) }],
-    });
+  const numbered = (query: AskedQuery) => {
+    const { length } = upstream.asked;
+    const isAaaa = query.message.questions[0].qtype === 28;
+    const record = isAaaa ? aaaa(length.toString(16).padStart(32, '0')) : a(`192.0.2.${length}`);
+    return respond(query, { answers: [record] });
+  };
   upstream.answer = numbered;
   const configuration = parseVariables(SCHEMA, {
     ...environment.variables,
@@ -35,13 +37,11 @@ async function start(variables: Record<string, string> = {}) {
   return { resolver, upstream, numbered };
 }
 
-const typeOf = ({ message }: AskedQuery) => message.questions[0].qtype;
-
 /** The last byte of the address in the answer, or the RCODE. */
 async function ask({ dns }: Resolver, name: string, qtype = 1) {
   const answer = await askUdp(dns, encodeQuery(name, qtype, { udpBytes: 1232 }), 20_000);
   const { rcode, answers } = decodeMessage(answer!);
-  return rcode === 0 ? answers[0].rdata[3] : `rcode ${rcode}`;
+  return rcode === 0 ? answers[0].rdata.at(-1) : `rcode ${rcode}`;
 }
 
 /** Asks every question now and again after the change. @returns for each whether the answer is a new one */
