@@ -20,9 +20,13 @@ const IS_LOGGED = `
 /** `invalid_parameter_value`: PostgreSQL has not assigned this transaction id yet. */
 const ID_IN_THE_FUTURE = '22023';
 
-/** Ends the session that the lost connection left behind, which ends its transaction. */
-const END_SESSION =
-  'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_xid = $1::xid8::xid';
+/**
+ * Ends the session that the lost connection left behind, which ends its transaction. A COMMIT that waits for a
+ * synchronous standby must go on: PostgreSQL would show it as committed while no standby has it.
+ */
+const END_SESSION = `
+  SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE backend_xid = $1::xid8::xid AND wait_event = 'ClientRead'`;
 
 /** The connection was lost during a COMMIT, and the database did not say in time whether it took effect. */
 export class CommitUnknownError extends Error {

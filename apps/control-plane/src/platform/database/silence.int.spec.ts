@@ -146,6 +146,37 @@ describe('a COMMIT whose answer was lost', () => {
     await dropDatabase(inject('databaseUrl'), url);
   });
 
+  it('stays unknown while it waits for a synchronous standby, and the wait is not ended', async () => {
+    const url = await createFreshDatabase(inject('databaseUrl'));
+    const [client, admin] = [new pg.Client(url), new pg.Client(url)];
+    await Promise.all([client.connect(), admin.connect()]);
+    await client.query('SET synchronous_commit = on');
+    // All other databases of the server commit without a wait.
+    await admin.query("ALTER SYSTEM SET synchronous_standby_names = 'away'");
+    try {
+      await admin.query('SELECT pg_reload_conf()');
+      let id = '';
+      // PostgreSQL takes a moment to read its settings.
+      for (let isDone = true; isDone;) {
+        await client.query('BEGIN; INSERT INTO job_run VALUES (gen_random_uuid(), now(), 0)');
+        const { rows } = await client.query<{ id: string }>(
+          'SELECT pg_current_xact_id()::text AS id',
+        );
+        id = rows[0].id;
+        const committed = client.query('COMMIT').then(() => true);
+        isDone = await Promise.race([committed, sleep(500, false)]);
+      }
+      await expect(lose(url, id)).rejects.toMatchObject({ name: 'CommitUnknownError' });
+    } finally {
+      await admin.query('ALTER SYSTEM RESET synchronous_standby_names');
+      await admin.query('SELECT pg_reload_conf()');
+    }
+    // Behind the COMMIT.
+    expect((await client.query('SELECT 1')).rowCount).toBe(1);
+    await Promise.all([client.end(), admin.end()]);
+    await dropDatabase(inject('databaseUrl'), url);
+  });
+
   it('throws CommitUnknownError when the database does not answer', async () => {
     const url = new URL(inject('databaseUrl'));
     url.pathname = '/no-such-database';
