@@ -56,10 +56,13 @@ export function namedStatements(): (query: { readonly sql: string }) => string {
   };
 }
 
-/** SQLSTATEs of a prepared statement whose result type has changed, and of one that does not exist any more. */
-const STALE = new Set(['0A000', '26000']);
+/**
+ * SQLSTATEs of a prepared statement whose result type has changed, of one that does not exist any more, and of a
+ * session that must not write: it keeps what the database or the role had set when it began.
+ */
+const STALE = new Set(['0A000', '26000', '25006']);
 
-/** Closes a connection when it is released, if a migration or a pooler has made its prepared statements invalid. */
+/** Closes a connection when it is released, if it has given such an error. */
 function closeStaleConnections(pool: Pool): void {
   const stale = new WeakSet<PoolClient>();
   pool.on('connect', (client) => {

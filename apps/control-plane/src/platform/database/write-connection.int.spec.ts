@@ -69,4 +69,12 @@ describe('Database.write', () => {
       expect(await find()).toEqual([]);
     }
   });
+
+  it('takes a new connection after one that may not write', async () => {
+    await database.write((client) => client.query('SET default_transaction_read_only = on'));
+    const write = () => database.write((_client, tx) => add(tx, 1));
+    await expect(write()).rejects.toMatchObject({ code: '25006' });
+    await write();
+    expect(await stored()).toEqual([{ id: 1 }]);
+  });
 });
