@@ -131,17 +131,25 @@ describe('GroupCommit', () => {
     expect(rows).toEqual([{ revision: 3, digest: published[0]?.[2]?.digest }]);
   });
 
-  it('fails all waiting changes together when a table stays locked, and lets go of the head', async () => {
-    commits = start({ maxChanges: 32, waitMs: 1_000 });
-    await other.query('BEGIN; LOCK TABLE block_page IN SHARE MODE');
-    const startedMs = performance.now();
-    const all = Promise.all([1, 2, 3, 4, 5].map((id) => commits.submit(page(id))));
-    for (const outcome of await all) expect(outcome).toMatchObject({ reason: { code: '55P03' } });
-    // Each by itself would have waited as long once more.
-    expect(performance.now() - startedMs).toBeLessThan(4_000);
-    expect((await commits.submit(nothing)).type).toBe('changed');
-    await other.query('COMMIT');
-  });
+  it.each([
+    { ends: 'their wait', waitMs: 1_000, code: '55P03', statementMs: 0 },
+    { ends: 'statement_timeout', waitMs: 60_000, code: '57014', statementMs: 1_000 },
+  ])(
+    'fails all waiting changes together when a table stays locked until $ends ends, and lets go of the head',
+    async ({ waitMs, code, statementMs }) => {
+      const name = new URL(url).pathname.slice(1);
+      await other.query(`ALTER DATABASE ${name} SET statement_timeout = ${statementMs}`);
+      commits = start({ maxChanges: 32, waitMs });
+      await other.query('BEGIN; LOCK TABLE block_page IN SHARE MODE');
+      const startedMs = performance.now();
+      const all = Promise.all([1, 2, 3, 4, 5].map((id) => commits.submit(page(id))));
+      for (const outcome of await all) expect(outcome).toMatchObject({ reason: { code } });
+      // Each by itself would have waited as long once more.
+      expect(performance.now() - startedMs).toBeLessThan(4_000);
+      expect((await commits.submit(nothing)).type).toBe('changed');
+      await other.query('COMMIT');
+    },
+  );
 
   it('undoes only the change that throws: the others are committed, without a gap in the revisions', async () => {
     const refusal = new Error('refused');

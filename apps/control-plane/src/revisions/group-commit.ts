@@ -3,7 +3,7 @@ import type { Span } from '@weir/telemetry';
 import type { ClientBase } from 'pg';
 import { confirmCommit, type TransactionIdentity } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
-import { isLockTimeout } from '../platform/database/database-errors.js';
+import { isStatementTimeout } from '../platform/database/database-errors.js';
 import type { Transaction } from '../platform/database/transaction.js';
 import { type LockedHead, lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
 import {
@@ -180,8 +180,8 @@ interface Made {
 /**
  * Makes changes in order inside a transaction: one statement reads all rows of a kind, and one or two write them. When
  * a statement fails, they are made one by one, and those whose own statement fails have this as their reason.
- * @throws Error when the transaction cannot continue, or a lock was waited for too long: each change by itself would
- *   wait as long once more.
+ * @throws Error when the transaction cannot continue, or a statement took too long: each change by itself would wait as
+ *   long once more.
  */
 async function makeTogether(
   client: ClientBase,
@@ -195,7 +195,7 @@ async function makeTogether(
   ]);
   if (savepoint.status === 'rejected') throw savepoint.reason;
   if (made.status === 'fulfilled') return made.value;
-  if (isLockTimeout(made.reason)) throw made.reason;
+  if (isStatementTimeout(made.reason)) throw made.reason;
   await client.query('ROLLBACK TO SAVEPOINT change');
   if (changes.length === 1) return { outcomes: [made], head };
   const outcomes: PromiseSettledResult<MadeChange>[] = [];

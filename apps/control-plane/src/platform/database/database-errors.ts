@@ -120,6 +120,11 @@ export function isSilence(error: unknown): boolean {
   return code === 'ETIMEDOUT' || CONNECT_TIMEOUTS.has(String(message));
 }
 
+/** Whether an error of `pg` says that a statement took too long: for a lock, or for `statement_timeout`. */
+export function isStatementTimeout(error: unknown): boolean {
+  return isLockTimeout(error) || (error as Fields | null)?.['code'] === '57014';
+}
+
 /** Whether an error of `pg` says that a lock was held for too long: `lock_not_available`. */
 export function isLockTimeout(error: unknown): boolean {
   return (error as Fields | null)?.['code'] === '55P03';
