@@ -71,6 +71,24 @@ describe('a statement that takes long', () => {
     await expect(query).rejects.toSatisfy(isDatabaseUnreachable);
     await database.close();
   });
+
+  it('ends in PostgreSQL too when it is given up, also while it waits for a lock', async () => {
+    const url = await createFreshDatabase(inject('databaseUrl'));
+    const database = new Database(url, pino({ level: 'silent' }), 3_000);
+    const holder = openPool({ connectionString: url, max: 1 });
+    await holder.query('BEGIN; LOCK TABLE block_page IN ACCESS EXCLUSIVE MODE');
+    const query = database.pool.query('SELECT FROM block_page');
+    await expect(query).rejects.toSatisfy(isDatabaseUnreachable);
+    const waiting = async () => {
+      const { rows } = await holder.query(`
+        SELECT FROM pg_locks WHERE NOT granted AND relation = 'block_page'::regclass`);
+      return rows.length;
+    };
+    await expect.poll(waiting, { timeout: 20_000 }).toBe(0);
+    await holder.end();
+    await database.close();
+    await dropDatabase(inject('databaseUrl'), url);
+  });
 });
 
 it('a session whose answer came while its question was on the way is not ended', async () => {
