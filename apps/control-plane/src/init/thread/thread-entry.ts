@@ -59,7 +59,12 @@ async function connect(): Promise<pg.Client> {
   // The next query reports it.
   client.on('error', () => undefined);
   await client.connect();
-  await beginSession(client, ask, LONGEST_SILENCE_MS);
+  try {
+    await beginSession(client, ask, LONGEST_SILENCE_MS);
+  } catch (error) {
+    client.end().catch(() => undefined);
+    throw error;
+  }
   return client;
 }
 

@@ -78,6 +78,26 @@ describe('when the connection breaks during a COMMIT', () => {
       expect(harness.logLines.join('')).toContain('request answered with 504');
     },
   );
+
+  it('gets 504 if the database is then a standby that has not received the COMMIT yet', async () => {
+    await harness.call('POST', '/blockpage/', { id: 1, type: 1 });
+    const name = new URL(harness.environment['DATABASE_URL']).pathname.slice(1);
+    // For the connections from now on.
+    await harness.sql(`
+      CREATE FUNCTION public.pg_is_in_recovery() RETURNS boolean LANGUAGE sql AS 'SELECT true';
+      CREATE FUNCTION public.pg_xact_status(xid8) RETURNS text LANGUAGE plpgsql AS
+        $$ BEGIN RAISE 'is in the future' USING ERRCODE = '22023'; END $$;
+      ALTER DATABASE ${name} SET search_path = public, pg_catalog`);
+    proxy.breakAt('COMMIT', 'after', { ...LOGGED, staysAway: true });
+    const answered = harness.call('POST', '/blockpage/', { id: 7, type: 1 });
+    await expect.poll(() => harness.sql('SELECT FROM block_page WHERE id = 7')).toHaveLength(1);
+    proxy.restore();
+    expect((await answered).status).toBe(504);
+    // It may lack changes.
+    expect((await harness.call('GET', '/blockpage/')).status).toBe(503);
+    await harness.sql('DROP FUNCTION public.pg_is_in_recovery(), public.pg_xact_status(xid8)');
+    expect((await harness.call('GET', '/blockpage/')).status).toBe(200);
+  });
 });
 
 describe('a PostgreSQL that accepts packets but never answers', () => {

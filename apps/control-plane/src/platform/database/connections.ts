@@ -3,7 +3,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import pg from 'pg';
 import type { Client } from 'pg';
 import { rowsTo } from './copy.js';
-import { ConnectionLostError, DatabaseSilentError } from './database-errors.js';
+import { ConnectionLostError, DatabaseSilentError, StandbyError } from './database-errors.js';
 import { withTimeout } from './with-timeout.js';
 
 /** After this time, a database that does not accept the connection counts as unreachable. */
@@ -31,7 +31,7 @@ const SESSION = "pid || ' ' || extract(epoch FROM backend_start)";
  * and numbers come in one form, whatever the database or the role has set.
  */
 const BEGIN_SESSION = `
-  SELECT ${SESSION} AS session, set_config('tcp_keepalives_idle', '5', false),
+  SELECT ${SESSION} AS session, pg_is_in_recovery() AS "isStandby", set_config('tcp_keepalives_idle', '5', false),
     set_config('tcp_keepalives_interval', '1', false), set_config('tcp_keepalives_count', '5', false),
     set_config('tcp_user_timeout', '10000', false),
     set_config('client_connection_check_interval', '5000', false), set_config('TimeZone', 'UTC', false),
@@ -119,6 +119,7 @@ const SILENT_MS = 2_000;
  * seconds when PostgreSQL does not answer on a new connection either (`DatabaseSilentError`), waits for us in this
  * session while we wait for it, or does not have the session any more (`ConnectionLostError`). So a long statement
  * may take its time, but a PostgreSQL that hangs and a lost connection hold no request for long.
+ * @throws StandbyError when PostgreSQL is a standby.
  * @param ask the `sessionQuestions` of the database
  * @param longestMs longest time that a query may wait without a byte in either direction, whatever PostgreSQL answers.
  */
@@ -159,7 +160,10 @@ export async function beginSession(client: Client, ask: Ask, longestMs: number):
       else if (!stream.destroyed) stream.setTimeout(intervalMs);
     });
   });
-  const { rows } = await client.query<{ session: string | null }>(BEGIN_SESSION);
+  const { rows } = await client.query<{ session: string | null; isStandby: boolean }>(
+    BEGIN_SESSION,
+  );
+  if (rows[0].isStandby) throw new StandbyError();
   session = rows[0].session ?? '';
 }
 

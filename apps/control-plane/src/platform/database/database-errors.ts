@@ -112,6 +112,16 @@ export class ConnectionLostError extends Error {
   }
 }
 
+/** PostgreSQL is a standby: it may lack changes, and not know of a COMMIT. The code is that of a change there. */
+export class StandbyError extends Error {
+  override readonly name = 'StandbyError';
+  readonly code = '25006';
+
+  constructor() {
+    super('this PostgreSQL is a standby');
+  }
+}
+
 /** Whether PostgreSQL was waited for in vain, so that another try would wait as long. */
 export function isSilence(error: unknown): boolean {
   if (error instanceof CommitUnknownError) return true;
