@@ -6,7 +6,7 @@ import { placeOf } from '../names/name-places.js';
 import { DLC, readDlcLists, resolveDlc } from './formats/dlc.js';
 import { ADBLOCK, DOMAINS, HOSTS, type EntrySink, type LineFormat } from './formats/line-format.js';
 import { RpzFormat } from './formats/rpz.js';
-import { type LineSink, LineSplitter, peek, unpack } from './unpack.js';
+import { close, type LineSink, LineSplitter, peek, unpack } from './unpack.js';
 import {
   type ListFormat,
   type ByteStream,
@@ -150,7 +150,7 @@ async function* linesOf(
   const { head, whole } = await peek(stream, TAR_BLOCK);
   const isArchive = readTarHeader(head) !== null;
   if (!isArchive && format === 'dlc' && list?.includes('@') === true) {
-    await whole.return(undefined);
+    await close(whole);
     throw new CatalogueError('is one list: name the whole folder or archive for its attributes');
   }
   if (!isArchive) yield* whole;

@@ -38,7 +38,7 @@ export async function* joined(
 }
 
 /** Closes a stream that is not read. A generator that was never started would not close its source. */
-async function close(whole: AsyncGenerator<Uint8Array>): Promise<void> {
+export async function close(whole: AsyncGenerator<Uint8Array>): Promise<void> {
   await whole.next();
   await whole.return(undefined);
 }

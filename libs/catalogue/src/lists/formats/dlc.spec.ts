@@ -108,6 +108,19 @@ describe('format dlc', () => {
     );
   });
 
+  it('closes a list that it refuses, such as a file that would stay open', async () => {
+    let isClosed = false;
+    const list = async function* () {
+      try {
+        yield* chunksOf(Buffer.from('google.com\n'.repeat(100)), 1000);
+      } finally {
+        isClosed = true;
+      }
+    };
+    await expect(readNames(list(), 'dlc', KEY, { list: 'google@ads' })).rejects.toThrow();
+    expect(isClosed).toBe(true);
+  });
+
   it('reads the text of one list, and reports what it cannot read', async () => {
     const text = 'a.example @ads\nfull:b.example#\n  DOMAIN:c.example\nkeyword:d\n# e.example\n';
     await expectNames(text, 'dlc', ['a.example', 'b.example', 'c.example']);
