@@ -451,6 +451,25 @@ describe('CatalogueUpdater', () => {
     expect(lists.requests).toHaveLength(1);
   });
 
+  it('keeps the list of a source for a week after it was named last, however long ago that was requested', async () => {
+    lists.serve('/a', ['a.example']);
+    await define(url('/a'));
+    await startUpdater();
+    await refresh();
+    await later(30 * 86_400);
+    const sources = () => query("SELECT name FROM catalogue_source WHERE name LIKE 'http%'");
+    for (const [days, count] of [
+      [0, 1],
+      [6, 1],
+      [2, 0],
+    ]) {
+      await define();
+      await later(days * 86_400);
+      await updater.update(NEVER);
+      expect(await sources()).toHaveLength(count);
+    }
+  });
+
   it('uses a new file of the folder, and each change of it', async () => {
     await define();
     await startUpdater();

@@ -233,7 +233,10 @@ export async function recordFailure(pool: Pool, name: string, problem: string): 
 /** Records which sources are named. The others go after a week: replicas with an older definition may use them. */
 export async function recordNamed(pool: Pool, names: readonly string[]): Promise<void> {
   await pool.query(
-    `UPDATE catalogue_source SET is_named = NOT is_named WHERE is_named <> (name = ANY ($1::text[]))`,
+    // A pinned list was perhaps requested once, a year ago: the week begins now.
+    `UPDATE catalogue_source SET is_named = NOT is_named,
+       last_attempt_at = CASE WHEN is_named THEN now() ELSE last_attempt_at END
+     WHERE is_named <> (name = ANY ($1::text[]))`,
     [names],
   );
   await pool.query(
