@@ -92,6 +92,12 @@ describe('openSource of a dlc folder', () => {
     },
   );
 
+  it('finds its lists in any case', async () => {
+    await writeFile(join(folder, 'Google'), 'include:YouTube\n');
+    await writeFile(join(folder, 'YouTube'), 'youtube.example\n');
+    expect(await read(await open('.', 'dlc'))).toBe('youtube.example');
+  });
+
   it('reads an archive too, and refuses a folder without the list', async () => {
     await writeFile(join(folder, 'lists.tar.gz'), 'packed');
     expect(await read(await open('lists.tar.gz', 'dlc'))).toBe('packed');

@@ -64,7 +64,7 @@ async function* rulesIn(
   const texts = new Map<string, string>();
   for (const file of files) {
     const chunks = await Array.fromAsync(bounded(readAll([file], signal), maxBytes));
-    texts.set(basename(file.path), Buffer.concat(chunks).toString());
+    texts.set(basename(file.path).toLowerCase(), Buffer.concat(chunks).toString());
   }
   yield Buffer.from(resolveDlc(texts, list));
 }

@@ -93,6 +93,15 @@ describe('format dlc', () => {
     expect([...texts]).toEqual([...lists].map(([name, text]) => [name, `${text}\n`]));
   });
 
+  it('finds a list of an archive in any case', async () => {
+    const mixed = tarArchive(
+      tarEntry('dlc/data/Mine', 'include:Other\n'),
+      tarEntry('dlc/data/other', 'a.example\n'),
+    );
+    const { names } = await readNames(chunksOf(mixed), 'dlc', KEY, { list: 'Mine' });
+    expect(names.words).toEqual(NameList.of(['a.example'], KEY).words);
+  });
+
   it('refuses an archive without the list', async () => {
     const options = { list: 'youtub' };
     await expect(readNames(chunksOf(archive), 'dlc', KEY, options)).rejects.toThrow(

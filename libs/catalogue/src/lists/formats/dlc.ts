@@ -12,7 +12,7 @@ import {
   trimEnd,
 } from './line-format.js';
 
-/** The text of each list of a folder `data` of domain-list-community, by the name of its file. */
+/** The text of each list of a folder `data` of domain-list-community, by the name of its file in lower case. */
 export type DlcLists = ReadonlyMap<string, string>;
 
 const COLON = 0x3a;
@@ -63,7 +63,7 @@ export async function readDlcLists(archive: ByteStream): Promise<DlcLists> {
  */
 export function resolveDlc(lists: DlcLists, selector: string): string {
   const [name, ...attributes] = selector.split('@');
-  const rules = rulesOf(withAffiliations(lists), name, [], new Map());
+  const rules = rulesOf(withAffiliations(lists), name.toLowerCase(), [], new Map());
   return rules.filter((rule) => matches(rule, attributes)).join('\n');
 }
 
