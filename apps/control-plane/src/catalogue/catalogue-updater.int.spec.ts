@@ -531,6 +531,15 @@ describe('CatalogueUpdater', () => {
     expect(await errorOf('catalogue.yaml')).toBeNull();
   });
 
+  it('reports a text of the definition that cannot be stored', async () => {
+    await startUpdater();
+    for (const name of ['"a\\0.txt"', '"a\\ud800.txt"']) {
+      await define(`file: ${name}, format: domains`);
+      await updater.update(NEVER);
+      expect(await errorOf('catalogue.yaml')).toMatch(/^catalogue\.yaml:5: .*must not have NUL/);
+    }
+  });
+
   it('logs once that a stored list is damaged, and compiles when it is replaced', async () => {
     await writeFile(join(folder, 'a.txt'), 'a.example\n');
     await define('file: a.txt, format: domains');

@@ -84,6 +84,8 @@ export class YamlReader {
     if (typeof value !== 'string' || value === '' || value.length > maxLength) {
       throw this.fail(place, `must be a text of 1 to ${maxLength} characters`);
     }
+    // PostgreSQL stores neither.
+    if (/\0|\p{Cs}/u.test(value)) throw this.fail(place, 'must not have NUL or half a character');
     return value;
   }
 
