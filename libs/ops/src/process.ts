@@ -14,7 +14,7 @@ import { readVersion } from './version.js';
 export interface Place {
   readonly host: string;
   readonly port: number;
-  /** The variable that sets the port. */
+  /** The variable that sets the port: `DNS_TLS_PORT`. That of the address is `DNS_HOST` then. */
   readonly variable: string;
 }
 
@@ -29,7 +29,7 @@ export async function listen(server: Server, place: Place): Promise<number> {
 }
 
 /**
- * Turns the error of a failed listen into a StartError that names the port and its variable.
+ * Turns the error of a failed listen into a StartError that names the port and the variable to correct.
  * @returns the error itself when it does not concern the address or the port.
  */
 export function explainListenError(error: unknown, what: Place): unknown {
@@ -37,11 +37,17 @@ export function explainListenError(error: unknown, what: Place): unknown {
     EADDRINUSE: 'is in use by another process',
     EACCES: 'may not be used by this user',
     EADDRNOTAVAIL: 'is not an address of this machine',
+    EAFNOSUPPORT: 'is IPv6, which this machine does not have',
   };
-  const reason = reasons[(error as NodeJS.ErrnoException).code ?? ''];
+  const code = (error as NodeJS.ErrnoException).code ?? '';
+  const reason = reasons[code];
   if (reason === undefined) return error;
+  const isAddress = code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT';
+  const variable = isAddress
+    ? what.variable.replace(/(_TLS|_HTTPS)?_PORT$/, '_HOST')
+    : what.variable;
   const host = what.host.includes(':') ? `[${what.host}]` : what.host;
-  return new StartError(`${host}:${what.port} ${reason} (${what.variable})`, { cause: error });
+  return new StartError(`${host}:${what.port} ${reason} (${variable})`, { cause: error });
 }
 
 export interface EntryPoint<S extends VariableSchema> {
