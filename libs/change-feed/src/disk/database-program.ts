@@ -264,6 +264,9 @@ function damaged(message: string): Error {
 const resultCodeOf = (error: unknown): number =>
   ((error as { errcode?: number }).errcode ?? 0) & 0xff;
 
+const isDamage = (error: unknown): boolean =>
+  (error as NodeJS.ErrnoException).code === DAMAGED || DAMAGE_CODES.includes(resultCodeOf(error));
+
 const filesOf = (path: string): string[] => [path, `${path}-wal`];
 
 let current: Database | null = null;
@@ -300,7 +303,7 @@ const databaseCalls = {
       remove(`${path}.new`);
     } catch (error) {
       isInUse = resultCodeOf(error) === IN_USE_CODE;
-      if ((error as NodeJS.ErrnoException).code !== 'EROFS') throw error;
+      if (isInUse || isDamage(error)) throw error;
       current ??= openCopy(path, form);
     }
     reading = current.rows();
@@ -372,8 +375,7 @@ parentPort?.on('message', (call: { name: keyof DatabaseCalls; args: readonly unk
     const { json } = (result ?? {}) as Partial<StoredRows>;
     parentPort?.postMessage({ result }, json === undefined ? [] : [json.buffer]);
   } catch (error) {
-    const isDamaged = DAMAGE_CODES.includes(resultCodeOf(error));
     const { code } = error as NodeJS.ErrnoException;
-    parentPort?.postMessage({ error, code: isDamaged ? DAMAGED : code });
+    parentPort?.postMessage({ error, code: isDamage(error) ? DAMAGED : code });
   }
 });

@@ -133,4 +133,16 @@ describe('a small disk', NEEDS_MOUNT, () => {
       await expectAllAtNextStart(configuration);
     },
   );
+
+  it('on which no file can be made can be started from', async () => {
+    const { configuration } = await start();
+    await configuration.load(log.snapshot());
+    await configuration.close();
+    // The folder, and the database without its log.
+    expect(mount('-o', 'remount,nr_inodes=2', folder)).toBe(true);
+    const started = await start();
+    expect(started.head).toEqual(log.currentHead());
+    expect(started.target.verdicts()).toEqual(log.verdicts());
+    await started.configuration.close();
+  });
 });
