@@ -10,7 +10,7 @@ describe('readNameservers', () => {
       '  nameserver\t2001:db8::1 # trailing',
       'nameserver fe80::1%eth0',
       'nameserver resolver.example',
-      'nameserver 192.0.2.2',
+      'nameserver 192.0.2.2;trailing',
       'nameserver 192.0.2.3',
     ].join('\n');
     expect(readNameservers(text)).toEqual([

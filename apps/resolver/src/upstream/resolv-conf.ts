@@ -8,7 +8,7 @@ const MAX_NAMESERVERS = 3;
 export function readNameservers(text: string): Endpoint[] {
   return text
     .split('\n')
-    .map((line) => /^\s*nameserver\s+(\S+)/.exec(line)?.[1] ?? '')
+    .map((line) => /^\s*nameserver\s+([^\s;#]+)/.exec(line)?.[1] ?? '')
     .filter((address) => addressFamily(address) !== 0)
     .slice(0, MAX_NAMESERVERS)
     .map((address) => ({ address, port: DNS_PORT }));
