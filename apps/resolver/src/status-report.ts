@@ -1,8 +1,8 @@
 import { readVersion, showUpstream } from '@weir/ops';
 import type { OwnStatus } from '@weir/policy-feed';
-import { networkInterfaces } from 'node:os';
 import type { DnsService } from './dns-service.js';
 import type { BoundAddresses } from './listeners/listening-sockets.js';
+import { machineInterfaces } from './upstream/own-address.js';
 
 /** Times between which rates and ratios are measured: ten seconds, when one is told every two. */
 const MEASURED = 5;
@@ -53,7 +53,7 @@ export class StatusReport {
 /** The first address that it listens on. If that is all of the machine, the first by which others reach this one. */
 function ownAddress({ addresses: [first] }: BoundAddresses): string {
   if (first !== '0.0.0.0' && first !== '::') return first;
-  const machine = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  const machine = Object.values(machineInterfaces()).flatMap((addresses) => addresses ?? []);
   const reachable = machine.find(
     ({ internal, family, address }) =>
       !internal && !address.startsWith('fe80:') && (first === '::' || family === 'IPv4'),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findOwnAddress } from './own-address.js';
+import { findOwnAddress, machineInterfaces } from './own-address.js';
 
 const MACHINE = ['127.0.0.1', '192.0.2.7', '::1', '2001:db8::7'];
 const upstream = (address: string, port = 53) => ({ address, port });
@@ -47,5 +47,14 @@ describe('findOwnAddress', () => {
   it('compares the port', () => {
     const listening = { address: '127.0.0.1', port: 5300 };
     expect(findOwnAddress([upstream('127.0.0.1', 53)], listening, MACHINE)).toBeUndefined();
+  });
+});
+
+describe('machineInterfaces', () => {
+  it('are none where a sandbox does not tell them', () => {
+    const refusal = () => {
+      throw new Error('uv_interface_addresses returned an error');
+    };
+    expect(machineInterfaces(refusal)).toEqual({});
   });
 });

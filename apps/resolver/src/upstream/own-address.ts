@@ -46,9 +46,18 @@ function isLoopback(normal: string): boolean {
   return words === '0,0,0,1';
 }
 
+/** The interfaces of this machine by name; none where a sandbox hides them, such as one without AF_NETLINK. */
+export function machineInterfaces(read = networkInterfaces): ReturnType<typeof networkInterfaces> {
+  try {
+    return read();
+  } catch {
+    return {};
+  }
+}
+
 /** The addresses of this machine, link-local ones with their zone (RFC 4007 §11). */
 export function machineAddresses(): string[] {
-  return Object.entries(networkInterfaces()).flatMap(([zone, addresses = []]) =>
+  return Object.entries(machineInterfaces()).flatMap(([zone, addresses = []]) =>
     addresses.map((one) => {
       const isLinkLocal = one.family === 'IPv6' && one.scopeid !== 0;
       return isLinkLocal ? `${one.address}%${zone}` : one.address;
