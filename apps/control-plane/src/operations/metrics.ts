@@ -32,8 +32,10 @@ export function registerMetrics(
     'Resolvers that fell silent without saying that they stop, and may still be answering queries',
     () => publisher.missingResolvers,
   );
-  metrics.gauge('redis_connected', '1 when Redis is connected and answers', () =>
-    publisher.connected ? 1 : 0,
+  metrics.gauge(
+    'redis_connected',
+    '1 when Redis answers, and lets this process publish and subscribe',
+    () => (publisher.connected ? 1 : 0),
   );
   metrics.counters(
     'redis_messages_refused_total',

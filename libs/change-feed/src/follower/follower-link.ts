@@ -78,6 +78,9 @@ export class FollowerLink {
   /** What the lease says. Null: there is no lease, before `announce` and after `stop`. */
   private inForce: Head | null = null;
   private isStopped = false;
+  private isSubscribed = false;
+  /** The last reason for which the state could not be published; empty: it could. Each reason is logged once. */
+  private sendFault = '';
   /** Id of the run of this follower before, which has ended; null: it is not known. */
   predecessor: string | null = null;
   private readonly pace = new AcknowledgementPace(() => void this.send('publish'));
@@ -101,6 +104,7 @@ export class FollowerLink {
   /** Subscribes. Resolves after the first attempt, whether or not it succeeded: the feed API is enough to follow. */
   async start(): Promise<void> {
     this.subscriber.on('message', (channel, text) => this.receive(channel, text));
+    this.subscriber.on('close', () => (this.isSubscribed = false));
     const subscribed = new Promise<void>((resolve) => {
       this.subscriber.on('ready', () => void this.subscribe().then(resolve));
       this.subscriber.once('error', () => resolve());
@@ -116,9 +120,9 @@ export class FollowerLink {
     return this.messages.refused;
   }
 
-  /** Whether both connections to Redis are up. A half-open connection is closed within seconds. */
+  /** Whether both connections to Redis are up, and changes come. A half-open connection is closed within seconds. */
   get isConnected(): boolean {
-    return this.commands.status === 'ready' && this.subscriber.status === 'ready';
+    return this.commands.status === 'ready' && this.isSubscribed;
   }
 
   async stop(): Promise<void> {
@@ -156,7 +160,9 @@ export class FollowerLink {
 
   private async subscribe(): Promise<void> {
     const { change, head } = this.messages.names;
-    if (await subscribe(this.subscriber, [change, head], this.options.log)) this.noteMissed();
+    if (!(await subscribe(this.subscriber, [change, head], this.options.log))) return;
+    this.isSubscribed = true;
+    this.noteMissed();
   }
 
   private onHeartbeat(): void {
@@ -215,9 +221,15 @@ export class FollowerLink {
       }
       if (command === 'del') pipeline.del(names.lease(id)).srem(names.leases, id);
       pipeline.publish(names.follower, message);
-      await pipeline.exec();
+      // It does not reject when Redis refuses a command.
+      for (const [refusal] of (await pipeline.exec()) ?? []) if (refusal !== null) throw refusal;
+      this.sendFault = '';
     } catch (error) {
-      this.options.log.warn({ reason: String(error) }, 'cannot publish the revision in force');
+      const reason = String(error);
+      if (reason !== this.sendFault) {
+        this.options.log.warn({ reason }, 'cannot publish the revision in force');
+      }
+      this.sendFault = reason;
     }
   }
 }

@@ -88,6 +88,8 @@ export class ChangePublisher {
   private lastAnswerMs = 0;
   /** The last reason for which the head could not be read; empty: it could be read. Each reason is logged once. */
   private headFault = '';
+  /** The same of what was published last. */
+  private publishFault = '';
   private lastProbeMs = 0;
 
   constructor(private readonly options: ChangePublisherOptions) {
@@ -181,8 +183,10 @@ export class ChangePublisher {
     return this.messages.refused;
   }
 
+  /** Whether Redis answers, and lets this publisher subscribe and publish. */
   get connected(): boolean {
     if (this.commands.status !== 'ready' || this.subscriber.status !== 'ready') return false;
+    if (this.allKnownMs === Infinity || this.publishFault !== '') return false;
     return performance.now() - this.lastAnswerMs < ANSWER_OVERDUE_MS;
   }
 
@@ -331,8 +335,13 @@ export class ChangePublisher {
     try {
       const channel = this.messages.names[kind];
       await this.commands.publish(channel, this.messages.sign(channel, text));
+      this.publishFault = '';
     } catch (error) {
-      this.options.log.warn({ channel: kind, reason: String(error) }, 'cannot publish');
+      const reason = String(error);
+      if (reason !== this.publishFault) {
+        this.options.log.warn({ channel: kind, reason }, 'cannot publish');
+      }
+      this.publishFault = reason;
     }
   }
 }

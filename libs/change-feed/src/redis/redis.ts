@@ -97,12 +97,16 @@ export async function subscribe(
   channels: readonly string[],
   log: FeedLogger,
 ): Promise<boolean> {
+  let fault = '';
   while (redis.status === 'ready') {
     try {
       await redis.subscribe(...channels);
       return true;
     } catch (error) {
-      log.warn({ reason: String(error) }, 'cannot subscribe; trying again');
+      const reason = String(error);
+      // Redis may refuse it for ever.
+      if (reason !== fault) log.warn({ reason }, 'cannot subscribe; trying again');
+      fault = reason;
       await sleep(RESUBSCRIBE_MS, undefined, { ref: false });
     }
   }
