@@ -78,6 +78,29 @@ describe('a request whose target is no URL', () => {
   });
 });
 
+describe('the log of a feed server', () => {
+  it('tells of an outage once, however many followers ask meanwhile, and of the next one', async () => {
+    const source = new MemoryLog();
+    const reasons: unknown[] = [];
+    const server = createFeedServer({
+      source,
+      isAuthorised: accepts(TOKEN),
+      log: { ...silent, error: (fields) => void reasons.push(fields) },
+      isOutage: (error) => error instanceof Outage,
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const client = new FeedClient(`http://127.0.0.1:${port}`, () => TOKEN);
+    for (const isUnavailable of [true, true, true, false, true, true]) {
+      source.isUnavailable = isUnavailable;
+      await client.changesAfter(0).catch(() => undefined);
+    }
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    expect(reasons).toHaveLength(2);
+  });
+});
+
 describe('GET /snapshot', () => {
   it('is aborted when the follower stops reading, so that no transaction stays open', async () => {
     let isClosed = false;

@@ -94,13 +94,24 @@ export function createFeedServer(options: FeedServerOptions): Server {
     ),
     pages: new SharedReads((revision) => readPage(source, revision, traceOf)),
   };
+  // The outage that lasts. All followers ask again and again meanwhile, so it is logged once.
+  let outage = '';
+  const fail = (error: unknown, response: ServerResponse): void => {
+    const reason = String(error);
+    const isOutage = options.isOutage(error);
+    if (!isOutage || reason !== outage) options.log.error({ reason }, 'feed request failed');
+    if (isOutage) outage = reason;
+    if (response.headersSent) response.destroy();
+    else if (isOutage) refuse(response, 503, 'The feed is not available now');
+    else refuse(response, 500, 'Internal server error');
+  };
   const server = createServerFor(options.tls ?? null, (request, response) => {
-    handle(serving, request, response).catch((error: unknown) => {
-      options.log.error({ reason: String(error) }, 'feed request failed');
-      if (response.headersSent) response.destroy();
-      else if (options.isOutage(error)) refuse(response, 503, 'The feed is not available now');
-      else refuse(response, 500, 'Internal server error');
-    });
+    handle(serving, request, response).then(
+      () => {
+        if (response.statusCode === 200) outage = '';
+      },
+      (error: unknown) => fail(error, response),
+    );
   });
   server.maxConnections = MAX_CONNECTIONS;
   // A follower that stops reading would keep the database transaction of its snapshot open.
