@@ -82,6 +82,8 @@ export interface FrameSenderOptions {
 const DEFAULT_CAPACITY_BYTES = 1024 * 1024;
 const DEFAULT_RETRY_MS = 500;
 const MAX_RETRY_MS = 30_000;
+/** After a connection that lasted longer, the time before the next attempt begins anew. */
+const STABLE_MS = 5_000;
 /** Time limits for the connection and the handshake, and for the farewell. */
 const HANDSHAKE_MS = 5_000;
 const FINISH_MS = 1_000;
@@ -96,6 +98,7 @@ export class FrameSender {
   private socket: Socket | null = null;
   private isStarted = false;
   private isClosed = false;
+  private startedMs = 0;
   private failures = 0;
   private received = Buffer.alloc(0);
   private retryTimer: NodeJS.Timeout | undefined;
@@ -207,7 +210,7 @@ export class FrameSender {
     socket.write(writeControlFrame(Control.start, DNSTAP_CONTENT));
     this.isStarted = true;
     this.options.counts.count(LogCount.connections);
-    this.failures = 0;
+    this.startedMs = performance.now();
     this.options.log.info('the dnstap receiver is connected');
   }
 
@@ -217,6 +220,8 @@ export class FrameSender {
     this.end();
     this.pieceBytes = 0;
     if (this.isClosed) return;
+    // One that accepts and closes at once is asked less and less often, too.
+    if (wasStarted && performance.now() - this.startedMs > STABLE_MS) this.failures = 0;
     if (wasStarted || this.failures === 0) {
       this.options.log.warn(
         { reason: why },

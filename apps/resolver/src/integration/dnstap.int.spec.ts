@@ -266,6 +266,25 @@ describe('FrameSender', () => {
     expect(counts()).toMatchObject({ sentFrames: 1, lostFrames: 1 });
   });
 
+  it('tries less and less often to reach a receiver that accepts and closes at once', async () => {
+    const path = join(folder(), 'socket');
+    let attempts = 0;
+    const server = createServer((socket) => {
+      attempts++;
+      socket.on('error', () => undefined);
+      socket.resume().end(writeControlFrame(Control.accept, DNSTAP_CONTENT));
+    });
+    await new Promise<void>((resolve) => server.listen(path, resolve));
+    onTestFinished(() => {
+      server.close();
+    });
+    const startedMs = performance.now();
+    openSender(path);
+    await expect.poll(() => attempts).toBeGreaterThan(8);
+    // After 1, 2, 4 … ms.
+    expect(performance.now() - startedMs).toBeGreaterThan(250);
+  });
+
   it.each([
     ['another protocol', Buffer.from('HTTP/1.1 400 Bad Request\r\n')],
     ['another content type', writeControlFrame(Control.accept, 'protobuf:other')],
