@@ -72,7 +72,8 @@ async function follow(
 /** `fetch` accepts no credentials in a URL. */
 function request(address: string, { etag, lastModified }: OpenOptions): UrlRequest {
   const url = new URL(address);
-  const headers = new Headers({ 'user-agent': 'weir-catalogue' });
+  // Of compressed content that ends too early, `fetch` gives what there is, without an error.
+  const headers = new Headers({ 'user-agent': 'weir-catalogue', 'accept-encoding': 'identity' });
   if (url.username !== '' || url.password !== '') {
     const credentials = `${decoded(url.username)}:${decoded(url.password)}`;
     headers.set('authorization', `Basic ${Buffer.from(credentials).toString('base64')}`);
