@@ -425,8 +425,13 @@ describe('POST /init/', () => {
       const answer = await post(twice);
       expect([answer.status, faultsOf(answer)]).toEqual([
         422,
-        ['body.bw_lists.0: duplicate', 'body.nets: duplicate'],
+        ['body.bw_lists.0: duplicate', 'body: duplicate'],
       ]);
+    });
+
+    it('a list that is also there as another value', async () => {
+      const answer = await post(JSON.stringify(FULL).replace('"nets":[', '"nets":0,"nets":['));
+      expect([answer.status, faultsOf(answer)]).toEqual([422, ['body: duplicate']]);
     });
 
     it('a field that an object has twice', async () => {

@@ -26,7 +26,6 @@ export class InitReader implements ListSink {
   private readonly draft = new Draft();
   private readonly faults = new FaultList();
   private readonly lists = new JsonLists({ bw_lists: 'domains' }, this);
-  private readonly seen = new Set<string>();
   private readonly readers: { readonly [K in InitList]: RowReader };
   private isMalformed = false;
   private isEmpty = true;
@@ -88,8 +87,6 @@ export class InitReader implements ListSink {
   }
 
   values(key: string, first: number, values: readonly unknown[]): void {
-    if (first === 0 && this.seen.has(key)) this.repeatedField([key]);
-    this.seen.add(key);
     // An unknown list is reported by `end`.
     const read = Object.hasOwn(this.readers, key) ? this.readers[key as InitList] : null;
     if (read) for (const [i, value] of values.entries()) read(value, first + i);

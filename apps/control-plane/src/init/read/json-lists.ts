@@ -126,7 +126,9 @@ export class JsonLists {
   /** @returns the body with empty lists. @throws JsonSyntaxError when it is incomplete. */
   end(): unknown {
     if (this.section !== this.outside) throw new JsonSyntaxError();
-    return parse(() => textOf(this.outside.text).replace(BYTE_ORDER_MARK, ''));
+    const body = parse(() => textOf(this.outside.text).replace(BYTE_ORDER_MARK, ''));
+    if (countFields(body) !== this.outside.colons[0]) this.sink.repeatedField([]);
+    return body;
   }
 
   private open(bytes: Uint8Array, from: number, at: number, byte: number): number {
