@@ -31,6 +31,7 @@ function recorded() {
 async function deploy() {
   const redis = await startPrivateRedis();
   const history = new MemoryLog();
+  const database = { isAway: false };
   const server = createFeedServer({
     ...{ source: history, isAuthorised: accepts(TOKEN), isOutage: () => false },
     log: recorded().log,
@@ -40,7 +41,7 @@ async function deploy() {
   const [ofPublisher, ofFollower] = [recorded(), recorded()];
   const publisher = new ChangePublisher({
     ...{ ...common, log: ofPublisher.log },
-    readHead: () => history.head(),
+    readHead: () => (database.isAway ? Promise.reject(new Error('away')) : history.head()),
   });
   await publisher.start();
   const { port } = server.address() as AddressInfo;
@@ -63,7 +64,8 @@ async function deploy() {
   const areConnected = () => [publisher.connected, follower.report.isRedisConnected];
   expect(areConnected()).toEqual([true, true]);
   const allow = (...rules: string[]) => admin.acl('SETUSER', 'default', ...rules);
-  return { allow, areConnected, warnings: [ofPublisher.warnings, ofFollower.warnings] as const };
+  const warnings = [ofPublisher.warnings, ofFollower.warnings] as const;
+  return { allow, areConnected, database, warnings };
 }
 
 it('counts Redis as out of reach while it refuses the channels, and says why once', async () => {
@@ -82,6 +84,15 @@ it('counts Redis as out of reach while it refuses the channels, and says why onc
   ]);
   await allow('allchannels');
   await vi.waitFor(() => expect(areConnected()).toEqual([true, true]), WAIT);
+});
+
+it('counts Redis as in reach after that also while the head cannot be read, and nothing is published', async () => {
+  const { allow, areConnected, database, warnings } = await deploy();
+  await allow('resetchannels');
+  await vi.waitFor(() => expect(warnings[0]).toContain('cannot publish'), WAIT);
+  database.isAway = true;
+  await allow('allchannels');
+  await vi.waitFor(() => expect(areConnected()).toEqual([true, true]), { timeout: 10_000 });
 });
 
 it('says once that Redis does not take the lease of a follower', async () => {

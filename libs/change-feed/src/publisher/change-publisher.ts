@@ -328,6 +328,8 @@ export class ChangePublisher {
         this.options.log.warn({ reason }, 'cannot publish the head revision');
       }
       this.headFault = reason;
+      // Nothing is published without the head, so it would stay.
+      this.publishFault = '';
     }
   }
 
