@@ -175,14 +175,18 @@ describe('a COMMIT whose answer was lost', () => {
       await admin.query('SELECT pg_reload_conf()');
       let id = '';
       // PostgreSQL takes a moment to read its settings.
-      for (let isDone = true; isDone;) {
+      for (let isWaiting = false; !isWaiting;) {
         await client.query('BEGIN; INSERT INTO job_run VALUES (gen_random_uuid(), now(), 0)');
         const { rows } = await client.query<{ id: string }>(
           'SELECT pg_current_xact_id()::text AS id',
         );
         id = rows[0].id;
-        const committed = client.query('COMMIT').then(() => true);
-        isDone = await Promise.race([committed, sleep(500, false)]);
+        let isDone = false;
+        void client.query('COMMIT').then(() => (isDone = true));
+        while (!isDone && !isWaiting) {
+          const waiting = "SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+          isWaiting = (await admin.query(waiting)).rowCount === 1;
+        }
       }
       await expect(lose(url, id)).rejects.toMatchObject({ name: 'CommitUnknownError' });
     } finally {
