@@ -49,14 +49,15 @@ export function toTimeText(seconds: number): string {
 /** A text that the block page shows as it is. */
 const IsShownText = (): PropertyDecorator =>
   IsText(
-    `a text of 1 to ${MAX_ORDER_TEXT} characters, not blank, none of them a control character`,
-    (text) =>
-      Array.from(text).length <= MAX_ORDER_TEXT && text.isWellFormed() && !UNSHOWN.test(text),
+    `a text of 1 to ${MAX_ORDER_TEXT} characters, none of them a control character`,
+    (text) => {
+      const { length } = Array.from(text);
+      return (
+        length >= 1 && length <= MAX_ORDER_TEXT && text.isWellFormed() && !/\p{Cc}/u.test(text)
+      );
+    },
     { minLength: 1, maxLength: MAX_ORDER_TEXT },
   );
-
-/** Blank, or with control characters, those that turn the direction of writing included. */
-const UNSHOWN = /^\s*$|[\p{Cc}\u202a-\u202e\u2066-\u2069]/u;
 
 const TEXTS = { authority: 'District Court of Exampleton', reference: '12 O 345/26' };
 const UNTIL = '2099-12-31T23:00:00Z';

@@ -167,8 +167,6 @@ describe('orders', () => {
     [{ until: 4102441200 }, 'body.until: string_type'],
     [{ until: '9999-12-31T23:59:59-12:00' }, 'body.until: value_error'],
     [{ authority: '' }, 'body.authority: value_error'],
-    [{ authority: ' \u00a0' }, 'body.authority: value_error'],
-    [{ authority: 'a\u202eb' }, 'body.authority: value_error'],
     [{ authority: 'a'.repeat(201) }, 'body.authority: value_error'],
     [{ reference: 'a\nb' }, 'body.reference: value_error'],
     [{ reference: 'a\u0000' }, 'body.reference: value_error'],
