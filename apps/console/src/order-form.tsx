@@ -59,15 +59,20 @@ interface FormProperties extends FieldsProperties {
 
 /** Whether others register domains below it: `com`, `co.uk`. What is no domain, the API refuses. */
 async function isPublicSuffix(domain: string): Promise<boolean> {
-  const url = URL.parse(`http://${domain.trim().replace(/\.$/, '')}`);
-  if (url === null) return false;
-  const { getPublicSuffix } = await import('tldts-icann');
-  return getPublicSuffix(url.hostname) === url.hostname;
+  const url = `http://${domain.trim().replace(/\.$/, '')}`;
+  if (!URL.canParse(url)) return false;
+  const { hostname } = new URL(url);
+  const { getPublicSuffix } = await loadSuffixes();
+  return getPublicSuffix(hostname) === hostname;
 }
+
+const loadSuffixes = () => import('tldts-icann');
 
 /** A form, so that the browser refuses an end that is filled in partly: to a script such a field looks empty. */
 function Form({ run, label, isOff = false, children, ...fields }: FormProperties): JSX.Element {
   const { domain } = fields.entered;
+  // When the form is sent, a later release may have taken this file away.
+  useEffect(() => void loadSuffixes().catch(() => undefined), []);
   /** The domain that was found to be a public suffix. */
   const [suffix, setSuffix] = useState<string | null>(null);
   const { isRunning, error, submit } = useRun(async () => {
