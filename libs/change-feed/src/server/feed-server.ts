@@ -94,13 +94,13 @@ export function createFeedServer(options: FeedServerOptions): Server {
     ),
     pages: new SharedReads((revision) => readPage(source, revision, traceOf)),
   };
-  // The outage that lasts. All followers ask again and again meanwhile, so it is logged once.
-  let outage = '';
+  // All followers ask again and again during an outage, so it is logged once.
+  let isOut = false;
   const fail = (error: unknown, response: ServerResponse): void => {
     const reason = String(error);
     const isOutage = options.isOutage(error);
-    if (!isOutage || reason !== outage) options.log.error({ reason }, 'feed request failed');
-    if (isOutage) outage = reason;
+    if (!isOutage || !isOut) options.log.error({ reason }, 'feed request failed');
+    isOut ||= isOutage;
     if (response.headersSent) response.destroy();
     else if (isOutage) refuse(response, 503, 'The feed is not available now');
     else refuse(response, 500, 'Internal server error');
@@ -108,7 +108,7 @@ export function createFeedServer(options: FeedServerOptions): Server {
   const server = createServerFor(options.tls ?? null, (request, response) => {
     handle(serving, request, response).then(
       () => {
-        if (response.statusCode === 200) outage = '';
+        if (response.headersSent && response.statusCode === 200) isOut = false;
       },
       (error: unknown) => fail(error, response),
     );
