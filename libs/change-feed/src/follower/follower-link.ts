@@ -15,7 +15,7 @@ import {
   versionReporter,
 } from '../protocol/protocol.js';
 import { RedisClock, connectRedis, startConnecting, subscribe } from '../redis/redis.js';
-import type { FeedLogger } from '../runtime/runtime.js';
+import { type FeedLogger, LastingFault } from '../runtime/runtime.js';
 import type { ReceivedEvent } from './machine/follower-state.js';
 
 /**
@@ -79,8 +79,7 @@ export class FollowerLink {
   private inForce: Head | null = null;
   private isStopped = false;
   private isSubscribed = false;
-  /** The last reason for which the state could not be published; empty: it could. Each reason is logged once. */
-  private sendFault = '';
+  private readonly sendFault: LastingFault;
   /** Id of the run of this follower before, which has ended; null: it is not known. */
   predecessor: string | null = null;
   private readonly pace = new AcknowledgementPace(() => void this.send('publish'));
@@ -95,6 +94,7 @@ export class FollowerLink {
     this.clock = new RedisClock(this.commands);
     this.messages = new DeploymentMessages(options.deployment, options.log, this.clock.nowMs);
     this.subscriber = connectRedis(options.redisUrl, options.kind, options.log);
+    this.sendFault = new LastingFault(options.log, 'cannot publish the revision in force');
     this.reportVersion = versionReporter(
       options.log,
       'the control plane publishes another version of the feed; changes are fetched from the feed API instead',
@@ -223,13 +223,9 @@ export class FollowerLink {
       pipeline.publish(names.follower, message);
       // It does not reject when Redis refuses a command.
       for (const [refusal] of (await pipeline.exec()) ?? []) if (refusal !== null) throw refusal;
-      this.sendFault = '';
+      this.sendFault.end();
     } catch (error) {
-      const reason = String(error);
-      if (reason !== this.sendFault) {
-        this.options.log.warn({ reason }, 'cannot publish the revision in force');
-      }
-      this.sendFault = reason;
+      this.sendFault.note(error);
     }
   }
 }

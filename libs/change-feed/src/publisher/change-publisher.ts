@@ -20,7 +20,7 @@ import {
 } from '../protocol/changes.js';
 import { type Deployment, DeploymentMessages, type Refusal } from '../protocol/signed-messages.js';
 import { RedisClock, connectRedis, startConnecting, subscribe } from '../redis/redis.js';
-import { dropOldest, type FeedLogger } from '../runtime/runtime.js';
+import { dropOldest, type FeedLogger, LastingFault } from '../runtime/runtime.js';
 import { FollowerRegistry, type KnownResolver } from './follower-registry.js';
 import { ClaimVerifier } from './claim-verifier.js';
 import type { Applied } from './acknowledgements.js';
@@ -86,10 +86,8 @@ export class ChangePublisher {
   /** Whether the leases were read, or could not be. They alone tell of the resolvers that are missing. */
   private hasReadLeases = false;
   private lastAnswerMs = 0;
-  /** The last reason for which the head could not be read; empty: it could be read. Each reason is logged once. */
-  private headFault = '';
-  /** The same of what was published last. */
-  private publishFault = '';
+  private readonly headFault: LastingFault;
+  private readonly publishFault: LastingFault;
   private lastProbeMs = 0;
 
   constructor(private readonly options: ChangePublisherOptions) {
@@ -99,6 +97,8 @@ export class ChangePublisher {
         'two resolvers that run claim one name, and both count: see RESOLVER_NAME',
       );
     });
+    this.headFault = new LastingFault(options.log, 'cannot publish the head revision');
+    this.publishFault = new LastingFault(options.log, 'cannot publish');
     this.reportVersion = versionReporter(
       options.log,
       'a follower has another version of the feed; writes wait for it as for any other',
@@ -186,7 +186,7 @@ export class ChangePublisher {
   /** Whether Redis answers, and lets this publisher subscribe and publish. */
   get connected(): boolean {
     if (this.commands.status !== 'ready' || this.subscriber.status !== 'ready') return false;
-    if (this.allKnownMs === Infinity || this.publishFault !== '') return false;
+    if (this.allKnownMs === Infinity || this.publishFault.isThere) return false;
     return performance.now() - this.lastAnswerMs < ANSWER_OVERDUE_MS;
   }
 
@@ -321,15 +321,11 @@ export class ChangePublisher {
         acknowledgementIntervalMs: acknowledgementIntervalMs(this.registry.size),
       };
       if (this.commands.status === 'ready') await this.send('head', renderHeadMessage(message));
-      this.headFault = '';
+      this.headFault.end();
     } catch (error) {
-      const reason = String(error);
-      if (reason !== this.headFault) {
-        this.options.log.warn({ reason }, 'cannot publish the head revision');
-      }
-      this.headFault = reason;
+      this.headFault.note(error);
       // Nothing is published without the head, so it would stay.
-      this.publishFault = '';
+      this.publishFault.end();
     }
   }
 
@@ -337,13 +333,9 @@ export class ChangePublisher {
     try {
       const channel = this.messages.names[kind];
       await this.commands.publish(channel, this.messages.sign(channel, text));
-      this.publishFault = '';
+      this.publishFault.end();
     } catch (error) {
-      const reason = String(error);
-      if (reason !== this.publishFault) {
-        this.options.log.warn({ channel: kind, reason }, 'cannot publish');
-      }
-      this.publishFault = reason;
+      this.publishFault.note(error, { channel: kind });
     }
   }
 }

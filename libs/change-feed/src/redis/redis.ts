@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FeedLogger } from '../runtime/runtime.js';
+import { type FeedLogger, LastingFault } from '../runtime/runtime.js';
 
 const FIRST_ATTEMPT_MS = 2_000;
 const RESUBSCRIBE_MS = 1_000;
@@ -97,16 +97,13 @@ export async function subscribe(
   channels: readonly string[],
   log: FeedLogger,
 ): Promise<boolean> {
-  let fault = '';
+  const fault = new LastingFault(log, 'cannot subscribe; trying again');
   while (redis.status === 'ready') {
     try {
       await redis.subscribe(...channels);
       return true;
     } catch (error) {
-      const reason = String(error);
-      // Redis may refuse it for ever.
-      if (reason !== fault) log.warn({ reason }, 'cannot subscribe; trying again');
-      fault = reason;
+      fault.note(error);
       await sleep(RESUBSCRIBE_MS, undefined, { ref: false });
     }
   }

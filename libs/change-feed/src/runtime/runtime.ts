@@ -7,6 +7,30 @@ export interface FeedLogger {
   error(fields: object, message: string): void;
 }
 
+/** A fault that lasts, because Redis may refuse something for ever. Each reason is logged once in a row. */
+export class LastingFault {
+  private reason = '';
+
+  constructor(
+    private readonly log: FeedLogger,
+    private readonly message: string,
+  ) {}
+
+  get isThere(): boolean {
+    return this.reason !== '';
+  }
+
+  note(error: unknown, fields: object = {}): void {
+    const reason = String(error);
+    if (reason !== this.reason) this.log.warn({ ...fields, reason }, this.message);
+    this.reason = reason;
+  }
+
+  end(): void {
+    this.reason = '';
+  }
+}
+
 const TICK_MS = 50;
 
 /**
